@@ -1,10 +1,10 @@
 /**
- * Every code that an answer can carry, with its HTTP status and title.
- *
- * The table is the single source: {@link ProblemCode} is its keys, `docs/errors.md` has a heading for each.
+ * Every code that an answer can have, with its HTTP status and title. The keys are {@link ProblemCode}; `docs/errors.md` has a
+ * heading for each.
  */
 const PROBLEMS = {
   invalid_json: [400, 'The body is not JSON'],
+  query_invalid: [400, 'The query string is not valid'],
   idempotency_key_invalid: [400, 'The Idempotency-Key header is malformed'],
   unauthorized: [401, 'No bearer token was sent'],
   invalid_token: [401, 'The bearer token is not valid'],
@@ -16,6 +16,7 @@ const PROBLEMS = {
   body_timeout: [408, 'The body did not arrive in time'],
   run_identity_conflict: [409, 'The run is another one'],
   body_too_large: [413, 'The body is too large'],
+  batch_too_large: [413, 'The batch is larger than a rate limit'],
   unsupported_media_type: [415, 'The body is not application/json'],
   validation_failed: [422, 'The body is not valid'],
   event_unknown: [422, 'There is no such event'],
@@ -36,28 +37,26 @@ const PROBLEMS = {
   overloaded: [503, 'Too much is going on here already'],
 } as const
 
-/** The code of a {@link SallyportError}, thrown at start-up or by a library call, and never sent to a caller. */
+/** Code of a {@link SallyportError}, thrown at start-up or by a library call; never sent to a caller. */
 export type FaultCode = 'events_invalid' | 'config_invalid' | 'option_invalid' | 'peer_missing'
 
 /** The `code` of a problem answer. A closed union: switch on it. */
 export type ProblemCode = keyof typeof PROBLEMS
 
-/** The HTTP status of a code. */
 export function statusOf(code: ProblemCode): number {
   return PROBLEMS[code][0]
 }
 
-/** The title of a code, the same for all its problems. */
 export function titleOf(code: ProblemCode): string {
   return PROBLEMS[code][1]
 }
 
-/** All codes that an answer can carry, in the order of their status. */
+/** All codes that an answer can have, in the order of their status. */
 export const PROBLEM_CODES: readonly ProblemCode[] = /* @__PURE__ */ Object.freeze(
   /* @__PURE__ */ Object.keys(PROBLEMS) as ProblemCode[],
 )
 
-/** The kind of fault at one place of a request body. A closed union. */
+/** Kind of fault at one place of a request body. A closed union. */
 export type IssueCode =
   | 'required'
   | 'type'
@@ -75,7 +74,10 @@ export type IssueCode =
   | 'lone_surrogate'
   | 'forbidden_key'
 
-/** One fault in a request: its place (RFC 6901 JSON Pointer into the body), its kind, and what was expected. Never the value. */
+/**
+ * One fault in a request: its place (RFC 6901 JSON Pointer into the body; with `query_invalid`, into the query parameters as an
+ * object), its kind, and the expected input. Never the value.
+ */
 export interface Issue {
   readonly pointer: string
   readonly code: IssueCode
@@ -84,18 +86,18 @@ export interface Issue {
 
 /** An error answer: RFC 9457 problem details, sent as `application/problem+json`. */
 export interface Problem {
-  /** A stable URI of the kind of problem: `urn:sallyport:problem:<code>`. */
+  /** Stable URI of the kind of problem: `urn:sallyport:problem:<code>`. */
   readonly type: string
   readonly title: string
   readonly status: number
-  /** What happened this time. Never holds a value that was sent, a secret or a stack. */
+  /** Explains this occurrence. Never contains a sent value, a secret or a stack. */
   readonly detail: string
   readonly code: ProblemCode
   /** Also in the log line of this answer, which has the cause of a fault. */
   readonly requestId: string
-  /** All the faults of a body at once, at most 50. */
+  /** All faults of a body, at most 50. */
   readonly errors?: readonly Issue[]
-  /** With `body_too_large`: the limit in bytes. With `body_timeout`: the limit in milliseconds. */
+  /** With `body_too_large`: the limit in bytes. With `batch_too_large`: in posts. With `body_timeout`: in milliseconds. */
   readonly limit?: number
 }
 
@@ -117,9 +119,8 @@ export interface ConfigProblem {
 const MARK = Symbol.for('sallyport.error')
 
 /**
- * A mistake of the host, found at start-up or in a library call: all of its problems at once.
- *
- * Recognise it with {@link isSallyportError}, which also holds when two copies of the package are installed.
+ * A mistake of the host, found at start-up or in a library call, with all its problems. Recognise it with {@link isSallyportError},
+ * which also works when two copies of the package are installed.
  */
 export class SallyportError extends Error {
   override readonly name = 'SallyportError'
@@ -139,7 +140,7 @@ export class SallyportError extends Error {
   }
 }
 
-/** Whether an error is Sallyport's own, from any installed copy of the package. */
+/** True for a {@link SallyportError} from any installed copy of the package. */
 export function isSallyportError(error: unknown): error is SallyportError {
   try {
     return typeof error === 'object' && error !== null && Reflect.get(error, MARK) === true

@@ -1,5 +1,5 @@
 /**
- * Creates a Sallyport: `createSallyport`, the catalogue of events, the handlers as functions over ports, and the types of all ports and
+ * Creates a Sallyport: `createSallyport`, the event catalogue, the handlers as functions over ports, and the types of ports and
  * models.
  *
  * @module sallyport
@@ -9,7 +9,7 @@ export type { ErrorContext, ErrorDetails, ErrorHooks, ErrorOperation, FaultDeps 
 export type { HandlerRequest, HandlerResult, Refused } from './core/answers/result.ts'
 export type { AcceptedEvent, DeliveryEvent, Hook, Hooks } from './core/delivery/hooks.ts'
 export type { RunDueResult, StopOptions, Worker } from './core/delivery/worker.ts'
-export type { ChannelLimits, WorkerOptions } from './core/delivery/worker-options.ts'
+export type { BreakerOptions, ChannelLimits, WorkerOptions } from './core/delivery/worker-options.ts'
 export { defineEvents } from './core/dispatch/catalog/define-events.ts'
 export type {
   ChannelDefinition,
@@ -28,9 +28,10 @@ export type {
 export type { DispatchDeps } from './core/dispatch/handle-dispatch.ts'
 export type { PlanningDeps } from './core/dispatch/plan/plan-request.ts'
 export type { UnplannedDelivery } from './core/dispatch/retry-dispatch.ts'
-export type { Action, Endpoints } from './core/endpoints.ts'
+export type { Action, Endpoints, Requested } from './core/endpoints.ts'
+export type { Admission } from './core/load/admission.ts'
+export type { Caller, FairShares, Holder } from './core/load/fair-shares.ts'
 export type { Load } from './core/load/load-limits.ts'
-export type { Caller, Semaphore } from './core/load/semaphore.ts'
 export type { UnfinishedBodies, UnfinishedBody } from './core/load/unfinished-bodies.ts'
 export type {
   Budget,
@@ -84,20 +85,25 @@ export type {
   Warning,
 } from './model/dispatch.ts'
 export type { JsonObject, JsonValue } from './model/json.ts'
-export type { DispatchGrant, Operation, Principal } from './model/principal.ts'
+export type { DispatchGrant, Operation, ParentToken, Principal } from './model/principal.ts'
 export type { Recipient } from './model/recipient.ts'
 export type {
+  AnsweredRun,
   DerivedRunData,
   EndStatus,
   FinalFields,
   ModelUsage,
+  ReportedEnd,
   Run,
   RunAgent,
   RunCost,
   RunCounts,
   RunError,
+  RunEventLimit,
   RunFailure,
+  RunReport,
   RunSignal,
+  RunSource,
   RunState,
   RunStatus,
   RunTimings,
@@ -130,8 +136,10 @@ export type {
   TimelineEntry,
   Unpriced,
 } from './model/session.ts'
-export type { ModelTotals, Spend, Totals } from './model/totals.ts'
-export type { AuthVerifier, Refusal } from './ports/auth-verifier.ts'
+export type { TokenExchange, TokenExchangeAnswer, TokenGrants } from './model/token-exchange.ts'
+export type { TokenOperation, TokenUse, TokenUseView } from './model/token-use.ts'
+export type { ModelTotals, SourceTotals, Spend, Totals } from './model/totals.ts'
+export type { AuthVerifier, ExchangedToken, NarrowedToken, Refusal } from './ports/auth-verifier.ts'
 export type { Channel, OutboundMessage, SendContext, SendOutcome } from './ports/channel.ts'
 export type { Clock } from './ports/clock.ts'
 export type {
@@ -148,6 +156,7 @@ export type { DispatchRemoval } from './ports/dispatch-removal.ts'
 export type {
   Acceptance,
   AcceptOutcome,
+  BusyReceiver,
   ClaimedDelivery,
   ClaimRequest,
   Claims,
@@ -185,6 +194,7 @@ export type { EndedRun, RunExporter } from './ports/run-exporter.ts'
 export type {
   MergeDecision,
   Merged,
+  MergeKey,
   MergeSnapshot,
   RemovalQuery,
   RunAncestor,
@@ -202,6 +212,15 @@ export type {
   TemplateFacts,
   TemplateFault,
 } from './ports/template-engine.ts'
+export type {
+  NewRevocation,
+  NewTokenUse,
+  Revocation,
+  RevokedTokens,
+  TokenStore,
+  TokenUseQuery,
+  TokenUseRemoval,
+} from './ports/token-store.ts'
 export type { Budgets } from './sallyport/budgets.ts'
 export type { TenantScope } from './sallyport/call-checks.ts'
 export { createSallyport, type Sallyport } from './sallyport/create-sallyport.ts'
@@ -225,3 +244,4 @@ export type { ListOptions, PageOptions } from './sallyport/pagination.ts'
 export type { PruneOptions, RunExportOptions, RunListOptions, Runs, SweepOptions } from './sallyport/runs.ts'
 export type { RunsOnlySallyport } from './sallyport/runs-only.ts'
 export type { Sessions } from './sallyport/sessions.ts'
+export type { Tokens, TokenUseListOptions, TokenUsePruneOptions } from './sallyport/tokens.ts'

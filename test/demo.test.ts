@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 
-it('shows everything arriving, in plain text when piped, and exits 0', async () => {
+it('The demo shows that everything arrived, without colours when piped, and exits with 0', async () => {
   const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'demo'], { cwd: root })
   expect(stdout).toContain('Everything arrived as expected.')
   expect(stdout).not.toMatch(/^ {2}NO /m)

@@ -1,8 +1,9 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
 import { aliases } from './support/aliases.ts'
 import { MAKES_CODE } from './support/makes-code.ts'
 
-/** Files that start many processes, and measure what becomes of them. */
+/** Files that start and kill many processes. */
 const CHAOS = 'test/labs/chaos/**/*.test.ts'
 
 const config: ViteUserConfig = defineConfig({
@@ -10,8 +11,8 @@ const config: ViteUserConfig = defineConfig({
   test: {
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Most of them wait for a database or a process of their own.
-    maxWorkers: '100%',
+    // Slow files wait for a database or a process most of the time.
+    maxWorkers: Math.max(3, availableParallelism()),
     coverage: { include: ['src/**'] },
     projects: [
       {
@@ -20,13 +21,13 @@ const config: ViteUserConfig = defineConfig({
           name: 'all',
           include: ['test/**/*.test.ts'],
           exclude: [CHAOS, ...Object.keys(MAKES_CODE)],
-          // What is in none of the others makes no code of a text.
+          // Files of this project do not generate code from strings.
           execArgv: ['--disallow-code-generation-from-strings'],
           typecheck: { enabled: true, include: ['test/**/*.test-d.ts'], tsconfig: 'test/types/tsconfig.json' },
         },
       },
       { extends: true, test: { name: 'makes-code', include: Object.keys(MAKES_CODE) } },
-      // After all others, with the machine to itself.
+      // Runs after all others, alone on the machine.
       { extends: true, test: { name: 'chaos', include: [CHAOS], sequence: { groupOrder: 1 } } },
     ],
   },

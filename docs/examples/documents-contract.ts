@@ -5,6 +5,7 @@ import {
   fakeClock,
   type RegisterTest,
   runStoreContract,
+  tokenStoreContract,
 } from 'sallyport/testing'
 import { jsonFileDocuments } from './documents-json-file.ts'
 
@@ -30,4 +31,5 @@ export function tryJsonFile(test: RegisterTest, folder: string): void {
   }
   dispatchStoreContract({ test, create, capabilities })
   runStoreContract({ test, create, capabilities })
+  tokenStoreContract({ test, create, capabilities })
 }

@@ -8,7 +8,7 @@ import { answerNode, closeHostAnswer, type NodeRequest, type NodeResponse, sendA
 
 export type { Mountable, MountOptions } from '../http/mount.ts'
 
-/** What Express's `app.use` takes, with only the members that are used. */
+/** Middleware for Express's `app.use`, typed by the members that it uses. */
 export type ExpressHandler = (
   req: NodeRequest & { readonly body?: unknown },
   res: NodeResponse,
@@ -16,10 +16,8 @@ export type ExpressHandler = (
 ) => void
 
 /**
- * Mounts Sallyport on Express 5 or 4: `app.use(toExpress(sallyport))`, or below a path, `app.use('/v1', toExpress(sallyport))`.
- *
- * Mount it before `express.json()`: then the body is read once, with Sallyport's own limits. A body that a parser has already read is
- * used as it is. Requests for other paths go to `next()`.
+ * Mounts Sallyport: `app.use(toExpress(sallyport))`, also under a path. Mount it before `express.json()`, so that Sallyport's
+ * limits apply; a parsed body is used as it is. Requests for other paths go to `next()`.
  */
 export function toExpress(sallyport: Mountable, options?: MountOptions): ExpressHandler {
   const { endpoints, match } = mountOnce('toExpress', sallyport, options)

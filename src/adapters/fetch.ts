@@ -19,25 +19,20 @@ import type { Checks } from '../options/read-options.ts'
 export type { WaitUntil } from '../http/fetch-bridge.ts'
 export type { Mountable, MountOptions } from '../http/mount.ts'
 
-/** Where Sallyport is mounted, and what answers other paths. */
+/** Options of {@link toFetch}. */
 export interface FetchOptions extends MountOptions {
   /** Answers requests for other paths, such as the host's own `app.fetch`. Default: a 404 problem. */
   readonly notFound?: ((request: Request) => Response | Promise<Response>) | undefined
   /**
-   * Keeps the runtime alive after the answer, so that accepted events are delivered: Vercel's `waitUntil`, Next's `after`.
-   * Default: `waitUntil` of the last argument, which Workers-like runtimes pass. Without either, a worker or a cron job delivers.
+   * Keeps the runtime alive after the answer to deliver accepted events: Vercel's `waitUntil`, Next's `after`. Default: `waitUntil`
+   * of the last argument, as in Workers-like runtimes. Without either, a worker or a cron job delivers.
    */
   readonly waitUntil?: WaitUntil | undefined
 }
 
 const CHECKS: Checks<FetchOptions> = { ...MOUNT_CHECKS, notFound: fn, waitUntil: fn }
 
-/**
- * Mounts Sallyport wherever a `Request` becomes a `Response`: Hono, h3, Next.js, Bun, Deno, Workers.
- * `app.mount('/v1', toFetch(sallyport))`, `Deno.serve(toFetch(sallyport))`, or `export default { fetch: toFetch(sallyport) }`.
- *
- * The request must be unread.
- */
+/** Mounts Sallyport: `app.mount('/v1', toFetch(sallyport))`, `Deno.serve(toFetch(sallyport))`. The request must be unread. */
 export function toFetch(
   sallyport: Mountable,
   options: FetchOptions = {},

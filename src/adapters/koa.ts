@@ -20,14 +20,12 @@ export interface KoaContext {
   set(headers: Record<string, string>): void
 }
 
-/** What Koa's `app.use` takes, with only the members that are used. */
+/** Middleware for Koa's `app.use`, typed by the members that it uses. */
 export type KoaMiddleware = (ctx: KoaContext, next: () => Promise<unknown>) => Promise<void>
 
 /**
- * Mounts Sallyport on Koa 3 or 2: `app.use(toKoa(sallyport))`.
- *
- * The answer is set on the context, so that outer middleware sees it. The answer to a request with an incomplete body is also written at
- * once, and its connection closes. Mount it before a body parser; a body that a parser has already read is used as it is. Requests for
+ * Mounts Sallyport: `app.use(toKoa(sallyport))`. Sets the answer on the context for outer middleware; after an incomplete body, it
+ * writes the answer at once and closes the connection. Mount it before a body parser; a parsed body is used as it is. Requests for
  * other paths go to `next()`.
  */
 export function toKoa(sallyport: Mountable, options?: MountOptions): KoaMiddleware {

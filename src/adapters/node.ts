@@ -16,7 +16,7 @@ import {
 
 export type { Mountable, MountOptions } from '../http/mount.ts'
 
-/** What `http.createServer` and Connect-style hosts take, with only the members that are used. */
+/** Request handler for `http.createServer` and Connect-style hosts, typed by the members that it uses. */
 export type NodeHandler = (
   req: NodeRequest & { readonly body?: unknown },
   res: NodeResponse,
@@ -24,10 +24,8 @@ export type NodeHandler = (
 ) => Promise<void>
 
 /**
- * Mounts Sallyport on a plain Node server: `http.createServer(toNode(sallyport))`.
- *
- * Requests for other paths go to `next()` where the host passes one, and are answered with 404 where it does not. The promise resolves
- * when the answer is passed to the socket, or the caller has left.
+ * Mounts Sallyport: `http.createServer(toNode(sallyport))`. Requests for other paths go to `next()`, or without it get 404. The
+ * promise resolves when the answer is passed to the socket, or the caller has disconnected.
  */
 export function toNode(sallyport: Mountable, options?: MountOptions): NodeHandler {
   const { endpoints, match, notFound } = mountOnce('toNode', sallyport, options)

@@ -1,35 +1,44 @@
 import { has } from '../options/checks.ts'
 import { checkArguments } from '../options/read-options.ts'
-import type { AuthVerifier } from '../ports/auth-verifier.ts'
+import type { AuthVerifier, Refusal } from '../ports/auth-verifier.ts'
 import { INSUFFICIENT_SCOPE, INVALID_TOKEN } from './refusals.ts'
 
 /**
- * Accepts a token that any of several verifiers accepts: `anyOf(appSecrets([…]), sessionTokens({ … }))`.
- *
- * Asks them in the order given, one after the other; the first principal wins. Put the most used, or the fastest to refuse, first.
- * When none accepts, the answer is `insufficient_scope` if any of them said so, otherwise `invalid_token`. When a verifier throws, the
- * others are still asked; if none accepts, the first error is thrown (503 `auth_unavailable`), because that verifier might have.
+ * Accepts a token that any of several verifiers accepts: `anyOf(appSecrets([…]), sessionTokens({ … }))`. Calls them in the given
+ * order; the first principal wins. When none accepts, the answer is `insufficient_scope` if any of them returned it, otherwise
+ * `invalid_token`. When a verifier throws, the others are still called; if none accepts, the first error is thrown (503
+ * `auth_unavailable`). A token is exchanged by the first verifier that does not refuse it; refusals and errors count likewise.
  *
  * @throws SallyportError `option_invalid`: no verifier was given, or one is not a verifier.
  */
 export function anyOf(...verifiers: readonly AuthVerifier[]): AuthVerifier {
   checkArguments('anyOf', verifiers, has('verify'))
 
+  const exchangers = verifiers.flatMap(({ exchange }, at) => (exchange ? [exchange.bind(verifiers[at])] : []))
   return {
-    async verify(token, operation) {
-      const faults: unknown[] = []
-      let refusal = INVALID_TOKEN
-      for (const verifier of verifiers) {
-        try {
-          const answer = await verifier.verify(token, operation)
-          if (!('refused' in answer)) return answer
-          if (answer.refused === 'insufficient_scope') refusal = INSUFFICIENT_SCOPE
-        } catch (fault) {
-          faults.push(fault)
-        }
-      }
-      if (faults.length > 0) throw faults[0]
-      return refusal
-    },
+    verify: (token, operation) => firstOf(verifiers, (verifier) => verifier.verify(token, operation)),
+    ...(exchangers.length > 0 && {
+      exchange: (token, narrowed) => firstOf(exchangers, (exchange) => exchange(token, narrowed)),
+    }),
   }
+}
+
+/** The first answer that is no refusal. Otherwise throws the first error, or returns the refusal with the most precedence. */
+async function firstOf<Part, Answer extends object>(
+  parts: readonly Part[],
+  call: (part: Part) => Promise<Answer | Refusal>,
+): Promise<Answer | Refusal> {
+  const faults: unknown[] = []
+  let refusal = INVALID_TOKEN
+  for (const part of parts) {
+    try {
+      const answer = await call(part)
+      if (!('refused' in answer)) return answer
+      if (answer.refused === 'insufficient_scope') refusal = INSUFFICIENT_SCOPE
+    } catch (fault) {
+      faults.push(fault)
+    }
+  }
+  if (faults.length > 0) throw faults[0]
+  return refusal
 }

@@ -4,28 +4,28 @@ import { type Checks, readOptions } from '../options/read-options.ts'
 
 /** Options of {@link generateAppSecret}. */
 export interface GenerateAppSecretOptions {
-  /** The environment that the secret is for, visible at a glance: 1 to 16 of `a-z 0-9`. Default `live`. */
+  /** Environment of the secret, readable in its text: 1 to 16 of `a-z 0-9`. Default: `live`. */
   readonly env?: string
 }
 
 /** A new application secret. */
 export interface GeneratedAppSecret {
-  /** Names the secret in logs and records: `app_` and the first 8 hex digits of `sha256`. */
+  /** Identifies the secret in logs and records: `app_` and the first 8 hex digits of `sha256`. */
   readonly id: string
-  /** For the application alone. It cannot be recovered. */
+  /** For the application only. It cannot be recovered. */
   readonly secret: string
-  /** SHA-256 of the secret, 64 hex digits. All that the server needs: safe to keep in a file or a table. */
+  /** SHA-256 of the secret, 64 hex digits. The server needs only this; it is safe to store. */
   readonly sha256: string
 }
 
 const CHECKS: Checks<GenerateAppSecretOptions> = { env: matching(isEnv, 'must be 1 to 16 of a-z and 0-9') }
 
 /**
- * Makes a new application secret: give `secret` to the application, and `secret` or `{ id, sha256 }` to `appSecrets`.
+ * Generates an application secret: give `secret` to the application, and `secret` or `{ id, sha256 }` to `appSecrets`.
  *
- * A secret is `sp_<env>_`, 30 random base-62 digits (178 bits from `crypto.getRandomValues`, without modulo bias) and 6
- * digits of checksum: the CRC-32, as in zlib, of everything before it, in base 62 with the digits `0-9A-Za-z`. A secret
- * scanner can recognise it, and a mistyped one is refused without a look-up.
+ * A secret is `sp_<env>_`, 30 random base-62 digits (178 bits from `crypto.getRandomValues`, without modulo bias) and 6 digits of
+ * checksum: the CRC-32, as in zlib, of all preceding characters, in base 62 with the digits `0-9A-Za-z`. Secret scanners can
+ * recognise it, and a mistyped secret is refused without a look-up.
  *
  * @throws SallyportError `option_invalid`, with all problems of the options.
  */
@@ -36,7 +36,6 @@ export async function generateAppSecret(options: GenerateAppSecretOptions = {}):
   return { id: credentialId(sha256), secret, sha256 }
 }
 
-/** The default id of a secret: `app_` and the first 8 digits of its digest. */
 export function credentialId(sha256: string): string {
   return `app_${sha256.slice(0, 8)}`
 }
@@ -47,10 +46,9 @@ const SHORTEST = 'sp_x_'.length + 36
 const LONGEST = SHORTEST + 15
 const CHECKSUM_LENGTH = 6
 
-/** How many base-62 digits of a secret are random: 178 bits. */
+/** Random base-62 digits of a secret: 178 bits. */
 const RANDOM_LENGTH = 30
 
-/** The secret of an environment with these random digits: see {@link isAppSecret}. */
 export function composeAppSecret(env: string, random: string): string {
   const head = `sp_${env}_${random}`
   return head + checksum(head, head.length)
@@ -75,7 +73,6 @@ export function isAppSecret(text: string): boolean {
   return text.slice(end) === checksum(text, end)
 }
 
-/** Whether a value can be the environment in a secret. */
 export function isEnv(value: unknown): value is string {
   return typeof value === 'string' && ENV.test(value)
 }
@@ -84,13 +81,13 @@ function checksum(text: string, length: number): string {
   return base62(crc32(text, length), CHECKSUM_LENGTH)
 }
 
-/** The CRC of each nibble: the reflected polynomial of ISO-HDLC (zlib, PNG). */
+/** CRC of each nibble: the reflected polynomial of ISO-HDLC (zlib, PNG). */
 const NIBBLES = [
   0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c, 0xedb88320,
   0xf00f9344, 0xd6d6a3e8, 0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c,
 ] as const
 
-/** CRC-32 (ISO-HDLC, as in zlib) of the first `length` characters of an ASCII text: 0 to 2^32 - 1. */
+/** CRC-32 (ISO-HDLC, as in zlib) of the first `length` characters of an ASCII text. */
 export function crc32(ascii: string, length: number): number {
   let crc = -1
   for (let index = 0; index < length; index++) {
@@ -103,17 +100,17 @@ export function crc32(ascii: string, length: number): number {
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** Larger bytes are rejected: they would make the first digits likelier than the last. */
+/** Larger bytes are rejected: they would bias the first digits. */
 const FAIR_BYTES = 256 - (256 % 62)
 
-/** A number in base 62 (digits `0-9A-Za-z`, most significant first), padded with `0`. */
+/** Writes a number in base 62 (digits `0-9A-Za-z`, most significant first), padded with `0`. */
 export function base62(value: number, length: number): string {
   let text = ''
   for (let rest = value; text.length < length; rest = Math.floor(rest / 62)) text = DIGITS.charAt(rest % 62) + text
   return text
 }
 
-/** Random base-62 digits from the runtime's cryptographic source, uniformly distributed. */
+/** Returns uniformly distributed base-62 digits from the runtime's cryptographic source. */
 export function randomBase62(length: number): string {
   const bytes = new Uint8Array(64)
   let text = ''
@@ -125,7 +122,6 @@ export function randomBase62(length: number): string {
   return text
 }
 
-/** Gives the SHA-256 of a text's UTF-8 bytes as 64 lower-case hex digits. */
 export type Sha256 = (text: string) => string | Promise<string>
 
 interface NodeCrypto {
@@ -137,10 +133,7 @@ interface Runtime {
   readonly process?: { getBuiltinModule?(id: 'node:crypto'): NodeCrypto | undefined }
 }
 
-/**
- * The fastest SHA-256 of this runtime: synchronous where `node:crypto` is available without an import (Node, Bun, Deno), otherwise
- * WebCrypto's.
- */
+/** Returns the fastest SHA-256: synchronous with `node:crypto` where it needs no import (Node, Bun, Deno), otherwise WebCrypto. */
 export function fastestSha256(): Sha256 {
   const { process }: Runtime = globalThis
   const nodeCrypto = process?.getBuiltinModule?.('node:crypto')

@@ -1,6 +1,6 @@
 import type { ConfigProblem } from '../errors.ts'
-import type { Principal } from '../model/principal.ts'
-import { has, like } from '../options/checks.ts'
+import { OPERATIONS, type Operation, type Principal } from '../model/principal.ts'
+import { arrayOf, has, like, oneOf } from '../options/checks.ts'
 import {
   type Checks,
   type OptionFault,
@@ -18,43 +18,39 @@ import { INVALID_TOKEN } from './refusals.ts'
 
 /** Options of {@link appSecrets}. */
 export interface AppSecretsOptions {
-  /** Gives the time for `notAfter`. Default: the system's. */
+  /** Time for `notAfter`. Default: system time. */
   readonly clock?: Pick<Clock, 'now'>
 }
 
-/** The digest of an application secret, with its settings. */
+/** Digest of an application secret, with its settings. */
 export interface AppSecretDigest {
   /** SHA-256 of the secret's ASCII bytes, 64 hex digits: the `sha256` of `generateAppSecret`. */
   readonly sha256: string
-  /** Names the secret in logs and records: 1 to 200 visible ASCII characters. Default: `app_` and 8 digits of `sha256`. */
+  /** Identifies the secret in logs and records: 1 to 200 visible ASCII characters. Default: `app_` and 8 digits of `sha256`. */
   readonly id?: string
-  /**
-   * The last instant at which it is valid: a `Date`, an RFC 3339 instant with its offset, or epoch milliseconds. From the next
-   * millisecond on, it is refused like an unknown one. Default: no end.
-   */
+  /** Last valid instant: a `Date`, an RFC 3339 instant with its offset, or epoch milliseconds. Default: no end. */
   readonly notAfter?: NotAfter
-  /** Scopes what is stored and read with it: 1 to 200 visible ASCII characters. Default `default`. */
+  /** Scopes data stored and read with it: 1 to 200 visible ASCII characters. Default: `default`. */
   readonly tenant?: string
+  /** Allowed operations, at least one. Default: `dispatch` and `session_run`. */
+  readonly allow?: readonly Operation[]
 }
 
 const CHECKS: Checks<AppSecretsOptions> = { clock: has('now') }
 
 /**
- * Authenticates applications by a shared secret: the verifier for servers, which may dispatch and record runs in any session of
- * their tenant.
+ * Authenticates applications by a shared secret. They may dispatch and record runs in any session of their tenant.
  *
- * Takes the secrets that `generateAppSecret` made, in clear or as `{ id, sha256, notAfter?, tenant? }`. Several are valid at
- * once, so that one can be replaced without a gap: add the new one, move the applications, then remove the old one or give it
- * a `notAfter`. A secret in clear is hashed at once and only its SHA-256 is kept.
+ * Takes secrets of `generateAppSecret`, in clear or as `{ id, sha256, notAfter?, tenant?, allow? }`. Several are valid at once, for
+ * rotation: add the new one, move the applications, then remove the old one or give it a `notAfter`. A secret in clear is hashed at
+ * once and only its SHA-256 is kept.
  *
  * A malformed secret is refused by its checksum, without hashing. Otherwise its SHA-256 is compared with those of all secrets, in
- * constant time and without an early exit. `verify` never throws for any string, and an unknown, malformed or ended secret is
- * `invalid_token` alike.
+ * constant time. `verify` never throws for any string; an unknown, malformed or ended secret is `invalid_token`. Without
+ * `node:crypto` it hashes with WebCrypto, and finds a duplicate only at the first call, which then rejects.
  *
- * Without `node:crypto` it hashes with WebCrypto, and finds a duplicate only at the first call, which then rejects.
- *
- * @throws SallyportError `option_invalid`, with all problems at once and without any secret: an entry is unset, empty,
- * malformed or a duplicate, a `sha256`, `id`, `tenant` or `notAfter` is wrong, the list is empty, or an option is unknown.
+ * @throws SallyportError `option_invalid`, with all problems at once and without any secret: an entry is unset, empty, malformed or
+ * a duplicate, a `sha256`, `id`, `tenant`, `notAfter` or `allow` is wrong, the list is empty, or an option is unknown.
  */
 export function appSecrets(
   secrets: readonly (string | undefined | AppSecretDigest)[],
@@ -63,7 +59,7 @@ export function appSecrets(
   const { clock = { now: Date.now } } = readOptions('appSecrets', options, CHECKS, () => secretProblems(secrets))
   const sha256 = fastestSha256()
   const credentials = credentialsOf(secrets, sha256)
-  // The first call reports a failure; the process must not die of it.
+  // The first call reports a failure; the process must not end.
   if (credentials instanceof Promise) credentials.catch(() => {})
 
   const match = (known: readonly Credential[], digest: string): Principal | Refusal => {
@@ -84,7 +80,6 @@ export function appSecrets(
   }
 }
 
-/** A secret that tokens are compared with. */
 export interface Credential {
   readonly digest: string
   readonly notAfter: number
@@ -93,7 +88,7 @@ export interface Credential {
 
 const HEX_DIGITS = 64
 
-/** The credential with this digest. Visits every digit of every digest, whichever matches: constant time. */
+/** Finds the credential with this digest. Visits every digit of every digest: constant time. */
 export function matchingCredential(credentials: readonly Credential[], digest: string): Credential | undefined {
   let match: Credential | undefined
   for (const credential of credentials) {
@@ -105,7 +100,6 @@ export function matchingCredential(credentials: readonly Credential[], digest: s
   return match
 }
 
-/** Hashes the secrets in clear and keeps only digests. Throws for a duplicate. */
 function credentialsOf(
   secrets: readonly (string | undefined | AppSecretDigest)[],
   sha256: Sha256,
@@ -129,9 +123,10 @@ function toCredentials(
   })
   optionError('appSecrets', duplicates)
   return digests.map((digest, index) => {
-    const { id = credentialId(digest), tenant = 'default', notAfter: end } = entries[index] ?? {}
+    const { id = credentialId(digest), tenant = 'default', notAfter: end, allow } = entries[index] ?? {}
     const notAfter = notAfterMilliseconds(end) ?? Number.NEGATIVE_INFINITY
-    return { digest, notAfter, principal: Object.freeze({ id, tenant }) }
+    const operations = allow && { operations: Object.freeze([...allow]) }
+    return { digest, notAfter, principal: Object.freeze({ id, tenant, ...operations }) }
   })
 }
 
@@ -143,9 +138,10 @@ const DIGEST: Checks<AppSecretDigest> = {
   id: visibleAscii,
   notAfter,
   tenant: visibleAscii,
+  allow: arrayOf(oneOf(OPERATIONS), `must be a list of at least one of ${OPERATIONS.join(', ')}`, 1),
 }
 
-/** All problems of the secrets, without any of them. */
+/** Problems contain no secret. */
 function secretProblems(secrets: unknown): readonly ConfigProblem[] {
   if (!Array.isArray(secrets) || secrets.length === 0) {
     return [{ field: 'secrets', detail: `give at least one secret; ${MAKE_ONE}` }]

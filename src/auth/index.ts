@@ -1,11 +1,11 @@
 /**
- * Authentication: verifiers of application secrets and session tokens, and functions that make both.
+ * Verifies and creates application secrets and session tokens.
  *
  * @module sallyport/auth
  */
 
-export type { DispatchGrant, Operation, Principal } from '../model/principal.ts'
-export type { AuthVerifier, Refusal } from '../ports/auth-verifier.ts'
+export type { DispatchGrant, Operation, ParentToken, Principal } from '../model/principal.ts'
+export type { AuthVerifier, ExchangedToken, NarrowedToken, Refusal } from '../ports/auth-verifier.ts'
 export { anyOf } from './any-of.ts'
 export { type GenerateAppSecretOptions, type GeneratedAppSecret, generateAppSecret } from './app-secret.ts'
 export { type AppSecretDigest, type AppSecretsOptions, appSecrets } from './app-secrets.ts'

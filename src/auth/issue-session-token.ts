@@ -1,6 +1,5 @@
-import { SignJWT } from 'jose/jwt/sign'
 import type { ConfigProblem } from '../errors.ts'
-import { type DispatchGrant, isUserId } from '../model/principal.ts'
+import { type DispatchGrant, isUserId, MOST_DISPATCHES, MOST_RUN_EVENTS } from '../model/principal.ts'
 import { arrayOf, has, matching, whole, word } from '../options/checks.ts'
 import {
   type Check,
@@ -15,28 +14,29 @@ import {
 } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
 import { notAfterMilliseconds, visibleAscii } from './credential-checks.ts'
-import { LONGEST_TOKEN, readGrants, SESSION_TOKEN_TYP, type SessionTokenGrants } from './session-token-claims.ts'
+import { LONGEST_TOKEN, type SessionTokenGrants } from './session-token-claims.ts'
 import { keyChecks, readyKey, type SessionTokenKey } from './session-token-key.ts'
+import { signSessionToken } from './sign-session-token.ts'
 
 /** Options of {@link issueSessionToken}. */
 export interface IssueSessionTokenOptions {
   /** The only session of the token: 1 to 200 visible ASCII characters. */
   readonly sessionId: string
-  /** The tenant of the session: 1 to 200 visible ASCII characters. Default `default`. */
+  /** Tenant of the session: 1 to 200 visible ASCII characters. Default: `default`. */
   readonly tenant?: string
-  /** The user whose runs it records: 1 to 200 characters. Default: none; then the agent can name no user. */
+  /** User whose runs it records: 1 to 200 characters. Default: none; then runs cannot name a user. */
   readonly userId?: string
-  /** What the token permits beside recording runs of its session. Default: nothing. */
+  /** Grants other than recording runs of its session. Default: none. */
   readonly grants?: SessionTokenGrants
-  /** Its lifetime in whole seconds, 1 to 3,600. Default 900. */
+  /** Lifetime in whole seconds, 1 to 3,600. Default: 900. */
   readonly expiresInSeconds?: number
-  /** The key that signs it. `sessionTokens` must have the same `kid` and `alg`, with the same or the public key. */
+  /** Signing key. `sessionTokens` must have the same `kid` and `alg`, with the same or the public key. */
   readonly key: SessionTokenKey
   /** The `aud` claim: the `audience` of `sessionTokens`. */
   readonly audience: string
   /** The `iss` claim: the `issuer` of `sessionTokens`, if it has one. */
   readonly issuer?: string
-  /** Gives the time. Default: the system's. */
+  /** Default: system time. */
   readonly clock?: Pick<Clock, 'now'>
 }
 
@@ -44,17 +44,22 @@ const GRANT: Checks<DispatchGrant> = {
   events: required(arrayOf(word)),
   channels: required(arrayOf(word)),
   recipients: required(arrayOf(word)),
-  maxDispatches: whole(1, 1_000),
+  maxDispatches: whole(1, MOST_DISPATCHES),
 }
 
-const known = nested<SessionTokenGrants>({ dispatch: nested(GRANT) })
+const NAMES = ['dispatch', 'runEvents']
 
-/** Does not quote an unknown grant unless its name is near `dispatch`: callers have put secrets there. */
+const known = nested<SessionTokenGrants>({ dispatch: nested(GRANT), runEvents: whole(0, MOST_RUN_EVENTS) })
+
+/** Quotes an unknown grant only if its name is near a known one: callers have put secrets there. */
 const grants: Check = (value, given) => {
-  const isOther =
-    isRecord(value) && Object.keys(value).some((name) => name !== 'dispatch' && near(name, ['dispatch']) === '')
-  const fault = isOther ? known({ dispatch: value.dispatch }, given) : known(value, given)
-  return isOther && typeof fault === 'object' ? [{ detail: 'holds a grant other than dispatch' }, ...fault] : fault
+  if (!isRecord(value)) return known(value, given)
+  const isForeign = (name: string): boolean => !NAMES.includes(name) && near(name, NAMES) === ''
+  const foreign = Object.keys(value).filter(isForeign)
+  if (foreign.length === 0) return known(value, given)
+  const others = Object.fromEntries(Object.entries(value).filter(([name]) => !isForeign(name)))
+  const fault = known(others, given)
+  return [{ detail: `holds a grant other than ${NAMES.join(' and ')}` }, ...(typeof fault === 'object' ? fault : [])]
 }
 
 const CHECKS: Checks<IssueSessionTokenOptions> = {
@@ -70,14 +75,12 @@ const CHECKS: Checks<IssueSessionTokenOptions> = {
 }
 
 /**
- * Makes a token for one session, to give to its agent: with it, the agent can record runs of that session, and dispatch only
- * what `grants.dispatch` lists, at most `maxDispatches` times.
+ * Issues a token for one session, to give to its agent. The agent can record runs of that session, and dispatch only the values in
+ * `grants.dispatch`, at most `maxDispatches` times. An empty list permits nothing. Grant little: a prompt injection cannot exceed
+ * the lists. The token is a JWT (RFC 7519) with a random `jti`, which is also the principal's id.
  *
- * The token is a JWT (RFC 7519) with a random `jti`, which is also the principal's id. Grant little: a prompt
- * injection cannot make the agent go beyond the lists. An empty list permits nothing.
- *
- * @throws SallyportError `option_invalid`, with all problems at once: an option is out of its range, the key cannot sign, or
- * the grants are malformed or so long that the token would not fit in a request (4,096 characters).
+ * @throws SallyportError `option_invalid`, with all problems at once: an option is out of range, the key cannot sign, or the grants
+ * are malformed or so long that the token would not fit in a request (4,096 characters).
  */
 export async function issueSessionToken(options: IssueSessionTokenOptions): Promise<string> {
   const read = readOptions(CALL, options, CHECKS, pastKey)
@@ -86,15 +89,10 @@ export async function issueSessionToken(options: IssueSessionTokenOptions): Prom
   const now = nowOf(read)
 
   const issuedAt = Math.floor(now / 1_000)
-  const jwt = new SignJWT({ sid: sessionId, tnt: tenant, ...(grants.dispatch && { grants: readGrants(grants) }) })
-    .setProtectedHeader({ alg: key.alg, kid: key.kid, typ: SESSION_TOKEN_TYP })
-    .setAudience(audience)
-    .setJti(crypto.randomUUID())
-    .setIssuedAt(issuedAt)
-    .setExpirationTime(issuedAt + expiresInSeconds)
-  if (issuer !== undefined) jwt.setIssuer(issuer)
-  if (userId !== undefined) jwt.setSubject(userId)
-  const token = await jwt.sign(await key.load())
+  const expiresAt = issuedAt + expiresInSeconds
+  const jti = crypto.randomUUID()
+  const dated = { jti, since: Math.floor(now), issuedAt, expiresAt }
+  const token = await signSessionToken({ ...dated, sessionId, tenant, userId, grants, audience, issuer }, key)
   const detail = `the token has ${token.length} characters, over the ${LONGEST_TOKEN} that fit: grant fewer names`
   optionError(CALL, token.length > LONGEST_TOKEN ? [{ field: 'grants', detail }] : [])
   return token

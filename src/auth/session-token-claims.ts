@@ -1,64 +1,116 @@
-import { type DispatchGrant, isMaxDispatches, isUserId } from '../model/principal.ts'
-import { isVisibleAscii } from './credential-checks.ts'
+import {
+  type DispatchGrant,
+  isMaxDispatches,
+  isRunEvents,
+  isRunId,
+  isUserId,
+  isVisibleAscii,
+  MAX_LEVELS,
+  type ParentToken,
+} from '../model/principal.ts'
 
 /** The `typ` header of a session token: no other JWT under the same key is accepted as one (RFC 8725). */
 export const SESSION_TOKEN_TYP = 'sallyport-session+jwt'
 
-/** The longest bearer token that is read from a request. */
+/** Maximum length of a bearer token. */
 export const LONGEST_TOKEN = 4_096
 
 const JWS_COMPACT = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
-/** Whether a text has the shape of a signed JWT: three base64url parts, none of them empty. */
+/** True for the form of a signed JWT: three base64url parts, none of them empty. */
 export function isJwtShaped(token: string): boolean {
   return token.length <= LONGEST_TOKEN && JWS_COMPACT.test(token)
 }
 
-/** What a session token permits beside recording runs of its own session. */
+/** Grants of a session token other than recording runs of its own session. */
 export interface SessionTokenGrants {
-  /** What it may dispatch: only what is listed, exactly as the request writes it. Absent: nothing. */
+  /** Allowed dispatches: only listed values, compared exactly with those of the request. Default: none. */
   readonly dispatch?: DispatchGrant
+  /** Maximum run events that its posts may cause over the life of the token, 0 to 1,000. Default: 20. */
+  readonly runEvents?: number
 }
 
-/** The claims of a session token whose signature and times are verified. */
 export interface SessionClaims {
   readonly jti: string
   readonly sessionId: string
   readonly tenant: string
   readonly userId: string | undefined
-  readonly dispatch: DispatchGrant | undefined
+  readonly grants: SessionTokenGrants
+  readonly runId: string | undefined
+  readonly parents: readonly ParentToken[]
+  /** When the first token of its chain was issued, epoch milliseconds. */
+  readonly since: number
+  /** Epoch seconds. */
+  readonly expiresAt: number
+}
+
+/** Reads the claims; `undefined` when one is missing or malformed, or the lifetime exceeds the limit. */
+export function readClaims(
+  claims: Readonly<Record<string, unknown>>,
+  maxAgeSeconds: number,
+): SessionClaims | undefined {
+  const { jti, sid, sub, tnt = 'default', iat, exp, run_id: runId } = claims
+  if (!isVisibleAscii(jti) || !isVisibleAscii(sid) || !isVisibleAscii(tnt)) return undefined
+  if (sub !== undefined && !isUserId(sub)) return undefined
+  if (runId !== undefined && !isRunId(runId)) return undefined
+  if (typeof iat !== 'number' || typeof exp !== 'number') return undefined
+  const lifetime = exp - iat
+  if (!(lifetime > 0 && lifetime <= maxAgeSeconds)) return undefined
+  const { grants: granted = {}, parents: above = [], since = iat * 1_000 } = claims
+  const [grants, parents] = [readGrants(granted), readParents(above)]
+  if (!grants || !parents || !isSince(since, iat)) return undefined
+  return { jti, sessionId: sid, tenant: tnt, userId: sub, grants, runId, parents, since, expiresAt: exp }
+}
+
+/** No token of a chain is issued before the first one. */
+function isSince(value: unknown, iat: number): value is number {
+  return typeof value === 'number' && value >= 0 && value < (iat + 1) * 1_000
 }
 
 const DISPATCH_MEMBERS = ['events', 'channels', 'recipients', 'maxDispatches']
 
-/** The claims of a session token; `undefined` when one is missing or malformed, or its lifetime is over the limit. */
-export function readClaims(
-  { jti, sid, sub, tnt = 'default', iat, exp, grants = {} }: Readonly<Record<string, unknown>>,
-  maxAgeSeconds: number,
-): SessionClaims | undefined {
-  if (!isVisibleAscii(jti) || !isVisibleAscii(sid) || !isVisibleAscii(tnt)) return undefined
-  if (sub !== undefined && !isUserId(sub)) return undefined
-  if (typeof iat !== 'number' || typeof exp !== 'number') return undefined
-  const lifetime = exp - iat
-  if (!(lifetime > 0 && lifetime <= maxAgeSeconds)) return undefined
-  const read = readGrants(grants)
-  return read && { jti, sessionId: sid, tenant: tnt, userId: sub, dispatch: read.dispatch }
+/** Reads the known grants; `undefined` when malformed. Any unknown member makes a dispatch grant malformed: it may be a limit. */
+function readGrants(value: unknown): SessionTokenGrants | undefined {
+  if (!isObject(value)) return undefined
+  const { dispatch, runEvents } = value
+  if (runEvents !== undefined && !isRunEvents(runEvents)) return undefined
+  const granted = dispatch === undefined ? undefined : readDispatchGrant(dispatch)
+  if (dispatch !== undefined && !granted) return undefined
+  return { ...(granted && { dispatch: granted }), ...(runEvents !== undefined && { runEvents }) }
 }
 
-/**
- * The known grants; `undefined` when they are malformed. Drops an unknown grant. An unknown member makes a dispatch grant malformed,
- * because it may be a limit.
- */
-export function readGrants(value: unknown): SessionTokenGrants | undefined {
-  if (!isObject(value)) return undefined
-  const { dispatch } = value
-  if (dispatch === undefined) return {}
-  if (!isObject(dispatch) || !Object.keys(dispatch).every((name) => DISPATCH_MEMBERS.includes(name))) return undefined
-  const { events, channels, recipients, maxDispatches } = dispatch
+function readDispatchGrant(value: unknown): DispatchGrant | undefined {
+  if (!isObject(value) || !hasOnly(value, DISPATCH_MEMBERS)) return undefined
+  const { events, channels, recipients, maxDispatches } = value
   if (!isListOfNames(events) || !isListOfNames(channels) || !isListOfNames(recipients)) return undefined
   const lists = { events: [...events], channels: [...channels], recipients: [...recipients] }
-  if (maxDispatches === undefined) return { dispatch: lists }
-  return isMaxDispatches(maxDispatches) ? { dispatch: { ...lists, maxDispatches } } : undefined
+  if (maxDispatches === undefined) return lists
+  return isMaxDispatches(maxDispatches) ? { ...lists, maxDispatches } : undefined
+}
+
+const PARENT_MEMBERS = ['jti', 'maxDispatches', 'runEvents']
+
+function readParents(value: unknown): readonly ParentToken[] | undefined {
+  if (!Array.isArray(value) || value.length > MAX_LEVELS) return undefined
+  const parents = value.map(readParent)
+  return parents.every((parent) => parent !== undefined) ? parents : undefined
+}
+
+function readParent(value: unknown): ParentToken | undefined {
+  if (!isObject(value) || !hasOnly(value, PARENT_MEMBERS)) return undefined
+  const { jti, maxDispatches, runEvents } = value
+  if (!isVisibleAscii(jti)) return undefined
+  if (maxDispatches !== undefined && !isMaxDispatches(maxDispatches)) return undefined
+  if (runEvents !== undefined && !isRunEvents(runEvents)) return undefined
+  return {
+    id: jti,
+    ...(maxDispatches !== undefined && { maxDispatches }),
+    ...(runEvents !== undefined && { runEvents }),
+  }
+}
+
+function hasOnly(value: object, names: readonly string[]): boolean {
+  return Object.keys(value).every((name) => names.includes(name))
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

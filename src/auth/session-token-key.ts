@@ -7,44 +7,37 @@ import { type Check, type Checks, required } from '../options/read-options.ts'
 import { isAppSecret } from './app-secret.ts'
 import { type NotAfter, notAfter, notAfterMilliseconds, visibleAscii } from './credential-checks.ts'
 
-/**
- * The signature algorithm of a session token: HMAC with SHA-256, ECDSA on P-256 (RFC 7518), or Ed25519, by its older name (`EdDSA`, RFC
- * 8037) or its own (`Ed25519`, RFC 9864).
- */
+/** Signature algorithm: HMAC with SHA-256, ECDSA on P-256 (RFC 7518), or Ed25519 (`EdDSA`, RFC 8037, or `Ed25519`, RFC 9864). */
 export type SessionTokenAlgorithm = 'HS256' | 'ES256' | 'EdDSA' | 'Ed25519'
 
 /** A key that signs or verifies session tokens. */
 export interface SessionTokenKey {
-  /** Names the key in the header of every token that it signs: 1 to 200 visible ASCII characters. */
+  /** Identifies the key in the header of every token that it signs: 1 to 200 visible ASCII characters. */
   readonly kid: string
   /**
-   * With `HS256`: at least 32 random bytes, as they are, as base64url, as an `oct` JWK or as an HMAC `CryptoKey`; never an
-   * application secret. Otherwise a JWK or a `CryptoKey`: the private key to sign with, the public one to verify with.
-   * `undefined`, as an unset environment variable gives it, is refused.
+   * With `HS256`: at least 32 random bytes, raw, as base64url, as an `oct` JWK or as an HMAC `CryptoKey`; never an application
+   * secret. Otherwise a JWK or a `CryptoKey`: the private key to sign with, the public one to verify with. `undefined`, from an
+   * unset environment variable, is refused.
    */
   readonly key: Uint8Array | CryptoKey | JWK | string | undefined
-  /** The only algorithm of this key, whatever the token's header says. Default `HS256`. */
+  /** The only algorithm of this key, whatever the token's header says. Default: `HS256`. */
   readonly alg?: SessionTokenAlgorithm
-  /**
-   * The last instant at which it is valid: a `Date`, an RFC 3339 instant with its offset, or epoch milliseconds. From the next
-   * millisecond on, all tokens that it signed are refused. Default: no end.
-   */
+  /** Last valid instant of its tokens: a `Date`, an RFC 3339 instant with its offset, or epoch milliseconds. Default: no end. */
   readonly notAfter?: NotAfter
 }
 
-/** A checked key. */
 export interface ReadyKey {
   readonly kid: string
   readonly alg: SessionTokenAlgorithm
   /** Epoch milliseconds; `Infinity`: no end. */
   readonly notAfter: number
-  /** Imports the key, once. Rejects when the runtime cannot. */
+  /** Imports the key once. Rejects when the runtime cannot import it. */
   load(): Promise<CryptoKey>
 }
 
 const ALGORITHMS: readonly unknown[] = ['HS256', 'ES256', 'EdDSA', 'Ed25519'] satisfies SessionTokenAlgorithm[]
 
-/** The checks of a key. No problem contains any part of it. */
+/** Checks a key. Problems contain no part of it. */
 // @__NO_SIDE_EFFECTS__
 export function keyChecks(usage: 'sign' | 'verify'): Checks<SessionTokenKey> {
   const material: Check = (key, { alg = 'HS256' }) => {
@@ -55,7 +48,6 @@ export function keyChecks(usage: 'sign' | 'verify'): Checks<SessionTokenKey> {
   return { kid: required(visibleAscii), key: required(material, NO_KEY), alg: oneOf(ALGORITHMS), notAfter }
 }
 
-/** Prepares a checked key for use. */
 export function readyKey({ kid, key, alg = 'HS256', notAfter }: SessionTokenKey, usage: 'sign' | 'verify'): ReadyKey {
   const loader = keyLoader(key, alg, usage) as KeyLoader
   return { kid, alg, notAfter: notAfterMilliseconds(notAfter) as number, load: once(kid, loader) }
@@ -76,7 +68,6 @@ function once(kid: string, loader: KeyLoader): KeyLoader {
   }
 }
 
-/** Imports a key for signing or verifying. */
 type KeyLoader = () => Promise<CryptoKey>
 
 type Usage = 'sign' | 'verify'
@@ -96,7 +87,7 @@ const MAKE_ONE = "make one with `crypto.randomBytes(32).toString('base64url')`"
 
 const NO_KEY = `needs a key: is its environment variable set? For HS256, ${MAKE_ONE}`
 
-/** A loader of the key for this algorithm only, or its fault as `has …` or `needs …`, without the key. */
+/** Returns a loader of the key for this algorithm only, or its fault as `has …` or `needs …`, without the key. */
 export function keyLoader(key: unknown, alg: string, usage: Usage): KeyLoader | string {
   if (key === undefined || key === null || key === '') return NO_KEY
   if (alg === 'HS256') return hmacLoader(key, usage)

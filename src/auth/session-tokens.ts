@@ -1,18 +1,18 @@
 import { decodeProtectedHeader } from 'jose/decode/protected_header'
 import { jwtVerify } from 'jose/jwt/verify'
 import type { ConfigProblem } from '../errors.ts'
-import type { Operation, Principal } from '../model/principal.ts'
+import type { Operation, ParentToken, Principal } from '../model/principal.ts'
 import { arrayOf, fn, has, matching, whole, word } from '../options/checks.ts'
 import { type Checks, type GivenOptions, nested, readOptions, required } from '../options/read-options.ts'
-import type { AuthVerifier, Refusal } from '../ports/auth-verifier.ts'
+import type { AuthVerifier, ExchangedToken, NarrowedToken, Refusal } from '../ports/auth-verifier.ts'
 import type { Clock } from '../ports/clock.ts'
 import { INSUFFICIENT_SCOPE, INVALID_TOKEN } from './refusals.ts'
 import { isJwtShaped, readClaims, SESSION_TOKEN_TYP, type SessionClaims } from './session-token-claims.ts'
-import { keyChecks, type ReadyKey, readyKey, type SessionTokenKey } from './session-token-key.ts'
+import { keyChecks, keyLoader, type ReadyKey, readyKey, type SessionTokenKey } from './session-token-key.ts'
+import { signSessionToken } from './sign-session-token.ts'
 
-/** The identity of a token, for {@link SessionTokensOptions.isRevoked}. */
+/** Identity of a token, for {@link SessionTokensOptions.isRevoked}. */
 export interface SessionTokenIdentity {
-  /** The token's own id. */
   readonly jti: string
   readonly sessionId: string
   readonly tenant: string
@@ -20,25 +20,27 @@ export interface SessionTokenIdentity {
 
 /** Options of `sessionTokens`. */
 export interface SessionTokensOptions {
-  /**
-   * The keys to verify with, by `kid`. At least one. To replace one without a gap: add the new one here and sign with it; when
-   * the last token of the old one has expired, remove the old one or give it a `notAfter`.
-   */
+  /** Keys to verify with, by `kid`; at least one. To rotate, add the new key; remove the old one when its last token expired. */
   readonly keys: readonly SessionTokenKey[]
   /** The `aud` claim must be or contain it. */
   readonly audience: string
-  /** The `iss` claim must be it. Default: any, or none. */
+  /** The `iss` claim must be equal. Default: any, or none. */
   readonly issuer?: string
-  /** The longest lifetime (`exp` - `iat`) that is accepted, in seconds, 1 to 86,400. Default 3,600. */
+  /** Maximum accepted lifetime (`exp` - `iat`) in seconds, 1 to 86,400. Default: 3,600. */
   readonly maxAgeSeconds?: number
-  /** How far the issuer's clock may be off, in seconds, 0 to 60. Default 5. */
+  /** Tolerance for the issuer's clock in seconds, 0 to 60. Default: 5. */
   readonly clockToleranceSeconds?: number
   /**
-   * Whether an otherwise valid token was revoked. If it throws, the call is answered 503 `auth_unavailable`. Default: no token is
-   * revoked before it expires.
+   * Signs exchanged tokens: its `kid` and `alg` must be those of one of `keys`. Default: the HS256 key of the exchanged token; tokens of
+   * other algorithms cannot be exchanged.
+   */
+  readonly exchangeKey?: SessionTokenKey
+  /**
+   * True for a revoked token; an exchanged one is asked for with each of its parents. A throw is answered 503 `auth_unavailable`.
+   * Default: tokens end by expiry and `sallyport.tokens.revoke`.
    */
   isRevoked?(token: SessionTokenIdentity): boolean | Promise<boolean>
-  /** Gives the time. Default: the system's. */
+  /** Default: system time. */
   readonly clock?: Pick<Clock, 'now'>
 }
 
@@ -51,32 +53,35 @@ const CHECKS: Checks<SessionTokensOptions> = {
     (value) => typeof value === 'number' && value >= 0 && value <= 60,
     'must be a number from 0 to 60',
   ),
+  exchangeKey: nested(keyChecks('sign')),
   isRevoked: fn,
   clock: has('now'),
 }
 
 /**
- * Authenticates an agent for one session: the verifier for tokens that untrusted code holds. Make them with
- * `issueSessionToken`, or with any JWT library (RFC 7519).
+ * Authenticates an agent for one session, by a token that untrusted code may hold. Issue tokens with `issueSessionToken` or any JWT
+ * library (RFC 7519).
  *
- * A token must be a signed JWT whose header has `typ` `sallyport-session+jwt`, the `kid` of one of the keys and the `alg` of that key. Its
- * claims: `aud`, `iat`, `exp`, `jti`, and `sid`, the session's id (1 to 200 visible ASCII characters, as is `jti`). Optional are `tnt`, the
- * tenant (default `default`); `sub`, the user whose runs they are (1 to 200 characters); and `grants`:
- * `{ dispatch: { events, channels, recipients, maxDispatches } }`, three lists and an optional number.
+ * A token is a signed JWT whose header has `typ` `sallyport-session+jwt`, the `kid` of one of the keys and the `alg` of that key.
+ * Required claims: `aud`, `iat`, `exp`, `jti`, and `sid`, the session's id (1 to 200 visible ASCII characters, as is `jti`).
+ * Optional claims: `tnt`, the tenant (default `default`); `sub`, the user of the runs (1 to 200 characters); and `grants`:
+ * `{ dispatch: { events, channels, recipients, maxDispatches }, runEvents }`, three lists and two optional numbers. Exchanged tokens
+ * also have `run_id`, `parents`, `since` and `act` (RFC 8693).
  *
- * The principal's id is `jti`. It can record runs of session `sid`. Without a dispatch grant, dispatching is `insufficient_scope`.
- * Everything else is `invalid_token`: a wrong signature, another algorithm, `none`, an unknown or ended key, expiry, a lifetime over the
- * limit, a missing or malformed claim, revocation. No string makes `verify` throw: it throws only when `isRevoked` does, or when the
- * runtime cannot import a key. A string without the shape of a JWT is refused at once.
+ * The principal's id is `jti`. It can record runs of session `sid`, and dispatch only with a dispatch grant. Every fault is
+ * `invalid_token`: a wrong signature, another algorithm, `none`, an unknown or ended key, expiry, a lifetime
+ * over the limit, a missing or malformed claim, revocation. `verify` throws only when `isRevoked` throws, or when the runtime
+ * cannot import a key.
  *
  * @throws SallyportError `option_invalid`, with all problems at once and without any key: a key is unset, too short for HS256, not
- * for its `alg`, private or a duplicate, there is none, or another option is out of its range.
+ * for its `alg`, private or a duplicate, there is none, or another option is out of range.
  */
 export function sessionTokens(options: SessionTokensOptions): AuthVerifier {
-  const read = readOptions('sessionTokens', options, CHECKS, repeatedKids)
+  const read = readOptions('sessionTokens', options, CHECKS, keyProblems)
   const { audience, issuer, maxAgeSeconds = 3_600, clockToleranceSeconds = 5, isRevoked } = read
   const { clock = { now: Date.now } } = read
   const keys = new Map(read.keys.map((key) => [key.kid, readyKey(key, 'verify')]))
+  const signers = signersOf(read)
   const expected = {
     typ: SESSION_TOKEN_TYP,
     audience,
@@ -85,7 +90,10 @@ export function sessionTokens(options: SessionTokensOptions): AuthVerifier {
     maxTokenAge: maxAgeSeconds,
   }
 
-  const claimsOf = async (token: string, key: ReadyKey, now: number): Promise<SessionClaims | undefined> => {
+  const claimsOf = async (token: string): Promise<SessionClaims | undefined> => {
+    const key = keyOf(token, keys)
+    const now = clock.now()
+    if (key === undefined || now > key.notAfter) return undefined
     const cryptoKey = await key.load()
     try {
       const { payload } = await jwtVerify(token, cryptoKey, {
@@ -99,23 +107,87 @@ export function sessionTokens(options: SessionTokensOptions): AuthVerifier {
     }
   }
 
+  async function isAnyRevoked({ jti, parents, sessionId, tenant }: SessionClaims): Promise<boolean> {
+    if (!isRevoked) return false
+    for (const id of [jti, ...parents.map((parent) => parent.id)]) {
+      if (await isRevoked.call(options, { jti: id, sessionId, tenant })) return true
+    }
+    return false
+  }
+
+  async function exchange(token: string, narrowed: NarrowedToken): Promise<ExchangedToken | Refusal> {
+    const claims = await claimsOf(token)
+    if (claims === undefined || (await isAnyRevoked(claims))) return INVALID_TOKEN
+    const signer = signers.get(keyOf(token, keys)?.kid ?? '')
+    if (signer === undefined) return INSUFFICIENT_SCOPE
+    const issuedAt = Math.floor(clock.now() / 1_000)
+    const latest = Math.floor(Math.min(narrowed.expiresAt, signer.notAfter) / 1_000)
+    const expiresAt = Math.min(latest, Math.floor(claims.expiresAt), issuedAt + maxAgeSeconds)
+    if (expiresAt <= issuedAt) return INVALID_TOKEN
+    const { sessionId, tenant, userId, since } = claims
+    const { dispatch, runEvents, runId } = narrowed
+    const jti = crypto.randomUUID()
+    const signed = await signSessionToken(
+      {
+        ...{ jti, sessionId, tenant, userId, runId, since, issuedAt, expiresAt, audience, issuer },
+        grants: { ...(dispatch && { dispatch }), runEvents },
+        parents: parentsBelow(claims),
+      },
+      signer,
+    )
+    return { token: signed, jti, expiresAt: expiresAt * 1_000 }
+  }
+
   return {
-    async verify(token: string, operation: Operation): Promise<Principal | Refusal> {
-      const key = keyOf(token, keys)
-      if (key === undefined) return INVALID_TOKEN
-      const now = clock.now()
-      if (now > key.notAfter) return INVALID_TOKEN
-      const claims = await claimsOf(token, key, now)
-      if (claims === undefined) return INVALID_TOKEN
-      const { jti, sessionId, tenant, userId, dispatch } = claims
-      if (await isRevoked?.call(options, { jti, sessionId, tenant })) return INVALID_TOKEN
-      if (operation === 'dispatch' && dispatch === undefined) return INSUFFICIENT_SCOPE
-      return { id: jti, tenant, sessionId, ...(userId !== undefined && { userId }), ...(dispatch && { dispatch }) }
+    async verify(token: string): Promise<Principal | Refusal> {
+      const claims = await claimsOf(token)
+      return claims === undefined || (await isAnyRevoked(claims)) ? INVALID_TOKEN : principalOf(claims)
     },
+    ...(signers.size > 0 && { exchange }),
   }
 }
 
-/** The key of the header's `kid`, if the header's `alg` is that of the key. */
+/** Keys that sign tokens exchanged from a token of each `kid`. */
+function signersOf({ keys, exchangeKey }: SessionTokensOptions): ReadonlyMap<string, ReadyKey> {
+  const own = exchangeKey && readyKey(exchangeKey, 'sign')
+  const signers = keys.flatMap((key): (readonly [string, ReadyKey])[] => {
+    if (own) return [[key.kid, own]]
+    const { alg = 'HS256' } = key
+    const canSign = alg === 'HS256' && typeof keyLoader(key.key, alg, 'sign') === 'function'
+    return canSign ? [[key.kid, readyKey(key, 'sign')]] : []
+  })
+  return new Map(signers)
+}
+
+function principalOf({ jti, sessionId, tenant, userId, grants, ...claims }: SessionClaims): Principal {
+  const { runId, parents, since, expiresAt } = claims
+  return {
+    ...{ id: jti, tenant, sessionId },
+    operations: grants.dispatch ? WITH_DISPATCH : WITHOUT_DISPATCH,
+    ...(userId !== undefined && { userId }),
+    ...grants,
+    ...(runId !== undefined && { runId }),
+    ...(parents.length > 0 && { parents }),
+    ...{ issuedAt: since, expiresAt: expiresAt * 1_000 },
+  }
+}
+
+const WITHOUT_DISPATCH: readonly Operation[] = Object.freeze(['session_run'] as const)
+const WITH_DISPATCH: readonly Operation[] = Object.freeze(['dispatch', 'session_run'] as const)
+
+/** The parents of a token that is exchanged from this one: this one, then its own. */
+function parentsBelow({ jti, grants, parents }: SessionClaims): readonly ParentToken[] {
+  const { dispatch, runEvents } = grants
+  const maxDispatches = dispatch?.maxDispatches
+  const own = {
+    id: jti,
+    ...(maxDispatches !== undefined && { maxDispatches }),
+    ...(runEvents !== undefined && { runEvents }),
+  }
+  return [own, ...parents]
+}
+
+/** Finds the key of the header's `kid`, if the header's `alg` is that of the key. */
 function keyOf(token: string, keys: ReadonlyMap<string, ReadyKey>): ReadyKey | undefined {
   if (!isJwtShaped(token)) return undefined
   try {
@@ -127,11 +199,16 @@ function keyOf(token: string, keys: ReadonlyMap<string, ReadyKey>): ReadyKey | u
   }
 }
 
-function repeatedKids({ keys }: GivenOptions): ConfigProblem[] {
-  const kids: readonly unknown[] = Array.isArray(keys) ? keys.map((key) => Object(key).kid) : []
-  return kids.flatMap((kid, index) =>
+function keyProblems({ keys, exchangeKey }: GivenOptions): ConfigProblem[] {
+  const known: readonly Partial<SessionTokenKey>[] = Array.isArray(keys) ? keys.map(Object) : []
+  const kids = known.map(({ kid }) => kid)
+  const repeated = kids.flatMap((kid, index) =>
     kid !== undefined && kids.indexOf(kid) < index
       ? [{ field: `keys[${index}].kid`, detail: 'is the kid of a key before it' }]
       : [],
   )
+  const { kid, alg = 'HS256' }: Partial<SessionTokenKey> = Object(exchangeKey)
+  const isKnown = known.some((key) => key.kid === kid && (key.alg ?? 'HS256') === alg)
+  if (kid === undefined || isKnown) return repeated
+  return [...repeated, { field: 'exchangeKey.kid', detail: 'is not the kid of one of the keys, with the same alg' }]
 }

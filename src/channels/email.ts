@@ -1,6 +1,5 @@
 /**
- * Mails, over a transport of nodemailer.
- *
+ * Mail over a nodemailer transport.
  * @module sallyport/channels/email
  */
 import type { Content } from '../model/dispatch.ts'
@@ -11,14 +10,14 @@ import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../port
 import { singleLine, unknownFields } from './message-content.ts'
 import { type SmtpProgress, smtpFaultOutcome, smtpReplyOutcome, watchProgress } from './smtp-outcome.ts'
 
-/** A mailbox with a name to show. */
+/** A mailbox with a display name. */
 export interface NamedMailbox {
   readonly name: string
-  /** `local@domain`, nothing else. */
+  /** `local@domain` only. */
   readonly address: string
 }
 
-/** The mail that a transport sends. The envelope is explicit, so no header can add a recipient. */
+/** The mail that a transport sends. The explicit envelope prevents headers from adding recipients. */
 export interface MailToSend {
   from: string | { name: string; address: string }
   to: { name: string; address: string }
@@ -30,14 +29,14 @@ export interface MailToSend {
   text?: string
   disableFileAccess: true
   disableUrlAccess: true
-  /** Ends the connection early; releases of nodemailer before 10 ignore it. */
+  /** Ends the connection early. nodemailer before version 10 ignores it. */
   signal: AbortSignal
 }
 
-/** A transport's result for a message that it accepted. */
+/** A transport's result for an accepted message. */
 export interface MailSent {
   readonly messageId?: string | undefined
-  /** Filled by LMTP, which replies for each recipient after the message. */
+  /** Set by LMTP, which replies per recipient after the message. */
   readonly rejected?: readonly unknown[] | undefined
   readonly rejectedErrors?: readonly unknown[] | undefined
 }
@@ -47,17 +46,17 @@ export interface MailTransport {
   sendMail(mail: MailToSend): Promise<MailSent>
 }
 
-/** How {@link email} sends. */
+/** Options of {@link email}. */
 export interface EmailOptions {
-  /** The sender, in the header and in the envelope: `shop@example.com`, or with a name to show. */
+  /** Sender in the header and in the envelope: `shop@example.com`, or with a display name. */
   readonly from: string | NamedMailbox
-  /** Where replies go. Default: to the sender. */
+  /** Address for replies. Default: the sender. */
   readonly replyTo?: string | NamedMailbox
-  /** The right-hand side of the Message-ID. Default: the domain of `from`. */
+  /** Right-hand side of the Message-ID. Default: the domain of `from`. */
   readonly messageIdDomain?: string
   /** Milliseconds before each further attempt. Default: that of {@link Channel.retrySchedule}. */
   readonly retrySchedule?: readonly number[]
-  /** Where to find a recipient's address. Default: `recipient.email`. */
+  /** Finds a recipient's address. Default: `recipient.email`. */
   readonly addressOf?: (recipient: Recipient) => string | undefined
 }
 
@@ -90,19 +89,16 @@ const CHECKS: Checks<EmailOptions> = {
 const FIELDS = ['subject', 'html', 'text']
 
 /**
- * Sends mail through a nodemailer transport of yours. Template fields: `subject`, and `html` or `text` or both.
+ * Sends mail through your nodemailer transport. Template fields: `subject`, and `html` or `text` or both.
  *
- * Every message goes to exactly one mailbox, checked here and not left to the transport's address grammar. Content is sent
- * as strings, with no access to files or URLs. The Message-ID is the delivery id, the same for every attempt, so that
- * mail systems can drop a repeat.
+ * Every message has exactly one recipient mailbox, which the channel validates itself. Content is passed as strings, without access to
+ * files or URLs. The Message-ID is the delivery id, the same for every attempt, so that mail systems can drop a repeat.
  *
- * Codes: `address_invalid`, `content_invalid`, `smtp_<reply>` (4yz is tried again; 5yz is final where it answers the
- * recipient or the message), `smtp_auth`, `transport_misconfigured`, `connection_failed`, `aborted`; `connection_lost` and
- * `timeout`, which are `retry` until the whole message was sent, and `unknown` from then until its reply; `aborted` and
- * `transport_error` where it may have been sent. To know which, a plugin that changes nothing is added to an SMTP transport of
- * nodemailer; with other transports the outcome is `unknown`.
- *
- * @throws SallyportError `option_invalid`, with all that is wrong with the options.
+ * Codes: `address_invalid`, `content_invalid`, `smtp_<reply>` (4yz is retried; 5yz is final if it answers the recipient or the message),
+ * `smtp_auth`, `transport_misconfigured`, `connection_failed`, `aborted`; `connection_lost` and `timeout`, which are `retry` until the
+ * whole message was sent, then `unknown` until its reply; `aborted` and `transport_error` if it may have been sent. To know this, the
+ * channel adds a plugin that changes nothing to an SMTP transport of nodemailer; with other transports the outcome is `unknown`.
+ * @throws SallyportError `option_invalid`, with all problems of the options.
  */
 export function email(transport: MailTransport, options: EmailOptions): Channel {
   const { retrySchedule, addressOf, ...own } = readOptions('email', options, CHECKS, () =>

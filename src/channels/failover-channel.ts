@@ -11,7 +11,7 @@ export type Providers = readonly [first: Channel, second: Channel, ...more: Chan
 interface Provider {
   readonly channel: Channel
   readonly name: string
-  /** Until then it is asked after the others. Epoch milliseconds. */
+  /** Until then other providers are asked first. Epoch milliseconds. */
   coolingUntil: number
 }
 
@@ -22,7 +22,6 @@ const ALL_WAITING: Failure = { outcome: 'retry', code: 'provider_waiting' }
 
 const COOL_DOWN_MS = 60_000
 
-/** The channel behind `failover()`. */
 export function failoverChannel(channels: Providers, clock: Clock = systemClock): Channel {
   checkArguments('failover', channels, has('address', 'send'), 2)
   const [first] = channels
@@ -106,7 +105,7 @@ async function ask(
       case 'rejected':
         return { ...outcome, provider }
       default:
-        // A channel that returns no outcome may have sent it.
+        // A channel that returns no outcome may have sent the message.
         return {
           outcome: 'unknown',
           code: 'channel_error',
@@ -115,7 +114,7 @@ async function ask(
         }
     }
   } catch (cause) {
-    // The abort may have made it throw, in the middle of sending.
+    // The abort may have caused the error in the middle of sending.
     if (signal.aborted) return { outcome: 'unknown', code: 'aborted', provider }
     return { outcome: 'retry', code: 'channel_error', provider, cause }
   } finally {
@@ -123,13 +122,11 @@ async function ask(
   }
 }
 
-/** The wait that the provider asked for, or 0. */
 function waitOf({ retryAfterMs }: { readonly retryAfterMs?: unknown }): number {
   return typeof retryAfterMs === 'number' && retryAfterMs > 0 ? retryAfterMs : 0
 }
 
 interface AskOrder {
-  /** All providers, in the order in which this attempt asks them. */
   readonly order: readonly Provider[]
   /** The first of them, if it may have sent the message. */
   readonly mustBegin: Provider | undefined
@@ -142,11 +139,9 @@ function askOrder(providers: readonly Provider[], history: readonly Attempt[], n
 }
 
 /**
- * The index of the provider that must be asked first, even if it is cooling down; `undefined` if any may be.
- *
- * It is the provider that may have sent the message in the previous attempt, as it can recognise the repeat; after two such attempts,
- * the next one. An attempt that may have sent and names no provider counts as one of the provider it had to begin with, or of the
- * first; an attempt that did not send and names none asked no provider.
+ * Index of the provider that must be asked first, even during its cool-down; `undefined` if any may be. It may have sent the message in
+ * the previous attempt and can recognise the repeat; after two such attempts it is the next provider. Such an attempt without a named
+ * provider counts as one of the required first provider, or of the first.
  */
 function startAfter(history: readonly Attempt[], providers: readonly Provider[]): number | undefined {
   let start: number | undefined
@@ -165,15 +160,14 @@ function startAfter(history: readonly Attempt[], providers: readonly Provider[])
   return start
 }
 
-/** Waits that providers asked for, per delivery. Instants are epoch milliseconds. */
+/** Waits that providers requested, per delivery. Epoch milliseconds. */
 interface ProviderWaits {
-  /** 0 without a wait. */
   until(deliveryId: string, provider: string): number
   add(deliveryId: string, provider: string, until: number): void
   forget(deliveryId: string): void
 }
 
-/** Most deliveries with waits; the least recently changed one is dropped first. */
+/** Maximum of deliveries with waits; drops the least recently changed one. */
 const MAX_DELIVERIES = 10_000
 
 function providerWaits(): ProviderWaits {

@@ -1,6 +1,5 @@
 /**
  * A channel that writes to the console, for development.
- *
  * @module sallyport/channels/log
  */
 import { fn } from '../options/checks.ts'
@@ -8,22 +7,20 @@ import { type Checks, readOptions } from '../options/read-options.ts'
 import type { Channel } from '../ports/channel.ts'
 import { plainText, singleLine } from './message-content.ts'
 
-/** How {@link log} writes. */
+/** Options of {@link log}. */
 export interface LogOptions {
-  /** Takes one message, of several lines. Default: `console.log`. */
+  /** Receives one message of several lines. Default: `console.log`. */
   readonly write?: (line: string) => void
 }
 
 const CHECKS: Checks<LogOptions> = { write: fn }
 
 /**
- * Prints messages instead of sending them: for development.
+ * Prints messages instead of sending them, for development.
  *
- * It reaches every recipient, by the id that the dispatch named, and takes any template fields. **It prints personal data**,
- * addresses and content, so do not use it where logs are kept. Control characters are removed, so that content cannot
- * control a terminal.
- *
- * @throws SallyportError `option_invalid`, with all that is wrong with the options.
+ * It reaches every recipient by the id in the dispatch, and accepts any template fields. **It prints personal data**, addresses and
+ * content: do not use it where logs are kept. It removes control characters, so that content cannot control a terminal.
+ * @throws SallyportError `option_invalid`, with all problems of the options.
  */
 export function log(options: LogOptions = {}): Channel {
   const { write = (line: string) => console.log(line) } = readOptions('log', options, CHECKS)

@@ -1,18 +1,16 @@
 const SECONDS = /^\d+$/
 const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? [\w :-]{10,30}$/
 
-/** Response headers that say how long to wait. */
+/** Response headers that define a wait. */
 export interface WaitHeaders {
-  /** `Retry-After`. */
   readonly retryAfter: string | null | undefined
-  /** `Date`: the time of the response by the server's clock. */
+  /** Time of the response by the server's clock. */
   readonly date: string | null | undefined
 }
 
 /**
- * Milliseconds to wait by a `Retry-After` header (RFC 9110, 10.2.3): seconds, or any of the three forms of an HTTP date, at most
- * 2^53 - 1. `undefined` if it is neither, or has passed. A date is relative to the response's `Date`, so that clocks may differ, or to
- * `now` without one.
+ * Milliseconds to wait by `Retry-After` (RFC 9110, 10.2.3): seconds or an HTTP date, at most 2^53 - 1; `undefined` if invalid or passed.
+ * A date is relative to the response's `Date`, because clocks may differ, else to `now`.
  */
 export function retryAfterMs({ retryAfter, date }: WaitHeaders, now: number): number | undefined {
   const value = retryAfter?.trim() ?? ''

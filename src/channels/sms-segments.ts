@@ -1,9 +1,9 @@
-/** The default alphabet of GSM 03.38 without the escape character: one septet each. */
+/** Default alphabet of GSM 03.38 without the escape character: one septet each. */
 const BASIC = new Set(
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿' +
     'abcdefghijklmnopqrstuvwxyzäöñüà',
 )
-/** Its extension, two septets each. */
+/** Its extension: two septets each. */
 const EXTENDED = new Set('\f^{}\\[~]|€')
 
 interface Alphabet {
@@ -15,10 +15,7 @@ interface Alphabet {
 const GSM_7: Alphabet = { single: 160, part: 153, size: (character) => (EXTENDED.has(character) ? 2 : 1) }
 const UCS_2: Alphabet = { single: 70, part: 67, size: (character) => character.length }
 
-/**
- * Number of SMS segments of a text: 160 septets, or 153 each if several, in the GSM alphabet; 70 or 67 UTF-16 units if a
- * character is outside it. No character is split between segments.
- */
+/** 160 septets, or 153 each if several; outside the GSM alphabet 70 or 67 UTF-16 units. Segments never split a character. */
 export function segmentCount(text: string): number {
   const characters = [...text]
   const gsm = characters.every((character) => BASIC.has(character) || EXTENDED.has(character))

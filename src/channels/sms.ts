@@ -1,6 +1,5 @@
 /**
- * Texts, over the HTTP API of Twilio or one that speaks it.
- *
+ * Text messages over the HTTP API of Twilio or a compatible one.
  * @module sallyport/channels/sms
  */
 import type { ConfigProblem } from '../errors.ts'
@@ -16,28 +15,28 @@ import { plainText, unknownFields } from './message-content.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { segmentCount } from './sms-segments.ts'
 
-/** How `sms()` sends. Give `authToken` or `apiKey`, and `from` or `messagingServiceSid`. */
+/** Options of {@link sms}. Give `authToken` or `apiKey`, and `from` or `messagingServiceSid`. */
 export interface SmsOptions {
   /** The account, `AC…`. */
   readonly accountSid: string
   readonly authToken?: string
-  /** In place of `authToken`: can be revoked alone. */
+  /** Instead of `authToken`: can be revoked alone. */
   readonly apiKey?: { readonly sid: string; readonly secret: string }
-  /** The sender: an E.164 number, a short code or an alphanumeric name. */
+  /** Sender: an E.164 number, a short code or an alphanumeric name. */
   readonly from?: string
-  /** In place of `from`: a pool of senders that the provider picks from. */
+  /** Instead of `from`: a pool of senders from which the provider chooses. */
   readonly messagingServiceSid?: string
-  /** Where the API is; `http:` only on this machine. Default: `https://api.twilio.com`. */
+  /** Base URL of the API; `http:` only on this machine. Default: `https://api.twilio.com`. */
   readonly baseUrl?: string
   /** Default: the global `fetch`, looked up for each message. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
-  /** A text that needs more is not sent (`too_long`): each segment costs. 1 to 255. Default: 10. */
+  /** Longer texts are not sent (`too_long`): each segment costs. 1 to 255. Default: 10. */
   readonly maxSegments?: number
   /** Milliseconds before each further attempt. Default: that of `Channel.retrySchedule`. */
   readonly retrySchedule?: readonly number[]
-  /** For the whole attempt, in milliseconds: 1 to 3,600,000. Default: 15,000. */
+  /** Limit for the whole attempt in milliseconds: 1 to 3,600,000. Default: 15,000. */
   readonly timeoutMs?: number
-  /** Default: the machine's time. */
+  /** Default: the system clock. */
   readonly clock?: Clock
 }
 
@@ -63,19 +62,17 @@ const CHECKS: Checks<SmsOptions> = {
 const MAX_ANSWER_BYTES = 16 * 1024
 
 /**
- * Sends text messages through Twilio, or a provider with the same API. The template field is `text`.
+ * Sends text messages through Twilio or a provider with the same API. Template field: `text`.
  *
- * It goes to the recipient's `phone`, in E.164. Control characters and bidirectional overrides are removed from
- * the text; one that is then empty (`text_empty`) or takes more than `maxSegments` (`too_long`) is not sent.
+ * The address is the recipient's `phone` in E.164. Control characters and bidirectional overrides are removed from the text. A text that
+ * is then empty (`text_empty`) or takes more than `maxSegments` (`too_long`) is not sent.
  *
- * This API has no idempotency key, so the provider cannot recognise a repeat. After `unknown` (a request that broke
- * off, or a 5xx other than 503) the next attempt **may send the text a second time**. If that is worse
- * than not sending, pass `retrySchedule: []`.
+ * The API has no idempotency key, so the provider cannot recognise a repeat: after `unknown` (a broken request, or a 5xx other than 503)
+ * the next attempt **may send the text a second time**. If that is worse than not sending, pass `retrySchedule: []`.
  *
  * Codes: `address_invalid`, `content_invalid`, `text_empty`, `too_long`, `twilio_<code>` or `http_<status>` for a refusal,
- * `provider_auth` (401, 403; tried again), `connection_failed`, `connection_lost`, `timeout`, `aborted`.
- *
- * @throws SallyportError `option_invalid`, with all that is wrong with the options.
+ * `provider_auth` (401, 403; retried), `connection_failed`, `connection_lost`, `timeout`, `aborted`.
+ * @throws SallyportError `option_invalid`, with all problems of the options.
  */
 export function sms(options: SmsOptions): Channel {
   const own = readSmsOptions(options)
@@ -117,7 +114,7 @@ export function sms(options: SmsOptions): Channel {
       return smsAnswerOutcome({ status: response.status, body, retryAfterMs: wait })
     } catch (error) {
       if (stopped !== undefined) return { outcome: 'unknown', code: stopped }
-      // `fetch` wraps the error of the connection.
+      // `fetch` wraps the connection error.
       const faults = [error, Object(error).cause]
       if (faults.some(isConnectFault)) return { outcome: 'retry', code: 'connection_failed' }
       const lost: SendOutcome = { outcome: 'unknown', code: 'connection_lost' }
@@ -152,7 +149,7 @@ function basicAuth(user: string, password: string): string {
   return `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`${user}:${password}`)))}`
 }
 
-/** Reads the options of `sms`. No error quotes their values: some are secret. */
+/** No error quotes the option values: some are secret. */
 function readSmsOptions(options: SmsOptions): SmsOptions {
   return readOptions('sms', options, CHECKS, (own) => [
     ...oneOfTwo(own, 'authToken', 'apiKey'),
@@ -174,19 +171,13 @@ function isBaseUrl(text: unknown): boolean {
   return (protocol === 'https:' || (protocol === 'http:' && local)) && !(username || password || search || hash)
 }
 
-/** The used part of the provider's response. */
 interface SmsAnswer {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>> | undefined
   readonly retryAfterMs: number | undefined
 }
 
-/**
- * The outcome of a message by the provider's response.
- *
- * 401 and 403 concern the account and can be fixed: `retry`. 429 and 503 refuse for now. After any other 5xx the message may have been
- * sent, as Twilio's page on error 20500 says of POST: `unknown`.
- */
+/** 401 and 403 concern the account and can be fixed. After a 5xx other than 503 the message may have been sent (Twilio, error 20500). */
 function smsAnswerOutcome({ status, body, retryAfterMs }: SmsAnswer): SendOutcome {
   if (status >= 200 && status < 300) {
     return { outcome: 'sent', ...(typeof body?.sid === 'string' && { providerMessageId: body.sid }) }
@@ -199,7 +190,7 @@ function smsAnswerOutcome({ status, body, retryAfterMs }: SmsAnswer): SendOutcom
   return { outcome: 'rejected', code: Number.isSafeInteger(body?.code) ? `twilio_${body?.code}` : code }
 }
 
-/** Reads a JSON object of at most `limit` bytes; `undefined` if it is longer, is no JSON object, or breaks off. */
+/** Reads a JSON object of at most `limit` bytes; `undefined` if it is longer, no JSON object, or incomplete. */
 async function boundedJson(
   body: ReadableStream<Uint8Array> | null,
   limit: number,

@@ -2,7 +2,7 @@ import type { SendOutcome } from '../ports/channel.ts'
 import { isConnectFault } from './connect-fault.ts'
 
 const AUTH_CODES = new Set(['EAUTH', 'ENOAUTH', 'EOAUTH2'])
-/** RFC 4954: authentication is required, too weak, failed for now, or needs encryption. */
+/** RFC 4954: authentication is required, too weak, failed temporarily, or needs encryption. */
 const AUTH_REPLIES = new Set([432, 454, 530, 534, 535, 538])
 const SETUP_CODES = new Set(['ECONFIG', 'EREQUIRETLS', 'EMAXRECIPIENTS', 'EFILEACCESS', 'EURLACCESS'])
 const CONNECT_CODES = new Set(['EDNS', 'ETLS', 'EPROXY'])
@@ -21,13 +21,10 @@ interface SmtpFault {
 }
 
 /**
- * The outcome of a message whose nodemailer transport threw.
- *
- * A reply of the server decides first: 4yz is `retry`; 5yz is `rejected` if it answers the recipient (RCPT) or the message (DATA), and
- * `retry` before that, where the sender, the login or the server is at fault. Without a reply, an error is `retry` if it proves that
- * nothing was sent. A lost or silent connection is `retry` if the message was certainly not sent whole, else `unknown`: the
- * error alone does not show which.
- *
+ * Outcome after the nodemailer transport threw. A server reply decides first: 4yz is `retry`; 5yz is `rejected` if it answers the
+ * recipient (RCPT) or the message (DATA), and `retry` before that, because it concerns the sender, the login or the server. Without a
+ * reply, an error is `retry` if it proves that nothing was sent. A lost or silent connection is `retry` if the message was certainly not
+ * sent whole, else `unknown`.
  * @param isUnsent The message was certainly not sent whole.
  */
 export function smtpFaultOutcome(error: unknown, isUnsent: boolean): SendOutcome {
@@ -49,10 +46,10 @@ export function smtpFaultOutcome(error: unknown, isUnsent: boolean): SendOutcome
   return { outcome: 'unknown', code: 'transport_error', cause: error }
 }
 
-/** The outcome of a message by the server's reply, and by the command that it answers, if known. */
+/** Outcome by the server's reply and the command that it answers, if known. */
 export function smtpReplyOutcome(reply: number, command?: unknown): SendOutcome {
   const code = `smtp_${reply}`
-  // 503 (bad sequence of commands) is the session's fault; 552 (message too large) is final for any command.
+  // 503 (bad sequence of commands) is a fault of the session; 552 (message too large) is final for any command.
   if (reply < 500 || reply === 503) return { outcome: 'retry', code }
   const early = command !== undefined && command !== 'RCPT TO' && command !== 'DATA'
   return { outcome: early && reply !== 552 ? 'retry' : 'rejected', code }
@@ -63,18 +60,16 @@ function isEarlyTimeout({ timeoutType, message }: SmtpFault): boolean {
   return typeof message === 'string' && EARLY_TIMEOUT_MESSAGES.has(message)
 }
 
-/** Progress of one mail to an SMTP server. */
 export interface SmtpProgress {
   /** The message was certainly not written whole, so the server cannot have accepted it. */
   readonly isUnsent: boolean
 }
 
-/** Follows the mails of one transport, identified by their envelope objects. */
+/** Follows the mails of one transport by their envelope objects. */
 export interface ProgressWatch {
   begin(envelope: object): SmtpProgress
 }
 
-/** The used part of a mail that nodemailer passes to a plugin. */
 interface StreamedMail {
   readonly data?: { readonly envelope?: unknown }
   readonly message?: { createReadStream?: (...args: unknown[]) => MessageStream }
@@ -87,7 +82,7 @@ interface MessageStream {
 type Plugin = (mail: StreamedMail, done: () => void) => void
 
 interface Progress {
-  /** The plugin ran: nodemailer's reads are observed from here. */
+  /** The plugin ran: nodemailer's reads are observed. */
   isSeen: boolean
   /** The message was read to its end, so the server may have accepted it. */
   isRead: boolean
@@ -95,12 +90,12 @@ interface Progress {
 
 const NOTHING_KNOWN: ProgressWatch = { begin: () => ({ isUnsent: false }) }
 
-/** One per transport, also if several channels share it. */
+/** One per transport, even if several channels share it. */
 const watches = new WeakMap<object, ProgressWatch>()
 
 /**
- * Follows the mails of an SMTP transport of nodemailer by a plugin. nodemailer reads the message after the server accepted DATA, and
- * its errors are the same before and after. Other transports are not followed: `isUnsent` stays false.
+ * Observes a nodemailer SMTP transport by a plugin, because errors before and after the message was read are equal. Ignores other
+ * transports.
  */
 export function watchProgress(transport: object): ProgressWatch {
   const known = watches.get(transport)

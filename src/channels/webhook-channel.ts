@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto'
 import { lookup } from 'node:dns/promises'
 import { parseUrl } from '../model/parse-url.ts'
 import { arrayOf, bool, has, matching, schedule, timeout, whole } from '../options/checks.ts'
@@ -16,35 +15,39 @@ import {
   type WebhookReach,
 } from './webhook-guard.ts'
 import { post, webhookOutcome } from './webhook-request.ts'
+import { type FindWebhookSecret, signerFinder, type WebhookSecret } from './webhook-secret.ts'
+import { readSecrets, signatureHeaders } from './webhook-signature.ts'
 
-/** The secret of an endpoint, or several during a rotation: each signs. */
-export type WebhookSecret = string | readonly string[]
-
-/** How `webhook()` sends. */
+/** Options of {@link webhook}. */
 export interface WebhookOptions {
   /**
-   * `whsec_` and base64 of 24 to 64 random bytes, known to the receiver. Either one for all endpoints, or a function that finds
-   * that of an endpoint, so that no receiver can sign in your name to another. If the function returns `undefined`,
-   * nothing is sent and the delivery is tried again (`secret_missing`).
+   * Signs the requests. `whsec_` and base64 of 24 to 64 random bytes, shared with the receiver, signs with HMAC-SHA256 (`v1`). `whsk_`
+   * and base64 of an Ed25519 private key (32 bytes, or 64 with its public key) signs with Ed25519 (`v1a`): the receiver verifies with
+   * the public key (`webhookPublicKey`) and cannot sign. Of several secrets each signs: to rotate, or to offer both.
+   *
+   * One for all endpoints, or a function that returns the secret of an endpoint, so that no receiver can sign in your name to another.
+   * It is called at each attempt. If it gives no valid secret within `timeoutMs`, nothing is sent and the delivery is retried:
+   * `secret_missing` for `undefined`, and as errors that are logged and passed to `onError`: `secret_invalid`, `secret_error` for a
+   * throw, `secret_timeout`.
    */
-  readonly secret:
-    | WebhookSecret
-    | ((url: string, tenant: string) => WebhookSecret | undefined | Promise<WebhookSecret | undefined>)
-  /** Also accept `http:` URLs: anyone on the network path can read the event. Default: `false`. */
+  readonly secret: WebhookSecret | FindWebhookSecret
+  /** Also accepts `http:` URLs. Anyone on the network path can then read the event. Default: `false`. */
   readonly allowHttp?: boolean
   /**
-   * **Turns off the guard against server-side request forgery (SSRF)**: a webhook URL can then make this server post to itself, to
-   * its network and to cloud metadata. For tests, development, and hosts behind an egress proxy or a firewall.
-   * Default: `false`.
+   * **Turns off the guard against server-side request forgery (SSRF)**: a webhook URL can then reach this server, its network and cloud
+   * metadata. For tests, development, and hosts behind an egress proxy or a firewall. Default: `false`.
    */
   readonly allowPrivateNetworks?: boolean
-  /** Ports to allow beside 443, and beside 80 with `allowHttp`. Default: none; any with `allowPrivateNetworks`. */
+  /** Allowed ports besides 443, and besides 80 with `allowHttp`. Default: none; any with `allowPrivateNetworks`. */
   readonly ports?: readonly number[]
-  /** For the whole attempt, from resolving the name to the end of the answer, in milliseconds: 1 to 3,600,000. Default: 15,000. */
+  /**
+   * Limit for the request, from name resolution to the end of the answer, and before it for the function `secret`, in milliseconds: 1 to
+   * 3,600,000. Default: 15,000.
+   */
   readonly timeoutMs?: number
   /** Milliseconds before each further attempt. Default: 5 s, 5 and 30 min, 2, 5, 10, 14, 20 and 24 h. */
   readonly retrySchedule?: readonly number[]
-  /** Default: the machine's time. */
+  /** Default: the system clock. */
   readonly clock?: Clock
 }
 
@@ -54,8 +57,8 @@ const SCHEDULE: readonly number[] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_40
 const CHECKS: Checks<WebhookOptions> = {
   secret: required(
     matching(
-      (value) => typeof value === 'function' || parseSecrets(value) !== undefined,
-      'must be whsec_ and base64 of 24 to 64 bytes, or several of these',
+      (value) => typeof value === 'function' || readSecrets(value) !== undefined,
+      'must be whsec_ and base64 of 24 to 64 bytes, whsk_ and base64 of an Ed25519 private key, or several of these',
     ),
   ),
   allowHttp: bool,
@@ -72,9 +75,8 @@ export interface WebhookSeams {
   readonly ca?: string
 }
 
-/** The channel behind `webhook()`. */
 export function webhookChannel(options: WebhookOptions, seams: WebhookSeams = {}): Channel {
-  // First: checking the options needs Node's Buffer.
+  // First, because checking the options needs Node's Buffer.
   refuseUnguardedRuntime(options?.allowPrivateNetworks === true)
   const {
     secret,
@@ -87,18 +89,17 @@ export function webhookChannel(options: WebhookOptions, seams: WebhookSeams = {}
   const reach: WebhookReach = { allowHttp, allowPrivateNetworks, ports }
   const resolve = seams.resolve ?? ((hostname: string) => lookup(hostname, { all: true }))
   const lookupHook = guardedLookup(resolve, reach)
+  const findSigners = signerFinder(secret, { timeoutMs, clock })
 
   async function send(message: OutboundMessage, { deliveryId, signal }: SendContext): Promise<SendOutcome> {
     const url = parseWebhookUrl(message.to, reach)
     if (url === undefined || isForbiddenLiteral(url, reach)) return { outcome: 'rejected', code: 'address_forbidden' }
-    const secrets = typeof secret === 'function' ? await secret(message.to, message.tenant) : secret
-    if (secrets === undefined) return { outcome: 'retry', code: 'secret_missing' }
-    const keys = parseSecrets(secrets)
-    if (keys === undefined) return { outcome: 'retry', code: 'secret_invalid' }
+    const signers = await findSigners(message, signal)
+    if ('outcome' in signers) return signers
     if (signal.aborted) return { outcome: 'retry', code: 'aborted' }
     const body = bodyOf(message)
     const headers = {
-      ...signatureHeaders(keys, { id: deliveryId, seconds: Math.floor(clock.now() / 1_000), body }),
+      ...signatureHeaders(signers, { id: deliveryId, seconds: Math.floor(clock.now() / 1_000), body }),
       'content-type': 'application/json',
       'user-agent': 'sallyport',
     }
@@ -118,32 +119,4 @@ export function webhookChannel(options: WebhookOptions, seams: WebhookSeams = {}
 
 function bodyOf({ eventType, createdAt, content }: OutboundMessage): string {
   return JSON.stringify({ type: eventType, timestamp: new Date(createdAt).toISOString(), data: content.data ?? null })
-}
-
-const SECRET = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2,3})?={0,2})$/
-
-/** Reads a Standard Webhooks secret: `whsec_` and base64 of 24 to 64 bytes. */
-function parseSecret(secret: unknown): Buffer | undefined {
-  const encoded = typeof secret === 'string' ? SECRET.exec(secret)?.[1] : undefined
-  const key = encoded === undefined ? undefined : Buffer.from(encoded, 'base64')
-  return key && key.length >= 24 && key.length <= 64 ? key : undefined
-}
-
-/** Reads one secret or several; `undefined` if there is none or one of them is invalid. */
-function parseSecrets(secrets: unknown): readonly Buffer[] | undefined {
-  const keys = (Array.isArray(secrets) ? [...secrets] : [secrets]).map(parseSecret)
-  return keys.length > 0 && keys.every((key) => key !== undefined) ? keys : undefined
-}
-
-/** The three headers of Standard Webhooks, with a signature of each key, so that secrets can be rotated. */
-function signatureHeaders(
-  keys: readonly Buffer[],
-  { id, seconds, body }: { readonly id: string; readonly seconds: number; readonly body: string },
-): Record<string, string> {
-  const sign = (key: Buffer) => `v1,${createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')}`
-  return {
-    'webhook-id': id,
-    'webhook-timestamp': String(seconds),
-    'webhook-signature': keys.map(sign).join(' '),
-  }
 }

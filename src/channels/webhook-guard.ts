@@ -4,31 +4,28 @@ import ipaddr from 'ipaddr.js'
 import { SallyportError } from '../errors.ts'
 import { parseUrl } from '../model/parse-url.ts'
 
-/** What a webhook may reach. */
 export interface WebhookReach {
   readonly allowHttp: boolean
   readonly allowPrivateNetworks: boolean
-  /** Beside 443, and beside 80 with `allowHttp`. */
+  /** Besides 443, and besides 80 with `allowHttp`. */
   readonly ports: readonly number[]
 }
 
-/** Resolves a host name to all its addresses. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>
 
-/** A webhook may not connect to the address. */
 export class AddressForbidden extends Error {
   override readonly name = 'AddressForbidden'
 }
 
-// The only global unicast block that IANA has assigned; ipaddr.js calls the unassigned rest "unicast" too.
+// The only global unicast block that IANA has assigned; ipaddr.js calls the unassigned blocks "unicast" too.
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
 
 // Azure serves the configuration of virtual machines there, in any network.
 const AZURE_WIRE_SERVER = '168.63.129.16'
 
 /**
- * Whether an IP address is on the public internet. Private, loopback, link-local, metadata, multicast, reserved and documentation
- * ranges are not. An IPv4-mapped IPv6 address is judged by its IPv4 address; other embeddings of IPv4 are refused.
+ * Whether an IP address is public: not private, loopback, link-local, metadata, multicast or reserved. An IPv4-mapped IPv6 address counts
+ * as its IPv4 address; other embeddings of IPv4 are refused.
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
@@ -38,12 +35,12 @@ export function isPublicAddress(address: string): boolean {
   return parsed.match(GLOBAL_UNICAST) && !isIsatap(parsed)
 }
 
-/** Whether an address is an ISATAP one, which stands for the IPv4 address at its end in any network (RFC 5214). */
+/** An ISATAP address embeds an IPv4 address at its end, in any network (RFC 5214). */
 function isIsatap({ parts }: ipaddr.IPv6): boolean {
   return (parts[4] === 0 || parts[4] === 0x200) && parts[5] === 0x5efe
 }
 
-/** Parses a URL whose scheme and port are allowed and that has no credentials. Its host is checked on connecting. */
+/** Parses a URL with an allowed scheme and port and without credentials. Its host is checked on connecting. */
 export function parseWebhookUrl(text: string, reach: WebhookReach): URL | undefined {
   const url = parseUrl(text)
   if (!url) return undefined
@@ -56,19 +53,13 @@ export function parseWebhookUrl(text: string, reach: WebhookReach): URL | undefi
   return open ? url : undefined
 }
 
-/**
- * Whether the host of a URL is a forbidden IP literal. Node calls no `lookup` for literals; the URL parser normalises all their
- * spellings.
- */
+/** Whether the host is a forbidden IP literal. Node calls no `lookup` for literals; the URL parser normalises all spellings. */
 export function isForbiddenLiteral(url: URL, reach: WebhookReach): boolean {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
   return !reach.allowPrivateNetworks && ipaddr.isValid(host) && !isPublicAddress(host)
 }
 
-/**
- * A `lookup` for `node:http` that returns the addresses it has checked: there is no second resolution that could differ (DNS
- * rebinding). One forbidden address refuses them all.
- */
+/** Returns the addresses it has checked, so that no second resolution can differ (DNS rebinding). One forbidden address refuses all. */
 export function guardedLookup(resolve: Resolve, reach: WebhookReach): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(
@@ -90,8 +81,8 @@ function notFound(hostname: string): NodeJS.ErrnoException {
 }
 
 /**
- * Stops start-up on every runtime but Node: only Node's `node:http` is known to connect to the address that `lookup` returned, so
- * the guard would have no effect elsewhere. With `allowPrivateNetworks`, runtimes pass whose `node:http` can post.
+ * Stops start-up on every runtime except Node: only Node's `node:http` is known to connect to the address that `lookup` returned. With
+ * `allowPrivateNetworks`, it allows runtimes whose `node:http` can post.
  */
 export function refuseUnguardedRuntime(allowPrivateNetworks: boolean): void {
   const runtime = runtimeOtherThanNode()
@@ -99,14 +90,14 @@ export function refuseUnguardedRuntime(allowPrivateNetworks: boolean): void {
   throw new SallyportError(
     'config_invalid',
     `webhook() cannot keep requests off private networks on ${runtime.name}: its node:http does not promise to connect to ` +
-      `the address that was vetted${runtime.posts ? '' : ', and has not all that posting needs'}. Send webhooks from Node` +
+      `the address that was vetted${runtime.posts ? '' : ', and it lacks parts that requests need'}. Send webhooks from Node` +
       `${runtime.posts ? ', or from behind an egress proxy with allowPrivateNetworks: true' : ''}.`,
   )
 }
 
 interface UnguardedRuntime {
   readonly name: string
-  /** Its `node:http` can post, but not be guarded. */
+  /** Its `node:http` can post, but cannot be guarded. */
   readonly posts: boolean
 }
 

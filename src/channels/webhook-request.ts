@@ -9,18 +9,16 @@ import { AddressForbidden } from './webhook-guard.ts'
 /** Bytes of a response (interim responses, head and body) that are read before the connection is closed. */
 const MAX_ANSWER_BYTES = 16 * 1024
 
-/** The used part of a response. */
 export interface WebhookAnswer extends WaitHeaders {
   readonly status: number
 }
 
-/** How a POST ended. `begun`: the connection was made, so the event may have reached the receiver. */
+/** The end of a POST. `begun`: the connection was made, so the event may have reached the receiver. */
 export type PostResult =
   | ({ readonly ended: 'answered' } & WebhookAnswer)
   | { readonly ended: 'forbidden' }
   | { readonly ended: 'failed' | 'timeout' | 'aborted'; readonly begun: boolean }
 
-/** A POST and its limits. */
 export interface PostRequest {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
@@ -30,14 +28,11 @@ export interface PostRequest {
   readonly timeoutMs: number
   readonly signal: AbortSignal
   readonly clock: Clock
-  /** Trusted authorities in place of the machine's. */
+  /** Trusted authorities instead of the machine's. */
   readonly ca?: string
 }
 
-/**
- * Posts once over a new connection: no pool, no proxy, no redirects, no cookies. Only the status and the headers of the response are
- * used, and the connection is closed after 16 KiB. Rejects only a value that cannot be a header.
- */
+/** Posts once over a new connection: no pool, proxy, redirects or cookies. Rejects only if a value cannot be a header. */
 export function post(request: PostRequest): Promise<PostResult> {
   const { url, headers, body, lookup, timeoutMs, signal, clock, ca } = request
   return new Promise((resolve) => {
@@ -67,7 +62,7 @@ export function post(request: PostRequest): Promise<PostResult> {
       socket.once(secure ? 'secureConnect' : 'connect', () => {
         begun = true
       })
-      // Counted on the socket: interim responses, blank lines and chunk framing never become a body and could be endless.
+      // Counted on the socket: interim responses, blank lines and chunk framing are not part of a body and could be endless.
       let bytes = 0
       socket.on('data', (chunk: Buffer) => {
         bytes += chunk.length
@@ -79,7 +74,7 @@ export function post(request: PostRequest): Promise<PostResult> {
       answer = { ended: 'answered', status: incoming.statusCode ?? 0, retryAfter, date }
       incoming.on('error', onEnd).once('end', onEnd).resume()
     })
-    // Stays after the end: an `error` event without a listener would be thrown.
+    // Keep the listener: a later `error` event without one would be thrown.
     outgoing.on('error', (error) => {
       finish(error instanceof AddressForbidden ? { ended: 'forbidden' } : { ended: 'failed', begun })
     })
@@ -89,8 +84,7 @@ export function post(request: PostRequest): Promise<PostResult> {
 }
 
 /**
- * The outcome of a POST by Standard Webhooks: 2xx is success, 410 is final, and every other status, redirects and the rest of 4xx
- * included, is a failure that the receiver may fix.
+ * Outcome by Standard Webhooks: 2xx is success, 410 is final, and the receiver may fix every other status, including redirects and 4xx.
  */
 export function webhookOutcome(result: PostResult, now: number): SendOutcome {
   switch (result.ended) {

@@ -2,8 +2,7 @@ import { type Checks, isRecord } from '../options/read-options.ts'
 import { ClientError } from './client-error.ts'
 
 /**
- * Checks options and reports all faults at once. The client has its own checker: the server's option reader is larger than the client.
- *
+ * Checks options and reports all problems. The client has its own checker, because the server's option reader is larger than the client.
  * @throws {ClientError} `option_invalid`
  */
 export function checkOptions<Options extends object>(call: string, options: Options, checks: Checks<Options>): void {

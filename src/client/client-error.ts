@@ -3,24 +3,22 @@ import type { Problem, ProblemCode } from '../errors.ts'
 const MARK = Symbol.for('sallyport.client')
 
 /**
- * A failed call. `code` is a closed union: switch on it. Beside the codes of problems: `timeout` (no answer in time), `network` (no
- * answer; see `cause`), `bad_answer` (an answer that is not from a Sallyport server; see `status`) and `option_invalid` (invalid options;
- * nothing was sent).
- *
- * Recognise it with {@link isClientError}, which works across several installed copies of the package.
+ * A failed call. `code` is a closed union: the problem codes, `timeout` (no answer in time), `network` (no answer; see `cause`),
+ * `bad_answer` (an answer that is not from a Sallyport server; see `status`) and `option_invalid` (nothing was sent). Test it with
+ * {@link isClientError}, which works across several installed copies of the package.
  */
 export class ClientError extends Error {
   declare readonly code: ProblemCode | 'timeout' | 'network' | 'bad_answer' | 'option_invalid'
-  /** The HTTP status; absent without an answer. */
+  /** HTTP status; absent without an answer. */
   declare readonly status?: number | undefined
-  /** The problem details of the server. */
+  /** Problem details of the server. */
   declare readonly problem?: Problem | undefined
   /** `Retry-After` of the server, in milliseconds from its answer. */
   declare readonly retryAfterMs?: number | undefined
 
   /**
    * Whether the same call may succeed later: after 408, 429 and any 5xx; without an answer; after a 2xx or 3xx that is not from a
-   * Sallyport server; and after 401 where the token is a function.
+   * Sallyport server; after 401 if the token is a function.
    */
   declare readonly retryable: boolean
 

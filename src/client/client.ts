@@ -4,6 +4,7 @@ import type { JsonObject } from '../model/json.ts'
 import type { SessionRunBatchAnswer } from '../model/run-batch.ts'
 import type { RunAnswer, SessionRunRequest } from '../model/run-post.ts'
 import { withTimeout } from '../model/time-out.ts'
+import type { TokenExchange, TokenExchangeAnswer } from '../model/token-exchange.ts'
 import { fn, like, matching, whole } from '../options/checks.ts'
 import { type Checks, required } from '../options/read-options.ts'
 import type { EventCatalog } from '../ports/event-catalog.ts'
@@ -11,7 +12,7 @@ import { checkOptions } from './check-options.ts'
 import { ClientError, isClientError } from './client-error.ts'
 import { timers } from './timers.ts'
 
-/** As much of `fetch` as the client uses. */
+/** The used part of `fetch`. */
 export type FetchLike = (
   url: string,
   init: {
@@ -27,15 +28,15 @@ export type FetchLike = (
   json(): Promise<unknown>
 }>
 
-/** The address of the endpoints, and how the client calls them. */
+/** Options of {@link createClient}. */
 export interface ClientOptions {
-  /** The URL before `/api/…`, with its path: `https://example.com/v1`. A user and a password in it are removed. */
+  /** URL before `/api/…`, with its path: `https://example.com/v1`. A user and a password in it are removed. */
   readonly baseUrl: string | URL
-  /** An app secret or a session token, or a function that gives one; it is called for every attempt. */
+  /** An application secret or a session token, or a function that returns one; it is called for every attempt. */
   readonly token: string | (() => string | Promise<string>)
   /** Default: the `fetch` of the runtime. */
   readonly fetch?: FetchLike
-  /** Time-out of one attempt in milliseconds, its token and its answer included. 1 to 2^31 - 1. Default 10,000. */
+  /** Time-out of one attempt in milliseconds, including the token function and the answer. 1 to 2^31 - 1. Default 10,000. */
   readonly timeoutMs?: number
   /** Attempts after the first, 0 to 100. Default 2. */
   readonly retries?: number
@@ -43,17 +44,17 @@ export interface ClientOptions {
 
 /** Options of one call. */
 export interface CallOptions {
-  /** When it aborts, the call rejects with its reason and is not retried. */
+  /** An abort rejects the call with its reason and stops retries. */
   readonly signal?: AbortSignal | undefined
 }
 
 /** Options of one dispatch. */
 export interface DispatchOptions extends CallOptions {
-  /** 1-255 visible ASCII characters: a second call with the same key gets the first answer. Default: a UUID for each call. */
+  /** 1-255 visible ASCII characters. A second call with the same key gets the first answer. Default: a UUID per call. */
   readonly idempotencyKey?: string
 }
 
-/** The events of a catalogue, each with its data; any event where the catalogue is not known. */
+/** Events of a catalogue, each with its data; any event if the catalogue is unknown. */
 export type EventsOf<Catalog> =
   Catalog extends EventCatalog<infer Events>
     ? unknown extends Events
@@ -62,33 +63,34 @@ export type EventsOf<Catalog> =
     : Record<string, JsonObject>
 
 /**
- * Calls the endpoints of a Sallyport server. Every method rejects with a {@link ClientError}, with the reason of its signal, with the
- * error of the token function, or with a TypeError where the content is not JSON.
+ * Calls the endpoints of a Sallyport server. Methods reject with a {@link ClientError}, the reason of the signal, the error of the token
+ * function, or a TypeError for content that is not JSON.
  */
 export interface Client<Events = Record<string, JsonObject>> {
-  /** Dispatches an event. Retries use one `Idempotency-Key`, so that it is dispatched once. */
+  /** Dispatches an event. Retries share one `Idempotency-Key`, so that it is dispatched once. */
   dispatch<Type extends keyof Events & string>(
     event: DispatchInput<Events, Type>,
     options?: DispatchOptions,
   ): Promise<DispatchAnswer>
-  /** Dry run: gives what a dispatch of the event would do. Stores and sends nothing. */
+  /** Dry run: returns the planned result of a dispatch. Stores and sends nothing. */
   preview<Type extends keyof Events & string>(
     event: DispatchInput<Events, Type>,
     options?: CallOptions,
   ): Promise<DispatchPreview>
   /** Reports data of one run. */
   recordRun(post: SessionRunRequest, options?: CallOptions): Promise<RunAnswer>
-  /** Reports data of many runs: 1 to 100 posts, each with its own answer, which has no `run`. */
+  /** Reports data of many runs: 1 to 100 posts. Each gets its own answer, without `run`. */
   recordRuns(posts: readonly SessionRunRequest[], options?: CallOptions): Promise<SessionRunBatchAnswer>
+  /** Exchanges the client's session token for a narrower one, for a sub-agent. */
+  exchangeToken(exchange: TokenExchange, options?: CallOptions): Promise<TokenExchangeAnswer>
 }
 
 /**
  * Creates a client, typed by a catalogue: `createClient<typeof events>({ baseUrl, token })`, where `events` may be imported as a type.
  *
- * Retries an attempt that timed out, had no answer, or was answered with 408, 429, 502, 503 or 504: exponential backoff from half a
- * second with full jitter, and at least the `Retry-After` of the server. A `Retry-After` of more than 30 seconds is left to the caller.
- *
- * @throws {ClientError} `option_invalid`, with every fault of the options.
+ * Retries an attempt that timed out, had no answer, or got 408, 429, 502, 503 or 504: exponential backoff from half a second with full
+ * jitter, and at least the server's `Retry-After`. A `Retry-After` above 30 seconds is left to the caller.
+ * @throws {ClientError} `option_invalid`, with all problems of the options.
  */
 export function createClient<Catalog = unknown>(options: ClientOptions): Client<EventsOf<Catalog>> {
   checkOptions('createClient', options, CHECKS)
@@ -114,12 +116,16 @@ export function createClient<Catalog = unknown>(options: ClientOptions): Client<
         return (own ?? fetch)(api + path, init)
       }
       try {
-        return await inTime(attempt<Answer>(send, token), timeoutMs, async () => {
-          throw new ClientError('timeout', `No answer in ${timeoutMs} ms`)
-        })
+        return await inTime(
+          attempt<Answer>(send, token, path === EXCHANGE ? 'token' : 'warnings'),
+          timeoutMs,
+          async () => {
+            throw new ClientError('timeout', `No answer in ${timeoutMs} ms`)
+          },
+        )
       } catch (error) {
         stop.abort()
-        const ms = retry < retries ? retryDelay(error, retry) : undefined
+        const ms = retry < retries ? callRetryDelay(error, retry) : undefined
         if (ms === undefined) throw error
         await inTime(new Promise<never>(() => {}), ms, async () => {})
       }
@@ -130,12 +136,14 @@ export function createClient<Catalog = unknown>(options: ClientOptions): Client<
     preview: (event, options) => call<DispatchPreview>(`${DISPATCH}?dryRun=true`, event, options),
     recordRun: (run, options) => call<RunAnswer>(RUN, run, options),
     recordRuns: (runs, options) => call<SessionRunBatchAnswer>(BATCH, { runs }, options),
+    exchangeToken: (exchange, options) => call<TokenExchangeAnswer>(EXCHANGE, exchange, options),
   }
 }
 
 const DISPATCH = 'outbound/dispatch'
 const RUN = 'agents/session/run'
 const BATCH = `${RUN}/batch`
+const EXCHANGE = 'agents/session/token'
 
 const CHECKS: Checks<ClientOptions> = {
   baseUrl: required(matching((value) => typeof value === 'string' || value instanceof URL, 'must be a URL')),
@@ -155,10 +163,10 @@ const CALL_CHECKS: Checks<DispatchOptions> = {
   idempotencyKey: like(/^[!-~]{1,255}$/, 'must be 1-255 visible ASCII characters'),
 }
 
-/** Sends a request once. Rejects with a {@link ClientError}, or with the error of the token function. */
 async function attempt<Answer>(
   send: (authorization: string) => ReturnType<FetchLike>,
   given: ClientOptions['token'],
+  member: 'warnings' | 'token',
 ): Promise<Answer> {
   const token = typeof given === 'function' ? await given() : given
   let answer: Awaited<ReturnType<FetchLike>> | undefined
@@ -173,14 +181,14 @@ async function attempt<Answer>(
     if (!answer || Object(error).name !== 'SyntaxError') throw new ClientError('network', 'No answer', { cause })
   }
   const { ok, status } = answer
-  // Every answer of a Sallyport server but a problem has warnings.
-  if (ok && 'warnings' in content) return content as Answer
+  // Every answer of a Sallyport server except a problem has this member.
+  if (ok && member in content) return content as Answer
   const problem = content.type === `urn:sallyport:problem:${content.code}` ? (content as Problem) : undefined
   throw new ClientError(problem?.code ?? 'bad_answer', problem?.detail ?? `Status ${status}`, {
     status,
     problem,
     retryAfterMs: readRetryAfter(answer.headers.get('retry-after')),
-    // The function may give another token next time.
+    // The function may return another token next time.
     ...(status === 401 && given !== token && { retryable: true }),
   })
 }
@@ -191,11 +199,11 @@ function readRetryAfter(value: string | null): number | undefined {
   return ms > 0 ? ms : undefined
 }
 
-/** Exponential backoff with full jitter, after `Retry-After`. `undefined`: the call is not retried. */
-function retryDelay(error: unknown, retry: number): number | undefined {
+/** Exponential backoff with full jitter, after `Retry-After`. `undefined`: no retry. */
+function callRetryDelay(error: unknown, retry: number): number | undefined {
   if (!isClientError(error)) return undefined
   const { status, retryAfterMs = 0 } = error
-  // Not after 500, a fault of the server itself. Without a status there was no answer.
+  // Not after 500, a fault of the server. Without a status there was no answer.
   if ((status && ![408, 429, 502, 503, 504].includes(status)) || retryAfterMs > 30_000) return undefined
   return retryAfterMs + Math.random() * Math.min(8000, 500 * 2 ** retry)
 }

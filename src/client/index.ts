@@ -1,6 +1,5 @@
 /**
- * Clients of the endpoints, over `fetch` alone: for servers, browsers and workers.
- *
+ * Clients of the endpoints over `fetch`, for servers, browsers and workers.
  * @module sallyport/client
  */
 export {

@@ -7,15 +7,13 @@ import type { RunRecorderOptions } from './run-recorder-options.ts'
 
 /** Sends posts of runs in the background, in batches. Never throws or rejects. */
 export interface Outbox {
-  /** Open runs: the heartbeat post of each, and the function that cancels it. */
+  /** Open runs: the heartbeat post of each, and the function that cancels the run. */
   readonly open: Map<SessionRunRequest, () => void>
-  /** Adds a post, joined to the `last` post of its run where that is unsent. Gives the post it keeps. */
+  /** Adds a post and returns the post that it keeps. Joins it to the run's `last` post if that is unsent. */
   add(post: SessionRunRequest, last?: SessionRunRequest): SessionRunRequest
-  /** Sends everything, also during a `Retry-After`. After `stop` aborts, nothing is retried. */
+  /** Sends all posts, also during a `Retry-After`. Does not retry after `stop` aborts. */
   flush(stop?: AbortSignal): Promise<void>
-  /** Resolves when the batch in flight has ended. */
   settled(): Promise<void>
-  /** Stops all timers and drops unsent posts. */
   close(): void
 }
 
@@ -27,14 +25,11 @@ interface ServerAnswer {
   readonly status?: number | undefined
   readonly problem?: Problem | undefined
   readonly retryAfterMs?: number | undefined
-  /** Set where the status does not decide. */
+  /** Set if the status does not decide. */
   readonly retryable?: boolean
 }
 
-/**
- * The retry decision for a post. `keep`: send it again unchanged. `split`: an intermediary refused it or the size of its batch; halves
- * show which post is refused, and a refused single post is dropped.
- */
+/** `split`: an intermediary refused the post or the size of its batch; halves show which one. A refused single post is dropped. */
 function retryDecisionOf({
   warnings,
   status,
@@ -49,7 +44,7 @@ function retryDecisionOf({
 export function createOutbox(options: RunRecorderOptions): Outbox {
   const { client, heartbeatMs = 15_000, flushMs = 1_000, maxRuns = 1_000, onDropped, waitUntil } = options
   const open: Outbox['open'] = new Map()
-  // A joined post leaves the set: the result of its send then counts for the post that replaced it.
+  // A joined post leaves the set: the result of its send then does not affect the post that replaced it.
   const unsent = new Set<SessionRunRequest>()
   let backoffMs = 0
   let pausedUntil = 0
@@ -80,11 +75,11 @@ export function createOutbox(options: RunRecorderOptions): Outbox {
     let waitMs = 0
     let failures = 0
     let refused = 0
-    /** Gives whether more posts are worth sending. */
+    /** Returns whether further posts should be sent. */
     const deliver = async (posts: readonly SessionRunRequest[]): Promise<boolean> => {
       const { length } = posts
       if (!length) return true
-      // Body parsers of hosts accept 100 kB: 30,000 characters of 3 bytes are less.
+      // Body parsers of hosts accept 100 kB; 30,000 characters of 3 bytes are less.
       const isTooMuch = length > MAX_POSTS || (length > 1 && JSON.stringify(posts).length > 30_000)
       const answers = isTooMuch ? [{ status: 413 }] : await send(posts, signal)
       const isRefused = retryDecisionOf(answers[0] ?? {}) === 'split'
@@ -110,7 +105,7 @@ export function createOutbox(options: RunRecorderOptions): Outbox {
       for (const post of again) unsent.add(post)
       refused = isRefused ? refused + 1 : 0
       failures += kept + refused
-      // Two refusals in a row have another cause than their content.
+      // Two refusals in a row are not caused by the content.
       return kept < length && refused < 2 && deliver(again)
     }
     const posts = [...unsent]

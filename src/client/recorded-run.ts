@@ -2,12 +2,12 @@ import type { RunCounts, RunTimings, WaitingFor } from '../model/run.ts'
 import type { RunPost, SessionRunRequest } from '../model/run-post.ts'
 import type { Outbox } from './outbox.ts'
 
-/** `Disposable`; `object` where the compiler's `lib` lacks it. */
+/** `Disposable`; `object` if the compiler's `lib` lacks it. */
 export type Disposing = SymbolConstructor extends { readonly dispose: infer Key extends symbol }
   ? { readonly [dispose in Key]: () => void }
   : object
 
-/** `AsyncDisposable`; `object` where the compiler's `lib` lacks it. */
+/** `AsyncDisposable`; `object` if the compiler's `lib` lacks it. */
 export type AsyncDisposing = SymbolConstructor extends { readonly asyncDispose: infer Key extends symbol }
   ? { readonly [dispose in Key]: () => Promise<void> }
   : object
@@ -32,12 +32,12 @@ export interface RunStart
   readonly sessionId: string
   /** Default: `run_` and a UUID. */
   readonly runId?: string
-  /** When it aborts, the run ends as `cancelled` at once. */
+  /** An abort ends the run as `cancelled` at once. */
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Data of a run in progress; for counts see {@link RecordedRun.add}. Tokens of `usageByModel` are totals, those of `add` included.
+ * Data of a run in progress; for counts see {@link RecordedRun.add}. Tokens of `usageByModel` are totals and include those of `add`.
  * `finishReason` is sent at the end of the run.
  */
 export interface RunFacts
@@ -64,19 +64,19 @@ export interface RunFacts
 export interface RunEnd extends Omit<RunFacts, 'timings'>, Pick<RunPost, 'error' | 'timings'> {}
 
 /**
- * A run that is being recorded. No method waits or throws because of the network; data that is not JSON throws a TypeError and is not
+ * A run that is being recorded. The network never makes a method wait or throw. Data that is not JSON throws a TypeError and is not
  * recorded. The first end counts; later calls do nothing.
  *
- * Leaving a `using` block before the run has ended ends it as `failed`, with the error type `left_open`: a block cannot know whether it
- * threw, so its last line is `run.complete()`. `await using` waits until that is sent or has failed; it does not send during a
- * `Retry-After` of the server.
+ * Leaving a `using` block ends an open run as `failed`, with the error type `left_open`, because a block cannot know whether it threw:
+ * end it with `run.complete()`. `await using` waits until that is sent or has failed; it does not send during a `Retry-After` of the
+ * server.
  */
 export interface RecordedRun extends AsyncDisposing, Disposing {
   readonly sessionId: string
   readonly runId: string
   /** Reports data. Later values win; metadata is merged by key, tags are united. */
   update(facts: RunFacts): void
-  /** Adds to the run's totals: `add({ modelCalls: 1, inputTokens: 30 })`. Ignores all but finite numbers from 0. */
+  /** Adds to the run's totals: `add({ modelCalls: 1, inputTokens: 30 })`. Ignores values that are not finite numbers from 0. */
   add(counts: Partial<RunCounts>): void
   /** Sets `timings.firstTokenAt`, at the first call only. */
   firstToken(): void
@@ -84,16 +84,15 @@ export interface RecordedRun extends AsyncDisposing, Disposing {
   waitFor(what: WaitingFor): void
   resume(): void
   complete(facts?: RunEnd): void
-  /** Ends the run before its work was done, as by a limit of tokens or steps. */
+  /** Ends the run before its work was done, for example at a limit of tokens or steps. */
   incomplete(facts?: RunEnd): void
-  /** @param error Records its `name` as type, its message up to 2,000 characters, and its `code` where that is a string. */
+  /** @param error Records its `name` as type, its message up to 2,000 characters, and its `code` if that is a string. */
   fail(error: unknown, facts?: RunEnd): void
   cancel(facts?: RunEnd): void
 }
 
 type Reported = { readonly [Field in keyof RunPost]?: RunPost[Field] | object | undefined }
 
-/** Starts a run; its posts go to the outbox. */
 export function startRun(
   { sessionId, runId = `run_${crypto.randomUUID()}`, signal, ...known }: RunStart,
   { open, add, settled }: Outbox,
@@ -105,7 +104,7 @@ export function startRun(
   let finishReason: string | undefined
   let isStreaming = false
 
-  /** A deep copy: later changes of the caller's objects do not count. Throws where the data is not JSON. */
+  /** A deep copy, unaffected by later changes of the caller. Throws if the data is not JSON. */
   const postOf = (reported: Reported): SessionRunRequest => {
     seq = Math.max(seq + 1, Date.now())
     return JSON.parse(JSON.stringify({ sessionId, run: { ...reported, runId, seq } }))
@@ -118,7 +117,7 @@ export function startRun(
     const post = postOf({ status, finishReason, ...facts, timings: { endedAt: Date.now(), ...facts?.timings } })
     open.delete(heartbeat)
     signal?.removeEventListener('abort', cancel)
-    // The server keeps the earliest start: an end with timings is a separate post.
+    // The server keeps the earliest start, so an end with timings is a separate post.
     add(post, facts?.timings ? undefined : last)
   }
   const cancel = (): void => end('cancelled')
@@ -162,7 +161,7 @@ export function startRun(
   }
 }
 
-/** The error of a run, from any thrown value. Never throws. */
+/** Never throws. */
 function describeError(thrown: unknown): { type: string; message?: string; code?: string | undefined } {
   try {
     const { name, message = thrown, code }: Partial<Record<string, unknown>> = Object(thrown)
@@ -176,7 +175,6 @@ function describeError(thrown: unknown): { type: string; message?: string; code?
   }
 }
 
-/** Cuts a text without leaving half of a surrogate pair. */
 function cut(text: unknown, max: number): string {
   return String(text).slice(0, max).toWellFormed()
 }

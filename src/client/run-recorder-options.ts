@@ -2,7 +2,7 @@ import type { Problem } from '../errors.ts'
 import type { SessionRunRequest } from '../model/run-post.ts'
 import type { Client } from './client.ts'
 
-/** As much of Node's `process` as the recorder uses. */
+/** The used part of Node's `process`. */
 export interface ProcessLike {
   readonly pid: number
   on(event: 'beforeExit', listener: (code: number) => void): unknown
@@ -12,30 +12,30 @@ export interface ProcessLike {
   kill(pid: number, signal: string): unknown
 }
 
-/** Options of a run recorder. */
+/** Options of {@link createRunRecorder}. */
 export interface RunRecorderOptions {
   readonly client: Pick<Client, 'recordRuns'>
   /** Milliseconds between heartbeats of every open run, which keep it from the stale sweep. Up to 2^31 - 1; 0: none. Default 15,000. */
   readonly heartbeatMs?: number
-  /** Milliseconds that data waits to be sent with more. The end of a run is sent at once. 1 to 2^31 - 1. Default 1,000. */
+  /** Milliseconds that data waits for further data. The end of a run is sent at once. 1 to 2^31 - 1. Default 1,000. */
   readonly flushMs?: number
   /**
-   * Runs whose unsent data is kept during an outage. A run with more than 20 unsent tags, counts or metadata keys counts as several, as
-   * does a run that is started again under its id. Beyond the limit, the data of the run that reported least recently is dropped: of a run
-   * that has not ended, or else of any. 1 to 1,000,000. Default 1,000.
+   * Runs whose unsent data is kept during an outage. A run with more than 20 unsent tags, counts or metadata keys counts as several, and
+   * so does a restarted run with the same id. Above the limit, data of the run that reported least recently is dropped, open runs first.
+   * 1 to 1,000,000. Default 1,000.
    */
   readonly maxRuns?: number
   /**
-   * Called with data that is not recorded, and the reason. A problem: the server refused it; where `why.errors` points to single
-   * members, the others are recorded. `bad_answer`: an intermediary refused it, even alone. `overflow`: `maxRuns` was reached. `closed`:
-   * the recorder was closed. The last two may still be recorded if a send is in flight. Its errors and rejections are ignored.
+   * Called with data that is not recorded, and the reason. A problem: the server refused it; if `why.errors` points to single members,
+   * the others are recorded. `bad_answer`: an intermediary refused it, even alone. `overflow`: `maxRuns` was reached. `closed`: the
+   * recorder was closed. The last two may still be recorded if a send is in flight. Its errors and rejections are ignored.
    */
   readonly onDropped?: (post: SessionRunRequest, why: Problem | 'overflow' | 'bad_answer' | 'closed') => void
   /** For runtimes that stop a process after its response: receives a promise for every pending send. */
   readonly waitUntil?: (work: Promise<unknown>) => void
   /**
-   * Node's `process`. On SIGTERM, SIGINT and the natural end, open runs end as `cancelled` and everything is sent, within 2 seconds.
-   * Then the signal is raised again, if it has no other listener.
+   * Node's `process`. On SIGTERM, SIGINT and the natural end, open runs end as `cancelled` and all data is sent, within 2 seconds. The
+   * signal is then raised again if it has no other listener.
    */
   readonly endWith?: ProcessLike
 }

@@ -9,19 +9,17 @@ import { timers } from './timers.ts'
 
 /** Records runs in the background, in batches. */
 export interface RunRecorder extends AsyncDisposing {
-  /** Starts a run. */
   start(run: RunStart): RecordedRun
   /**
-   * Records a run around `work`, and returns its result or throws its error. The run is `completed`, `failed` when the work throws, or
-   * `cancelled` when the run's signal aborts first.
+   * Records a run around `work`, and returns its result or throws its error. The run ends as `completed`, `failed` if the work throws, or
+   * `cancelled` if the run's signal aborts first.
    */
   record<Result>(run: RunStart, work: (run: RecordedRun) => Result | Promise<Result>): Promise<Result>
   /**
-   * Sends all unsent data now, also during a `Retry-After`. Resolves when it is recorded, refused, or still unsent after the client's
-   * retries. Never rejects.
+   * Sends unsent data now, also during a `Retry-After`. Resolves when it is recorded, refused or unsent after all retries. Never rejects.
    */
   flush(): Promise<void>
-  /** Ends open runs as `cancelled`, flushes, drops data that is still unsent, and stops all timers. Never rejects. */
+  /** Ends open runs as `cancelled`, flushes, drops unsent data, and stops all timers. Never rejects. */
   close(): Promise<void>
 }
 
@@ -39,9 +37,8 @@ const CHECKS: Checks<RunRecorderOptions> = {
 }
 
 /**
- * Creates a recorder: one for a process, or one for each request where requests share nothing.
- *
- * @throws {ClientError} `option_invalid`, with every fault of the options.
+ * Creates a recorder: one per process, or one per request if requests share nothing.
+ * @throws {ClientError} `option_invalid`, with all problems of the options.
  */
 export function createRunRecorder(options: RunRecorderOptions): RunRecorder {
   checkOptions('createRunRecorder', options, CHECKS)
@@ -82,7 +79,7 @@ export function createRunRecorder(options: RunRecorderOptions): RunRecorder {
   }
 }
 
-/** Calls `end` when the process ends. Returns the function that undoes this. */
+/** Calls `end` when the process ends. Returns a function that removes the listeners. */
 function endWithProcess(process: ProcessLike, end: () => Promise<unknown>): () => void {
   const onEnd = async (signal: unknown): Promise<void> => {
     await end()

@@ -1,4 +1,4 @@
-/** The runtime's timers as a clock for `withTimeout`. They keep the process alive. */
+/** Timers of the runtime. They keep the process alive. */
 export const timers = {
   after(ms: number, run: () => void): () => void {
     const timer = setTimeout(run, ms)

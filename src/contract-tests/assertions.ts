@@ -1,22 +1,21 @@
 import { AssertionError, deepStrictEqual } from 'node:assert/strict'
 
 /**
- * Fails unless both are deeply equal as JSON: an `undefined` member equals an absent one, `-0` equals `0`, and neither classes nor
- * the order of members count. Nothing is converted: `1` is neither `'1'` nor `1n`, and a `Date` is no instant.
+ * Fails unless both are deeply equal as JSON, without conversion (`1` is not `'1'`). `undefined` members equal absent ones, `-0` equals
+ * `0`, classes and the order of members do not count.
  */
 export function equal(actual: unknown, expected: unknown, message?: string): void {
   compare(plain(actual), plain(expected), message)
 }
 
 /**
- * Fails unless the first contains all members of the second, compared as {@link equal} does. It may have more members, also in
- * nested objects, but lists have equal lengths. A member that the second has as `undefined` must be absent.
+ * Fails unless the first contains all members of the second, compared by {@link equal}. It may have more members, also in nested objects,
+ * but lists have equal lengths. A member that is `undefined` in the second must be absent.
  */
 export function matches(actual: unknown, expected: unknown, message?: string): void {
   compare(plain(within(actual, expected)), plain(expected), message)
 }
 
-/** Fails unless the value is truthy. */
 export function ok(value: unknown, message: string): asserts value {
   if (!value) throw new AssertionError({ message, actual: value, expected: true, operator: '==' })
 }
@@ -31,7 +30,7 @@ export async function rejects(promise: Promise<unknown>, message: string): Promi
   throw new AssertionError({ message, actual: settled.value, operator: 'rejects' })
 }
 
-/** Runs the test of a guarantee. The message of an assertion that fails then begins with the guarantee. */
+/** Runs the test of a guarantee. The message of a failed assertion then begins with the guarantee. */
 export async function guarantees(guarantee: string, test: () => Promise<void>): Promise<void> {
   try {
     await test()
@@ -59,7 +58,7 @@ function compare(actual: unknown, expected: unknown, message: string | undefined
   }
 }
 
-/** A copy that has only what JSON has. Values that are not plain data stay as they are. */
+/** A copy with JSON members only. Values that are not plain data are kept. */
 function plain(value: unknown): unknown {
   if (typeof value === 'number') return value + 0
   if (Array.isArray(value)) return value.map(plain)
@@ -68,7 +67,6 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(members.map(([key, member]) => [key, plain(member)]))
 }
 
-/** The part of a value that the expected value mentions. */
 function within(actual: unknown, expected: unknown): unknown {
   if (Array.isArray(actual) && Array.isArray(expected)) return actual.map((item, at) => within(item, expected[at]))
   if (!isRecord(actual) || !isRecord(expected)) return actual

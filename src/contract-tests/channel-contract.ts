@@ -15,26 +15,26 @@ import {
 } from './channel-trial.ts'
 import { type ContractCase, type ContractOptions, type ContractSubject, casesOf, registerCases } from './contract.ts'
 
-/** What a channel and its trial can do. A case that needs more is skipped. */
+/** Capabilities of a channel and its trial. Cases that need a missing one are skipped. */
 export interface ChannelCapabilities {
-  /** There is an `unreachable`: some recipients have no address. Default: `true`. */
+  /** `unreachable` exists: some recipients have no address. Default: `true`. */
   readonly unreachable?: boolean
-  /** There is a `received`. Default: `true`. */
+  /** `received` exists. Default: `true`. */
   readonly received?: boolean
   /** Received messages have an `idempotencyKey`. Default: `true`. */
   readonly idempotencyKey?: boolean
   /** The channel obeys the abort signal. Default: `true`. */
   readonly abort?: boolean
-  /** The behaviours of the provider that exist. Default, for each: `true`. */
+  /** Existing behaviours of the provider. Default of each: `true`. */
   readonly reject?: boolean
   readonly retry?: boolean
   readonly unknown?: boolean
   readonly hang?: boolean
 }
 
-/** How a `Channel` is tested. */
+/** Options of {@link channelContract}. */
 export interface ChannelContractOptions extends ContractOptions {
-  /** Returns a channel with a provider of its own for each case. */
+  /** Returns a channel with its own provider for each case. */
   readonly create: () => ChannelTrial | Promise<ChannelTrial>
   readonly capabilities?: ChannelCapabilities
 }
@@ -66,7 +66,7 @@ const failureCases = FAILURES.flatMap((failure) => {
         equal(settled.outcome.outcome, outcome)
       } else equal(failure, 'retry', 'a channel throws only where the message was certainly not sent')
       await behave(t, 'succeed')
-      // A worker waits as long as the provider asked for.
+      // A worker waits as long as the provider requests.
       const mustWait = 'outcome' in settled && 'retryAfterMs' in settled.outcome
       if (!mustWait) equal((await trySend(t, 0, 2)).outcome, 'sent')
       equal((await trySend(t, 1)).outcome, 'sent')
@@ -212,7 +212,7 @@ const CASES: readonly ContractCase<ChannelTrial, ChannelCapabilities>[] = [
   ...failureCases,
 ]
 
-/** Tests a `Channel`: each case is one guarantee of the port, registered with your test runner. */
+/** Tests a `Channel`: registers a case per guarantee of the port with your test runner. */
 export function channelContract(options: ChannelContractOptions): void {
   registerCases('channelContract', CHANNEL, CASES, options)
 }

@@ -5,53 +5,51 @@ import { ok } from './assertions.ts'
 
 /** A message as the provider received it. */
 export interface ReceivedMessage {
-  /** Omit it where the provider takes none. */
+  /** Omit it if the provider accepts none. */
   readonly idempotencyKey?: string
-  /** The whole content, as text. */
+  /** The whole content as text. */
   readonly text: string
 }
 
-/** Each function sets how the provider treats messages from then on. */
+/** Each function sets the provider's behaviour from then on. */
 export interface ProviderBehaviours {
-  /** It accepts every message. Initial behaviour. */
+  /** Accepts every message. The initial behaviour. */
   succeed?(): void | Promise<void>
-  /** It rejects permanently. */
+  /** Rejects permanently. */
   reject?(): void | Promise<void>
-  /** It certainly accepts no message, for now. */
+  /** Certainly accepts no message, temporarily. */
   retry?(): void | Promise<void>
-  /** It breaks the connection when it may have accepted the message. */
+  /** Breaks the connection when it may have accepted the message. */
   unknown?(): void | Promise<void>
-  /** It takes the message and never answers. `taken` resolves when it has one. */
+  /** Accepts the message and never answers. `taken` resolves once it has a message. */
   hang?(): { readonly taken: Promise<unknown> }
 }
 
-/** A channel for one case, with a provider of its own. */
+/** A channel for one case, with its own provider. */
 export interface ChannelTrial {
   readonly channel: Channel
   /** A recipient with an address on this channel. */
   readonly recipient: Recipient
-  /** A recipient without one. */
+  /** A recipient without an address. */
   readonly unreachable?: Recipient
   /** Content that contains this word. */
   content(word: string): Content
   readonly outcomes?: ProviderBehaviours
-  /** The messages that the provider accepted, oldest first. */
+  /** Messages that the provider accepted, oldest first. */
   received?(): readonly ReceivedMessage[]
   /** Texts that no outcome or error may contain: keys, passwords, and answers of the provider. */
   readonly secrets?: readonly string[]
-  /** Releases the channel after the case, also when the case failed. */
+  /** Releases the channel after the case, also after a failure. */
   close?(): void | Promise<void>
 }
 
-/** The failures of a provider. */
 export type Failure = 'reject' | 'retry' | 'unknown'
 
-/** The message of one delivery for each number. */
 export function messageOf({ channel, recipient, content }: ChannelTrial, at: number): OutboundMessage {
   const to = channel.address(recipient)
   ok(to, 'the recipient has an address')
-  const head = { eventType: 'order.shipped', dispatchId: `dsp_${at}`, tenant: 'acme', createdAt: 1_795_248_000_000 }
-  return frozen({ to, content: content(wordOf(at)), ...head })
+  const ids = { dispatchId: `dsp_${at}`, tenant: 'acme', recipient: recipient.id }
+  return frozen({ to, content: content(wordOf(at)), eventType: 'order.shipped', ...ids, createdAt: 1_795_248_000_000 })
 }
 
 export function contextOf(
@@ -73,12 +71,11 @@ export function trySend(trial: ChannelTrial, at = 0, attempt = 1): Promise<SendO
   return trial.channel.send(messageOf(trial, at), contextOf(at, attempt))
 }
 
-/** A word for each number. No word is part of another. */
+/** A word per number. No word is part of another. */
 export function wordOf(at: number): string {
   return `word${1_000 + at}end`
 }
 
-/** Waits for a send. Returns its outcome, or what it threw. */
 export async function settle(sending: Promise<SendOutcome>): Promise<{ outcome: SendOutcome } | { thrown: unknown }> {
   return sending.then(
     (outcome) => ({ outcome }),
@@ -97,7 +94,6 @@ export function receivedBy(trial: ChannelTrial): readonly ReceivedMessage[] {
   return trial.received()
 }
 
-/** Fails unless the outcome is valid by the port. */
 export function expectOutcome(given: SendOutcome): void {
   const what = `send returns a valid outcome: ${JSON.stringify(given)}`
   ok(typeof given === 'object' && given !== null, what)
@@ -116,7 +112,7 @@ export function expectOutcome(given: SendOutcome): void {
   ok(after === undefined || (Number.isFinite(after) && after >= 0), what)
 }
 
-/** Fails if a secret can be read anywhere in an outcome or an error. */
+/** Fails if an outcome or an error contains a secret. */
 export function expectDiscreet({ secrets = [], channel, recipient }: ChannelTrial, reported: unknown): void {
   const address = reported instanceof Error ? [channel.address(recipient) ?? ''] : []
   const text = textOf(reported)
@@ -132,7 +128,6 @@ function textOf(reported: unknown, depth = 0): string {
   return [reported instanceof Error ? `${reported.message} ${reported.stack}` : '', ...members].join(' ')
 }
 
-/** Freezes a value deeply. */
 export function frozen<T>(value: T): T {
   if (typeof value === 'object' && value !== null) for (const member of Object.values(value)) frozen(member)
   return Object.freeze(value)

@@ -7,43 +7,41 @@ export type RegisterTest = (name: string, body: () => Promise<void>) => unknown
 
 /** The test runner of a contract. */
 export interface ContractOptions {
-  /** Called once for each case that is run. */
+  /** Called once for each case that runs. */
   readonly test: RegisterTest
-  /** Called once for each case that is skipped, with the reason in its name: `test.skip`. Default: `test`, with an empty body. */
+  /** Called once for each skipped case, with the reason in its name: `test.skip`. Default: `test` with an empty body. */
   readonly skip?: RegisterTest
 }
 
-/** An empty store for one case. Nothing else may write to it. */
+/** An empty store for one case. No other code may write to it. */
 export interface StoreTrial<Store> {
   readonly store: Store
-  /** A second handle on the same data, as another process has it. Omit it where the store has only one. */
+  /** A second handle on the same data, as in another process. Omit it if the store has only one. */
   readonly other?: Store
-  /** The store's time, epoch milliseconds. */
+  /** The store's time in epoch milliseconds. */
   now(): number
   /** Moves the store's time forward. */
   advance(ms: number): void | Promise<void>
   /**
-   * Closes all handles, and opens the same data again, as a process does that starts after all others have ended. `close`
-   * releases this handle too. Omit it where the data does not outlive its handles.
+   * Closes all handles and opens the same data again, as a process that starts after all others have ended. `close` releases this handle
+   * too. Omit it if the data does not outlive its handles.
    */
   reopen?(): Store | Promise<Store>
-  /** Releases the store after the case, also when the case failed. */
+  /** Releases the store after the case, also after a failure. */
   close?(): void | Promise<void>
 }
 
-/** What a store can do. A case that needs more is skipped. */
+/** Capabilities of a store. Cases that need a missing one are skipped. */
 export interface StoreCapabilities {
-  /** There is an `other` handle. Default: `true`. */
+  /** `other` exists. Default: `true`. */
   readonly secondHandle?: boolean
-  /** The data outlives its handles: there is a `reopen`. Default: `false`. */
+  /** The data outlives its handles, and `reopen` exists. Default: `false`. */
   readonly durable?: boolean
 }
 
-/** One guarantee, and the test of it. */
 export interface ContractCase<Trial, Capabilities = StoreCapabilities> {
   /** The guarantee as a sentence. A failure repeats it. */
   readonly name: string
-  /** The capabilities that the case needs. */
   readonly needs?: readonly (keyof Capabilities)[]
   run(trial: Trial): Promise<void>
 }
@@ -51,7 +49,6 @@ export interface ContractCase<Trial, Capabilities = StoreCapabilities> {
 /** Guarantees as sentences, each with its test. */
 export type CaseTable<Trial> = Readonly<Record<string, (trial: Trial) => Promise<void>>>
 
-/** The cases of a table, all of which need these capabilities. */
 export function casesOf<Trial, Capabilities>(
   needs: readonly (keyof Capabilities)[],
   table: CaseTable<Trial>,
@@ -59,27 +56,23 @@ export function casesOf<Trial, Capabilities>(
   return Object.entries(table).map(([name, run]) => ({ name, needs, run }))
 }
 
-/** The kind of thing that a contract tests, and the defaults of its capabilities. */
 export interface ContractSubject<Capabilities> {
   readonly name: string
   readonly defaults: Required<Capabilities>
 }
 
-/** The subject of the store contracts. */
 export const STORE: ContractSubject<StoreCapabilities> = {
   name: 'store',
   defaults: { secondHandle: true, durable: false },
 }
 
-/** Options of a contract of any kind. */
 interface TrialOptions<Trial, Capabilities> extends ContractOptions {
   readonly create: () => Trial | Promise<Trial>
   readonly capabilities?: Capabilities
 }
 
 /**
- * Registers the cases of a contract, each with its own trial. The message of a failure begins with the broken guarantee.
- *
+ * Registers the cases of a contract, each with its own trial. A failure message begins with the broken guarantee.
  * @throws {SallyportError} `option_invalid`, with all problems of the options.
  */
 export function registerCases<Trial extends { close?(): void | Promise<void> }, Capabilities extends object>(

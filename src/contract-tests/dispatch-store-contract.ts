@@ -19,8 +19,9 @@ import { removeCases } from './dispatch-store/remove.ts'
 import { replanCases } from './dispatch-store/replan.ts'
 import { replanRouteCases } from './dispatch-store/replan-routes.ts'
 import { settleCases } from './dispatch-store/settle.ts'
+import { tenantTurnCases } from './dispatch-store/tenant-turns.ts'
 
-/** How a `DispatchStore` is tested. */
+/** Options of {@link dispatchStoreContract}. */
 export interface DispatchStoreContractOptions extends ContractOptions {
   /** Returns an empty store for each case. */
   readonly create: () => StoreTrial<DispatchStore> | Promise<StoreTrial<DispatchStore>>
@@ -28,15 +29,23 @@ export interface DispatchStoreContractOptions extends ContractOptions {
 }
 
 /**
- * Tests a `DispatchStore`: each case is one guarantee of the port, registered with your test runner. A store that fails loses or
- * repeats messages.
- *
- * A case writes through `store`, reads through `other`, and moves time only by `advance`. The store's time may also run by
- * itself, as long as a case takes less than ten seconds: no case expects a change to the second.
+ * Tests a `DispatchStore`: registers a case per guarantee of the port with your test runner. A store that fails loses or repeats
+ * messages. Cases write through `store`, read through `other`, and move time only by `advance`. The store's time may also run by itself
+ * if a case takes less than ten seconds.
  */
 export function dispatchStoreContract(options: DispatchStoreContractOptions): void {
   const cases = [
-    ...[acceptCases, copyCases, claimCases, expiryCases, leaseCases, settleCases, limitCases, digestCases],
+    ...[
+      acceptCases,
+      copyCases,
+      claimCases,
+      tenantTurnCases,
+      expiryCases,
+      leaseCases,
+      settleCases,
+      limitCases,
+      digestCases,
+    ],
     ...[cancelRetryCases, replanCases, replanRouteCases, listCases, listStatusCases, removeCases, clockCases],
     ...[hostileValueCases, raceCases, changeRaceCases, processCases],
   ].flat()

@@ -10,18 +10,18 @@ import {
   type StoreCapabilities,
 } from './contract.ts'
 
-/** Empty documents for one case. Nothing else may write to them. */
+/** Empty documents for one case. No other code may write to them. */
 export interface DocumentsTrial {
   readonly documents: Documents
-  /** A second handle on the same documents, as another process has it. Omit it where there is only one. */
+  /** A second handle on the same documents, as in another process. Omit it if there is only one. */
   readonly other?: Documents
-  /** Opens the same documents again, as a process does that starts later. Omit it where they do not last that long. */
+  /** Opens the same documents again, as a process that starts later. Omit it if they do not last that long. */
   reopen?(): Documents | Promise<Documents>
-  /** Releases the documents after the case, also when the case failed. */
+  /** Releases the documents after the case, also after a failure. */
   close?(): void | Promise<void>
 }
 
-/** How `Documents` are tested. */
+/** Options of {@link documentsContract}. */
 export interface DocumentsContractOptions extends ContractOptions {
   /** Returns empty documents for each case. */
   readonly create: () => DocumentsTrial | Promise<DocumentsTrial>
@@ -32,14 +32,14 @@ const LOST = 'a commit that resolves to true has written all its changes'
 const UNTOUCHED = 'a commit that resolves to false has changed nothing'
 const COMPARED = 'a commit compares every document with its text before'
 
-/** The longest key, and texts that databases change. */
+/** A key of the maximum length. */
 const LONG_KEY = `long/${'k'.repeat(395)}`
 const TEXTS = [
   ...['"a"', '"A "', '" "', '"é"', '"e\u0301"', '"💌"'],
   ...['"\\u0000"', '"\\\\"', '{"__proto__":1}', `"${'x'.repeat(300_000)}"`],
 ]
 
-/** Keys in the order of their ASCII codes. */
+/** Keys in ASCII order. */
 const SORTED = ['k-', 'k.', 'k/', 'k/0', 'k/00', 'k/1', 'k/a', 'k/a/b', 'k0', 'k_', 'ka'].map((key) => `sorted/${key}`)
 
 const create = (key: string, after = '1'): DocumentChange => ({ key, before: undefined, after })
@@ -48,7 +48,7 @@ async function keysOf(documents: Documents, prefix: string, range: Partial<Docum
   return (await documents.list(prefix, { limit: 100, ...range })).map(({ key }) => key)
 }
 
-/** The documents under test. `other` is the same handle again where there is only one. */
+/** `other` is the same handle if there is only one. */
 type Handles = DocumentsTrial & { readonly other: Documents }
 
 function documentsCases(

@@ -2,11 +2,11 @@ import { matching } from '../options/checks.ts'
 import { readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
 
-/** A clock that moves only when told to. */
+/** A clock that moves only by {@link FakeClock.advance}. */
 export interface FakeClock extends Clock {
-  /** Moves time forward and runs every timer on the way at its own time, also timers that a timer sets. */
+  /** Moves time forward and runs every timer at its own time, including timers set by timers. */
   advance(ms: number): void
-  /** The number of pending timers. */
+  /** Number of pending timers. */
   readonly timers: number
 }
 
@@ -15,21 +15,20 @@ interface Timer {
   readonly run: () => void
 }
 
-/** The limit of timers in one millisecond. Only timers that keep setting timers for the same millisecond exceed it. */
+/** Limit of timers in one millisecond. Only timers that keep setting timers for the same millisecond exceed it. */
 const MAX_RINGS = 100_000
 
 /**
- * A clock for tests: what goes by it takes no time, and happens when you say.
- *
- * @param start Epoch milliseconds. Default: 2026-11-21, 8 o'clock UTC.
- * @throws {SallyportError} `option_invalid`, for anything else than a number.
+ * A clock for tests: timers run only by `advance`, without real waiting.
+ * @param start Epoch milliseconds. Default: 2026-11-21, 8:00 UTC.
+ * @throws {SallyportError} `option_invalid`, unless `start` is a number.
  */
 export function fakeClock(start: number = Date.UTC(2026, 10, 21, 8)): FakeClock {
   readOptions('fakeClock', { start }, { start: required(matching(Number.isFinite, 'must be epoch milliseconds')) })
   let now = start
   const timers = new Set<Timer>()
 
-  /** The first timer that is due by then. Of several for one instant, the one that was set first. */
+  /** The first timer due by then; among equal instants, the one set first. */
   function nextBy(end: number): Timer | undefined {
     let next: Timer | undefined
     for (const timer of timers) if (timer.at <= end && (next === undefined || timer.at < next.at)) next = timer

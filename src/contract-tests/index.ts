@@ -1,6 +1,5 @@
 /**
- * The contracts of the ports as tests for your own, and what such tests need: a clock, a channel, a request.
- *
+ * Contract tests for your implementations of the ports, with a clock, a channel and a request for tests.
  * @module sallyport/testing
  */
 export { type ChannelCapabilities, type ChannelContractOptions, channelContract } from './channel-contract.ts'
@@ -23,3 +22,4 @@ export {
 } from './recording-channel.ts'
 export { type RunStoreContractOptions, runStoreContract } from './run-store-contract.ts'
 export { type TestRequest, type TestRequestParts, testRequest } from './test-request.ts'
+export { type TokenStoreContractOptions, tokenStoreContract } from './token-store-contract.ts'

@@ -2,36 +2,36 @@ import type { DeliveryQueue } from '../ports/delivery-queue.ts'
 import { equal, ok } from './assertions.ts'
 import { type ContractCase, type ContractOptions, type ContractSubject, casesOf, registerCases } from './contract.ts'
 
-/** An empty queue for one case. Nothing else may wake its listeners. */
+/** An empty queue for one case. No other code may wake its listeners. */
 export interface QueueTrial {
   readonly queue: DeliveryQueue
-  /** A second handle on the same queue, as another process has it. Omit it where the queue has only one. */
+  /** A second handle on the same queue, as in another process. Omit it if the queue has only one. */
   readonly other?: DeliveryQueue
-  /** The queue's time, in milliseconds. */
+  /** The queue's time in milliseconds. */
   now(): number
-  /** Resolves when the condition holds, and throws when that takes far too long. Time runs by itself, or this moves it. */
+  /** Resolves when the condition holds, and throws if that takes far too long. Time runs by itself, or this moves it. */
   until(condition: () => boolean): Promise<void>
-  /** Moves time forward, and runs the wakes that become due. Omit it where time cannot be moved. */
+  /** Moves time forward and runs the wakes that become due. Omit it if time cannot be moved. */
   advance?(ms: number): void | Promise<void>
-  /** Resolves when all listeners so far would be called by a wake. Omit it where that is so at once. */
+  /** Resolves when a wake would call all current listeners. Omit it if that is so at once. */
   ready?(): Promise<void>
-  /** Takes away what the queue depends on, such as its server. Omit it where there is nothing. */
+  /** Removes a dependency of the queue, such as its server. Omit it if there is none. */
   disconnect?(): void | Promise<void>
-  /** Releases the queue after the case, also when the case failed. A case may have called it before. */
+  /** Releases the queue after the case, also after a failure. A case may have called it before. */
   close?(): void | Promise<void>
 }
 
-/** What a queue can do. A case that needs more is skipped. */
+/** Capabilities of a queue. Cases that need a missing one are skipped. */
 export interface QueueCapabilities {
-  /** There is an `other` handle. Default: `true`. */
+  /** `other` exists. Default: `true`. */
   readonly secondHandle?: boolean
-  /** Time can be moved: there is an `advance`. Default: `true`. */
+  /** Time can be moved: `advance` exists. Default: `true`. */
   readonly injectedTime?: boolean
-  /** There is a `disconnect`. Default: `true`. */
+  /** `disconnect` exists. Default: `true`. */
   readonly disconnect?: boolean
 }
 
-/** How a `DeliveryQueue` is tested. */
+/** Options of {@link queueContract}. */
 export interface QueueContractOptions extends ContractOptions {
   /** Returns an empty queue for each case. */
   readonly create: () => QueueTrial | Promise<QueueTrial>
@@ -45,10 +45,9 @@ const QUEUE: ContractSubject<QueueCapabilities> = {
 
 const SOON_MS = 120
 const HOUR_MS = 3_600_000
-/** How early a timer of a real clock may be: clocks are read in whole milliseconds. */
+/** A timer of a real clock may be early by this: clocks are read in whole milliseconds. */
 const ROUNDING_MS = 3
 
-/** A listener, and when it was called. */
 interface Listener {
   readonly calledAt: readonly number[]
   stop(): void
@@ -66,7 +65,7 @@ function otherOf({ other }: QueueTrial): DeliveryQueue {
   return other
 }
 
-/** Asks for a wake and waits for it. Fails when the listener is called too early. */
+/** Requests a wake and waits for it. Fails if it comes too early. */
 async function wakes(t: QueueTrial, delayMs: number, listener: Listener, by = t.queue): Promise<void> {
   const calls = listener.calledAt.length
   const askedAt = t.now()
@@ -203,8 +202,8 @@ const CASES: readonly ContractCase<QueueTrial, QueueCapabilities>[] = [
 ]
 
 /**
- * Tests a `DeliveryQueue`: each case is one guarantee of {@link DeliveryQueue}, registered with your test runner. A queue may call
- * listeners more often than asked, but not before the first wake is due.
+ * Tests a `DeliveryQueue`: registers a case per guarantee of the port with your test runner. A queue may call listeners more often than
+ * requested, but not before the first wake is due.
  */
 export function queueContract(options: QueueContractOptions): void {
   registerCases('queueContract', QUEUE, CASES, options)

@@ -2,7 +2,7 @@ import { arrayOf, fn, matching, schedule } from '../options/checks.ts'
 import { type Checks, faultOf, problemsAt, readOptions } from '../options/read-options.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
 
-/** A message that a channel was asked to send, with its delivery and attempt. */
+/** A message passed to `send`, with its delivery and attempt. */
 export type RecordedMessage = OutboundMessage & Pick<SendContext, 'deliveryId' | 'attempt'>
 
 /** An outcome, or a function that returns one. The function may throw or be slow. */
@@ -30,11 +30,10 @@ const SCRIPT = arrayOf(
 )
 
 /**
- * A channel for tests. It reaches every recipient: at their mail address, or else by their id.
- *
- * @param outcomes Each is given once, and the last for ever after; with none, `send` throws. Default: everything is `sent`.
- * @param rest Takes the place of what it does by itself.
- * @throws {SallyportError} `option_invalid`, with all that is wrong with the arguments.
+ * A channel for tests. It reaches every recipient, by mail address or else by id.
+ * @param outcomes Each is returned once, and the last one from then on; if empty, `send` throws. Default: every message is `sent`.
+ * @param rest Replaces members of the channel.
+ * @throws {SallyportError} `option_invalid`, with all problems of the arguments.
  */
 export function recordingChannel(
   outcomes: readonly ScriptedOutcome[] = [{ outcome: 'sent', providerMessageId: 'p1' }],

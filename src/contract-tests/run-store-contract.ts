@@ -6,12 +6,14 @@ import { runListCases } from './run-store/lists.ts'
 import { pagingCases } from './run-store/paging.ts'
 import { runProcessCases } from './run-store/processes.ts'
 import { runRaceCases } from './run-store/races.ts'
+import { sameRunIdCases } from './run-store/same-run-ids.ts'
 import { sessionCases } from './run-store/sessions.ts'
 import { snapshotCases } from './run-store/snapshots.ts'
+import { sourceCases } from './run-store/sources.ts'
 import { stateCases } from './run-store/states.ts'
 import { totalsCases } from './run-store/totals.ts'
 
-/** How a `RunStore` is tested. */
+/** Options of {@link runStoreContract}. */
 export interface RunStoreContractOptions extends ContractOptions {
   /** Returns an empty store for each case. */
   readonly create: () => StoreTrial<RunStore> | Promise<StoreTrial<RunStore>>
@@ -19,14 +21,13 @@ export interface RunStoreContractOptions extends ContractOptions {
 }
 
 /**
- * Tests a `RunStore`: each case is one guarantee of {@link RunStore}, registered with your test runner.
- *
- * The store's clock may stand still or run. Cases that depend on a millisecond pass without a check where it runs. An unavailable
- * store is not tested.
+ * Tests a `RunStore`: registers a case per guarantee of the port with your test runner. The store's clock may stand still or run. With a
+ * running clock, cases that depend on a millisecond pass without a check. An unavailable store is not tested.
  */
 export function runStoreContract(options: RunStoreContractOptions): void {
   const cases = [
-    ...[snapshotCases, decisionCases, stateCases, sessionCases, totalsCases, runListCases, pagingCases],
+    ...[snapshotCases, sourceCases, decisionCases, stateCases, sessionCases, sameRunIdCases, totalsCases],
+    ...[runListCases, pagingCases],
     ...[erasureCases, runRaceCases, runProcessCases],
   ].flat()
   registerCases('runStoreContract', STORE, cases, options)

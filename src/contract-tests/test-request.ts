@@ -1,18 +1,18 @@
 import { matching, text } from '../options/checks.ts'
 import { type Check, type Checks, isRecord, readOptions } from '../options/read-options.ts'
 
-/** The parts of a test request. */
+/** Parts of a test request. */
 export interface TestRequestParts {
-  /** Sent as the bearer token. Default: none is sent. */
+  /** Bearer token. Default: none. */
   readonly token?: string
   /** The parsed JSON. Default: `{}`. */
   readonly body?: unknown
-  /** Names in any case. `authorization` may take the place of a token. */
+  /** Names in any case. `authorization` may replace `token`. */
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly query?: Readonly<Record<string, string | readonly string[] | undefined>>
 }
 
-/** A request without HTTP, as `handleDispatch` and `handleSessionRun` take it. */
+/** A request without HTTP, for `handleDispatch` and `handleSessionRun`. */
 export interface TestRequest {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
@@ -24,7 +24,7 @@ const record: Check = matching(isRecord, 'must be an object')
 
 const CHECKS: Checks<TestRequestParts> = { token: text, body: () => undefined, headers: record, query: record }
 
-/** Creates the request of a handler, to test its answer without HTTP. */
+/** Creates a request for a handler, to test its answer without HTTP. */
 export function testRequest(parts: TestRequestParts = {}): TestRequest {
   const { token, body = {}, headers = {}, query } = readOptions('testRequest', parts, CHECKS)
   const named = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const)

@@ -1,68 +1,163 @@
 import { SallyportError } from '../errors.ts'
-import { type DispatchGrant, isMaxDispatches, isUserId, type Operation, type Principal } from '../model/principal.ts'
+import {
+  isMaxDispatches,
+  isRunEvents,
+  isRunId,
+  isUserId,
+  isVisibleAscii,
+  MAX_ENDS_IN_MS,
+  MAX_LEVELS,
+  OPERATIONS,
+  type Operation,
+  operationsOf,
+  type Principal,
+} from '../model/principal.ts'
 import type { AuthVerifier, Refusal } from '../ports/auth-verifier.ts'
+import type { Clock } from '../ports/clock.ts'
 import { portFault, refusalOf } from './answers/fault.ts'
-import { type HandlerRequest, type Refused, refuse } from './answers/result.ts'
+import { type HandlerRequest, isRefused, type Refused, refuse } from './answers/result.ts'
 
 const CHALLENGE = 'Bearer realm="sallyport"'
 const BEARER = /^bearer(?: +|$)/i
 /** RFC 6750 `b64token`. */
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/
-const MAX_TOKEN = 4096
+/** Longest bearer token in characters. */
+export const MAX_TOKEN = 4_096
 
-/** Authenticates a caller by the `Authorization` header alone (RFC 6750). Never throws. */
-export async function authenticate(
+/** True for the characters of a bearer token, of any length. */
+export function isBearerToken(value: unknown): value is string {
+  return typeof value === 'string' && TOKEN.test(value)
+}
+
+/** Authenticates a caller by the `Authorization` header (RFC 6750) and checks that it may do this. Never throws. */
+export function authenticate(
   headers: HandlerRequest['headers'],
   operation: Operation,
   auth: AuthVerifier,
+  clock: Pick<Clock, 'now'>,
 ): Promise<Principal | Refused> {
-  const header = headers.authorization
-  if (typeof header !== 'string') return header === undefined ? unauthorized() : invalidToken()
-  const scheme = BEARER.exec(header)
-  if (!scheme) return unauthorized()
-  const token = header.slice(scheme[0].length)
-  if (token.length > MAX_TOKEN || !TOKEN.test(token)) return invalidToken()
+  return identify(headers, operation, auth, clock, permit)
+}
+
+/**
+ * Finds the caller of a request. Never throws.
+ *
+ * @param check Refuses a principal. Default: none is refused.
+ */
+export async function identify(
+  headers: HandlerRequest['headers'],
+  operation: Operation,
+  auth: AuthVerifier,
+  clock: Pick<Clock, 'now'>,
+  check?: typeof permit,
+): Promise<Principal | Refused> {
+  const token = bearerOf(headers)
+  if (isRefused(token)) return token
   let verdict: Principal | Refusal
   try {
     verdict = await auth.verify(token, operation)
   } catch (cause) {
     return refusalOf(portFault('auth_unavailable', cause))
   }
-  if (!isRefusal(verdict)) return checked(verdict)
-  return verdict.refused === 'insufficient_scope' ? insufficientScope('The token does not allow this.') : invalidToken()
+  if (isRefusal(verdict)) return refusedBy(verdict)
+  const principal = checked(verdict, clock.now())
+  return isRefused(principal) ? principal : (check?.(principal, operation) ?? principal)
 }
 
-/** A host's verifier may give anything, even a value that is no object. */
-function isRefusal(verdict: unknown): verdict is Refusal {
+/** Refuses an operation that the principal does not allow; `undefined`: it is allowed. */
+export function permit(principal: Principal, operation: Operation): Refused | undefined {
+  return operationsOf(principal).includes(operation) ? undefined : notAllowed()
+}
+
+/** The token of the `Authorization` header. */
+export function bearerOf(headers: HandlerRequest['headers']): string | Refused {
+  const header = headers.authorization
+  if (typeof header !== 'string') return header === undefined ? unauthorized() : invalidToken()
+  const scheme = BEARER.exec(header)
+  if (!scheme) return unauthorized()
+  const token = header.slice(scheme[0].length)
+  return token.length > MAX_TOKEN || !isBearerToken(token) ? invalidToken() : token
+}
+
+export function refusedBy({ refused }: Refusal): Refused {
+  return refused === 'insufficient_scope' ? notAllowed() : invalidToken()
+}
+
+/** A host's verifier may return any value. */
+export function isRefusal(verdict: unknown): verdict is Refusal {
   return typeof verdict === 'object' && verdict !== null && 'refused' in verdict
 }
 
-/** Tenants and sessions are parts of keys: one must not run into another. */
-const SCOPE = /^[\x21-\x7e]{1,200}$/
-
-/** Refuses a malformed principal, which could pass for an application: for example a grant without a session. */
-function checked(principal: Principal | undefined): Principal | Refused {
-  const { tenant, sessionId = tenant, userId, dispatch } = principal ?? {}
-  const isScoped = isScope(tenant) && isScope(sessionId) && (userId === undefined || isUserId(userId))
-  const isGranted = dispatch === undefined || (principal?.sessionId !== undefined && isGrant(dispatch))
-  if (principal && isScoped && isGranted) return principal
+/** Refuses a malformed principal, for example a grant without a session: it could pass for an application. */
+function checked(principal: Principal | undefined, now: number): Principal | Refused {
+  if (principal && isPrincipal(principal)) {
+    const { sessionId, expiresAt = now } = principal
+    if (sessionId === undefined || !(expiresAt - now > MAX_ENDS_IN_MS)) return principal
+    return refusalOf(new SallyportError('option_invalid', TOO_LONG))
+  }
   return refusalOf(new SallyportError('option_invalid', UNFIT))
 }
 
 const UNFIT =
-  'A verifier gave a principal without a tenant or session id of 1-200 visible ASCII characters, or with a malformed user or grant.'
+  'A verifier gave a principal without an id, tenant or session id of 1-200 visible ASCII characters, with unknown operations, or with a malformed user, grant or other member of a token.'
 
-export function isScope(value: unknown): boolean {
-  return typeof value === 'string' && SCOPE.test(value)
+const TOO_LONG = 'A verifier gave a principal of a session whose expiresAt is more than 24 hours and a minute ahead.'
+
+function isPrincipal({ id, tenant, sessionId, operations, ...token }: Principal): boolean {
+  if (!isVisibleAscii(id) || !isVisibleAscii(tenant) || !(operations === undefined || areOperations(operations))) {
+    return false
+  }
+  const { userId, ...scoped } = token
+  if (userId !== undefined && !isUserId(userId)) return false
+  const isOfSession = sessionId !== undefined
+  return isOfSession
+    ? isVisibleAscii(sessionId) && areOfToken(scoped)
+    : SCOPED.every((name) => scoped[name] === undefined)
 }
 
-function isGrant(grant: DispatchGrant | null): boolean {
-  const { events, channels, recipients, maxDispatches } = grant ?? {}
-  const isCount = maxDispatches === undefined || isMaxDispatches(maxDispatches)
-  return Array.isArray(events) && Array.isArray(channels) && Array.isArray(recipients) && isCount
+function areOperations(operations: unknown): boolean {
+  return Array.isArray(operations) && [...operations].every((operation) => OPERATIONS.includes(operation))
 }
 
-/** Refuses a valid token that does not allow the request, or no longer does. */
+type Scoped = Pick<Principal, 'dispatch' | 'runEvents' | 'runId' | 'parents' | 'issuedAt' | 'expiresAt'>
+
+/** Members that limit a token: without a session they have no meaning. */
+const SCOPED = ['dispatch', 'runEvents', 'runId', 'parents'] as const satisfies readonly (keyof Scoped)[]
+
+function areOfToken({ dispatch, runEvents, runId, parents, issuedAt, expiresAt }: Scoped): boolean {
+  return (
+    isOptional(dispatch, isGrant) &&
+    isOptional(runEvents, isRunEvents) &&
+    isOptional(runId, isRunId) &&
+    isOptional(parents, areParents) &&
+    isOptional(issuedAt, Number.isFinite) &&
+    isOptional(expiresAt, Number.isFinite)
+  )
+}
+
+function isOptional(value: unknown, isValid: (value: unknown) => boolean): boolean {
+  return value === undefined || isValid(value)
+}
+
+function isGrant(grant: unknown): boolean {
+  const { events, channels, recipients, maxDispatches } = Object(grant)
+  const areLists = Array.isArray(events) && Array.isArray(channels) && Array.isArray(recipients)
+  return areLists && isOptional(maxDispatches, isMaxDispatches)
+}
+
+function areParents(parents: unknown): boolean {
+  return Array.isArray(parents) && parents.length <= MAX_LEVELS && [...parents].every(isParent)
+}
+
+function isParent(parent: unknown): boolean {
+  const { id, maxDispatches, runEvents } = Object(parent)
+  return isVisibleAscii(id) && isOptional(maxDispatches, isMaxDispatches) && isOptional(runEvents, isRunEvents)
+}
+
+function notAllowed(): Refused {
+  return insufficientScope('The token does not allow this.')
+}
+
 export function insufficientScope(
   detail: string,
   code: 'insufficient_scope' | 'grant_spent' = 'insufficient_scope',
@@ -78,7 +173,7 @@ function unauthorized(): Refused {
   })
 }
 
-function invalidToken(): Refused {
+export function invalidToken(): Refused {
   return refuse('invalid_token', 'The token is malformed, unknown, expired or revoked.', {
     headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_token"` },
   })

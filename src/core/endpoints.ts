@@ -2,32 +2,45 @@ import type { Operation, Principal } from '../model/principal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { HandlerRequest, HandlerResult, Refused } from './answers/result.ts'
+import type { Admission } from './load/admission.ts'
 import type { Load } from './load/load-limits.ts'
 
-/** The action of an endpoint: an operation or a batch of one. A batch needs the same permission as the operation. */
-export type Action = Operation | 'session_run_batch'
+/** Action of an endpoint. A batch, and the exchange of a token, need the same permission as recording a run. */
+export type Action = 'dispatch' | 'session_run' | 'session_run_batch' | 'session_token'
 
-/**
- * The steps of a request, which a transport calls in this order: authenticate by the headers, admit, read the body, handle. None of them
- * throws.
- */
+/** What a request asks for. */
+export interface Requested {
+  readonly action: Action
+  /** Operation that the token must allow. */
+  readonly operation: Operation
+}
+
+/** Steps of a request, in the order of calls: authenticate by the headers, admit, read the body, recheck, handle. None throws. */
 export interface Endpoints {
   readonly clock: Clock
   readonly logger: Logger
-  /** Bounds the requests in each of these steps. */
+  /** Limits the requests in each of these steps. */
   readonly load: Load
-  /** Whether the endpoint exists; otherwise every request gets 404 `not_found`. Absent: all endpoints exist. */
+  /** True if the endpoint exists; otherwise every request gets 404 `not_found`. Absent: all endpoints exist. */
   handles?(action: Action): boolean
-  authenticate(headers: HandlerRequest['headers'], operation: Operation): Promise<Principal | Refused>
-  /** Counts the request of an authenticated caller; gives the headers of every later answer. Absent: no rate limit. */
-  admit?(principal: Principal, operation: Operation): Promise<Readonly<Record<string, string>> | Refused>
-  handle(action: Action, principal: Principal, request: HandlerRequest): Promise<HandlerResult<unknown>>
-  /** The answer to a request that the transport itself refuses. */
+  authenticate(headers: HandlerRequest['headers'], requested: Requested): Promise<Principal | Refused>
+  /** Counts the request of an authenticated caller. Absent: no rate limit. */
+  admit?(principal: Principal, requested: Requested): Promise<Admission | Refused>
+  /** Refuses a principal that was revoked after `authenticate`. Synchronous while the list of revocations is fresh. */
+  recheck(principal: Principal, requested: Requested): Refused | undefined | Promise<Refused | undefined>
+  /** @param admission The result of `admit`, if there is a rate limit. */
+  handle(
+    action: Action,
+    principal: Principal,
+    request: HandlerRequest,
+    admission?: Admission,
+  ): Promise<HandlerResult<unknown>>
+  /** Answers a request that the transport itself refuses. */
   refuse(refused: Refused): HandlerResult<never>
-  /** Whether the host is stopping: every connection ends with its next answer. */
+  /** True while the host stops: every connection ends with its next answer. */
   isStopping(): boolean
-  /** Whether run events are being dispatched, which queues deliveries. */
-  isPublishing(): boolean
-  /** Sends due deliveries: for a transport that can run on after its answer. */
+  /** True while {@link Endpoints.deliver} has work besides dispatches that were just accepted. */
+  hasWork(): boolean
+  /** Sends due deliveries and stores the uses of tokens: for a transport that can run after its answer. */
   deliver(): Promise<void>
 }

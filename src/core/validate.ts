@@ -7,7 +7,6 @@ import { pointerTo } from './json/json-pointer.ts'
 import { checkJsonSafety } from './json/safety-check.ts'
 import { readQuickly } from './json/schema-readers.ts'
 
-/** A body that fits its schema. */
 export interface Valid<T> {
   readonly value: T
   readonly warnings: readonly Warning[]
@@ -33,7 +32,6 @@ export function fitSchema<T>(schema: v.GenericSchema<unknown, T>, body: unknown)
   return invalid([...issues.filter((issue) => !isInList(issue)), ...lists, ...misnamed])
 }
 
-/** Refuses a body with a list of its issues. */
 export function invalid(errors: readonly Issue[]): Refused {
   const places = errors.length === 1 ? 'One place' : `${errors.length} places`
   return refuse('validation_failed', `${places} in the body cannot be accepted.`, { errors })
@@ -51,7 +49,7 @@ const CHECK_CODES: Readonly<Record<string, IssueCode>> = {
   max_value: 'out_of_range',
 }
 
-/** Describes a valibot issue without valibot's message, which can quote the value. Checks have messages of ours. */
+/** Describes a valibot issue. Omits valibot's own messages, which can quote the value. */
 function describeIssue(issue: v.BaseIssue<unknown>): Issue {
   const pointer = issue.path?.reduce((at, { key }) => pointerTo(at, String(key)), '') ?? ''
   if (issue.kind === 'validation') return { pointer, code: CHECK_CODES[issue.type] ?? 'invalid', detail: issue.message }
@@ -61,10 +59,8 @@ function describeIssue(issue: v.BaseIssue<unknown>): Issue {
   return { pointer, code: 'type', detail: `expected ${(issue.expected ?? 'another type').toLowerCase()}` }
 }
 
-/** The most issues in one answer. */
 const MAX_LISTED = 50
 
-/** The parts of a valibot schema that define its fields. */
 interface Inspectable {
   readonly type?: string
   readonly entries?: Readonly<Record<string, Inspectable>>
@@ -85,7 +81,7 @@ function compareShape(schema: Inspectable, body: unknown): Shape {
   return shape
 }
 
-/** `path` is the keys to `value`, as a stack. A pointer is built from it only for a finding. */
+/** `path` is a stack of the keys to `value`. A pointer is built from it only for a finding. */
 function compare(schema: Inspectable, value: unknown, path: string[], shape: Shape): void {
   if (typeof value !== 'object' || value === null) return
   const { wrapped, item, entries } = schema
@@ -155,7 +151,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 
 /** A longer name is no typing error. */
 const MAX_NAME = 64
-/** A shorter name is near to anything. */
+/** A shorter name is near to any name. */
 const MIN_NAME = 4
 
 const MAX_CACHED = 200

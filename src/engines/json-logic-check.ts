@@ -3,10 +3,9 @@ import type { ConditionFault } from '../ports/condition-engine.ts'
 /** A checked rule: a literal, a list, or one operation with its operands in an array. */
 export type Rule = Literal | readonly Rule[] | RuleOperation
 
-/** A JSON scalar. */
 export type Literal = string | number | boolean | null
 
-/** `{ operator: operands }`, with that one key. */
+/** `{ operator: operands }`, with that key only. */
 export interface RuleOperation {
   readonly [operator: string]: readonly Rule[]
 }
@@ -14,7 +13,7 @@ export interface RuleOperation {
 const MAX_DEPTH = 16
 const MAX_NODES = 256
 
-/** The allowlist: how many operands each operator takes. */
+/** The allowlist, with the number of operands of each operator. */
 const OPERANDS: ReadonlyMap<string, readonly [min: number, max: number]> = new Map([
   ['and', [1, MAX_NODES]],
   ['or', [1, MAX_NODES]],
@@ -56,10 +55,8 @@ class Fault {
 }
 
 /**
- * Returns a copy of the rule that is safe to evaluate, or the first fault in it.
- *
- * In the copy, the first operand of `some`, `none` and `all` is `{ list: [operand, nodes of the body] }`: the operator `list` checks
- * that it is an array and charges steps for it.
+ * Returns a copy of the rule that is safe to evaluate, or the first fault in it. In the copy, the first operand of `some`, `none` and
+ * `all` is `{ list: [operand, nodes of the body] }`: the operator `list` checks that it is an array and charges steps for it.
  */
 export function checkRule(rule: unknown): { readonly rule: Rule } | ConditionFault {
   const walk = new Walk()
@@ -179,7 +176,7 @@ function isPlainObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Whether a value counts as true: all do except `false`, `null`, `0`, `''` and an empty list. */
+/** All values are true except `false`, `null`, `0`, `''` and an empty list. */
 export function truthy(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value)
 }

@@ -6,7 +6,6 @@ const MAX_ENTRIES = 32
 const MAX_LENGTH = 200
 const COMPARISONS: ReadonlySet<string> = new Set(['==', '===', '!=', '!==', '<', '<=', '>', '>=', 'in'])
 
-/** Evaluates a part of a rule; may throw. */
 type Value = (part: Rule) => unknown
 
 /** Lists the comparisons that made a rule false, at most 32. */
@@ -100,7 +99,6 @@ function* missing(
   for (const path of paths) if (typeof path === 'string') yield { rule: operator, path, result }
 }
 
-/** Describes a comparison of a variable with a literal. */
 function compared(operator: string, operands: readonly Rule[], value: Value): Partial<ConditionTrace> {
   const [left, right] = operands
   if (!COMPARISONS.has(operator) || operands.length !== 2 || left === undefined || right === undefined) return {}
@@ -109,7 +107,7 @@ function compared(operator: string, operands: readonly Rule[], value: Value): Pa
   return isVariable(variable) && expected !== undefined ? { expected, ...found(variable, value) } : {}
 }
 
-/** Path and value of a variable; the value only if it is a scalar of the event's data. Recipients' attributes are not shown. */
+/** Path and value of a variable; the value only if it is a scalar of the event's data, because attributes of recipients are private. */
 function found(variable: RuleOperation, value: Value): { readonly path?: string; readonly actual?: JsonValue } {
   const { path } = pathOf(variable)
   if (path === undefined) return {}
@@ -152,7 +150,6 @@ function pathOf(rule: Rule | undefined): { readonly path?: string } {
   return typeof path === 'string' ? { path } : {}
 }
 
-/** The value of a literal or of a list of literals. */
 function literal(rule: Rule): JsonValue | undefined {
   if (isOperation(rule)) return undefined
   if (!Array.isArray(rule)) return scalar(rule)

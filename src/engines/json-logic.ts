@@ -1,6 +1,5 @@
 /**
- * Conditions as data, in JSON Logic, behind an allowlist of operators.
- *
+ * Conditions as data in JSON Logic, with an allowlist of operators.
  * @module sallyport/json-logic
  */
 import { defaultMethods, LogicEngine } from 'json-logic-engine'
@@ -10,18 +9,16 @@ import { checkRule, type Literal, type Rule, truthy } from './json-logic-check.t
 import { explain } from './json-logic-trace.ts'
 
 /**
- * Evaluates conditions that are written as JSON, in [JSON Logic](https://jsonlogic.com).
+ * Evaluates conditions in [JSON Logic](https://jsonlogic.com).
  *
- * Available are `and or ! !! if`, `== === != !== < <= > >=`, `in`, `var missing missing_some`, `some none all` and `+ -
- * * / %`; every other operator is refused when the rule is compiled, and so is a rule of more than 256 nodes or more
- * than 16 levels. Paths are literal and start with `data.` or `recipient.`; within `some`, `none` and `all`, whose list
- * is always a `var`, they start at the element, and `''` is the element itself.
+ * Operators: `and or ! !! if`, `== === != !== < <= > >=`, `in`, `var missing missing_some`, `some none all` and `+ - * / %`. Compilation
+ * refuses all others, and rules with more than 256 nodes or 16 levels. Paths are literal and start with `data.` or `recipient.`. The list
+ * of `some`, `none` and `all` must be a `var`; within them, paths start at the element, and `''` is the element.
  *
- * A path that is absent is `null`: equal to `null` alone, and 0 where it is ordered, as in JavaScript. Only own
- * properties are seen. Lists and objects equal only themselves and have no order; an empty list counts as false.
- * Comparing never fails; arithmetic on what is not a number, and a division by zero, do, and so does an evaluation of
- * more than 100,000 steps (an element of a list times the nodes that look at it): the outcome is then `error`. No code
- * is generated.
+ * An absent path is `null`: equal only to `null`, and 0 in comparisons of order, as in JavaScript. Only own properties are read. Lists
+ * and objects equal only themselves and have no order; an empty list is false. Comparisons never fail. The outcome is `error` after
+ * arithmetic on a value that is not a number, a division by zero, or more than 100,000 steps (list elements times the nodes that read
+ * them). It generates no code.
  */
 export function jsonLogic(): ConditionEngine {
   return { compile }
@@ -46,7 +43,7 @@ function decide(rule: Rule, evaluate: (part: Rule) => unknown, reset: () => void
   }
 }
 
-/** Turns an error into an outcome. The detail never quotes the error, which may hold a value of the facts. */
+/** The detail never quotes the error, which may contain a value of the facts. */
 function describe(error: unknown): Decision {
   if (error instanceof StepsExceeded) return { outcome: 'error', detail: error.message }
   if (Number.isNaN(error)) return { outcome: 'error', detail: NO_NUMBER }
@@ -56,25 +53,21 @@ function describe(error: unknown): Decision {
 const NO_NUMBER = 'the condition does arithmetic on something that is not a number, or divides by zero'
 
 /**
- * Limit of one evaluation. A step is: a list element times the nodes of the body that runs on it; 64 characters or elements of a
- * variable; or 1,024 pairs of characters of a substring search, its worst case.
+ * Limit of one evaluation. A step is: a list element times the nodes of its body; 64 characters or elements of a variable; or 1,024 pairs
+ * of characters of a substring search, its worst case.
  */
 const MAX_STEPS = 100_000
 
-/** An evaluation takes more than {@link MAX_STEPS}. */
 class StepsExceeded extends Error {
   constructor() {
     super(`the condition takes more than ${MAX_STEPS} steps`)
   }
 }
 
-/** Evaluates a checked rule or a part of it. Throws {@link StepsExceeded}, or `NaN` for arithmetic on what is not a number. */
+/** Throws {@link StepsExceeded}, or `NaN` for arithmetic on a value that is not a number. */
 type Evaluate = (rule: Rule, facts: unknown) => unknown
 
-/**
- * Creates the evaluator of one rule. Each rule has its own: the library stops optimising after many rules that do not repeat.
- * `reset` sets the step counter to 0.
- */
+/** One per rule: the library stops optimising after many rules that do not repeat. `reset` sets the step counter to 0. */
 function createEvaluator(): { readonly evaluate: Evaluate; readonly reset: () => void } {
   let steps = 0
   const spend = (count: number): void => {
@@ -95,13 +88,12 @@ class CheckedEngine extends LogicEngine {
     return truthy(value)
   }
 
-  /** Leaves out the enclosing data, which no rule can name: the optimiser would retain the data of the first evaluation. */
+  /** Omits the enclosing data, which no rule can name: the optimiser would retain the data of the first evaluation. */
   override run(logic: unknown, data: unknown): unknown {
     return super.run(logic, data)
   }
 }
 
-/** Operators of the library that are used unchanged. */
 const KEPT = ['and', 'or', 'if', 'some', 'none', 'all', '+', '-', '*', '/', '%'] as const
 
 interface Method {
@@ -110,8 +102,8 @@ interface Method {
 }
 
 /**
- * All operators: the library's where they follow JSON Logic, and ours for the rest. The library's comparisons throw on what is not a
- * number, its `!` takes a list as its operands, and its `var` reads inherited properties.
+ * The library's operators if they follow JSON Logic, otherwise our own: its comparisons throw for values that are not numbers, its `!`
+ * uses a list as operands, and its `var` reads inherited properties.
  */
 function methods(spend: (count: number) => void): Record<string, unknown> {
   const split = new Map<string, readonly string[]>()
@@ -193,7 +185,7 @@ function ordered(operands: readonly unknown[], holds: (left: string, right: stri
   return operands.every((right, index) => {
     if (index === 0) return true
     const left = operands[index - 1]
-    // Only the types are narrowed here: the operator itself takes every scalar.
+    // Narrows only the types: the operator accepts every scalar.
     return isScalar(left) && isScalar(right) && holds(left as string, right as string)
   })
 }
@@ -202,7 +194,7 @@ function own(value: unknown, segments: readonly string[]): unknown {
   let found = value
   for (const segment of segments) {
     if (found === null || found === undefined || !Object.hasOwn(found, segment)) return undefined
-    // An own property was just found, so the value can be read like an object.
+    // An own property was found, so the value can be read like an object.
     found = (found as Record<string, unknown>)[segment]
   }
   return found

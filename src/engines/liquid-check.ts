@@ -11,7 +11,6 @@ import {
 } from 'liquidjs'
 import type { TemplateFault } from '../ports/template-engine.ts'
 
-/** Characters. */
 const MAX_SOURCE = 65_536
 const MAX_NESTING = 32
 const TOO_DEEP = 'The template nests too deeply to be parsed.'
@@ -19,7 +18,6 @@ const MAX_RANGE_START = 1_000_000
 const FACTS: ReadonlySet<string> = new Set(['data', 'recipient', 'events'])
 const BLOCKS: ReadonlySet<string> = new Set(['if', 'unless', 'for', 'case', 'capture'])
 
-/** Parses a template, or returns why it is refused. */
 export function parse(liquid: Liquid, source: string): readonly Template[] | TemplateFault {
   if (source.length > MAX_SOURCE) return { fault: `The template is longer than ${MAX_SOURCE} characters.` }
   try {
@@ -47,8 +45,8 @@ function nestingFault(liquid: Liquid, source: string): TemplateFault | undefined
 }
 
 /**
- * Refuses what the parser accepts: an unknown filter of `cycle`; a range outside `for`, where none is charged; and a range that starts
- * at a variable, since counting up from 2^53 never ends.
+ * Refuses constructs that the parser accepts: an unknown filter of `cycle`; a range outside `for`, which is not charged; and a range that
+ * starts at a variable, because counting up from 2^53 never ends.
  */
 function tokenFault(liquid: Liquid, templates: readonly Template[]): TemplateFault | undefined {
   const seen = new Set<unknown>([liquid])

@@ -15,7 +15,7 @@ import {
 
 const MAX_DATE = 64
 const MAX_FORMAT = 100
-/** Charge for the name of a month or a day, which takes a formatter (50 microseconds). A time zone takes two. */
+/** Charge for the name of a month or a day, which needs a formatter (50 microseconds). A time zone needs two. */
 const DATE_WORD = 1500
 const WORDS = /%[-_0^#:]*\d*[aAbBhcxX]/g
 
@@ -41,8 +41,8 @@ const NUMBER = [
 const LIST = ['compact', 'concat', 'default', 'first', 'last', 'reverse', 'size', 'uniq']
 
 /**
- * The filters that templates may use. The cost of one call is bounded, since limits are checked between calls. Left out are `raw`,
- * `json`, expression filters such as `where_exp`, and all that hash or decode.
+ * The cost of one call is bounded, because limits are checked between calls. Excluded are `raw`, `json`, expression filters such as
+ * `where_exp`, and all filters that hash or decode.
  */
 export function allowedFilters(escaping: 'html' | 'none'): ReadonlyMap<string, FilterImplOptions> {
   return new Map<string, FilterImplOptions>([
@@ -95,7 +95,7 @@ function sliceFilter(handler: Handler): Handler {
   }
 }
 
-/** Trims white space only: trimming given characters costs far more. */
+/** Trims only white space: trimming given characters costs far more. */
 function trimFilter(handler: Handler): Handler {
   const trim = textFilter(handler)
   return function (value: unknown): unknown {
@@ -146,7 +146,7 @@ const TEXT_ESCAPES: Readonly<Record<string, FilterImplOptions>> = {
   newline_to_br: escaper(breakLines),
 }
 
-/** Their output is escaped, so `raw` keeps it from being escaped again if the filter comes last. */
+/** Their output is escaped: `raw` prevents a second escape if the filter is last. */
 const HTML_ESCAPES: Readonly<Record<string, FilterImplOptions>> = {
   escape: { raw: true, handler: escaper(escapeHtml) },
   escape_once: { raw: true, handler: escaper((text) => escapeHtml(unescapeHtml(text))) },
@@ -170,7 +170,7 @@ type Call = ThisParameterType<Handler>
 
 const MAX_PATH = 200
 
-/** List filters that the library does not bound: a list can hold one big value many times. */
+/** List filters that the library does not bound: a list can contain one big value many times. */
 const LIST_FILTERS: Readonly<Record<string, Handler>> = {
   join(value: unknown, separator: unknown) {
     const between = separator === undefined ? ' ' : toText(separator, this.context)
@@ -232,7 +232,6 @@ function pick(item: unknown, path: readonly string[]): unknown {
   return value
 }
 
-/** Orders numbers, then strings, then all other values. */
 function compare(left: unknown, right: unknown): number {
   if (typeof left === 'number' && typeof right === 'number') return left - right
   if (typeof left === 'string' && typeof right === 'string') return left < right ? -1 : left > right ? 1 : 0
@@ -246,10 +245,10 @@ function rank(value: unknown): number {
 const SAFE: readonly string[] = ['http:', 'https:', 'mailto:']
 
 /**
- * Returns an absolute URL whose scheme is http, https or mailto, and `#` for any other text. It is parsed by the WHATWG URL standard and
- * returned as parsed, so that case, control characters and white space cannot hide a scheme.
+ * Allows http, https and mailto. Returns the URL as parsed, so that case, control characters and white space cannot hide a scheme. Encodes
+ * spaces, which the parser leaves in mailto.
  */
 function safeUrl(text: string): string {
   const url = parseUrl(text)
-  return url && SAFE.includes(url.protocol) ? url.href : '#'
+  return url && SAFE.includes(url.protocol) ? url.href.replaceAll(' ', '%20') : '#'
 }

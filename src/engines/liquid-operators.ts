@@ -3,7 +3,7 @@ import { charge, chargeSearch, checkTime, countKeys } from './liquid-rendering.t
 
 type Operators = NonNullable<LiquidOptions['operators']>
 
-/** Equality for `==`, `contains`, `case` and `where`. A drop (`nil`, `empty`, `blank`) compares itself. */
+/** Equality for `==`, `contains`, `case` and `where`. A drop (`nil`, `empty`, `blank`) has its own comparison. */
 export function same(left: unknown, right: unknown, context: Context): unknown {
   if (left instanceof Drop || right instanceof Drop) {
     for (const side of [left, right]) charge(context, typeof side === 'string' ? side.length : 16 * countKeys(side))

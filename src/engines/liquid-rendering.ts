@@ -5,32 +5,27 @@ const MAX_OUTPUT = 262_144
 
 const MAX_NUMBER = 64
 
-/** A filter's function. */
 export type Handler = Extract<FilterImplOptions, (...values: never) => unknown>
 
-/** A template cannot be rendered. The message holds no value of the facts. */
+/** A template cannot be rendered. The message contains no value of the facts. */
 export class RenderFault extends Error {}
 
-/**
- * Charges a rendering for work, by the characters and elements it touches. Throws over the limit.
- *
- * Work is limited and not time, so that the outcome does not depend on the machine's load.
- */
+/** Charges for processed characters and elements. Limits work instead of time, so that the outcome does not depend on load. */
 export function charge(context: Context, amount: number): void {
   context.memoryLimit.use(amount)
 }
 
-/** Checks the time of a rendering. The library checks between tags only, so filters and operators call this. */
+/** The library checks the time only between tags, so filters and operators call this. */
 export function checkTime(context: Context): void {
   context.renderLimit.check(performance.now())
 }
 
-/** Charges for a substring search by its worst case, where each character is compared with each: 60,000 in 180,000 take half a second. */
+/** Charges for the worst case of a substring search, which compares each character with each: 60,000 in 180,000 take half a second. */
 export function chargeSearch(context: Context, text: string, pattern: string): void {
   charge(context, (text.length * pattern.length) / 256)
 }
 
-/** Number of fields of an object; 0 for any other value. Listing them takes time, so callers charge for it. */
+/** Number of fields of an object; 0 for other values. Listing them takes time, so callers charge for it. */
 export function countKeys(value: unknown): number {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value).length : 0
 }
@@ -61,7 +56,6 @@ export function shortNumber(value: unknown): number {
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&#34;', "'": '&#39;' }
 
-/** Escapes a text for element content and for quoted attributes. */
 export function escapeHtml(text: string): string {
   return /[&<>"']/.test(text) ? text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character) : text
 }
@@ -75,7 +69,7 @@ const ORIGINALS: ReadonlyMap<string, string> = new Map(
   Object.entries(ESCAPES).map(([character, text]) => [text, character]),
 )
 
-/** The result of `capture`: escaped already, so output does not escape it again. A filter turns it into plain text. */
+/** The result of `capture`, already escaped: output does not escape it again. A filter converts it to plain text. */
 export class RenderedText extends Drop {
   readonly #text: string
 
@@ -94,27 +88,25 @@ export class RenderedText extends Drop {
   }
 }
 
-/** Collects rendered text up to a limit. */
 export class TextEmitter implements Emitter {
   buffer = ''
 
   write(text: unknown): void {
     this.buffer += typeof text === 'string' ? text : String(text ?? '')
-    // Joining strings and reading the length are cheap: the engine copies the text only once, if it stays under the limit.
+    // Concatenation and `length` are cheap: the engine copies the text only once, if it stays below the limit.
     if (this.buffer.length > MAX_OUTPUT) throw new RenderFault(`the text is longer than ${MAX_OUTPUT} characters`)
   }
 }
 
 /**
- * Thrown for an absent variable. The library recognises its name where absence is allowed. It is no `Error`: recording a stack for
- * each optional field of a list takes longer than the rest of the rendering.
+ * Thrown for an absent variable. The library recognises its name where absence is allowed. Not an `Error`: recording a stack for each
+ * optional field of a list takes longer than the rest of the rendering.
  */
 export const ABSENT: Readonly<Error> = Object.freeze({
   name: 'InternalUndefinedVariableError',
   message: 'undefined variable',
 })
 
-/** Reads variables from plain JSON. */
 export class PlainContext extends Context {
   // biome-ignore lint/correctness/useYield: the library awaits an iterator, plain JSON has nothing to wait for
   override *_getFromScope(
@@ -124,7 +116,7 @@ export class PlainContext extends Context {
   ): Generator<unknown, unknown> {
     let value = scope
     for (const path of typeof paths === 'string' ? paths.split('.') : paths) {
-      // The library's own signature takes an object, its code any value.
+      // The library's signature requires an object, but its code accepts any value.
       value = this.readProperty(value as Scope, path)
       if (strictVariables && value === undefined) {
         charge(this, 100)
@@ -142,15 +134,15 @@ export class PlainContext extends Context {
 }
 
 type Limit = Context['renderLimit']
-/** A generator of the library: it yields what it waits for, which may be another generator. */
+/** A generator of the library. It yields the value that it waits for, possibly another generator. */
 type Steps = Required<Iterator<unknown, unknown, unknown>>
 
-/** Longest time slice: how long a rendering blocks the event loop at once, in milliseconds. */
+/** Longest time slice, in which a rendering blocks the event loop, in milliseconds. */
 const SLICE_MS = 8
 /** A backstop: the limit of work is reached far sooner. Only running time counts, so a busy process fails no message. */
 const RUNNING_LIMIT_MS = 2000
 
-/** Running time of one rendering. The library checks it before each tag and text; filters and operators check it themselves. */
+/** Running time of one rendering. The library checks it before each tag and text, filters and operators themselves. */
 class RunningTime implements Pick<Limit, 'check'> {
   isSliceOver = false
   #before = 0
@@ -176,20 +168,18 @@ class RunningTime implements Pick<Limit, 'check'> {
 /** One rendering in time slices: the library's `renderSync`, except that it can yield to the event loop. */
 export class RenderInSlices {
   readonly #time = new RunningTime()
-  /** Stack of generators: each waits for the next. */
   readonly #steps: Steps[] = []
-  /** What the last generator returned or threw. */
   #result: unknown
   #threw = false
 
   /** @param begin Starts the rendering with a limit that checks its time. */
   constructor(begin: (renderLimit: Limit) => Iterator<unknown>) {
-    // The type has private members, but the library calls `check` alone.
+    // The type has private members, but the library calls only `check`.
     const first = begin(this.#time as unknown as Limit)
     if (isSteps(first)) this.#steps.push(first)
   }
 
-  /** Runs one time slice and returns whether the rendering is done. Throws what it throws. */
+  /** Runs one time slice and returns whether the rendering is done. Rethrows its error. */
   runSlice(): boolean {
     this.#time.begin()
     while (this.#steps.length > 0) {

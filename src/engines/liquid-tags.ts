@@ -21,7 +21,7 @@ const ITERATION = 64
 
 type Tags = Liquid['tags']
 
-/** The library's tag, except that an absent variable is missing here: later it would look like an empty one. */
+/** Differs from the library's tag: an absent variable is missing here, because later it would look like an empty one. */
 class AssignTag extends liquidjs.AssignTag {
   override *render(ctx: Context): Generator<unknown, void, unknown> {
     const [value] = this.arguments()
@@ -30,7 +30,7 @@ class AssignTag extends liquidjs.AssignTag {
   }
 }
 
-/** The library's tag, except that the captured text is limited, charged (static text too) and not escaped again. */
+/** Differs from the library's tag: the captured text is limited, charged (including static text) and not escaped again. */
 class CaptureTag extends liquidjs.CaptureTag {
   override *render(ctx: Context): Generator<unknown, void, string> {
     const text = yield this.liquid.renderer.renderTemplates(this.templates, ctx, new TextEmitter())
@@ -39,7 +39,7 @@ class CaptureTag extends liquidjs.CaptureTag {
   }
 }
 
-/** The library's tag, except that comparisons are charged. */
+/** Differs from the library's tag: charges comparisons. */
 class CaseTag extends liquidjs.CaseTag {
   override *render(ctx: Context, emitter: Emitter): Generator<unknown, void, unknown> {
     const { renderer } = this.liquid
@@ -58,7 +58,7 @@ class CaseTag extends liquidjs.CaseTag {
   }
 }
 
-/** The library's tag, except that each iteration is charged for its source, and a collection for being listed. */
+/** Differs from the library's tag: charges each iteration for its source, and listing a collection. */
 class ForTag extends liquidjs.ForTag {
   constructor(token: TagToken, remaining: TopLevelToken[], liquid: Liquid, parser: Parser) {
     const tokens = [...remaining]

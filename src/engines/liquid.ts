@@ -1,6 +1,5 @@
 /**
- * Templates as strings, in Liquid, locked down: no files, no inheritance, bounded work.
- *
+ * Templates as strings in Liquid, without files or inheritance, with bounded work.
  * @module sallyport/liquid
  */
 import { type Context, Liquid, LiquidError, type Template, TypeGuards, UndefinedVariableError } from 'liquidjs'
@@ -23,11 +22,11 @@ import {
 } from './liquid-rendering.ts'
 import { ALLOWED_TAGS } from './liquid-tags.ts'
 
-/** How dates are written. */
+/** Options of {@link liquid}. */
 export interface LiquidOptions {
-  /** BCP 47, for the names of months and days. Default `en-US`, wherever the process runs. */
+  /** BCP 47, for the names of months and days. Default `en-US`, on every machine. */
   readonly locale?: string
-  /** IANA name, for `date` without a time zone of its own. Default `UTC`, wherever the process runs. */
+  /** IANA name, for `date` without a time zone. Default `UTC`, on every machine. */
   readonly timeZone?: string
 }
 
@@ -50,27 +49,23 @@ function isKnown(what: keyof LiquidOptions, name: unknown): boolean {
 }
 
 /**
- * Renders templates that are written in [Liquid](https://liquidjs.com).
+ * Renders templates in [Liquid](https://liquidjs.com).
  *
- * Tags: `assign capture case if unless for break continue cycle comment raw #`. Filters: text (`append prepend
- * capitalize downcase upcase strip lstrip rstrip strip_newlines squish truncate truncatewords strip_html url_encode
- * remove remove_first replace replace_first split escape escape_once newline_to_br`), numbers (`abs at_least at_most
- * ceil divided_by floor minus modulo plus round times`), lists (`compact concat first join last map reverse size slice
- * sort sum uniq where`), `date` and `default`. Every other tag or filter stops start-up, `include`, `render`, `layout`
- * and `raw` among them: a template reads no file, and no value reaches HTML unescaped. Nothing is escaped twice: not a
- * capture, and not what `escape`, `escape_once` or `newline_to_br` gives where it is the last filter.
+ * Tags: `assign capture case if unless for break continue cycle comment raw #`. Filters: text (`append prepend capitalize downcase upcase
+ * strip lstrip rstrip strip_newlines squish truncate truncatewords strip_html url_encode remove remove_first replace replace_first split
+ * escape escape_once newline_to_br safe_url`), numbers (`abs at_least at_most ceil divided_by floor minus modulo plus round times`),
+ * lists (`compact concat first join last map reverse size slice sort sum uniq where`), `date` and `default`. Any other tag or filter
+ * stops start-up, including `include`, `render`, `layout` and the filter `raw`: a template reads no file, and no value reaches HTML
+ * unescaped. Nothing is escaped twice: neither a capture nor the output of `escape`, `escape_once` or `newline_to_br` as the last filter.
  *
- * A variable that is absent makes the rendering `missing`, except in a condition (`{% if data.x %}`) and where
- * `default` is its first filter; one that is `null` is there, and empty. Only own properties are seen. An object has no
- * text.
+ * An absent variable makes the rendering `missing`, except in a condition (`{% if data.x %}`) and if `default` is its first filter;
+ * `null` is present and empty. Only own properties are read. An object has no text.
  *
- * Limits: a template has at most 65,536 characters and 32 nested tags, and is refused at start-up otherwise. A
- * rendering gives at most 262,144 characters and does at most 1,000,000 units of work: one for a character that it
- * handles, four for a character of tag that a loop runs through and for a list element, 1,500 for the name of a month.
- * Past that the outcome is `error`, on every machine alike; a running time of 2 s is a backstop. A rendering yields to the event loop
- * every 8 ms, and then returns a promise. No code is generated.
- *
- * @throws SallyportError `option_invalid`, with all that is wrong with the options.
+ * Limits: templates with more than 65,536 characters or 32 nested tags are refused at start-up. A rendering outputs at most 262,144
+ * characters and does at most 1,000,000 units of work: one per processed character, four per character of a tag in a loop and per list
+ * element, 1,500 per name of a month. Above that the outcome is `error`, the same on every machine; a running time of 2 s is a backstop.
+ * A rendering yields to the event loop every 8 ms, and then returns a promise. It generates no code.
+ * @throws SallyportError `option_invalid`, with all problems of the options.
  */
 export function liquid(options: LiquidOptions = {}): TemplateEngine {
   const { locale = 'en-US', timeZone = 'UTC' } = readOptions('liquid', options, CHECKS)
@@ -111,7 +106,7 @@ function htmlOutput(this: { context: Context }, value: unknown): string {
   return text
 }
 
-/** Escapes nothing, but charges for output: without an output filter the library would not. */
+/** Charges for output: without an output filter the library would not. */
 function textOutput(this: { context: Context }, value: unknown): string {
   const text = toText(value, this.context)
   charge(this.context, text.length)
@@ -159,7 +154,7 @@ function failure(error: unknown): Rendering {
   return { outcome: 'error', detail: `${detail} (line ${line}, column ${column})`, ...rest }
 }
 
-/** The detail quotes only messages that hold no value of the facts. */
+/** The detail quotes only messages that contain no value of the facts. */
 function reason(error: unknown): Omit<Extract<Rendering, { outcome: 'error' }>, 'outcome'> {
   if (error instanceof RenderFault) return { detail: error.message }
   const message = error instanceof Error ? error.message : ''
@@ -167,7 +162,7 @@ function reason(error: unknown): Omit<Extract<Rendering, { outcome: 'error' }>, 
   return { detail: 'the template could not be rendered', cause: error }
 }
 
-/** The path as the template writes it: an index computed from facts is not repeated. */
+/** The path as written in the template: does not repeat an index that was computed from facts. */
 function pathOf({ token }: UndefinedVariableError): string {
   if (!TypeGuards.isPropertyAccessToken(token) || token.variable !== undefined) return token.getText()
   const names = token.props.map((prop) => ('content' in prop ? String(prop.content) : undefined))

@@ -1,10 +1,11 @@
 import { type HandlerRequest, type HandlerResult, isRefused, type Refused, refuse } from '../core/answers/result.ts'
-import type { Endpoints } from '../core/endpoints.ts'
+import type { Endpoints, Requested } from '../core/endpoints.ts'
+import type { Admission } from '../core/load/admission.ts'
+import type { Caller, Holder } from '../core/load/fair-shares.ts'
 import { overloaded } from '../core/load/load-limits.ts'
-import type { Caller } from '../core/load/semaphore.ts'
-import type { Operation, Principal } from '../model/principal.ts'
+import { type Principal, rootIdOf } from '../model/principal.ts'
 import type { HostBody, ReadOptions } from './body-reader.ts'
-import { jsonOf } from './json-body.ts'
+import { jsonOf } from './body-reader.ts'
 import type { Target } from './routes.ts'
 
 /** A request, independent of its transport. */
@@ -16,7 +17,7 @@ export interface Arrival extends Caller {
   body(): HostBody
 }
 
-/** An answer as it is sent, without its Content-Length. */
+/** An answer without its Content-Length. */
 export interface Wire {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -24,9 +25,8 @@ export interface Wire {
 }
 
 /**
- * Answers a request for one of the routes. The order of checks is fixed: method, load, authentication, rate limits, headers of the body,
- * body. An unauthenticated caller learns nothing about bodies, and no body of theirs is read. A place in flight is taken last, when the
- * body is complete: unfinished requests block nobody.
+ * Answers a request. Order of checks: method, load, authentication, load of the principal, rate limits, body headers, body, revocation
+ * while the body was awaited, place in flight.
  */
 export async function answer(endpoints: Endpoints, target: Target, arrival: Arrival): Promise<Wire> {
   if ('document' in target) return answerDocument(endpoints, target.document, arrival.method)
@@ -38,50 +38,80 @@ export async function answer(endpoints: Endpoints, target: Target, arrival: Arri
   if (endpoints.handles?.(route.action) === false) return notFound(endpoints)
   if (method !== route.method) return refused(methodNotAllowed(route.method))
   if (load.flight.isFull()) return refused(overloaded())
-  const admitted = await admit(endpoints, route.operation, arrival)
+  const authenticatedAt = clock.now()
+  const admitted = await admit(endpoints, route, arrival)
   if (isRefused(admitted)) return refused(admitted)
-  const { principal, limits } = admitted
+  const { admission } = admitted
+  const holder = holderOf(admitted.principal)
+  const limits = admission?.headers
 
   const unsupported = checkContent(headers)
   if (unsupported) return refused(unsupported, limits)
-  const begin: ReadOptions['begin'] = (refuse) => load.bodies.begin(principal, refuse)
+  const begin: ReadOptions['begin'] = (refuse) => load.bodies.begin(holder, refuse)
   const read = jsonOf(arrival.body(), headers, { maxBytes: route.maxBytes, clock, begin })
-  // Most bodies are already complete: no `await` then.
-  const content = read instanceof Promise ? await read : read
+  // Most bodies are already complete and need no `await`.
+  const isAwaited = read instanceof Promise
+  const content = isAwaited ? await read : read
   if (isRefused(content)) return refused(content, limits)
+  const principal = isAwaited
+    ? await recheck(endpoints, route, arrival, admitted.principal, authenticatedAt)
+    : admitted.principal
+  if (isRefused(principal)) return refused(principal, limits)
 
-  if (!load.flight.tryAcquire(arrival)) return refused(overloaded(), limits)
+  if (!load.flight.tryAcquire(holder, arrival)) return refused(overloaded(), limits)
   try {
     const body = content.json
     const request = search === '' ? { headers, body } : { headers, body, query: parseQuery(search) }
-    return toWire(await endpoints.handle(route.action, principal, request), limits)
+    return toWire(await endpoints.handle(route.action, principal, request, admission), limits)
   } finally {
     load.flight.release(arrival)
   }
 }
 
-/** An authenticated caller, and the rate-limit headers of its answer. */
-interface Admitted {
-  readonly principal: Principal
-  readonly limits: Wire['headers'] | undefined
+/** Exchanged tokens share the places of the token that the host issued. */
+function holderOf(principal: Principal): Holder {
+  return { tenant: principal.tenant, id: rootIdOf(principal) }
 }
 
-async function admit(endpoints: Endpoints, operation: Operation, arrival: Arrival): Promise<Admitted | Refused> {
-  const { callers } = endpoints.load
-  if (!callers.tryAcquire(arrival)) return overloaded()
+interface Admitted {
+  readonly principal: Principal
+  readonly admission: Admission | undefined
+}
+
+async function admit(endpoints: Endpoints, requested: Requested, arrival: Arrival): Promise<Admitted | Refused> {
+  const { callers, flight } = endpoints.load
+  const sent = { tenant: '', id: String(arrival.headers.authorization ?? '') }
+  if (!callers.tryAcquire(sent, arrival)) return overloaded()
   try {
-    const principal = await endpoints.authenticate(arrival.headers, operation)
+    const principal = await endpoints.authenticate(arrival.headers, requested)
     if (isRefused(principal)) return principal
-    const limits = endpoints.admit && (await endpoints.admit(principal, operation))
-    return isRefused(limits) ? limits : { principal, limits }
+    if (flight.isFull(holderOf(principal))) return overloaded()
+    const admission = endpoints.admit && (await endpoints.admit(principal, requested))
+    return isRefused(admission) ? admission : { principal, admission }
   } finally {
     callers.release(arrival)
   }
 }
 
+/** Age of an authentication at which the verifier is called again: a revocation takes effect within a second. */
+const AUTHENTICATED_MS = 1_000
+
+/** Refuses a caller whose token was revoked or has expired while its body was awaited. */
+async function recheck(
+  endpoints: Endpoints,
+  requested: Requested,
+  { headers }: Arrival,
+  principal: Principal,
+  authenticatedAt: number,
+): Promise<Principal | Refused> {
+  const age = endpoints.clock.now() - authenticatedAt
+  if (age < 0 || age >= AUTHENTICATED_MS) return endpoints.authenticate(headers, requested)
+  return (await endpoints.recheck(principal, requested)) ?? principal
+}
+
 const JSON_TYPE = 'application/json'
 
-/** Refuses a body that is not declared as plain JSON in UTF-8: 415, and `Accept` or `Accept-Encoding` names what is supported. */
+/** Refuses a body that is not declared as plain JSON in UTF-8: 415, with `Accept` or `Accept-Encoding`. */
 export function checkContent(headers: HandlerRequest['headers']): Refused | undefined {
   const type = headers['content-type']
   if (type !== JSON_TYPE && !(typeof type === 'string' && isJson(type))) {
@@ -107,7 +137,6 @@ function isUtf8OrIgnored(parameter: string): boolean {
   return name.trim() !== 'charset' || ['utf-8', 'utf8', '"utf-8"', '"utf8"'].includes(value.trim())
 }
 
-/** The parameters of a query string; the value of a repeated name is a list. */
 export function parseQuery(search: string): NonNullable<HandlerRequest['query']> {
   const query: Record<string, string | string[] | undefined> = Object.create(null)
   for (const [name, value] of new URLSearchParams(search)) {
@@ -119,7 +148,6 @@ export function parseQuery(search: string): NonNullable<HandlerRequest['query']>
   return query
 }
 
-/** Sends the OpenAPI document, without authentication. */
 function answerDocument(endpoints: Endpoints, document: string, method: string): Wire {
   if (method !== 'GET' && method !== 'HEAD') return toWire(endpoints.refuse(methodNotAllowed('GET, HEAD')))
   return { status: 200, headers: { 'content-type': JSON_TYPE, 'cache-control': 'no-cache' }, text: document }
@@ -129,17 +157,16 @@ function methodNotAllowed(allow: string): Refused {
   return refuse('method_not_allowed', `Only ${allow} is allowed here.`, { headers: { allow } })
 }
 
-/** The answer for a path that has no route. */
 export function notFound(endpoints: Endpoints): Wire {
   return toWire(endpoints.refuse(refuse('not_found', 'No endpoint has this path.')))
 }
 
-/** The answer for an unexpected error, in transports without an error handler. */
+/** For transports without an error handler. */
 export function internalError(endpoints: Endpoints, cause: unknown): Wire {
   return toWire(endpoints.refuse(refuse('internal_error', 'The request could not be handled.', { cause })))
 }
 
-/** The same answer with `Connection: close` (RFC 9112 section 9.6). */
+/** Adds `Connection: close` (RFC 9112 section 9.6). */
 export function closing(wire: Wire): Wire {
   return { ...wire, headers: { ...wire.headers, connection: 'close' } }
 }

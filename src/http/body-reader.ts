@@ -1,50 +1,112 @@
-import { type Refused, refuse } from '../core/answers/result.ts'
+import { type HandlerRequest, isRefused, type Refused, refuse } from '../core/answers/result.ts'
 import { overloaded } from '../core/load/load-limits.ts'
 import type { UnfinishedBody } from '../core/load/unfinished-bodies.ts'
+import { yieldToEventLoop } from '../core/yield-to-event-loop.ts'
 import type { Clock } from '../ports/clock.ts'
 
-/** How long a body may take to arrive, in milliseconds. */
 const BODY_TIMEOUT_MS = 10_000
 
-/** How much of a refused body is still read, in bytes and milliseconds, so that an ordinary caller can read the answer. */
+/** Limits of the data that is still read from a refused body, so that the caller can read the answer. */
 export const LINGER_BYTES = 65_536
 export const LINGER_MS = 1_000
 
-/** Takes a body as it arrives. Calls after the first `end` or `broken`, and after a refusal, change nothing. */
+/** Receives a body. Calls after the first `end` or `broken`, and after a refusal, have no effect. */
 export interface BodySink {
   chunk(bytes: Uint8Array | string): void
   end(): void
-  /** The body will not be complete: the caller has left, or the stream failed. */
+  /** The body stays incomplete: the caller has disconnected, or the stream failed. */
   broken(): void
 }
 
-/** Starts a body flowing into a sink, after it has returned. Returns a function that is called when the body is refused before its end. */
+/** Starts the flow of a body into a sink, after it has returned. Returns a function for a refusal before the end. */
 export type Pump = (sink: BodySink) => () => void
 
-/**
- * A body of known length, read in one call. A server enforces Content-Length; a request made in this process may declare a false one, which
- * is found only when all of it is read. `isTaken` is asked after a failed read: somebody else is reading the body.
- */
+/** A body read in one call. A request made in this process may declare a false length. `isTaken`: another reader has the body. */
 interface WholeBody {
   bytes(): Promise<ArrayBuffer>
   isTaken(): boolean
 }
 
-/** A body as the host passes it. */
 export type HostBody =
   | { readonly kind: 'stream'; readonly pump: Pump }
   | ({ readonly kind: 'whole' } & WholeBody)
-  /** The host has read it and left this: the bytes, the text, or the JSON value. */
+  /** The host has read it and kept this: the bytes, the text, or the JSON value. */
   | { readonly kind: 'left'; readonly value: unknown }
-  /** The host has read it and left nothing. */
+  /** The host has read it and kept nothing. */
   | { readonly kind: 'consumed' }
 
-/** How to read a body. */
 export interface ReadOptions {
   readonly maxBytes: number
   readonly clock: Clock
-  /** Takes a share of the budget of unfinished bodies; `undefined`: the budget is spent. As in {@link UnfinishedBodies}. */
+  /** Reserves a share of the budget of unfinished bodies; `undefined`: the budget is spent. As in {@link UnfinishedBodies}. */
   begin(refuse: () => void): UnfinishedBody | undefined
+}
+
+/** The JSON value of a body, wrapped to distinguish it from a refusal. */
+export interface Json {
+  readonly json: unknown
+}
+
+/** Returns a body's JSON value; values of the host's parser pass unchanged. Drops a byte order mark (RFC 8259 section 8.1). */
+export function jsonOf(
+  body: HostBody,
+  headers: HandlerRequest['headers'],
+  options: ReadOptions,
+): Json | Refused | Promise<Json | Refused> {
+  const { maxBytes, clock } = options
+  const length = declaredLength(headers)
+  if (Number.isNaN(length)) return refuse('invalid_json', 'The Content-Length is no whole number.')
+  if (length !== undefined && length > maxBytes) return tooLarge(maxBytes)
+  if (body.kind === 'consumed') return alreadyConsumed()
+  if (body.kind === 'left') return left(body.value, maxBytes)
+  const reading = body.kind === 'whole' ? readWhole(body, length ?? 0, options) : readStream(body.pump, length, options)
+  return reading.then((bytes) => (isRefused(bytes) ? bytes : parseAndYield(bytes, clock)))
+}
+
+/** Content-Length, ignored with a Transfer-Encoding (RFC 9112 section 6.3). `NaN`: not a whole number. */
+export function declaredLength(headers: HandlerRequest['headers']): number | undefined {
+  const { 'content-length': length, 'transfer-encoding': encoding } = headers
+  if (length === undefined || encoding !== undefined) return undefined
+  return typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : Number.NaN
+}
+
+const LONG_BYTES = 65_536
+
+/** Yields to the event loop between parsing a long body and validating it. */
+function parseAndYield(bytes: Uint8Array, clock: Clock): Json | Refused | Promise<Json | Refused> {
+  const parsed = parse(bytes)
+  return bytes.byteLength > LONG_BYTES ? yieldToEventLoop(clock).then(() => parsed) : parsed
+}
+
+/** Applies the limit to the UTF-8 length of a text, which is computed only near the limit. */
+function left(value: unknown, maxBytes: number): Json | Refused {
+  if (value instanceof Uint8Array) return value.byteLength > maxBytes ? tooLarge(maxBytes) : parse(value)
+  if (typeof value !== 'string') return { json: value }
+  const isOver =
+    value.length > maxBytes || (value.length * 3 > maxBytes && new TextEncoder().encode(value).byteLength > maxBytes)
+  return isOver ? tooLarge(maxBytes) : parseText(value.startsWith('\uFEFF') ? value.slice(1) : value)
+}
+
+/** Created once, at the first body: creating it costs more than most decoding. It keeps no state between whole texts. */
+let utf8: InstanceType<typeof TextDecoder> | undefined
+
+function parse(bytes: Uint8Array): Json | Refused {
+  try {
+    utf8 ??= new TextDecoder('utf-8', { fatal: true })
+    return parseText(utf8.decode(bytes))
+  } catch {
+    return refuse('invalid_json', 'The body is not valid UTF-8.')
+  }
+}
+
+function parseText(text: string): Json | Refused {
+  if (text === '') return refuse('invalid_json', 'The body is empty. Send a JSON object.')
+  try {
+    return { json: JSON.parse(text) }
+  } catch {
+    // The engine's message would quote the body.
+    return refuse('invalid_json', 'The body is not well-formed JSON.')
+  }
 }
 
 /**
@@ -89,7 +151,6 @@ export function readStream(
     try {
       stop = pump(sink)
     } catch {
-      // The host's request cannot be read.
       sink.broken()
     }
   })
@@ -121,29 +182,24 @@ export function readWhole(
   })
 }
 
-/** The least that is reserved: below it, growing costs more than it saves. */
+/** Minimum reservation: below it, growing costs more than it saves. */
 const LEAST_BYTES = 1_024
 
-/**
- * Collects bytes that arrive in pieces, of any size, in one buffer. Reserves at most twice as much as has arrived, or 1 KiB, and never more
- * than `greatest`, whatever length is declared.
- */
+/** Collects a body in one buffer. Reserves at most twice the received bytes, or 1 KiB, and never more than `greatest`. */
 export class GrowingBuffer {
   readonly #greatest: number
   #bytes: Uint8Array = new Uint8Array(0)
   #size = 0
 
-  /** @param greatest The length of the body where it is known, otherwise its limit. */
+  /** @param greatest The length of the body if known, otherwise its limit. */
   constructor(greatest: number) {
     this.#greatest = greatest
   }
 
-  /** How many bytes have arrived. */
   get size(): number {
     return this.#size
   }
 
-  /** How many bytes are reserved after this many more have arrived. */
   reservedWith(more: number): number {
     const size = this.#size + more
     if (size <= this.#bytes.byteLength) return this.#bytes.byteLength
@@ -153,7 +209,7 @@ export class GrowingBuffer {
   append(piece: Uint8Array): void {
     const reserved = this.reservedWith(piece.byteLength)
     if (reserved > this.#bytes.byteLength) {
-      // A body that comes in one piece is not copied.
+      // A body in one piece is not copied.
       if (piece.byteLength === reserved) this.#bytes = piece
       else {
         const grown = new Uint8Array(reserved)
@@ -165,14 +221,13 @@ export class GrowingBuffer {
     this.#size += piece.byteLength
   }
 
-  /** The bytes that have arrived, without a copy. */
+  /** Returns the received bytes, without a copy. */
   whole(): Uint8Array {
     return this.#bytes.subarray(0, this.#size)
   }
 }
 
-/** Refuses a body over the limit. */
-export function tooLarge(maxBytes: number): Refused {
+function tooLarge(maxBytes: number): Refused {
   return refuse('body_too_large', `The body is over the limit of ${maxBytes} bytes.`, { limit: maxBytes })
 }
 
@@ -185,8 +240,7 @@ function tooSlow(): Refused {
   return refuse('body_timeout', detail, { limit: BODY_TIMEOUT_MS })
 }
 
-/** Refuses a body that somebody else has read, or is reading. */
-export function alreadyConsumed(): Refused {
+function alreadyConsumed(): Refused {
   const detail = [
     'Something in the host read the body before Sallyport, and left nothing of it.',
     'Mount Sallyport before what reads the body, or let that keep its result:',

@@ -3,11 +3,10 @@ import type { Endpoints } from '../core/endpoints.ts'
 import { ignoreRejection } from '../model/thrown.ts'
 import type { Clock } from '../ports/clock.ts'
 import { answer, closing, internalError, type Wire } from './answer.ts'
-import { type BodySink, type HostBody, LINGER_BYTES, LINGER_MS } from './body-reader.ts'
-import { declaredLength } from './json-body.ts'
+import { type BodySink, declaredLength, type HostBody, LINGER_BYTES, LINGER_MS } from './body-reader.ts'
 import type { Target } from './routes.ts'
 
-/** The members of `Request` that are used. Some frameworks have a class of their own, so nothing uses `instanceof`. */
+/** The members of `Request` that are used. Some frameworks have their own class, so `instanceof` is not used. */
 export interface FetchRequest {
   readonly method: string
   readonly url: string
@@ -28,10 +27,9 @@ interface FetchReader {
   cancel(): Promise<void>
 }
 
-/** An answer to a fetch-style request. */
 export interface FetchAnswer {
   readonly wire: Wire
-  /** Where the body was refused before all of it had arrived: resolves when the answer, and with it the connection, may end. */
+  /** Set if the body was refused before all of it had arrived: resolves when the answer and the connection may end. */
   readonly lingering?: Promise<void> | undefined
 }
 
@@ -54,7 +52,7 @@ export function closeIfStopping(endpoints: Endpoints, wire: Wire): Wire {
   return endpoints.isStopping() ? closing(wire) : wire
 }
 
-/** {@link closeIfStopping} for the host's own response. One with immutable headers, such as the result of a `fetch`, is left as it is. */
+/** {@link closeIfStopping} for the host's own response. Immutable headers, such as of a `fetch` result, are unchanged. */
 export function closeHostResponse(endpoints: Endpoints, response: Response): Response {
   if (!endpoints.isStopping()) return response
   try {
@@ -65,10 +63,8 @@ export function closeHostResponse(endpoints: Endpoints, response: Response): Res
   return response
 }
 
-/** Created once, at the first answer. */
 let utf8: InstanceType<typeof TextEncoder> | undefined
 
-/** Puts an answer into a `Response`. */
 export function toResponse({ wire, lingering }: FetchAnswer, method: string): Response {
   const { status, headers, text } = wire
   utf8 ??= new TextEncoder()
@@ -80,7 +76,7 @@ export function toResponse({ wire, lingering }: FetchAnswer, method: string): Re
   })
 }
 
-/** A stream that ends after `lingering`: the host closes the connection at its end, and the caller needs time to read the answer. */
+/** Ends after `lingering`: the host closes the connection at the end of the stream, before the caller reads the answer. */
 function endingAfter(lingering: Promise<void>, bytes: Uint8Array): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async start(controller) {
@@ -91,7 +87,7 @@ function endingAfter(lingering: Promise<void>, bytes: Uint8Array): ReadableStrea
   })
 }
 
-/** All headers that are read anywhere. Getting them by name avoids creating those that a lazy host has not created yet. */
+/** All headers that are used. Getting them by name avoids creating others in a host with lazy headers. */
 const HEADERS = [
   'authorization',
   'content-type',
@@ -111,10 +107,9 @@ function headersOf({ headers }: FetchRequest): HandlerRequest['headers'] {
   return read
 }
 
-/** Keeps the runtime alive for work that goes on after the answer. */
+/** Keeps the runtime alive for work after the answer. */
 export type WaitUntil = (work: Promise<void>) => unknown
 
-/** The `waitUntil` of the context that Workers-like runtimes pass. */
 export function waitUntilOf(context: unknown): WaitUntil | undefined {
   if (typeof context !== 'object' || context === null || !('waitUntil' in context)) return undefined
   const { waitUntil } = context
@@ -125,21 +120,19 @@ const ACCEPTED = 202
 
 /** Delivers after the answer, where the runtime stays alive that long. A failure does not change the answer. */
 export function deliverAfter({ status }: Wire, endpoints: Endpoints, waitUntil: WaitUntil | undefined): void {
-  if (!waitUntil || (status !== ACCEPTED && !endpoints.isPublishing())) return
+  if (!waitUntil || (status !== ACCEPTED && !endpoints.hasWork())) return
   try {
     ignoreRejection(waitUntil(endpoints.deliver()))
   } catch {
-    // A worker or the next `runDue` delivers what is left.
+    // A worker or the next `runDue` delivers the rest.
   }
 }
 
-/** The body of a request. */
 interface RequestBody {
   take(): HostBody
   /**
-   * Called when the request is answered. Where part of the body may still arrive, returns a promise that resolves when the answer, and with
-   * it the connection, may end: at most {@link LINGER_BYTES} of a refused body are still read, and after {@link LINGER_MS} it is
-   * cancelled. In hosts on Node a cancel cuts the connection: this gives the caller time to read the answer.
+   * Called when the request is answered. While part of the body may still arrive, returns a promise that resolves when the answer
+   * may end. A cancel would cut the connection in hosts on Node, before the caller reads the answer.
    */
   letGo(): Promise<void> | undefined
 }
@@ -190,7 +183,6 @@ function requestBody(request: FetchRequest, headers: HandlerRequest['headers'], 
   }
 }
 
-/** Ignores what throws: such a body cannot be read, so there is nothing to let go. */
 function letGo(body: RequestBody): Promise<void> | undefined {
   try {
     return body.letGo()
@@ -199,7 +191,7 @@ function letGo(body: RequestBody): Promise<void> | undefined {
   }
 }
 
-/** The body of a request, if it has one. A proxied request may throw where there is none: that of itty-router's `withParams` does. */
+/** Returns the body, if any. A proxied request may throw without a body: that of itty-router's `withParams` does. */
 function bodyOf(request: FetchRequest): FetchBody | null {
   try {
     return request.body
@@ -210,7 +202,7 @@ function bodyOf(request: FetchRequest): FetchBody | null {
 
 const IGNORE: BodySink = { chunk() {}, end() {}, broken() {} }
 
-/** Starts a body flowing into a sink. `refuse` returns a promise that resolves when the body has ended or may be cut off. */
+/** Starts the flow of a body into a sink. `refuse` returns a promise that resolves when the body has ended or may be cut off. */
 function startFlow(reader: FetchReader, sink: BodySink, clock: Clock): { refuse(): Promise<void> } {
   let left = Number.POSITIVE_INFINITY
   let isOverdue = false
@@ -234,8 +226,8 @@ function startFlow(reader: FetchReader, sink: BodySink, clock: Clock): { refuse(
   }
 
   const flowed = flow()
-  // Cancels only between two reads: if the body ends after a cancel during a read, a stream that Node made of an async iterable throws
-  // where nobody can catch it.
+  // Cancels only between two reads: if the body ends after a cancel during a read, a stream that Node made of an async iterable
+  // throws uncatchably.
   const cutOff = (): void => {
     isOverdue = true
     void flowed.then(() => reader.cancel()).catch(() => {})

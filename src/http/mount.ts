@@ -4,53 +4,47 @@ import { type Checks, problemsAt, readOptions } from '../options/read-options.ts
 import { notFound, type Wire } from './answer.ts'
 import { DOCUMENT_PATH, ROUTES, type Target } from './routes.ts'
 
-/** What an adapter mounts: the result of `createSallyport(…)`. */
+/** Result of `createSallyport(…)`, for an adapter. */
 export interface Mountable {
   readonly endpoints: Endpoints
 }
 
-/** Where Sallyport is mounted. */
+/** Options of mounting. */
 export interface MountOptions {
   /**
-   * The prefix of `/api/…` in the path that the adapter sees, such as `/v1`. Default: none. Leave it out where the host strips the
+   * Prefix of `/api/…` in the path that the adapter receives, such as `/v1`. Default: none. Omit it where the host strips the
    * prefix itself (`app.use('/v1', …)` in Express, `mount` in Hono). A request that misses the endpoints only by its prefix is
-   * logged as `mount.missed`, with what to change, even if another mount answers it.
+   * logged as `mount.missed`, with the remedy, even if another mount answers it.
    *
-   * Anything but a plain path stops the mounting with a `SallyportError`, `option_invalid`.
+   * Any value but a plain path throws a `SallyportError`, `option_invalid`.
    */
   readonly basePath?: string | undefined
-  /**
-   * Serves this document at `GET /api/outbound/openapi.json`, without authentication: `openapiDocument()` of `sallyport/openapi`.
-   * Default: there is no such endpoint.
-   */
+  /** Serves `openapiDocument()` of `sallyport/openapi` at `GET /api/outbound/openapi.json`, without authentication. Default: no. */
   readonly openapi?: object | undefined
 }
 
-/** Sallyport mounted in a host. */
 export interface Mount<Options = MountOptions> {
   readonly endpoints: Endpoints
-  /** A copy that cannot change. */
   readonly options: Options
-  /** The base path, without a slash at its end. */
+  /** Base path, without a trailing slash. */
   readonly base: string
-  /** The target of a path with its query, or of a whole URL; `undefined`: not one of ours. Ignores one trailing slash. */
+  /** Finds the target of a path with its query, or of a whole URL; `undefined`: no endpoint. Ignores one trailing slash. */
   match(url: string): Target | undefined
-  /** The answer to a request that did not match, where no host answers it. */
+  /** Answers a request without a target, if the host does not. */
   notFound(): Wire
 }
 
-/** The checks of {@link MountOptions}. */
 export const MOUNT_CHECKS: Checks<MountOptions> = {
   basePath: matching(isPlainPath, 'must be a plain path such as "/v1"'),
   openapi: matching(isDocument, 'must be an OpenAPI document: openapiDocument() of sallyport/openapi'),
 }
 
-/** At most this many prefixes are logged: callers choose them. */
+/** Limit, because callers choose the prefixes. */
 const MAX_LOGGED_PREFIXES = 10
 
 /**
- * Mounts the endpoints. Logs a request that misses them only by its prefix, once for each prefix, with what to change: the host's own
- * 404 would not say.
+ * Mounts the endpoints. Logs a request that misses them only by its prefix, once per prefix: the host's own 404 would not show the
+ * remedy.
  *
  * @throws {SallyportError} `option_invalid`: the first argument is not a Sallyport, or an option is wrong.
  */
@@ -97,7 +91,6 @@ export function mount<Options extends MountOptions>(
   }
 }
 
-/** The places where each adapter has mounted the same endpoints. */
 const PLACES = /* @__PURE__ */ new WeakMap<Endpoints, Set<string>>()
 
 /** {@link mount}, and logs `mount.repeated` when an adapter mounts the same endpoints at the same place again. */
@@ -126,7 +119,6 @@ function faultOfMountable(mountable: unknown): string | undefined {
 
 const ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i
 
-/** The path, without a slash at its end, and the query. */
 function splitTarget(target: string): readonly [path: string, search: string] {
   const local = target.startsWith('/') ? target : target.replace(ORIGIN, '')
   const hash = local.indexOf('#')

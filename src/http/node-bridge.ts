@@ -6,7 +6,6 @@ import { answer, closing, type Wire } from './answer.ts'
 import { type HostBody, LINGER_BYTES, LINGER_MS, type Pump } from './body-reader.ts'
 import type { Target } from './routes.ts'
 
-/** The members of `IncomingMessage` that are used. */
 export interface NodeRequest {
   readonly method?: string | undefined
   readonly url?: string | undefined
@@ -18,7 +17,7 @@ export interface NodeRequest {
   readonly readableEnded: boolean
   readonly readableDidRead: boolean
   readonly readableLength: number
-  /** Absent in requests that a test creates without a connection. */
+  /** Absent in test requests without a connection. */
   readonly socket?: { readonly destroyed: boolean } | null
   on(event: 'data', listener: (chunk: Uint8Array) => void): unknown
   on(event: string, listener: () => void): unknown
@@ -27,7 +26,6 @@ export interface NodeRequest {
   resume(): unknown
 }
 
-/** The members of `ServerResponse` that are used. */
 export interface NodeResponse {
   readonly headersSent: boolean
   setHeader(name: string, value: string): unknown
@@ -38,14 +36,13 @@ export interface NodeResponse {
   destroy(): unknown
 }
 
-/** An answer to a Node request. */
 export interface NodeAnswer {
   readonly wire: Wire
-  /** Whether the connection closes after it, because the request is not complete. */
+  /** The connection closes after it, because the request is incomplete. */
   readonly isLast: boolean
 }
 
-/** Answers a Node request. `leftBody` gives what the host's parser left; it is called only when the stream has been read. */
+/** Answers a Node request. `leftBody` returns the body of the host's parser; called only when the stream has been read. */
 export async function answerNode(
   endpoints: Endpoints,
   target: Target,
@@ -65,10 +62,7 @@ export async function answerNode(
   return isTaken ? { wire: closeIfStopping(endpoints, req, wire), isLast: false } : nodeAnswer(endpoints, req, wire)
 }
 
-/**
- * The answer to a request whose body was not taken. The connection closes after it when part of the body is still to arrive. HTTP/2 has no
- * header for that: its streams end by themselves.
- */
+/** Closes the connection after the answer when part of the body is still to arrive. HTTP/2 has no header for that. */
 export function nodeAnswer(endpoints: Endpoints, req: NodeRequest, wire: Wire): NodeAnswer {
   const isLast = !hasArrived(req)
   return { wire: isLast && req.httpVersionMajor === 1 ? closing(wire) : closeIfStopping(endpoints, req, wire), isLast }
@@ -83,19 +77,12 @@ function closeIfStopping(endpoints: Endpoints, req: NodeRequest, wire: Wire): Wi
   return closesConnection(endpoints, req) ? closing(wire) : wire
 }
 
-/**
- * Whether the connection is to close with this answer, because the host stops: a busy keep-alive caller would keep the server from closing.
- * HTTP/2 forbids the header.
- */
+/** True when the host stops: a busy keep-alive caller would keep the server from closing. HTTP/2 forbids the header. */
 function closesConnection(endpoints: Endpoints, { httpVersionMajor }: NodeRequest): boolean {
   return httpVersionMajor === 1 && endpoints.isStopping()
 }
 
-/**
- * Writes an answer directly, without the framework's `send`. A caller who has left gets none. The last answer of a connection is written at
- * once and ended after {@link linger}. If the response throws after the answer has begun, as wrapped responses may, it is destroyed:
- * otherwise its caller would wait for ever.
- */
+/** Writes an answer directly. The last one of a connection ends after {@link linger}. A response that throws is destroyed. */
 export function sendAnswer(req: NodeRequest, res: NodeResponse, { wire, isLast }: NodeAnswer, clock: Clock): void {
   if (res.headersSent) return
   const { status, headers, text } = wire
@@ -113,17 +100,13 @@ export function sendAnswer(req: NodeRequest, res: NodeResponse, { wire, isLast }
     .catch(() => res.destroy())
 }
 
-/** Whether the whole body has arrived, read or not. The parser may have seen all of it but not yet its end. */
+/** True if the whole body has arrived, read or not. The parser may have received all of it but not yet its end. */
 function hasArrived({ complete, destroyed, headers, readableLength }: NodeRequest): boolean {
   if (complete || destroyed) return true
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === readableLength
 }
 
-/**
- * Drops the rest of a refused body, at most {@link LINGER_BYTES}, then stops reading. Resolves when the body has ended, the caller has left,
- * or {@link LINGER_MS} have passed. Closing a connection with unread bytes resets it, and a reset can overtake the answer: this gives the
- * caller time to read it.
- */
+/** Drops the rest of a refused body, within limits: closing with unread bytes resets the connection, perhaps before the answer. */
 function linger(req: NodeRequest, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     let left = LINGER_BYTES
@@ -143,7 +126,7 @@ function linger(req: NodeRequest, clock: Clock): Promise<void> {
   })
 }
 
-/** Lists repeated Authorization headers: Node keeps the first, and hiding the others would accept an ambiguous request. */
+/** Lists repeated Authorization headers: Node keeps the first, and dropping the others would accept an ambiguous request. */
 function headersOf({ headers, rawHeaders }: NodeRequest): HandlerRequest['headers'] {
   if (headers.authorization === undefined) return headers
   const sent: string[] = []
@@ -154,17 +137,14 @@ function headersOf({ headers, rawHeaders }: NodeRequest): HandlerRequest['header
   return sent.length > 1 ? { ...headers, authorization: sent } : headers
 }
 
-/**
- * Asks only the stream whether the host has parsed the body: a parser that skips a request may still leave an empty object (Express 4
- * does), with the stream unread.
- */
+/** Relies on the stream, not on the parsed body: a parser that skips a request may still set an empty object (Express 4 does). */
 function bodyOf(req: NodeRequest, leftBody: () => unknown): HostBody {
   if (!req.readableEnded && !req.readableDidRead) return { kind: 'stream', pump: pumpOf(req) }
   const value = leftBody()
   return value === undefined ? { kind: 'consumed' } : { kind: 'left', value }
 }
 
-/** Whether the whole body arrived with its headers, as most do: it needs no listeners and no timer. */
+/** True if the whole body arrived with its headers, as usual: it needs no listeners and no timer. */
 function isBuffered({ headers, readableLength, readableDidRead, destroyed }: NodeRequest): boolean {
   if (readableLength === 0 || readableDidRead || destroyed || headers['transfer-encoding'] !== undefined) return false
   return headers['content-length'] === String(readableLength)
@@ -172,7 +152,7 @@ function isBuffered({ headers, readableLength, readableDidRead, destroyed }: Nod
 
 function takeBuffered(req: NodeRequest): unknown {
   const body = req.read()
-  // Reads on to the end, so that the stream closes as any other.
+  // Reads to the end, so that the stream closes.
   req.resume()
   return body ?? ''
 }

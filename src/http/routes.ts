@@ -1,19 +1,12 @@
-import type { Action } from '../core/endpoints.ts'
-import type { Operation } from '../model/principal.ts'
+import type { Requested } from '../core/endpoints.ts'
 
-/** One endpoint. */
-export interface HttpRoute {
-  readonly action: Action
-  /** The operation that the token must allow. */
-  readonly operation: Operation
+export interface HttpRoute extends Requested {
   readonly method: 'POST'
-  /** Below the base path. */
+  /** Relative to the base path. */
   readonly path: string
-  /** The largest body that is read. */
   readonly maxBytes: number
 }
 
-/** The route table. */
 export const ROUTES: readonly HttpRoute[] = [
   {
     action: 'dispatch',
@@ -36,17 +29,23 @@ export const ROUTES: readonly HttpRoute[] = [
     path: '/api/agents/session/run/batch',
     maxBytes: 262_144,
   },
+  {
+    action: 'session_token',
+    operation: 'session_run',
+    method: 'POST',
+    path: '/api/agents/session/token',
+    maxBytes: 65_536,
+  },
 ]
 
-/** The path of the OpenAPI document, where a mount serves one. */
+/** Path of the OpenAPI document, if a mount serves one. */
 export const DOCUMENT_PATH = '/api/outbound/openapi.json'
 
-/** The target of a request, whatever its method. */
 export type Target =
   | {
       readonly route: HttpRoute
-      /** The query string, without its `?`. */
+      /** Query string, without its `?`. */
       readonly search: string
     }
-  /** The JSON text of the OpenAPI document. */
+  /** JSON text of the OpenAPI document. */
   | { readonly document: string }

@@ -7,7 +7,7 @@ import { openAITokens } from './model-answer.ts'
 import { addTime, countsOf, type EndModelCall, startModelCall } from './model-call.ts'
 import { type Members, textOf, untypedMembers } from './untyped.ts'
 
-/** A trace of the OpenAI Agents SDK, as much as is used. */
+/** The used part of a trace of the OpenAI Agents SDK. */
 export interface AgentsTrace {
   readonly traceId: string
   /** The runner's `workflowName`. */
@@ -18,7 +18,7 @@ export interface AgentsTrace {
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
-/** A span of the OpenAI Agents SDK, as much as is used. */
+/** The used part of a span of the OpenAI Agents SDK. */
 export interface AgentsSpan {
   readonly spanId: string
   readonly parentId: string | null
@@ -37,24 +37,23 @@ export interface AgentsProcessor {
   shutdown(timeout?: number): Promise<void>
 }
 
-/** Gives the start data of a run of the SDK; `undefined`: the run is not recorded. */
+/** Returns the start data of a run of the SDK; `undefined`: the run is not recorded. */
 export type StartOfTrace = (trace: AgentsTrace) => Omit<RunStart, 'runId' | 'parentRunId'> | undefined
 
-/** Most traces kept: the SDK does not end a trace whose run throws. */
+/** Maximum traces in memory: the SDK does not end a trace whose run throws. */
 const MAX_TRACES = 1000
 
 /**
  * Records every run of the OpenAI Agents SDK: `addTraceProcessor(agentsSdk(recorder))`, once, at start-up.
  *
  * A recorded run is one `run()` of a runner, which is its task span (the SDK does not end a trace whose run throws). Its `runId` is the
- * span's id; its session is the trace's `groupId`, else the trace's id, or what `start` gives. An agent that is a tool of another has its
+ * span's id. Its session is the trace's `groupId`, else the trace's id, or as `start` returns. An agent that is a tool of another has its
  * own run, a child of the other's. A run that stops for an approval is `completed`; its continuation is another run.
  *
  * Counts `modelCalls` (answered calls), tokens, `steps` (turns), `toolCalls`, `toolErrors`, `modelErrors` and `unmeteredCalls` (answered
- * without tokens). Reports the agent, the models, `modelMs`, `toolMs`, the status and error, and `usageByModel` once there are several
- * models. The SDK reports neither the first token nor retries of its client. Does not record prompts or outputs.
- *
- * @throws {ClientError} `option_invalid`, with every fault of the arguments.
+ * without tokens). Reports the agent, the models, `modelMs`, `toolMs`, the status and error, and `usageByModel` for several models. The
+ * SDK reports neither the first token nor retries of its client. Does not record prompts or outputs.
+ * @throws {ClientError} `option_invalid`, with all problems of the arguments.
  */
 export function agentsSdk(
   recorder: Pick<RunRecorder, 'start' | 'flush'>,
@@ -64,7 +63,7 @@ export function agentsSdk(
   const traces = new Map<string, AgentsTrace>()
   const open = new Map<string, OpenSpan>()
 
-  /** The task of a span. An error of `start`, or an invalid start, must not break the run: it is not recorded. */
+  /** An error of `start`, or an invalid start, must not break the run: it is not recorded. */
   const taskOf = (span: AgentsSpan, parent: Task | undefined): Task | undefined => {
     const { spanId, traceId } = span
     try {
@@ -116,13 +115,11 @@ export function agentsSdk(
   }
 }
 
-/** A run of the SDK in progress. */
 interface Task {
   readonly run: RecordedRun
   readonly provider: string
-  /** Answered calls of its own, without those of child agents. */
+  /** Without the calls of child agents. */
   answers: number
-  /** One of them reported its tokens. */
   isMetered?: boolean
   /** The last call was aborted, or its answer not awaited. */
   isCutOff?: boolean
@@ -160,7 +157,7 @@ function endTool({ error }: AgentsSpan, { task, startedAt }: OpenSpan): void {
   task.run.add({ toolCalls: 1, ...(error && { toolErrors: 1 }) })
 }
 
-/** Names the run after its first agent; others may take over from it. */
+/** Names the run after its first agent; others may take over. */
 function nameAgent(name: unknown, task: Task): void {
   const agent = textOf(name, 128)
   if (task.isNamed || agent === undefined) return
@@ -170,9 +167,9 @@ function nameAgent(name: unknown, task: Task): void {
 
 function endTask({ spanData, error }: AgentsSpan, { run, answers, isMetered, isCutOff }: Task): void {
   const usage = untypedMembers(untypedMembers(spanData).usage)
-  // The SDK's sum includes the calls of child agents; it is used only without any.
+  // The SDK's sum includes calls of child agents, so it is used only without any.
   if (!isMetered && usage.requests === answers && Number(usage.total_tokens) > 0) {
-    // The SDK has 0 for counts that were not reported.
+    // The SDK reports 0 for unknown counts.
     const cached_tokens = usage.cached_input_tokens || undefined
     const cache_write_tokens = usage.cache_write_input_tokens || undefined
     run.add(countsOf(openAITokens({ ...usage, input_tokens_details: { cached_tokens, cache_write_tokens } })))
@@ -189,7 +186,7 @@ function textOfError({ message, data }: SpanError): string {
   return typeof error === 'string' ? error : message
 }
 
-/** The error behind the SDK's text: `MaxTurnsExceededError: Max turns (1) exceeded`. */
+/** The error in the SDK's text: `MaxTurnsExceededError: Max turns (1) exceeded`. */
 function thrownFrom(error: SpanError): { name: string; message: string } {
   const text = textOfError(error)
   const [, name = 'Error', message = ''] = /^(\w+)(?:: (.*))?$/s.exec(text) ?? ['', 'Error', text]

@@ -6,9 +6,9 @@ import { addTime, type EndModelCall, isFailure, type ModelCallEnd, startModelCal
 import { ignoringErrors, untypedMembers } from './untyped.ts'
 import { watchedStream } from './watched-stream.ts'
 
-/** A language model of the AI SDK, as much as is used. */
+/** The used part of a language model of the AI SDK. */
 export interface RecordableModel {
-  /** Such as `openai.responses`: the part before the first dot is the run's provider. */
+  /** For example `openai.responses`: the part before the first dot is the run's provider. */
   readonly provider: string
   readonly modelId: string
   doGenerate(options: never): PromiseLike<AnswerOfModel & { readonly content: readonly PartOfAnswer[] }>
@@ -50,19 +50,18 @@ export interface AiSdkIntegration {
 }
 
 /**
- * Records calls of the AI SDK: `generateText({ ...aiSdk(run, openai('gpt-5')), prompt })`. Also for `streamText`,
- * `new ToolLoopAgent(…)` and `Output.object(…)`. Wraps the model, where each attempt, the first token and an abort are visible; steps and
- * tools come from the SDK's telemetry, so that none of your callbacks is replaced.
+ * Records calls of the AI SDK: `generateText({ ...aiSdk(run, openai('gpt-5')), prompt })`. Also for `streamText`, `new ToolLoopAgent(…)`
+ * and `Output.object(…)`. Wraps the model to observe each attempt, the first token and an abort. Steps and tools come from the SDK's
+ * telemetry, so that it replaces none of your callbacks.
  *
  * Counts `modelCalls` (answered calls), `retries`, tokens, `steps`, `toolCalls`, `toolErrors`, `modelErrors` (not aborted calls) and
- * `unmeteredCalls` (answered without tokens, as when a stream is not read to its end). Reports the requested and the answering model,
- * `finishReason`, `modelMs`, `toolMs`, the first token of a stream, and `usageByModel` once there are several models. Does not record
- * prompts or outputs.
+ * `unmeteredCalls` (answered without tokens, for example if a stream is not read to its end). Reports the requested and the answering
+ * model, `finishReason`, `modelMs`, `toolMs`, the first token of a stream, and `usageByModel` for several models. Does not record prompts
+ * or outputs.
  *
- * Your own `experimental_telemetry` would replace these settings: add the returned `experimental_telemetry.integrations` to yours.
- * Does not end the run.
- *
- * @throws {ClientError} `option_invalid`, with every fault of the arguments.
+ * Your own `experimental_telemetry` would replace these settings: add the returned `experimental_telemetry.integrations` to yours. Does
+ * not end the run.
+ * @throws {ClientError} `option_invalid`, with all problems of the arguments.
  */
 export function aiSdk<Model extends RecordableModel>(run: RecordedRun, model: Model): AiSdkSettings<Model> {
   checkOptions(
@@ -85,7 +84,6 @@ export function aiSdk<Model extends RecordableModel>(run: RecordedRun, model: Mo
   }
 }
 
-/** Options of a model call, as much as is used. */
 interface CallOptions {
   readonly prompt: object
   readonly abortSignal?: AbortSignal | undefined

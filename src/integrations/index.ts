@@ -1,7 +1,6 @@
 /**
- * Records runs of other libraries in one line each: the AI SDK, the OpenAI Agents SDK, and the clients of OpenAI and Anthropic. Loads
- * none of them.
- *
+ * Records runs of the AI SDK, the OpenAI Agents SDK, and the clients of OpenAI and Anthropic in one line each. Loads none of these
+ * libraries.
  * @module sallyport/integrations
  */
 export {

@@ -1,29 +1,24 @@
 import { ignoringErrors, type Members, untypedMembers } from './untyped.ts'
 
-/** Longest JSON text or event that is buffered, in UTF-16 units. A longer one is skipped. */
+/** Longest buffered JSON text or event, in UTF-16 units. Longer ones are skipped. */
 const MAX_BUFFERED = 4 * 1024 * 1024
 
-/** Parses the JSON in an answer's bytes as they arrive. */
 export interface JsonFeed {
   write(bytes: Uint8Array): void
   end(): void
 }
 
-/**
- * @param isStreamed `true`: server-sent events, each with its `data` on one line, as OpenAI and Anthropic send them. `false`: one JSON
- * text, parsed at its end.
- */
+/** @param isStreamed `true`: server-sent events, each with its `data` on one line. `false`: one JSON text, parsed at its end. */
 export function jsonFeed(isStreamed: boolean, each: (value: Members) => void): JsonFeed {
   const decoder = new TextDecoder()
   let buffer = ''
   let isTooLong = false
   const parse = (text: string): void => ignoringErrors(() => each(untypedMembers(JSON.parse(text))))
-  // Reads the buffer only when it is whole: engines concatenate strings without a copy until then.
+  // Reads the buffer only when it is complete: until then engines concatenate without a copy.
   const append = (text: string): void => {
     isTooLong ||= buffer.length + text.length > MAX_BUFFERED
     buffer = isTooLong ? '' : buffer + text
   }
-  /** Parses the buffer, which is whole now. */
   const flush = (): void => {
     const text = buffer
     buffer = ''

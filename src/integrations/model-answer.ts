@@ -1,7 +1,6 @@
 import type { TokensReported } from './model-call.ts'
 import { knownText, type Members, untypedMembers } from './untyped.ts'
 
-/** Data read from a model's answer so far. */
 export interface ModelAnswer {
   responseModel?: unknown
   finishReason?: unknown
@@ -9,7 +8,7 @@ export interface ModelAnswer {
   tokens?: TokensReported
   /** The answer reports an error. */
   failed?: boolean
-  /** Some of the model's output has arrived. */
+  /** Some output of the model has arrived. */
   hasContent?: boolean
 }
 
@@ -22,7 +21,7 @@ export interface ModelApi {
   tokens(usage: Members): TokensReported
 }
 
-/** Tokens of OpenAI's chat completions and responses, whose totals include cache and reasoning. */
+/** Tokens of OpenAI's chat completions and responses. Totals include cache and reasoning. */
 export function openAITokens(usage: Members): TokensReported {
   const input = untypedMembers(usage.prompt_tokens_details ?? usage.input_tokens_details)
   const output = untypedMembers(usage.completion_tokens_details ?? usage.output_tokens_details)
@@ -35,7 +34,7 @@ export function openAITokens(usage: Members): TokensReported {
   }
 }
 
-/** Tokens of Anthropic's messages, whose input excludes the cache. */
+/** Tokens of Anthropic's messages. Input excludes the cache. */
 function anthropicTokens(usage: Members): TokensReported {
   const { input_tokens, cache_read_input_tokens, cache_creation_input_tokens } = usage
   return {
@@ -84,10 +83,8 @@ const anthropic: ModelApi = {
   tokens: anthropicTokens,
 }
 
-/** The known model APIs. */
 export const MODEL_APIS: readonly ModelApi[] = [openAI, anthropic]
 
-/** Whether a chat delta has content beside its role. */
 function isWritten({ role: _, ...written }: Members): boolean {
   return Object.values(written).some((part) => part && untypedMembers(part).length !== 0)
 }

@@ -13,17 +13,16 @@ export interface ModelCallEnd {
   readonly answered?: boolean | undefined
   /** The call failed, before its answer or during it: see {@link isFailure}. */
   readonly failed?: boolean | undefined
-  /** The requested model, where it was not known at the start. */
+  /** The requested model, if it was unknown at the start. */
   readonly model?: unknown
   readonly responseModel?: unknown
   readonly finishReason?: unknown
   readonly tokens?: TokensReported | undefined
 }
 
-/** Ends a call and adds it to its run. To be called once. */
+/** Ends a call and adds it to its run. Call it once. */
 export type EndModelCall = (end: ModelCallEnd) => void
 
-/** Starts a model call, and reports its provider and model. */
 export function startModelCall(run: RecordedRun, provider: string, asked?: unknown): EndModelCall {
   const startedAt = performance.now()
   run.update(knownText({ provider: textOf(provider, 64), model: textOf(asked, 200) }))
@@ -42,26 +41,26 @@ export function startModelCall(run: RecordedRun, provider: string, asked?: unkno
   }
 }
 
-/** Whether an error of a call is a failure. An abort is none, unless its reason is a time-out. */
+/** An abort is no failure, unless its reason is a time-out. */
 export function isFailure(error: unknown, signal: AbortSignal | null | undefined): boolean {
   const isAborted = signal?.aborted || untypedMembers(error).name === 'AbortError'
   return !isAborted || untypedMembers(signal?.reason).name === 'TimeoutError'
 }
 
-/** Adds to the run's time in model or tool calls. Concurrent calls are added up. */
+/** Concurrent calls are summed. */
 export function addTime(run: RecordedRun, which: keyof Totals['ms'], ms: number): void {
   const { ms: spent } = totalsOf(run)
   spent[which] += ms
   run.update({ timings: { [which]: Math.round(spent[which]) } })
 }
 
-/** Totals of a run that the recorder does not add up. */
+/** Totals of a run that the recorder does not sum. */
 interface Totals {
   readonly ms: { modelMs: number; toolMs: number }
   readonly byModel: Map<string, { provider: string; model: string; counts: Record<string, number> }>
 }
 
-/** By run: all integrations that record into one run share its totals. */
+/** By run: all integrations of one run share its totals. */
 const totalsByRun = new WeakMap<RecordedRun, Totals>()
 
 function totalsOf(run: RecordedRun): Totals {
@@ -70,10 +69,9 @@ function totalsOf(run: RecordedRun): Totals {
   return totals
 }
 
-/** Most models in `usageByModel`. */
 const MAX_MODELS = 16
 
-/** Usage of each model, once there are several: otherwise the run would be priced by its one `model`. */
+/** Usage of each model, for several models: the run would otherwise be priced by its one `model`. */
 function usageByModel({ byModel }: Totals, provider: string, model: string | undefined, counts: RunCounts): object {
   const added = Object.entries(counts)
   if (model === undefined || added.length === 0) return {}
@@ -84,7 +82,6 @@ function usageByModel({ byModel }: Totals, provider: string, model: string | und
   return byModel.size > 1 ? { usageByModel: [...byModel.values()].slice(0, MAX_MODELS) } : {}
 }
 
-/** The valid counts among reported values. */
 export function countsOf(reported: TokensReported): RunCounts {
   return Object.fromEntries(Object.entries(reported).filter(isCount))
 }

@@ -26,15 +26,14 @@ const CHECKS: Checks<RecordingFetchOptions & { readonly run: RecordedRun }> = {
  * Records the model calls of an OpenAI or Anthropic client, or of any client with the same API:
  * `openai.withOptions({ fetch: recordingFetch(run) })`.
  *
- * Counts `modelCalls` (answered calls), `retries` (by the header of these clients), the tokens that the answer reports, `modelErrors`
- * (refused, unreachable or broken off; not aborted) and `unmeteredCalls` (answered without tokens). Reports the requested and the
- * answering model, `finishReason`, `modelMs`, the first token of a streamed answer, and `usageByModel` once there are several models.
+ * Counts `modelCalls` (answered calls), `retries` (by the header of these clients), reported tokens, `modelErrors` (refused, unreachable
+ * or broken off; not aborted) and `unmeteredCalls` (answered without tokens). Reports the requested and the answering model,
+ * `finishReason`, `modelMs`, the first token of a streamed answer, and `usageByModel` for several models.
  *
- * Records POSTs to `…/chat/completions`, `…/completions`, `…/responses` and `…/v1/messages`, and passes everything else through.
- * Requests are unchanged; a response is a new one with the same bytes, at the reader's pace, without a BYOB reader. Does not record
- * prompts or outputs, nor the model of a `Request`, which only its body has. Does not end the run.
- *
- * @throws {ClientError} `option_invalid`, with every fault of the arguments.
+ * Records POSTs to `…/chat/completions`, `…/completions`, `…/responses` and `…/v1/messages`, and passes all other requests through.
+ * Requests are unchanged. A response is a new one with the same bytes, at the reader's pace, without a BYOB reader. Does not record
+ * prompts or outputs, nor the model of a `Request`, which is only in its body. Does not end the run.
+ * @throws {ClientError} `option_invalid`, with all problems of the arguments.
  */
 export function recordingFetch(run: RecordedRun, options: RecordingFetchOptions = {}): typeof fetch {
   checkOptions('recordingFetch', isRecord(options) ? { ...options, run } : options, CHECKS)
@@ -93,7 +92,6 @@ interface Recording {
   readonly signal: AbortSignal | null | undefined
 }
 
-/** The same response, with a body that is observed as it is read. */
 function recorded(response: Response, { run, api, end, signal }: Recording): Response {
   const answer: ModelAnswer = {}
   const isStreamed = /^text\/event-stream/i.test(response.headers?.get('content-type') ?? '')
@@ -112,7 +110,7 @@ function recorded(response: Response, { run, api, end, signal }: Recording): Res
       end({ ...answer, answered: true, failed })
     },
   })
-  // A host's fetch may give another kind of body, none, or one that is read already.
+  // A host's fetch may return another kind of body, none, or one that is already read.
   if (body === undefined) return response
   // A new Response has no URL.
   return Object.defineProperty(new Response(body, response), 'url', { value: response.url })

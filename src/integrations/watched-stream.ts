@@ -9,8 +9,8 @@ export interface StreamObserver<Chunk> {
 }
 
 /**
- * Passes a stream on chunk by chunk, at the reader's pace, without a buffer; cancelling it cancels the source. Gives `undefined` and
- * calls `end` when there is no stream or it is locked.
+ * Passes a stream on at the reader's pace; cancelling it cancels the source. Returns `undefined` and calls `end` if there is no readable
+ * stream.
  */
 export function watchedStream<Chunk>(
   source: ReadableStream<Chunk> | null | undefined,
@@ -27,7 +27,7 @@ export function watchedStream<Chunk>(
     return undefined
   }
   const reader = source.getReader()
-  // The source may fail without a reader, as when its request aborts.
+  // The source may fail without a reader, for example if its request aborts.
   reader.closed.catch(end)
   return new ReadableStream<Chunk>(
     {

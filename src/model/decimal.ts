@@ -1,12 +1,8 @@
-/** The most digits of a decimal from outside. */
 const MAX_DIGITS = 40
 const CANONICAL = /^-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?$/
 const PLAIN = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/
 
-/**
- * Writes a finite number, or a decimal string without an exponent, in canonical form: exact, no exponent, no needless zeros, no
- * sign on zero. `undefined`: it is neither, or has more than 40 digits.
- */
+/** Writes a number or decimal string in canonical form, exact and without an exponent. `undefined`: invalid or over 40 digits. */
 export function canonicalDecimal(value: string | number): string | undefined {
   if (typeof value === 'string' && (value.length > MAX_DIGITS + 2 || value.includes('e'))) return undefined
   const text = String(value)
@@ -27,7 +23,7 @@ export function canonicalDecimal(value: string | number): string | undefined {
   return decimal === '0' ? decimal : sign + decimal
 }
 
-/** Adds two exact decimals, such as `12.5` and `-0.25`: no exponent, no needless zeros. */
+/** Adds two canonical decimals exactly. */
 export function addDecimals(a: string, b: string): string {
   const places = Math.max(decimalPlaces(a), decimalPlaces(b))
   const isShort = fitsNumber(a, places) && fitsNumber(b, places)
@@ -35,24 +31,23 @@ export function addDecimals(a: string, b: string): string {
   return writeScaled(scaleShort(a, places) + scaleShort(b, places), places)
 }
 
-/** Changes the sign of a decimal. */
 export function negateDecimal(decimal: string): string {
   if (decimal === '0') return decimal
   return decimal.startsWith('-') ? decimal.slice(1) : `-${decimal}`
 }
 
-/** The number of digits after the point. */
+/** Number of digits after the point. */
 export function decimalPlaces(decimal: string): number {
   const point = decimal.indexOf('.')
   return point < 0 ? 0 : decimal.length - point - 1
 }
 
-/** A decimal times 10^`places`, as an integer. `places` is at least the decimal's own. */
+/** Multiplies a decimal by 10^`places`. `places` is at least the decimal's own. */
 export function scaleDecimal(decimal: string, places: number): bigint {
   return BigInt(decimal.replace('.', '') + '0'.repeat(places - decimalPlaces(decimal)))
 }
 
-/** An integer divided by 10^`places`, as a decimal. A number must be a safe integer. */
+/** Divides an integer by 10^`places`. A number must be a safe integer. */
 export function writeScaled(value: bigint | number, places: number): string {
   const sign = value < 0 ? '-' : ''
   const text = String(value)

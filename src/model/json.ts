@@ -1,4 +1,4 @@
-/** A value that JSON can carry. */
+/** A JSON value. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject
 
 /** A JSON object. */
@@ -6,11 +6,11 @@ export interface JsonObject {
   readonly [key: string]: JsonValue
 }
 
-/** Copies plain data: the copy shares nothing with the original and has no members that are `undefined`. */
+/** Copies plain data deeply and drops members that are `undefined`. */
 export function copyJson<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(copyJson) as T
-  // A spread and the writes of changed members cost less than building the object member by member.
+  // A spread plus writes of changed members is faster than building the object member by member.
   const copy = { ...value }
   for (const key in copy) {
     const member = copy[key]
@@ -21,9 +21,9 @@ export function copyJson<T>(value: T): T {
 }
 
 /**
- * Converts any value to JSON; `undefined` when JSON cannot carry it: a function, a promise, a symbol.
+ * Converts any value to JSON; `undefined` for a function, a promise or a symbol.
  *
- * @throws What `JSON.stringify` throws: for a cycle, a bigint, or a `toJSON` that throws.
+ * @throws The error of `JSON.stringify`: for a cycle, a bigint, or a `toJSON` that throws.
  */
 export function toJson(value: unknown): JsonValue | undefined {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value
@@ -32,10 +32,10 @@ export function toJson(value: unknown): JsonValue | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as JsonValue)
 }
 
-/** Nearly every text passes this one test. Paired surrogates match it too. */
+/** Fast test; also matches paired surrogates. */
 const SUSPECT = /[\0\ud800-\udfff]/
 
-/** Whether every store can keep a text: databases refuse NUL and half of a surrogate pair. */
+/** True if every store can keep the text: databases refuse NUL and unpaired surrogates. */
 export function isStorable(text: string): boolean {
   return !SUSPECT.test(text) || (text.isWellFormed() && !text.includes('\0'))
 }

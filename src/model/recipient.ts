@@ -1,7 +1,7 @@
 import type { JsonObject } from './json.ts'
 import { parseUrl } from './parse-url.ts'
 
-/** A person or system that can be notified, with its addresses. Everything but `id` is optional. */
+/** A person or system that can be notified, with its addresses. Only `id` is required. */
 export interface Recipient {
   /** The `recipient` of the dispatch: a user id, or the address itself. */
   readonly id: string
@@ -9,9 +9,9 @@ export interface Recipient {
   readonly email?: string
   /** E.164: `+` and 7 to 15 digits. */
   readonly phone?: string
-  /** Where webhooks go: an `https:` URL. */
+  /** `https:` URL for webhooks. */
   readonly url?: string
-  /** Addresses for your own channels, by names of your choice. */
+  /** Addresses for custom channels, by any names. */
   readonly addresses?: Readonly<Record<string, string>>
   /** BCP 47 language tag, such as `de-AT`. */
   readonly locale?: string
@@ -23,7 +23,7 @@ export interface Recipient {
 
 const E164 = /^\+[1-9]\d{6,14}$/
 
-/** Whether a text is an E.164 phone number: `+` and 7 to 15 digits. */
+/** True for an E.164 phone number: `+` and 7 to 15 digits. */
 export function isPhoneNumber(text: string): boolean {
   return E164.test(text)
 }
@@ -32,15 +32,15 @@ const LOCAL = /^[A-Za-z0-9#$&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9#$&'*+/=?^_`{|}~-]+)
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 // Most domains match this and need no URL parser.
 const PLAIN = /^(?:(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/
-// Keeps from the URL parser whatever it drops, decodes or takes for a delimiter.
+// Excludes the characters that the URL parser drops, decodes or reads as delimiters.
 const DOMAIN_INPUT = /^[A-Za-z0-9.\u{a1}-\u{10ffff}-]+$/u
 
 /**
- * Reads one mail address as `local@domain`, with the domain in ASCII and lower case; `undefined` for anything else.
+ * Parses one mail address `local@domain`, with the domain in ASCII and lower case; `undefined` for anything else.
  *
- * Accepts a deliberately small part of RFC 5321, in which no list, group, quoted string, comment, display name or header can hide.
- * The local part is a dot-atom of at most 64 characters that does not begin with `-` and has no `%` or `!`, by which some relays
- * still route. The domain has two or more labels and is no address literal. At most 254 characters in all. Takes linear time.
+ * Accepts a small part of RFC 5321, without lists, groups, quoted strings, comments, display names and headers. The local part is a
+ * dot-atom of at most 64 characters that does not begin with `-` and has no `%` or `!`, which some relays use for routing. The
+ * domain has two or more labels and is no address literal. At most 254 characters in all. Takes linear time.
  */
 export function parseMailbox(text: string): string | undefined {
   if (text.length > 254) return undefined
@@ -53,7 +53,7 @@ export function parseMailbox(text: string): string | undefined {
   return mailbox.length <= 254 ? mailbox : undefined
 }
 
-/** Reads a domain name as ASCII in lower case, with A-labels for international names; `undefined` for anything else. */
+/** Parses a domain name to ASCII in lower case, with A-labels for international names; `undefined` for anything else. */
 export function parseDomain(text: string): string | undefined {
   if (PLAIN.test(text) && text.length <= 253) return text
   if (text.length > 253 || !DOMAIN_INPUT.test(text)) return undefined

@@ -1,2 +1,2 @@
-/** How many ancestors of a run count. Deeper trees are mistakes. */
-export const MAX_RUNS_ABOVE = 32
+/** Maximum number of counted ancestors of a run. Deeper trees are mistakes. */
+export const MAX_ANCESTORS = 32

@@ -1,9 +1,6 @@
 import type { JsonObject, JsonValue } from './json.ts'
 
-/**
- * The status of a run. `queued`, `running` and `waiting` may follow one another; the others are final, and a final run never
- * reopens. Only the stale sweep sets `expired`; a final status that arrives later replaces it.
- */
+/** Status of a run. `queued`, `running`, `waiting` may alternate; the others are final. A later final status replaces `expired`. */
 export type RunStatus =
   | 'queued'
   | 'running'
@@ -14,26 +11,26 @@ export type RunStatus =
   | 'cancelled'
   | 'expired'
 
-/** The reason why a run waits. */
+/** Reason why a run waits. */
 export type WaitingFor = 'input' | 'approval' | 'auth' | 'tool'
 
-/** The agent of a run. */
+/** Agent of a run. */
 export interface RunAgent {
   readonly id?: string
   readonly name?: string
   readonly version?: string
 }
 
-/** Why a run failed. */
+/** Error of a failed run. */
 export interface RunError {
-  /** Of low cardinality, such as `rate_limit` or `timeout`. */
+  /** Low cardinality, such as `rate_limit` or `timeout`. */
   readonly type: string
   readonly message?: string
   readonly code?: string
   readonly retryable?: boolean
 }
 
-/** The cost of a run. `amount` is an exact decimal. */
+/** Cost of a run. `amount` is an exact decimal. */
 export interface RunCost {
   readonly amount: string
   /** ISO 4217. */
@@ -42,10 +39,7 @@ export interface RunCost {
   readonly pricingVersion?: string
 }
 
-/**
- * Absolute totals, never deltas; an unknown count is absent, never 0. `inputTokens` includes tokens read from and written to a
- * cache, `outputTokens` includes reasoning. Up to 32 custom counters may stand beside the known ones.
- */
+/** Absolute totals; an unknown count is absent, never 0. Input includes cache, output reasoning. Up to 32 custom counters. */
 export interface RunCounts {
   readonly inputTokens?: number
   readonly cacheReadTokens?: number
@@ -70,7 +64,7 @@ export interface ModelUsage {
   readonly cost?: RunCost
 }
 
-/** Times and durations of a run. Durations are integer milliseconds. `Instant` is a number or a string. */
+/** Times of a run. Durations are integer milliseconds. `Instant` is a number or a string. */
 export interface RunTimings<Instant> {
   readonly queuedAt?: Instant
   readonly startedAt?: Instant
@@ -83,11 +77,11 @@ export interface RunTimings<Instant> {
   readonly timeToFirstTokenMs?: number
 }
 
-/** The fields that a post, an update and a run share. */
+/** Fields common to posts, updates and runs. */
 export interface RunFields<Instant> {
   readonly runId: string
   readonly provider?: string
-  /** The model that was asked for. */
+  /** The requested model. */
   readonly model?: string
   /** The model that answered. */
   readonly responseModel?: string
@@ -95,12 +89,12 @@ export interface RunFields<Instant> {
   readonly seq?: number
   readonly parentRunId?: string
   readonly resumedFromRunId?: string
-  /** 1: the first. */
+  /** 1-based. */
   readonly attempt?: number
   readonly agent?: RunAgent
   readonly timings?: RunTimings<Instant>
   readonly counts?: RunCounts
-  /** Whether counts and cost include child runs: `self` (default) does not, `tree` does. */
+  /** `self` (default): counts and cost exclude child runs. `tree`: they include them. */
   readonly countsScope?: 'self' | 'tree'
   readonly usageByModel?: readonly ModelUsage[]
   readonly cost?: RunCost
@@ -109,7 +103,7 @@ export interface RunFields<Instant> {
   readonly error?: RunError
   /** W3C trace context: 32 and 16 hex digits. */
   readonly trace?: { readonly traceId: string; readonly spanId: string }
-  /** Self-reported by the agent: no proof of identity. Check it before you send anything to that user. */
+  /** Self-reported: no proof of identity. Check it before you send anything to that user. */
   readonly userId?: string
   readonly environment?: string
   readonly tags?: readonly string[]
@@ -118,25 +112,35 @@ export interface RunFields<Instant> {
 /** One valid, normalised post about a run, for `mergeRun`. Instants are epoch milliseconds. */
 export interface RunUpdate extends RunFields<number> {
   readonly sessionId: string
+  /** Id of the principal that posted. */
+  readonly by?: string
   readonly status?: RunStatus
   /** `null` deletes a key. */
   readonly metadata?: Readonly<Record<string, string | number | boolean | null>>
 }
 
-/** A run as a caller sees it. Instants are RFC 3339. */
+/** Public view of a run. Instants are RFC 3339. */
 export interface Run extends RunFields<string> {
   readonly sessionId: string
   readonly status: RunStatus
   readonly metadata?: Readonly<Record<string, string | number | boolean>>
   readonly createdAt: string
   readonly updatedAt: string
-  /** The time of the last post, whether or not it changed the run. */
+  /** Time of the last post, even if it did not change the run. */
   readonly lastSeenAt: string
-  /** Counts the posts that changed the run. */
+  /** Number of posts that changed the run. */
   readonly revision: number
+  /** Ids of the principals that posted. Sorted; at most 16 applications and 16 agents. */
+  readonly by?: readonly string[]
+  /** Parts that agents alone reported: `status`, or `usage` (counts and cost). Absent: neither. */
+  readonly byAgent?: readonly ('status' | 'usage')[]
 }
 
-/** The fields that belong to a final status. */
+/** A run in an answer. To a session token: what its session's agents reported, and no time or revision. */
+export type AnsweredRun = Omit<Run, 'createdAt' | 'updatedAt' | 'lastSeenAt' | 'revision'> &
+  Partial<Pick<Run, 'createdAt' | 'updatedAt' | 'lastSeenAt' | 'revision'>>
+
+/** Fields that only a final status has. */
 export type FinalFields = {
   readonly endedAt?: number
   readonly durationMs?: number
@@ -144,19 +148,19 @@ export type FinalFields = {
   readonly finishReason?: string
 }
 
-/** A status, and the `seq` of its post; -1 when the post had none. */
+/** A status, and the `seq` of its post; -1 without one. */
 export interface StatusReport {
   readonly status: RunStatus
   readonly seq: number
 }
 
+/** The source of a report: an application, or an agent with a session token. An agent changes no value of an application. */
+export type RunSource = 'application' | 'agent'
+
 /**
- * The stored state of a run: for every field the facts that a merge with any other post, in any order, needs. Plain JSON.
- * `mergeRun` makes it, a `RunStore` keeps it, `facetsOf` gives its searchable fields. Stores need no other part of it.
+ * The report of one source about a run: for every field, all facts that a merge with any other post, in any order, needs. Plain JSON.
  */
-export interface RunState {
-  readonly runId: string
-  readonly sessionId: string
+export interface RunReport {
   readonly parentRunId?: string
   readonly resumedFromRunId?: string
   readonly attempt?: number
@@ -166,44 +170,76 @@ export interface RunState {
   readonly earliest: { readonly queuedAt?: number; readonly startedAt?: number; readonly firstTokenAt?: number }
   readonly counts: Readonly<Record<string, number>>
   readonly final: FinalFields
-  /** The last-writer-wins registers, by path, such as `model`, `agent.name` or `timings.toolMs`. */
+  /** Last-writer-wins registers by path, such as `model`, `agent.name` or `timings.toolMs`. */
   readonly latest: Readonly<Record<string, JsonValue>>
-  /** `null`: deleted. It wins over any other value of the same `seq`. */
+  /** `null`: deleted. Wins over any other value of the same `seq`. */
   readonly metadata: Readonly<Record<string, string | number | boolean | null>>
   /** Sorted. */
   readonly tags: readonly string[]
-  /** The `seq` of `status` and of paths in `latest` and `metadata`, where it differs from `seq`. */
+  /** `seq` of `status` and of paths in `latest` and `metadata`, where it differs from `seq`. */
   readonly seqs?: Readonly<Record<string, number>>
-  /** The status that a field of `final` came with, where it differs from the run's: the field is not shown then. */
+  /** Status that a field of `final` was posted with, where it differs from the run's: then the field is not shown. */
   readonly finalWith?: Readonly<Record<string, StatusReport>>
+  /** Ids of the principals that posted. Sorted; at most 16. */
+  readonly by?: readonly string[]
 }
 
-/** A status that a run ends with. */
+/**
+ * Stored state of a run: what each source reported. Plain JSON. `mergeRun` creates it, a `RunStore` keeps it, `facetsOf` returns its
+ * searchable fields. Stores need no other part.
+ */
+export interface RunState {
+  readonly runId: string
+  readonly sessionId: string
+  readonly application?: RunReport
+  readonly agent?: RunReport
+}
+
+/** A final status. */
 export type EndStatus = Exclude<RunStatus, 'queued' | 'running' | 'waiting'>
 
-/** The cause of a run event: the run ended, or it may have used up a budget. */
-export type RunSignal = EndStatus | 'budget'
+/** An end of a run. An end that an agent reported has the prefix `agent:`. */
+export type ReportedEnd = EndStatus | `agent:${EndStatus}`
+
+/** Cause of a run event: the run ended, or it may have exceeded a budget. */
+export type RunSignal = ReportedEnd | 'budget'
+
+/** A session token whose posts may cause at most `max` run events in its session. */
+export interface RunEventLimit {
+  /** The principal's `id`, or that of a parent. */
+  readonly tokenId: string
+  /** 0 to 1,000. */
+  readonly max: number
+}
 
 /** Data that Sallyport derives from a run's posts. Plain JSON. */
 export interface DerivedRunData {
-  /** Calculated from its counts by the price book, and kept as first calculated. */
+  /** Calculated from its counts by the price book; keeps the first result. */
   readonly cost?: RunCost
-  /** The cost of each model in `usageByModel`, in their order, if `cost` is their sum. */
+  /** Cost of each model in `usageByModel`, in the same order, if `cost` is their sum. */
   readonly shares?: readonly RunCost[]
-  /** The ends that the run reached, in order: a later post may replace one by another. */
-  readonly ended: readonly EndStatus[]
+  /** Ends of the run, in order: a later post may replace one by another, and an application's replaces an agent's. */
+  readonly ended: readonly ReportedEnd[]
   /** The outbox: signals whose events are not published yet. */
   readonly pending: readonly RunSignal[]
-  /** Its totals count as if it had no parent, since it would be its own ancestor. */
-  readonly top?: true
+  /** For each pending end of an agent: the token that reported it and its parents. */
+  readonly eventLimits?: Readonly<Partial<Record<RunSignal, readonly RunEventLimit[]>>>
+  /**
+   * Its totals count as if it had no parent, because it would be its own ancestor. `agent`: only the agents' totals, because only
+   * parents that agents named close the circle.
+   */
+  readonly top?: true | 'agent'
 }
 
-/** A failed run, as its session keeps it. */
+/** A failed run, as stored in its session. */
 export interface RunFailure {
   readonly runId: string
-  /** When the failure was recorded, epoch milliseconds. */
+  /** Time when the failure was recorded, epoch milliseconds. */
   readonly at: number
-  /** The user that the run names. */
+  /** Only an agent reported the failure. */
+  readonly byAgent?: true
   readonly userId?: string
+  /** The token's user, if it is not `userId`. */
+  readonly agentUserId?: string
   readonly error?: RunError
 }

@@ -1,19 +1,19 @@
 import type { DispatchView } from './dispatch.ts'
 import type { Run, RunAgent, RunCounts, RunError, RunStatus } from './run.ts'
 
-/** An amount in one currency: an exact decimal, and ISO 4217. */
+/** An exact decimal amount in one currency (ISO 4217). */
 export interface Money {
   readonly amount: string
   readonly currency: string
 }
 
-/** Usage without a known price: it is not in the cost. */
+/** Usage without a known price, not included in the cost. */
 export interface Unpriced {
   readonly runs: number
   readonly tokens: number
 }
 
-/** The share of one model, or one provider, in a session. */
+/** Share of one model, or one provider, in a session. */
 export interface SessionShare {
   /** Absent if the runs did not report it. */
   readonly provider?: string
@@ -26,13 +26,12 @@ export interface SessionShare {
 
 /** Percentiles of a duration over runs: integer milliseconds, within 1.6 % of the exact value. */
 export interface Percentiles {
-  /** The number of runs. */
   readonly runs: number
   readonly p50: number
   readonly p95: number
 }
 
-/** The time that a session took: integer milliseconds, each a sum over the runs that report it. */
+/** Times of a session: integer milliseconds, each a sum over the runs that report it. */
 export interface SessionTime {
   readonly durationMs?: number
   readonly activeMs?: number
@@ -42,17 +41,17 @@ export interface SessionTime {
   readonly toolMs?: number
 }
 
-/** The numbers of a session, kept up to date as runs are recorded. */
+/** Totals of a session, updated with each recorded run. */
 export interface SessionTotals {
   readonly runs: {
     readonly total: number
     readonly byStatus: Readonly<Partial<Record<RunStatus, number>>>
   }
-  /** Sums over the runs that report a count; nothing counts twice. A count that no run reports is absent. */
+  /** Sums over the runs that report a count, without double counting. A count that no run reports is absent. */
   readonly counts: RunCounts
   /** Input plus output of the runs that report them. */
   readonly tokens: number
-  /** By currency; empty if nothing has a price. */
+  /** By currency; empty without any price. */
   readonly cost: readonly Money[]
   readonly unpriced: Unpriced
   readonly models: readonly SessionShare[]
@@ -64,7 +63,7 @@ export interface SessionTotals {
   readonly time: SessionTime
 }
 
-/** A run and those it started. Instants are RFC 3339. */
+/** A run with its child runs. Instants are RFC 3339. */
 export interface RunNode {
   readonly runId: string
   readonly status: RunStatus
@@ -72,7 +71,7 @@ export interface RunNode {
   readonly model?: string
   readonly startedAt?: string
   readonly durationMs?: number
-  /** Present if the parent is not in this tree: it is on another page, or not recorded. */
+  /** Set if the parent is not in this tree: it is on another page, or not recorded. */
   readonly parentRunId?: string
   readonly children: readonly RunNode[]
 }
@@ -87,9 +86,9 @@ export interface Session extends SessionTotals {
   readonly sessionId: string
   readonly createdAt: string
   readonly updatedAt: string
-  /** The run that failed last. */
+  /** The last failed run. */
   readonly lastError?: { readonly runId: string; readonly at: string; readonly error?: RunError }
-  /** The newest 100 runs, each below its parent. */
+  /** The newest 100 runs, each under its parent. */
   readonly tree: readonly RunNode[]
   /** The newest 100 runs and dispatches together, oldest first. */
   readonly timeline: readonly TimelineEntry[]

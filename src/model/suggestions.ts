@@ -1,8 +1,8 @@
 const MAX_NAMES = 3
-/** More edits make another word, not a typing error. */
+/** With more edits it is another word, not a typing error. */
 const MAX_EDITS = 4
 
-/** Suggests known names for one that was not found: at most three, each within four edits and a third of its length in edits. */
+/** Suggests at most three known names, within a third of the wanted length in edits: at least 2, at most 4. */
 export function nearNames(wanted: string, names: readonly string[]): readonly string[] {
   const most = Math.min(MAX_EDITS, Math.max(2, Math.floor(wanted.length / 3)))
   const lower = wanted.toLowerCase()
@@ -15,10 +15,7 @@ export function nearNames(wanted: string, names: readonly string[]): readonly st
     .map(({ name }) => name)
 }
 
-/**
- * Levenshtein distance, row by row; `most + 1` stands for anything greater. Computes only cells within `most` of the diagonal, so the
- * work grows linearly with the length (Ukkonen, 1985).
- */
+/** Levenshtein distance, at most `most + 1`. Computes only cells within `most` of the diagonal: linear time (Ukkonen, 1985). */
 function editsBetween(a: string, b: string, most: number): number {
   const more = most + 1
   let row: number[] = []

@@ -1,4 +1,3 @@
-/** The name and code of a thrown value. */
 export interface DescribedThrown {
   readonly cause: string
   readonly causeCode?: string
@@ -9,10 +8,7 @@ const NAME = /^[A-Za-z_$][\w$.-]{0,63}$/
 const CODE = /^(?:[A-Za-z_][\w.-]*|\d[\dA-Za-z]{0,7})$/
 const MAX_CODE = 64
 
-/**
- * Gives the name and code of a thrown value, each only if it has the form of one: a thrown value may hold anything there. Leaves out
- * the message, which can quote data. Never throws, even if reading the value throws.
- */
+/** Returns name and code, each only in a valid form. Omits the message, which can quote data. Never throws. */
 export function describeThrown(thrown: unknown): DescribedThrown {
   try {
     if (!isThrown(thrown, Error)) return unnamed(thrown)
@@ -47,32 +43,27 @@ function codeOf(error: Error): string | undefined {
   return CODE.test(text) ? text : undefined
 }
 
-/** Keeps the rejection of a promise from ending the process: for functions of the host that should have been synchronous. */
+/** Prevents a rejection from ending the process: for host functions that should be synchronous. */
 export function ignoreRejection(value: unknown): void {
   if (value instanceof Promise) value.catch(() => {})
 }
 
-/** Message and stack of a thrown value, as a log line may hold them. */
 export interface ThrownDetails {
-  /** Its message, or the text that was thrown. At most 1,000 characters. */
+  /** Its message, or the thrown text. At most 1,000 characters. */
   readonly message?: string
   /** Its stack frames, then those of each cause after a line with the cause's name and code. At most 4,000 characters. */
   readonly stack?: string
 }
 
-/**
- * The messages to include. `own`: that of the value itself. `all`: those of its causes too. `none`: stack frames only, since the text
- * of a driver or a provider can quote data.
- */
+/** Messages to include: of the value (`own`), also of its causes (`all`), or `none`: driver and provider texts can quote data. */
 export type Messages = 'own' | 'all' | 'none'
 
 const MAX_MESSAGE = 1_000
 const MAX_STACK = 4_000
-/** Characters of a stack that are parsed. */
 const MAX_READ = 20_000
 const MAX_CAUSES = 5
 
-/** Gives message and stack of a thrown value. Never throws, even if reading the value throws. */
+/** Returns message and stack of a thrown value. Never throws. */
 export function detailsOf(thrown: unknown, messages: Messages): ThrownDetails {
   const message = messages === 'none' ? undefined : messageOf(thrown)
   const stack = cut(stackOf(thrown, messages === 'all'), MAX_STACK)
@@ -84,7 +75,7 @@ function messageOf(thrown: unknown): string {
   return cut(text, MAX_MESSAGE)
 }
 
-/** Leaves no half of a surrogate pair, for which a log reader may refuse the line. */
+/** Avoids an unpaired surrogate at the cut: a log reader may refuse the line. */
 function cut(text: string, max: number): string {
   return text.slice(0, max).toWellFormed()
 }
@@ -100,17 +91,14 @@ function stackOf(thrown: unknown, withMessages: boolean): string {
   return lines.join('\n')
 }
 
-/** Such as `Caused by TypeError ECONNREFUSED: the message`. */
+/** Example: `Caused by TypeError ECONNREFUSED: the message`. */
 function causeLine(thrown: unknown, withMessage: boolean): string {
   const { cause, causeCode } = describeThrown(thrown)
   const name = causeCode === undefined ? cause : `${cause} ${causeCode}`
   return withMessage ? `Caused by ${name}: ${messageOf(thrown)}` : `Caused by ${name}`
 }
 
-/**
- * The frames of a stack without the message before them. If the message was changed after the stack was captured, its end is
- * unknown: then only the frames after the last line that is no frame count.
- */
+/** Frames of a stack, without the message. If its end is unknown, only the frames after the last other line. */
 function framesOf(thrown: unknown): readonly string[] {
   const stack = textOf(thrown, 'stack')
   const message = textOf(thrown, 'message')
@@ -125,13 +113,13 @@ function framesOf(thrown: unknown): readonly string[] {
     .map((line) => line.trim().replace(QUERY, ''))
 }
 
-/** The query of a URL; it can hold data. */
+/** The query of a URL can hold data. */
 const QUERY = /\?.*(?=:\d+:\d+\)?$)/
 const MAX_FRAME = 400
 const FRAME = /^ {4}at (?:([^()]+) \((.+)\)|(.+))$/
-/** A function, such as `async Shop.order [as text]`. */
+/** A function name, such as `async Shop.order [as text]`. */
 const FUNCTION = /^[\p{L}\p{N}_$.#<>[\] ]+$/u
-/** A location in a file or a built-in module. Anything else may be a line of a message. */
+/** Locations in files or built-in modules. Anything else may be a line of a message. */
 const PLACES: readonly RegExp[] = [
   /^(?:<anonymous>|native|index \d+)$/,
   /^(?:(?:file|https?|webpack-internal):\/\/|[A-Za-z]:[\\/]|[\\/])[^#]*:\d+:\d+$/,

@@ -1,19 +1,13 @@
-/** The limits of {@link withTimeout}. */
 export interface TimeoutOptions<Late = never> {
   readonly ms: number
   /** Starts the timer: a `Clock`. `after` returns the function that cancels it. */
   readonly clock: { after(ms: number, run: () => void, keepAlive: 'keepAlive'): () => void }
-  /** Rejects with the signal's reason when it aborts. */
   readonly signal?: AbortSignal | undefined
-  /** Gives the result when the time is up. Default: throws a `TimeoutError`, as `AbortSignal.timeout` does. */
+  /** Returns the result when the time is over. Default: throws a `TimeoutError`, as `AbortSignal.timeout` does. */
   readonly fallback?: () => Late | Promise<Late>
 }
 
-/**
- * Waits for `work`, at most `ms` milliseconds, and leaves no timer and no listener behind.
- *
- * Limits the wait, not the work: the work may still complete, and a later rejection is ignored.
- */
+/** Waits for `work`, at most `ms` milliseconds. The work is not cancelled: it may complete later; its rejection is ignored. */
 export async function withTimeout<T, Late = never>(
   work: PromiseLike<T>,
   { ms, clock, signal, fallback = timeOut }: TimeoutOptions<Late>,

@@ -1,16 +1,16 @@
 import { addDecimals, negateDecimal } from './decimal.ts'
 import type { RunStatus } from './run.ts'
 
-/** The spend of runs. */
+/** Spend of runs. */
 export interface Spend {
   readonly runs: number
-  /** Input and output together. */
+  /** Input plus output. */
   readonly tokens: number
-  /** By currency (ISO 4217): exact decimals. */
+  /** Exact decimals by currency (ISO 4217). */
   readonly cost: Readonly<Record<string, string>>
   /** Runs with tokens and without a cost. */
   readonly unpricedRuns: number
-  /** Tokens without a cost. Below 0 in an addition that takes out tokens priced below a run with `countsScope: 'tree'`. */
+  /** Tokens without a cost. Below 0 in an addition that removes tokens priced below a run with `countsScope: 'tree'`. */
   readonly unpricedTokens: number
 }
 
@@ -22,13 +22,12 @@ export interface ModelTotals {
 }
 
 /**
- * The totals of runs. They are only added and subtracted, so that a sum stays up to date run by run. Plain JSON. Numbers are
- * exact up to 2^53 - 1.
+ * Totals of runs. Only added and subtracted, so that a sum is updated run by run. Plain JSON. Numbers are exact up to 2^53 - 1.
  *
  * Names come from callers, so a merge caps their number. A session keeps 200 models and 256 custom counters; the descendants'
- * totals of a run keep 32 models, 64 custom counters and 256 users; one model keeps 16 custom counters. Further models go to the
- * model `(other)` of the provider `''`. Other names over the cap are dropped, and stay dropped: a further user's spend is
- * nobody's. Known counts have no cap. A name whose amount is 0 keeps its place.
+ * totals of a run keep 32 models, 64 custom counters and 256 users; one model keeps 16 custom counters. Further models are added to
+ * the model `(other)` of the provider `''`. Other names over the cap are dropped permanently: a further user's spend has no user.
+ * Known counts have no cap. A name whose amount is 0 still counts towards the cap.
  */
 export interface Totals {
   readonly spend: Spend
@@ -38,33 +37,36 @@ export interface Totals {
   readonly models: Readonly<Record<string, Readonly<Record<string, ModelTotals>>>>
   /** Milliseconds, each a sum over the runs that report it. */
   readonly time: Readonly<Record<string, number>>
-  /** Histogram of durations: runs by the least duration of a bucket, such as `1024ms`. */
+  /** Histogram of durations: number of runs by the lower bound of a bucket, such as `1024ms`. */
   readonly durations: Readonly<Record<string, number>>
-  /** Histogram of the times to the first token, by bucket too. */
+  /** Histogram of the times to the first token, with the same buckets. */
   readonly firstTokens: Readonly<Record<string, number>>
-  /** Spend by user, where the user is known. For descendants of a run, not for a session. */
+  /** Spend by known user. For descendants of a run, not for a session. */
   readonly users: Readonly<Record<string, Spend>>
+  /** Sums of runs that agents metered, so that they cannot change those of applications. The members above are the applications'. */
+  readonly agent?: SourceTotals
 }
 
-/** The shares of a provider's models. */
+/** Totals of one source. */
+export type SourceTotals = Omit<Totals, 'agent'>
+
+/** Shares of a provider's models. */
 export type ProviderTotals = Readonly<Record<string, ModelTotals>>
 
 type Draft<T> = { -readonly [Part in keyof T]: T[Part] }
 
-/** No names. */
 export const EMPTY: Readonly<Record<string, never>> = Object.freeze(Object.create(null))
 
-/** A new spend of 0. */
+/** Creates a spend of 0. */
 export function noSpend(): Spend {
   return { runs: 0, tokens: 0, cost: dictionary(), unpricedRuns: 0, unpricedTokens: 0 }
 }
 
-/** A new share of 0. */
 export function noModel(): ModelTotals {
   return { runs: 0, counts: dictionary(), cost: dictionary() }
 }
 
-/** New totals of no run. */
+/** Creates totals of no run. */
 export function noTotals(): Totals {
   return {
     spend: noSpend(),
@@ -78,10 +80,7 @@ export function noTotals(): Totals {
   }
 }
 
-/**
- * Adds to a sum in place. The sum must come from {@link noTotals} and have no other holder. Add totals that were parsed from JSON to
- * a new sum first: callers choose the names, and a parsed object inherits names such as `toString`.
- */
+/** Adds in place to an unshared sum of {@link noTotals}. Add parsed totals to a new sum first: a name may be `toString`. */
 export function addTotals(sum: Totals, add: Totals): void {
   addSpend(sum.spend, add.spend)
   addNumbers(sum.byStatus as Record<string, number>, add.byStatus as Numbers)
@@ -91,6 +90,10 @@ export function addTotals(sum: Totals, add: Totals): void {
   addNumbers(sum.durations, add.durations)
   addNumbers(sum.firstTokens, add.firstTokens)
   addUsers(sum.users, add.users)
+  if (add.agent === undefined) return
+  const draft: Draft<Totals> = sum
+  draft.agent ??= noTotals()
+  addTotals(draft.agent, add.agent)
 }
 
 /** Adds to a sum in place. The sum must come from {@link noSpend}. */
@@ -103,7 +106,6 @@ export function addSpend(sum: Spend, add: Spend): void {
   draft.unpricedTokens += add.unpricedTokens
 }
 
-/** Adds to a sum in place. The sum must come from {@link noModel}. */
 export function addModel(sum: ModelTotals, add: ModelTotals): void {
   const draft: Draft<ModelTotals> = sum
   draft.runs += add.runs
@@ -111,7 +113,7 @@ export function addModel(sum: ModelTotals, add: ModelTotals): void {
   addMoney(draft.cost, add.cost)
 }
 
-/** Gives the share of a model; adds one of 0 when it is missing. Takes a {@link dictionary}. */
+/** Returns the share of a model; adds one of 0 when it is missing. Takes a {@link dictionary}. */
 export function openModel(models: Record<string, ProviderTotals>, provider: string, model: string): ModelTotals {
   models[provider] ??= dictionary()
   const ofProvider: Record<string, ModelTotals> = models[provider]
@@ -134,7 +136,7 @@ function addUsers(sum: Record<string, Spend>, add: Totals['users']): void {
   }
 }
 
-/** Changes every share of a model. Gives `models` itself when `change` gives every share itself. Calls `change` up to twice. */
+/** Changes every share of a model. Returns `models` itself when `change` changes no share. Calls `change` up to twice per share. */
 export function mapModels(
   models: Totals['models'],
   change: (share: ModelTotals, provider: string, model: string) => ModelTotals,
@@ -159,9 +161,16 @@ function changesAny(models: Totals['models'], change: Parameters<typeof mapModel
   return false
 }
 
-/** Subtracts: `before` plus the result is `after`. `undefined`: they are the same. */
+/** Subtracts: `before` plus the result is `after`. `undefined`: they are equal. */
 export function minusTotals(after: Totals, before: Totals): Totals | undefined {
-  const change: Totals = {
+  const change = minusSource(after, before)
+  if (after.agent === undefined && before.agent === undefined) return change
+  const agent = minusSource(after.agent ?? EMPTY_TOTALS, before.agent ?? EMPTY_TOTALS)
+  return agent === undefined ? change : { ...(change ?? EMPTY_TOTALS), agent }
+}
+
+function minusSource(after: SourceTotals, before: SourceTotals): SourceTotals | undefined {
+  const change: SourceTotals = {
     spend: minusSpend(after.spend, before.spend) ?? NO_SPEND,
     byStatus: minusNumbers(after.byStatus as Numbers, before.byStatus as Numbers),
     counts: minusNumbers(after.counts, before.counts),
@@ -175,6 +184,17 @@ export function minusTotals(after: Totals, before: Totals): Totals | undefined {
 }
 
 const NO_SPEND: Spend = Object.freeze({ runs: 0, tokens: 0, cost: EMPTY, unpricedRuns: 0, unpricedTokens: 0 })
+/** Totals of no run. Read only. */
+export const EMPTY_TOTALS: SourceTotals = Object.freeze({
+  spend: NO_SPEND,
+  byStatus: EMPTY,
+  counts: EMPTY,
+  models: EMPTY,
+  time: EMPTY,
+  durations: EMPTY,
+  firstTokens: EMPTY,
+  users: EMPTY,
+})
 const NO_MODEL: ModelTotals = Object.freeze({ runs: 0, counts: EMPTY, cost: EMPTY })
 
 function minusSpend(after: Spend, before: Spend): Spend | undefined {
@@ -199,29 +219,26 @@ function minusModel(after: ModelTotals, before: ModelTotals): ModelTotals | unde
   return runs === 0 && isEmpty(counts) && isEmpty(cost) ? undefined : { runs, counts, cost }
 }
 
-function isNothing(totals: Totals): boolean {
+function isNothing(totals: SourceTotals): boolean {
   if (totals.spend !== NO_SPEND) return false
-  for (const part in totals) if (part !== 'spend' && !isEmpty(totals[part as keyof Totals])) return false
+  for (const part in totals) if (part !== 'spend' && !isEmpty(totals[part as keyof SourceTotals])) return false
   return true
 }
 
-/** Numbers by name. */
 type Numbers = Readonly<Record<string, number>>
 
-/** Exact decimals by name. */
 type Decimals = Readonly<Record<string, string>>
 
-/** A new object without a prototype: it inherits no names, so any name may be added. */
+/** Creates an object without a prototype: it inherits no names, so any name may be added. */
 export function dictionary<T>(): Record<string, T> {
   return Object.create(null)
 }
 
-/** The own value of a name. Callers choose the names, so `toString` must find no inherited value. */
+/** Returns the own value of a name. Callers choose the names, so `toString` must find no inherited value. */
 export function named<T>(of: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(of, name) ? of[name] : undefined
 }
 
-/** Whether an object has no names. */
 export function isEmpty(of: object): boolean {
   for (const _ in of) return false
   return true
@@ -232,7 +249,6 @@ export function addNumbers(sum: Record<string, number>, add: Numbers): void {
   for (const name in add) sum[name] = (sum[name] ?? 0) + (add[name] ?? 0)
 }
 
-/** Adds to a {@link dictionary} in place. Names with 0 stay. */
 function addMoney(sum: Record<string, string>, add: Decimals): void {
   for (const name in add) {
     const to = sum[name]
@@ -246,12 +262,11 @@ function minusNumbers(after: Numbers, before: Numbers): Numbers {
   return minusEach(after, before, 0, (to, from) => to - from)
 }
 
-/** As {@link minusNumbers}, for decimals. */
 function minusMoney(after: Decimals, before: Decimals): Decimals {
   return minusEach(after, before, '0', (to, from) => addDecimals(to, negateDecimal(from)))
 }
 
-/** Subtracts the names that differ or that only one side has. `minus` gives `undefined` for equal values. */
+/** Subtracts the names that differ or that only one side has. `minus` returns `undefined` for equal values. */
 function minusEach<T>(
   after: Readonly<Record<string, T>>,
   before: Readonly<Record<string, T>>,

@@ -41,6 +41,7 @@ const deliveryReason = s.component<DeliveryReason>(
     condition_error: 'a condition of the event threw',
     template_error: 'a template of the event threw',
     channel_error: 'the channel threw, or gave no address',
+    receiver_paused: 'queued: its receiver timed out several times in a row, and is tried again later',
   }),
 )
 
@@ -121,8 +122,9 @@ export const warning: Component<Warning> = s.object<Warning>(
     code: s.oneOf('What to look at.', {
       unknown_field: 'it is not known here and was dropped',
       clamped: 'an end before the start of its run',
+      usage_unknown: 'no count of the usage is known here, and it was dropped',
       usage_looks_exclusive: 'a count does not seem to include its part',
-      usage_overruled: 'a count that was told by itself is believed over the usage',
+      usage_overruled: 'a count that was sent on its own overrules the usage',
       not_final: 'it belongs to a final status, and this post has none',
       unpriced: 'tokens for which there is no price',
     }),

@@ -2,7 +2,7 @@ import type { Action } from '../core/endpoints.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { OpenApiMediaType } from './open-api-document.ts'
 
-/** A request and its answer: an example of the document. A test compares it with a host's answer, word for word. */
+/** A request and its answer: an example of the document. A test compares it with a host's answer exactly. */
 export interface Exchange {
   readonly action: Action
   readonly name: string
@@ -99,6 +99,7 @@ const begun: JsonObject = {
   updatedAt: '2026-11-21T08:00:00.000Z',
   lastSeenAt: '2026-11-21T08:00:00.000Z',
   revision: 1,
+  by: ['app'],
   seq: 1,
   provider: 'openai',
   model: 'gpt-5',
@@ -110,6 +111,7 @@ const ended: JsonObject = {
   ...begun,
   status: 'completed',
   revision: 2,
+  by: ['app'],
   seq: 2,
   timings: { startedAt: '2026-11-21T07:59:50.000Z', endedAt: '2026-11-21T07:59:59.000Z', durationMs: 9000 },
   counts: { inputTokens: 310, outputTokens: 42, totalTokens: 352, toolCalls: 2 },
@@ -184,8 +186,8 @@ export const EXCHANGES: readonly Exchange[] = [
     headers: { prefer: 'return=minimal' },
     request: {
       runs: [
-        { sessionId: 's1', run: { runId: 'run_2', status: 'completed', counts: { steps: 3 } } },
-        { sessionId: 's2', run: { runId: 'run_1', status: 'completed' } },
+        { sessionId: 's1', run: { runId: 'run_2', attempt: 1, status: 'completed' } },
+        { sessionId: 's1', run: { runId: 'run_2', attempt: 2, status: 'running' } },
       ],
     },
     status: 200,
@@ -198,12 +200,12 @@ export const EXCHANGES: readonly Exchange[] = [
             type: 'urn:sallyport:problem:run_identity_conflict',
             title: 'The run is another one',
             status: 409,
-            detail: 'A run keeps its sessionId. Nothing was recorded.',
+            detail: 'A run keeps its attempt. Nothing was recorded.',
             code: 'run_identity_conflict',
             requestId: 'req_01m7yhx3000000000000000001',
             errors: [
               {
-                pointer: '/runs/1/sessionId',
+                pointer: '/runs/1/run/attempt',
                 code: 'conflict',
                 detail: 'differs from what the run was recorded with',
               },
@@ -214,11 +216,31 @@ export const EXCHANGES: readonly Exchange[] = [
       warnings: [],
     },
   },
+  {
+    action: 'session_token',
+    name: 'sub_agent',
+    summary: 'A token for the one run of a sub-agent, for a minute',
+    headers: { authorization: 'Bearer granted' },
+    request: {
+      grants: {
+        dispatch: {
+          events: ['order.shipped'],
+          channels: ['email'],
+          recipients: ['jane@example.com'],
+          maxDispatches: 1,
+        },
+      },
+      expiresInMs: 60_000,
+      runId: 'run_3',
+    },
+    status: 201,
+    answer: { token: 'eyJhbGciOiJIUzI1NiJ9.eyJzaWQiOiJzMSJ9.c2lnbmF0dXJl', expiresAt: '2026-11-21T08:01:00.000Z' },
+  },
 ]
 
 type Examples = Pick<OpenApiMediaType, 'examples'>
 
-/** The request examples of an endpoint, each body once. */
+/** Request examples of an endpoint, each body once. */
 export function requestExamples(action: Action, exchanges: readonly Exchange[]): Examples {
   const sent = new Set<string>()
   return examples(
@@ -232,7 +254,6 @@ export function requestExamples(action: Action, exchanges: readonly Exchange[]):
   )
 }
 
-/** The answer examples of an endpoint with this status. */
 export function answerExamples(action: Action, status: number, exchanges: readonly Exchange[]): Examples {
   return examples(
     exchanges.filter((exchange) => exchange.action === action && exchange.status === status),

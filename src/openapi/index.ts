@@ -1,6 +1,5 @@
 /**
  * The endpoints as an OpenAPI document.
- *
  * @module sallyport/openapi
  */
 import { ROUTES } from '../http/routes.ts'
@@ -15,6 +14,7 @@ import { HEADERS, PARAMETERS } from './parameters-and-headers.ts'
 import { PROBLEM_SCHEMAS, problemExamples, sharedProblemResponses } from './problems.ts'
 import { requestSchemas } from './request-schemas.ts'
 import { RUN_SCHEMAS } from './run-schemas.ts'
+import { TOKEN_SCHEMAS } from './token-schemas.ts'
 
 export type {
   OpenApiComponents,
@@ -35,14 +35,11 @@ export type {
 export interface OpenApiOptions {
   /** Default: `Sallyport`. */
   readonly title?: string | undefined
-  /** The version of the host's interface. Default: `1.0.0`, that of Sallyport's own, which is not the version of the package. */
+  /** Version of the host's interface. Default: `1.0.0`, the version of Sallyport's interface, not of the package. */
   readonly version?: string | undefined
-  /**
-   * The base URLs of `/api/…`. Default: `/`, the root of the server that the document came from; give the `basePath` if there is
-   * one.
-   */
+  /** Base URLs of `/api/…`. Default: `/`, the root of the server that served the document; give the `basePath` if there is one. */
   readonly servers?: readonly OpenApiServer[] | undefined
-  /** The catalogue of the host: limits `eventType` to its events. Default: any text. */
+  /** The host's catalogue: limits `eventType` to its events. Default: any text. */
   readonly events?: Pick<EventCatalog, 'eventTypes'> | undefined
   /** `false` omits `POST /api/outbound/dispatch`, for a host that only records runs. Default: `true`. */
   readonly dispatch?: boolean | undefined
@@ -71,11 +68,9 @@ const TOKENS = [
 ].join(' ')
 
 /**
- * Describes the endpoints as an OpenAPI 3.1 document, from the route table, the schemas that the handlers validate with, and the table of
- * problem codes. The result is plain JSON that shares nothing with any other: you may edit it.
- *
- * Serve it with `toExpress(sallyport, { openapi: openapiDocument() })`, or write it to a file and generate a client from it.
- *
+ * Describes the endpoints as an OpenAPI 3.1 document, from the route table, the validation schemas and the table of problem codes. The
+ * result is plain JSON without shared parts: you may edit it. Serve it with `toExpress(sallyport, { openapi: openapiDocument() })`, or
+ * write it to a file and generate a client from it.
  * @throws {SallyportError} `option_invalid`, with all problems of the options.
  */
 export function openapiDocument(options: OpenApiOptions = {}): OpenApiDocument {
@@ -89,7 +84,7 @@ export function openapiDocument(options: OpenApiOptions = {}): OpenApiDocument {
     servers,
     tags: [
       ...(dispatch ? [{ name: 'outbound', description: 'Events that become notifications.' }] : []),
-      { name: 'agents', description: 'Runs of agents, and the sessions that they belong to.' },
+      { name: 'agents', description: 'Runs of agents, the sessions that they belong to, and their tokens.' },
     ],
     security: [{ bearer: [] }],
     paths: Object.fromEntries(routes.map((route) => [route.path, { post: operation(route, known) }])),
@@ -112,7 +107,7 @@ function isOf(events: OpenApiOptions['events'], eventType: unknown): boolean {
 }
 
 function schemas(events: OpenApiOptions['events']): Readonly<Record<string, OpenApiSchema>> {
-  const answers = [...DISPATCH_SCHEMAS, ...RUN_SCHEMAS, ...PROBLEM_SCHEMAS]
+  const answers = [...DISPATCH_SCHEMAS, ...RUN_SCHEMAS, ...TOKEN_SCHEMAS, ...PROBLEM_SCHEMAS]
   return {
     ...requestSchemas(events?.eventTypes),
     ...Object.fromEntries(answers.map(({ name, definition }) => [name, definition])),

@@ -3,13 +3,12 @@ import type { OpenApiSchema } from './open-api-document.ts'
 
 /** A JSON Schema of exactly the values of `T`. */
 export interface SchemaOf<T> {
-  /** The JSON where the schema is used. */
+  /** The JSON at each use of the schema. */
   readonly json: OpenApiSchema
-  /** For the type alone; absent at run time. */
+  /** For the type only; absent at run time. */
   readonly '~of'?: (value: T) => T
 }
 
-/** A schema under its name in the document. */
 export interface NamedSchema {
   readonly name: string
   readonly definition: OpenApiSchema
@@ -18,7 +17,6 @@ export interface NamedSchema {
 /** A schema that is written once, under its name; its `json` is a reference. */
 export interface Component<T> extends SchemaOf<T>, NamedSchema {}
 
-/** A field that may be left out. */
 interface Optional<T> {
   readonly optional: SchemaOf<T>
 }
@@ -30,7 +28,6 @@ export type FieldsOf<T> = {
     : SchemaOf<T[Field]>
 }
 
-/** The reference to a schema of the document. */
 export function reference(name: string): { readonly $ref: string } {
   return { $ref: `#/components/schemas/${name}` }
 }
@@ -39,7 +36,7 @@ function described(description: string | undefined): { readonly description?: st
   return description === undefined ? {} : { description }
 }
 
-/** The builders of schemas: `s.text('…')`, `s.list(…)`. */
+/** Builders of schemas. */
 export const s = {
   text(description?: string): SchemaOf<string> {
     return { json: { type: 'string', ...described(description) } }
@@ -49,7 +46,7 @@ export const s = {
     return { json: { type: 'string', format: 'date-time', ...described(description) } }
   },
 
-  /** An integer that JSON numbers hold exactly. */
+  /** An integer that JSON numbers represent exactly. */
   whole(minimum: number, description?: string): SchemaOf<number> {
     return { json: { type: 'integer', minimum, maximum: Number.MAX_SAFE_INTEGER, ...described(description) } }
   },
@@ -62,7 +59,6 @@ export const s = {
     return { json: { const: value, ...described(description) } }
   },
 
-  /** Any JSON value. */
   anything(description?: string): SchemaOf<JsonValue> {
     return { json: described(description) }
   },
@@ -86,12 +82,11 @@ export const s = {
     return { json: { anyOf: [a.json, b.json] } }
   },
 
-  /** An object with any keys. */
   map<T>({ json }: SchemaOf<T>, description: string): SchemaOf<Readonly<Record<string, T>>> {
     return { json: { type: 'object', description, additionalProperties: json } }
   },
 
-  /** The component of this name, where its schema comes from elsewhere. */
+  /** A reference to a component that is defined elsewhere. */
   posted<T>(name: string): SchemaOf<T> {
     return { json: reference(name) }
   },
@@ -104,7 +99,6 @@ export const s = {
     return { name, definition: json, json: reference(name) }
   },
 
-  /** The component of an interface. */
   object<T extends object>(name: string, description: string | undefined, fields: FieldsOf<T>): Component<T> {
     const entries = Object.entries(fields as unknown as Readonly<Record<string, SchemaOf<unknown> | Optional<unknown>>>)
     const required = entries.filter(([, field]) => !('optional' in field)).map(([name]) => name)

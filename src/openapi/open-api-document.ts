@@ -61,19 +61,19 @@ export interface OpenApiOperation {
 
 /** A server of the endpoints. */
 export interface OpenApiServer {
-  /** The base URL of `/api/…`. */
+  /** Base URL of `/api/…`. */
   readonly url: string
   readonly description?: string
 }
 
-/** The authentication of callers. */
+/** Authentication of callers. */
 export interface OpenApiSecurityScheme {
   readonly type: 'http'
   readonly scheme: 'bearer'
   readonly description: string
 }
 
-/** The named parts that references point to. */
+/** Named parts that references point to. */
 export interface OpenApiComponents {
   readonly securitySchemes: Readonly<Record<string, OpenApiSecurityScheme>>
   readonly parameters: Readonly<Record<string, OpenApiParameter>>
@@ -96,7 +96,7 @@ export interface OpenApiDocument {
   readonly tags: readonly { readonly name: string; readonly description: string }[]
   /** Required by every operation. */
   readonly security: readonly Readonly<Record<string, readonly string[]>>[]
-  /** By path, below the server's URL. */
+  /** By path, relative to the server's URL. */
   readonly paths: Readonly<Record<string, { readonly post: OpenApiOperation }>>
   readonly components: OpenApiComponents
 }

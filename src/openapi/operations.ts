@@ -8,11 +8,12 @@ import { type HeaderName, headersNamed, type ParameterName, parametersNamed } fr
 import { problemResponses } from './problems.ts'
 import type { RequestComponent } from './request-schemas.ts'
 import { batchAnswer, runAnswer } from './run-schemas.ts'
+import { tokenAnswer } from './token-schemas.ts'
 
 /** The description of an endpoint; the rest is in the route table, the schemas and the problems. */
 interface Described extends Pick<OpenApiOperation, 'operationId' | 'summary' | 'description' | 'tags'> {
   readonly parameters: readonly ParameterName[]
-  /** The name of its schema. */
+  /** Name of its schema. */
   readonly request: RequestComponent | 'SessionRunBatchRequest'
   /** By status. */
   readonly answers: Readonly<Record<number, Answer>>
@@ -26,7 +27,6 @@ interface Answer {
 
 const JSON_TYPE = 'application/json'
 
-/** Joins lines to paragraphs. */
 function paragraphs(...texts: readonly (readonly string[])[]): string {
   return texts.map((lines) => lines.join(' ')).join('\n\n')
 }
@@ -38,7 +38,7 @@ const DESCRIBED: Readonly<Record<Action, Described>> = {
     description: paragraphs(
       [
         'Turns an event for a recipient into deliveries, one for each channel of the event. 202 means that it is stored: what',
-        'becomes of each delivery is told by its `status` and `reason`. What can be known before is refused before.',
+        'becomes of each delivery is in its `status` and `reason`. Errors that can be found before are refused before.',
       ],
       ['Needs an application secret, or a session token that grants the event, its channels and the recipient.'],
     ),
@@ -93,6 +93,21 @@ const DESCRIBED: Readonly<Record<Action, Described>> = {
         body: batchAnswer,
       },
     },
+  },
+  session_token: {
+    operationId: 'exchangeToken',
+    summary: 'Exchange a session token for a narrower one',
+    description: paragraphs(
+      [
+        'Gives a sub-agent a token of its own, whose grants lie within those of the sent token. What it dispatches counts for both. It',
+        'ends with the sent token at the latest, and is revoked with it. At most 8 levels.',
+      ],
+      ['Needs a session token. A host whose verifier exchanges none answers 404.'],
+    ),
+    tags: ['agents'],
+    parameters: [],
+    request: 'TokenExchangeRequest',
+    answers: { 201: { description: 'The new token.', body: tokenAnswer } },
   },
 }
 

@@ -14,14 +14,13 @@ export type HeaderName =
   | 'RateLimit'
   | 'RateLimit-Policy'
 
-/** The parameters and headers of requests. */
 export const PARAMETERS: Readonly<Record<ParameterName, OpenApiParameter>> = {
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
     description: [
-      'Makes it the same dispatch as any other with this key, for 24 hours if the host does not say otherwise. The same body is',
-      'told again what it was told; another body is refused. Bare, or in double quotes.',
+      'Requests with the same key make one dispatch, for 24 hours unless the host sets another time. The same body gets the stored',
+      'answer again; another body is refused. Bare, or in double quotes.',
     ].join(' '),
     schema: { type: 'string', pattern: '^(?:"[\\x21\\x23-\\x7e]{1,255}"|[\\x21\\x23-\\x7e]{1,255})$' },
     example: 'order-A-1-shipped',
@@ -41,7 +40,6 @@ export const PARAMETERS: Readonly<Record<ParameterName, OpenApiParameter>> = {
   },
 }
 
-/** The headers of answers. */
 export const HEADERS: Readonly<Record<HeaderName, OpenApiHeader>> = {
   'Cache-Control': {
     description: 'No answer is to be kept.',

@@ -46,18 +46,17 @@ export const problemSchema: Component<Problem> = s.object<Problem>('Problem', 'P
   requestId: s.text('Stands in the log of the host, with the cause of a fault.'),
   errors: s.optional(s.list(issue, 'All the faults of a body at once, at most 50.')),
   limit: s.optional(
-    s.whole(0, 'With `body_too_large`: the limit in bytes. With `body_timeout`: the limit in milliseconds.'),
+    s.whole(0, 'Bytes of `body_too_large`, posts of `batch_too_large`, milliseconds of `body_timeout`.'),
   ),
 })
 
 export const PROBLEM_SCHEMAS: readonly NamedSchema[] = [problemSchema, problemCode, issue, issueCode]
 
-/** A problem as an endpoint answers it. */
 interface Answered {
   readonly code: ProblemCode
   /** The endpoints that answer with this code. Default: all. */
   readonly only?: readonly Action[]
-  /** The endpoint whose detail this is. Default: all that answer with this code. */
+  /** The endpoint with this detail. Default: all that answer with this code. */
   readonly example?: Action
   readonly detail: string
   readonly errors?: readonly Issue[]
@@ -65,7 +64,9 @@ interface Answered {
 }
 
 const DISPATCH: readonly Action[] = ['dispatch']
+const BATCH = ['session_run_batch'] as const
 const RUN: readonly Action[] = ['session_run']
+const MOST_POSTS = 'The rate limit allows at most 60 posts at once.'
 const TRY_AGAIN = 'Try again shortly.'
 const CONSUMED = [
   'Something in the host read the body before Sallyport, and left nothing of it.',
@@ -73,9 +74,11 @@ const CONSUMED = [
   'in req.body (Express, node:http) or ctx.request.body (Koa). Under fetch, pass a request that is still unread.',
 ]
 
-/** Every problem, by the name of its example. A test compares these with the answers of the endpoints, word for word. */
+/** Every problem by the name of its example. A test compares these with the answers of the endpoints exactly. */
 const PROBLEMS: Readonly<Record<string, Answered>> = {
   invalid_json: { code: 'invalid_json', detail: 'The body is not well-formed JSON.' },
+  query_invalid_dispatch: queryInvalid('the only query parameter here is dryRun', { example: 'dispatch' }),
+  query_invalid: queryInvalid('no query parameter is known here'),
   idempotency_key_invalid: {
     code: 'idempotency_key_invalid',
     only: DISPATCH,
@@ -91,6 +94,12 @@ const PROBLEMS: Readonly<Record<string, Answered>> = {
     code: 'insufficient_scope',
     example: 'dispatch',
     detail: 'The session token does not grant this recipient.',
+  },
+  insufficient_scope_session_token: {
+    code: 'insufficient_scope',
+    example: 'session_token',
+    detail: 'The request exceeds what the token allows.',
+    errors: [{ pointer: '/grants/dispatch', code: 'not_allowed', detail: 'the token grants no dispatch' }],
   },
   insufficient_scope_session_run: {
     code: 'insufficient_scope',
@@ -109,12 +118,14 @@ const PROBLEMS: Readonly<Record<string, Answered>> = {
   run_identity_conflict: {
     code: 'run_identity_conflict',
     only: RUN,
-    detail: 'A run keeps its sessionId. Nothing was recorded.',
-    errors: [{ pointer: '/sessionId', code: 'conflict', detail: 'differs from what the run was recorded with' }],
+    detail: 'A run keeps its attempt. Nothing was recorded.',
+    errors: [{ pointer: '/run/attempt', code: 'conflict', detail: 'differs from what the run was recorded with' }],
   },
   body_too_large_dispatch: tooLarge('dispatch', 262_144),
   body_too_large_session_run: tooLarge('session_run', 65_536),
   body_too_large_session_run_batch: tooLarge('session_run_batch', 262_144),
+  batch_too_large: { code: 'batch_too_large', only: BATCH, detail: MOST_POSTS, limit: 60 },
+  body_too_large_session_token: tooLarge('session_token', 65_536),
   unsupported_media_type: {
     code: 'unsupported_media_type',
     detail: 'Send the body as application/json, in UTF-8.',
@@ -122,6 +133,7 @@ const PROBLEMS: Readonly<Record<string, Answered>> = {
   validation_failed_dispatch: invalid('dispatch', '/recipient', 'required', 'is required'),
   validation_failed_session_run: invalid('session_run', '/run/counts/steps', 'out_of_range', 'expected 0 to 2^53 - 1'),
   validation_failed_session_run_batch: invalid('session_run_batch', '/runs', 'too_short', 'expected 1 to 100 posts'),
+  validation_failed_session_token: invalid('session_token', '/grants', 'required', 'is required'),
   event_unknown: notAllowed('event_unknown', '/eventType', 'No event has this name. Near: order.shipped.'),
   channel_unknown: notAllowed(
     'channel_unknown',
@@ -149,14 +161,19 @@ const PROBLEMS: Readonly<Record<string, Answered>> = {
   rate_limited: { code: 'rate_limited', detail: 'Too many requests of this token. Try again in 12 s.' },
   internal_error: { code: 'internal_error', detail: 'The request could not be handled.' },
   body_already_consumed: { code: 'body_already_consumed', detail: CONSUMED.join(' ') },
-  // The result of each post in a batch has these.
-  store_unavailable: { code: 'store_unavailable', only: ['dispatch', 'session_run'], detail: TRY_AGAIN },
+  store_unavailable: { code: 'store_unavailable', detail: TRY_AGAIN },
+  // Each result in a batch can have these.
   directory_unavailable: { code: 'directory_unavailable', only: DISPATCH, detail: TRY_AGAIN },
   policy_unavailable: { code: 'policy_unavailable', only: DISPATCH, detail: TRY_AGAIN },
   redactor_unavailable: { code: 'redactor_unavailable', only: RUN, detail: TRY_AGAIN },
   auth_unavailable: { code: 'auth_unavailable', detail: TRY_AGAIN },
   rate_limiter_unavailable: { code: 'rate_limiter_unavailable', detail: TRY_AGAIN },
   overloaded: { code: 'overloaded', detail: TRY_AGAIN },
+}
+
+function queryInvalid(detail: string, more: Pick<Answered, 'example'> = {}): Answered {
+  const errors: readonly Issue[] = [{ pointer: '', code: 'not_allowed', detail }]
+  return { code: 'query_invalid', detail: 'The query string cannot be accepted.', errors, ...more }
 }
 
 function tooLarge(example: Action, limit: number): Answered {
@@ -174,24 +191,24 @@ function notAllowed(code: ProblemCode, pointer: string, detail: string): Answere
 
 interface About {
   readonly about: string
-  /** The name of the response that endpoints share, where all answer alike. */
+  /** Name of the response that endpoints share if all answer alike. */
   readonly shared?: string
   readonly headers?: readonly HeaderName[]
 }
 
 const STATUSES: Readonly<Record<number, About>> = {
-  400: { about: 'The body is not JSON, or a header is malformed.' },
+  400: { about: 'The body is not JSON, or a header or the query string is malformed.' },
   401: {
     about: 'No bearer token was sent, or none that is valid.',
     shared: 'Unauthorized',
     headers: ['WWW-Authenticate'],
   },
-  403: { about: 'The token is good, but not for this.', shared: 'Forbidden', headers: ['WWW-Authenticate'] },
+  403: { about: 'The token is valid but does not permit this.', shared: 'Forbidden', headers: ['WWW-Authenticate'] },
   404: { about: 'Nothing is here; the code says what is missing.' },
   405: { about: 'What every method but POST is answered with.', shared: 'MethodNotAllowed', headers: ['Allow'] },
   408: { about: 'The body did not arrive in time; the connection is closed. Try again.', shared: 'BodyTimeout' },
   409: { about: 'The run is known as another one. Nothing was written.' },
-  413: { about: 'The body is over the limit.', shared: 'BodyTooLarge' },
+  413: { about: 'The body is over a limit.', shared: 'BodyTooLarge', headers: ['RateLimit', 'RateLimit-Policy'] },
   415: {
     about: 'The body is not plain `application/json` in UTF-8.',
     shared: 'UnsupportedMediaType',
@@ -211,7 +228,7 @@ const STATUSES: Readonly<Record<number, About>> = {
   },
 }
 
-/** The problem responses of an endpoint, by status. */
+/** Problem responses of an endpoint, by status. */
 export function problemResponses(action: Action): Readonly<Record<string, OpenApiResponse | OpenApiReference>> {
   const general = byStatus(codesOf())
   const responses = [...byStatus([...codesOf(), ...codesOf(action)])].map(([status, codes]) => {
@@ -222,7 +239,7 @@ export function problemResponses(action: Action): Readonly<Record<string, OpenAp
   return Object.fromEntries(responses)
 }
 
-/** The responses that all endpoints share, by name. */
+/** Responses that all endpoints share, by name. */
 export function sharedProblemResponses(): Readonly<Record<string, OpenApiResponse>> {
   const responses = [...byStatus(codesOf())].flatMap(([status, codes]) => {
     const { shared } = aboutStatus(status)
@@ -233,7 +250,6 @@ export function sharedProblemResponses(): Readonly<Record<string, OpenApiRespons
 
 const REQUEST_ID = 'req_01m7yhx3000000000000000001'
 
-/** All examples of problems, by name. */
 export function problemExamples(): Readonly<Record<string, OpenApiExample>> {
   const examples = Object.entries(PROBLEMS).map(([name, { code, detail, errors, limit }]) => {
     const more = { ...(errors && { errors }), ...(limit !== undefined && { limit }) }
@@ -243,7 +259,7 @@ export function problemExamples(): Readonly<Record<string, OpenApiExample>> {
   return Object.fromEntries(examples)
 }
 
-/** The codes that only some endpoints answer with, among them this one; without an action, the codes of all endpoints. */
+/** Codes that only some endpoints answer with, including this one; without an action, the codes of all endpoints. */
 function codesOf(action?: Action): readonly ProblemCode[] {
   const own = Object.values(PROBLEMS).filter(({ only }) => (action ? only?.includes(action) : only === undefined))
   return [...new Set(own.map(({ code }) => code))]

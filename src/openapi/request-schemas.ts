@@ -1,19 +1,21 @@
 import { type JsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
 import { dispatchSchema } from '../core/dispatch/dispatch-schema.ts'
-import { CLIENT_STATUSES } from '../core/runs/merge/run-status.ts'
 import { sessionRunSchema } from '../core/runs/session-run-schema.ts'
+import { CLIENT_STATUSES } from '../core/runs/status-names.ts'
+import { exchangeSchema, grantsSchema } from '../core/tokens/exchange-schema.ts'
 import type { DispatchRequest } from '../model/dispatch.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { ModelUsage, RunAgent, RunCost, RunCounts, RunError, RunFields, RunTimings } from '../model/run.ts'
 import type { InstantInput, RunPost, SessionRunRequest } from '../model/run-post.ts'
 import { reference, s } from './model-schema.ts'
 import type { OpenApiSchema } from './open-api-document.ts'
+import type { Notes } from './request-notes.ts'
+import { TOKEN_NOTES, type TokenRequests } from './token-schemas.ts'
 
 /**
- * The request schemas by name: those that the handlers validate with, and the rules that they leave to functions.
- *
- * @param eventTypes The events of the catalogue, where it is known.
+ * Request schemas by name: the validation schemas of the handlers, and the rules that they check by functions.
+ * @param eventTypes Events of the catalogue, if known.
  */
 export function requestSchemas(eventTypes?: readonly string[]): Readonly<Record<string, OpenApiSchema>> {
   const converted = toJsonSchemaDefs(parts(), {
@@ -28,7 +30,7 @@ export function requestSchemas(eventTypes?: readonly string[]): Readonly<Record<
   return Object.fromEntries(names.map((name) => [name, noted(converted[name] ?? {}, notes[name])]))
 }
 
-/** The named schemas: whole bodies, and shared parts. */
+/** Whole bodies, and shared parts. */
 function parts(): Record<RequestComponent, v.GenericSchema> {
   const run = fieldOf(sessionRunSchema, 'run')
   return {
@@ -42,10 +44,13 @@ function parts(): Record<RequestComponent, v.GenericSchema> {
     RunAgent: fieldOf(run, 'agent'),
     RunError: fieldOf(run, 'error'),
     TraceContext: fieldOf(run, 'trace'),
+    TokenExchangeRequest: exchangeSchema,
+    TokenGrants: grantsSchema,
+    DispatchGrant: fieldOf(grantsSchema, 'dispatch'),
   }
 }
 
-/** The members of valibot's schemas that are used. */
+/** The used members of valibot's schemas. */
 interface Inspectable {
   readonly entries?: Readonly<Record<string, v.GenericSchema & Inspectable>>
   readonly wrapped?: v.GenericSchema & Inspectable
@@ -60,7 +65,6 @@ function fieldOf(schema: v.GenericSchema & Inspectable, name: string): v.Generic
   return bare.item ?? bare
 }
 
-/** A converted schema with its notes. */
 function noted(
   { properties, required, ...rest }: JsonSchema,
   { about, fields }: { readonly about: JsonObject; readonly fields?: object },
@@ -78,17 +82,10 @@ function noted(
   }
 }
 
-/** Additions to a converted schema: descriptions, and rules that a function checks. */
-interface Notes<T> {
-  readonly about: JsonObject
-  readonly fields: { readonly [Field in keyof T]-?: JsonObject }
-}
-
 type KnownCount = keyof { [Count in keyof RunCounts as string extends Count ? never : Count]: true }
 type TraceContext = NonNullable<RunFields<number>['trace']>
 
-/** The request schemas, and their named parts. */
-interface Requests {
+interface Requests extends TokenRequests {
   readonly DispatchRequest: Notes<DispatchRequest>
   readonly SessionRunRequest: Notes<SessionRunRequest>
   readonly RunPost: Notes<RunPost>
@@ -137,6 +134,7 @@ const COUNTS: Readonly<Record<KnownCount, JsonObject>> = {
 }
 
 const NOTES: Omit<Requests, 'DispatchRequest'> = {
+  ...TOKEN_NOTES,
   SessionRunRequest: {
     about: says(
       'What is known of a run now. `null` in an optional place says nothing; unknown fields are dropped and warned of.',
@@ -146,7 +144,7 @@ const NOTES: Omit<Requests, 'DispatchRequest'> = {
   RunPost: {
     about: says('One post about a run. Only `runId` is required: what is not known is left out.'),
     fields: {
-      runId: says('Unique within the tenant.'),
+      runId: says('Unique within its session.'),
       status: {
         enum: [...CLIENT_STATUSES],
         description: [
@@ -158,8 +156,8 @@ const NOTES: Omit<Requests, 'DispatchRequest'> = {
       model: says('The model that was asked for.'),
       responseModel: says('The model that answered.'),
       seq: s.whole(0, 'Grows with every post of a run: orders what cannot be ordered otherwise.').json,
-      parentRunId: says('The run that started this one.'),
-      resumedFromRunId: says('The run that this one takes up again, or tries again.'),
+      parentRunId: says('The run of the session that started this one.'),
+      resumedFromRunId: says('The run of the session that this one takes up again, or tries again.'),
       attempt: s.whole(1, '1 for the first.').json,
       agent: {},
       timings: {},

@@ -1,4 +1,4 @@
-import type { ModelUsage, Run, RunCost, RunStatus, RunTimings } from '../model/run.ts'
+import type { AnsweredRun, ModelUsage, RunCost, RunStatus, RunTimings } from '../model/run.ts'
 import type { RecordedPost, RefusedPost, SessionRunBatchAnswer, SessionRunBatchRequest } from '../model/run-batch.ts'
 import type { IgnoredField, RunAnswer } from '../model/run-post.ts'
 import { warning } from './dispatch-schemas.ts'
@@ -6,7 +6,6 @@ import { type Component, type FieldsOf, type NamedSchema, reference, type Schema
 import { problemSchema } from './problems.ts'
 import type { RequestComponent } from './request-schemas.ts'
 
-/** A schema of the requests that answers share. */
 const posted = <T>(name: RequestComponent): SchemaOf<T> => s.posted<T>(name)
 
 const runStatus = s.component<RunStatus>(
@@ -19,7 +18,7 @@ const runStatus = s.component<RunStatus>(
     incomplete: 'final: it came to an end, but not to its own',
     failed: 'final',
     cancelled: 'final',
-    expired: 'nothing was heard of it; a final status that arrives late replaces it',
+    expired: 'no post arrived in time; a final status that arrives late replaces it',
   }),
 )
 
@@ -53,38 +52,44 @@ const runTimings = s.object<RunTimings<string>>('RunTimings', 'Durations are mil
   timeToFirstTokenMs: s.optional(s.whole(0)),
 })
 
-const run = s.object<Run>('Run', 'A run as it is recorded: what all of its posts tell together.', {
-  runId: s.text(),
-  sessionId: s.text(),
-  status: runStatus,
-  provider: s.optional(s.text()),
-  model: s.optional(s.text()),
-  responseModel: s.optional(s.text()),
-  seq: s.optional(s.whole(0)),
-  parentRunId: s.optional(s.text()),
-  resumedFromRunId: s.optional(s.text()),
-  attempt: s.optional(s.whole(1)),
-  agent: s.optional(posted('RunAgent')),
-  timings: s.optional(runTimings),
-  counts: s.optional(posted('RunCounts')),
-  countsScope: s.optional(s.among({ self: true, tree: true })),
-  usageByModel: s.optional(s.list(modelUsage)),
-  cost: s.optional(runCost),
-  finishReason: s.optional(s.text()),
-  waitingFor: s.optional(s.among({ input: true, approval: true, auth: true, tool: true })),
-  error: s.optional(posted('RunError')),
-  trace: s.optional(posted('TraceContext')),
-  userId: s.optional(s.text()),
-  environment: s.optional(s.text()),
-  tags: s.optional(s.list(s.text())),
-  metadata: s.optional<NonNullable<Run['metadata']>>({
-    json: { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } },
-  }),
-  createdAt: s.instant(),
-  updatedAt: s.instant('When a post last changed it.'),
-  lastSeenAt: s.instant('When it was last heard of, whether or not that told anything new.'),
-  revision: s.whole(0, 'Counts the posts that changed the run.'),
-})
+const run = s.object<AnsweredRun>(
+  'Run',
+  'A run as it is recorded: all of its posts, merged. To a session token: its posts.',
+  {
+    runId: s.text(),
+    sessionId: s.text(),
+    status: runStatus,
+    provider: s.optional(s.text()),
+    model: s.optional(s.text()),
+    responseModel: s.optional(s.text()),
+    seq: s.optional(s.whole(0)),
+    parentRunId: s.optional(s.text()),
+    resumedFromRunId: s.optional(s.text()),
+    attempt: s.optional(s.whole(1)),
+    agent: s.optional(posted('RunAgent')),
+    timings: s.optional(runTimings),
+    counts: s.optional(posted('RunCounts')),
+    countsScope: s.optional(s.among({ self: true, tree: true })),
+    usageByModel: s.optional(s.list(modelUsage)),
+    cost: s.optional(runCost),
+    finishReason: s.optional(s.text()),
+    waitingFor: s.optional(s.among({ input: true, approval: true, auth: true, tool: true })),
+    error: s.optional(posted('RunError')),
+    trace: s.optional(posted('TraceContext')),
+    userId: s.optional(s.text()),
+    environment: s.optional(s.text()),
+    tags: s.optional(s.list(s.text())),
+    metadata: s.optional<NonNullable<AnsweredRun['metadata']>>({
+      json: { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } },
+    }),
+    createdAt: s.optional(s.instant()),
+    updatedAt: s.optional(s.instant('When a post last changed it.')),
+    lastSeenAt: s.optional(s.instant('When its last post arrived, whether or not that changed anything.')),
+    revision: s.optional(s.whole(0, 'Counts the posts that changed the run.')),
+    by: s.optional(s.list(s.text('The id of an application secret or a session token.'))),
+    byAgent: s.optional(s.list(s.among({ status: true, usage: true }))),
+  },
+)
 
 const ignoredField = s.object<IgnoredField>('IgnoredField', 'What a post said that the run does not show.', {
   field: s.text('Such as `status` or `timings.endedAt`.'),
@@ -96,6 +101,7 @@ const ignoredField = s.object<IgnoredField>('IgnoredField', 'What a post said th
     not_final: 'only a final status has it',
     over_limit: 'the run holds 128 of these already',
     not_granted: 'the session token is not for that user',
+    application_recorded: 'an application reported it, so that of a session token does not count',
   }),
   kept: s.optional(s.anything('What the run shows instead.')),
 })
@@ -103,7 +109,7 @@ const ignoredField = s.object<IgnoredField>('IgnoredField', 'What a post said th
 /** The answer to a post, alone or in a batch. */
 const ANSWER_FIELDS: FieldsOf<RunAnswer> = {
   created: s.flag('Whether this was the first post of the run.'),
-  changed: s.flag('Whether this told anything new.'),
+  changed: s.flag('Whether this changed the run.'),
   ignored: s.list(ignoredField),
   warnings: s.list(warning),
   run: s.optional(run),
@@ -129,7 +135,7 @@ const batchRequest = s.object<SessionRunBatchRequest>('SessionRunBatchRequest', 
 
 const POST_STATUS = 'The status that the post would have got by itself.'
 
-/** A recorded post has no `problem`, so the schema leaves that field out. */
+/** A recorded post has no `problem`, so the schema omits that field. */
 const recordedPost = s.object<Omit<RecordedPost, 'problem'>>('RecordedPost', 'A post of a batch that was recorded.', {
   status: s.whole(200, POST_STATUS),
   ...ANSWER_FIELDS,
@@ -146,7 +152,7 @@ export const batchAnswer: Component<SessionRunBatchAnswer> = s.object<SessionRun
   'What became of each post.',
   {
     results: s.list(s.either(recordedPost, refusedPost), 'One for each post, in their order.'),
-    warnings: s.list(warning, 'About the batch itself; what is told of a post is in its result.'),
+    warnings: s.list(warning, 'About the batch itself; those of a post are in its result.'),
   },
 )
 

@@ -2,7 +2,7 @@ import { type Check, faultOf, isRecord, problemsAt } from './read-options.ts'
 
 const HOUR_MS = 3_600_000
 
-/** A value for which `fits` returns true. `fits` is called with any value. */
+/** Accepts values for which `fits` returns true. `fits` is called with any value. */
 // @__NO_SIDE_EFFECTS__
 export function matching(fits: (value: unknown) => boolean, detail: string): Check {
   return (value) => (fits(value) ? undefined : detail)
@@ -14,16 +14,13 @@ export const fn: Check = matching((value) => typeof value === 'function', 'must 
 
 export const text: Check = matching((value) => typeof value === 'string', 'must be a string')
 
-/** A text that is not empty. */
 export const word: Check = matching((value) => typeof value === 'string' && value !== '', 'must be a non-empty string')
 
-/** A text that matches a pattern. */
 // @__NO_SIDE_EFFECTS__
 export function like(pattern: RegExp, detail: string): Check {
   return matching((value) => typeof value === 'string' && pattern.test(value), detail)
 }
 
-/** An integer in a range, both ends included. */
 // @__NO_SIDE_EFFECTS__
 export function whole(least: number, greatest: number): Check {
   return matching(
@@ -32,7 +29,6 @@ export function whole(least: number, greatest: number): Check {
   )
 }
 
-/** One of several values. */
 // @__NO_SIDE_EFFECTS__
 export function oneOf(values: readonly unknown[]): Check {
   return matching((value) => values.includes(value), `must be one of ${values.join(', ')}`)
@@ -49,7 +45,7 @@ export function has(...methods: readonly string[]): Check {
   }
 }
 
-/** A list. An item must not be `undefined`, and the list must have no holes; `item` is not called for them. */
+/** A list without holes or `undefined` items; `item` is not called for these. */
 // @__NO_SIDE_EFFECTS__
 export function arrayOf(item: Check, detail = 'must be a list', least = 0): Check {
   return (value) => {
@@ -58,7 +54,6 @@ export function arrayOf(item: Check, detail = 'must be a list', least = 0): Chec
   }
 }
 
-/** An object with names of the caller's choice. */
 // @__NO_SIDE_EFFECTS__
 export function recordOf(item: Check): Check {
   return (value) => {
@@ -67,13 +62,13 @@ export function recordOf(item: Check): Check {
   }
 }
 
-/** A list that filters. It must not be empty: that would silently turn the filter off. */
+/** A non-empty list for a filter: an empty one would silently disable the filter. */
 export const names: Check = arrayOf(word, 'must be a list of at least one name', 1)
 
-/** A time-out of a network call in milliseconds. */
+/** Time-out of a network call in milliseconds. */
 export const timeout: Check = whole(1, HOUR_MS)
 
-/** The delays before each further attempt, in milliseconds. */
+/** Delays before each further attempt, in milliseconds. */
 export const schedule: Check = matching(
   (value) =>
     Array.isArray(value) && [...value].every((ms, index) => Number.isSafeInteger(ms) && ms >= (value[index - 1] ?? 0)),

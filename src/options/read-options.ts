@@ -1,14 +1,13 @@
 import { type ConfigProblem, type FaultCode, SallyportError } from '../errors.ts'
 import { nearNames } from '../model/suggestions.ts'
 
-/** Unchecked options. */
 export type GivenOptions = Readonly<Record<string, unknown>>
 
-/** The fault of a value: a text, or the problems of its members. `undefined`: no fault. */
+/** Fault of a value: a text, or the problems of its members. `undefined`: no fault. */
 export type OptionFault = string | readonly ConfigProblem[] | undefined
 
 /**
- * The check of an optional option. Not called for `undefined`, which means absent; `null` is a value.
+ * Check of an optional option. Not called for `undefined`, which means absent; `null` is a value.
  *
  * @param given All options of the call, for a rule between two of them.
  */
@@ -17,10 +16,8 @@ export interface Check {
   readonly missing?: never
 }
 
-/** The check of a required option. */
 export interface RequiredCheck {
   (value: unknown, given: GivenOptions): OptionFault
-  /** The detail of the problem when the option is absent. */
   readonly missing: string
 }
 
@@ -32,10 +29,9 @@ export type Checks<Options> = {
 
 type Table = Readonly<Record<string, Check | RequiredCheck>>
 
-/** Gives the problems between options of a call, each of which may be wrong itself. */
+/** Returns the problems between options of a call. Each option may be invalid. */
 export type Rules = (given: GivenOptions) => readonly ConfigProblem[]
 
-/** Makes an option required. */
 // @__NO_SIDE_EFFECTS__
 export function required(check: Check, missing = 'is required'): RequiredCheck {
   return Object.assign((value: unknown, given: GivenOptions) => check(value, given), { missing })
@@ -44,8 +40,8 @@ export function required(check: Check, missing = 'is required'): RequiredCheck {
 /**
  * Reads the options of a call by a table of checks. Returns a copy that the caller cannot change.
  *
- * @throws {SallyportError} `option_invalid`, with all problems at once: an option is unknown (suggestions are listed), missing, of
- * another type, out of its range, or breaks one of the `rules`.
+ * @throws {SallyportError} `option_invalid`, with all problems at once: an option is unknown (with suggestions), missing, of
+ * another type, out of range, or breaks one of the `rules`.
  */
 export function readOptions<Options extends object>(
   call: string,
@@ -60,9 +56,9 @@ export function readOptions<Options extends object>(
 }
 
 /**
- * Checks arguments that are all of one kind.
+ * Checks arguments of one kind.
  *
- * @throws {SallyportError} `option_invalid`, with all problems at once; their fields are `argument 1`, `argument 2`, …
+ * @throws {SallyportError} `option_invalid`; the fields are `argument 1`, `argument 2`, …
  */
 export function checkArguments(call: string, values: readonly unknown[], check: Check, least = 1): void {
   const few = values.length < least ? [{ detail: `needs at least ${least} of these arguments` }] : []
@@ -70,17 +66,14 @@ export function checkArguments(call: string, values: readonly unknown[], check: 
   optionError(call, [...few, ...problems.flat()])
 }
 
-/** The fault of a required value. */
 export function faultOf(value: unknown, check: Check): OptionFault {
   return value === undefined ? 'is required' : check(value, {})
 }
 
-/** All problems of options; their fields are names of options. */
 export function problemsIn(options: unknown, checks: object, rules?: Rules): readonly ConfigProblem[] {
   return examine(options, checks as Table, rules).problems
 }
 
-/** Throws if there are any problems. */
 export function optionError(
   call: string,
   problems: readonly ConfigProblem[],
@@ -89,13 +82,12 @@ export function optionError(
   if (problems.length > 0) throw new SallyportError(code, `${call}:`, problems)
 }
 
-/** The check of an option that is itself an object of options. */
+/** Check of an option that is itself an object of options. */
 // @__NO_SIDE_EFFECTS__
 export function nested<Options>(checks: Checks<Options>, rules?: Rules): Check {
   return (value) => problemsIn(value, checks, rules)
 }
 
-/** Unknown names, with suggestions. */
 function unknownIn(given: object, names: readonly string[]): ConfigProblem[] {
   const unknown = Object.keys(given).filter((name) => !names.includes(name))
   return unknown.map((field) => ({
@@ -104,20 +96,18 @@ function unknownIn(given: object, names: readonly string[]): ConfigProblem[] {
   }))
 }
 
-/** Suggestions for an unknown name, for the end of a detail. */
+/** Suggestions for an unknown name, as the end of a detail. */
 export function near(name: string, names: readonly string[]): string {
   const found = nearNames(name, names)
   return found.length > 0 ? `; near: ${found.join(', ')}` : ''
 }
 
-/** The problems of the value of a field. */
 export function problemsAt(field: string, fault: OptionFault): readonly ConfigProblem[] {
   if (fault === undefined) return []
   if (typeof fault === 'string') return [{ field, detail: fault }]
   return fault.map((problem) => ({ ...problem, field: pathOf(field, problem.field) }))
 }
 
-/** Whether a value is an object with keys. */
 export function isRecord(value: unknown): value is GivenOptions {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
@@ -139,7 +129,7 @@ function examine(
   return { own, problems: [...unknownIn(given, names), ...problems, ...(rules?.(own) ?? [])] }
 }
 
-/** The value of an option, own or inherited (an instance of a class may hold options), but not from `Object.prototype`. */
+/** Reads an option, own or inherited (a class instance may hold options), but not from `Object.prototype`. */
 function optionValue(given: GivenOptions, name: string): unknown {
   if (Object.hasOwn(given, name)) return given[name]
   if (name in Object.prototype) return undefined

@@ -1,7 +1,4 @@
-/**
- * Source of all `gen_ai.*` names here. The conventions have no release: every name has status Development and may change. So they are
- * pinned to a commit; the schema URL is that of the commit's registry. To update the version, change this file only.
- */
+/** The conventions of all `gen_ai.*` names here, pinned to a commit: every name may still change. To update, change only this file. */
 export const CONVENTIONS = {
   repository: 'https://github.com/open-telemetry/semantic-conventions-genai',
   commit: '06ec68e722c45a7218e23ea1bc1339fe4e21ecae',
@@ -41,6 +38,7 @@ export const RUN_ATTRIBUTE = {
   parentId: 'agent.run.parent_id',
   resumedFromId: 'agent.run.resumed_from_id',
   attempt: 'agent.run.attempt',
+  reportedBy: 'agent.run.reported_by',
   environment: 'agent.run.environment',
   countsScope: 'agent.run.counts_scope',
   totalTokens: 'agent.run.total_tokens',
@@ -62,7 +60,7 @@ export const RUN_ATTRIBUTE = {
 /** `error.type` of a failed run without an error type. */
 export const OTHER_ERROR = '_OTHER'
 
-/** `gen_ai.token.modality` of tokens whose modality was not reported. */
+/** `gen_ai.token.modality` of tokens without a reported modality. */
 export const UNKNOWN_MODALITY = 'unknown'
 
 /** Histograms of one run, with the buckets of the conventions. */
@@ -87,7 +85,7 @@ export const HISTOGRAM = {
   },
 } as const
 
-/** Token counters, by the count that each adds up. */
+/** Token counters by the count that each sums. */
 export const TOKEN_COUNTER = {
   inputTokens: {
     name: 'gen_ai.client.inference.usage.input_tokens',
@@ -111,7 +109,7 @@ export const TOKEN_COUNTER = {
   },
 } as const
 
-/** Values of `gen_ai.provider.name` in the conventions, each with other names of the provider. */
+/** Values of `gen_ai.provider.name`, with other names of each provider. */
 const PROVIDER_NAMES: ReadonlyMap<string, string> = new Map(
   Object.entries({
     anthropic: [],
@@ -133,10 +131,7 @@ const PROVIDER_NAMES: ReadonlyMap<string, string> = new Map(
   }).flatMap(([known, others]) => [known, ...others].map((name): [string, string] => [name, known])),
 )
 
-/**
- * A provider's name in the conventions, ignoring case and suffixes of SDKs such as `.chat`. A provider that the conventions do not know
- * keeps its name.
- */
+/** A provider's name in the conventions, without regard to case and SDK suffixes such as `.chat`. An unknown provider keeps its name. */
 export function providerName(reported: string): string {
   let name = reported.toLowerCase()
   while (name !== '') {

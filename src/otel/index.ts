@@ -1,6 +1,5 @@
 /**
- * Exports runs as spans and metrics of OpenTelemetry, by its conventions for generative AI.
- *
+ * Exports runs as OpenTelemetry spans and metrics, by its conventions for generative AI.
  * @module sallyport/otel
  */
 import {
@@ -28,22 +27,21 @@ import { attributesOf, costAttributesOf, errorTypeOf, timesOf } from './run-span
 export interface OtelRunExporterOptions {
   /** Receives the spans. Default: the provider registered with `@opentelemetry/api`; without one there are no spans. */
   readonly tracerProvider?: TracerProvider
-  /** Receives the metrics. Default: the provider registered with `@opentelemetry/api`; without one there are no metrics. */
+  /** Receives the metrics. Default: as for spans. */
   readonly meterProvider?: MeterProvider
   /** `client`: the agents are a remote service. Default: `internal`. */
   readonly spanKind?: 'internal' | 'client'
   /** Marks cancelled runs as errors: OpenTelemetry has no status for them. Default: `false`. */
   readonly cancelledIsError?: boolean
   /**
-   * Exports `error.message` as the message of the span's status. Error messages can quote personal data, and every reader of the
-   * traces sees them. Default: `false`.
+   * Exports `error.message` as the span's status message, which can quote personal data for every reader of the traces. Default: `false`.
    */
   readonly errorMessages?: boolean
   /** Exports the cost of runs, as `agent.run.cost.*`. Default: `false`. */
   readonly cost?: boolean
   /**
-   * Gives further attributes of a run's span, such as its tenant or a tag; they replace the exporter's attributes of the same name. If
-   * it throws, the run is exported without them and the error is logged. Default: none.
+   * Returns further attributes of a run's span, which replace equal names. If it throws, the run is exported without them and the error
+   * is logged. Default: none.
    */
   readonly attributes?: (run: EndedRun) => Attributes
 }
@@ -59,12 +57,10 @@ const CHECKS: Checks<OtelRunExporterOptions> = {
 }
 
 /**
- * Exports each run to OpenTelemetry when it ends: one `invoke_agent` span with the run's own times, and metrics. Follows one pinned
- * version of the GenAI semantic conventions, which are in development: see `docs/opentelemetry.md`.
- *
- * Pass it to `createSallyport` in `exporters`. Needs `@opentelemetry/api` 1.9 or later.
- *
- * @throws SallyportError `option_invalid`, with every fault of the options.
+ * Exports each run to OpenTelemetry when it ends: one `invoke_agent` span with the run's own times, and metrics. Follows a pinned version
+ * of the GenAI semantic conventions, which are in development: see `docs/opentelemetry.md`. Pass it to `createSallyport` in `exporters`.
+ * Needs `@opentelemetry/api` 1.9 or later.
+ * @throws SallyportError `option_invalid`, with all problems of the options.
  */
 export function otelRunExporter(options: OtelRunExporterOptions = {}): RunExporter {
   const { tracerProvider, meterProvider, spanKind, attributes, ...flags } = readOptions(
@@ -106,7 +102,7 @@ export function otelRunExporter(options: OtelRunExporterOptions = {}): RunExport
 
 const SCOPE = 'sallyport'
 
-/** The host's attributes, or its error, which must not lose the run. */
+/** Catches the host's error, so that the run is still exported. */
 function ownAttributes(
   run: EndedRun,
   attributesFor: OtelRunExporterOptions['attributes'],
@@ -125,10 +121,7 @@ function nameOf({ agent }: EndedRun): string {
   return agent?.name === undefined ? INVOKE_AGENT : `${INVOKE_AGENT} ${agent.name}`
 }
 
-/**
- * The parent span reported by the run, else none: the active span here belongs to a request. A post has no trace flags, so the parent
- * counts as sampled.
- */
+/** The reported parent span or none: the active span belongs to a request. Posts have no trace flags, so the parent counts as sampled. */
 function parentOf({ trace: reported }: EndedRun): Context {
   if (reported === undefined) return ROOT_CONTEXT
   const parent = { traceId: reported.traceId, spanId: reported.spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true }
@@ -140,7 +133,7 @@ function errorStatus({ error }: EndedRun, withMessage: boolean): SpanStatus {
   return withMessage && error?.message !== undefined ? { code, message: error.message } : { code }
 }
 
-/** The metrics of the current provider. Unlike tracers, meters do not follow a provider that is registered later. */
+/** Metrics of the current provider. Unlike tracers, meters do not follow a provider that is registered later. */
 function currentMetrics(reported: MeterProvider | undefined): () => RunMetrics {
   let provider: MeterProvider | undefined
   let current: RunMetrics | undefined

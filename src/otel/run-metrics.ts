@@ -9,11 +9,9 @@ import {
   TOKEN_COUNTER,
   UNKNOWN_MODALITY,
 } from './conventions.ts'
-import { definedAttributes } from './run-span.ts'
+import { definedAttributes, reporterOf } from './run-span.ts'
 
-/** Measurements of a run that come from its span. */
 export interface Measured {
-  /** Duration of the span. */
   readonly seconds: number
   readonly errorType: string | undefined
   /** Context of the span, for exemplars. */
@@ -23,12 +21,10 @@ export interface Measured {
 /** Records the metrics of an ended run. Ids of runs, sessions or users are never attributes. */
 export type RunMetrics = (run: EndedRun, measured: Measured) => void
 
-/** Usage of one model, or of the whole run. */
 type Share = Pick<EndedRun, 'provider' | 'model' | 'responseModel' | 'counts'>
 
 type TokenCount = keyof typeof TOKEN_COUNTER
 
-/** Creates the instruments on `meter`. */
 export function createRunMetrics(meter: Meter): RunMetrics {
   const duration = histogram(meter, HISTOGRAM.duration)
   const modelCalls = histogram(meter, HISTOGRAM.modelCalls)
@@ -36,21 +32,30 @@ export function createRunMetrics(meter: Meter): RunMetrics {
   const tokens = tokenCounters(meter)
 
   return (run, { seconds, errorType, context }) => {
-    const agent = definedAttributes({ [ATTRIBUTE.agentName]: run.agent?.name })
+    const name = { [ATTRIBUTE.agentName]: run.agent?.name }
     const ended = { [RUN_ATTRIBUTE.status]: run.status, [ATTRIBUTE.requestModel]: run.model }
-    duration.record(seconds, definedAttributes({ ...agent, ...ended, [ATTRIBUTE.errorType]: errorType }), context)
-    // Counts of a tree include those of child runs, which are recorded separately.
+    const endedBy = { [RUN_ATTRIBUTE.reportedBy]: reporterOf(run, 'status') }
+    const measured = { ...name, ...ended, ...endedBy, [ATTRIBUTE.errorType]: errorType }
+    duration.record(seconds, definedAttributes(measured), context)
+    // Counts of a tree include child runs, which are recorded separately.
     if (run.countsScope === 'tree') return
-    if (run.counts?.modelCalls !== undefined) modelCalls.record(run.counts.modelCalls, agent, context)
-    if (run.counts?.toolCalls !== undefined) toolCalls.record(run.counts.toolCalls, agent, context)
-    countTokens(run, tokens, context)
+    const meteredBy = { [RUN_ATTRIBUTE.reportedBy]: reporterOf(run, 'usage') }
+    const calls = definedAttributes({ ...name, ...meteredBy })
+    if (run.counts?.modelCalls !== undefined) modelCalls.record(run.counts.modelCalls, calls, context)
+    if (run.counts?.toolCalls !== undefined) toolCalls.record(run.counts.toolCalls, calls, context)
+    countTokens(run, meteredBy, tokens, context)
   }
 }
 
-function countTokens(run: EndedRun, counters: ReadonlyMap<TokenCount, Counter>, context: Context): void {
+function countTokens(
+  run: EndedRun,
+  meteredBy: Attributes,
+  counters: ReadonlyMap<TokenCount, Counter>,
+  context: Context,
+): void {
   const shares: readonly Share[] = run.usageByModel?.length ? run.usageByModel : [run]
   for (const share of shares) {
-    const attributes = tokenAttributes(share)
+    const attributes = definedAttributes({ ...tokenAttributes(share), ...meteredBy })
     for (const [count, counter] of counters) {
       const tokens = share.counts?.[count]
       if (tokens !== undefined) counter.add(tokens, attributes, context)
@@ -59,13 +64,13 @@ function countTokens(run: EndedRun, counters: ReadonlyMap<TokenCount, Counter>, 
 }
 
 function tokenAttributes({ provider, model, responseModel }: Share): Attributes {
-  return definedAttributes({
+  return {
     [ATTRIBUTE.operationName]: INVOKE_AGENT,
     [ATTRIBUTE.providerName]: provider === undefined ? undefined : providerName(provider),
     [ATTRIBUTE.tokenModality]: UNKNOWN_MODALITY,
     [ATTRIBUTE.requestModel]: model,
     [ATTRIBUTE.responseModel]: responseModel,
-  })
+  }
 }
 
 function histogram(meter: Meter, { name, buckets, ...options }: (typeof HISTOGRAM)[keyof typeof HISTOGRAM]): Histogram {

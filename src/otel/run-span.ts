@@ -2,7 +2,6 @@ import type { Attributes } from '@opentelemetry/api'
 import type { EndedRun } from '../ports/run-exporter.ts'
 import { ATTRIBUTE, INVOKE_AGENT, OTHER_ERROR, providerName, RUN_ATTRIBUTE } from './conventions.ts'
 
-/** Attributes of a run's span. Unknown ones are left out. */
 export function attributesOf(run: EndedRun, errorType: string | undefined): Attributes {
   const { agent, counts, provider, finishReason } = run
   return definedAttributes({
@@ -26,6 +25,11 @@ export function attributesOf(run: EndedRun, errorType: string | undefined): Attr
   })
 }
 
+/** `agent` if only an agent reported a part of the run or its end; otherwise `undefined`. */
+export function reporterOf({ byAgent = [] }: EndedRun, part: 'status' | 'usage'): 'agent' | undefined {
+  return byAgent.includes('status') || byAgent.includes(part) ? 'agent' : undefined
+}
+
 function runAttributes(run: EndedRun): Attributes {
   const { counts, timings } = run
   return {
@@ -34,6 +38,7 @@ function runAttributes(run: EndedRun): Attributes {
     [RUN_ATTRIBUTE.parentId]: run.parentRunId,
     [RUN_ATTRIBUTE.resumedFromId]: run.resumedFromRunId,
     [RUN_ATTRIBUTE.attempt]: run.attempt,
+    [RUN_ATTRIBUTE.reportedBy]: reporterOf(run, 'status'),
     [RUN_ATTRIBUTE.environment]: run.environment,
     [RUN_ATTRIBUTE.countsScope]: run.countsScope,
     [RUN_ATTRIBUTE.totalTokens]: counts?.totalTokens,
@@ -50,7 +55,7 @@ function runAttributes(run: EndedRun): Attributes {
   }
 }
 
-/** Cost attributes of a run. A double is not exact: read sums of money from the store. */
+/** A double is not exact: read sums of money from the store. */
 export function costAttributesOf({ cost }: EndedRun): Attributes {
   if (cost === undefined) return {}
   return {
@@ -60,7 +65,7 @@ export function costAttributesOf({ cost }: EndedRun): Attributes {
   }
 }
 
-/** `error.type` of a run; `undefined` when it ended without an error. */
+/** `error.type` of a run; `undefined` if it ended without an error. */
 export function errorTypeOf({ status, error }: EndedRun, cancelledIsError: boolean): string | undefined {
   if (status === 'expired') return status
   if (status === 'failed') return error?.type ?? OTHER_ERROR
@@ -68,7 +73,6 @@ export function errorTypeOf({ status, error }: EndedRun, cancelledIsError: boole
   return undefined
 }
 
-/** The attributes that are not `undefined`. */
 export function definedAttributes(attributes: Attributes): Attributes {
   const kept: Attributes = {}
   for (const name of Object.keys(attributes)) if (attributes[name] !== undefined) kept[name] = attributes[name]
@@ -86,16 +90,16 @@ function inSeconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1000
 }
 
-/** Start and end of a run in epoch milliseconds; `end` is never before `start`. */
+/** Epoch milliseconds; `end` is never before `start`. */
 interface RunTimes {
   readonly start: number
   readonly end: number
 }
 
-/** The last millisecond of OTLP, which has unsigned 64 bits for nanoseconds. */
+/** Last millisecond of OTLP, which has unsigned 64 bits for nanoseconds. */
 const LATEST = 18_446_744_073_709
 
-/** Start and end of a run: as reported, else derived from the time it was queued, its duration, and its first and last report. */
+/** Start and end of a run: as reported, else derived from the queue time, the duration, and the first and last report. */
 export function timesOf({ timings, createdAt, lastSeenAt }: EndedRun): RunTimes {
   const began = spanInstant(timings?.startedAt ?? timings?.queuedAt)
   const ended = spanInstant(timings?.endedAt)

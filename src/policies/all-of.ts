@@ -7,13 +7,11 @@ const MAX_ROUNDS = 10
 /**
  * Sends a message only if all policies do: `allOf(preferences(…), quietHours({ … }), throttle({ … }))`.
  *
- * They are asked one after the other, in the order given. The first that skips decides, and no later one is asked: put the one
- * that skips most, or is fastest, first. If some defer, the latest time counts, and all are asked again for that time, until none
- * defers; after ten rounds the time of the tenth counts. `limits` are those of all policies in the last round.
- *
- * An error of a policy is rethrown, and a result that is no verdict throws a `TypeError`: neither counts as `send`.
- *
- * @throws SallyportError `option_invalid`, with all faults at once: no policy was given, or an argument is not one.
+ * It asks them in order. The first one that skips decides, and later ones are not asked: put the one that skips most, or is fastest,
+ * first. If some defer, the latest time counts, and all are asked again for that time, until none defers; after ten rounds the tenth time
+ * counts. `limits` are those of all policies in the last round. It rethrows errors of policies and throws a `TypeError` for a result that
+ * is no verdict: neither counts as `send`.
+ * @throws SallyportError `option_invalid`, with all problems: no policy was given, or an argument is not one.
  */
 export function allOf(...policies: readonly DeliveryPolicy[]): DeliveryPolicy {
   checkArguments('allOf', policies, has('decide'))

@@ -1,6 +1,5 @@
 /**
  * Delivery policies: preferences, quiet hours and throttles, and `allOf` to combine them.
- *
  * @module sallyport/policy
  */
 

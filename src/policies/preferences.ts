@@ -4,29 +4,27 @@ import { readOptions, required } from '../options/read-options.ts'
 import type { DeliveryPolicy } from '../ports/delivery-policy.ts'
 
 /**
- * A recipient's preferences: `true` for yes, `false` for no. The most specific one counts: for an event in a channel, then for the
- * event, then for the channel. All else is allowed.
- *
- * A plain object, as JSON gives, with no other properties.
+ * A recipient's preferences: `true` for yes, `false` for no. The most specific one counts: an event in a channel, then the event, then
+ * the channel. All else is allowed. Must be a plain object without other properties.
  */
 export interface PreferenceSet {
-  /** By channel: `{ sms: false }` is no text messages. */
+  /** By channel: `{ sms: false }` excludes text messages. */
   readonly channels?: Readonly<Record<string, boolean>>
   /**
-   * By event, as a whole or by channel: `{ newsletter: false, 'order.shipped': { email: true, sms: false } }`. A channel that an
-   * event does not name is as `channels` has it.
+   * By event, whole or by channel: `{ newsletter: false, 'order.shipped': { email: true, sms: false } }`. Unnamed channels: as in
+   * `channels`.
    */
   readonly events?: Readonly<Record<string, boolean | Readonly<Record<string, boolean>>>>
 }
 
 /**
- * Skips what the recipient does not want, as `opted_out`. Critical events pass, without `find` being asked.
+ * Skips unwanted messages as `opted_out`. Critical events pass without a call of `find`.
  *
- * It fails closed. An error of `find` is rethrown. A result that is no {@link PreferenceSet} (`null`, an instance of a class, a misspelt
- * property) throws a `TypeError` that quotes nothing of it. While planning, both are answered 503 `policy_unavailable`.
- *
- * @param find Finds the preferences of a recipient of that tenant; `undefined` if there are none: everything is allowed. It is
- * called for each channel of an event, and again before a deferred send.
+ * It fails closed: it rethrows errors of `find`, and throws a `TypeError` that quotes no data for a result that is no
+ * {@link PreferenceSet} (`null`, an instance of a class, a misspelt property). While planning, both are answered 503
+ * `policy_unavailable`.
+ * @param find Finds the preferences of a recipient of that tenant; `undefined`: everything is allowed. Called for each channel of an
+ * event, and again before a deferred send.
  * @throws SallyportError `option_invalid`: `find` is not a function.
  */
 export function preferences(
@@ -50,7 +48,7 @@ function wants({ channels = {}, events = {} }: PreferenceSet, eventType: string,
   return typeof event === 'boolean' ? event : (own(event, channel) ?? own(channels, channel) ?? true)
 }
 
-/** Reads an own property only: an event may be called `constructor`. */
+/** Reads own properties only: an event may be called `constructor`. */
 function own<Value>(values: Readonly<Record<string, Value>>, key: string): Value | undefined {
   return Object.hasOwn(values, key) ? values[key] : undefined
 }
@@ -74,7 +72,7 @@ function isSwitches(value: unknown): boolean {
   return isPlain(value) && Object.values(value).every((each) => typeof each === 'boolean')
 }
 
-/** Whether an object is plain: a `Map` or a row of a database library might look empty. */
+/** Refuses other objects: a `Map` or a database row might look empty. */
 function isPlain(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)

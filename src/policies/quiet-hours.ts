@@ -2,17 +2,17 @@ import { arrayOf, matching, names, oneOf } from '../options/checks.ts'
 import { type Check, type Checks, readOptions, required } from '../options/read-options.ts'
 import type { DeliveryPolicy } from '../ports/delivery-policy.ts'
 
-/** The times of {@link quietHours}, and the channels they hold for. */
+/** Options of {@link quietHours}. */
 export interface QuietHoursOptions {
-  /** When they begin, by the recipient's wall clock: `00:00` to `23:59`. */
+  /** Start by the recipient's wall clock: `00:00` to `23:59`. */
   readonly from: string
-  /** When they end: the first minute that is not quiet, likewise. Earlier than `from`: on the day after. */
+  /** End, exclusive, in the same format. Earlier than `from`: on the next day. */
   readonly to: string
-  /** An IANA zone, such as `Europe/Vienna`, for recipients whose `timeZone` is absent or does not exist. */
+  /** IANA zone, such as `Europe/Vienna`, for recipients without a valid `timeZone`. */
   readonly timeZone: string
-  /** The channels whose messages wait. Default: all. */
+  /** Channels whose messages wait. Default: all. */
   readonly channels?: readonly string[]
-  /** The days on which they begin, 1 (Monday) to 7 (Sunday), by the recipient's calendar. Default: all. */
+  /** Days on which quiet hours start, 1 (Monday) to 7 (Sunday), by the recipient's calendar. Default: all. */
   readonly days?: readonly number[]
 }
 
@@ -23,17 +23,16 @@ const DAY = 24 * 60
  * Defers messages during quiet hours: a message between `from` and `to`, by the wall clock of the recipient's time zone, waits until
  * `to`. Critical events pass.
  *
- * It waits until the start of the first minute that is not quiet, with changes of the clock included. If clocks go forward over `to`,
- * that is the first instant after the gap; if `to` comes twice as they go back, it is the next one.
- *
- * @throws SallyportError `option_invalid`, with all that is wrong with the options.
+ * The wait ends with the first minute that is not quiet, with clock changes included. If clocks skip `to`, that is the first instant
+ * after the gap; if `to` occurs twice, it is the next one.
+ * @throws SallyportError `option_invalid`, with all problems of the options.
  */
 export function quietHours(options: QuietHoursOptions): DeliveryPolicy {
   const { from, to, clock: otherwise, days, channels } = checkQuietHours(options)
   const length = modulo(to - from, DAY)
   const clockIn = wallClocks(otherwise)
 
-  /** Quiet minutes from a wall-clock time on, if the clock does not change. */
+  /** Quiet minutes from a wall-clock time on, without a clock change. */
   function quietMinutes(shown: number): number {
     const since = modulo(shown - from, DAY)
     const dayBegun = (shown - from - since) / DAY
@@ -57,10 +56,7 @@ export function quietHours(options: QuietHoursOptions): DeliveryPolicy {
   }
 }
 
-/**
- * The first minute after `start`, up to `end`, at which a wall clock changes, by binary search. For spans of less than a few days: no
- * clock ever changed forward and back in so short a time.
- */
+/** By binary search, for spans below a few days: no clock ever changed forward and back in that time. */
 function firstChange(clock: WallClock, start: number, end: number): number | undefined {
   const isChanged = (minute: number) => clock(minute) - clock(start) !== minute - start
   if (!isChanged(end)) return undefined
@@ -74,7 +70,6 @@ function firstChange(clock: WallClock, start: number, end: number): number | und
   return changed
 }
 
-/** The ISO weekday of a day counted from 1970-01-01, a Thursday. */
 function isoWeekday(day: number): number {
   return modulo(day + 3, 7) + 1
 }
@@ -83,16 +78,11 @@ function modulo(dividend: number, divisor: number): number {
   return ((dividend % divisor) + divisor) % divisor
 }
 
-/** Checked options of `quietHours`, with defaults. */
 interface CheckedQuietHours {
-  /** Minutes of the day. */
   readonly from: number
-  /** Minutes of the day. */
   readonly to: number
-  /** The wall clock of `timeZone`. */
   readonly clock: WallClock
   readonly days: ReadonlySet<number>
-  /** Absent: all. */
   readonly channels?: ReadonlySet<string>
 }
 
@@ -116,7 +106,6 @@ const CHECKS: Checks<QuietHoursOptions> = {
   days: arrayOf(oneOf(EVERY_DAY), 'must be a list of at least one day, from 1 (Monday) to 7 (Sunday)', 1),
 }
 
-/** Checks the options of `quietHours`. Throws all problems at once. */
 function checkQuietHours(options: QuietHoursOptions): CheckedQuietHours {
   const { from, to, timeZone, channels, days = EVERY_DAY } = readOptions('quietHours', options, CHECKS)
   return {
@@ -133,10 +122,9 @@ function minuteOfDay(time: unknown): number | undefined {
   return hours === undefined ? undefined : Number(hours) * 60 + Number(minutes)
 }
 
-/** Maps minutes since the epoch to local minutes: what calendar and clock of a place show, counted from 1970-01-01 too. */
+/** Maps minutes since the epoch to local minutes, counted from 1970-01-01 by the local calendar and clock. */
 type WallClock = (minute: number) => number
 
-/** Returns the wall clock of an IANA time zone. */
 type WallClocks = (timeZone: string | undefined) => WallClock
 
 /** The wall clock of an IANA time zone; `undefined` if the name is unknown. */
@@ -150,14 +138,13 @@ function wallClock(timeZone: string): WallClock | undefined {
   }
 }
 
-/** Most zones in the cache: each takes some 50 KB, and names may come from users. */
+/** Maximum zones in the cache: each takes some 50 KB, and names may come from users. */
 const MAX_KEPT = 200
-/** The longest name of a zone has half as many characters. */
+/** Twice the length of the longest zone name. */
 const MAX_NAME = 64
 
 /**
  * Caches wall clocks: creating one takes as long as dozens of calls.
- *
  * @param otherwise For a missing or unknown name.
  */
 function wallClocks(otherwise: WallClock): WallClocks {

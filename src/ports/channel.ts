@@ -7,66 +7,52 @@ export interface OutboundMessage {
   readonly to: string
   readonly content: Content
   readonly eventType: string
-  /** The dispatch; of a digest, that of its oldest event, as is `createdAt`. */
+  /** Id of the dispatch. A digest has the id and the `createdAt` of its oldest event. */
   readonly dispatchId: string
   readonly tenant: string
+  /** Id of the recipient, as in the dispatch. */
+  readonly recipient: string
   readonly locale?: string
-  /** When the event was accepted, epoch milliseconds. */
+  /** Time of acceptance, epoch milliseconds. */
   readonly createdAt: number
 }
 
 /** Context of one attempt. */
 export interface SendContext {
-  /** Equal for every attempt: pass it to the provider as the idempotency key, so that it recognises a repeat. */
+  /** Equal for every attempt. Pass it to the provider as the idempotency key. */
   readonly deliveryId: string
-  /** 1 for the first. */
+  /** 1-based. */
   readonly attempt: number
-  /** Earlier attempts, oldest first. An attempt without an outcome ended with its worker and may have been sent. */
+  /** Earlier attempts, oldest first. An attempt without an outcome may have been sent: its worker died. */
   readonly history: readonly Attempt[]
   /** Aborted when the send times out or the lease ends. Send nothing after that. */
   readonly signal: AbortSignal
 }
 
 /**
- * Outcome of one attempt. `code` is a short lower_snake word for logs and records, never text of the provider. `provider` names
- * the provider when a channel has several. `cause` is an unexpected error that the channel caught; it goes to the log and
- * `onError` only.
+ * Outcome of one attempt. `code` is a lower_snake word for logs and records, never text of the provider. `provider` is set when a
+ * channel has several. `cause` is an unexpected error, for the log and `onError` only.
  */
-export type SendOutcome = { readonly provider?: string } /** The provider took it. */ & (
+export type SendOutcome = { readonly provider?: string } /** The provider accepted the message. */ & (
   | { readonly outcome: 'sent'; readonly providerMessageId?: string }
-  /**
-   * Certainly not sent: try again. `retryAfterMs` is the wait that the provider asked for: the next attempt comes no sooner, and
-   * the delivery fails when that is after its expiry. Negative numbers and `NaN` are ignored.
-   */
+  /** Not sent: try again, after `retryAfterMs` at the earliest (below 0 and `NaN`: ignored). Fails if it expires before that. */
   | { readonly outcome: 'retry'; readonly code: string; readonly retryAfterMs?: number; readonly cause?: unknown }
-  /** May have been sent: try again with the same delivery id, which lets the provider recognise it. `retryAfterMs` as for `retry`. */
+  /** May have been sent: try again with the same delivery id. `retryAfterMs` as for `retry`. */
   | { readonly outcome: 'unknown'; readonly code: string; readonly retryAfterMs?: number; readonly cause?: unknown }
   /** Permanently refused: no further attempt. */
   | { readonly outcome: 'rejected'; readonly code: string }
 )
 
-/** Sends messages to recipients. A custom channel needs two methods. */
+/** Sends messages to recipients. */
 export interface Channel {
-  /**
-   * The recipient's address on this channel. `undefined`: there is none, and the delivery is skipped as `no_address`. Must be pure
-   * and quick: planning calls it.
-   */
+  /** Returns the recipient's address; `undefined` skips the delivery as `no_address`. Must be pure and quick. */
   address(recipient: Recipient): string | undefined
   /** Sends one message. A throw counts as `retry` with the reason `channel_error`. */
   send(message: OutboundMessage, context: SendContext): Promise<SendOutcome>
-  /**
-   * Backoff: milliseconds to wait before each further attempt, ascending, with a jitter of +-20 %.
-   * Default: 1, 5, 15, 45, 120, 240, 480 and 900 seconds. `[]`: one attempt.
-   */
+  /** Ascending milliseconds before each retry, jitter +-20 %. `[]`: no retry. Default: 1, 5, 15, 45, 120, 240, 480, 900 seconds. */
   readonly retrySchedule?: readonly number[]
-  /**
-   * The receiver of an address, such as the origin of a URL. Only a few deliveries to one receiver are in flight at a time, so that
-   * a dead receiver does not delay the others. Must be pure and quick. Default: the whole channel is one receiver.
-   */
+  /** Returns the receiver, such as a URL's origin; limits its deliveries in flight. Must be pure. Default: one per channel. */
   concurrencyKey?(address: string): string
-  /**
-   * Checks the template fields that an event defines for this channel, at start-up. Returns what is wrong, or `undefined`.
-   * Default: all fields are accepted.
-   */
+  /** Checks an event's template fields at start-up. Returns the fault, or `undefined`. Default: accepts all. */
   checkFields?(fields: readonly string[]): string | undefined
 }

@@ -1,10 +1,7 @@
-/** Time and timers. Injected, so that a test can control them. */
+/** Time and timers. Injected, so that tests can control them. */
 export interface Clock {
   /** Epoch milliseconds. */
   now(): number
-  /**
-   * Calls `run` once, after `ms` milliseconds. The returned function cancels it. The timer must keep the process alive with
-   * `keepAlive`, and must not without it.
-   */
+  /** Calls `run` once after `ms`; the returned function cancels it. Keeps the process alive only with `keepAlive`. */
   after(ms: number, run: () => void, keepAlive?: 'keepAlive'): () => void
 }

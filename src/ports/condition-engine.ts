@@ -14,10 +14,10 @@ export type Decision =
    */
   | { readonly outcome: 'error'; readonly detail: string; readonly cause?: unknown; readonly isLibrary?: boolean }
 
-/** A compiled rule. Can be evaluated any number of times. Must not throw. */
+/** A compiled rule, reusable. Must not throw. */
 export type CompiledCondition = (facts: ConditionFacts) => Decision
 
-/** Why a rule does not compile. */
+/** Reason why a rule does not compile. */
 export interface ConditionFault {
   readonly fault: string
   /** JSON Pointer into the rule. */
@@ -26,9 +26,6 @@ export interface ConditionFault {
 
 /** Compiles the JSON rules of a catalogue once, when it is defined. */
 export interface ConditionEngine {
-  /**
-   * Returns the compiled rule, or the fault that stops start-up. Must be synchronous, must not read inherited properties, and
-   * must limit the size of a rule and the work of its evaluation.
-   */
+  /** Returns the rule, or the fault that stops start-up. Must be synchronous, read own properties only, and limit size and work. */
   compile(rule: JsonValue): CompiledCondition | ConditionFault
 }

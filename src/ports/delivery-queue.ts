@@ -1,13 +1,7 @@
-/**
- * Wakes workers earlier than their polling does. Deliveries stay in the {@link DispatchStore}: a lost or repeated signal changes
- * when a worker claims, never what it claims.
- */
+/** Wakes workers before their next poll. Deliveries stay in the {@link DispatchStore}: lost or repeated signals are harmless. */
 export interface DeliveryQueue {
   /** Asks workers to claim due deliveries in `delayMs` milliseconds. Best effort; must not throw or block. */
   wake(delayMs: number): void
-  /**
-   * Calls `onDue` at each signal, in every listening process, until the returned function is called. Extra calls are harmless.
-   * `worker.start()` rethrows what it throws; nothing is started then, and `start()` may be called again.
-   */
+  /** Calls `onDue` at each signal in every process; the returned function stops it. `worker.start()` rethrows its errors. */
   listen(onDue: () => void): () => void
 }

@@ -5,7 +5,6 @@ export interface DispatchQuery {
   readonly tenant: string
   readonly sessionId?: string | undefined
   readonly eventType?: string | undefined
-  /** Exactly as in the request. */
   readonly recipient?: string | undefined
   readonly status?: DispatchStatus | undefined
   /** Accepted at or after this instant, epoch milliseconds by the store's clock. */
@@ -14,16 +13,12 @@ export interface DispatchQuery {
   readonly until?: number | undefined
   /** Order by acceptance. Default: `newest`. */
   readonly first?: 'oldest' | 'newest' | undefined
-  /** The most dispatches to give. */
   readonly limit: number
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   readonly cursor?: string | undefined
 }
 
-/**
- * One page of a list (keyset pagination). The last page has no `nextCursor`. A page of one filter is full while enough items
- * match. A page of several filters may be short or empty and still have a `nextCursor`: a store limits what it reads for one page.
- */
+/** One page of a list (keyset pagination). The last has no `nextCursor`. With several filters, a page may be short or empty. */
 export interface Page<T> {
   readonly items: readonly T[]
   readonly nextCursor?: string

@@ -4,6 +4,5 @@ export interface DispatchRemoval {
   readonly tenant?: string | undefined
   /** Accepted more than this many milliseconds ago, by the store's clock. */
   readonly acceptedForMs: number
-  /** The most dispatches to remove. */
   readonly limit: number
 }

@@ -45,14 +45,14 @@ export interface NewDispatch extends Omit<DispatchHead, 'createdAt'> {
   readonly source?: PlanSource
 }
 
-/** What {@link DispatchStore.accept} stores atomically. */
+/** Input of {@link DispatchStore.accept}, stored atomically. */
 export interface Acceptance {
   readonly dispatch: NewDispatch
-  /** Time to live of each delivery, in milliseconds from when it is first due. A held delivery expires with the queued one. */
+  /** Time to live in milliseconds from the first due time. A held delivery expires with the queued one. */
   readonly expiresInMs: number
-  /** Builds the caller's answer from the stored dispatch. Pure; never throws; changes nothing in its argument. */
+  /** Builds the caller's answer from the stored dispatch. Pure; never throws. */
   readonly answer: (dispatch: Dispatch) => DispatchAnswer
-  /** Absent: the caller sent no `Idempotency-Key`, and nothing is deduplicated. */
+  /** Absent when the caller sent no `Idempotency-Key`: nothing is deduplicated. */
   readonly idempotency?: {
     /** Unique within the tenant, 1-512 characters. */
     readonly key: string
@@ -60,8 +60,11 @@ export interface Acceptance {
     readonly fingerprint: string
     readonly ttlMs: number
   }
-  /** How many dispatches may be accepted under this key. Shares its counter with limits of policies; refused ones do not count. */
-  readonly quota?: SendLimit
+  /**
+   * Limits of accepted dispatches: all of them are counted, or none. Each shares its counter with limits of policies of the same key;
+   * refused dispatches do not count.
+   */
+  readonly quotas?: readonly SendLimit[]
 }
 
 /** Outcome of {@link DispatchStore.accept}. */
@@ -71,7 +74,7 @@ export type AcceptOutcome =
   | { readonly outcome: 'replayed'; readonly answer: DispatchAnswer }
   /** The key exists with another fingerprint; nothing was stored. */
   | { readonly outcome: 'key_reused' }
-  /** The `quota` is spent; nothing was stored. */
+  /** One of the `quotas` is spent; nothing was stored. */
   | { readonly outcome: 'quota_spent' }
 
 /** The stored answer of an idempotency key. */
@@ -83,13 +86,26 @@ export interface StoredAnswer {
 /** Deliveries that {@link DispatchStore.claim} may lease. */
 export interface ClaimRequest {
   readonly leaseMs: number
-  /**
-   * The most deliveries by channel. 0: the channel only counts for `nextDueInMs`. Channels without an entry are not leased: a
-   * worker claims nothing that it cannot send.
-   */
+  /** Maximum per channel. 0: counts for `nextDueInMs` only. Channels without an entry are not leased: they cannot be sent. */
   readonly limits: Readonly<Record<string, number>>
-  /** Receivers at their concurrency limit: nothing for them is leased. */
-  readonly busy: readonly { readonly channel: string; readonly concurrencyKey: string }[]
+  /** Receivers whose deliveries are not leased: at their concurrency limit, or paused for one tenant. They still expire. */
+  readonly busy: readonly BusyReceiver[]
+  /** Cursor: the tenant after which each channel's turns begin, from {@link Claims.last}. Need not exist. Default: the first tenant. */
+  readonly after?: Readonly<Record<string, string>>
+  /**
+   * Tenants at their share of a channel: their deliveries there are not leased. While the visited tenants have nothing to lease, the
+   * claim goes on to the next ones, to at least 256. It may lease fewer than the limit; with `nextDueInMs` 0 the next claim may find
+   * more. Default: none.
+   */
+  readonly full?: readonly { readonly channel: string; readonly tenant: string }[]
+}
+
+/** A receiver whose deliveries a claim leaves out. */
+export interface BusyReceiver {
+  readonly channel: string
+  readonly concurrencyKey: string
+  /** Default: all tenants. */
+  readonly tenant?: string
 }
 
 /** A delivery leased to one worker. */
@@ -99,21 +115,18 @@ export interface ClaimedDelivery {
   readonly address: string
   /** Absent: the worker renders `digest` first. */
   readonly content?: Content
-  /** Set when `content` is absent. */
   readonly digest?: Digest
   readonly concurrencyKey?: string
   readonly deferred?: true
-  /** The delivery was `sending` and its lease ran out: its worker died or hangs. For the log. Default: unknown. */
+  /** The delivery was `sending` and its lease ended: its worker died or hangs. For the log. Default: unknown. */
   readonly reclaimed?: true
-  /** Includes this attempt: 1 for the first. */
+  /** Includes this attempt. */
   readonly attempts: number
   /** Attempts before the last {@link DispatchStore.retry}; the retry schedule ignores them. Default: 0. */
   readonly attemptsBefore?: number
-  /** The attempts before this one. */
   readonly history: readonly Attempt[]
   /** Milliseconds since acceptance. */
   readonly waitedMs: number
-  /** Milliseconds until it expires. */
   readonly expiresInMs: number
   /** Fencing token of the lease, new for every claim; {@link DispatchStore.settle} requires it. */
   readonly fence: string
@@ -132,10 +145,11 @@ export interface DeliveryChange {
 /** Result of a claim. */
 export interface Claims {
   readonly deliveries: readonly ClaimedDelivery[]
-  /** Deliveries found past their expiry, with the held deliveries that expired with them. */
   readonly expired: readonly (DeliveryChange & { readonly dispatch: DispatchHead })[]
   /** Milliseconds until the next claimable delivery is due or its lease ends, if known. 0: more are due now. */
   readonly nextDueInMs?: number
+  /** The next {@link ClaimRequest.after} of each channel in which tenants took turns. Other channels keep theirs. */
+  readonly last?: Readonly<Record<string, string>>
 }
 
 /** Proof of a lease: the delivery and its fencing token. */
@@ -144,15 +158,17 @@ export interface LeaseToken {
   readonly fence: string
 }
 
-/** How a lease ends. Without `attempt` nothing was tried: the count goes back by 1 and no attempt is recorded. */
+/** End of a lease. Without `attempt` nothing was tried: the count goes back by 1 and no attempt is recorded. */
 export type Settlement = LeaseToken & { readonly attempt?: AttemptEnd } & (
     | { readonly to: 'sent' }
     | {
         readonly to: 'queued'
         /** Due again in this many milliseconds, by the store's clock. */
         readonly delayMs: number
-        /** Rendered content of the digest; no event joins it any more. */
+        /** Rendered content of the digest; further events do not join it. */
         readonly content?: Content
+        /** Why it waits. The delivery shows it until it is claimed again. */
+        readonly reason?: 'receiver_paused'
       }
     | { readonly to: 'failed' | 'skipped'; readonly reason: DeliveryReason }
   )
@@ -181,48 +197,50 @@ export interface RetryRequest {
   readonly expiresInMs: number
 }
 
-/** Outcome of {@link DispatchStore.replan}. `conflict`: the deliveries changed meanwhile, and nothing was done. */
+/** Outcome of {@link DispatchStore.replan}. `conflict`: the deliveries changed meanwhile; nothing was stored. */
 export type ReplanOutcome = ({ readonly outcome: 'replanned' } & DispatchChange) | { readonly outcome: 'conflict' }
 
 /**
  * Stores dispatches and their deliveries: the outbox. The delivery row is the job; there is no second queue.
  *
- * Every method throws when the store is unavailable (the caller gets 503 `store_unavailable`) and must then have changed
- * nothing, or all of it. The store's clock decides what is due, when a lease ends and what has expired. It also dates records:
- * `createdAt` of a dispatch, and the begin and end of attempts. Results share nothing with the store: a caller that changes one
- * must not change stored data.
+ * Every method throws when the store is unavailable (503 `store_unavailable`) and must then have made all of its changes or none.
+ * The store's clock decides due times, lease ends and expiry, and dates records: `createdAt` of a dispatch, begin and end of
+ * attempts. Results are copies: a caller that changes one must not change stored data.
  */
 export interface DispatchStore {
-  /**
-   * The stored answer of an idempotency key, if there is one. A repeat gets this answer whatever changed since. {@link accept}
-   * checks the key again.
-   */
+  /** Finds the stored answer of a key; a repeated request gets it even when data changed. {@link accept} checks the key again. */
   recall(tenant: string, key: string): Promise<StoredAnswer | undefined>
   /**
-   * Stores a dispatch, its deliveries and its idempotency key in one transaction. Exactly one of any number of concurrent calls
-   * with the same tenant and key is `accepted`, and at most `quota.max` calls with the same tenant and quota. The key is checked
-   * before the quota. Once the promise resolves, nothing may be lost.
+   * Stores a dispatch, its deliveries and its idempotency key in one transaction. Of concurrent calls with the same tenant and key,
+   * exactly one is `accepted`; of calls with the same tenant and quota, at most its `max`. The key is checked before the quotas.
+   * Once the promise resolves, nothing may be lost.
    *
    * The same transaction handles each `queued` delivery:
    * - With a digest, it joins the delivery whose digest is open: same tenant, event type, recipient, channel, address and key;
-   *   `queued`, not rendered, not due, not full; the one opened first. That delivery then belongs to both dispatches and expires
-   *   at the later of both expiries. Its limits are not counted again.
+   * `queued`, not rendered, not due, not full; the one opened first. That delivery then belongs to both dispatches and expires at
+   * the later of both expiries. Its limits are not counted again.
    * - Otherwise its limits are counted. When one is spent, it is `skipped`, `throttled`; with the route `first` the next `held`
-   *   delivery is promoted and due when this one was.
+   * delivery is promoted, with the same due time.
    */
   accept(acceptance: Acceptance): Promise<AcceptOutcome>
   /**
-   * Leases due deliveries, oldest due first: `queued` ones that are due and `sending` ones whose lease has ended. Exactly one
-   * caller gets each; it becomes `sending` and its attempt is counted before the promise resolves. Deliveries past their expiry,
-   * of any channel, become `expired` instead, together with the `held` deliveries of their dispatch.
+   * Leases due deliveries: `queued` ones that are due and `sending` ones whose lease has ended. Exactly one caller gets each; it
+   * becomes `sending` and its attempt is counted before the promise resolves. Deliveries past their expiry, of any channel, become
+   * `expired` instead, together with the `held` deliveries of their dispatch.
+   *
+   * Of each tenant and channel, the oldest due come first. When a channel has more due deliveries than its limit, its tenants take
+   * turns: the claim visits the next tenants with `queued` or `sending` deliveries, at most 32, in a fixed order that starts after
+   * `after` and wraps around. It shares the limit equally among those with due deliveries; those visited first get the remainder.
+   * What a tenant does not use goes to others. With `last` as the next `after`, every tenant has its turn within as many claims as
+   * there are tenants, and sooner with larger limits.
    */
   claim(request: ClaimRequest): Promise<Claims>
-  /** Extends a lease to `leaseMs` from now. Resolves to `false` and changes nothing when the lease is not live, as in {@link settle}. */
+  /** Extends a lease to `leaseMs` from now. Resolves to `false` and changes nothing when it is not live, as in {@link settle}. */
   renew(lease: LeaseToken, leaseMs: number): Promise<boolean>
   /**
-   * Ends a lease. Changes nothing unless the delivery is `sending` under exactly this fencing token and no other caller holds the
-   * lease. The same transaction updates the dispatch's `held` deliveries: `sent` makes them `skipped`, `fallback_unneeded`;
-   * `failed` and `skipped` promote the first one whose limits are not spent to `queued`, due now.
+   * Ends a lease. Changes nothing unless the delivery is `sending` under exactly this fencing token. The same transaction updates
+   * the dispatch's `held` deliveries: `sent` makes them `skipped`, `fallback_unneeded`; `failed` and `skipped` promote the first
+   * one whose limits are not spent to `queued`, due now.
    */
   settle(settlement: Settlement): Promise<Settled>
   /**
@@ -234,23 +252,23 @@ export interface DispatchStore {
   cancel(tenant: string, dispatchId: string): Promise<DispatchChange | undefined>
   /**
    * Makes `failed` and `expired` deliveries that have an address and content (or a digest) `queued` again: due now, with a new
-   * expiry and a retry schedule from its beginning. With the route `first`, only when no delivery of the dispatch is sent or may
-   * still be sent; then the first is `queued` and the others `held`. Limits that were never counted are counted now.
-   * `undefined`: the tenant has no such dispatch.
+   * expiry and a restarted retry schedule. With the route `first`, only when no delivery of the dispatch is sent or may still be
+   * sent; then the first is `queued` and the others `held`. Limits that were never counted are counted now. `undefined`: the tenant
+   * has no such dispatch.
    */
   retry(tenant: string, dispatchId: string, options: RetryRequest): Promise<DispatchChange | undefined>
-  /** The tenant's dispatch if it can be planned again, because its `source` is stored. Otherwise `undefined`. */
+  /** Finds the tenant's dispatch if it can be planned again, because its `source` is stored. */
   findReplannable(tenant: string, dispatchId: string): Promise<Replannable | undefined>
   /**
-   * Replaces deliveries that failed in host code and does what {@link retry} does, in one transaction: a compare-and-set. Of any
-   * number of concurrent calls with one version, exactly one replaces something; the others get `conflict`. A given delivery
-   * replaces the one of its id and channel, which must have failed with `template_error` or `condition_error` and have neither
-   * content nor a digest; otherwise the outcome is `conflict`. Other deliveries stay as they are.
+   * Replaces deliveries that failed in host code and does what {@link retry} does, in one transaction: a compare-and-set. Of
+   * concurrent calls with one version, exactly one replaces deliveries; the others get `conflict`. A given delivery replaces the
+   * one of its id and channel, which must have failed with `template_error` or `condition_error` and have neither content nor a
+   * digest; otherwise the outcome is `conflict`. Other deliveries are unchanged.
    *
-   * A `queued` delivery joins a digest, or is counted and throttled, as in {@link accept}; it is due and expires as if accepted now.
-   * With the route `first`, replaced and retried deliveries wait in the order of the dispatch and the first that fits is `queued`;
-   * nothing changes when a delivery of the dispatch is sent or may still be sent. The `source` is removed with the last delivery
-   * that failed in host code.
+   * A `queued` delivery joins a digest, or is counted and throttled, as in {@link accept}; it is due and expires as if accepted
+   * now. With the route `first`, replaced and retried deliveries wait in the order of the dispatch and the first that fits is
+   * `queued`; nothing changes when a delivery of the dispatch is sent or may still be sent. The `source` is removed with the last
+   * delivery that failed in host code.
    */
   replan(
     tenant: string,
@@ -259,23 +277,16 @@ export interface DispatchStore {
     deliveries: readonly NewDelivery[],
     options: RetryRequest,
   ): Promise<ReplanOutcome | undefined>
-  /** The tenant's dispatch, or `undefined`. */
   findDispatch(tenant: string, dispatchId: string): Promise<Dispatch | undefined>
   listDispatches(query: DispatchQuery): Promise<Page<Dispatch>>
   /**
    * Removes dispatches without `queued`, `sending` or `held` deliveries, and their deliveries. A delivery that other dispatches
-   * share stays with them. Idempotency keys and counters live on until they expire. Resolves to the number of removed
-   * dispatches. Fewer than `limit` means that none is left to remove.
+   * share stays with them. Idempotency keys and counters remain until they expire. Resolves to the number of removed dispatches;
+   * fewer than `limit` means that none is left to remove.
    */
   removeDispatches(removal: DispatchRemoval): Promise<number>
-  /**
-   * Frees the space of expired idempotency keys and counters of all tenants, at most `limit` of each. Resolves to a number below
-   * `limit` once none is left. Default: the store frees it by itself in time.
-   */
+  /** Removes at most `limit` expired idempotency keys and counters each; a lower result: none is left. Default: automatic. */
   forgetExpired?(limit: number): Promise<number>
-  /**
-   * Resolves once the store can be used. Throws a `SallyportError` (`config_invalid`) that says what to do otherwise, for example
-   * when the database is not migrated. Default: always ready.
-   */
+  /** Resolves once usable; otherwise throws `config_invalid` with the remedy, such as a migration. Default: always ready. */
   ready?(): Promise<void>
 }

@@ -9,18 +9,18 @@ export interface EventFacts<Data = unknown> {
   /** The event's data, as its schema returned it. */
   readonly data: Data
   readonly recipient: Recipient
-  /** Data of every event of a digest, oldest first; without a digest, of this event. `data` is that of the last event. */
+  /** Data of every event of a digest, oldest first; without a digest, of this event. `data` is the last event's. */
   readonly events: readonly Data[]
 }
 
 /** Result of checking an event's data. */
 export type DataOutcome =
   | { readonly outcome: 'valid'; readonly data: unknown }
-  /** Has JSON Pointers into the request body, such as `/eventData/total`. */
+  /** Issues have JSON Pointers into the request body, such as `/eventData/total`. */
   | {
       readonly outcome: 'invalid'
       readonly issues: readonly Issue[]
-      /** Thrown by the schema; for the log and `onError` only. */
+      /** The error that the schema threw; for the log and `onError` only. */
       readonly cause?: unknown
     }
 
@@ -40,25 +40,23 @@ export type FieldRendering =
 /** Result of a digest's key function. */
 export type DigestKey =
   | { readonly outcome: 'key'; readonly key: string }
-  /** `detail` holds no value of the facts. `cause` is the thrown value, for the log and `onError` only. */
+  /** `detail` and `cause` as in {@link FieldRendering}. */
   | { readonly outcome: 'error'; readonly detail: string; readonly cause?: unknown }
 
 /** One channel of an event. */
 export interface CatalogChannel {
   readonly channel: string
-  /** Default: always true. */
   readonly when?: (facts: EventFacts) => Decision
   /** Fields to render, by name. Empty: the event's data is sent as the field `data`. */
   readonly fields: Readonly<Record<string, (facts: EventFacts) => FieldRendering | Promise<FieldRendering>>>
 }
 
-/** How events of one type become one delivery (debounce). */
+/** Digest (debounce): events of one type become one delivery. */
 export interface CatalogDigest {
-  /** From the first event until the delivery is rendered and due, in milliseconds. */
+  /** Milliseconds from the first event until the delivery is rendered and due. */
   readonly windowMs: number
-  /** The most events in one delivery. */
   readonly max: number
-  /** Events with different keys go into different digests. */
+  /** Events with different keys join different digests. */
   readonly key: (facts: EventFacts) => DigestKey
 }
 
@@ -70,23 +68,19 @@ export interface CatalogEvent {
   readonly critical: boolean
   /** Delay between acceptance and the first attempt, in milliseconds. */
   readonly delayMs: number
-  /** Absent: each event is a delivery of its own. Only with the route `all`. */
+  /** Absent: each event is its own delivery. Only with the route `all`. */
   readonly digest?: CatalogDigest
   /** Channels that a request may choose. */
   readonly overrides: readonly string[]
-  /** At least one, in the order in which they are tried. */
+  /** At least one, in the order of attempts. */
   readonly channels: readonly CatalogChannel[]
   readonly when?: (facts: EventFacts) => Decision
   checkData(eventData: JsonObject): DataOutcome | Promise<DataOutcome>
 }
 
-/**
- * All events that can be dispatched. `defineEvents` creates it; its type parameter carries each event's data type to
- * `sallyport.dispatch`.
- */
+/** All events that can be dispatched, from `defineEvents`. The type parameter gives `sallyport.dispatch` each event's data type. */
 export interface EventCatalog<Events = unknown> {
   find(eventType: string): CatalogEvent | undefined
-  /** All event keys. */
   readonly eventTypes: readonly string[]
   /** Type only, absent at run time: `{ [eventType]: data }`. */
   readonly '~events'?: Events

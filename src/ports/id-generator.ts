@@ -1,5 +1,5 @@
-/** Generates ids of dispatches (`dsp`), deliveries (`dlv`) and requests (`req`). */
+/** Generates ids of dispatches (`dsp`), deliveries (`dlv`), requests (`req`) and uses of tokens (`use`). */
 export interface IdGenerator {
-  /** A new id `<prefix>_<rest>` of visible ASCII, unique over all machines. */
-  next(prefix: 'dsp' | 'dlv' | 'req'): string
+  /** Returns a new id `<prefix>_<rest>` of visible ASCII, unique over all machines. */
+  next(prefix: 'dsp' | 'dlv' | 'req' | 'use'): string
 }

@@ -1,7 +1,7 @@
 import type { Delivery, DispatchHead } from '../model/dispatch.ts'
 import type { JsonObject } from '../model/json.ts'
 
-/** Input of planning beside the head of a dispatch. */
+/** Input of planning, without the head of the dispatch. */
 export interface PlanSource {
   /** As sent. Validated again when the dispatch is planned again. */
   readonly eventData: JsonObject
@@ -19,6 +19,6 @@ export interface Replannable {
   readonly source: PlanSource
   /** Changes with every replan that changed something. */
   readonly version: number
-  /** Milliseconds since the dispatch was accepted, by the store's clock. */
+  /** Milliseconds since acceptance, by the store's clock. */
   readonly waitedMs: number
 }

@@ -7,7 +7,7 @@ export interface PricedUsage {
   readonly model: string
   /** Inclusive: input includes cache reads and writes, output includes reasoning. */
   readonly counts: RunCounts
-  /** When the tokens were used, epoch milliseconds: prices have dates. */
+  /** Time of use, epoch milliseconds: prices have dates. */
   readonly at: number
 }
 
@@ -23,9 +23,6 @@ export interface Price {
 
 /** Prices token usage. */
 export interface PriceBook {
-  /**
-   * Prices a usage. `undefined`: no price is known (never 0). Pure and quick: a merge calls it, perhaps more than once. A throw is
-   * answered 500 and nothing is recorded.
-   */
+  /** Prices a usage; `undefined` (never 0): no known price. Must be pure and quick. A throw: 500, and nothing is recorded. */
   price(usage: PricedUsage): Price | undefined
 }

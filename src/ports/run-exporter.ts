@@ -5,11 +5,11 @@ export interface EndedRun extends Run {
   readonly tenant: string
 }
 
-/** Exports runs to another system when they end. */
+/** Exports ended runs to another system. */
 export interface RunExporter {
   /**
-   * Called once for each run, in the process that recorded its first end (`expired` included), with the data known then. Nothing
-   * waits for the promise. A throw or a rejection is logged and changes nothing.
+   * Called for the first end of a run (also `expired`), and for the application's first end after one that only an agent reported
+   * (`byAgent` of that one includes `status`). In the process that recorded the end. Not awaited; errors are only logged.
    */
   export(run: EndedRun): void | Promise<void>
 }

@@ -2,97 +2,96 @@ import type { DerivedRunData, RunFailure, RunState, RunStatus } from '../model/r
 import type { Spend, Totals } from '../model/totals.ts'
 import type { Page } from './dispatch-query.ts'
 
-/** A run as it is stored. Instants are epoch milliseconds, by the store's clock. */
+/** A stored run. Instants are epoch milliseconds, by the store's clock. */
 export interface StoredRun {
   readonly tenant: string
   readonly state: RunState
   readonly derived: DerivedRunData
   readonly createdAt: number
-  /** When its state last changed. */
+  /** Time of the last change of its state. */
   readonly updatedAt: number
-  /** When the last sign of life arrived, whether or not it changed the state. */
+  /** Time of the last sign of life, even if it did not change the state. */
   readonly lastSeenAt: number
   /** 1 when the run is created; each change of its state adds 1. */
   readonly revision: number
 }
 
-/** A session as it is stored. Its first run creates it, or {@link RunStore.openSession}. */
+/** A stored session. Created by its first run or by {@link RunStore.openSession}. */
 export interface StoredSession {
   readonly tenant: string
   readonly sessionId: string
   readonly createdAt: number
-  /** When the state of one of its runs last changed. */
+  /** Time of the last change of the state of one of its runs. */
   readonly updatedAt: number
-  /** Sum of everything that merges added to the session. */
+  /** Sum of all amounts that merges added to the session. */
   readonly totals: Totals
-  /** The failures that the last merge left; empty at first. */
+  /** Failures that the last merge stored; empty at first. */
   readonly failures: readonly RunFailure[]
 }
 
-/** Identifies the run of a merge. */
+/** Identifies a run. Two sessions may have runs of the same id. */
 export interface RunKey {
   readonly tenant: string
   readonly sessionId: string
   readonly runId: string
-  /** The parent that the post names; used for {@link MergeSnapshot.ancestors}. */
+}
+
+/** Identifies the run of a merge. */
+export interface MergeKey extends RunKey {
+  /** The parent that the post names; used for {@link MergeSnapshot.newAncestors}. */
   readonly parentRunId?: string | undefined
 }
 
-/** An ancestor of a run. A run that is only named as a parent need not be stored. */
+/** An ancestor of a run, in the same session. A run that is only named as a parent need not be stored. */
 export interface RunAncestor {
   readonly runId: string
   readonly run?: StoredRun
-  /** Sum of what merges added for its descendants. */
+  /** Sum of the amounts that merges added for its descendants. */
   readonly descendants?: Totals
 }
 
-/** The stored state that a merge decides on. */
+/** Stored state that a merge decides on. */
 export interface MergeSnapshot {
   readonly run?: StoredRun | undefined
-  /** The session of the key. */
   readonly session?: StoredSession | undefined
-  /** Sum of what merges added for the run's descendants. */
   readonly descendants?: Totals | undefined
   /**
-   * Ancestors within the key's session, nearest first: the parent that the state names (or else the key), its parent, and so on.
-   * The list ends with a run that is not stored in the session, that names no parent, or whose derived data has `top`, and after
-   * 32 runs. No run is listed twice: in a cycle the run itself is the last. Empty when the run's own derived data has `top`.
+   * Ancestors within the key's session, nearest first: the parent of the stored run (`countedParent` of `sallyport/storage/rules`),
+   * its parent, and so on. The list ends after a run that the session does not have or that has no such parent, and after 32 runs.
+   * No run is listed twice: in a cycle the run itself is the last.
    */
   readonly ancestors: readonly RunAncestor[]
+  /** The same, beginning with the parent that the key names; absent if it names none, or the first of `ancestors`. */
+  readonly newAncestors?: readonly RunAncestor[] | undefined
 }
 
 /**
- * What a merge adds to sums of the key's tenant and session. `addTotals` and `addSpend` of `sallyport/storage/rules` do the
- * arithmetic, on sums that begin as `noTotals()` and `noSpend()`; `documentStore` does it for stores of four methods. Read only: it
- * may share parts with the state.
+ * Amounts that a merge adds to sums of the key's tenant and session. Add them with `addTotals` and `addSpend` of
+ * `sallyport/storage/rules`, from `noTotals()` and `noSpend()`. Read only: may share parts with the state.
  */
 export interface TotalsChanges {
   readonly session: Totals
   /** For the descendants of these runs, stored or not. */
   readonly descendants: readonly { readonly runId: string; readonly add: Totals }[]
-  /**
-   * For what users spend on a day: the UTC day of `at` (epoch milliseconds), or else today by the store's clock. `at` is given
-   * when the sum goes down, so that a correction of an earlier day leaves today's sum as it is.
-   */
+  /** Daily spend: on the UTC day of `at` (epoch milliseconds), given for decreases, or else today by the store's clock. */
   readonly users: readonly { readonly userId: string; readonly add: Spend; readonly at?: number }[]
 }
 
-/** The decision of a merge. Absent members leave what is stored as it is. */
+/** Decision of a merge. Absent members leave stored data unchanged. */
 export interface MergeDecision<T> {
   readonly result: T
-  /** Replaces the state and adds 1 to the revision; creates the run, and its session, when they are absent. */
+  /** State of the key's run. Replaces the stored one and adds 1 to the revision; creates the run and its session when absent. */
   readonly state?: RunState | undefined
   /** Replaces the derived data without a new revision. A created run always has it. */
   readonly derived?: DerivedRunData | undefined
-  /** Whether the post is a sign of life: it moves `lastSeenAt`. */
+  /** The post is a sign of life: `lastSeenAt` changes. */
   readonly touched?: boolean
   /** Ignored when the session does not exist and this decision does not create it. */
   readonly totalsChanges?: TotalsChanges | undefined
-  /** Replaces the failures of the session. */
   readonly failures?: readonly RunFailure[] | undefined
 }
 
-/** The result of a merge. `run` is stored now; absent when nothing was stored before and after. */
+/** Result of a merge. `run` is the run as stored now; absent when none was stored before and after. */
 export interface Merged<T> {
   readonly result: T
   readonly run?: StoredRun
@@ -112,15 +111,14 @@ export interface RunQuery {
   readonly since?: number | undefined
   /** Created before this instant, epoch milliseconds. */
   readonly until?: number | undefined
-  /** Without a sign of life for more than this many milliseconds, by the store's clock. */
+  /** No sign of life for more than this many milliseconds, by the store's clock. */
   readonly silentForMs?: number | undefined
-  /** Only runs with run events that are not published yet. */
+  /** Only runs with unpublished run events. */
   readonly pending?: true | undefined
   /** Order by creation. Default: `oldest`. */
   readonly first?: 'oldest' | 'newest' | undefined
-  /** The most runs to give. */
   readonly limit: number
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   readonly cursor?: string | undefined
 }
 
@@ -131,46 +129,42 @@ export interface RemovalQuery {
   readonly status: readonly RunStatus[]
   /** Unchanged for more than this many milliseconds, by the store's clock. */
   readonly unchangedForMs: number
-  /** The most runs to remove. */
   readonly limit: number
 }
 
 /**
- * Stores runs and their sessions. A run id is unique within its tenant.
+ * Stores runs and their sessions. A run id is unique within its session: no method may show or change the run of that id in another
+ * session.
  *
- * Every method throws when the store is unavailable (503 `store_unavailable`) and must then have changed nothing. Results of the
- * `find…` and `list…` methods share nothing with the store. Callers read the arguments and results of `mergeRun`, and a session's
- * totals, at once and never change them.
+ * Every method throws when the store is unavailable (503 `store_unavailable`) and must then have changed nothing. Results of
+ * `find…` and `list…` are copies. Callers read the arguments and results of `mergeRun`, and a session's totals, at once and never
+ * change them.
  */
 export interface RunStore {
   /**
-   * Reads a run, its session and its ancestors, calls `decide`, and writes the decision, all as one serializable transaction: of
-   * two concurrent merges in one session, the second sees what the first wrote. `decide` is pure and may be called again
-   * (optimistic concurrency).
+   * Reads a run, its session and its ancestors, calls `decide`, and writes the decision in one serializable transaction: of two
+   * concurrent merges in one session, the second reads the first one's writes. `decide` is pure and may be called again (optimistic
+   * concurrency).
    */
-  mergeRun<T>(key: RunKey, decide: (snapshot: MergeSnapshot) => MergeDecision<T>): Promise<Merged<T>>
-  findRun(tenant: string, runId: string): Promise<StoredRun | undefined>
+  mergeRun<T>(key: MergeKey, decide: (snapshot: MergeSnapshot) => MergeDecision<T>): Promise<Merged<T>>
+  findRun(key: RunKey): Promise<StoredRun | undefined>
   listRuns(query: RunQuery): Promise<Page<StoredRun>>
   /** Creates the session if it does not exist. */
   openSession(tenant: string, sessionId: string): Promise<StoredSession>
   findSession(tenant: string, sessionId: string): Promise<StoredSession | undefined>
-  /** Sum of what merges added for a user from a day on; days since 1970, UTC. */
+  /** Sums the amounts that merges added for a user since a day; days since 1970, UTC. */
   findSpend(tenant: string, userId: string, sinceDay: number): Promise<Spend>
   /**
-   * Removes runs and leaves every sum as it is. Keeps runs with pending run events; they do not count towards the limit.
-   * Resolves to the number of removed runs. Fewer than `limit` means that no run is left to remove, except runs that other
-   * calls are writing to.
+   * Removes runs; sums remain. Keeps runs with pending run events, which do not count towards the limit. Resolves to the number of
+   * removed runs; fewer than `limit` means that none is left, except runs that other calls are writing to.
    */
   removeRuns(query: RemovalQuery): Promise<number>
   /**
-   * Removes a session with its runs and sums. Or removes the runs that name a user, the user's spend (also in sums of
-   * descendants), and every failure in a session that names the user, whether its run is still stored or not. Descendants that
-   * name no user stay. Pending run events go too. Resolves to the number of removed runs.
+   * Removes a session with its runs and sums. Or removes the runs that name a user, as the application's or an agent's, the user's
+   * spend (also in sums of descendants), and every session failure of these runs or that names the user, even of a removed run.
+   * Descendants that name no user remain. Pending run events are removed too. Resolves to the number of removed runs.
    */
   erase(tenant: string, of: { readonly sessionId: string } | { readonly userId: string }): Promise<number>
-  /**
-   * Resolves once the store can be used. Throws a `SallyportError` (`config_invalid`) that says what to do otherwise, for example
-   * when the database is not migrated. Default: always ready.
-   */
+  /** Resolves once usable; otherwise throws `config_invalid` with the remedy, such as a migration. Default: always ready. */
   ready?(): Promise<void>
 }

@@ -4,18 +4,15 @@ export type TemplateFacts = Readonly<Record<string, unknown>>
 /** Result of rendering a template. */
 export type Rendering =
   | { readonly outcome: 'rendered'; readonly text: string }
-  /** The template reads a variable that the facts lack. `path` such as `data.order.id`. */
+  /** The template reads a variable that the facts lack. `path` is a dotted path, such as `data.order.id`. */
   | { readonly outcome: 'missing'; readonly path: string }
-  /**
-   * Rendering failed otherwise, for example at a limit or in a filter. `detail` must hold no value of the facts. `cause` is the
-   * thrown value, for the log and `onError` only.
-   */
+  /** Rendering failed otherwise. `detail` must hold no value of the facts. `cause` is the thrown value, for log and `onError`. */
   | { readonly outcome: 'error'; readonly detail: string; readonly cause?: unknown }
 
 /** A compiled template. Returns a promise when it renders in several time slices. Must not throw. */
 export type CompiledTemplate = (facts: TemplateFacts) => Rendering | Promise<Rendering>
 
-/** Why a template does not compile. */
+/** Reason why a template does not compile. */
 export interface TemplateFault {
   readonly fault: string
   /** 1-based. */
@@ -27,8 +24,8 @@ export interface TemplateFault {
 /** Compiles the string templates of a catalogue once, when it is defined. */
 export interface TemplateEngine {
   /**
-   * Returns the compiled template, or the fault that stops start-up. Must be synchronous, must not read files or run code from
-   * the template, and must limit the time, memory and output of rendering.
+   * Returns the compiled template, or the fault that stops start-up. Must be synchronous, must not read files or run code from the
+   * template, and must limit the time, memory and output of rendering.
    *
    * @param escaping `html`: values are escaped for HTML. `none`: values are inserted unchanged.
    */

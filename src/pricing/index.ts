@@ -1,6 +1,5 @@
 /**
- * Prices of tokens, for the cost of runs.
- *
+ * Token prices for the cost of runs.
  * @module sallyport/pricing
  */
 import type { ConfigProblem } from '../errors.ts'
@@ -12,33 +11,31 @@ import { amountOf, compareEntries, entriesTie, type PriceEntry, readEntry } from
 
 export type { ModelPrices, PriceBookOptions, PriceTier, TokenPrices } from './price-book-options.ts'
 
-/** Most names in the cache: callers name models as they like. */
+/** Maximum names in the cache: callers choose the names of models. */
 const MAX_NAMES = 1_000
-/** Powers of ten of `per`. */
 const EXPONENTS = { 1: 0, 1000: 3, 1000000: 6 } as const
 const ANY_BOOK = { version: '', currency: '', exponent: 0 }
 
 /**
  * A list of prices by model, provider and date.
  *
- * Of the entries that match a model and its provider at a time, the most specific counts: a whole model name before a pattern, then
- * the pattern with more characters, then the entry that names the provider.
+ * The most specific entry that matches a run counts: a whole model name before a pattern, then the pattern with more characters, then the
+ * entry that names the provider.
  *
- * Amounts are exact. Cache reads, cache writes and reasoning are charged at their own price in place of that of input or output. A run
- * has no price if a count is absent, unless its tokens are free, or if a part is greater than the count that includes it.
+ * Amounts are exact. Cache reads, cache writes and reasoning have their own price instead of that of input or output. A run has no price
+ * if a count is absent, unless its tokens are free, or if a part is greater than the count that includes it.
  *
- * Providers choose the tier by the prompt of each call, for the whole call. Runs report sums, so the tier is chosen by the average
- * prompt, `inputTokens / modelCalls`: exact for one call, an estimate for several. Without `modelCalls` it is one call.
- *
- * @throws {SallyportError} `option_invalid`, with all problems at once: a price that is negative or no decimal, an invalid date, `from`
- * not before `until`, an unknown field, tiers that do not ascend, two equally specific entries for the same runs.
+ * Providers choose the tier by the prompt of each call, for the whole call. Runs report sums, so the average prompt
+ * `inputTokens / modelCalls` chooses the tier: exact for one call, an estimate for several. Default of `modelCalls`: 1.
+ * @throws {SallyportError} `option_invalid`, with all problems: a price that is negative or no decimal, an invalid date, `from` not
+ * before `until`, an unknown field, tiers that do not ascend, two equally specific entries for the same runs.
  */
 export function priceBook(options: PriceBookOptions): PriceBook {
   const entries = checkedEntries(options)
   const found = new Map<string, readonly PriceEntry[]>()
 
   function entriesFor(provider: string | undefined, model: string): readonly PriceEntry[] {
-    // The length before the provider separates it from the model's name.
+    // The length prefix separates the provider from the model.
     const key = provider === undefined ? `:${model}` : `${provider.length}:${provider}${model}`
     const known = found.get(key)
     if (known) return known
@@ -52,9 +49,9 @@ export function priceBook(options: PriceBookOptions): PriceBook {
 
   return {
     price({ provider, model, counts, at }) {
-      for (const { from, until, tariffs, currency, version } of entriesFor(provider, model)) {
+      for (const { from, until, tiers, currency, version } of entriesFor(provider, model)) {
         if (at < from || at >= until) continue
-        const amount = amountOf(counts, tariffs)
+        const amount = amountOf(counts, tiers)
         return amount === undefined ? undefined : { amount, currency, version }
       }
       return undefined
@@ -62,7 +59,7 @@ export function priceBook(options: PriceBookOptions): PriceBook {
   }
 }
 
-/** The most specific entry first. */
+/** Most specific first. */
 function checkedEntries(options: PriceBookOptions): readonly PriceEntry[] {
   const { version, currency = 'USD', per = 1_000_000, prices } = readOptions('priceBook', options, BOOK, tieProblems)
   const book = { version, currency, exponent: EXPONENTS[per] }

@@ -5,7 +5,7 @@ export interface ModelPattern {
   readonly suffix?: string
 }
 
-/** Reads a name in which one `*` stands for any characters, or none; `undefined` if it is invalid. */
+/** Reads a name with at most one `*`, which matches any characters or none; `undefined` if invalid. */
 export function readPattern(text: unknown): ModelPattern | undefined {
   if (typeof text !== 'string' || text === '') return undefined
   const [prefix = '', suffix, ...more] = text.split('*')
@@ -13,7 +13,6 @@ export function readPattern(text: unknown): ModelPattern | undefined {
   return suffix === undefined ? { prefix } : { prefix, suffix }
 }
 
-/** Whether a pattern matches a name. */
 export function means({ prefix, suffix }: ModelPattern, name: string): boolean {
   if (suffix === undefined) return name === prefix
   return name.length >= prefix.length + suffix.length && name.startsWith(prefix) && name.endsWith(suffix)
@@ -26,7 +25,7 @@ export function comparePatterns(a: ModelPattern, b: ModelPattern): number {
   return b.prefix.length + b.suffix.length - a.prefix.length - a.suffix.length
 }
 
-/** Whether some name matches both of two equally specific patterns. */
+/** Whether a name can match both of two equally specific patterns. */
 export function patternsMeet(a: ModelPattern, b: ModelPattern): boolean {
   if (a.suffix === undefined || b.suffix === undefined) return a.prefix === b.prefix
   const begin = a.prefix.startsWith(b.prefix) || b.prefix.startsWith(a.prefix)

@@ -13,61 +13,59 @@ import {
 import { readPattern } from './model-pattern.ts'
 
 /**
- * Prices for `per` tokens. A price is a decimal as the provider prints it, `'1.25'` or `1.25`: 0 or more,
- * below 1,000,000, at most 15 decimals.
+ * Prices for `per` tokens. A price is a decimal as the provider prints it, `'1.25'` or `1.25`: 0 or more, below 1,000,000, at most 15
+ * decimals.
  */
 export interface TokenPrices {
   /** Input outside of caches. */
   readonly input: string | number
-  /** Output. */
   readonly output: string | number
-  /** Input read from a cache. Default: the price of `input`. */
+  /** Input read from a cache. Default: `input`. */
   readonly cacheRead?: string | number
-  /** Input written to a cache. Default: the price of `input`. */
+  /** Input written to a cache. Default: `input`. */
   readonly cacheWrite?: string | number
-  /** Reasoning output. Default: the price of `output`. */
+  /** Reasoning output. Default: `output`. */
   readonly reasoning?: string | number
 }
 
-/** Prices of all tokens of a call with a long prompt. */
+/** Prices of all tokens of a call with a long prompt (long context). */
 export interface PriceTier extends TokenPrices {
-  /** For calls with more input tokens, cache reads and writes included. */
+  /** For calls with more input tokens, including cache reads and writes. */
   readonly aboveInputTokens: number
 }
 
 /** Prices of a model. */
 export interface ModelPrices extends TokenPrices {
-  /** The model's name, or a pattern with one `*` for any characters, or none. */
+  /** The model's name, or a pattern with one `*` for any characters or none. */
   readonly model: string
   /** The provider's name in runs. Default: any. */
   readonly provider?: string
-  /** Start of these prices: an RFC 3339 date (midnight UTC) or date-time. Default: always. */
+  /** Start: an RFC 3339 date (midnight UTC) or date-time. Default: always. */
   readonly from?: string
-  /** End of these prices, exclusive, in the same format. Default: never. */
+  /** End, exclusive, in the same format. Default: never. */
   readonly until?: string
   /** ISO 4217. Default: that of the book. */
   readonly currency?: string
   /** Names these prices. Default: the version of the book. */
   readonly version?: string
-  /** For longer prompts, in ascending order. A tier must give every price that the model gives. */
+  /** For longer prompts, in ascending order. A tier must have every price that the model has. */
   readonly tiers?: readonly PriceTier[]
 }
 
 /** Options of {@link priceBook}. */
 export interface PriceBookOptions {
-  /** Names these prices, 1 to 100 visible ASCII characters: every run that is priced keeps it. */
+  /** Names these prices, 1 to 100 visible ASCII characters. Every priced run stores it. */
   readonly version: string
   /** ISO 4217. Default: `USD`. */
   readonly currency?: string
-  /** How many tokens a price is for. Default: 1,000,000. */
+  /** Number of tokens that a price is for. Default: 1,000,000. */
   readonly per?: 1 | 1_000 | 1_000_000
   readonly prices: readonly ModelPrices[]
 }
 
-/** With this maximum, a cost has at most 38 digits for any count of tokens. */
+/** This maximum limits a cost to 38 digits for any count of tokens. */
 const PRICE = /^\d{1,6}(?:\.\d{1,15})?$/
 
-/** Reads a price as an exact decimal; `undefined` if it is invalid. */
 export function readPrice(given: unknown): string | undefined {
   const decimal = typeof given === 'string' || typeof given === 'number' ? canonicalDecimal(given) : undefined
   return decimal !== undefined && PRICE.test(decimal) ? decimal : undefined
@@ -76,7 +74,7 @@ export function readPrice(given: unknown): string | undefined {
 const RFC_3339 =
   /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?:T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d))?$/
 
-/** Reads an RFC 3339 date-time, or a date as its midnight in UTC, as epoch milliseconds; `undefined` if it is invalid. */
+/** Epoch milliseconds of an RFC 3339 date-time or date (midnight UTC); `undefined` if invalid. */
 export function readPriceInstant(given: unknown): number | undefined {
   const day = typeof given === 'string' ? RFC_3339.exec(given)?.[1] : undefined
   return day !== undefined && isInCalendar(day) ? Date.parse(given as string) : undefined
@@ -86,8 +84,6 @@ export function readPriceInstant(given: unknown): number | undefined {
 function isInCalendar(day: string): boolean {
   return new Date(Date.parse(day)).toISOString().startsWith(day)
 }
-
-const OPTIONAL_RATES = ['cacheRead', 'cacheWrite', 'reasoning'] as const
 
 const price = matching(
   (value) => readPrice(value) !== undefined,
@@ -100,7 +96,7 @@ const instant = matching(
 const currency = like(/^[A-Z]{3}$/, 'must be an ISO 4217 code, such as "USD"')
 const version = like(/^[!-~]{1,100}$/, 'must be 1 to 100 visible ASCII characters')
 
-const RATES: Checks<TokenPrices> = {
+const PRICES: Checks<TokenPrices> = {
   input: required(price),
   output: required(price),
   cacheRead: price,
@@ -108,22 +104,23 @@ const RATES: Checks<TokenPrices> = {
   reasoning: price,
 }
 
-const TIER: Checks<PriceTier> = { aboveInputTokens: required(whole(0, Number.MAX_SAFE_INTEGER)), ...RATES }
+const TIER: Checks<PriceTier> = { aboveInputTokens: required(whole(0, Number.MAX_SAFE_INTEGER)), ...PRICES }
 
-/** Tiers ascend, and each gives every price that its entry gives. */
 const tiers: Check = (value, entry) => {
   if (!Array.isArray(value)) return 'must be a list'
   return [...value].flatMap((given, index) =>
     problemsAt(
       `[${index}]`,
-      problemsIn(given, TIER, (own) => [...missingRates(own, entry), ...orderProblems(own, value[index - 1])]),
+      problemsIn(given, TIER, (own) => [...missingPrices(own, entry), ...orderProblems(own, value[index - 1])]),
     ),
   )
 }
 
-function missingRates(given: GivenOptions, entry: GivenOptions): ConfigProblem[] {
-  const missing = OPTIONAL_RATES.filter((name) => entry[name] !== undefined && given[name] === undefined)
-  return missing.map((field) => ({ field, detail: 'must be given: the model has one' }))
+function missingPrices(given: GivenOptions, entry: GivenOptions): ConfigProblem[] {
+  const missing = Object.entries(PRICES).filter(
+    ([name, { missing }]) => missing === undefined && entry[name] !== undefined && given[name] === undefined,
+  )
+  return missing.map(([field]) => ({ field, detail: 'must be given: the model has one' }))
 }
 
 function orderProblems(given: GivenOptions, before: unknown): ConfigProblem[] {
@@ -148,11 +145,10 @@ const ENTRY: Checks<ModelPrices> = {
   },
   currency,
   version,
-  ...RATES,
+  ...PRICES,
   tiers,
 }
 
-/** Whether an entry can be read. */
 export function isEntry(given: unknown): given is ModelPrices {
   const fault = entry(given, {})
   return fault === undefined || fault.length === 0

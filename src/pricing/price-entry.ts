@@ -15,7 +15,7 @@ export interface PriceEntry {
   readonly currency: string
   readonly version: string
   /** Longest prompts first; the last is for any prompt. */
-  readonly tariffs: readonly Tariff[]
+  readonly tiers: readonly Tier[]
 }
 
 /** Defaults of a book for its entries. */
@@ -31,7 +31,15 @@ const ANY_SIZE = -1
 
 /** Reads a checked entry. */
 export function readEntry(given: ModelPrices, book: BookDefaults): PriceEntry {
-  const { model, provider, from, until, currency = book.currency, version = book.version, tiers = [] } = given
+  const {
+    model,
+    provider,
+    from,
+    until,
+    currency = book.currency,
+    version = book.version,
+    tiers: longPrompts = [],
+  } = given
   return {
     pattern: readPattern(model) as ModelPattern,
     ...(provider !== undefined && { provider }),
@@ -39,24 +47,11 @@ export function readEntry(given: ModelPrices, book: BookDefaults): PriceEntry {
     until: readPriceInstant(until) ?? Number.POSITIVE_INFINITY,
     currency,
     version,
-    tariffs: [
-      ...tiers.toReversed().map((tier) => readTariff(tier.aboveInputTokens, tier, book.exponent)),
-      readTariff(ANY_SIZE, given, book.exponent),
+    tiers: [
+      ...longPrompts.toReversed().map((tier) => readTier(tier.aboveInputTokens, tier, book.exponent)),
+      readTier(ANY_SIZE, given, book.exponent),
     ],
   }
-}
-
-function readTariff(above: number, prices: TokenPrices, exponent: number): Tariff {
-  const { input, output, cacheRead = input, cacheWrite = input, reasoning = output } = prices
-  const read = (price: string | number): string => readPrice(price) as string
-  const rates = {
-    input: read(input),
-    cacheRead: read(cacheRead),
-    cacheWrite: read(cacheWrite),
-    output: read(output),
-    reasoning: read(reasoning),
-  }
-  return tariffOf(above, rates, exponent)
 }
 
 /** Sorts the more specific entry first. */
@@ -70,53 +65,54 @@ export function entriesTie(a: PriceEntry, b: PriceEntry): boolean {
   return isTogether && a.provider === b.provider && compareEntries(a, b) === 0 && patternsMeet(a.pattern, b.pattern)
 }
 
+/** Kinds of tokens with a price. */
+const TOKEN_KINDS = ['input', 'cacheRead', 'cacheWrite', 'output', 'reasoning'] as const
+
+/** A value for each of {@link TOKEN_KINDS}, in their order. */
+type PerKind<T, Kinds extends readonly unknown[] = typeof TOKEN_KINDS> = { readonly [At in keyof Kinds]: T }
+
 /** Prices for calls of one size, as integers of one scale: an amount is a sum of products. */
-interface Tariff {
+interface Tier {
   /** For calls with more input tokens. */
   readonly aboveInputTokens: number
-  /** In the order of {@link RATES}. */
-  readonly rates: readonly bigint[]
+  readonly prices: PerKind<bigint>
   /** The same as numbers, which are faster. */
-  readonly quick: readonly number[]
+  readonly quick: PerKind<number>
   /** Decimal places of a sum. */
   readonly places: number
   readonly isInputFree: boolean
   readonly isOutputFree: boolean
 }
 
-/** Kinds of tokens with a price. */
-const RATES = ['input', 'cacheRead', 'cacheWrite', 'output', 'reasoning'] as const
-
-/** A decimal for each of {@link RATES}. */
-type Rates = Readonly<Record<(typeof RATES)[number], string>>
-
-/** Makes a tariff from prices for 10 to the power of `exponent` tokens. */
-function tariffOf(aboveInputTokens: number, prices: Rates, exponent: number): Tariff {
-  const decimals = RATES.map((name) => prices[name])
+/** Reads checked prices for 10 to the power of `exponent` tokens. */
+function readTier(aboveInputTokens: number, given: TokenPrices, exponent: number): Tier {
+  const { input, output, cacheRead = input, cacheWrite = input, reasoning = output } = given
+  const byKind = { input, cacheRead, cacheWrite, output, reasoning }
+  const decimals = TOKEN_KINDS.map((kind) => readPrice(byKind[kind]) as string)
   const places = Math.max(...decimals.map(decimalPlaces))
-  const rates = decimals.map((decimal) => scaleDecimal(decimal, places))
-  const [input, cacheRead, cacheWrite, output, reasoning] = rates
+  const scaled = decimals.map((decimal) => scaleDecimal(decimal, places))
+  const isFree = (...prices: readonly (string | number)[]): boolean => prices.every((price) => Number(price) === 0)
   return {
     aboveInputTokens,
-    rates,
-    quick: rates.map(Number),
+    prices: scaled as unknown as PerKind<bigint>,
+    quick: scaled.map(Number) as unknown as PerKind<number>,
     places: places + exponent,
-    isInputFree: input === 0n && cacheRead === 0n && cacheWrite === 0n,
-    isOutputFree: output === 0n && reasoning === 0n,
+    isInputFree: isFree(input, cacheRead, cacheWrite),
+    isOutputFree: isFree(output, reasoning),
   }
 }
 
 /**
- * The cost of tokens by the first tariff for calls of their size, as an exact decimal. `undefined` if a count with a price is absent,
+ * The cost of tokens by the first tier for calls of their size, as an exact decimal. `undefined` if a count with a price is absent,
  * or a part is greater than the count that includes it.
  */
-export function amountOf(counts: RunCounts, tariffs: readonly Tariff[]): string | undefined {
-  const tariff = tariffFor(counts, tariffs)
+export function amountOf(counts: RunCounts, tiers: readonly Tier[]): string | undefined {
+  const tier = tierFor(counts, tiers)
   const { cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = counts
-  const inputTokens = counts.inputTokens ?? (tariff?.isInputFree ? cacheReadTokens + cacheWriteTokens : undefined)
-  const outputTokens = counts.outputTokens ?? (tariff?.isOutputFree ? reasoningTokens : undefined)
-  if (tariff === undefined || inputTokens === undefined || outputTokens === undefined) return undefined
-  const tokens = [
+  const inputTokens = counts.inputTokens ?? (tier?.isInputFree ? cacheReadTokens + cacheWriteTokens : undefined)
+  const outputTokens = counts.outputTokens ?? (tier?.isOutputFree ? reasoningTokens : undefined)
+  if (tier === undefined || inputTokens === undefined || outputTokens === undefined) return undefined
+  const tokens: PerKind<number> = [
     inputTokens - cacheReadTokens - cacheWriteTokens,
     cacheReadTokens,
     cacheWriteTokens,
@@ -127,19 +123,19 @@ export function amountOf(counts: RunCounts, tariffs: readonly Tariff[]): string 
   for (let kind = 0; kind < tokens.length; kind++) {
     const count = tokens[kind] as number
     if (!Number.isSafeInteger(count) || count < 0) return undefined
-    sum += count * (tariff.quick[kind] as number)
+    sum += count * (tier.quick[kind] as number)
   }
   // No term is negative: if the sum is a safe integer, so were all terms.
-  return writeScaled(Number.isSafeInteger(sum) ? sum : exactSum(tokens, tariff.rates), tariff.places)
+  return writeScaled(Number.isSafeInteger(sum) ? sum : exactSum(tokens, tier.prices), tier.places)
 }
 
-function tariffFor({ inputTokens = 0, modelCalls = 1 }: RunCounts, tariffs: readonly Tariff[]): Tariff | undefined {
+function tierFor({ inputTokens = 0, modelCalls = 1 }: RunCounts, tiers: readonly Tier[]): Tier | undefined {
   const calls = Math.max(modelCalls, 1)
   // A product that is too great to be exact exceeds every count.
-  for (const tariff of tariffs) if (inputTokens > tariff.aboveInputTokens * calls) return tariff
+  for (const tier of tiers) if (inputTokens > tier.aboveInputTokens * calls) return tier
   return undefined
 }
 
-function exactSum(tokens: readonly number[], rates: readonly bigint[]): bigint {
-  return rates.reduce((sum, rate, kind) => sum + rate * BigInt(tokens[kind] as number), 0n)
+function exactSum(tokens: PerKind<number>, prices: PerKind<bigint>): bigint {
+  return prices.reduce((sum, price, kind) => sum + price * BigInt(tokens[kind] as number), 0n)
 }

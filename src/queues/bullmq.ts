@@ -1,6 +1,5 @@
 /**
  * Wakes workers on other machines through Redis, by BullMQ.
- *
  * @module sallyport/queue/bullmq
  */
 import {
@@ -27,8 +26,7 @@ import { createWakeEmitter } from './wake-emitter.ts'
 /** Options of {@link bullmqQueue}. */
 export interface BullmqQueueOptions {
   /**
-   * As for BullMQ: the options of a Redis connection, or an ioredis client, whose options are used. One server or a Sentinel
-   * group, no cluster.
+   * Options of a Redis connection as in BullMQ, or an ioredis client, whose options are used. One server or a Sentinel group, no cluster.
    */
   readonly connection: ConnectionOptions
   /** Name of the queue; processes with the same name wake each other. No colon. Default: `sallyport`. */
@@ -43,11 +41,10 @@ export interface BullmqQueueOptions {
 
 /** A queue over Redis and BullMQ. */
 export interface BullmqQueue extends DeliveryQueue {
-  /** Sends the pending wake and ends the connections, within seconds, also without Redis. Wakes nobody afterwards. */
+  /** Sends the pending wake and ends the connections within seconds, also without Redis. Later wakes have no effect. */
   close(): Promise<void>
 }
 
-/** A queue, a worker or an event stream of BullMQ. */
 interface Part {
   on(event: 'error', listener: (cause: Error) => void): unknown
   close(): Promise<unknown>
@@ -55,13 +52,12 @@ interface Part {
 }
 
 interface WakeEvents extends QueueEventsListener {
-  /** `from`: the id of the queue that sends it. */
   due(event: { readonly from: string }): void
 }
 
 /** Length of the event stream. One event is enough for a fast reader. */
 const KEPT_EVENTS = 100
-/** Most instants that may wait for Redis. Workers find later ones by polling. */
+/** Maximum instants that wait for Redis. Workers find later ones by polling. */
 const MAX_UNSET = 1_000
 /** Longest delay of a BullMQ job, some decades. Workers find later deliveries by polling. */
 const FARTHEST_MS = 2 ** 40
@@ -70,9 +66,9 @@ const GOODBYE_MS = 1_000
 const CLOSE_MS = 3_000
 
 const ANSWER_MS = 5_000
-/** Longer than a blocking read of BullMQ, 10 seconds. A connection that is silent for longer counts as dead. */
+/** Longer than a blocking read of BullMQ (10 seconds). A connection that is silent for longer counts as lost. */
 const SILENT_MS = 15_000
-/** Also the longest time in which a disconnected connection notices the close of its queue. */
+/** Also the longest time until a disconnected connection notices the close of its queue. */
 const LONGEST_RETRY_MS = 2_000
 
 const CHECKS: Checks<BullmqQueueOptions> = {
@@ -86,16 +82,15 @@ const CHECKS: Checks<BullmqQueueOptions> = {
 /**
  * Wakes the workers of all processes that share a Redis. Pass it as `queue`.
  *
- * `wake(0)` publishes an event, no job: every process polls, and claims what it has free slots for. Workers of the same process are
- * woken without Redis. `wake(delayMs)` adds a delayed job, which outlives its process; when it completes, every process polls. The
- * due time is rounded up, to a tenth of a second within a minute, to a second within an hour, to a minute beyond; deliveries with the
- * same due time share one job. Many wakes at once are coalesced to one every 10 ms.
+ * `wake(0)` publishes an event, not a job: every process polls and claims up to its free slots. Workers of the same process are woken
+ * without Redis. `wake(delayMs)` adds a delayed job, which outlives its process; when it completes, every process polls. The due time is
+ * rounded up: to a tenth of a second within a minute, to a second within an hour, to a minute beyond. Deliveries with the same due time
+ * share one job. Concurrent wakes are coalesced to one every 10 ms.
  *
- * Deliveries do not depend on Redis: while it is down or has lost its data, workers find due deliveries at their next poll. Wakes never
- * wait and never throw; a pending wake is sent once when Redis is back. Needs `bullmq` 6 and `ioredis`. A process that wakes has one
- * connection, one more with delayed wakes, and three more when it listens.
- *
- * @throws SallyportError `option_invalid`, with all that is wrong with the options.
+ * Deliveries do not depend on Redis: while it is unavailable or has lost its data, workers find due deliveries at their next poll. Wakes
+ * never wait and never throw; a pending wake is sent once when Redis is back. Needs `bullmq` 6 and `ioredis`. A process that wakes has
+ * one connection, one more with delayed wakes, and three more when it listens.
+ * @throws SallyportError `option_invalid`, with all problems of the options.
  */
 export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
   const own = readOptions('bullmqQueue', options, CHECKS)
@@ -142,16 +137,16 @@ export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
 
   function subscribe(): void {
     open(new Worker(name, async () => {}, { ...forReads, runRetryDelay: 1_000 }))
-    // From the first stored event: none is missed before the first read, and one too many only causes a poll.
+    // From the first stored event: misses none before the first read, and one too many only causes a poll.
     const stream = open(new QueueEvents(name, { ...forReads, lastEventId: '0-0' }))
     stream.on<WakeEvents, 'due'>('due', (event) => {
-      if (event.from !== from) ring()
+      if (event.from !== from) emit()
     })
-    stream.on('completed', ring)
+    stream.on('completed', emit)
   }
 
-  function ring(): void {
-    if (!closing) wakeEmitter.ring()
+  function emit(): void {
+    if (!closing) wakeEmitter.emit()
   }
 
   async function closeAll(): Promise<void> {
@@ -174,7 +169,7 @@ export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
         unset.add(instantOf(clock.now(), delayMs))
         jobs.ask()
       } else {
-        wakeEmitter.ring()
+        wakeEmitter.emit()
         events.ask()
       }
     },
@@ -190,7 +185,6 @@ export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
   }
 }
 
-/** Creates a value on first use. */
 function once<T>(make: () => T): () => T {
   let made: T | undefined
   return () => {
@@ -199,17 +193,15 @@ function once<T>(make: () => T): () => T {
   }
 }
 
-/** Options of a queue's own connections to Redis, which BullMQ opens and closes. They reconnect after an outage of any length. */
+/** Options of a queue's own Redis connections, which BullMQ opens and closes. They reconnect after an outage of any length. */
 interface RedisConnections {
-  /** For writes. Fails at once while Redis is unavailable, so that nothing queues up in the process. */
+  /** Fails at once while Redis is unavailable, so that no writes accumulate in the process. */
   readonly writing: ConnectionOptions
-  /** For blocking reads. */
   readonly waiting: ConnectionOptions
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The fault of the option `connection`; `undefined` when it is valid. */
 function connectionFault(connection: unknown): string | undefined {
   if (typeof connection !== 'object' || connection === null) {
     return 'must be the options of a Redis connection, or an ioredis client'
@@ -221,10 +213,8 @@ function connectionFault(connection: unknown): string | undefined {
 }
 
 /**
- * The options of both connections, from the host's options or its client. The client itself is not used: blocking reads need their own
- * connections, and writes must not wait.
- *
- * @param isWanted Ends the reconnects: BullMQ would go on after a close for as long as Redis is unavailable.
+ * The client itself is not used: blocking reads need their own connections, and writes must not wait.
+ * @param isWanted Ends the reconnects: BullMQ would continue them after a close while Redis is unavailable.
  */
 function connectionsOf(connection: ConnectionOptions, isWanted: () => boolean): RedisConnections {
   const given = optionsOf(connection) ?? {}
@@ -240,7 +230,6 @@ function connectionsOf(connection: ConnectionOptions, isWanted: () => boolean): 
   }
 }
 
-/** The options behind the value; `undefined` for a client of another library. */
 function optionsOf(connection: object): Fields | undefined {
   if (typeof Reflect.get(connection, 'connect') !== 'function') return connection as Fields
   const options: unknown = Reflect.get(connection, 'options')

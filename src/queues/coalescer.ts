@@ -2,19 +2,19 @@ import type { Clock } from '../ports/clock.ts'
 
 /** Coalesces calls: all requests during a call or its pause cause one more call. */
 export interface Coalescer {
-  /** Requests a call, which runs at once unless one ran just now. Never throws. */
+  /** Requests a call, which runs at once unless one has just run. Never throws. */
   ask(): void
-  /** Makes the pending call, without a retry of a failed one, and resolves when no call is in flight. */
+  /** Makes the pending call without retries. Resolves when no call is in flight. */
   close(): Promise<void>
 }
 
-/** Pause between calls: a thousand accepted events do not make every worker poll a thousand times. */
+/** Pause between calls, so that a thousand accepted events do not cause a thousand polls of every worker. */
 const QUIET_MS = 10
 
 /** Pause after a failed call, which stays pending. */
 const RETRY_MS = 1_000
 
-/** @param call One runs at a time. Its errors go to `onFault`. */
+/** @param call Never runs concurrently. Its errors go to `onFault`. */
 export function coalesced(
   call: () => Promise<unknown>,
   clock: Pick<Clock, 'after'>,

@@ -19,7 +19,7 @@ export function faultLog(queue: string, logger: Logger, clock: Pick<Clock, 'now'
   }
 }
 
-/** Name, code and stack, without the message, which may quote the server and the user. Redis puts its code before the message. */
+/** Omits the message, which may quote the server and the user. Redis puts its code before the message. */
 function describe(cause: unknown): Pick<LogFields, 'cause' | 'causeCode' | 'stack'> {
   const described = describeThrown(cause)
   const redisCode = cause instanceof Error ? /^[A-Z]{2,64}(?= )/.exec(cause.message)?.[0] : undefined

@@ -2,7 +2,7 @@ import { SallyportError } from '../errors.ts'
 import { withTimeout } from '../model/time-out.ts'
 import type { Clock } from '../ports/clock.ts'
 
-/** A connection to PostgreSQL, as much as the queue uses: a `Client` of `pg` fits. */
+/** The used part of a PostgreSQL connection: a `Client` of `pg` fits. */
 export interface NotificationClient {
   /** Called once, after the queue added all its listeners. */
   connect(): Promise<unknown>
@@ -13,9 +13,9 @@ export interface NotificationClient {
   end(): Promise<unknown>
 }
 
-/** A connection that opens on first use, and opens again when it is lost while a listener needs it. */
+/** A connection that opens on first use, and reconnects while a listener needs it. */
 export interface ListenConnection {
-  /** Sends a notification. Rejects when it was not sent or the result is unknown. Must not be called after `close`. */
+  /** Sends a notification. Rejects if it was not sent or the result is unknown. Do not call it after `close`. */
   notify(payload: string): Promise<void>
   /** Receives notifications from now on, and reconnects for them. Never throws. */
   listen(): void
@@ -25,16 +25,15 @@ export interface ListenConnection {
 interface ListenConnectionOptions {
   /** Creates a client that is not connected. */
   readonly client: () => NotificationClient
-  /** A plain identifier. */
   readonly channel: string
   readonly clock: Pick<Clock, 'after'>
   readonly onNotification: (payload: string) => void
-  /** LISTEN succeeded, at first or after a reconnect: earlier notifications may be missed. */
+  /** LISTEN succeeded, possibly after a reconnect: earlier notifications may be missed. */
   readonly onListening: () => void
   readonly onFault: (cause: unknown) => void
 }
 
-/** Time-out of a connect and of each answer. After it the connection counts as lost. */
+/** Time-out of a connect and of each answer. The connection then counts as lost. */
 const ANSWER_MS = 5_000
 const GOODBYE_MS = 1_000
 const FIRST_RETRY_MS = 100
@@ -42,7 +41,6 @@ const LONGEST_RETRY_MS = 30_000
 
 export function listenConnection(options: ListenConnectionOptions): ListenConnection {
   const { channel, clock, onNotification, onListening, onFault } = options
-  /** The open connection, or the one being opened. */
   let connection: Promise<NotificationClient> | undefined
   let current: NotificationClient | undefined
   let isListening = false
@@ -69,7 +67,7 @@ export function listenConnection(options: ListenConnectionOptions): ListenConnec
   async function open(): Promise<NotificationClient> {
     const client = unconnected(options.client)
     let fault: unknown
-    // Before it connects: an error in one packet with ReadyForQuery is emitted at once, and without a listener ends the process.
+    // Before it connects: an error in one packet with ReadyForQuery is emitted at once, and ends the process without a listener.
     client.on('error', (cause) => {
       fault ??= cause
       lost(client, cause)
@@ -117,7 +115,7 @@ export function listenConnection(options: ListenConnectionOptions): ListenConnec
     listenLater()
   }
 
-  /** Reconnects with exponential backoff up to 30 seconds, and with jitter: processes do not reconnect together. */
+  /** Reconnects with exponential backoff up to 30 seconds, with jitter, so that processes do not reconnect together. */
   function listenLater(): void {
     if (!isListening || isClosed || stopTimer) return
     const mostMs = Math.min(FIRST_RETRY_MS * 2 ** failures++, LONGEST_RETRY_MS)
@@ -133,7 +131,7 @@ export function listenConnection(options: ListenConnectionOptions): ListenConnec
     try {
       await inTime(client.end())
     } catch {
-      // The client is not used any more.
+      // The client is no longer used.
     }
   }
 
@@ -154,18 +152,18 @@ export function listenConnection(options: ListenConnectionOptions): ListenConnec
       const client = current
       current = undefined
       if (!client) return
-      // If this has no answer, `end` does not wait for one either.
+      // Without an answer here, `end` does not wait for one either.
       await inTime(client.query('UNLISTEN *'), GOODBYE_MS).catch(() => {})
       await hangUp(client)
     },
   }
 }
 
-/** Checks a new client. A promise is refused: a connected client may have emitted errors without a listener, and `pg` connects only once. */
+/** Refuses a promise: a connected client may have emitted errors without a listener, and `pg` connects only once. */
 function unconnected(make: () => NotificationClient): NotificationClient {
   const made: unknown = make()
   if (isClient(made)) return made
-  // A promise that rejects must not become an uncaught error.
+  // A rejected promise must not become an uncaught error.
   Promise.resolve(made).catch(() => {})
   throw new SallyportError('option_invalid', 'The options of postgresQueue() are invalid', [
     { field: 'client', detail: 'must give a client that is not connected, and no promise: () => new pg.Client(…)' },

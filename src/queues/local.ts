@@ -6,12 +6,12 @@ import { createWakeEmitter } from './wake-emitter.ts'
 /** Wakes the workers of this process. Workers of other processes find due deliveries at their next poll. */
 export function localQueue(clock: Pick<Clock, 'now' | 'after'>): DeliveryQueue {
   const wakeEmitter = createWakeEmitter()
-  const timers = createTimers(clock, wakeEmitter.ringNow, (now, delayMs) => now + delayMs)
+  const timers = createTimers(clock, wakeEmitter.emitNow, (now, delayMs) => now + delayMs)
   return {
     wake(delayMs) {
       if (!wakeEmitter.hasListeners()) return
       if (delayMs > 0) timers.set(delayMs)
-      else wakeEmitter.ring()
+      else wakeEmitter.emit()
     },
     listen(onDue) {
       const stop = wakeEmitter.listen(onDue)

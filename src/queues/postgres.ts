@@ -1,6 +1,5 @@
 /**
  * Wakes workers on other machines by `LISTEN` and `NOTIFY` of PostgreSQL.
- *
  * @module sallyport/queue/postgres
  */
 
@@ -24,11 +23,13 @@ export type { NotificationClient }
 export interface PostgresQueueOptions {
   /**
    * Creates a client that is not connected: `() => new pg.Client({ … })`. The queue listens to its errors, connects it, uses it
-   * alone, and ends it. Called again whenever a connection was lost. A pooler in transaction mode does not work: its connections
-   * cannot listen. Any other value is logged as `queue.unavailable`, with the code `option_invalid`.
+   * exclusively, and ends it. Called again after each lost connection. A pooler in transaction mode does not work: its connections cannot
+   * listen. Any other value is logged as `queue.unavailable`, with the code `option_invalid`.
    */
   readonly client: () => NotificationClient
-  /** Channel of NOTIFY; processes with the same channel wake each other. Letters, digits and underscores, at most 63. Default: `sallyport_due`. */
+  /**
+   * Channel of NOTIFY: the same in processes that wake each other. Letters, digits, underscores, at most 63. Default: `sallyport_due`.
+   */
   readonly channel?: string
   /** Default: the system clock. */
   readonly clock?: Clock
@@ -38,7 +39,7 @@ export interface PostgresQueueOptions {
 
 /** A queue over LISTEN and NOTIFY of PostgreSQL. */
 export interface PostgresQueue extends DeliveryQueue {
-  /** Sends the pending notification and ends the connection, within seconds, also without a server. Wakes nobody afterwards. */
+  /** Sends the pending notification and ends the connection within seconds, also without a server. Later wakes have no effect. */
   close(): Promise<void>
 }
 
@@ -54,18 +55,17 @@ const CHECKS: Checks<PostgresQueueOptions> = {
 }
 
 /**
- * Wakes the workers of all processes that share a PostgreSQL database, by LISTEN and NOTIFY: nothing to install. Pass it as `queue`.
+ * Wakes the workers of all processes that share a PostgreSQL database, by LISTEN and NOTIFY. It needs no tables. Pass it as `queue`.
  *
- * `wake(0)` notifies every process; each polls, and claims what it has free slots for. The notification uses the queue's own
- * connection, never the transaction of an accept. `wake(delayMs)` sets a timer of this process, which ends with it; the delay is
- * rounded up so that alarms share a timer, to a tenth of a second within a minute. Workers of the same process are woken without the
- * server. Many wakes at once are coalesced to one every 10 ms.
+ * `wake(0)` notifies every process; each polls and claims up to its free slots. The notification uses the queue's own connection, never
+ * the transaction of an accept. `wake(delayMs)` sets a timer, which is lost with this process; the delay is rounded up so that wakes
+ * share a timer, to a tenth of a second within a minute. Workers of the same process are woken without the server. Concurrent wakes are
+ * coalesced to one every 10 ms.
  *
- * Deliveries do not depend on it: without a connection, workers find due deliveries at their next poll. Wakes never wait and never
- * throw; a pending notification is sent once when there is a connection again, and listeners poll once then. A connection that is
- * dead without an end is noticed by the next notification, after 5 seconds; until then a process that only listens relies on its polls.
- *
- * @throws SallyportError `option_invalid`, with all that is wrong with the options.
+ * Deliveries do not depend on it: without a connection, workers find due deliveries at their next poll. Wakes never wait and never throw.
+ * After a reconnect, a pending notification is sent once, and listeners poll once. The next notification detects a dead connection, after
+ * 5 seconds; until then a process that only listens relies on its polls.
+ * @throws SallyportError `option_invalid`, with all problems of the options.
  */
 export function postgresQueue(options: PostgresQueueOptions): PostgresQueue {
   const own = readOptions('postgresQueue', options, CHECKS)
@@ -78,21 +78,21 @@ export function postgresQueue(options: PostgresQueueOptions): PostgresQueue {
   const connection = listenConnection({
     ...{ client, channel, clock, onFault },
     onNotification: (payload) => {
-      if (payload !== from) ring()
+      if (payload !== from) emit()
     },
-    onListening: ring,
+    onListening: emit,
   })
   const notifications = coalesced(() => connection.notify(from), clock, onFault)
 
   const timers = createTimers(clock, wakeNow, instantOf)
 
-  function ring(): void {
-    if (!closing) wakeEmitter.ring()
+  function emit(): void {
+    if (!closing) wakeEmitter.emit()
   }
 
   function wakeNow(): void {
     if (closing) return
-    wakeEmitter.ring()
+    wakeEmitter.emit()
     notifications.ask()
   }
 

@@ -1,33 +1,33 @@
-/** Listeners of this process that want to know when deliveries may be due. */
+/** Notifies listeners of this process that deliveries may be due. */
 export interface WakeEmitter {
-  /** Calls every listener in a microtask: once, however often it rang until then. */
-  ring(): void
+  /** Calls every listener in a microtask: once, however often it was called until then. */
+  emit(): void
   /** Calls every listener now. An error of a listener becomes an uncaught error; the other listeners are still called. */
-  ringNow(): void
-  /** Calls `onDue` at each ring until the returned function is called. */
+  emitNow(): void
+  /** Calls `onDue` at each wake until the returned function is called. */
   listen(onDue: () => void): () => void
   hasListeners(): boolean
 }
 
 export function createWakeEmitter(): WakeEmitter {
   const listeners = new Set<{ onDue(): void }>()
-  let isRinging = false
+  let isPending = false
 
-  function ringNow(): void {
-    // A listener added during the loop hears the next ring; a listener removed during the loop is not called.
+  function emitNow(): void {
+    // Calls no listener that was added or removed during the loop.
     for (const listener of [...listeners]) if (listeners.has(listener)) call(listener)
   }
 
   return {
-    ring() {
-      if (isRinging) return
-      isRinging = true
+    emit() {
+      if (isPending) return
+      isPending = true
       queueMicrotask(() => {
-        isRinging = false
-        ringNow()
+        isPending = false
+        emitNow()
       })
     },
-    ringNow,
+    emitNow,
     listen(onDue) {
       const listener = { onDue }
       listeners.add(listener)

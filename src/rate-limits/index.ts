@@ -1,6 +1,5 @@
 /**
  * Rate limits per token, tenant and recipient, counted by `rate-limiter-flexible`.
- *
  * @module sallyport/rate-limits
  */
 import type { ConfigProblem } from '../errors.ts'
@@ -11,20 +10,17 @@ import type { RateLimiter, RateLimitState, RateLimitSubject } from '../ports/rat
 
 export type { RateLimiter, RateLimitState, RateLimitSubject } from '../ports/rate-limiter.ts'
 
-/**
- * A limiter of `rate-limiter-flexible`, with only the members that are used: `RateLimiterMemory`, `RateLimiterRedis`,
- * `RateLimiterPostgres` and the others that have `points` and a `duration`.
- */
+/** The used part of a `rate-limiter-flexible` limiter, such as `RateLimiterRedis`: any that has `points` and `duration`. */
 export interface FlexibleLimiter {
   /** Requests per window. */
   readonly points: number
-  /** The length of a window in seconds; more than 0. */
+  /** Length of a window in seconds; more than 0. */
   readonly duration: number
-  /** Rejects with a {@link FlexibleLimiterResult} when no points are left, and with an `Error` when it cannot count. */
+  /** Rejects with a {@link FlexibleLimiterResult} if no points are left, and with an `Error` if it cannot count. */
   consume(key: string, points?: number): Promise<FlexibleLimiterResult>
 }
 
-/** The result of a limiter of `rate-limiter-flexible`. */
+/** Result of {@link FlexibleLimiter.consume}. */
 export interface FlexibleLimiterResult {
   readonly remainingPoints: number
   readonly msBeforeNext: number
@@ -36,11 +32,11 @@ export interface RateLimitsOptions {
   readonly token?: FlexibleLimiter
   /** Limits all tokens of a tenant together. Default: no limit. */
   readonly tenant?: FlexibleLimiter
-  /** Limits dispatches for one recipient of a tenant, from all senders together. Default: no limit. */
+  /** Limits dispatches to one recipient of a tenant, from all senders together. Default: no limit. */
   readonly recipient?: FlexibleLimiter
   /**
-   * Required with `recipient`: the HMAC-SHA-256 key that hashes recipients before the limiter sees them, at least 32 characters. Use
-   * the same in every process; a new key starts new counts.
+   * Required with `recipient`: HMAC-SHA-256 key, at least 32 characters, that hashes recipients before the limiter gets them. Use the
+   * same key in every process; a new key starts new counts.
    */
   readonly recipientKey?: string
 }
@@ -56,13 +52,11 @@ const CHECKS: Checks<RateLimitsOptions> = {
 }
 
 /**
- * Limits requests by limiters of `rate-limiter-flexible`. Limiters in Redis or a database count for all processes together. If a limiter
- * cannot count, the request is answered 503: give the limiter an `insuranceLimiter` as a fallback.
- *
- * One limiter may be used for several options: the scope is part of the key.
- *
- * @throws {SallyportError} `option_invalid`, with all problems at once: there is no limiter, one has no window, or recipients are limited
- * and the key is missing or short.
+ * Limits requests by `rate-limiter-flexible`. Limiters in Redis or a database count for all processes together. If a limiter cannot
+ * count, the request is answered 503: use an `insuranceLimiter` as a fallback. One limiter may serve several options: the scope is part
+ * of the key.
+ * @throws {SallyportError} `option_invalid`, with all problems: there is no limiter, one has no window, or recipients are limited and the
+ * key is missing or short.
  */
 export function rateLimits(options: RateLimitsOptions): RateLimiter {
   const { recipientKey, ...limiters } = readOptions('rateLimits', options, CHECKS, ruleProblems)
@@ -71,16 +65,16 @@ export function rateLimits(options: RateLimitsOptions): RateLimiter {
     `${scope} ${tenant} ${scope === 'recipient' ? await hash?.(`${tenant} ${id}`) : id}`
 
   return {
-    async consume(subject) {
+    async consume(subject, count) {
       const limiter = limiters[subject.scope]
-      return limiter && stateOf(limiter, await keyOf(subject))
+      return limiter && stateOf(limiter, await keyOf(subject), count)
     },
   }
 }
 
-async function stateOf(limiter: FlexibleLimiter, key: string): Promise<RateLimitState> {
+async function stateOf(limiter: FlexibleLimiter, key: string, count: number): Promise<RateLimitState> {
   try {
-    return stateFrom(limiter, await limiter.consume(key), true)
+    return stateFrom(limiter, await limiter.consume(key, count), true)
   } catch (refused) {
     if (refused instanceof Error || !isResult(refused)) throw refused
     return stateFrom(limiter, refused, false)
@@ -116,7 +110,7 @@ function limiter(value: unknown): string | undefined {
 
 const HASH = { name: 'HMAC', hash: 'SHA-256' } as const
 
-/** HMAC-SHA-256 (RFC 2104) under a key, as 64 lower-case hex digits: without the key, nobody can test guesses. */
+/** HMAC-SHA-256 (RFC 2104) as 64 lower-case hex digits: without the key, guesses cannot be tested. */
 function keyedHash(secret: string): (text: string) => Promise<string> {
   const utf8 = new TextEncoder()
   const key = crypto.subtle.importKey('raw', utf8.encode(secret), HASH, false, ['sign'])

@@ -1,6 +1,6 @@
 import type { Logger } from '../ports/logger.ts'
 
-/** Writes warnings and errors to the console, one JSON object a line: `{ time, level, event, … }`, the time as RFC 3339. Skips `info`. */
+/** Writes warnings and errors to the console, one JSON object per line: `{ time, level, event, … }`, with an RFC 3339 time. */
 export const consoleLogger: Logger = {
   log(level, event, fields) {
     if (level === 'info') return

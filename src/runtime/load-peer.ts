@@ -1,6 +1,6 @@
 import { SallyportError } from '../errors.ts'
 
-/** An entry, the optional peer that it imports, and the packages to install for it. */
+/** An entry, its optional peer, and the packages to install for it. */
 interface PeerOfEntry {
   readonly entry: string
   readonly peer: string
@@ -8,7 +8,7 @@ interface PeerOfEntry {
 }
 
 /**
- * Loads an optional peer dependency. `tsup.config.ts` puts a call of it where the build for Node would import a peer.
+ * Loads an optional peer dependency. `tsup.config.ts` inserts a call where the build for Node would import a peer.
  *
  * @param resolve Throws if the peer is not installed.
  * @throws SallyportError `peer_missing`, with the command to run. A peer that is installed but does not load throws its own error.

@@ -5,10 +5,7 @@ const TIME_CHARACTERS = 10
 const RANDOM_CHARACTERS = 16
 const POOL_BYTES = 4096
 
-/**
- * Generates ids of a prefix and a ULID in lower case: 10 characters of time in milliseconds, so that ids sort by age, and 16 random
- * characters (80 bits of cryptographic randomness), in Crockford's base 32.
- */
+/** Generates ids of a prefix and a lower-case ULID (Crockford's base 32): 48 bits of time, sortable by age, and 80 random bits. */
 export function randomIds(now: () => number): IdGenerator {
   const codes = Array.from(ALPHABET, (character) => character.charCodeAt(0))
   let pool: readonly number[] = []

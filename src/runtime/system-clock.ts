@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/clock.ts'
 
-/** The longest delay of a timer: with a longer one it fires at once. */
+/** Longest delay of a timer: a longer one fires at once. */
 const LONGEST_MS = 2 ** 31 - 1
 
 /** The system time. Its timers keep the process alive only with `keepAlive`. */
@@ -10,7 +10,7 @@ export const systemClock: Clock = {
     let timer: ReturnType<typeof setTimeout>
     const wait = (leftMs: number): void => {
       timer = leftMs > LONGEST_MS ? setTimeout(wait, LONGEST_MS, leftMs - LONGEST_MS) : setTimeout(run, leftMs)
-      // Runtimes other than Node give a number.
+      // Runtimes other than Node return a number.
       if (typeof timer === 'object' && !keepAlive) timer.unref()
     }
     wait(ms)

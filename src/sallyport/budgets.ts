@@ -4,10 +4,10 @@ import type { Clock } from '../ports/clock.ts'
 import type { RunStore } from '../ports/run-store.ts'
 import { storedText, type TenantScope, tenant } from './call-checks.ts'
 
-/** The budgets of a host. */
+/** Budgets of a host. */
 export interface Budgets {
   /**
-   * Whether a run may begin, by the budgets of its session, its user, or both. Throws what the store throws.
+   * Checks whether a run may begin, by the budgets of its session, its user, or both. Throws errors of the store.
    *
    * @throws {SallyportError} `option_invalid`: neither a session nor a user is given, or an option is wrong.
    */

@@ -1,5 +1,5 @@
-import { isScope } from '../core/authenticate.ts'
 import { isStorable } from '../model/json.ts'
+import { isVisibleAscii } from '../model/principal.ts'
 import { matching, whole } from '../options/checks.ts'
 import { type Check, type Checks, optionError, readOptions } from '../options/read-options.ts'
 
@@ -8,25 +8,23 @@ export interface TenantScope {
   readonly tenant?: string | undefined
 }
 
-/** 20 years: a longer duration was meant as an instant. */
+/** 20 years: a longer duration is probably an instant. */
 const MAX_AGE_MS = 20 * 366 * 86_400_000
 
-/** The longest stored id or name. */
 const MAX_TEXT = 2_048
 
 const STORED_TEXT = 'must be a string of 1 to 2,048 characters, with no NUL and no half of a surrogate pair'
 
-export const tenant: Check = matching(isScope, 'must be 1-200 visible ASCII characters')
+export const tenant: Check = matching(isVisibleAscii, 'must be 1-200 visible ASCII characters')
 
 export const instantOption: Check = matching(
   (value) => (typeof value === 'number' || value instanceof Date) && Number.isFinite(Number(value)),
   'must be a Date, or epoch milliseconds',
 )
 
-/** A duration in milliseconds. */
 export const age: Check = whole(0, MAX_AGE_MS)
 
-/** An id or a name that a store can hold. Others are mistakes, and no database is queried for them. */
+/** An id or name that a store can hold. Other values are mistakes and cause no query. */
 export const storedText: Check = matching(
   (value) => typeof value === 'string' && value.length >= 1 && value.length <= MAX_TEXT && isStorable(value),
   STORED_TEXT,

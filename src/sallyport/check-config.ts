@@ -1,6 +1,6 @@
 import type { ErrorDetails, ErrorHooks } from '../core/answers/report-fault.ts'
 import type { Hooks } from '../core/delivery/hooks.ts'
-import type { ChannelLimits, WorkerOptions } from '../core/delivery/worker-options.ts'
+import type { BreakerOptions, ChannelLimits, WorkerOptions } from '../core/delivery/worker-options.ts'
 import type { ConfigProblem } from '../errors.ts'
 import { arrayOf, bool, fn, has, oneOf, recordOf, schedule, whole } from '../options/checks.ts'
 import {
@@ -18,16 +18,24 @@ import type { Channel } from '../ports/channel.ts'
 import type { DispatchStore } from '../ports/dispatch-store.ts'
 import type { EventCatalog } from '../ports/event-catalog.ts'
 import type { RunStore } from '../ports/run-store.ts'
+import type { TokenStore } from '../ports/token-store.ts'
 import { budgets, RUN_EVENTS, runEventProblems } from './check-runs.ts'
 import type { RunsOnlyOptions, SallyportOptions } from './options.ts'
 
-/** The required methods of a port. */
 type Methods<Port> = {
   // biome-ignore lint/complexity/noBannedTypes: an optional member is one that `{}` lacks.
   readonly [Name in keyof Port as {} extends Pick<Port, Name> ? never : Name]: true
 }
 
-const RUN_STORE: Methods<RunStore> = {
+const TOKEN_STORE: Methods<TokenStore> = {
+  revokeTokens: true,
+  listRevocations: true,
+  recordTokenUses: true,
+  listTokenUses: true,
+  removeTokenUses: true,
+}
+const RUN_STORE: Methods<RunStore & TokenStore> = {
+  ...TOKEN_STORE,
   mergeRun: true,
   findRun: true,
   listRuns: true,
@@ -65,11 +73,18 @@ const LIMITS: Checks<ChannelLimits> = {
   }),
 }
 
+const BREAKER = nested<BreakerOptions>({
+  timeouts: whole(1, 1_000),
+  pauseMs: whole(1_000, HOUR_MS),
+  maxPauseMs: whole(1_000, 24 * HOUR_MS),
+})
+
 const WORKER: Checks<WorkerOptions> = {
   ...LIMITS,
   channels: recordOf(nested(LIMITS)),
   leaseMs: whole(1_000, HOUR_MS),
   sendTimeoutMs: whole(100, HOUR_MS),
+  breaker: (value, given) => (value === false ? undefined : BREAKER(value, given)),
   pollMs: whole(10, HOUR_MS),
 }
 
@@ -133,7 +148,6 @@ const RUNS_ONLY = {
   store: required(has(...Object.keys(RUN_STORE))),
 } as unknown as Checks<RunsOnlyOptions>
 
-/** Whether the options are those of a host that only records runs. */
 export function isRunsOnly(options: RunsOnlyOptions | SallyportOptions<unknown>): options is RunsOnlyOptions {
   return isRecord(options) && options.events === undefined && options.channels === undefined
 }
@@ -141,16 +155,16 @@ export function isRunsOnly(options: RunsOnlyOptions | SallyportOptions<unknown>)
 /**
  * Reads the options of `createSallyport`, and checks that events and channels fit.
  *
- * @throws {SallyportError} `config_invalid`, with all problems at once: an option that is missing, unknown, of another type or out of range;
- * a port that must be called first; an event whose channel is not configured or cannot send its fields; a retry schedule that does not
- * ascend; a wrong run event or budget.
+ * @throws {SallyportError} `config_invalid`, with all problems at once: an option that is missing, unknown, of another type or out
+ * of range; a port that must be called first; an event whose channel is not configured or cannot send its fields; a retry schedule
+ * that does not ascend; a wrong run event or budget.
  */
 export function readConfig<Options extends RunsOnlyOptions | SallyportOptions<unknown>>(options: Options): Options {
   const [checks, rules] = isRunsOnly(options) ? [RUNS_ONLY, undefined] : [ALL, fitProblems]
   return readOptions('Sallyport cannot start', options, checks as unknown as Checks<Options>, rules, 'config_invalid')
 }
 
-/** Problems between options. An option that is itself wrong is not compared. */
+/** Finds problems between options. Skips options that are themselves wrong. */
 function fitProblems(given: GivenOptions): ConfigProblem[] {
   const { policy, worker } = given as Partial<SallyportOptions<unknown>>
   const channels = isRecord(given.channels) ? (given.channels as Readonly<Record<string, Channel>>) : undefined
@@ -190,10 +204,7 @@ function eventProblems(events: EventCatalog, channels: Readonly<Record<string, C
   )
 }
 
-/**
- * The check of hooks. An instance of a class may have other members, such as counters and methods. One of them is taken for a misspelt hook
- * if its name is near that of a hook that the instance lacks, and begins with the same letter.
- */
+/** Checks hooks. A member of a class instance is a misspelt hook if its name is near a missing one and has its first letter. */
 // @__NO_SIDE_EFFECTS__
 function hooksOf<Hooks>(checks: Checks<Hooks>): Check {
   const names = Object.keys(checks)
@@ -205,11 +216,10 @@ function hooksOf<Hooks>(checks: Checks<Hooks>): Check {
   }
 }
 
-/** The own and inherited names of an instance of a class; `undefined` for a plain object. */
+/** Own and inherited names of a class instance; `undefined` for a plain object. */
 function membersOf(value: GivenOptions): ReadonlySet<string> | undefined {
   const chain: object[] = [value]
   for (let at = Object.getPrototypeOf(value); at !== null; at = Object.getPrototypeOf(at)) chain.push(at)
-  // The last one is `Object.prototype` of some realm.
   return chain.length > 2 ? new Set(chain.slice(0, -1).flatMap(Object.getOwnPropertyNames)) : undefined
 }
 

@@ -23,7 +23,7 @@ export const RUN_EVENTS: Checks<RunEvents> = {
   'budget.exceeded': fn,
 }
 
-/** Problems between run events, the catalogue and budgets, each of which may be wrong itself. */
+/** Finds problems between run events, the catalogue and budgets. Each of these may be invalid. */
 export function runEventProblems({ runEvents, budgets }: GivenOptions, eventTypes: readonly string[]): ConfigProblem[] {
   if (!isRecord(runEvents)) return []
   const given = Object.keys(RUN_EVENTS).filter((name) => typeof runEvents[name] === 'function')
@@ -63,13 +63,12 @@ const budget: Check = nested(BUDGET, (given) =>
     : orderProblems(given),
 )
 
-/** The check of budgets, whose names must differ. */
 export const budgets: Check = (value, given) => {
   const fault = arrayOf(budget)(value, given)
   return Array.isArray(value) && typeof fault === 'object' ? [...fault, ...repeatedNames(value)] : fault
 }
 
-/** The soft limit must not be above the hard one. Amounts in two currencies are not compared. */
+/** The soft limit must not exceed the hard one. Amounts in two currencies are not compared. */
 function orderProblems({ soft, hard }: GivenOptions): ConfigProblem[] {
   if (!isLimit(soft) || !isLimit(hard)) return []
   const problems: ConfigProblem[] = []

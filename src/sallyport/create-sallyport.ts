@@ -19,12 +19,13 @@ import type { RunsOnlyOptions, SallyportOptions } from './options.ts'
 import { runsOf } from './runs.ts'
 import { createRunsOnly, type RunsOnlySallyport } from './runs-only.ts'
 import { sessionsOf } from './sessions.ts'
+import { tokenServices } from './tokens.ts'
 
-/** Sallyport in a host: {@link RunsOnlySallyport}, and it dispatches. Reads throw what the store throws. */
+/** Sallyport in a host: {@link RunsOnlySallyport} with dispatching. Reads throw errors of the store. */
 export interface Sallyport<Events = Record<string, unknown>> extends RunsOnlySallyport {
-  /** Sends what was accepted. Nothing is sent before `start()` or `runDue()` is called. */
+  /** Sends accepted deliveries. Nothing is sent before `start()` or `runDue()` is called. */
   readonly worker: Worker
-  /** Accepts an event from within the host, as an application. Gives the answers of the endpoint, and never throws. */
+  /** Accepts an event from the host, as an application. Returns the answers of the endpoint and never throws. */
   dispatch<Type extends EventTypeOf<Events>>(
     event: DispatchInput<Events, Type>,
     options?: DispatchCallOptions,
@@ -33,11 +34,11 @@ export interface Sallyport<Events = Record<string, unknown>> extends RunsOnlySal
 }
 
 /**
- * Creates a Sallyport from its ports. Without `events` and `channels` it only records runs, and `POST /api/outbound/dispatch` is answered
- * 404 `not_found`.
+ * Creates a Sallyport from its ports. Without `events` and `channels` it only records runs, and `POST /api/outbound/dispatch` is
+ * answered 404 `not_found`.
  *
- * @throws {SallyportError} `config_invalid`, with all problems at once: an option that is unknown, missing, of another type or out of
- * its range, events without channels or the other way round, an event that does not fit its channel.
+ * @throws {SallyportError} `config_invalid`, with all problems at once: an option that is unknown, missing, of another type or out
+ * of range, events without channels or channels without events, an event that does not fit its channel.
  */
 export function createSallyport<Events>(options: SallyportOptions<Events>): Sallyport<Events>
 export function createSallyport(options: RunsOnlyOptions): RunsOnlySallyport
@@ -56,7 +57,6 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
   const { store, clock, logger, expiresInMs = EXPIRES_IN_MS, budgets = [], staleAfterMs, sandbox } = ports
   if (sandbox) logger.log('warn', 'sandbox.on', { detail: 'everything is recorded, nothing is sent' })
 
-  // Accept events.
   const background = backgroundWork()
   const watch = watchForWorker(ports)
   const accepting = { ...ports, expiresInMs, background: background.add, onDue: watch.accepted }
@@ -66,7 +66,6 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
   const publisher = publisherOf(ports, accepting, publishing.add)
   const recording = { ...accepting, publisher }
 
-  // Deliver.
   const deliverer = watch.noticing(createWorker(ports, options.worker))
   const maintenanceTasks = {
     publishPending: publisher?.publishPending,
@@ -74,10 +73,14 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
     ...(staleAfterMs !== undefined && { sweepStale: () => sweepStale(staleAfterMs, recording) }),
   }
   const worker = withMaintenance(deliverer, maintenanceTasks, ports)
-  const { stop, isStopping } = stopOf(worker)
+  const services = tokenServices(ports)
+  const { stop, isStopping } = stopOf(worker, services, ports)
 
   return {
-    endpoints: { ...dispatchEndpoints(recording, options, { deliverer, background, publishing }), isStopping },
+    endpoints: {
+      ...dispatchEndpoints(recording, options, services, { deliverer, background, publishing }),
+      isStopping,
+    },
     worker,
     stop,
     async ready() {
@@ -88,6 +91,7 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
     runs: runsOf(recording),
     sessions: sessionsOf({ store, dispatches: store }),
     budgets: budgetsOf({ budgets, store, clock }),
+    tokens: services.tokens,
   }
 }
 
@@ -103,7 +107,9 @@ function publisherOf<Events>(
     events,
     budgets,
     background,
-    dispatch: (tenant, body, key) =>
-      answering<unknown>(deps, () => planAndAccept(hostPrincipal(tenant), { headers: {}, body }, deps, { key })),
+    dispatch: (tenant, body, key, causedBy) =>
+      answering<unknown>(deps, () =>
+        planAndAccept(hostPrincipal(tenant), { headers: {}, body }, deps, { key, causedBy }),
+      ),
   })
 }

@@ -13,9 +13,9 @@ import { consoleLogger } from '../runtime/console-logger.ts'
 import { randomIds } from '../runtime/random-ids.ts'
 import { systemClock } from '../runtime/system-clock.ts'
 
-/** The ports that have a default everywhere. */
+/** Ports with a default on every runtime. */
 export interface RuntimePorts {
-  /** Default: the machine's time. */
+  /** Default: system time. */
   readonly clock?: Clock
   /** Default: ULIDs. */
   readonly ids?: IdGenerator
@@ -25,34 +25,33 @@ export interface RuntimePorts {
 
 const systemIds = randomIds(systemClock.now)
 
-/** Adds the default ports. */
 export function withDefaults<Given extends RuntimePorts>(given: Given): Given & Required<RuntimePorts> {
   const { clock = systemClock, ids = systemIds, logger = consoleLogger, ...others } = given
   return { clock, ids: guardedIds(ids), logger: guardedLogger(logger), ...others } as Given & Required<RuntimePorts>
 }
 
-/** Falls back to the default for request ids: every answer has one, even if the host's generator throws. */
+/** Falls back to the default for ids of requests and uses: the host's generator may throw, and no answer depends on it. */
 function guardedIds(ids: IdGenerator): IdGenerator {
   return {
     next(prefix) {
       try {
         return ids.next(prefix)
       } catch (cause) {
-        if (prefix !== 'req') throw cause
+        if (prefix !== 'req' && prefix !== 'use') throw cause
         return systemIds.next(prefix)
       }
     },
   }
 }
 
-/** Ignores errors of the logger: they must not undo what is being logged. */
+/** Ignores errors of the logger: they must not undo the logged operation. */
 function guardedLogger(logger: Logger): Logger {
   return {
     log(level, event, fields) {
       try {
         logger.log(level, event, fields)
       } catch {
-        // Nowhere to report it.
+        // There is no other place to report it.
       }
     },
   }
@@ -61,10 +60,9 @@ function guardedLogger(logger: Logger): Logger {
 type Lenient<Deps> = Omit<Deps, keyof RuntimePorts> & RuntimePorts
 
 /**
- * Accepts an event for a recipient: `POST /api/outbound/dispatch` without HTTP, a pure function over its ports.
- *
- * Answers 202 with an outcome per channel when everything is stored, or a problem with a code. Never throws, and never sends:
- * `sallyport.worker` does.
+ * Accepts an event for a recipient: `POST /api/outbound/dispatch` without HTTP, a pure function over its ports. Answers 202 with an
+ * outcome per channel when everything is stored, or a problem with a code. Never throws and never sends: `sallyport.worker` sends.
+ * Knows no `tokens.revoke` and lists no uses: use the endpoints of `createSallyport`, or a verifier with `isRevoked`.
  */
 export function handleDispatchWithDefaults(
   request: HandlerRequest,
@@ -74,9 +72,9 @@ export function handleDispatchWithDefaults(
 }
 
 /**
- * Records one post about an agent's run: `POST /api/agents/session/run` without HTTP, a pure function over its ports.
- *
- * Answers 201 when the run is new, 200 when the post was merged or changed nothing, or a problem with a code. Never throws.
+ * Records one post about an agent's run: `POST /api/agents/session/run` without HTTP, a pure function over its ports. Answers 201
+ * when the run is new, 200 when the post was merged or changed nothing, or a problem with a code. Never throws.
+ * Knows no `tokens.revoke` and lists no uses: use the endpoints of `createSallyport`, or a verifier with `isRevoked`.
  */
 export function handleSessionRunWithDefaults(
   request: HandlerRequest,
@@ -87,9 +85,9 @@ export function handleSessionRunWithDefaults(
 
 /**
  * Records 1 to 100 posts about agents' runs: `POST /api/agents/session/run/batch` without HTTP, a pure function over its ports.
- *
- * Answers 200 with a result for each post, in order: the answer of {@link handleSessionRunWithDefaults}. A refused post does not affect the
- * others. A malformed batch or an unauthenticated caller is answered with a problem with a code. Never throws.
+ * Answers 200 with a result for each post, in order, as {@link handleSessionRunWithDefaults} answers; a refused post does not
+ * affect the others. A malformed batch or an unauthenticated caller is answered with a problem. Never throws.
+ * Knows no `tokens.revoke` and lists no uses: use the endpoints of `createSallyport`, or a verifier with `isRevoked`.
  */
 export function handleSessionRunBatchWithDefaults(
   request: HandlerRequest,

@@ -11,14 +11,11 @@ import { type TenantScope, tenant } from './call-checks.ts'
 
 /** Options of `sallyport.dispatch`. */
 export interface DispatchCallOptions extends TenantScope {
-  /** As the `Idempotency-Key` header: a second call with this key gets the answer of the first, whatever its `delayMs`. */
+  /** As the `Idempotency-Key` header: a second call with this key gets the first answer, whatever its `delayMs`. */
   readonly idempotencyKey?: string
-  /** Milliseconds until it is to be sent, instead of the event's own delay; 0 to 366 days. */
+  /** Delay in milliseconds, instead of the event's own; 0 to 366 days. */
   readonly delayMs?: number
-  /**
-   * Accepts through this store instead: within a transaction of the host, with the result of `sqlStore().within(transaction)`.
-   * Nothing is sent before the transaction commits, and nothing at all after a rollback. Default: the store of Sallyport.
-   */
+  /** Store for this call, such as `sqlStore().within(transaction)`: sends only after the commit. Default: the configured store. */
   readonly store?: DispatchStore
 }
 
@@ -29,12 +26,10 @@ const CHECKS: Checks<DispatchCallOptions> = {
   store: matching((value) => has('accept', 'recall')(value, {}) === undefined, 'is no store'),
 }
 
-/** The principal of calls by the host itself. */
 export function hostPrincipal(tenant: string): Principal {
   return { id: 'host', tenant }
 }
 
-/** `sallyport.dispatch`: accepts an event from within the host, with the answers of the endpoint. Never throws. */
 export async function dispatchFromHost(
   event: unknown,
   options: DispatchCallOptions,
@@ -52,7 +47,6 @@ export async function dispatchFromHost(
   return result as HandlerResult<DispatchAnswer>
 }
 
-/** All problems of the options in one text. */
 function faultOf(options: object): string | undefined {
   const problems = [...problemsIn(options, CHECKS)]
   // `{ store: undefined }` is a mistake: its event must not be accepted outside the host's transaction.

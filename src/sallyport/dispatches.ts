@@ -10,67 +10,68 @@ import type { DeliveryChange } from '../ports/dispatch-store.ts'
 import { age, instantOption, storedId, storedText, type TenantScope, tenant, tenantOf } from './call-checks.ts'
 import { type ListOptions, listQuery, MAX_PAGE, pageChecks, pruneAll, viewPage } from './pagination.ts'
 
-/** Which dispatches to read: those that match all filters. */
+/** Filter of dispatches: those that match all given options. */
 export interface DispatchListOptions extends ListOptions {
   readonly eventType?: string
-  /** Exactly as the request wrote it. */
+  /** Exactly as in the request. */
   readonly recipient?: string
   /** `failed` and `partial` have deliveries that ended without success. */
   readonly status?: DispatchStatus
-  /** Accepted at this instant or later; a number is epoch milliseconds. */
+  /** Accepted at or after this instant; a number is epoch milliseconds. */
   readonly since?: Date | number
   /** Accepted before this instant; a number is epoch milliseconds. */
   readonly until?: Date | number
 }
 
-/** The result of {@link Dispatches.cancel}. */
+/** Result of {@link Dispatches.cancel}. */
 export interface CancelResult {
   /** Exactly these deliveries will not be sent. Empty: none could be stopped. */
   readonly cancelled: readonly DeliveryChange[]
   readonly dispatch: DispatchView
 }
 
-/** The result of {@link Dispatches.retry}. */
+/** Result of {@link Dispatches.retry}. */
 export interface RetryResult {
-  /** The deliveries that are tried again: `queued`, or `held` with the route `first`. Empty in sandbox mode. */
+  /** The retried deliveries: `queued`, or `held` with the route `first`. Empty in sandbox mode. */
   readonly retried: readonly DeliveryChange[]
-  /** Deliveries that failed in the host's code and still cannot be planned, with the reason. They are unchanged; a later retry may succeed. */
+  /** Deliveries that failed in host code and still cannot be planned, with the reason. Unchanged; a later retry may succeed. */
   readonly unplanned: readonly UnplannedDelivery[]
   readonly dispatch: DispatchView
 }
 
-/** Which deliveries to retry. */
+/** Filter of deliveries to retry. */
 export interface RetryOptions extends TenantScope {
   /** Default: all that failed or expired. */
   readonly channel?: string
 }
 
 /**
- * The dispatches of a host. Every method throws what the store throws; `undefined` means that the tenant has no such dispatch. An id or a
- * filter that no store can hold (empty, over 2,048 characters, a NUL, half of a surrogate pair) is a `SallyportError`, `option_invalid`.
+ * Dispatches of a host. Every method throws errors of the store; `undefined` means that the tenant has no such dispatch. An id or
+ * filter that no store can hold (empty, over 2,048 characters, NUL, unpaired surrogate) throws a `SallyportError`,
+ * `option_invalid`.
  */
 export interface Dispatches {
   get(dispatchId: string, scope?: TenantScope): Promise<DispatchView | undefined>
   /**
    * Newest first.
    *
-   * @throws {SallyportError} `option_invalid`, with all problems of the options at once, such as an unknown `status`.
+   * @throws {SallyportError} `option_invalid`, such as for an unknown `status`.
    */
   list(options?: DispatchListOptions): Promise<Page<DispatchView>>
   /**
-   * Stops `queued` and `held` deliveries. One that is being sent is not in `cancelled`, but is not retried. From a digest it removes
-   * only this event; a rendered digest is stopped when all its dispatches are cancelled.
+   * Stops `queued` and `held` deliveries. One that is being sent is not in `cancelled`, but is not retried. From a digest it
+   * removes only this event; a rendered digest is stopped when all its dispatches are cancelled.
    */
   cancel(dispatchId: string, scope?: TenantScope): Promise<CancelResult | undefined>
   /**
    * Retries `failed` and `expired` deliveries at once, with a new schedule. A delivery that failed with `template_error` or
-   * `condition_error` is first planned again, as if its event were dispatched now: its data is validated, its recipient resolved,
-   * conditions and policy are evaluated, and it is rendered; it may then end as `skipped`. A delivery that failed with `channel_error`
-   * before its first attempt is not retried. With the route `first`, retries only if nothing of the dispatch was sent or may still be.
+   * `condition_error` is first planned again, as if its event were dispatched now, and may then end as `skipped`. A delivery that
+   * failed with `channel_error` before its first attempt is not retried. With the route `first`, retries only if nothing of the
+   * dispatch was sent or may still be.
    */
   retry(dispatchId: string, options?: RetryOptions): Promise<RetryResult | undefined>
   /**
-   * Removes old dispatches with their deliveries, except those that may still send something. Also removes expired idempotency keys
+   * Removes old dispatches with their deliveries, except those that may still be sent. Also removes expired idempotency keys
    * (`idempotencyTtlMs`) of all tenants.
    *
    * @throws {SallyportError} `option_invalid`, for wrong options.
@@ -78,9 +79,9 @@ export interface Dispatches {
   prune(options: DispatchPruneOptions): Promise<{ readonly pruned: number }>
 }
 
-/** Which dispatches to remove. */
+/** Filter of dispatches to remove. */
 export interface DispatchPruneOptions {
-  /** Milliseconds since a dispatch was accepted, up to 20 years. */
+  /** Milliseconds since acceptance, up to 20 years. */
   readonly olderThan: number
   /** Default: every tenant. */
   readonly tenant?: string | undefined
@@ -91,7 +92,6 @@ interface DispatchesDeps extends RetryDeps {
   readonly clock: Clock
 }
 
-/** The name of the list in its cursors. */
 const LIST = 'dispatches'
 
 const STATUSES = ['queued', 'sent', 'partial', 'failed', 'skipped', 'cancelled'] satisfies DispatchStatus[]

@@ -1,32 +1,35 @@
 import { type AnswerDeps, answering, answerRefusal } from '../core/answers/fault.ts'
-import { reportFault } from '../core/answers/report-fault.ts'
-import { refuse } from '../core/answers/result.ts'
-import { authenticate } from '../core/authenticate.ts'
+import { type FaultDeps, reportFault } from '../core/answers/report-fault.ts'
+import { type HandlerRequest, type HandlerResult, isRefused, type Refused, refuse } from '../core/answers/result.ts'
+import { identify, permit } from '../core/authenticate.ts'
 import { readStopOptions, type StopOptions, type Worker } from '../core/delivery/worker.ts'
 import { type DispatchDeps, planAndAccept } from '../core/dispatch/handle-dispatch.ts'
-import type { Endpoints } from '../core/endpoints.ts'
-import { admitRecipient, admitRequest } from '../core/load/admission.ts'
+import type { Action, Endpoints, Requested } from '../core/endpoints.ts'
+import { type Admission, admitPosts, admitRecipient, admitRequest } from '../core/load/admission.ts'
 import { type LoadLimits, loadOf } from '../core/load/load-limits.ts'
 import { recordRun } from '../core/runs/handle-session-run.ts'
-import { recordBatch } from '../core/runs/handle-session-run-batch.ts'
+import { type RecordBatchOptions, recordBatch } from '../core/runs/handle-session-run-batch.ts'
 import type { RecordDeps, SessionRunDeps } from '../core/runs/record-deps.ts'
+import { exchangeToken } from '../core/tokens/exchange-token.ts'
+import { operationOf, outcomeOf, refusedOutcome } from '../core/tokens/use-outcome.ts'
+import type { Principal } from '../model/principal.ts'
+import { withTimeout } from '../model/time-out.ts'
 import type { AuthVerifier } from '../ports/auth-verifier.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RunsOnlyOptions } from './options.ts'
+import type { TokenServices } from './tokens.ts'
 
 type Limits = Pick<RunsOnlyOptions, 'rateLimiter' | keyof LoadLimits>
 type RunDeps = SessionRunDeps & RecordDeps
 
-/** The endpoints of a host that dispatches and records runs. */
 export function dispatchEndpoints(
   deps: DispatchDeps & RunDeps,
   limits: Limits,
+  services: TokenServices,
   delivering: {
     /** The worker without maintenance, which `waitUntil` must not repeat after every answer. */
     readonly deliverer: Worker
-    /** The work that goes on after answers. */
     readonly background: BackgroundWork
-    /** The run events that are being published. */
     readonly publishing: BackgroundWork
   },
 ): Omit<Endpoints, 'isStopping'> {
@@ -34,62 +37,135 @@ export function dispatchEndpoints(
   const { rateLimiter } = limits
   const admit = rateLimiter && ((tenant: string, recipient: string) => admitRecipient(tenant, recipient, rateLimiter))
   return {
-    ...callerSteps(deps, limits),
-    handle: (action, principal, request) =>
-      answering<unknown>(deps, () => {
-        if (action === 'dispatch') return planAndAccept(principal, request, deps, { admit })
-        if (action === 'session_run') return recordRun(principal, request, deps)
-        return recordBatch(principal, request, deps)
-      }),
-    isPublishing: publishing.isGoing,
+    ...callerSteps(deps, limits, services),
+    handles: (action) => canHandle(action, deps),
+    handle: handlerOf(deps, services, (action, principal, request, admission) => {
+      if (action === 'dispatch') return planAndAccept(principal, request, deps, { admit })
+      return recordPosts(action, principal, request, deps, postLimit(principal, admission, limits))
+    }),
+    hasWork: publishing.isGoing,
     async deliver() {
-      // First, so that the dispatches of run events are delivered too.
+      // First, so that dispatches of run events are delivered too.
       await publishing.done()
       try {
         await deliverer.runDue()
       } catch (cause) {
         reportFault(cause, { operation: 'store' }, { level: 'error', event: 'worker.claim_failed' }, deps)
       }
-      await background.done()
+      await Promise.all([background.done(), services.uses.flush()])
     },
   }
 }
 
-/** The endpoints of a host that only records runs. */
-export function runsOnlyEndpoints(deps: RunDeps & AnswerDeps, limits: Limits): Omit<Endpoints, 'isStopping'> {
+export function runsOnlyEndpoints(
+  deps: RunDeps & AnswerDeps,
+  limits: Limits,
+  services: TokenServices,
+): Omit<Endpoints, 'isStopping'> {
   return {
-    ...callerSteps(deps, limits),
-    handles: (action) => action !== 'dispatch',
-    handle: (action, principal, request) =>
-      answering<unknown>(deps, async () => {
-        if (action === 'dispatch') return refuse('not_found', 'This host only records runs.')
-        return action === 'session_run' ? recordRun(principal, request, deps) : recordBatch(principal, request, deps)
-      }),
-    isPublishing: () => false,
-    async deliver() {},
+    ...callerSteps(deps, limits, services),
+    handles: (action) => action !== 'dispatch' && canHandle(action, deps),
+    handle: handlerOf(deps, services, async (action, principal, request, admission) => {
+      if (action === 'dispatch') return refuse('not_found', 'This host only records runs.')
+      return recordPosts(action, principal, request, deps, postLimit(principal, admission, limits))
+    }),
+    hasWork: services.uses.hasNoted,
+    deliver: services.uses.flush,
   }
 }
 
-/** The steps before the body is read, the same for all endpoints: load, authentication, rate limits, refusals. */
+function postLimit(
+  principal: Principal,
+  admission: Admission | undefined,
+  { rateLimiter }: Limits,
+): RecordBatchOptions {
+  if (!admission || !rateLimiter) return {}
+  return { admit: (posts) => admitPosts(principal, posts, admission, rateLimiter) }
+}
+
+type Answering = Promise<HandlerResult<unknown> | Refused>
+type Verifying = AnswerDeps & { readonly auth: AuthVerifier; readonly clock: Clock }
+
+/** Tokens of a verifier without `exchange` cannot be exchanged. */
+function canHandle(action: Action, { auth }: Verifying): boolean {
+  return action !== 'session_token' || auth.exchange !== undefined
+}
+
+function recordPosts(
+  action: Action,
+  principal: Principal,
+  request: HandlerRequest,
+  deps: RunDeps & AnswerDeps,
+  options: RecordBatchOptions,
+): Answering {
+  return action === 'session_run' ? recordRun(principal, request, deps) : recordBatch(principal, request, deps, options)
+}
+
+/** Handles requests, and notes the uses of session tokens. */
+function handlerOf(
+  deps: Verifying,
+  { uses }: TokenServices,
+  handle: (...of: Parameters<Endpoints['handle']>) => Answering,
+): Endpoints['handle'] {
+  const exchange = deps.auth.exchange?.bind(deps.auth)
+  return async (action, principal, request, admission) => {
+    let jti: string | undefined
+    const onExchanged = (id: string): void => {
+      jti = id
+    }
+    const result = await answering<unknown>(deps, () =>
+      action === 'session_token' && exchange
+        ? exchangeToken(principal, request, { exchange, clock: deps.clock, onExchanged })
+        : handle(action, principal, request, admission),
+    )
+    uses.add(principal, operationOf(action), outcomeOf(request, result, jti))
+    return result
+  }
+}
+
+/** Steps before the body is read, equal for all endpoints: load, authentication, rate limits, refusals. */
 function callerSteps(
-  deps: AnswerDeps & { readonly auth: AuthVerifier; readonly clock: Clock },
+  deps: Verifying,
   { rateLimiter, ...limits }: Limits,
-): Pick<Endpoints, 'clock' | 'logger' | 'load' | 'authenticate' | 'admit' | 'refuse'> {
+  { revocations, uses }: TokenServices,
+): Pick<Endpoints, 'clock' | 'logger' | 'load' | 'authenticate' | 'admit' | 'recheck' | 'refuse'> {
+  const noted = (principal: Principal, { action }: Requested, refused: Refused): Refused => {
+    uses.add(principal, operationOf(action), refusedOutcome(refused))
+    return refused
+  }
+  const recheck: Endpoints['recheck'] = (principal, requested) => {
+    const settle = (refused: Refused | undefined) => refused && noted(principal, requested, refused)
+    const checked = revocations.check(principal)
+    return checked instanceof Promise ? checked.then(settle) : settle(checked)
+  }
   return {
     clock: deps.clock,
     logger: deps.logger,
     load: loadOf(limits, deps.logger),
-    authenticate: (headers, operation) => authenticate(headers, operation, deps.auth),
-    ...(rateLimiter && { admit: (principal, operation) => admitRequest(principal, operation, rateLimiter) }),
+    recheck,
+    async authenticate(headers, requested) {
+      const { operation } = requested
+      const principal = await identify(headers, operation, deps.auth, deps.clock)
+      if (isRefused(principal)) return principal
+      const checked = recheck(principal, requested)
+      const revoked = checked instanceof Promise ? await checked : checked
+      if (revoked) return revoked
+      const forbidden = permit(principal, operation)
+      return forbidden ? noted(principal, requested, forbidden) : principal
+    },
+    ...(rateLimiter && {
+      async admit(principal, requested) {
+        const admitted = await admitRequest(principal, requested.operation, rateLimiter)
+        return isRefused(admitted) ? noted(principal, requested, admitted) : admitted
+      },
+    }),
     refuse: (refused) => answerRefusal(refused, deps),
   }
 }
 
-/** Tracks work that goes on after answers. */
 export interface BackgroundWork {
   add(work: Promise<unknown>): void
   isGoing(): boolean
-  /** Resolves when all work that was added has ended. */
   done(): Promise<void>
 }
 
@@ -107,20 +183,34 @@ export function backgroundWork(): BackgroundWork {
   }
 }
 
-/** How a host stops. */
 export interface Stop {
-  /** Stops the worker, and closes connections with their next answer. */
+  /**
+   * Stops the worker, stores the uses of tokens, and closes connections with their next answer. Uses that are not stored a second after
+   * `graceMs` are no longer awaited, and logged as `token_use.write_failed`.
+   */
   stop(options?: StopOptions): Promise<void>
   isStopping(): boolean
 }
 
-export function stopOf(worker: Worker): Stop {
+/** Time for the store after the grace of sends. */
+const STORE_MS = 1_000
+
+export function stopOf(worker: Worker, { uses }: TokenServices, deps: FaultDeps & { readonly clock: Clock }): Stop {
+  const { clock } = deps
   let isStopping = false
+
+  async function flush(graceMs: number): Promise<void> {
+    if (graceMs === Number.POSITIVE_INFINITY) return uses.flush()
+    const line = { level: 'error', event: 'token_use.write_failed' } as const
+    const timedOut = withTimeout(uses.flush(), { ms: graceMs + STORE_MS, clock })
+    await timedOut.catch((cause: unknown) => reportFault(cause, { operation: 'store' }, line, deps))
+  }
+
   return {
     async stop(options = {}) {
       const own = readStopOptions(options, 'stop')
       isStopping = true
-      await worker.stop(own)
+      await Promise.all([worker.stop(own), flush(own.graceMs ?? Number.POSITIVE_INFINITY)])
     },
     isStopping: () => isStopping,
   }

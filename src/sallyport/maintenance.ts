@@ -4,13 +4,10 @@ import { type RunDueResult, readStopOptions, type StopOptions, type Worker } fro
 import { withTimeout } from '../model/time-out.ts'
 import type { Clock } from '../ports/clock.ts'
 
-/** The periodic tasks of a worker. */
 export interface MaintenanceTasks {
-  /** Publishes pending run events, and asks before each step whether it may go on. */
+  /** Publishes pending run events; calls `mayGoOn` before each step. */
   readonly publishPending?: ((mayGoOn: () => boolean) => Promise<unknown>) | undefined
-  /** Resolves when the run events that are being published in the background are published. */
   readonly published: () => Promise<unknown>
-  /** Makes stale runs `expired`. */
   readonly sweepStale?: (() => Promise<unknown>) | undefined
 }
 
@@ -22,21 +19,18 @@ const EVERY_MS = 60_000
 
 export const NOTHING_DUE: RunDueResult = { attempted: 0, sent: 0, retried: 0, failed: 0, skipped: 0, expired: 0 }
 
-/**
- * A worker with maintenance: every minute while it is started, and first in `runDue` (for hosts with a cron job), so that the dispatches of
- * run events are delivered too. An error of a task is logged and does not stop deliveries. Without tasks: the worker itself.
- */
+/** Adds maintenance: every minute while started, and first in `runDue`, so that its dispatches are delivered. Logs errors. */
 export function withMaintenance(worker: Worker, maintenanceTasks: MaintenanceTasks, deps: MaintenanceDeps): Worker {
   const { clock } = deps
   const { publishPending, published, sweepStale } = maintenanceTasks
   if (!publishPending && !sweepStale) return worker
   let isStarted = false
-  /** A stop ends it and begins the next: tasks of an earlier one do not go on. */
+  /** Incremented by each stop: tasks begun before it do not continue. */
   let life = 0
   let going: Promise<void> | undefined
   let stopTimer = (): void => {}
 
-  /** One at a time: a concurrent call waits for the one under way. */
+  /** One run at a time: a concurrent call waits for the current one. */
   function maintain(): Promise<void> {
     going ??= runMaintenance(life).finally(() => {
       going = undefined

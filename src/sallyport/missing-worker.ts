@@ -3,11 +3,10 @@ import type { Clock } from '../ports/clock.ts'
 import type { DispatchStore } from '../ports/dispatch-store.ts'
 import type { Logger } from '../ports/logger.ts'
 
-/** Detects that events are accepted and no worker delivers them. */
 export interface MissingWorkerWatch {
   /** Watches a dispatch with a delivery that is due at once. */
   accepted(tenant: string, dispatchId: string): void
-  /** The same worker; the watch ends when it is started or run. */
+  /** Wraps the worker; the watch ends when it is started or run. */
   noticing(worker: Worker): Worker
 }
 
@@ -25,10 +24,7 @@ const DETAIL = [
   'or have a cron job call sallyport.worker.runDue().',
 ].join(' ')
 
-/**
- * Logs `worker.missing`, at most once, when a dispatch of this process has been due for ten seconds and was never claimed. Watches one
- * dispatch at a time, until one is claimed. Its timer does not keep the process alive.
- */
+/** Logs `worker.missing` once, when a dispatch of this process is due for ten seconds without a claim. Watches one at a time. */
 export function watchForWorker({ store, clock, logger }: WatchDeps): MissingWorkerWatch {
   let isOver = false
   let isLooking = false

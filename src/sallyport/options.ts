@@ -15,52 +15,44 @@ import type { RecipientDirectory } from '../ports/recipient-directory.ts'
 import type { Redactor } from '../ports/redactor.ts'
 import type { RunExporter } from '../ports/run-exporter.ts'
 import type { RunStore } from '../ports/run-store.ts'
+import type { TokenStore } from '../ports/token-store.ts'
 import type { RuntimePorts } from './defaults.ts'
 
 /** Options of `createSallyport` in a host that only records runs. */
 export interface RunsOnlyOptions extends RuntimePorts {
-  /** Authenticates callers: `appSecrets`, `sessionTokens`, `anyOf` from `sallyport/auth`, or your own. */
+  /** Authenticates callers: `appSecrets`, `sessionTokens` or `anyOf` from `sallyport/auth`, or your own. */
   readonly auth: AuthVerifier
-  /** Stores runs: `memoryStore()`, `sqlStore()`, or your own. */
-  readonly store: RunStore
+  /** Stores runs and revocations of tokens: `memoryStore()`, `sqlStore()`, or your own. */
+  readonly store: RunStore & TokenStore
   /** `create` (default): the first run creates its session. `must-exist`: an unknown one is 404 `session_not_found`. */
   readonly sessions?: 'create' | 'must-exist'
-  /**
-   * Limits requests by token, tenant and recipient: `rateLimits` from `sallyport/rate-limits`, or your own. Dispatches by the host
-   * itself are not counted. Default: no limit.
-   */
+  /** Limits requests by token, tenant and recipient, except host dispatches: `rateLimits`, or your own. Default: no limit. */
   readonly rateLimiter?: RateLimiter | undefined
-  /**
-   * The greatest number of complete requests in flight, 1 to 100,000; more are answered 503 `overloaded`. A request counts when its
-   * body is complete. Default: 1,000.
-   */
+  /** Maximum complete requests in flight, 1 to 100,000; more are answered 503 `overloaded`. Default: 1,000. */
   readonly maxInFlight?: number | undefined
   /**
-   * The greatest number of unfinished requests, 1 to 100,000: this many in authentication, and this many with an incomplete body. More
-   * are answered 503 `overloaded`. Bodies share this and the next limit fairly, by tenant and then by principal; see docs/operating.md.
-   * Default: 1,000.
+   * Maximum unfinished requests, 1 to 100,000, in authentication, and as many with an incomplete body; more are answered 503
+   * `overloaded`. Bodies share this and the next limit fairly, by tenant and then by principal; see docs/operating.md. Default:
+   * 1,000.
    */
   readonly maxUnfinished?: number | undefined
-  /** The memory of all unfinished bodies in bytes, 262,144 (one body) to 68,719,476,736. Default: 67,108,864 (64 MiB). */
+  /** Memory of all unfinished bodies in bytes, 262,144 (one body) to 68,719,476,736. Default: 67,108,864 (64 MiB). */
   readonly maxUnfinishedBytes?: number | undefined
   /** Prices tokens: `priceBook` from `sallyport/pricing`, or your own. Default: a run's cost comes from its posts. */
   readonly prices?: PriceBook | undefined
-  /** Removes from errors, tags and metadata what must not be stored. Default: they are stored unchanged. */
+  /** Removes sensitive text from errors, tags and metadata. Default: they are stored unchanged. */
   readonly redactor?: Redactor | undefined
-  /** Receive every run when it first ends: `otelRunExporter()` from `sallyport/otel`. Default: none. */
+  /** Receive every run when it first ends, such as `otelRunExporter()` from `sallyport/otel`. Default: none. */
   readonly exporters?: readonly RunExporter[] | undefined
-  /** Limits of what sessions and users may spend, for `budgets.check` and `budget.exceeded`. Default: none. */
+  /** Limits the spend of sessions and users, for `budgets.check` and `budget.exceeded`. Default: none. */
   readonly budgets?: readonly Budget[] | undefined
-  /**
-   * The worker makes a running run `expired` this many milliseconds after its last post, 1,000 to 31,622,400,000 (366 days). Default:
-   * only `runs.sweepStale` does.
-   */
+  /** Milliseconds without a post until a `running` run expires (1,000 to 31,622,400,000). Default: only by `sweepStale`. */
   readonly staleAfterMs?: number | undefined
   /** `onError` receives errors of host code. Default: none. */
   readonly hooks?: ErrorHooks | undefined
-  /** How much of an error a log line contains. Default: messages of the host's own functions (not of schemas and engines), and all stack frames. */
+  /** Details of errors in log lines. Default: messages of the host's own functions (not schemas and engines), all stack frames. */
   readonly errorDetails?: ErrorDetails | undefined
-  /** Give `events` and `channels` together, to dispatch as well. */
+  /** Give `events` and `channels` together to dispatch as well. */
   readonly events?: undefined
   readonly channels?: undefined
 }
@@ -70,33 +62,24 @@ export interface SallyportOptions<Events> extends Omit<RunsOnlyOptions, 'store' 
   /** From `defineEvents`. */
   readonly events: EventCatalog<Events>
   /** Stores everything: `memoryStore()`, `sqlStore()`, or your own. */
-  readonly store: DispatchStore & RunStore
+  readonly store: DispatchStore & RunStore & TokenStore
   /** Channels, by the names that events use. */
   readonly channels: Readonly<Record<string, Channel>>
-  /** Finds the recipient of a user id. Default: only addresses can be notified. */
+  /** Finds recipients by user id. Default: only addresses can be notified. */
   readonly recipients?: RecipientDirectory
-  /** Decides what is sent, and when: `preferences`, `quietHours`, `throttle`, `allOf` from `sallyport/policy`. Default: all, at once. */
+  /** Decides whether and when to send: `preferences`, `quietHours`, `throttle`, `allOf` of `sallyport/policy`. Default: at once. */
   readonly policy?: DeliveryPolicy
-  /** Called for events that are accepted, sent, failed or skipped, and with errors of host code. Default: none. */
+  /** Called for accepted, sent, failed and skipped events, and for errors of host code. Default: none. */
   readonly hooks?: Hooks
-  /**
-   * Plans and records everything, and sends nothing: each delivery is `skipped`, `sandboxed`, and every answer about a dispatch has
-   * `sandboxed: true`. Deliveries that were queued before stay queued. Default: `false`.
-   */
+  /** Records everything, sends nothing: deliveries are `skipped`, `sandboxed`. Earlier ones stay queued. Default: `false`. */
   readonly sandbox?: boolean
-  /** Options of the worker. */
   readonly worker?: WorkerOptions
-  /**
-   * Wakes workers before their next poll: `postgresQueue()` from `sallyport/queue/postgres`, `bullmqQueue()` from
-   * `sallyport/queue/bullmq`, or your own. Default: accepting wakes the workers of this process.
-   */
+  /** Wakes workers early: `postgresQueue()`, `bullmqQueue()`, or your own. Default: accepting wakes workers of this process. */
   readonly queue?: DeliveryQueue | undefined
-  /** Events of the catalogue that runs cause, each with its recipient. Default: none. */
+  /** Catalogue events that runs cause, each with its recipient. Default: none. */
   readonly runEvents?: RunEvents | undefined
-  /**
-   * A delivery expires this many milliseconds after it is first due: 1,000 to 31,622,400,000 (366 days). Default: 72 hours.
-   */
+  /** Milliseconds from the first due time to expiry of a delivery, 1,000 to 31,622,400,000 (366 days). Default: 72 hours. */
   readonly expiresInMs?: number
-  /** How long an `Idempotency-Key` is kept, in milliseconds: 1,000 to 31,622,400,000 (366 days). Default: 24 hours. */
+  /** Milliseconds that an `Idempotency-Key` is kept, 1,000 to 31,622,400,000 (366 days). Default: 24 hours. */
   readonly idempotencyTtlMs?: number
 }

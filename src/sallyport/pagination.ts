@@ -5,20 +5,19 @@ import type { Clock } from '../ports/clock.ts'
 import type { Page } from '../ports/dispatch-query.ts'
 import { type TenantScope, tenant } from './call-checks.ts'
 
-/** Which page of a list to read. */
+/** Page of a list to read. */
 export interface PageOptions extends TenantScope {
   /** 1-500. Default: 50. */
   readonly limit?: number | undefined
-  /** The `nextCursor` of the previous page of the same list, unchanged. */
+  /** `nextCursor` of the previous page of the same list, unchanged. */
   readonly cursor?: string | undefined
 }
 
-/** Which page of a list to read, and of which session. */
+/** Page of a list to read, and its session. */
 export interface ListOptions extends PageOptions {
   readonly sessionId?: string | undefined
 }
 
-/** Limits a list by time. */
 interface Times {
   readonly since?: Date | number | undefined
   readonly until?: Date | number | undefined
@@ -27,7 +26,6 @@ interface Times {
 export const MAX_PAGE = 500
 const DEFAULT_PAGE = 50
 
-/** The checks of {@link PageOptions}, for the list of this name. */
 export function pageChecks(list: string): Checks<PageOptions> {
   return {
     tenant,
@@ -36,7 +34,7 @@ export function pageChecks(list: string): Checks<PageOptions> {
   }
 }
 
-/** The store's query for checked options: with a tenant, a limit, times as numbers and the store's own cursor. */
+/** Converts checked options to the store's query: with a tenant, a limit, times as numbers and the store's own cursor. */
 export function listQuery<Options extends ListOptions & Times>(
   list: string,
   { since, until, cursor, ...options }: Options,
@@ -61,7 +59,6 @@ interface StoreQuery {
   readonly cursor?: string | undefined
 }
 
-/** The page that a caller gets, from the store's page. */
 export function viewPage<Stored, View>(
   list: string,
   { items, nextCursor }: Page<Stored>,
@@ -73,15 +70,11 @@ export function viewPage<Stored, View>(
   }
 }
 
-/**
- * A cursor for the list of this name (keyset pagination). It ends with a checksum over itself and the name, so that a truncated, invented or
- * foreign cursor is refused instead of read from the beginning.
- */
+/** Writes a cursor (keyset pagination). Its checksum over itself and the list's name detects truncated and foreign cursors. */
 export function writeCursor(list: string, parts: readonly string[]): string {
   return [...parts, checksum([list, ...parts])].map(encodeURIComponent).join(':')
 }
 
-/** The parts of a cursor; `undefined`: not a cursor of this list. */
 export function readCursor(list: string, cursor: unknown): readonly string[] | undefined {
   if (typeof cursor !== 'string') return undefined
   const parts = cursor.split(':').map(decoded)
@@ -97,14 +90,14 @@ function decoded(part: string): string {
   }
 }
 
-/** FNV-1a: it detects mistakes. A cursor gives access to nothing that its list would not show. */
+/** FNV-1a: detects mistakes. It needs no secret: a cursor gives access only to data of its list. */
 function checksum(parts: readonly string[]): string {
   let sum = 0x811c9dc5
   for (const unit of parts.join('\n')) sum = Math.imul(sum ^ (unit.codePointAt(0) ?? 0), 0x01000193)
   return (sum >>> 0).toString(36)
 }
 
-/** Removes in batches until one is not full, and yields to the event loop between them. Returns how many were removed. */
+/** Removes in batches until one is not full, and yields to the event loop between them. Returns the number of removed items. */
 export async function pruneAll(remove: () => Promise<number>, limit: number, clock: Clock): Promise<number> {
   let pruned = 0
   for (;;) {

@@ -9,27 +9,29 @@ import { NOTHING_DUE, withMaintenance } from './maintenance.ts'
 import type { RunsOnlyOptions } from './options.ts'
 import { type Runs, runsOf } from './runs.ts'
 import { type Sessions, sessionsOf } from './sessions.ts'
+import { type Tokens, tokenServices } from './tokens.ts'
 
-/** Sallyport in a host that only records runs. Reads throw what the store throws. */
+/** Sallyport in a host that only records runs. Reads throw errors of the store. */
 export interface RunsOnlySallyport {
-  /** The endpoints that an adapter mounts. */
+  /** Endpoints for an adapter. */
   readonly endpoints: Endpoints
-  /** Makes stale runs `expired` where `staleAfterMs` is given: every minute after `start()`, or by `runDue()`. Delivers nothing. */
+  /** Makes stale runs `expired` with `staleAfterMs`: every minute after `start()`, or by `runDue()`. Delivers nothing. */
   readonly worker: Worker
   /**
-   * Stops at the end of a process: stops the worker, as {@link Worker.stop} does, and closes the connections of callers. From now on
-   * every answer over HTTP/1 has `Connection: close`, so that `server.close()` ends although callers keep busy connections: answers of
-   * Sallyport, and those of the host that go through `toExpress`, `toKoa`, `toNode` or the `notFound` of `toFetch`. Requests are still
-   * served, for as long as the server accepts them.
+   * Stops the worker, as {@link Worker.stop} does, and closes the connections of callers, for the end of a process. From now on
+   * every answer over HTTP/1 has `Connection: close`, so that `server.close()` ends even with busy connections: answers of
+   * Sallyport, and those of the host that pass `toExpress`, `toKoa`, `toNode` or the `notFound` of `toFetch`. Requests are still
+   * served while the server accepts them.
    *
-   * Resolves when all deliveries in flight are settled. It may be called before a start, and again. Connections go on closing even if
-   * the worker is started again: to stop only the worker, call `worker.stop()`.
+   * Resolves when all deliveries in flight are settled and the uses of tokens are stored. Uses that are not stored one second after
+   * `graceMs` are no longer awaited, and logged as `token_use.write_failed`. May be called before a start, and again. Connections
+   * continue to close even if the worker is started again: to stop only the worker, call `worker.stop()`.
    *
    * @throws {SallyportError} `option_invalid`, by a rejection, for a wrong `graceMs`; then nothing is stopped.
    */
   stop(options?: StopOptions): Promise<void>
   /**
-   * Resolves when the store can be used: await it before the host listens.
+   * Resolves when the store is usable: await it before the host listens.
    *
    * @throws {SallyportError} `config_invalid`: the store needs a step first, such as a migration of the database.
    */
@@ -37,9 +39,9 @@ export interface RunsOnlySallyport {
   readonly runs: Runs
   readonly sessions: Sessions
   readonly budgets: Budgets
+  readonly tokens: Tokens
 }
 
-/** Creates a Sallyport that only records runs, from checked options. */
 export function createRunsOnly(options: RunsOnlyOptions): RunsOnlySallyport {
   const deps = withDefaults(options)
   const { store, clock, budgets = [], staleAfterMs } = deps
@@ -48,9 +50,10 @@ export function createRunsOnly(options: RunsOnlyOptions): RunsOnlySallyport {
     ...(staleAfterMs !== undefined && { sweepStale: () => sweepStale(staleAfterMs, deps) }),
   }
   const worker = withMaintenance(idleWorker(clock), maintenanceTasks, deps)
-  const { stop, isStopping } = stopOf(worker)
+  const services = tokenServices(deps)
+  const { stop, isStopping } = stopOf(worker, services, deps)
   return {
-    endpoints: { ...runsOnlyEndpoints(deps, options), isStopping },
+    endpoints: { ...runsOnlyEndpoints(deps, options, services), isStopping },
     worker,
     stop,
     async ready() {
@@ -59,10 +62,11 @@ export function createRunsOnly(options: RunsOnlyOptions): RunsOnlySallyport {
     runs: runsOf(deps),
     sessions: sessionsOf({ store, dispatches: { listDispatches: async () => ({ items: [] }) } }),
     budgets: budgetsOf({ budgets, store, clock }),
+    tokens: services.tokens,
   }
 }
 
-/** A worker with nothing to deliver. Like every started worker, it keeps its process alive. */
+/** Worker with nothing to deliver. Keeps its process alive, like every started worker. */
 function idleWorker(clock: Clock): Worker {
   let letProcessEnd: (() => void) | undefined
   return {

@@ -1,16 +1,18 @@
 import { refusalOf } from '../core/answers/fault.ts'
-import { CLIENT_STATUSES, hasEnded } from '../core/runs/merge/run-status.ts'
 import { viewRun } from '../core/runs/merge/selectors.ts'
+import { CLIENT_STATUSES } from '../core/runs/status-names.ts'
 import { type SweepDeps, sweepStale } from '../core/runs/sweep-stale.ts'
 import { yieldToEventLoop } from '../core/yield-to-event-loop.ts'
 import type { EndStatus, Run, RunStatus } from '../model/run.ts'
+import { hasEnded } from '../model/run-status.ts'
 import { oneOf } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Page } from '../ports/dispatch-query.ts'
-import { age, instantOption, storedId, storedText, type TenantScope, tenant, tenantOf } from './call-checks.ts'
+import type { RunKey } from '../ports/run-store.ts'
+import { age, instantOption, storedText, type TenantScope, tenant, tenantOf } from './call-checks.ts'
 import { type ListOptions, listQuery, MAX_PAGE, pageChecks, pruneAll, viewPage } from './pagination.ts'
 
-/** Which runs to export: those that match all filters. */
+/** Filter of runs to export: those that match all given options. */
 export interface RunExportOptions extends TenantScope {
   readonly sessionId?: string | undefined
   readonly status?: RunStatus | undefined
@@ -18,20 +20,19 @@ export interface RunExportOptions extends TenantScope {
   /** The requested model. */
   readonly model?: string | undefined
   readonly userId?: string | undefined
-  /** One of the run's tags. */
   readonly tag?: string | undefined
-  /** Created at this instant or later; a number is epoch milliseconds. */
+  /** Created at or after this instant; a number is epoch milliseconds. */
   readonly since?: Date | number | undefined
   /** Created before this instant; a number is epoch milliseconds. */
   readonly until?: Date | number | undefined
-  /** The order of creation. Default: `oldest`. */
+  /** Order by creation. Default: `oldest`. */
   readonly first?: 'oldest' | 'newest' | undefined
 }
 
-/** Which runs to read: those that match all filters. */
+/** Filter of runs to read: those that match all given options. */
 export interface RunListOptions extends RunExportOptions, ListOptions {}
 
-/** Which runs to expire. */
+/** Filter of runs to expire. */
 export interface SweepOptions {
   /** Milliseconds since the last post about a run, up to 20 years. */
   readonly olderThan: number
@@ -39,42 +40,39 @@ export interface SweepOptions {
   readonly tenant?: string | undefined
 }
 
-/** Which runs to remove. */
+/** Filter of runs to remove. */
 export interface PruneOptions {
-  /** Milliseconds since a run last changed, up to 20 years. */
+  /** Milliseconds since the last change of a run, up to 20 years. */
   readonly olderThan: number
-  /** Any status, open ones too. Default: all final ones. */
+  /** Any status, also one that is not final. Default: all final ones. */
   readonly status?: RunStatus | undefined
   /** Default: every tenant. */
   readonly tenant?: string | undefined
 }
 
-/** The runs of a host. Every method throws what the store throws, and `option_invalid` with all problems of its options at once. */
+/** Runs of a host. Every method throws errors of the store, and `option_invalid` with all problems of its options at once. */
 export interface Runs {
-  get(runId: string, scope?: TenantScope): Promise<Run | undefined>
+  /** Returns a run of a session. Two sessions may have runs of the same id. */
+  get(of: { readonly sessionId: string; readonly runId: string }, scope?: TenantScope): Promise<Run | undefined>
   list(options?: RunListOptions): Promise<Page<Run>>
   /**
-   * Exports runs as NDJSON: one line per run, which ends with a newline. Reads page by page, as fast as its reader, and stops with
-   * it. As a response: `ReadableStream.from(runs.export()).pipeThrough(new TextEncoderStream())`.
+   * Exports runs as NDJSON: one line per run, with a newline at its end. Reads page by page, at the pace of its reader, and stops
+   * with it. As a response: `ReadableStream.from(runs.export()).pipeThrough(new TextEncoderStream())`.
    *
-   * @throws {SallyportError} `option_invalid`, at once. Errors of the store are thrown while it is read.
+   * @throws {SallyportError} `option_invalid`, at once. Errors of the store are thrown during reading.
    */
   export(options?: RunExportOptions): AsyncIterable<string>
-  /**
-   * Makes stale `running` runs `expired`, ended at their last post. A post without news counts too. `queued` and `waiting` runs stay
-   * as they are, and a late final status replaces `expired`. If one run fails, the others are still swept; its error is thrown at
-   * the end.
-   */
+  /** Makes stale `running` runs `expired`, ended at their last post. The first error is thrown after the other runs are swept. */
   sweepStale(options: SweepOptions): Promise<{ readonly expired: number }>
   /**
-   * Removes runs that have ended, or have the given status, and have not changed for this long. Their session and user totals stay. A
-   * later post of a removed run creates a new run, which is counted again. Runs with pending run events are kept.
+   * Removes runs that have ended, or have the given status, and are unchanged for this long. Session and user totals remain. A
+   * later post creates a new run, which is counted again. Runs with pending run events are kept.
    */
   prune(options: PruneOptions): Promise<{ readonly pruned: number }>
   /**
    * Removes a session with all its runs and totals; or the runs of a user, with the user's spend and the user's failures in session
-   * totals. Descendant runs without a user stay, and so do the totals of sessions. Pending run events of removed runs are dropped.
-   * Dispatches are kept: they record what was sent.
+   * totals. Descendant runs without a user and the totals of sessions remain. Pending run events of removed runs are dropped.
+   * Dispatches are kept as a record of sent messages.
    */
   erase(
     of: { readonly sessionId: string } | { readonly userId: string },
@@ -82,10 +80,9 @@ export interface Runs {
   ): Promise<{ readonly erased: number }>
 }
 
-/** The name of the list in its cursors. */
 const LIST = 'runs'
 
-/** How many runs an export reads at once. */
+/** Number of runs that an export reads at once. */
 const PAGE = 100
 
 const STATUSES: readonly RunStatus[] = [...CLIENT_STATUSES, 'expired']
@@ -106,6 +103,7 @@ const EXPORT_CHECKS: Checks<RunExportOptions> = {
 const LIST_CHECKS: Checks<RunListOptions> = { ...EXPORT_CHECKS, ...pageChecks(LIST) }
 const SWEEP_CHECKS: Checks<SweepOptions> = { olderThan: required(age), tenant }
 const PRUNE_CHECKS: Checks<PruneOptions> = { ...SWEEP_CHECKS, status: oneOf(STATUSES) }
+const GET_CHECKS: Checks<Omit<RunKey, 'tenant'>> = { sessionId: required(storedText), runId: required(storedText) }
 const ERASE_CHECKS: Checks<Erased> = { sessionId: storedText, userId: storedText }
 
 export function runsOf(deps: Omit<SweepDeps, 'tenant'>): Runs {
@@ -128,8 +126,9 @@ export function runsOf(deps: Omit<SweepDeps, 'tenant'>): Runs {
   }
 
   return {
-    async get(runId, scope) {
-      const found = await store.findRun(tenantOf('runs.get', scope), storedId('runs.get', 'runId', runId))
+    async get(of, scope) {
+      const { sessionId, runId } = readOptions('runs.get', of, GET_CHECKS)
+      const found = await store.findRun({ tenant: tenantOf('runs.get', scope), sessionId, runId })
       return found && viewRun(found)
     },
     async list(options = {}) {
@@ -157,7 +156,6 @@ export function runsOf(deps: Omit<SweepDeps, 'tenant'>): Runs {
   }
 }
 
-/** The unchecked argument of `erase`. */
 interface Erased {
   readonly sessionId?: string | undefined
   readonly userId?: string | undefined

@@ -1,9 +1,9 @@
-import { isScope } from '../core/authenticate.ts'
 import { viewRun } from '../core/runs/merge/selectors.ts'
 import { runTree } from '../core/runs/sessions/run-tree.ts'
 import { viewSession } from '../core/runs/sessions/session-view.ts'
 import { newestOf, readTimeline, type TimelinePlace, type TimelinePosition } from '../core/runs/sessions/timeline.ts'
 import { SallyportError } from '../errors.ts'
+import { isVisibleAscii } from '../model/principal.ts'
 import type { RunNode, Session, TimelineEntry } from '../model/session.ts'
 import { readOptions } from '../options/read-options.ts'
 import type { Page } from '../ports/dispatch-query.ts'
@@ -12,25 +12,18 @@ import type { RunStore } from '../ports/run-store.ts'
 import { storedId, type TenantScope, tenantOf } from './call-checks.ts'
 import { listQuery, type PageOptions, pageChecks, readCursor, writeCursor } from './pagination.ts'
 
-/** The sessions of a host. Every method throws what the store throws, and `option_invalid` for wrong options. */
+/** Sessions of a host. Every method throws errors of the store, and `option_invalid` for wrong options. */
 export interface Sessions {
   /** Creates a session. Needed before its first run only with `sessions: 'must-exist'`. */
   open(sessionId: string, scope?: TenantScope): Promise<void>
   /**
-   * The session: totals of its runs, and its newest entries. The cost does not grow with the session.
-   *
-   * `undefined`: it was not opened, and has no run. Dispatches alone create no session, but {@link Sessions.timeline} shows them.
+   * Returns the totals of the session's runs and its newest entries, at a cost independent of its size. `undefined`: it was not
+   * opened and has no run. Dispatches alone create no session, but {@link Sessions.timeline} includes them.
    */
   get(sessionId: string, scope?: TenantScope): Promise<Session | undefined>
-  /**
-   * All its runs, oldest first, in pages of `limit` runs at any depth. A run is nested in its parent when both are on one page. Empty
-   * for an unknown session.
-   */
+  /** Lists all runs, oldest first. A run is nested in its parent when both are on one page. Empty for an unknown session. */
   tree(sessionId: string, options?: PageOptions): Promise<Page<RunNode>>
-  /**
-   * All its runs and dispatches, oldest first, page by page. No entry is repeated or missed while others are added. Where the clocks
-   * of two hosts differ, runs keep their own order, and dispatches theirs.
-   */
+  /** Lists all runs and dispatches, oldest first, without repeated or missed entries. Runs and dispatches each keep their order. */
   timeline(sessionId: string, options?: PageOptions): Promise<Page<TimelineEntry>>
 }
 
@@ -39,13 +32,13 @@ interface SessionsDeps {
   readonly dispatches: Pick<DispatchStore, 'listDispatches'>
 }
 
-/** {@link Sessions.get} shows at most this many runs, and this many entries of the timeline. */
+/** Maximum runs, and maximum timeline entries, of {@link Sessions.get}. */
 const NEWEST = 100
 
 export function sessionsOf({ store, dispatches: outbound }: SessionsDeps): Sessions {
   return {
     async open(sessionId, scope) {
-      if (!isScope(sessionId)) {
+      if (!isVisibleAscii(sessionId)) {
         throw new SallyportError('option_invalid', 'sessions.open: a session id is 1-200 visible ASCII characters.')
       }
       await store.openSession(tenantOf('sessions.open', scope), sessionId)
@@ -55,7 +48,7 @@ export function sessionsOf({ store, dispatches: outbound }: SessionsDeps): Sessi
       const tenant = tenantOf('sessions.get', scope)
       const session = await store.findSession(tenant, storedId('sessions.get', 'sessionId', sessionId))
       if (!session) return undefined
-      // Before the next `await`: the store may go on adding to these totals.
+      // Before the next `await`: the store may add to these totals.
       const totals = viewSession(session)
       const query = { tenant, sessionId, first: 'newest', limit: NEWEST } as const
       const [runs, dispatches] = await Promise.all([store.listRuns(query), outbound.listDispatches(query)])

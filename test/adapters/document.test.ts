@@ -23,7 +23,7 @@ const HOSTS: Readonly<Record<string, (options: MountOptions) => RequestListener>
   toFetch: (options) => getRequestListener(toFetch(sallyport(), options)),
 }
 
-describe.each(Object.entries(HOSTS))('the document of the endpoints, by %s', (_name, hostOf) => {
+describe.each(Object.entries(HOSTS))('the OpenAPI document served by %s', (_name, hostOf) => {
   const open: RunningHost[] = []
   afterEach(async () => {
     for (const running of open.splice(0)) await running.close()
@@ -35,7 +35,7 @@ describe.each(Object.entries(HOSTS))('the document of the endpoints, by %s', (_n
   }
   const headers = { authorization: undefined, 'content-type': undefined }
 
-  test('is there for anybody, where it is given', async () => {
+  test('The adapter serves a given OpenAPI document to every caller', async () => {
     const url = await start({ openapi, basePath: '/v1' })
     const reply = await call(`${url}/v1${PATH}`, { method: 'GET', headers })
     expect(reply.status).toBe(200)
@@ -50,12 +50,12 @@ describe.each(Object.entries(HOSTS))('the document of the endpoints, by %s', (_n
     expect([post.status, post.headers.allow, post.json.code]).toEqual([405, 'GET, HEAD', 'method_not_allowed'])
   })
 
-  test('is not there, where it is not', async () => {
+  test('The adapter serves no OpenAPI document without the option', async () => {
     const url = await start({})
     expect((await call(url + PATH, { method: 'GET', headers })).status).toBe(404)
   })
 
-  test.each([null, '3.1', {}])('stops the start when it is %j', (odd) => {
+  test.each([null, '3.1', {}])('The adapter refuses the openapi option %j at start-up', (odd) => {
     expect(() => hostOf({ openapi: odd as never })).toThrow(
       'field "openapi": must be an OpenAPI document: openapiDocument() of sallyport/openapi',
     )

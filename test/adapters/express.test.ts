@@ -28,19 +28,19 @@ describe.each([
     open.push(running)
     return { url: running.url + RUN, endpoints }
   }
-  /** Mounts Sallyport after something that the host does first. */
+  /** Mounts Sallyport after middleware of the host. */
   function behind(...before: express.RequestHandler[]): ReturnType<typeof start> {
     return start((app, endpoints) => void app.use(...before, toExpress({ endpoints })))
   }
 
-  test('mounts below a path', async () => {
+  test('toExpress mounts below a path', async () => {
     const { url } = await start((app, endpoints) => void app.use('/v1', toExpress({ endpoints })))
-    const descendants = url.replace('/api/', '/v1/api/')
-    expect((await call(descendants, { body: '{}' })).status).toBe(201)
+    const mounted = url.replace('/api/', '/v1/api/')
+    expect((await call(mounted, { body: '{}' })).status).toBe(201)
     expect((await call(url, { body: '{}' })).status).toBe(404)
   })
 
-  test('keeps the headers that the host has set', async () => {
+  test('toExpress keeps the headers set by the host', async () => {
     const { url } = await behind((_req, res, next) => {
       res.setHeader('access-control-allow-origin', '*')
       next()
@@ -49,12 +49,12 @@ describe.each([
     expect(headers).toMatchObject({ 'access-control-allow-origin': '*', 'x-powered-by': 'Express' })
   })
 
-  test('reads the stream itself where a parser passed the request over', async () => {
+  test('toExpress reads the stream that a parser skipped', async () => {
     const { url } = await behind(framework.json({ type: 'application/vnd.other+json' }))
     expect((await call(url, { body: '{"a":1}' })).json.body).toEqual({ a: 1 })
   })
 
-  test('refuses a form that another parser has taken, by its type', async () => {
+  test('toExpress refuses a form parsed by the host with 415', async () => {
     const { url } = await behind(framework.urlencoded({ extended: false }))
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     expect((await call(url, { headers, body: 'a=1' })).status).toBe(415)
@@ -63,7 +63,7 @@ describe.each([
   test.each([
     ['express.raw()', framework.raw({ type: '*/*', limit: '1mb' })],
     ['express.text()', framework.text({ type: '*/*', limit: '1mb' })],
-  ])('parses what %s has left', async (_parser, parser) => {
+  ])('toExpress parses the result of %s', async (_parser, parser) => {
     const { url } = await behind(parser)
     expect((await call(url, { body: '{"a":"ü"}' })).json.body).toEqual({ a: 'ü' })
     expect((await call(url, { body: '{' })).json.code).toBe('invalid_json')
@@ -71,20 +71,20 @@ describe.each([
     expect((await call(url, { body: [big, '"'] })).json).toMatchObject({ code: 'body_too_large', limit: 65_536 })
   })
 
-  test('refuses what is not UTF-8 in the bytes that express.raw() has left', async () => {
+  test('toExpress refuses invalid UTF-8 in the bytes of express.raw()', async () => {
     const { url } = await behind(framework.raw({ type: '*/*' }))
     expect((await call(url, { body: Uint8Array.of(0x22, 0xff, 0x22) })).json.detail).toBe(
       'The body is not valid UTF-8.',
     )
   })
 
-  test('takes any value that the host has parsed, null too', async () => {
+  test('toExpress takes any value parsed by the host, also null', async () => {
     const { url, endpoints } = await behind(framework.json({ strict: false }))
     await call(url, { body: 'null' })
     expect(endpoints.handled.map((request) => request.body)).toEqual([null])
   })
 
-  test('holds a parsed body to the limit by its Content-Length', async () => {
+  test('toExpress checks the size of a parsed body by its Content-Length', async () => {
     const { url } = await behind(framework.json({ limit: '1mb' }))
     expect((await call(url, { body: `"${'x'.repeat(65_535)}"` })).status).toBe(400)
     expect((await call(url, { body: `["${'x'.repeat(65_533)}"]` })).json.code).toBe('body_too_large')
@@ -92,8 +92,8 @@ describe.each([
 
   test.each<[string, express.RequestHandler]>([
     ['was drained', (req, _res, next) => void req.resume().on('end', () => next())],
-    ['has begun to flow elsewhere', (req, _res, next) => void req.once('data', () => next())],
-  ])('says at once what to fix when the stream %s', async (_what, before) => {
+    ['is read elsewhere', (req, _res, next) => void req.once('data', () => next())],
+  ])('toExpress answers body_already_consumed when the stream %s', async (_what, before) => {
     const { url, endpoints } = await behind(before)
     const reply = await call(url, { body: '{"a":1}' })
     expect(reply.status).toBe(500)
@@ -102,12 +102,12 @@ describe.each([
     expect(endpoints.handled).toEqual([])
   })
 
-  test('does not tell strangers about a drained stream', async () => {
+  test('toExpress answers 401 for a drained stream without a token', async () => {
     const { url } = await behind((req, _res, next) => void req.resume().on('end', () => next()))
     expect((await call(url, { headers: { authorization: undefined }, body: '{}' })).status).toBe(401)
   })
 
-  test('reads a stream that the host has set to text', async () => {
+  test('toExpress reads a stream with a text encoding set by the host', async () => {
     const { url } = await behind((req, _res, next) => {
       req.setEncoding('utf8')
       next()
@@ -116,7 +116,7 @@ describe.each([
     expect((await call(url, { body: pieces })).json.body).toEqual({ a: '🚢' })
   })
 
-  test('reads a body that waited for slow middleware', async () => {
+  test('toExpress reads a body after slow middleware', async () => {
     const { url } = await behind(async (_req, _res, next) => {
       await new Promise(setImmediate)
       await new Promise(setImmediate)
@@ -126,7 +126,7 @@ describe.each([
     expect((await call(url, { body: `"${'x'.repeat(60_000)}"` })).status).toBe(201)
   })
 
-  test('passes what is thrown to the error handler of the host', async () => {
+  test('toExpress passes an unexpected error to the error handler of the host', async () => {
     const { url } = await start((app, endpoints) => {
       endpoints.handle = async () => {
         throw new Error('broken')
@@ -140,7 +140,7 @@ describe.each([
     expect([reply.status, reply.text]).toEqual([599, 'broken'])
   })
 
-  test('stays silent where the host has answered in the meantime', async () => {
+  test('toExpress sends no second answer when the host has answered', async () => {
     let answered: express.Response | undefined
     const errors: unknown[] = []
     const { url, endpoints } = await start((app, endpoints) => {
@@ -160,7 +160,7 @@ describe.each([
     expect(errors).toEqual([])
   })
 
-  test('lives in a server that another made', async () => {
+  test('toExpress works in a server that the host created', async () => {
     const { createServer } = await import('node:http')
     const endpoints = new FakeEndpoints()
     const app = framework()

@@ -23,7 +23,7 @@ function post(body: string | ReadableStream<Uint8Array>, url: string = URL_OF_RU
 }
 
 describe('toFetch', () => {
-  test('answers a Request with a Response', async () => {
+  test('toFetch answers a Request with a Response', async () => {
     const { fetch } = mount()
     const response = await fetch(post('{"a":"ü"}', `${URL_OF_RUN}/?b=1#c`))
     expect(response.status).toBe(201)
@@ -33,7 +33,7 @@ describe('toFetch', () => {
     expect(response.headers.get('content-length')).toBe(String(Buffer.byteLength(text)))
   })
 
-  test('answers other paths with a 404 problem, or leaves them to notFound', async () => {
+  test('toFetch answers other paths with a 404 problem, or with notFound', async () => {
     const { fetch } = mount()
     const response = await fetch(new Request('https://host.example/'))
     expect([response.status, response.headers.get('content-type')]).toEqual([404, 'application/problem+json'])
@@ -41,13 +41,13 @@ describe('toFetch', () => {
     expect(await (await other.fetch(new Request('https://host.example/x'))).text()).toBe('https://host.example/x')
   })
 
-  test('answers HEAD without a body', async () => {
+  test('toFetch answers HEAD without a body', async () => {
     const { fetch } = mount()
     const response = await fetch(new Request(URL_OF_RUN, { method: 'HEAD' }))
     expect([response.status, response.body]).toEqual([405, null])
   })
 
-  test('refuses a post without a body as an empty one', async () => {
+  test('toFetch refuses a post without a body as empty', async () => {
     const { fetch } = mount()
     const response = await fetch(new Request(URL_OF_RUN, { method: 'POST', headers: HEADERS }))
     expect(await response.json()).toMatchObject({
@@ -56,7 +56,7 @@ describe('toFetch', () => {
     })
   })
 
-  test('answers requests without a body whose proxy fails when that is asked for', async () => {
+  test('toFetch answers a proxied request whose body getter throws', async () => {
     const { fetch } = mount()
     const router = AutoRouter().all('/api/*', fetch)
     const statuses: number[] = []
@@ -66,7 +66,7 @@ describe('toFetch', () => {
     expect(statuses).toEqual([405, 405, 400])
   })
 
-  test('lets the body of a Request that was made of an async iterable end after it was refused', async () => {
+  test('toFetch handles the late end of a refused body from an async iterable', async () => {
     const { fetch, endpoints } = mount()
     let end: () => void = () => {}
     const ended = new Promise<void>((resolve) => {
@@ -92,14 +92,14 @@ describe('toFetch', () => {
     expect(uncaught).toEqual([])
   })
 
-  test('asks for no instance of any class', async () => {
+  test('toFetch takes a plain object in the shape of a Request', async () => {
     const { fetch } = mount()
     const { method, url, headers, body } = post('{"a":1}')
     const response = await fetch({ method, url, headers, body, bodyUsed: false } as Request)
     expect(response.status).toBe(201)
   })
 
-  test('says at once what to fix when the request was read, or is being read', async () => {
+  test('toFetch answers body_already_consumed for a read or locked request', async () => {
     const { fetch } = mount()
     const read = post('{}')
     await read.text()
@@ -112,7 +112,7 @@ describe('toFetch', () => {
     }
   })
 
-  test('answers 400 where the body breaks off', async () => {
+  test('toFetch answers 400 when the body breaks off', async () => {
     const { fetch, endpoints } = mount()
     const stream = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(Buffer.from('{')),
@@ -127,7 +127,7 @@ describe('toFetch', () => {
     await endpoints.clock.pending(0)
   })
 
-  test('cancels a refused body at what comes of it later than 1 s after its answer', async () => {
+  test('toFetch cancels a refused body at its first chunk later than 1 s after the answer', async () => {
     const { fetch, endpoints } = mount()
     let cancelled: () => void = () => {}
     let early = true
@@ -153,13 +153,13 @@ describe('toFetch', () => {
     await whenCancelled
   })
 
-  test('forgets about a refused body that came to its end', async () => {
+  test('toFetch keeps no timer for a refused body that has ended', async () => {
     const { fetch, endpoints } = mount()
     expect((await fetch(post('x'.repeat(65_537)))).status).toBe(413)
     await endpoints.clock.pending(0)
   })
 
-  test('reads nothing of a short body that its headers refuse', async () => {
+  test('toFetch does not read a short body refused by its headers', async () => {
     const { fetch } = mount()
     const request = post('x')
     request.headers.set('content-type', 'text/plain')
@@ -168,7 +168,7 @@ describe('toFetch', () => {
     expect(await request.text()).toBe('x')
   })
 
-  test('reaches no node: module', () => {
+  test('toFetch imports no node: module', () => {
     const seen = new Set<string>()
     const visit = (file: URL): void => {
       if (seen.has(file.href)) return
@@ -191,7 +191,7 @@ describe('toFetch in Hono', () => {
     for (const running of open.splice(0)) await running.close()
   })
 
-  test('mounts below a path', async () => {
+  test('toFetch mounts below a path in Hono', async () => {
     const { fetch } = mount()
     const app = new Hono()
     app.mount('/v1', fetch)
@@ -200,7 +200,7 @@ describe('toFetch in Hono', () => {
     expect((await call(`${running.url}/v1/api/agents/session/run?a=1`, { body: '{}' })).json.query).toEqual({ a: '1' })
   })
 
-  test('says what to fix when c.req.json() has read the body', async () => {
+  test('toFetch answers body_already_consumed after c.req.json()', async () => {
     const { fetch } = mount()
     const app = new Hono()
     app.all('/api/*', async (c) => {

@@ -17,7 +17,7 @@ setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
 const CHUNKS = 1_000
-/** A stream holds the chunk that it hands over. */
+/** A stream keeps the chunk that it hands over. */
 const HANDED_OVER = 2
 const RUN = '/api/agents/session/run'
 
@@ -26,8 +26,8 @@ const sallyport = createSallyport({
   ...{ events: defineEvents({ plain: { channels: { a: {} } } }), channels: { a: recordingChannel() } },
 })
 
-/** Notes the chunks of a body, without keeping them. */
-function chunkNotes() {
+/** Holds weak references to the chunks of a body. */
+function weakChunks() {
   const refs: WeakRef<Uint8Array>[] = []
   let finish = (): void => {}
   const all = new Promise<void>((resolve) => {
@@ -35,11 +35,11 @@ function chunkNotes() {
   })
   return {
     all,
-    note(chunk: Uint8Array): void {
+    add(chunk: Uint8Array): void {
       if (refs.push(new WeakRef(chunk)) === CHUNKS) finish()
     },
-    /** How many are kept, once few are: a collector takes its time, and is asked again. */
-    async kept(): Promise<number> {
+    /** The number of chunks still in memory, after up to 20 garbage collections. */
+    async remaining(): Promise<number> {
       let kept = CHUNKS
       for (let round = 0; round < 20 && kept > HANDED_OVER; round++) {
         await setImmediate()
@@ -52,12 +52,12 @@ function chunkNotes() {
 }
 
 test('toNode keeps no chunk of a body that is still arriving', async () => {
-  const notes = chunkNotes()
+  const chunks = weakChunks()
   const handle = toNode(sallyport)
   const server = createServer((request, response) => {
     const push = request.push.bind(request)
     request.push = (chunk, encoding) => {
-      if (chunk) notes.note(chunk)
+      if (chunk) chunks.add(chunk)
       return push(chunk, encoding)
     }
     handle(request, response)
@@ -70,19 +70,19 @@ test('toNode keeps no chunk of a body that is still arriving', async () => {
   })
   const head = ['host: a', 'authorization: Bearer app', 'content-type: application/json', 'transfer-encoding: chunked']
   socket.write(`POST ${RUN} HTTP/1.1\r\n${head.join('\r\n')}\r\n\r\n${'1\r\n \r\n'.repeat(CHUNKS)}`)
-  await notes.all
-  expect(await notes.kept()).toBeLessThanOrEqual(HANDED_OVER)
+  await chunks.all
+  expect(await chunks.remaining()).toBeLessThanOrEqual(HANDED_OVER)
   expect(socket.bytesRead).toBe(0)
 })
 
 test('toFetch keeps no chunk of a body that is still arriving', async () => {
-  const notes = chunkNotes()
+  const chunks = weakChunks()
   let count = 0
   const body = new ReadableStream({
     async pull(controller) {
       if (count++ === CHUNKS) return new Promise<void>(() => {})
       const chunk = new TextEncoder().encode(' ')
-      notes.note(chunk)
+      chunks.add(chunk)
       controller.enqueue(chunk)
     },
   })
@@ -93,6 +93,6 @@ test('toFetch keeps no chunk of a body that is still arriving', async () => {
     ...{ method: 'POST', headers, body, duplex: 'half', signal: left.signal },
   }
   void toFetch(sallyport)(new Request(`http://localhost${RUN}`, init))
-  await notes.all
-  expect(await notes.kept()).toBeLessThanOrEqual(HANDED_OVER)
+  await chunks.all
+  expect(await chunks.remaining()).toBeLessThanOrEqual(HANDED_OVER)
 })

@@ -17,7 +17,7 @@ describe.each([
   afterEach(async () => {
     for (const running of open.splice(0)) await running.close()
   })
-  /** Mounts Sallyport after something that the host does first. */
+  /** Mounts Sallyport after middleware of the host. */
   async function behind(before: Koa.Middleware): Promise<{ url: string; endpoints: FakeEndpoints; app: Koa }> {
     const app = new Framework()
     const endpoints = new FakeEndpoints()
@@ -27,7 +27,7 @@ describe.each([
     return { url: running.url + RUN, endpoints, app }
   }
 
-  test('lets middleware further out see the answer, and change it', async () => {
+  test('toKoa lets outer middleware read and change the answer', async () => {
     const seen: unknown[] = []
     const { url } = await behind(async (ctx, next) => {
       ctx.set('vary', 'origin')
@@ -41,7 +41,7 @@ describe.each([
     expect(Number(reply.headers['content-length'])).toBe(reply.bytes.byteLength)
   })
 
-  test('stands below a prefix that other middleware strips', async () => {
+  test('toKoa works below a prefix removed by other middleware', async () => {
     const { url } = await behind((ctx, next) => {
       ctx.path = ctx.path.replace('/v1', '')
       return next()
@@ -49,17 +49,17 @@ describe.each([
     expect((await call(`${url.replace('/api/', '/v1/api/')}?a=1`, { body: '{}' })).json.query).toEqual({ a: '1' })
   })
 
-  test('reads the stream itself where the parser passed the request over', async () => {
+  test('toKoa reads the stream that the parser skipped', async () => {
     const { url } = await behind(bodyParser({ enableTypes: ['form'] }))
     expect((await call(url, { body: '{"a":1}' })).json.body).toEqual({ a: 1 })
   })
 
-  test('parses text that the parser has left', async () => {
+  test('toKoa parses text read by the parser', async () => {
     const { url } = await behind(bodyParser({ enableTypes: ['text'], extendTypes: { text: ['application/json'] } }))
     expect((await call(url, { body: '{"a":1}' })).json.body).toEqual({ a: 1 })
   })
 
-  test('says at once what to fix when the stream was drained', async () => {
+  test('toKoa answers body_already_consumed for a drained stream', async () => {
     const { url } = await behind(async (ctx, next) => {
       for await (const _chunk of ctx.req);
       await next()
@@ -72,7 +72,7 @@ describe.each([
     })
   })
 
-  test('breaks off an answer to a body that still comes, when the response throws', async () => {
+  test('toKoa ends the connection when the response throws while a body arrives', async () => {
     const broken = new Error('wrapped wrongly')
     const { url, app } = await behind((ctx, next) => {
       ctx.res.write = () => {
@@ -88,7 +88,7 @@ describe.each([
     expect(errors).toEqual([broken])
   })
 
-  test('throws to the middleware further out', async () => {
+  test('toKoa throws an unexpected error to outer middleware', async () => {
     const { url, endpoints } = await behind(async (ctx, next) => {
       try {
         await next()

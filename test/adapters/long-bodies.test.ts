@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { type Json, jsonOf } from '../../src/http/json-body.ts'
+import { type Json, jsonOf } from '../../src/http/body-reader.ts'
 
-/** Reads a body of so many bytes. What waits for the next turn of the loop is kept, and not called. */
+/** Reads a body of `length` bytes. `turns` holds the callbacks for the next turn of the event loop. */
 function reading(length: number): { readonly turns: readonly (() => void)[]; read(): Promise<unknown> } {
   const turns: (() => void)[] = []
   const bytes = new TextEncoder().encode(`"${'x'.repeat(length - 2)}"`)
@@ -17,13 +17,13 @@ function reading(length: number): { readonly turns: readonly (() => void)[]; rea
   return { turns, read: async () => jsonOf(body, {}, { maxBytes: 1_000_000, clock, begin }) }
 }
 
-test('a body of 64 KiB is handled as soon as it is parsed', async () => {
+test('A body of 64 KiB is handled in the turn that parsed it', async () => {
   const { turns, read } = reading(65_536)
   expect((await read()) as Json).toEqual({ json: 'x'.repeat(65_534) })
   expect(turns).toEqual([])
 })
 
-test('a longer one is handled in another turn than it is parsed in', async () => {
+test('A longer body is handled in a later turn than its parsing', async () => {
   const { turns, read } = reading(65_537)
   let handled: unknown
   const done = read().then((json) => {

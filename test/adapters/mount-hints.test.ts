@@ -31,8 +31,8 @@ async function start(listener: Parameters<typeof listen>[0]): Promise<string> {
 const reported = ({ logger }: FakeEndpoints) =>
   logger.lines.map(({ level, event, fields }) => [level, event, fields.detail])
 
-describe('a prefix that is given to the host and to Sallyport', () => {
-  test('is told of once, in Express', async () => {
+describe('a prefix given to both the host and Sallyport', () => {
+  test('A duplicate prefix is logged once in Express', async () => {
     const endpoints = new FakeEndpoints()
     const url = await start(express().use('/v1', toExpress({ endpoints }, { basePath: '/v1' })))
     for (const path of ['/v1/elsewhere', `/v1${RUN}`, `/v1${RUN}`]) {
@@ -41,7 +41,7 @@ describe('a prefix that is given to the host and to Sallyport', () => {
     expect(reported(endpoints)).toEqual([['warn', 'mount.missed', STRIPPED]])
   })
 
-  test('is told of in Koa, below koa-mount', async () => {
+  test('A duplicate prefix is logged in Koa below koa-mount', async () => {
     const endpoints = new FakeEndpoints()
     const app = new Koa().use(koaMount('/v1', new Koa().use(toKoa({ endpoints }, { basePath: '/v1' }))))
     const url = await start(app.callback())
@@ -49,7 +49,7 @@ describe('a prefix that is given to the host and to Sallyport', () => {
     expect(reported(endpoints)).toEqual([['warn', 'mount.missed', STRIPPED]])
   })
 
-  test('is told of in Hono, and to the log alone', async () => {
+  test('A duplicate prefix is logged in Hono, and is not in the answer', async () => {
     const endpoints = new FakeEndpoints()
     const app = new Hono().mount('/v1', toFetch({ endpoints }, { basePath: '/v1' }))
     const answer = await app.request(`http://host/v1${RUN}`, { method: 'POST', body: '{}' })
@@ -58,8 +58,8 @@ describe('a prefix that is given to the host and to Sallyport', () => {
   })
 })
 
-describe('a prefix that Sallyport was not told of', () => {
-  test('is told of where the host leaves it on', async () => {
+describe('a prefix that Sallyport does not know', () => {
+  test('An unknown prefix that the host keeps is logged', async () => {
     const endpoints = new FakeEndpoints()
     const url = await start(toNode({ endpoints }))
     const reply = await call(`${url}/v1${RUN}/?a=1`, { body: '{}' })
@@ -67,7 +67,7 @@ describe('a prefix that Sallyport was not told of', () => {
     expect(reported(endpoints)).toEqual([['warn', 'mount.missed', BELOW]])
   })
 
-  test('shows nothing of the path that was asked for', async () => {
+  test('The mount warning does not contain the requested path', async () => {
     const endpoints = new FakeEndpoints()
     const url = await start(toNode({ endpoints }))
     const reply = await call(`${url}/canary${RUN}`, { body: '{}' })
@@ -75,8 +75,8 @@ describe('a prefix that Sallyport was not told of', () => {
   })
 })
 
-describe('what is told of a prefix', () => {
-  test('does not use up what there is to tell of another', async () => {
+describe('the number of mount warnings', () => {
+  test('Each kind of wrong prefix is logged on its own', async () => {
     const endpoints = new FakeEndpoints()
     const handler = toFetch({ endpoints }, { basePath: '/a', notFound: () => new Response('The other mount') })
     for (const prefix of ['/b', '/b', '', '/c']) await handler(new Request(`http://host${prefix}${RUN}`))
@@ -87,7 +87,7 @@ describe('what is told of a prefix', () => {
     ])
   })
 
-  test('has an end, since callers choose what they ask for', async () => {
+  test('At most 10 mount warnings are logged', async () => {
     const endpoints = new FakeEndpoints()
     const handler = toFetch({ endpoints })
     for (let at = 0; at < 50; at++) await handler(new Request(`http://host/${at}${RUN}`))
@@ -95,12 +95,12 @@ describe('what is told of a prefix', () => {
   })
 })
 
-describe('Sallyport that is mounted twice', () => {
+describe('a Sallyport mounted twice', () => {
   test.each([
     ['toExpress', toExpress],
     ['toKoa', toKoa],
     ['toNode', toNode],
-  ])('by %s is told of', (name, adapter) => {
+  ])('A repeated %s for one Sallyport is logged', (name, adapter) => {
     const endpoints = new FakeEndpoints()
     adapter({ endpoints })
     adapter({ endpoints }, { basePath: '/v1' })
@@ -111,14 +111,17 @@ describe('Sallyport that is mounted twice', () => {
     ])
   })
 
-  test.each(['v1', '/v1', 'v1/', '/v1/'])('is so, however its basePath is written: %s', (basePath) => {
-    const endpoints = new FakeEndpoints()
-    toNode({ endpoints }, { basePath: '/v1' })
-    toNode({ endpoints }, { basePath })
-    expect(endpoints.logger.lines).toMatchObject([{ event: 'mount.repeated' }])
-  })
+  test.each(['v1', '/v1', 'v1/', '/v1/'])(
+    'A repeated mount is recognised by its normalized basePath: %s',
+    (basePath) => {
+      const endpoints = new FakeEndpoints()
+      toNode({ endpoints }, { basePath: '/v1' })
+      toNode({ endpoints }, { basePath })
+      expect(endpoints.logger.lines).toMatchObject([{ event: 'mount.repeated' }])
+    },
+  )
 
-  test('by toFetch is as one with files for routes has it', () => {
+  test('A repeated toFetch is not logged, as in file-based routing', () => {
     const endpoints = new FakeEndpoints()
     toFetch({ endpoints })
     toFetch({ endpoints })

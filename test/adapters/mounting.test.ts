@@ -10,16 +10,16 @@ describe.each([
   ['toKoa', toKoa],
   ['toFetch', toFetch],
   ['toNode', toNode],
-])('%s stops the start', (_, mount) => {
-  it.each([undefined, {}, Promise.resolve()])('when it is given %s for a Sallyport', (odd) => {
+])('mistakes at the start of %s', (_, mount) => {
+  it.each([undefined, {}, Promise.resolve()])('The adapter refuses %s as a Sallyport', (odd) => {
     expect(() => mount(odd as never)).toThrow('must be what createSallyport(…) gave')
   })
 
-  it.each(['/v1', null])('when its options are %j', (options) => {
+  it.each(['/v1', null])('The adapter refuses the options %j', (options) => {
     expect(() => mount({ endpoints: new FakeEndpoints() }, options as never)).toThrow('must be an object of options')
   })
 
-  it.each([5, '/v1?x', '/a b'])('when its basePath is %j', (basePath) => {
+  it.each([5, '/v1?x', '/a b'])('The adapter refuses the basePath %j', (basePath) => {
     expect(() => mount({ endpoints: new FakeEndpoints() }, { basePath: basePath as never })).toThrow(
       'must be a plain path',
     )

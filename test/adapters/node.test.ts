@@ -30,7 +30,7 @@ function rawHead(headers: readonly string[], target = RUN, token = TOKEN): strin
   return `POST ${target} HTTP/1.1\r\n${all.join('\r\n')}\r\n\r\n`
 }
 
-/** A connection on which a request was begun, byte by byte as given. */
+/** A connection with the beginning of a request, in these bytes. */
 function raw(url: string, headers: readonly string[], body: string, target = RUN, token = TOKEN): Socket {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   socket.write(rawHead(headers, target, token) + body)
@@ -38,7 +38,7 @@ function raw(url: string, headers: readonly string[], body: string, target = RUN
 }
 
 describe('toNode', () => {
-  test('answers other paths with a 404 problem where there is no next', async () => {
+  test('toNode answers other paths with a 404 problem when there is no next', async () => {
     const { url } = await start()
     const reply = await call(`${url}/elsewhere`, { body: 'anything' })
     expect(reply.status).toBe(404)
@@ -46,7 +46,7 @@ describe('toNode', () => {
     expect(reply.json.code).toBe('not_found')
   })
 
-  test('passes what is thrown to next, or answers 500', async () => {
+  test('toNode passes an unexpected error to next, or answers 500', async () => {
     const broken = async (): Promise<never> => {
       throw new Error('canary')
     }
@@ -65,7 +65,7 @@ describe('toNode', () => {
   test.each<['write' | 'end', string, string]>([
     ['write', 'content-length: 60000', 'x'],
     ['end', 'content-length: 2', '{}'],
-  ])('breaks off an answer when the response throws at its %s', async (method, header, body) => {
+  ])('toNode ends the connection when the %s of the response throws', async (method, header, body) => {
     const broken = new Error('wrapped wrongly')
     const { url, endpoints } = await start((endpoints) => (req, res) => {
       res[method] = () => {
@@ -80,7 +80,7 @@ describe('toNode', () => {
     await endpoints.clock.pending(0)
   })
 
-  test('breaks off a connection of which the last answer cannot be ended', async () => {
+  test('toNode ends a connection whose last answer cannot be ended', async () => {
     await withoutStrayRejections(async () => {
       const { url, endpoints } = await start((endpoints) => (req, res) => {
         res.end = () => {
@@ -97,7 +97,7 @@ describe('toNode', () => {
     })
   })
 
-  test('takes a whole URL as the target of a request', async () => {
+  test('toNode takes an absolute URL as the request target', async () => {
     const { url } = await start()
     const socket = raw(url, ['content-length: 2'], '{}', `http://a.example${RUN}?x=1`)
     const [answer] = await once(socket, 'data')
@@ -105,7 +105,7 @@ describe('toNode', () => {
     expect(String(answer)).toMatch(/^HTTP\/1\.1 201 /)
   })
 
-  test('answers two requests that came in one packet', async () => {
+  test('toNode answers two requests of one packet', async () => {
     const { url } = await start()
     const socket = raw(
       url,
@@ -117,7 +117,7 @@ describe('toNode', () => {
     expect(text.match(/"n":\d/g)).toEqual(['"n":1', '"n":2'])
   })
 
-  test('gives up on a stream that is destroyed, be it before it is read or meanwhile', async () => {
+  test('toNode stops reading a stream that is destroyed before or while it is read', async () => {
     const endpoints = new FakeEndpoints()
     const headers = { authorization: TOKEN, 'content-type': 'application/json' }
     for (const early of [true, false]) {
@@ -143,7 +143,7 @@ describe('toNode', () => {
     expect(endpoints.refusals.map(({ detail }) => detail)).toEqual(Array(2).fill('The body broke off before its end.'))
   })
 
-  test('closes the connection a second after a 408', async () => {
+  test('toNode closes the connection a second after a 408', async () => {
     const { url, endpoints } = await start()
     const socket = raw(url, ['content-length: 7'], '{')
     const closed = once(socket, 'close')
@@ -158,7 +158,7 @@ describe('toNode', () => {
     await endpoints.clock.pending(0)
   })
 
-  test('closes the connection as soon as a refused body has come to its end', async () => {
+  test('toNode closes the connection as soon as a refused body has ended', async () => {
     const { url, endpoints } = await start()
     const socket = raw(url, ['content-length: 60000'], 'x', RUN, 'Bearer bad')
     const ended = once(socket, 'end')
@@ -169,7 +169,7 @@ describe('toNode', () => {
     await endpoints.clock.pending(0)
   })
 
-  test('keeps the connection for a path that it does not know, where the whole body is there', async () => {
+  test('toNode keeps the connection for an unknown path with a complete body', async () => {
     const { url } = await start()
     const socket = raw(url, ['content-length: 2'], '{}', '/elsewhere')
     expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 404 (?:.*\r\n)*connection: keep-alive\r\n/i)
@@ -178,7 +178,7 @@ describe('toNode', () => {
     socket.destroy()
   })
 
-  test('closes the connection for a path that it does not know, where the body does not end', async () => {
+  test('toNode closes the connection for an unknown path with an endless body', async () => {
     const { url, endpoints } = await start()
     const socket = raw(url, ['transfer-encoding: chunked'], '20000\r\nx', '/elsewhere')
     const closed = once(socket, 'close')
@@ -188,7 +188,7 @@ describe('toNode', () => {
     await closed
   })
 
-  test('stops at a base path that is none', () => {
+  test('toNode refuses an invalid base path at start-up', () => {
     for (const basePath of ['/a?b', '/a//b', '//', 'a b', 'https://x.example/a', '/ü']) {
       try {
         toNode({ endpoints: new FakeEndpoints() }, { basePath })
@@ -199,12 +199,12 @@ describe('toNode', () => {
     }
   })
 
-  test.each(['', '/', undefined])('takes the base path %j as none', async (basePath) => {
+  test.each(['', '/', undefined])('toNode treats the base path %j as empty', async (basePath) => {
     const { url } = await start((endpoints) => toNode({ endpoints }, { basePath }))
     expect((await call(url + RUN, { body: '{}' })).status).toBe(201)
   })
 
-  test.each(['v1', '/v1', '/v1/'])('takes the base path %s as /v1', async (basePath) => {
+  test.each(['v1', '/v1', '/v1/'])('toNode treats the base path %s as /v1', async (basePath) => {
     const { url } = await start((endpoints) => toNode({ endpoints }, { basePath }))
     expect((await call(`${url}/v1${RUN}`, { body: '{}' })).status).toBe(201)
   })

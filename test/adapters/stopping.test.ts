@@ -19,7 +19,7 @@ const RUN = '/api/agents/session/run'
 describe.each([express5Host, express4Host, koa3Host, koa2Host, nodeHost, fetchHost])(
   'the routes of $name',
   ({ start }) => {
-    test('end their connections once Sallyport stops, and are otherwise as they were', async () => {
+    test('The routes of a stopping host change only in closing their connections', async () => {
       const endpoints = new FakeEndpoints()
       const running = await start({ endpoints })
       const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -45,11 +45,11 @@ describe('under fetch', () => {
   const connectionOf = async (notFound?: () => Response | Promise<Response>) =>
     (await toFetch({ endpoints }, { notFound })(new Request('http://a/b'))).headers.get('connection')
 
-  test('the 404 of Sallyport ends its connection, and so does an answer of the host', async () => {
+  test('A stopping toFetch closes the connection after a 404 and after an answer of notFound', async () => {
     expect([await connectionOf(), await connectionOf(() => new Response('a'))]).toEqual(['close', 'close'])
   })
 
-  test('an answer whose headers cannot be changed stays as it is', async () => {
+  test('A stopping toFetch keeps an answer with immutable headers as it is', async () => {
     expect(await connectionOf(() => fetch('data:text/plain,a'))).toBeNull()
   })
 })
@@ -82,7 +82,7 @@ describe('over HTTP/2', () => {
     return headers
   }
 
-  test('nothing is set that it forbids, and Node warns of nothing', async () => {
+  test('A stopping toNode sets no forbidden header over HTTP/2, and Node prints no warning', async () => {
     process.on('warning', warned)
     const endpoints = new FakeEndpoints()
     endpoints.stopping = true

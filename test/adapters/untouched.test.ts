@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const running of open.splice(0)) await running.close()
 })
 
-/** One that is taken, two that are refused, and one that is not Sallyport's. */
+/** Sends one accepted request, two refused ones and one to the host. */
 async function callAll(url: string): Promise<void> {
   const statuses = []
   for (const sent of [{ body: '{}' }, { body: '{' }, { method: 'PUT' }]) {
@@ -33,7 +33,7 @@ describe.each([
   ['Express 5', express],
   ['Express 4', express4],
 ])('the settings of %s', (_name, framework) => {
-  test('are those that the host made, and hold for its own answers', async () => {
+  test('toExpress leaves the settings of the host and its answers unchanged', async () => {
     const app = framework()
     app.set('query parser', 'simple').set('trust proxy', 1)
     const [settings, locals] = [{ ...app.settings }, { ...app.locals }]
@@ -53,7 +53,7 @@ describe.each([
   ['Koa 3', Koa],
   ['Koa 2', Koa2],
 ])('the properties of %s', (_name, Framework) => {
-  test('are those that the host made', async () => {
+  test('toKoa leaves the properties of the host unchanged', async () => {
     const app = new Framework({ proxy: true, keys: ['key'] })
     const { middleware, ...before } = { ...app }
     app.use(toKoa({ endpoints: new FakeEndpoints() }))
@@ -61,7 +61,7 @@ describe.each([
     open.push(running)
     await callAll(running.url)
     const after: Record<string, unknown> = { ...app }
-    // The listener that Koa itself adds for errors, with `callback()`.
+    // Koa's `callback()` adds an error listener.
     for (const own of ['middleware', '_events', '_eventsCount']) delete after[own]
     expect(before).toMatchObject(after)
     expect(middleware).toHaveLength(1)
@@ -69,7 +69,7 @@ describe.each([
   })
 })
 
-describe('the parsers, routes and hooks of Fastify', () => {
+describe('Fastify', () => {
   async function start(mounted: boolean): Promise<{ app: FastifyInstance; url: string; hooks: string[] }> {
     const app = Fastify()
     const hooks: string[] = []
@@ -94,7 +94,7 @@ describe('the parsers, routes and hooks of Fastify', () => {
     return { app, url, hooks }
   }
 
-  test('are those that the host made', async () => {
+  test('toNode leaves the parsers and routes of Fastify unchanged', async () => {
     const [bare, host] = [await start(false), await start(true)]
     await callAll(host.url)
     expect(host.app.initialConfig).toEqual(bare.app.initialConfig)
@@ -113,7 +113,7 @@ describe('the parsers, routes and hooks of Fastify', () => {
     }
   })
 
-  test('go round what Sallyport answers, as round any other answer', async () => {
+  test('The hooks of Fastify run for answers of Sallyport', async () => {
     const { url, hooks } = await start(true)
     await call(url + RUN, { body: '{}' })
     await call(url + RUN, { method: 'PUT' })
@@ -123,7 +123,7 @@ describe('the parsers, routes and hooks of Fastify', () => {
   })
 })
 
-test('the routes of Hono are those that the host made', async () => {
+test('toFetch leaves the routes of Hono unchanged', async () => {
   const app = new Hono()
   const handler = toFetch({ endpoints: new FakeEndpoints() })
   app.all('/api/*', (c) => handler(c.req.raw))

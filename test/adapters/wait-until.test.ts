@@ -22,15 +22,14 @@ function post(body: string, url: string): Request {
   return new Request(url, { method: 'POST', headers: HEADERS, body })
 }
 
-describe('the waitUntil of toFetch', () => {
-  /** A runtime that waits: what it was given, and on what it was called. */
-  class Waiting {
+describe('waitUntil of toFetch', () => {
+  /** Records the promises given to waitUntil. */
+  class WaitUntilRecorder {
     readonly given: Promise<void>[] = []
-    readonly called: unknown[] = []
     readonly waitUntil = (work: Promise<void>): void => void this.given.push(work)
   }
 
-  /** As Workers have it: it throws "Illegal invocation" unless it is called on its own object. */
+  /** Context as in Workers: `waitUntil` throws "Illegal invocation" on another object. */
   class Context {
     readonly #given: Promise<void>[] = []
     get given(): readonly Promise<void>[] {
@@ -41,8 +40,8 @@ describe('the waitUntil of toFetch', () => {
     }
   }
 
-  test('is given the delivery of what was accepted', async () => {
-    const { given, waitUntil } = new Waiting()
+  test('waitUntil gets the delivery of an accepted dispatch', async () => {
+    const { given, waitUntil } = new WaitUntilRecorder()
     const { fetch, endpoints } = mount({ waitUntil })
     expect((await fetch(post('{}', URL_OF_DISPATCH))).status).toBe(202)
     expect(given).toHaveLength(1)
@@ -50,7 +49,7 @@ describe('the waitUntil of toFetch', () => {
     expect(endpoints.delivered).toBe(1)
   })
 
-  test('is that of the last argument, called on its object, where the host has given none', async () => {
+  test('toFetch calls waitUntil of its last argument, on that object', async () => {
     const context = new Context()
     const { fetch, endpoints } = mount()
     expect((await fetch(post('{}', URL_OF_DISPATCH), { SECRET: 's' }, context)).status).toBe(202)
@@ -59,8 +58,8 @@ describe('the waitUntil of toFetch', () => {
     expect([context.given.length, endpoints.delivered]).toEqual([2, 2])
   })
 
-  test('is that of the host, where both are there', async () => {
-    const { given, waitUntil } = new Waiting()
+  test('The waitUntil option takes precedence over that of the context', async () => {
+    const { given, waitUntil } = new WaitUntilRecorder()
     const context = new Context()
     const { fetch, endpoints } = mount({ waitUntil })
     await fetch(post('{}', URL_OF_DISPATCH), {}, context)
@@ -69,20 +68,20 @@ describe('the waitUntil of toFetch', () => {
 
   test.each<[string, readonly unknown[]]>([
     ['nothing', []],
-    ['an environment alone', [{ SECRET: 's' }]],
+    ['only an environment', [{ SECRET: 's' }]],
     ['undefined', [{}, undefined]],
     ['null', [null]],
-    ['a text', ['waitUntil']],
+    ['a string', ['waitUntil']],
     ['a context whose waitUntil is no function', [{ waitUntil: true }]],
     ['a context that is not the last', [{ waitUntil: () => {} }, {}]],
-  ])('is none where the runtime passes %s: nothing is delivered', async (_, context) => {
+  ])('Nothing is delivered when the runtime passes %s', async (_, context) => {
     const { fetch, endpoints } = mount()
     expect((await fetch(post('{}', URL_OF_DISPATCH), ...context)).status).toBe(202)
     expect(endpoints.delivered).toBe(0)
   })
 
-  test('is not called for anything but what was accepted', async () => {
-    const { given, waitUntil } = new Waiting()
+  test('waitUntil is called only for an accepted dispatch', async () => {
+    const { given, waitUntil } = new WaitUntilRecorder()
     const { fetch, endpoints } = mount({ waitUntil, notFound: () => new Response('', { status: 202 }) })
     const bare = new Request(URL_OF_DISPATCH, {
       method: 'POST',
@@ -103,10 +102,10 @@ describe('the waitUntil of toFetch', () => {
     expect([given, endpoints.delivered]).toEqual([[], 0])
   })
 
-  test('is given the delivery of what a recorded run is told of', async () => {
-    const { given, waitUntil } = new Waiting()
+  test('waitUntil gets the delivery of the events of a recorded run', async () => {
+    const { given, waitUntil } = new WaitUntilRecorder()
     const { fetch, endpoints } = mount({ waitUntil })
-    endpoints.telling = true
+    endpoints.publishing = true
     expect((await fetch(post('{}', URL_OF_RUN))).status).toBe(201)
     expect([given.length, endpoints.delivered]).toEqual([1, 1])
   })
@@ -119,7 +118,7 @@ describe('the waitUntil of toFetch', () => {
       },
     ],
     ['rejects', async () => Promise.reject(new Error('no context'))],
-  ])('that %s leaves the answer as it is, and nothing behind', async (_, waitUntil) => {
+  ])('A waitUntil that %s does not change the answer', async (_, waitUntil) => {
     await withoutStrayRejections(async () => {
       for (const [fetch, ...context] of [[mount({ waitUntil }).fetch], [mount().fetch, { waitUntil }]] as const) {
         const response = await fetch(post('{}', URL_OF_DISPATCH), ...context)
@@ -128,14 +127,14 @@ describe('the waitUntil of toFetch', () => {
     })
   })
 
-  test('does not keep the answer back', async () => {
+  test('waitUntil does not delay the answer', async () => {
     const { fetch, endpoints } = mount({ waitUntil: (work) => work })
     endpoints.deliver = () => new Promise(() => {})
     expect((await fetch(post('{}', URL_OF_DISPATCH))).status).toBe(202)
   })
 })
 
-describe('toFetch of a whole Sallyport, mounted in Hono', () => {
+describe('toFetch of a complete Sallyport, mounted in Hono', () => {
   const events = defineEvents({ ping: { channels: { mail: { text: () => 'pong' } } } })
   const body = JSON.stringify({ eventType: 'ping', recipient: 'jane@example.com' })
 
@@ -162,7 +161,7 @@ describe('toFetch of a whole Sallyport, mounted in Hono', () => {
     return { call, given, mail, logger, sallyport }
   }
 
-  test('delivers what it accepted, after the answer', async () => {
+  test('An accepted dispatch is delivered after the answer', async () => {
     const { call, given, mail, sallyport } = worker()
     const response = await call()
     expect(response.status).toBe(202)
@@ -173,14 +172,14 @@ describe('toFetch of a whole Sallyport, mounted in Hono', () => {
     expect(await sallyport.dispatches.get(dispatchId)).toMatchObject({ status: 'sent' })
   })
 
-  test('waits for nothing when it refused', async () => {
+  test('A refused dispatch calls no waitUntil', async () => {
     const { call, given } = worker()
     expect((await call('nobody')).status).toBe(401)
     expect((await call('app', '{}')).status).toBe(422)
     expect(given).toEqual([])
   })
 
-  test('logs a store that fails while it delivers, and rejects for nobody', async () => {
+  test('A store that fails during delivery is logged, and the promise resolves', async () => {
     const store = memoryStore()
     const { call, given, logger } = worker({ ...store, claim: () => Promise.reject(new RangeError('canary')) })
     expect((await call()).status).toBe(202)
@@ -194,7 +193,7 @@ describe('toFetch of a whole Sallyport, mounted in Hono', () => {
   })
 })
 
-test('what the host does when it is told of an event is waited for as well', async () => {
+test('waitUntil also waits for the hooks of the host', async () => {
   const events = defineEvents({ e: { channels: { a: { when: () => false } } } })
   let reported = false
   const sallyport = createSallyport({
@@ -219,7 +218,7 @@ test('what the host does when it is told of an event is waited for as well', asy
   expect([given.length, reported]).toEqual([1, true])
 })
 
-test('delivers what is told of a run before the runtime may stop', async () => {
+test('waitUntil waits for the notifications of a run', async () => {
   const mail = recordingChannel()
   const sallyport = createSallyport({
     auth: testAuth,

@@ -6,11 +6,11 @@ import { parse, readSources, type Source } from './source.ts'
 const sources = readSources()
 
 describe('the table of layers', () => {
-  it('has a row for every file', () => {
+  it('The table of layers has a row for every file', () => {
     expect(sources.filter(({ path }) => layerOf(path) === '').map(({ path }) => path)).toEqual([])
   })
 
-  it('has files for every row, and rows for every layer it names', () => {
+  it('The table of layers has files for every row, and rows for every named layer', () => {
     const used = new Set(sources.map(({ path }) => layerOf(path)))
     const rows = Object.keys(LAYERS)
     expect(rows.filter((row) => !used.has(row))).toEqual([])
@@ -18,8 +18,8 @@ describe('the table of layers', () => {
     expect(stated.filter((layer) => !rows.includes(layer))).toEqual([])
   })
 
-  it('is kept by every import', () => {
-    expect(sources.flatMap(trespasses)).toEqual([])
+  it('Every import obeys the table of layers', () => {
+    expect(sources.flatMap(forbiddenImports)).toEqual([])
   })
 
   it.each([
@@ -33,19 +33,19 @@ describe('the table of layers', () => {
     ['src/channels/sms.ts', "type Agent = import('node:http').Agent", 'node:http'],
     ['src/model/run.ts', "import type { Clock } from '../ports/clock.ts'", 'src/ports/clock.ts'],
     ['src/sallyport/defaults.ts', "import { toFetch } from '../adapters/fetch.ts'", 'src/adapters/fetch.ts'],
-  ])('is broken by %s with %s', (path, text, to) => {
-    expect(trespasses(parse(path, text))).toEqual([`${path} may not import ${to}`])
+  ])('An import from %s is forbidden: %s', (path, text, to) => {
+    expect(forbiddenImports(parse(path, text))).toEqual([`${path} may not import ${to}`])
   })
 })
 
 describe('the folders of core/runs', () => {
   const runSources = sources.filter(({ path }) => path.startsWith(RUNS))
 
-  it('import only the folders that their row allows', () => {
+  it('The folders of core/runs import only the folders that their row allows', () => {
     expect(runSources.flatMap(upwardImports)).toEqual([])
   })
 
-  it('use every import that their row allows', () => {
+  it('The folders of core/runs use every import that their row allows', () => {
     const used = Object.fromEntries(Object.keys(RUN_FOLDERS).map((folder) => [folder, new Set<string>()]))
     for (const { path, imports } of runSources)
       for (const { to } of imports) if (to.startsWith(RUNS)) used[runFolderOf(path)]?.add(runFolderOf(to))
@@ -61,42 +61,42 @@ describe('the folders of core/runs', () => {
     ],
     ['src/core/runs/usage/usage.ts', "import type { Run } from '../merge/run.ts'", 'src/core/runs/merge/run.ts'],
     ['src/core/runs/events/event.ts', "import { record } from '../record.ts'", 'src/core/runs/record.ts'],
-  ])('refuse %s with %s', (path, text, to) => {
+  ])('An import from %s to a higher folder is forbidden: %s', (path, text, to) => {
     expect(upwardImports(parse(path, text))).toEqual([`${path} may not import ${to}`])
   })
 })
 
 describe('cycles', () => {
-  it('are nowhere, not even of types', () => {
+  it('No cycle exists among the imports, type imports included', () => {
     expect(cycleAmong(sources)).toEqual([])
   })
 
-  it('are found', () => {
-    const ring = [
+  it('The check finds a cycle of three files', () => {
+    const cycle3 = [
       parse('src/a.ts', "import type { B } from './b.ts'"),
       parse('src/b.ts', "export { C } from './c/c.ts'"),
       parse('src/c/c.ts', "import type { A } from '../a.ts'"),
     ]
-    expect(cycleAmong(ring)).toEqual(['src/a.ts', 'src/b.ts', 'src/c/c.ts', 'src/a.ts'])
+    expect(cycleAmong(cycle3)).toEqual(['src/a.ts', 'src/b.ts', 'src/c/c.ts', 'src/a.ts'])
   })
 })
 
 describe('the modules an entry loads', () => {
-  it('are stated for every entry', () => {
+  it('LOADED lists every entry', () => {
     expect(Object.keys(LOADED)).toEqual([...entries().keys()])
   })
 
-  it.each([...entries()])('%s: no more and no fewer than stated', (entry, file) => {
+  it.each([...entries()])('The entry %s loads exactly the stated modules', (entry, file) => {
     expect(loadedBy(file)).toEqual(LOADED[entry])
   })
 
-  it('are none of node: for the root and under fetch', () => {
+  it('The root, fetch, auth, Liquid and JSON Logic entries load no node: module', () => {
     const everywhere = ['sallyport', 'sallyport/fetch', 'sallyport/auth', 'sallyport/liquid', 'sallyport/json-logic']
     expect(everywhere.flatMap((entry) => LOADED[entry]).filter((module) => module?.startsWith('node:'))).toEqual([])
   })
 })
 
-function trespasses({ path, imports }: Source): string[] {
+function forbiddenImports({ path, imports }: Source): string[] {
   const own = layerOf(path)
   const { layers = [], modules = {}, apart = false } = LAYERS[own] ?? {}
   const allowed = Object.entries(modules).flatMap(([prefix, names]) => (path.startsWith(prefix) ? names : []))

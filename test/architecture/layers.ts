@@ -1,35 +1,35 @@
-/** What the files of one layer may lean on. A layer may always import from itself, unless it is `apart`. */
+/** Allowed imports of one layer. A layer may always import from itself, unless it is `apart`. */
 export interface Layer {
-  /** What is here, in a few words. */
+  /** The content in a few words. */
   readonly holds: string
-  /** Other layers, by their keys. */
+  /** Keys of other layers. */
   readonly layers?: readonly string[]
-  /** Packages and `node:` modules, for the files whose path starts so. */
+  /** Packages and `node:` modules, for files whose path has this prefix. */
   readonly modules?: Readonly<Record<string, readonly string[]>>
-  /** Interfaces and types only: nothing of it is left at run time. */
+  /** Interfaces and types only: nothing remains at run time. */
   readonly typesOnly?: true
-  /** Its files do not import one another. */
+  /** The files of the layer do not import one another. */
   readonly apart?: true
-  /** Same input, same output: no clock, chance, environment or network. */
+  /** Same input, same output: no clock, randomness, environment or network. */
   readonly pure?: true
 }
 
 const CONTRACTS = ['src/ports/', 'src/model/', 'src/errors.ts']
 
 /**
- * The layers of `src/`, by path: where there are two, the longer one holds. Imports of types count like any other, and what
- * is not allowed here is forbidden. `docs/architecture.md` tells the story.
+ * The layers of `src/`, by path; the longest matching key applies. Type imports count too, and all other imports are
+ * forbidden. See `docs/architecture.md`.
  */
 export const LAYERS: Readonly<Record<string, Layer>> = {
   'src/errors.ts': { holds: 'error codes', pure: true },
   'src/model/': {
-    holds: 'readonly values, and how the ones with rules of their own are read',
+    holds: 'readonly values and their parsers',
     layers: ['src/errors.ts'],
     pure: true,
   },
   'src/ports/': { holds: 'interfaces', layers: ['src/model/', 'src/errors.ts'], typesOnly: true, pure: true },
   'src/options/': {
-    holds: 'how options are read, and what is wrong with them is said',
+    holds: 'reading of options and their problems',
     layers: ['src/model/', 'src/errors.ts'],
     pure: true,
   },
@@ -39,8 +39,14 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     modules: { 'src/core/': ['valibot'] },
     pure: true,
   },
+  'src/core/tokens/': {
+    holds: 'exchange, revocation and uses of session tokens',
+    layers: ['src/core/', 'src/options/', ...CONTRACTS],
+    modules: { 'src/core/tokens/': ['valibot'] },
+    pure: true,
+  },
   'src/http/': {
-    holds: 'all that knows HTTP',
+    holds: 'everything specific to HTTP',
     layers: ['src/core/', 'src/options/', ...CONTRACTS],
     modules: { 'src/http/node-bridge.ts': ['node:buffer'] },
   },
@@ -54,9 +60,10 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     holds: 'ways to reach a recipient',
     layers: ['src/runtime/', 'src/options/', ...CONTRACTS],
     modules: {
-      'src/channels/webhook-channel.ts': ['node:crypto', 'node:dns/promises'],
+      'src/channels/webhook-channel.ts': ['node:dns/promises'],
       'src/channels/webhook-guard.ts': ['ipaddr.js', 'node:dns', 'node:net'],
       'src/channels/webhook-request.ts': ['node:http', 'node:https', 'node:net'],
+      'src/channels/webhook-signature.ts': ['node:crypto'],
     },
   },
   'src/engines/': {
@@ -64,21 +71,21 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     layers: ['src/options/', ...CONTRACTS],
     modules: { 'src/engines/json-logic': ['json-logic-engine'], 'src/engines/liquid': ['liquidjs'] },
   },
-  'src/policies/': { holds: 'what may go out, and when', layers: ['src/options/', ...CONTRACTS], pure: true },
-  'src/rate-limits/': { holds: 'how many requests', layers: ['src/options/', ...CONTRACTS] },
+  'src/policies/': { holds: 'rules for sending: whether and when', layers: ['src/options/', ...CONTRACTS], pure: true },
+  'src/rate-limits/': { holds: 'limits of requests', layers: ['src/options/', ...CONTRACTS] },
   'src/pricing/': { holds: 'prices of tokens', layers: ['src/options/', ...CONTRACTS], pure: true },
   'src/openapi/': {
-    holds: 'the endpoints, described',
-    layers: ['src/core/', 'src/http/', 'src/options/', ...CONTRACTS],
+    holds: 'description of the endpoints',
+    layers: ['src/core/', 'src/core/tokens/', 'src/http/', 'src/options/', ...CONTRACTS],
     modules: { 'src/openapi/': ['valibot', '@valibot/to-json-schema'] },
   },
-  'src/client/': { holds: 'the callers of the endpoints', layers: ['src/options/', ...CONTRACTS] },
+  'src/client/': { holds: 'client of the endpoints', layers: ['src/options/', ...CONTRACTS] },
   'src/integrations/': {
-    holds: 'what records the runs of other libraries',
+    holds: 'recorders of the runs of other libraries',
     layers: ['src/client/', 'src/options/', ...CONTRACTS],
   },
   'src/otel/': {
-    holds: 'runs as OpenTelemetry has them',
+    holds: 'runs as OpenTelemetry spans and metrics',
     layers: ['src/options/', ...CONTRACTS],
     modules: { 'src/otel/': ['@opentelemetry/api'] },
   },
@@ -87,20 +94,20 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     layers: ['src/runtime/', 'src/options/', ...CONTRACTS],
     modules: { 'src/queues/bullmq.ts': ['bullmq'] },
   },
-  'src/runtime/': { holds: 'the default clock, ids and logger, and how peers are loaded', layers: CONTRACTS },
+  'src/runtime/': { holds: 'the default clock, ids and logger, and the loading of peers', layers: CONTRACTS },
   'src/storage/': {
     holds: 'stores',
     layers: ['src/options/', ...CONTRACTS],
     modules: { 'src/storage/sql/': ['kysely'] },
   },
   'src/contract-tests/': {
-    holds: 'contracts of the ports, and what tests are made of',
+    holds: 'contracts of the ports, and test tools',
     layers: ['src/options/', ...CONTRACTS],
     modules: { 'src/contract-tests/assertions.ts': ['node:assert/strict'] },
   },
   'src/sallyport/': {
     holds: 'createSallyport: options, defaults, and the objects it returns',
-    layers: ['src/core/', 'src/options/', 'src/queues/', 'src/runtime/', ...CONTRACTS],
+    layers: ['src/core/', 'src/core/tokens/', 'src/options/', 'src/queues/', 'src/runtime/', ...CONTRACTS],
   },
   'src/index.ts': {
     holds: 'the root entry',
@@ -109,8 +116,8 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
 }
 
 /**
- * The folders inside `src/core/runs/`, lowest first, and the ones that each may import. `''` is the files directly in it: the
- * handlers on top.
+ * The folders of `src/core/runs/`, lowest first, with their allowed imports. `''` stands for the files directly in it,
+ * the handlers.
  */
 export const RUN_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'usage/': [],
@@ -120,7 +127,7 @@ export const RUN_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   '': ['usage/', 'merge/', 'sessions/', 'events/'],
 }
 
-/** The packages and `node:` modules that an entry loads, itself or through what it imports. */
+/** The packages and `node:` modules that an entry loads, directly or through its imports. */
 export const LOADED: Readonly<Record<string, readonly string[]>> = {
   sallyport: ['valibot'],
   'sallyport/auth': ['jose'],
@@ -151,7 +158,7 @@ export const LOADED: Readonly<Record<string, readonly string[]>> = {
   'sallyport/testing': ['node:assert/strict'],
 }
 
-/** The layer that a file belongs to: the longest key that its path starts with. */
+/** The layer of a file: the longest key that is a prefix of its path. */
 export function layerOf(path: string): string {
   const fitting = Object.keys(LAYERS).filter((key) => path.startsWith(key))
   return fitting.sort((a, b) => b.length - a.length)[0] ?? ''

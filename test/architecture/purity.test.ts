@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { LAYERS, layerOf } from './layers.ts'
 import { nodesOf, parse, placeOf, readSources, type Source } from './source.ts'
 
-/** Globals whose answers differ from call to call or place to place. Such things come in through ports. */
+/** Globals whose results vary with time or place. Such values come in through ports. */
 const IMPURE = new Set([
   ...['clearInterval', 'clearTimeout', 'setImmediate', 'setInterval', 'setTimeout', 'performance'],
   ...['Buffer', 'Bun', 'Deno', 'console', 'navigator', 'process', 'require'],
@@ -11,13 +11,13 @@ const IMPURE = new Set([
   ...['EventSource', 'WebSocket', 'XMLHttpRequest', 'fetch'],
 ])
 
-/** Globals of which only a part is pure: that part. */
+/** The pure members of partly pure globals. */
 const PARTLY_PURE: Readonly<Record<string, readonly string[]>> = {
   Date: ['UTC', 'parse'],
   crypto: ['subtle'],
 }
 
-/** Globals of which only a part is impure: that part. */
+/** The impure members of partly impure globals. */
 const PARTLY_IMPURE: Readonly<Record<string, readonly string[]>> = {
   Math: ['random'],
 }
@@ -26,7 +26,7 @@ const sources = readSources()
 const pure = sources.filter(({ path }) => LAYERS[layerOf(path)]?.pure)
 
 describe('the pure layers', () => {
-  it('use no clock, chance, timer, environment or network', () => {
+  it('The pure layers use no clock, randomness, timer, environment or network', () => {
     expect(pure.length).toBeGreaterThan(0)
     expect(pure.flatMap(impurities)).toEqual([])
   })
@@ -48,7 +48,7 @@ describe('the pure layers', () => {
     'crypto.randomUUID()',
     'console.log(1)',
     'run({ fetch })',
-  ])('would be caught at: %s', (code) => {
+  ])('The check finds the impure code: %s', (code) => {
     expect(impurities(parse('src/core/plan.ts', code))).toEqual([expect.stringContaining('src/core/plan.ts:1')])
   })
 
@@ -64,13 +64,13 @@ describe('the pure layers', () => {
     'type Now = Date',
     '// Date.now() is the clock’s',
     '"Math.random()"',
-  ])('may use: %s', (code) => {
+  ])('The check accepts the pure code: %s', (code) => {
     expect(impurities(parse('src/core/plan.ts', code))).toEqual([])
   })
 })
 
 describe('importing a file', () => {
-  it('does no work: a file only declares', () => {
+  it('Every file of src only declares: an import does no work', () => {
     const working = sources.flatMap((source) =>
       source.ast.statements
         .filter((statement) => !isDeclaration(statement))
@@ -97,12 +97,12 @@ function isImpure(node: ts.Identifier): boolean {
   return own(PARTLY_IMPURE, node.text)?.includes(member ?? '') ?? false
 }
 
-/** `new Date(…)` of something. */
+/** `new Date(…)` with an argument. */
 function isDateOf(node: ts.Node): boolean {
   return ts.isNewExpression(node) && (node.arguments?.length ?? 0) > 0
 }
 
-/** Whether a name stands for a value here: it is neither a member's name, nor a key, nor a type. */
+/** Whether a name stands for a value, not for a member, a key or a type. */
 function isValue(node: ts.Identifier): boolean {
   const { parent } = node
   if (ts.isPropertyAccessExpression(parent)) return parent.expression === node

@@ -11,45 +11,45 @@ const VAGUE = ['utils', 'util', 'helpers', 'helper', 'common', 'shared', 'misc',
 const sources = readSources()
 
 describe('names', () => {
-  it('say what is in a file', () => {
+  it('No file or folder has a vague name', () => {
     const vague = sources.filter(({ path }) => path.split(/[/.-]/).some((word) => VAGUE.includes(word)))
     expect(vague.map(({ path }) => path)).toEqual([])
   })
 
-  it('are written in lower case, with hyphens', () => {
+  it('File names are in lower case, with hyphens', () => {
     const odd = sources.filter(({ path }) => !/^src\/(?:[a-z\d]+(?:-[a-z\d]+)*[/.])+ts$/.test(path))
     expect(odd.map(({ path }) => path)).toEqual([])
   })
 })
 
 describe('size', () => {
-  it(`is at most ${MAX_LINES} lines a file`, () => {
+  it(`No file has more than ${MAX_LINES} lines`, () => {
     const long = sources.map(({ path, ast }) => ({ path, lines: ast.text.split('\n').length - 1 }))
     expect(long.filter(({ lines }) => lines > MAX_LINES)).toEqual([])
   })
 
-  it(`is at most ${MAX_ADAPTER_LINES} lines of code an adapter`, () => {
+  it(`No adapter has more than ${MAX_ADAPTER_LINES} lines of code`, () => {
     const adapters = sources.filter(({ path }) => layerOf(path) === 'src/adapters/')
     expect(adapters.length).toBeGreaterThan(0)
     const long = adapters.map((source) => ({ path: source.path, lines: codeLines(source) }))
     expect(long.filter(({ lines }) => lines > MAX_ADAPTER_LINES)).toEqual([])
   })
 
-  it('counts code, not comments and blank lines', () => {
+  it('The count of code lines ignores comments and blank lines', () => {
     expect(codeLines(parse('src/a.ts', '/** A\n * b. */\nconst a = {\n\n  b: `\n`, // c\n}\n'))).toBe(4)
   })
 })
 
 describe('exports', () => {
-  it('have names', () => {
+  it('No file has a default export', () => {
     expect(places(isDefaultExport)).toEqual([])
   })
 
-  it('are never passed on wholesale', () => {
+  it('No file has a wildcard re-export', () => {
     expect(places((node) => ts.isExportDeclaration(node) && isStar(node))).toEqual([])
   })
 
-  it('are passed on by entries alone: no folder has a barrel', () => {
+  it('Only entries may consist of re-exports or be named index.ts', () => {
     const published = new Set([...entries().values()].map((file) => file.replace('./', '')))
     const inner = sources.filter(({ path }) => !published.has(path))
     expect(inner.filter(isBarrel).map(({ path }) => path)).toEqual([])
@@ -58,14 +58,14 @@ describe('exports', () => {
 })
 
 describe('the layout', () => {
-  it('leaves two files loose in src', () => {
+  it('src itself holds only errors.ts and index.ts', () => {
     const loose = sources.map(({ path }) => path).filter((path) => path.split('/').length === 2)
     expect(loose).toEqual(['src/errors.ts', 'src/index.ts'])
   })
 })
 
 describe('the ports', () => {
-  it('are types alone', () => {
+  it('The ports hold only types', () => {
     const promised = sources.filter(({ path }) => LAYERS[layerOf(path)]?.typesOnly)
     const real = promised.flatMap((file) =>
       file.ast.statements.filter((s) => !isErased(s)).map((s) => placeOf(file, s)),
@@ -75,11 +75,11 @@ describe('the ports', () => {
 })
 
 describe('types', () => {
-  it('are never any', () => {
+  it('No type is any', () => {
     expect(places((node) => node.kind === ts.SyntaxKind.AnyKeyword)).toEqual([])
   })
 
-  it('are never silenced', () => {
+  it('No file silences the type checker', () => {
     const silenced = sources.filter((source) => tokensOf(source).some(({ before }) => /@ts-[a-z]/.test(before)))
     expect(silenced.map(({ path }) => path)).toEqual([])
   })

@@ -3,36 +3,36 @@ import { posix } from 'node:path'
 import ts from 'typescript'
 import { ROOT } from '../support/entries.ts'
 
-/** A file of `src/`, parsed. */
+/** A parsed file of `src/`. */
 export interface Source {
-  /** From the root: `src/core/answers/result.ts`. */
+  /** Path from the root: `src/core/answers/result.ts`. */
   readonly path: string
   readonly ast: ts.SourceFile
   readonly imports: readonly Import[]
 }
 
-/** One mention of another module: `import`, `export … from`, `import()` or `import('…')` as a type. */
+/** One import: `import`, `export … from`, `import()`, or `import('…')` as a type. */
 export interface Import {
-  /** The path of a file of ours, the name of a package without its subpath, or a whole `node:` name. */
+  /** Path of a file in `src/`, name of a package without its subpath, or a full `node:` name. */
   readonly to: string
-  /** Nothing of it is left at run time. */
+  /** Nothing of the import remains at run time. */
   readonly typeOnly: boolean
 }
 
-/** All of `src/`. */
+/** Parses all of `src/`. */
 export function readSources(): Source[] {
   const files = readdirSync(new URL('src/', ROOT), { recursive: true, encoding: 'utf8' })
   const paths = files.filter((file) => file.endsWith('.ts')).map((file) => `src/${file.replaceAll('\\', '/')}`)
   return paths.sort().map((path) => parse(path, readFileSync(new URL(path, ROOT), 'utf8')))
 }
 
-/** One file, as the compiler's parser reads it. */
+/** Parses one file with the compiler's parser. */
 export function parse(path: string, text: string): Source {
   const ast = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true)
   return { path, ast, imports: nodesOf(ast).flatMap((node) => importOf(path, node) ?? []) }
 }
 
-/** Every node below this one. */
+/** Every descendant of this node. */
 export function nodesOf(node: ts.Node): ts.Node[] {
   const found: ts.Node[] = []
   const visit = (child: ts.Node): void => {
@@ -43,7 +43,7 @@ export function nodesOf(node: ts.Node): ts.Node[] {
   return found
 }
 
-/** Every token of a file. What stands between two of them is white space and comments: {@link Token.before}. */
+/** Every token of a file. White space and comments between tokens are in {@link Token.before}. */
 export function tokensOf({ ast }: Source): Token[] {
   const read = (node: ts.Node): Token[] => {
     if (ts.isJSDoc(node)) return []
@@ -55,14 +55,14 @@ export function tokensOf({ ast }: Source): Token[] {
   return read(ast)
 }
 
-/** A word or sign of code, by its offsets. */
+/** A token, by its offsets. */
 export interface Token {
   readonly before: string
   readonly start: number
   readonly end: number
 }
 
-/** Where a node is, for a message: `src/core/answers/result.ts:12`. */
+/** Position of a node for a message: `src/core/answers/result.ts:12`. */
 export function placeOf({ path, ast }: Source, node: ts.Node): string {
   return `${path}:${ast.getLineAndCharacterOfPosition(node.getStart(ast)).line + 1}`
 }
@@ -75,7 +75,7 @@ function importOf(from: string, node: ts.Node): Import | undefined {
   return loads ? named(from, node.arguments[0], false) : undefined
 }
 
-/** `import { type A }` without more still loads the module: the compiler keeps it as `import {}`. */
+/** `import { type A }` alone still loads the module: the compiler keeps it as `import {}`. */
 function isTypeImport({ importClause }: ts.ImportDeclaration): boolean {
   return importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword
 }

@@ -6,7 +6,7 @@ import { base62, composeAppSecret, crc32, isAppSecret, isEnv, randomBase62 } fro
 const RANDOM = '0123456789abcdefghijABCDEFGHIJ'
 
 describe('an application secret', () => {
-  it('ends with the CRC-32 of everything before it in base 62', () => {
+  it('An application secret ends with the CRC-32 of the rest, in base 62', () => {
     const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
     let rest = zlibCrc32(`sp_live_${RANDOM}`)
     let checksum = ''
@@ -14,7 +14,7 @@ describe('an application secret', () => {
     expect(composeAppSecret('live', RANDOM)).toBe(`sp_live_${RANDOM}${checksum}`)
   })
 
-  it('is whole for every env and every random part', () => {
+  it('An application secret is well-formed for every env and every random part', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[a-z0-9]{1,16}$/), fc.stringMatching(/^[0-9A-Za-z]{30}$/), (env, random) => {
         expect(isEnv(env)).toBe(true)
@@ -23,7 +23,7 @@ describe('an application secret', () => {
     )
   })
 
-  it('is not whole with any one character changed', () => {
+  it('An application secret with one changed character is malformed', () => {
     const secret = composeAppSecret('live', RANDOM)
     for (let index = 0; index < secret.length; index++) {
       for (const other of ['0', 'Q', 'z', '_', '!', ' ', '\n', 'é']) {
@@ -33,7 +33,7 @@ describe('an application secret', () => {
     }
   })
 
-  it('is not whole with two neighbours swapped, cut short or with anything added', () => {
+  it('An application secret is malformed with swapped, missing or additional characters', () => {
     const secret = composeAppSecret('live', RANDOM)
     for (let index = 0; index < secret.length - 1; index++) {
       const [left = '', right = ''] = secret.slice(index, index + 2)
@@ -47,7 +47,7 @@ describe('an application secret', () => {
     }
   })
 
-  it('has an env of 1 to 16 lower-case letters and digits', () => {
+  it('The env of an application secret has 1 to 16 lower-case letters and digits', () => {
     expect(isAppSecret(composeAppSecret('a', RANDOM))).toBe(true)
     expect(isAppSecret(composeAppSecret('a'.repeat(16), RANDOM))).toBe(true)
     for (const env of ['', 'a'.repeat(17), 'Live', 'li_ve', 'lïve', 'live ']) {
@@ -58,7 +58,7 @@ describe('an application secret', () => {
 })
 
 describe('the checksum', () => {
-  it("is zlib's CRC-32", () => {
+  it("The checksum is zlib's CRC-32", () => {
     expect(crc32('123456789', 9)).toBe(0xcbf43926)
     fc.assert(
       fc.property(fc.string({ unit: 'binary-ascii', maxLength: 80 }), (text) => {
@@ -67,7 +67,7 @@ describe('the checksum', () => {
     )
   })
 
-  it('is padded to its full width', () => {
+  it('The checksum is padded to its full width', () => {
     expect(base62(0, 6)).toBe('000000')
     expect(base62(61, 6)).toBe('00000z')
     expect(base62(62, 6)).toBe('000010')
@@ -76,23 +76,23 @@ describe('the checksum', () => {
 })
 
 describe('random base 62', () => {
-  it('draws every digit equally often', () => {
+  it('randomBase62 draws every digit equally often', () => {
     const counts = new Map<string, number>()
     const draws = 62 * 2_000
     for (const digit of randomBase62(draws)) counts.set(digit, (counts.get(digit) ?? 0) + 1)
     expect(counts.size).toBe(62)
-    // Without rejection the first 8 digits would come 25 % more often: 2,422 times. 8 sigma is 355.
+    // Without rejection the first 8 digits would occur 25 % more often: 2,422 times. 8 sigma is 355.
     for (const count of counts.values()) expect(Math.abs(count - 2_000)).toBeLessThan(355)
   })
 
-  it('throws away the bytes that would favour some digits', () => {
+  it('randomBase62 discards bytes that would favour some digits', () => {
     const original = crypto.getRandomValues
     crypto.getRandomValues = <T extends ArrayBufferView | null>(array: T): T => {
       if (array instanceof Uint8Array) for (const index of array.keys()) array[index] = 255 - (index % 64)
       return array
     }
     try {
-      // 255 to 248 are left out; 247 is 61 modulo 62.
+      // 255 to 248 are discarded; 247 is 61 modulo 62.
       expect(randomBase62(3)).toBe('zyx')
     } finally {
       crypto.getRandomValues = original

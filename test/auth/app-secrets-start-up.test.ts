@@ -19,7 +19,7 @@ function fault(secrets: unknown): SallyportError {
     if (isSallyportError(error)) return error
     throw error
   }
-  throw new Error('appSecrets took them')
+  throw new Error('appSecrets accepted them')
 }
 
 describe('appSecrets at start-up', () => {
@@ -31,7 +31,7 @@ describe('appSecrets at start-up', () => {
     ['a number', 42, 'secrets[1] is neither a secret nor { sha256 }'],
     ['without a digest', { id: 'x' }, 'secrets[1].sha256 is required'],
     ['with a short digest', { sha256: 'abc' }, 'secrets[1].sha256 must be 64 hex digits'],
-  ])('names the entry that is %s, and says how to make one', (_, entry, message) => {
+  ])('appSecrets names an entry that is %s, and mentions generateAppSecret', (_, entry, message) => {
     const error = fault([good.secret, entry])
     expect(error.code).toBe('option_invalid')
     expect(reported(error)).toContain(message)
@@ -81,7 +81,7 @@ describe('appSecrets at start-up', () => {
     ['notAfter', { notAfter: new Date(Number.NaN) }],
     ['notAfter', { notAfter: null }],
     ['notAfter', { notAfter: true }],
-  ])('refuses a bad %s: %o', (name, bad) => {
+  ])('appSecrets refuses an invalid %s: %o', (name, bad) => {
     expect(reported(fault([{ sha256: good.sha256, ...bad }]))).toContain(`secrets[0].${name} must be`)
   })
 

@@ -19,26 +19,26 @@ beforeAll(async () => {
 })
 
 describe('appSecrets', () => {
-  it('accepts a secret given in clear, for both operations', async () => {
+  it('appSecrets accepts a secret given as text, for both operations', async () => {
     const verifier = appSecrets([one.secret])
     for (const operation of ['dispatch', 'session_run'] as const) {
       expect(await verifier.verify(one.secret, operation)).toEqual({ id: one.id, tenant: 'default' })
     }
   })
 
-  it('accepts a secret of which it has the digest alone, in either case', async () => {
+  it('appSecrets accepts a secret given as its digest, in either case', async () => {
     for (const sha256 of [one.sha256, one.sha256.toUpperCase()]) {
       const verifier = appSecrets([{ sha256 }])
       expect(await verifier.verify(one.secret, 'dispatch')).toEqual({ id: one.id, tenant: 'default' })
     }
   })
 
-  it('gives the id and the tenant that go with the secret', async () => {
+  it('appSecrets gives the id and the tenant of the secret', async () => {
     const verifier = appSecrets([{ sha256: one.sha256, id: 'billing', tenant: 'acme' }])
     expect(await verifier.verify(one.secret, 'dispatch')).toEqual({ id: 'billing', tenant: 'acme' })
   })
 
-  it('finds each secret whatever its position', async () => {
+  it('appSecrets finds each secret at any position', async () => {
     const entries = [one, two, three].map(({ sha256, id }, index) => ({ sha256, id, tenant: `tenant_${index}` }))
     for (const order of [
       [0, 1, 2],
@@ -67,12 +67,12 @@ describe('appSecrets', () => {
     ['twice', (secret) => secret + secret],
     ['as its digest', () => one.sha256],
     ['as its id', () => one.id],
-  ])('refuses a secret %s', async (_, spoil) => {
+  ])('appSecrets refuses a secret %s', async (_, spoil) => {
     const verifier = appSecrets([one.secret, { sha256: two.sha256 }])
     expect(await verifier.verify(spoil(one.secret), 'dispatch')).toEqual(INVALID)
   })
 
-  it('refuses a whole secret that it does not know, and one that was retired', async () => {
+  it('appSecrets refuses a valid secret that is not in its list', async () => {
     expect(await appSecrets([one.secret]).verify(two.secret, 'dispatch')).toEqual(INVALID)
     expect(await appSecrets([one.secret, two.secret]).verify(two.secret, 'dispatch')).toMatchObject({ id: two.id })
   })
@@ -81,16 +81,19 @@ describe('appSecrets', () => {
     ['epoch milliseconds', Date.UTC(2027, 0, 31)],
     ['a Date', new Date(Date.UTC(2027, 0, 31))],
     ['an RFC 3339 instant', '2027-01-31T01:00:00+01:00'],
-  ])('accepts a secret up to its notAfter, given as %s, and not a millisecond longer', async (_, notAfter) => {
-    let now = Date.UTC(2027, 0, 31)
-    const verifier = appSecrets([{ sha256: one.sha256, notAfter }, two.secret], { clock: { now: () => now } })
-    expect(await verifier.verify(one.secret, 'dispatch')).toMatchObject({ id: one.id })
-    now++
-    expect(await verifier.verify(one.secret, 'dispatch')).toEqual(INVALID)
-    expect(await verifier.verify(two.secret, 'dispatch')).toMatchObject({ id: two.id })
-  })
+  ])(
+    'appSecrets accepts a secret up to its notAfter, given as %s, and not a millisecond longer',
+    async (_, notAfter) => {
+      let now = Date.UTC(2027, 0, 31)
+      const verifier = appSecrets([{ sha256: one.sha256, notAfter }, two.secret], { clock: { now: () => now } })
+      expect(await verifier.verify(one.secret, 'dispatch')).toMatchObject({ id: one.id })
+      now++
+      expect(await verifier.verify(one.secret, 'dispatch')).toEqual(INVALID)
+      expect(await verifier.verify(two.secret, 'dispatch')).toMatchObject({ id: two.id })
+    },
+  )
 
-  it('goes by the time of the system where no clock is given', async () => {
+  it('appSecrets uses the system clock by default', async () => {
     const verifier = appSecrets([
       { sha256: one.sha256, notAfter: '2001-01-01T00:00:00Z' },
       { sha256: two.sha256, notAfter: '2999-01-01T00:00:00Z' },
@@ -99,7 +102,7 @@ describe('appSecrets', () => {
     expect(await verifier.verify(two.secret, 'dispatch')).toMatchObject({ id: two.id })
   })
 
-  it('answers every string of 0 to 4,096 characters alike, and longer ones', async () => {
+  it('appSecrets answers every string of 0 to 4,096 characters alike, and longer ones', async () => {
     const verifier = appSecrets([one.secret])
     for (let length = 0; length <= 4_096; length++) {
       expect(await verifier.verify('s'.repeat(length), 'dispatch')).toEqual(INVALID)
@@ -107,7 +110,7 @@ describe('appSecrets', () => {
     expect(await verifier.verify('s'.repeat(1_000_000), 'dispatch')).toEqual(INVALID)
   })
 
-  it('refuses any string at all without throwing', async () => {
+  it('appSecrets refuses any string at all without throwing', async () => {
     const verifier = appSecrets([one.secret, two.secret])
     const near = fc
       .tuple(fc.constant(one.secret), fc.nat(60), fc.string({ maxLength: 5 }))
@@ -124,7 +127,7 @@ describe('appSecrets', () => {
     )
   })
 
-  it('keeps no secret where it can be found', () => {
+  it('appSecrets exposes no secret in its members', () => {
     const verifier = appSecrets([one.secret])
     expect(JSON.stringify(verifier)).not.toContain(one.secret)
     expect(Object.values(verifier)).toEqual([expect.any(Function)])
@@ -132,7 +135,7 @@ describe('appSecrets', () => {
 })
 
 describe('the comparison', () => {
-  it('visits every digest, wherever the match is', () => {
+  it('The comparison visits every digest, wherever the match is', () => {
     const digests = ['a', 'b', 'c', 'd'].map((text) => createHash('sha256').update(text).digest('hex'))
     for (const wanted of [...digests, 'f'.repeat(64)]) {
       const visited: number[] = []
@@ -152,13 +155,23 @@ describe('the comparison', () => {
     }
   })
 
-  it('looks at every digit', () => {
+  it('The comparison includes every digit', () => {
     const digest = '0'.repeat(64)
     const credentials = [{ digest, notAfter: 0, principal: { id: 'app_0', tenant: 'default' } }]
     for (let index = 0; index < 64; index++) {
       expect(matchingCredential(credentials, flip(digest, index))).toBeUndefined()
     }
     expect(matchingCredential(credentials, digest)).toBe(credentials[0])
+  })
+
+  it('appSecrets gives the operations of `allow`', async () => {
+    const [one, two] = [await generateAppSecret(), await generateAppSecret()]
+    const verifier = appSecrets([{ sha256: one.sha256, allow: ['read', 'manage'] }, { sha256: two.sha256 }])
+    expect(await verifier.verify(one.secret, 'read')).toEqual({
+      ...{ id: one.id, tenant: 'default' },
+      operations: ['read', 'manage'],
+    })
+    expect(await verifier.verify(two.secret, 'read')).toEqual({ id: two.id, tenant: 'default' })
   })
 })
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 
-/** Any header and any claims, signed with HMAC SHA-256 or with whatever is given: what no honest library would make. */
+/** Makes a JWT of any header and claims, also invalid ones, signed with HMAC SHA-256 or the given function. */
 export function forge(
   header: Readonly<Record<string, unknown>>,
   claims: unknown,
@@ -13,7 +13,7 @@ export function forge(
 /** The key that `forge` signs with. */
 export const HMAC_KEY: Uint8Array<ArrayBuffer> = new Uint8Array(32).fill(7)
 
-/** Signs with HMAC SHA-256 and that key. */
+/** Returns a function that signs with HMAC SHA-256. */
 export function hs256(key: Uint8Array | string): (input: string) => string {
   return (input) => createHmac('sha256', key).update(input).digest('base64url')
 }

@@ -4,7 +4,7 @@ import { isAppSecret } from '../../src/auth/app-secret.ts'
 import { generateAppSecret } from '../../src/auth/index.ts'
 
 describe('generateAppSecret', () => {
-  it('makes a secret of the environment, its digest and its id', async () => {
+  it('generateAppSecret gives a secret of the environment, its digest and its id', async () => {
     const { id, secret, sha256 } = await generateAppSecret({ env: 'staging2' })
     expect(secret).toMatch(/^sp_staging2_[0-9A-Za-z]{36}$/)
     expect(isAppSecret(secret)).toBe(true)
@@ -12,17 +12,17 @@ describe('generateAppSecret', () => {
     expect(id).toBe(`app_${sha256.slice(0, 8)}`)
   })
 
-  it('makes one of live by default', async () => {
+  it('generateAppSecret uses the environment live by default', async () => {
     expect((await generateAppSecret()).secret).toMatch(/^sp_live_/)
     expect((await generateAppSecret({})).secret).toMatch(/^sp_live_/)
   })
 
-  it('never makes the same one twice', async () => {
+  it('generateAppSecret never gives the same secret twice', async () => {
     const made = await Promise.all(Array.from({ length: 500 }, () => generateAppSecret()))
     expect(new Set(made.map(({ secret }) => secret)).size).toBe(500)
   })
 
-  it.each(['', 'Live', 'li-ve', 'a'.repeat(17)])('refuses the environment %j', async (env) => {
+  it.each(['', 'Live', 'li-ve', 'a'.repeat(17)])('generateAppSecret refuses the environment %j', async (env) => {
     await expect(generateAppSecret({ env })).rejects.toMatchObject({ code: 'option_invalid' })
   })
 })

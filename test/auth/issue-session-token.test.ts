@@ -21,12 +21,13 @@ const GRANT = { events: ['order.shipped'], channels: ['email', 'sms'], recipient
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
 describe('issueSessionToken', () => {
-  it('issueSessionToken makes a token of 15 minutes for one session, which permits nothing else', async () => {
+  it('issueSessionToken makes a token of 15 minutes for one session, without a dispatch grant', async () => {
     const token = await issueSessionToken(OPTIONS)
     expect(decodeProtectedHeader(token)).toEqual({ alg: 'HS256', kid: 'k1', typ: 'sallyport-session+jwt' })
     expect(decodeJwt(token)).toEqual({
       sid: 's1',
       tnt: 'default',
+      since: NOW * 1_000 + 999,
       aud: 'api',
       jti: expect.stringMatching(UUID),
       iat: NOW,
@@ -64,7 +65,7 @@ describe('issueSessionToken', () => {
     expect(iat).toBeLessThanOrEqual(Math.ceil(Date.now() / 1_000))
   })
 
-  it('makes what sessionTokens accepts, with every kind of key', async () => {
+  it('issueSessionToken makes tokens that sessionTokens accepts, with every kind of key', async () => {
     const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const ed = generateKeyPairSync('ed25519')
     const made = await webcrypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign', 'verify'])
@@ -102,8 +103,11 @@ describe('issueSessionToken', () => {
         id: decodeJwt(token).jti,
         tenant: 'default',
         sessionId: 's1',
+        operations: ['dispatch', 'session_run'],
         userId: 'ada',
         dispatch: GRANT,
+        issuedAt: NOW * 1_000 + 999,
+        expiresAt: (NOW + 900) * 1_000,
       })
     }
   })
@@ -130,7 +134,7 @@ describe('issueSessionToken', () => {
       'grants.dispatch.recipients is required',
     ],
     [
-      'a grant with a member nobody knows',
+      'a grant with an unknown member',
       { grants: { dispatch: { ...GRANT, max: 5 } } },
       'grants.dispatch.max is not an option',
     ],
@@ -149,7 +153,7 @@ describe('issueSessionToken', () => {
       { grants: { dispatch: { ...GRANT, events: [''] } } },
       'grants.dispatch.events[0] must be',
     ],
-    ['a grant nobody knows', { grants: { dispach: GRANT } }, 'grants.dispach is not an option; near: dispatch'],
+    ['an unknown grant', { grants: { dispach: GRANT } }, 'grants.dispach is not an option; near: dispatch'],
     ['no key', { key: undefined }, 'key is required'],
     ['an unset key', { key: { kid: 'k1', key: undefined } }, 'key.key needs a key'],
     ['a short key', { key: { kid: 'k1', key: new Uint8Array(31) } }, 'key.key has a key of 31 bytes'],
@@ -160,25 +164,45 @@ describe('issueSessionToken', () => {
       'key.key needs a private JWK to sign with',
     ],
     ['too many names', { grants: { dispatch: { ...GRANT, recipients: names(300) } } }, 'over the 4096 that fit'],
-  ])('refuses %s', async (_, options, message) => {
+  ])('issueSessionToken refuses %s', async (_, options, message) => {
     const made = issueSessionToken(Object.assign({ ...OPTIONS }, options))
     const error = await made.catch((fault: unknown) => fault)
     expect(error).toMatchObject({ code: 'option_invalid' })
     expect(reported(error as SallyportError)).toContain(message)
   })
 
-  it('refuses a key past its notAfter by the time of the machine, where no clock is given', async () => {
+  it('issueSessionToken compares notAfter with the system clock by default', async () => {
     const { clock: _, ...rest } = OPTIONS
     const key = { ...KEY, notAfter: '2020-01-01T00:00:00Z' }
     await expect(issueSessionToken({ ...rest, key })).rejects.toThrow('key.notAfter')
   })
 
-  it('signs with a key up to its notAfter', async () => {
+  it.each<[object, string]>([
+    [{ 'canary-7f3a': GRANT }, 'grants holds a grant other than dispatch'],
+    [{ 'canary-7f3a': 1, dispatch: GRANT }, 'grants holds a grant other than dispatch'],
+    [{ 'canary-7f3a': 1, dispatch: {} }, 'grants.dispatch.events is required'],
+    [{ 'canary-7f3a': 1, dispach: GRANT }, 'grants holds a grant other than dispatch'],
+  ])('issueSessionToken refuses unknown grants without their names: %j', async (grants, message) => {
+    const made = issueSessionToken({ ...OPTIONS, grants })
+    const error = (await made.catch((fault: unknown) => fault)) as SallyportError
+    expect(error).toMatchObject({ code: 'option_invalid' })
+    expect(reported(error)).toContain(message)
+    expect(inspect(error)).not.toContain('canary')
+  })
+
+  it('issueSessionToken reports an invalid clock, and no error of the clock, beside a key that is past', async () => {
+    const key = { ...KEY, notAfter: '2020-01-01T00:00:00Z' }
+    const bad = { ...OPTIONS, key, clock: {} as never }
+    const error = await issueSessionToken(bad).catch((fault: unknown) => fault)
+    expect(error).toMatchObject({ problems: [{ field: 'clock' }] })
+  })
+
+  it('issueSessionToken signs with a key up to its notAfter', async () => {
     const key = { ...KEY, notAfter: clock.now() }
     await expect(issueSessionToken({ ...OPTIONS, key })).resolves.toMatch(/^eyJ/)
   })
 
-  it('lists all faults at once, and shows no key', async () => {
+  it('issueSessionToken lists all problems at once, and shows no key', async () => {
     const canary = 'canary+7f3a'
     const bad = { sessionId: '', audience: '', expiresInSeconds: 0, key: { kid: '', key: canary } }
     const error = await issueSessionToken(bad).catch((fault: unknown) => fault)

@@ -13,7 +13,7 @@ export const INVALID: { readonly refused: string } = { refused: 'invalid_token' 
 /** Epoch seconds. */
 export const NOW = 1_800_000_000
 
-/** What the header and the claims of a good token hold, signed with `HMAC_KEY`. */
+/** Header and claims of a valid token, signed with `HMAC_KEY`. */
 export const HEADER: Readonly<Record<string, string>> = { alg: 'HS256', typ: 'sallyport-session+jwt', kid: 'k1' }
 export const CLAIMS: Readonly<Record<'aud' | 'jti' | 'sid', string> & Record<'iat' | 'exp', number>> = {
   aud: 'api',
@@ -33,22 +33,22 @@ export const KEYS: readonly SessionTokenKey[] = [
   { kid: 'ed', key: jwk(ed.publicKey), alg: 'EdDSA' },
 ]
 
-/** A key as a JWK, typed as `sessionTokens` takes it. */
+/** A key as a JWK, in the type of `sessionTokens`. */
 export function jwk(key: KeyObject): Exclude<SessionTokenKey['key'], Uint8Array | string | undefined> {
   return key.export({ format: 'jwk' }) as { kty: 'EC' }
 }
 
-/** Signs as ES256 does. */
+/** Returns a function that signs with ES256. */
 export function es256(key: KeyObject): (input: string) => string {
   return (input) => sign('sha256', Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')
 }
 
-/** Signs as EdDSA does. */
+/** Returns a function that signs with EdDSA. */
 export function ed25519(key: KeyObject): (input: string) => string {
   return (input) => sign(null, Buffer.from(input), key).toString('base64url')
 }
 
-/** The verifier of those keys at a time, in epoch seconds. */
+/** A verifier with those keys and a fixed clock, in epoch seconds. */
 export function at(seconds: number, options: Partial<SessionTokensOptions> = {}): AuthVerifier {
   return sessionTokens({ keys: KEYS, audience: 'api', clock: { now: () => seconds * 1_000 }, ...options })
 }

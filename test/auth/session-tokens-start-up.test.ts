@@ -19,7 +19,7 @@ function fault(options: unknown): SallyportError {
     if (isSallyportError(error)) return error
     throw error
   }
-  throw new Error('sessionTokens took them')
+  throw new Error('sessionTokens accepted them')
 }
 
 async function hmac(bytes: number, hash: string, usages: ('sign' | 'verify')[]) {
@@ -32,7 +32,7 @@ const privateJwk = (pair: { privateKey: { export(options: { format: 'jwk' }): ob
   pair.privateKey.export({ format: 'jwk' })
 
 describe('sessionTokens at start-up', () => {
-  it('takes an HS256 key as bytes, base64url, JWK or CryptoKey', async () => {
+  it('sessionTokens accepts an HS256 key as bytes, base64url, JWK or CryptoKey', async () => {
     const header = { alg: 'HS256', typ: 'sallyport-session+jwt', kid: 'k1' }
     const token = forge(header, { aud: 'api', iat: NOW, exp: NOW + 1, jti: 'tok_1', sid: 's1' })
     for (const key of [
@@ -49,7 +49,7 @@ describe('sessionTokens at start-up', () => {
     }
   })
 
-  it('refuses an HS256 key of fewer than 32 bytes, in any form', async () => {
+  it('sessionTokens refuses an HS256 key of fewer than 32 bytes, in any form', async () => {
     const short = HMAC_KEY.subarray(0, 31)
     const k = Buffer.from(short).toString('base64url')
     for (const key of [short, k, { kty: 'oct', k }, await hmac(31, 'SHA-256', ['verify'])]) {
@@ -59,7 +59,7 @@ describe('sessionTokens at start-up', () => {
     }
   })
 
-  it('refuses a key that is unset, saying so', () => {
+  it('sessionTokens refuses an unset key and names the likely cause', () => {
     for (const key of [undefined, null, '']) {
       expect(reported(fault({ keys: [{ kid: 'k1', key }], audience: 'api' }))).toContain(
         'keys[0].key needs a key: is its environment variable set?',
@@ -67,7 +67,7 @@ describe('sessionTokens at start-up', () => {
     }
   })
 
-  it('refuses an application secret as a key', async () => {
+  it('sessionTokens refuses an application secret as a key', async () => {
     const { secret } = await generateAppSecret()
     const error = fault({ keys: [{ kid: 'k1', key: secret }], audience: 'api' })
     expect(reported(error)).toContain('keys[0].key has an application secret as its key')
@@ -87,18 +87,18 @@ describe('sessionTokens at start-up', () => {
     ['a P-384 key for ES256', 'ES256', publicJwk(p384), 'is not for ES256'],
     ['an EC key for EdDSA', 'EdDSA', publicJwk(ec), 'is not for EdDSA'],
     ['an Ed25519 key for ES256', 'ES256', publicJwk(ed), 'is not for ES256'],
-    ['a key whose own alg is another', 'Ed25519', { ...publicJwk(ed), alg: 'EdDSA' }, 'own alg is not Ed25519'],
+    ['a key with another alg of its own', 'Ed25519', { ...publicJwk(ed), alg: 'EdDSA' }, 'own alg is not Ed25519'],
     ['a private key', 'ES256', privateJwk(ec), 'needs a public JWK to verify with'],
     ['alg none', 'none', HMAC_KEY, 'alg must be one of HS256'],
     ['alg RS256', 'RS256', HMAC_KEY, 'alg must be one of HS256'],
     ['alg __proto__', '__proto__', publicJwk(ec), 'alg must be one of HS256'],
-  ])('refuses %s', (_, alg, key, message) => {
+  ])('sessionTokens refuses as a key %s', (_, alg, key, message) => {
     const error = fault({ keys: [{ kid: 'k1', key, ...(alg && { alg }) }], audience: 'api' })
     expect(reported(error)).toContain('keys[0].')
     expect(reported(error)).toContain(message)
   })
 
-  it('refuses a CryptoKey that does not fit', async () => {
+  it('sessionTokens refuses a CryptoKey of another algorithm or usage', async () => {
     const subtle = crypto.subtle
     const pair = await subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign', 'verify'])
     const wide = await subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-384' }, false, ['sign', 'verify'])
@@ -151,7 +151,7 @@ describe('sessionTokens at start-up', () => {
       'clockToleranceSeconds must be',
     ]),
     ['isRevoked that is no function', { isRevoked: new Set() }, 'isRevoked must be'],
-  ])('refuses %s', (_, options, message) => {
+  ])('sessionTokens refuses the option: %s', (_, options, message) => {
     const good = { keys: [{ kid: 'k1', key: HMAC_KEY }], audience: 'api' }
     const error = fault(Object.assign(good, options))
     expect(error.code).toBe('option_invalid')
@@ -159,7 +159,7 @@ describe('sessionTokens at start-up', () => {
     expect(error.problems).toHaveLength(1)
   })
 
-  it('lists all faults at once, and shows no key', () => {
+  it('sessionTokens lists all problems at once, and shows no key', () => {
     const canary = 'canary+7f3a'
     const error = fault({
       keys: [

@@ -3,12 +3,17 @@ import { sessionTokens } from '../../src/auth/index.ts'
 import { forge, HMAC_KEY } from './forge.ts'
 import { at, CLAIMS, ec, ed, ed25519, es256, GRANT, HEADER, INVALID, KEYS, NOW } from './session-token-fixtures.ts'
 
+/** Members of the principal of `CLAIMS`. */
+const DATED = { issuedAt: NOW * 1_000, expiresAt: (NOW + 900) * 1_000 }
+
 describe('sessionTokens', () => {
   it('sessionTokens accepts a valid token for runs of its session', async () => {
     expect(await at(NOW).verify(forge(HEADER, CLAIMS), 'session_run')).toEqual({
       id: 'tok_1',
       tenant: 'default',
       sessionId: 's1',
+      operations: ['session_run'],
+      ...DATED,
     })
   })
 
@@ -19,7 +24,9 @@ describe('sessionTokens', () => {
         id: 'tok_1',
         tenant: 'acme',
         sessionId: 's1',
+        operations: ['dispatch', 'session_run'],
         dispatch: GRANT,
+        ...DATED,
       })
     }
   })
@@ -30,7 +37,9 @@ describe('sessionTokens', () => {
       id: 'tok_1',
       tenant: 'default',
       sessionId: 's1',
+      operations: ['session_run'],
       userId: 'Ada ✓',
+      ...DATED,
     })
   })
 
@@ -43,18 +52,18 @@ describe('sessionTokens', () => {
   })
 
   it.each([{}, { grants: {} }, { grants: { refund: { max: 5 } } }])(
-    'says insufficient_scope for dispatching with %j',
+    'sessionTokens gives a principal that may only record runs for %j',
     async (claims) => {
       const token = forge(HEADER, { ...CLAIMS, ...claims })
-      expect(await at(NOW).verify(token, 'dispatch')).toEqual({ refused: 'insufficient_scope' })
-      expect(await at(NOW).verify(token, 'session_run')).toEqual({ id: 'tok_1', tenant: 'default', sessionId: 's1' })
+      for (const operation of ['dispatch', 'session_run'] as const)
+        expect(await at(NOW).verify(token, operation)).toMatchObject({ id: 'tok_1', operations: ['session_run'] })
     },
   )
 
   it.each([
     ['ec', 'ES256', es256(ec.privateKey)],
     ['ed', 'EdDSA', ed25519(ed.privateKey)],
-  ])('verifies with the public key %s and %s', async (kid, alg, signer) => {
+  ])('sessionTokens verifies with the public key %s and %s', async (kid, alg, signer) => {
     const token = forge({ ...HEADER, kid, alg }, CLAIMS, signer)
     expect(await at(NOW).verify(token, 'session_run')).toMatchObject({ id: 'tok_1' })
     expect(await at(NOW).verify(token, 'session_run')).toMatchObject({ id: 'tok_1' })
@@ -125,7 +134,7 @@ describe('sessionTokens', () => {
     expect(await verifier.verify(old, 'session_run')).toEqual(INVALID)
   })
 
-  it('sessionTokens refuses a revoked token, and asks only for valid ones', async () => {
+  it('sessionTokens refuses a revoked token, and calls isRevoked only for valid ones', async () => {
     const asked: unknown[] = []
     const isRevoked = (token: { jti: string }) => {
       asked.push(token)

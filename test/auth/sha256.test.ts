@@ -13,7 +13,7 @@ beforeAll(async () => {
   two = await generateAppSecret()
 })
 
-/** What is made where `process` is this: it is looked at once, synchronously. */
+/** Runs a function with another `process`. The function must be synchronous. */
 function where<T>(process: unknown, make: () => T): T {
   vi.stubGlobal('process', process)
   try {
@@ -24,11 +24,11 @@ function where<T>(process: unknown, make: () => T): T {
 }
 
 describe('SHA-256', () => {
-  it('is synchronous on Node', () => {
+  it('SHA-256 is synchronous on Node', () => {
     expect(fastestSha256()('abc')).toBe(ABC)
   })
 
-  it('is synchronous where node:crypto has no one-shot hash', () => {
+  it('SHA-256 is synchronous where node:crypto has no one-shot hash', () => {
     const sha256 = where({ getBuiltinModule: () => ({ createHash }) }, fastestSha256)
     expect(sha256('abc')).toBe(ABC)
   })
@@ -37,7 +37,7 @@ describe('SHA-256', () => {
     ['there is no process', undefined],
     ['process has no getBuiltinModule', {}],
     ['there is no node:crypto', { getBuiltinModule: () => undefined }],
-  ])("is WebCrypto's where %s", async (_, process) => {
+  ])('SHA-256 comes from WebCrypto where %s', async (_, process) => {
     const digest = where(process, fastestSha256)('abc')
     expect(digest).toBeInstanceOf(Promise)
     expect(await digest).toBe(ABC)
@@ -45,7 +45,7 @@ describe('SHA-256', () => {
 })
 
 describe('appSecrets with WebCrypto alone', () => {
-  it('accepts and refuses as with node:crypto', async () => {
+  it('With WebCrypto alone, appSecrets accepts and refuses as with node:crypto', async () => {
     let now = Date.UTC(2027, 0, 31)
     const { sha256 } = two
     const options = { clock: { now: () => now } }
@@ -62,12 +62,12 @@ describe('appSecrets with WebCrypto alone', () => {
     }
   })
 
-  it('accepts where it has only digests', async () => {
+  it('With WebCrypto alone, appSecrets accepts a secret given as its digest', async () => {
     const verifier = where(undefined, () => appSecrets([{ sha256: one.sha256 }]))
     expect(await verifier.verify(one.secret, 'dispatch')).toEqual({ id: one.id, tenant: 'default' })
   })
 
-  it('reports a duplicate at the first call, and not as an unhandled rejection before it', async () => {
+  it('With WebCrypto alone, appSecrets reports a duplicate at the first call', async () => {
     const digest = vi.spyOn(crypto.subtle, 'digest')
     const verifier = where(undefined, () => appSecrets([one.secret, { sha256: one.sha256, tenant: 'acme' }]))
     await Promise.all(digest.mock.results.map(({ value }) => value))
@@ -79,7 +79,7 @@ describe('appSecrets with WebCrypto alone', () => {
     })
   })
 
-  it('generates the same kind of secret', async () => {
+  it('With WebCrypto alone, generateAppSecret gives a digest and an id that match the secret', async () => {
     const { id, secret, sha256 } = await where(undefined, () => generateAppSecret())
     expect(sha256).toBe(createHash('sha256').update(secret).digest('hex'))
     expect(id).toBe(`app_${sha256.slice(0, 8)}`)

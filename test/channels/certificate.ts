@@ -1,4 +1,4 @@
-/** A certificate for `hook.example`, signed by itself, and its key: for tests alone. */
+/** A self-signed certificate for `hook.example` and its key, for tests only. */
 export const CERTIFICATE: string = `-----BEGIN CERTIFICATE-----
 MIIBnjCCAUSgAwIBAgIUOkcoLLIhvA8Lg3Q9twNU5DWDt+YwCgYIKoZIzj0EAwIw
 FzEVMBMGA1UEAwwMaG9vay5leGFtcGxlMCAXDTI2MTEyMTEwNTg1NFoYDzIxMjYx

@@ -30,14 +30,14 @@ test.each([
     'smtp_550',
   ],
 ] satisfies [string, SMTPServerOptions, string, string][])(
-  '%s is told as it is',
+  'email gives the outcome of the reply %s',
   async (_what, options, outcome, code) => {
     const got = await outcomeAt(options)
     expect(got).toEqual({ outcome, code })
   },
 )
 
-test('the same holds without pipelining', async () => {
+test('email gives the outcome of a reply without pipelining too', async () => {
   const refused = {
     hidePIPELINING: true,
     onRcptTo: (_a: unknown, _s: unknown, done: (e: Error) => void) => done(refusal(550)),
@@ -45,10 +45,10 @@ test('the same holds without pipelining', async () => {
   expect(await outcomeAt(refused)).toEqual({ outcome: 'rejected', code: 'smtp_550' })
 })
 
-test('a recipient that LMTP refuses after the message is rejected or tried again by its reply', async () => {
+test('email gives the outcome of an LMTP reply after the message', async () => {
   const answer = (code: number): SMTPServerOptions => ({
     lmtp: true,
-    // LMTP gives a result for each recipient, which the types do not know.
+    // LMTP gives a result for each recipient, which the types do not cover.
     onData: (m, _s, done) =>
       m.resume().on('end', () => (done as (e: null, all: unknown[]) => void)(null, [refusal(code)])),
   })
@@ -56,7 +56,7 @@ test('a recipient that LMTP refuses after the message is rejected or tried again
   expect(await outcomeAt(answer(452), { lmtp: true })).toEqual({ outcome: 'retry', code: 'smtp_452' })
 })
 
-test('a refused login is tried again, since the host can fix it', async () => {
+test('email gives retry for a refused login, which the host can fix', async () => {
   const outcome = await outcomeAt(
     {
       disabledCommands: ['STARTTLS'],
@@ -69,20 +69,20 @@ test('a refused login is tried again, since the host can fix it', async () => {
   expect(outcome).toEqual({ outcome: 'retry', code: 'smtp_auth' })
 })
 
-test('a mail is certainly not sent if nothing listens', async () => {
+test('email gives retry if no server listens', async () => {
   const channel = email(transportTo(await deadPort()), { from: 'shop@example.com' })
   const outcome = await channel.send(message('ada@example.test', LETTER), context())
   expect(outcome).toEqual({ outcome: 'retry', code: 'connection_failed' })
 })
 
-test('a mail is certainly not sent to a server that never greets', async () => {
+test('email gives retry for a server that never greets', async () => {
   const port = await tcpPeer(() => {})
   const channel = email(transportTo(port, { greetingTimeout: 20 }), { from: 'shop@example.com' })
   const outcome = await channel.send(message('ada@example.test', LETTER), context())
   expect(outcome).toEqual({ outcome: 'retry', code: 'connection_failed' })
 })
 
-test('a mail is certainly not sent to a server whose certificate is not trusted', async () => {
+test('email gives retry for an untrusted certificate', async () => {
   const outcome = await outcomeAt({ secure: true, cert: CERTIFICATE, key: KEY }, { secure: true, ignoreTLS: false })
   expect(outcome).toEqual({ outcome: 'retry', code: 'connection_failed' })
 })
@@ -90,7 +90,7 @@ test('a mail is certainly not sent to a server whose certificate is not trusted'
 const LONG = { ...LETTER, text: 'x'.repeat(4_000_000) }
 const STAGES = ['EHLO', 'MAIL FROM', 'RCPT TO', 'DATA', 'in the middle of the message'] as const
 
-/** Takes part in SMTP as far as that command, or into the message, and then does something else than answer. */
+/** Speaks SMTP up to that command, or into the message, then calls `then` instead of answering. */
 function until(stage: (typeof STAGES)[number], then: (socket: Socket) => void): (socket: Socket) => void {
   return (socket) => {
     socket.on('error', () => {})
@@ -105,7 +105,7 @@ function until(stage: (typeof STAGES)[number], then: (socket: Socket) => void): 
         return then(socket)
       }
       isData = lines.includes('DATA')
-      socket.write(isData ? '354 go on\r\n' : '250 ok\r\n')
+      socket.write(isData ? '354 continue\r\n' : '250 ok\r\n')
     })
   }
 }
@@ -113,7 +113,7 @@ function until(stage: (typeof STAGES)[number], then: (socket: Socket) => void): 
 const pooled = [false, true] as const
 
 test.each(STAGES.flatMap((stage) => pooled.map((pool) => [stage, pool] as const)))(
-  'a connection that breaks at %s was certainly not sent through, with a pool: %s',
+  'email gives retry if the connection breaks at %s, with a pool: %s',
   async (stage, pool) => {
     const port = await tcpPeer(until(stage, (socket) => socket.destroy()))
     const channel = email(transportTo(port, { pool }), { from: 'shop@example.com' })
@@ -122,14 +122,14 @@ test.each(STAGES.flatMap((stage) => pooled.map((pool) => [stage, pool] as const)
   },
 )
 
-test.each(STAGES)('a mail is certainly not sent to a server that falls silent at %s', async (stage) => {
+test.each(STAGES)('email gives retry if the server falls silent at %s', async (stage) => {
   const port = await tcpPeer(until(stage, (socket) => socket.pause()))
   const channel = email(transportTo(port, { socketTimeout: 50 }), { from: 'shop@example.com' })
   const outcome = await channel.send(message('ada@example.test', LONG), context())
   expect(outcome).toEqual({ outcome: 'retry', code: 'timeout' })
 })
 
-test('the progress of mails is separate for several channels of one transport', async () => {
+test('Several channels of one transport track the progress of their mails separately', async () => {
   let connections = 0
   const port = await tcpPeer((socket) =>
     ++connections % 2 === 1
@@ -145,7 +145,7 @@ test('the progress of mails is separate for several channels of one transport', 
   expect(outcomes).toEqual(['retry', 'unknown', 'retry', 'unknown'])
 })
 
-test('the progress of a mail is unknown with a transport other than SMTP of nodemailer', async () => {
+test("email gives unknown for a lost connection of any transport but nodemailer's SMTP", async () => {
   const lost = Object.assign(new Error('Connection closed'), { code: 'ECONNECTION', command: 'CONN' })
   const plugins: unknown[] = []
   for (const extra of [
@@ -159,21 +159,21 @@ test('the progress of a mail is unknown with a transport other than SMTP of node
   expect(plugins).toEqual([])
 })
 
-test('a connection that breaks after the message may have been sent', async () => {
+test('email gives unknown if the connection breaks after the message', async () => {
   const port = await tcpPeer(afterData((socket) => socket.destroy()))
   const channel = email(transportTo(port), { from: 'shop@example.com' })
   const outcome = await channel.send(message('ada@example.test', LETTER), context())
   expect(outcome).toEqual({ outcome: 'unknown', code: 'connection_lost' })
 })
 
-test('a connection that falls silent after the message may have been sent', async () => {
+test('email gives unknown if the connection falls silent after the message', async () => {
   const port = await tcpPeer(afterData(() => {}))
   const channel = email(transportTo(port, { socketTimeout: 20 }), { from: 'shop@example.com' })
   const outcome = await channel.send(message('ada@example.test', LETTER), context())
   expect(outcome).toEqual({ outcome: 'unknown', code: 'timeout' })
 })
 
-test('an abort while the server stalls ends the attempt and the connection', async () => {
+test('An abort during a stall ends the mail attempt and the connection', async () => {
   const stalled = deferred<Socket>()
   const port = await tcpPeer(afterData(stalled.resolve))
   const channel = email(transportTo(port), { from: 'shop@example.com' })
@@ -185,7 +185,7 @@ test('an abort while the server stalls ends the attempt and the connection', asy
   if (!socket.closed) await once(socket, 'close')
 })
 
-test('an abort ends the attempt when the transport ignores signals', async () => {
+test('An abort ends the mail attempt even if the transport ignores signals', async () => {
   const lease = new AbortController()
   const transport: MailTransport = { sendMail: () => new Promise(() => lease.abort()) }
   const channel = email(transport, { from: 'shop@example.com' })
@@ -212,7 +212,7 @@ test.each([
     BOOM,
   ],
   ['rejects with nothing', () => Promise.reject(null), null],
-])('a transport that %s may have sent', async (_what, sendMail, cause) => {
+])('email gives unknown for a transport that %s', async (_what, sendMail, cause) => {
   const channel = email({ sendMail }, { from: 'shop@example.com' })
   const outcome = await channel.send(message('ada@example.test', LETTER), context())
   expect(outcome).toEqual({ outcome: 'unknown', code: 'transport_error', cause })

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { inbox, LETTER, transportTo } from './letters.ts'
 import { context, message } from './messages.ts'
 
-test('a message arrives with its content, its sender and the delivery id as Message-ID', async () => {
+test('A mail arrives with its content, its sender and the delivery id as Message-ID', async () => {
   const { port, recipients, letters } = await inbox()
   const channel = email(transportTo(port), {
     from: { name: 'Shop, Inc. "Ü"', address: 'shop@example.com' },
@@ -25,14 +25,14 @@ test('a message arrives with its content, its sender and the delivery id as Mess
   })
 })
 
-test('messageIdDomain takes the place of the sender domain in the Message-ID', async () => {
+test('messageIdDomain replaces the sender domain in the Message-ID', async () => {
   const { port } = await inbox()
   const channel = email(transportTo(port), { from: 'shop@example.com', messageIdDomain: 'Mail.Example.ORG' })
   const outcome = await channel.send(message('ada@example.test', LETTER), context())
   expect(outcome).toEqual({ outcome: 'sent', providerMessageId: '<dlv_1@mail.example.org>' })
 })
 
-test('a subject cannot bring headers with it', async () => {
+test("A mail's subject cannot inject headers", async () => {
   const { port, letters } = await inbox()
   const channel = email(transportTo(port), { from: 'shop@example.com' })
   const subject = 'Hi\r\nBcc: eve@example.test\r\n\r\nbody\u0000\u0007\u2028end'
@@ -42,7 +42,7 @@ test('a subject cannot bring headers with it', async () => {
   expect(letter.headers.map(({ key }) => key)).not.toContain('bcc')
 })
 
-test('a subject is cut at 998 characters', async () => {
+test("A mail's subject is cut at 998 characters", async () => {
   const { port, letters } = await inbox()
   const channel = email(transportTo(port), { from: 'shop@example.com' })
   await channel.send(message('ada@example.test', { ...LETTER, subject: 'x'.repeat(5_000) }), context())
@@ -55,7 +55,7 @@ test.each([
   ['a file as html', { subject: 'x', html: { path: '/etc/hostname' } }],
   ['a URL as text', { subject: 'x', text: { href: 'http://127.0.0.1/' } }],
   ['a number as subject', { subject: 7, text: 'x' }],
-])('content with %s is rejected', async (_what, content) => {
+])('Mail content with %s is rejected', async (_what, content) => {
   const { port, letters } = await inbox()
   const channel = email(transportTo(port), { from: 'shop@example.com' })
   const outcome = await channel.send(message('ada@example.test', content), context())
@@ -63,7 +63,7 @@ test.each([
   expect(letters).toHaveLength(0)
 })
 
-test('recipients in the defaults of the transport get nothing', async () => {
+test('Recipients in the defaults of the mail transport get nothing', async () => {
   const { port, recipients } = await inbox()
   const transport = createTransport(
     { host: '127.0.0.1', port, ignoreTLS: true },
@@ -76,7 +76,7 @@ test('recipients in the defaults of the transport get nothing', async () => {
 test.each([
   ['a file', { path: import.meta.filename }],
   ['a URL', { href: 'http://127.0.0.1:9/' }],
-])('the defaults of the transport cannot attach %s', async (_what, attachment) => {
+])('The defaults of the mail transport cannot attach %s', async (_what, attachment) => {
   const { port, letters } = await inbox()
   const transport = createTransport({ host: '127.0.0.1', port, ignoreTLS: true }, { attachments: [attachment] })
   const outcome = await email(transport, { from: 'shop@example.com' }).send(
@@ -100,7 +100,7 @@ test('email accepts every transport of nodemailer', () => {
   onTestFinished(() => createTransport({ pool: true }).close())
 })
 
-test('address returns the email of the recipient, and send rejects an invalid one', async () => {
+test("The email channel returns the recipient's address, and rejects an invalid one on send", async () => {
   const transport = createTransport({ jsonTransport: true })
   const channel = email(transport, { from: 'shop@example.com' })
   expect(channel.address({ id: 'u1', email: 'Ada@Example.Test' })).toBe('Ada@Example.Test')
@@ -114,7 +114,7 @@ test('address returns the email of the recipient, and send rejects an invalid on
   expect(custom.address({ id: 'u1', email: 'a@b.test', addresses: { billing: 'c@d.test' } })).toBe('c@d.test')
 })
 
-test('checkFields requires a subject and a body, and names unknown fields', () => {
+test('The email channel requires a subject and a body, and names unknown fields', () => {
   const { checkFields } = email(createTransport({ jsonTransport: true }), { from: 'shop@example.com' })
   expect(checkFields?.(['subject', 'html'])).toBeUndefined()
   expect(checkFields?.(['subject', 'text'])).toBeUndefined()

@@ -14,7 +14,7 @@ const unknown = (provider?: string): Pick<AttemptEnd, 'outcome' | 'provider'> =>
 })
 
 describe('a provider that did not send', () => {
-  test('a provider that did not send is asked last for a minute', async () => {
+  test('A provider that did not send moves to the end of the order for a minute', async () => {
     const { first, asked, clock, send } = trio()
     first.answer = retry
     await send()
@@ -27,7 +27,7 @@ describe('a provider that did not send', () => {
     expect(asked).toEqual(['1'])
   })
 
-  test('a provider that cools down is asked if the others did not send either', async () => {
+  test('A cooling provider is tried if the others do not send either', async () => {
     const { first, second, third, asked, send } = trio()
     first.answer = retry
     await send()
@@ -37,14 +37,14 @@ describe('a provider that did not send', () => {
     expect(asked).toEqual(['2', '3', '1'])
   })
 
-  test('the provider whose cool-down ends first is asked first if all cool down', async () => {
+  test('If all providers cool down, the one whose cool-down ends first is tried first', async () => {
     const { first, second, third, asked, clock, send } = trio()
     for (const provider of [first, second, third]) provider.answer = retry
     second.answer = () => ({ outcome: 'rejected', code: 'no' })
     await send()
     clock.advance(1_000)
     second.answer = retry
-    // Begins with the second, as it may have taken the message.
+    // The attempt begins with the second, which may have sent the message.
     await send(unknown('2'))
     expect(asked).toEqual(['2', '3', '1'])
     clock.advance(1_000)
@@ -55,7 +55,7 @@ describe('a provider that did not send', () => {
     expect(asked).toEqual(['3'])
   })
 
-  test('a provider is preferred again after it sends', async () => {
+  test('A provider is preferred again after it sends', async () => {
     const { first, asked, send } = trio()
     first.answer = retry
     await send()
@@ -65,7 +65,7 @@ describe('a provider that did not send', () => {
     expect(asked).toEqual(['1'])
   })
 
-  test('a provider does not cool down after an abort', async () => {
+  test('A provider does not cool down after an abort', async () => {
     for (const ending of [retry, fails]) {
       const { first, asked, channel, send } = trio()
       const lease = new AbortController()
@@ -95,31 +95,37 @@ describe('an attempt that may have sent', () => {
     ['by a worker that died after it', [unknown('2'), undefined], 3],
     ['by a worker that died, and by the same', [undefined, unknown('1')], 2],
     ['by workers that died', [undefined, undefined], 2],
-    ['by one that ran out of time', [unknown()], 1],
-    ['by one that is no more', [unknown('2'), unknown('7')], 3],
-    ['before nobody was asked', [unknown('2'), { outcome: 'retry' }], 2],
-  ] satisfies [string, Parameters<typeof attempts>, 1 | 2 | 3][])('%s', async (_what, ends, begins) => {
-    const { first, second, third, asked, send } = trio()
-    const due = { 1: first, 2: second, 3: third }[begins]
-    due.answer = retry
-    await send(unknown(`${begins}`))
-    await send()
-    expect(asked).not.toContain(`${begins}`)
-    await send(...ends)
-    expect(asked[0]).toBe(`${begins}`)
-  })
+    ['by an attempt that timed out', [unknown()], 1],
+    ['by a provider that was removed', [unknown('2'), unknown('7')], 3],
+    ['before an attempt without a provider', [unknown('2'), { outcome: 'retry' }], 2],
+  ] satisfies [string, Parameters<typeof attempts>, 1 | 2 | 3][])(
+    'After unknown results, failover continues with the right provider: %s',
+    async (_what, ends, begins) => {
+      const { first, second, third, asked, send } = trio()
+      const due = { 1: first, 2: second, 3: third }[begins]
+      due.answer = retry
+      await send(unknown(`${begins}`))
+      await send()
+      expect(asked).not.toContain(`${begins}`)
+      await send(...ends)
+      expect(asked[0]).toBe(`${begins}`)
+    },
+  )
 
   test.each([
-    ['nothing', []],
-    ['what was certainly not', [unknown('1'), { outcome: 'retry', provider: '3' }]],
-    ['what was rejected', [undefined, { outcome: 'rejected', provider: '1' }]],
-  ] satisfies [string, Parameters<typeof attempts>][])('is not %s', async (_what, ends) => {
-    const { first, asked, send } = trio()
-    first.answer = retry
-    await send()
-    await send(...ends)
-    expect(asked).toEqual(['2'])
-  })
+    ['no attempt', []],
+    ['a retry', [unknown('1'), { outcome: 'retry', provider: '3' }]],
+    ['a rejection', [undefined, { outcome: 'rejected', provider: '1' }]],
+  ] satisfies [string, Parameters<typeof attempts>][])(
+    'After %s, failover follows the normal order',
+    async (_what, ends) => {
+      const { first, asked, send } = trio()
+      first.answer = retry
+      await send()
+      await send(...ends)
+      expect(asked).toEqual(['2'])
+    },
+  )
 })
 
 describe('a provider that asks for a wait', () => {
@@ -127,7 +133,7 @@ describe('a provider that asks for a wait', () => {
     (retryAfterMs: number, outcome = 'retry') =>
     () => ({ outcome, code: 'http_429', retryAfterMs })
 
-  test('a provider that asked for a wait is not asked before it is over, even if the others do not send', async () => {
+  test('A provider that asked for a wait is not called before its end, even if the others do not send', async () => {
     const { first, second, third, asked, clock, send } = trio()
     first.answer = waits(3_600_000)
     second.answer = retry
@@ -169,7 +175,7 @@ describe('a provider that asks for a wait', () => {
     expect(asked).toEqual(['1'])
   })
 
-  test('a provider that asked for a wait is asked about other deliveries meanwhile', async () => {
+  test('A provider that asked for a wait is called for other deliveries meanwhile', async () => {
     const { first, asked, channel, send } = trio()
     first.answer = waits(Number.POSITIVE_INFINITY)
     await send()
@@ -178,7 +184,7 @@ describe('a provider that asks for a wait', () => {
     expect(asked).toEqual(['1', '2', '1', '2', '1', '2'])
   })
 
-  test('each result of a provider sets its wait anew', async () => {
+  test('Each result of a provider sets its wait anew', async () => {
     const { first, second, third, asked, clock, send } = trio()
     for (const provider of [first, second, third]) provider.answer = waits(1_000)
     await send()
@@ -190,7 +196,7 @@ describe('a provider that asks for a wait', () => {
     expect(asked).toEqual([])
   })
 
-  test.each([Number.NaN, -1, 0, '60000', null])('a wait of %j is ignored', async (asked) => {
+  test.each([Number.NaN, -1, 0, '60000', null])('failover ignores a wait of %j', async (asked) => {
     const given = trio()
     given.first.answer = waits(asked as number)
     given.second.answer = given.third.answer = retry
@@ -203,7 +209,7 @@ describe('a provider that asks for a wait', () => {
 const MOST = 4
 const KINDS = ['sent', 'retry', 'unknown', 'rejected', 'throw', 'nonsense'] as const
 
-/** One attempt: what each provider would answer, how long ago the one before was, and how much of it the store learns. */
+/** One attempt: each provider's result, the time since the last attempt, and the part that the store records. */
 const step = fc.record({
   answers: fc.array(
     fc.oneof(
@@ -217,7 +223,7 @@ const step = fc.record({
   nextDelivery: fc.boolean(),
 })
 
-test('failover asks no provider out of turn, for any results', async () => {
+test('failover keeps the order of providers for any results', async () => {
   const scripts = fc.tuple(fc.integer({ min: 2, max: MOST }), fc.array(step, { minLength: 1, maxLength: 12 }))
   await fc.assert(
     fc.asyncProperty(scripts, async ([count, steps]) => {
@@ -243,7 +249,7 @@ test('failover asks no provider out of turn, for any results', async () => {
         asked.length = 0
         const outcome = await channel.send(MESSAGE, context(undefined, history))
 
-        // Somebody is asked, nobody twice, and each but the last certainly did not send.
+        // At least one provider is called, none twice, and only the last one may have sent.
         expect(asked.length).toBeGreaterThan(0)
         expect(new Set(asked).size).toBe(asked.length)
         expect(asked.slice(0, -1).filter((name) => !didNotSend(name))).toEqual([])
@@ -254,17 +260,17 @@ test('failover asks no provider out of turn, for any results', async () => {
         const kind = kindOf(last) ?? ''
         expect(outcome.outcome).toBe(ends[kind] ?? kind)
 
-        // What may have been sent goes to the same provider, and on to the next only after two.
+        // After an unknown result the same provider is tried; after two, the next one.
         const [former, latter] = [history.at(-2), history.at(-1)]
         if (latter?.outcome === 'unknown' && latter.provider !== undefined) {
           const twice = former?.outcome === 'unknown' && former.provider === latter.provider
           const next = names[names.indexOf(latter.provider) + 1] ?? '1'
-          // What an attempt that is not told of had asked is checked by example.
+          // Attempts without a recorded provider have tests of their own.
           if (twice || !history.some((attempt) => attempt.provider === undefined)) {
             expect(asked[0]).toBe(twice ? next : latter.provider)
           }
         }
-        // Nobody else is asked before one who cools down for less.
+        // Providers are called in the order of their remaining cool-down.
         const rest = latter === undefined || latter.outcome === 'retry' ? asked : asked.slice(1)
         const passedOver = names.filter((name) => !asked.includes(name))
         const order = rest.map(coolDown)

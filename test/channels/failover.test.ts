@@ -11,7 +11,7 @@ import { attempts, fails, retry, trio } from './providers.ts'
 const MESSAGE = message('ada@example.test', LETTER)
 
 describe('one attempt of failover', () => {
-  test('failover asks only the first provider while it sends', async () => {
+  test('failover calls only the first provider while it sends', async () => {
     const { first, asked, send } = trio()
     first.answer = () => ({ outcome: 'sent', providerMessageId: 'm1' })
     expect(await send()).toEqual({ outcome: 'sent', providerMessageId: 'm1', provider: '1' })
@@ -19,16 +19,16 @@ describe('one attempt of failover', () => {
   })
 
   test.each([
-    ['says that it did not send', retry],
+    ['gives retry', retry],
     ['throws', fails],
-  ])('failover asks the next provider when one %s', async (_what, answer) => {
+  ])('failover calls the next provider when one %s', async (_what, answer) => {
     const { first, asked, send } = trio()
     first.answer = answer
     expect(await send()).toEqual({ outcome: 'sent', provider: '2' })
     expect(asked).toEqual(['1', '2'])
   })
 
-  test.each(['rejected', 'unknown'])('failover asks no further provider after %s', async (outcome) => {
+  test.each(['rejected', 'unknown'])('failover calls no further provider after %s', async (outcome) => {
     const { first, second, asked, send } = trio()
     first.answer = retry
     second.answer = () => ({ outcome, code: 'so_it_is' })
@@ -66,7 +66,7 @@ describe('one attempt of failover', () => {
   })
 
   test.each([undefined, null, 'sent', {}, { outcome: 'done' }])(
-    'ends with an answer of %j, as that may have been sent',
+    'failover gives unknown for the invalid answer %j',
     async (answer) => {
       const { first, asked, send } = trio()
       first.answer = () => answer
@@ -75,7 +75,7 @@ describe('one attempt of failover', () => {
     },
   )
 
-  test('failover asks no provider after an abort', async () => {
+  test('failover calls no provider after an abort', async () => {
     const { first, asked, channel } = trio()
     const lease = new AbortController()
     first.answer = () => {
@@ -151,9 +151,9 @@ describe('failover over SMTP', () => {
     failover(email(transportTo(first), { from }), email(transportTo(second), { from }))
 
   test.each([
-    ['that cannot take a mail now', async () => (await inbox({ onRcptTo: (_a, _s, done) => done(refusal(451)) })).port],
+    ['that defers the mail', async () => (await inbox({ onRcptTo: (_a, _s, done) => done(refusal(451)) })).port],
     ['that is down', deadPort],
-  ])('the second server gets the mail instead of one %s', async (_what, broken) => {
+  ])('The second server gets the mail instead of one %s', async (_what, broken) => {
     const { port, letters, recipients } = await inbox()
     const channel = both(await broken(), port)
     expect(await channel.send(MESSAGE, context())).toMatchObject({ outcome: 'sent', provider: '2' })
@@ -161,7 +161,7 @@ describe('failover over SMTP', () => {
     expect(letters).toHaveLength(1)
   })
 
-  test('no second server gets a mail that the first rejected', async () => {
+  test('A mail that the first server rejected does not reach the second', async () => {
     const { port, letters } = await inbox()
     const refusing = await inbox({ onRcptTo: (_a, _s, done) => done(refusal(550)) })
     const outcome = await both(refusing.port, port).send(MESSAGE, context())
@@ -169,14 +169,14 @@ describe('failover over SMTP', () => {
     expect(letters).toHaveLength(0)
   })
 
-  test('a server that broke off after the mail gets it again with the same Message-ID', async () => {
+  test('A server that breaks off after the mail gets it again with the same Message-ID', async () => {
     const { port, letters } = await inbox()
     const taken: string[] = []
     const breaking = await tcpPeer(
       afterData((socket, seen) => {
         taken.push(seen)
         if (taken.length === 1) socket.destroy()
-        else socket.write('250 had it\r\n')
+        else socket.write('250 accepted\r\n')
       }),
     )
     const channel = both(breaking, port)

@@ -41,7 +41,7 @@ export async function outcomeAt(options: SMTPServerOptions, transportOptions?: o
   return channel.send(message('ada@example.test', LETTER), context())
 }
 
-/** Speaks just enough SMTP to take the message, and then does something else than answer. */
+/** Accepts a message over SMTP, then calls `then` instead of answering. */
 export function afterData(then: (socket: Socket, seen: string) => void): (socket: Socket) => void {
   return (socket) => {
     let data = false
@@ -52,7 +52,7 @@ export function afterData(then: (socket: Socket, seen: string) => void): (socket
       if (data && seen.endsWith('\r\n.\r\n')) then(socket, seen)
       if (data) return
       data = /^DATA\r\n/m.test(seen)
-      socket.write(data ? '354 go on\r\n' : '250 ok\r\n')
+      socket.write(data ? '354 continue\r\n' : '250 ok\r\n')
     })
   }
 }

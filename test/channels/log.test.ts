@@ -2,7 +2,7 @@ import { log } from 'sallyport/channels/log'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { context, message } from './messages.ts'
 
-test('a message is printed in one readable block', async () => {
+test('log prints a message as one readable block', async () => {
   const lines: string[] = []
   const channel = log({ write: (line) => lines.push(line) })
   const content = { subject: 'Order 7', text: 'one\ntwo', data: { total: 7 } }
@@ -23,7 +23,7 @@ test('a message is printed in one readable block', async () => {
   ])
 })
 
-test('content cannot control the terminal or look like another field', async () => {
+test('Logged content cannot control the terminal or look like another field', async () => {
   const lines: string[] = []
   const content = { text: 'a\u001b[2Jb\rc\u009bd\n  to:       eve' }
   await log({ write: (line) => lines.push(line) }).send(message('u\u001b]0;x\u0007\n1', content), context())

@@ -14,7 +14,7 @@ test.each([
   ['ada@bücher.example', 'ada@xn--bcher-kva.example'],
   ['ada@xn--bcher-kva.example', 'ada@xn--bcher-kva.example'],
   [`${'a'.repeat(64)}@example.test`, `${'a'.repeat(64)}@example.test`],
-])('%s is a mailbox', (text, mailbox) => {
+])('The mailbox %s is accepted', (text, mailbox) => {
   expect(parseMailbox(text)).toBe(mailbox)
 })
 
@@ -67,15 +67,15 @@ test.each([
   `${'a'.repeat(65)}@example.test`,
   `ada@${'a'.repeat(64)}.test`,
   `ada@${'a.'.repeat(130)}test`,
-])('%j is no mailbox', (text) => {
+])('The text %j is no mailbox', (text) => {
   expect(parseMailbox(text)).toBeUndefined()
 })
 
-test('a domain is at most 253 characters after conversion', () => {
+test('A domain has at most 253 characters after conversion', () => {
   expect(parseDomain(`${'ü.'.repeat(40)}test`)).toBeUndefined()
 })
 
-test('a hostile address takes no longer than a plain one', () => {
+test('parseMailbox takes no longer for a hostile address than for a plain one', () => {
   for (const hostile of [
     'a.'.repeat(1e6),
     `${'a'.repeat(1e6)}@b`,
@@ -94,7 +94,7 @@ function inAscii(address: string): string {
   return `${address.slice(0, at)}@${domainToASCII(address.slice(at + 1))}`
 }
 
-test('2,000 fuzzed recipients each give one RCPT, of just that address, or a refusal', async () => {
+test('Each of 2,000 fuzzed recipients gives one RCPT of exactly its address, or a refusal', async () => {
   let recipients: string[] = []
   const port = await smtpPeer({
     onRcptTo({ address }, _session, callback) {

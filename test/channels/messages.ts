@@ -3,7 +3,8 @@ import type { OutboundMessage, SendContext } from '../../src/ports/channel.ts'
 import { NOW } from './peers.ts'
 
 export function message(to: string, content: Content): OutboundMessage {
-  return { to, content, eventType: 'order.shipped', dispatchId: 'dsp_1', tenant: 'acme', createdAt: NOW - 60_000 }
+  const ids = { dispatchId: 'dsp_1', tenant: 'acme', recipient: 'user_42' }
+  return { to, content, eventType: 'order.shipped', ...ids, createdAt: NOW - 60_000 }
 }
 
 export function context(

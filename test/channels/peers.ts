@@ -7,7 +7,7 @@ import type { Clock } from '../../src/ports/clock.ts'
 
 export const NOW: number = Date.parse('2026-11-21T08:00:00Z')
 
-/** A clock that stands still until it is moved, and says when somebody sets a timer. */
+/** A clock that only a test moves; `pending` counts its timers. */
 export function manualClock(now: number = NOW): Clock & { advance(ms: number): void; pending(): number } {
   const timers = new Set<{ at: number; run: () => void }>()
   let time = now
@@ -78,7 +78,7 @@ export function refusal(responseCode: number): Error {
   return Object.assign(new Error('no'), { responseCode })
 }
 
-/** A promise and what settles it. */
+/** A promise with its resolve function. */
 export function deferred<T = void>(): { promise: Promise<T>; resolve: (value: T) => void } {
   let resolve: (value: T) => void = () => {}
   const promise = new Promise<T>((settle) => {

@@ -5,12 +5,12 @@ import type { Channel, SendOutcome } from '../../src/ports/channel.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 import { context, message } from './messages.ts'
 
-/** A channel that answers by script, and tells whom it was asked for. */
+/** A channel with scripted results. */
 export interface ScriptedProvider extends Channel {
   answer: () => unknown
 }
 
-/** Providers that all send until they are told otherwise; `asked` names them by position, in the order they were asked. */
+/** Providers that send by default; `asked` lists their positions in call order. */
 export function scriptedProviders(count: number): { providers: ScriptedProvider[]; asked: string[] } {
   const asked: string[] = []
   const providers = Array.from({ length: count }, (_, index): ScriptedProvider => {
@@ -19,7 +19,7 @@ export function scriptedProviders(count: number): { providers: ScriptedProvider[
       address: () => undefined,
       async send() {
         asked.push(`${index + 1}`)
-        // What a host's own channel gives may be anything.
+        // A channel of the host may return anything.
         return provider.answer() as SendOutcome
       },
     }
@@ -28,21 +28,21 @@ export function scriptedProviders(count: number): { providers: ScriptedProvider[
   return { providers, asked }
 }
 
-/** A delivery's attempts, oldest first, from how each ended; `undefined`: its worker died. */
+/** A delivery's attempts, oldest first, from their ends; `undefined` stands for a worker that died. */
 export function attempts(...ends: (Pick<AttemptEnd, 'outcome' | 'provider'> | undefined)[]): Attempt[] {
   return ends.map((end, index) => ({ attempt: index + 1, startedAt: index, ...end }))
 }
 
-/** Three providers behind one channel, and a delivery that is sent through it. */
+/** Three providers behind one failover channel, with one delivery. */
 export interface Trio {
   readonly first: ScriptedProvider
   readonly second: ScriptedProvider
   readonly third: ScriptedProvider
-  /** By the last `send`. */
+  /** Providers called by the last `send`. */
   readonly asked: readonly string[]
   readonly clock: FakeClock
   readonly channel: Channel
-  /** Makes one more attempt after those that ended like this. */
+  /** Makes one more attempt after attempts with these ends. */
   send(...ends: Parameters<typeof attempts>): Promise<SendOutcome>
 }
 

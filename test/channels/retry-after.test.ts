@@ -32,9 +32,9 @@ const AN_HOUR_ON = 'Sun, 06 Nov 1994 09:49:00 GMT'
 test.each([
   ['a clock that is an hour ahead of ours', 'Sun, 06 Nov 1994 09:48:30 GMT', 30_000],
   ['a clock that is an hour behind ours', 'Sun, 06 Nov 1994 07:49:00 GMT', 7_200_000],
-  ['an answer that is younger than its date', 'Sun, 06 Nov 1994 09:49:01 GMT', undefined],
+  ['a date before the Date header', 'Sun, 06 Nov 1994 09:49:01 GMT', undefined],
   ['no date', null, 3_600_000],
-  ['words in the place of a date', 'Sunday, or some day', 3_600_000],
+  ['words in place of a date', 'Sunday, or some day', 3_600_000],
 ])('retryAfterMs counts a date from the Date header: %s', (_what, date, wait) => {
   expect(retryAfterMs({ retryAfter: AN_HOUR_ON, date }, NOW)).toBe(wait)
 })

@@ -11,11 +11,11 @@ test.each([
   ['a euro sign that would straddle two segments', `${'a'.repeat(152)}€${'a'.repeat(152)}`, 3],
   ['70 characters of another script', 'й'.repeat(70), 1],
   ['71 characters of another script', 'й'.repeat(71), 2],
-  ['one such character among 70 plain ones', `${'a'.repeat(70)}й`, 2],
+  ['a Cyrillic letter after 70 GSM characters', `${'a'.repeat(70)}й`, 2],
   ['35 emoji, two units each', '🎉'.repeat(35), 1],
   ['an emoji that would straddle two segments', `${'й'.repeat(66)}🎉${'й'.repeat(66)}`, 3],
   ['umlauts and line feeds of the GSM alphabet', 'ÄÖÜß\n'.repeat(32), 1],
-  ['nothing', '', 1],
-])('%s make the right number of segments', (_what, text, segments) => {
+  ['an empty text', '', 1],
+])('segmentCount gives the number of segments for %s', (_what, text, segments) => {
   expect(segmentCount(text)).toBe(segments)
 })

@@ -48,7 +48,7 @@ test('sms accepts an API key and a messaging service in place of token and numbe
   expect(requests[0]?.request.headers.authorization).toBe(`Basic ${Buffer.from('SK9:s3cret').toString('base64')}`)
 })
 
-test('control characters and bidirectional overrides do not reach the phone', async () => {
+test('Control characters and bidirectional overrides do not reach the phone', async () => {
   const { port, requests } = await provider(201, {})
   const text = ' Code\u0000:\u001b[31m\t12\u202e34\u2066\r\nnext\u0085 line '
   await channelTo(port).send(message(TO, { text }), context())
@@ -57,8 +57,8 @@ test('control characters and bidirectional overrides do not reach the phone', as
 
 test.each([
   ['too many segments', { text: 'a'.repeat(1_531) }, 'too_long'],
-  ['nothing to say', { text: '\u0000\u202e ' }, 'text_empty'],
-  ['a text that is none', { text: 7 }, 'content_invalid'],
+  ['an empty text', { text: '\u0000\u202e ' }, 'text_empty'],
+  ['a number as the text', { text: 7 }, 'content_invalid'],
   ['no text', {}, 'content_invalid'],
 ])('sms rejects %s before a request', async (_what, content, code) => {
   const { port, requests } = await provider(201, {})
@@ -112,7 +112,7 @@ test.each<[string, number, unknown, Record<string, string>, SendOutcome]>([
   expect(await channelTo(port, { clock: manualClock() }).send(message(TO, { text: 'Hi' }), context())).toEqual(outcome)
 })
 
-test('a redirect does not get the credentials', async () => {
+test('A redirect of the SMS provider does not get the credentials', async () => {
   const elsewhere = await provider(201, { sid: 'SM1' })
   const { port } = await provider(307, '', { location: `http://127.0.0.1:${elsewhere.port}/` })
   const outcome = await channelTo(port).send(message(TO, { text: 'Hi' }), context())
@@ -120,24 +120,24 @@ test('a redirect does not get the credentials', async () => {
   expect(elsewhere.requests).toHaveLength(0)
 })
 
-test('a text is certainly not sent if nothing listens', async () => {
+test('sms gives retry if no server listens', async () => {
   const outcome = await channelTo(await deadPort()).send(message(TO, { text: 'Hi' }), context())
   expect(outcome).toEqual({ outcome: 'retry', code: 'connection_failed' })
 })
 
-test('a text is certainly not sent if nothing listens at any address of a name', async () => {
+test('sms gives retry if no server listens at any address of a name', async () => {
   const baseUrl = `http://localhost:${await deadPort()}`
   const outcome = await sms({ ...ACCOUNT, baseUrl }).send(message(TO, { text: 'Hi' }), context())
   expect(outcome).toEqual({ outcome: 'retry', code: 'connection_failed' })
 })
 
-test('a text may have been sent if the connection breaks', async () => {
+test('sms gives unknown if the connection breaks', async () => {
   const port = await tcpPeer((socket) => socket.once('data', () => socket.resetAndDestroy()))
   const outcome = await channelTo(port).send(message(TO, { text: 'Hi' }), context())
   expect(outcome).toEqual({ outcome: 'unknown', code: 'connection_lost' })
 })
 
-test('an error other than a lost connection is given as the cause', async () => {
+test('sms gives an error other than a lost connection as the cause', async () => {
   const thrown = new TypeError('the proxy was not set up')
   const request = async (): Promise<Response> => {
     throw thrown
@@ -146,7 +146,7 @@ test('an error other than a lost connection is given as the cause', async () => 
   expect(outcome).toEqual({ outcome: 'unknown', code: 'connection_lost', cause: thrown })
 })
 
-test('a stalled request ends at the time limit, or with the lease', async () => {
+test('A stalled SMS request ends at the time limit, or with the lease', async () => {
   const clock = manualClock()
   const lease = new AbortController()
   let stalled = () => clock.advance(15_000)
@@ -159,7 +159,7 @@ test('a stalled request ends at the time limit, or with the lease', async () => 
   expect(clock.pending()).toBe(0)
 })
 
-test('a body that stalls after the status changes nothing', async () => {
+test('sms gives sent for a body that stalls after the status', async () => {
   const lease = new AbortController()
   const port = await httpPeer((_request, response) => {
     response.writeHead(201).write('{"sid":')
@@ -180,7 +180,7 @@ test('sms sends nothing after an abort', async () => {
   expect(requests).toHaveLength(0)
 })
 
-test('address returns the phone of the recipient, and send accepts only E.164', async () => {
+test("The SMS channel returns the recipient's phone, and accepts only E.164 on send", async () => {
   const { port, requests } = await provider(201, {})
   const channel = channelTo(port)
   const of = (phone: string) => channel.address({ id: 'u1', phone })
@@ -195,7 +195,7 @@ test('address returns the phone of the recipient, and send accepts only E.164', 
   expect(requests).toHaveLength(0)
 })
 
-test('checkFields requires text and refuses other fields', () => {
+test('The SMS channel requires text and refuses other fields', () => {
   const { checkFields } = sms(ACCOUNT)
   expect(checkFields?.(['text'])).toBeUndefined()
   expect(checkFields?.(['text', 'subject'])).toBe('unknown field subject (known: text)')

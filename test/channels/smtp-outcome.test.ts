@@ -12,7 +12,7 @@ test.each([
   ['no connection in time', fault({ code: 'ETIMEDOUT', timeoutType: 'CONNECT_TIMEOUT' }), 'retry', 'connection_failed'],
   ['no TLS in time', fault({ code: 'ETIMEDOUT', timeoutType: 'UPGRADE_TIMEOUT' }), 'retry', 'connection_failed'],
   ['no greeting in time', fault({ code: 'ETIMEDOUT' }, 'Greeting never received'), 'retry', 'connection_failed'],
-  ['silence at some time', fault({ code: 'ETIMEDOUT', timeoutType: 'SOCKET_TIMEOUT' }), 'unknown', 'timeout'],
+  ['silence at any time', fault({ code: 'ETIMEDOUT', timeoutType: 'SOCKET_TIMEOUT' }), 'unknown', 'timeout'],
   ['silence, in older releases', fault({ code: 'ETIMEDOUT' }, 'Timeout'), 'unknown', 'timeout'],
   ['all addresses refusing', fault({ code: 'ESOCKET', errors: [refused, refused] }), 'retry', 'connection_failed'],
   [
@@ -29,14 +29,14 @@ test.each([
     'connection_failed',
   ],
   ['no credentials', fault({ code: 'ENOAUTH' }), 'retry', 'smtp_auth'],
-  ['a token that cannot be had', fault({ code: 'EAUTH', command: 'AUTH XOAUTH2' }), 'retry', 'smtp_auth'],
+  ['a token that cannot be fetched', fault({ code: 'EAUTH', command: 'AUTH XOAUTH2' }), 'retry', 'smtp_auth'],
   ['a login refused for now', fault({ code: 'EAUTH', responseCode: 454 }), 'retry', 'smtp_auth'],
   ['a wrong configuration', fault({ code: 'ECONFIG' }), 'retry', 'transport_misconfigured'],
   ['an abort', fault({ code: 'EABORT' }), 'unknown', 'aborted'],
   ['commands out of order', fault({ responseCode: 503, command: 'DATA' }), 'retry', 'smtp_503'],
   ['a reply to no known command', fault({ responseCode: 550, command: undefined }), 'rejected', 'smtp_550'],
   ['an error of another kind', fault({ code: 'ESES' }), 'unknown', 'transport_error'],
-  ['a word', 'boom', 'unknown', 'transport_error'],
+  ['a thrown text', 'boom', 'unknown', 'transport_error'],
 ])('smtpFaultOutcome gives the right outcome for %s', (_what, error, outcome, code) => {
   const isUnknown = code === 'transport_error'
   expect(smtpFaultOutcome(error, false)).toEqual({ outcome, code, ...(isUnknown && { cause: error }) })
@@ -49,7 +49,7 @@ test.each([
   ['an abort', fault({ code: 'EABORT' }), 'unknown', 'aborted'],
   ['an error of another kind', fault({ code: 'ESES' }), 'unknown', 'transport_error'],
 ])(
-  'smtpFaultOutcome gives the right outcome for %s before the message was sent whole',
+  'smtpFaultOutcome gives the right outcome for %s before the whole message was sent',
   (_what, error, outcome, code) => {
     const isUnknown = code === 'transport_error'
     expect(smtpFaultOutcome(error, true)).toEqual({ outcome, code, ...(isUnknown && { cause: error }) })

@@ -10,7 +10,7 @@ const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const FORBIDDEN = { outcome: 'rejected', code: 'address_forbidden' }
 const GUARDED = { allowHttp: false, allowPrivateNetworks: false, ports: [] }
 
-/** A server on both loopback addresses that should never be reached. */
+/** A server on both loopback addresses that no request may reach. */
 async function canary(): Promise<{ port: number; hits: () => number }> {
   let hits = 0
   const server = createServer((_request, response) => {
@@ -98,7 +98,7 @@ const SPELLINGS = [
   '255.255.255.255',
 ]
 
-test(`${SPELLINGS.length} spellings of addresses inside give 0 hits`, async () => {
+test(`All ${SPELLINGS.length} spellings of special addresses are refused`, async () => {
   const { port, hits } = await canary()
   const resolve = vi.fn(async () => [{ address: '127.0.0.1', family: 4 }])
   const channel = webhookChannel({ secret: SECRET, allowHttp: true, ports: [port] }, { resolve })
@@ -112,7 +112,7 @@ test(`${SPELLINGS.length} spellings of addresses inside give 0 hits`, async () =
   expect(resolve).not.toHaveBeenCalled()
 })
 
-test('the canary is hit when the guard is off', async () => {
+test('Requests reach the canary when the guard is off', async () => {
   const { port, hits } = await canary()
   const channel = webhookChannel({ secret: SECRET, allowHttp: true, ports: [port], allowPrivateNetworks: true })
   for (const host of ['127.1', '[::1]', '[::ffff:7f00:1]']) {
@@ -128,8 +128,8 @@ test.each([
   ['metadata', ['169.254.169.254']],
   ['the public and the private', ['8.8.8.8', '127.0.0.1']],
   ['the private and the public', ['127.0.0.1', '8.8.8.8']],
-  ['both families, one of them inside', ['8.8.8.8', 'fe80::1%eth0']],
-  ['what is no address', ['nonsense']],
+  ['both families, one of them private', ['8.8.8.8', 'fe80::1%eth0']],
+  ['an invalid address', ['nonsense']],
 ])('webhook refuses a name that resolves to %s', async (_what, addresses) => {
   const { port, hits } = await canary()
   const resolve = async () => addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
@@ -145,7 +145,7 @@ test('webhook refuses localhost by its addresses', async () => {
   expect(hits()).toBe(0)
 })
 
-test('a name is resolved once, and the connection goes to the checked address', async () => {
+test('A webhook name is resolved once, and the connection goes to the checked address', async () => {
   const { port, hits } = await canary()
   const resolve = vi
     .fn<() => Promise<LookupAddress[]>>()
@@ -160,16 +160,16 @@ test('a name is resolved once, and the connection goes to the checked address', 
   expect(hits()).toBe(2)
 })
 
-test('a name is checked at each attempt (DNS rebinding)', async () => {
+test('A webhook name is checked at each attempt, against DNS rebinding', async () => {
   const answers = [[{ address: '93.184.215.14', family: 4 }], [{ address: '127.0.0.1', family: 4 }]]
   const lookup = guardedLookup(async () => answers.shift() ?? [], GUARDED)
-  const ask = () =>
+  const lookUp = () =>
     new Promise((resolve) => lookup('hook.example', { all: true }, (error, found) => resolve(error?.name ?? found)))
-  expect(await ask()).toEqual([{ address: '93.184.215.14', family: 4 }])
-  expect(await ask()).toBe('AddressForbidden')
+  expect(await lookUp()).toEqual([{ address: '93.184.215.14', family: 4 }])
+  expect(await lookUp()).toBe('AddressForbidden')
 })
 
-test('the lookup answers in the requested form', async () => {
+test('The lookup answers in the requested form', async () => {
   const lookup = guardedLookup(async () => [{ address: '2606:4700::1111', family: 6 }], GUARDED)
   const one = await new Promise((resolve) => lookup('x.example', {}, (...answer) => resolve(answer)))
   expect(one).toEqual([null, '2606:4700::1111', 6])
@@ -178,7 +178,7 @@ test('the lookup answers in the requested form', async () => {
 test.each([
   ['has no address', async () => []],
   ['cannot be resolved', async () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' }))],
-])('a name that %s is tried again', async (_what, resolve) => {
+])('A webhook delivery to a name that %s is retried', async (_what, resolve) => {
   const channel = webhookChannel({ secret: SECRET }, { resolve })
   const outcome = await channel.send(message('https://hook.example/', { data: 1 }), context())
   expect(outcome).toEqual({ outcome: 'retry', code: 'connection_failed' })
@@ -190,14 +190,14 @@ test.each([
   'https://hook.example:22/',
   'gopher://hook.example/',
   'hook',
-])('%s, stored under other options, is refused when it is sent to', async (url) => {
+])('webhook refuses %s, stored under other options, when it sends', async (url) => {
   const resolve = vi.fn(async () => [])
   const channel = webhookChannel({ secret: SECRET }, { resolve })
   expect(await channel.send(message(url, { data: 1 }), context())).toEqual(FORBIDDEN)
   expect(resolve).not.toHaveBeenCalled()
 })
 
-test('a redirect to the inside is not followed', async () => {
+test('A redirect to a private address is not followed', async () => {
   const { port, hits } = await canary()
   const redirecting = await listen(
     createServer((_request, response) => response.writeHead(307, { location: `http://127.0.0.1:${port}/` }).end()),
@@ -212,7 +212,7 @@ test('a redirect to the inside is not followed', async () => {
 })
 
 test.each(['8.8.8.8', '93.184.215.14', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '::ffff:8.8.8.8'])(
-  '%s is public',
+  'The address %s is public',
   (address) => {
     expect(isPublicAddress(address)).toBe(true)
   },

@@ -28,7 +28,7 @@ test.each<[number, Record<string, string>, SendOutcome]>([
   [500, {}, { outcome: 'retry', code: 'http_500' }],
   [502, {}, { outcome: 'retry', code: 'http_502' }],
   [503, { 'retry-after': '7' }, { outcome: 'retry', code: 'http_503', retryAfterMs: 7_000 }],
-])('the status %i with %o gives the right outcome', async (status, headers, outcome) => {
+])('The status %i with %o gives the right outcome', async (status, headers, outcome) => {
   let requests = 0
   const port = await httpPeer((request, response) => {
     requests += 1
@@ -39,11 +39,11 @@ test.each<[number, Record<string, string>, SendOutcome]>([
   expect(requests).toBe(1)
 })
 
-test('an event is certainly not sent if nothing listens', async () => {
+test('webhook gives retry if no server listens', async () => {
   expect(await sendTo(await deadPort())).toEqual({ outcome: 'retry', code: 'connection_failed' })
 })
 
-test('an event may have been sent if the connection resets after the request', async () => {
+test('webhook gives unknown if the connection resets after the request', async () => {
   const port = await httpPeer((request) => request.resume().on('end', () => request.socket.resetAndDestroy()))
   expect(await sendTo(port)).toEqual({ outcome: 'unknown', code: 'connection_reset' })
 })
@@ -52,12 +52,12 @@ test.each([
   ['garbage', 'SSH-2.0-OpenSSH_9.2\r\n'],
   ['an endless head', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(40_000)}\r\n`],
   ['an upgrade', 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n'],
-])('an event may have been sent if the receiver answers with %s', async (_what, answer) => {
+])('webhook gives unknown if the receiver answers with %s', async (_what, answer) => {
   const port = await tcpPeer((socket) => socket.once('data', () => socket.write(answer)))
   expect(await sendTo(port)).toEqual({ outcome: 'unknown', code: 'connection_reset' })
 })
 
-test('a response that trickles without end is cut off at the time limit', async () => {
+test('A response that trickles without end is cut off at the time limit', async () => {
   const clock = manualClock()
   const port = await tcpPeer((socket) =>
     socket.once('data', () => {
@@ -70,7 +70,7 @@ test('a response that trickles without end is cut off at the time limit', async 
   expect(await sendTo(port, { clock })).toEqual({ outcome: 'unknown', code: 'timeout' })
 })
 
-test('an event is certainly not sent if its host name takes too long to resolve', async () => {
+test('webhook gives retry if the host name takes too long to resolve', async () => {
   const clock = manualClock()
   const resolving = deferred()
   const resolve = () => {
@@ -84,7 +84,7 @@ test('an event is certainly not sent if its host name takes too long to resolve'
   expect(await sending).toEqual({ outcome: 'retry', code: 'connection_failed' })
 })
 
-test('a body that trickles after the status changes nothing and is cut off at the time limit', async () => {
+test('A body that trickles after the status is cut off at the time limit, and the status counts', async () => {
   const clock = manualClock()
   const closed = deferred()
   const answered = () => setImmediate(() => clock.advance(15_000))
@@ -114,18 +114,18 @@ test('webhook reads at most 16 KiB of a response', async () => {
   })
   expect(await sendTo(port)).toEqual({ outcome: 'sent' })
   await closed.promise
-  // What the sockets' buffers on both sides may take in, whatever is read.
+  // The sockets' buffers on both sides may hold this much unread data.
   expect(written).toBeLessThan(16 * 1024 * 1024)
 })
 
-test('an abort gives retry before the request and unknown after it', async () => {
+test('webhook gives retry for an abort before the request, and unknown after it', async () => {
   const lease = new AbortController()
   const port = await httpPeer(() => lease.abort())
   expect(await sendTo(port, {}, AbortSignal.abort())).toEqual({ outcome: 'retry', code: 'aborted' })
   expect(await sendTo(port, {}, lease.signal)).toEqual({ outcome: 'unknown', code: 'aborted' })
 })
 
-test('an attempt leaves no timer', async () => {
+test('A webhook attempt leaves no timer', async () => {
   const clock = manualClock()
   const { port } = await recordingPeer()
   await sendTo(port, { clock })

@@ -34,9 +34,9 @@ test.each([
 
 test.each([
   ['workerd', workerd],
-  ['what is not Node', () => vi.stubGlobal('process', undefined)],
+  ['an unknown runtime', () => vi.stubGlobal('process', undefined)],
 ])('webhook refuses to start on %s with allowPrivateNetworks too', (_runtime, stub) => {
   stub()
   const make = (): unknown => webhook({ secret: SECRET, allowPrivateNetworks: true })
-  expect(make).toThrowError(/has not all that posting needs\. Send webhooks from Node\.$/)
+  expect(make).toThrowError(/it lacks parts that requests need\. Send webhooks from Node\.$/)
 })

@@ -1,7 +1,7 @@
 /**
- * An agent in a process of its own, whose runs are open: `agent-process.ts <url of its host> <mode>`. Says `open` once they are known
- * there. With `idle` it has nothing else to do, nor with `idle, nobody answers`; with `own handler` it listens for
- * the signal, too, and goes with 7 when it is told to.
+ * Agent process with open runs: `agent-process.ts <url of its host> <mode>`. It prints `open` once the host has
+ * recorded them. In the modes `idle` and `idle, silent server` it has no other work. In the mode `own handler` it also
+ * listens for the signal, and exits with 7 after a line on its input.
  */
 import { once } from 'node:events'
 import { createClient } from '../../src/client/client.ts'
@@ -22,5 +22,5 @@ if (mode === 'own handler') {
   })
 }
 for (const [index, recorder] of recorders.entries()) recorder.start({ sessionId: 's1', runId: `r${index + 1}` })
-if (!mode.endsWith('nobody answers')) for (const recorder of recorders) await recorder.flush()
+if (!mode.endsWith('silent server')) for (const recorder of recorders) await recorder.flush()
 process.stdout.write('open\n')

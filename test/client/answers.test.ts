@@ -18,7 +18,7 @@ const one = (code: string, status: number): Scripted => results({ status, proble
 const RECORDED = results(...Array(100).fill({ status: 200, warnings: [] }))
 const PAGE = '<h1>Forbidden</h1>'
 
-/** A recorder that posts to a server, and what was dropped. */
+/** A recorder that posts to a server, and its dropped posts. */
 function recordTo(baseUrl: string, options: Partial<ClientOptions> = {}) {
   const dropped: unknown[][] = []
   const onDropped: RunRecorderOptions['onDropped'] = ({ run }, why) => void dropped.push([run.runId, why])
@@ -26,26 +26,26 @@ function recordTo(baseUrl: string, options: Partial<ClientOptions> = {}) {
   return { recorder: createRunRecorder({ client, onDropped, heartbeatMs: 0 }), dropped }
 }
 
-describe('a post is sent again as it was', () => {
+describe('retried posts', () => {
   test.each<[string, Scripted, Partial<ClientOptions>?]>([
     ['no answer', 'reset'],
-    ['a body that came too slowly', whole('body_timeout', 408)],
-    ['a limit of requests', whole('rate_limited', 429)],
-    ['a fault', whole('internal_error', 500)],
-    ['a host that has enough in hand', whole('overloaded', 503)],
-    ['a limiter that is down', whole('rate_limiter_unavailable', 503)],
-    ['a limit for this post', one('rate_limited', 429)],
-    ['a fault at this post', one('internal_error', 500)],
+    ['a slow body', whole('body_timeout', 408)],
+    ['a rate limit', whole('rate_limited', 429)],
+    ['an internal error', whole('internal_error', 500)],
+    ['an overloaded host', whole('overloaded', 503)],
+    ['a rate limiter that is down', whole('rate_limiter_unavailable', 503)],
+    ['a rate limit for this post', one('rate_limited', 429)],
+    ['an internal error for this post', one('internal_error', 500)],
     ['a store that is down', one('store_unavailable', 503)],
-    ['a bad token, where the next may be another', whole('invalid_token', 401), { token: () => 'app' }],
-    ['a page to sign in at', { status: 200, body: PAGE }],
-    ['a page about a limit', { status: 429, body: PAGE }],
+    ['a bad token from a token function', whole('invalid_token', 401), { token: () => 'app' }],
+    ['a sign-in page', { status: 200, body: PAGE }],
+    ['a page with status 429', { status: 429, body: PAGE }],
     ['a page of a proxy', { status: 502, body: PAGE }],
     ['too few results', results()],
     ['no results', { status: 200, body: { warnings: [] } }],
     ['results that are null', { status: 200, body: { warnings: [], results: null } }],
     ['a result that is null', results(null)],
-  ])('after %s', async (_, answer, options) => {
+  ])('The recorder sends the same post again after %s', async (_, answer, options) => {
     await withoutStrayRejections(async () => {
       const { url, asked } = await startScripted(answer, RECORDED)
       const { recorder, dropped } = recordTo(url, options)
@@ -58,7 +58,7 @@ describe('a post is sent again as it was', () => {
     })
   })
 
-  test('after a token that could not be had', async () => {
+  test('The recorder sends a post after its token could not be obtained', async () => {
     const { url, asked } = await startScripted(RECORDED)
     const tokens = [Promise.reject(new Error('no key')), 'app']
     const { recorder, dropped } = recordTo(url, { token: async () => tokens.shift() ?? '' })
@@ -69,7 +69,7 @@ describe('a post is sent again as it was', () => {
     await recorder.close()
   })
 
-  test('after results that cannot be read', async () => {
+  test('The recorder sends a post again after unreadable results', async () => {
     await withoutStrayRejections(async () => {
       const unreadable = new Proxy(
         { status: 200, problem: problemOf('internal_error', 500) as never },
@@ -88,14 +88,14 @@ describe('a post is sent again as it was', () => {
   })
 })
 
-describe('a post is dropped, and said to be', () => {
+describe('dropped posts', () => {
   test.each<[string, Scripted, unknown]>([
-    ['a problem', one('run_identity_conflict', 409), { code: 'run_identity_conflict' }],
-    ['a token that stays the same', whole('invalid_token', 401), { code: 'invalid_token' }],
-    ['a token that is for something else', whole('insufficient_scope', 403), { code: 'insufficient_scope' }],
-    ['a page that it alone is answered with', { status: 403, body: PAGE }, 'bad_answer'],
-    ['a result with no problem', results({ status: 404 }), 'bad_answer'],
-  ])('after %s', async (_, answer, why) => {
+    ['a problem for this post', one('run_identity_conflict', 409), { code: 'run_identity_conflict' }],
+    ['a bad constant token', whole('invalid_token', 401), { code: 'invalid_token' }],
+    ['an insufficient scope', whole('insufficient_scope', 403), { code: 'insufficient_scope' }],
+    ['a page with status 403', { status: 403, body: PAGE }, 'bad_answer'],
+    ['a failed result without a problem', results({ status: 404 }), 'bad_answer'],
+  ])('The recorder drops a post, and reports it, after %s', async (_, answer, why) => {
     const { url, asked } = await startScripted(answer, RECORDED)
     const { recorder, dropped } = recordTo(url)
     recorder.start({ sessionId: 's1', runId: 'r1' }).complete()
@@ -107,8 +107,8 @@ describe('a post is dropped, and said to be', () => {
   })
 })
 
-describe('what stands between a recorder and its server', () => {
-  test('refuses two posts with a page of its own: the others are recorded', async () => {
+describe('a proxy between a recorder and its server', () => {
+  test('The recorder drops only the two posts that a firewall refuses', async () => {
     const host = await startHost()
     let calls = 0
     const firewall: ClientOptions['fetch'] = async (to, init) => {
@@ -132,7 +132,7 @@ describe('what stands between a recorder and its server', () => {
   test.each([
     ['a proxy', PAGE],
     ['a Sallyport', problemOf('body_too_large', 413)],
-  ])('takes less at once than is sent: %s', async (_, body) => {
+  ])('The recorder splits a batch that is too large for %s', async (_, body) => {
     const host = await startHost()
     const proxy: ClientOptions['fetch'] = async (to, init) =>
       init.body.length > 5000 ? Response.json(body, { status: 413 }) : fetch(to, init)
@@ -145,7 +145,7 @@ describe('what stands between a recorder and its server', () => {
     await recorder.close()
   })
 
-  test('knows no such path for a while: few are dropped, and the server is not flooded', async () => {
+  test('The recorder drops few posts and sends few requests while the server answers 404', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(1)
     vi.spyOn(performance, 'now').mockReturnValue(0)
     let isAway = true

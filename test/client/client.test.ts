@@ -11,7 +11,7 @@ const SHIPPED = {
 } as const
 
 describe('a client', () => {
-  test('dispatches an event of the catalogue', async () => {
+  test('The client dispatches an event of the catalogue', async () => {
     const { url, sallyport } = await startHost()
     const client = createClient<typeof events>({ baseUrl: url, token: 'app' })
     const answer = await client.dispatch({ ...SHIPPED, sessionId: 's1' })
@@ -19,7 +19,7 @@ describe('a client', () => {
     expect((await sallyport.dispatches.list()).items).toHaveLength(1)
   })
 
-  test('previews an event, of which nothing is kept', async () => {
+  test('The client previews an event, and the host stores nothing', async () => {
     const { url, sallyport } = await startHost()
     const client = createClient<typeof events>({ baseUrl: url, token: 'app' })
     const { dryRun, deliveries } = await client.preview(SHIPPED)
@@ -28,7 +28,7 @@ describe('a client', () => {
     expect((await sallyport.dispatches.list()).items).toEqual([])
   })
 
-  test('gives every dispatch a key of its own, and takes one', async () => {
+  test('The client gives every dispatch its own idempotency key, or takes one', async () => {
     const { url, sallyport } = await startHost()
     const client = createClient({ baseUrl: url, token: 'app' })
     const event = { eventType: 'ping', recipient: 'jane@example.com' }
@@ -41,7 +41,7 @@ describe('a client', () => {
     expect((await sallyport.dispatches.list()).items).toHaveLength(3)
   })
 
-  test('dispatches once where the answer to the first attempt is lost', async () => {
+  test('The client dispatches once when the answer to the first attempt is lost', async () => {
     let answers = 0
     const { url, sallyport, asked } = await startHost({}, (request, response) => {
       answers += 1
@@ -54,7 +54,7 @@ describe('a client', () => {
     expect((await sallyport.dispatches.list()).items).toHaveLength(1)
   })
 
-  test('records a run, and says what became of it', async () => {
+  test('The client records a run and returns its state', async () => {
     const { url } = await startHost()
     const client = createClient({ baseUrl: url, token: 'app' })
     const post = { sessionId: 's1', run: { runId: 'r1', status: 'completed', counts: { inputTokens: 3 } } }
@@ -62,7 +62,7 @@ describe('a client', () => {
     expect(await client.recordRun(post)).toMatchObject({ created: false, changed: false })
   })
 
-  test('records many runs, each answered by itself and without the run', async () => {
+  test('The client records several runs, with a result for each', async () => {
     const { url } = await startHost()
     const client = createClient({ baseUrl: url, token: 'app' })
     const { results } = await client.recordRuns([
@@ -76,7 +76,7 @@ describe('a client', () => {
     expect(results[0]).not.toHaveProperty('run')
   })
 
-  test.each(['', '/'])('takes the path that Sallyport is mounted at, as a text or a URL: /v1%s', async (end) => {
+  test.each(['', '/'])('The client takes a base URL with a path, as a string or a URL: /v1%s', async (end) => {
     const { url } = await startHost({ basePath: '/v1' })
     for (const baseUrl of [`${url}/v1${end}`, new URL(`${url}/v1${end}`)]) {
       const client = createClient<typeof events>({ baseUrl, token: 'app' })
@@ -84,7 +84,7 @@ describe('a client', () => {
     }
   })
 
-  test('asks for the token on every call, and takes a promise of it', async () => {
+  test('The client calls an asynchronous token function for every call', async () => {
     const { url } = await startHost()
     const tokens = ['app', 'nobody']
     const client = createClient<typeof events>({ baseUrl: url, token: async () => tokens.shift() ?? '' })
@@ -92,7 +92,7 @@ describe('a client', () => {
     await expect(client.dispatch(SHIPPED)).rejects.toMatchObject({ code: 'invalid_token', status: 401 })
   })
 
-  test('uses the fetch that it is given', async () => {
+  test('The client uses the given fetch', async () => {
     const urls: string[] = []
     const { url } = await startHost()
     const own = (to: string, init: RequestInit): Promise<Response> => {

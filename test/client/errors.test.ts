@@ -18,7 +18,7 @@ const errorOf = (options: ClientOptions): Promise<ClientError> =>
     )
 
 describe('a problem', () => {
-  test('is an error with its code, its status and all that it tells', async () => {
+  test('A problem becomes an error with its code, status and details', async () => {
     const { url } = await startHost()
     const client = createClient<typeof events>({ baseUrl: url, token: 'app' })
     const call = client.dispatch({
@@ -34,7 +34,7 @@ describe('a problem', () => {
     expect(error.problem?.errors?.[0]?.pointer).toBe('/eventData/total')
   })
 
-  test('of a store that is down says when to come back', async () => {
+  test('The error of an unavailable store has a retry delay', async () => {
     const logger = { log: () => {} }
     const { url } = await startHost({
       logger,
@@ -48,45 +48,50 @@ describe('a problem', () => {
   })
 })
 
-describe('whether a call may do better later', () => {
+describe('retryable errors', () => {
   const answered = (status: number): Scripted => ({
     status,
     body: { type: 'urn:sallyport:problem:invalid_token', code: 'invalid_token', status },
   })
   test.each<[string, Scripted, boolean, Partial<ClientOptions>?]>([
     ['no answer', 'reset', true],
-    ['none in time', 'hang', true, { timeoutMs: 50 }],
-    ['a page that says 200', { status: 200, body: '<h1>Sign in</h1>' }, true],
+    ['a time-out', 'hang', true, { timeoutMs: 50 }],
+    ['a page with status 200', { status: 200, body: '<h1>Sign in</h1>' }, true],
     ['a redirect', { status: 304 }, true],
-    ['399', { status: 399 }, true],
-    ['400', answered(400), false],
-    ['a bad token', answered(401), false],
-    ['a bad token, where the next may be another', answered(401), true, { token: () => 'next' }],
-    ['a scope, whatever the next token is', answered(403), false, { token: () => 'next' }],
-    ['408', answered(408), true],
-    ['409', answered(409), false],
-    ['429', answered(429), true],
-    ['a page of a 499', { status: 499 }, false],
-    ['500', answered(500), true],
-    ['503', answered(503), true],
-  ])('is said of %s', async (_, answer, retryable, options) => {
+    ['status 399', { status: 399 }, true],
+    ['status 400', answered(400), false],
+    ['a bad constant token', answered(401), false],
+    ['a bad token from a token function', answered(401), true, { token: () => 'next' }],
+    ['an insufficient scope', answered(403), false, { token: () => 'next' }],
+    ['status 408', answered(408), true],
+    ['status 409', answered(409), false],
+    ['status 429', answered(429), true],
+    ['a page with status 499', { status: 499 }, false],
+    ['status 500', answered(500), true],
+    ['status 503', answered(503), true],
+  ])('The client sets `retryable` correctly for %s', async (_, answer, retryable, options) => {
     const { url } = await startScripted(answer)
     expect(await errorOf({ baseUrl: url, token: 'app', ...options })).toMatchObject({ retryable })
   })
 })
 
-describe('what is not the answer of a Sallyport', () => {
+describe('answers of other servers', () => {
   const JSON_TYPE = { 'content-type': 'application/json' }
   test.each<[string, Scripted, number]>([
     ['a page of a proxy', { status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad Gateway</h1>' }, 502],
-    ['a page that says 200', { status: 200, headers: { 'content-type': 'text/html' }, body: '<h1>Sign in</h1>' }, 200],
+    [
+      'a page with status 200',
+      { status: 200, headers: { 'content-type': 'text/html' }, body: '<h1>Sign in</h1>' },
+      200,
+    ],
     ['a 404 of the host', { status: 404, body: { error: 'not found', code: 'not_found' } }, 404],
-    ['the JSON of something else', { status: 200, headers: JSON_TYPE, body: { hello: 'there' } }, 200],
-    ['null', { status: 200, body: 'null' }, 200],
-    ['a text', { status: 200, body: '"warnings"' }, 200],
-    ['nothing', { status: 204 }, 204],
-    ['a problem of something else', { status: 422, body: { type: 'about:blank', code: 'event_unknown' } }, 422],
-  ])('is a bad answer: %s', async (_, answer, status) => {
+    ['JSON of another server', { status: 200, headers: JSON_TYPE, body: { hello: 'there' } }, 200],
+    ['JSON with a token, as of a sign-in', { status: 200, headers: JSON_TYPE, body: { token: 'a' } }, 200],
+    ['a null body', { status: 200, body: 'null' }, 200],
+    ['a JSON string', { status: 200, body: '"warnings"' }, 200],
+    ['an empty answer', { status: 204 }, 204],
+    ['a problem of another server', { status: 422, body: { type: 'about:blank', code: 'event_unknown' } }, 422],
+  ])('The client reports bad_answer for %s', async (_, answer, status) => {
     const { url } = await startScripted(answer)
     const error = await errorOf({ baseUrl: url, token: 'app' })
     expect(error).toMatchObject({ code: 'bad_answer', status })
@@ -94,7 +99,15 @@ describe('what is not the answer of a Sallyport', () => {
     expect(error.message).not.toContain('<')
   })
 
-  test('an answer that breaks off is no answer', async () => {
+  test('exchangeToken accepts an answer with a token, and none with only warnings', async () => {
+    const exchanged = { token: 'narrow', expiresAt: '2026-11-21T08:00:00.000Z' }
+    const { url } = await startScripted({ status: 201, body: exchanged }, { status: 201, body: { warnings: [] } })
+    const client = createClient({ baseUrl: url, token: 'app', retries: 0 })
+    expect(await client.exchangeToken({ grants: {} })).toEqual(exchanged)
+    await expect(client.exchangeToken({ grants: {} })).rejects.toMatchObject({ code: 'bad_answer', status: 201 })
+  })
+
+  test('The client reports a network error for an answer that breaks off', async () => {
     const { url } = await startHost({}, (request, response) => {
       response.writeHead(202, { 'content-length': '100' }).write('{ "dispatchId"', () => request.socket.destroy())
       return true
@@ -111,29 +124,32 @@ describe('a token', () => {
   }
 
   test.each<[string, Scripted]>([
-    ['it is refused', { status: 401, body: { type: 'urn:sallyport:problem:invalid_token', code: 'invalid_token' } }],
+    [
+      'the server refuses it',
+      { status: 401, body: { type: 'urn:sallyport:problem:invalid_token', code: 'invalid_token' } },
+    ],
     ['the answer is bad', { status: 502, body: 'no' }],
     ['the connection breaks', 'reset'],
     ['no answer comes', 'hang'],
-  ])('is in no error where %s', async (_, answer) => {
+  ])('No error contains the token when %s', async (_, answer) => {
     const { url } = await startScripted(answer)
     expect(await shown({ baseUrl: url, token: CANARY, timeoutMs: 50 })).not.toContain(CANARY)
   })
 
-  test('is in no error where nobody listens', async () => {
+  test('No error contains the token when no server listens', async () => {
     const baseUrl = `http://127.0.0.1:${await freePort()}`
     expect(await shown({ baseUrl, token: () => CANARY })).not.toContain(CANARY)
   })
 
   test.each([`${CANARY}\n${CANARY}`, `${CANARY}é\u0000`, `${CANARY}☃`])(
-    'is in no error where it cannot be sent',
+    'No error contains a token that is not a valid header value',
     async (token) => {
       const { url } = await startScripted({ status: 500 })
       expect(await shown({ baseUrl: url, token })).not.toContain(CANARY)
     },
   )
 
-  test('is in no error where a fetch of one’s own quotes it', async () => {
+  test('No error contains the token when the given fetch quotes it', async () => {
     const own: ClientOptions['fetch'] = (_, { headers }) =>
       Promise.reject(new Error(`cannot send ${headers.authorization}`))
     expect(await shown({ baseUrl: 'http://host.example', token: CANARY, fetch: own })).not.toContain(CANARY)
@@ -147,7 +163,7 @@ describe('a base URL', () => {
     ['//user:hunter2@host.example/@team', '//host.example/@team'],
     ['https://host.example/@team', 'https://host.example/@team'],
     ['/@team', '/@team'],
-  ])('is used without a password, which a cause would show: %s', async (baseUrl, used) => {
+  ])('The client calls a base URL without its password: %s', async (baseUrl, used) => {
     const own: ClientOptions['fetch'] = (url) => Promise.reject(new Error(url))
     const { cause } = await errorOf({ baseUrl, token: 'app', fetch: own })
     expect(cause).toEqual(new Error(`${used}/api/outbound/dispatch`))
@@ -155,7 +171,7 @@ describe('a base URL', () => {
 })
 
 describe('isClientError', () => {
-  test('knows the errors of another copy of the package', async () => {
+  test('isClientError() accepts errors of another copy of the package', async () => {
     const path = '../../src/client/client-error.ts?copy'
     const copy: typeof import('../../src/client/client-error.ts') = await import(/* @vite-ignore */ path)
     const error = new copy.ClientError('network', 'No answer')
@@ -164,7 +180,7 @@ describe('isClientError', () => {
   })
 
   test.each([undefined, null, 'network', new Error('network'), { name: 'ClientError', code: 'network' }])(
-    'knows no other: %s',
+    'isClientError() refuses other values: %s',
     (error) => expect(isClientError(error)).toBe(false),
   )
 })

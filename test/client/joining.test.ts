@@ -6,7 +6,7 @@ import { memoryStore } from 'sallyport/storage/memory'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { testAuth } from '../support/deps.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
-import { type PendingEvent, telling } from './reports.ts'
+import { type PendingEvent, pendingEvent } from './reports.ts'
 import { events } from './servers.ts'
 
 const START = Date.parse('2026-11-21T08:00:00Z')
@@ -14,28 +14,28 @@ const START = Date.parse('2026-11-21T08:00:00Z')
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterEach(() => void vi.useRealTimers())
 
-/** What happens after a telling: nothing, or posts are sent and get there, or do not, or only their answer does not get back. */
+/** Result of a flush: no flush, posts and answers arrive, posts are lost, or only their answers are lost. */
 type SendLoop = 'none' | 'sent' | 'lost' | 'answer lost'
 
 interface Step {
   readonly run: number
-  /** The run is started once more first, under the same id, whether or not it has ended. */
+  /** Starts the run again first under the same id, whether or not it has ended. */
   readonly anew: boolean
-  readonly telling: PendingEvent
+  readonly pendingEvent: PendingEvent
   readonly sending: SendLoop
-  /** It takes until something else was told. */
+  /** Holds the answer until the next step. */
   readonly isSlow: boolean
 }
 
 const step: fc.Arbitrary<Step> = fc.record({
   run: fc.nat(2),
   anew: fc.nat(9).map((chance) => chance === 0),
-  telling,
+  pendingEvent,
   sending: fc.constantFrom<SendLoop>('none', 'none', 'none', 'sent', 'lost', 'answer lost'),
   isSlow: fc.boolean(),
 })
 
-/** A host, and a client whose calls go as they are told to. */
+/** A host, and a client whose calls follow `line`. */
 function connect(): {
   sallyport: Pick<Sallyport, 'runs'>
   client: Client
@@ -62,7 +62,7 @@ function connect(): {
   return { sallyport, client, line }
 }
 
-/** Tells it all, and gives the runs that the host has of it then. */
+/** Runs all steps, and returns the recorded runs. */
 async function runsAfter(steps: readonly Step[]): Promise<unknown[]> {
   vi.setSystemTime(START)
   const { sallyport, client, line } = connect()
@@ -73,11 +73,11 @@ async function runsAfter(steps: readonly Step[]): Promise<unknown[]> {
   const runs = [0, 1, 2].map(start)
   let arrive = () => {}
   let flushed = Promise.resolve()
-  for (const [index, { run, anew, telling, sending, isSlow }] of steps.entries()) {
+  for (const [index, { run, anew, pendingEvent, sending, isSlow }] of steps.entries()) {
     vi.setSystemTime(START + 1000 * (index + 1))
     if (anew) runs[run] = start(run)
     const reported = runs[run]
-    if (reported) telling(reported, index + 1)
+    if (reported) pendingEvent(reported, index + 1)
     arrive()
     await flushed
     if (sending === 'none') continue
@@ -104,7 +104,7 @@ async function runsAfter(steps: readonly Step[]): Promise<unknown[]> {
   return recorded.sort((a, b) => a.runId.localeCompare(b.runId))
 }
 
-/** Without what tells when posts came, and how many. */
+/** The run without the fields that depend on the number and time of posts. */
 function shown({
   createdAt,
   updatedAt,
@@ -115,8 +115,8 @@ function shown({
   return run
 }
 
-describe('posts that are joined', () => {
-  test('lose nothing: the runs are what they would be, had each post been sent by itself', async () => {
+describe('joined posts', () => {
+  test('Joined posts give the same runs as posts sent one by one', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
         const each = await runsAfter(steps.map((one): Step => ({ ...one, sending: 'sent', isSlow: false })))

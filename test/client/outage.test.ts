@@ -17,7 +17,7 @@ afterEach(async () => {
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms)
 
-/** Holds the first request back, until it is told to answer that the server has enough to do. */
+/** Holds the first request until `answer` sends 503. */
 function holdFirst(): { answer: () => void; readonly before: NonNullable<Parameters<typeof startRecording>[2]> } {
   let isFirst = true
   const hold = {
@@ -33,7 +33,7 @@ function holdFirst(): { answer: () => void; readonly before: NonNullable<Paramet
   return hold
 }
 
-/** Of a client that has no network. */
+/** A fetch without a network, which counts its calls. */
 function offline(): { calls: number; readonly fetch: NonNullable<ClientOptions['fetch']> } {
   const counter = {
     calls: 0,
@@ -45,8 +45,8 @@ function offline(): { calls: number; readonly fetch: NonNullable<ClientOptions['
   return counter
 }
 
-describe('while the server is away', () => {
-  test('what runs tell is kept, and recorded once it is back', async () => {
+describe('a recorder while its server is away', () => {
+  test('The recorder keeps run data during an outage and sends it afterwards', async () => {
     await withoutStrayRejections(async () => {
       const { recorder, recorded, close, reopen, dropped, asked } = await startRecording()
       const before = recorder.start({ sessionId: 's1', runId: 'before', model: 'gpt-5' })
@@ -73,7 +73,7 @@ describe('while the server is away', () => {
     })
   })
 
-  test('it is asked less and less often, and not by every run that ends', async () => {
+  test('The recorder backs off during an outage, although more runs end', async () => {
     vi.spyOn(Math, 'random').mockReturnValue(1)
     const network = offline()
     const client = createClient({ baseUrl: 'http://host.example', token: 'app', retries: 0, fetch: network.fetch })
@@ -93,7 +93,7 @@ describe('while the server is away', () => {
     await recorder.close()
   })
 
-  test('it is left alone for as long as it asks to be', async () => {
+  test('The recorder waits as long as the store asks', async () => {
     const problem = { type: 'urn:sallyport:problem:store_unavailable', code: 'store_unavailable', status: 503 }
     const down = { status: 200, body: { warnings: [], results: [{ status: 503, problem, retryAfterMs: 90_000 }] } }
     const up = { status: 200, body: { warnings: [], results: [{ status: 201, warnings: [] }] } }
@@ -110,7 +110,7 @@ describe('while the server is away', () => {
     await recorder.close()
   })
 
-  test('no more is kept than there is room for: first runs that go on give way, the oldest first', async () => {
+  test('A full recorder drops the oldest open runs first', async () => {
     const { recorder, dropped, run, close, reopen } = await startRecording({ maxRuns: 3 })
     await close()
     const start = (runId: string) => recorder.start({ sessionId: 's1', runId })
@@ -134,8 +134,8 @@ describe('while the server is away', () => {
     await recorder.close()
   })
 
-  test('all is kept that does not fit into one batch', async () => {
-    // The host gives way to others in between.
+  test('The recorder keeps more posts than one batch holds', async () => {
+    // Real timers: the host yields to the event loop between posts.
     vi.useRealTimers()
     const { recorder, sallyport, dropped, close, reopen } = await startRecording()
     await close()
@@ -148,7 +148,7 @@ describe('while the server is away', () => {
     await recorder.close()
   })
 
-  test('more is kept of a run than one post may hold, and the later of what was told twice', async () => {
+  test('The recorder keeps more of a run than one post may hold, with the latest values', async () => {
     const { recorder, recorded, dropped, close, reopen } = await startRecording()
     await close()
     const run = recorder.start({ sessionId: 's1', runId: 'r1' })
@@ -171,7 +171,7 @@ describe('while the server is away', () => {
     await recorder.close()
   })
 
-  test('one store that is down keeps a post back, and no other', async () => {
+  test('A failing store delays only the posts it refused', async () => {
     const store = memoryStore()
     let isDown = true
     const { recorder, recorded, run, dropped } = await startRecording(
@@ -196,7 +196,7 @@ describe('while the server is away', () => {
     await recorder.close()
   })
 
-  test('what is refused in part stays before what was told after it', async () => {
+  test('The rest of a partly refused post stays before later posts', async () => {
     const problem = (code: string, status: number, pointer?: string) => {
       const errors = pointer && [{ pointer, code: 'too_long', detail: '' }]
       return { status, problem: { type: `urn:sallyport:problem:${code}`, code, status, errors } }
@@ -220,7 +220,7 @@ describe('while the server is away', () => {
     expect([status, model, all?.length]).toEqual(['completed', 'new', 29])
   })
 
-  test('what is being sent takes room, too', async () => {
+  test('Posts in flight count towards maxRuns', async () => {
     const hold = holdFirst()
     const { recorder, dropped, sallyport, asked } = await startRecording({ maxRuns: 10 }, {}, hold.before)
     const start = (count: number) => {
@@ -238,7 +238,7 @@ describe('while the server is away', () => {
     expect(dropped).toHaveLength(6)
   })
 
-  test('what is told while a post is sent is not lost, nor the post', async () => {
+  test('Data recorded while a post is in flight is kept, and so is the post', async () => {
     const hold = holdFirst()
     const { recorder, recorded, asked } = await startRecording({}, {}, hold.before)
     const run = recorder.start({ sessionId: 's1', runId: 'r1', model: 'gpt-5' })
@@ -252,7 +252,7 @@ describe('while the server is away', () => {
     expect(await recorded('r1')).toMatchObject({ status: 'completed', model: 'gpt-5', counts: { steps: 1 } })
   })
 
-  test('what ends while a call fails does not call at once again; close does', async () => {
+  test('A run that ends during a failed call waits for the retry, and close() sends it', async () => {
     const hold = holdFirst()
     const { recorder, sallyport, asked } = await startRecording({}, {}, hold.before)
     recorder.start({ sessionId: 's1' }).complete()
@@ -267,7 +267,7 @@ describe('while the server is away', () => {
     expect((await sallyport.runs.list({})).items).toHaveLength(3)
   })
 
-  test('a run that is left does not disturb it before it may be asked, only flush does', async () => {
+  test('Leaving a run waits for Retry-After, and flush() does not', async () => {
     const { recorder, asked, dropped } = await startRecording({ heartbeatMs: 0 }, {}, (_, response) => {
       response.writeHead(503, { 'retry-after': '60' }).end()
       return true
@@ -282,7 +282,7 @@ describe('while the server is away', () => {
     expect(dropped).toEqual([])
   })
 
-  test('a recorder that is closed says what it could not send, once', async () => {
+  test('A closed recorder reports its unsent posts once', async () => {
     const { recorder, dropped, close } = await startRecording()
     await close()
     recorder.start({ sessionId: 's1', runId: 'r1' }).complete()

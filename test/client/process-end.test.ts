@@ -13,7 +13,7 @@ afterEach(async () => {
   await stopServers()
 })
 
-/** An agent with open runs, and how it ended. */
+/** An agent with open runs, and its exit. */
 async function startAgent(url: string, mode: string): Promise<{ child: ChildProcess; ended: Promise<unknown[]> }> {
   const child = spawn(process.execPath, ['--import', 'tsx', AGENT, url, mode], { stdio: ['pipe', 'pipe', 'inherit'] })
   children.push(child)
@@ -27,7 +27,7 @@ const statuses = async ({ sallyport }: TestHost) =>
 
 describe('a process with open runs', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
-    'that gets a %s ends them as cancelled, and goes by that signal',
+    'A process that gets %s cancels its open runs and ends by that signal',
     async (signal) => {
       const host = await startHost()
       const { child, ended } = await startAgent(host.url, 'busy')
@@ -44,7 +44,7 @@ describe('a process with open runs', () => {
     },
   )
 
-  test('that has nothing else to do is not kept from its end, and ends them as cancelled', async () => {
+  test('A process without other work cancels its open runs and exits', async () => {
     const host = await startHost()
     const { ended } = await startAgent(host.url, 'idle')
     expect(await ended).toEqual([0, null])
@@ -54,7 +54,7 @@ describe('a process with open runs', () => {
     ])
   })
 
-  test('that has a handler of its own ends as that has it', async () => {
+  test('A process with its own signal handler exits as the handler decides', async () => {
     const host = await startHost()
     const { child, ended } = await startAgent(host.url, 'own handler')
     child.kill('SIGTERM')
@@ -68,9 +68,9 @@ describe('a process with open runs', () => {
   })
 
   test.each([
-    ['busy, nobody answers', [null, 'SIGTERM']],
-    ['idle, nobody answers', [0, null]],
-  ])('does not wait for a server that does not answer, and tries nothing twice: %s', async (mode, end) => {
+    ['busy, silent server', [null, 'SIGTERM']],
+    ['idle, silent server', [0, null]],
+  ])('A process does not wait for a silent server or retry: %s', async (mode, end) => {
     const { url, asked } = await startScripted('hang')
     const { child, ended } = await startAgent(url, mode)
     if (mode.startsWith('busy')) child.kill('SIGTERM')
@@ -78,7 +78,7 @@ describe('a process with open runs', () => {
     expect(asked.length).toBeLessThanOrEqual(2)
   })
 
-  test('is not listened to any more by a recorder that was closed', async () => {
+  test('A closed recorder removes its process listeners', async () => {
     const listeners = () => ['SIGTERM', 'SIGINT', 'beforeExit'].map((event) => process.listenerCount(event))
     const before = listeners()
     const { url } = await startHost()
@@ -89,9 +89,9 @@ describe('a process with open runs', () => {
   })
 
   test.each([
-    ['raised anew', [], [[7, 'SIGTERM']]],
-    ['left to somebody else who listens to it', [() => {}], []],
-  ])('has its signal %s', async (_, listeners, kills) => {
+    ['raises the signal again', [], [[7, 'SIGTERM']]],
+    ['leaves the signal to another listener', [() => {}], []],
+  ])('The recorder cancels its runs and %s', async (_, listeners, kills) => {
     const killed: unknown[][] = []
     const own = Object.assign(new EventEmitter(), { pid: 7, kill: (...call: unknown[]) => killed.push(call) })
     for (const listener of listeners) own.on('SIGTERM', listener)

@@ -5,7 +5,7 @@ import { startRecording, stopRecording } from './recorders.ts'
 afterEach(stopRecording)
 
 describe('a recorded run', () => {
-  test('tells what is known of it when it starts', async () => {
+  test('A recorded run posts all data known at its start', async () => {
     const { recorder, recorded } = await startRecording()
     const known = {
       provider: 'openai',
@@ -31,7 +31,7 @@ describe('a recorded run', () => {
     })
   })
 
-  test('adds up its counts, and tells the totals', async () => {
+  test('A recorded run adds up its counts and posts the totals', async () => {
     const { recorder, recorded, dropped } = await startRecording()
     const run = recorder.start({ sessionId: 's1', runId: 'r1' })
     run.add({ modelCalls: 1, inputTokens: 30 })
@@ -43,7 +43,7 @@ describe('a recorded run', () => {
     expect(dropped).toEqual([])
   })
 
-  test('passes over what is no number from 0 on when it adds up', async () => {
+  test('A recorded run ignores counts that are negative or not finite', async () => {
     const { recorder, recorded, dropped } = await startRecording()
     const run = recorder.start({ sessionId: 's1', runId: 'r1' })
     run.add({ inputTokens: 10, outputTokens: 5 })
@@ -55,7 +55,7 @@ describe('a recorded run', () => {
     expect(dropped).toEqual([])
   })
 
-  test('tells what is known later: the later of what is told twice', async () => {
+  test('A recorded run posts later data, and the latest value of each field', async () => {
     const { recorder, recorded } = await startRecording()
     const run = recorder.start({ sessionId: 's1', runId: 'r1', tags: ['a'], metadata: { a: 1, b: 1 } })
     await recorder.flush()
@@ -80,7 +80,7 @@ describe('a recorded run', () => {
     expect((await recorded('r1')).metadata).not.toHaveProperty('a')
   })
 
-  test('waits, and goes on', async () => {
+  test('A recorded run waits and resumes', async () => {
     const { recorder, recorded } = await startRecording()
     const run = recorder.start({ sessionId: 's1', runId: 'r1' })
     run.waitFor('approval')
@@ -91,7 +91,7 @@ describe('a recorded run', () => {
     expect(await recorded('r1')).toMatchObject({ status: 'running' })
   })
 
-  test('stamps its first token once', async () => {
+  test('A recorded run stamps its first token once', async () => {
     const { recorder, recorded } = await startRecording()
     const run = recorder.start({ sessionId: 's1', runId: 'r1' })
     run.firstToken()
@@ -108,7 +108,7 @@ describe('a recorded run', () => {
     ['incomplete', (run) => run.incomplete({ finishReason: 'length' })],
     ['cancelled', (run) => run.cancel()],
     ['failed', (run) => run.fail(new Error('no'))],
-  ])('ends as %s, and nothing that is told after that counts', async (status, end) => {
+  ])('A recorded run that ends as %s ignores later data', async (status, end) => {
     const { recorder, recorded } = await startRecording()
     const run = recorder.start({ sessionId: 's1', runId: 'r1' })
     end(run)
@@ -132,15 +132,15 @@ describe('a recorded run', () => {
       Object.assign(new TypeError('no'), { code: 'E_NO' }),
       { type: 'TypeError', message: 'no', code: 'E_NO' },
     ],
-    ['a code that is a number', Object.assign(new Error('no'), { code: 7 }), { type: 'Error', message: 'no' }],
-    ['a text', 'no', { type: 'Error', message: 'no' }],
-    ['nothing', undefined, { type: 'Error', message: 'undefined' }],
+    ['an error with a numeric code', Object.assign(new Error('no'), { code: 7 }), { type: 'Error', message: 'no' }],
+    ['a string', 'no', { type: 'Error', message: 'no' }],
+    ['undefined', undefined, { type: 'Error', message: 'undefined' }],
     ['a symbol', Symbol('no'), { type: 'Error', message: 'Symbol(no)' }],
     ['a long message', new Error(`${'a'.repeat(1999)}😀`), { type: 'Error', message: `${'a'.repeat(1999)}\ufffd` }],
-    ['nothing that can be shown', Object.create(null), { type: 'Error' }],
-    ['a message that cannot be', { name: 'Own', message: { toString: null } }, { type: 'Error' }],
+    ['an object without a string form', Object.create(null), { type: 'Error' }],
+    ['a message without a string form', { name: 'Own', message: { toString: null } }, { type: 'Error' }],
     [
-      'what may not be looked at',
+      'an object with a throwing getter',
       {
         get message(): string {
           throw new Error('no')
@@ -149,7 +149,7 @@ describe('a recorded run', () => {
       { type: 'Error' },
     ],
     ['an error without a name', Object.assign(new Error('no'), { name: '' }), { type: 'Error', message: 'no' }],
-  ])('fails with %s', async (_, thrown, error) => {
+  ])('A recorded run fails with an error made from %s', async (_, thrown, error) => {
     const { recorder, recorded, dropped } = await startRecording()
     recorder.start({ sessionId: 's1', runId: 'r1' }).fail(thrown)
     await recorder.flush()
@@ -157,7 +157,7 @@ describe('a recorded run', () => {
     expect(dropped).toEqual([])
   })
 
-  test('fails with the error that it is told, where that says more', async () => {
+  test('A recorded run fails with the given error details instead of the thrown error', async () => {
     const { recorder, recorded } = await startRecording()
     const error = { type: 'rate_limit', retryable: true }
     recorder.start({ sessionId: 's1', runId: 'r1' }).fail(new Error('429'), { error })
@@ -165,7 +165,7 @@ describe('a recorded run', () => {
     expect((await recorded('r1')).error).toEqual(error)
   })
 
-  test('stays open where it is told what cannot be JSON, and may be ended still', async () => {
+  test('A recorded run refuses data that is not JSON, and stays open', async () => {
     const { recorder, recorded } = await startRecording()
     const run = recorder.start({ sessionId: 's1', runId: 'r1' })
     const odd = 1n as never
@@ -178,7 +178,7 @@ describe('a recorded run', () => {
     run.complete({ metadata: { odd } })
   })
 
-  test('does not start with what cannot be JSON: nothing is told of it', async () => {
+  test('A recorder does not start a run with data that is not JSON', async () => {
     const { recorder, asked } = await startRecording()
     const metadata: Record<string, never> = {}
     Object.assign(metadata, { metadata })

@@ -2,17 +2,17 @@ import type { Run } from 'sallyport'
 import { createClient, createRunRecorder, type RunRecorder, type RunRecorderOptions } from 'sallyport/client'
 import { startHost, stopServers, type TestHost } from './servers.ts'
 
-/** A host, a recorder that posts to it, and what of that was dropped. */
+/** A host, a recorder that posts to it, and the dropped posts. */
 export interface Recording extends TestHost {
   readonly recorder: RunRecorder
   readonly dropped: Parameters<NonNullable<RunRecorderOptions['onDropped']>>[]
-  /** What the host has of a run that it must have. */
+  /** A run of the host; throws if it is missing. */
   recorded(runId: string): Promise<Run>
 }
 
 const recorders: RunRecorder[] = []
 
-/** Closes all recorders, and then their hosts: for `afterEach`. */
+/** Closes all recorders, then their hosts; for `afterEach`. */
 export async function stopRecording(): Promise<void> {
   for (const recorder of recorders.splice(0)) await recorder.close()
   await stopServers()

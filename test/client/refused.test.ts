@@ -6,8 +6,8 @@ import { startScripted } from './servers.ts'
 
 afterEach(stopRecording)
 
-describe('what the server refuses', () => {
-  test('is dropped, and said to be; other posts are recorded', async () => {
+describe('posts that the server refuses', () => {
+  test('The recorder drops and reports a refused post, and records the others', async () => {
     const { recorder, run, recorded, dropped } = await startRecording()
     recorder.start({ sessionId: 'no such id', runId: 'r1' }).complete()
     recorder.start({ sessionId: 's1', runId: 'r2' }).complete()
@@ -18,17 +18,18 @@ describe('what the server refuses', () => {
     expect(dropped).toHaveLength(1)
   })
 
-  test('is a run of another session, and not the run that has its id', async () => {
-    const { recorder, recorded, dropped } = await startRecording()
+  test('The recorder records runs of one id in two sessions as two runs', async () => {
+    const { recorder, run, dropped } = await startRecording()
     recorder.start({ sessionId: 's1', runId: 'r1', model: 'gpt-5' })
     recorder.start({ sessionId: 's2', runId: 'r1', model: 'gpt-5-mini' })
     await recorder.flush()
-    expect(await recorded('r1')).toMatchObject({ sessionId: 's1', model: 'gpt-5' })
-    expect(dropped).toMatchObject([[{ sessionId: 's2' }, { code: 'run_identity_conflict' }]])
+    expect(await run('r1')).toMatchObject({ sessionId: 's1', model: 'gpt-5' })
+    expect(await run('r1', 's2')).toMatchObject({ sessionId: 's2', model: 'gpt-5-mini' })
+    expect(dropped).toEqual([])
     await recorder.close()
   })
 
-  test('takes nothing with it that was told beside it', async () => {
+  test('The recorder drops only the invalid fields of a post', async () => {
     const { recorder, recorded, dropped } = await startRecording()
     const run = recorder.start({ sessionId: 's1', runId: 'r1', model: 'gpt-5', tags: ['x'.repeat(65)] })
     run.add({ 'No name': 1 })
@@ -39,7 +40,7 @@ describe('what the server refuses', () => {
     expect(dropped).toMatchObject([[{ run: { runId: 'r1', userId: '' } }, { code: 'validation_failed' }]])
   })
 
-  test('takes no good fact with it that stands in one field with it', async () => {
+  test('The recorder drops only the invalid entries within a field', async () => {
     const { recorder, recorded, dropped } = await startRecording()
     const long = 'x'.repeat(600)
     const reported = {
@@ -69,7 +70,7 @@ describe('what the server refuses', () => {
     expect(dropped[0]).toMatchObject([{ run: reported }, { code: 'validation_failed' }])
   })
 
-  test('is the whole of something that cannot be without it', async () => {
+  test('The recorder drops a whole object that lacks its required field', async () => {
     const { recorder, recorded } = await startRecording()
     const error = { type: 'x'.repeat(101), message: 'no' }
     recorder.start({ sessionId: 's1', runId: 'r1' }).fail(new Error('no'), { error })
@@ -79,12 +80,12 @@ describe('what the server refuses', () => {
   })
 
   test.each<[string, unknown]>([
-    ['what all objects have', [{ pointer: '/runs/0/run/__proto__/toString' }]],
+    ['a property of Object.prototype', [{ pointer: '/runs/0/run/__proto__/toString' }]],
     ['the run itself', [{ pointer: '/runs/0/run' }]],
     ['its id', [{ pointer: '/runs/0/run/runId' }]],
-    ['nothing', []],
-    ['nothing that it has', [{ pointer: '/runs/0/run/trace' }]],
-  ])('is all of it, where the server points to %s', async (_, errors) => {
+    ['no field', []],
+    ['a field that the run lacks', [{ pointer: '/runs/0/run/trace' }]],
+  ])('The recorder drops the whole post when the server points to %s', async (_, errors) => {
     const problem = { type: 'urn:sallyport:problem:validation_failed', code: 'validation_failed', status: 422, errors }
     const refused = { status: 200, body: { warnings: [], results: [{ status: 422, problem }] } }
     const { url, asked } = await startScripted(refused)
@@ -98,7 +99,7 @@ describe('what the server refuses', () => {
     await recorder.close()
   })
 
-  test('is all of it, where the token is', async () => {
+  test('The recorder drops all posts of a bad token', async () => {
     const { url } = await startRecording()
     const dropped: unknown[][] = []
     const client = createClient({ baseUrl: url, token: 'nobody' })
@@ -119,7 +120,7 @@ describe('what the server refuses', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('no'))],
-  ])('is dropped even where onDropped %s', async (_, onDropped) => {
+  ])('The recorder drops a post although onDropped %s', async (_, onDropped) => {
     await withoutStrayRejections(async () => {
       const reported = vi.fn(onDropped)
       const { recorder, asked } = await startRecording({ onDropped: reported })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { RecordedRun, RunFacts } from 'sallyport/client'
 
-/** One thing that is told of a run; the later, the greater `step`. */
+/** One change to a run; later changes have a greater `step`. */
 export type PendingEvent = (run: RecordedRun, step: number) => void
 
 const word = fc.constantFrom('a', 'b', 'c')
@@ -62,8 +62,8 @@ const end = fc.oneof(
         run.cancel(reported),
   ),
 )
-/** Anything that can be told of a run. */
-export const telling: fc.Arbitrary<PendingEvent> = fc.oneof(
+/** Any change to a run. */
+export const pendingEvent: fc.Arbitrary<PendingEvent> = fc.oneof(
   {
     weight: 6,
     arbitrary: facts.map(
@@ -82,7 +82,7 @@ export const telling: fc.Arbitrary<PendingEvent> = fc.oneof(
   },
   {
     weight: 2,
-    // What it tells of tokens is a total, which grows.
+    // Its token count is a growing total.
     arbitrary: fc.constant<PendingEvent>((run, step) => {
       run.update({ usageByModel: [{ provider: 'a', model: 'a', counts: { inputTokens: step } }] })
     }),

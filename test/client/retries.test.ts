@@ -6,7 +6,9 @@ import { ACCEPTED, startScripted, stopServers, until } from './servers.ts'
 const EVENT = { eventType: 'ping', recipient: 'jane@example.com' }
 const TIMEOUT_MS = 10_000
 
-/** The timers that the client starts, in milliseconds. */
+const real = globalThis.setTimeout
+
+/** Delays of the timers that the client starts, in milliseconds. */
 const started: number[] = []
 
 beforeEach(() => {
@@ -15,7 +17,9 @@ beforeEach(() => {
   vi.spyOn(Math, 'random').mockReturnValue(0.5)
   const start = globalThis.setTimeout
   vi.spyOn(globalThis, 'setTimeout').mockImplementation(((...call: Parameters<typeof setTimeout>) => {
-    if (new Error('for its stack').stack?.includes('/src/client/')) started.push(call[1] ?? 0)
+    // Timers of `fetch` stay real.
+    if (!new Error('for its stack').stack?.includes('/src/client/timers.ts')) return real(...call)
+    started.push(call[1] ?? 0)
     return start(...call)
   }) as typeof setTimeout)
 })
@@ -25,10 +29,10 @@ afterEach(async () => {
   await stopServers()
 })
 
-/** How long it waited between attempts, in milliseconds. */
+/** Waits between attempts, in milliseconds. */
 const waits = (): number[] => started.filter((ms) => ms !== TIMEOUT_MS)
 
-/** Lets the time of so many waits pass, each once it has begun. */
+/** Advances the time over this many waits, each once it has begun. */
 async function pass(count: number): Promise<void> {
   for (let wait = 1; wait <= count; wait++) {
     await until(() => waits().length === wait)
@@ -39,8 +43,8 @@ async function pass(count: number): Promise<void> {
 const dispatch = (baseUrl: string, options: Partial<ClientOptions> = {}, signal?: AbortSignal) =>
   createClient({ baseUrl, token: 'app', ...options }).dispatch(EVENT, { signal })
 
-describe('a client tries again', () => {
-  test.each([408, 429, 502, 503, 504])('after %i, whoever answered it', async (status) => {
+describe('a client retries', () => {
+  test.each([408, 429, 502, 503, 504])('The client retries after status %i from any server', async (status) => {
     const { url, asked } = await startScripted({ status, body: '<html>' }, ACCEPTED)
     const answer = dispatch(url)
     await pass(1)
@@ -48,7 +52,7 @@ describe('a client tries again', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('after a connection that broke, with the same key in all attempts and each with a token of its own', async () => {
+  test('The client retries a broken connection with the same key and a new token', async () => {
     const { url, asked } = await startScripted('reset', 'reset', ACCEPTED)
     let tokens = 0
     const answer = dispatch(url, { token: () => `token-${++tokens}` })
@@ -60,7 +64,7 @@ describe('a client tries again', () => {
     expect(asked.map(({ headers }) => headers.authorization)).toEqual([1, 2, 3].map((n) => `Bearer token-${n}`))
   })
 
-  test('where nobody listens, twice, and then gives up', async () => {
+  test('The client retries twice when no server listens, and then gives up', async () => {
     const answer = dispatch(`http://127.0.0.1:${await freePort()}`).catch((error) => error)
     await pass(2)
     expect(await answer).toMatchObject({ name: 'ClientError', code: 'network', cause: expect.any(Error) })
@@ -68,7 +72,7 @@ describe('a client tries again', () => {
     expect(waits()).toHaveLength(2)
   })
 
-  test('after an answer that does not come in time', async () => {
+  test('The client retries after a time-out', async () => {
     const { url, asked } = await startScripted('hang', ACCEPTED)
     const answer = dispatch(url)
     await until(() => asked.length === 1)
@@ -77,7 +81,7 @@ describe('a client tries again', () => {
     expect(await answer).toMatchObject({ dispatchId: 'dsp_1' })
   })
 
-  test('as often as it is told to', async () => {
+  test('The client makes as many retries as set', async () => {
     const { url, asked } = await startScripted({ status: 503 })
     const answer = dispatch(url, { retries: 5 }).catch((error) => error)
     await pass(5)
@@ -87,7 +91,7 @@ describe('a client tries again', () => {
     expect(asked).toHaveLength(7)
   })
 
-  test('after a random part of a wait that doubles, up to eight seconds', async () => {
+  test('The client waits a random part of a doubling delay of at most eight seconds', async () => {
     const { url } = await startScripted({ status: 503 })
     const answer = dispatch(url, { retries: 6 }).catch((error) => error)
     await pass(6)
@@ -98,9 +102,9 @@ describe('a client tries again', () => {
   test.each([
     ['a number of seconds', () => '7', 7000],
     ['an HTTP date', () => new Date(Date.now() + 9000).toUTCString(), 9000],
-    ['a date that is over', () => new Date(Date.now() - 9000).toUTCString(), 0],
-    ['what is neither', () => 'soon', 0],
-  ])('not before Retry-After, where it is %s', async (_, header, atLeastMs) => {
+    ['a past date', () => new Date(Date.now() - 9000).toUTCString(), 0],
+    ['neither of both', () => 'soon', 0],
+  ])('The client waits at least for a Retry-After that is %s', async (_, header, atLeastMs) => {
     vi.setSystemTime(1_795_000_000_000)
     const { url } = await startScripted({ status: 503, headers: { 'retry-after': header() } }, ACCEPTED)
     const answer = dispatch(url)
@@ -110,33 +114,36 @@ describe('a client tries again', () => {
   })
 })
 
-describe('a client does not try again', () => {
-  test.each([400, 401, 403, 404, 409, 413, 415, 422, 500, 501])('after %i', async (status) => {
-    const { url, asked } = await startScripted({ status }, ACCEPTED)
-    await expect(dispatch(url)).rejects.toMatchObject({ code: 'bad_answer', status })
-    expect(asked).toHaveLength(1)
-  })
+describe('a client does not retry', () => {
+  test.each([400, 401, 403, 404, 409, 413, 415, 422, 500, 501])(
+    'The client does not retry after status %i',
+    async (status) => {
+      const { url, asked } = await startScripted({ status }, ACCEPTED)
+      await expect(dispatch(url)).rejects.toMatchObject({ code: 'bad_answer', status })
+      expect(asked).toHaveLength(1)
+    },
+  )
 
-  test('where it would have to wait for more than 30 seconds: the caller is told how long', async () => {
+  test('The client does not retry when it must wait for more than 30 seconds', async () => {
     const { url, asked } = await startScripted({ status: 429, headers: { 'retry-after': '31' } }, ACCEPTED)
     await expect(dispatch(url)).rejects.toMatchObject({ status: 429, retryAfterMs: 31_000 })
     expect(asked).toHaveLength(1)
   })
 
-  test('what the token function throws', async () => {
+  test('The client rethrows the error of the token function without a call', async () => {
     const { url, asked } = await startScripted(ACCEPTED)
     const fault = new Error('no key')
     await expect(dispatch(url, { token: () => Promise.reject(fault) })).rejects.toBe(fault)
     expect(asked).toHaveLength(0)
   })
 
-  test('a call that was aborted before it began', async () => {
+  test('The client makes no attempt for a call aborted before it began', async () => {
     const { url, asked } = await startScripted(ACCEPTED)
     await expect(dispatch(url, {}, AbortSignal.abort('enough'))).rejects.toBe('enough')
     expect(asked).toHaveLength(0)
   })
 
-  test('a call that is aborted while it waits for its answer', async () => {
+  test('The client does not retry a call that is aborted while it waits for an answer', async () => {
     const { url, asked } = await startScripted('hang', ACCEPTED)
     const abort = new AbortController()
     const answer = dispatch(url, {}, abort.signal).catch((error) => error)
@@ -147,7 +154,7 @@ describe('a client does not try again', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('a call that is aborted between two attempts', async () => {
+  test('The client does not retry a call that is aborted between two attempts', async () => {
     const { url, asked } = await startScripted({ status: 503 }, ACCEPTED)
     const abort = new AbortController()
     const answer = dispatch(url, {}, abort.signal).catch((error) => error)
@@ -159,7 +166,7 @@ describe('a client does not try again', () => {
   })
 })
 
-test('a time-out also holds for a token that does not come, and a fetch that does not stop', async () => {
+test('The time-out also covers a pending token and a fetch that does not stop', async () => {
   for (const options of [
     { token: () => new Promise<string>(() => {}) },
     { fetch: () => new Promise<Response>(() => {}) },
@@ -170,7 +177,7 @@ test('a time-out also holds for a token that does not come, and a fetch that doe
   }
 })
 
-test('a time-out may be as long as a timer can be', async () => {
+test('A time-out may be as long as the longest timer', async () => {
   const { url } = await startScripted(ACCEPTED)
   await dispatch(url, { timeoutMs: 2 ** 31 - 1, retries: 0 })
   expect(started).toEqual([2 ** 31 - 1])

@@ -3,8 +3,8 @@ import { startRecording, stopRecording } from './recorders.ts'
 
 afterEach(stopRecording)
 
-describe('a run that is cancelled by a signal', () => {
-  test('ends as cancelled at once, without being asked', async () => {
+describe('a run with an abort signal', () => {
+  test('A run is cancelled as soon as its signal aborts', async () => {
     const { recorder, recorded } = await startRecording()
     const abort = new AbortController()
     const run = recorder.start({ sessionId: 's1', runId: 'r1', signal: abort.signal })
@@ -14,7 +14,7 @@ describe('a run that is cancelled by a signal', () => {
     expect(await recorded('r1')).toMatchObject({ status: 'cancelled' })
   })
 
-  test('ends as cancelled when it starts, where the signal has aborted before', async () => {
+  test('A run is cancelled at its start when its signal was aborted before', async () => {
     const { recorder, recorded } = await startRecording()
     recorder.start({ sessionId: 's1', runId: 'r1', signal: AbortSignal.abort() }).complete()
     await recorder.flush()
@@ -22,8 +22,8 @@ describe('a run that is cancelled by a signal', () => {
   })
 })
 
-describe('record', () => {
-  test('passes on what the work gives, and completes its run', async () => {
+describe('record()', () => {
+  test('record() returns the result of the work and completes its run', async () => {
     const { recorder, recorded } = await startRecording()
     const result = await recorder.record({ sessionId: 's1', runId: 'r1' }, async (run) => run.runId)
     await recorder.flush()
@@ -39,14 +39,14 @@ describe('record', () => {
       },
     ],
     ['rejects', () => Promise.reject(new RangeError('no'))],
-  ])('passes on what the work %s with, and fails its run', async (_, work: () => unknown) => {
+  ])('record() rethrows the error of work that %s and fails its run', async (_, work: () => unknown) => {
     const { recorder, recorded } = await startRecording()
     await expect(recorder.record({ sessionId: 's1', runId: 'r1' }, work)).rejects.toThrow(new RangeError('no'))
     await recorder.flush()
     expect(await recorded('r1')).toMatchObject({ status: 'failed', error: { type: 'RangeError', message: 'no' } })
   })
 
-  test('passes on what cannot be shown, and fails its run', async () => {
+  test('record() rethrows a value without a string form and fails its run', async () => {
     const { recorder, recorded } = await startRecording()
     const thrown = Object.create(null)
     const work = () => Promise.reject(thrown)
@@ -55,7 +55,7 @@ describe('record', () => {
     expect(await recorded('r1')).toMatchObject({ status: 'failed', error: { type: 'Error' } })
   })
 
-  test('cancels its run, where the work throws after its signal aborted', async () => {
+  test('record() cancels its run when the work throws after its signal aborted', async () => {
     const { recorder, recorded } = await startRecording()
     const abort = new AbortController()
     const work = () => {
@@ -69,7 +69,7 @@ describe('record', () => {
     expect(await recorded('r1')).toMatchObject({ status: 'cancelled' })
   })
 
-  test('leaves an end alone that the work has told itself', async () => {
+  test('record() keeps an end that the work has set', async () => {
     const { recorder, recorded } = await startRecording()
     await recorder.record({ sessionId: 's1', runId: 'r1' }, (run) => run.incomplete({ finishReason: 'length' }))
     await recorder.flush()
@@ -78,7 +78,7 @@ describe('record', () => {
 })
 
 describe('using', () => {
-  test('ends a run that its block has left open as failed', async () => {
+  test('A run left open by its `using` block fails', async () => {
     const { recorder, recorded } = await startRecording()
     {
       using run = recorder.start({ sessionId: 's1', runId: 'r1' })
@@ -88,7 +88,7 @@ describe('using', () => {
     expect(await recorded('r1')).toMatchObject({ status: 'failed', error: { type: 'left_open' }, counts: { steps: 1 } })
   })
 
-  test('leaves a run alone that was ended', async () => {
+  test('A run that was ended in its `using` block keeps its status', async () => {
     const { recorder, recorded } = await startRecording()
     {
       await using run = recorder.start({ sessionId: 's1', runId: 'r1' })
@@ -97,7 +97,7 @@ describe('using', () => {
     expect(await recorded('r1')).toMatchObject({ status: 'completed' })
   })
 
-  test('closes a recorder: what is open is cancelled, and all is sent', async () => {
+  test('A recorder in a `using` block cancels open runs and sends all posts', async () => {
     const { recorder, recorded } = await startRecording()
     {
       await using closing = recorder

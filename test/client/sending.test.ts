@@ -17,7 +17,7 @@ const RECORDED = { status: 200, body: { warnings: [], results: Array(100).fill({
 const runsOf = (body: unknown) => (body as { runs: { sessionId: string; run: { runId: string; seq?: number } }[] }).runs
 
 describe('a recorder', () => {
-  test('lets posts wait for others, and sends those of one run as one', async () => {
+  test('The recorder waits a second for more posts, and joins those of one run', async () => {
     const { url, asked } = await startScripted(RECORDED)
     const recorder = createRunRecorder({ client: createClient({ baseUrl: url, token: 'app' }) })
     const run = recorder.start({ sessionId: 's1', runId: 'r1' })
@@ -35,7 +35,7 @@ describe('a recorder', () => {
     await recorder.close()
   })
 
-  test('sends nothing again that is recorded', async () => {
+  test('The recorder does not send recorded data again', async () => {
     const { url, asked } = await startScripted(RECORDED)
     const recorder = createRunRecorder({ client: createClient({ baseUrl: url, token: 'app' }) })
     const run = recorder.start({ sessionId: 's1', runId: 'r1', model: 'gpt-5' })
@@ -48,7 +48,7 @@ describe('a recorder', () => {
     await recorder.close()
   })
 
-  test('sends the end of a run at once, with those that end with it', async () => {
+  test('The recorder sends the end of a run at once, with other runs that end then', async () => {
     const { recorder, recorded, asked } = await startRecording()
     for (const runId of ['r1', 'r2']) recorder.start({ sessionId: 's1', runId }).complete()
     await until(() => recorded('r2').catch(() => undefined))
@@ -56,7 +56,7 @@ describe('a recorder', () => {
     await recorder.close()
   })
 
-  test('gives each post of a run a greater seq, that of now where it can', async () => {
+  test('The recorder gives each post of a run a greater seq, from the current time if possible', async () => {
     const { url, asked } = await startScripted(RECORDED)
     const recorder = createRunRecorder({ client: createClient({ baseUrl: url, token: 'app' }) })
     const now = vi.spyOn(Date, 'now').mockReturnValue(1_795_000_000_000)
@@ -73,8 +73,8 @@ describe('a recorder', () => {
     await recorder.close()
   })
 
-  test('sends at most 100 posts at a time, and 90 kB', async () => {
-    // The host gives way to others in between.
+  test('The recorder sends at most 100 posts and 90 kB at a time', async () => {
+    // Real timers: the host yields to the event loop between posts.
     vi.useRealTimers()
     const bodies: string[] = []
     const { recorder, sallyport, dropped, url } = await startRecording()
@@ -106,7 +106,7 @@ describe('a recorder', () => {
     await recorder.close()
   })
 
-  test('says now and then that open runs go on, and of those that ended no more', async () => {
+  test('The recorder sends heartbeats for open runs, and none for ended ones', async () => {
     const { url, asked } = await startScripted(RECORDED)
     const recorder = createRunRecorder({ client: createClient({ baseUrl: url, token: 'app' }) })
     const ended = recorder.start({ sessionId: 's1', runId: 'ended' })
@@ -128,7 +128,7 @@ describe('a recorder', () => {
     expect([asked.length, vi.getTimerCount()]).toEqual([5, 0])
   })
 
-  test('says nothing of open runs where it is told not to', async () => {
+  test('The recorder sends no heartbeats when they are switched off', async () => {
     const { url, asked } = await startScripted(RECORDED)
     const recorder = createRunRecorder({ client: createClient({ baseUrl: url, token: 'app' }), heartbeatMs: 0 })
     recorder.start({ sessionId: 's1' })
@@ -138,7 +138,7 @@ describe('a recorder', () => {
     await recorder.close()
   })
 
-  test('closes: open runs are cancelled, all is sent, and no timer is left', async () => {
+  test('close() cancels open runs, sends all posts and leaves no timer', async () => {
     const { recorder, recorded } = await startRecording()
     recorder.start({ sessionId: 's1', runId: 'r1' })
     await recorder.close()
@@ -146,7 +146,7 @@ describe('a recorder', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  test('gives waitUntil all that it still has to send', async () => {
+  test('The recorder gives waitUntil a promise for all unsent posts', async () => {
     const work: Promise<unknown>[] = []
     const { recorder, recorded } = await startRecording({ waitUntil: (promise) => work.push(promise) })
     recorder.start({ sessionId: 's1', runId: 'r1' }).complete()
@@ -155,7 +155,7 @@ describe('a recorder', () => {
     expect(await recorded('r1')).toMatchObject({ status: 'completed' })
   })
 
-  test('does not mind a waitUntil that may no longer be called', async () => {
+  test('The recorder ignores an error thrown by waitUntil', async () => {
     const waitUntil = () => {
       throw new TypeError('Illegal invocation')
     }

@@ -31,12 +31,12 @@ export const events: EventCatalog<TestEvents> = defineEvents({
 
 const stops: (() => Promise<unknown>)[] = []
 
-/** Stops all servers: for `afterEach`. */
+/** Stops all servers; for `afterEach`. */
 export async function stopServers(): Promise<void> {
   for (const stop of stops.splice(0)) await stop()
 }
 
-/** A server that can be away for a while. */
+/** A server that can close and reopen. */
 export interface TestServer {
   readonly url: string
   close(): Promise<void>
@@ -69,16 +69,16 @@ async function listening(listener: RequestListener, port: number): Promise<Serve
   return server
 }
 
-/** A host with Sallyport in it. */
+/** A server with a Sallyport. */
 export interface TestHost extends TestServer {
   readonly sallyport: Pick<Sallyport, 'dispatches' | 'runs'>
-  /** How many requests got to it. */
+  /** Number of requests so far. */
   asked(): number
-  /** What it has of a run. */
-  run(runId: string): Promise<Run | undefined>
+  /** A recorded run, if present. Default: of any session. */
+  run(runId: string, sessionId?: string): Promise<Run | undefined>
 }
 
-/** @param before Answers a request itself, and says so, or leaves it to Sallyport. */
+/** @param before Answers a request and returns true, or leaves it to Sallyport. */
 export async function startHost(
   options: Partial<SallyportOptions<object>> & { readonly basePath?: string } = {},
   before: (...call: Parameters<RequestListener>) => boolean = () => false,
@@ -97,18 +97,18 @@ export async function startHost(
     asked += 1
     if (!before(request, response)) handle(request, response)
   })
-  const run = async (runId: string): Promise<Run | undefined> =>
-    (await sallyport.runs.list({})).items.find((each) => each.runId === runId)
+  const run = async (runId: string, sessionId?: string): Promise<Run | undefined> =>
+    (await sallyport.runs.list({ sessionId })).items.find((each) => each.runId === runId)
   return { ...server, sallyport, run, asked: () => asked }
 }
 
-/** How one request is answered. `hang`: never. `reset`: the connection breaks. */
+/** The answer to one request. `hang`: never. `reset`: the connection breaks. */
 export type Scripted =
   | 'hang'
   | 'reset'
   | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string | object }
 
-/** A server that answers by a script, the last line of which holds for all that follow, and what it was asked. */
+/** A server that answers by a script, whose last entry repeats, and the requests it got. */
 export async function startScripted(
   ...script: readonly Scripted[]
 ): Promise<TestServer & { readonly asked: { url: string; headers: IncomingHttpHeaders; body: unknown }[] }> {
@@ -126,10 +126,17 @@ export async function startScripted(
   return { ...server, asked }
 }
 
-/** What a Sallyport answers, as far as a client looks at it. */
+/** An accepted dispatch, with the fields a client checks. */
 export const ACCEPTED: Scripted = { status: 202, body: { dispatchId: 'dsp_1', warnings: [] } }
 
-/** Waits for what comes over real sockets, however the timers are. */
+/** Longer than anything takes that a test waits for. */
+const LONGEST_MS = 10_000
+
+/** Polls a condition on real sockets, with real or fake timers. */
 export async function until(holds: () => unknown): Promise<void> {
-  while (!(await holds())) await new Promise(setImmediate)
+  const end = performance.now() + LONGEST_MS
+  while (!(await holds())) {
+    if (performance.now() > end) throw new Error('it did not come about')
+    await new Promise(setImmediate)
+  }
 }

@@ -43,7 +43,7 @@ describe('equal', () => {
     [JSON.parse('{"__proto__":{"a":1}}'), {}],
     [JSON.parse('{"__proto__":{"a":1}}'), JSON.parse('{"__proto__":{"a":2}}')],
     ['a', 'a '],
-  ])('equal tells different values apart (%#)', (one, other) => {
+  ])('equal distinguishes different values (%#)', (one, other) => {
     expect([fails(() => equal(one, other)), fails(() => equal(other, one))]).toEqual([true, true])
   })
 
@@ -75,7 +75,7 @@ describe('ok and rejects', () => {
 })
 
 describe('guarantees', () => {
-  it('a failed assertion names the broken guarantee first, and keeps the difference and the stack', async () => {
+  it('A failed assertion names the broken guarantee first, and keeps the difference and the stack', async () => {
     const error = await guarantees('a lease is settled once', async () =>
       equal({ a: 1 }, { a: 2 }, 'the delivery'),
     ).catch((thrown: Error) => thrown)
@@ -84,7 +84,7 @@ describe('guarantees', () => {
     expect(error?.stack).toMatch(/Broken guarantee: a lease is settled once(?:.|\n)*assertions\.ts/)
   })
 
-  it('an error of the store passes through a guarantee unchanged', async () => {
+  it('An error of the store passes through a guarantee unchanged', async () => {
     const fault = new Error('connection lost')
     await expect(guarantees('a lease is settled once', () => Promise.reject(fault))).rejects.toBe(fault)
   })

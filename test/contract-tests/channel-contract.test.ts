@@ -153,7 +153,7 @@ const BUGS: readonly { it: string; plant: (trial: ChannelTrial) => ChannelTrial;
 ]
 
 describe('channelContract', () => {
-  it.each(BUGS)('the contract catches an implementation that $it', async ({ plant, caughtBy }) => {
+  it.each(BUGS)('channelContract catches an implementation that $it', async ({ plant, caughtBy }) => {
     const cases = new Map<string, () => Promise<void>>()
     channelContract({ test: (name, body) => cases.set(name, body), create: async () => plant(await webhookTrial()) })
     await expect(cases.get(caughtBy)?.()).rejects.toThrow(expect.objectContaining({ name: 'AssertionError' }))
@@ -161,7 +161,8 @@ describe('channelContract', () => {
 })
 
 describe('a recording channel', () => {
-  const message = { ...{ to: 'a', content: {}, eventType: 'e', dispatchId: 'd' }, tenant: 't', createdAt: 0 }
+  const ids = { dispatchId: 'd', tenant: 't', recipient: 'u' }
+  const message = { to: 'a', content: {}, eventType: 'e', ...ids, createdAt: 0 }
   const context = { deliveryId: 'dlv', attempt: 2, history: [], signal: new AbortController().signal }
 
   it('recordingChannel records messages with the delivery and the attempt', async () => {

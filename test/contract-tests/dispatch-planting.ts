@@ -7,8 +7,8 @@ import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 export type Bug = Partial<DispatchStore>
 
 /**
- * Makes a fault. It is called once for all processes, with what they have in common, and what it gives once for each of two
- * processes, which have the rest to themselves; and for a third, which starts when these have ended.
+ * Makes a bug. Called once with the shared store; its result is called once for each process: two that run together,
+ * and a third that starts when both have ended.
  */
 export type Plant = (store: DispatchStore, clock: FakeClock) => () => Bug
 

@@ -5,18 +5,27 @@ import { casesWith, fails } from './dispatch-planting.ts'
 import { READ_BUGS } from './dispatch-read-bugs.ts'
 import { REOPENING_BUGS } from './dispatch-reopening-bugs.ts'
 import { REPLAN_BUGS } from './dispatch-replan-bugs.ts'
+import { TURN_BUGS } from './dispatch-turn-bugs.ts'
 import { WORK_BUGS } from './dispatch-work-bugs.ts'
 
 describe('dispatchStoreContract', () => {
-  it('every case passes on a store with two handles and no bug', async () => {
+  it('Every case of dispatchStoreContract passes on a store with two handles and no bug', async () => {
     const cases = casesWith()
     expect(cases.size).toBeGreaterThan(200)
     for (const [name, run] of cases) expect([name, await fails(run)]).toEqual([name, false])
   })
 
-  const bugs = [...ACCEPT_BUGS, ...WORK_BUGS, ...READ_BUGS, ...DATING_BUGS, ...REPLAN_BUGS, ...REOPENING_BUGS]
+  const bugs = [
+    ...ACCEPT_BUGS,
+    ...WORK_BUGS,
+    ...READ_BUGS,
+    ...DATING_BUGS,
+    ...REPLAN_BUGS,
+    ...REOPENING_BUGS,
+    ...TURN_BUGS,
+  ]
   const planted = bugs.map((one) => [one.name, one] as const)
-  it.each(planted)('the dispatch store contract catches a store where %s', async (_, { caughtBy, plant }) => {
+  it.each(planted)('dispatchStoreContract catches a store where %s', async (_, { caughtBy, plant }) => {
     expect(await fails(casesWith(plant).get(caughtBy))).toBe(true)
   })
 })

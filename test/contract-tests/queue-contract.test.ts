@@ -8,7 +8,7 @@ import { systemClock } from '../../src/runtime/system-clock.ts'
 /** Longer than any case takes. */
 const CAP_MS = 10_000
 
-/** A turn of the event loop. */
+/** Waits one turn of the event loop. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
@@ -132,7 +132,7 @@ const BUGS: readonly { it: string; plant: (queue: DeliveryQueue) => DeliveryQueu
 ]
 
 describe('queueContract', () => {
-  it.each(BUGS)('the contract catches an implementation that $it', async ({ plant, caughtBy }) => {
+  it.each(BUGS)('queueContract catches an implementation that $it', async ({ plant, caughtBy }) => {
     const cases = new Map<string, () => Promise<void>>()
     queueContract({ test: (name, body) => cases.set(name, body), create: () => injected(plant) })
     await expect(cases.get(caughtBy)?.()).rejects.toThrow()

@@ -1,4 +1,4 @@
-import type { MergeDecision, MergeSnapshot, RunKey, RunStore } from '../../src/ports/run-store.ts'
+import type { MergeDecision, MergeKey, MergeSnapshot, RunStore } from '../../src/ports/run-store.ts'
 
 /** A plausible bug, planted in a correct store. */
 export interface Bug {
@@ -19,7 +19,7 @@ export function deciding(store: RunStore, decide: Decide): RunStore {
 /** Changes the snapshots of merges. */
 export function seeing(
   store: RunStore,
-  show: (snapshot: MergeSnapshot, key: RunKey) => Promise<MergeSnapshot> | MergeSnapshot,
+  show: (snapshot: MergeSnapshot, key: MergeKey) => Promise<MergeSnapshot> | MergeSnapshot,
 ): RunStore {
   return {
     ...store,

@@ -1,3 +1,4 @@
+import type { RunReport, RunState } from '../../src/model/run.ts'
 import { facetsOf } from '../../src/model/run-facets.ts'
 import { noTotals, type Totals } from '../../src/model/totals.ts'
 import type { MergeDecision, RunKey, StoredRun } from '../../src/ports/run-store.ts'
@@ -46,9 +47,10 @@ export const STORE_BUGS: readonly Bug[] = [
     it: 'finds runs without the tenant',
     plant: (store) => ({
       ...store,
-      async findRun(tenant, runId) {
+      async findRun(key) {
         const { items } = await store.listRuns({ limit: 1_000 })
-        return (await store.findRun(tenant, runId)) ?? items.find(({ state }) => state.runId === runId)
+        const isSame = ({ sessionId, runId }: RunState): boolean => sessionId === key.sessionId && runId === key.runId
+        return (await store.findRun(key)) ?? items.find(({ state }) => isSame(state))
       },
     }),
     caughtBy: ['a tenant sees nothing of another tenant'],
@@ -221,10 +223,10 @@ export const STORE_BUGS: readonly Bug[] = [
         const { items } = await store.listRuns({ tenant, limit: 1_000 })
         const gone = items.filter(({ state }) => 'userId' in of && facetsOf(state).userId === of.userId)
         const ids = new Set(gone.map(({ state }) => state.runId))
-        for (const run of items.filter(({ state }) => ids.has(state.parentRunId ?? '')))
+        for (const run of items.filter(({ state }) => ids.has(state.application?.parentRunId ?? '')))
           await store.mergeRun(KEY_OF(run), () => {
             const latest = 'userId' in of ? { userId: of.userId } : {}
-            return { result: 0, state: { ...run.state, latest } }
+            return { result: 0, state: withLatest(run.state, latest) }
           })
         return store.erase(tenant, of)
       },
@@ -260,3 +262,7 @@ export const STORE_BUGS: readonly Bug[] = [
     caughtBy: ['an erased session begins empty with its next run'],
   },
 ]
+
+function withLatest(state: RunState, latest: RunReport['latest']): RunState {
+  return state.application ? { ...state, application: { ...state.application, latest } } : state
+}

@@ -17,7 +17,7 @@ describe('a request for a test', () => {
     expect(request).toEqual({ headers: {}, body: {} })
   })
 
-  it('both handlers answer a test request', async () => {
+  it('Both handlers answer a test request', async () => {
     const deps = testDeps()
     const dispatched = await handleDispatch(testRequest({ token: 'app', body: DISPATCH }), deps)
     expect(dispatched.status).toBe(202)
@@ -42,7 +42,7 @@ describe('a request for a test', () => {
     expect((await deps.store.listDispatches({ tenant: 'default', limit: 9 })).items).toEqual([])
   })
 
-  it('a test request without a known token is answered with 401', async () => {
+  it('A test request without a known token is answered with 401', async () => {
     const deps = testDeps()
     for (const request of [testRequest({ body: DISPATCH }), testRequest({ token: 'no', body: DISPATCH })])
       expect((await handleDispatch(request, deps)).status).toBe(401)

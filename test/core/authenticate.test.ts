@@ -3,10 +3,11 @@ import { isRefused } from '../../src/core/answers/result.ts'
 import { authenticate } from '../../src/core/authenticate.ts'
 import type { Operation, Principal } from '../../src/model/principal.ts'
 import type { AuthVerifier } from '../../src/ports/auth-verifier.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 
 const PRINCIPAL: Principal = { id: 'p', tenant: 'default' }
 
-/** Lets everyone in, and keeps what it was asked. */
+/** A verifier that accepts every token and records its calls. */
 function openVerifier(): AuthVerifier & { readonly asked: [string, Operation][] } {
   const asked: [string, Operation][] = []
   return {
@@ -20,7 +21,7 @@ function openVerifier(): AuthVerifier & { readonly asked: [string, Operation][] 
 
 async function answerTo(authorization: string | readonly string[] | undefined) {
   const auth = openVerifier()
-  const answer = await authenticate({ authorization }, 'dispatch', auth)
+  const answer = await authenticate({ authorization }, 'dispatch', auth, fakeClock())
   return isRefused(answer)
     ? { refused: answer.refused, challenge: answer.headers?.['www-authenticate'], asked: auth.asked.length }
     : { token: auth.asked[0]?.[0] }
@@ -31,10 +32,10 @@ const INVALID = { refused: 'invalid_token', challenge: 'Bearer realm="sallyport"
 
 describe('authenticate', () => {
   it.each([{ tenant: '' }, { tenant: 'a b' }, { tenant: 'a\0b' }, { tenant: 't', sessionId: 's 1' }])(
-    'takes no principal %j: its parts are parts of keys',
+    '`authenticate` rejects the principal %j, whose parts cannot be parts of keys',
     async (scope) => {
       const verifier = { verify: async () => ({ id: 'x', ...scope }) }
-      expect(await authenticate({ authorization: 'Bearer a' }, 'dispatch', verifier)).toMatchObject({
+      expect(await authenticate({ authorization: 'Bearer a' }, 'dispatch', verifier, fakeClock())).toMatchObject({
         refused: 'internal_error',
         cause: { code: 'option_invalid', message: expect.stringContaining('visible ASCII') },
       })
@@ -46,7 +47,7 @@ describe('authenticate', () => {
     ['an empty header', ''],
     ['another scheme', 'Basic dXNlcjpwYXNz'],
     ['a scheme that only begins like it', 'Bearertoken'],
-  ])('answers %s with a bare challenge, and asks no verifier', async (_, header) => {
+  ])('`authenticate` answers %s with a bare challenge, without the verifier', async (_, header) => {
     expect(await answerTo(header)).toEqual(BARE)
   })
 
@@ -66,11 +67,11 @@ describe('authenticate', () => {
     ['endless padding', `Bearer a${'='.repeat(100_000)}`],
     ['two headers', ['Bearer a', 'Bearer b']],
     ['one header in a list', ['Bearer a']],
-  ])('answers %s with invalid_token, and asks no verifier', async (_, header) => {
+  ])('`authenticate` answers %s with invalid_token, without the verifier', async (_, header) => {
     expect(await answerTo(header)).toEqual(INVALID)
   })
 
-  it('authenticate refuses a token with a line break', async () => {
+  it('`authenticate` refuses a token with a line break', async () => {
     expect(await answerTo('Bearer a\r\nX: y')).toMatchObject({ refused: expect.any(String), asked: 0 })
   })
 
@@ -80,14 +81,14 @@ describe('authenticate', () => {
     ['BEARER   abc', 'abc'],
     ['Bearer aZ0-._~+/==', 'aZ0-._~+/=='],
     [`Bearer ${'a'.repeat(4_096)}`, 'a'.repeat(4_096)],
-  ])('passes the token of %s on as it is', async (header, token) => {
+  ])('`authenticate` passes the token of %s on unchanged', async (header, token) => {
     expect(await answerTo(header)).toEqual({ token })
   })
 
-  it('authenticate passes the operation to the verifier and gives its principal', async () => {
+  it('`authenticate` passes the operation to the verifier and gives its principal', async () => {
     const auth = openVerifier()
     for (const operation of ['dispatch', 'session_run'] as const) {
-      expect(await authenticate({ authorization: 'Bearer abc' }, operation, auth)).toBe(PRINCIPAL)
+      expect(await authenticate({ authorization: 'Bearer abc' }, operation, auth, fakeClock())).toBe(PRINCIPAL)
     }
     expect(auth.asked).toEqual([
       ['abc', 'dispatch'],
@@ -96,11 +97,10 @@ describe('authenticate', () => {
   })
 
   it.each(['invalid_token', 'insufficient_scope'] as const)(
-    'passes the refusal %s on with its challenge',
+    '`authenticate` passes the refusal %s on with its challenge',
     async (refused) => {
-      const answer = await authenticate({ authorization: 'Bearer abc' }, 'dispatch', {
-        verify: async () => ({ refused }),
-      })
+      const verifier = { verify: async () => ({ refused }) }
+      const answer = await authenticate({ authorization: 'Bearer abc' }, 'dispatch', verifier, fakeClock())
       expect(answer).toMatchObject({
         refused,
         headers: { 'www-authenticate': `Bearer realm="sallyport", error="${refused}"` },
@@ -108,8 +108,10 @@ describe('authenticate', () => {
     },
   )
 
-  it('authenticate reads no other header', async () => {
+  it('`authenticate` reads no other header', async () => {
     const headers = { cookie: 'token=abc', 'x-api-key': 'abc', 'proxy-authorization': 'Bearer abc' }
-    expect(await authenticate(headers, 'dispatch', openVerifier())).toMatchObject({ refused: 'unauthorized' })
+    expect(await authenticate(headers, 'dispatch', openVerifier(), fakeClock())).toMatchObject({
+      refused: 'unauthorized',
+    })
   })
 })

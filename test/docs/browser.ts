@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { json } from 'node:stream/consumers'
 
-/** Where a Chromium may be found on the path. */
+/** Names under which Chromium may be on the path. */
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome']
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -24,12 +24,12 @@ const FLAGS = [
 
 const CAP_MS = 120_000
 
-/** The name of the Chromium of this machine; `undefined`: it has none. */
+/** The command of an installed Chromium; `undefined` if there is none. */
 export function chromium(): string | undefined {
   return NAMES.find((name) => spawnSync(name, ['--version']).status === 0)
 }
 
-/** Opens a page of our own beside the site, which is below `/site/`, and gives what its script passes to `report(…)`. */
+/** Opens a page beside the site, which is served at `/site/`, and gives what its script passes to `report(…)`. */
 export async function inBrowser(site: string, script: string): Promise<unknown> {
   const program = chromium()
   if (program === undefined) throw new Error(`none of ${NAMES.join(', ')} is on the path`)
@@ -55,7 +55,7 @@ export async function inBrowser(site: string, script: string): Promise<unknown> 
     await ended
     server.closeAllConnections()
     server.close()
-    // Helpers of the browser may write for a moment longer.
+    // Child processes of the browser may write for a moment longer.
     await rm(profile, { recursive: true, force: true, maxRetries: 10 })
   }
 }
@@ -84,7 +84,7 @@ async function answer(
   }
 }
 
-/** `show(path)` gives the window of a page, 360 px wide, once it is drawn; `until(get)` what that gives first. */
+/** `show(path)` gives the window of a drawn page, 360 px wide; `until(get)` the first truthy result. */
 const HARNESS = `
 const report = (value) => fetch('/report', { method: 'POST', body: JSON.stringify(value) })
 addEventListener('unhandledrejection', ({ reason }) => report({ error: String(reason?.stack ?? reason) }))

@@ -23,7 +23,7 @@ export interface Entry {
 const typedoc = fileURLToPath(import.meta.resolve('typedoc'))
 const lunr = createRequire(typedoc)('lunr')
 
-/** Builds the site, and gives the folder that it is in. */
+/** Builds the site into a temporary folder. */
 export async function buildSite(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-site-'))
   const program = join(dirname(typedoc), '../bin/typedoc')
@@ -37,7 +37,7 @@ export function sidebarOf(site: string): readonly Entry[] {
   return unpack(site, 'navigation.js') as readonly Entry[]
 }
 
-/** Searches as the field at the top of a page does: by parts of words. Gives the pages that it lists, best first. */
+/** Searches like the field at the top of a page: by parts of words. Gives the listed pages, best first. */
 export function searchOf(site: string): (words: string) => readonly Row[] {
   const { rows, index } = unpack(site, 'search.js') as { rows: readonly Row[]; index: object }
   const loaded = lunr.Index.load(index)
@@ -56,7 +56,7 @@ export function searchOf(site: string): (words: string) => readonly Row[] {
   }
 }
 
-/** The data of a script that assigns one packed text. */
+/** Unpacks the data of a script that assigns one compressed text. */
 function unpack(site: string, script: string): unknown {
   const [, packed = ''] = /"([^"]+)"/.exec(readFileSync(join(site, 'assets', script), 'utf8')) ?? []
   return JSON.parse(inflateSync(Buffer.from(packed, 'base64')).toString())

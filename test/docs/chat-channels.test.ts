@@ -17,7 +17,7 @@ import {
   telegramProvider,
 } from './chat-providers.ts'
 
-/** What the page exports. */
+/** The exports of the page. */
 interface Recipes {
   slack(rooms: ReadonlyMap<string, string | undefined>): Channel
   discord(rooms: ReadonlyMap<string, string | undefined>): Channel
@@ -27,7 +27,7 @@ interface Recipes {
 
 const { slack, discord, teams, telegram } = await recipes()
 
-/** Runs the code of the page as it is printed: without its types it imports nothing. */
+/** Runs the code of the page as printed: without its types it imports nothing. */
 async function recipes(): Promise<Recipes> {
   const { outputText } = ts.transpileModule(documented('docs/chat-channels.md', 'export const slack'), {
     compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true },
@@ -63,8 +63,8 @@ const RECIPES: readonly Recipe[] = [
   },
 ]
 
-/** A provider on the loopback interface. `answer` replaces what it does with a valid request. */
-async function standIn(provider: ChatProvider) {
+/** Simulates a provider on the loopback interface. `answer` replaces its response to a valid request. */
+async function fakeProvider(provider: ChatProvider) {
   const received: string[] = []
   const state: { answer: ProviderAnswer | 'reset' | (() => void); asked: number } = {
     answer: provider.accepted,
@@ -84,15 +84,15 @@ async function standIn(provider: ChatProvider) {
 }
 
 async function trialOf({ name, provider, address, channelAt }: Recipe): Promise<ChannelTrial> {
-  const { origin, received, state } = await standIn(provider)
-  const become = (answer: typeof state.answer) => (): void => {
+  const { origin, received, state } = await fakeProvider(provider)
+  const respondWith = (answer: typeof state.answer) => (): void => {
     state.answer = answer
   }
   const outcomes: ProviderBehaviours = {
-    succeed: become(provider.accepted),
-    reject: become(provider.rejected),
-    retry: become(provider.limited),
-    unknown: become('reset'),
+    succeed: respondWith(provider.accepted),
+    reject: respondWith(provider.rejected),
+    retry: respondWith(provider.limited),
+    unknown: respondWith('reset'),
     hang() {
       const taken = deferred()
       state.answer = taken.resolve
@@ -112,9 +112,9 @@ async function trialOf({ name, provider, address, channelAt }: Recipe): Promise<
 
 /** Sends one message through a recipe. */
 function send(channel: Channel, to: string, text: string): Promise<SendOutcome> {
-  const head = { eventType: 'order.shipped', dispatchId: 'dsp_1', tenant: 'default', createdAt: 0 }
+  const ids = { dispatchId: 'dsp_1', tenant: 'default', recipient: 'user_42' }
   const context = { deliveryId: 'dlv_1', attempt: 1, history: [], signal: new AbortController().signal }
-  return channel.send({ to, content: { text }, ...head }, context)
+  return channel.send({ to, content: { text }, eventType: 'order.shipped', ...ids, createdAt: 0 }, context)
 }
 
 describe.each(RECIPES)('the $name recipe of docs/chat-channels.md', (recipe) => {
@@ -123,8 +123,8 @@ describe.each(RECIPES)('the $name recipe of docs/chat-channels.md', (recipe) => 
   // None of these APIs takes an idempotency key.
   channelContract({ test: it, create: () => trialOf(recipe), capabilities: { idempotencyKey: false } })
 
-  it('delivers an event to the address that the recipient directory returns', async () => {
-    const { origin, received } = await standIn(provider)
+  it('The recipe delivers an event to the address from the recipient directory', async () => {
+    const { origin, received } = await fakeProvider(provider)
     const { dispatch, dispatches, worker } = createSallyport({
       auth: { verify: async () => ({ id: 'test', tenant: 'default' }) },
       events: defineEvents({ deployed: { channels: { [name]: { text: () => 'Version 2 is live' } } } }),
@@ -140,15 +140,15 @@ describe.each(RECIPES)('the $name recipe of docs/chat-channels.md', (recipe) => 
     expect(JSON.stringify(kept)).not.toContain(SECRET)
   })
 
-  it('gives the id of the message where the provider has one', async () => {
-    const { origin } = await standIn(provider)
+  it("The recipe gives the provider's message id if there is one", async () => {
+    const { origin } = await fakeProvider(provider)
     const { messageId } = provider
     const sent = { outcome: 'sent', ...(messageId !== undefined && { providerMessageId: messageId }) }
     expect(await send(channelAt(origin), address, 'Hello')).toEqual(sent)
   })
 
-  it('waits as long as the provider asks', async () => {
-    const { origin, state } = await standIn(provider)
+  it('The recipe retries after the wait that the provider asks for', async () => {
+    const { origin, state } = await fakeProvider(provider)
     state.answer = provider.limited
     const outcome = await send(channelAt(origin), address, 'Hello')
     expect(outcome).toMatchObject({ outcome: 'retry', code: 'http_429' })
@@ -162,45 +162,45 @@ describe.each(RECIPES)('the $name recipe of docs/chat-channels.md', (recipe) => 
     [504, 'unknown'],
     [400, 'rejected'],
     [404, 'rejected'],
-  ])('answers %i with %s', async (status, outcome) => {
-    const { origin, state } = await standIn(provider)
+  ])('The recipe maps the status %i to %s', async (status, outcome) => {
+    const { origin, state } = await fakeProvider(provider)
     state.answer = { status, headers: { 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' }, body: CHATTER }
     expect(await send(channelAt(origin), address, 'Hello')).toEqual({ outcome, code: `http_${status}` })
   })
 
-  it('follows no redirect', async () => {
-    const target = await standIn(provider)
-    const { origin, state } = await standIn(provider)
+  it('The recipe follows no redirect', async () => {
+    const target = await fakeProvider(provider)
+    const { origin, state } = await fakeProvider(provider)
     state.answer = { status: 307, headers: { location: target.origin + provider.path } }
     expect(await send(channelAt(origin), address, 'Hello')).toEqual({ outcome: 'rejected', code: 'http_307' })
     expect(target.state.asked).toBe(0)
   })
 
-  it('says unknown where nobody listens', async () => {
+  it('The recipe gives unknown if the connection is refused', async () => {
     const channel = channelAt(`http://127.0.0.1:${await deadPort()}`)
     expect(await send(channel, address, 'Hello')).toEqual({ outcome: 'unknown', code: 'connection_lost' })
   })
 
-  it('tells nothing of a URL that is none', async () => {
+  it('The outcome for an invalid URL does not show the URL', async () => {
     const outcome = await send(channelAt('not a url '), address, 'Hello')
     expect(outcome).toEqual({ outcome: 'unknown', code: 'connection_lost' })
   })
 
-  it('sends text that nobody can forge a mention or a link with', async () => {
-    const { origin, received } = await standIn(provider)
+  it('The recipe sends text that cannot forge a mention or a link', async () => {
+    const { origin, received } = await fakeProvider(provider)
     await send(channelAt(origin), address, '<!channel> & <https://evil.example|bank> [a](b) &lt;')
     const plain = '<!channel> & <https://evil.example|bank> [a](b) &lt;'
     const escaped = '&lt;!channel&gt; &amp; &lt;https://evil.example|bank&gt; [a](b) &amp;lt;'
     expect(received).toEqual([name === 'slack' ? escaped : plain])
   })
 
-  it('needs a text', () => {
+  it('The recipe requires a text', () => {
     expect(channelAt('http://127.0.0.1').checkFields?.(['subject'])).toBe('needs "text"')
   })
 })
 
 describe.each(RECIPES.filter(({ name }) => name !== 'telegram'))('the rooms of $name', ({ channelAt }) => {
-  it.each(['nowhere', '__proto__', 'constructor'])('have no %s', async (to) => {
+  it.each(['nowhere', '__proto__', 'constructor'])('The recipe rejects the unknown room %s', async (to) => {
     expect(await send(channelAt('http://127.0.0.1'), to, 'Hello')).toEqual({
       outcome: 'rejected',
       code: 'room_unknown',

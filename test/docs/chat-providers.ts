@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 
-/** An answer of a provider, as its public documentation shows it. */
+/** A response of a provider, from its public documentation. */
 export interface ProviderAnswer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
@@ -9,9 +9,9 @@ export interface ProviderAnswer {
 
 /** The documented behaviour of one chat provider. */
 export interface ChatProvider {
-  /** The path of a request must be this one, query included. */
+  /** The required path of a request, query included. */
   readonly path: string
-  /** The text of a valid message; `undefined`: the provider refuses the body. */
+  /** The text of a valid message; `undefined` if the provider refuses the body. */
   textOf(json: Record<string, unknown>): string | undefined
   readonly accepted: ProviderAnswer
   readonly messageId?: string
@@ -82,7 +82,7 @@ export const telegramProvider: ChatProvider = {
   waitMs: 34_000,
 }
 
-/** A provider refuses what its documentation does not allow. */
+/** Whether the request has the documented form. */
 export function fits(provider: ChatProvider, { method, headers, url }: IncomingMessage): boolean {
   return method === 'POST' && headers['content-type'] === 'application/json' && url === provider.path
 }

@@ -5,7 +5,7 @@ import { type IssueCode, PROBLEM_CODES, statusOf } from '../../src/errors.ts'
 const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')
 const headings = [...page.matchAll(/^### `([a-z_]+)`(?: · (\d{3}))?$/gm)]
 
-/** Every code of an issue, held complete by the compiler. */
+/** Every issue code; the compiler checks that none is missing. */
 const ISSUES: Record<IssueCode, true> = {
   required: true,
   type: true,
@@ -24,17 +24,17 @@ const ISSUES: Record<IssueCode, true> = {
   forbidden_key: true,
 }
 
-it('gives every code a heading with its status, and no other', () => {
+it('docs/errors.md has a heading with a status for exactly the problem codes', () => {
   const documented = headings.flatMap(([, code, status]) => (status ? `${code} ${status}` : []))
   expect(documented.sort()).toEqual(PROBLEM_CODES.map((code) => `${code} ${statusOf(code)}`).sort())
 })
 
-it('names every code of an issue', () => {
+it('docs/errors.md lists every issue code', () => {
   const documented = [...page.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, code]) => code)
   expect(documented.sort()).toEqual(Object.keys(ISSUES).sort())
 })
 
-it('names every fault that stops a start', () => {
+it('docs/errors.md lists every error at start-up', () => {
   const documented = headings.flatMap(([, code, status]) => (status ? [] : code))
   expect(documented.sort()).toEqual(['config_invalid', 'events_invalid', 'option_invalid', 'peer_missing'])
 })

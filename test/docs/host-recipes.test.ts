@@ -27,7 +27,7 @@ const dispatch: Call = {
 const order: Call = { method: 'POST', path: '/orders', headers: JSON_TYPE, body: '{"id":"o1"}' }
 const home: Call = { method: 'GET', path: '/' }
 
-/** Each with a route of the host's own, and what that answers. */
+/** Each with a route of the host's own and its status. */
 const HOSTS: readonly (readonly [page: string, own: Call, status: number])[] = [
   ['docs/hosts/express.md', order, 200],
   ['docs/hosts/koa.md', home, 200],
@@ -38,7 +38,7 @@ const HOSTS: readonly (readonly [page: string, own: Call, status: number])[] = [
   ['docs/hosts/itty-router.md', home, 200],
 ]
 
-/** Runs the code of a page as it is printed, with the module that the pages share. */
+/** Runs the code of a page as printed, with the module that the pages share. */
 async function start(page: string): Promise<Program> {
   const file = `${page.replaceAll(/\W/g, '-')}.js`
   await project.write(file, documented(page, "process.once('SIGTERM'"))
@@ -46,7 +46,7 @@ async function start(page: string): Promise<Program> {
 }
 
 describe.each(HOSTS)('the host of %s', (page, own, status) => {
-  it('delivers what it is sent, and at SIGTERM leaves no busy caller without an answer, and ends', async () => {
+  it('The documented host delivers, answers all callers at SIGTERM, and exits', async () => {
     const host = await start(page)
     const port = await portOf(host)
     const callers = busyCallers(port, CALLERS, [dispatch, own])

@@ -9,17 +9,17 @@ const rows = [...page.matchAll(/^\| (.+\?) \| `(.+)` \|$/gm)].map(([, question =
 }))
 
 describe('the map of the code', () => {
-  it('answers at least 40 different questions', () => {
+  it('The map of the code answers at least 40 different questions', () => {
     expect(new Set(rows.map(({ question }) => question)).size).toBe(rows.length)
     expect(rows.length).toBeGreaterThanOrEqual(40)
   })
 
-  it('has nothing in its table but a question and one path in each row', () => {
+  it('Each row of the map has only a question and one path', () => {
     const lines = page.split('\n').filter((line) => line.startsWith('|'))
     expect(lines).toHaveLength(rows.length + 2)
   })
 
-  it.each(rows)('names a file that exists: $question', ({ path }) => {
+  it.each(rows)('The map names an existing file: $question', ({ path }) => {
     expect(existsSync(new URL(path, ROOT))).toBe(true)
   })
 })

@@ -8,7 +8,7 @@ import { type RecipeProject, recipeProject } from '../support/recipe-project.ts'
 
 const PAGE = 'docs/hosts/nextjs.md'
 const NEXT = createRequire(import.meta.url).resolve('next/dist/bin/next')
-/** What a project of one's own does not need: what it depends on lies outside of it. */
+/** Needed only here, because the dependencies lie outside the project. */
 const CONFIG = `export default {
   turbopack: { root: '/' },
   experimental: { turbopackMinify: false, turbopackFileSystemCacheForBuild: false },
@@ -27,7 +27,7 @@ describe('the app of docs/hosts/nextjs.md', () => {
   }, 120_000)
   afterAll(() => project.remove())
 
-  it('is built, delivers what it is sent, and ends at SIGTERM', async () => {
+  it('The documented Next.js app builds, delivers, and exits at SIGTERM', async () => {
     const env = { APP_SECRET: secret, NEXT_TELEMETRY_DISABLED: '1' }
     const building = startNode([NEXT, 'build'], project.folder, env)
     expect(await building.ended, building.lines.join('\n')).toBe(0)

@@ -14,7 +14,7 @@ import { portOf, type RecipeProject, recipeProject } from '../support/recipe-pro
 const PAGE = 'docs/operating.md'
 const { secret } = await generateAppSecret({ env: 'test' })
 
-/** A process that accepts an event, and ends. */
+/** Accepts an event in a process that then exits. */
 const ACCEPT = `
 import { outbound } from './outbound.js'
 import { storage } from './storage.js'
@@ -26,8 +26,8 @@ await storage.close()
 
 type Env = Readonly<Record<string, string>>
 
-/** A storage of the guide, over something that is there. */
-interface Place {
+/** A database for a storage of the guide. */
+interface TestStorage {
   readonly env: Env
   close(): Promise<void>
 }
@@ -51,7 +51,7 @@ async function writePrograms(folder: string, storage: string): Promise<void> {
 const MEMORY = documented(PAGE, 'export const storage = { store: memoryStore()')
 const POSTGRES = documented(PAGE, 'postgresQueue({')
 
-/** The storage on PostgreSQL, with the queue over Redis in place of its own and without `notify`, as the guide says. */
+/** The PostgreSQL storage with the Redis queue, and therefore without `notify`, as the guide says. */
 const POSTGRES_REDIS = POSTGRES.replace(
   "import { postgresQueue } from 'sallyport/queue/postgres'",
   "import { queue } from './queue.js'",
@@ -69,20 +69,20 @@ async function post(host: Program, event: object): Promise<Response> {
   })
 }
 
-async function nowhere(): Promise<Place> {
+async function inMemory(): Promise<TestStorage> {
   return { env: {}, close: async () => {} }
 }
 
-async function file(): Promise<Place> {
+async function file(): Promise<TestStorage> {
   return { env: { OUTBOUND_FILE: join(project.folder, 'outbound.db') }, close: async () => {} }
 }
 
-async function postgresql(): Promise<Place> {
+async function postgresql(): Promise<TestStorage> {
   const server = await postgresServer()
   return { env: { DATABASE_URL: server.url }, close: () => server.remove() }
 }
 
-async function mariadb(): Promise<Place> {
+async function mariadb(): Promise<TestStorage> {
   const database = `t${randomBytes(6).toString('hex')}`
   const admin = await createConnection({ host: '127.0.0.1', user: 'root', disableEval: true })
   await admin.query(`create database ${database}`)
@@ -98,22 +98,22 @@ async function mariadb(): Promise<Place> {
 const [describeRedis, describeMariadb] = [await serviceOrSkip('redis'), await serviceOrSkip('mariadb')]
 
 describe.each([
-  ['memory', MEMORY, nowhere, describe],
+  ['memory', MEMORY, inMemory, describe],
   ['file', documented(PAGE, 'new SqliteDialect({ database })'), file, describe],
   ['postgresql', POSTGRES, postgresql, describe],
   ['postgresql-redis', POSTGRES_REDIS, postgresql, describeRedis],
   ['mariadb', documented(PAGE, 'new MysqlDialect({ pool })'), mariadb, describeMariadb],
 ])('the storage: %s', (folder, storage, open, describeWhereThere) => {
   describeWhereThere('as it is printed', () => {
-    let place: Place
+    let testStorage: TestStorage
     beforeAll(async () => {
-      place = await open()
+      testStorage = await open()
       await writePrograms(folder, storage)
     })
-    afterAll(() => place.close())
+    afterAll(() => testStorage.close())
 
-    it('has a host that serves and delivers, and ends at SIGTERM', async () => {
-      const host = start(`${folder}/host.js`, place.env)
+    it('The documented host serves, delivers, and exits at SIGTERM', async () => {
+      const host = start(`${folder}/host.js`, testStorage.env)
       const answer = await post(host, { eventType: 'order.placed', recipient: 'ada' })
       expect(answer.status).toBe(202)
       await host.line('Thank you!')
@@ -121,23 +121,20 @@ describe.each([
       expect(await host.ended).toBe(0)
     })
 
-    it.skipIf(folder === 'memory')(
-      'has a worker in a process of its own that delivers, and ends at SIGTERM',
-      async () => {
-        const worker = start(`${folder}/worker.js`, place.env)
-        const accepting = start(`${folder}/accept.js`, place.env)
-        await accepting.line('accepted 202')
-        expect(await accepting.ended).toBe(0)
-        await worker.line('Thank you!')
-        worker.signal('SIGTERM')
-        expect(await worker.ended).toBe(0)
-      },
-    )
+    it.skipIf(folder === 'memory')('The documented worker process delivers, and exits at SIGTERM', async () => {
+      const worker = start(`${folder}/worker.js`, testStorage.env)
+      const accepting = start(`${folder}/accept.js`, testStorage.env)
+      await accepting.line('accepted 202')
+      expect(await accepting.ended).toBe(0)
+      await worker.line('Thank you!')
+      worker.signal('SIGTERM')
+      expect(await worker.ended).toBe(0)
+    })
   })
 })
 
 describe('a host that stops', () => {
-  it('leaves no busy caller without an answer', async () => {
+  it('The documented host answers all busy callers when it stops', async () => {
     const host = start('memory/host.js', {})
     const port = await portOf(host)
     const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
@@ -149,9 +146,9 @@ describe('a host that stops', () => {
     expect(await host.ended).toBe(0)
   })
 
-  it('ends with its grace, although callers never send what they have begun', async () => {
+  it('The documented host exits after its grace period despite unfinished requests', async () => {
     await writePrograms('stopping', MEMORY)
-    // A shorter grace, so that the test is.
+    // A shorter grace period keeps the test short.
     await project.write('stopping/host.js', documented(PAGE, '// host.js').replace('15_000', '1_500'))
     const host = start('stopping/host.js', {})
     const port = await portOf(host)
@@ -165,7 +162,7 @@ describe('a host that stops', () => {
 })
 
 describe('the migrations that are printed', () => {
-  it('are run by hand, and a role of less rights works with what they have made', async () => {
+  it('The printed migrations can be run by hand and suffice for a role with fewer rights', async () => {
     const server = await postgresServer()
     const admin = await server.connect()
     await admin.query("create role outbound login password 'outbound'")
@@ -187,7 +184,7 @@ describe('the migrations that are printed', () => {
 })
 
 describe('the other programs of the guide', () => {
-  it('accept an event in a transaction, and end', async () => {
+  it('The documented transaction accepts an event with an order', async () => {
     await writePrograms('transaction', documented(PAGE, 'new SqliteDialect({ database })').concat('export { db }\n'))
     await project.write('transaction/place-order.js', documented(PAGE, 'store.within(trx), idempotencyKey'))
     await project.write(
@@ -209,7 +206,7 @@ describe('the other programs of the guide', () => {
     expect(await placing.ended).toBe(0)
   })
 
-  it('prune, and say how many', async () => {
+  it('The documented pruning job prints its counts', async () => {
     await writePrograms('pruning', MEMORY)
     await project.write('pruning/prune.js', documented(PAGE, 'export async function prune('))
     await project.write(
@@ -224,7 +221,7 @@ describe('the other programs of the guide', () => {
     expect(await pruning.ended).toBe(0)
   })
 
-  it('limit requests', async () => {
+  it('The documented rate limiter limits requests', async () => {
     await writePrograms('limits', MEMORY)
     await project.write('limits/rate-limiter.js', documented(PAGE, 'rateLimiter = rateLimits({'))
     // The application of the guide, with the limiter.

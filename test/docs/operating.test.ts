@@ -3,12 +3,13 @@ import { CompiledQuery, Kysely, SqliteDialect } from 'kysely'
 import Database from 'libsql'
 import { afterAll, describe, expect, it } from 'vitest'
 import { sqlStore } from '../../src/storage/sql/index.ts'
-import { TABLES, type Table } from '../../src/storage/sql/schema/tables.ts'
+import type { Table } from '../../src/storage/sql/schema/columns.ts'
+import { TABLES } from '../../src/storage/sql/schema/tables.ts'
 
 const root = new URL('../../', import.meta.url)
 const page = readFileSync(new URL('docs/operating.md', root), 'utf8')
 
-/** The cells of the rows of all tables with this head of the first column. */
+/** The cells of all tables whose first column has this head. */
 function cells(head: string): readonly (readonly string[])[] {
   const tables = page.split('\n\n').filter((block) => block.startsWith(`| ${head} |`))
   const rows = tables.flatMap((table) => table.split('\n').slice(2))
@@ -25,7 +26,7 @@ function codes(text = ''): readonly string[] {
 }
 
 describe('the guide to operating', () => {
-  it('names every table with every index', () => {
+  it('docs/operating.md lists every table with every index', () => {
     const documented = cells('table').flatMap(([tables = '', indexes]) =>
       codes(tables.replaceAll(/\(.*?\)/g, '')).map((table) => [table, [...codes(indexes)].sort()]),
     )
@@ -36,13 +37,13 @@ describe('the guide to operating', () => {
     expect(Object.fromEntries(documented)).toEqual({ ...Object.fromEntries(there), migrations: [] })
   })
 
-  it('names every event that is logged, and no other', () => {
+  it('docs/operating.md lists exactly the logged events', () => {
     const documented = cells('event').flatMap(([event]) => codes(event))
     expect([...documented].sort()).toEqual([...loggedEvents()].sort())
   })
 })
 
-/** As they are written in the source; how an attempt ended is put together there. */
+/** Event names from the source; the events of ended attempts are composed there. */
 function loggedEvents(): ReadonlySet<string> {
   const ends = ['sent', 'queued', 'failed', 'skipped', 'cancelled', 'lease_lost'].map((end) => `delivery.${end}`)
   const files = readdirSync(new URL('src/', root), { recursive: true, encoding: 'utf8' }).filter((name) =>
@@ -59,18 +60,18 @@ function loggedEvents(): ReadonlySet<string> {
   return new Set([...ends, ...logged])
 }
 
-describe('what is to be asked of the database', () => {
+describe('the SQL queries of the guide', () => {
   const now = 1_795_248_000_000
   const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database: new Database(':memory:') }) })
   afterAll(() => db.destroy())
-  const questions = [...page.matchAll(/^```sql\n--[^\n]*\n(select .*?)^```$/gms)].map(([, text = '']) => text)
+  const queries = [...page.matchAll(/^```sql\n--[^\n]*\n(select .*?)^```$/gms)].map(([, text = '']) => text)
 
-  it('is answered as the guide says', async () => {
+  it('The SQL queries of docs/operating.md give the documented results', async () => {
     let at = now - 120_000
     const store = sqlStore({ db, dialect: 'sqlite', clock: { now: () => at } })
     await store.migrate()
     for (const [id, channel] of Object.entries({ due: 'mail', leased: 'chat', dead: 'text' })) {
-      const head = { dispatchId: id, tenant: 't', eventType: 'e', recipient: 'r', route: 'all' } as const
+      const head = { dispatchId: id, tenant: 't', by: 'app_1', eventType: 'e', recipient: 'r', route: 'all' } as const
       await store.accept({
         dispatch: { ...head, deliveries: [{ deliveryId: id, channel, status: 'queued', address: 'a', content: {} }] },
         expiresInMs: 3_600_000,
@@ -86,16 +87,16 @@ describe('what is to be asked of the database', () => {
       derived: { ended: ['failed'], pending: ['failed'] },
     }))
     at = now
-    expect(await Promise.all(questions.map((text) => ask(text, now)))).toEqual([
+    expect(await Promise.all(queries.map((text) => runQuery(text, now)))).toEqual([
       [{ channel: 'mail', due: 1, oldest_seconds: 120 }],
       [{ ended: 1 }],
       [{ channel: 'text', status: 'failed', reason: 'provider_rejected', deliveries: 1 }],
       [{ pending: 0 }],
     ])
-    expect(await ask(questions[3] ?? '', now + 600_000)).toEqual([{ pending: 1 }])
+    expect(await runQuery(queries[3] ?? '', now + 600_000)).toEqual([{ pending: 1 }])
   })
 
-  async function ask(text: string, by: number): Promise<readonly unknown[]> {
+  async function runQuery(text: string, by: number): Promise<readonly unknown[]> {
     return (await db.executeQuery(CompiledQuery.raw(text.replaceAll(':now', String(by))))).rows
   }
 })

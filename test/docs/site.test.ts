@@ -14,7 +14,7 @@ const chapters = guides.filter((path) => path.startsWith('docs/site/') && path !
 const pages = guides.filter((path) => !path.startsWith('docs/site/'))
 const decisions = pages.filter((path) => /^docs\/decisions\/\d/.test(path)).sort()
 
-/** The pages of a chapter, as its front matter lists them: with titles, or without. */
+/** The pages of a chapter from its front matter, with or without titles. */
 function childrenOf(chapter: string): readonly string[] {
   const [, front = ''] = read(chapter).split('---\n')
   return [...front.matchAll(/^ {2}(?:- |.+: )(\.\.\/\S+)$/gm)].map(([, path = '']) =>
@@ -22,7 +22,7 @@ function childrenOf(chapter: string): readonly string[] {
   )
 }
 
-/** Links to files of ours, without those within code. */
+/** Relative links outside code. */
 function linksOf(page: string): readonly string[] {
   const prose = read(page)
     .replaceAll(/^```.*?^```$/gms, '')
@@ -30,7 +30,7 @@ function linksOf(page: string): readonly string[] {
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter((link) => !/^[a-z]+:/.test(link))
 }
 
-/** What a link goes to, as GitHub names headings. */
+/** Anchors of the headings, as GitHub names them. */
 function anchorsOf(page: string): readonly string[] {
   const headings = read(page)
     .replaceAll(/^```.*?^```$/gms, '')
@@ -52,17 +52,17 @@ function isBroken(page: string, link: string): boolean {
 }
 
 describe('the site', () => {
-  it('has the README and every guide in one chapter', () => {
+  it('The site has the README and every guide in exactly one chapter', () => {
     expect(chapters.flatMap(childrenOf).sort()).toEqual(['README.md', ...pages].sort())
   })
 
-  it('shows every chapter, and begins with the landing page', () => {
+  it('The site shows every chapter and begins with the landing page', () => {
     const { projectDocuments, readme } = readJson('docs/typedoc.json')
     expect(projectDocuments.map((path: string) => `docs/${path}`).sort()).toEqual([...chapters].sort())
     expect(`docs/${readme}`).toBe(LANDING)
   })
 
-  it('takes at most 600 words for its own pages', () => {
+  it("The site's own pages have at most 600 words", () => {
     const words = [LANDING, ...chapters].map((page) => read(page).match(/\S+/g)?.length ?? 0)
     expect(words.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(600)
   })
@@ -71,15 +71,18 @@ describe('the site', () => {
 describe('the README', () => {
   const [, first = ''] = read('README.md').split('\n\n')
 
-  it.each(['notifications', 'retries', 'delivery status', 'agent runs'])('opens with %s', (term) => {
-    expect(first).toContain(term)
-  })
+  it.each(['notifications', 'retries', 'delivery status', 'agent runs'])(
+    'The first paragraph of the README mentions %s',
+    (term) => {
+      expect(first).toContain(term)
+    },
+  )
 
-  it('has at most 1,100 words', () => {
+  it('The README has at most 1,100 words', () => {
     expect(read('README.md').match(/\S+/g)?.length).toBeLessThanOrEqual(1_100)
   })
 
-  it.each(['README.md', LANDING])('shows the picture in both themes, with a text in its place: %s', (page) => {
+  it.each(['README.md', LANDING])('The picture has both themes and an alternative text: %s', (page) => {
     const [picture = ''] = /<picture>.*?<\/picture>/s.exec(read(page)) ?? []
     const paths = [...picture.matchAll(/ src(?:set)?="([^"]+)"/g)].map(([, path = '']) => path)
     expect(paths.map((path) => posix.basename(path)).sort()).toEqual([...drawings().keys()].sort())
@@ -89,25 +92,25 @@ describe('the README', () => {
 })
 
 describe('a picture', () => {
-  it.each([...drawings()])('is what `npm run pictures` draws: %s', (name, svg) => {
+  it.each([...drawings()])('The picture equals the output of `npm run pictures`: %s', (name, svg) => {
     expect(read(`docs/pictures/${name}`)).toBe(svg)
   })
 })
 
 describe('a link', () => {
   it.each(['README.md', '.github/CONTRIBUTING.md', '.github/SECURITY.md', ...guides])(
-    'leads somewhere, in %s',
+    'Every link has a target: %s',
     (page) => {
       expect(linksOf(page).filter((link) => isBroken(page, link))).toEqual([])
     },
   )
 
-  it('leads to every decision from their list', () => {
+  it('The list of decisions links to every decision', () => {
     const linked = linksOf('docs/decisions/README.md').map((link) => posix.join('docs/decisions', link))
     expect(linked.filter((page) => decisions.includes(page)).sort()).toEqual(decisions)
   })
 
-  it('leads from the README to every guide, or to the list that it is in', () => {
+  it('The README links to every guide, or to a list with it', () => {
     const linked = linksOf('README.md')
     const listed = ['docs/decisions/README.md', 'docs/hosts/README.md', 'docs/runtimes/README.md'].flatMap((list) =>
       linksOf(list).map((link) => posix.join(posix.dirname(list), link)),

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const scratch = `${root}test/docs/.snippets/`
 
-/** The module that the pages of all hosts import, as `./sallyport.js`. */
+/** The module that the pages of all hosts import as `./sallyport.js`. */
 const SHARED = 'docs/hosts/README.md #1'
 
 interface Snippet {
@@ -17,7 +17,7 @@ interface Snippet {
   readonly code: string
 }
 
-/** Every block marked `ts` in the README and the guides is a whole module. */
+/** Every block marked `ts` in the README and the guides, each a whole module. */
 function snippets(): Snippet[] {
   const guides = readdirSync(`${root}docs`, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.md') && !path.startsWith('api'))
@@ -55,9 +55,9 @@ afterEach(() => {
 afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
 describe('a documented snippet', () => {
-  it('is there to be tested', () => expect(all.length).toBeGreaterThan(2))
+  it('The README and the guides have snippets', () => expect(all.length).toBeGreaterThan(2))
 
-  it('compiles under the strictest settings', () => {
+  it('Every documented snippet compiles under the strictest settings', () => {
     const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile)
     const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root)
     const files = all.map(({ file }) => file)
@@ -70,7 +70,7 @@ describe('a documented snippet', () => {
     expect(reported).toEqual([])
   }, 120_000)
 
-  it.each(all)('runs: $name', async ({ file }) => {
+  it.each(all)('The documented snippet runs: $name', async ({ file }) => {
     await import(file)
     for (const server of servers) {
       await vi.waitUntil(() => server.listening)
@@ -81,7 +81,7 @@ describe('a documented snippet', () => {
     }
   })
 
-  it('fits the README: a quick start of at most 25 lines', () => {
+  it('The quick start of the README has at most 25 lines', () => {
     expect(all[0]?.code.trimEnd().split('\n').length).toBeLessThanOrEqual(25)
   })
 })

@@ -19,5 +19,5 @@ describe('the contract of docs/testing.md', () => {
     it(name, body)
   })
 
-  it('has cases', () => expect(cases).toBeGreaterThan(50))
+  it('The contract of docs/testing.md has more than 50 cases', () => expect(cases).toBeGreaterThan(50))
 })

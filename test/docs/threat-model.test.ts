@@ -7,8 +7,8 @@ const lines = page.split('\n')
 const named = [...new Set([...page.matchAll(/`(test\/[^`]+)`/g)].map(([, path = '']) => path))]
 const claims = lines.filter((line) => /^\| (?!attack: |mistake: )/.test(line))
 
-/** A file that tests, or a folder with one in it. */
-function holds(path: string): boolean {
+/** Whether a path is a test file, or a folder with TypeScript files. */
+function hasTests(path: string): boolean {
   const found = statSync(new URL(path, ROOT), { throwIfNoEntry: false })
   if (!found?.isDirectory()) return found !== undefined && /\b(?:it|test|describe)\b/.test(read(path))
   const files = readdirSync(new URL(path, ROOT), { recursive: true, encoding: 'utf8' })
@@ -18,16 +18,16 @@ function holds(path: string): boolean {
 const read = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8')
 
 describe('the threat model', () => {
-  it('names tests that are there', () => {
-    expect(named.filter((path) => !holds(path))).toEqual([])
+  it('Every test that the threat model names exists', () => {
+    expect(named.filter((path) => !hasTests(path))).toEqual([])
   })
 
-  it('names at least one for each claim', () => {
+  it('The threat model names at least one test for each claim', () => {
     expect(claims.length).toBeGreaterThan(40)
     expect(claims.filter((line) => !/\| `test\/[^|]+` \|$/.test(line))).toEqual([])
   })
 
-  it('says of every actor what stays', () => {
+  it('The threat model names the remaining risks of every actor', () => {
     const sections = page
       .split(/^## /m)
       .filter((section) => section.includes('held by') || section.startsWith('Who reads'))
@@ -35,7 +35,7 @@ describe('the threat model', () => {
     expect(sections.filter((section) => !section.includes('**Stays**'))).toEqual([])
   })
 
-  it('is short enough to be read', () => {
+  it('The threat model has at most 150 lines', () => {
     expect(lines.length).toBeLessThanOrEqual(150)
   })
 })

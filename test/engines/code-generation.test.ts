@@ -5,22 +5,22 @@ import { MAKES_CODE } from '../support/makes-code.ts'
 
 const root = new URL('../../', import.meta.url)
 
-test('nothing here makes code of a text: the runtime does not let it', () => {
+test('The runtime of the tests refuses to make code of text', () => {
   expect(() => Reflect.construct(Function, ['return 1'])).toThrow(EvalError)
 })
 
-test.each(Object.entries(MAKES_CODE))('only %s may, for %s', (files) => {
+test.each(Object.entries(MAKES_CODE))('The exempt test files %s exist: %s', (files) => {
   expect(existsSync(new URL(files.replace('*.test.ts', ''), root))).toBe(true)
 })
 
 test.each([
   ['liquid', 'liquidjs'],
   ['json-logic', 'json-logic-engine'],
-])('%s imports its own library alone', async (entry, library) => {
+])('The engine %s imports only its own library', async (entry, library) => {
   expect([...(await imported(`${entry}.ts`))]).toEqual([library])
 })
 
-/** The packages that a file of the engines, and whatever it imports beside it, loads at run time. */
+/** The packages that a file of `src/engines` and its own imports there load at run time. */
 async function imported(file: string, seen: Set<string> = new Set()): Promise<Set<string>> {
   const packages = new Set<string>()
   if (seen.has(file)) return packages

@@ -18,7 +18,7 @@ export async function render(
   return template({ data, recipient: { id: 'user_1' } })
 }
 
-/** The text that comes out, or whatever else does. */
+/** The rendered text, or the outcome without one. */
 export async function text(
   source: string,
   data: unknown = {},

@@ -23,17 +23,17 @@ describe('operators', () => {
     ],
     ...['??', '?:', 'pipe', 'eachKey', 'keys', 'length', 'preserve', 'every', 'not', 'list'],
     ...['constructor', 'toString', 'hasOwnProperty', 'valueOf', '__defineGetter__'],
-  ])('the operator %s is refused', (operator) => {
+  ])('The operator %s is refused', (operator) => {
     const fault = ruleFault({ and: [{ '==': [1, 1] }, { [operator]: [1, 2] }] })
     expect(fault.pointer).toBe(`/and/1/${operator}`)
     expect(fault.fault).toContain(`The operator "${operator}" is not available`)
   })
 
-  test('the operator __proto__ is refused', () => {
+  test('The operator __proto__ is refused', () => {
     expect(ruleFault(JSON.parse('{"__proto__": [1, 2]}'))).toMatchObject({ pointer: '/__proto__' })
   })
 
-  test('a JSON Pointer names a refused operator', () => {
+  test('A JSON Pointer names a refused operator', () => {
     expect(ruleFault({ or: [true, { '/': [1, { '~/': 1 }] }] }).pointer).toBe('/or/1/~1/1/~0~1')
     expect(ruleFault({ '!': { foo: 1 } }).pointer).toBe('/!/foo')
   })
@@ -47,8 +47,21 @@ describe('operators', () => {
     [{ some: [{ var: 'data.l' }] }, '/some'],
     [{ if: [true] }, '/if'],
     [{ '/': [1] }, '/~1'],
-  ])('an operator with a wrong number of operands is refused: %j', (rule, pointer) => {
+  ])('An operator with a wrong number of operands is refused: %j', (rule, pointer) => {
     expect(ruleFault(rule)).toEqual({ pointer, fault: expect.stringContaining('operands') })
+  })
+
+  test.each<[JsonValue, string]>([
+    [{ '==': [1] }, '"==" takes 2 operands, not 1.'],
+    [{ '<': [1, 2, 3, 4] }, '"<" takes 2 to 3 operands, not 4.'],
+    [{ and: [] }, '"and" takes 1 or more operands, not 0.'],
+  ])('A refusal names the number of operands: %j', (rule, fault) => {
+    expect(ruleFault(rule).fault).toBe(fault)
+  })
+
+  test('The refusal of an operator lists the available ones and quotes at most 40 characters', () => {
+    const { fault } = ruleFault({ ['x'.repeat(1000)]: 1 })
+    expect(fault).toMatch(/^The operator "x{40}" is not available: and or if ! .* missing missing_some .* %\.$/)
   })
 })
 
@@ -62,11 +75,11 @@ describe('a rule', () => {
     [{ '==': [1, 1], '!=': [1, 2] }, ''],
     [{ and: [{}] }, '/and/0'],
     [{ and: [true, { '==': [1, 1], or: [] }] }, '/and/1'],
-  ])('a rule that is no operation with one key, true or false is refused: %j', (rule, pointer) => {
+  ])('A rule that is no operation with one key, true or false is refused: %j', (rule, pointer) => {
     expect(ruleFault(rule).pointer).toBe(pointer)
   })
 
-  test('a rule nests at most 16 levels', () => {
+  test('A rule nests at most 16 levels', () => {
     const nested = (depth: number): JsonValue => (depth === 0 ? { var: 'data.x' } : { '!': nested(depth - 1) })
     expect(decide(nested(15), { x: true }).outcome).toBe('false')
     expect(ruleFault(nested(16)).fault).toBe('The rule nests deeper than 16 levels.')
@@ -78,7 +91,7 @@ describe('a rule', () => {
     expect(ruleFault({ in: [1, list(2000)] }).fault).toBe('The rule nests deeper than 16 levels.')
   })
 
-  test('a rule has at most 256 nodes', () => {
+  test('A rule has at most 256 nodes', () => {
     expect(decide({ and: Array(255).fill(true) }).outcome).toBe('true')
     expect(ruleFault({ and: Array(256).fill(true) })).toEqual({
       fault: 'The rule has more than 256 nodes.',
@@ -87,17 +100,27 @@ describe('a rule', () => {
     expect(ruleFault({ in: [1, Array(10_000).fill(1)] }).fault).toBe('The rule has more than 256 nodes.')
   })
 
-  test('a rule that contains itself is refused as too deep', () => {
+  test('The paths of missing and missing_some, lists and bodies count as nodes and levels', () => {
+    const paths = (count: number) => Array(count).fill('data.x')
+    expect(decide({ missing: paths(255) }).outcome).toBe('true')
+    expect(ruleFault({ missing: paths(256) }).fault).toBe('The rule has more than 256 nodes.')
+    expect(ruleFault({ '!': { missing_some: [1, paths(256)] } }).fault).toBe('The rule has more than 256 nodes.')
+    const some = (depth: number): JsonValue =>
+      depth === 0 ? true : { some: [{ var: depth === 16 ? 'data.l' : '' }, some(depth - 1)] }
+    expect(ruleFault(some(16)).fault).toBe('The rule nests deeper than 16 levels.')
+  })
+
+  test('A rule that contains itself is refused as too deep', () => {
     const operands: JsonValue[] = []
     const rule = { and: operands }
     operands.push(rule)
     expect(ruleFault(rule).fault).toBe('The rule nests deeper than 16 levels.')
   })
 
-  test('a rule with a value that is not JSON is refused', () => {
+  test('A rule with a value that is not JSON is refused', () => {
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY, undefined, () => true, Symbol.iterator, 1n]) {
       const operands: unknown[] = [1, value]
-      // What a caller without types could pass.
+      // Values that a caller without types could pass.
       expect(ruleFault({ '==': operands as JsonValue[] })).toEqual({
         fault: 'This is not a JSON value.',
         pointer: '/==/1',
@@ -108,7 +131,7 @@ describe('a rule', () => {
 
 describe('paths', () => {
   test.each(['dta.total', 'total', 'date.x', 'Data.x', 'recipients.id', '../data.x', 'data\\.x', ' data.x'])(
-    'start with data or recipient: %s',
+    'A path that starts with neither data nor recipient is refused: %s',
     (path) => {
       const fault = 'A path starts with "data." or "recipient.".'
       expect(ruleFault({ '==': [{ var: path }, 1] })).toMatchObject({ pointer: '/==/0/var' })
@@ -118,7 +141,7 @@ describe('paths', () => {
     },
   )
 
-  test.each(['', 'data.', 'data..x', '.data'])('a path with an empty segment is refused: "%s"', (path) => {
+  test.each(['', 'data.', 'data..x', '.data'])('A path with an empty segment is refused: "%s"', (path) => {
     expect(ruleFault({ var: path }).fault).toBe('A path has no empty segment.')
   })
 
@@ -134,7 +157,7 @@ describe('paths', () => {
       '__defineGetter__',
     ],
     ...['__lookupSetter__', 'toLocaleString', 'propertyIsEnumerable'],
-  ])('a path with an inherited name is refused: %s', (name) => {
+  ])('A path with an inherited name is refused: %s', (name) => {
     const fault = `"${name}" is not a name of data.`
     expect(ruleFault({ var: `data.${name}` })).toEqual({ fault, pointer: '/var' })
     expect(ruleFault({ var: [`data.x.${name}.y`, 1] })).toEqual({ fault, pointer: '/var/0' })
@@ -152,11 +175,28 @@ describe('paths', () => {
     [{ missing: [['data.x']] }, '/missing/0'],
     [{ missing_some: ['1', ['data.x']] }, '/missing_some/0'],
     [{ missing_some: [1, 'data.x'] }, '/missing_some/1'],
-  ])('a computed path is refused: %j', (rule, pointer) => {
+  ])('A computed path is refused: %j', (rule, pointer) => {
     expect(ruleFault(rule).pointer).toBe(pointer)
   })
 
-  test('paths within some, none and all start at the element, and the list is a var', () => {
+  test.each<[JsonValue, string, string]>([
+    [{ var: ['data.x', {}] }, '/var/1', 'The default of "var" is a scalar.'],
+    [{ var: ['data.x', [1]] }, '/var/1', 'The default of "var" is a scalar.'],
+    [{ missing_some: [1.5, ['data.x']] }, '/missing_some/0', 'This is a whole number.'],
+    [{ missing_some: [1, 'data.x'] }, '/missing_some/1', 'This is an array of paths.'],
+    [{ var: 1 }, '/var', 'A path is a literal string such as "data.order.total".'],
+    [[true], '', 'A rule is an operation such as { "==": [...] }, or true or false.'],
+    [{ and: [{}] }, '/and/0', 'An operation is an object with exactly one key, its operator.'],
+    [{ in: [1, [2, [3, { pow: [2, 2] }]]] }, '/in/1/1/1/pow', 'The operator "pow" is not available'],
+  ])('A refusal names the place and what belongs there: %j', (rule, pointer, fault) => {
+    expect(ruleFault(rule)).toEqual({ pointer, fault: expect.stringContaining(fault) })
+  })
+
+  test('The default of a var may be null', () => {
+    expect(decide({ '===': [{ var: ['data.x', null] }, null] }).outcome).toBe('true')
+  })
+
+  test('Paths within some, none and all start at the element, and the list is a var', () => {
     expect(
       decide(
         { some: [{ var: 'data.l' }, { some: [{ var: 'sub' }, { '==': [{ var: '' }, 2] }] }] },

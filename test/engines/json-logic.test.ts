@@ -19,11 +19,13 @@ describe('operators follow JSON Logic', () => {
     [{ '!=': [1, 2] }, 'true'],
     [{ '!=': [1, '1'] }, 'false'],
     [{ '!==': [1, '1'] }, 'true'],
+    [{ '!==': [1, 1] }, 'false'],
     [{ '>': [2, 1] }, 'true'],
     [{ '>': [1, 1] }, 'false'],
     [{ '>': ['2', 1] }, 'true'],
     [{ '>': ['abc', 1] }, 'false'],
     [{ '>=': [1, 1] }, 'true'],
+    [{ '>=': [1, 2] }, 'false'],
     [{ '<': [1, 2] }, 'true'],
     [{ '<': [1, 2, 3] }, 'true'],
     [{ '<': [1, 1, 3] }, 'false'],
@@ -61,6 +63,9 @@ describe('operators follow JSON Logic', () => {
     [{ in: ['Milhouse', ['Bart', 'Lisa']] }, 'false'],
     [{ in: ['x', null] }, 'false'],
     [{ in: ['x', 5] }, 'false'],
+    [{ in: [5, 'room 5'] }, 'true'],
+    [{ in: [null, 'null'] }, 'false'],
+    [{ in: [true, 'true'] }, 'false'],
     [{ '==': [{ '+': [4, 2, '1'] }, 7] }, 'true'],
     [{ '==': [{ '+': '3.5' }, 3.5] }, 'true'],
     [{ '==': [{ '-': [4, 2] }, 2] }, 'true'],
@@ -70,7 +75,7 @@ describe('operators follow JSON Logic', () => {
     [{ '==': [{ '%': [101, 2] }, 1] }, 'true'],
     [true, 'true'],
     [false, 'false'],
-  ])('%j is %s', (rule, outcome) => {
+  ])('The rule %j gives %s', (rule, outcome) => {
     expect(holds(rule)).toBe(outcome)
   })
 
@@ -80,6 +85,7 @@ describe('operators follow JSON Logic', () => {
     tags: ['a', 'b'],
     none: [],
     nothing: null,
+    empty: '',
     off: [false],
     address: { city: 'Wien' },
     items: [
@@ -105,6 +111,7 @@ describe('operators follow JSON Logic', () => {
     [{ missing: ['data.total', 'data.absent'] }, 'true'],
     [{ missing: ['data.total'] }, 'false'],
     [{ missing: 'data.nothing' }, 'true'],
+    [{ missing: 'data.empty' }, 'true'],
     [{ missing_some: [1, ['data.total', 'data.absent']] }, 'false'],
     [{ missing_some: [2, ['data.total', 'data.absent']] }, 'true'],
     [{ some: [{ var: 'data.items' }, { '>': [{ var: 'qty' }, 4] }] }, 'true'],
@@ -117,7 +124,7 @@ describe('operators follow JSON Logic', () => {
     [{ all: [{ var: 'data.address' }, true] }, 'false'],
     [{ all: [{ var: 'data.name' }, true] }, 'false'],
     [{ some: [{ var: 'data.absent' }, true] }, 'false'],
-  ])('%j over data is %s', (rule, outcome) => {
+  ])('The rule %j over data gives %s', (rule, outcome) => {
     expect(holds(rule, data)).toBe(outcome)
   })
 })
@@ -140,7 +147,7 @@ describe('absent values and values of other types', () => {
     [[1]],
   ]
 
-  test('an absent value is null, and comparing it never fails', () => {
+  test('An absent value is null, and comparing it never fails', () => {
     for (const operator of operators) {
       for (const left of values) {
         for (const right of values) {
@@ -151,14 +158,35 @@ describe('absent values and values of other types', () => {
     }
   })
 
-  test('an absent value equals only null and is ordered as 0', () => {
+  test('An absent value equals only null and is ordered as 0', () => {
     expect(holds({ '==': [{ var: 'data.x' }, null] })).toBe('true')
     expect(holds({ '==': [{ var: 'data.x' }, 0] })).toBe('false')
     expect(holds({ '>': [{ var: 'data.x.y.z' }, 0] })).toBe('false')
     expect(holds({ '>=': [{ var: 'data.x' }, 0] })).toBe('true')
   })
 
-  test('arithmetic on a wrong type is an error that quotes no value', () => {
+  test('Lists and objects equal only themselves and have no order', () => {
+    const list = [1]
+    const data = { list, same: list, copy: [1], object: {}, call: () => 1 }
+    expect(holds({ '==': [{ var: 'data.list' }, { var: 'data.same' }] }, data)).toBe('true')
+    for (const [left, right] of [
+      ['list', 'copy'],
+      ['object', 'list'],
+    ])
+      expect(holds({ '==': [{ var: `data.${left}` }, { var: `data.${right}` }] }, data)).toBe('false')
+    expect(holds({ '==': [{ var: 'data.list' }, 1] }, data)).toBe('false')
+    expect(holds({ '==': [1, { var: 'data.list' }] }, data)).toBe('false')
+    for (const operator of ['<', '<=', '>', '>=']) {
+      expect(holds({ [operator]: [{ var: 'data.list' }, 1] }, data)).toBe('false')
+      expect(holds({ [operator]: [1, { var: 'data.list' }] }, data)).toBe('false')
+    }
+  })
+
+  test('A function is an absent value', () => {
+    expect(holds({ '==': [{ var: ['data.call', 'none'] }, 'none'] }, { call: () => 1 })).toBe('true')
+  })
+
+  test('Arithmetic on a wrong type is an error that quotes no value', () => {
     for (const rule of [
       { '+': [{ var: 'data.s' }, 1] },
       { '/': [1, { var: 'data.absent' }] },
@@ -172,7 +200,7 @@ describe('absent values and values of other types', () => {
     }
   })
 
-  test('values on a prototype are absent', () => {
+  test('Values on a prototype are absent', () => {
     for (const path of ['data.name.at', 'data.items.map', 'data.items.0.link', 'data.n.toFixed']) {
       expect(holds({ var: path }, { name: 'x', items: [{}], n: 1 })).toBe('false')
     }
@@ -186,7 +214,7 @@ describe('absent values and values of other types', () => {
     expect(holds({ var: 'data.link' }, { link: 'x' })).toBe('true')
   })
 
-  test('data without a prototype or with hostile keys does not throw', () => {
+  test('Data without a prototype or with hostile keys does not throw', () => {
     const bare: Record<string, unknown> = Object.assign(Object.create(null), { x: Object.create(null) })
     expect(holds({ '!!': { var: 'data.x' } }, bare)).toBe('true')
     expect(holds({ and: [{ var: 'data.x' }] }, { x: { constructor: null, [Symbol.iterator]: 1 } })).toBe('true')
@@ -218,23 +246,23 @@ describe('an evaluation', () => {
       { or: Array(50).fill({ '<': [{ var: 'data.a' }, 0] }) },
       { a: '9'.repeat(250_000) },
     ],
-  ])('an evaluation stops when it %s', (_, rule, data) => {
+  ])('An evaluation stops when it %s', (_, rule, data) => {
     expect(decide(rule, data)).toEqual({ outcome: 'error', detail: 'the condition takes more than 100000 steps' })
   })
 
-  test('each evaluation starts with the full number of steps', () => {
+  test('Each evaluation starts with the full number of steps', () => {
     const condition = jsonLogic().compile({ some: [{ var: 'data.items' }, { '==': [{ var: '' }, 1] }] })
     if (typeof condition !== 'function') throw new Error(condition.fault)
     const data = zeros(20_000)
     for (let i = 0; i < 5; i++) expect(condition({ data }).outcome).toBe('false')
   })
 
-  test('an object with a length is not iterated as a list', () => {
+  test('An object with a length is not iterated as a list', () => {
     expect(holds({ some: [{ var: 'data.items' }, true] }, { items: { length: 1e9 } })).toBe('false')
     expect(holds({ all: [{ var: 'data.items' }, true] }, { items: { length: 1e9 } })).toBe('false')
   })
 
-  test('a later change of the rule does not change the compiled condition', () => {
+  test('A later change of the rule does not change the compiled condition', () => {
     const rule = { '==': [{ var: 'data.x' }, 1] }
     const condition = jsonLogic().compile(rule)
     if (typeof condition !== 'function') throw new Error(condition.fault)
@@ -242,7 +270,7 @@ describe('an evaluation', () => {
     expect(condition({ data: { x: 1 } }).outcome).toBe('true')
   })
 
-  test('many rules do not share results', () => {
+  test('Many rules do not share results', () => {
     const engine = jsonLogic()
     for (let n = 0; n < 700; n++) {
       const condition = engine.compile({ '==': [{ var: 'data.n' }, n] })

@@ -21,7 +21,7 @@ describe('a template', () => {
     'liquid',
     'constructor',
     '__proto__',
-  ])('a template cannot use the tag %s', async (tag) => {
+  ])('A template cannot use the tag %s', async (tag) => {
     expect(templateFault(`{% ${tag} 'package.json' %}`)).toEqual({
       fault: `The tag "${tag}" is not available.`,
       line: 1,
@@ -43,12 +43,12 @@ describe('a template', () => {
       'base64_decode',
     ],
     ...['valueOf', 'constructor', 'toString', '__proto__', 'hasOwnProperty'],
-  ])('a template cannot use the filter %s', async (filter) => {
+  ])('A template cannot use the filter %s', async (filter) => {
     expect(templateFault(`{{ data.x | ${filter} }}`).fault).toContain(`The filter "${filter}" is not available`)
     expect(templateFault(`{% if data.x %}{% cycle data.x | ${filter} %}{% endif %}`, 'html').fault).toContain(filter)
   })
 
-  test('a template nests at most 32 tags', async () => {
+  test('A template nests at most 32 tags', async () => {
     const nested = (depth: number) => `${'{% if true %}'.repeat(depth)}x${'{% endif %}'.repeat(depth)}`
     expect(await text(nested(32))).toBe('x')
     expect(templateFault(nested(33))).toEqual({ fault: 'Tags nest deeper than 32 levels.', line: 1, column: 417 })
@@ -56,13 +56,13 @@ describe('a template', () => {
     expect(await text('{% if true %}x{% endif %}'.repeat(100))).toBe('x'.repeat(100))
   })
 
-  test('a template with deeply nested expressions is refused', async () => {
+  test('A template with deeply nested expressions is refused', async () => {
     expect(templateFault(`{{ ${'a['.repeat(20_000)}b${']'.repeat(20_000)} }}`).fault).toBe(
       'The template nests too deeply to be parsed.',
     )
   })
 
-  test('a template has at most 65,536 characters', async () => {
+  test('A template has at most 65,536 characters', async () => {
     expect(await text('x'.repeat(65_536))).toHaveLength(65_536)
     expect(templateFault('x'.repeat(65_537)).fault).toBe('The template is longer than 65536 characters.')
   })
@@ -78,7 +78,7 @@ describe('a template', () => {
     '{% case 1 %}{% when (data.a..2) %}{% endcase %}',
     '{% cycle (data.a..3) %}',
     '{{ data[(data.a..3)] }}',
-  ])('a template with an unbounded range is refused: %s', async (source) => {
+  ])('A template with an unbounded range is refused: %s', async (source) => {
     expect(templateFault(source).fault).toMatch(/^A range stands after/)
   })
 })
@@ -91,17 +91,17 @@ describe('inherited properties', () => {
     ['{{ data["__proto__"].polluted }}', 'data.__proto__.polluted'],
     ['{{ data.name.constructor }}', 'data.name.constructor'],
     ['{{ data.items.map }}', 'data.items.map'],
-  ])('inherited properties are absent: %s', async (source, path) => {
+  ])('Inherited properties are absent: %s', async (source, path) => {
     expect(await render(source, { name: 'x', items: [1] })).toEqual({ outcome: 'missing', path })
   })
 
-  test('filters do not read inherited properties', async () => {
+  test('Filters do not read inherited properties', async () => {
     expect(
       await text('{{ data.l | map: "constructor" | join }}|{{ data.l | where: "toString" | size }}', { l: [{}] }),
     ).toBe('|0')
   })
 
-  test('own keys with the names of inherited properties are plain data', async () => {
+  test('Own keys with the names of inherited properties are plain data', async () => {
     const data = JSON.parse('{"__proto__": {"polluted": "yes"}, "constructor": "c"}')
     expect(
       await text('{{ data.constructor }} {% assign __proto__ = data %}{{ data.polluted | default: "clean" }}', data),
@@ -131,7 +131,7 @@ describe('hostile data', () => {
     '{{ data.bad | url_encode }}',
     '{% cycle data.o: 1, 2 %}',
     '{% for i in (1..data.o) %}{% endfor %}',
-  ])('hostile data gives an error that quotes nothing of it: %s', async (source) => {
+  ])('Hostile data gives an error that quotes nothing of it: %s', async (source) => {
     for (const escaping of ['html', 'none'] as const) {
       const rendering = await render(source, data, escaping)
       expect(rendering).toMatchObject({ outcome: 'error', detail: expect.stringMatching(/\(line 1, column \d+\)$/) })
@@ -139,7 +139,7 @@ describe('hostile data', () => {
     }
   })
 
-  test('hostile data can be compared, counted and sorted', async () => {
+  test('Hostile data can be compared, counted and sorted', async () => {
     expect(
       await text(
         '{% if data.o > 1 or data.o < data.o or data.o == 1 or data.o contains "x" %}a{% else %}b{% endif %}',
@@ -151,12 +151,12 @@ describe('hostile data', () => {
 })
 
 describe('the limit of work stops a rendering', () => {
-  test.each(['html', 'none'] as const)('a rendering that doubles a text by capture stops, in %s', async (escaping) => {
+  test.each(['html', 'none'] as const)('A rendering that doubles a text by capture stops, in %s', async (escaping) => {
     const bomb = `{% assign a = "aaaaaaaaaa" %}${'{% capture a %}{{a}}{{a}}{% endcapture %}'.repeat(25)}{{ a | size }}`
     expect(await render(bomb, {}, escaping)).toMatchObject({ outcome: 'error' })
   })
 
-  test('a rendering that captures static text in a loop stops', async () => {
+  test('A rendering that captures static text in a loop stops', async () => {
     const part = 'x'.repeat(5000)
     expect(
       await render(`{% capture a %}{% for i in (1..1000) %}${part}{% endfor %}{% endcapture %}{{ a | size }}`),
@@ -168,19 +168,19 @@ describe('the limit of work stops a rendering', () => {
     ).toEqual(TOO_MUCH)
   })
 
-  test('a rendering that captures unused text in a loop stops', async () => {
+  test('A rendering that captures unused text in a loop stops', async () => {
     expect(
       await render(`{% for i in (1..20) %}{% capture a %}${'x'.repeat(60_000)}{% endcapture %}{% endfor %}`),
     ).toEqual(TOO_MUCH)
   })
 
-  test('a rendering that reads absent variables in a loop stops', async () => {
+  test('A rendering that reads absent variables in a loop stops', async () => {
     const loop = (name: string) => `{% for i in (1..3200) %}{{ data.${name} | default: 1 }}{% endfor %}`
     expect(await render(loop('a'), { a: 1 })).toMatchObject({ outcome: 'rendered' })
     expect(await render(loop('b'), { a: 1 })).toEqual(TOO_MUCH)
   })
 
-  test('a rendering that doubles by append and concat stops', async () => {
+  test('A rendering that doubles by append and concat stops', async () => {
     expect(
       await render(`{% assign a = "aaaaaaaaaa" %}${'{% assign a = a | append: a %}'.repeat(25)}{{ a | size }}`),
     ).toEqual(TOO_MUCH)
@@ -189,7 +189,7 @@ describe('the limit of work stops a rendering', () => {
     ).toEqual(TOO_MUCH)
   })
 
-  test('a rendering with long ranges stops', async () => {
+  test('A rendering with long ranges stops', async () => {
     expect(await render('{% for i in (1..1000000000) %}x{% endfor %}')).toEqual(TOO_MUCH)
     expect(await render('{% for i in (1..data.n) %}{% endfor %}', { n: 1e300 })).toEqual(TOO_MUCH)
     expect(await render('{% for i in (1..100000) %}{% endfor %}')).toEqual(TOO_MUCH)
@@ -197,7 +197,7 @@ describe('the limit of work stops a rendering', () => {
     expect(await render('{% for i in (1..1000) %}{% endfor %}')).toEqual({ outcome: 'rendered', text: '' })
   })
 
-  test('a rendering with nested loops stops, for any body', async () => {
+  test('A rendering with nested loops stops, for any body', async () => {
     const loops = (body: string) => `{% for a in (1..1000) %}{% for b in (1..1000) %}${body}{% endfor %}{% endfor %}`
     for (const body of [
       '',
@@ -211,7 +211,7 @@ describe('the limit of work stops a rendering', () => {
     }
   })
 
-  test('a rendering with too much output stops', async () => {
+  test('A rendering with too much output stops', async () => {
     expect(await render(`{% for i in (1..1000) %}${'x'.repeat(1000)}{% endfor %}`)).toEqual(TOO_LONG)
     expect(await render('{{ data.s }}', { s: '"'.repeat(100_000) }, 'html')).toEqual(TOO_LONG)
     expect(await text('{{ data.s }}', { s: long })).toBe(long)
@@ -271,11 +271,11 @@ describe('the limit of work stops a rendering', () => {
       '{% for i in (1..10000) %}{% for k in data.o limit: 1 %}{% endfor %}{% endfor %}',
       { o: fields() },
     ],
-  ])('%s', async (_, source, data) => {
+  ])('A rendering with too much work stops: %s', async (_, source, data) => {
     expect(await render(source, data)).toEqual(TOO_MUCH)
   })
 
-  test('a rendering stops at overlong date formats, property names and numbers', async () => {
+  test('A rendering stops at overlong date formats, property names and numbers', async () => {
     expect(await render('{{ "2026-11-21" | date: data.f }}', { f: '%A'.repeat(1000) })).toMatchObject({
       outcome: 'error',
       detail: expect.stringContaining('date format'),
@@ -295,7 +295,7 @@ describe('the limit of work stops a rendering', () => {
     expect(await text('{{ 1 | plus: data.n }}', { n: '9'.repeat(1000) })).toBe('1')
   })
 
-  test('a rendering of a digest with a thousand lines does not stop', async () => {
+  test('A rendering of a digest with a thousand lines does not stop', async () => {
     const row =
       '<tr><td>{{ i.name | escape }}</td><td>{{ i.cents | divided_by: 100.0 | round: 2 }}</td>{% if i.note %}<td>{{ i.note }}</td>{% endif %}</tr>'
     const items = Array.from({ length: 1000 }, (_, index) => ({ name: `Item <${index}>`, cents: 1234 }))

@@ -10,11 +10,11 @@ function compiled(source: string): CompiledTemplate {
   return template
 }
 
-/** A clock that goes on whenever somebody looks at it. */
-function clockOf(msPerLook: number): { now: number } {
+/** A clock that advances by `msPerRead` on every read. */
+function clockOf(msPerRead: number): { now: number } {
   const clock = { now: 0 }
   vi.spyOn(performance, 'now').mockImplementation(() => {
-    clock.now += msPerLook
+    clock.now += msPerRead
     return clock.now
   })
   return clock
@@ -24,12 +24,12 @@ const list = (length: number): TemplateFacts => ({ data: { items: Array.from({ l
 const LOOP = '{% for i in data.items %}{{ i }}{% if i == 3 %}{% break %}{% endif %}{% endfor %}.'
 
 describe('a rendering', () => {
-  it('a short rendering returns its text synchronously', () => {
+  it('A short rendering returns its text synchronously', () => {
     clockOf(0)
     expect(compiled(LOOP)(list(3))).toEqual({ outcome: 'rendered', text: '012.' })
   })
 
-  it('a long rendering yields to the event loop and returns the same text', async () => {
+  it('A long rendering yields to the event loop and returns the same text', async () => {
     clockOf(1)
     const turns: string[] = []
     const others = setInterval(() => turns.push('theirs'))
@@ -52,21 +52,21 @@ describe('a rendering', () => {
       '\n{{ data }}',
       expect.objectContaining({ detail: expect.stringContaining('(line 2, column 1)') }),
     ],
-  ])('a long rendering that %s reports it', async (_, fault, outcome) => {
+  ])('A long rendering that %s reports it', async (_, fault, outcome) => {
     clockOf(1)
     const rendering = compiled(`{% if data.items %}${LOOP.repeat(5)}${fault}{% endif %}`)(list(9))
     expect(rendering).toBeInstanceOf(Promise)
     expect(await rendering).toEqual(outcome)
   })
 
-  it('a rendering stops after two seconds of running time', async () => {
+  it('A rendering stops after two seconds of running time', async () => {
     clockOf(7)
     expect(await compiled(LOOP.repeat(100))(list(9))).toMatchObject({
       detail: expect.stringMatching(/^the rendering takes longer than 2000 ms/),
     })
   })
 
-  it('a rendering may wait for the event loop without a limit', async () => {
+  it('A rendering may wait for the event loop without a limit', async () => {
     const clock = clockOf(1)
     const others = setInterval(() => {
       clock.now += 10_000
@@ -76,7 +76,7 @@ describe('a rendering', () => {
     expect(clock.now).toBeGreaterThan(10_000)
   })
 
-  it('interleaved renderings do not disturb each other', async () => {
+  it('Interleaved renderings do not disturb each other', async () => {
     clockOf(1)
     const template = compiled(`{% assign n = data.items.size %}${LOOP.repeat(5)}{{ n }}`)
     const texts = await Promise.all([template(list(9)), template(list(2))])

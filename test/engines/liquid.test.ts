@@ -4,7 +4,7 @@ import { isSallyportError } from '../../src/errors.ts'
 import { render, templateFault, text } from './compile.ts'
 
 describe('rendering', () => {
-  test('a template renders values, lists and fields of an object', async () => {
+  test('A template renders values, lists and fields of an object', async () => {
     const data = { name: 'Ann', order: { id: 'o1' }, tags: ['a', 'b'], count: 3, paid: false, note: null }
     expect(
       await text(
@@ -15,7 +15,7 @@ describe('rendering', () => {
       .toBe('Ann o1 ab 3 false[]')
   })
 
-  test('a template loops with counters over lists, objects and ranges', async () => {
+  test('A template loops with counters over lists, objects and ranges', async () => {
     expect(
       await text(
         '{% for i in data.items %}{{ forloop.index }}:{{ i.name }}{% unless forloop.last %}, {% endunless %}{% endfor %}',
@@ -38,7 +38,7 @@ describe('rendering', () => {
     expect(await text('{% for i in (1..3) %}{% cycle "odd", "even" %} {% endfor %}')).toBe('odd even odd ')
   })
 
-  test('a template has conditions, cases, captures, comments and raw blocks', async () => {
+  test('A template has conditions, cases, captures, comments and raw blocks', async () => {
     expect(
       await text(
         '{% if data.l contains "x" and data.s contains "b" and data.e == empty and data.n == nil %}y{% endif %}',
@@ -62,7 +62,7 @@ describe('rendering', () => {
     )
   })
 
-  test('a template has text, number and list filters', async () => {
+  test('A template has text, number and list filters', async () => {
     const data = {
       cents: 1234,
       s: ' banana ',
@@ -92,14 +92,14 @@ describe('rendering', () => {
     ).toBe('2,1 3')
   })
 
-  test('an object cannot be rendered as text', async () => {
+  test('An object cannot be rendered as text', async () => {
     expect(await render('\n{{ data.o }}', { o: { a: 1 } })).toEqual({
       outcome: 'error',
       detail: 'an object stands where text is needed; name one of its fields (line 2, column 1)',
     })
   })
 
-  test('a rendering keeps no state for the next', async () => {
+  test('A rendering keeps no state for the next', async () => {
     const template = liquid().compile('{% assign n = data.n %}{% cycle "a", "b" %}{{ n }}', 'none')
     if (typeof template !== 'function') throw new Error(template.fault)
     for (const n of [1, 2, 3]) expect(await template({ data: { n } })).toEqual({ outcome: 'rendered', text: `a${n}` })
@@ -111,12 +111,12 @@ describe('rendering', () => {
 describe('dates', () => {
   const data = { at: '2026-11-21T08:00:00.000Z', epoch: 1_795_248_000 }
 
-  test('dates are in UTC and English by default, in any process', async () => {
+  test('Dates are in UTC and English by default, in any process', async () => {
     expect(await text('{{ data.at | date: "%d %B %Y %H:%M" }}', data)).toBe('21 November 2026 08:00')
     expect(await text('{{ data.epoch | date: "%Y-%m-%d %H" }}', data)).toBe('2026-11-21 08')
   })
 
-  test('dates take a time zone from the filter or the options', async () => {
+  test('Dates take a time zone from the filter or the options', async () => {
     expect(await text('{{ data.at | date: "%H:%M", "Europe/Vienna" }}', data)).toBe('09:00')
     const template = liquid({ locale: 'de-AT', timeZone: 'Europe/Vienna' }).compile(
       '{{ data.at | date: "%A %H:%M" }}',
@@ -126,7 +126,7 @@ describe('dates', () => {
     expect(template({ data })).toEqual({ outcome: 'rendered', text: 'Samstag 09:00' })
   })
 
-  test('the date filter returns other values unchanged and fails for an unknown zone', async () => {
+  test('The date filter returns other values unchanged and fails for an unknown zone', async () => {
     expect(await text('{{ data.at | date: "%Y" }}', { at: 'soon' })).toBe('soon')
     expect(await render('{{ data.at | date: "%Y", data.zone }}', { ...data, zone: 'No/Where' })).toEqual({
       outcome: 'error',
@@ -135,7 +135,7 @@ describe('dates', () => {
     })
   })
 
-  test('liquid refuses an unknown locale or time zone', async () => {
+  test('`liquid` refuses an unknown locale or time zone', async () => {
     for (const options of [{ timeZone: 'No/Where' }, { locale: '-' }]) {
       try {
         liquid(options)
@@ -150,12 +150,12 @@ describe('dates', () => {
 describe('escaping', () => {
   const data = { x: '<b a="1">&\'', l: ['<', '>'], br: 'a<\nb' }
 
-  test('every value is escaped in HTML and none in text', async () => {
+  test('Every value is escaped in HTML and none in text', async () => {
     expect(await text('{{ data.x }}{{ data.l }}<i>', data, 'html')).toBe('&lt;b a=&#34;1&#34;&gt;&amp;&#39;&lt;&gt;<i>')
     expect(await text('{{ data.x }}{{ data.l }}<i>', data)).toBe('<b a="1">&\'<><i>')
   })
 
-  test('captures, cycles and results of filters are escaped', async () => {
+  test('Captures, cycles and results of filters are escaped', async () => {
     for (const value of [
       'data.x | default: ""',
       'data.x | append: "<"',
@@ -169,7 +169,7 @@ describe('escaping', () => {
     expect(await text('{% capture a %}{{ data.x }}{% endcapture %}{{ a }}', data, 'html')).not.toMatch(/[<>"']/)
   })
 
-  test('a value is not escaped twice if escape is the last filter', async () => {
+  test('A value is not escaped twice if escape is the last filter', async () => {
     expect(await text('{{ data.x | escape }}', { x: '<' }, 'html')).toBe('&lt;')
     expect(await text('{{ data.x | escape_once }}', { x: '&lt;<' }, 'html')).toBe('&lt;&lt;')
     expect(await text('{{ data.br | newline_to_br }}', data, 'html')).toBe('a&lt;<br />\nb')
@@ -178,7 +178,7 @@ describe('escaping', () => {
     expect(await text('{{ data.x | escape }}', { x: '<' })).toBe('&lt;')
   })
 
-  test('a capture is not escaped twice, but the result of a filter on it is escaped', async () => {
+  test('A capture is not escaped twice, but the result of a filter on it is escaped', async () => {
     const capture = '{% capture a %}<b>{{ data.x }}</b>{% endcapture %}'
     expect(await text(`${capture}{{ a }}{% assign b = a %}{{ b }}`, { x: "O'Neil" }, 'html')).toBe(
       '<b>O&#39;Neil</b>'.repeat(2),
@@ -194,7 +194,7 @@ describe('escaping', () => {
     ).toBe('6 1 1 yz')
   })
 
-  test('escaping cannot be turned off', async () => {
+  test('Escaping cannot be turned off', async () => {
     expect(templateFault('ab\n {{ data.x | raw }}', 'html')).toEqual({
       fault: 'The filter "raw" is not available: values are always escaped in HTML.',
       line: 2,
@@ -204,7 +204,7 @@ describe('escaping', () => {
 })
 
 describe('absent variables', () => {
-  test('an absent variable makes the rendering missing, with its full path', async () => {
+  test('An absent variable makes the rendering missing, with its full path', async () => {
     const missing = (source: string, data: unknown = {}) => render(source, data)
     expect(await missing('{{ data.order.id }}')).toEqual({ outcome: 'missing', path: 'data.order.id' })
     expect(await missing('{{ data.order.id }}', { order: {} })).toEqual({ outcome: 'missing', path: 'data.order.id' })
@@ -218,14 +218,14 @@ describe('absent variables', () => {
     expect(await missing('{{ data.a | append: data.b }}', { a: 'x' })).toEqual({ outcome: 'missing', path: 'data.b' })
   })
 
-  test('an absent variable is named as in the template, never by a value', async () => {
+  test('An absent variable is named as in the template, never by a value', async () => {
     expect(await render('{{ data.map[data.key] }}', { map: {}, key: 'secret' })).toEqual({
       outcome: 'missing',
       path: 'data.map[data.key]',
     })
   })
 
-  test('an absent variable is allowed in conditions and before default', async () => {
+  test('An absent variable is allowed in conditions and before default', async () => {
     expect(await text('{{ data.a.b | default: "-" }}{% assign x = data.c | default: 1 %}{{ x }}')).toBe('-1')
     expect(await text('{% if data.x.y %}a{% elsif data.z == 1 %}b{% else %}c{% endif %}')).toBe('c')
     expect(await text('{% unless data.x %}a{% endunless %}{% case data.x %}{% when 1 %}{% else %}b{% endcase %}')).toBe(
@@ -234,13 +234,13 @@ describe('absent variables', () => {
     expect(await render('{{ data.x | upcase | default: "-" }}')).toEqual({ outcome: 'missing', path: 'data.x' })
   })
 
-  test('a null variable is not missing', async () => {
+  test('A null variable is not missing', async () => {
     expect(await text('[{{ data.x }}][{{ data.x.y }}]', { x: null })).toBe('[][]')
   })
 })
 
 describe('a template that does not compile', () => {
-  test('the fault names a variable that is neither a fact nor assigned', async () => {
+  test('The fault names a variable that is neither a fact nor assigned', async () => {
     expect(templateFault('{{ data.x }}\n{{ orderId }}')).toEqual({
       fault: '"orderId" is none of data, recipient and events; write data.orderId?',
       line: 2,
@@ -249,7 +249,7 @@ describe('a template that does not compile', () => {
     expect(templateFault('{% if constructor %}{% endif %}')).toMatchObject({ line: 1 })
   })
 
-  test('the fault has the line and the column', async () => {
+  test('The fault has the line and the column', async () => {
     expect(templateFault('a\nb {% if data.x = 1 %}{% endif %}')).toEqual({
       fault: 'Expected "|" before filter.',
       line: 2,

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { unfinishedBodies } from '../../src/core/load/unfinished-bodies.ts'
-import { readStream, readWhole } from '../../src/http/body-reader.ts'
-import { jsonOf } from '../../src/http/json-body.ts'
+import { jsonOf, readStream, readWhole } from '../../src/http/body-reader.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 
 const CALLER = { id: 'app', tenant: 'default' }
@@ -12,7 +11,7 @@ function reading(max: { readonly count: number; readonly bytes: number }) {
   return { clock, options: { maxBytes: 1_000, clock, begin: (refuse: () => void) => bodies.begin(CALLER, refuse) } }
 }
 
-test('a body that throws when it is asked for is refused at once, and leaves its share', async () => {
+test('A body that throws on reading is refused at once and releases its share of the budget', async () => {
   const { clock, options } = reading({ count: 1, bytes: 1_000 })
   const broken = (): never => {
     throw new TypeError('no stream')
@@ -23,7 +22,7 @@ test('a body that throws when it is asked for is refused at once, and leaves its
 })
 
 test.each(['abc', '-5', '', '0x10', '1e3', '1.5', ' 7', '9'.repeat(40)])(
-  'a Content-Length of %j is refused, and takes nothing of the budget',
+  'A Content-Length of %j is refused and takes no share of the budget',
   (length) => {
     const { options } = reading({ count: 1, bytes: 1_000 })
     const body = { kind: 'stream', pump: () => () => {} } as const
@@ -31,7 +30,7 @@ test.each(['abc', '-5', '', '0x10', '1e3', '1.5', ' 7', '9'.repeat(40)])(
   },
 )
 
-test('a short body that is refused for its share is not read', async () => {
+test('A short body that exceeds the budget is refused unread', async () => {
   const { options } = reading({ count: 1, bytes: 10 })
   let isRead = false
   const bytes = async (): Promise<ArrayBuffer> => {

@@ -9,7 +9,7 @@ const piece = fc.oneof(
   fc.nat(40_000).map((length) => new Uint8Array(length).fill(length % 251)),
 )
 
-test('holds what arrived, in order, and reserves at most twice as much or 1 KiB, for any chunking', () => {
+test('A growing buffer keeps all bytes in order, and reserves at most twice their size or 1 KiB', () => {
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 200 }), fc.constantFrom(0, 1, 1_000, GREATEST), (pieces, published) => {
       const buffer = new GrowingBuffer(published)
@@ -26,21 +26,21 @@ test('holds what arrived, in order, and reserves at most twice as much or 1 KiB,
   )
 })
 
-test('reserves no more than is announced', () => {
+test('A growing buffer reserves no more than the announced length', () => {
   const buffer = new GrowingBuffer(3_000)
   buffer.append(new Uint8Array(2_000))
   expect(buffer.reservedWith(0)).toBe(3_000)
   expect(buffer.reservedWith(1_000)).toBe(3_000)
 })
 
-test('does not copy a body that comes in one piece', () => {
+test('A growing buffer does not copy a body of one piece', () => {
   const bytes = new Uint8Array(5_000)
   const buffer = new GrowingBuffer(5_000)
   buffer.append(bytes)
   expect(buffer.whole().buffer).toBe(bytes.buffer)
 })
 
-test('looks for room again only after it has doubled, whatever the chunks', () => {
+test('A growing buffer reserves memory again only after its size has doubled', () => {
   const buffer = new GrowingBuffer(GREATEST)
   const reserved = new Set<number>()
   for (let at = 0; at < GREATEST; at++) {

@@ -4,18 +4,20 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { agent, onlyRun, runnerOf } from './agents.ts'
 import { chatEvents, OPENAI_COUNTS, response, responseEvents } from './openai-api.ts'
 import { streamed, whole } from './provider.ts'
-import { app, provider } from './set-up.ts'
+import { app, provider, setUpEach } from './set-up.ts'
+
+setUpEach()
 
 beforeEach(() => {
-  // The SDK is told not to trace in tests, by NODE_ENV.
+  // NODE_ENV=test disables the SDK's tracing.
   setTracingDisabled(false)
   setTraceProcessors([agentsSdk(app.recorder)])
 })
 
 afterEach(() => setTraceProcessors([]))
 
-describe('a run that goes wrong', () => {
-  it('because of the model says why', async () => {
+describe('a run that fails', () => {
+  it('An SDK run that the model fails has the error of the model', async () => {
     provider.answers(whole({ error: { message: 'No such model' } }, 400))
     await expect(runnerOf(provider).run(agent, 'Hello?')).rejects.toThrow()
     const run = await onlyRun(app)
@@ -23,7 +25,7 @@ describe('a run that goes wrong', () => {
     expect(run?.counts).toEqual({ modelErrors: 1, steps: 1 })
   })
 
-  it('because of a limit says which, and has what it used', async () => {
+  it('An SDK run that reaches its turn limit has the error and its usage', async () => {
     provider.answers(whole(response([{ name: 'weather' }])))
     await expect(runnerOf(provider).run(agent, 'Hello?', { maxTurns: 1 })).rejects.toThrow()
     expect(await onlyRun(app)).toMatchObject({
@@ -32,7 +34,7 @@ describe('a run that goes wrong', () => {
     })
   })
 
-  it('in the midst of a stream is a call that failed', async () => {
+  it('An SDK run whose stream breaks off fails with one model error', async () => {
     provider.answers(streamed(responseEvents('Hi.').slice(0, 4), 'cut'))
     const result = await runnerOf(provider).run(agent, 'Hello?', { stream: true })
     await expect(result.completed).rejects.toThrow()
@@ -41,7 +43,7 @@ describe('a run that goes wrong', () => {
 })
 
 describe('a run that is aborted', () => {
-  it.each(['whole', 'private'])('before its answer is cancelled: %s', async (kind) => {
+  it.each(['whole', 'private'])('An SDK run aborted before the answer is cancelled: %s', async (kind) => {
     const abort = new AbortController()
     provider.answers(() => abort.abort())
     const config = { traceIncludeSensitiveData: kind !== 'private' }
@@ -54,7 +56,7 @@ describe('a run that is aborted', () => {
   it.each([
     ['responses', true, responseEvents('Hi.').slice(0, 4)],
     ['chat completions', false, chatEvents('Hi.').slice(0, 3)],
-  ])('in the midst of a stream is cancelled: %s', async (_, useResponses, events) => {
+  ])('An SDK run aborted in the middle of a stream is cancelled: %s', async (_, useResponses, events) => {
     const abort = new AbortController()
     provider.answers(streamed(events, 'hang'))
     const result = await runnerOf(provider, { useResponses }).run(agent, 'Hello?', {

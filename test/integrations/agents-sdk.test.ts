@@ -5,23 +5,25 @@ import { withoutStrayRejections } from '../support/stray-rejections.ts'
 import { agent, onlyRun, parameters, runnerOf } from './agents.ts'
 import { chat, chatEvents, OPENAI_COUNTS, response, responseEvents } from './openai-api.ts'
 import { streamed, whole } from './provider.ts'
-import { app, provider } from './set-up.ts'
+import { app, provider, setUpEach } from './set-up.ts'
+
+setUpEach()
 
 beforeEach(() => {
-  // The SDK is told not to trace in tests, by NODE_ENV.
+  // NODE_ENV=test disables the SDK's tracing.
   setTracingDisabled(false)
   record()
 })
 
 afterEach(() => setTraceProcessors([]))
 
-/** In place of the processor that sends traces to OpenAI. */
+/** Replaces the processor that sends traces to OpenAI. */
 function record(start?: StartOfTrace): void {
   setTraceProcessors([agentsSdk(app.recorder, start)])
 }
 
 describe('a run of the SDK', () => {
-  it('is a run, in the session that is its group', async () => {
+  it('An SDK run becomes a run in the session of its group', async () => {
     provider.answers(whole(response('Hi.')))
     expect((await runnerOf(provider).run(agent, 'Hello?')).finalOutput).toBe('Hi.')
     const run = await onlyRun(app)
@@ -34,20 +36,20 @@ describe('a run of the SDK', () => {
     expect(JSON.stringify(run)).not.toMatch(/Hello|Hi\./)
   })
 
-  it('without a group is in a session of its own', async () => {
+  it('An SDK run without a group gets its own session', async () => {
     provider.answers(whole(response('Hi.')))
     await runnerOf(provider, { groupId: null }).run(agent, 'Hello?')
     expect((await onlyRun(app))?.sessionId).toMatch(/^trace_/)
   })
 
-  it('is what the host says of its trace', async () => {
+  it('The start function of agentsSdk() sets the session and fields of a run', async () => {
     record(({ name, metadata }) => ({ sessionId: `${metadata?.chat}`, userId: 'ada', tags: [name], provider: 'azure' }))
     provider.answers(whole(response('Hi.')))
     await runnerOf(provider, { workflowName: 'Weather', traceMetadata: { chat: 'c7' } }).run(agent, 'Hello?')
     expect(await onlyRun(app)).toMatchObject({ sessionId: 'c7', userId: 'ada', tags: ['Weather'], provider: 'azure' })
   })
 
-  it('is not recorded where the host has nothing to say of it, or throws', async () => {
+  it('agentsSdk() records no run when its start function returns nothing or throws', async () => {
     provider.answers(whole(response('Hi.')))
     record(() => undefined)
     await runnerOf(provider).run(agent, 'Hello?')
@@ -58,7 +60,7 @@ describe('a run of the SDK', () => {
     expect(await app.runs()).toEqual([])
   })
 
-  it('counts turns, tools, and tools that failed', async () => {
+  it('An SDK run counts turns, tool calls and tool errors', async () => {
     provider.answers(whole(response([{ name: 'weather' }, { name: 'broken' }])), whole(response('Sunny.')))
     await runnerOf(provider).run(agent, 'Hello?')
     const run = await onlyRun(app)
@@ -69,14 +71,14 @@ describe('a run of the SDK', () => {
     expect(run?.timings).toMatchObject({ toolMs: expect.any(Number) })
   })
 
-  it('that streams is recorded alike', async () => {
+  it('A streamed SDK run has the same counts', async () => {
     provider.answers(streamed(responseEvents('Hi.')))
     const result = await runnerOf(provider).run(agent, 'Hello?', { stream: true })
     await result.completed
     expect(await onlyRun(app)).toMatchObject({ status: 'completed', counts: { ...OPENAI_COUNTS, steps: 1 } })
   })
 
-  it('is one of several in a trace', async () => {
+  it('Two SDK runs in one trace become two runs', async () => {
     provider.answers(whole(response('Hi.')))
     await withTrace('Both', async () => {
       await runnerOf(provider).run(agent, 'Hello?')
@@ -85,7 +87,7 @@ describe('a run of the SDK', () => {
     expect(await app.runs()).toMatchObject([{ status: 'completed' }, { status: 'completed' }])
   })
 
-  it('is the first agent’s, whoever takes over', async () => {
+  it('An SDK run with a handoff keeps the name of its first agent', async () => {
     const second = new Agent({ name: 'Second', model: 'gpt-5-mini' })
     provider.answers(whole(response([{ name: 'transfer_to_Second' }])), whole(response('Hi.', 'gpt-5-mini')))
     await runnerOf(provider).run(new Agent({ name: 'First', model: 'gpt-5', handoffs: [second] }), 'Hello?')
@@ -94,19 +96,19 @@ describe('a run of the SDK', () => {
     expect(run?.usageByModel).toMatchObject([{ model: 'gpt-5-2025-08-07' }, { model: 'gpt-5-mini' }])
   })
 
-  it('of an agent that is a tool is below the one that uses it', async () => {
+  it("The run of an agent used as a tool is a child of its caller's run", async () => {
     const inner = new Agent({ name: 'Inner', model: 'gpt-5-mini' })
     const tools = [inner.asTool({ toolName: 'ask', toolDescription: 'Asks' })]
     const call = response([{ name: 'ask', args: { input: 'Well?' } }])
     provider.answers(whole(call), whole(response('Yes.', 'gpt-5-mini')), whole(response('It says yes.')))
     await runnerOf(provider).run(new Agent({ name: 'Outer', model: 'gpt-5', tools }), 'Hello?')
-    const [outer, descendants] = await byName()
+    const [outer, child] = await byName()
     expect(outer).toMatchObject({ agent: { name: 'Outer' }, counts: { modelCalls: 2, toolCalls: 1, inputTokens: 200 } })
-    expect(descendants).toMatchObject({ agent: { name: 'Inner' }, counts: OPENAI_COUNTS, parentRunId: outer?.runId })
+    expect(child).toMatchObject({ agent: { name: 'Inner' }, counts: OPENAI_COUNTS, parentRunId: outer?.runId })
   })
 })
 
-it('is completed when it stops for an approval, and goes on as another', async () => {
+it('An SDK run that stops for an approval is completed, and its resumption is a new run', async () => {
   const asks = tool({
     ...{ name: 'pay', description: 'Pays', parameters },
     needsApproval: true,
@@ -124,7 +126,7 @@ it('is completed when it stops for an approval, and goes on as another', async (
 })
 
 describe('a model of chat completions', () => {
-  it('is known as it was asked for and as it answered', async () => {
+  it('A chat completion records the requested and the answering model', async () => {
     provider.answers(whole(chat('Hi.')))
     await runnerOf(provider, { useResponses: false }).run(agent, 'Hello?')
     expect(await onlyRun(app)).toMatchObject({
@@ -134,14 +136,14 @@ describe('a model of chat completions', () => {
     })
   })
 
-  it('tells its tokens when it streams', async () => {
+  it('A streamed chat completion records its tokens', async () => {
     provider.answers(streamed(chatEvents('Hi.')))
     const result = await runnerOf(provider, { useResponses: false }).run(agent, 'Hello?', { stream: true })
     await result.completed
     expect(await onlyRun(app)).toMatchObject({ status: 'completed', counts: OPENAI_COUNTS })
   })
 
-  it('whose data is kept out of traces has the tokens that the SDK adds up', async () => {
+  it('A run without sensitive trace data takes the token totals of the SDK', async () => {
     provider.answers(whole(chat('Hi.')))
     await runnerOf(provider, { useResponses: false, traceIncludeSensitiveData: false }).run(agent, 'Hello?')
     const run = await onlyRun(app)
@@ -153,7 +155,7 @@ describe('a model of chat completions', () => {
   })
 })
 
-it('tells no tokens where the SDK adds up those of an agent below with them', async () => {
+it('A run records no token totals of the SDK that include those of a child run', async () => {
   const inner = new Agent({ name: 'Inner', model: 'gpt-5-mini' })
   const tools = [inner.asTool({ toolName: 'ask', toolDescription: 'Asks' })]
   const call = { id: 'call_1', type: 'function', function: { name: 'ask', arguments: '{"input":"Well?"}' } }
@@ -162,12 +164,12 @@ it('tells no tokens where the SDK adds up those of an agent below with them', as
   provider.answers(whole(asks), whole(chat('Yes.')), whole(chat('It says yes.')))
   const runner = runnerOf(provider, { useResponses: false, traceIncludeSensitiveData: false })
   await runner.run(new Agent({ name: 'Outer', model: 'gpt-5', tools }), 'Hello?')
-  const [outer, descendants] = await byName()
+  const [outer, child] = await byName()
   expect(outer?.counts).toEqual({ modelCalls: 2, unmeteredCalls: 2, steps: 2, toolCalls: 1 })
-  expect(descendants?.counts).toMatchObject({ modelCalls: 1, inputTokens: 100, outputTokens: 20 })
+  expect(child?.counts).toMatchObject({ modelCalls: 1, inputTokens: 100, outputTokens: 20 })
 })
 
-it('tells nothing of a cache that nobody told of, where the SDK adds up', async () => {
+it('A run records no cache tokens when the provider reported none', async () => {
   const usage = { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 }
   provider.answers(whole({ ...chat('Hi.'), usage }))
   await runnerOf(provider, { useResponses: false, traceIncludeSensitiveData: false }).run(agent, 'Hello?')

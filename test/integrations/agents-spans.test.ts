@@ -1,9 +1,11 @@
 import { type AgentsSpan, agentsSdk } from 'sallyport/integrations'
 import { describe, expect, it } from 'vitest'
 import { onlyRun } from './agents.ts'
-import { app } from './set-up.ts'
+import { app, setUpEach } from './set-up.ts'
 
-/** A span as the SDK tells of it; its kind is what its id begins with. */
+setUpEach()
+
+/** A span of the SDK, whose kind is the prefix of its id. */
 const spanOf = (spanId: string, more: Partial<AgentsSpan> & { readonly name?: string } = {}): AgentsSpan => {
   const { name, ...rest } = more
   const [type = ''] = spanId.split('_', 1)
@@ -11,8 +13,8 @@ const spanOf = (spanId: string, more: Partial<AgentsSpan> & { readonly name?: st
   return { spanId, parentId: type === 'task' ? null : 'task_1', traceId: 't1', spanData, error: null, ...rest }
 }
 
-describe('what is remembered', () => {
-  it('is no more than a thousand traces that were never ended', async () => {
+describe('memory of the processor', () => {
+  it('agentsSdk() remembers at most a thousand traces that never ended', async () => {
     const processor = agentsSdk(app.recorder)
     for (let number = 0; number <= 1000; number++)
       await processor.onTraceStart({ traceId: `t${number}`, name: 'Flow', groupId: `g${number}` })
@@ -27,7 +29,7 @@ describe('what is remembered', () => {
     ])
   })
 
-  it('is no span of a task that has ended', async () => {
+  it('agentsSdk() forgets the spans of a task that has ended', async () => {
     const processor = agentsSdk(app.recorder)
     await processor.onSpanStart(spanOf('task_1'))
     await processor.onSpanStart(spanOf('turn_1'))
@@ -40,7 +42,7 @@ describe('what is remembered', () => {
   })
 })
 
-it('rejects nothing, whatever the host says of a run and the SDK of an error', async () => {
+it('agentsSdk() resolves for invalid run data and for errors of any shape', async () => {
   const circular: Record<string, unknown> = {}
   circular.self = circular
   const odd = agentsSdk(app.recorder, () => ({ sessionId: 's1', metadata: circular }) as never)
@@ -62,12 +64,12 @@ describe('a call that fails', () => {
   }
 
   it.each(['InternalServerError: 500 transaction aborted', 'Error: abort code 7', '409 Request was aborted'])(
-    'is no abort because its error speaks of one: %s',
+    'A model error that only mentions an abort fails the run: %s',
     async (text) => expect(await ended(text)).toMatchObject({ status: 'failed', counts: { modelErrors: 1 } }),
   )
 
   it.each(['AbortError: This operation was aborted', 'Error: Request was aborted.', 'APIUserAbortError'])(
-    'is one where its error is: %s',
+    'An abort error of the SDK cancels the run: %s',
     async (text) => {
       const run = await ended(text)
       expect(run?.status).toBe('cancelled')
@@ -76,7 +78,7 @@ describe('a call that fails', () => {
   )
 })
 
-it('does not cut the name of an agent within a letter', async () => {
+it('A cut agent name contains no lone surrogate', async () => {
   const processor = agentsSdk(app.recorder)
   await processor.onSpanStart(spanOf('task_1'))
   await processor.onSpanStart(spanOf('agent_1', { name: `${'x'.repeat(127)}👋` }))

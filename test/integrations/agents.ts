@@ -17,10 +17,10 @@ const broken: Tool = tool({
   },
 })
 
-/** An agent with a tool that works, and one that does not. */
+/** An agent with one tool that works and one that fails. */
 export const agent: Agent = new Agent({ name: 'Forecaster', model: 'gpt-5', tools: [weather, broken] })
 
-/** A runner whose models are the provider's. */
+/** A runner that uses the models of the provider. */
 export function runnerOf(
   { url }: Provider,
   config: Omit<NonNullable<ConstructorParameters<typeof Runner>[0]>, 'groupId'> & {
@@ -34,7 +34,7 @@ export function runnerOf(
   return new Runner({ modelProvider, ...(groupId && { groupId }), ...rest })
 }
 
-/** The one run that a host has. */
+/** The only run of the host. */
 export async function onlyRun(app: TestApp): Promise<Run | undefined> {
   const runs = await app.runs()
   expect(runs).toHaveLength(1)

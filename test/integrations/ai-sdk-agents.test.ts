@@ -7,7 +7,9 @@ import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
 import { chatEvents, OPENAI_COUNTS, response, responseEvents } from './openai-api.ts'
 import { streamed, whole } from './provider.ts'
-import { app, provider } from './set-up.ts'
+import { app, provider, setUpEach } from './set-up.ts'
+
+setUpEach()
 
 const openai = (fetch?: typeof globalThis.fetch) =>
   createOpenAI({ apiKey: 'key', baseURL: `${provider.url}/v1`, ...(fetch && { fetch }) })
@@ -18,7 +20,7 @@ const WITH_A_TOOL = {
 }
 
 describe('an agent', () => {
-  it('that is made for a run', async () => {
+  it('An agent made for a run records its calls', async () => {
     provider.answers(whole(response([{ name: 'weather' }])), whole(response('Sunny.')))
     const run = await app.recorded(async (run) => {
       const agent = new ToolLoopAgent({ ...aiSdk(run, openai()('gpt-5')), tools })
@@ -27,7 +29,7 @@ describe('an agent', () => {
     expect(run.counts).toEqual(WITH_A_TOOL)
   })
 
-  it('that is made once, and given its run by each call', async () => {
+  it('An agent made once records each call into the given run', async () => {
     const model = openai()('gpt-5')
     const agent = new ToolLoopAgent({
       model,
@@ -42,7 +44,7 @@ describe('an agent', () => {
     }
   })
 
-  it('that streams', async () => {
+  it('A streaming agent records its call', async () => {
     provider.answers(streamed(responseEvents('Hi.')))
     const run = await app.recorded(async (run) => {
       const agent = new ToolLoopAgent({ ...aiSdk(run, openai()('gpt-5')), tools })
@@ -53,7 +55,7 @@ describe('an agent', () => {
 })
 
 describe('a run that ends with its stream', () => {
-  /** As a handler does it that gives out its stream and returns. */
+  /** A request handler that returns its stream at once. */
   function handle(run: RecordedRun, abortSignal: AbortSignal) {
     return streamText({
       ...aiSdk(run, openai()('gpt-5')),
@@ -64,21 +66,21 @@ describe('a run that ends with its stream', () => {
     }).toUIMessageStreamResponse()
   }
 
-  it('is completed, with what it used', async () => {
+  it('A run completed by onFinish of its stream has its usage', async () => {
     provider.answers(streamed(responseEvents('Hi.')))
     const { signal } = new AbortController()
     await handle(app.recorder.start({ sessionId: 's1', signal }), signal).text()
     expect(await app.runs()).toMatchObject([{ status: 'completed', counts: OPENAI_COUNTS, finishReason: 'stop' }])
   })
 
-  it('is failed, with what went wrong', async () => {
+  it('A run failed by onError of its stream has the error', async () => {
     provider.answers(whole({ error: { message: 'No' } }, 400))
     const { signal } = new AbortController()
     await handle(app.recorder.start({ sessionId: 's1', signal }), signal).text()
     expect(await app.runs()).toMatchObject([{ status: 'failed', error: { message: 'No' }, counts: { modelErrors: 1 } }])
   })
 
-  it('is cancelled, when its caller leaves', async () => {
+  it('A run is cancelled when its caller leaves the stream', async () => {
     const abort = new AbortController()
     provider.answers(streamed(responseEvents('Hi.').slice(0, 4), 'hang'))
     const answer = handle(app.recorder.start({ sessionId: 's1', signal: abort.signal }), abort.signal)
@@ -90,7 +92,7 @@ describe('a run that ends with its stream', () => {
   })
 })
 
-it('can be recorded by its fetch instead', async () => {
+it('recordingFetch() records a model of the AI SDK', async () => {
   provider.answers(streamed(chatEvents('Hi.')))
   const run = await app.recorded(async (run) => {
     const { text } = streamText({ model: openai(recordingFetch(run)).chat('gpt-5'), prompt: 'Hello?' })
@@ -99,7 +101,7 @@ it('can be recorded by its fetch instead', async () => {
   expect(run).toMatchObject({ provider: 'openai', model: 'gpt-5', counts: OPENAI_COUNTS, finishReason: 'stop' })
 })
 
-it('knows the provider by the name of the model, and wraps what has secrets', async () => {
+it('aiSdk() takes the provider from the model, and wraps a class with private fields', async () => {
   class Secretive implements LanguageModelV3 {
     readonly specificationVersion = 'v3' as const
     readonly provider = 'acme.chat.v2'

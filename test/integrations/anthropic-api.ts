@@ -1,8 +1,8 @@
-/** What Anthropic's API answers, as far as its client reads it. */
+/** Answers of Anthropic's API, with the fields that its client reads. */
 
 const MODEL = 'claude-haiku-4-5-20251001'
 
-/** The counts that a run has after one answered call: what was read from and written to the cache is input. */
+/** The counts of a run after one call. Tokens read from and written to the cache are input. */
 export const ANTHROPIC_COUNTS = {
   inputTokens: 100,
   cacheReadTokens: 60,
@@ -20,7 +20,7 @@ export function message(text: string): object {
   }
 }
 
-/** The events of a streamed message. The output is told twice: a first few tokens at the start, and all of them at the end. */
+/** The events of a streamed message. The first event reports some output tokens, the last one all of them. */
 export function messageEvents(text: string): object[] {
   const begun = { ...message(''), content: [], stop_reason: null, usage: { ...INPUT, output_tokens: 1 } }
   return [

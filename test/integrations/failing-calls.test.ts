@@ -5,35 +5,37 @@ import { ANTHROPIC_COUNTS, message, messageEvents } from './anthropic-api.ts'
 import { anthropicOf, CHAT, MESSAGE, openaiOf, RESPONSE, read } from './clients.ts'
 import { chat, chatEvents, OPENAI_COUNTS, response, responseEvents } from './openai-api.ts'
 import { busy, stopProviders, streamed, whole } from './provider.ts'
-import { app, provider } from './set-up.ts'
+import { app, provider, setUpEach } from './set-up.ts'
 
-describe('a call that goes wrong', () => {
-  it('and is made again by the client is one call, with its retries', async () => {
+setUpEach()
+
+describe('a call that fails', () => {
+  it('An OpenAI call that succeeds after retries is one call with its retries', async () => {
     provider.answers(busy, busy, whole(chat('Hi.')))
     const run = await app.recorded((run) => openaiOf(run, provider).chat.completions.create(CHAT))
     expect(run.counts).toEqual({ ...OPENAI_COUNTS, retries: 2, modelErrors: 2 })
   })
 
-  it('and is made again by Anthropic’s client, likewise', async () => {
+  it('An Anthropic call that succeeds after a retry is one call with its retry', async () => {
     provider.answers(busy, whole(message('Hi.')))
     const run = await app.recorded((run) => anthropicOf(run, provider).messages.create(MESSAGE))
     expect(run.counts).toEqual({ ...ANTHROPIC_COUNTS, retries: 1, modelErrors: 1 })
   })
 
-  it('for good is no call; its model is known', async () => {
+  it('A call that fails for good is a model error without a call', async () => {
     provider.answers(whole({ error: { message: 'No' } }, 400))
     const run = await app.failed((run) => openaiOf(run, provider).chat.completions.create(CHAT))
     expect(run).toMatchObject({ status: 'failed', provider: 'openai', model: 'gpt-5', counts: { modelErrors: 1 } })
     expect(run.counts).toEqual({ modelErrors: 1 })
   })
 
-  it('before it reaches anybody, likewise', async () => {
+  it('A call without a connection is a model error without a call', async () => {
     await stopProviders()
     const run = await app.failed((run) => openaiOf(run, provider).chat.completions.create(CHAT, { maxRetries: 0 }))
     expect(run.counts).toEqual({ modelErrors: 1 })
   })
 
-  it('in the midst of its answer has what was told until then, and its reader the error', async () => {
+  it('A stream that breaks off has the tokens so far, and its reader gets the error', async () => {
     provider.answers(streamed(messageEvents('Hi.').slice(0, 5), 'cut'))
     const run = await app.failed(async (run) => {
       await read(await anthropicOf(run, provider).messages.create({ ...MESSAGE, stream: true }))
@@ -54,7 +56,7 @@ describe('a call that goes wrong', () => {
       type: 'response.failed',
       response: { ...response(''), status: 'failed', error: { code: 'server_error' }, usage: null },
     },
-  ])('and says so in a stream of OpenAI’s is a failure: $type', async (event) => {
+  ])('An OpenAI stream with an error event is a failed call: $type', async (event) => {
     provider.answers(streamed([...responseEvents('Hi.').slice(0, 4), event]))
     const run = await app.recorded(async (run) => {
       await read(await openaiOf(run, provider).responses.create({ ...RESPONSE, stream: true })).catch(() => {})
@@ -62,7 +64,7 @@ describe('a call that goes wrong', () => {
     expect(run.counts).toEqual({ modelCalls: 1, unmeteredCalls: 1, modelErrors: 1 })
   })
 
-  it('and says so in its stream is a failure', async () => {
+  it('An Anthropic stream with an error event is a failed call', async () => {
     const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Busy' } }
     provider.answers(streamed([...messageEvents('Hi.').slice(0, 2), overloaded]))
     const run = await app.failed(async (run) => {
@@ -73,7 +75,7 @@ describe('a call that goes wrong', () => {
 })
 
 describe('a call that is aborted', () => {
-  it('because its time ran out is an error', async () => {
+  it('A call aborted by a time-out signal is a model error', async () => {
     const signal = AbortSignal.abort(new DOMException('Too late', 'TimeoutError'))
     const run = await app.recorded(async (run) => {
       const send = recordingFetch(run, { fetch: async (_, init) => Promise.reject(init?.signal?.reason) })
@@ -82,7 +84,7 @@ describe('a call that is aborted', () => {
     expect(run.counts).toEqual({ modelErrors: 1 })
   })
 
-  it('by the client, because its own time ran out, looks like any other', async () => {
+  it('A call that the client times out itself is not counted', async () => {
     provider.answers(() => {})
     const run = await app.failed((run) =>
       openaiOf(run, provider).chat.completions.create(CHAT, { timeout: 1, maxRetries: 0 }),
@@ -91,7 +93,7 @@ describe('a call that is aborted', () => {
     expect(run).not.toHaveProperty('counts')
   })
 
-  it('by the signal of a Request is no error', async () => {
+  it('A call aborted by the signal of its Request is not counted', async () => {
     const abort = new AbortController()
     provider.answers(() => abort.abort(new Error('Enough')))
     const run = await app.recorded(async (run) => {
@@ -102,7 +104,7 @@ describe('a call that is aborted', () => {
     expect(run).not.toHaveProperty('counts')
   })
 
-  it('and then left is one call', async () => {
+  it('A call that is aborted and then left is one call', async () => {
     provider.answers(streamed(chatEvents('Hi.'), 'hang'))
     const abort = new AbortController()
     const run = await app.recorded(async (run) => {
@@ -117,7 +119,7 @@ describe('a call that is aborted', () => {
     expect(run.counts).toMatchObject({ modelCalls: 1 })
   })
 
-  it('before its answer is no error', async () => {
+  it('A call aborted before its answer is not counted', async () => {
     const abort = new AbortController()
     provider.answers(() => abort.abort())
     const work = (run: RecordedRun) => openaiOf(run, provider).chat.completions.create(CHAT, { signal: abort.signal })
@@ -126,7 +128,7 @@ describe('a call that is aborted', () => {
     expect(run.counts).toBeUndefined()
   })
 
-  it('by leaving its stream ends there, and lets the provider go', async () => {
+  it('A stream that its reader leaves closes its connection and keeps its tokens', async () => {
     const events = messageEvents('Hi.').slice(0, 5)
     const left = new Promise((resolve) => {
       provider.answers((answer) => {

@@ -4,7 +4,7 @@ import type { Members } from '../../src/integrations/untyped.ts'
 
 const utf8 = new TextEncoder()
 
-/** What is given out of a text that comes in pieces of so many bytes. */
+/** Values that the feed emits for a text in pieces of `size` bytes. */
 function fed(text: string, { isStreamed = true, size = text.length } = {}): Members[] {
   const given: Members[] = []
   const feed = jsonFeed(isStreamed, (value) => given.push(value))
@@ -15,28 +15,28 @@ function fed(text: string, { isStreamed = true, size = text.length } = {}): Memb
 }
 
 describe('a stream of events', () => {
-  it('is given out event by event, also the last, whose line has no end', () => {
+  it('jsonFeed() emits each event, and the last one without a line end', () => {
     expect(fed('event: a\ndata: {"n":1}\n\ndata: [DONE]\n\ndata:{"n":2}')).toEqual([{ n: 1 }, { n: 2 }])
   })
 
-  it('is given out whole lines at a time: what breaks off is not', () => {
+  it('jsonFeed() does not emit an incomplete event', () => {
     expect(fed('data: {"n":1}\n\ndata: {"n":')).toEqual([{ n: 1 }])
   })
 
-  it('passes over an event that is too long, at its end as in its midst', () => {
+  it('jsonFeed() skips an event that is too long, in the middle and at the end', () => {
     const long = `data: {"x":"${'x'.repeat(4 * 1024 * 1024)}"}`
     expect(fed(`${long}\ndata: {"n":1}\n${long}`, { size: 65_536 })).toEqual([{ n: 1 }])
   })
 
-  it('passes over all of an event that is too long, whatever its rest looks like', () => {
+  it('jsonFeed() skips the whole rest of an event that is too long', () => {
     const size = 4 * 1024 * 1024
     expect(fed(`${'x'.repeat(size)}x${'x'.repeat(size - 1)}data: {"n":1}\ndata: {"n":2}\n`, { size })).toEqual([
       { n: 2 },
     ])
   })
 
-  // In quadratic time it takes minutes, and the runner gives it up.
-  it('of one long event is read in linear time', () => {
+  // Quadratic time would take minutes and exceed the time-out.
+  it('jsonFeed() reads one long event in linear time', () => {
     const length = 4 * 1024 * 1024 - 100
     const [value] = fed(`data: {"x":"${'x'.repeat(length)}"}\n\n`, { size: 64 })
     expect(String(value?.x)).toHaveLength(length)
@@ -44,7 +44,7 @@ describe('a stream of events', () => {
 })
 
 describe('a whole answer', () => {
-  it('is given out at its end, wherever it is cut', () => {
+  it('jsonFeed() emits a whole answer at its end, from pieces of any size', () => {
     expect(fed('{"greeting":"Grüß 👋"}', { isStreamed: false, size: 1 })).toEqual([{ greeting: 'Grüß 👋' }])
   })
 })

@@ -1,13 +1,15 @@
 import { aiSdk, type RecordableModel } from 'sallyport/integrations'
 import { describe, expect, it } from 'vitest'
-import { app } from './set-up.ts'
+import { app, setUpEach } from './set-up.ts'
+
+setUpEach()
 
 const USAGE = { inputTokens: { total: 100, cacheRead: 40, cacheWrite: 0 }, outputTokens: { total: 20, reasoning: 5 } }
 const ANSWER = { content: [{ type: 'text' }], usage: USAGE, finishReason: { unified: 'stop' } }
 const COUNTS = { modelCalls: 1, inputTokens: 100, cacheReadTokens: 40, cacheWriteTokens: 0, outputTokens: 20 }
 const OPTIONS = { prompt: [] } as never
 
-/** A model that gives these, whatever they are. */
+/** A model with this answer and stream, of any shape. */
 const modelOf = (answer: unknown, stream: unknown = ReadableStream.from([])) => ({
   provider: 'acme.chat',
   modelId: 'm1',
@@ -15,7 +17,7 @@ const modelOf = (answer: unknown, stream: unknown = ReadableStream.from([])) => 
   doStream: async (_options: never) => ({ stream: stream as ReadableStream<{ type: string }> }),
 })
 
-describe('an answer that is not as it should be', () => {
+describe('malformed answers', () => {
   it.each([
     [
       'has no details of its tokens',
@@ -23,16 +25,16 @@ describe('an answer that is not as it should be', () => {
     ],
     ['has no usage', { content: ANSWER.content }],
     ['has no content', { ...ANSWER, usage: undefined, content: undefined }],
-    ['has content that is none', { ...ANSWER, usage: undefined, content: [null] }],
-    ['is none', undefined],
-  ])('is the caller’s all the same, and an unmetered call: it %s', async (_, answer) => {
+    ['has null for a content part', { ...ANSWER, usage: undefined, content: [null] }],
+    ['is undefined', undefined],
+  ])('aiSdk() passes on an answer that %s, as an unmetered call', async (_, answer) => {
     const run = await app.recorded(async (run) => {
       expect(await aiSdk(run, modelOf(answer)).model.doGenerate(OPTIONS)).toBe(answer)
     })
     expect(run.counts).toEqual({ modelCalls: 1, unmeteredCalls: 1 })
   })
 
-  it('is the caller’s where it is a stream that has no parts', async () => {
+  it('aiSdk() passes on malformed stream parts, as an unmetered call', async () => {
     const parts = [null, { type: 'finish', usage: 7, finishReason: 'stop' }]
     const run = await app.recorded(async (run) => {
       const { stream } = await aiSdk(run, modelOf(ANSWER, ReadableStream.from(parts))).model.doStream(OPTIONS)
@@ -43,7 +45,7 @@ describe('an answer that is not as it should be', () => {
     expect(run.counts).toEqual({ modelCalls: 1, unmeteredCalls: 1 })
   })
 
-  it.each([null, 'Hi.'])('is the caller’s where its stream is none: %s', async (stream) => {
+  it.each([null, 'Hi.'])('aiSdk() passes on an answer whose stream is not one: %s', async (stream) => {
     const run = await app.recorded(async (run) => {
       expect(await aiSdk(run, modelOf(ANSWER, stream)).model.doStream(OPTIONS)).toEqual({ stream })
     })
@@ -51,7 +53,7 @@ describe('an answer that is not as it should be', () => {
   })
 })
 
-it('a stream that fails and is then left is one call', async () => {
+it('A stream that fails and is then left is one call', async () => {
   let source: ReadableStreamDefaultController<unknown> | undefined
   const broken = new ReadableStream({
     start(controller) {
@@ -70,15 +72,15 @@ it('a stream that fails and is then left is one call', async () => {
   expect(run.counts).toEqual({ modelCalls: 1, unmeteredCalls: 1, modelErrors: 1 })
 })
 
-describe('a model that is recorded', () => {
-  it('may be frozen', async () => {
+describe('a recorded model', () => {
+  it('aiSdk() records a frozen model', async () => {
     const run = await app.recorded(async (run) => {
       expect(await aiSdk(run, Object.freeze(modelOf(ANSWER))).model.doGenerate(OPTIONS)).toBe(ANSWER)
     })
     expect(run.counts).toEqual({ ...COUNTS, reasoningTokens: 5 })
   })
 
-  it('is what it was: its class, and what it has', () => {
+  it('A recorded model keeps its class and properties', () => {
     class Model {
       readonly provider = 'acme'
       readonly modelId = 'm1'

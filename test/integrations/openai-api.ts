@@ -1,4 +1,4 @@
-/** What OpenAI's API answers, as far as its clients read it. */
+/** Answers of OpenAI's API, with the fields that its clients read. */
 
 const CHAT_USAGE = {
   prompt_tokens: 100,
@@ -15,7 +15,7 @@ const RESPONSE_USAGE = {
   total_tokens: 120,
 }
 
-/** The counts that a run has after one answered call. */
+/** The counts of a run after one call. */
 export const OPENAI_COUNTS = {
   inputTokens: 100,
   cacheReadTokens: 40,
@@ -36,7 +36,7 @@ export function chat(content: string, model = 'gpt-5-2025-08-07'): object {
   }
 }
 
-/** The events of a streamed chat completion; the usage comes last, for those who asked for it. */
+/** The events of a streamed chat completion. The usage comes last, if requested. */
 export function chatEvents(content: string, { usage = true }: { usage?: boolean } = {}): (object | string)[] {
   const chunk = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_760_000_000, model: 'gpt-5-2025-08-07' }
   const choice = (delta: object, finish_reason: string | null = null) => ({
@@ -53,7 +53,7 @@ export function chatEvents(content: string, { usage = true }: { usage?: boolean 
   ]
 }
 
-/** A response with a text, or with calls of tools. */
+/** A response with a text or with tool calls. */
 export function response(output: string | readonly ToolCall[], model = 'gpt-5-2025-08-07'): object {
   const items =
     typeof output === 'string'

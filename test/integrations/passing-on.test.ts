@@ -4,19 +4,21 @@ import { recordingFetch } from 'sallyport/integrations'
 import { describe, expect, it } from 'vitest'
 import { chat, chatEvents, OPENAI_COUNTS } from './openai-api.ts'
 import { streamed, textOf } from './provider.ts'
-import { app, provider } from './set-up.ts'
+import { app, provider, setUpEach } from './set-up.ts'
+
+setUpEach()
 
 const POST = { method: 'POST', body: '{"model":"gpt-5"}' }
 const CHAT = 'https://api.example/v1/chat/completions'
 const EVENTS = { headers: { 'content-type': 'text/event-stream' } }
 const MEBIBYTE = 1024 * 1024
 
-/** The run that a call is recorded into whose fetch gives this. */
+/** The run of one call whose fetch returns this response. */
 const answering = (response: Response, read: (response: Response) => unknown = (r) => r.arrayBuffer()) =>
   app.recorded(async (run) => read(await recordingFetch(run, { fetch: async () => response })(CHAT, POST)))
 
 describe('an answer', () => {
-  it('comes byte for byte, with all that belongs to it', async () => {
+  it('recordingFetch() passes on an answer byte for byte, with its status and headers', async () => {
     const bytes = Uint8Array.from({ length: 5000 }, (_, index) => (index * 7) % 256)
     provider.answers((answer) => answer.writeHead(200, 'Fine', { 'x-request-id': 'r1' }).end(bytes))
     await app.recorded(async (run) => {
@@ -29,7 +31,7 @@ describe('an answer', () => {
     })
   })
 
-  it('is read no faster than its reader reads', async () => {
+  it('recordingFetch() reads an answer no faster than its reader', async () => {
     let pulled = 0
     const source = new ReadableStream<Uint8Array>(
       { pull: (controller) => controller.enqueue(new Uint8Array([++pulled])) },
@@ -46,14 +48,14 @@ describe('an answer', () => {
     })
   })
 
-  it('that is cancelled has its source cancelled, for the same reason', async () => {
+  it('Cancelling an answer cancels its source with the same reason', async () => {
     const reasons: unknown[] = []
     const source = new ReadableStream<Uint8Array>({ cancel: (reason) => void reasons.push(reason) })
     await answering(new Response(source, EVENTS), (response) => response.body?.cancel('enough'))
     expect(reasons).toEqual(['enough'])
   })
 
-  it('that is aborted while nobody reads it ends its call', async () => {
+  it('A call ends when its unread answer is aborted', async () => {
     provider.answers(streamed(chatEvents('Hi.').slice(0, 2), 'hang'))
     const abort = new AbortController()
     const run = await app.recorded(async (run) => {
@@ -65,7 +67,7 @@ describe('an answer', () => {
     expect(run.counts).toEqual({ modelCalls: 1, unmeteredCalls: 1 })
   })
 
-  it('that nobody can look into is passed on as it is', async () => {
+  it('recordingFetch() returns an unreadable body unchanged', async () => {
     const locked = Response.json(chat('Hi.'))
     locked.body?.getReader()
     const foreign = { ok: true, body: Readable.from('Hi.') } as unknown as Response
@@ -76,7 +78,7 @@ describe('an answer', () => {
   })
 
   it.each(['<html>', 'null', '[]', '{"choices":7,"usage":"much","model":[]}', '{"usage":{"prompt_tokens":-1.5}}'])(
-    'that is not what it should be is an unmetered call: %s',
+    'recordingFetch() records a malformed answer as an unmetered call: %s',
     async (text) => {
       const run = await answering(new Response(text), async (response) => expect(await response.text()).toBe(text))
       expect(run.counts).toEqual({ modelCalls: 1, unmeteredCalls: 1 })
@@ -85,7 +87,7 @@ describe('an answer', () => {
 })
 
 it.each(['{"model":"m","type":{"toString":1}}', '{"model":"m","usage":{"input_tokens":{"valueOf":1,"toString":1}}}'])(
-  'passes on what it cannot make sense of: %s',
+  'recordingFetch() passes on malformed members unchanged: %s',
   async (text) => {
     const run = await app.recorded(async (run) => {
       const send = recordingFetch(run, { fetch: async () => new Response(text) })
@@ -96,20 +98,20 @@ it.each(['{"model":"m","type":{"toString":1}}', '{"model":"m","usage":{"input_to
   },
 )
 
-it('knows a stream by its type, in whatever letters', async () => {
+it('recordingFetch() ignores case in the media type of a stream', async () => {
   const text = chatEvents('Hi.').map(textOf).join('')
   const run = await answering(new Response(text, { headers: { 'content-type': 'Text/Event-Stream' } }))
   expect(run.counts).toEqual(OPENAI_COUNTS)
 })
 
-it('reads a whole answer alike, wherever it is cut', async () => {
+it('recordingFetch() reads a whole answer from pieces of any size', async () => {
   const bytes = new TextEncoder().encode(JSON.stringify(chat('Hi.', 'größe-👋')))
   const run = await answering(new Response(ReadableStream.from([...bytes].map((byte) => new Uint8Array([byte])))))
   expect(run).toMatchObject({ responseModel: 'größe-👋', counts: OPENAI_COUNTS })
 })
 
-describe('what is held of an answer', () => {
-  it('is one event at most, and 4 MiB: a longer one is passed over', async () => {
+describe('memory per answer', () => {
+  it('recordingFetch() skips an event of more than 4 MiB', async () => {
     const [first, ...rest] = chatEvents('Hi.').map(textOf)
     const long = `data: {"delta":"${'x'.repeat(5 * MEBIBYTE)}"}\n\n`
     const text = [first, long, ...rest].join('')
@@ -119,13 +121,13 @@ describe('what is held of an answer', () => {
     expect(run.counts).toEqual(OPENAI_COUNTS)
   })
 
-  it('of a whole one is 4 MiB: a longer one is not metered', async () => {
+  it('A whole answer of more than 4 MiB is an unmetered call', async () => {
     const run = await answering(Response.json(chat('x'.repeat(5 * MEBIBYTE))))
     expect(run.counts).toEqual({ modelCalls: 1, unmeteredCalls: 1 })
   })
 })
 
-it('reads events alike, wherever they are cut and however their lines end', async () => {
+it('recordingFetch() reads events with any line ends from pieces of any size', async () => {
   const text = chatEvents('Grüß 👋').map(textOf).join('')
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 40 }), fc.boolean(), async (size, hasReturns) => {
@@ -144,7 +146,7 @@ it('reads events alike, wherever they are cut and however their lines end', asyn
   )
 })
 
-describe('a request for something else', () => {
+describe('other requests', () => {
   it.each([
     ['GET', '/v1/models'],
     ['GET', '/v1/responses/resp_1'],
@@ -152,7 +154,7 @@ describe('a request for something else', () => {
     ['POST', '/v1/threads/t1/messages'],
     ['POST', '/v1/messages/count_tokens'],
     ['POST', '/v1/messages/batches'],
-  ])('passes by: %s %s', async (method, path) => {
+  ])('recordingFetch() does not record %s %s', async (method, path) => {
     const response = Response.json(chat('Hi.'))
     const run = await app.recorded(async (run) => {
       const send = recordingFetch(run, { fetch: async () => response })
@@ -167,7 +169,7 @@ it.each([
   ['a string', 'https://api.example/openai/deployments/d1/chat/completions?api-version=1'],
   ['a URL', new URL('https://api.example/v1/responses')],
   ['a Request', new Request(CHAT, { method: 'POST', body: '{}' })],
-])('knows a call by its address as %s', async (_, input) => {
+])('recordingFetch() recognises a model call from %s', async (_, input) => {
   const run = await app.recorded(async (run) => {
     const send = recordingFetch(run, { fetch: async () => Response.json(chat('Hi.')) })
     const init = input instanceof Request ? undefined : POST
@@ -176,7 +178,7 @@ it.each([
   expect(run).toMatchObject({ responseModel: 'gpt-5-2025-08-07', counts: OPENAI_COUNTS })
 })
 
-it('passes on what its fetch throws, and counts it', async () => {
+it('recordingFetch() rethrows the error of its fetch and counts a model error', async () => {
   const down = new TypeError('fetch failed')
   const run = await app.recorded(async (run) => {
     const send = recordingFetch(run, { fetch: () => Promise.reject(down) })

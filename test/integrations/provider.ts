@@ -3,21 +3,21 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 
-/** How a provider answers one request. */
+/** Answers one request. */
 export type Answer = (response: ServerResponse) => unknown
 
-/** What a client sent. */
+/** A request of a client. */
 export interface Asked {
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** A provider's HTTP API on this machine, which answers by script. */
+/** HTTP server in place of a provider's API, which answers by a script. */
 export interface Provider {
   readonly url: string
   readonly asked: readonly Asked[]
-  /** Answers one request after the other with these; the last of them goes on. */
+  /** Sets the answers to the next requests; the last one repeats. */
   answers(...script: readonly Answer[]): void
 }
 
@@ -48,7 +48,7 @@ export async function startProvider(): Promise<Provider> {
   }
 }
 
-/** Stops all that were started: for `afterEach`. */
+/** Stops all providers; for `afterEach`. */
 export async function stopProviders(): Promise<void> {
   for (const stop of stops.splice(0)) await stop()
 }
@@ -59,14 +59,14 @@ export function whole(body: object, status = 200, headers: Record<string, string
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
 }
 
-/** Refuses, and has the client try again at once. */
+/** Answers 429, and has the client retry at once. */
 export const busy: Answer = whole({ error: { type: 'rate_limit_error', message: 'Slow down' } }, 429, {
   'retry-after-ms': '1',
 })
 
 /**
- * Answers with server-sent events, each with its name where it has a `type`. What comes of it after the last of them:
- * `end`, a `cut` connection, or nothing more.
+ * Answers with server-sent events, named by their `type`, and then ends (`end`), breaks the connection (`cut`) or sends
+ * nothing more (`hang`).
  */
 export function streamed(events: readonly (object | string)[], after: 'end' | 'cut' | 'hang' = 'end'): Answer {
   return async (response) => {
@@ -79,7 +79,7 @@ export function streamed(events: readonly (object | string)[], after: 'end' | 'c
   }
 }
 
-/** A server-sent event, as it goes over the wire. */
+/** The text of one server-sent event. */
 export function textOf(event: object | string): string {
   if (typeof event === 'string') return `data: ${event}\n\n`
   const name = 'type' in event ? `event: ${event.type}\n` : ''

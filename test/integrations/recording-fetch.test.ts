@@ -4,7 +4,9 @@ import { ANTHROPIC_COUNTS, message, messageEvents } from './anthropic-api.ts'
 import { anthropicOf, CHAT, MESSAGE, openai, openaiOf, RESPONSE, read } from './clients.ts'
 import { chat, chatEvents, OPENAI_COUNTS, response, responseEvents } from './openai-api.ts'
 import { streamed, whole } from './provider.ts'
-import { app, provider } from './set-up.ts'
+import { app, provider, setUpEach } from './set-up.ts'
+
+setUpEach()
 
 const OPENAI_RUN = { provider: 'openai', model: 'gpt-5', responseModel: 'gpt-5-2025-08-07', counts: OPENAI_COUNTS }
 const ANTHROPIC_RUN = {
@@ -15,7 +17,7 @@ const ANTHROPIC_RUN = {
 }
 
 describe('a whole answer', () => {
-  it('of a chat completion is a call with its tokens', async () => {
+  it('A chat completion is recorded as one call with its tokens', async () => {
     provider.answers(whole(chat('Hi.')))
     const run = await app.recorded(async (run) => {
       const answer = await openaiOf(run, provider).chat.completions.create(CHAT)
@@ -27,7 +29,7 @@ describe('a whole answer', () => {
     expect(run).not.toHaveProperty('usageByModel')
   })
 
-  it('of a response is a call with its tokens', async () => {
+  it('A response is recorded as one call with its tokens', async () => {
     provider.answers(whole(response('Hi.')))
     const run = await app.recorded(async (run) => {
       expect((await openaiOf(run, provider).responses.create(RESPONSE)).output_text).toBe('Hi.')
@@ -35,21 +37,21 @@ describe('a whole answer', () => {
     expect(run).toMatchObject({ ...OPENAI_RUN, finishReason: 'completed' })
   })
 
-  it('that came to its limit says so', async () => {
+  it('A response that reached its token limit has that finish reason', async () => {
     const cut = { ...response('Hi'), status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
     provider.answers(whole(cut))
     const run = await app.recorded((run) => openaiOf(run, provider).responses.create(RESPONSE))
     expect(run.finishReason).toBe('max_output_tokens')
   })
 
-  it('of a message counts what was read from and written to the cache as input', async () => {
+  it('A message records tokens read from and written to the cache as input', async () => {
     provider.answers(whole(message('Hi.')))
     const run = await app.recorded((run) => anthropicOf(run, provider).messages.create(MESSAGE))
     expect(run).toMatchObject({ ...ANTHROPIC_RUN, finishReason: 'end_turn' })
     expect(run.counts).toEqual(ANTHROPIC_COUNTS)
   })
 
-  it('through the beta client is recorded too', async () => {
+  it('A message of the beta client is recorded', async () => {
     provider.answers(whole(message('Hi.')))
     const run = await app.recorded((run) => anthropicOf(run, provider).beta.messages.create(MESSAGE))
     expect(run.counts).toEqual(ANTHROPIC_COUNTS)
@@ -57,7 +59,7 @@ describe('a whole answer', () => {
 })
 
 describe('a streamed answer', () => {
-  it('of a chat completion has its tokens, where they were asked for, and its first token', async () => {
+  it('A streamed chat completion is recorded with its tokens and first token', async () => {
     provider.answers(streamed(chatEvents('Hi.')))
     const run = await app.recorded(async (run) => {
       const options = { ...CHAT, stream: true as const, stream_options: { include_usage: true } }
@@ -67,7 +69,7 @@ describe('a streamed answer', () => {
     expect(run.timings).toHaveProperty('firstTokenAt')
   })
 
-  it('of a chat completion that tells no tokens is a call that is not metered', async () => {
+  it('A streamed chat completion without usage is an unmetered call', async () => {
     provider.answers(streamed(chatEvents('Hi.', { usage: false })))
     const run = await app.recorded(async (run) =>
       read(await openaiOf(run, provider).chat.completions.create({ ...CHAT, stream: true })),
@@ -75,7 +77,7 @@ describe('a streamed answer', () => {
     expect(run.counts).toEqual({ modelCalls: 1, unmeteredCalls: 1 })
   })
 
-  it('of a response', async () => {
+  it('A streamed response is recorded with its tokens and first token', async () => {
     provider.answers(streamed(responseEvents('Hi.')))
     const run = await app.recorded(async (run) =>
       read(await openaiOf(run, provider).responses.create({ ...RESPONSE, stream: true })),
@@ -84,7 +86,7 @@ describe('a streamed answer', () => {
     expect(run.timings).toHaveProperty('firstTokenAt')
   })
 
-  it('of a message, whose output is what it told last', async () => {
+  it('A streamed message is recorded with the output tokens of its last event', async () => {
     provider.answers(streamed(messageEvents('Hi.')))
     const run = await app.recorded(async (run) => {
       const text = await anthropicOf(run, provider).messages.stream(MESSAGE).finalText()
@@ -96,7 +98,7 @@ describe('a streamed answer', () => {
   })
 })
 
-it('tells each model’s share once there are several', async () => {
+it('A run with several models has the usage of each', async () => {
   const mini = whole(chat('Hi.', 'gpt-5-mini-2025-08-07'))
   provider.answers(whole(chat('Hi.')), mini, mini, whole(message('Hi.')))
   const run = await app.recorded(async (run) => {
@@ -113,7 +115,7 @@ it('tells each model’s share once there are several', async () => {
   expect(run.counts).toMatchObject({ modelCalls: 4, inputTokens: 400, outputTokens: 80 })
 })
 
-it('says who answers where it is told', async () => {
+it('The provider option of recordingFetch() sets the provider', async () => {
   provider.answers(whole(chat('Hi.')))
   const run = await app.recorded((run) =>
     openai(provider)
@@ -123,7 +125,7 @@ it('says who answers where it is told', async () => {
   expect(run.provider).toBe('deepseek')
 })
 
-it('records nothing that was asked or answered', async () => {
+it('recordingFetch() records no prompt and no answer', async () => {
   provider.answers(whole(chat('Strictly confidential.')))
   const run = await app.recorded((run) => openaiOf(run, provider).chat.completions.create(CHAT))
   expect(JSON.stringify(run)).not.toMatch(/Hello|confidential/)

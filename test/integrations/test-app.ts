@@ -11,14 +11,14 @@ import { testAuth } from '../support/deps.ts'
 
 const EVENTS = defineEvents({ ping: { channels: { log: { text: () => 'pong' } } } })
 
-/** A host on this machine, and a recorder that posts to it. */
+/** A host on this machine and a recorder that posts to it. */
 export interface TestApp {
   readonly recorder: RunRecorder
-  /** Records one run around some work, and reads back what the host has of it. */
+  /** Records one run around `work` and returns it as the host stored it. */
   recorded(work: (run: RecordedRun) => unknown): Promise<Run>
-  /** The same of work that throws. */
+  /** The same for work that throws. */
   failed(work: (run: RecordedRun) => unknown, signal?: AbortSignal): Promise<Run>
-  /** All runs that the host has, the oldest first. */
+  /** All runs of the host, the oldest first. */
   runs(): Promise<readonly Run[]>
 }
 
@@ -69,7 +69,7 @@ export async function startTestApp(): Promise<TestApp> {
   }
 }
 
-/** Stops all that were started: for `afterEach`. */
+/** Stops all test apps; for `afterEach`. */
 export async function stopTestApps(): Promise<void> {
   for (const stop of stops.splice(0)) await stop()
 }

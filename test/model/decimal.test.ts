@@ -48,11 +48,11 @@ describe('a decimal', () => {
     [5e-324, undefined],
     [Number.NaN, undefined],
     [Number.POSITIVE_INFINITY, undefined],
-  ])('%j is written %j', (value, decimal) => {
+  ])('canonicalDecimal gives for %j: %j', (value, decimal) => {
     expect(canonicalDecimal(value)).toBe(decimal)
   })
 
-  it('says exactly what the number says, in one way', () => {
+  it('canonicalDecimal gives the exact, canonical text of any number', () => {
     fc.assert(
       fc.property(fc.double({ min: 1e-15, max: 1e15, noNaN: true }), (number) => {
         const decimal = canonicalDecimal(number)
@@ -65,7 +65,7 @@ describe('a decimal', () => {
   })
 })
 
-/** Whole digits and decimals as they come, on both sides of what a number can hold. */
+/** Decimals of few and many digits, on both sides of the precision of a number. */
 const decimal = fc
   .tuple(
     fc.boolean(),
@@ -74,21 +74,21 @@ const decimal = fc
   )
   .map(([isNegative, value, places]) => plainly(isNegative ? -value : value, places))
 
-/** An integer with its point moved to the left, in the plainest way there is. */
+/** An integer with its point moved to the left, in the simplest way. */
 function plainly(value: bigint, places: number): string {
   const digits = (value < 0n ? -value : value).toString().padStart(places + 1, '0')
   const text = places === 0 ? digits : `${digits.slice(0, -places)}.${digits.slice(-places)}`.replace(/\.?0+$/, '')
   return value < 0n && text !== '' ? `-${text}` : text
 }
 
-/** What a decimal says, 120 places to the left. */
+/** The value of a decimal times 10^120. */
 function exactly(text: string): bigint {
   const [whole = '', fraction = ''] = text.split('.')
   return BigInt(`${whole}${fraction.padEnd(120, '0')}`)
 }
 
 describe('decimal arithmetic', () => {
-  it('adds and negates exactly, and writes what comes out in one way', () => {
+  it('Decimal addition and negation are exact and canonical', () => {
     fc.assert(
       fc.property(decimal, decimal, (a, b) => {
         const sum = addDecimals(a, b)
@@ -112,7 +112,7 @@ describe('decimal arithmetic', () => {
     ['0.00000000000001', '0.00000000000009', '0.0000000000001'],
     ['123456789', '0.000000001', '123456789.000000001'],
     [`${'9'.repeat(40)}`, '1', `1${'0'.repeat(40)}`],
-  ])('%s and %s are %s', (a, b, sum) => {
+  ])('The sum of %s and %s is %s', (a, b, sum) => {
     expect(addDecimals(a, b)).toBe(sum)
     expect(addDecimals(b, a)).toBe(sum)
   })
@@ -121,11 +121,11 @@ describe('decimal arithmetic', () => {
     ['0', '0'],
     ['1.5', '-1.5'],
     ['-0.25', '0.25'],
-  ])('negates %s to %s', (decimal, other) => {
+  ])('The negation of %s is %s', (decimal, other) => {
     expect(negateDecimal(decimal)).toBe(other)
   })
 
-  it('moves the point there and back', () => {
+  it('scaleDecimal and writeScaled are inverse', () => {
     fc.assert(
       fc.property(decimal, fc.nat(20), (text, more) => {
         const places = decimalPlaces(text) + more
@@ -136,7 +136,7 @@ describe('decimal arithmetic', () => {
     )
   })
 
-  it('writes numbers as it writes integers of any size', () => {
+  it('writeScaled gives the same text for a number and a bigint', () => {
     fc.assert(
       fc.property(fc.maxSafeInteger(), fc.nat(30), (value, places) => {
         expect(writeScaled(value, places)).toBe(writeScaled(BigInt(value), places))

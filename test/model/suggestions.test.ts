@@ -12,7 +12,7 @@ describe('nearNames', () => {
     ['emial', ['email']],
     ['sm', ['sms']],
     ['mms', ['sms']],
-  ])('finds what %s was meant to be', (wanted, near) => {
+  ])('nearNames finds the intended name for %s', (wanted, near) => {
     expect(nearNames(wanted, NAMES)).toEqual(near)
   })
 

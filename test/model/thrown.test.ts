@@ -1,11 +1,11 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { detailsOf } from '../../src/model/thrown.ts'
+import { describeThrown, detailsOf } from '../../src/model/thrown.ts'
 import { THROWN } from '../hostile/leaks/thrown.ts'
 
 const SECRET = 'canary-7f3a'
 
-/** An error with a stack of its own. */
+/** An error with a given stack. */
 function made(message: string, stack: string, cause?: unknown): Error {
   return Object.assign(new Error(message, { cause }), { stack })
 }
@@ -13,8 +13,57 @@ function made(message: string, stack: string, cause?: unknown): Error {
 const FRAMES = `    at order (file:///app/shop.js:10:5)\n    at async Shop.run [as go] (/app/my shop/run.ts:1:1)`
 const TRIMMED = FRAMES.replaceAll('    at', 'at')
 
+describe('describeThrown', () => {
+  it.each<[string, unknown, object]>([
+    ['an error without a name', Object.assign(new Error('x'), { name: undefined }), { cause: 'Error' }],
+    ['an error whose name is no name', Object.assign(new Error('x'), { name: 'jane doe' }), { cause: 'Error' }],
+    ['an error with a code', Object.assign(new TypeError('x'), { code: 7 }), { cause: 'TypeError', causeCode: '7' }],
+    ['an error whose code is no text', Object.assign(new Error('x'), { code: true }), { cause: 'Error' }],
+    ['an object with a name', { name: 'TypeError', code: 'E' }, { cause: 'a thrown object' }],
+    ['a text', 'jane', { cause: 'a thrown string' }],
+  ])('describeThrown describes %s', (_, thrown, described) => {
+    expect(describeThrown(thrown)).toStrictEqual(described)
+  })
+
+  it('describeThrown describes an error whose members throw, and an object whose prototype throws', () => {
+    const fail = (): never => {
+      throw new Error(SECRET)
+    }
+    const unreadable = Object.defineProperty(new Error('x'), 'name', { get: fail })
+    expect(describeThrown(unreadable)).toEqual({ cause: 'a thrown object' })
+    expect(describeThrown(new Proxy({}, { getPrototypeOf: fail }))).toEqual({ cause: 'a thrown object' })
+  })
+})
+
 describe('detailsOf', () => {
-  it('gives the message, the stack frames and the frames of causes', () => {
+  it('detailsOf leaves out lines between the frames that are none', () => {
+    expect(detailsOf(made('x', `Error: x\n    ... 3 ${SECRET}\n${FRAMES}\n${SECRET}`), 'none')).toEqual({
+      stack: TRIMMED,
+    })
+  })
+
+  it.each<[string, string, string]>([
+    ['an empty message', '', `Error\n    at f (/${SECRET}.js:1:1)\nmore\n${FRAMES}`],
+    ['a message that was changed later', 'changed', `Error: x\n    at f (/${SECRET}.js:1:1)\nmore\n${FRAMES}`],
+    ['a message at the begin of the stack', `    at f (/${SECRET}.js:1:1)`, `    at f (/${SECRET}.js:1:1)\n${FRAMES}`],
+  ])('detailsOf gives only the last frames beside %s', (_, message, stack) => {
+    expect(detailsOf(made(message, stack), 'none')).toEqual({ stack: TRIMMED })
+  })
+
+  it('detailsOf keeps a frame of 400 characters, and no longer one', () => {
+    const frame = (length: number): string => `    at f (/${'a'.repeat(length - 19)}.js:1:1)`
+    expect(frame(400)).toHaveLength(400)
+    expect(detailsOf(made('x', `Error: x\n${frame(400)}\n${frame(401)}`), 'none')).toEqual({ stack: frame(400).trim() })
+  })
+
+  it('detailsOf reads the last 20,000 characters of a stack whose message is unknown', () => {
+    const frames = Array.from({ length: 2_000 }, (_, at) => `    at f (/a.js:1:${at + 1})`).join('\n')
+    const { stack } = detailsOf(made('changed', `Error: x\n${frames}`), 'none')
+    const first = frames.slice(-20_000).split('\n')[1]
+    expect(stack?.split('\n')[0]).toBe(first?.trim())
+  })
+
+  it('detailsOf gives the message, the stack frames and the frames of causes', () => {
     const cause = Object.assign(made('inner', `TypeError: inner\n    at pg (node:net:5:6)`), { code: '23505' })
     expect(detailsOf(made('outer', `Error: outer\n${FRAMES}`, cause), 'own')).toEqual({
       message: 'outer',
@@ -28,7 +77,7 @@ describe('detailsOf', () => {
     })
   })
 
-  it('gives the frames of a real error', () => {
+  it('detailsOf gives the frames of a real error', () => {
     const { message, stack } = detailsOf(new RangeError('the total is -1'), 'own')
     expect(message).toBe('the total is -1')
     expect(stack).toMatch(/^at .*thrown\.test\.ts:\d+:\d+/)
@@ -46,8 +95,8 @@ describe('detailsOf', () => {
       'wrapped',
       `Error: x\n    at ${SECRET} (/a.js:1:1)\n${SECRET}\n${FRAMES}`,
     ],
-    ['in front of which a file stands', SECRET, `/app/${SECRET}.js:1\n^\n\nSyntaxError: ${SECRET}\n${FRAMES}`],
-  ])('has no message %s in the frames', (_, message, stack) => {
+    ['behind the name of a file', SECRET, `/app/${SECRET}.js:1\n^\n\nSyntaxError: ${SECRET}\n${FRAMES}`],
+  ])('detailsOf keeps a message %s out of the frames', (_, message, stack) => {
     expect(detailsOf(made(message, stack), 'none')).toEqual({ stack: TRIMMED })
     expect(detailsOf(new Error('outer', { cause: made(message, stack) }), 'own').stack).not.toContain(SECRET)
   })
@@ -59,18 +108,18 @@ describe('detailsOf', () => {
     `at f (data:text/javascript,${SECRET}:1:1)`,
     `at f@${SECRET} (/a.js:1:1)`,
     `at eval (eval at f (/${SECRET}), <anonymous>:1:1)`,
-  ])('takes no line for a frame that is none: %s', (line) => {
+  ])('detailsOf drops a line that is no frame: %s', (line) => {
     expect(detailsOf(made('', `Error\n    ${line}`), 'none')).toEqual({})
   })
 
-  it('keeps the frames of built-in code', () => {
+  it('detailsOf keeps the frames of built-in code', () => {
     const lines = ['at Array.map (<anonymous>)', 'at async Promise.all (index 0)', 'at new Foo (C:\\app\\a.js:1:2)']
     const more = ['at node:internal/timers:5:1', 'at async file:///a.mjs:1:1', 'at worker.js:3:4', 'at native']
     const stack = [...lines, ...more].map((line) => `    ${line}`).join('\n')
     expect(detailsOf(made('no', `Error: no\n${stack}`), 'none').stack?.split('\n')).toEqual([...lines, ...more])
   })
 
-  it('bounds message, stack and causes of any error', () => {
+  it('detailsOf bounds the message, the stack and the causes', () => {
     const frame = `    at f (/${'a'.repeat(100)}.js:1:1)\n`
     const long = 'm'.repeat(200_000)
     const error = made(long, `Error: ${long}\n${frame.repeat(10_000)}`)
@@ -78,12 +127,12 @@ describe('detailsOf', () => {
     expect([message?.length, stack?.length]).toEqual([1_000, 4_000])
     const circle: { cause?: unknown } = new Error('round')
     circle.cause = circle
-    // A short stack: five of them fit in the limit wherever the project lies.
+    // A short stack: five of them fit in the limit for any path of the project.
     Object.assign(circle, { stack: 'Error: round\n    at f (/a.ts:1:1)' })
     expect(detailsOf(circle, 'all').stack?.match(/Caused by/g)).toHaveLength(5)
   })
 
-  it('cuts a message at 1,000 and a stack at 4,000 characters, between characters', () => {
+  it('detailsOf cuts a message at 1,000 and a stack at 4,000 characters, between characters', () => {
     const ship = '\u{1f6a2}'
     const cutTo = (message: string) => detailsOf(made(message, ''), 'own').message
     expect(cutTo('m'.repeat(1_000))).toBe('m'.repeat(1_000))
@@ -103,7 +152,7 @@ describe('detailsOf', () => {
     expect(stackOf(room)).toBe(`${head}${'c'.repeat(room)}`)
   })
 
-  it('gives the frames without the text of a long message of several lines', () => {
+  it('detailsOf separates the frames from a long message of several lines', () => {
     const long = `${SECRET} (/a.js:1:1)\n`.repeat(2_000)
     const error = made(long, `Error: ${long}\n${FRAMES}`)
     expect(detailsOf(error, 'none')).toEqual({ stack: TRIMMED })
@@ -112,12 +161,12 @@ describe('detailsOf', () => {
     expect(detailsOf(changed, 'own')).toEqual({ message: 'changed', stack: TRIMMED })
   })
 
-  it.each(Object.entries(THROWN))('reads %s without throwing and without messages of ports', (_, thrown) => {
+  it.each(Object.entries(THROWN))('detailsOf reads %s without throwing and without messages of ports', (_, thrown) => {
     expect(inspect(detailsOf(thrown(SECRET), 'none'))).not.toContain(SECRET)
     for (const messages of ['own', 'all'] as const) expect(() => detailsOf(thrown(SECRET), messages)).not.toThrow()
   })
 
-  it('gives a thrown text as the message', () => {
+  it('detailsOf gives a thrown text as the message', () => {
     expect(detailsOf('no such order', 'own')).toEqual({ message: 'no such order' })
     expect(detailsOf('no such order', 'none')).toEqual({})
     expect(detailsOf(undefined, 'all')).toEqual({})

@@ -5,20 +5,20 @@ import { withTimeout } from '../../src/model/time-out.ts'
 const never = new Promise<never>(() => {})
 
 describe('withTimeout', () => {
-  it('resolves with the result of the work and cancels its timer', async () => {
+  it('withTimeout resolves with the result of the work and cancels its timer', async () => {
     const clock = fakeClock()
     await expect(withTimeout(Promise.resolve(7), { ms: 10, clock })).resolves.toBe(7)
     expect(clock.timers).toBe(0)
   })
 
-  it('rejects as the work does and cancels its timer', async () => {
+  it('withTimeout rejects with the error of the work and cancels its timer', async () => {
     const clock = fakeClock()
     const fault = new Error('no')
     await expect(withTimeout(Promise.reject(fault), { ms: 10, clock })).rejects.toBe(fault)
     expect(clock.timers).toBe(0)
   })
 
-  it('rejects with a TimeoutError when the time is up, and ignores a later rejection', async () => {
+  it('withTimeout rejects with a TimeoutError at its end, and ignores a later rejection', async () => {
     const clock = fakeClock()
     const { promise, reject } = withResolvers()
     const waiting = expect(withTimeout(promise, { ms: 10, clock })).rejects.toMatchObject({ name: 'TimeoutError' })
@@ -28,14 +28,14 @@ describe('withTimeout', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('gives the result of the fallback when the time is up', async () => {
+  it('withTimeout resolves with the result of the fallback at its end', async () => {
     const clock = fakeClock()
     const waiting = withTimeout(never, { ms: 10, clock, fallback: () => 'late' })
     clock.advance(10)
     await expect(waiting).resolves.toBe('late')
   })
 
-  it('rejects with what the fallback throws', async () => {
+  it('withTimeout rejects with the error of the fallback', async () => {
     const clock = fakeClock()
     const fault = new RangeError('slow')
     const fallback = (): never => {
@@ -46,7 +46,7 @@ describe('withTimeout', () => {
     await waiting
   })
 
-  it('rejects with the reason of its signal when that aborts, and leaves no timer behind', async () => {
+  it('withTimeout rejects with the reason of its signal, and leaves no timer', async () => {
     const clock = fakeClock()
     const controller = new AbortController()
     const waiting = expect(withTimeout(never, { ms: 10, clock, signal: controller.signal })).rejects.toBe('stop')
@@ -55,14 +55,14 @@ describe('withTimeout', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('rejects at once when its signal is aborted already', async () => {
+  it('withTimeout rejects at once if its signal has already aborted', async () => {
     const clock = fakeClock()
     const signal = AbortSignal.abort('stop')
     await expect(withTimeout(never, { ms: 10, clock, signal })).rejects.toBe('stop')
     expect(clock.timers).toBe(0)
   })
 
-  it('leaves no listener on its signal', async () => {
+  it('withTimeout leaves no listener on its signal', async () => {
     const added: unknown[] = []
     const removed: unknown[] = []
     const { signal } = new AbortController()

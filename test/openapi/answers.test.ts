@@ -39,7 +39,7 @@ describe('the examples of the document', () => {
     host = exampleHost()
   })
 
-  it.each(EXCHANGES)('$name: a host answers $action so, word for word', async (exchange) => {
+  it.each(EXCHANGES)('A host answers the example $name of $action exactly', async (exchange) => {
     const { action, headers = {}, query, request, status, answer } = exchange
     const path = pathOf(action)
     const reply = await post(host, query === undefined ? path : `${path}?${query}`, request, { headers })
@@ -51,7 +51,7 @@ describe('the examples of the document', () => {
     expect(sent).toEqual(expect.arrayContaining(must))
   })
 
-  it('are of every answer that is no problem', () => {
+  it('Every successful answer of the document has an example', () => {
     const statuses = Object.entries(document.paths).flatMap(
       ([
         path,
@@ -70,7 +70,7 @@ const RUN = pathOf('session_run')
 const BATCH = pathOf('session_run_batch')
 const event = { eventType: 'order.shipped', recipient: 'user_42', eventData: { orderId: 'A-1', total: 100 } }
 
-/** Posts that make answers show all that they can have. */
+/** Posts whose answers contain all possible fields. */
 const posts: readonly {
   readonly path: string
   readonly query?: string
@@ -94,24 +94,24 @@ const posts: readonly {
   { path: BATCH, body: { runs: [FULL_RUN, 1, { sessionId: 's2', run: { runId: 'r2' } }], more: true }, status: 200 },
 ]
 
-/** Objects whose fields are the caller's own. */
+/** Objects with names chosen by the caller. */
 const OPEN = ['content', 'metadata', 'counts']
 
-/** The value once for each object in it, with a field more there. */
-function withMore(value: unknown): unknown[] {
+/** Copies of the value, each with one unknown field in one of its objects. */
+function withUnknownField(value: unknown): unknown[] {
   if (Array.isArray(value)) {
-    return value.flatMap((item, index) => withMore(item).map((more) => value.with(index, more)))
+    return value.flatMap((item, index) => withUnknownField(item).map((more) => value.with(index, more)))
   }
   if (typeof value !== 'object' || value === null) return []
   const deeper = Object.entries(value).filter(([key]) => !OPEN.includes(key))
   return [
-    { ...value, more: 'unheard of' },
-    ...deeper.flatMap(([key, member]) => withMore(member).map((more) => ({ ...value, [key]: more }))),
+    { ...value, more: 'unknown' },
+    ...deeper.flatMap(([key, member]) => withUnknownField(member).map((more) => ({ ...value, [key]: more }))),
   ]
 }
 
 describe('the schemas of the document', () => {
-  it('fit what a real host answers, and nothing with a field more', async () => {
+  it('The schemas fit the answers of a real host, and allow no other field', async () => {
     const host = exampleHost()
     const fits: Fit[] = []
     for (const { path, query = '', body, status } of posts) {
@@ -121,13 +121,13 @@ describe('the schemas of the document', () => {
       fits.push({ schema, value: await jsonOf(reply) })
     }
     expect(await misfits(fits, 'known')).toEqual(new Map())
-    const more = fits.flatMap(({ schema, value }) => withMore(value).map((wrong) => ({ schema, value: wrong })))
+    const more = fits.flatMap(({ schema, value }) => withUnknownField(value).map((wrong) => ({ schema, value: wrong })))
     const found = await misfits(more, 'known')
     expect(more.filter((_, index) => !found.has(index))).toEqual([])
     expect(more.length).toBeGreaterThan(30)
   })
 
-  it('fit a delivery that was tried', async () => {
+  it('The schema of a delivery fits one with an attempt', async () => {
     const busy = { address: () => 'there', send: async () => ({ outcome: 'retry' as const, code: 'busy' }) }
     const host = exampleHost({ channels: { email: busy, sms: busy, push: busy } })
     const { dispatchId } = await jsonOf(await post(host, DISPATCH, event))

@@ -9,7 +9,7 @@ import { events, exampleHost } from './host.ts'
 
 const program = documentedProgram()
 
-/** None of these is known to the endpoint. */
+/** Mistakes in the program that the types must find. */
 const MISTAKES: readonly { readonly right: string; readonly wrong: string }[] = [
   { right: "recipient: 'user_42'", wrong: "recipients: 'user_42'" },
   { right: "status: 'completed'", wrong: "status: 'done'" },
@@ -18,7 +18,7 @@ const MISTAKES: readonly { readonly right: string; readonly wrong: string }[] = 
   { right: "=== 'event_unknown'", wrong: "=== 'session_not_found'" },
 ]
 
-describe('a client that is generated from the document', () => {
+describe('a client generated from the document', () => {
   let client: GeneratedClient
   let host: Server
   beforeAll(async () => {
@@ -37,14 +37,14 @@ describe('a client that is generated from the document', () => {
     await once(host, 'close')
   })
 
-  it('dispatches, records a run, and knows its problems', async () => {
-    const said: unknown[][] = []
-    vi.spyOn(console, 'log').mockImplementation((...words) => void said.push(words))
+  it('The generated client dispatches, records a run and reads problems', async () => {
+    const printed: unknown[][] = []
+    vi.spyOn(console, 'log').mockImplementation((...words) => void printed.push(words))
     const { port } = host.address() as AddressInfo
     vi.stubEnv('SALLYPORT_URL', `http://127.0.0.1:${port}`)
     vi.stubEnv('APP_SECRET', 'app')
     await client.run(program)
-    expect(said).toEqual([
+    expect(printed).toEqual([
       ['email', 'queued', 'no reason needed'],
       ['sms', 'skipped', 'condition_false'],
       ['completed', 310],
@@ -52,7 +52,7 @@ describe('a client that is generated from the document', () => {
     ])
   })
 
-  it('compiles under the strictest settings, and with no mistake', () => {
+  it('The generated client compiles under strict settings, and finds each mistake', () => {
     const wrong = MISTAKES.map(({ right, wrong }) => program.replace(right, wrong))
     expect(wrong).not.toContain(program)
     const [faults, ...mistakes] = client.faults([program, ...wrong])
@@ -61,8 +61,8 @@ describe('a client that is generated from the document', () => {
   })
 })
 
-describe('a client that is generated for a catalogue', () => {
-  it('knows its events', async () => {
+describe('a client generated for a catalogue', () => {
+  it('A client generated for a catalogue knows its events', async () => {
     const client = await GeneratedClient.of(openapiDocument({ events }))
     const known = program.replace("eventType: 'order.shiped'", "eventType: 'shop.closed'")
     try {

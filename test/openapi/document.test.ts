@@ -11,30 +11,34 @@ const document = openapiDocument()
 const operations = Object.values(document.paths).map(({ post }) => post)
 
 describe('the OpenAPI document', () => {
-  it('is the one in docs', async () => {
+  it('The OpenAPI document equals the one in docs', async () => {
     await expect(`${printJson(document)}\n`).toMatchFileSnapshot('../../docs/openapi.json')
   })
 
-  it('is plain JSON', () => {
+  it('The OpenAPI document is plain JSON', () => {
     expect(JSON.parse(JSON.stringify(document))).toEqual(document)
   })
 
-  it('shares nothing with another, nor with itself: who edits it edits that place alone', () => {
+  it('Each call of openapiDocument() returns an equal document', () => {
+    expect(openapiDocument()).toEqual(document)
+  })
+
+  it('The OpenAPI document shares no object with another document or within itself', () => {
     const objects = [openapiDocument(), openapiDocument()].flatMap(objectsIn)
     expect(new Set(objects).size).toBe(objects.length)
   })
 
-  it('has no fault under the strict rules of an independent linter', async () => {
+  it('The OpenAPI document passes the strict rules of an independent linter', async () => {
     expect(await lint(document)).toEqual([])
   })
 
-  it('has every route and nothing else', () => {
+  it('The OpenAPI document contains exactly the routes', () => {
     expect(Object.keys(document.paths).sort()).toEqual(ROUTES.map(({ path }) => path).sort())
     for (const { path, method } of ROUTES)
       expect(Object.keys(document.paths[path] ?? {})).toEqual([method.toLowerCase()])
   })
 
-  it('names every code of a problem at some status', () => {
+  it('The OpenAPI document contains every problem code, with an example', () => {
     const { schemas } = document.components
     expect(schemas.ProblemCode).toMatchObject({ enum: PROBLEM_CODES })
     const examples = Object.values(document.components.examples).map(({ value }) => value)
@@ -42,7 +46,7 @@ describe('the OpenAPI document', () => {
     expect(shown).toEqual(PROBLEM_CODES)
   })
 
-  it('says what every operation, parameter, header, answer and field of a request is', () => {
+  it('The OpenAPI document describes every operation, parameter, header and response', () => {
     for (const { operationId, summary, description, tags, requestBody } of operations) {
       expect([operationId, summary, description, requestBody.description].every((text) => text.length > 3)).toBe(true)
       expect(document.tags.map(({ name }) => name)).toEqual(expect.arrayContaining([...tags]))
@@ -54,14 +58,14 @@ describe('the OpenAPI document', () => {
 })
 
 describe('the options of openapiDocument', () => {
-  it("set what is the host's own", async () => {
+  it('openapiDocument() takes a title, a version and servers', async () => {
     const servers = [{ url: 'https://api.shop.test/v1', description: 'The shop' }]
     const own = openapiDocument({ title: 'The shop', version: '7', servers })
     expect(own).toMatchObject({ info: { title: 'The shop', version: '7' }, servers })
     expect(await lint(own)).toEqual([])
   })
 
-  it('make eventType one of the events of a catalogue', async () => {
+  it('openapiDocument() limits eventType to the events of a catalogue', async () => {
     const own = openapiDocument({ events })
     expect(own.components.schemas.DispatchRequest).toMatchObject({
       properties: { eventType: { enum: ['order.shipped', 'shop.closed'] } },
@@ -69,7 +73,21 @@ describe('the options of openapiDocument', () => {
     expect(await lint(own)).toEqual([])
   })
 
-  it('leave out the examples of events that the catalogue does not have', async () => {
+  it('openapiDocument() leaves out the endpoint and the tag of dispatches for a host that only records runs', async () => {
+    const own = openapiDocument({ dispatch: false })
+    const { '/api/outbound/dispatch': dispatch, ...others } = document.paths
+    expect(dispatch).toBeDefined()
+    expect(own.paths).toEqual(others)
+    expect(own.tags.map(({ name }) => name)).toEqual(['agents'])
+    // Components that only dispatches use stay.
+    expect((await lint(own)).filter((line) => !line.includes('no-unused-components'))).toEqual([])
+  })
+
+  it('openapiDocument() refuses events without eventTypes, by name', () => {
+    expect(() => openapiDocument({ events: {} as never })).toThrow(/^openapiDocument:\s.*events.*has no eventTypes/s)
+  })
+
+  it('openapiDocument() leaves out examples of events missing in the catalogue', async () => {
     const own = openapiDocument({ events: { eventTypes: ['user.left'] } })
     const body = own.paths['/api/outbound/dispatch']?.post.requestBody.content['application/json']
     expect(body).toEqual({ schema: { $ref: '#/components/schemas/DispatchRequest' } })

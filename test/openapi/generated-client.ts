@@ -23,7 +23,7 @@ const STRICT: ts.CompilerOptions = {
   skipLibCheck: true,
 }
 
-/** A folder with the types that a generator makes of a document, in which programs are compiled and run. */
+/** A folder with the types generated from a document, in which programs are compiled and run. */
 export class GeneratedClient {
   readonly #folder: string
 
@@ -40,7 +40,7 @@ export class GeneratedClient {
     return new GeneratedClient(folder)
   }
 
-  /** What the compiler has against each of some programs, and against the types that they stand on. */
+  /** Compiler errors of each program and of the generated types. */
   faults(programs: readonly string[]): string[][] {
     const files = programs.map((program, index) => {
       const file = join(this.#folder, `program-${index}.ts`)
@@ -69,7 +69,7 @@ export class GeneratedClient {
   }
 }
 
-/** The program that the guide shows. */
+/** The program in the guide. */
 export function documentedProgram(): string {
   const guide = readFileSync(new URL('docs/openapi.md', ROOT), 'utf8')
   return /^```typescript\n(.*?)^```$/ms.exec(guide)?.[1] ?? ''

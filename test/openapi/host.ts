@@ -12,7 +12,7 @@ import { recordingLogger, testAuth } from '../support/deps.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
 
-/** The events that the examples of the document are about. */
+/** The events in the examples of the document. */
 export const events: EventCatalog = defineEvents(
   {
     'order.shipped': {
@@ -27,7 +27,7 @@ export const events: EventCatalog = defineEvents(
   { templates: liquid(), conditions: jsonLogic() },
 )
 
-/** Ids that are the same in every run: the instant at which the clock stands, and a count. */
+/** Reproducible ids: a fixed instant and a count. */
 function countingIds(): IdGenerator {
   const counts = new Map<string, number>()
   return {
@@ -45,7 +45,7 @@ export interface ExampleHost {
   fetch(request: Request): Promise<Response>
 }
 
-/** A real host on a clock that stands still. It knows the tokens of `testAuth`. */
+/** A real host on a fake clock. It accepts the tokens of `testAuth`. */
 export function exampleHost(options: Partial<SallyportOptions<unknown>> = {}): ExampleHost {
   const clock = fakeClock()
   const sallyport = createSallyport<unknown>({

@@ -1,7 +1,7 @@
 import { type Config, createConfig, lintFromString } from '@redocly/openapi-core'
 import { type OpenApiSchema, openapiDocument } from '../../src/openapi/index.ts'
 
-/** What an independent linter says of a document under its strict rules: `<severity> <rule> <place> <message>`. */
+/** Messages of an independent linter under its strict rules: `<severity> <rule> <place> <message>`. */
 export async function lint(document: object): Promise<string[]> {
   return reported(document, await createConfig({ extends: ['recommended-strict'] }))
 }
@@ -13,17 +13,15 @@ async function reported(document: object, config: Config): Promise<string[]> {
   )
 }
 
-/** A value, and the schema of the document that it should fit. */
+/** A value and the schema that it should fit. */
 export interface Fit {
   readonly schema: OpenApiSchema
   readonly value: unknown
 }
 
 /**
- * Which values do not fit their schemas, by their place in the list, and why: as the linter has it, which knows nothing of
- * the schemas' making.
- *
- * @param fields `any`: those that a schema does not know are no fault.
+ * Values that do not fit their schemas, as index and reason, by an independent linter.
+ * @param fields `any` allows fields that a schema does not contain.
  */
 export async function misfits(fits: readonly Fit[], fields: 'known' | 'any'): Promise<ReadonlyMap<number, string>> {
   const operations = fits.map(({ schema, value }, index) => {

@@ -3,14 +3,14 @@ import { type OpenApiDocument, type OpenApiResponse, openapiDocument } from '../
 import type { ExampleHost } from './host.ts'
 
 export interface Post {
-  /** Without it, none is sent. Default: that of an application. */
+  /** Default: the token of an application. `undefined` sends none. */
   readonly token?: string | undefined
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | ReadableStream
 }
 
-/** A request as the endpoints want it, but for what is said otherwise. */
+/** A valid request, with changes. */
 export function requestTo(path: string, { method = 'POST', headers, body, ...rest }: Post = {}): Request {
   const token = 'token' in rest ? rest.token : 'app'
   return new Request(`http://shop.test${path}`, {
@@ -29,7 +29,7 @@ export function post(host: ExampleHost, path: string, body: unknown, more: Post 
   return host.fetch(requestTo(path, { ...more, body: JSON.stringify(body) }))
 }
 
-/** A JSON body, of which a test reads whatever is there. */
+/** A JSON body with any fields. */
 export async function jsonOf(answer: Response): Promise<Record<string, unknown>> {
   return (await answer.json()) as Record<string, unknown>
 }
@@ -40,7 +40,7 @@ export function pathOf(action: string): string {
   return route.path
 }
 
-/** What the document says of an answer: where it points to a component, that. */
+/** The response in the document, with its reference resolved. */
 export function responseOf(document: OpenApiDocument, path: string, status: number): OpenApiResponse {
   const found = document.paths[path]?.post.responses[status]
   if (!found) throw new Error(`${path} has no ${status}`)
@@ -50,7 +50,7 @@ export function responseOf(document: OpenApiDocument, path: string, status: numb
   return shared
 }
 
-/** Headers that an answer may carry by the document, and those that it must. */
+/** Names of the headers that a response may and must have. */
 export function headersOf(document: OpenApiDocument, { headers }: OpenApiResponse): { may: string[]; must: string[] } {
   const names = Object.keys(headers)
   const must = names.filter((name) => document.components.headers[name]?.required)

@@ -1,6 +1,6 @@
 const WIDTH = 120
 
-/** Writes JSON as the project's formatter has it: a list of plain values on one line, where it fits. */
+/** Prints JSON as the project's formatter does: a list of plain values on one line, if it fits. */
 export function printJson(value: unknown, before = '', indent = ''): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const deeper = `${indent}  `

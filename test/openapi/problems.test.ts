@@ -8,7 +8,7 @@ import { PROVOKE } from './problems.ts'
 const TYPE = 'application/problem+json'
 const PROBLEM = { $ref: '#/components/schemas/Problem' }
 
-/** `<path> <status> <code>`, of every code that the document has at every status of every endpoint. */
+/** `<path> <status> <code>` for every code that the document has. */
 const documented = ROUTES.flatMap(({ path }) =>
   Object.keys(document.paths[path]?.post.responses ?? {}).flatMap((status) =>
     codesAt(path, Number(status)).map((code) => `${path} ${status} ${code}`),
@@ -20,44 +20,49 @@ function codesAt(path: string, status: number): readonly ProblemCode[] {
   return schema ? Object(schema).allOf[1].properties.code.enum : []
 }
 
-/** What brings any endpoint to any code, sent to every endpoint. */
+/** The requests for every code, sent to every endpoint. */
 const trials = ROUTES.flatMap(({ action, path }) => PROBLEM_CODES.map((code) => ({ action, path, code })))
 
 describe('the problems of the document', () => {
   const answered = new Set<string>()
   const fits: Fit[] = []
 
-  it.each(trials)('are all that $path answers to what makes for $code', async ({ action, path, code }) => {
-    const answer = await PROVOKE[code](action)
-    const body = await jsonOf(answer)
-    if (answer.ok) return
-    expect(documented).toContain(`${path} ${answer.status} ${body.code}`)
-    expect([body.status, answer.headers.get('content-type')]).toEqual([answer.status, TYPE])
+  it.each(trials)(
+    '$path answers only documented problems to the request that provokes $code',
+    async ({ action, path, code }) => {
+      const answer = await PROVOKE[code](action)
+      const body = await jsonOf(answer)
+      if (answer.ok) return
+      expect(documented).toContain(`${path} ${answer.status} ${body.code}`)
+      expect([body.status, answer.headers.get('content-type')]).toEqual([answer.status, TYPE])
 
-    const described = responseOf(document, path, answer.status)
-    const { may, must } = headersOf(document, described)
-    const sent = [...answer.headers.keys()].filter((name) => !/^(?:content-type|content-length|connection)$/.test(name))
-    expect(may).toEqual(expect.arrayContaining(sent))
-    expect(sent).toEqual(expect.arrayContaining(must))
+      const described = responseOf(document, path, answer.status)
+      const { may, must } = headersOf(document, described)
+      const sent = [...answer.headers.keys()].filter(
+        (name) => !/^(?:content-type|content-length|connection)$/.test(name),
+      )
+      expect(may).toEqual(expect.arrayContaining(sent))
+      expect(sent).toEqual(expect.arrayContaining(must))
 
-    const { schema = {}, examples = {} } = described.content[TYPE] ?? {}
-    fits.push({ schema, value: body }, { schema: PROBLEM, value: body })
-    if (body.code !== code) return
-    answered.add(`${path} ${answer.status} ${code}`)
-    const shown = Object.keys(examples).map((name) => document.components.examples[name]?.value)
-    expect(shown).toContainEqual(body)
-  })
+      const { schema = {}, examples = {} } = described.content[TYPE] ?? {}
+      fits.push({ schema, value: body }, { schema: PROBLEM, value: body })
+      if (body.code !== code) return
+      answered.add(`${path} ${answer.status} ${code}`)
+      const shown = Object.keys(examples).map((name) => document.components.examples[name]?.value)
+      expect(shown).toContainEqual(body)
+    },
+  )
 
-  it('are each answered by a real host', () => {
+  it('A real host answers every documented problem', () => {
     expect(documented.length).toBeGreaterThan(50)
     expect([...answered].sort()).toEqual([...documented].sort())
   })
 
-  it('fit what they are said to be, with no field more', async () => {
+  it('Every problem fits its schema, without other fields', async () => {
     expect(await misfits(fits, 'known')).toEqual(new Map())
   })
 
-  it('fit nothing else', async () => {
+  it('The schemas of problems refuse other values', async () => {
     const body = await jsonOf(await PROVOKE.unauthorized('dispatch'))
     const { schema = {} } = responseOf(document, '/api/outbound/dispatch', 401).content[TYPE] ?? {}
     const { requestId, ...less } = body

@@ -2,20 +2,28 @@ import { setImmediate } from 'node:timers/promises'
 import type { Action } from '../../src/core/endpoints.ts'
 import type { ProblemCode } from '../../src/errors.ts'
 import { ROUTES } from '../../src/http/routes.ts'
+import type { RateLimiter } from '../../src/ports/rate-limiter.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
+import { GRANT, testAuth } from '../support/deps.ts'
 import { type ExampleHost, exampleHost } from './host.ts'
 import { type Post, pathOf, post, requestTo } from './posting.ts'
 
 const event = { eventType: 'order.shipped', recipient: 'user_42', eventData: { orderId: 'A-1', total: 20 } }
-const run = { sessionId: 's1', run: { runId: 'run_1', tags: ['support'] } }
+const run = { sessionId: 's1', run: { runId: 'run_1', attempt: 1, tags: ['support'] } }
 
-/** A body that each endpoint takes. */
-const GOOD: Readonly<Record<Action, object>> = { dispatch: event, session_run: run, session_run_batch: { runs: [run] } }
+/** A valid body for each endpoint. */
+const GOOD: Readonly<Record<Action, object>> = {
+  dispatch: event,
+  session_run: run,
+  session_run_batch: { runs: [run] },
+  session_token: { grants: {} },
+}
 
 const INVALID: Readonly<Record<Action, object>> = {
   dispatch: { eventType: 'order.shipped' },
   session_run: { sessionId: 's1', run: { runId: 'run_1', counts: { steps: -1 } } },
   session_run_batch: { runs: [] },
+  session_token: {},
 }
 
 const down = async (): Promise<never> => {
@@ -29,11 +37,18 @@ const ONCE = {
   dispatch: { events: ['order.shipped'], channels: ['email', 'sms'], recipients: ['user_42'], maxDispatches: 1 },
 }
 
+const SIXTY: RateLimiter = {
+  consume: async () => ({ allowed: true, limit: 60, remaining: 59, windowMs: 60_000, resetMs: 60_000 }),
+}
+/** A batch beyond that limit. */
+const LONG = { runs: Array.from({ length: 61 }, () => run) }
+
 const SPENT = { allowed: false, limit: 100, remaining: 0, windowMs: 60_000, resetMs: 12_000 }
 
-/** How an endpoint comes to answer with each code: all by real requests to real hosts. */
+/** Real requests to real hosts that provoke each code. */
 export const PROVOKE: Readonly<Record<ProblemCode, (action: Action) => Promise<Response>>> = {
   invalid_json: (action) => send(action, { body: '{' }),
+  query_invalid: (action) => post(exampleHost(), `${pathOf(action)}?limit=1`, GOOD[action]),
   idempotency_key_invalid: (action) => good(action, { headers: { 'idempotency-key': 'a b' } }),
   unauthorized: (action) => good(action, { token: undefined }),
   invalid_token: (action) => good(action, { token: 'stranger' }),
@@ -43,10 +58,12 @@ export const PROVOKE: Readonly<Record<ProblemCode, (action: Action) => Promise<R
   session_not_found: (action) => good(action, {}, exampleHost({ sessions: 'must-exist' })),
   method_not_allowed: (action) => send(action, { method: 'GET' }),
   body_timeout: (action) => tooSlow(action),
-  run_identity_conflict: (action) => twice(action, { ...run, sessionId: 's2' }),
+  run_identity_conflict: (action) => twice(action, { ...run, run: { ...run.run, attempt: 2 } }),
   body_too_large: (action) => send(action, { body: 'x'.repeat(limitOf(action) + 1) }),
+  batch_too_large: (action) =>
+    post(exampleHost(action === 'session_run_batch' ? { rateLimiter: SIXTY } : {}), pathOf(action), LONG),
   unsupported_media_type: (action) => good(action, { headers: { 'content-type': 'text/plain' } }),
-  validation_failed: (action) => post(exampleHost(), pathOf(action), INVALID[action]),
+  validation_failed: (action) => post(exampleHost(), pathOf(action), INVALID[action], tokenFor(action)),
   event_unknown: (action) => post(exampleHost(), pathOf(action), { ...event, eventType: 'order.shiped' }),
   channel_unknown: (action) => post(exampleHost(), pathOf(action), { ...event, channel: 'mail' }),
   channel_not_allowed: (action) => post(exampleHost(), pathOf(action), { ...event, channel: 'push' }),
@@ -56,10 +73,10 @@ export const PROVOKE: Readonly<Record<ProblemCode, (action: Action) => Promise<R
   idempotency_key_reused: (action) => twice(action, { ...event, sessionId: 's1' }, { 'idempotency-key': 'k1' }),
   rate_limited: (action) => good(action, {}, exampleHost({ rateLimiter: { consume: async () => SPENT } })),
   internal_error: (action) =>
-    good(action, {}, exampleHost({ auth: { verify: async () => ({ id: 'test', tenant: '' }) } })),
+    good(action, {}, exampleHost({ auth: { ...testAuth, verify: async () => ({ id: 'test', tenant: '' }) } })),
   body_already_consumed: (action) => consumed(action),
   store_unavailable: (action) =>
-    good(action, {}, exampleHost({ store: { ...memoryStore(), accept: down, mergeRun: down } })),
+    good(action, { token: 'granted' }, exampleHost({ store: { ...memoryStore(), listRevocations: down } })),
   directory_unavailable: (action) => post(exampleHost(), pathOf(action), { ...event, recipient: 'user_broken' }),
   policy_unavailable: (action) => good(action, {}, exampleHost({ policy: { decide: down } })),
   redactor_unavailable: (action) => good(action, {}, exampleHost({ redactor: { redact: down } })),
@@ -73,7 +90,12 @@ function send(action: Action, more: Post, host: ExampleHost = exampleHost()): Pr
 }
 
 function good(action: Action, more: Post, host: ExampleHost = exampleHost()): Promise<Response> {
-  return post(host, pathOf(action), GOOD[action], more)
+  return post(host, pathOf(action), GOOD[action], { ...tokenFor(action), ...more })
+}
+
+/** Only a session token can be exchanged. */
+function tokenFor(action: Action): Post {
+  return action === 'session_token' ? { token: 'session' } : {}
 }
 
 function limitOf(action: Action): number {
@@ -96,16 +118,18 @@ function outOfScope(action: Action): Promise<Response> {
       return good(action, { token: 'granted' })
     case 'session_run':
       return post(exampleHost(), pathOf(action), { ...run, sessionId: 's2' }, { token: 'session' })
+    case 'session_token':
+      return post(exampleHost(), pathOf(action), { grants: { dispatch: GRANT } }, { token: 'session' })
     case 'session_run_batch':
       return good(action, {}, exampleHost({ auth: { verify: async () => ({ refused: 'insufficient_scope' }) } }))
   }
 }
 
-/** A body that never comes to its end, and a clock that goes on once it is waited for. */
+/** Sends a body that never ends, and advances the clock past the time-out. */
 async function tooSlow(action: Action): Promise<Response> {
   const host = exampleHost()
   const before = host.clock.timers
-  const answer = host.fetch(requestTo(pathOf(action), { body: new ReadableStream() }))
+  const answer = host.fetch(requestTo(pathOf(action), { ...tokenFor(action), body: new ReadableStream() }))
   while (host.clock.timers === before) await setImmediate()
   host.clock.advance(10_000)
   const refused = await answer
@@ -114,10 +138,10 @@ async function tooSlow(action: Action): Promise<Response> {
   return refused
 }
 
-/** There is room for one that is unfinished, and that one's body never comes to its end. */
+/** Sends a request to a host whose only place for an unfinished request is taken. */
 function crowded(action: Action): Promise<Response> {
   const host = exampleHost({ maxUnfinished: 1 })
-  void host.fetch(requestTo(pathOf(action), { body: new ReadableStream() }))
+  void host.fetch(requestTo(pathOf(action), { ...tokenFor(action), body: new ReadableStream() }))
   return good(action, {}, host)
 }
 

@@ -9,7 +9,7 @@ import { misfits } from './lint.ts'
 const NOW = Date.UTC(2026, 10, 21, 8)
 const BIG = 2 ** 53
 
-/** Put in the place of every field: right for some, wrong for others. */
+/** Replacements for every field, valid for some and invalid for others. */
 const VALUES: readonly unknown[] = [
   ...[
     '',
@@ -106,7 +106,7 @@ interface Variant {
   readonly body: unknown
 }
 
-/** A body with one field changed, for every field and every value, and without every field. */
+/** Bodies with one field replaced or removed, for every field and every value. */
 function variants(body: object, prefix = ''): Variant[] {
   return Object.entries(body).flatMap(([key, member]) => {
     const place = `${prefix}/${key}`
@@ -124,14 +124,14 @@ function variants(body: object, prefix = ''): Variant[] {
   })
 }
 
-/** What handlers know beyond what the document says, or take although it does not. */
+/** Known differences between the handlers and the document. */
 const BEYOND: Readonly<Record<string, (variant: Variant) => boolean>> = {
-  'nothing is as good as null': ({ put }) => put === null || Object(put).a === null,
-  'integers over 2^53 are refused wherever they stand': ({ put }) => Object(put).a === BIG,
+  'null counts as a missing field': ({ put }) => put === null || Object(put).a === null,
+  'integers over 2^53 are refused in every field': ({ put }) => Object(put).a === BIG,
   'instants ahead of the clock are refused': ({ place, put }) => place.startsWith('/run/timings/') && put === BIG - 1,
-  'only currencies that there are': ({ place, put }) => place.endsWith('/currency') && put === 'XYZ',
-  'a status by the name that others have': ({ place, put }) => place === '/run/status' && put === 'success',
-  'a run does not name itself': ({ place, put }) => place.endsWith('RunId') && put === RUN.run.runId,
+  'unknown currencies are refused': ({ place, put }) => place.endsWith('/currency') && put === 'XYZ',
+  'statuses of other systems are accepted': ({ place, put }) => place === '/run/status' && put === 'success',
+  'a run does not refer to itself': ({ place, put }) => place.endsWith('RunId') && put === RUN.run.runId,
 }
 
 describe.each([
@@ -141,7 +141,7 @@ describe.each([
   const all = [{ place: '', put: base, body: base as unknown }, ...variants(base)]
   const schema = { $ref: `#/components/schemas/${name}` }
 
-  it(`takes what the handler takes, and nothing else: ${all.length} bodies`, async () => {
+  it(`The schema ${name} accepts the same ${all.length} bodies as its handler`, async () => {
     const fits = all.map(({ body }) => ({ schema, value: body }))
     const misfit = await misfits(fits, 'any')
     expect(misfit.has(0)).toBe(false)
@@ -155,7 +155,7 @@ describe.each([
 })
 
 describe('the schema SessionRunBatchRequest', () => {
-  it('takes 1 to 100 posts, as the handler does', async () => {
+  it('The batch schema and its handler accept 1 to 100 posts', async () => {
     const schema = { $ref: '#/components/schemas/SessionRunBatchRequest' }
     const bodies = [0, 1, 100, 101].map((length) => ({ runs: Array(length).fill(RUN) }))
     const fits = [...bodies, {}, { runs: RUN }].map((value) => ({ schema, value }))

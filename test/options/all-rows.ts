@@ -2,7 +2,7 @@ import { HOST_ROWS } from './host-rows.ts'
 import type { OptionRow } from './option-rows.ts'
 import { PART_ROWS } from './part-rows.ts'
 
-/** The whole table. */
+/** All rows. */
 export const ROWS: readonly OptionRow[] = [...HOST_ROWS, ...PART_ROWS]
 
 export function nameOf({ call, type, at }: OptionRow): string {

@@ -23,7 +23,7 @@ import { sallyport } from './host-rows.ts'
 import { optionMembers } from './option-members.ts'
 import type { OptionRow } from './option-rows.ts'
 
-/** What a call says of options: a line for each problem. Empty: it took them. */
+/** The problems that a call reports, one a line; empty if it accepts the options. */
 async function linesOf({ run }: OptionRow, options: unknown): Promise<string> {
   try {
     const given: unknown = await run(options as never)
@@ -43,12 +43,12 @@ async function linesOf({ run }: OptionRow, options: unknown): Promise<string> {
   }
 }
 
-/** The good options of a row, with some of those it is about changed. */
+/** The valid options of a row, with some changed. */
 function changed(row: OptionRow, change: object): unknown {
   return replaced(row, (own) => ({ ...own, ...change }))
 }
 
-/** The good options of a row, with others in the place of those it is about. */
+/** The valid options of a row, with its own options replaced. */
 function replaced({ good, at = '' }: OptionRow, replace: (own: object) => object): unknown {
   const put = (whole: object, [name, ...rest]: readonly string[]): object => {
     if (name === undefined) return replace(whole)
@@ -61,27 +61,30 @@ function replaced({ good, at = '' }: OptionRow, replace: (own: object) => object
 const fieldsOf = ({ at, fields = at === undefined ? '' : `${at}.` }: OptionRow): string => fields
 
 describe.each(ROWS.map((row) => [nameOf(row), row] as const))('%s', (_, row) => {
-  it('takes what is right', async () => {
+  it('Valid options are accepted', async () => {
     expect(await linesOf(row, row.good)).toBe('')
   })
 
-  it.skipIf(row.open)('takes what is right where it is inherited', async () => {
+  it.skipIf(row.open)('Valid inherited options are accepted', async () => {
     expect(await linesOf(row, replaced(row, Object.create))).toBe('')
   })
 
   it.each(Object.entries(row.bad).flatMap(([name, values]) => values.map((value) => [name, value] as const)))(
-    'refuses %s that is %o',
+    'The option %s refuses %o',
     async (name, value) => {
       expect(`\n${await linesOf(row, changed(row, { [name]: value }))}`).toContain(`\n${fieldsOf(row)}${name}`)
     },
   )
 
-  it.each(Object.keys(row.bad).filter((name) => !row.anything?.includes(name)))('refuses null for %s', async (name) => {
-    expect(`\n${await linesOf(row, changed(row, { [name]: null }))}`).toContain(`\n${fieldsOf(row)}${name}`)
-  })
+  it.each(Object.keys(row.bad).filter((name) => !row.anything?.includes(name)))(
+    'The option %s refuses null',
+    async (name) => {
+      expect(`\n${await linesOf(row, changed(row, { [name]: null }))}`).toContain(`\n${fieldsOf(row)}${name}`)
+    },
+  )
 
   it.each(Object.keys(row.bad).filter(() => !row.open))(
-    'refuses a misspelt %s, and names what is near',
+    'A misspelt option %s is refused with a suggestion',
     async (name) => {
       const lines = await linesOf(row, changed(row, { [`${name}x`]: Object(row.good)[name] ?? 1 }))
       const line = lines.split('\n').filter((each) => each.startsWith(`${fieldsOf(row)}${name}x is not an option`))
@@ -90,14 +93,14 @@ describe.each(ROWS.map((row) => [nameOf(row), row] as const))('%s', (_, row) => 
     },
   )
 
-  it('refuses the absence of what is required', async () => {
+  it('Missing required options are refused', async () => {
     for (const [name, { isRequired }] of optionMembers(row.call, row.type)) {
       if (!isRequired) continue
       expect(`\n${await linesOf(row, changed(row, { [name]: undefined }))}`).toContain(`\n${fieldsOf(row)}${name}`)
     }
   })
 
-  it('reports all problems at once', async () => {
+  it('All wrong options are reported at once', async () => {
     const names = Object.keys(row.bad).filter((name) => !row.anything?.includes(name))
     const wrong = { ...Object.fromEntries(names.map((name) => [name, null])), ...(!row.open && { nonsense: 1 }) }
     const lines = `\n${await linesOf(row, changed(row, wrong))}`
@@ -106,7 +109,7 @@ describe.each(ROWS.map((row) => [nameOf(row), row] as const))('%s', (_, row) => 
   })
 })
 
-describe('options of a class', () => {
+describe('options from a class instance', () => {
   class Limits {
     readonly #max = -1
     get max(): number {
@@ -122,27 +125,27 @@ describe('options of a class', () => {
     }
   }
 
-  it('are read through getters, and refused like any other', () => {
+  it('Options are read through getters and checked', () => {
     expect(() => throttle(Object.assign(new Limits(), { windowMs: 1_000 }))).toThrow('field "max"')
   })
 
-  it('keep their `this` in methods', async () => {
+  it('Methods of an options instance keep their `this`', async () => {
     const verdict = await throttle(new Keyed() as never).decide(question())
     expect(verdict).toMatchObject({ verdict: 'send' })
   })
 })
 
-describe('options that are no object', () => {
+describe('options that are not an object', () => {
   it.each(
     ROWS.filter(({ at, fields, open }) => at === undefined && fields === undefined && !open).map(
       (row) => [nameOf(row), row] as const,
     ),
-  )('are refused by %s', async (_, row) => {
+  )('%s refuses options that are not an object', async (_, row) => {
     for (const none of [null, 'x', 7, [], () => {}]) expect(await linesOf(row, none)).not.toBe('')
   })
 })
 
-describe('arguments that are parts', () => {
+describe('arguments that are ports', () => {
   const part = {
     verify() {},
     decide() {},
@@ -175,7 +178,7 @@ describe('arguments that are parts', () => {
     ['appSecrets', appSecrets, [[]]],
     ['appSecrets', appSecrets, [[undefined]]],
     ['toNode', toNode, [{}]],
-  ])('are refused by %s: %#', async (call, make, parts) => {
+  ])('%s refuses invalid ports: %#', async (call, make, parts) => {
     const error = await new Promise((resolve) => resolve(make(...(parts as never[])))).catch(
       (thrown: unknown) => thrown,
     )
@@ -183,7 +186,7 @@ describe('arguments that are parts', () => {
     expect(error).toMatchObject({ code: 'option_invalid', message: expect.stringMatching(`^${call}:`) })
   })
 
-  it('of which an erasure is told either, and not both or another', async () => {
+  it('runs.erase() takes exactly one of a session and a user', async () => {
     for (const of of [{}, { sessionId: 's', userId: 'u' }, { sessionId: '' }, { sessionid: 's' }, null])
       await expect(sallyport.runs.erase(of as never)).rejects.toMatchObject({ code: 'option_invalid' })
   })
@@ -191,7 +194,7 @@ describe('arguments that are parts', () => {
 
 describe('handlers', () => {
   it.each(Object.entries({ handleDispatch, handleSessionRun, handleSessionRunBatch }))(
-    'answer 5xx where their ports are none: %s',
+    '%s answers 503 for invalid ports',
     async (_, handle) => {
       const logger = { log() {} }
       const request = { headers: { authorization: 'Bearer app' }, body: {} }
@@ -204,7 +207,7 @@ describe('handlers', () => {
 })
 
 describe('the start of a host', () => {
-  it('reports an unknown option, a bad channel, a bad worker and an event without a channel at once', () => {
+  it('createSallyport() reports all wrong options, channels and events at once', () => {
     const events = defineEvents({ one: { channels: { emial: {} } } })
     const wrong = { auth: {}, store: memoryStore(), events, channels: { email: {} }, worker: { pollMs: 1 }, queues: {} }
     expect(() => createSallyport(wrong as never)).toThrow(
@@ -221,7 +224,7 @@ describe('the start of a host', () => {
     )
   })
 
-  it('names the option that a misspelt one stands for', () => {
+  it('A misspelt option is refused with its suggestion', () => {
     const night = { from: '22:00', to: '08:00', timeZone: 'UTC', channel: ['sms'] }
     expect(() => quietHours(night)).toThrow('field "channel": is not an option; near: channels')
   })

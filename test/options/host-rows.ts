@@ -27,7 +27,11 @@ const budget = {
 } as const
 const full = {
   ...{ auth, store, events, logger, clock, channels: { email: recordingChannel() } },
-  worker: { rate: { max: 1, perMs: 1 }, channels: { email: { concurrency: 1, rate: { max: 1, perMs: 1 } } } },
+  worker: {
+    rate: { max: 1, perMs: 1 },
+    breaker: { timeouts: 3 },
+    channels: { email: { concurrency: 1, rate: { max: 1, perMs: 1 } } },
+  },
   hooks: { onSent: () => {} },
   budgets: [budget],
   runEvents: { 'run.failed': () => undefined },
@@ -59,6 +63,11 @@ const RECORDING = {
   logger: PART,
 }
 const LIMITS = { concurrency: outside(1, 1_000), perReceiver: outside(1, 1_000), rate: OBJECT }
+const BREAKER = {
+  timeouts: outside(1, 1_000),
+  pauseMs: outside(1_000, HOUR),
+  maxPauseMs: outside(1_000, 24 * HOUR),
+}
 const RATE = { max: outside(1, 1_000_000), perMs: outside(1, HOUR) }
 const TOKENS = outside(0, Number.MAX_SAFE_INTEGER)
 const TENANT = [...TEXT, '', 'a b', 'x'.repeat(201)]
@@ -106,12 +115,14 @@ const CREATE: readonly OptionRow[] = [
       ...LIMITS,
       channels: [...OBJECT, { emial: {} }, { email: null }, { email: undefined }],
       leaseMs: outside(1_000, HOUR),
+      breaker: [true, 7, 'x', [], { timeout: 3 }],
       sendTimeoutMs: outside(100, HOUR),
       pollMs: outside(10, HOUR),
     },
     'worker',
   ),
   host('WorkerOptions.rate', RATE, 'worker.rate'),
+  host('BreakerOptions', BREAKER, 'worker.breaker'),
   host('ChannelLimits', LIMITS, 'worker.channels.email'),
   host('ChannelLimits.rate', RATE, 'worker.channels.email.rate'),
   host(
@@ -234,7 +245,7 @@ const METHODS: readonly OptionRow[] = [
     { olderThan: 1 },
     { olderThan: AGE, tenant: TENANT },
   ),
-  scoped('runs.get', (scope) => sallyport.runs.get('r', scope)),
+  scoped('runs.get', (scope) => sallyport.runs.get({ sessionId: 's', runId: 'r' }, scope)),
   ...(['list', 'export'] as const).map((name) =>
     row(
       `sallyport runs.${name}`,
@@ -273,6 +284,21 @@ const METHODS: readonly OptionRow[] = [
     (options: object) => sallyport.sessions.timeline('s', options),
     {},
     PAGE,
+  ),
+  scoped('tokens.revoke', (scope) => sallyport.tokens.revoke({ jti: 'a' }, scope)),
+  row(
+    'sallyport tokens.uses',
+    'TokenUseListOptions',
+    (options: object) => sallyport.tokens.uses(options),
+    {},
+    { ...PAGE, tenant: TENANT, sessionId: UNSTORABLE, jti: UNSTORABLE, outcome: ['nope', 7] },
+  ),
+  row(
+    'sallyport tokens.prune',
+    'TokenUsePruneOptions',
+    (options: { olderThan: number }) => sallyport.tokens.prune(options),
+    { olderThan: 1 },
+    { olderThan: AGE, tenant: TENANT },
   ),
   row(
     'sallyport budgets.check',

@@ -7,14 +7,14 @@ const { options } = ts.convertCompilerOptionsFromJson(readJson('tsconfig.json').
 const program = ts.createProgram([...files.values()], options)
 const checker = program.getTypeChecker()
 
-/** What a type says of one of its members. */
+/** A member of an options type. */
 export interface OptionMember {
   readonly isRequired: boolean
-  /** What it may be, as {@link kindOf} has it; `undefined`: anything. */
+  /** The possible values by {@link kindOf}; `undefined` for any value. */
   readonly kinds: ReadonlySet<string> | undefined
 }
 
-/** `typeof`, but for lists. */
+/** `typeof`, with `list` for arrays. */
 export function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'list' : typeof value
 }

@@ -5,12 +5,12 @@ import { runsOnly, sallyport } from './host-rows.ts'
 import { kindOf, optionMembers } from './option-members.ts'
 import { client, recorder } from './part-rows.ts'
 
-const PORTS = 'takes ports, and whatever else stands beside them, with each request: tried with bad options'
+const PORTS = 'takes ports with each request: tested in bad-options'
 
-/** Published functions and methods with no object of options, and why. */
+/** Published functions and methods without an options object, with the reason. */
 const WITHOUT_OPTIONS: Readonly<Record<string, string>> = {
   'sallyport SallyportError': 'an error',
-  'sallyport isSallyportError': 'takes anything',
+  'sallyport isSallyportError': 'takes any value',
   'sallyport handleDispatch': PORTS,
   'sallyport handleSessionRun': PORTS,
   'sallyport handleSessionRunBatch': PORTS,
@@ -19,24 +19,25 @@ const WITHOUT_OPTIONS: Readonly<Record<string, string>> = {
   'sallyport ready': 'takes nothing',
   'sallyport worker.start': 'takes nothing',
   'sallyport worker.runDue': 'takes nothing',
-  'sallyport/auth anyOf': 'takes verifiers: tried with bad options',
+  'sallyport/auth anyOf': 'takes verifiers: tested in bad-options',
   'sallyport/client ClientError': 'an error',
-  'sallyport/client recorder.start': 'takes what a run is, which the server checks',
-  'sallyport/client recorder.record': 'takes what a run is, which the server checks',
+  'sallyport/client recorder.start': 'takes run data, which the server checks',
+  'sallyport/client recorder.record': 'takes run data, which the server checks',
   'sallyport/client recorder.flush': 'takes nothing',
   'sallyport/client recorder.close': 'takes nothing',
-  'sallyport/client isClientError': 'takes anything',
-  'sallyport/integrations agentsSdk': 'takes two arguments: tried with bad options',
-  'sallyport/integrations aiSdk': 'takes two arguments: tried with bad options',
+  'sallyport/client isClientError': 'takes any value',
+  'sallyport/integrations agentsSdk': 'takes two arguments: tested in bad-options',
+  'sallyport/integrations aiSdk': 'takes two arguments: tested in bad-options',
   'sallyport/json-logic jsonLogic': 'takes nothing',
-  'sallyport/policy allOf': 'takes policies: tried with bad options',
-  'sallyport/policy preferences': 'takes a function: tried with bad options',
+  'sallyport/policy allOf': 'takes policies: tested in bad-options',
+  'sallyport/policy preferences': 'takes a function: tested in bad-options',
   'sallyport/storage/rules': 'rules of stores, all of them',
-  'sallyport/channels/failover failover': 'takes channels: tried with bad options',
-  'sallyport/testing fakeClock': 'takes a number: tried with bad options',
+  'sallyport/channels/failover failover': 'takes channels: tested in bad-options',
+  'sallyport/channels/webhook webhookPublicKey': 'takes a secret: tested in webhook-signature',
+  'sallyport/testing fakeClock': 'takes a number: tested in bad-options',
 }
 
-/** The methods of what published functions give, as rows name them. */
+/** Methods of the objects that published functions return. */
 const METHODS: readonly (readonly [object: string, names: readonly string[]])[] = [
   ['a host', methodsOf('sallyport ', sallyport)],
   ['a host that only records runs', methodsOf('sallyport ', runsOnly)],
@@ -51,49 +52,52 @@ function methodsOf(prefix: string, object: object): readonly string[] {
   })
 }
 
-describe('the table of options', () => {
+describe('the option table', () => {
   const published = [...publicNames()].flatMap(([entry, { values }]) =>
     WITHOUT_OPTIONS[entry] ? [entry] : values.map((name) => `${entry} ${name}`),
   )
   const calls = new Set(ROWS.map(({ call }) => call))
   const isKnown = (name: string): boolean => calls.has(name) || name in WITHOUT_OPTIONS
 
-  it('has every published function', () => {
+  it('The option table contains every published function', () => {
     expect(published.filter((name) => !isKnown(name))).toEqual([])
   })
 
-  it.each(METHODS)('has every method of %s', (_, names) => {
+  it.each(METHODS)('The option table contains every method of %s', (_, names) => {
     expect(names.filter((name) => !isKnown(name))).toEqual([])
   })
 
-  it('has each function either with options or without', () => {
+  it('The option table contains each function once', () => {
     expect(Object.keys(WITHOUT_OPTIONS).filter((name) => calls.has(name))).toEqual([])
     const there = new Set([...published, ...METHODS.flatMap(([, names]) => names)])
     expect([...calls, ...Object.keys(WITHOUT_OPTIONS)].filter((name) => !there.has(name))).toEqual([])
   })
 
-  it('has every published type of options', () => {
+  it('The option table contains every published options type', () => {
     const types = new Set(ROWS.flatMap(({ type }) => type.split(/[.|#]/)))
     const published = [...publicNames().values()]
       .flatMap(({ types }) => types)
       .filter((name) => name.endsWith('Options'))
-    // What others extend, and is tried with them.
+    // Base types are tested with the types that extend them.
     const bases = ['ContractOptions', 'ListOptions']
     expect(published.filter((name) => !types.has(name) && !bases.includes(name))).toEqual([])
   })
 
-  it.each(ROWS.map((row) => [nameOf(row), row] as const))('has every option of %s', (_, row) => {
+  it.each(ROWS.map((row) => [nameOf(row), row] as const))('The option table contains every option of %s', (_, row) => {
     expect(Object.keys(row.bad).sort()).toEqual([...optionMembers(row.call, row.type).keys()].sort())
   })
 
-  it.each(ROWS.map((row) => [nameOf(row), row] as const))('has wrong types, numbers and lists of %s', (_, row) => {
-    for (const [name, { kinds }] of optionMembers(row.call, row.type)) {
-      const bad = row.bad[name]?.map(kindOf) ?? []
-      if (!kinds) continue
-      expect([name, bad.some((kind) => !kinds.has(kind))]).toEqual([name, true])
-      // Of the right type, and out of range: wherever there is a range.
-      const ranged = ['number', 'list'].filter((kind) => kinds.has(kind))
-      expect([name, ...ranged.filter((kind) => !bad.includes(kind))]).toEqual([name])
-    }
-  })
+  it.each(ROWS.map((row) => [nameOf(row), row] as const))(
+    'The option table has a wrong type, number and list for each option of %s',
+    (_, row) => {
+      for (const [name, { kinds }] of optionMembers(row.call, row.type)) {
+        const bad = row.bad[name]?.map(kindOf) ?? []
+        if (!kinds) continue
+        expect([name, bad.some((kind) => !kinds.has(kind))]).toEqual([name, true])
+        // Values of the right type that are out of range.
+        const ranged = ['number', 'list'].filter((kind) => kinds.has(kind))
+        expect([name, ...ranged.filter((kind) => !bad.includes(kind))]).toEqual([name])
+      }
+    },
+  )
 })

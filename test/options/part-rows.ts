@@ -22,6 +22,7 @@ import {
   recordingChannel,
   runStoreContract,
   testRequest,
+  tokenStoreContract,
 } from '../../src/contract-tests/index.ts'
 import { liquid } from '../../src/engines/liquid.ts'
 import { recordingFetch } from '../../src/integrations/index.ts'
@@ -74,7 +75,13 @@ const AUTH: readonly OptionRow[] = [
     'AppSecretDigest',
     (digest: typeof DIGEST) => appSecrets([digest]),
     DIGEST,
-    { sha256: [...TEXT, 'abc'], id: ID, notAfter: NOT_AFTER, tenant: ID },
+    {
+      sha256: [...TEXT, 'abc'],
+      id: ID,
+      notAfter: NOT_AFTER,
+      tenant: ID,
+      allow: ['dispatch', [], ['write'], [7], HOLE],
+    },
     { fields: 'secrets[0].' },
   ),
   row('sallyport/auth sessionTokens', 'SessionTokensOptions', sessionTokens, tokens, {
@@ -83,6 +90,7 @@ const AUTH: readonly OptionRow[] = [
     issuer: WORD,
     maxAgeSeconds: outside(1, 86_400),
     clockToleranceSeconds: [-1, 61, Number.NaN, '5'],
+    exchangeKey: OBJECT,
     isRevoked: FUNCTION,
     clock: PART,
   }),
@@ -104,8 +112,8 @@ const AUTH: readonly OptionRow[] = [
     'SessionTokenGrants',
     issueSessionToken,
     issued,
-    { dispatch: OBJECT },
-    { at: 'grants', foreign: 'grants holds a grant other than dispatch' },
+    { dispatch: OBJECT, runEvents: outside(0, 1_000) },
+    { at: 'grants', foreign: 'grants holds a grant other than dispatch and runEvents' },
   ),
   row(
     'sallyport/auth issueSessionToken',
@@ -201,6 +209,7 @@ const CALLERS: readonly OptionRow[] = [
     SIGNAL,
   ),
   calls('client.recordRuns', 'CallOptions', (options) => client.recordRuns([], options), SIGNAL),
+  calls('client.exchangeToken', 'CallOptions', (options) => client.exchangeToken({ grants: {} }, options), SIGNAL),
   row(
     'sallyport/client createRunRecorder',
     'RunRecorderOptions',
@@ -412,7 +421,7 @@ const PARTS: readonly OptionRow[] = [
     webhook,
     { secret: SECRET },
     {
-      secret: [7, '', [], ['x'], HOLE, 'whsec_x'],
+      secret: [7, '', [], ['x'], HOLE, 'whsec_x', 'whsk_x', [SECRET, 'whpk_x']],
       allowHttp: FLAG,
       allowPrivateNetworks: FLAG,
       ports: [443, [0], [65_536], ['443'], HOLE],
@@ -453,6 +462,10 @@ const PARTS: readonly OptionRow[] = [
   }),
   row('sallyport/testing runStoreContract', 'RunStoreContractOptions', runStoreContract, kit, KIT),
   row('sallyport/testing runStoreContract', 'StoreCapabilities', runStoreContract, kit, STORE, { at: 'capabilities' }),
+  row('sallyport/testing tokenStoreContract', 'TokenStoreContractOptions', tokenStoreContract, kit, KIT),
+  row('sallyport/testing tokenStoreContract', 'StoreCapabilities', tokenStoreContract, kit, STORE, {
+    at: 'capabilities',
+  }),
   row('sallyport/testing queueContract', 'QueueContractOptions', queueContract, kit, KIT),
   row(
     'sallyport/testing queueContract',

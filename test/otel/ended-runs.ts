@@ -5,7 +5,7 @@ import type { EndedRun } from '../../src/ports/run-exporter.ts'
 export const CREATED = '2026-11-21T08:00:00.000Z'
 export const LAST_SEEN = '2026-11-21T08:00:30.000Z'
 
-/** A run that tells as little as a run can, and what is said beside. */
+/** An ended run with the fewest fields, and `more`. */
 export function ended(more: Partial<EndedRun> = {}): EndedRun {
   return {
     tenant: 'acme',
@@ -20,7 +20,7 @@ export function ended(more: Partial<EndedRun> = {}): EndedRun {
   }
 }
 
-/** A run that tells all that a run can. */
+/** An ended run with all fields. */
 export const FULL: EndedRun = ended({
   provider: 'bedrock',
   model: 'claude-x',
@@ -91,7 +91,7 @@ const cost = fc.record({
   source: fc.constantFrom('provider' as const, 'local' as const, 'client' as const),
 })
 
-/** Any run whatever, with any part of it there or not; what can not come out of a store among them. */
+/** Any run with any fields, also values that no store returns. */
 export const anyRun: fc.Arbitrary<EndedRun> = fc.record(
   {
     tenant: text,

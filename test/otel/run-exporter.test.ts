@@ -22,7 +22,7 @@ afterEach(() => {
   metrics.disable()
 })
 
-describe('runs that a host records', () => {
+describe('runs of a host', () => {
   const start = {
     status: 'running',
     timings: { startedAt: '2026-11-21T07:59:00.000Z' },
@@ -48,7 +48,7 @@ describe('runs that a host records', () => {
       ],
       ...[[end, middle, start], [start, start, end, end, start, end], [{ ...start, ...middle, ...end }]],
     ].map((posts) => ({ order: posts.map(({ seq }) => seq).join(), posts })),
-  )('are one span each, whatever order their posts come in: $order', async ({ posts }) => {
+  )('A run becomes one span in any order of its posts: $order', async ({ posts }) => {
     const { sdk, post } = host()
     for (const run of posts) await post(run)
     expect(sdk.span().attributes).toMatchObject({ 'agent.run.id': 'r1', 'gen_ai.usage.input_tokens': 25 })
@@ -56,14 +56,14 @@ describe('runs that a host records', () => {
     expect(await sdk.points(DURATION)).toMatchObject([{ value: { count: 1 } }])
   })
 
-  it('are no span while they go on', async () => {
+  it('An open run has no span', async () => {
     const { sdk, post } = host()
     await post(start)
     await post({ ...middle, status: 'waiting' })
     expect(sdk.spans()).toEqual([])
   })
 
-  it('are errors when they expire, and no second span when they complete after all', async () => {
+  it('An expired run is exported as an error, and not again when it completes', async () => {
     const { sdk, post, clock, runs } = host()
     await post(start)
     clock.advance(60_000)
@@ -85,14 +85,17 @@ describe('runs that a host records', () => {
         throw new RangeError('no such tag')
       },
     ],
-    ['gives a promise', 'TypeError', async () => Promise.reject(new RangeError('no such tag'))],
-  ])('are passed on without the attributes of a host that %s, which is logged', async (_, cause, attributes) => {
-    const { sdk, post, lines } = host(attributes as never)
-    await withoutStrayRejections(async () => expect(await post(end)).toMatchObject({ ok: true }))
-    expect(sdk.span().attributes).toMatchObject({ 'agent.run.id': 'r1', 'gen_ai.usage.input_tokens': 25 })
-    expect(await sdk.points(DURATION)).toHaveLength(1)
-    expect(lines).toEqual([{ event: 'run.export_failed', runId: 'r1', cause, stack: expect.any(String) }])
-  })
+    ['returns a promise', 'TypeError', async () => Promise.reject(new RangeError('no such tag'))],
+  ])(
+    'A run is exported without host attributes when their function %s, and the fault is logged',
+    async (_, cause, attributes) => {
+      const { sdk, post, lines } = host(attributes as never)
+      await withoutStrayRejections(async () => expect(await post(end)).toMatchObject({ ok: true }))
+      expect(sdk.span().attributes).toMatchObject({ 'agent.run.id': 'r1', 'gen_ai.usage.input_tokens': 25 })
+      expect(await sdk.points(DURATION)).toHaveLength(1)
+      expect(lines).toEqual([{ event: 'run.export_failed', runId: 'r1', cause, stack: expect.any(String) }])
+    },
+  )
 
   function host(attributes?: () => never) {
     const sdk = telemetry()
@@ -115,13 +118,13 @@ describe('runs that a host records', () => {
   }
 })
 
-describe('an exporter with no provider of its own', () => {
-  it('does nothing when none is registered', () => {
+describe('an exporter without providers', () => {
+  it('An exporter does nothing while no provider is registered', () => {
     const exporter = otelRunExporter()
     expect(exporter.export(FULL)).toBeUndefined()
   })
 
-  it('uses what is registered, also after it was made and has exported', async () => {
+  it('An exporter uses providers registered after its first export', async () => {
     const exporter = otelRunExporter()
     exporter.export(ended())
     const sdk = telemetry()
@@ -133,7 +136,7 @@ describe('an exporter with no provider of its own', () => {
     expect(await sdk.points(DURATION)).toHaveLength(2)
   })
 
-  it('leaves that alone when it is given others', async () => {
+  it('An exporter with its own providers does not use the registered ones', async () => {
     const global = telemetry()
     trace.setGlobalTracerProvider(global.tracerProvider)
     metrics.setGlobalMeterProvider(global.meterProvider)
@@ -145,7 +148,7 @@ describe('an exporter with no provider of its own', () => {
 })
 
 describe('the options of an exporter', () => {
-  it('may be left out, or be undefined, or be the real thing', () => {
+  it('The exporter options may be missing, undefined or real providers', () => {
     const names = [
       'tracerProvider',
       'meterProvider',
@@ -162,7 +165,7 @@ describe('the options of an exporter', () => {
     otelRunExporter({ attributes: () => ({}) })
   })
 
-  it('are refused with all that is wrong with them', () => {
+  it('otelRunExporter() reports all wrong options at once', () => {
     const { meterProvider } = telemetry()
     const wrong = {
       tracerProvider: meterProvider,
@@ -198,12 +201,12 @@ describe('the options of an exporter', () => {
       expect(thrown).toMatchObject({ name: 'SallyportError', code: 'option_invalid' })
       return (thrown as SallyportError).problems
     }
-    throw new Error('was taken')
+    throw new Error('the options were accepted')
   }
 })
 
-describe('any run whatever', () => {
-  it('is one span with an end not before its start, unchanged, and never an exception', async () => {
+describe('any run', () => {
+  it('Any run becomes one span with a valid time range, and export() never throws', async () => {
     await fc.assert(
       fc.asyncProperty(anyRun, async (run) => {
         const before = structuredClone(run)

@@ -11,9 +11,10 @@ const DURATION = 'gen_ai.invoke_agent.duration'
 const MODEL_CALLS = 'gen_ai.invoke_agent.inference_calls'
 const TOOL_CALLS = 'gen_ai.invoke_agent.tool_calls'
 const USAGE = 'gen_ai.client.inference.usage'
+const INPUT_TOKENS = `${USAGE}.input_tokens`
 
 describe('the duration of a run', () => {
-  it('is that of its span, in seconds, in the buckets of the conventions', async () => {
+  it('The run duration equals that of the span, in seconds and in the buckets of the conventions', async () => {
     const sdk = exported(FULL)
     const { startTime, endTime } = sdk.span()
     expect(millis(endTime) - millis(startTime)).toBeCloseTo(20_249, 6)
@@ -31,7 +32,7 @@ describe('the duration of a run', () => {
     })
   })
 
-  it('tells errors apart', async () => {
+  it('The run duration has the error type as an attribute', async () => {
     const sdk = exported(ended({ status: 'expired' }), ended({ status: 'failed', error: { type: 'timeout' } }), ended())
     expect((await sdk.points(DURATION)).map(({ attributes }) => attributes)).toStrictEqual([
       { 'agent.run.status': 'expired', 'error.type': 'expired' },
@@ -41,8 +42,24 @@ describe('the duration of a run', () => {
   })
 })
 
+describe('the metrics of what an agent reported', () => {
+  const PARTS = { status: [DURATION, MODEL_CALLS, INPUT_TOKENS], usage: [MODEL_CALLS, INPUT_TOKENS] } as const
+
+  it.each(['status', 'usage'] as const)('An agent that reported the %s adds to a series of its own', async (part) => {
+    const run = ended({ counts: { modelCalls: 1, inputTokens: 1 } })
+    const sdk = exported(run, { ...run, byAgent: [part] })
+    for (const metric of [DURATION, MODEL_CALLS, INPUT_TOKENS]) {
+      const reporters = (await sdk.points(metric)).map(({ attributes }) => attributes['agent.run.reported_by'])
+      expect([metric, reporters]).toEqual([
+        metric,
+        PARTS[part].some((each) => each === metric) ? [undefined, 'agent'] : [undefined],
+      ])
+    }
+  })
+})
+
 describe('the calls of a run', () => {
-  it('are distributions by agent, zeros among them', async () => {
+  it('Model and tool calls are histograms by agent, and include zeros', async () => {
     const sdk = exported(FULL, ended({ agent: { name: 'support' }, counts: { modelCalls: 0, toolCalls: 0 } }))
     const boundaries = [1, 2, 4, 8, 16, 32, 64, 128]
     expect(await sdk.points(MODEL_CALLS)).toMatchObject([
@@ -53,7 +70,7 @@ describe('the calls of a run', () => {
     ])
   })
 
-  it('are not measured when they are not known', async () => {
+  it('Unknown call counts are not recorded', async () => {
     const sdk = exported(ended(), ended({ counts: {} }))
     expect(await sdk.points(MODEL_CALLS)).toEqual([])
     expect(await sdk.points(TOOL_CALLS)).toEqual([])
@@ -61,7 +78,7 @@ describe('the calls of a run', () => {
 })
 
 describe('the tokens of a run', () => {
-  it('are added up by provider and model', async () => {
+  it('Tokens are added up by provider and model', async () => {
     const sdk = exported(FULL, FULL, ended({ counts: { inputTokens: 7, outputTokens: 0 } }))
     const attributes = {
       'gen_ai.operation.name': 'invoke_agent',
@@ -84,7 +101,7 @@ describe('the tokens of a run', () => {
     expect(await sdk.points(`${USAGE}.reasoning.output_tokens`)).toEqual([{ attributes, value: 240 }])
   })
 
-  it('are those of each model where a run tells them by model', async () => {
+  it('A run with usage by model records the tokens of each model', async () => {
     const usageByModel = [
       { provider: 'openai.chat', model: 'big', counts: { inputTokens: 900 } },
       { provider: 'mistral', model: 'small', counts: { inputTokens: 100, outputTokens: 5 } },
@@ -106,7 +123,7 @@ describe('the tokens of a run', () => {
     ])
   })
 
-  it('and the calls are left to the child runs where they are those of a whole tree', async () => {
+  it('A run with the counts of its tree records neither calls nor tokens', async () => {
     const usageByModel = [{ provider: 'openai', model: 'big', counts: { inputTokens: 900 } }]
     const sdk = exported({ ...FULL, countsScope: 'tree', usageByModel })
     expect((await sdk.metrics()).map(({ descriptor }) => descriptor.name)).toEqual([DURATION])
@@ -114,7 +131,7 @@ describe('the tokens of a run', () => {
 })
 
 describe('the metrics', () => {
-  it('have the units of the conventions', async () => {
+  it('The metrics have the units of the conventions', async () => {
     const sdk = exported(FULL)
     const units = (await sdk.metrics()).map(({ descriptor: { name, unit } }) => [name, unit])
     expect(Object.fromEntries(units)).toEqual({
@@ -131,7 +148,7 @@ describe('the metrics', () => {
     expect(scope).toMatchObject({ name: 'sallyport', schemaUrl: CONVENTIONS.schemaUrl })
   })
 
-  it('tell of no run, session, user or tenant, whatever the host adds to spans', async () => {
+  it('The metrics contain no run, session, user or tenant', async () => {
     const sdk = telemetry()
     const attributes = ({ userId }: EndedRun) => ({ 'user.id': userId })
     otelRunExporter({ ...sdk.providers, cost: true, errorMessages: true, attributes }).export({
@@ -143,20 +160,20 @@ describe('the metrics', () => {
     expect(JSON.stringify(reported)).not.toMatch(/"(r1|r0|r-1|s1|a1|jane|acme)"|slower|0\.0125/)
   })
 
-  it('are measured in the context of the span, which exemplars point to', () => {
+  it('The metrics are recorded in the context of the span, for exemplars', () => {
     const seen = new Set<string | undefined>()
-    const watching = {
+    const recordContext = {
       process(attributes: Attributes, context?: Context) {
         seen.add(context && trace.getSpanContext(context)?.spanId)
         return attributes
       },
     }
-    const sdk = telemetry(undefined, [{ instrumentName: '*', attributesProcessors: [watching] }])
+    const sdk = telemetry(undefined, [{ instrumentName: '*', attributesProcessors: [recordContext] }])
     otelRunExporter(sdk.providers).export(FULL)
     expect([...seen]).toEqual([sdk.span().spanContext().spanId])
   })
 
-  it('have their instruments made once', () => {
+  it('The exporter makes its instruments once', () => {
     const sdk = telemetry()
     const getMeter = vi.spyOn(sdk.meterProvider, 'getMeter')
     const exporter = otelRunExporter(sdk.providers)
@@ -165,7 +182,7 @@ describe('the metrics', () => {
     expect(getMeter).toHaveBeenCalledOnce()
   })
 
-  it('count what no sampler keeps', async () => {
+  it('The metrics include runs that the sampler drops', async () => {
     const sdk = telemetry(new AlwaysOffSampler())
     otelRunExporter(sdk.providers).export(FULL)
     expect(sdk.spans()).toEqual([])

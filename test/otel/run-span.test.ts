@@ -19,7 +19,7 @@ afterEach(() => {
 })
 
 describe('the span of a run', () => {
-  it('says what is known of it, by the names of the conventions and of our own', () => {
+  it('The span has all run data under the names of the conventions and of Sallyport', () => {
     const { attributes, name, kind, status, instrumentationScope } = spanOf(FULL)
     expect(name).toBe('invoke_agent support')
     expect(kind).toBe(SpanKind.INTERNAL)
@@ -62,7 +62,7 @@ describe('the span of a run', () => {
     })
   })
 
-  it('says nothing that is not known', () => {
+  it('The span has no attributes for unknown data', () => {
     const { name, attributes } = spanOf(ended())
     expect(name).toBe('invoke_agent')
     expect(attributes).toEqual({
@@ -74,11 +74,11 @@ describe('the span of a run', () => {
     })
   })
 
-  it('has no name after it when the agent has none', () => {
+  it('The span name has no suffix for an agent without a name', () => {
     expect(spanOf(ended({ agent: { id: 'a1' } })).name).toBe('invoke_agent')
   })
 
-  it('keeps zeros', () => {
+  it('The span keeps counts and durations of zero', () => {
     const { attributes } = spanOf(ended({ counts: { inputTokens: 0, toolCalls: 0 }, timings: { toolMs: 0 } }))
     expect(attributes).toMatchObject({
       'gen_ai.usage.input_tokens': 0,
@@ -87,12 +87,12 @@ describe('the span of a run', () => {
     })
   })
 
-  it('keeps to itself who the user is, what the error says, tags, metadata, cost and the tenant', () => {
+  it('The span leaves out user, error message, tags, metadata, cost and tenant by default', () => {
     const { attributes, status } = spanOf({ ...FULL, status: 'failed' })
     expect(JSON.stringify([attributes, status])).not.toMatch(/jane|slower|vip|gold|0\.0125|USD|acme|ownCounter/i)
   })
 
-  it('tells the cost when asked to', () => {
+  it('The span has the cost if `cost` is set', () => {
     expect(spanOf(FULL, { cost: true }).attributes).toMatchObject({
       'agent.run.cost.amount': 0.0125,
       'agent.run.cost.currency': 'USD',
@@ -101,7 +101,7 @@ describe('the span of a run', () => {
     expect(Object.keys(spanOf(ended(), { cost: true }).attributes)).toHaveLength(5)
   })
 
-  it('takes attributes of the host, which replace others', () => {
+  it('Attributes of the host replace those of the exporter', () => {
     const attributes = ({ tenant, tags }: EndedRun) => ({
       tenant,
       'user.vip': tags?.includes('vip') ?? false,
@@ -111,7 +111,7 @@ describe('the span of a run', () => {
     expect(span.attributes).toMatchObject({ tenant: 'acme', 'user.vip': true, 'session.id': 'x', 'agent.run.id': 'r1' })
   })
 
-  it('is of a client when the agents are remote', () => {
+  it('The span kind is set by `spanKind`', () => {
     expect(spanOf(FULL, { spanKind: 'client' }).kind).toBe(SpanKind.CLIENT)
     expect(spanOf(FULL, { spanKind: 'internal' }).kind).toBe(SpanKind.INTERNAL)
   })
@@ -122,12 +122,12 @@ describe('the span of a run', () => {
     [{ startedAt: LAST_SEEN, firstTokenAt: CREATED }, undefined],
     [{ firstTokenAt: CREATED }, undefined],
     [{ startedAt: CREATED }, undefined],
-  ])('knows of %j the time to the first token, %s s', (timings, seconds) => {
+  ])('With timings %j, the time to the first token is %s s', (timings, seconds) => {
     expect(spanOf(ended({ timings })).attributes['agent.run.time_to_first_token']).toBe(seconds)
   })
 })
 
-describe('how it ended', () => {
+describe('the status', () => {
   const error = { type: 'rate_limit', message: 'Jane said: slower' }
 
   it.each([
@@ -136,7 +136,7 @@ describe('how it ended', () => {
     ['cancelled', undefined],
     ['failed', 'rate_limit'],
     ['expired', 'expired'],
-  ] as const)('%s: error %s', (status, errorType) => {
+  ] as const)('The span of a run with status %s has error type %s', (status, errorType) => {
     const span = spanOf(ended({ status, error }))
     const code = errorType === undefined ? SpanStatusCode.UNSET : SpanStatusCode.ERROR
     expect(span.status).toEqual({ code })
@@ -144,11 +144,11 @@ describe('how it ended', () => {
     expect(span.attributes['agent.run.status']).toBe(status)
   })
 
-  it('is `_OTHER` for what failed and did not say how', () => {
+  it('The error type of a failed run without an error is `_OTHER`', () => {
     expect(spanOf(ended({ status: 'failed' })).attributes['error.type']).toBe('_OTHER')
   })
 
-  it('is an error when cancelled, if the host says so', () => {
+  it('The span of a cancelled run is an error if `cancelledIsError` is set', () => {
     const span = spanOf(ended({ status: 'cancelled' }), { cancelledIsError: true })
     expect(span.status.code).toBe(SpanStatusCode.ERROR)
     expect(span.attributes['error.type']).toBe('cancelled')
@@ -157,7 +157,7 @@ describe('how it ended', () => {
     expect(spanOf(ended({ status: 'incomplete' }), { cancelledIsError: true }).status.code).toBe(SpanStatusCode.UNSET)
   })
 
-  it('has the message of the error if the host says so', () => {
+  it('The span status has the error message if `errorMessages` is set', () => {
     const options = { errorMessages: true }
     expect(spanOf(ended({ status: 'failed', error }), options).status.message).toBe('Jane said: slower')
     expect(spanOf(ended({ status: 'failed', error: { type: 'x' } }), options).status).toEqual({
@@ -167,7 +167,7 @@ describe('how it ended', () => {
   })
 })
 
-describe('when it was', () => {
+describe('the times', () => {
   const QUEUED = '2026-11-21T07:59:59.998Z'
   const STARTED = '2026-11-21T08:00:01.001Z'
   const ENDED = '2026-11-21T08:00:21.250Z'
@@ -180,38 +180,38 @@ describe('when it was', () => {
     ['endedAt and durationMs', { endedAt: ENDED, durationMs: 1250 }, '2026-11-21T08:00:20.000Z', ENDED],
     ['endedAt', { endedAt: ENDED }, CREATED, ENDED],
     ['durationMs', { durationMs: 45_000 }, '2026-11-21T07:59:45.000Z', LAST_SEEN],
-    ['nothing', {}, CREATED, LAST_SEEN],
+    ['the first and last post', {}, CREATED, LAST_SEEN],
     ['an end before it was created here', { endedAt: QUEUED }, QUEUED, QUEUED],
     ['an end before its start', { startedAt: ENDED, endedAt: STARTED }, ENDED, ENDED],
     [
-      'more time than there was',
+      'a duration before 1970',
       { endedAt: ENDED, durationMs: Number.MAX_SAFE_INTEGER },
       '1970-01-01T00:00:00.000Z',
       ENDED,
     ],
     [
-      'more time than there will be',
+      'a duration beyond the last valid time',
       { startedAt: STARTED, durationMs: Number.MAX_SAFE_INTEGER },
       STARTED,
       '2554-07-21T23:34:33.709Z',
     ],
-  ])('is taken from %s, to the millisecond', (_, timings, start, end) => {
+  ])('The span takes its times from %s, to the millisecond', (_, timings, start, end) => {
     const span = spanOf(ended({ timings }))
     expect(at(span.startTime)).toBe(start)
     expect(at(span.endTime)).toBe(end)
   })
 
-  it('does not depend on when it is exported: long before this process is as well', () => {
+  it('The span times do not depend on the time of export, even long before this process', () => {
     const timings = { startedAt: '1970-01-01T00:00:00.007Z', endedAt: '1970-01-01T00:00:00.009Z' }
     const span = spanOf(ended({ timings }))
     expect([at(span.startTime), at(span.endTime)]).toEqual([timings.startedAt, timings.endedAt])
   })
 })
 
-describe('where it belongs', () => {
+describe('the parent', () => {
   const reported = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' }
 
-  it('is under the span that the run told of', () => {
+  it('The span is a child of the reported trace context', () => {
     const span = spanOf(ended({ trace: reported }))
     expect(span.spanContext().traceId).toBe(reported.traceId)
     expect(span.spanContext().spanId).not.toBe(reported.spanId)
@@ -223,7 +223,7 @@ describe('where it belongs', () => {
     { ...reported, spanId: '0'.repeat(16) },
     { ...reported, traceId: reported.spanId },
     { ...reported, spanId: 'nonsense' },
-  ])('is a trace of its own when that is malformed: %j', (malformed) => {
+  ])('The span starts a new trace when the reported context is malformed: %j', (malformed) => {
     const parents: unknown[] = []
     const sampler = {
       shouldSample(parent: Context) {
@@ -239,7 +239,7 @@ describe('where it belongs', () => {
     expect(span.spanContext().traceId).not.toBe(malformed.traceId)
   })
 
-  it('is never the request that told of it, and never becomes the active one', () => {
+  it('The span is never a child of the active request, and never becomes active', () => {
     context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
     const { tracerProvider, spans } = telemetry()
     const exporter = otelRunExporter({ tracerProvider })
@@ -253,7 +253,7 @@ describe('where it belongs', () => {
     expect(child?.parentSpanContext?.spanId).toBe(reported.spanId)
   })
 
-  it('counts as sampled there, as posts tell no flags', () => {
+  it('The reported parent counts as sampled', () => {
     const sdk = telemetry(new ParentBasedSampler({ root: new AlwaysOffSampler() }))
     const exporter = otelRunExporter(sdk.providers)
     exporter.export(ended())
@@ -262,7 +262,7 @@ describe('where it belongs', () => {
     expect(sdk.span().spanContext().traceId).toBe(reported.traceId)
   })
 
-  it('leaves the last word to the sampler, which sees all that is known from the start', () => {
+  it('The sampler decides on the span, and gets its initial attributes', () => {
     const seen: object[] = []
     const sampler = {
       shouldSample: (...[, , name, kind, attributes]: readonly unknown[]) => {
@@ -298,7 +298,7 @@ describe('the provider', () => {
     ['constructor', 'constructor'],
     ['__proto__', '__proto__'],
     ['.', '.'],
-  ])('%s is %s', (provider, name) => {
+  ])('The provider %s is exported as %s', (provider, name) => {
     expect(spanOf(ended({ provider })).attributes['gen_ai.provider.name']).toBe(name)
   })
 })

@@ -21,7 +21,7 @@ class ReaderOnDemand extends MetricReader {
   protected override async onShutdown(): Promise<void> {}
 }
 
-/** What was measured once, or added up, under one set of attributes. */
+/** A measured value or sum for one set of attributes. */
 export interface Point {
   readonly attributes: Attributes
   readonly value: number | Histogram
@@ -32,12 +32,12 @@ interface Providers {
   readonly meterProvider: MeterProvider
 }
 
-/** The real SDK, which keeps what it is given. */
+/** The real SDK with exporters in memory. */
 export interface Telemetry extends Providers {
-  /** As an exporter takes them. */
+  /** The providers as options of an exporter. */
   readonly providers: Providers
   spans(): ReadableSpan[]
-  /** The only span that there is. */
+  /** The only span; throws if there are none or several. */
   span(): ReadableSpan
   scopes(): Promise<ScopeMetrics[]>
   metrics(): Promise<MetricData[]>
@@ -73,7 +73,7 @@ export function telemetry(sampler?: Sampler, views: ViewOptions[] = []): Telemet
   }
 }
 
-/** Epoch milliseconds of what the SDK keeps of a time. */
+/** Epoch milliseconds of an SDK time. */
 export function millis([seconds, nanos]: readonly [number, number]): number {
   return seconds * 1000 + nanos / 1e6
 }

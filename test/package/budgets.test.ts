@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { entries, readJson } from '../support/entries.ts'
 
-/** As size-limit reads it from `package.json`. */
+/** An entry of size-limit in `package.json`. */
 interface Budget {
   readonly name: string
   readonly path: string
@@ -14,8 +14,8 @@ interface Budget {
 const manifest = readJson('package.json')
 const budgets: readonly Budget[] = manifest['size-limit']
 
-describe('the budgets of size', () => {
-  it('are there for every entry, with all that it exports', () => {
+describe('the size budgets', () => {
+  it('Every entry has a size budget for all its exports', () => {
     const whole = budgets.filter((budget) => budget.import === '*')
     const built = [...entries().keys()].map((entry) => {
       const { default: file } = manifest.exports[entry.replace('sallyport', '.')]
@@ -24,7 +24,7 @@ describe('the budgets of size', () => {
     expect(whole.map(({ name, path }) => [name, path])).toEqual(built)
   })
 
-  it('are there for each handler, for both, and for the client alone', () => {
+  it('Each handler, both handlers and the client have their own size budgets', () => {
     const parts = budgets.filter(({ import: names }) => names !== '*')
     expect(parts.map(({ path, import: names }) => [path, names])).toEqual([
       ['dist/index.js', '{ handleDispatch }'],
@@ -34,11 +34,11 @@ describe('the budgets of size', () => {
     ])
   })
 
-  it('are of what is transferred, dependencies and all, but peers and what Node brings', () => {
+  it('The size budgets count gzipped code with dependencies, without peers and Node modules', () => {
     expect(budgets.filter(({ gzip, ignore }) => !gzip || ignore.join() !== 'node:*')).toEqual([])
   })
 
-  it('keep the client under 2 kB, and with the recorder of runs under 4.5', () => {
+  it('The size budgets keep the client under 2 kB, and under 4.5 kB with the run recorder', () => {
     expect(bytes("import { createClient } from 'sallyport/client'")).toBeLessThanOrEqual(2_000)
     expect(bytes('sallyport/client')).toBeLessThanOrEqual(4_500)
   })

@@ -7,20 +7,20 @@ import { explain, installTarball, installWithoutPeers, packTarball } from './tar
 
 const run = promisify(execFile)
 
-/** The package as somebody else has it: built, packed, and installed in a project of its own. */
+/** The package as a user has it: built, packed, and installed in its own project. */
 export interface BuiltPackage {
-  /** The files in the tarball, `dist/index.js` and its like. */
+  /** The files in the tarball, such as `dist/index.js`. */
   readonly files: readonly string[]
-  /** The installed package's folder. */
+  /** The folder of the installed package. */
   readonly installed: string
   /** Runs a program of the project and returns its output. Throws if it fails or prints a warning. */
   node(...args: readonly string[]): Promise<string>
-  /** Runs a program of `consumer/` in a project in which no optional peer is installed. */
+  /** Runs a program of `consumer/` in a project without optional peers. */
   nodeWithoutPeers(...args: readonly string[]): Promise<string>
   remove(): Promise<void>
 }
 
-/** Builds, packs and installs, all in a temporary folder. The project gets the files of `consumer/`. */
+/** Builds, packs and installs in a temporary folder. The project gets the files of `consumer/`. */
 export async function buildPackage(): Promise<BuiltPackage> {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-package-'))
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true })

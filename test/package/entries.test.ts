@@ -6,15 +6,15 @@ import { entries, ROOT, readJson } from '../support/entries.ts'
 const stated = [...entries()]
 const manifest = readJson('package.json')
 
-/** `sallyport/storage/memory` is built as `storage/memory`, and `sallyport` as `index`. */
+/** The name in `dist`: `storage/memory` for `sallyport/storage/memory`, `index` for `sallyport`. */
 const builtAs = (entry: string): string => (entry === 'sallyport' ? 'index' : entry.replace('sallyport/', ''))
 
 describe('the entries', () => {
-  it('are there', () => {
+  it('Every entry has a source file', () => {
     expect(stated.filter(([, file]) => !existsSync(new URL(file, ROOT)))).toEqual([])
   })
 
-  it('are what the package exports, types first, and for Node the build that names a missing peer', () => {
+  it('The package exports its entries, types first, with a Node build for optional peers', () => {
     const exports = stated.map(([entry]) => {
       const file = `./dist/${builtAs(entry)}`
       const needsPeer = PEER_ENTRIES.some((one) => one.entry === builtAs(entry))
@@ -25,27 +25,27 @@ describe('the entries', () => {
     expect(JSON.stringify(manifest.exports, null, 2)).toEqual(JSON.stringify(expected, null, 2))
   })
 
-  it('are what is built', () => {
+  it('tsup builds exactly the entries', () => {
     expect(tsup.entry).toEqual(Object.fromEntries(stated.map(([entry, file]) => [builtAs(entry), `./${file}`])))
   })
 
-  it('are what the reference covers', () => {
+  it('The reference covers exactly the entries', () => {
     expect(readJson('docs/typedoc.json').entryPoints).toEqual(stated.map(([, file]) => `../${file}`))
   })
 
-  it('are where the search for unused code begins', () => {
+  it('Knip starts from exactly the entries', () => {
     const roots: string[] = readJson('.knip.json').entry
     expect(roots.filter((file) => file.startsWith('src/'))).toEqual(stated.map(([, file]) => file))
   })
 
-  it('are what the README lists', () => {
+  it('The README lists exactly the entries', () => {
     const rows = readFileSync(new URL('README.md', ROOT), 'utf8').matchAll(/^\| `(sallyport[\w/-]*)` \|/gm)
     expect([...rows].map(([, entry]) => entry).sort()).toEqual(stated.map(([entry]) => entry).sort())
   })
 })
 
 describe('the dependencies', () => {
-  it('are pinned', () => {
+  it('Every dependency is pinned', () => {
     const { dependencies, devDependencies } = manifest
     const loose = Object.entries<string>({ ...dependencies, ...devDependencies }).filter(
       ([, version]) => !/^(?:npm:.+@)?\d+\.\d+\.\d+(?:-beta\.\d+)?$/.test(version),
@@ -53,7 +53,7 @@ describe('the dependencies', () => {
     expect(loose).toEqual([])
   })
 
-  it('that a host brings are optional', () => {
+  it('Every peer dependency is optional', () => {
     const { peerDependencies, peerDependenciesMeta } = manifest
     const optional = Object.keys(peerDependencies).map((name) => [name, { optional: true }])
     expect(peerDependenciesMeta).toEqual(Object.fromEntries(optional))

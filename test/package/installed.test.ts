@@ -19,27 +19,27 @@ beforeAll(async () => {
 afterAll(() => built?.remove())
 
 describe('the tarball', () => {
-  it('holds the build, the README, the licence, and nothing else', () => {
+  it('The tarball contains the build, the README, the licence and nothing else', () => {
     const rest = built.files.filter((file) => !/^dist\/.+\.(?:js|d\.ts)$/.test(file))
     expect(rest.sort()).toEqual(['LICENSE', 'README.md', 'package.json'])
   })
 
-  it('holds every file that an export names', () => {
+  it('The tarball contains every exported file', () => {
     const targets = Object.values<string | Record<string, string>>(readJson('package.json').exports)
     const named = targets.flatMap((target) => (typeof target === 'string' ? target : Object.values(target)))
     expect(named.map((file) => file.replace('./', '')).filter((file) => !built.files.includes(file))).toEqual([])
   })
 
-  it('runs no script when it is installed', () => {
+  it('The package has no install script', () => {
     const scripts = Object.keys(readJson('package.json').scripts)
     expect(scripts.filter((name) => /install|^prepare$/.test(name))).toEqual([])
   })
 
-  it.each([...entries().keys()])('loads for %s what the table says', (entry) => {
+  it.each([...entries().keys()])('The entry %s loads exactly the listed packages', (entry) => {
     expect(loadedBy(entry, 'default')).toEqual(LOADED[entry])
   })
 
-  it.each(PEER_ENTRIES)('requires $peer on Node, and imports it elsewhere', ({ entry, peer }) => {
+  it.each(PEER_ENTRIES)('The entry for $peer requires it on Node, and imports it elsewhere', ({ entry, peer }) => {
     const loaded = LOADED[`sallyport/${entry}`] ?? []
     const others = loaded.filter((name) => name !== peer)
     expect(loaded).toContain(peer)
@@ -48,18 +48,18 @@ describe('the tarball', () => {
   })
 })
 
-describe('in a project of its own', () => {
-  it('can be imported, and that changes nothing', async () => {
+describe('the installed package', () => {
+  it('Importing every entry changes nothing in the process', async () => {
     const report = JSON.parse(await built.node('load-entries.mjs'))
     expect(report).toEqual({ names: valuesOf(names), newGlobals: [], newHandles: [] })
   })
 
-  it('can be required, and is the same as when imported', async () => {
+  it('Required entries equal the imported ones', async () => {
     const report = JSON.parse(await built.node('load-entries.cjs'))
     expect(report).toEqual({ names: valuesOf(names), doubled: [], faults: [true, true] })
   })
 
-  it('names the missing peer and the install command, whether an entry is required or imported', async () => {
+  it('A required or imported entry names its missing peer and the install command', async () => {
     const messages = PEER_ENTRIES.map(({ entry, peer, install }) => {
       const message = `peer_missing: sallyport/${entry} needs ${peer}, which is not installed: npm install ${install}`
       return [`sallyport/${entry}`, [message, message]]
@@ -67,7 +67,7 @@ describe('in a project of its own', () => {
     expect(JSON.parse(await built.nodeWithoutPeers('load-without-peers.cjs'))).toEqual(Object.fromEntries(messages))
   })
 
-  it('compiles under strict settings without Node’s types, and does its work', async () => {
+  it("The example host compiles without Node's types, and works", async () => {
     await built.node(bin('typescript', 'tsc'), '-p', '.')
     expect(JSON.parse(await built.node('use.js'))).toEqual({
       statuses: [202, 201],

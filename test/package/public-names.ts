@@ -2,17 +2,17 @@ import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { entries, ROOT, readJson } from '../support/entries.ts'
 
-/** What an entry exports. */
+/** Exports of an entry. */
 export interface PublicNames {
-  /** What is there at run time. */
+  /** Exports at run time. */
   readonly values: readonly string[]
-  /** What only the compiler sees. */
+  /** Types alone. */
   readonly types: readonly string[]
-  /** Those of both that no comment says a word about. */
+  /** Exports without a doc comment. */
   readonly undocumented: readonly string[]
 }
 
-/** The names of every entry, as the compiler sees them. */
+/** The exports of every entry, from the compiler. */
 export function publicNames(): ReadonlyMap<string, PublicNames> {
   const files = new Map([...entries()].map(([entry, file]) => [entry, fileURLToPath(new URL(file, ROOT))]))
   const { options } = ts.convertCompilerOptionsFromJson(readJson('tsconfig.json').compilerOptions, fileURLToPath(ROOT))

@@ -8,7 +8,7 @@ import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { audit, auditKnownBad, readAudit, readSignatures } from '../labs/supply/audit.ts'
 
-/** What the registry answers to `POST …/advisories/bulk`: a status, and a body. */
+/** Status and body of the registry's answers to `POST …/advisories/bulk`. */
 let advisories: readonly [status: number, body: string]
 let asked: string[]
 let registry: Server
@@ -55,14 +55,14 @@ beforeEach(() => {
   asked = []
 })
 
-describe('an audit by npm itself', () => {
-  it('is clean when the registry knows of nothing', async () => {
+describe('an audit by npm', () => {
+  it('An audit is clean when the registry knows no advisory', async () => {
     advisories = [200, '{}']
     expect(await audit(folder, 'moderate', '--omit=dev', ...options)).toEqual({ verdict: 'clean' })
     expect(asked).toEqual(['{"leaky":["1.0.0"]}'])
   })
 
-  it('is bad when it knows of something bad enough', async () => {
+  it('An audit is bad for an advisory at or above the given severity', async () => {
     advisories = [200, flaw('moderate')]
     expect(await audit(folder, 'moderate', ...options)).toEqual({
       verdict: 'bad',
@@ -76,17 +76,17 @@ describe('an audit by npm itself', () => {
     [404, '{}'],
     [500, '{}'],
     [200, 'not JSON'],
-  ])('has no answer when the registry says %i %s', async (...answer) => {
+  ])('An audit has no answer when the registry answers %i %s', async (...answer) => {
     advisories = answer
     expect(await audit(folder, 'moderate', ...options)).toMatchObject({ verdict: 'no_answer' })
   })
 
-  it('has no answer when nobody is there', async () => {
-    const nobody = await audit(folder, 'moderate', ...options, '--registry=http://127.0.0.1:1')
-    expect(nobody).toMatchObject({ verdict: 'no_answer', because: expect.stringMatching(/./) })
+  it('An audit has no answer when the registry does not run', async () => {
+    const offline = await audit(folder, 'moderate', ...options, '--registry=http://127.0.0.1:1')
+    expect(offline).toMatchObject({ verdict: 'no_answer', because: expect.stringMatching(/./) })
   })
 
-  it('takes a registry that finds nothing wrong with anything for none', async () => {
+  it('A registry without an advisory for a known bad package gives no answer', async () => {
     advisories = [200, '{}']
     expect(await auditKnownBad(...options)).toMatchObject({ verdict: 'no_answer' })
     expect(asked).toEqual(['{"minimist":["0.0.8"]}'])
@@ -95,13 +95,13 @@ describe('an audit by npm itself', () => {
   })
 })
 
-describe('what npm printed', () => {
+describe('the output of npm', () => {
   it.each(['', 'null', '{}', '{"vulnerabilities":{}}', '{"auditReportVersion":2}', '{"error":{"summary":"gone"}}'])(
-    'is no answer of an audit: %s',
+    'Output without an audit result gives no answer: %s',
     (stdout) => expect(readAudit(stdout, 'low').verdict).toBe('no_answer'),
   )
 
-  it('is clean of signatures only when it says that none is wrong and none is missing', () => {
+  it('Signatures are clean only when none is invalid or missing', () => {
     const [one] = [{ name: 'leaky', version: '1.0.0' }]
     expect(readSignatures('{"invalid":[],"missing":[]}')).toEqual({ verdict: 'clean' })
     expect(readSignatures(JSON.stringify({ invalid: [one], missing: [] })).verdict).toBe('bad')
@@ -112,7 +112,7 @@ describe('what npm printed', () => {
   })
 })
 
-/** npm reads the versions of what is named in an advisory, to tell who needs it. */
+/** npm reads the versions of a package in an advisory to find its dependants. */
 function packument(url: string): string {
   const name = url.slice(1)
   const version = name === 'minimist' ? '0.0.8' : '1.0.0'

@@ -16,7 +16,7 @@ const expected = production.map(({ name, version, license, integrity = '' }) => 
 }))
 
 describe('the bill of materials', () => {
-  it('lists in CycloneDX what is installed with the package, pinned and licensed, and nothing else', async () => {
+  it('The CycloneDX bill lists exactly the production packages with version and licence', async () => {
     const { bomFormat, specVersion, metadata, components, dependencies: edges } = JSON.parse(await sbom('cyclonedx'))
     expect({ bomFormat, specVersion }).toEqual({ bomFormat: 'CycloneDX', specVersion: '1.5' })
     expect(metadata.component).toMatchObject({ name: 'sallyport', version: manifest.version })
@@ -29,7 +29,7 @@ describe('the bill of materials', () => {
     )
   })
 
-  it('lists the same in SPDX', async () => {
+  it('The SPDX bill lists the same packages', async () => {
     const { spdxVersion, packages } = JSON.parse(await sbom('spdx'))
     expect(spdxVersion).toBe('SPDX-2.3')
     const [own, ...others] = packages
@@ -37,9 +37,9 @@ describe('the bill of materials', () => {
     expect(sorted(others.map(fromSpdx))).toEqual(sorted(expected))
   })
 
-  it('is the same each time, but for its number and the time', async () => {
+  it('The bill of materials is reproducible except for its number and time', async () => {
     const [one, another] = await Promise.all([sbom('cyclonedx'), sbom('cyclonedx')])
-    expect(lasting(one)).toEqual(lasting(another))
+    expect(withoutNumberAndTime(one)).toEqual(withoutNumberAndTime(another))
   })
 })
 
@@ -61,7 +61,7 @@ function fromSpdx({
   return { name, version: versionInfo, licence: licenseDeclared, hash, purl: externalRefs[0].referenceLocator }
 }
 
-function lasting(text: string): unknown {
+function withoutNumberAndTime(text: string): unknown {
   const { serialNumber, metadata, ...rest } = JSON.parse(text)
   const { timestamp, ...reported } = metadata
   expect(serialNumber).toMatch(/^urn:uuid:/)

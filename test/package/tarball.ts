@@ -9,14 +9,14 @@ import { ROOT, readJson } from '../support/entries.ts'
 const run = promisify(execFile)
 const require = createRequire(import.meta.url)
 
-/** The package, ready for publishing. */
+/** The packed package. */
 export interface Tarball {
   readonly path: string
-  /** The files in it, `dist/index.js` and its like. */
+  /** The files in it, such as `dist/index.js`. */
   readonly files: readonly string[]
 }
 
-/** Builds and packs the package, within that folder. */
+/** Builds and packs the package within `folder`. */
 export async function packTarball(folder: string): Promise<Tarball> {
   const root = fileURLToPath(ROOT)
   const built = join(folder, 'built')
@@ -32,10 +32,10 @@ interface Packed {
   readonly files: readonly { readonly path: string }[]
 }
 
-/** The peers that entries import, and kysely, which hosts pass in. */
+/** Peers that the entries import, and kysely, which hosts pass in. */
 const PEERS = ['@opentelemetry/api', 'bullmq', 'json-logic-engine', 'kysely', 'liquidjs']
 
-/** Installs it in a project of its own, with its peers and more of our development dependencies, in our versions. */
+/** Installs the tarball in its own project with its peers and `more` of the pinned development dependencies. */
 export function installTarball(
   tarball: Pick<Tarball, 'path'>,
   project: string,
@@ -44,7 +44,7 @@ export function installTarball(
   return installBeside(tarball, project, [...PEERS, ...more])
 }
 
-/** Installs it in a project of its own, without any optional peer. */
+/** Installs the tarball in its own project without optional peers. */
 export function installWithoutPeers(tarball: Pick<Tarball, 'path'>, project: string): Promise<void> {
   return installBeside(tarball, project, [])
 }
@@ -59,25 +59,25 @@ async function installBeside(
   await npmInstall(project, path, ...names.map((name) => `${name}@${devDependencies[name]}`))
 }
 
-/** Has npm install something in a folder: names with versions, files, or options of its own. */
+/** Runs `npm install` in a folder. `what`: names with versions, files, or options. */
 export async function npmInstall(folder: string, ...what: readonly string[]): Promise<void> {
   const quietly = ['--prefer-offline', '--no-audit', '--no-fund', '--prefix', folder]
   await execute({ cwd: folder }, 'npm', 'install', ...quietly, ...what)
 }
 
-/** The file behind a program that a package brings. */
+/** Path of a program of a package. */
 export function bin(name: string, program: string = name): string {
   const manifest = require.resolve(`${name}/package.json`)
   return join(dirname(manifest), require(manifest).bin[program])
 }
 
-/** Runs a program, and gives what it printed. What it printed before it failed is thrown. */
+/** Runs a program and returns its output. The error of a failed program contains its output. */
 export async function execute(options: ExecFileOptions, program: string, ...args: readonly string[]): Promise<string> {
   const { stdout } = await run(program, args, { ...options, encoding: 'utf8' }).catch(explain)
   return stdout
 }
 
-/** What a program that failed printed says more than that it failed. */
+/** Throws the failure with the output of the program. */
 export function explain(failure: ExecFileException): never {
   throw new Error([failure.message, failure.stdout, failure.stderr].join('\n'))
 }

@@ -29,25 +29,25 @@ const OTHERS = [
   'src/sallyport/create-sallyport.ts',
 ]
 
-describe('a bundle of what is imported from the root by name', () => {
-  it('holds with handleDispatch the hooks, and nothing of runs, the catalog, the worker or the routes', async () => {
+describe('a bundle of one name of the root', () => {
+  it('A bundle of handleDispatch contains the hooks, but no runs, catalog, worker or routes', async () => {
     const modules = await modulesBundledFor('handleDispatch')
     expect(modules).toContain('src/core/dispatch/handle-dispatch.ts')
     expect(within(modules, 'src/core/runs/', ...OTHERS)).toEqual(['src/core/delivery/hooks.ts'])
   })
 
-  it('holds with handleSessionRun nothing of dispatches, nor of the catalog, the worker or the routes', async () => {
+  it('A bundle of handleSessionRun contains no dispatches, catalog, worker or routes', async () => {
     const modules = await modulesBundledFor('handleSessionRun')
     expect(modules).toContain('src/core/runs/handle-session-run.ts')
     expect(within(modules, 'src/core/dispatch/', ...OTHERS)).toEqual([])
   })
 
-  it('holds nothing else with what needs nothing else', async () => {
+  it('A bundle of isSallyportError contains only its own file', async () => {
     expect(await modulesBundledFor('isSallyportError')).toEqual(['src/errors.ts'])
   })
 })
 
-/** The sources that something came from of what a host gets that bundles one name of the built root. */
+/** The source files in a bundle of one name of the built root. */
 async function modulesBundledFor(name: string): Promise<readonly string[]> {
   const entry = join(folder, `${name}.ts`)
   const outDir = join(folder, name)

@@ -10,52 +10,52 @@ const manifest = readJson('package.json')
 
 const found = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, part = '']) => part)
 
-describe.each(workflows)('the workflow $name', ({ text }) => {
+describe.each(workflows)('the workflow $name', ({ name, text }) => {
   const [head = '', jobs = ''] = text.split(/^jobs:$/m)
-  // What is ours is taken from the same commit.
+  // Local actions come from the same commit.
   const actions = found(text, /\buses: *(.+)$/gm).filter((action) => !action.startsWith('./'))
 
-  it('pins every action to a commit, and says which version that is', () => {
+  it(`The workflow ${name} pins every action to a commit and states its version`, () => {
     expect(actions.filter((action) => !/^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(action))).toEqual([])
   })
 
-  it('has permissions, and nothing to write unless a job says so', () => {
+  it(`The workflow ${name} has read permissions, and only its jobs may write`, () => {
     expect(head).toMatch(/^permissions:/m)
     expect(head).not.toMatch(/: write/)
   })
 
-  it('ends by itself', () => {
+  it(`The workflow ${name} limits the time of every job`, () => {
     const own = found(jobs, /^ {2}(\w+):$/gm).length - found(text, /^ {4}(uses): /gm).length
     expect(found(jobs, /^ {4}timeout-minutes: (\d+)$/gm)).toHaveLength(own)
   })
 
-  it('leaves no credentials behind after a checkout', () => {
+  it(`The workflow ${name} keeps no credentials after a checkout`, () => {
     const checkouts = actions.filter((action) => action.startsWith('actions/checkout@'))
     expect(found(text, /(persist-credentials: false)/g)).toHaveLength(checkouts.length)
   })
 
-  it('puts nothing that others can name into a script', () => {
+  it(`The workflow ${name} puts no outside text into a script`, () => {
     const scripts = text
       .split('\n')
       .filter((line) => !/^ +(?:group|node-version|name|cancel-in-progress|\w+_\w+): /.test(line))
     expect(scripts.filter((line) => line.includes('${{'))).toEqual([])
   })
 
-  it('calls scripts that are there', () => {
+  it(`The workflow ${name} calls only existing scripts`, () => {
     expect(missingScripts(text)).toEqual([])
     expect(found(text, /\b(test\/[\w/-]+\.ts)\b/g).filter((file) => !existsSync(new URL(file, ROOT)))).toEqual([])
   })
 
-  it('installs what the lock file pins, without its scripts, and no package by name', () => {
+  it(`The workflow ${name} installs only from the lock file, without install scripts`, () => {
     const commands = found(text, /\b(npm (?:ci|i|install|exec|update|add)\b.*|npx .*)$/gm)
     expect(commands.filter((command) => !/^(?:npm ci --ignore-scripts|npx tsx test\/\S+)$/.test(command))).toEqual([])
   })
 
-  it('rebuilds what needs its script, and nothing else', () => {
+  it(`The workflow ${name} rebuilds only packages on the list of allowed scripts`, () => {
     expect(found(text, /\bnpm rebuild (.*)$/gm).filter((name) => !manifest.allowScripts?.[name])).toEqual([])
   })
 
-  it('is started by nobody from outside with rights of ours', () => {
+  it(`The workflow ${name} uses no secrets and no trigger that runs events of outsiders with write access`, () => {
     expect(text).not.toMatch(/pull_request_target|workflow_run|issue_comment/)
     expect(text).not.toMatch(/secrets[.:[]/)
   })
@@ -68,60 +68,60 @@ describe('a release', () => {
   )
   const needs = (job: string): string => found(jobs[job] ?? '', /^ {4}needs: (.+)$/gm).join()
 
-  it('goes from one job to the next only when all before it were green', () => {
+  it('The release jobs run in order, each after the one before succeeded', () => {
     expect(['pack', 'publish', 'attest', 'announce'].map(needs)).toEqual(['[ci, audit]', 'pack', 'publish', 'attest'])
   })
 
-  it('gives nothing that can be written with to a job that runs what others wrote', () => {
+  it('No release job with write permissions runs project code', () => {
     const writing = Object.entries(jobs).filter(([, job]) => /: write$/m.test(job))
     expect(writing.map(([name]) => name)).toEqual(['publish', 'attest', 'announce'])
     expect(writing.filter(([, job]) => /npm (?:ci|install|run|test|pack)|npx|actions\/checkout/.test(job))).toEqual([])
   })
 
-  it('publishes the tarball that was tested, with provenance, from the one environment that may', () => {
+  it('The release publishes the tested tarball with provenance from one environment', () => {
     expect(found(text, /\b(npm publish .*)$/gm)).toEqual([
       'npm publish ./sallyport-*.tgz --provenance --access public --ignore-scripts',
     ])
     expect(Object.keys(jobs).filter((name) => /^ {4}environment: npm$/m.test(jobs[name] ?? ''))).toEqual(['publish'])
   })
 
-  it('has a bill of materials of what was published: signed, and beside it', () => {
+  it('The release has a signed bill of materials beside the tarball', () => {
     expect(jobs.pack).toContain('npx tsx test/labs/supply/write-sbom.ts')
     expect(jobs.attest).toMatch(/subject-path: sallyport-\*\.tgz\n +sbom-path: sallyport\.cdx\.json\n/)
     expect(jobs.announce).toMatch(/gh release create .* sallyport-\*\.tgz sallyport\.\*\.json /)
   })
 })
 
-describe('the registry', () => {
+describe('the audit', () => {
   const text = workflows.find(({ name }) => name === 'audit.yml')?.text ?? ''
 
-  it('is asked every week, for every pull request and before every release', () => {
+  it('The audit runs weekly, for every pull request and before every release', () => {
     expect(text).toMatch(/^ {2}schedule:\n {4}- cron: '\d+ \d+ \* \* [0-6]'$/m)
     expect(text).toMatch(/^ {2}pull_request:$/m)
     expect(text).toMatch(/^ {2}workflow_call:$/m)
     expect(workflows.find(({ name }) => name === 'release.yml')?.text).toContain('./.github/workflows/audit.yml')
   })
 
-  it('is asked by the script for which no answer is a failure', () => {
+  it('The audit script fails without an answer of the registry', () => {
     expect(text).toMatch(/^ {6}- run: npx tsx test\/labs\/supply\/run-audit\.ts$/m)
     expect(text).not.toMatch(/continue-on-error|\|\|/)
   })
 })
 
 describe('the checks of .ci/run', () => {
-  it('are run by CI', () => {
+  it('CI runs .ci/run', () => {
     expect(workflows.find(({ name }) => name === 'ci.yml')?.text).toContain('run: .ci/run')
   })
 
-  it('call scripts that are there', () => {
+  it('.ci/run calls only existing scripts', () => {
     expect(missingScripts(checks)).toEqual([])
   })
 
-  it('install what the lock file pins, as the README says it', () => {
+  it('.ci/run installs with `npm ci`', () => {
     expect(found(checks, /\b(npm ci.*)$/gm)).toEqual(['npm ci'])
   })
 
-  it('give a blank project the peers that entries load, and no other', () => {
+  it('.ci/run gives a blank project exactly the peers that entries load', () => {
     const peers = new Set(
       Object.values(LOADED)
         .flat()
@@ -132,7 +132,7 @@ describe('the checks of .ci/run', () => {
   })
 })
 
-/** `npm test` and `npm pack` are called without `run`; the latter is npm's own, and builds by `prepack`. */
+/** `npm test` runs without `run`. */
 function missingScripts(text: string): string[] {
   const called = [...found(text, /\bnpm run ([\w:-]+)/g), ...found(text, /\bnpm (test)\b/g)]
   return called.filter((name) => !(name in manifest.scripts))

@@ -14,11 +14,11 @@ const sending = (...limits: readonly SendLimit[]): DeliveryPolicy => ({ decide: 
 const skipping = (reason: 'opted_out' | 'throttled'): DeliveryPolicy => ({
   decide: () => ({ verdict: 'skip', reason }),
 })
-/** Defers what would go out before `time` to it. */
+/** Defers messages before `time` to that time. */
 const notBefore = (time: number, ...limits: readonly SendLimit[]): DeliveryPolicy => ({
   decide: ({ at }) => (at < time ? { verdict: 'defer', until: time, limits } : { verdict: 'send' }),
 })
-/** Defers what would go out from `from` on, and before `to`, to that. */
+/** Defers messages from `from` on and before `to` to that time. */
 const closed = (from: number, to: number): DeliveryPolicy => ({
   decide: async ({ at }) => (at >= from && at < to ? { verdict: 'defer', until: to } : { verdict: 'send' }),
 })
@@ -29,7 +29,7 @@ describe('allOf', () => {
     expect(await allOf(sending(), notBefore(0), closed(0, 500)).decide(question())).toEqual({ verdict: 'send' })
   })
 
-  it('allOf skips for the reason of the first policy that skips, and asks no later one', async () => {
+  it('allOf skips for the reason of the first policy that skips, and calls no later one', async () => {
     const asked: string[] = []
     const spy: DeliveryPolicy = {
       decide() {
@@ -42,7 +42,7 @@ describe('allOf', () => {
     expect(asked).toEqual(['spy'])
   })
 
-  it('allOf asks in the order given, each with the whole question', async () => {
+  it('allOf calls its policies in order, each with the whole question', async () => {
     const seen: unknown[] = []
     const spy = (name: string): DeliveryPolicy => ({
       async decide(given) {
@@ -69,7 +69,7 @@ describe('allOf', () => {
     expect(await allOf(giving({ verdict: 'defer', until: 1_000 })).decide(question())).toEqual({ verdict: 'send' })
   })
 
-  it('allOf asks again for a later time, which may be in the window of another policy', async () => {
+  it('allOf calls its policies again for a later time, which may be in the window of another', async () => {
     const policy = allOf(closed(3_000, 4_000), closed(0, 2_000), closed(2_000, 3_000))
     expect(await policy.decide(question())).toEqual({ verdict: 'defer', until: 4_000 })
   })

@@ -6,15 +6,15 @@ import { question } from './question.ts'
 const SEND = { verdict: 'send' }
 const OPTED_OUT = { verdict: 'skip', reason: 'opted_out' }
 
-/** What comes of a question when `found` is what was found. */
+/** The verdict when `find` returns `found`. */
 async function ask(found: unknown, given?: Partial<PolicyQuestion>): Promise<Verdict> {
   return preferences(() => found as PreferenceSet).decide(question(given))
 }
 
 describe('preferences', () => {
   it.each<[string, PreferenceSet | undefined, unknown]>([
-    ['nothing was ever said', undefined, SEND],
-    ['nothing is said', {}, SEND],
+    ['no set exists', undefined, SEND],
+    ['the set is empty', {}, SEND],
     [
       'nothing is there',
       Object.fromEntries([
@@ -45,7 +45,7 @@ describe('preferences', () => {
       OPTED_OUT,
     ],
     ['the event speaks of another channel', { events: { 'order.shipped': { sms: false } } }, SEND],
-  ])('when %s', async (_, found, verdict) => {
+  ])('preferences gives the right verdict when %s', async (_, found, verdict) => {
     expect(await ask(found)).toEqual(verdict)
   })
 
@@ -75,7 +75,7 @@ describe('preferences', () => {
   })
 
   it.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])(
-    'hears nothing said of %s by every object',
+    'preferences ignores an inherited member named %s',
     async (name) => {
       for (const found of [{ channels: {} }, { events: {} }, { events: { [name]: {} } }]) {
         expect(await ask(found, { eventType: name, channel: name })).toEqual(SEND)

@@ -1,6 +1,6 @@
 import type { PolicyQuestion } from '../../src/policies/index.ts'
 
-/** A question about an order's mail to `u1`, but for what is given. */
+/** A question about an order's mail to `u1`, with changes. */
 export function question(given: Partial<PolicyQuestion> = {}): PolicyQuestion {
   return {
     tenant: 'default',

@@ -2,9 +2,9 @@ import type { QuietHoursOptions } from '../../src/policies/index.ts'
 
 const MINUTE_MS = 60_000
 const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
-const MINUTES_LOOKED_AT = 7 * 24 * 60
+const MINUTES_CHECKED = 7 * 24 * 60
 
-/** When a message may go out, found by looking at the wall clock minute by minute. */
+/** Finds the time to send by reading the wall clock minute by minute. */
 export function looked({ from, to, days, timeZone }: QuietHoursOptions, at: number): number {
   const shows = wall(timeZone)
   const begins = (weekday: number): boolean => days?.includes(weekday) ?? true
@@ -18,7 +18,7 @@ export function looked({ from, to, days, timeZone }: QuietHoursOptions, at: numb
 
   if (!isQuiet(at)) return at
   let instant = at - (at % MINUTE_MS)
-  for (let minutes = 0; minutes < MINUTES_LOOKED_AT; minutes++) {
+  for (let minutes = 0; minutes < MINUTES_CHECKED; minutes++) {
     instant += MINUTE_MS
     if (!isQuiet(instant)) return instant
   }

@@ -6,7 +6,7 @@ import { looked } from './quiet-hours-oracle.ts'
 
 const HOUR = 60 * 60 * 1000
 
-/** Zones, and instants at which clocks there were put forward or back, some by odd amounts or at odd times. */
+/** Zones with instants of clock changes, some of unusual size or time. */
 const ZONES: readonly (readonly [zone: string, ...changes: string[]])[] = [
   ['UTC'],
   ['Asia/Kolkata'],
@@ -15,21 +15,21 @@ const ZONES: readonly (readonly [zone: string, ...changes: string[]])[] = [
   ['America/New_York', '2026-03-08T07:00Z', '2026-11-01T06:00Z'],
   ['Australia/Lord_Howe', '2025-10-04T15:30Z', '2026-04-04T15:00Z'], // by half an hour
   ['America/St_Johns', '2006-04-02T03:31Z', '2006-10-29T02:31Z', '2026-03-08T05:30Z'], // at 00:01, back into the day before
-  ['Pacific/Apia', '2011-12-30T10:00Z', '2012-03-31T14:00Z'], // a day left out
-  ['Pacific/Kwajalein', '1993-08-21T12:00Z'], // likewise
+  ['Pacific/Apia', '2011-12-30T10:00Z', '2012-03-31T14:00Z'], // a skipped day
+  ['Pacific/Kwajalein', '1993-08-21T12:00Z'], // a skipped day
   ['Africa/Casablanca', '2026-02-15T02:00Z', '2026-03-22T02:00Z'],
   ['America/Havana', '2025-03-09T05:00Z', '2025-11-02T05:00Z'], // at midnight
-  ['America/Sao_Paulo', '2018-02-18T02:00Z', '2018-11-04T03:00Z'], // likewise
-  ['America/Santiago', '2026-04-05T03:00Z', '2026-09-06T04:00Z'], // likewise
+  ['America/Sao_Paulo', '2018-02-18T02:00Z', '2018-11-04T03:00Z'], // at midnight
+  ['America/Santiago', '2026-04-05T03:00Z', '2026-09-06T04:00Z'], // at midnight
   ['Antarctica/Troll', '2026-03-29T01:00Z', '2026-10-25T01:00Z'], // by two hours
-  ['Antarctica/Casey', '2018-03-10T17:00Z'], // by three
+  ['Antarctica/Casey', '2018-03-10T17:00Z'], // by three hours
   ['America/Caracas', '2016-05-01T07:00Z'],
   ['Asia/Pyongyang', '2015-08-14T15:00Z', '2018-05-04T15:00Z'],
 ]
 
 const minuteOfDay = fc.oneof(
   fc.integer({ min: 0, max: 24 * 60 - 1 }),
-  // Where clocks are mostly put forward and back.
+  // The time of day of most clock changes.
   fc.integer({ min: -60, max: 4 * 60 }).map((minute) => (minute + 24 * 60) % (24 * 60)),
 )
 const time = minuteOfDay.map((minute) => new Date(minute * 60_000).toISOString().slice(11, 16))
@@ -54,7 +54,7 @@ describe('quietHours, compared with an oracle that reads the wall clock each min
   })
 
   it.each(ZONES.flatMap(([zone, ...changes]) => changes.map((change) => [zone, change] as const)))(
-    'knows that the clock changes in %s at %s',
+    'The oracle sees that the clock changes in %s at %s',
     (timeZone, change) => {
       const shown = (instant: number): number => Date.parse(`${new Date(instant).toLocaleString('sv', { timeZone })}Z`)
       const at = Date.parse(change)

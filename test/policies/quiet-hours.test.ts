@@ -14,7 +14,7 @@ function deferredTo(until: string): Verdict {
 }
 
 describe('quietHours', () => {
-  it('quiet hours include their first minute and exclude their end', () => {
+  it('Quiet hours include their first minute and exclude their end', () => {
     const end = deferredTo('2026-01-15T08:00+01:00')
     expect(ask({}, '2026-01-14T21:59:59.999+01:00')).toEqual(SEND)
     expect(ask({}, '2026-01-14T22:00+01:00')).toEqual(end)
@@ -23,14 +23,14 @@ describe('quietHours', () => {
     expect(ask({}, '2026-01-15T08:00+01:00')).toEqual(SEND)
   })
 
-  it('quiet hours may lie within a day or end at midnight', () => {
+  it('Quiet hours may lie within a day or end at midnight', () => {
     const noon = { from: '12:00', to: '13:30' }
     expect(ask(noon, '2026-01-14T12:29:30.500+01:00')).toEqual(deferredTo('2026-01-14T13:30+01:00'))
     expect(ask(noon, '2026-01-14T13:30+01:00')).toEqual(SEND)
     expect(ask({ from: '23:00', to: '00:00' }, '2026-01-14T23:30+01:00')).toEqual(deferredTo('2026-01-15T00:00+01:00'))
   })
 
-  it('quiet hours follow the time zone of the recipient', () => {
+  it('Quiet hours follow the time zone of the recipient', () => {
     const recipient = { id: 'u1', timeZone: 'Asia/Kathmandu' }
     expect(ask({}, '2026-01-14T23:00+05:45', { recipient })).toEqual(deferredTo('2026-01-15T08:00+05:45'))
     expect(ask({}, '2026-01-14T23:00+01:00', { recipient })).toEqual(deferredTo('2026-01-15T08:00+05:45'))
@@ -38,18 +38,18 @@ describe('quietHours', () => {
   })
 
   it.each(['', 'Mars/Olympus', 'x'.repeat(1_000_000), 'undefined', 7, null])(
-    'are those of the zone in the options where the recipient’s is %.20s',
+    'quietHours uses the zone of its options if the recipient’s is %.20s',
     (timeZone) => {
       const recipient = { id: 'u1', timeZone: timeZone as string }
       expect(ask({}, '2026-01-14T23:00+01:00', { recipient })).toEqual(deferredTo('2026-01-15T08:00+01:00'))
     },
   )
 
-  it('quiet hours let critical events pass', () => {
+  it('Quiet hours let critical events pass', () => {
     expect(ask({}, '2026-01-14T23:00+01:00', { critical: true })).toEqual(SEND)
   })
 
-  it('quiet hours hold for the named channels only', () => {
+  it('Quiet hours hold for the named channels only', () => {
     const channels = ['sms', 'push']
     expect(ask({ channels }, '2026-01-14T23:00+01:00')).toEqual(SEND)
     expect(ask({ channels }, '2026-01-14T23:00+01:00', { channel: 'push' })).toEqual(
@@ -57,7 +57,7 @@ describe('quietHours', () => {
     )
   })
 
-  it('quiet hours begin on the named days and end on the next', () => {
+  it('Quiet hours begin on the named days and end on the next', () => {
     const friday = { days: [5] }
     expect(ask(friday, '2026-01-16T07:00+01:00')).toEqual(SEND)
     expect(ask(friday, '2026-01-16T22:00+01:00')).toEqual(deferredTo('2026-01-17T08:00+01:00'))
@@ -65,7 +65,7 @@ describe('quietHours', () => {
     expect(ask(friday, '2026-01-17T22:00+01:00')).toEqual(SEND)
   })
 
-  it('quiet hours begin on a Sunday, day 7', () => {
+  it('Quiet hours begin on a Sunday, day 7', () => {
     expect(ask({ days: [7] }, '2026-01-18T23:00+01:00')).toEqual(deferredTo('2026-01-19T08:00+01:00'))
     expect(ask({ days: [1, 2, 3, 4, 5, 6] }, '2026-01-18T23:00+01:00')).toEqual(SEND)
   })
@@ -76,21 +76,21 @@ describe('quietHours', () => {
 })
 
 describe('when clocks go forward', () => {
-  it('the end comes an hour sooner when clocks go forward', () => {
+  it('The end comes an hour sooner when clocks go forward', () => {
     expect(ask({}, '2026-03-28T23:00+01:00')).toEqual(deferredTo('2026-03-29T08:00+02:00'))
   })
 
-  it('an end within the gap is the first instant after the gap', () => {
+  it('A quiet-hours end within the gap is the first instant after the gap', () => {
     expect(ask({ to: '02:30' }, '2026-03-29T01:00+01:00')).toEqual(deferredTo('2026-03-29T03:00+02:00'))
   })
 
-  it('an end on a skipped day is the start of the next day', () => {
+  it('A quiet-hours end on a skipped day is the start of the next day', () => {
     const recipient = { id: 'u1', timeZone: 'Pacific/Apia' }
     const asked = ask({ days: [4] }, '2011-12-29T23:00-10:00', { recipient })
     expect(asked).toEqual(deferredTo('2011-12-31T00:00+14:00'))
   })
 
-  it('two windows become one if the time between them is skipped', () => {
+  it('Two windows of quiet hours become one if the time between them is skipped', () => {
     const recipient = { id: 'u1', timeZone: 'America/Havana' }
     const asked = ask({ from: '00:30', to: '00:00' }, '2025-03-08T22:00-05:00', { recipient })
     expect(asked).toEqual(deferredTo('2025-03-10T00:00-04:00'))
@@ -98,20 +98,20 @@ describe('when clocks go forward', () => {
 })
 
 describe('when clocks go back', () => {
-  it('the end comes an hour later when clocks go back', () => {
+  it('The end comes an hour later when clocks go back', () => {
     expect(ask({}, '2026-10-24T23:00+02:00')).toEqual(deferredTo('2026-10-25T08:00+01:00'))
   })
 
-  it('an end that comes twice is the next one', () => {
+  it('A quiet-hours end that occurs twice is its next occurrence', () => {
     expect(ask({ to: '02:30' }, '2026-10-25T01:00+02:00')).toEqual(deferredTo('2026-10-25T02:30+02:00'))
     expect(ask({ to: '02:30' }, '2026-10-25T02:10+01:00')).toEqual(deferredTo('2026-10-25T02:30+01:00'))
   })
 
-  it('an end at the change is its second occurrence', () => {
+  it('A quiet-hours end at the change is its second occurrence', () => {
     expect(ask({ to: '03:00' }, '2026-10-25T01:00+02:00')).toEqual(deferredTo('2026-10-25T03:00+01:00'))
   })
 
-  it('a start at the change is its second occurrence', () => {
+  it('A quiet-hours start at the change is its second occurrence', () => {
     expect(ask({ from: '03:00' }, '2026-10-25T02:00+01:00')).toEqual(SEND)
   })
 })
@@ -121,7 +121,7 @@ describe('the cache of time zones', () => {
     vi.restoreAllMocks()
   })
 
-  it('the cache creates each zone once and holds at most 200', () => {
+  it('The cache of time zones creates each zone once and holds at most 200', () => {
     const zones = Intl.supportedValuesOf('timeZone').slice(0, 200)
     const { DateTimeFormat } = Intl
     const made = vi.spyOn(Intl, 'DateTimeFormat').mockImplementation(function make(...given) {

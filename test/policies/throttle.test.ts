@@ -36,7 +36,7 @@ describe('throttle', () => {
     expect(await limitsOf({ channels: ['sms', 'email'], events: ['order.shipped'] })).toHaveLength(1)
   })
 
-  it('a later change of the lists does not change the throttle', async () => {
+  it('A later change of the lists does not change the throttle', async () => {
     const channels = ['sms']
     const policy = throttle({ max: 1, windowMs: 1, channels })
     channels.push('email')
@@ -53,7 +53,16 @@ describe('the key of throttle', () => {
     expect(await keyOf({}, { recipient: { id: 'u2' } })).not.toBe(key)
   })
 
-  it('throttle keys differ for names that are equal when joined', async () => {
+  it('throttle counts what session tokens cause apart for each session, unless its key says otherwise', async () => {
+    const keys = await Promise.all(
+      [undefined, 's1', 's2'].map((sessionId) => keyOf({}, sessionId ? { sessionId } : {})),
+    )
+    expect(new Set(keys).size).toBe(3)
+    const byUser: Partial<ThrottleOptions> = { key: ({ recipient }) => recipient.id }
+    expect(await keyOf(byUser, { sessionId: 's1' })).toBe(await keyOf(byUser))
+  })
+
+  it('Throttle keys differ for names that are equal when joined', async () => {
     const text = fc.string({ unit: fc.constantFrom('a', ':', ',', '"', '\ud800'), minLength: 4, maxLength: 8 })
     const cuts = fc.tuple(fc.nat(2), fc.integer({ min: 3, max: 8 }))
     await fc.assert(
@@ -80,7 +89,7 @@ describe('the key of throttle', () => {
     expect(await keyOf({ key }, { recipient: { id: 'u2' } })).not.toBe(counted)
   })
 
-  it('a key of the host never equals a default key', async () => {
+  it("A host's throttle key never equals a default key", async () => {
     const spelt = JSON.stringify(['order.shipped', 'email', 'u1'])
     expect(await keyOf({ key: () => spelt })).not.toBe(await keyOf({}))
   })
@@ -90,13 +99,13 @@ describe('the key of throttle', () => {
     ['windowMs', { windowMs: 2 * HOUR }],
     ['channels', { channels: ['email'] }],
     ['events', { events: ['order.shipped'] }],
-  ])('throttles with different %s count separately', async (_, options) => {
+  ])('Throttles with different %s count separately', async (_, options) => {
     const key = (): string => 'k'
     expect(await keyOf({ ...options, key })).not.toBe(await keyOf({ key }))
     expect(await keyOf(options)).not.toBe(await keyOf({}))
   })
 
-  it('throttle keys differ for a channel and an event of one name', async () => {
+  it('Throttle keys differ for a channel and an event with the same name', async () => {
     const given = { eventType: 'email' }
     expect(await keyOf({ channels: ['email'] }, given)).not.toBe(await keyOf({ events: ['email'] }, given))
   })
@@ -105,7 +114,7 @@ describe('the key of throttle', () => {
     expect(await limitsOf({ key: () => undefined })).toEqual([])
   })
 
-  it('a key has up to 512 characters', async () => {
+  it('A throttle key has up to 512 characters', async () => {
     expect(await keyOf({ key: () => 'k'.repeat(512) })).toHaveLength(64)
     expect(await keyOf({}, { recipient: { id: `https://example.com/${'x'.repeat(2_000)}` } })).toHaveLength(64)
   })

@@ -12,7 +12,7 @@ function fault(options: unknown): SallyportError | undefined {
   return undefined
 }
 
-/** The fields that are wrong, and one entry beside them that is right. */
+/** The fields with problems, of options with one valid entry by default. */
 function fieldsOf(options: object): (string | undefined)[] {
   return (
     fault({ version: 'v', prices: [{ model: 'm', input: 1, output: 1 }], ...options })?.problems.map(
@@ -69,7 +69,7 @@ describe('priceBook at start-up', () => {
     ['a date that is a Date', { until: new Date(0) }, ['until']],
     ['dates the wrong way round', { from: '2026-01-02', until: '2026-01-01' }, ['until']],
     ['an empty span', { from: '2026-01-01', until: '2026-01-01T01:00:00+01:00' }, ['until']],
-    ['a currency that is none', { currency: 'US' }, ['currency']],
+    ['an invalid currency', { currency: 'US' }, ['currency']],
     ['a version that is empty', { version: '' }, ['version']],
     ['no price for input', { input: undefined }, ['input']],
     ['no price for output', { output: undefined }, ['output']],

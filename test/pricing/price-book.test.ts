@@ -26,7 +26,7 @@ function amount(prices: Partial<ModelPrices>, counts: RunCounts, per: 1 | 1_000 
 }
 
 describe('a price book', () => {
-  it('a price book gives the amount, its currency and the version', () => {
+  it('A price book gives the amount, its currency and the version', () => {
     const counts = { inputTokens: 1234, outputTokens: 56 }
     const prices = [{ model: 'm', input: '1.25', output: 10 }]
     expect(priced(prices, { counts })).toEqual({ amount: '0.0021025', currency: 'USD', version: 'v1' })
@@ -38,7 +38,7 @@ describe('a price book', () => {
     })
   })
 
-  it('a price book charges cache reads, cache writes and reasoning at their own prices', () => {
+  it('A price book charges cache reads, cache writes and reasoning at their own prices', () => {
     const counts = {
       inputTokens: 1_000_000,
       cacheReadTokens: 200_000,
@@ -53,14 +53,14 @@ describe('a price book', () => {
     expect(amount({ cacheRead: 0, cacheWrite: 0, reasoning: 0 }, counts)).toBe('2.19')
   })
 
-  it('a price book accepts prices per 1, 1,000 or 1,000,000 tokens', () => {
+  it('A price book accepts prices per 1, 1,000 or 1,000,000 tokens', () => {
     const counts = { inputTokens: 7, outputTokens: 11 }
     expect(amount({ input: 5e-8, output: '0.0000004' }, counts, 1)).toBe('0.00000475')
     expect(amount({ input: '0.5', output: 2 }, counts, 1_000)).toBe('0.0255')
     expect(amount({ input: '0.5', output: 2 }, counts)).toBe('0.0000255')
   })
 
-  it('a price book has no price for an absent count, unless its tokens are free', () => {
+  it('A price book has no price for an absent count, unless its tokens are free', () => {
     expect(amount({}, {})).toBeUndefined()
     expect(amount({}, { totalTokens: 5 })).toBeUndefined()
     expect(amount({}, { inputTokens: 5 })).toBeUndefined()
@@ -73,7 +73,20 @@ describe('a price book', () => {
     expect(amount({ input: 0, cacheWrite: 1 }, { outputTokens: 1_000_000 })).toBeUndefined()
   })
 
-  it('a price book has no price for parts greater than their total, nor for invalid counts', () => {
+  it('A price book takes an absent count as the sum of its parts only if all of them are free', () => {
+    const free = { input: 0, cacheRead: 0, cacheWrite: 0 }
+    const counts = { cacheReadTokens: 5, cacheWriteTokens: 3, outputTokens: 1_000_000 }
+    expect(amount(free, counts)).toBe('15')
+    expect(amount({ ...free, input: 3 }, counts)).toBeUndefined()
+    expect(amount({ ...free, cacheRead: 3 }, counts)).toBeUndefined()
+    expect(amount({ ...free, cacheWrite: 3 }, counts)).toBeUndefined()
+    const reasoned = { inputTokens: 1_000_000, reasoningTokens: 5 }
+    expect(amount({ output: 0, reasoning: 0 }, reasoned)).toBe('3')
+    expect(amount({ output: 15, reasoning: 0 }, reasoned)).toBeUndefined()
+    expect(amount({ output: 0, reasoning: 15 }, reasoned)).toBeUndefined()
+  })
+
+  it('A price book has no price for parts greater than their total, nor for invalid counts', () => {
     const counts = { inputTokens: 10, outputTokens: 10 }
     expect(amount({}, { ...counts, cacheReadTokens: 6, cacheWriteTokens: 4, reasoningTokens: 10 })).toBe('0.00018')
     expect(amount({}, { ...counts, cacheReadTokens: 11 })).toBeUndefined()
@@ -118,11 +131,11 @@ describe('the entry that a price book chooses', () => {
     ['gpt.5', 'gpt-5', false],
     ['constructor', 'toString', false],
     ['*__', '__proto__', true],
-  ])('%s is for %s: %s', (pattern, model, fits) => {
+  ])('A price book entry for %s applies to the model %s: %s', (pattern, model, fits) => {
     expect(found([named('it', { model: pattern })], { model })).toBe(fits ? 'it' : undefined)
   })
 
-  it('a price book prefers a whole name, then more characters, then a named provider', () => {
+  it('A price book prefers a whole name, then more characters, then a named provider', () => {
     const prices = [
       named('any', { model: '*' }),
       named('any-openai', { model: '*', provider: 'openai' }),
@@ -143,14 +156,14 @@ describe('the entry that a price book chooses', () => {
     expect(found(prices, { model: 'gpt-5', provider: 'openai' })).toBe('whole-openai')
   })
 
-  it('a price book uses no entry of another provider', () => {
+  it('A price book uses no entry of another provider', () => {
     const prices = [named('azure', { provider: 'azure' })]
     expect(found(prices, { provider: 'azure' })).toBe('azure')
     expect(found(prices, { provider: 'openai' })).toBeUndefined()
     expect(found(prices, {})).toBeUndefined()
   })
 
-  it('a price book uses an entry from its start, inclusive, to its end, exclusive', () => {
+  it('A price book uses an entry from its start, inclusive, to its end, exclusive', () => {
     const prices = [
       named('first', { until: '2026-01-01' }),
       named('second', { from: '2026-01-01', until: '2026-07-01T02:00:00+02:00' }),
@@ -167,7 +180,7 @@ describe('the entry that a price book chooses', () => {
     expect(at('2026-08-01T00:00:00.500Z')).toBe('any')
   })
 
-  it('a price book finds an entry after any number of other names and confuses no similar names', () => {
+  it('A price book finds an entry after any number of other names and confuses no similar names', () => {
     const reported: [string, string | undefined][] = [
       ['c', 'a:b'],
       ['b:c', 'a'],
@@ -192,7 +205,7 @@ describe('the entry that a price book chooses', () => {
     expect([...answers]).toEqual([',0,1,2,3,4,5,6,7,8,9'])
   })
 
-  it('a later change of the options does not change the price book', () => {
+  it('A later change of the options does not change the price book', () => {
     const prices = [named('v', {})]
     const book = priceBook({ version: 'v', prices })
     Object.assign(prices[0] as object, { input: 7, model: 'other' })
@@ -212,7 +225,7 @@ describe('a tier', () => {
     ],
   }
 
-  it('a tier holds for the whole of a call with a longer prompt, cached input included', () => {
+  it('A tier holds for the whole of a call with a longer prompt, cached input included', () => {
     expect(amount(tiered, { inputTokens: 200_000, outputTokens: 1_000 })).toBe('0.26')
     expect(amount(tiered, { inputTokens: 200_001, outputTokens: 1_000 })).toBe('0.5150025')
     expect(amount(tiered, { inputTokens: 200_001, cacheReadTokens: 200_001, outputTokens: 0 })).toBe('0.05000025')
@@ -220,7 +233,7 @@ describe('a tier', () => {
     expect(amount(tiered, { inputTokens: 500_001, outputTokens: 0 })).toBe('2.000004')
   })
 
-  it('a tier is chosen by the average prompt of a run with modelCalls', () => {
+  it('A tier is chosen by the average prompt of a run with modelCalls', () => {
     const counts = { inputTokens: 600_000, outputTokens: 0 }
     expect(amount(tiered, counts)).toBe('2.4')
     expect(amount(tiered, { ...counts, modelCalls: 0 })).toBe('2.4')
@@ -233,7 +246,7 @@ describe('a tier', () => {
   })
 })
 
-/** What a decimal says: so many billion-billionths of a millionth, which is an integer for every price there can be. */
+/** A decimal in units of 10^-24, an integer for every possible price. */
 function exactly(decimal: string): bigint {
   const [whole = '', fraction = ''] = decimal.split('.')
   return BigInt(whole + fraction.padEnd(24, '0'))
@@ -246,7 +259,7 @@ const price = fc
   )
   .map(([whole, fraction]) => (fraction === '' ? String(whole) : `${whole}.${fraction}`))
 const count = fc.oneof(fc.nat(5_000), fc.nat(2 ** 31 - 1), fc.maxSafeNat(), fc.constant(Number.MAX_SAFE_INTEGER))
-/** A whole and what is in it, which may not fit. */
+/** Totals and their parts, which may exceed the total. */
 const counts = fc
   .tuple(count, count, fc.double({ min: 0, max: 0.6, noNaN: true }), fc.double({ min: 0, max: 0.6, noNaN: true }))
   .map(([inputTokens, outputTokens, share, other]) => ({
@@ -258,7 +271,7 @@ const counts = fc
   }))
 
 describe('an amount', () => {
-  it('an amount is exact and canonical for any prices and counts', () => {
+  it('An amount is exact and canonical for any prices and counts', () => {
     fc.assert(
       fc.property(
         fc.record({ input: price, output: price }),
@@ -288,7 +301,7 @@ describe('an amount', () => {
     )
   })
 
-  it('an amount is exact at its maximum and minimum', () => {
+  it('An amount is exact at its maximum and minimum', () => {
     const most = { inputTokens: Number.MAX_SAFE_INTEGER, outputTokens: Number.MAX_SAFE_INTEGER }
     const dearest = '999999.999999999999999'
     expect(amount({ input: dearest, output: dearest }, most, 1)).toBe('18014398509481981999981.985601490518018')
@@ -296,7 +309,7 @@ describe('an amount', () => {
     expect(amount({ input: '0.000000000000001', output: 0 }, { inputTokens: 1 })).toBe('0.000000000000000000001')
   })
 
-  it('the amount of a sum is the sum of the amounts', () => {
+  it('The amount of a sum is the sum of the amounts', () => {
     fc.assert(
       fc.property(price, price, fc.nat(2 ** 40), fc.nat(2 ** 40), (input, output, a, b) => {
         const of = (inputTokens: number) => exactly(amount({ input, output }, { inputTokens, outputTokens: 0 }) ?? '')

@@ -1,6 +1,6 @@
 import { Agent, type IncomingMessage, request } from 'node:http'
 
-/** What callers ask for, over and over. */
+/** A request that callers repeat. */
 export interface Call {
   readonly method: 'GET' | 'POST'
   readonly path: string
@@ -8,22 +8,22 @@ export interface Call {
   readonly body?: string
 }
 
-/** What became of requests. */
+/** Results of the requests. */
 export interface Answered {
-  /** In full, by their status. */
+  /** Number of complete answers by status. */
   readonly statuses: Readonly<Record<number, number>>
-  /** Those that got no answer, or a part of one. */
+  /** Requests with no answer, or an incomplete one. */
   readonly losses: readonly string[]
 }
 
 /**
- * Callers that ask again as soon as they were answered, each on a connection that it keeps. One that is asked to close it does
- * not come again: a load balancer sends it to another process.
+ * Callers that repeat their request after each answer, each on one kept-alive connection. A caller stops when the
+ * server closes its connection, as a load balancer would use another process.
  */
 export interface BusyCallers {
-  /** Resolves when each has been answered so often. */
+  /** Resolves when each caller has had this many answers. */
   answered(times: number): Promise<void>
-  /** Resolves when all have been asked to close their connections, or have lost them. */
+  /** Resolves when the connections of all callers are closed or lost. */
   readonly gone: Promise<Answered>
 }
 
@@ -66,7 +66,7 @@ interface Answer {
   readonly isLast: boolean
 }
 
-/** Gives what was answered in full, or what went wrong. */
+/** Resolves to the complete answer, or to a description of the failure. */
 function answerTo(
   port: number,
   agent: Agent,

@@ -6,13 +6,13 @@ import { type RecipeProject, recipeProject } from '../support/recipe-project.ts'
 
 const { secret } = await generateAppSecret({ env: 'test' })
 
-/** The worker of the guide, but that it goes on without a database. */
+/** The worker of the guide, except that it continues without a database. */
 const WORKER = documented('docs/operating.md', '// worker.js').replace(
   'await storage.open()',
   "await storage.open().catch((error) => console.log('not opened:', error.code))",
 )
 
-describe('a process whose PostgreSQL ends a connection in the message that says it is ready', () => {
+describe('a PostgreSQL server that ends each connection as soon as it is ready', () => {
   let project: RecipeProject
   let server: FatalServer
   beforeAll(async () => {
@@ -27,7 +27,7 @@ describe('a process whose PostgreSQL ends a connection in the message that says 
     await server.close()
   })
 
-  it('goes on with the recipe of the guide, connects again, and is closed', async () => {
+  it('The worker of the guide reconnects after fatal connections, and exits with 0', async () => {
     const worker = project.start('worker.js', { APP_SECRET: secret, DATABASE_URL: server.url })
     await worker.line('not opened: config_invalid')
     await worker.line('queue.unavailable')

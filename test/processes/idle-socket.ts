@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** A connection on which somebody has sent this much, and says no more. Resolves once it is sent. */
+/** A connection that sends this text and nothing more. Resolves once it is sent. */
 export async function idleSocket(port: number, text = ''): Promise<Socket> {
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => {})
@@ -10,7 +10,7 @@ export async function idleSocket(port: number, text = ''): Promise<Socket> {
   return socket
 }
 
-/** One on which a request was answered, and the next has not come. */
+/** A connection with one answered request and no next one. */
 export async function answeredSocket(port: number): Promise<Socket> {
   const socket = await idleSocket(port, 'GET / HTTP/1.1\r\nhost: a\r\n\r\n')
   await once(socket, 'data')

@@ -20,23 +20,23 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => project.remove())
 
-/** As the guide has it, but that it looks more often. */
+/** The module of the guide, with more frequent polls. */
 const OUTBOUND = documented(PAGE, '// outbound.ts').replace('channels: { log: log() },', '$& worker: { pollMs: 50 },')
 
-/** Its queue reconnects by a timer of its own, which may keep a process alive where the worker does not. */
+/** Its queue reconnects by its own timer, which may keep the process alive. */
 const STORAGE = documented(PAGE, 'postgresQueue({')
 
 describe.each([
-  ['that its queue wakes', STORAGE],
-  ['that looks by itself', STORAGE.replace('{ store, queue, open', '{ store, open')],
-])('a process that works and does not serve, %s,', (_, storage) => {
+  ['with a queue', STORAGE],
+  ['with polling alone', STORAGE.replace('{ store, queue, open', '{ store, open')],
+])('a worker-only process %s', (means, storage) => {
   let server: PostgresServer
   beforeAll(async () => {
     server = await postgresServer()
   })
   afterAll(() => server.remove())
 
-  it(`lives through ${LOSSES} losses of its database, delivers after each, and ends at SIGTERM`, async () => {
+  it(`A worker-only process ${means} survives ${LOSSES} losses of its database and exits at SIGTERM`, async () => {
     await project.write('outbound.js', OUTBOUND)
     await project.write('storage.js', storage)
     await project.write('worker.js', documented(PAGE, '// worker.js'))
@@ -61,7 +61,7 @@ describe.each([
     await pool.end()
   }, 120_000)
 
-  /** Accepts events in this process, as often as it takes after a loss. */
+  /** Accepts events in this process, with retries after a loss of the database. */
   function acceptingIn(pool: pg.Pool) {
     const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
     const store = sqlStore({ db, dialect: 'postgresql', notify: 'sallyport_due' })
@@ -77,14 +77,14 @@ describe.each([
   }
 })
 
-/** A worker over a store in memory, in a process that has nothing else to do. */
+/** A worker over a memory store, in a process with no other work. */
 const IN_MEMORY = `
 import { outbound } from './outbound.js'
 import { storage } from './storage.js'
 const sallyport = outbound(storage, process.env.APP_SECRET)
 `
 
-/** A channel that never ends, and keeps nothing alive. */
+/** A channel whose sends never end, and which keeps no process alive. */
 const HANGING = `
 const hanging = {
   address: ({ id }) => id,
@@ -95,7 +95,7 @@ const hanging = {
 }
 `
 
-describe('a process over a store in memory', () => {
+describe('a process over a memory store', () => {
   beforeAll(async () => {
     await project.write('memory/outbound.js', OUTBOUND)
     await project.write('memory/sandboxed.js', OUTBOUND.replace('worker: {', 'sandbox: true, $&'))
@@ -107,7 +107,7 @@ describe('a process over a store in memory', () => {
     return project.start('memory/main.js', { APP_SECRET: secret })
   }
 
-  it('stays for what is due later, and ends once the worker was stopped', async () => {
+  it('A process waits for a delayed delivery, and exits after its worker is stopped', async () => {
     const worker = await start(`${IN_MEMORY}
       process.once('SIGTERM', () => void sallyport.stop())
       sallyport.worker.start()
@@ -117,7 +117,7 @@ describe('a process over a store in memory', () => {
     expect(await worker.ended).toBe(0)
   })
 
-  it('stays where it only records runs and looks for stale ones', async () => {
+  it('A process that only records runs stays alive to find stale runs', async () => {
     const worker = await start(`
       import { createSallyport } from 'sallyport'
       import { appSecrets } from 'sallyport/auth'
@@ -132,7 +132,7 @@ describe('a process over a store in memory', () => {
     expect(await worker.ended).toBe(0)
   })
 
-  it('stays in sandbox mode too', async () => {
+  it('A process in sandbox mode stays alive while its worker runs', async () => {
     const sandboxed = IN_MEMORY.replace('outbound.js', 'sandboxed.js')
     const worker = await start(`${sandboxed}
       sallyport.worker.start()
@@ -144,7 +144,7 @@ describe('a process over a store in memory', () => {
     expect(await worker.ended).toBe(0)
   })
 
-  it('stays when it was started again after a stop', async () => {
+  it('A process stays alive when its worker is started again after a stop', async () => {
     const worker = await start(`${IN_MEMORY}
       sallyport.worker.start()
       await sallyport.stop({ graceMs: 50 })
@@ -156,7 +156,7 @@ describe('a process over a store in memory', () => {
     expect(await worker.ended).toBe(0)
   })
 
-  it('stays for a stop that waits for a send which never ends', async () => {
+  it('A process stays alive until a stop gives up on a send that never ends', async () => {
     await project.write('memory/hanging.js', OUTBOUND.replace('log: log()', 'log: hanging').concat(HANGING))
     const worker = await start(`${IN_MEMORY.replace('outbound.js', 'hanging.js')}
       process.once('SIGTERM', () => void sallyport.stop({ graceMs: 50 }).then(() => console.log('stopped')))
@@ -170,14 +170,14 @@ describe('a process over a store in memory', () => {
 
   it.each([
     ['never starts its worker', ''],
-    ['had it run once', 'await sallyport.worker.runDue()'],
+    ['called runDue() once', 'await sallyport.worker.runDue()'],
     [
-      'had it run once with something due later',
+      'called runDue() once with a delivery due later',
       "await sallyport.dispatch({ eventType: 'order.placed', recipient: 'ada' }, { delayMs: 60_000 }); await sallyport.worker.runDue()",
     ],
-    ['has stopped it', 'sallyport.worker.start(); sallyport.worker.start(); await sallyport.worker.stop()'],
-    ['has stopped without a start', 'await sallyport.stop({ graceMs: 1_000 })'],
-  ])('ends by itself when it %s', async (_, program) => {
+    ['has stopped its worker', 'sallyport.worker.start(); sallyport.worker.start(); await sallyport.worker.stop()'],
+    ['stops without a start', 'await sallyport.stop({ graceMs: 1_000 })'],
+  ])('A process exits by itself when it %s', async (_, program) => {
     expect(await (await start(IN_MEMORY + program)).ended).toBe(0)
   })
 })

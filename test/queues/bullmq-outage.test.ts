@@ -7,17 +7,17 @@ import { type BullmqQueue, bullmqQueue } from '../../src/queues/bullmq.ts'
 import { type Gate, gate } from '../core/dispatch/dispatching.ts'
 import { type RecordingLogger, recordingLogger } from '../support/deps.ts'
 import { accept, fleet, outbox } from './fleet.ts'
-import { ear } from './listener.ts'
+import { countWakes } from './listener.ts'
 import { silentProxy } from './proxy.ts'
 import { type RedisServer, redisServer } from './redis-server.ts'
 import { serviceOrSkip } from './services.ts'
 
 const describeOwnRedis = await serviceOrSkip('redis-server')
 
-describeOwnRedis('the queue over BullMQ, when Redis', { timeout: 60_000 }, () => {
+describeOwnRedis('the BullMQ queue during a Redis outage', { timeout: 60_000 }, () => {
   let server: RedisServer
   let logger: RecordingLogger
-  /** Opens when a queue has found out. */
+  /** Opens when a queue has logged a failure. */
   let failed: Gate<void>
   let open: BullmqQueue[]
 
@@ -34,7 +34,7 @@ describeOwnRedis('the queue over BullMQ, when Redis', { timeout: 60_000 }, () =>
     await server.remove()
   })
 
-  /** The queue as one process has it. */
+  /** A queue as one process has it. */
   function queueAt(port = server.port): BullmqQueue {
     const queue = bullmqQueue({ connection: { port, host: '127.0.0.1' }, logger })
     open.push(queue)
@@ -47,91 +47,91 @@ describeOwnRedis('the queue over BullMQ, when Redis', { timeout: 60_000 }, () =>
     client.disconnect()
   }
 
-  it('is down, wakes the workers of its own process all the same', async () => {
+  it('The BullMQ queue wakes its own process while Redis is down', async () => {
     const a = queueAt()
-    const atA = ear(a)
+    const atA = countWakes(a)
     await failed.promise
     for (let at = 0; at < 10_000; at++) a.wake(at % 2)
-    await atA.touched(1)
+    await atA.reached(1)
   })
 
-  it('is down, lets a process end that has closed it', async () => {
+  it('A process ends after it closes its BullMQ queue while Redis is down', async () => {
     const file = fileURLToPath(new URL('closing-process.ts', import.meta.url))
     const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', file, `${server.port}`])
     expect(stdout).toBe('closed')
   })
 
-  it('comes up late, is told then what was asked for before', async () => {
+  it('The BullMQ queue sends earlier wakes once Redis starts', async () => {
     const [a, b] = [queueAt(), queueAt()]
-    const atB = ear(b)
+    const atB = countWakes(b)
     for (let at = 0; at < 1_000; at++) a.wake(0)
     await failed.promise
     await server.start()
-    await atB.touched(1)
+    await atB.reached(1)
   })
 
-  it('is killed and started anew with nothing in it, goes on without a restart', async () => {
+  it('The BullMQ queue recovers when Redis is killed and restarts empty', async () => {
     await server.start()
     const [a, b] = [queueAt(), queueAt()]
-    const atB = ear(b)
+    const atB = countWakes(b)
     a.wake(0)
-    await atB.touched(1)
+    await atB.reached(1)
     for (const _ of [1, 2]) {
-      const touched = atB.rings
+      const before = atB.wakes
       await server.kill()
       for (let at = 0; at < 1_000; at++) a.wake(at % 2)
       await server.start()
-      // What could not be said is said now, and the delayed one set.
-      await atB.touched(touched + 2)
+      // The pending wake is sent, and the delayed one is set.
+      await atB.reached(before + 2)
     }
-    const touched = atB.rings
+    const before = atB.wakes
     a.wake(0)
-    await atB.touched(touched + 1)
+    await atB.reached(before + 1)
   })
 
-  it('takes no writes for a while, is told after that', async () => {
+  it('The BullMQ queue sends its wakes once a read-only Redis accepts writes', async () => {
     await server.start()
     const [a, b] = [queueAt(), queueAt()]
-    const atB = ear(b)
+    const atB = countWakes(b)
     await command('replicaof', '127.0.0.1', '1')
     a.wake(0)
     a.wake(10)
     await command('replicaof', 'no', 'one')
-    await atB.touched(2)
+    await atB.reached(2)
   })
 
-  it('falls silent, keeps nobody waiting, and is told when it answers again', async () => {
+  it('The BullMQ queue wakes its own process while Redis is silent, and others after that', async () => {
     await server.start()
     const proxy = await silentProxy(server.port)
     const [a, b] = [queueAt(proxy.port), queueAt()]
-    const [atA, atB] = [ear(a), ear(b)]
+    const [atA, atB] = [countWakes(a), countWakes(b)]
     a.wake(0)
-    await atB.touched(1)
+    await atB.reached(1)
     proxy.silence()
     for (let at = 0; at < 10_000; at++) a.wake(at % 2)
-    await atA.touched(2)
+    await atA.reached(2)
     proxy.resume()
     proxy.cut()
-    await atB.touched(3)
+    await atB.reached(3)
     await a.close()
     await proxy.idle()
     await proxy.close()
   })
 
-  it('is silent, is closed within seconds', async () => {
+  it('The BullMQ queue closes within seconds while Redis is silent', async () => {
     await server.start()
     const proxy = await silentProxy(server.port)
     proxy.silence()
     const a = queueAt(proxy.port)
-    ear(a)
+    countWakes(a)
     a.wake(0)
     await a.close()
     await proxy.close()
   })
 
-  it('cannot be used, says so once a minute, and not where it is', async () => {
+  it('The BullMQ queue logs one warning without the address while Redis is down', async () => {
     const a = queueAt()
-    ear(a)
+    countWakes(a)
     a.wake(0)
     await failed.promise
     await a.close()
@@ -139,7 +139,7 @@ describeOwnRedis('the queue over BullMQ, when Redis', { timeout: 60_000 }, () =>
     expect(logger.lines).toEqual([{ level: 'warn', event: 'queue.unavailable', fields }])
   })
 
-  it('is flushed, killed and restarted under load, loses nothing', async () => {
+  it('No delivery is lost or repeated while Redis is flushed, killed and restarted', async () => {
     await server.start()
     const { process: start } = fleet()
     const box = outbox()

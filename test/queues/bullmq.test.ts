@@ -7,14 +7,14 @@ import { systemClock } from '../../src/runtime/system-clock.ts'
 import { gate } from '../core/dispatch/dispatching.ts'
 import { type RecordingLogger, recordingLogger } from '../support/deps.ts'
 import { accept, fleet, outbox } from './fleet.ts'
-import { ear } from './listener.ts'
+import { countWakes } from './listener.ts'
 import { serviceOrSkip } from './services.ts'
 
 const PORT = 6379
 
 const describeRedis = await serviceOrSkip('redis')
 
-describeRedis('the queue over BullMQ', () => {
+describeRedis('the BullMQ queue', () => {
   let redis: Redis
   let prefix: string
   let logger: RecordingLogger
@@ -34,7 +34,7 @@ describeRedis('the queue over BullMQ', () => {
     redis.disconnect()
   })
 
-  /** The queue as one process has it. */
+  /** A queue as one process has it. */
   function process(rest: Partial<BullmqQueueOptions> = {}): BullmqQueue {
     const queue = bullmqQueue({ connection: { port: PORT }, prefix, logger, ...rest })
     open.push(queue)
@@ -45,8 +45,8 @@ describeRedis('the queue over BullMQ', () => {
     return (await redis.keys(`${prefix}:*`)).sort()
   }
 
-  /** How often each kind of event was said. */
-  async function said(): Promise<Record<string, number>> {
+  /** Number of entries in the event stream, by event name. */
+  async function eventCounts(): Promise<Record<string, number>> {
     const counts: Record<string, number> = {}
     for (const [, fields] of await redis.xrange(`${prefix}:sallyport:events`, '-', '+')) {
       const kind = fields[fields.indexOf('event') + 1] ?? ''
@@ -55,7 +55,7 @@ describeRedis('the queue over BullMQ', () => {
     return counts
   }
 
-  /** @param look What to ask BullMQ itself. */
+  /** @param look Reads from a BullMQ queue of the same name. */
   async function ofBullmq<T>(look: (queue: Queue) => Promise<T>): Promise<T> {
     const queue = new Queue('sallyport', { connection: { port: PORT }, prefix })
     try {
@@ -65,48 +65,48 @@ describeRedis('the queue over BullMQ', () => {
     }
   }
 
-  it('wakes every process that listens', async () => {
-    const [a, b] = [ear(process()), ear(process())]
+  it('The BullMQ queue wakes every listening process', async () => {
+    const [a, b] = [countWakes(process()), countWakes(process())]
     process().wake(0)
     await Promise.all([a.next(), b.next()])
     expect(logger.lines).toEqual([])
   })
 
-  it('wakes its own process once, and others once', async () => {
+  it('The BullMQ queue wakes its own process once, and each other process once', async () => {
     const [a, b] = [process(), process()]
-    const [atA, atB] = [ear(a), ear(b)]
+    const [atA, atB] = [countWakes(a), countWakes(b)]
     const emit = vi.spyOn(QueueEvents.prototype, 'emit')
     const events = () => emit.mock.calls.filter(([event]) => `${event}` === 'due')
     for (const [at, queue] of [a, b].entries()) {
       queue.wake(0)
-      // Both have read it, also that which said it.
+      // Both processes have read the event, the sender too.
       while (events().length < 2 * (at + 1)) await new Promise(setImmediate)
       await new Promise(setImmediate)
     }
     emit.mockRestore()
-    expect([atA.rings, atB.rings]).toEqual([2, 2])
+    expect([atA.wakes, atB.wakes]).toEqual([2, 2])
   })
 
-  it('makes two events of ten thousand wakes at once, and no job', async () => {
+  it('The BullMQ queue turns ten thousand wakes into two events and no job', async () => {
     const a = process()
     for (let at = 0; at < 10_000; at++) a.wake(0)
     await a.close()
-    expect(await said()).toEqual({ due: 2 })
+    expect(await eventCounts()).toEqual({ due: 2 })
     expect(await keysOf()).toEqual([`${prefix}:sallyport:events`])
   })
 
-  it('keeps a delayed alarm in Redis when the process that set it has ended', async () => {
+  it('A delayed wake stays in Redis after the process that set it has ended', async () => {
     const a = process()
     for (let at = 0; at < 1_000; at++) a.wake(200)
     await a.close()
     const jobs = await ofBullmq((queue) => queue.getJobs())
-    // The instant is shared, and a second one when a tenth of a second ended meanwhile.
+    // All wakes share one instant; a second one appears when a tenth of a second ends meanwhile.
     expect([1, 2]).toContain(jobs.length)
-    const [b, c] = [ear(process()), ear(process())]
+    const [b, c] = [countWakes(process()), countWakes(process())]
     await Promise.all([b.next(), c.next()])
   })
 
-  it('makes one job of what several processes ask for at the same instant', async () => {
+  it('The BullMQ queue sets one job when several processes ask for the same instant', async () => {
     const now = Date.now()
     const clock = { ...systemClock, now: () => now }
     const processes = [1, 2, 3].map(() => process({ clock }))
@@ -115,42 +115,42 @@ describeRedis('the queue over BullMQ', () => {
     expect(await ofBullmq((queue) => queue.getJobs())).toHaveLength(1)
   })
 
-  it('leaves no job behind', async () => {
+  it('The BullMQ queue leaves no job behind', async () => {
     const a = process()
-    const atA = ear(a)
+    const atA = countWakes(a)
     a.wake(1)
-    await atA.touched(1)
+    await atA.reached(1)
     expect(await ofBullmq((queue) => queue.getJobs())).toEqual([])
   })
 
-  it('wakes nobody whose queue has another name', async () => {
+  it('The BullMQ queue wakes no process that uses another queue name', async () => {
     const [other, a] = [process({ name: 'other' }), process()]
-    const [atOther, atA] = [ear(other), ear(a)]
+    const [atOther, atA] = [countWakes(other), countWakes(a)]
     process({ name: 'other' }).wake(0)
-    await atOther.touched(1)
-    expect(atA.rings).toBe(0)
+    await atOther.reached(1)
+    expect(atA.wakes).toBe(0)
   })
 
-  it('calls nobody who has stopped listening, or closed it', async () => {
+  it('The BullMQ queue calls no listener that was stopped or whose queue is closed', async () => {
     const [a, b] = [process(), process()]
-    const [stopped, stays, closed] = [ear(a), ear(a), ear(b)]
+    const [stopped, stays, closed] = [countWakes(a), countWakes(a), countWakes(b)]
     stopped.stop()
     await b.close()
     process().wake(0)
     b.wake(0)
-    await stays.touched(1)
-    expect([stopped.rings, closed.rings]).toEqual([0, 0])
+    await stays.reached(1)
+    expect([stopped.wakes, closed.wakes]).toEqual([0, 0])
   })
 
-  it('takes of an ioredis client its options alone', async () => {
+  it('The BullMQ queue takes only the options of an ioredis client', async () => {
     const client = new Redis({ port: PORT, lazyConnect: true })
-    const a = ear(process({ connection: client }))
+    const a = countWakes(process({ connection: client }))
     process({ connection: client }).wake(0)
     await a.next()
     expect(client.status).toBe('wait')
   })
 
-  it('has what one process accepted sent by the worker of another', async () => {
+  it('The worker of one process sends what another process accepted', async () => {
     const { process: start } = fleet()
     const [atA, atB] = [outbox(), outbox()]
     const a = start(process(), atA.send)
@@ -162,7 +162,7 @@ describeRedis('the queue over BullMQ', () => {
     expect(atA.deliveryIds).toEqual([])
   })
 
-  it('has what is delayed sent by the worker of another, when it is due', async () => {
+  it('The worker of one process sends a delayed delivery of another when it is due', async () => {
     const { process: start } = fleet()
     const atB = outbox()
     const a = start(process(), outbox().send)
@@ -173,7 +173,7 @@ describeRedis('the queue over BullMQ', () => {
     await b.worker.stop()
   })
 
-  it('has workers share what one alone has no places for', async () => {
+  it('Workers share deliveries beyond the limit of one worker', async () => {
     const { process: start } = fleet()
     const all = gate<void>()
     const boxes = [outbox(all.promise), outbox(all.promise), outbox(all.promise)]
@@ -194,8 +194,8 @@ describeRedis('the queue over BullMQ', () => {
     ['a key prefix of ioredis', { connection: { keyPrefix: 'app:' } }, 'connection'],
     ['a name with a colon', { connection: {}, name: 'a:b' }, 'name'],
     ['an empty name', { connection: {}, name: '' }, 'name'],
-    ['an option that there is not', { connection: {}, nam: 'a' }, 'nam'],
-  ])('refuses %s', (_what, options, field) => {
+    ['an unknown option', { connection: {}, nam: 'a' }, 'nam'],
+  ])('bullmqQueue() refuses %s', (_what, options, field) => {
     expect(() => bullmqQueue(options as BullmqQueueOptions)).toThrow(
       expect.objectContaining({ code: 'option_invalid', problems: [expect.objectContaining({ field })] }),
     )

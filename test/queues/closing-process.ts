@@ -1,6 +1,6 @@
 /**
- * A process that has a queue over a Redis that is not there: `closing-process.ts <port>` listens and wakes, and closes the queue
- * once it has found out. It ends by itself.
+ * Process with a queue over a Redis that does not run: `closing-process.ts <port>` listens and wakes, and closes the
+ * queue at its first log line. It ends by itself.
  */
 import { bullmqQueue } from '../../src/queues/bullmq.ts'
 

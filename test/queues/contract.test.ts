@@ -5,23 +5,23 @@ import { type QueueTrial, queueContract } from '../../src/contract-tests/queue-c
 import { bullmqQueue } from '../../src/queues/bullmq.ts'
 import { postgresQueue } from '../../src/queues/postgres.ts'
 import { recordingLogger } from '../support/deps.ts'
-import { ear } from './listener.ts'
+import { countWakes } from './listener.ts'
 import { type PostgresServer, postgresServer } from './postgres-server.ts'
 import { silentProxy } from './proxy.ts'
 import { serviceOrSkip } from './services.ts'
 
 const REDIS_PORT = 6379
 
-/** Far longer than anything takes. */
+/** Far longer than any condition takes. */
 const CAP_MS = 20_000
 
-/** Time goes on by itself. */
+/** A queue contract on real time. */
 const running: Pick<QueueTrial, 'now' | 'until'> = {
   now: Date.now,
   async until(condition) {
     const end = performance.now() + CAP_MS
     while (!condition()) {
-      if (performance.now() > end) throw new Error('it did not come about')
+      if (performance.now() > end) throw new Error('the condition did not come true in time')
       await new Promise((resolve) => setImmediate(resolve))
     }
   },
@@ -29,7 +29,7 @@ const running: Pick<QueueTrial, 'now' | 'until'> = {
 
 const contract = { test: it, skip: it.skip, capabilities: { injectedTime: false } }
 
-describe('the queue over PostgreSQL keeps the contract of queues', () => {
+describe('the PostgreSQL queue keeps the queue contract', () => {
   let server: PostgresServer
 
   beforeAll(async () => {
@@ -43,10 +43,10 @@ describe('the queue over PostgreSQL keeps the contract of queues', () => {
     const channel = `due_${randomUUID().replaceAll('-', '')}`
     const make = () => postgresQueue({ client: () => server.client(proxy.port), channel, logger: recordingLogger() })
     const [queue, other] = [make(), make()]
-    // Who begins to hear rings once: the cases are about what comes after.
-    const ears = [ear(queue), ear(other)]
-    await Promise.all(ears.map((one) => one.touched(1)))
-    for (const one of ears) one.stop()
+    // A new listen connection wakes its listeners once; the cases start after that.
+    const listeners = [countWakes(queue), countWakes(other)]
+    await Promise.all(listeners.map((one) => one.reached(1)))
+    for (const one of listeners) one.stop()
     return {
       ...{ queue, other, ...running },
       disconnect: () => proxy.close(),
@@ -62,7 +62,7 @@ describe('the queue over PostgreSQL keeps the contract of queues', () => {
 
 const describeRedis = await serviceOrSkip('redis')
 
-describeRedis('the queue over BullMQ keeps the contract of queues', () => {
+describeRedis('the BullMQ queue keeps the queue contract', () => {
   async function create(): Promise<QueueTrial> {
     const proxy = await silentProxy(REDIS_PORT)
     const prefix = `sallyport-test-${randomUUID()}`

@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 
-/** A PostgreSQL that accepts every connection, and ends it by a FATAL in the packet of its ReadyForQuery. */
+/** PostgreSQL server that accepts every connection and ends it with a FATAL in the packet of its ReadyForQuery. */
 export interface FatalServer {
   readonly url: string
-  /** Resolves when it has done so this often. */
+  /** Resolves when it has ended this many connections. */
   ended(times: number): Promise<void>
   close(): Promise<void>
 }
 
-/** Of the protocol: a type, the length of what follows with itself, and that. */
+/** A protocol message: its type, the length of the rest including itself, and the body. */
 function message(type: string, body: Buffer): Buffer {
   const length = Buffer.alloc(4)
   length.writeInt32BE(body.length + 4)

@@ -11,13 +11,13 @@ import { recordingLogger, testAuth } from '../support/deps.ts'
 
 const events: EventCatalog<Record<string, unknown>> = defineEvents({ e: { channels: { a: {} } } })
 
-/** No worker looks by itself within a test. */
+/** Keeps workers from polling within a test. */
 const NEVER_LOOKS: WorkerOptions = { pollMs: 3_600_000 }
 
-/** Processes over one store, of which each has its own way to the queue. */
+/** Processes over one store, each with its own queue client. */
 export interface Fleet {
   readonly store: DispatchStore & RunStore
-  /** @param send What its channel does with a message. */
+  /** @param send `send` of the process's channel. */
   process(queue: DeliveryQueue, send: Channel['send'], worker?: WorkerOptions): Sallyport
 }
 
@@ -33,7 +33,6 @@ export function fleet(): Fleet {
   }
 }
 
-/** Accepts an event. */
 export async function accept({ dispatch }: Sallyport, delayMs?: number): Promise<void> {
   const answer = await dispatch(
     { eventType: 'e', recipient: 'jane@example.com' },
@@ -42,15 +41,15 @@ export async function accept({ dispatch }: Sallyport, delayMs?: number): Promise
   if (!answer.ok) throw new Error(`was not accepted: ${JSON.stringify(answer.body)}`)
 }
 
-/** Takes every message, and tells when there have been so many. */
+/** Accepts every message and counts them. */
 export interface Outbox {
   readonly deliveryIds: readonly string[]
   send(message: OutboundMessage, context: SendContext): Promise<{ outcome: 'sent' }>
-  /** Resolves once it holds so many. */
+  /** Resolves once it holds this many. */
   holds(count: number): Promise<void>
 }
 
-/** @param until What each send waits for. */
+/** @param until Promise that each send waits for. */
 export function outbox(until?: Promise<void>): Outbox {
   const deliveryIds: string[] = []
   const waiting = new Set<() => void>()

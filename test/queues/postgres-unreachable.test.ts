@@ -4,14 +4,14 @@ import { type NotificationClient, type PostgresQueueOptions, postgresQueue } fro
 import { gate } from '../core/dispatch/dispatching.ts'
 import { recordingLogger } from '../support/deps.ts'
 import { fakeClock } from '../support/fake-clock.ts'
-import { ear } from './listener.ts'
+import { countWakes } from './listener.ts'
 
-/** A client that connects so. */
+/** Makes clients with this `connect`. */
 function connecting(connect: () => Promise<unknown>): () => NotificationClient {
   return () => ({ connect, query: async () => {}, on() {}, end: async () => {} })
 }
 
-describe('the queue over PostgreSQL, without one', () => {
+describe('the PostgreSQL queue without a server', () => {
   const logger = { log() {} }
 
   it.each([
@@ -29,12 +29,12 @@ describe('the queue over PostgreSQL, without one', () => {
       },
     ],
     ['never connects', connecting(() => new Promise(() => {}))],
-  ])('that %s, wakes its own process, and is closed', async (_what, client) => {
+  ])('The PostgreSQL queue with a client that %s wakes its own process and closes', async (_what, client) => {
     const clock = fakeClock()
     const queue = postgresQueue({ client, clock, logger })
-    const touched = ear(queue)
+    const listener = countWakes(queue)
     for (let at = 0; at < 10_000; at++) queue.wake(0)
-    await touched.touched(1)
+    await listener.reached(1)
     const closed = queue.close()
     clock.advance(10_000)
     await closed
@@ -44,13 +44,13 @@ describe('the queue over PostgreSQL, without one', () => {
     ['a promise of a client', async () => connecting(async () => {})()],
     ['a promise that rejects', async () => Promise.reject(new Error('refused'))],
     ['nothing', () => {}],
-  ])('says what is wrong with a function that gives %s, and is closed', async (_what, client) => {
+  ])('The PostgreSQL queue logs a client function that returns %s, and closes', async (_what, client) => {
     const { lines, log } = recordingLogger()
-    const said = gate<void>()
-    const recording: Logger = { log: (...line) => [log(...line), said.open()] }
+    const logged = gate<void>()
+    const recording: Logger = { log: (...line) => [log(...line), logged.open()] }
     const queue = postgresQueue({ client: client as () => never, logger: recording, clock: fakeClock() })
     queue.listen(() => {})
-    await said.promise
+    await logged.promise
     expect(lines).toEqual([
       {
         level: 'warn',
@@ -61,7 +61,7 @@ describe('the queue over PostgreSQL, without one', () => {
     await queue.close()
   })
 
-  it('tries ever less often, and half a minute apart at most', async () => {
+  it('The PostgreSQL queue reconnects with a backoff of half a minute at most', async () => {
     const clock = fakeClock()
     const waits: number[] = []
     let waiting = gate<void>()
@@ -89,19 +89,19 @@ describe('the queue over PostgreSQL, without one', () => {
   })
 
   it.each([
-    ['no way to connect', { client: undefined }, 'client'],
-    ['a channel that is no identifier', { client: () => {}, channel: 'a"; DROP TABLE b; --' }, 'channel'],
-    ['the option of a client that is connected already', { client: () => {}, connect: async () => {} }, 'connect'],
-    ['an option that there is not', { client: () => {}, chanel: 'a' }, 'chanel'],
+    ['no client', { client: undefined }, 'client'],
+    ['a channel that is not an identifier', { client: () => {}, channel: 'a"; DROP TABLE b; --' }, 'channel'],
+    ['the option `connect` of a connected client', { client: () => {}, connect: async () => {} }, 'connect'],
+    ['an unknown option', { client: () => {}, chanel: 'a' }, 'chanel'],
     ['an empty channel', { client: () => {}, channel: '' }, 'channel'],
-    ['a channel that PostgreSQL would cut off', { client: () => {}, channel: 'c'.repeat(64) }, 'channel'],
-  ])('refuses %s', (_what, options, field) => {
+    ['a channel longer than PostgreSQL keeps', { client: () => {}, channel: 'c'.repeat(64) }, 'channel'],
+  ])('postgresQueue() refuses %s', (_what, options, field) => {
     expect(() => postgresQueue(options as unknown as PostgresQueueOptions)).toThrow(
       expect.objectContaining({ code: 'option_invalid', problems: [expect.objectContaining({ field })] }),
     )
   })
 
-  it('refuses to be called without options', () => {
+  it('postgresQueue() refuses a call without options', () => {
     expect(() => Reflect.apply(postgresQueue, undefined, [])).toThrow(
       expect.objectContaining({ code: 'option_invalid', problems: [{ detail: 'must be an object of options' }] }),
     )

@@ -5,15 +5,15 @@ import { type Gate, gate } from '../core/dispatch/dispatching.ts'
 import { type RecordingLogger, recordingLogger } from '../support/deps.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { accept, fleet, outbox } from './fleet.ts'
-import { ear } from './listener.ts'
+import { countWakes } from './listener.ts'
 import { type PostgresServer, postgresServer } from './postgres-server.ts'
 import { silentProxy } from './proxy.ts'
 
-describe('the queue over PostgreSQL', () => {
+describe('the PostgreSQL queue', () => {
   let server: PostgresServer
   let admin: Client
   let logger: RecordingLogger
-  /** Opens when a queue has found out that something is wrong. */
+  /** Opens when a queue has logged a failure. */
   let failed: Gate<void>
   let open: PostgresQueue[]
 
@@ -33,39 +33,39 @@ describe('the queue over PostgreSQL', () => {
 
   afterEach(() => Promise.all(open.map((queue) => queue.close())))
 
-  /** The queue as one process has it. */
+  /** A queue as one process has it. */
   function process(rest: Partial<PostgresQueueOptions> = {}): PostgresQueue {
     const queue = postgresQueue({ client: () => server.client(), logger, ...rest })
     open.push(queue)
     return queue
   }
 
-  /** One that hears already. */
+  /** A listener whose connection is ready. */
   async function listening(queue: PostgresQueue = process()) {
-    const touched = ear(queue)
-    await touched.touched(1)
-    return touched
+    const listener = countWakes(queue)
+    await listener.reached(1)
+    return listener
   }
 
-  /** What is said on the channel until the function returned is called. */
-  async function overhear(): Promise<() => Promise<readonly string[]>> {
+  /** Records the notifications on the channel until the returned function is called. */
+  async function recordNotifications(): Promise<() => Promise<readonly string[]>> {
     const client = await server.connect()
-    const said: string[] = []
+    const payloads: string[] = []
     const end = gate<void>()
     client.on('notification', ({ payload = '' }: Notification) => {
       if (payload === 'enough') end.open()
-      else said.push(payload)
+      else payloads.push(payload)
     })
     await client.query('LISTEN sallyport_due')
     return async () => {
       await client.query("NOTIFY sallyport_due, 'enough'")
       await end.promise
       await client.end()
-      return said
+      return payloads
     }
   }
 
-  /** Connections that the server has, but for that which asks. */
+  /** Process ids of all other client connections. */
   async function backends(): Promise<readonly number[]> {
     const { rows } = await admin.query<{ pid: number }>(
       "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
@@ -73,37 +73,37 @@ describe('the queue over PostgreSQL', () => {
     return rows.map(({ pid }) => pid)
   }
 
-  it('wakes every process that listens', async () => {
+  it('The PostgreSQL queue wakes every listening process', async () => {
     const [a, b] = [await listening(), await listening()]
     process().wake(0)
-    await Promise.all([a.touched(2), b.touched(2)])
+    await Promise.all([a.reached(2), b.reached(2)])
     expect(logger.lines).toEqual([])
   })
 
-  it('wakes its own process once, and others once', async () => {
+  it('The PostgreSQL queue wakes its own process once, and each other process once', async () => {
     let notified = 0
     const client = () => server.client().on('notification', () => notified++)
     const [a, b] = [process({ client }), process({ client })]
     const [atA, atB] = [await listening(a), await listening(b)]
     for (const [at, queue] of [a, b].entries()) {
       queue.wake(0)
-      // Both have been told, also that which said it.
+      // Both processes were notified, the sender too.
       while (notified < 2 * (at + 1)) await new Promise(setImmediate)
       await new Promise(setImmediate)
     }
-    expect([atA.rings, atB.rings]).toEqual([3, 3])
+    expect([atA.wakes, atB.wakes]).toEqual([3, 3])
   })
 
-  it('makes two notifications of ten thousand wakes at once', async () => {
-    const said = await overhear()
+  it('The PostgreSQL queue turns ten thousand wakes into two notifications', async () => {
+    const stopRecording = await recordNotifications()
     const a = process()
     for (let at = 0; at < 10_000; at++) a.wake(0)
     await a.close()
-    expect(await said()).toHaveLength(2)
+    expect(await stopRecording()).toHaveLength(2)
   })
 
-  it('makes one notification of alarms for the same instant, when it has come', async () => {
-    const said = await overhear()
+  it('The PostgreSQL queue sets one timer for all delayed wakes in a tenth of a second', async () => {
+    const stopRecording = await recordNotifications()
     const clock = fakeClock()
     const a = process({ clock })
     const atA = await listening(a)
@@ -111,51 +111,51 @@ describe('the queue over PostgreSQL', () => {
     expect(clock.timers).toBe(10)
     clock.advance(99)
     await a.close()
-    expect(atA.rings).toBe(1)
-    expect(await said()).toEqual([])
+    expect(atA.wakes).toBe(1)
+    expect(await stopRecording()).toEqual([])
     expect(clock.timers).toBe(0)
   })
 
-  it('rings when a delayed alarm is due, here and elsewhere', async () => {
+  it('A delayed wake reaches its own process and others when it is due', async () => {
     const clock = fakeClock()
     const a = process({ clock })
     const [atA, atB] = [await listening(a), await listening()]
     a.wake(500)
     clock.advance(500)
-    await Promise.all([atA.touched(2), atB.touched(2)])
+    await Promise.all([atA.reached(2), atB.reached(2)])
   })
 
-  it('goes on when its connection was terminated, and rings once it hears again', async () => {
+  it('The PostgreSQL queue reconnects after its connection was terminated, and wakes its listener', async () => {
     const a = process()
     const atA = await listening(a)
     const atB = await listening()
-    for (const rings of [2, 4]) {
+    for (const wakes of [2, 4]) {
       await admin.query('SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS pid', [await backends()])
-      await Promise.all([atA.touched(rings), atB.touched(rings)])
+      await Promise.all([atA.reached(wakes), atB.reached(wakes)])
       a.wake(0)
-      await Promise.all([atA.touched(rings + 1), atB.touched(rings + 1)])
+      await Promise.all([atA.reached(wakes + 1), atB.reached(wakes + 1)])
     }
   })
 
-  it('goes on when the server was restarted, and says then what it could not say', async () => {
+  it('The PostgreSQL queue reconnects after a server restart and sends the pending wake', async () => {
     const [a, b] = [process(), process()]
     const atB = await listening(b)
     a.wake(0)
-    await atB.touched(2)
+    await atB.reached(2)
     const own = await server.connect()
     await own.end()
     await restart(async () => {
       await failed.promise
       for (let at = 0; at < 10_000; at++) a.wake(0)
     })
-    await atB.touched(4)
+    await atB.reached(4)
     expect(logger.lines).toEqual([
       { level: 'warn', event: 'queue.unavailable', fields: expect.objectContaining({ queue: 'postgres' }) },
       { level: 'warn', event: 'queue.unavailable', fields: expect.objectContaining({ queue: 'postgres' }) },
     ])
   })
 
-  /** @param meanwhile While it is down. */
+  /** @param meanwhile Runs while the server is down. */
   async function restart(meanwhile: () => Promise<void>): Promise<void> {
     await admin.end()
     await server.stop()
@@ -164,49 +164,49 @@ describe('the queue over PostgreSQL', () => {
     admin = await server.connect()
   }
 
-  it('is woken by nobody while its connection is silent, and notices when it wakes others', async () => {
+  it('The PostgreSQL queue notices a silent connection, and wakes others after it reconnects', async () => {
     const proxy = await silentProxy(server.port)
     const clock = fakeClock()
     const a = process({ clock, client: () => server.client(proxy.port) })
     const [atA, atB] = [await listening(a), await listening()]
     proxy.silence()
     a.wake(0)
-    await atA.touched(2)
-    // Five seconds without an answer.
+    await atA.reached(2)
+    // The time-out for an answer is five seconds.
     clock.advance(5_000)
     await failed.promise
     proxy.resume()
     clock.advance(1_000)
-    await Promise.all([atA.touched(3), atB.touched(2)])
+    await Promise.all([atA.reached(3), atB.reached(2)])
     await a.close()
     await proxy.idle()
     await proxy.close()
   })
 
-  it('leaves nothing open when it is closed', async () => {
+  it('A closed PostgreSQL queue leaves no connection open', async () => {
     const before = await backends()
     const a = process()
     await listening(a)
     a.wake(0)
     a.wake(1_000)
     await a.close()
-    // One of the tests before may be closing yet.
+    // A connection of an earlier test may still be closing.
     expect((await backends()).filter((pid) => !before.includes(pid))).toEqual([])
   })
 
-  it('calls nobody who has stopped listening, or closed it', async () => {
+  it('The PostgreSQL queue calls no listener that was stopped or whose queue is closed', async () => {
     const [a, b] = [process(), process()]
-    const [stopped, stays, closed] = [ear(a), await listening(a), await listening(b)]
-    await stopped.touched(1)
+    const [stopped, stays, closed] = [countWakes(a), await listening(a), await listening(b)]
+    await stopped.reached(1)
     stopped.stop()
     await b.close()
     b.wake(0)
     process().wake(0)
-    await stays.touched(2)
-    expect([stopped.rings, closed.rings]).toEqual([1, 1])
+    await stays.reached(2)
+    expect([stopped.wakes, closed.wakes]).toEqual([1, 1])
   })
 
-  it('has what one process accepted sent by the worker of another', async () => {
+  it('The worker of one process sends what another process accepted', async () => {
     const { process: start } = fleet()
     const [atA, atB] = [outbox(), outbox()]
     const a = start(process(), atA.send)
@@ -219,7 +219,7 @@ describe('the queue over PostgreSQL', () => {
     expect(atA.deliveryIds).toEqual([])
   })
 
-  it('has workers share what one alone has no places for', async () => {
+  it('Workers share deliveries beyond the limit of one worker', async () => {
     const { process: start } = fleet()
     const all = gate<void>()
     const boxes = [outbox(all.promise), outbox(all.promise), outbox(all.promise)]

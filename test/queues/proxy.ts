@@ -1,16 +1,16 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A way to a server of this machine that can fall silent: connections stay, and nothing gets through. */
+/** Proxy to a server of this machine that can fall silent: connections stay open, and no data passes. */
 export interface SilentProxy {
   readonly port: number
-  /** From now on nothing gets through, in either direction, on old and new connections; none is refused or ended. */
+  /** Stops all data in both directions, on old and new connections. It refuses and ends no connection. */
   silence(): void
-  /** What was held back gets through, and all that follows. */
+  /** Passes the held data, and all that follows. */
   resume(): void
-  /** Ends all connections. New ones are taken. */
+  /** Ends all connections. It accepts new ones. */
   cut(): void
-  /** Resolves when those who connected to it have ended all connections. */
+  /** Resolves when the clients have ended all connections. */
   idle(): Promise<void>
   close(): Promise<void>
 }
@@ -18,7 +18,7 @@ export interface SilentProxy {
 export async function silentProxy(targetPort: number): Promise<SilentProxy> {
   const clients = new Set<Socket>()
   const servers = new Set<Socket>()
-  /** What is to be done when it speaks again; `undefined`: it does. */
+  /** Actions to run on `resume`; `undefined` while data passes. */
   let held: (() => void)[] | undefined
   const passOn = (act: () => void): void => {
     if (held) held.push(act)
@@ -26,7 +26,7 @@ export async function silentProxy(targetPort: number): Promise<SilentProxy> {
   }
   const join = (from: Socket, to: Socket): void => {
     from.on('data', (bytes) => passOn(() => to.write(bytes)))
-    // What is wrong with it is told by its end.
+    // The close event reports the end of a broken connection.
     from.on('error', () => {})
     from.on('close', () => passOn(() => to.destroy()))
   }

@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../support/free-port.ts'
 
-/** A Redis of a test's own, which keeps nothing on disk: started anew, it knows nothing. */
+/** Redis of one test without persistence: it is empty after each start. */
 export interface RedisServer {
   readonly port: number
-  /** Resolves when it takes connections, at the same port each time. */
+  /** Resolves when it accepts connections. The port stays the same. */
   start(): Promise<void>
-  /** By SIGKILL. */
+  /** Ends it by SIGKILL. */
   kill(): Promise<void>
-  /** Kills it, and removes its folder. */
+  /** Kills it and removes its folder. */
   remove(): Promise<void>
 }
 
@@ -26,12 +26,12 @@ export async function redisServer(): Promise<RedisServer> {
     const starting = spawn('redis-server', settings, { stdio: ['ignore', 'pipe', 'ignore'] })
     child = starting
     starting.stdout.setEncoding('utf8')
-    let said = ''
+    let output = ''
     for await (const text of starting.stdout) {
-      said += text
-      if (said.includes('Ready to accept connections')) break
+      output += text
+      if (output.includes('Ready to accept connections')) break
     }
-    if (!said.includes('Ready to accept connections')) throw new Error(`redis-server ended: ${said}`)
+    if (!output.includes('Ready to accept connections')) throw new Error(`redis-server ended: ${output}`)
     starting.stdout.destroy()
   }
 

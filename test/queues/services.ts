@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { describe } from 'vitest'
 import { chromium } from '../docs/browser.ts'
 
-/** What a user's machine may be without, each with what says why it is missing; `undefined`: it is there. */
+/** Checks for optional services: each returns the reason why one is missing, or `undefined`. */
 const PROBES: Readonly<Record<Service, () => Promise<string | undefined>>> = {
   redis: () => refusing(6379),
   mariadb: () => refusing(3306),
@@ -12,24 +12,24 @@ const PROBES: Readonly<Record<Service, () => Promise<string | undefined>>> = {
   chromium: async () => (chromium() === undefined ? 'there is no Chromium on the path' : undefined),
 }
 
-/** `redis-server`: the program, for a Redis of a test's own. */
+/** `redis-server` is the program, for a Redis of one test. */
 export type Service = 'redis' | 'mariadb' | 'redis-server' | 'chromium'
 
 /**
- * `describe` where the services are there; where one is not, a `describe` that skips, with the reason printed. With
+ * `describe` if the services are present, else a `describe` that skips and prints the reason. With
  * `SALLYPORT_REQUIRE_SERVICES=1` it throws instead.
  */
 export async function serviceOrSkip(...services: readonly Service[]): Promise<typeof describe | typeof describe.skip> {
   const reasons = await Promise.all(services.map(async (service) => ({ service, reason: await PROBES[service]() })))
   const missing = reasons.filter(({ reason }) => reason !== undefined)
   if (missing.length === 0) return describe
-  const said = missing.map(({ service, reason }) => `${service}: ${reason}`).join('; ')
-  if (process.env.SALLYPORT_REQUIRE_SERVICES === '1') throw new Error(`required for these tests: ${said}`)
-  console.warn(`skipped: ${said}`)
+  const summary = missing.map(({ service, reason }) => `${service}: ${reason}`).join('; ')
+  if (process.env.SALLYPORT_REQUIRE_SERVICES === '1') throw new Error(`required for these tests: ${summary}`)
+  console.warn(`skipped: ${summary}`)
   return describe.skip
 }
 
-/** Why nothing answers at a port of this machine. */
+/** The reason why nothing answers at a port of this machine, or `undefined`. */
 function refusing(port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')

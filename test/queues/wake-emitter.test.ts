@@ -3,51 +3,51 @@ import { fakeClock } from '../../src/contract-tests/fake-clock.ts'
 import { localQueue } from '../../src/queues/local.ts'
 import { createWakeEmitter, type WakeEmitter } from '../../src/queues/wake-emitter.ts'
 
-/** A turn of the event loop: what is to be called soon has been called. */
+/** Waits one turn of the event loop, in which scheduled wakes run. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Has a bell listened to by all of these, in their order. */
-function heardBy(
+/** Adds a listener per name, in order, and records their calls. */
+function recordCalls(
   wakeEmitter: Pick<WakeEmitter, 'listen'>,
   names: string,
   act: (name: string) => void = () => {},
 ): string[] {
-  const touched: string[] = []
+  const called: string[] = []
   for (const name of names)
     wakeEmitter.listen(() => {
-      touched.push(name)
+      called.push(name)
       act(name)
     })
-  return touched
+  return called
 }
 
-describe('a bell', () => {
-  it('calls everybody soon, once for many rings, and again for the next', async () => {
+describe('the wake emitter', () => {
+  it('The wake emitter calls each listener once for several wakes, in the next turn', async () => {
     const wakeEmitter = createWakeEmitter()
-    const touched = heardBy(wakeEmitter, 'ab')
-    for (let times = 0; times < 3; times++) wakeEmitter.ring()
-    expect(touched).toEqual([])
+    const called = recordCalls(wakeEmitter, 'ab')
+    for (let times = 0; times < 3; times++) wakeEmitter.emit()
+    expect(called).toEqual([])
     await turn()
-    expect(touched.join('')).toBe('ab')
-    wakeEmitter.ring()
+    expect(called.join('')).toBe('ab')
+    wakeEmitter.emit()
     await turn()
-    expect(touched.join('')).toBe('abab')
+    expect(called.join('')).toBe('abab')
   })
 
-  it('calls nobody who was stopped by one before, and who begins to listen only at the next ring', () => {
+  it('The wake emitter skips a listener stopped during a wake, and calls a new one from the next wake', () => {
     const wakeEmitter = createWakeEmitter()
     let stop = (): void => {}
-    const touched = heardBy(wakeEmitter, 'a', () => {
+    const called = recordCalls(wakeEmitter, 'a', () => {
       stop()
-      wakeEmitter.listen(() => void touched.push('new'))
+      wakeEmitter.listen(() => void called.push('new'))
     })
-    stop = wakeEmitter.listen(() => void touched.push('stopped'))
-    wakeEmitter.ringNow()
-    expect(touched).toEqual(['a'])
-    wakeEmitter.ringNow()
-    expect(touched).toEqual(['a', 'a', 'new'])
+    stop = wakeEmitter.listen(() => void called.push('stopped'))
+    wakeEmitter.emitNow()
+    expect(called).toEqual(['a'])
+    wakeEmitter.emitNow()
+    expect(called).toEqual(['a', 'a', 'new'])
   })
 })
 
@@ -71,26 +71,26 @@ describe('a listener that throws', () => {
     if (name === 'b') throw bug
   }
 
-  it('keeps nobody from hearing, and its error is an uncaught one', async () => {
+  it('A listener that throws causes an uncaught exception and does not stop the others', async () => {
     const wakeEmitter = createWakeEmitter()
-    const touched = heardBy(wakeEmitter, 'abc', throwAtB)
-    wakeEmitter.ring()
+    const called = recordCalls(wakeEmitter, 'abc', throwAtB)
+    wakeEmitter.emit()
     await turn()
-    expect([touched.join(''), uncaught]).toEqual(['abc', [bug]])
-    wakeEmitter.ringNow()
+    expect([called.join(''), uncaught]).toEqual(['abc', [bug]])
+    wakeEmitter.emitNow()
     await turn()
-    expect([touched.join(''), uncaught]).toEqual(['abcabc', [bug, bug]])
+    expect([called.join(''), uncaught]).toEqual(['abcabc', [bug, bug]])
   })
 
-  it('keeps nobody from hearing in the queue of one process, now and later', async () => {
+  it('The in-process queue calls all listeners although one throws, at once and after a delay', async () => {
     const clock = fakeClock()
     const queue = localQueue(clock)
-    const touched = heardBy(queue, 'abc', throwAtB)
+    const called = recordCalls(queue, 'abc', throwAtB)
     queue.wake(0)
     queue.wake(5)
     await turn()
     clock.advance(5)
     await turn()
-    expect([touched.join(''), uncaught]).toEqual(['abcabc', [bug, bug]])
+    expect([called.join(''), uncaught]).toEqual(['abcabc', [bug, bug]])
   })
 })

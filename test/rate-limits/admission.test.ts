@@ -1,5 +1,8 @@
+import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { describe, expect, it } from 'vitest'
 import type { RateLimiter, RateLimitState, RateLimitSubject } from '../../src/ports/rate-limiter.ts'
+import { rateLimits } from '../../src/rate-limits/index.ts'
+import type { SallyportOptions } from '../../src/sallyport/options.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { type ExampleHost, exampleHost } from '../openapi/host.ts'
 import { jsonOf, type Post, post, requestTo } from '../openapi/posting.ts'
@@ -7,13 +10,14 @@ import { recordingLogger } from '../support/deps.ts'
 
 const DISPATCH = '/api/outbound/dispatch'
 const RUN = '/api/agents/session/run'
+const BATCH = `${RUN}/batch`
 const EVENT = { eventType: 'order.shipped', recipient: 'user_42', eventData: { orderId: 'A-1', total: 20 } }
 const POST = { sessionId: 's1', run: { runId: 'r1' } }
 
 const LEFT: RateLimitState = { allowed: true, limit: 10, remaining: 9, windowMs: 60_000, resetMs: 41_500 }
 const SPENT: RateLimitState = { ...LEFT, allowed: false, remaining: 0 }
 
-/** Says the same of every subject of a scope, and remembers what it was asked. */
+/** Returns one state per scope, and records the subjects. */
 function limiter(states: Partial<Record<RateLimitSubject['scope'], RateLimitState>>) {
   const asked: RateLimitSubject[] = []
   const consume: RateLimiter['consume'] = async (subject) => {
@@ -25,7 +29,7 @@ function limiter(states: Partial<Record<RateLimitSubject['scope'], RateLimitStat
 
 const PIECE = 16_384
 
-/** A body without an end, which counts how many bytes it was asked for. */
+/** An endless body that counts the bytes read from it. */
 function watchedBody() {
   let bytes = 0
   let isCancelled = false
@@ -44,7 +48,7 @@ function watchedBody() {
   return { body, bytes: () => bytes, isCancelled: () => isCancelled }
 }
 
-/** Holds the little that is read of a body that was refused, and that a second later it is cancelled. */
+/** Expects that little of the refused body was read, and that it is cancelled a second later. */
 async function expectRefused({ bytes, isCancelled }: ReturnType<typeof watchedBody>, { clock }: ExampleHost) {
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
   expect(bytes()).toBeLessThanOrEqual(65_536 + PIECE)
@@ -58,8 +62,8 @@ function limitsOf({ headers }: Response): (string | null)[] {
   return [headers.get('ratelimit-policy'), headers.get('ratelimit')]
 }
 
-describe('a limiter of requests', () => {
-  it('is asked for the token, then for its tenant, then for the recipient', async () => {
+describe('a rate limiter of requests', () => {
+  it('The rate limiter is asked for the token, the tenant and then the recipient', async () => {
     const rateLimiter = limiter({ token: LEFT, tenant: LEFT, recipient: LEFT })
     const answer = await post(exampleHost({ rateLimiter }), DISPATCH, EVENT)
     expect(answer.status).toBe(202)
@@ -70,7 +74,7 @@ describe('a limiter of requests', () => {
     ])
   })
 
-  it('has every answer say what is left to the token and the tenant, and none what is left for the recipient', async () => {
+  it('Every answer reports what is left for the token and the tenant, but not for the recipient', async () => {
     const rateLimiter = limiter({ token: LEFT, tenant: { ...LEFT, limit: 500, remaining: 17 }, recipient: LEFT })
     const host = exampleHost({ rateLimiter })
     const reported = ['"token";q=10;w=60, "tenant";q=500;w=60', '"token";r=9;t=42, "tenant";r=17;t=42']
@@ -81,7 +85,7 @@ describe('a limiter of requests', () => {
     expect(limitsOf(await post(host, RUN, POST, { headers: { 'content-type': 'text/plain' } }))).toEqual(reported)
   })
 
-  it('says nothing where there are no limits', async () => {
+  it('Answers have no rate-limit headers without limits', async () => {
     expect(limitsOf(await post(exampleHost(), DISPATCH, EVENT))).toEqual([null, null])
     expect(limitsOf(await post(exampleHost({ rateLimiter: limiter({}) }), DISPATCH, EVENT))).toEqual([null, null])
   })
@@ -90,7 +94,7 @@ describe('a limiter of requests', () => {
     ['token', ['token']],
     ['tenant', ['token', 'tenant']],
     ['recipient', ['token', 'tenant', 'recipient']],
-  ])('refuses when the limit of the %s is spent, and stores nothing', async (scope, asked) => {
+  ])('A dispatch is refused when the limit of the %s is spent, and stores nothing', async (scope, asked) => {
     const rateLimiter = limiter({ [scope]: SPENT })
     const host = exampleHost({ rateLimiter })
     const answer = await post(host, DISPATCH, EVENT)
@@ -107,7 +111,7 @@ describe('a limiter of requests', () => {
     expect((await host.sallyport.dispatches.list()).items).toEqual([])
   })
 
-  it('is not asked for a recipient that the caller may not write to, a body that is none, or a dry run', async () => {
+  it('The recipient limit is not counted for forbidden or invalid dispatches and dry runs', async () => {
     const rateLimiter = limiter({ recipient: SPENT })
     const host = exampleHost({ rateLimiter })
     const refused: [unknown, Post][] = [
@@ -121,7 +125,7 @@ describe('a limiter of requests', () => {
     expect(rateLimiter.asked.filter(({ scope }) => scope === 'recipient')).toEqual([])
   })
 
-  it('does not count a repeat under its key for the recipient', async () => {
+  it('The recipient limit counts repeats of one idempotency key once', async () => {
     const rateLimiter = limiter({ recipient: LEFT })
     const host = exampleHost({ rateLimiter })
     const more = { headers: { 'idempotency-key': 'k1' } }
@@ -129,7 +133,7 @@ describe('a limiter of requests', () => {
     expect(rateLimiter.asked.filter(({ scope }) => scope === 'recipient')).toHaveLength(1)
   })
 
-  it('is not asked about strangers, nor of what the host dispatches itself', async () => {
+  it('The rate limiter is not asked for unauthenticated requests or dispatches of the host', async () => {
     const rateLimiter = limiter({ token: SPENT, tenant: SPENT, recipient: SPENT })
     const host = exampleHost({ rateLimiter })
     expect((await post(host, DISPATCH, EVENT, { token: 'stranger' })).status).toBe(401)
@@ -137,7 +141,7 @@ describe('a limiter of requests', () => {
     expect(rateLimiter.asked).toEqual([])
   })
 
-  it('has no more than a little read of a body that it refuses', async () => {
+  it('A rate-limited request has at most a small part of its body read', async () => {
     const watched = watchedBody()
     const host = exampleHost({ rateLimiter: limiter({ token: SPENT }) })
     expect((await host.fetch(requestTo(DISPATCH, watched))).status).toBe(429)
@@ -145,7 +149,7 @@ describe('a limiter of requests', () => {
   })
 
   it.each(['token', 'recipient'])(
-    'that cannot count for the %s makes it 503, and the log names the fault alone',
+    'A rate limiter that fails for the %s answers 503, and the log hides the connection',
     async (scope) => {
       const logger = recordingLogger()
       const down = Object.assign(new Error('redis://user:hunter2@host'), { code: 'ECONNREFUSED' })
@@ -168,9 +172,74 @@ describe('a limiter of requests', () => {
   )
 })
 
-describe('a host with too much in flight', () => {
-  /** A host whose store answers when it is let. */
-  function heldHost(maxInFlight: number) {
+describe('a rate limit of batches', () => {
+  const batch = (posts: number) => ({
+    runs: Array.from({ length: posts }, (_, at) => ({ ...POST, run: { runId: `r${at}` } })),
+  })
+  const counted = (rateLimiter: RateLimiter) => {
+    const counts: [string, number][] = []
+    const consume: RateLimiter['consume'] = (subject, count) => {
+      counts.push([subject.scope, count])
+      return rateLimiter.consume(subject, count)
+    }
+    return { consume, counts }
+  }
+
+  it('A batch counts as its posts for the token and the tenant, the first of them before its body', async () => {
+    const rateLimiter = counted(limiter({ token: { ...LEFT, limit: 100 }, tenant: { ...LEFT, limit: 100 } }))
+    const host = exampleHost({ rateLimiter })
+    expect((await post(host, BATCH, batch(7))).status).toBe(200)
+    expect(rateLimiter.counts).toEqual([
+      ['token', 1],
+      ['tenant', 1],
+      ['token', 6],
+      ['tenant', 6],
+    ])
+    expect((await post(host, BATCH, batch(1))).status).toBe(200)
+    expect(rateLimiter.counts.slice(4)).toEqual([
+      ['token', 1],
+      ['tenant', 1],
+    ])
+  })
+
+  it('A batch for which a limit has too little left is refused, and records nothing', async () => {
+    const token = new RateLimiterMemory({ points: 10, duration: 60 })
+    const host = exampleHost({ rateLimiter: rateLimits({ token }) })
+    const first = await post(host, BATCH, batch(8))
+    expect([first.status, limitsOf(first)]).toEqual([200, ['"token";q=10;w=60', '"token";r=2;t=60']])
+    const second = await post(host, BATCH, { runs: [{ ...POST, run: { runId: 'new' } }, POST, POST] })
+    expect([second.status, await jsonOf(second)]).toMatchObject([429, { code: 'rate_limited' }])
+    expect(second.headers.get('retry-after')).toBe('60')
+    expect(await host.sallyport.runs.get({ sessionId: 's1', runId: 'new' })).toBeUndefined()
+  })
+
+  it('A batch larger than a whole limit is refused with that limit, and counts as one request', async () => {
+    const rateLimiter = counted(limiter({ token: { ...LEFT, limit: 60 }, tenant: { ...LEFT, limit: 40 } }))
+    const answer = await post(exampleHost({ rateLimiter }), BATCH, batch(41))
+    expect([answer.status, await jsonOf(answer)]).toMatchObject([
+      413,
+      { code: 'batch_too_large', limit: 40, detail: 'The rate limit allows at most 40 posts at once.' },
+    ])
+    expect(rateLimiter.counts).toEqual([
+      ['token', 1],
+      ['tenant', 1],
+    ])
+    expect((await post(exampleHost({ rateLimiter }), BATCH, batch(40))).status).toBe(200)
+  })
+
+  it('A batch that is malformed counts as one request', async () => {
+    const rateLimiter = counted(limiter({ token: LEFT }))
+    expect((await post(exampleHost({ rateLimiter }), BATCH, batch(101))).status).toBe(422)
+    expect(rateLimiter.counts).toEqual([
+      ['token', 1],
+      ['tenant', 1],
+    ])
+  })
+})
+
+describe('a host at its limit of requests in flight', () => {
+  /** A host whose store waits for `release`. */
+  function heldHost(maxInFlight: number, more: Partial<SallyportOptions<unknown>> = {}) {
     const store = memoryStore()
     const logger = recordingLogger()
     let release = (): void => {}
@@ -183,30 +252,32 @@ describe('a host with too much in flight', () => {
       await released
       return store.accept(acceptance)
     }
-    const host = exampleHost({ store: { ...store, accept }, logger, maxInFlight })
+    const host = exampleHost({ store: { ...store, accept }, logger, maxInFlight, ...more })
     const held = async (count: number): Promise<void> => {
       while (accepts < count) await new Promise(setImmediate)
     }
     return { host, release, held, logger, shed: () => logger.lines.filter(({ event }) => event === 'load.shed') }
   }
 
-  it('answers 503 at once, whoever asks, and takes the rest when there is room again', async () => {
-    const { host, release, held, shed } = heldHost(3)
+  it('A principal at maxInFlight gets 503 until its requests have ended, uncounted by the rate limiter', async () => {
+    const rateLimiter = limiter({ token: LEFT })
+    const { host, release, held, shed } = heldHost(3, { rateLimiter })
     const first = [1, 2, 3].map(() => post(host, DISPATCH, EVENT))
     await held(3)
-    for (const more of [{}, { token: 'stranger' }, { token: undefined }] as Post[]) {
-      const answer = await post(host, DISPATCH, EVENT, more)
-      expect(answer.status).toBe(503)
-      expect(answer.headers.get('retry-after')).toBe('1')
-      expect(await jsonOf(answer)).toMatchObject({ code: 'overloaded' })
-    }
+    const answer = await post(host, DISPATCH, EVENT)
+    expect(answer.status).toBe(503)
+    expect(answer.headers.get('retry-after')).toBe('1')
+    expect(await jsonOf(answer)).toMatchObject({ code: 'overloaded' })
+    expect(rateLimiter.asked.filter(({ scope }) => scope === 'token')).toHaveLength(3)
     expect(shed()).toMatchObject([{ level: 'warn', fields: { inFlight: 3 } }])
+    for (const [token, status] of [['stranger', 401] as const, [undefined, 401] as const, ['session', 403] as const])
+      expect((await post(host, DISPATCH, EVENT, { token })).status).toBe(status)
     release()
     for (const answer of await Promise.all(first)) expect(answer.status).toBe(202)
     expect((await post(host, DISPATCH, EVENT)).status).toBe(202)
   })
 
-  it('reads no more than a little of the body of what it sheds', async () => {
+  it('A shed request has at most a small part of its body read', async () => {
     const { host, release, held } = heldHost(1)
     const first = post(host, DISPATCH, EVENT)
     await held(1)
@@ -217,7 +288,7 @@ describe('a host with too much in flight', () => {
     await first
   })
 
-  it('logs no line for each request that it sheds', async () => {
+  it('A host at maxInFlight logs one line for many shed requests', async () => {
     const { host, release, held, logger } = heldHost(1)
     const first = post(host, DISPATCH, EVENT)
     await held(1)
@@ -227,7 +298,7 @@ describe('a host with too much in flight', () => {
     await first
   })
 
-  it('has room again after what failed', async () => {
+  it('Failed requests free their places in flight', async () => {
     const host = exampleHost({ maxInFlight: 1 })
     for (const body of ['{', '[]', '{}']) expect((await host.fetch(requestTo(DISPATCH, { body }))).status).not.toBe(503)
     expect((await host.fetch(requestTo(DISPATCH, { method: 'GET' }))).status).toBe(405)

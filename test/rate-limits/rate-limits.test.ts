@@ -15,7 +15,7 @@ const of = (scope: RateLimitSubject['scope'], id: string, tenant = 't1'): RateLi
   operation: 'dispatch',
 })
 
-/** Counts in memory, and remembers by which keys. */
+/** Counts in memory, and records its keys. */
 function counting(points = 2): FlexibleLimiter & { readonly keys: string[] } {
   const limiter = new RateLimiterMemory({ points, duration: 60 })
   const keys: string[] = []
@@ -23,18 +23,18 @@ function counting(points = 2): FlexibleLimiter & { readonly keys: string[] } {
     points,
     duration: 60,
     keys,
-    consume(key) {
+    consume(key, count) {
       keys.push(key)
-      return limiter.consume(key)
+      return limiter.consume(key, count)
     },
   }
 }
 
 describe('rateLimits', () => {
-  it('allows as many as the limiter has points, and says what is left', async () => {
+  it('rateLimits() allows as many requests as the limiter has points, and returns the rest', async () => {
     const limits = rateLimits({ token: new RateLimiterMemory({ points: 2, duration: 60 }) })
     const states = []
-    for (let at = 0; at < 3; at++) states.push(await limits.consume(of('token', 'a')))
+    for (let at = 0; at < 3; at++) states.push(await limits.consume(of('token', 'a'), 1))
     expect(states).toMatchObject([
       { allowed: true, limit: 2, remaining: 1, windowMs: 60_000 },
       { allowed: true, limit: 2, remaining: 0, windowMs: 60_000 },
@@ -46,30 +46,37 @@ describe('rateLimits', () => {
     }
   })
 
-  it('does not limit what it has no limiter for', async () => {
-    const limits = rateLimits({ tenant: counting() })
-    expect(await limits.consume(of('token', 'a'))).toBeUndefined()
-    expect(await limits.consume(of('recipient', 'a'))).toBeUndefined()
-    expect(await limits.consume(of('tenant', 't1'))).toMatchObject({ allowed: true })
+  it('rateLimits() counts the requests of a batch together, and allows all or none of them', async () => {
+    const limits = rateLimits({ token: new RateLimiterMemory({ points: 10, duration: 60 }) })
+    expect(await limits.consume(of('token', 'a'), 7)).toMatchObject({ allowed: true, limit: 10, remaining: 3 })
+    expect(await limits.consume(of('token', 'a'), 4)).toMatchObject({ allowed: false, limit: 10, remaining: 0 })
+    expect(await limits.consume(of('token', 'b'), 10)).toMatchObject({ allowed: true, remaining: 0 })
   })
 
-  it('counts scopes, tenants and ids apart, though one limiter stands for all', async () => {
+  it('rateLimits() does not limit a scope without a limiter', async () => {
+    const limits = rateLimits({ tenant: counting() })
+    expect(await limits.consume(of('token', 'a'), 1)).toBeUndefined()
+    expect(await limits.consume(of('recipient', 'a'), 1)).toBeUndefined()
+    expect(await limits.consume(of('tenant', 't1'), 1)).toMatchObject({ allowed: true })
+  })
+
+  it('rateLimits() counts scopes, tenants and ids apart in one shared limiter', async () => {
     const limiter = counting(1)
     const limits = rateLimits({ token: limiter, tenant: limiter, recipient: limiter, recipientKey: KEY })
     const subjects = (['token', 'tenant', 'recipient'] as const).flatMap((scope) =>
       ['a', 'b'].flatMap((id) => ['t1', 't2'].map((tenant) => of(scope, id, tenant))),
     )
-    for (const subject of subjects) expect(await limits.consume(subject)).toMatchObject({ allowed: true })
-    for (const subject of subjects) expect(await limits.consume(subject)).toMatchObject({ allowed: false })
+    for (const subject of subjects) expect(await limits.consume(subject, 1)).toMatchObject({ allowed: true })
+    for (const subject of subjects) expect(await limits.consume(subject, 1)).toMatchObject({ allowed: false })
     expect(new Set(limiter.keys).size).toBe(12)
   })
 
-  it('shows the limiter no recipient, but the same hash for the same one, by a key of its own', async () => {
+  it('rateLimits() gives the limiter a keyed hash instead of the recipient', async () => {
     const keysBy = async (recipientKey: string) => {
       const recipient = counting()
       const limits = rateLimits({ recipient, recipientKey })
       for (const [id, tenant] of [['ada@example.com', 't1'] as const, ['ada@example.com', 't2'] as const])
-        await limits.consume(of('recipient', id, tenant))
+        await limits.consume(of('recipient', id, tenant), 1)
       return recipient.keys
     }
     const [first, second] = await keysBy(KEY)
@@ -79,31 +86,35 @@ describe('rateLimits', () => {
     expect(await keysBy(`${KEY}!`)).not.toContain(first)
   })
 
-  it('throws what the limiter throws, when it cannot count', async () => {
+  it('rateLimits() throws the error of a limiter that cannot count', async () => {
     const fault = new Error('the limiter is down')
     const token = { points: 1, duration: 1, consume: async () => Promise.reject(fault) }
-    await expect(rateLimits({ token }).consume(of('token', 'a'))).rejects.toBe(fault)
+    await expect(rateLimits({ token }).consume(of('token', 'a'), 1)).rejects.toBe(fault)
     const odd = { points: 1, duration: 1, consume: async () => Promise.reject('no result') }
-    await expect(rateLimits({ token: odd }).consume(of('token', 'a'))).rejects.toBe('no result')
+    await expect(rateLimits({ token: odd }).consume(of('token', 'a'), 1)).rejects.toBe('no result')
   })
 
   it.each<[string, object, readonly string[]]>([
-    ['nothing', {}, [' limits nothing']],
-    ['no limiter', { token: {} }, ['token is not a limiter of rate-limiter-flexible']],
-    ['no window', { tenant: { ...counting(), duration: 0 } }, ['tenant has no duration: its window would never end']],
-    ['no points', { tenant: { ...counting(), points: 0 } }, ['tenant has no points']],
-    ['no key', { recipient: counting() }, ['recipientKey must be at least 32 characters']],
+    ['options without a limiter', {}, [' limits nothing']],
+    ['a limiter of another kind', { token: {} }, ['token is not a limiter of rate-limiter-flexible']],
     [
-      'a short key',
+      'a limiter without a window',
+      { tenant: { ...counting(), duration: 0 } },
+      ['tenant has no duration: its window would never end'],
+    ],
+    ['a limiter without points', { tenant: { ...counting(), points: 0 } }, ['tenant has no points']],
+    ['a recipient limiter without a key', { recipient: counting() }, ['recipientKey must be at least 32 characters']],
+    [
+      'a recipient limiter with a short key',
       { recipient: counting(), recipientKey: 'x'.repeat(31) },
       ['recipientKey must be at least 32 characters'],
     ],
     [
-      'what is none',
+      'an unknown option',
       { token: counting(), user: counting() },
       ['user is not an option; the options are: token, tenant, recipient, recipientKey'],
     ],
-  ])('is told at start-up of %s', (_, options, reported) => {
+  ])('rateLimits() refuses %s', (_, options, reported) => {
     const problems = () => {
       try {
         rateLimits(options as RateLimitsOptions)
@@ -118,6 +129,13 @@ describe('rateLimits', () => {
       return []
     }
     expect(problems()).toEqual(['option_invalid', ...reported])
+  })
+
+  it('rateLimits() accepts a key of 32 characters, and refuses one that is no text', () => {
+    const recipient = counting()
+    expect(rateLimits({ recipient, recipientKey: 'x'.repeat(32) })).toHaveProperty('consume')
+    const recipientKey: unknown = Array(32).fill('x')
+    expect(() => rateLimits({ recipient, recipientKey } as RateLimitsOptions)).toThrow('recipientKey')
   })
 })
 
@@ -137,11 +155,11 @@ describeRedis('limits in Redis', () => {
     redis.disconnect()
   })
 
-  it('hold for two processes together, however many ask at once', async () => {
+  it('Two processes share one limit in Redis under concurrent requests', async () => {
     const process = () =>
       rateLimits({ token: new RateLimiterRedis({ storeClient: redis, keyPrefix, points: 10, duration: 600 }) })
     const [one, other] = [process(), process()]
-    const asked = Array.from({ length: 40 }, (_, at) => (at % 2 ? one : other).consume(of('token', 'a')))
+    const asked = Array.from({ length: 40 }, (_, at) => (at % 2 ? one : other).consume(of('token', 'a'), 1))
     const states = await Promise.all(asked)
     expect(states.filter((state) => state?.allowed)).toHaveLength(10)
     expect((await redis.keys(`${keyPrefix}:*`))[0]).toBe(`${keyPrefix}:token t1 a`)

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { consoleLogger } from '../../src/runtime/console-logger.ts'
 
-/** The lines that are written to the console while a function runs. */
+/** Records the lines that a function writes to the console. */
 function written(run: () => void): readonly (readonly [method: string, line: string])[] {
   const lines: [string, string][] = []
   const methods = ['error', 'warn', 'info', 'log'] as const
@@ -17,7 +17,7 @@ function written(run: () => void): readonly (readonly [method: string, line: str
 }
 
 describe('the default logger', () => {
-  it('writes a line of time, level, event and fields, in this order, under the documented name', () => {
+  it('The default logger writes time, level, event and fields in this order as one JSON line', () => {
     const before = Date.now()
     const [[method, line] = []] = written(() =>
       consoleLogger.log('error', 'worker.claim_failed', { cause: 'TypeError', stack: 'at f (/a.js:1:1)\nat g' }),
@@ -31,7 +31,7 @@ describe('the default logger', () => {
     expect(rest).toMatchObject({ level: 'error', event: 'worker.claim_failed', cause: 'TypeError' })
   })
 
-  it('writes warnings as such, and nothing of what went well', () => {
+  it('The default logger writes warnings, and no line of level info', () => {
     const lines = written(() => {
       consoleLogger.log('warn', 'load.shed', { inFlight: 5 })
       consoleLogger.log('info', 'delivery.sent', { deliveryId: 'd' })

@@ -9,12 +9,12 @@ const fail = (error: Error) => (): never => {
 }
 
 describe('loadPeer', () => {
-  it('returns the peer that is installed', () => {
+  it('loadPeer() returns an installed peer', () => {
     const peer = { Queue: class {} }
     expect(loadPeer(ABOUT, () => peer, fail(NOT_FOUND))).toBe(peer)
   })
 
-  it('throws peer_missing with the install command and the cause for a peer that is not installed', () => {
+  it('loadPeer() throws peer_missing with the install command for a missing peer', () => {
     expect(() => loadPeer(ABOUT, fail(NOT_FOUND), fail(NOT_FOUND))).toThrow(
       expect.objectContaining({
         code: 'peer_missing',
@@ -24,7 +24,7 @@ describe('loadPeer', () => {
     )
   })
 
-  it('throws the error of a peer that is installed but misses a package of its own', () => {
+  it('loadPeer() throws the error of an installed peer that lacks a package of its own', () => {
     const broken = Object.assign(new Error("Cannot find module 'tslib'"), { code: 'MODULE_NOT_FOUND' })
     expect(() => loadPeer(ABOUT, fail(broken), () => '/node_modules/bullmq')).toThrow(broken)
   })

@@ -9,7 +9,7 @@ import { fakeClock } from '../support/fake-clock.ts'
 
 const DAY = 86_400_000
 
-/** Reads one session, and one user who spent the same; remembers what was asked. */
+/** A store with one session and one user of the same spend, which records its queries. */
 function spent(spend: Partial<Spend>) {
   const asked: unknown[] = []
   const sum = { ...noSpend(), ...spend }
@@ -39,7 +39,7 @@ async function levelOf(limits: Pick<Budget, 'soft' | 'hard'>, spend: Partial<Spe
 }
 
 describe('a limit', () => {
-  it('a limit is reached at exactly its value, the hard one before the soft one', async () => {
+  it('A limit is reached at exactly its value, the hard one before the soft one', async () => {
     const limits = { soft: { tokens: 80 }, hard: { tokens: 100 } }
     expect(await levelOf(limits, { tokens: 79 })).toBe('within')
     expect(await levelOf(limits, { tokens: 80 })).toBe('soft')
@@ -49,20 +49,20 @@ describe('a limit', () => {
     expect(await levelOf({ hard: { tokens: 0 } }, {})).toBe('hard')
   })
 
-  it('a limit of tokens and cost is reached by whichever comes first', async () => {
+  it('A limit of tokens and cost is reached when either is', async () => {
     const hard = { tokens: 10, ...eur('1') }
     expect(await levelOf({ hard }, { tokens: 9, cost: { EUR: '0.99' } })).toBe('within')
     expect(await levelOf({ hard }, { tokens: 10, cost: { EUR: '0.99' } })).toBe('hard')
     expect(await levelOf({ hard }, { tokens: 9, cost: { EUR: '1' } })).toBe('hard')
   })
 
-  it('a cost limit counts only its own currency', async () => {
+  it('A cost limit counts only its own currency', async () => {
     expect(await levelOf({ hard: eur('1') }, { cost: { USD: '5', EUR: '0.5' } })).toBe('within')
     expect(await levelOf({ hard: eur('1') }, { cost: { USD: '5' } })).toBe('within')
     expect(await levelOf({ hard: eur('0') }, {})).toBe('hard')
   })
 
-  it('a cost limit is compared with the exact decimal spend', async () => {
+  it('A cost limit is compared with the exact decimal spend', async () => {
     expect(await levelOf({ hard: eur('0.3') }, { cost: { EUR: '0.29999999999999999999' } })).toBe('within')
     expect(await levelOf({ hard: eur('0.30') }, { cost: { EUR: '0.3' } })).toBe('hard')
     const cents = fc.bigInt({ min: 0n, max: 10n ** 24n })
@@ -84,7 +84,7 @@ describe('a limit', () => {
 })
 
 describe('a report', () => {
-  it('a report gives the state of every budget asked about, in order', async () => {
+  it('A report gives the state of every requested budget, in order', async () => {
     const budgets: Budget[] = [
       { name: 'a', per: 'user', hard: { tokens: 7 } },
       { name: 'b', per: 'session', soft: { tokens: 7 }, hard: eur('2') },
@@ -111,7 +111,7 @@ describe('a report', () => {
     expect(await checkBudgets([], BOTH, 0, store)).toEqual({ allowed: true, budgets: [] })
   })
 
-  it('a report shows a spend that corrections made negative as 0', async () => {
+  it('A report shows a spend that corrections made negative as 0', async () => {
     const { store } = spent({ tokens: -1, cost: { EUR: '-0.5' }, unpricedRuns: -1, unpricedTokens: -2 })
     const { budgets } = await checkBudgets([{ name: 'b', per: 'session', hard: eur('1') }], BOTH, 0, store)
     expect(budgets).toMatchObject([
@@ -123,7 +123,7 @@ describe('a report', () => {
     ])
   })
 
-  it('a report on an unknown user says that nothing is spent', async () => {
+  it('A report on an unknown user shows no spend', async () => {
     const { store } = spent({ tokens: 7 })
     const budgets: Budget[] = [
       { name: 'a', per: 'user', hard: { tokens: 1 } },
@@ -137,7 +137,7 @@ describe('a report', () => {
     })
   })
 
-  it('a report queries the days of a budget, today included, and each sum once', async () => {
+  it('A report queries the days of a budget, today included, and each sum once', async () => {
     const { store, asked } = spent({})
     const user = { per: 'user', hard: { tokens: 1 } } as const
     const budgets: Budget[] = [
@@ -188,14 +188,14 @@ describe('budgets.check', () => {
     [{ userId: 5, sessionId: null }, 'field "userId": must be a string of 1 to 2,048 characters'],
     [{ sessionId: 's1', tenant: 'a b' }, 'field "tenant"'],
     [undefined, 'must be an object'],
-  ])('refuses %j', async (of, message) => {
+  ])('budgets.check refuses the argument %j', async (of, message) => {
     const { sallyport } = runTestApp({ budgets })
     const fault: unknown = await sallyport.budgets.check(of as never).catch((error: unknown) => error)
     expect(isSallyportError(fault) && fault.code).toBe('option_invalid')
     expect(String(fault)).toContain(message)
   })
 
-  it('budgets.check throws what the store throws', async () => {
+  it('budgets.check rethrows an error of the store', async () => {
     const clock = fakeClock()
     const store = { ...memoryStore({ clock }), findSession: () => Promise.reject(new Error('down')) }
     const { sallyport } = runTestApp({ budgets, clock, store })

@@ -19,7 +19,7 @@ const events = defineEvents({
 
 const settled = (): Promise<void> => new Promise(setImmediate)
 
-/** Channels a, b and c that answer as told; one retry each, after a second. */
+/** Channels a, b and c with scripted outcomes, each with one retry after a second. */
 function answering(a: readonly SendOutcome[], b: readonly SendOutcome[] = [SENT], c: readonly SendOutcome[] = [SENT]) {
   const channel = (answers: readonly SendOutcome[]): RecordingChannel =>
     recordingChannel(answers, { retrySchedule: [1_000] })
@@ -29,7 +29,7 @@ function answering(a: readonly SendOutcome[], b: readonly SendOutcome[] = [SENT]
 }
 
 describe('cancel', () => {
-  it('cancel stops queued deliveries, returns exactly those, and shows the current dispatch', async () => {
+  it('dispatches.cancel stops queued deliveries, returns exactly those, and shows the current dispatch', async () => {
     const { sallyport, sentBy } = answering([SENT])
     const { dispatchId, deliveries } = took(await sallyport.dispatch(ALL))
     const cancelled = await sallyport.dispatches.cancel(dispatchId)
@@ -48,7 +48,7 @@ describe('cancel', () => {
     expect(sentBy()).toEqual([0, 0, 0])
   })
 
-  it('cancel stops held deliveries as well', async () => {
+  it('dispatches.cancel stops held deliveries as well', async () => {
     const { sallyport, clock, sentBy } = answering([BUSY])
     const { dispatchId } = took(await sallyport.dispatch(FIRST))
     await sallyport.worker.runDue()
@@ -64,7 +64,7 @@ describe('cancel', () => {
     expect(await sallyport.dispatches.get(dispatchId)).toMatchObject({ status: 'cancelled' })
   })
 
-  it('cancel leaves sent deliveries, and returns none then', async () => {
+  it('dispatches.cancel leaves sent deliveries, and returns none then', async () => {
     const { sallyport } = answering([SENT])
     const { dispatchId } = took(await sallyport.dispatch(ALL))
     await sallyport.worker.runDue()
@@ -73,7 +73,7 @@ describe('cancel', () => {
     expect(before).toMatchObject({ status: 'sent' })
   })
 
-  it('cancel leaves a delivery that is being sent: it is sent, and not among the cancelled', async () => {
+  it('dispatches.cancel leaves a delivery in flight, which is then sent', async () => {
     let finish = (_: SendOutcome): void => {}
     const a = recordingChannel([() => new Promise<SendOutcome>((resolve) => (finish = resolve))])
     const { sallyport } = composed(events, { channels: { a, b: recordingChannel([BUSY]), c: a } })
@@ -91,14 +91,14 @@ describe('cancel', () => {
     })
   })
 
-  it('cancel may be called twice', async () => {
+  it('dispatches.cancel may be called twice', async () => {
     const { sallyport } = answering([SENT])
     const { dispatchId } = took(await sallyport.dispatch(ALL))
     const first = await sallyport.dispatches.cancel(dispatchId)
     expect(await sallyport.dispatches.cancel(dispatchId)).toEqual({ cancelled: [], dispatch: first?.dispatch })
   })
 
-  it('cancel stops a delayed delivery', async () => {
+  it('dispatches.cancel stops a delayed delivery', async () => {
     const { sallyport, clock, sentBy } = answering([SENT])
     const { dispatchId } = took(await sallyport.dispatch(ALL, { delayMs: 1_000 }))
     await sallyport.dispatches.cancel(dispatchId)
@@ -108,7 +108,7 @@ describe('cancel', () => {
     expect((await sallyport.dispatches.get(dispatchId))?.deliveries[0]).not.toHaveProperty('nextAttemptAt')
   })
 
-  it('knows nothing of the dispatches of another tenant, nor of none', async () => {
+  it('dispatches.cancel returns undefined for an unknown dispatch and for one of another tenant', async () => {
     const { sallyport } = answering([SENT])
     const { dispatchId } = took(await sallyport.dispatch(ALL, { tenant: 'acme' }))
     expect(await sallyport.dispatches.cancel(dispatchId)).toBeUndefined()
@@ -118,7 +118,7 @@ describe('cancel', () => {
     expect((await sallyport.dispatches.cancel(dispatchId, { tenant: 'acme' }))?.cancelled).toHaveLength(2)
   })
 
-  it('cancel does not change the replayed answer of the idempotency key', async () => {
+  it('dispatches.cancel does not change the replayed answer of the idempotency key', async () => {
     const { sallyport } = answering([SENT])
     const first = took(await sallyport.dispatch(ALL, { idempotencyKey: 'k' }))
     await sallyport.dispatches.cancel(first.dispatchId)
@@ -127,7 +127,7 @@ describe('cancel', () => {
 })
 
 describe('retry', () => {
-  it('retry retries failed deliveries at once, and returns exactly those', async () => {
+  it('dispatches.retry retries failed deliveries at once, and returns exactly those', async () => {
     const { sallyport, sentBy } = answering([REJECTED, SENT])
     const { dispatchId, deliveries } = took(await sallyport.dispatch(ALL))
     await sallyport.worker.runDue()
@@ -147,7 +147,7 @@ describe('retry', () => {
     })
   })
 
-  it('retry starts the retry schedule again', async () => {
+  it('dispatches.retry starts the retry schedule again', async () => {
     const { sallyport, clock } = answering([BUSY])
     const { dispatchId } = took(await sallyport.dispatch(ALL))
     const statusOfA = async () => (await sallyport.dispatches.get(dispatchId))?.deliveries[0]?.status
@@ -162,7 +162,7 @@ describe('retry', () => {
     expect((await sallyport.dispatches.get(dispatchId))?.deliveries[0]?.attempts).toBe(4)
   })
 
-  it('retry retries an expired delivery with a full new expiry', async () => {
+  it('dispatches.retry retries an expired delivery with a full new expiry', async () => {
     const { sallyport, clock, sentBy } = answering([SENT])
     const { dispatchId } = took(await sallyport.dispatch(ALL))
     clock.advance(60_000)
@@ -174,7 +174,7 @@ describe('retry', () => {
     expect(sentBy()).toEqual([1, 1, 0])
   })
 
-  it('retry lets a delivery expire again after its new expiry', async () => {
+  it('dispatches.retry lets a delivery expire again after its new expiry', async () => {
     const { sallyport, clock, sentBy } = answering([REJECTED])
     const { dispatchId } = took(await sallyport.dispatch(ALL))
     await sallyport.worker.runDue()
@@ -185,7 +185,7 @@ describe('retry', () => {
     expect(sentBy()).toEqual([1, 1, 0])
   })
 
-  it('retry can be limited to one channel', async () => {
+  it('dispatches.retry can be limited to one channel', async () => {
     const { sallyport } = answering([REJECTED], [REJECTED])
     const { dispatchId } = took(await sallyport.dispatch(ALL))
     await sallyport.worker.runDue()
@@ -196,7 +196,7 @@ describe('retry', () => {
     expect((await sallyport.dispatches.retry(dispatchId, { channel: 'pigeon' }))?.retried).toEqual([])
   })
 
-  it('retry leaves deliveries that are queued, sent, skipped or cancelled', async () => {
+  it('dispatches.retry leaves deliveries that are queued, sent, skipped or cancelled', async () => {
     const { sallyport } = answering([SENT])
     const { dispatchId } = took(await sallyport.dispatch(ALL))
     expect(await sallyport.dispatches.retry(dispatchId)).toMatchObject({ retried: [], dispatch: { status: 'queued' } })
@@ -207,7 +207,7 @@ describe('retry', () => {
     expect(await sallyport.dispatches.retry(other)).toMatchObject({ retried: [], dispatch: { status: 'cancelled' } })
   })
 
-  it('retry leaves deliveries that failed before they were rendered', async () => {
+  it('dispatches.retry leaves deliveries that failed before they were rendered', async () => {
     const { sallyport } = answering([SENT])
     const { dispatchId } = took(await sallyport.dispatch({ ...JANE, eventType: 'broken' }))
     expect(await sallyport.dispatches.retry(dispatchId)).toMatchObject({
@@ -216,7 +216,7 @@ describe('retry', () => {
     })
   })
 
-  it('knows nothing of the dispatches of another tenant, nor of none', async () => {
+  it('dispatches.retry returns undefined for an unknown dispatch and for one of another tenant', async () => {
     const { sallyport } = answering([REJECTED], [REJECTED])
     const { dispatchId } = took(await sallyport.dispatch(ALL, { tenant: 'acme' }))
     await sallyport.worker.runDue()
@@ -226,7 +226,7 @@ describe('retry', () => {
     expect((await sallyport.dispatches.retry(dispatchId, { tenant: 'acme', channel: 'a' }))?.retried).toHaveLength(1)
   })
 
-  it('retry wakes a running worker', async () => {
+  it('dispatches.retry wakes a running worker', async () => {
     const { sallyport, clock, sentBy } = answering([REJECTED, SENT])
     sallyport.worker.start()
     const { dispatchId } = took(await sallyport.dispatch(ALL))

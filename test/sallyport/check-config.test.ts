@@ -43,7 +43,7 @@ describe('readConfig', () => {
     expect(problems({})[0]?.detail).toBe('is not configured; the channels are: none')
   })
 
-  it('readConfig does not take an inherited name for a channel', () => {
+  it('readConfig does not accept an inherited name as a channel', () => {
     const odd = defineEvents({ one: { channels: { toString: {} } } })
     expect(() =>
       readConfig({ auth: testAuth, store: memoryStore(), events: odd, channels: { email: recordingChannel() } }),
@@ -137,6 +137,7 @@ describe('readConfig', () => {
     const odd = {
       perReceiver: 1_001,
       sendTimeoutMs: '5000',
+      breaker: { timeouts: 0, pause: 1 },
       threads: 4,
       rate,
       channels: { emial: { concurrency: 1 }, sms: { concurrency: 0, leaseMs: 1_000, rate: { max: 1 } } },
@@ -152,10 +153,14 @@ describe('readConfig', () => {
       { field: 'worker.channels.sms.concurrency', detail: 'must be a whole number from 1 to 1000' },
       { field: 'worker.channels.sms.rate.perMs', detail: 'is required' },
       { field: 'worker.sendTimeoutMs', detail: 'must be a whole number from 100 to 3600000' },
+      { field: 'worker.breaker.pause', detail: 'is not an option; near: pauseMs' },
+      { field: 'worker.breaker.timeouts', detail: 'must be a whole number from 1 to 1000' },
       { field: 'worker.channels', detail: '"emial" is not there; near: email' },
     ])
     const fine = { concurrency: 1_000, perReceiver: 1, sendTimeoutMs: 100, rate: { max: 1, perMs: 1 } }
     expect(problems(channels, { worker: { ...fine, channels: { sms: { rate: fine.rate } } } })).toEqual([])
+    for (const breaker of [false, {}, { timeouts: 1, pauseMs: 1_000, maxPauseMs: 1_000 }] as const)
+      expect(problems(channels, { worker: { breaker } })).toEqual([])
   })
 
   it.each<[string, unknown, string]>([
@@ -169,7 +174,7 @@ describe('readConfig', () => {
     ['hooks', null, 'must be an object of options'],
     ['hooks', 'onSent', 'must be an object of options'],
     ['hooks', () => {}, 'must be an object of options'],
-  ])('names %s that is %j', (field, given, detail) => {
+  ])('readConfig reports %s if it is %j', (field, given, detail) => {
     const channels = { email: recordingChannel(), sms: recordingChannel() }
     expect(problems(channels, { [field]: given as never })).toContainEqual({ field, detail })
   })
@@ -181,7 +186,7 @@ describe('readConfig', () => {
     [{ worker: { channels: { sms: null as never } } }, 'worker.channels.sms'],
     [{ hooks: null as never }, 'hooks'],
     [{ events: { find: events.find } as never }, 'events'],
-  ])('names what is null or not whole: %j', (rest, field) => {
+  ])('readConfig reports null and incomplete options: %j', (rest, field) => {
     const channels = { email: recordingChannel(), sms: recordingChannel() }
     expect(problems(channels, rest)).toMatchObject([{ field }])
   })
@@ -227,7 +232,7 @@ describe('readConfig', () => {
     expect(problems(channels, { store: store as never })).toEqual([{ field: 'store', detail: `has no ${method}` }])
   })
 
-  it("readConfig reports a channel's own verdict on the fields of an event", () => {
+  it('readConfig reports the problem that a channel finds in the fields of an event', () => {
     const asked: (readonly string[])[] = []
     const email = recordingChannel(undefined, {
       checkFields(fields) {
@@ -246,7 +251,7 @@ describe('readConfig', () => {
   })
 
   it.each([[[2, 1]], [[-1]], [[Number.NaN]], [[1, Number.NaN]], [[Number.POSITIVE_INFINITY]]])(
-    'refuses the retry schedule %j',
+    'readConfig refuses the retry schedule %j',
     (retrySchedule) => {
       expect(problems({ email: scheduled(retrySchedule), sms: recordingChannel() })).toEqual([
         { field: 'channels.email.retrySchedule', detail: 'must be whole milliseconds in ascending order' },

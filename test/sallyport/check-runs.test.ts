@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { isSallyportError } from '../../src/errors.ts'
 import { runTestApp } from '../core/runs/events/publishing.ts'
 
-/** What is wrong, as `field: detail`. */
+/** The problems, as `field: detail`. */
 function problems(options: object): readonly string[] {
   try {
     runTestApp({ runEvents: undefined, ...options } as never)
@@ -14,32 +14,34 @@ function problems(options: object): readonly string[] {
   return []
 }
 
-const nobody = () => undefined
+const noRecipient = () => undefined
 const hard = { tokens: 100 }
 const budget = { name: 'b', per: 'session', hard }
 const eur = (amount: unknown, currency: unknown = 'EUR') => ({ cost: { amount, currency } })
 
 describe('run events', () => {
-  it('run events are functions, under names that the catalogue has', () => {
-    expect(problems({ runEvents: { 'run.failed': nobody, 'run.completed': undefined } })).toEqual([])
-    expect(problems({ runEvents: { 'run.faild': nobody, __proto__: nobody, toString: nobody } })).toEqual([
+  it('Run events are functions under names of the catalogue', () => {
+    expect(problems({ runEvents: { 'run.failed': noRecipient, 'run.completed': undefined } })).toEqual([])
+    expect(
+      problems({ runEvents: { 'run.faild': noRecipient, __proto__: noRecipient, toString: noRecipient } }),
+    ).toEqual([
       expect.stringMatching(/^runEvents.run.faild: is not an option; near: run.failed/),
       expect.stringMatching(/^runEvents.toString: is not an option; the options are: run.completed, /),
     ])
     expect(problems({ runEvents: { 'run.failed': 'jane' } })).toEqual(['runEvents.run.failed: must be a function'])
-    for (const runEvents of [[], null, nobody, 'run.failed'])
+    for (const runEvents of [[], null, noRecipient, 'run.failed'])
       expect(problems({ runEvents })).toEqual(['runEvents: must be an object of options'])
   })
 
-  it('a run event that the catalogue lacks is reported with suggestions', () => {
+  it('A run event that the catalogue lacks is reported with suggestions', () => {
     const events = { eventTypes: ['run.faild'], find: () => undefined }
-    expect(problems({ events, runEvents: { 'run.failed': nobody } })).toEqual([
+    expect(problems({ events, runEvents: { 'run.failed': noRecipient } })).toEqual([
       'runEvents.run.failed: is not among the events; near: run.faild',
     ])
   })
 
-  it('the run event budget.exceeded requires budgets', () => {
-    const runEvents = { 'budget.exceeded': nobody }
+  it('The run event budget.exceeded requires budgets', () => {
+    const runEvents = { 'budget.exceeded': noRecipient }
     const detail = 'runEvents.budget.exceeded: never comes without budgets'
     expect(problems({ runEvents })).toEqual([detail])
     expect(problems({ runEvents, budgets: [] })).toEqual([detail])
@@ -50,7 +52,7 @@ describe('run events', () => {
 describe('budgets', () => {
   const of = (...budgets: object[]): readonly string[] => problems({ budgets })
 
-  it('budgets of every valid form are accepted', () => {
+  it('Budgets of every valid form are accepted', () => {
     const both = { soft: { tokens: 0, ...eur('12.50') }, hard: { tokens: 0, ...eur('12.5') } }
     expect(
       of(budget, { name: '!~', per: 'user', days: 366, ...both }, { name: 'c', per: 'user', days: 1, hard }),
@@ -59,14 +61,14 @@ describe('budgets', () => {
     expect(of({ ...budget, soft: undefined, days: undefined })).toEqual([])
   })
 
-  it('budgets must be a list of objects', () => {
+  it('Budgets must be a list of objects', () => {
     expect(problems({ budgets: {} })).toEqual(['budgets: must be a list'])
     expect(problems({ budgets: [null, 5, []] })).toEqual(
       [0, 1, 2].map((at) => `budgets[${at}]: must be an object of options`),
     )
   })
 
-  it('a budget has only known fields, and a unique name', () => {
+  it('A budget has only known fields and a unique name', () => {
     expect(of({ ...budget, day: 1, name: '' }, { ...budget, name: 'ü' }, { ...budget, name: 'x'.repeat(101) })).toEqual(
       [
         'budgets[0].day: is not an option; near: days',
@@ -78,14 +80,14 @@ describe('budgets', () => {
     expect(of({ ...budget, per: 'day' })).toEqual(['budgets[0].per: must be one of session, user'])
   })
 
-  it('a budget has days only per user', () => {
+  it('Only a budget per user may have days', () => {
     const user = { ...budget, per: 'user' }
     expect(of({ ...budget, days: 1 })).toEqual(['budgets[0].days: goes with per: "user" alone'])
     for (const days of [0, 367, 1.5, '1', null])
       expect(of({ ...user, days })).toEqual(['budgets[0].days: must be a whole number from 1 to 366'])
   })
 
-  it('a budget has at least one limit, of tokens or cost', () => {
+  it('A budget has at least one limit, of tokens or cost', () => {
     expect(of({ name: 'b', per: 'session' })).toEqual(['budgets[0]: has no limit: soft, hard or both'])
     expect(of({ ...budget, hard: {} })).toEqual(['budgets[0].hard: has neither tokens nor cost'])
     expect(of({ ...budget, hard: 100 })).toEqual(['budgets[0].hard: must be an object of options'])
@@ -112,7 +114,7 @@ describe('budgets', () => {
     ])
   })
 
-  it('a soft limit must not be above the hard limit', () => {
+  it('A soft limit must not be above the hard limit', () => {
     expect(of({ ...budget, soft: { tokens: 101 } })).toEqual(['budgets[0].soft.tokens: is above the hard limit'])
     expect(of({ ...budget, soft: { tokens: 100 } })).toEqual([])
     const ancestors = { soft: eur('10.01'), hard: eur('10') }
@@ -122,13 +124,13 @@ describe('budgets', () => {
 })
 
 describe('exporters, and when a run is stale', () => {
-  it('exporters must be objects with export', () => {
-    expect(problems({ exporters: [{ export: nobody }] })).toEqual([])
-    expect(problems({ exporters: [{ export: nobody }, {}, null] })).toEqual([
+  it('Exporters must be objects with export', () => {
+    expect(problems({ exporters: [{ export: noRecipient }] })).toEqual([])
+    expect(problems({ exporters: [{ export: noRecipient }, {}, null] })).toEqual([
       'exporters[1]: has no export',
       'exporters[2]: is null',
     ])
-    expect(problems({ exporters: { export: nobody } })).toEqual(['exporters: must be a list'])
+    expect(problems({ exporters: { export: noRecipient } })).toEqual(['exporters: must be a list'])
   })
 
   it('staleAfterMs must be an integer from a second to 366 days', () => {
@@ -137,8 +139,8 @@ describe('exporters, and when a run is stale', () => {
       expect(problems({ staleAfterMs })).toEqual(['staleAfterMs: must be a whole number from 1000 to 31622400000'])
   })
 
-  it('all problems of runs-only options are reported at once', () => {
-    const wrong = { runEvents: { x: nobody }, budgets: [{}], exporters: [{}], staleAfterMs: 1 }
+  it('All problems of runs-only options are reported at once', () => {
+    const wrong = { runEvents: { x: noRecipient }, budgets: [{}], exporters: [{}], staleAfterMs: 1 }
     expect(problems(wrong).map((problem) => problem.split(':')[0])).toEqual([
       'exporters[0]',
       'budgets[0].name',

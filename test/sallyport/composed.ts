@@ -14,7 +14,7 @@ export interface Composed<Events> {
   readonly logger: RecordingLogger
 }
 
-/** Sallyport as a host puts it together, on a clock that stands still. Default channels: `a`, `b` and `c`, which send everything. */
+/** Composes a Sallyport as a host does, on a fake clock. Default channels: `a`, `b` and `c`, which send everything. */
 export function composed<Events>(
   events: EventCatalog<Events>,
   { clock = fakeClock(), ...rest }: Partial<SallyportOptions<Events>> & { readonly clock?: FakeClock } = {},
@@ -26,13 +26,13 @@ export function composed<Events>(
   return { sallyport: createSallyport(options), clock, logger }
 }
 
-/** The body of an answer that must be one of acceptance. */
+/** The body of an answer, which must be an acceptance. */
 export function took(answer: HandlerResult<DispatchAnswer>): DispatchAnswer {
   if (!answer.ok) throw new Error(`was not accepted: ${JSON.stringify(answer.body)}`)
   return answer.body
 }
 
-/** What each delivery has come to, as `channel: status reason`. */
+/** The state of each delivery, as `channel: status reason`. */
 export function ends({ deliveries }: Pick<DispatchAnswer, 'deliveries'>): readonly string[] {
   return deliveries.map(({ channel, status, reason }) => [`${channel}:`, status, ...(reason ? [reason] : [])].join(' '))
 }

@@ -38,7 +38,7 @@ async function settled(clock: { advance(ms: number): void }): Promise<void> {
 }
 
 describe('createSallyport', () => {
-  it('createSallyport throws when events and channels do not fit', () => {
+  it('createSallyport throws if an event names a channel that is not configured', () => {
     expect(() => app({ channels: {} })).toThrow('event "order.shipped", channel "email": is not configured')
   })
 
@@ -48,7 +48,7 @@ describe('createSallyport', () => {
 })
 
 describe('sallyport.dispatch', () => {
-  it('sallyport.dispatch answers as the endpoint does', async () => {
+  it('sallyport.dispatch answers like the endpoint', async () => {
     const { sallyport } = app()
     expect(await sallyport.dispatch({ ...ORDER, sessionId: 's1' })).toEqual({
       ok: true,
@@ -92,7 +92,7 @@ describe('sallyport.dispatch', () => {
     })
   })
 
-  it('sallyport.dispatch never throws: not for wrong input, non-JSON values, or a failing port', async () => {
+  it('sallyport.dispatch never throws for wrong input, non-JSON values, or a failing port', async () => {
     const down = new Error('down')
     const store = { ...memoryStore(), accept: () => Promise.reject(down) }
     const { sallyport } = app({ store })
@@ -111,7 +111,7 @@ describe('sallyport.dispatch', () => {
     expect(await sallyport.dispatch(ORDER, { idempotencyKey: '' })).toMatchObject({ status: 400 })
   })
 
-  it('a stored dispatch does not change when the caller changes the answer', async () => {
+  it('A stored dispatch does not change when the caller changes the answer', async () => {
     const skipped = defineEvents({ 'order.shipped': { channels: { email: { when: () => false } } } })
     const { sallyport } = app({ events: skipped as unknown as typeof events })
     const { body } = await sallyport.dispatch(ORDER)
@@ -122,7 +122,7 @@ describe('sallyport.dispatch', () => {
 })
 
 describe('sallyport.worker', () => {
-  it('the worker sends accepted events when it is started, and later ones at once', async () => {
+  it('The worker sends accepted events when it is started, and later ones at once', async () => {
     const { sallyport, clock, email } = app()
     await sallyport.dispatch(ORDER)
     await settled(clock)
@@ -137,7 +137,7 @@ describe('sallyport.worker', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('the worker uses its options', async () => {
+  it('The worker uses its options', async () => {
     const { sallyport, email } = app({ worker: { concurrency: 1 } })
     await sallyport.dispatch(ORDER)
     await sallyport.dispatch(ORDER)
@@ -160,6 +160,7 @@ describe('sallyport.dispatches', () => {
     await sallyport.worker.runDue()
     expect(await sallyport.dispatches.get('dsp_1')).toEqual({
       dispatchId: 'dsp_1',
+      by: 'host',
       status: 'sent',
       eventType: 'order.shipped',
       recipient: 'jane@example.com',
@@ -177,7 +178,7 @@ describe('sallyport.dispatches', () => {
     })
   })
 
-  it('dispatches.get shows when the next attempt is due, after a first one', async () => {
+  it('dispatches.get shows when the next attempt is due, after the first one', async () => {
     const email = recordingChannel([{ outcome: 'retry', code: 'busy', retryAfterMs: 20_000 }], {
       retrySchedule: [10_000],
     })
@@ -203,7 +204,7 @@ describe('sallyport.dispatches', () => {
     expect(await sallyport.dispatches.get('dsp_1', { tenant: 'acme' })).toMatchObject({ dispatchId: 'dsp_1' })
   })
 
-  it('dispatches.list gives them newest first, by session, in pages of 50, and of 500 at most', async () => {
+  it("dispatches.list gives a session's dispatches newest first, in pages of 50, or up to 500", async () => {
     const { sallyport } = app()
     for (let at = 0; at < 60; at++) await sallyport.dispatch({ ...ORDER, sessionId: at % 2 ? 'odd' : 'even' })
     const first = await sallyport.dispatches.list()
@@ -220,11 +221,13 @@ describe('sallyport.dispatches', () => {
   })
 })
 
+const DISPATCH = { action: 'dispatch', operation: 'dispatch' } as const
+
 describe('sallyport.endpoints', () => {
   it('endpoints.authenticate never throws, even if the verifier does', async () => {
     const { sallyport, logger } = app()
-    expect(await sallyport.endpoints.authenticate(APP, 'dispatch')).toEqual({ id: 'app', tenant: 'default' })
-    const broken = await sallyport.endpoints.authenticate({ authorization: 'Bearer broken' }, 'dispatch')
+    expect(await sallyport.endpoints.authenticate(APP, DISPATCH)).toEqual({ id: 'app', tenant: 'default' })
+    const broken = await sallyport.endpoints.authenticate({ authorization: 'Bearer broken' }, DISPATCH)
     if (!isRefused(broken)) throw new Error('was let in')
     const answer = sallyport.endpoints.refuse(broken)
     expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': '1' }, body: { code: 'auth_unavailable' } })
@@ -249,7 +252,7 @@ describe('sallyport.endpoints', () => {
 
 describe('a tenant that is none', () => {
   it.each(['', 'ten ant', 'a\0', 'x'.repeat(201), 5 as never])(
-    'an invalid tenant is refused in every call: %j',
+    'An invalid tenant is refused in every call: %j',
     async (tenant) => {
       const { sallyport } = app()
       expect(await sallyport.dispatch(ORDER, { tenant })).toMatchObject({ status: 422 })

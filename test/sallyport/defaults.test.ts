@@ -4,7 +4,7 @@ import { memoryStore } from '../../src/storage/memory/index.ts'
 import { stored } from '../core/dispatch/dispatching.ts'
 import { testAuth, testDeps } from '../support/deps.ts'
 
-it('a logger that throws changes no answer', async () => {
+it('A logger that throws changes no answer', async () => {
   const logger = {
     log() {
       throw new Error('the disk is full')
@@ -25,7 +25,7 @@ it('a logger that throws changes no answer', async () => {
   })
 })
 
-it('an id generator that throws is answered 500, with a request id', async () => {
+it('An id generator that throws causes an answer of 500 with a request id', async () => {
   const next = (): never => {
     throw new RangeError('canary-7f3a')
   }

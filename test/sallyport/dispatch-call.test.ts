@@ -16,7 +16,7 @@ describe('the options of a call that accepts an event', () => {
     [{ tenant: '', delay: 5 }, 'delay is not an option; near: delayMs; tenant must be 1-200 visible ASCII characters.'],
     ['k', 'the second argument must be an object of options.'],
     [null, 'the second argument must be an object of options.'],
-  ])('%j: nothing is accepted', async (options, detail) => {
+  ])('sallyport.dispatch accepts nothing with the options %j', async (options, detail) => {
     const { sallyport } = composed(events)
     expect(await sallyport.dispatch(ONE, options as object)).toMatchObject({
       ok: false,

@@ -12,8 +12,8 @@ const START = Date.UTC(2026, 10, 21, 8)
 const events = defineEvents({ x: { channels: { a: {} } }, y: { channels: { b: {} } } })
 
 /**
- * Six dispatches, a second apart, of two events for two people in two sessions; the third and the sixth are another tenant's,
- * and `y` fails.
+ * Six dispatches, a second apart, of two events for two recipients in two sessions. The third and the sixth belong to
+ * another tenant, and `y` fails.
  */
 async function filled() {
   const channels = { a: recordingChannel(), b: recordingChannel([{ outcome: 'rejected', code: 'gone' }]) }
@@ -57,10 +57,10 @@ describe('a list of dispatches', () => {
     ['time since as a Date', { since: new Date(START + 3_000) }, [4, 3]],
     ['time until as a Date', { until: new Date(START + 3_000) }, [1, 0]],
     ['time from epoch', { since: 0, until: 0 }, []],
-    ['event that is not there', { eventType: 'z' }, []],
+    ['unknown event', { eventType: 'z' }, []],
     ['recipient in part', { recipient: 'jane' }, []],
     ['session of another tenant', { tenant: 'acme', sessionId: 's1' }, []],
-  ])('can be narrowed by %s', async (_, options, expected) => {
+  ])('dispatches.list filters by %s', async (_, options, expected) => {
     expect(await (await filled()).list(options)).toEqual(expected)
   })
 
@@ -114,7 +114,7 @@ describe('a list of dispatches', () => {
         const page = await sallyport.dispatches.list({ ...options, limit: 1, ...(cursor !== undefined && { cursor }) })
         pages.push(page.items.map(({ dispatchId }) => dispatchId))
         cursor = page.nextCursor
-        // What comes meanwhile belongs to no page: it is newer than the first.
+        // New dispatches are on no page: they are newer than the first page.
         await sallyport.dispatch({ eventType: 'x', recipient: JOHN })
       } while (cursor !== undefined && pages.length < 20)
       expect(pages.flat()).toHaveLength(whole.length)
@@ -130,7 +130,7 @@ describe('a list of dispatches', () => {
   })
 
   it.each<[string, unknown]>([
-    ['a date that is none', new Date('nonsense')],
+    ['an invalid date', new Date('nonsense')],
     ['NaN', Number.NaN],
     ['infinity', Number.POSITIVE_INFINITY],
     ['a text', '2026-11-21T08:00:00Z'],
@@ -139,11 +139,11 @@ describe('a list of dispatches', () => {
     ['true', true],
     ['an object', {}],
     ['a list', []],
-  ])('cannot begin or end at %s', async (_, time) => {
+  ])('dispatches.list refuses %s for since and until', async (_, time) => {
     const { sallyport } = composed(events)
     for (const name of ['since', 'until'] as const) {
       const error = await sallyport.dispatches.list({ [name]: time as number }).catch((thrown: unknown) => thrown)
-      if (!isSallyportError(error)) throw new Error('was taken')
+      if (!isSallyportError(error)) throw new Error('was accepted')
       expect(error.code).toBe('option_invalid')
       expect(error.problems).toEqual([{ field: name, detail: 'must be a Date, or epoch milliseconds' }])
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
-import { CLIENT_STATUSES } from '../../src/core/runs/merge/run-status.ts'
+import { CLIENT_STATUSES } from '../../src/core/runs/status-names.ts'
 import { createDispatches } from '../../src/sallyport/dispatches.ts'
 import type { RunListOptions } from '../../src/sallyport/runs.ts'
 import { allPages, app, optionProblems } from '../core/runs/test-app.ts'
@@ -8,7 +8,7 @@ import { allPages, app, optionProblems } from '../core/runs/test-app.ts'
 describe('options of a list of runs', () => {
   const problemsOf = (options: unknown) => optionProblems(() => app().runs.list(options as RunListOptions))
 
-  it('list options are all checked, and all problems are reported at once', async () => {
+  it('All list options are checked, and all problems are reported at once', async () => {
     const wrong = {
       colour: 'red',
       tenant: 'ten ant',
@@ -43,7 +43,7 @@ describe('options of a list of runs', () => {
     )
   })
 
-  it('an unknown list option is reported with the known names', async () => {
+  it('An unknown list option is reported with the known names', async () => {
     expect(await problemsOf({ sesionId: 's1' })).toEqual([
       { field: 'sesionId', detail: 'is not an option; near: sessionId' },
     ])
@@ -56,17 +56,17 @@ describe('options of a list of runs', () => {
   })
 
   it.each([0, -1, 501, 1.5, '10', Number.NaN, Number.POSITIVE_INFINITY, null, 10n])(
-    'cannot ask for pages of %s',
+    'runs.list refuses the limit %s',
     async (limit) => {
       expect(await problemsOf({ limit })).toEqual([{ field: 'limit', detail: expect.stringContaining('1 to 500') }])
     },
   )
 
-  it.each([null, 'x', 5, ['a'], () => {}])('list options cannot be %s', async (options) => {
+  it.each([null, 'x', 5, ['a'], () => {}])('runs.list refuses the options %s', async (options) => {
     expect(await problemsOf(options)).toEqual([{ detail: 'must be an object of options' }])
   })
 
-  it('inherited list options are read and checked too', async () => {
+  it('Inherited list options are read and checked too', async () => {
     const { runs, post } = app()
     await post({ runId: 'r1' })
     expect((await runs.list(Object.create({ status: 'failed' }))).items).toHaveLength(0)
@@ -74,7 +74,7 @@ describe('options of a list of runs', () => {
     expect(problems).toEqual([{ field: 'limit', detail: 'must be a whole number from 1 to 500' }])
   })
 
-  it('a cursor of another list, a truncated and an invented cursor are refused', async () => {
+  it('runs.list refuses a cursor of another list, a truncated one and an invented one', async () => {
     const { runs, post, sessions } = app()
     for (let n = 0; n < 30; n++) await post({ runId: `r${n}` })
     const { nextCursor = '' } = await runs.list({ limit: 12 })
@@ -90,7 +90,7 @@ describe('options of a list of runs', () => {
   })
 
   it.each(['2026-11-21T08:00:00Z', '1795248000000', '', null, true, [5], {}, new Date('nonsense'), Number.NaN])(
-    'cannot begin or end at %j',
+    'runs.list refuses %j for since and until',
     async (time) => {
       for (const field of ['since', 'until'])
         expect(await problemsOf({ [field]: time })).toEqual([
@@ -99,7 +99,7 @@ describe('options of a list of runs', () => {
     },
   )
 
-  it('the store gets times as numbers, and only the given filters', async () => {
+  it('The store gets times as numbers, and only the given filters', async () => {
     const asked: object[] = []
     const { runs } = app((store) => ({
       ...store,
@@ -116,7 +116,7 @@ describe('options of a list of runs', () => {
     ])
   })
 
-  it('a cursor holds any text that a store uses', async () => {
+  it('A cursor may hold any text of a store', async () => {
     const cursors = ['', 'a:b', '%', ':', 'ü\n "', '2026-11-21T08:00:00Z|r1', '0']
     const asked: (string | undefined)[] = []
     const { runs } = app((store) => ({
@@ -133,7 +133,7 @@ describe('options of a list of runs', () => {
 })
 
 describe('options of a list of dispatches', () => {
-  it('list options of dispatches are checked as those of runs', async () => {
+  it('The list options of dispatches are checked like those of runs', async () => {
     const { store, deps } = app()
     const queue = { wake: () => {}, listen: () => () => {} }
     const { logger, clock } = deps

@@ -15,7 +15,7 @@ const STATUSES: readonly RunStatus[] = [
   'expired',
 ]
 
-/** Six runs, a second apart; the last is another tenant's. */
+/** Six runs, a second apart; the last belongs to another tenant. */
 async function filled() {
   const { post, runs, clock, store } = app()
   const jane = { userId: 'jane', provider: 'openai', model: 'gpt-6' }
@@ -47,9 +47,9 @@ describe('a list of runs', () => {
   it.each<[string, RunListOptions, readonly string[]]>([
     ['session', { sessionId: 's2' }, ['r1', 'r4']],
     ['status', { status: 'failed' }, ['r1', 'r3']],
-    ['status that no post told', { status: 'running' }, ['r0']],
+    ['status after a post without one', { status: 'running' }, ['r0']],
     ['provider', { provider: 'openai' }, ['r0', 'r1', 'r3']],
-    ['the model that was asked for', { model: 'gpt-6' }, ['r0', 'r1']],
+    ['the requested model', { model: 'gpt-6' }, ['r0', 'r1']],
     ['user', { userId: 'jane' }, ['r0', 'r1', 'r3']],
     ['tag', { tag: 'b' }, ['r0', 'r1']],
     ['part of a tag', { tag: 'ag' }, []],
@@ -60,10 +60,10 @@ describe('a list of runs', () => {
     ['time since as a Date', { since: new Date(NOW + 3_000) }, ['r3', 'r4']],
     ['time until as a Date', { until: new Date(NOW + 1_000) }, ['r0']],
     ['time from epoch', { since: 0, until: 0 }, []],
-    ['what the prototype has', { tag: 'toString', userId: '__proto__' }, []],
+    ['names of Object.prototype', { tag: 'toString', userId: '__proto__' }, []],
     ['session of another tenant', { tenant: 'other', sessionId: 's2' }, []],
     ['user, newest first', { userId: 'jane', first: 'newest' }, ['r3', 'r1', 'r0']],
-  ])('can be narrowed by %s', async (_, options, expected) => {
+  ])('runs.list filters by %s', async (_, options, expected) => {
     expect(await (await filled()).ids(options)).toEqual(expected)
   })
 
@@ -97,7 +97,7 @@ describe('a list of runs', () => {
     for (const other of others) expect(await ids({ ...all, ...other })).toEqual([])
   })
 
-  it('runs.list filters by every status, also those that no post can set', async () => {
+  it('runs.list filters by every status, including those that no post can set', async () => {
     const { post, runs, clock } = app()
     for (const status of STATUSES) await post({ runId: status, ...(status !== 'expired' && { status }) })
     clock.advance(10)
@@ -117,11 +117,11 @@ describe('a list of runs', () => {
   it('runs.list shows each run as runs.get does', async () => {
     const { runs } = await filled()
     const [, , third] = (await runs.list()).items
-    expect(third).toEqual(await runs.get('r2'))
+    expect(third).toEqual(await runs.get({ sessionId: 's1', runId: 'r2' }))
     expect(third).toMatchObject({ runId: 'r2', status: 'completed', provider: 'anthropic', revision: 1 })
-    expect(await runs.get('r5')).toBeUndefined()
-    expect(await runs.get('r5', { tenant: 'other' })).toMatchObject({ runId: 'r5' })
-    expect(await runs.get('__proto__')).toBeUndefined()
+    expect(await runs.get({ sessionId: 's1', runId: 'r5' })).toBeUndefined()
+    expect(await runs.get({ sessionId: 's1', runId: 'r5' }, { tenant: 'other' })).toMatchObject({ runId: 'r5' })
+    expect(await runs.get({ sessionId: 's1', runId: '__proto__' })).toBeUndefined()
   })
 
   it('runs.list has pages of 50, and of 500 at most', async () => {
@@ -137,7 +137,7 @@ describe('a list of runs', () => {
   })
 
   it.each(['oldest', 'newest'] as const)(
-    'has pages that leave nothing out and give nothing twice while runs are added, %s first',
+    'Pages of runs.list have no gaps and no repetitions while runs are added, %s first',
     async (first) => {
       const { runs, post } = await filled()
       let added = 0
@@ -153,24 +153,24 @@ describe('a list of runs', () => {
     },
   )
 
-  it('runs.list throws what the store throws', async () => {
+  it('runs.list rethrows an error of the store', async () => {
     const gone = new TypeError('connection lost')
     const fail = () => Promise.reject(gone)
     const { runs } = app((store) => ({ ...store, listRuns: fail, findRun: fail }))
     await expect(runs.list()).rejects.toBe(gone)
-    await expect(runs.get('r1')).rejects.toBe(gone)
+    await expect(runs.get({ sessionId: 's1', runId: 'r1' })).rejects.toBe(gone)
   })
 })
 
-describe('a post that tells nothing new', () => {
-  it('a post without news updates lastSeenAt, and changes nothing else', async () => {
+describe('a post without news', () => {
+  it('A post without news updates only lastSeenAt', async () => {
     const { post, runs, clock, store } = app()
     const first = runOf(await post({ runId: 'r1', model: 'gpt-6', seq: 1 }))
     const session = await store.findSession('default', 's1')
     clock.advance(5_000)
     const again = runOf(await post({ runId: 'r1', model: 'gpt-6', seq: 1 }))
     expect(again).toEqual({ ...first, lastSeenAt: '2026-11-21T08:00:05.000Z' })
-    expect(await runs.get('r1')).toEqual(again)
+    expect(await runs.get({ sessionId: 's1', runId: 'r1' })).toEqual(again)
     expect(first).toMatchObject({ lastSeenAt: first.createdAt, updatedAt: first.createdAt, revision: 1 })
     expect(await store.findSession('default', 's1')).toEqual(session)
   })

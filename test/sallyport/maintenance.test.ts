@@ -20,7 +20,7 @@ import { recordingChannel } from '../support/recording-channel.ts'
 
 const MINUTE = 60_000
 
-/** Runs of a host that could not tell of them. */
+/** Records runs whose events stay pending because the host fails. */
 async function left(clock: FakeClock, store: Store, ...runIds: readonly string[]): Promise<void> {
   const findRun: Store['findRun'] = () => Promise.reject(new Error('dead'))
   const { sallyport } = runTestApp({ clock, store: { ...store, findRun } })
@@ -28,11 +28,11 @@ async function left(clock: FakeClock, store: Store, ...runIds: readonly string[]
   await turns()
 }
 
-/** The timer by which a worker that is started keeps its process alive. */
+/** The timer that keeps the process of a started worker alive. */
 const KEEPS_ALIVE = 1
 
 describe('a worker that is started', () => {
-  it('a started worker publishes pending run events every minute, until it is stopped', async () => {
+  it('A started worker publishes pending run events every minute, until it is stopped', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     const { worker } = runTestApp({ clock, store, sandbox: true }).sallyport
@@ -60,21 +60,21 @@ describe('a worker that is started', () => {
     await worker.stop()
   })
 
-  it('a started worker expires stale runs, and publishes their run events', async () => {
+  it('A started worker expires stale runs, and publishes their run events', async () => {
     const { sallyport, store, clock } = runTestApp({ staleAfterMs: 10 * MINUTE, sandbox: true })
     sallyport.worker.start()
     await postRun(sallyport, { runId: 'r1' })
     clock.advance(10 * MINUTE)
     await turns()
-    expect(await sallyport.runs.get('r1')).toMatchObject({ status: 'running' })
+    expect(await sallyport.runs.get({ sessionId: 's1', runId: 'r1' })).toMatchObject({ status: 'running' })
     clock.advance(MINUTE)
     await turns()
-    expect(await sallyport.runs.get('r1')).toMatchObject({ status: 'expired' })
+    expect(await sallyport.runs.get({ sessionId: 's1', runId: 'r1' })).toMatchObject({ status: 'expired' })
     expect(await reported(store)).toEqual(['run.expired r1@example.com'])
     await sallyport.worker.stop()
   })
 
-  it('maintenance has one timer, which does not keep the process alive', async () => {
+  it('Maintenance has one timer, which does not keep the process alive', async () => {
     const clock = fakeClock()
     const kept: unknown[] = []
     const watched = {
@@ -96,7 +96,7 @@ describe('a worker that is started', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('stop waits for maintenance under way, and starts no more', async () => {
+  it('worker.stop waits for maintenance under way, and starts no more', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     await left(clock, store, ...Array.from({ length: 30 }, (_, index) => `r${index}`))
@@ -124,7 +124,7 @@ describe('a worker that is started', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('stop ends after its grace, even if maintenance goes on', async () => {
+  it('worker.stop ends after its grace, even if maintenance continues', async () => {
     const runEvents: RunEvents = { 'run.failed': () => new Promise(() => {}) }
     const { sallyport, clock } = runTestApp({ runEvents })
     sallyport.worker.start()
@@ -143,7 +143,7 @@ describe('a worker that is started', () => {
 })
 
 describe('runDue', () => {
-  it('runDue does maintenance first, and delivers the resulting dispatches', async () => {
+  it('worker.runDue does maintenance first, and delivers the resulting dispatches', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     await left(clock, store, 'r1')
@@ -156,7 +156,7 @@ describe('runDue', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('runDue delivers although maintenance fails, and logs the failure', async () => {
+  it('worker.runDue delivers although maintenance fails, and logs the failure', async () => {
     const clock = fakeClock()
     const store = { ...memoryStore({ clock }), listRuns: () => Promise.reject(new TypeError('down')) }
     const a = recordingChannel()
@@ -167,7 +167,7 @@ describe('runDue', () => {
     expect(logged(app, 'run.sweep_failed')).toEqual([{ cause: 'TypeError', stack: expect.any(String) }])
   })
 
-  it('runDue reports a run that could not be expired, with its id', async () => {
+  it('worker.runDue reports a run that could not be expired, with its id', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     const thrown = new TypeError('down')
@@ -183,7 +183,7 @@ describe('runDue', () => {
     expect(onError.mock.calls).toEqual([[thrown, { operation: 'store', runId: 'r1' }]])
   })
 
-  it('runDue reports an error within a sweep under the operation that threw', async () => {
+  it('worker.runDue reports an error within a sweep under the operation that threw', async () => {
     const clock = fakeClock()
     const { worker } = runTestApp({ clock }).sallyport
     const thrown = new TypeError('no such model')
@@ -194,7 +194,7 @@ describe('runDue', () => {
     expect(onError.mock.calls).toEqual([[thrown, { operation: 'price_book', runId: 'r1' }]])
   })
 
-  it('runDue sends nothing after the worker was stopped during maintenance', async () => {
+  it('worker.runDue sends nothing after the worker was stopped during maintenance', async () => {
     const clock = fakeClock()
     let answer = (): void => {}
     const runEvents: RunEvents = {
@@ -216,7 +216,7 @@ describe('runDue', () => {
     expect(await sallyport.worker.runDue()).toMatchObject({ sent: 1 })
   })
 
-  it('two concurrent runDue calls do maintenance once', async () => {
+  it('Two concurrent runDue calls do maintenance once', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     let looks = 0
@@ -231,7 +231,7 @@ describe('runDue', () => {
     expect(looks).toBe(2)
   })
 
-  it('a concurrent runDue also delivers what was recorded since the first began', async () => {
+  it('A concurrent runDue also delivers what was recorded since the first began', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     const look = gate<void>()
@@ -259,7 +259,7 @@ describe('runDue', () => {
     expect(a.sent).toHaveLength(1)
   })
 
-  it('runDue delivers the events of a run that was just recorded, as an endpoint does after its answer', async () => {
+  it('worker.runDue delivers the events of a run that was just recorded, as an endpoint does after its answer', async () => {
     const a = recordingChannel()
     const { sallyport } = runTestApp({ channels: { a } })
     await postRun(sallyport, { runId: 'r1', status: 'failed' })
@@ -269,7 +269,7 @@ describe('runDue', () => {
 })
 
 describe('delivering after an answer', () => {
-  it('delivering after an answer does no maintenance', async () => {
+  it('Delivering after an answer does no maintenance', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     let looks = 0
@@ -290,7 +290,7 @@ describe('delivering after an answer', () => {
     expect(a.sent.map(({ to }) => to).sort()).toEqual(['left@example.com', 'r1@example.com', 'silent@example.com'])
   })
 
-  it('delivering after an answer waits for run events that are being published, and sends them', async () => {
+  it('Delivering after an answer waits for run events that are being published, and sends them', async () => {
     const answer = gate<void>()
     const runEvents: RunEvents = {
       'run.failed': async (facts) => {
@@ -311,7 +311,7 @@ describe('delivering after an answer', () => {
 })
 
 describe('in sandbox mode', () => {
-  it('in sandbox mode the events of runs are recorded, and not sent', async () => {
+  it('In sandbox mode the events of runs are recorded, and not sent', async () => {
     const a = recordingChannel()
     const { sallyport, store } = runTestApp({ channels: { a }, sandbox: true })
     await postRun(sallyport, { runId: 'r1', status: 'failed' })
@@ -323,8 +323,8 @@ describe('in sandbox mode', () => {
   })
 })
 
-describe('where there is nothing to do', () => {
-  it('without maintenance tasks the worker is returned unchanged', async () => {
+describe('without maintenance tasks', () => {
+  it('Without maintenance tasks the worker is returned unchanged', async () => {
     const clock = fakeClock()
     const { worker } = runTestApp({ clock }).sallyport
     const maintenanceTasks: MaintenanceTasks = { published: async () => {} }
@@ -336,11 +336,11 @@ describe('where there is nothing to do', () => {
     }
   })
 
-  it('stale runs are expired without run events too', async () => {
+  it('Stale runs are expired without run events too', async () => {
     const { sallyport, clock } = runTestApp({ runEvents: {}, staleAfterMs: 1_000 })
     await postRun(sallyport, { runId: 'r1' })
     clock.advance(1_001)
     await sallyport.worker.runDue()
-    expect(await sallyport.runs.get('r1')).toMatchObject({ status: 'expired' })
+    expect(await sallyport.runs.get({ sessionId: 's1', runId: 'r1' })).toMatchObject({ status: 'expired' })
   })
 })

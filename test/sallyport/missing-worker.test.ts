@@ -22,7 +22,7 @@ async function pass({ clock }: Pick<Composed<unknown>, 'clock'>, ms: number): Pr
 const missing = ({ logger }: Pick<Composed<unknown>, 'logger'>) =>
   logger.lines.filter(({ event }) => event === 'worker.missing')
 
-describe('a worker that nobody started', () => {
+describe('a missing worker', () => {
   it('worker.missing is logged once, ten seconds after the first due event was accepted', async () => {
     const app = composed(events)
     await app.sallyport.dispatch(SENT)
@@ -55,12 +55,12 @@ describe('a worker that nobody started', () => {
   })
 })
 
-describe('nothing is missed', () => {
+describe('no missing worker', () => {
   it.each<[string, (app: Composed<unknown>) => unknown]>([
     ['started', ({ sallyport }) => sallyport.worker.start()],
     ['run', ({ sallyport }) => sallyport.worker.runDue()],
-    ['run by a transport that goes on after the answer', ({ sallyport }) => sallyport.endpoints.deliver()],
-  ])('where the worker of this process was %s', async (_, work) => {
+    ['run by a transport after the answer', ({ sallyport }) => sallyport.endpoints.deliver()],
+  ])('worker.missing is not logged if the worker of this process was %s', async (_, work) => {
     for (const isBefore of [true, false]) {
       const app = composed(events)
       if (isBefore) await work(app as Composed<unknown>)
@@ -73,7 +73,7 @@ describe('nothing is missed', () => {
     }
   })
 
-  it('nothing is logged when a worker of another process has claimed, whatever happens later', async () => {
+  it('worker.missing is never logged after a worker of another process has claimed', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     const app = composed(events, { clock, store })
@@ -88,7 +88,7 @@ describe('nothing is missed', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('nothing is logged when a worker of another process put the delivery back because it lacks the channel', async () => {
+  it('worker.missing is not logged if another process requeued a delivery for lack of its channel', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     const app = composed(events, { clock, store })
@@ -101,7 +101,7 @@ describe('nothing is missed', () => {
   })
 
   it.each(['later', 'skipped'] as const)(
-    'nothing is logged for a dispatch that is not due at once: %s',
+    'worker.missing is not logged for a dispatch that is not due at once: %s',
     async (eventType) => {
       const app = composed(events)
       await app.sallyport.dispatch({ ...JANE, eventType })
@@ -111,7 +111,7 @@ describe('nothing is missed', () => {
     },
   )
 
-  it('nothing is logged in sandbox mode, and for a call with a delay', async () => {
+  it('worker.missing is not logged in sandbox mode, or for a call with a delay', async () => {
     const sandbox = composed(events, { sandbox: true })
     await sandbox.sallyport.dispatch(SENT)
     const app = composed(events)

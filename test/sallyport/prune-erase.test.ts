@@ -24,7 +24,7 @@ describe('pruning', () => {
     expect(await runs.prune({ olderThan: 2 * DAY })).toEqual({ pruned: 0 })
     expect(await runs.prune({ olderThan: DAY - 1 })).toEqual({ pruned: 5 })
     expect(await ids()).toEqual(['queued', 'running', 'waiting'])
-    expect(await runs.get('failed')).toBeUndefined()
+    expect(await runs.get({ sessionId: 's1', runId: 'failed' })).toBeUndefined()
     expect(await runs.prune({ olderThan: 0 })).toEqual({ pruned: 0 })
   })
 
@@ -38,7 +38,7 @@ describe('pruning', () => {
   })
 
   it.each<RunStatus>(['queued', 'running', 'waiting', ...ENDS, 'expired'])(
-    'can be of what is %s alone',
+    'runs.prune can be limited to the status %s',
     async (status) => {
       const { runs, ids } = await aged()
       const all = await ids()
@@ -54,7 +54,7 @@ describe('pruning', () => {
     await post(run, { token: 'other' })
     clock.advance(DAY)
     expect(await runs.prune({ olderThan: 1, tenant: 'other' })).toEqual({ pruned: 1 })
-    expect(await runs.get('r1')).toBeDefined()
+    expect(await runs.get({ sessionId: 's1', runId: 'r1' })).toBeDefined()
     await post(run, { token: 'other' })
     clock.advance(DAY)
     expect(await runs.prune({ olderThan: 1 })).toEqual({ pruned: 2 })
@@ -95,7 +95,7 @@ describe('pruning', () => {
     expect((await runs.list()).items).toEqual([])
   })
 
-  it('runs.prune keeps runs with pending run events, however many there are', async () => {
+  it('runs.prune keeps runs with pending run events, regardless of their number', async () => {
     const { runs, post, clock, store } = app()
     for (let n = 0; n < 1_200; n++) await post({ runId: `r${n}`, status: 'failed' })
     for (let n = 0; n < 600; n++)
@@ -126,7 +126,7 @@ describe('pruning', () => {
     expect(await optionProblems(() => runs.prune({} as never))).toMatchObject([{ field: 'olderThan' }])
   })
 
-  it('runs.prune throws what the store throws', async () => {
+  it('runs.prune rethrows an error of the store', async () => {
     const lost = new TypeError('connection lost')
     const fail = () => Promise.reject(lost)
     const { runs } = app((store) => ({ ...store, removeRuns: fail, erase: fail }))
@@ -152,7 +152,7 @@ describe('erasing', () => {
     expect(await sessions.get('s1')).toBeUndefined()
     expect((await sessions.timeline('s1')).items).toMatchObject([{ type: 'dispatch', dispatch: { dispatchId: 'd1' } }])
     expect((await runs.list()).items).toMatchObject([{ runId: 'r3' }])
-    expect(await runs.get('r1', { tenant: 'other' })).toBeDefined()
+    expect(await runs.get({ sessionId: 's1', runId: 'r1' }, { tenant: 'other' })).toBeDefined()
   })
 
   it('runs.erase removes the runs of a user in all sessions', async () => {
@@ -160,7 +160,7 @@ describe('erasing', () => {
     expect(await runs.erase({ userId: 'jane' })).toEqual({ erased: 2 })
     expect((await runs.list()).items).toMatchObject([{ runId: 'r2' }])
     expect(await sessions.get('s2')).toMatchObject({ runs: { total: 1 } })
-    expect(await runs.get('r1', { tenant: 'other' })).toBeDefined()
+    expect(await runs.get({ sessionId: 's1', runId: 'r1' }, { tenant: 'other' })).toBeDefined()
     expect(await runs.erase({ userId: 'jane' }, { tenant: 'other' })).toEqual({ erased: 1 })
     expect(await runs.erase({ userId: 'jane' }, { tenant: 'other' })).toEqual({ erased: 0 })
   })
@@ -203,7 +203,7 @@ describe('erasing', () => {
     null,
     undefined,
     's1',
-  ])('takes one of both, not %j', async (of) => {
+  ])('runs.erase requires either a session or a user, not %j', async (of) => {
     const { runs } = await filled()
     await optionProblems(() => runs.erase(of as never))
     expect((await runs.list()).items).toHaveLength(3)

@@ -7,7 +7,7 @@ const events = defineEvents({ one: { channels: { a: {} } }, late: { delayMs: 60_
 const JANE = { recipient: 'jane@example.com' } as const
 
 describe('pruning dispatches', () => {
-  it('dispatches.prune removes old dispatches, except those that may still send something', async () => {
+  it('dispatches.prune removes old dispatches, except those that may still send', async () => {
     const { sallyport, clock } = composed(events)
     const { dispatchId: old } = took(await sallyport.dispatch({ ...JANE, eventType: 'one' }))
     const { dispatchId: open } = took(await sallyport.dispatch({ ...JANE, eventType: 'late' }))
@@ -41,7 +41,7 @@ describe('pruning dispatches', () => {
     expect(turns.filter((timers) => timers > 0)).toHaveLength(2)
   })
 
-  it('dispatches.prune is limited to a tenant where one is given', async () => {
+  it('dispatches.prune is limited to a tenant if one is given', async () => {
     const { sallyport, clock } = composed(events)
     for (const tenant of ['t1', 't2']) await sallyport.dispatch({ ...JANE, eventType: 'one' }, { tenant })
     await sallyport.worker.runDue()

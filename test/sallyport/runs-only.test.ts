@@ -3,6 +3,8 @@ import { toFetch } from '../../src/adapters/fetch.ts'
 import { fakeClock } from '../../src/contract-tests/index.ts'
 import { createSallyport, type RunsOnlyOptions } from '../../src/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
+import { memoryRuns } from '../../src/storage/memory/memory-runs.ts'
+import { memoryTokens } from '../../src/storage/memory/memory-tokens.ts'
 
 const RUN = '/api/agents/session/run'
 
@@ -21,18 +23,21 @@ function runsHost(options: Partial<RunsOnlyOptions> = {}) {
 const run = (facts: object = {}) => ({ sessionId: 's1', run: { runId: 'r1', status: 'running', ...facts } })
 
 describe('a host that only records runs', () => {
-  it('a runs-only host records single runs and batches over HTTP, and reads them back', async () => {
+  it('A runs-only host records single runs and batches over HTTP, and reads them back', async () => {
     const { sallyport, post } = runsHost()
     await sallyport.ready()
     expect((await post(RUN, run())).status).toBe(201)
     expect((await post(`${RUN}/batch`, { runs: [run({ status: 'completed', seq: 2 })] })).status).toBe(200)
-    expect(await sallyport.runs.get('r1')).toMatchObject({ runId: 'r1', status: 'completed' })
+    expect(await sallyport.runs.get({ sessionId: 's1', runId: 'r1' })).toMatchObject({
+      runId: 'r1',
+      status: 'completed',
+    })
     expect(await sallyport.sessions.get('s1')).toMatchObject({ timeline: [{ type: 'run' }] })
     expect((await sallyport.sessions.timeline('s1')).items).toHaveLength(1)
     expect(await sallyport.budgets.check({ sessionId: 's1' })).toEqual({ allowed: true, budgets: [] })
   })
 
-  it('a runs-only host answers 404 to every dispatch', async () => {
+  it('A runs-only host answers 404 to every dispatch', async () => {
     const { sallyport, post, handler } = runsHost()
     expect(Object.keys(sallyport)).not.toContain('dispatch')
     for (const headers of [{}, { authorization: 'Bearer any' }]) {
@@ -42,18 +47,18 @@ describe('a host that only records runs', () => {
     expect((await handler(new Request('http://host/api/outbound/dispatch'))).status).toBe(404)
   })
 
-  it('the worker of a runs-only host expires stale runs, and delivers nothing', async () => {
+  it('The worker of a runs-only host expires stale runs, and delivers nothing', async () => {
     const { clock, sallyport, post } = runsHost({ staleAfterMs: 60_000 })
     await post(RUN, run())
     clock.advance(60_001)
     expect(await sallyport.worker.runDue()).toMatchObject({ attempted: 0, sent: 0 })
-    expect(await sallyport.runs.get('r1')).toMatchObject({ status: 'expired' })
+    expect(await sallyport.runs.get({ sessionId: 's1', runId: 'r1' })).toMatchObject({ status: 'expired' })
     sallyport.worker.start()
     await sallyport.worker.stop()
     expect(clock.timers).toBe(0)
   })
 
-  it('events need channels and channels need events, and a runs-only host refuses options for dispatching', () => {
+  it('Events and channels require one another, and a runs-only host refuses dispatch options', () => {
     const fault = (options: object) => {
       try {
         runsHost(options)
@@ -71,9 +76,8 @@ describe('a host that only records runs', () => {
     ])
   })
 
-  it('a runs-only host needs only a RunStore', () => {
-    const { mergeRun, findRun, listRuns, findSession, openSession, findSpend, removeRuns, erase } = memoryStore()
-    const store = { mergeRun, findRun, listRuns, findSession, openSession, findSpend, removeRuns, erase }
-    expect(() => runsHost({ store })).not.toThrow()
+  it('A runs-only host needs only a RunStore and a TokenStore', () => {
+    const { now } = Date
+    expect(() => runsHost({ store: { ...memoryRuns({ now }), ...memoryTokens({ now }) } })).not.toThrow()
   })
 })

@@ -36,7 +36,7 @@ describe('a session', () => {
     expect(session?.timeline).toEqual((await sessions.timeline('s1')).items)
   })
 
-  it('sessions.get shows totals of one instant, whatever is recorded while the rest is read', async () => {
+  it('sessions.get shows totals of one instant despite concurrent posts', async () => {
     let meanwhile = async (): Promise<unknown> => undefined
     const { post, sessions } = app((store) => ({
       ...store,
@@ -60,7 +60,7 @@ describe('a session', () => {
     expect(await sessions.get('s1', { tenant: 'other' })).toBeUndefined()
   })
 
-  it('dispatches alone create no session, but appear in its timeline', async () => {
+  it('Dispatches alone create no session, but appear in its timeline', async () => {
     const { sessions, dispatch } = app()
     await dispatch('d1')
     expect(await sessions.get('s1')).toBeUndefined()
@@ -85,7 +85,7 @@ describe('a session', () => {
     expect(session?.timeline.map(idOf)).toEqual(order.slice(-100))
   })
 
-  it('sessions.get shows only runs, or only dispatches, where the newest entries are of one kind', async () => {
+  it('sessions.get shows only runs, or only dispatches, if the newest entries are of one kind', async () => {
     const { post, dispatch, sessions, clock } = app()
     await post({ runId: 'r' })
     clock.advance(1)
@@ -125,7 +125,7 @@ describe('a session', () => {
     ])
   })
 
-  it('sessions.get keeps tenants apart', async () => {
+  it('sessions.get is scoped to its tenant', async () => {
     const { post, dispatch, sessions } = app()
     await post({ runId: 'r1', model: 'mine' })
     await post({ runId: 'r1', model: 'theirs' }, { token: 'other' })
@@ -140,7 +140,7 @@ describe('a session', () => {
       await optionProblems(() => call('s1', { tenant: 'ten ant' }))
   })
 
-  it('sessions.get throws what the store throws', async () => {
+  it('sessions.get rethrows an error of the store', async () => {
     const lost = new TypeError('connection lost')
     const fail = () => Promise.reject(lost)
     for (const broken of ['findSession', 'listRuns', 'listDispatches']) {

@@ -47,7 +47,7 @@ describe('sallyport.stop', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('after sallyport.stop the worker can be started again, and connections still close', async () => {
+  it('After sallyport.stop the worker can be started again, and connections still close', async () => {
     const { sallyport, channel } = stopping()
     await sallyport.stop()
     await sallyport.dispatch(EVENT)
@@ -65,13 +65,13 @@ describe('sallyport.stop', () => {
 
   it.each([
     ['a grace below 0', { graceMs: -1 }, 'graceMs', 'must be milliseconds from 0 on, or Infinity'],
-    ['a grace that is no number', { graceMs: Number.NaN }, 'graceMs', 'must be milliseconds from 0 on, or Infinity'],
+    ['NaN as the grace', { graceMs: Number.NaN }, 'graceMs', 'must be milliseconds from 0 on, or Infinity'],
     ['a text', { graceMs: '5000' }, 'graceMs', 'must be milliseconds from 0 on, or Infinity'],
     ['null', { graceMs: null }, 'graceMs', 'must be milliseconds from 0 on, or Infinity'],
-    ['an option that there is not', { gracems: 5 }, 'gracems', 'is not an option; near: graceMs'],
+    ['an unknown option', { gracems: 5 }, 'gracems', 'is not an option; near: graceMs'],
     ['no object', 5_000, undefined, 'must be an object of options'],
     ['null for the options', null, undefined, 'must be an object of options'],
-  ])('refuses %s, and so does the worker, and nothing is stopped', async (_, options, field, detail) => {
+  ])('sallyport.stop and worker.stop refuse %s and stop nothing', async (_, options, field, detail) => {
     const { sallyport, clock } = stopping()
     sallyport.worker.start()
     const problems = [field === undefined ? { detail } : { field, detail }]

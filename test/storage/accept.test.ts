@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { acceptance, claim, deliveriesOf, delivery, keyed, storeOn } from './storing.ts'
 
 describe('accept', () => {
-  it('a delayed delivery is due at exactly its due time', async () => {
+  it('A delayed delivery is due at exactly its due time', async () => {
     const { clock, store } = storeOn()
     await store.accept(acceptance('1', { deliveries: [delivery('x', { delayMs: 500 })] }))
     expect(await deliveriesOf(store, '1')).toMatchObject([{ status: 'queued', dueAt: clock.now() + 500 }])
@@ -23,14 +23,14 @@ describe('accept', () => {
 })
 
 describe('idempotency keys', () => {
-  it('of a thousand concurrent posts of one key exactly one is accepted', async () => {
+  it('Exactly one of a thousand concurrent posts with one key is accepted', async () => {
     const { store } = storeOn()
     const outcomes = await Promise.all(Array.from({ length: 1_000 }, (_, at) => store.accept(keyed(`${at}`))))
     expect(outcomes.filter(({ outcome }) => outcome === 'accepted')).toHaveLength(1)
     expect((await claim(store)).deliveries).toHaveLength(1)
   })
 
-  it('an idempotency key expires at exactly its own time, also after a longer one', async () => {
+  it('An idempotency key expires at exactly its own time, even after a longer one', async () => {
     const { clock, store } = storeOn()
     await store.accept(keyed('1', 'long', 'f', 10_000))
     await store.accept(keyed('2', 'short', 'f', 1_000))
@@ -44,7 +44,7 @@ describe('idempotency keys', () => {
 })
 
 describe('stored dispatches', () => {
-  it('a dispatch, a tenant and a content member can be named __proto__', async () => {
+  it('A dispatch, a tenant and a content member can be named __proto__', async () => {
     const { store } = storeOn()
     const content = JSON.parse('{"__proto__":{"a":{"b":1}},"constructor":"c"}')
     await store.accept(

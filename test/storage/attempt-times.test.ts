@@ -7,13 +7,13 @@ import { afterEvery } from './sql/host-between.ts'
 import { storeEach } from './store-each.ts'
 import { acceptance, claimOne, deliveriesOf, lease } from './storing.ts'
 
-/** So far the database's clock moves on before an answer of it is read. */
+/** The database's clock advances by this much before an answer is read. */
 const LATE_MS = 40
 
 const SQL = 'floor(extract(epoch from clock_timestamp()) * 1000)::bigint'
 
 for (const kind of (await databaseKinds()).filter(({ name }) => name === 'postgresql'))
-  describe.skipIf(kind.absent)(`attempts in ${kind.name}, whose answers come late`, () => {
+  describe.skipIf(kind.absent)(`attempts in ${kind.name}, with late answers`, () => {
     const own = storeEach(kind.open)
 
     async function databaseNow(): Promise<number> {
@@ -21,14 +21,14 @@ for (const kind of (await databaseKinds()).filter(({ name }) => name === 'postgr
       return Number(rows[0]?.now)
     }
 
-    /** The answer is read when the database's clock has moved on. */
+    /** Waits until the database's clock has advanced. */
     async function beLate(): Promise<void> {
       const until = (await databaseNow()) + LATE_MS
       while ((await databaseNow()) < until);
     }
 
     it.each([0, 1, 60_000])(
-      'an attempt that is due again after %d ms ends after it began, and not after the answer',
+      'An attempt with a retry in %d ms ends between its start and its settlement',
       async (delayMs) => {
         const store = (db: HostKysely) => sqlStore({ db, dialect: own.dialect, prefix: own.prefix, timeoutMs: 20_000 })
         await store(own.db).accept(acceptance('1'))
@@ -41,7 +41,7 @@ for (const kind of (await databaseKinds()).filter(({ name }) => name === 'postgr
         const [delivery] = (await own.other.findDispatch('default', '1'))?.deliveries ?? []
         const { startedAt = 0, endedAt = 0 } = delivery?.attemptLog[0] ?? {}
         expect(endedAt).toBeGreaterThanOrEqual(startedAt)
-        // By no more than the claim's answer took.
+        // The difference is at most the duration of the claim's answer.
         expect(endedAt).toBeLessThanOrEqual(endedBy + (begunAt - before) + 2)
         if (delayMs === 0) return
         expect(endedAt).toBeGreaterThanOrEqual(begunAt)
@@ -51,10 +51,10 @@ for (const kind of (await databaseKinds()).filter(({ name }) => name === 'postgr
   })
 
 for (const kind of await databaseKinds())
-  describe.skipIf(kind.absent)(`attempts in ${kind.name}, whose time goes on within a claim`, () => {
+  describe.skipIf(kind.absent)(`attempts in ${kind.name}, with a clock that advances within a claim`, () => {
     const own = storeEach(kind.open)
 
-    it('the attempts of one claim begin at the same instant', async () => {
+    it('The attempts of one claim begin at the same instant', async () => {
       let now = own.clock.now()
       const store = own.over(own.db, { clock: { now: () => now++ } })
       const begun = async () => (await deliveriesOf(own.other, '1'))[0]?.attemptLog[0]?.startedAt

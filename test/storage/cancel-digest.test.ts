@@ -11,7 +11,7 @@ function digesting() {
   return { clock, store, post, idsOf }
 }
 
-/** A digest of these events that is being sent. */
+/** A digest of these events, in flight. */
 async function sendingOf(...dispatchIds: readonly string[]) {
   const { clock, store, post } = digesting()
   for (const id of dispatchIds) await post(id)
@@ -27,7 +27,7 @@ const events = (...dispatchIds: readonly string[]) =>
   dispatchIds.map((dispatchId) => ({ dispatchId, eventData: { of: `${dispatchId}-a` } }))
 
 describe('cancel of a dispatch with a digest', () => {
-  it('an event that left a digest keeps the attempts until then', async () => {
+  it('An event that left a digest keeps the attempts until then', async () => {
     const { clock, store, post } = digesting()
     await post('1')
     await post('2')
@@ -41,7 +41,7 @@ describe('cancel of a dispatch with a digest', () => {
     expect(await deliveriesOf(store, '1')).toMatchObject([{ status: 'sending', attempts: 2 }])
   })
 
-  it('an event that left a full digest makes room before digests that were opened later', async () => {
+  it('An event that left a full digest makes room before digests that were opened later', async () => {
     const { store, post, idsOf } = digesting()
     for (const id of ['1', '2', '3']) await post(id, { max: 2 })
     await store.cancel('default', '1')
@@ -50,7 +50,7 @@ describe('cancel of a dispatch with a digest', () => {
     expect(await idsOf('4', '5')).toEqual(['1-a', '3-a'])
   })
 
-  it('events leave and join a digest between attempts', async () => {
+  it('Events leave and join a digest between attempts', async () => {
     const { clock, store, claimed, statuses } = await sendingOf('1', '2', '3')
     expect(await store.cancel('default', '1')).toMatchObject({ changed: [] })
     expect(await statuses()).toEqual(['sending', 'sending', 'sending'])
@@ -68,7 +68,7 @@ describe('cancel of a dispatch with a digest', () => {
     expect(await statuses()).toEqual(['cancelled', 'sending', 'cancelled'])
   })
 
-  it('a digest whose dispatches are all cancelled while it is sent is cancelled, rendered or not', async () => {
+  it('A digest whose dispatches are all cancelled while it is sent is cancelled, rendered or not', async () => {
     for (const content of [undefined, { text: 'rendered' }]) {
       const { store, claimed, statuses } = await sendingOf('1', '2')
       for (const id of ['1', '2']) expect(await store.cancel('default', id)).toMatchObject({ changed: [] })
@@ -78,7 +78,7 @@ describe('cancel of a dispatch with a digest', () => {
     }
   })
 
-  it.each(['1', '2'])('a retry by dispatch %s revokes an earlier cancel of its digest', async (id) => {
+  it.each(['1', '2'])('A retry by dispatch %s revokes an earlier cancel of its digest', async (id) => {
     for (const content of [undefined, { text: 'rendered' }]) {
       const { store, claimed, rendered, statuses } = await sendingOf('1', '2')
       if (content) await rendered()

@@ -24,7 +24,7 @@ describe('cancel of a delivery that is being sent', () => {
     return { clock, store, statuses, claimed, mine: lease(claimed) }
   }
 
-  it('a delivery cancelled while it is sent is due for the next claim when its lease ends', async () => {
+  it('A delivery cancelled while it is sent is due for the next claim when its lease ends', async () => {
     const { clock, store, mine, statuses } = await asked()
     clock.advance(1_000)
     expect(await claim(store, { a: 0 })).toMatchObject({ deliveries: [], nextDueInMs: 0 })
@@ -33,7 +33,7 @@ describe('cancel of a delivery that is being sent', () => {
     expect(await store.settle({ ...mine, to: 'sent' })).toEqual({ live: false })
   })
 
-  it('a delivery cancelled while it is sent can fail, be retried, cancelled again and sent', async () => {
+  it('A delivery cancelled while it is sent can fail, be retried, cancelled again and sent', async () => {
     const { store, mine, statuses } = await asked()
     await store.settle({ ...mine, to: 'failed', reason: 'provider_rejected', attempt })
     expect(await statuses()).toEqual(['failed', 'cancelled'])
@@ -49,7 +49,7 @@ describe('cancel of a delivery that is being sent', () => {
 
 describe('retry', () => {
   describe('route first', () => {
-    it('with the route first, a retried delivery with a spent limit is throttled when its turn comes', async () => {
+    it('With the route first, a retried delivery with a spent limit is throttled when its turn comes', async () => {
       const limits = [{ key: 'k', max: 1, windowMs: 10_000 }]
       const { clock, store, statuses } = await stored(
         [

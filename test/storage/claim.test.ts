@@ -4,7 +4,7 @@ import { acceptance, claim, claimOne, deliveriesOf, delivery, HOUR, ids, storeOn
 const NOTHING = { deliveries: [], expired: [] }
 
 describe('claim', () => {
-  it('claim hands out the oldest due delivery first over all named channels', async () => {
+  it('claim returns the oldest due delivery first over all named channels', async () => {
     const { clock, store } = storeOn()
     for (const [id, channel] of Object.entries({ 1: 'b', 2: 'a', 3: 'c', 4: 'b' })) {
       await store.accept(acceptance(id, { deliveries: [delivery(id, { channel, concurrencyKey: id })] }))
@@ -13,7 +13,7 @@ describe('claim', () => {
     expect(ids((await claim(store, { a: 9, b: 9, c: 9 })).deliveries)).toEqual(['1', '2', '3', '4'])
   })
 
-  it('a channel with the limit 0 counts for nextDueInMs to the millisecond', async () => {
+  it('A channel with the limit 0 counts for nextDueInMs to the millisecond', async () => {
     const { clock, store } = storeOn()
     await store.accept(acceptance('1', { deliveries: [delivery('x', { delayMs: 7 })] }))
     expect(await claim(store, { a: 0 })).toEqual({ ...NOTHING, nextDueInMs: 7 })
@@ -22,6 +22,14 @@ describe('claim', () => {
     expect(await claim(store, { a: 0, b: 9 })).toMatchObject({ deliveries: [{ deliveryId: 'y' }], nextDueInMs: 0 })
     expect(await claim(store, { a: 0, b: 9 })).toEqual({ ...NOTHING, nextDueInMs: 0 })
     expect(await claim(store, { b: 9 })).toEqual({ ...NOTHING, nextDueInMs: 30_000 })
+  })
+
+  it('nextDueInMs is absent when nothing is queued or leased', async () => {
+    const { store } = storeOn()
+    await store.accept(acceptance('1', { deliveries: [delivery('x')] }))
+    const { deliveryId, fence } = await claimOne(store)
+    await store.settle({ deliveryId, fence, to: 'sent', attempt: { outcome: 'sent' } })
+    expect(await claim(store)).toEqual(NOTHING)
   })
 
   it('nextDueInMs counts only the channels that a claim names', async () => {
@@ -63,7 +71,7 @@ describe('claim', () => {
     expect(await claim(store, { a: 1 })).toMatchObject({ deliveries: [{}], nextDueInMs: 29_990 })
   })
 
-  it('concurrent claims hand out each delivery once', async () => {
+  it('Concurrent claims return each delivery once', async () => {
     const { store } = storeOn()
     for (let at = 0; at < 200; at++) await store.accept(acceptance(`${at}`))
     const claims = await Promise.all(Array.from({ length: 50 }, () => claim(store, { a: 7 })))
@@ -77,7 +85,7 @@ describe('expiry', () => {
   const route = 'first'
   const pair = (rest = {}) => [delivery('x', rest), delivery('y', { channel: 'b', status: 'held' })]
 
-  it('a delivery and the held one behind it expire at exactly the expiry', async () => {
+  it('A delivery and the held one behind it expire at exactly the expiry', async () => {
     const { clock, store } = storeOn()
     await store.accept(acceptance('1', { route, deliveries: pair() }, { expiresInMs: 1_000 }))
     clock.advance(999)
@@ -96,7 +104,7 @@ describe('expiry', () => {
     expect(await claim(store, { a: 9, b: 9 })).toEqual(NOTHING)
   })
 
-  it('a delivery of an unnamed channel expires behind one that expires later', async () => {
+  it('A delivery of an unnamed channel expires behind one that expires later', async () => {
     const { clock, store } = storeOn()
     for (const [id, expiresInMs] of Object.entries({ 1: 100, 2: 10 })) {
       await store.accept(acceptance(id, {}, { expiresInMs }))
@@ -106,7 +114,7 @@ describe('expiry', () => {
     expect(ids((await claim(store, {})).expired)).toEqual(['1-a', '2-a'])
   })
 
-  it('expired deliveries hide no due ones before and after them', async () => {
+  it('Expired deliveries hide no due deliveries before or after them', async () => {
     const { clock, store } = storeOn()
     for (const [id, expiresInMs] of Object.entries({ 1: HOUR, 2: 10, 3: HOUR, 4: 10, 5: HOUR })) {
       await store.accept(acceptance(id, {}, { expiresInMs }))
@@ -121,7 +129,7 @@ describe('expiry', () => {
   })
 
   it.each(['a', 'gone'])(
-    'a claim expires at most a thousand deliveries of channel %s, and says that there are more',
+    'A claim expires at most a thousand deliveries of channel %s, and reports that more remain',
     async (channel) => {
       const { clock, store } = storeOn()
       for (let at = 0; at < 1_500; at++) {

@@ -12,33 +12,36 @@ import type { DialectName } from '../../src/storage/sql/connection/dialects.ts'
 import { freePort } from '../support/free-port.ts'
 import { keptStatements } from '../support/kept-statements.ts'
 
-/** How a test connects. */
+/** Options of a connection. */
 export interface ConnectOptions {
-  /** At most so many at a time. Default: 5; SQLite has one. */
+  /** Size of the pool. Default: 5; SQLite has one. */
   readonly connections?: number
-  /** Told of every statement. */
+  /** Called for every statement. */
   readonly log?: Logger
 }
 
-/** A database that tests have to themselves. */
+/** A database for one test file. */
 export interface TestDatabase {
   readonly dialect: DialectName
-  /** Another connection, or pool, to it: as another process has it. */
+  /** Opens another connection or pool, like another process. */
   // biome-ignore lint/suspicious/noExplicitAny: it is of any tables.
   connect(options?: ConnectOptions): Kysely<any>
-  /** Lets go of everything. */
+  /** Releases all resources. */
   close(): Promise<void>
 }
 
-/** A kind of database that tests are run on. */
+/** A kind of database that tests run on. */
 export interface DatabaseKind {
   readonly name: DialectName
-  /** Why it cannot be used here; absent where it can. */
+  /** The reason why it is not available; absent if it is. */
   readonly absent?: string
   open(): Promise<TestDatabase>
 }
 
-/** MariaDB is no package of the registry: it is there, or the reason is printed; with `SALLYPORT_REQUIRE_SERVICES=1` it has to be. */
+/**
+ * MariaDB is not in the registry. If it is missing, the reason is printed, or with `SALLYPORT_REQUIRE_SERVICES=1` the
+ * run fails.
+ */
 export async function databaseKinds(): Promise<readonly DatabaseKind[]> {
   const absent = (await answers(3306)) ? undefined : 'no MariaDB answers on 127.0.0.1:3306'
   if (absent && process.env.SALLYPORT_REQUIRE_SERVICES === '1') throw new Error(`required for these tests: ${absent}`)
@@ -69,8 +72,8 @@ export async function openSqlite(): Promise<TestDatabase> {
 }
 
 /**
- * Two handles of one process must not wait for one another within SQLite, which would hold up both: a statement that found the
- * database busy is run again.
+ * Two handles of one process must not wait for each other within SQLite, which would block both: a statement that finds
+ * the database busy runs again.
  */
 function openFile(path: string): SqliteDatabase {
   const database = new Database(path, { timeout: 0 })
@@ -80,27 +83,27 @@ function openFile(path: string): SqliteDatabase {
 
 interface Cluster {
   readonly port: number
-  /** Stops it, and removes what it kept. */
+  /** Stops the server and removes its data. */
   remove(): Promise<void>
 }
 
-/** One PostgreSQL for a test file, from the registry; in a benchmark, for its process. */
+/** One PostgreSQL for a test file or for the process of a benchmark, from the registry. */
 let cluster: Promise<Cluster> | undefined
 
-// Of a worker that is to end, vitest waits for no more than its hooks: what is left to the end of the process may be cut short.
+// At the end of a worker, vitest waits only for its hooks; other clean-up may be cut short.
 if (process.env.VITEST) {
   const { afterAll } = await import('vitest')
   afterAll(stopDatabases)
 }
 
-/** Stops what was started for this process: without it a benchmark does not end. */
+/** Stops the servers of this process; otherwise a benchmark does not end. */
 export async function stopDatabases(): Promise<void> {
   await (await cluster)?.remove()
 }
 
 async function startPostgres(): Promise<Cluster> {
   const port = await freePort()
-  // It makes the folder itself, since as root it runs as another user, and removes it when it is stopped or the process ends.
+  // The server makes the folder itself, because as root it runs as another user. It removes the folder when it stops.
   const server = new EmbeddedPostgres({
     databaseDir: join(tmpdir(), `sallyport-pg-${randomUUID()}`),
     port,

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { NewDelivery, NewDigest, NewDispatch } from '../../src/ports/dispatch-store.ts'
 import { openDigests } from '../../src/storage/memory/dispatch-indexes.ts'
 import { dispatchRow } from '../../src/storage/rules/dispatch-rows.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { acceptance, claim, claimOne, deliveriesOf, digested, lease, storeOn } from './storing.ts'
 
 function digesting() {
@@ -18,7 +19,7 @@ function digesting() {
 }
 
 describe('digests', () => {
-  it('a digest takes events until exactly its due time', async () => {
+  it('A digest takes events until exactly its due time', async () => {
     const { clock, post, idsOf } = digesting()
     await post('1')
     clock.advance(999)
@@ -28,7 +29,7 @@ describe('digests', () => {
     expect(await idsOf('1', '2', '3')).toEqual(['1-a', '1-a', '3-a'])
   })
 
-  it('a digest expires with its last event, to the millisecond', async () => {
+  it('A digest expires with its last event, to the millisecond', async () => {
     const { clock, store, post } = digesting()
     await store.accept(acceptance('1', { deliveries: [digested('1-a')] }, { expiresInMs: 500 }))
     clock.advance(1_000)
@@ -55,7 +56,7 @@ describe('openDigests', () => {
   }
 
   it('openDigests holds exactly the digests that take events', () => {
-    const digests = openDigests()
+    const digests = openDigests(fakeClock())
     const row = opened('x')
     for (const [change, size] of [
       [{}, 1],
@@ -73,11 +74,14 @@ describe('openDigests', () => {
   })
 
   it('openDigests removes a digest that is found due', () => {
-    const digests = openDigests()
+    const clock = fakeClock()
     const row = opened('x')
+    row.wakeAt = clock.now() + 1
+    const digests = openDigests(clock)
     digests.update(row)
-    expect(digests.find(opened('y'), row.wakeAt - 1)).toBe(row)
-    expect(digests.find(opened('y'), row.wakeAt)).toBeUndefined()
+    expect(digests.find(opened('y'))).toBe(row)
+    clock.advance(1)
+    expect(digests.find(opened('y'))).toBeUndefined()
     expect(digests.size).toBe(0)
   })
 })

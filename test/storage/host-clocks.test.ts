@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import type { DispatchStore } from '../../src/ports/dispatch-store.ts'
 import type { RunStore } from '../../src/ports/run-store.ts'
+import type { TokenStore } from '../../src/ports/token-store.ts'
 import { randomIds } from '../../src/runtime/random-ids.ts'
 import { createSallyport } from '../../src/sallyport/create-sallyport.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
@@ -11,7 +12,7 @@ import { fakeClock } from '../support/fake-clock.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
 import { databaseKinds, type TestDatabase } from './databases.ts'
 
-type Store = DispatchStore & RunStore
+type Store = DispatchStore & RunStore & TokenStore
 
 type Host = ReturnType<typeof hostOf>
 
@@ -20,7 +21,7 @@ const PRINCIPAL = { id: 'app', tenant: 'default' }
 const START = Date.UTC(2026, 10, 21, 8)
 const events = defineEvents({ e: { channels: { a: {} } } })
 
-/** A host whose clock is wrong by so much, with ids of that clock. */
+/** A host whose clock is wrong by this much, with ids from that clock. */
 function hostOf(store: Store, wrongByMs: number) {
   const clock = fakeClock(START + wrongByMs)
   return createSallyport({
@@ -29,7 +30,7 @@ function hostOf(store: Store, wrongByMs: number) {
   })
 }
 
-/** The stores of two processes on the same data, and what moves the clock that both go by. */
+/** The stores of two processes on the same data, and control of their clock. */
 interface Opened {
   readonly stores: readonly [Store, Store]
   advance(ms: number): void
@@ -69,7 +70,7 @@ for (const { name, absent, open } of places)
     }, 60_000)
     afterAll(() => opened.close())
 
-    it('dispatches are dated and ordered by the clock of the store', async () => {
+    it('Dispatches are dated and ordered by the clock of the store', async () => {
       const ids: string[] = []
       const at: string[] = []
       for (let turn = 0; turn < 6; turn++) {
@@ -98,7 +99,7 @@ for (const { name, absent, open } of places)
       expect(await hosts[0].dispatches.prune({ olderThan: HOUR / 2 })).toEqual({ pruned: 0 })
     })
 
-    it('runs are ordered by the clock of the store, and keep the instants that agents report', async () => {
+    it('Runs are ordered by the clock of the store, and keep the instants that agents report', async () => {
       const startedAt = '2026-11-20T08:00:00.000Z'
       const runIds = ['z', 'm', 'a', 'b']
       for (const [turn, runId] of runIds.entries()) {

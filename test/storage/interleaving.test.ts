@@ -8,7 +8,7 @@ import { acceptance, delivery, digested } from './storing.ts'
 describe('writes of another process between read and write', () => {
   const own = storeEach(openPostgresql)
 
-  /** A store in whose way the own.other one comes. */
+  /** A store during whose call another one interferes. */
   function interrupted(statement: RegExp, happen: () => Promise<unknown>): DispatchStore {
     return own.over(afterOnce(own.db, statement, happen))
   }
@@ -16,7 +16,7 @@ describe('writes of another process between read and write', () => {
   const keyedFor = (ttlMs: number) => ({ idempotency: { key: 'k', fingerprint: 'f', ttlMs } })
   const nothingIn = { limits: { none: 1 }, leaseMs: 1_000, busy: [] }
 
-  it('a key that expires and is used again between read and write is accepted once', async () => {
+  it('A key that expires and is used again between read and write is accepted once', async () => {
     await own.other.accept(acceptance('old', {}, keyedFor(30)))
     own.clock.advance(31)
     const slow = interrupted(/idempotency_keys" as k where/, async () => {
@@ -27,7 +27,7 @@ describe('writes of another process between read and write', () => {
     expect(await own.other.findDispatch('default', 'late')).toBeUndefined()
   })
 
-  it('a limit that expires and is counted again between read and write holds', async () => {
+  it('A limit that expires and is counted again between read and write holds', async () => {
     const limited = (id: string, windowMs: number) =>
       acceptance(id, { deliveries: [delivery(`${id}-a`, { limits: [{ key: 'l', max: 1, windowMs }] })] })
     await own.other.accept(limited('old', 60))
@@ -41,7 +41,7 @@ describe('writes of another process between read and write', () => {
     expect(late?.deliveries).toMatchObject([{ status: 'skipped', reason: 'throttled' }])
   })
 
-  it('a digest that loses both events concurrently is not sent', async () => {
+  it('A digest that loses both events concurrently is not sent', async () => {
     for (const id of ['B', 'A']) await own.other.accept(acceptance(id, { deliveries: [digested(`${id}-a`)] }))
     const slow = interrupted(/e\.delivery_id = g\.delivery_id/, () => own.other.cancel('default', 'B'))
     await slow.cancel('default', 'A')
@@ -51,7 +51,7 @@ describe('writes of another process between read and write', () => {
     expect((await own.other.claim({ ...nothingIn, limits: { a: 9 } })).deliveries).toEqual([])
   })
 
-  it('a write between read and removal does not end the removal early', async () => {
+  it('A write between read and removal does not end the removal early', async () => {
     for (const at of [1, 2, 3, 4, 5, 6])
       await own.other.accept(acceptance(`${at}`, { deliveries: [delivery(`${at}-a`, { status: 'failed' })] }))
     own.clock.advance(10)

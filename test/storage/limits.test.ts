@@ -21,7 +21,7 @@ function counting() {
 }
 
 describe('a limit', () => {
-  it('lets through what fits into any window, and throttles the rest', async () => {
+  it('A limit allows its maximum in any window, and throttles the rest', async () => {
     const { clock, statuses } = counting()
     expect(await statuses([limit(2)])).toEqual(['queued'])
     clock.advance(600)
@@ -37,7 +37,7 @@ describe('a limit', () => {
     expect(await statuses([limit(2)])).toEqual(['queued'])
   })
 
-  it('answers with what was throttled', async () => {
+  it('accept answers with throttled deliveries as skipped', async () => {
     const { store } = storeOn()
     const deliveries = [delivery('x', { limits: [limit(1)] }), delivery('y', { limits: [limit(1)] })]
     expect(await store.accept(acceptance('1', { deliveries }))).toMatchObject({
@@ -45,7 +45,7 @@ describe('a limit', () => {
     })
   })
 
-  it('belongs to a tenant and a key', async () => {
+  it('A limit belongs to a tenant and a key', async () => {
     const { statuses } = counting()
     expect(await statuses([limit(1)])).toEqual(['queued'])
     expect(await statuses([limit(1, 'other')])).toEqual(['queued'])
@@ -53,14 +53,14 @@ describe('a limit', () => {
     expect(await statuses([limit(1)])).toEqual(['throttled'])
   })
 
-  it('is not counted when another of the same delivery is spent', async () => {
+  it('A limit is not counted if another limit of the same delivery is spent', async () => {
     const { statuses } = counting()
     await statuses([limit(1, 'spent')])
     expect(await statuses([limit(1, 'free'), limit(1, 'spent')])).toEqual(['throttled'])
     expect(await statuses([limit(1, 'free')])).toEqual(['queued'])
   })
 
-  it('counts a message once, however often it is named', async () => {
+  it('A message with one limit key twice counts once', async () => {
     const { clock, statuses } = counting()
     expect(await statuses([limit(2), limit(3)])).toEqual(['queued'])
     expect(await statuses([limit(2)])).toEqual(['queued'])
@@ -71,7 +71,7 @@ describe('a limit', () => {
     expect(await statuses([limit(1, 'm')])).toEqual(['throttled'])
   })
 
-  it('may be raised, or have its window lengthened, and goes on counting what it knows', async () => {
+  it('A limit with a raised maximum or a longer window keeps its earlier counts', async () => {
     const { clock, statuses } = counting()
     await statuses([limit(1, 'l', 100)])
     for (const found of ['queued', 'queued', 'throttled']) expect(await statuses([limit(3)])).toEqual([found])
@@ -81,7 +81,7 @@ describe('a limit', () => {
     expect(await statuses([limit(3)])).toEqual(['queued'])
   })
 
-  it('is not counted by a replay, or by what is not queued', async () => {
+  it('Neither replays nor deliveries that are not queued count towards a limit', async () => {
     const { store } = storeOn()
     const limits = [limit(1)]
     const { idempotency } = keyed('1')
@@ -98,7 +98,7 @@ describe('a limit', () => {
     expect(await deliveriesOf(store, '4')).toMatchObject([{ status: 'queued' }])
   })
 
-  it('with the route first, lets the next one have its turn at once, when that one was to have it', async () => {
+  it('With the route first, the next delivery is queued at once in place of a throttled one', async () => {
     const { clock, store, statuses } = counting()
     const deliveries = [
       delivery('x', { limits: [limit(1)], delayMs: 70 }),
@@ -118,7 +118,7 @@ describe('a limit', () => {
     ])
   })
 
-  it('does not wake what is held with the route all', async () => {
+  it('With the route all, a throttled delivery does not promote held ones', async () => {
     const { store, statuses } = counting()
     await statuses([limit(1)])
     const deliveries = [delivery('x', { limits: [limit(1)] }), delivery('y', { status: 'held' })]
@@ -126,7 +126,7 @@ describe('a limit', () => {
     expect(await deliveriesOf(store, 'all')).toMatchObject([{ status: 'skipped' }, { status: 'held' }])
   })
 
-  it('counts a held delivery when it is promoted, and only the first time', async () => {
+  it('A held delivery counts when it is promoted, and only the first time', async () => {
     const { clock, store, statuses } = counting()
     const limits = [limit(2, 'l', HOUR)]
     const deliveries = [delivery('x'), delivery('y', { channel: 'b', status: 'held', limits })]
@@ -144,7 +144,7 @@ describe('a limit', () => {
     expect(await deliveriesOf(store, 'first')).toMatchObject([{ status: 'failed' }, { status: 'queued' }])
   })
 
-  it('of what is held is not changed by changing what was given', async () => {
+  it('A later change of the given limits does not change those of a held delivery', async () => {
     const { store, statuses } = counting()
     const limits = [{ key: 'l', max: 1, windowMs: HOUR }]
     await statuses(limits)
@@ -158,7 +158,7 @@ describe('a limit', () => {
     })
   })
 
-  it('lets through as many as a count of all times does', () => {
+  it('Limits allow exactly what a count of all times allows', () => {
     const take = fc.record({ ms: fc.integer({ min: 0, max: 40 }), keys: fc.subarray([0, 1, 2], { minLength: 1 }) })
     const limits = [limit(1, 'a', 30), limit(3, 'b', 100), limit(2, 'c', 7)]
     fc.assert(

@@ -13,7 +13,7 @@ async function listing() {
 }
 
 describe('listDispatches', () => {
-  it('a list with the oldest first continues with dispatches that are added between its pages', async () => {
+  it('A list with the oldest first continues with dispatches added between its pages', async () => {
     const { store, ids, list } = await listing()
     for (const id of ['1', '2', '3', '4']) await store.accept(acceptance(id, { sessionId: id === '2' ? 's2' : 's1' }))
     expect(await ids({ first: 'oldest' })).toEqual(['1', '2', '3', '4'])
@@ -26,7 +26,7 @@ describe('listDispatches', () => {
   })
 
   it.each([{}, { eventType: 'e' }])(
-    'pages of %j are full and stay complete while dispatches are added',
+    'Pages of %j are full and stay complete while dispatches are added',
     async (query) => {
       const { store, list } = await listing()
       const add = async (from: number, to: number) => {
@@ -51,7 +51,7 @@ describe('listDispatches', () => {
     },
   )
 
-  it('a page with one filter is full behind 12,000 newer dispatches', async () => {
+  it('A page with one filter is full behind 12,000 newer dispatches', async () => {
     const { store, clock, list } = await listing()
     const deliveries = [delivery('x', { status: 'failed' })]
     await store.accept(acceptance('wanted', { deliveries, recipient: 'r', sessionId: 's' }))
@@ -65,7 +65,7 @@ describe('listDispatches', () => {
     expect((await list({ since: later, first: 'oldest', limit: 5 })).ids).toEqual(['0', '1', '2', '3', '4'])
   })
 
-  it('a page with several filters ends early when very little fits, and its cursor continues', async () => {
+  it('A page with several filters ends early when few rows match, and its cursor continues', async () => {
     const { store, list } = await listing()
     await store.accept(acceptance('wanted', { deliveries: [] }))
     for (let at = 0; at < 12_000; at++) await store.accept(acceptance(`${at}`, { eventType: 'other', deliveries: [] }))
@@ -75,7 +75,7 @@ describe('listDispatches', () => {
     expect(await list({ ...query, cursor: nextCursor })).toEqual({ ids: ['wanted'], nextCursor: undefined })
   })
 
-  it('a list has no next page after the last dispatch that fits', async () => {
+  it('A list has no next page after the last dispatch that matches', async () => {
     const { store, list } = await listing()
     await store.accept(acceptance('0', { eventType: 'other' }))
     for (const id of ['1', '2']) await store.accept(acceptance(id))

@@ -18,7 +18,7 @@ const ODD: Readonly<Record<string, unknown>> = {
 
 type Read = (host: Sallyport, value: never) => unknown
 
-/** Every read and every argument of it that names something stored, by the name that an error has to give. */
+/** Every read with each argument that names stored data, and the name that its error must contain. */
 const READS: readonly (readonly [call: string, name: string, read: Read])[] = [
   ['dispatches.get', 'dispatchId', (host, value) => host.dispatches.get(value)],
   ['dispatches.cancel', 'dispatchId', (host, value) => host.dispatches.cancel(value)],
@@ -27,7 +27,8 @@ const READS: readonly (readonly [call: string, name: string, read: Read])[] = [
   ['dispatches.list', 'sessionId', (host, value) => host.dispatches.list({ sessionId: value })],
   ['dispatches.list', 'eventType', (host, value) => host.dispatches.list({ eventType: value })],
   ['dispatches.list', 'recipient', (host, value) => host.dispatches.list({ recipient: value })],
-  ['runs.get', 'runId', (host, value) => host.runs.get(value)],
+  ['runs.get', 'runId', (host, value) => host.runs.get({ sessionId: 's1', runId: value })],
+  ['runs.get', 'sessionId', (host, value) => host.runs.get({ sessionId: value, runId: 'r1' })],
   ...['sessionId', 'provider', 'model', 'userId', 'tag'].flatMap((name): (readonly [string, string, Read])[] => [
     ['runs.list', name, (host, value) => host.runs.list({ [name]: value })],
     ['runs.export', name, async (host, value) => host.runs.export({ [name]: value })],
@@ -42,7 +43,7 @@ const READS: readonly (readonly [call: string, name: string, read: Read])[] = [
 ]
 
 function testReads(open: () => Promise<Sallyport>): void {
-  it.each(READS)('%s says that its %s cannot be, before a store is asked', async (call, name, read) => {
+  it.each(READS)('%s refuses invalid values of %s before it calls the store', async (call, name, read) => {
     const host = await open()
     for (const [what, value] of Object.entries(ODD)) {
       const thrown: unknown = await Promise.resolve(value)
@@ -58,11 +59,11 @@ function testReads(open: () => Promise<Sallyport>): void {
     }
   })
 
-  it('reads accept ids with unusual characters', async () => {
+  it('Reads accept ids with unusual characters', async () => {
     const host = await open()
     for (const id of ['x'.repeat(2_048), "'; drop table x", '😀', '\u0001', '%', '\\']) {
       expect(await host.dispatches.get(id)).toBeUndefined()
-      expect(await host.runs.get(id)).toBeUndefined()
+      expect(await host.runs.get({ sessionId: id, runId: id })).toBeUndefined()
       expect((await host.dispatches.list({ recipient: id })).items).toEqual([])
       expect((await host.runs.list({ tag: id })).items).toEqual([])
     }

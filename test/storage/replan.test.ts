@@ -31,7 +31,7 @@ describe('replan in SQL', () => {
     expect(await sources()).toHaveLength(1)
   })
 
-  it('only a replan reads plan sources', async () => {
+  it('Only a replan reads plan sources', async () => {
     const texts: string[] = []
     const counting = hostBetween(own.db, <Row>(query: CompiledQuery<Row>) => {
       texts.push(query.sql)
@@ -47,14 +47,14 @@ describe('replan in SQL', () => {
     expect(texts.join()).not.toContain('plan_sources')
   })
 
-  it('replanning the last failed delivery removes the plan source', async () => {
+  it('Replanning the last failed delivery removes the plan source', async () => {
     await own.other.accept(failed())
     const { version = 0 } = (await own.other.findReplannable('default', '1')) ?? {}
     await own.other.replan('default', '1', version, [delivery('x')], OPTIONS)
     expect(await sources()).toEqual([])
   })
 
-  it('removing a dispatch removes its plan source, also without a failure in host code', async () => {
+  it('Removing a dispatch removes its plan source, also without a failure in host code', async () => {
     const skipped = delivery('x', { status: 'skipped', reason: 'condition_false' })
     await own.other.accept(acceptance('1', { deliveries: [skipped], source: SOURCE }))
     expect(await sources()).toHaveLength(1)

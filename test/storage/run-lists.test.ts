@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { RunState, RunStatus } from '../../src/model/run.ts'
+import type { RunReport, RunStatus } from '../../src/model/run.ts'
 import type { RunQuery, RunStore } from '../../src/ports/run-store.ts'
 import { memoryRuns } from '../../src/storage/memory/memory-runs.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -14,12 +14,12 @@ interface Reported {
 
 async function put(store: RunStore, runId: string, reported: Reported = {}): Promise<void> {
   const { tenant = 't', sessionId = 's', status = 'running', tags = [], pending = false } = reported
-  const state = { ...EMPTY, runId, sessionId, status, tags }
+  const state = { runId, sessionId, application: { ...EMPTY, status, tags } }
   const derived = { ended: [], pending: pending ? (['failed'] as const) : [] }
   await store.mergeRun({ tenant, sessionId, runId }, () => ({ result: undefined, state, derived }))
 }
 
-const EMPTY: Omit<RunState, 'runId' | 'sessionId'> = {
+const EMPTY: RunReport = {
   seq: -1,
   earliest: {},
   counts: {},
@@ -35,7 +35,7 @@ async function list(store: RunStore, query: Partial<RunQuery>): Promise<{ ids: s
 }
 
 describe('listRuns', () => {
-  it('paging through runs stays complete while runs are added, ended and removed', async () => {
+  it('Paging through runs stays complete while runs are added, ended and removed', async () => {
     const clock = fakeClock()
     const store = memoryRuns(clock)
     for (let at = 0; at < 12; at++) await put(store, `${at}`)
@@ -52,7 +52,7 @@ describe('listRuns', () => {
     expect(await list(store, { ...query, cursor: second.cursor })).toEqual({ ids: [], cursor: undefined })
   })
 
-  it('a list of runs has no next page after the last run that fits', async () => {
+  it('A list of runs has no next page after the last run that matches', async () => {
     const store = memoryRuns(fakeClock())
     for (const id of ['1', '2']) await put(store, id, { tags: ['a'] })
     await put(store, '3')
@@ -62,7 +62,7 @@ describe('listRuns', () => {
   })
 
   it.each(['oldest', 'newest'] as const)(
-    'ends a page early when very little fits, the %s first, and goes on',
+    'A page of runs ends early when few match, the %s first, and its cursor continues',
     async (first) => {
       const store = memoryRuns(fakeClock())
       await put(store, 'oldest', { tags: ['a'] })
@@ -76,7 +76,7 @@ describe('listRuns', () => {
     },
   )
 
-  it('a list finds open runs and runs with pending events behind many others', async () => {
+  it('A list finds open runs and runs with pending events behind many others', async () => {
     const store = memoryRuns(fakeClock())
     for (let at = 0; at < 12_000; at++) await put(store, `${at}`, { status: 'completed', tenant: `t${at % 3}` })
     await put(store, 'open')
@@ -90,7 +90,7 @@ describe('listRuns', () => {
     expect(await list(store, { tenant: 'nobody', status: ['running'] })).toEqual({ ids: [], cursor: undefined })
   })
 
-  it('an empty filter text and an empty list of statuses fit no run', async () => {
+  it('An empty filter text and an empty list of statuses match no run', async () => {
     const store = memoryRuns(fakeClock())
     await put(store, 'r', { tags: ['a'] })
     for (const query of [{ provider: '' }, { model: '' }, { userId: '' }, { tag: '' }, { status: [] }])
@@ -98,7 +98,7 @@ describe('listRuns', () => {
   })
 
   it.each(['', 'x', '-1', '1.5', '999999999999999', '__proto__'])(
-    'takes the cursor %j without harm',
+    'A list of runs tolerates the invalid cursor %j',
     async (cursor) => {
       const store = memoryRuns(fakeClock())
       await put(store, 'r')

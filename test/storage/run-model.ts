@@ -1,11 +1,11 @@
 import type { DerivedRunData, RunFailure, RunState } from '../../src/model/run.ts'
 import { facetsOf } from '../../src/model/run-facets.ts'
 import type { Spend, Totals } from '../../src/model/totals.ts'
-import type { MergeDecision, RemovalQuery, RunKey, RunQuery } from '../../src/ports/run-store.ts'
+import type { MergeDecision, MergeKey, RemovalQuery, RunKey, RunQuery } from '../../src/ports/run-store.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** A run, as the contract of the store has it. */
+/** A run in the model of a store. */
 export interface ModelRun {
   readonly tenant: string
   state: RunState
@@ -14,7 +14,7 @@ export interface ModelRun {
   updatedAt: number
   lastSeenAt: number
   revision: number
-  /** Grows with every run that is created. */
+  /** Increases with every created run. */
   readonly order: number
 }
 
@@ -26,7 +26,7 @@ export interface ModelSession {
   failures: readonly RunFailure[]
 }
 
-/** Something that was added to a sum: sums are worked out when they are looked at. */
+/** One addend of a sum; sums are computed when read. */
 type Added =
   | { readonly to: 'session'; readonly tenant: string; readonly id: string; readonly add: Totals }
   | {
@@ -38,23 +38,24 @@ type Added =
     }
   | { readonly to: 'user'; readonly tenant: string; readonly id: string; readonly day: number; readonly add: Spend }
 
-/** What is above a run. */
+/** An ancestor of a run. */
 export interface ModelAncestor {
   readonly runId: string
   readonly run: ModelRun | undefined
   readonly descendants: readonly Totals[]
 }
 
-/** What a run store must come to, over plain arrays: slow, and easy to believe. */
+/** A model of a run store over plain arrays: slow and simple. */
 export interface RunModel {
   readonly runs: readonly ModelRun[]
-  run(tenant: string, runId: string): ModelRun | undefined
+  run(key: RunKey): ModelRun | undefined
   session(tenant: string, sessionId: string): ModelSession | undefined
-  /** What was added to the session; below the run; to the user's spend from that day on. */
+  /** The addends of the session, of the run's descendants, and of the user's spend from that day on. */
   sessionSum(tenant: string, sessionId: string): readonly Totals[]
   descendantSum(tenant: string, sessionId: string, runId: string): readonly Totals[]
   spendSum(tenant: string, userId: string, sinceDay: number): readonly Spend[]
-  ancestors(key: RunKey): readonly ModelAncestor[]
+  /** The ancestors from the stored parent, and those from another parent in the key. */
+  ancestors(key: MergeKey): { readonly counted: readonly ModelAncestor[]; readonly named?: readonly ModelAncestor[] }
   merge(key: RunKey, decision: MergeDecision<unknown>): ModelRun | undefined
   open(tenant: string, sessionId: string): ModelSession
   fits(run: ModelRun, query: Omit<RunQuery, 'limit'>): boolean
@@ -70,8 +71,8 @@ export function runModel(now: () => number): RunModel {
   let added: Added[] = []
   let created = 0
 
-  const findRun = (tenant: string, runId: string): ModelRun | undefined =>
-    runs.find((run) => run.tenant === tenant && run.state.runId === runId)
+  const findRun = ({ tenant, sessionId, runId }: RunKey): ModelRun | undefined =>
+    runs.find(({ tenant: of, state }) => of === tenant && state.sessionId === sessionId && state.runId === runId)
   const findSession = (tenant: string, sessionId: string): ModelSession | undefined =>
     sessions.find((session) => session.tenant === tenant && session.sessionId === sessionId)
   const descendantSum = (tenant: string, sessionId: string, runId: string): readonly Totals[] =>
@@ -94,6 +95,18 @@ export function runModel(now: () => number): RunModel {
     return run
   }
 
+  function ancestorsFrom(first: string | undefined, { tenant, sessionId }: RunKey): ModelAncestor[] {
+    const ancestors: ModelAncestor[] = []
+    for (let next = first; next !== undefined && ancestors.length < 32; ) {
+      const id: string = next
+      if (ancestors.some((one) => one.runId === id)) break
+      const run = findRun({ tenant, sessionId, runId: id })
+      ancestors.push({ runId: id, run, descendants: descendantSum(tenant, sessionId, id) })
+      next = run && parentOf(run)
+    }
+    return ancestors
+  }
+
   return {
     get runs() {
       return runs
@@ -110,21 +123,12 @@ export function runModel(now: () => number): RunModel {
         one.to === 'user' && one.tenant === tenant && one.id === userId && one.day >= sinceDay ? [one.add] : [],
       ),
 
-    ancestors({ tenant, sessionId, runId, parentRunId }) {
-      const own = findRun(tenant, runId)
-      const ancestors: ModelAncestor[] = []
-      let next = own ? (own.state.parentRunId ?? parentRunId) : parentRunId
-      if (own?.derived.top) return []
-      while (next !== undefined && ancestors.length < 32) {
-        const id: string = next
-        if (ancestors.some((one) => one.runId === id)) break
-        const found = findRun(tenant, id)
-        const run = found?.state.sessionId === sessionId ? found : undefined
-        ancestors.push({ runId: id, run, descendants: descendantSum(tenant, sessionId, id) })
-        if (id === runId || run?.derived.top) break
-        next = run?.state.parentRunId
-      }
-      return ancestors
+    ancestors(key) {
+      const own = findRun(key)
+      const first = own && parentOf(own)
+      const counted = ancestorsFrom(first, key)
+      const isOther = key.parentRunId !== undefined && key.parentRunId !== first
+      return isOther ? { counted, named: ancestorsFrom(key.parentRunId, key) } : { counted }
     },
 
     merge({ tenant, sessionId, runId }, { state, derived, touched, totalsChanges, failures }) {
@@ -137,7 +141,7 @@ export function runModel(now: () => number): RunModel {
         for (const { userId, add, at = now() } of totalsChanges.users)
           added.push({ to: 'user', tenant, id: userId, day: Math.floor(at / DAY_MS), add })
       }
-      let run = findRun(tenant, runId)
+      let run = findRun({ tenant, sessionId, runId })
       if (!run && state) run = create(tenant, state, { ended: [], pending: [] })
       if (!run) return undefined
       if (state) {
@@ -190,12 +194,18 @@ export function runModel(now: () => number): RunModel {
     },
 
     eraseUser(tenant, userId) {
-      const gone = runs.filter((run) => run.tenant === tenant && facetsOf(run.state).userId === userId)
-      const ids = gone.map(({ state }) => state.runId)
+      const gone = runs.filter(
+        ({ tenant: other, state }) =>
+          other === tenant && [state.application, state.agent].some((report) => report?.latest.userId === userId),
+      )
+      const isGone = (sessionId: string, runId: string): boolean =>
+        gone.some(({ state }) => state.sessionId === sessionId && state.runId === runId)
       runs = runs.filter((run) => !gone.includes(run))
       for (const session of sessions)
         if (session.tenant === tenant)
-          session.failures = session.failures.filter((one) => one.userId !== userId && !ids.includes(one.runId))
+          session.failures = session.failures.filter(
+            (one) => one.userId !== userId && !isGone(session.sessionId, one.runId),
+          )
       added = added.filter((one) => one.to !== 'user' || one.tenant !== tenant || one.id !== userId)
       added = added.map((one) =>
         one.to === 'descendants' && one.tenant === tenant ? { ...one, add: withoutUser(one.add, userId) } : one,
@@ -206,13 +216,14 @@ export function runModel(now: () => number): RunModel {
 }
 
 function withoutUser(totals: Totals, userId: string): Totals {
-  const users = Object.fromEntries(Object.entries(totals.users).filter(([name]) => name !== userId))
-  return { ...totals, users }
+  const left = (users: Totals['users']) => Object.fromEntries(Object.entries(users).filter(([name]) => name !== userId))
+  const { agent } = totals
+  return { ...totals, users: left(totals.users), ...(agent && { agent: { ...agent, users: left(agent.users) } }) }
 }
 
 /**
- * What was added, summed up leaf by leaf: the path of each and its sum, sorted. Decimals are summed up in hundredths, so let
- * there be no more than two places. A sum of one is the sum itself: so the sums of a store are read.
+ * Sums addends leaf by leaf: each path with its sum, sorted. Decimals are summed in hundredths, so they have at most
+ * two places. The sum of one list element is itself, so the sums of a store can be compared.
  */
 export function sumOf(adds: readonly (Totals | Spend)[]): [path: string, sum: number][] {
   const sums = new Map<string, number>()
@@ -226,4 +237,9 @@ export function sumOf(adds: readonly (Totals | Spend)[]): [path: string, sum: nu
   }
   for (const one of adds) add('', one)
   return [...sums].filter(([, sum]) => sum !== 0).sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+/** The parent that totals go to: the application's before the agent's. */
+function parentOf({ state, derived }: ModelRun): string | undefined {
+  return derived.top === true ? undefined : (state.application?.parentRunId ?? state.agent?.parentRunId)
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { DerivedRunData, RunFailure, RunState, RunStatus } from '../../src/model/run.ts'
+import type { DerivedRunData, RunFailure, RunReport, RunState, RunStatus } from '../../src/model/run.ts'
 import type { Spend, Totals } from '../../src/model/totals.ts'
 import type { RemovalQuery, RunQuery, TotalsChanges } from '../../src/ports/run-store.ts'
 
@@ -11,7 +11,7 @@ export const USERS = ['u1', 'u2', '__proto__'] as const
 const STATUSES: readonly RunStatus[] = ['queued', 'running', 'waiting', 'completed', 'failed', 'expired']
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** What a merge decides; the ids of the state are the key's. */
+/** The decision of a merge; the ids of the state are those of the key. */
 export interface Decision {
   readonly state: Omit<RunState, 'runId' | 'sessionId'> | undefined
   readonly derived: DerivedRunData | undefined
@@ -28,7 +28,7 @@ export type Operation =
       readonly runId: string
       readonly parentRunId: string | undefined
       readonly decision: Decision
-      /** Whether deciding fails. */
+      /** Whether the decision throws. */
       readonly throws: boolean
     }
   | { readonly do: 'open'; readonly tenant: string; readonly sessionId: string }
@@ -41,7 +41,7 @@ export type Operation =
   | { readonly do: 'erase'; readonly tenant: string; readonly of: { sessionId: string } | { userId: string } }
 
 const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(value, { nil: undefined })
-/** Most of it happens in one place, so that something comes together. */
+/** Weighted to one place, so that operations meet. */
 const tenant = fc.constantFrom('t1', 't1', 't1', ...TENANTS)
 const sessionId = fc.constantFrom('s1', 's1', 's1', 's1', ...SESSIONS)
 const runId = fc.constantFrom(...RUNS)
@@ -68,7 +68,7 @@ const spend: fc.Arbitrary<Spend> = fc.record({
   unpricedTokens: count,
 })
 
-const totals: fc.Arbitrary<Totals> = fc.record({
+const sourceTotals: fc.Arbitrary<Totals> = fc.record({
   spend,
   byStatus: named(count, status),
   counts: named(count),
@@ -79,7 +79,12 @@ const totals: fc.Arbitrary<Totals> = fc.record({
   users: named(spend, userId),
 })
 
-/** On the day on which the clock begins, or one beside it. */
+const totals: fc.Arbitrary<Totals> = fc.oneof(
+  { weight: 2, arbitrary: sourceTotals },
+  { weight: 1, arbitrary: fc.tuple(sourceTotals, sourceTotals).map(([sum, agent]) => ({ ...sum, agent })) },
+)
+
+/** The clock's first day or one next to it. */
 const instantOfDays = fc.integer({ min: -1, max: 2 }).map((days) => Date.UTC(2026, 10, 21) + days * DAY_MS)
 
 const totalsChanges: fc.Arbitrary<TotalsChanges> = fc.record({
@@ -90,7 +95,7 @@ const totalsChanges: fc.Arbitrary<TotalsChanges> = fc.record({
   }),
 })
 
-const state: fc.Arbitrary<NonNullable<Decision['state']>> = fc
+const report: fc.Arbitrary<RunReport> = fc
   .record({
     parentRunId: fc.option(runId, { nil: undefined, freq: 4 }),
     status: maybe(status),
@@ -109,11 +114,17 @@ const state: fc.Arbitrary<NonNullable<Decision['state']>> = fc
     ...(status && { status }),
   }))
 
+const state: fc.Arbitrary<NonNullable<Decision['state']>> = fc.oneof(
+  { weight: 2, arbitrary: fc.record({ application: report }) },
+  { weight: 1, arbitrary: fc.record({ agent: report }) },
+  { weight: 1, arbitrary: fc.record({ application: report, agent: report }) },
+)
+
 const derived: fc.Arbitrary<DerivedRunData> = fc.record(
   {
     ended: fc.constantFrom<DerivedRunData['ended'][]>([], ['failed']),
     pending: fc.constantFrom<DerivedRunData['pending'][]>([], ['failed'], ['failed', 'budget']),
-    top: fc.constant(true as const),
+    top: fc.constantFrom(true as const, 'agent' as const),
   },
   { requiredKeys: ['ended', 'pending'] },
 )
@@ -142,7 +153,7 @@ const query: fc.Arbitrary<RunQuery> = fc.record(
   { requiredKeys: ['limit'] },
 )
 
-/** Most queries ask for little, so that something fits. */
+/** Queries with few conditions, so that runs match. */
 const looseQuery: fc.Arbitrary<RunQuery> = fc
   .tuple(
     query,

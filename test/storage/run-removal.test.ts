@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import type { RunState, RunStatus } from '../../src/model/run.ts'
+import type { RunReport, RunState, RunStatus } from '../../src/model/run.ts'
 import { noTotals } from '../../src/model/totals.ts'
 import type { RunStore } from '../../src/ports/run-store.ts'
 import { memoryRuns } from '../../src/storage/memory/memory-runs.ts'
@@ -13,7 +13,7 @@ const collectGarbage: () => void = runInNewContext('gc')
 
 const STATUSES: readonly RunStatus[] = ['running', 'completed', 'failed']
 
-const EMPTY: Omit<RunState, 'runId' | 'sessionId'> = {
+const EMPTY: RunReport = {
   seq: -1,
   earliest: {},
   counts: {},
@@ -28,13 +28,13 @@ interface Kept {
   readonly failures: WeakRef<object>[]
 }
 
-/** 600 runs of all kinds in two sessions, and what the store alone keeps of them. */
+/** 600 runs of all kinds in two sessions, with weak references to the objects of the store. */
 async function fill(store: RunStore, clock: FakeClock): Promise<Kept> {
   const states: WeakRef<object>[] = []
   const failures: WeakRef<object>[] = []
   const put = async (at: number, status: RunStatus, pending: readonly 'failed'[]): Promise<void> => {
     const key = { tenant: 't', sessionId: `s${at % 2}`, runId: `r${at}` }
-    const state: RunState = { ...EMPTY, runId: key.runId, sessionId: key.sessionId, status }
+    const state: RunState = { runId: key.runId, sessionId: key.sessionId, application: { ...EMPTY, status } }
     const failure = { runId: key.runId, at }
     const descendants = [{ runId: `r${at - 2}`, add: noTotals() }]
     await store.mergeRun(key, () => ({
@@ -49,7 +49,7 @@ async function fill(store: RunStore, clock: FakeClock): Promise<Kept> {
     clock.advance(1)
   }
   for (let at = 0; at < 600; at++) await put(at, STATUSES[at % 3] ?? 'running', at % 2 === 0 ? ['failed'] : [])
-  // These end, or are told of, later than others that were created after them.
+  // These end or are reported later than others that were created after them.
   for (let at = 0; at < 600; at += 5) await put(at, 'cancelled', [])
   for (let at = 3; at < 600; at += 5) await put(at, 'failed', ['failed'])
   return { states, failures }
@@ -63,11 +63,11 @@ async function reportAll(store: RunStore): Promise<void> {
   }
 }
 
-/** How many are kept, once as few are as were expected: a collector takes its time, and is asked again. */
+/** The number of live references. Collects garbage again until it is as low as expected. */
 async function countKept(refs: readonly WeakRef<object>[], expected: number): Promise<number> {
   let kept = refs.length
   for (let round = 0; round < 20 && (round < 3 || kept !== expected); round++) {
-    // What a reference was made of, or gave, is kept to the end of the turn.
+    // Objects behind a dereferenced weak reference live to the end of the turn.
     await setImmediate()
     collectGarbage()
     kept = refs.filter((ref) => ref.deref() !== undefined).length
@@ -104,7 +104,7 @@ describe('removed runs', () => {
     expect(await countKept(states, spared.length)).toBe(spared.length)
   })
 
-  it('erasing a session frees the memory of its runs', async () => {
+  it('Erasing a session frees the memory of its runs', async () => {
     const clock = fakeClock()
     const store = memoryRuns(clock)
     const { states, failures } = await fill(store, clock)
@@ -115,7 +115,7 @@ describe('removed runs', () => {
     expect(await countKept([...states, ...failures], 0)).toBe(0)
   })
 
-  it('erasing a user frees the memory of their runs', async () => {
+  it('Erasing a user frees the memory of their runs', async () => {
     const clock = fakeClock()
     const store = memoryRuns(clock)
     const { states, failures } = await fill(store, clock)

@@ -13,14 +13,14 @@ import type {
 import { hold } from '../core/delivery/invariants.ts'
 import { isSame, takenFrom } from '../core/delivery/snapshot.ts'
 import type { FakeClock } from '../support/fake-clock.ts'
-import { type ModelRun, type RunModel, runModel, sumOf } from './run-model.ts'
+import { type ModelAncestor, type ModelRun, type RunModel, runModel, sumOf } from './run-model.ts'
 import { type Operation, RUNS, SESSIONS, TENANTS, USERS } from './run-operations.ts'
 
-/** A list that is being read page by page. */
+/** A list that is read page by page. */
 interface Reading {
   readonly query: RunQuery
   cursor: string | undefined
-  /** Of the run that came last. */
+  /** Order of the last run read. */
   order: number
 }
 
@@ -28,15 +28,15 @@ type Merge = Extract<Operation, { do: 'merge' }>
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** A store and what it ought to be, side by side. */
+/** A store and its model, side by side. */
 export interface RunScenario {
-  /** Lets one thing happen to both, and compares them. */
+  /** Applies one operation to both, and compares them. */
   play(operation: Operation): Promise<void>
-  /** Compares all there is. */
+  /** Compares everything. */
   end(): Promise<void>
 }
 
-/** @param note Told of all that happens, in a word. */
+/** @param note Called with the name of each event. */
 export function runScenario(store: RunStore, clock: FakeClock, note: (what: string) => void): RunScenario {
   const model = runModel(clock.now)
   const readings: Reading[] = []
@@ -44,11 +44,11 @@ export function runScenario(store: RunStore, clock: FakeClock, note: (what: stri
 
   async function merge({ tenant, sessionId, runId, parentRunId, decision, throws }: Merge): Promise<void> {
     const key = { tenant, sessionId, runId, parentRunId }
-    const was = model.run(tenant, runId)
-    const isElsewhere = was !== undefined && was.state.sessionId !== sessionId
-    if (isElsewhere) note('a merge in another session')
+    const was = model.run(key)
+    const isElsewhere = model.runs.some(({ state }) => state.runId === runId && state.sessionId !== sessionId)
+    if (isElsewhere) note('a run id of another session')
     const { state, ...rest } = decision
-    const full: RunState | undefined = state && !isElsewhere ? { runId, sessionId, ...state } : undefined
+    const full: RunState | undefined = state && { runId, sessionId, ...state }
     const decided: MergeDecision<unknown> = { result: decision, ...rest, state: full }
     const decide = (snapshot: MergeSnapshot): MergeDecision<unknown> => {
       checkSnapshot(snapshot, key, model, note)
@@ -58,7 +58,7 @@ export function runScenario(store: RunStore, clock: FakeClock, note: (what: stri
     if (throws) {
       const error = await store.mergeRun(key, decide).catch((cause: unknown) => cause)
       hold(
-        'what a decision throws is thrown',
+        'an error of a decision is rethrown',
         error instanceof Error && error.message === 'broken on purpose',
         () => error,
       )
@@ -66,9 +66,9 @@ export function runScenario(store: RunStore, clock: FakeClock, note: (what: stri
     }
     const merged = await store.mergeRun(key, decide)
     const expected = model.merge(key, decided)
-    same('a merge gives the result', merged.result, decision)
-    same('a merge gives the run as it is', merged.run, storedOf(expected))
-    hold('a merge tells of no run only by saying nothing', expected !== undefined || !('run' in merged), () => merged)
+    same('a merge returns the result of its decision', merged.result, decision)
+    same('a merge returns the stored run', merged.run, storedOf(expected))
+    hold('a merge omits `run` if there is none', expected !== undefined || !('run' in merged), () => merged)
     if (merged.run) given.push({ run: merged.run, copy: structuredClone(merged.run) })
     note(expected === undefined ? 'nothing merged' : was === undefined ? 'created' : 'merged')
   }
@@ -82,9 +82,9 @@ export function runScenario(store: RunStore, clock: FakeClock, note: (what: stri
     const left = inOrder.filter(({ order }) => (isNewest ? order < reading.order : order > reading.order))
     const expected = left.slice(0, query.limit)
     const page: Page<StoredRun> = takenFrom(await store.listRuns({ ...query, ...(cursor !== undefined && { cursor }) }))
-    same('a page goes on where the one before ended', page.items, expected.map(storedOf))
+    same('a page continues where the previous one ended', page.items, expected.map(storedOf))
     const hasMore = left.length > expected.length
-    hold('a page has a next one while more fits', (page.nextCursor !== undefined) === hasMore, () => page)
+    hold('a page has a cursor while more runs match', (page.nextCursor !== undefined) === hasMore, () => page)
     if (cursor !== undefined) note(`a later page, ${query.first ?? 'oldest'} first`)
     if (expected.length > 0 && query.pending) note('a page of pending runs')
     reading.cursor = page.nextCursor
@@ -104,15 +104,15 @@ export function runScenario(store: RunStore, clock: FakeClock, note: (what: stri
   async function remove({ query }: Extract<Operation, { do: 'remove' }>): Promise<void> {
     const fitting = model.runs.filter((run) => model.isRemovable(run, query))
     const count = await store.removeRuns(query)
-    same('a removal removes what fits, up to the limit', count, Math.min(fitting.length, query.limit))
+    same('a removal removes the matching runs, up to the limit', count, Math.min(fitting.length, query.limit))
     let gone = 0
     for (const run of fitting) {
-      if (await store.findRun(run.tenant, run.state.runId)) continue
+      if (await store.findRun({ tenant: run.tenant, ...run.state })) continue
       model.remove(run)
       gone += 1
     }
-    same('a removal tells how many it removed', gone, count)
-    if (count > 0) note(count < fitting.length ? 'removed some' : 'removed all that fit')
+    same('a removal returns its count', gone, count)
+    if (count > 0) note(count < fitting.length ? 'removed some' : 'removed all that match')
   }
 
   async function act(operation: Operation): Promise<void> {
@@ -124,7 +124,7 @@ export function runScenario(store: RunStore, clock: FakeClock, note: (what: stri
         const { totals, ...opened } = await store.openSession(tenant, sessionId)
         const { totals: _, ...found } = (await store.findSession(tenant, sessionId)) ?? {}
         model.open(tenant, sessionId)
-        same('a session that is opened is there', opened, found)
+        same('an opened session exists', opened, found)
         takenFrom(opened)
         return
       }
@@ -141,7 +141,7 @@ export function runScenario(store: RunStore, clock: FakeClock, note: (what: stri
         const count = await store.erase(tenant, of)
         const isUser = 'userId' in of
         const expected = isUser ? model.eraseUser(tenant, of.userId) : model.eraseSession(tenant, of.sessionId)
-        same('an erasure tells how many runs it removed', count, expected)
+        same('an erasure returns its count', count, expected)
         if (count > 0) note(isUser ? 'erased a user' : 'erased a session')
       }
     }
@@ -156,14 +156,23 @@ export function runScenario(store: RunStore, clock: FakeClock, note: (what: stri
     },
 
     async end() {
-      // What the first gives is spoilt: what the second gives must not be.
+      // The result of the first read is modified; the second read must not show that.
       for (let times = 0; times < 2; times++) {
         await checkRuns(store, model)
         await checkSums(store, model, clock)
       }
-      for (const { run, copy } of given) same('a run that was given stays what it was', run, copy)
+      for (const { run, copy } of given) same('a returned run does not change', run, copy)
     },
   }
+}
+
+function checkAncestors(found: MergeSnapshot['ancestors'], expected: readonly ModelAncestor[]): void {
+  same(
+    'a merge sees the ancestors, nearest first',
+    found.map((one) => [one.runId, one.run]),
+    expected.map((one) => [one.runId, storedOf(one.run)]),
+  )
+  for (const [at, { descendants }] of expected.entries()) checkDescendants(found[at]?.descendants, descendants)
 }
 
 function checkSnapshot(
@@ -173,48 +182,42 @@ function checkSnapshot(
   note: (what: string) => void,
 ): void {
   const { tenant, sessionId, runId } = key
-  same('a merge sees the run', snapshot.run, storedOf(model.run(tenant, runId)))
+  same('a merge sees the run', snapshot.run, storedOf(model.run(key)))
   checkSession(snapshot.session, tenant, sessionId, model)
   checkDescendants(snapshot.descendants, model.descendantSum(tenant, sessionId, runId))
-  const ancestors = model.ancestors(key)
-  same(
-    'a merge sees what is above, nearest first',
-    snapshot.ancestors.map((one) => [one.runId, one.run]),
-    ancestors.map((one) => [one.runId, storedOf(one.run)]),
-  )
-  for (const [at, { descendants }] of ancestors.entries())
-    checkDescendants(snapshot.ancestors[at]?.descendants, descendants)
-  note(`${ancestors.length} above`)
-  if (ancestors.some((one) => one.runId === runId)) note('above itself')
-  if (ancestors.length > 0 && snapshot.session === undefined) note('a parent in no session')
+  const { counted, named } = model.ancestors(key)
+  checkAncestors(snapshot.ancestors, counted)
+  hold('a merge sees the ancestors of another parent', !snapshot.newAncestors === !named, () => ({ key, named }))
+  if (snapshot.newAncestors && named) checkAncestors(snapshot.newAncestors, named)
+  const ancestors = named ?? counted
+  note(`${ancestors.length} ancestors`)
+  if (ancestors.some((one) => one.runId === runId)) note('its own ancestor')
+  if (ancestors.length > 0 && snapshot.session === undefined) note('a parent without a session')
 }
 
 function checkDescendants(sum: Totals | undefined, adds: readonly Totals[]): void {
-  same('there is a sum below a run once something was added', sum !== undefined, adds.length > 0)
-  same('what is below a run is the sum of what was added', sumOf(sum ? [sum] : []), sumOf(adds))
+  same('descendants have totals once something was added', sum !== undefined, adds.length > 0)
+  same('totals of descendants are the sum of their addends', sumOf(sum ? [sum] : []), sumOf(adds))
 }
 
 function checkSession(session: StoredSession | undefined, tenant: string, sessionId: string, model: RunModel): void {
   const { totals, ...found } = session ?? {}
-  same('a session is what it should be', found, { ...model.session(tenant, sessionId) })
-  same(
-    'a tally is the sum of what was added',
-    sumOf(totals ? [totals] : []),
-    sumOf(model.sessionSum(tenant, sessionId)),
-  )
+  same('a session equals its model', found, { ...model.session(tenant, sessionId) })
+  same('totals are the sum of their addends', sumOf(totals ? [totals] : []), sumOf(model.sessionSum(tenant, sessionId)))
 }
 
 async function checkRuns(store: RunStore, model: RunModel): Promise<void> {
   const all = takenFrom(await store.listRuns({ limit: 1_000 }))
-  same('a list of everything has everything', all, { items: model.runs.map(storedOf) })
+  same('a list without filters has all runs', all, { items: model.runs.map(storedOf) })
   for (const tenant of TENANTS)
-    for (const runId of RUNS) {
-      const found = takenFrom(await store.findRun(tenant, runId))
-      same('a run is what it should be', found, storedOf(model.run(tenant, runId)))
-    }
+    for (const sessionId of SESSIONS)
+      for (const runId of RUNS) {
+        const key = { tenant, sessionId, runId }
+        same('a run equals its model', takenFrom(await store.findRun(key)), storedOf(model.run(key)))
+      }
 }
 
-/** What is summed up, and for whom. */
+/** Compares all sums. */
 async function checkSums(store: RunStore, model: RunModel, clock: FakeClock): Promise<void> {
   const today = Math.floor(clock.now() / DAY_MS)
   for (const tenant of TENANTS) {
@@ -227,7 +230,7 @@ async function checkSums(store: RunStore, model: RunModel, clock: FakeClock): Pr
     for (const userId of USERS)
       for (const day of [today - 1, today]) {
         const spend = takenFrom(await store.findSpend(tenant, userId, day))
-        same('a spend is the sum of what was added', sumOf([spend]), sumOf(model.spendSum(tenant, userId, day)))
+        same('a spend is the sum of its addends', sumOf([spend]), sumOf(model.spendSum(tenant, userId, day)))
       }
   }
 }
@@ -242,7 +245,7 @@ function same(what: string, is: unknown, ought: unknown): void {
   hold(what, isSame(is, ought) || isDeepStrictEqual(plain(is), plain(ought)), () => ({ is, ought }))
 }
 
-/** As JSON has it: with no order of keys, and no prototypes, to differ by. */
+/** As JSON, without key order and prototypes. */
 function plain(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value))
 }

@@ -8,11 +8,11 @@ import { runScenario } from './run-scenario.ts'
 const RUNS = 120
 
 /** Events that must have happened in the random runs. Otherwise the property proves nothing. */
-const TELLING = [
-  ...['created', 'merged', 'nothing merged', 'a merge in another session'],
-  ...['0 above', '1 above', '2 above', 'above itself', 'a parent in no session'],
+const REQUIRED_EVENTS = [
+  ...['created', 'merged', 'nothing merged', 'a run id of another session'],
+  ...['0 ancestors', '1 ancestors', '2 ancestors', 'its own ancestor', 'a parent without a session'],
   ...['a later page, oldest first', 'a later page, newest first', 'a page of pending runs'],
-  ...['removed some', 'removed all that fit', 'erased a user', 'erased a session'],
+  ...['removed some', 'removed all that match', 'erased a user', 'erased a session'],
 ]
 
 test('memoryRuns equals the model after any sequence of operations', async () => {
@@ -27,5 +27,5 @@ test('memoryRuns equals the model after any sequence of operations', async () =>
     }),
     { numRuns: RUNS },
   )
-  expect(TELLING.filter((what) => !happened.has(what))).toEqual([])
+  expect(REQUIRED_EVENTS.filter((what) => !happened.has(what))).toEqual([])
 }, 120_000)

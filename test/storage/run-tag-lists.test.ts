@@ -10,7 +10,7 @@ for (const kind of await databaseKinds())
   describe.skipIf(kind.absent)(`a list of runs by tag in ${kind.name}`, () => {
     const own = storeEach(kind.open)
 
-    it('a list by tag skips tags of removed runs', async () => {
+    it('A list by tag skips tags of removed runs', async () => {
       const store = own.other
       for (const runId of IDS) {
         await put(store, { tenant: 't', sessionId: 's', runId }, { tags: ['x'] })

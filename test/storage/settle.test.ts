@@ -26,7 +26,7 @@ describe('settle', () => {
     expect((await claim(store)).deliveries).toMatchObject([{ deliveryId: 'x', attempts: 2 }])
   })
 
-  it('the attempt log keeps exactly the newest fifty attempts, also when one is taken back', async () => {
+  it('The attempt log keeps exactly the newest fifty attempts, even when one is taken back', async () => {
     const { clock, store, mine } = await leased()
     await store.settle({ ...mine, to: 'queued', delayMs: 0, attempt: retry })
     for (let attempt = 2; attempt <= 60; attempt++) {
@@ -45,7 +45,7 @@ describe('settle', () => {
 })
 
 describe('renew', () => {
-  it('a renewed lease lasts exactly its length from the renewal on', async () => {
+  it('A renewed lease lasts exactly its length from the renewal on', async () => {
     const { clock, store, mine } = await leased()
     clock.advance(900)
     expect(await store.renew(mine, 1_000)).toBe(true)

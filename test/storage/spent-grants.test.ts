@@ -17,7 +17,7 @@ const BODY = {
 const POSTS = 200
 const MAX = 3
 
-/** Posts under one token that may dispatch three times, all at once, and gives how often there was which answer. */
+/** Sends all posts at once under one token that may dispatch three times, and counts the statuses. */
 async function burst(store: DispatchStore & RunStore, jti: string, key?: (at: number) => string) {
   const auth = {
     verify: async () => ({ id: jti, tenant: 'default', sessionId: 's1', dispatch: { ...GRANT, maxDispatches: MAX } }),
@@ -34,23 +34,23 @@ async function burst(store: DispatchStore & RunStore, jti: string, key?: (at: nu
 
 interface Opened {
   readonly store: DispatchStore & RunStore
-  /** The statements that its database was asked so far. */
+  /** The statements of its database so far. */
   asked(): readonly string[]
 }
 
 function testSpentGrants(open: () => Promise<Opened>): void {
-  it('a grant accepts its remaining dispatches under concurrent posts, and refuses the others with 403', async () => {
+  it('A grant accepts its remaining dispatches under concurrent posts, and refuses the others with 403', async () => {
     const { store, asked } = await open()
     const before = asked().length
     expect(await burst(store, 'a')).toEqual({ 202: MAX, 403: POSTS - MAX })
     expect(await burst(store, 'a')).toEqual({ 403: POSTS })
-    // One statement after the other for each post takes longer than a statement may: the last ones would be 503.
+    // One statement per post in sequence exceeds the time-out of a statement: the last posts would get 503.
     expect(asked().length - before).toBeLessThan(POSTS / 2)
     expect(await burst(store, 'b', (at) => `key-${at}`)).toEqual({ 202: MAX, 403: POSTS - MAX })
     expect(await burst(store, 'b', (at) => `again-${at}`)).toEqual({ 403: POSTS })
   })
 
-  it('a spent grant replays repeated keys under concurrent posts', async () => {
+  it('A spent grant replays repeated keys under concurrent posts', async () => {
     const { store } = await open()
     expect(await burst(store, 'c', (at) => `key-c-${at % MAX}`)).toEqual({ 202: POSTS })
     expect(await burst(store, 'c', (at) => `key-c-${at % (MAX + 1)}`)).toEqual({ 202: 150, 403: 50 })
@@ -69,15 +69,15 @@ for (const kind of await databaseKinds())
       prefixes += 1
       const asked: string[] = []
       const db = database.connect({ log: ({ query }) => void asked.push(query.sql) })
-      // The time that a statement has by default.
+      // Uses the default time-out of a statement.
       const store = sqlStore({ db, dialect: database.dialect, prefix: `spent${prefixes}_` })
       await store.migrate()
       return { store, asked: () => asked }
     }
     testSpentGrants(open)
 
-    // In SQLite each is read before the next is asked for.
-    it.skipIf(kind.name === 'sqlite')('has the keys of a burst read together', async () => {
+    // In SQLite each read ends before the next begins.
+    it.skipIf(kind.name === 'sqlite')('The keys of a burst are read together', async () => {
       const { store, asked } = await open()
       await burst(store, 'd')
       const before = asked().length

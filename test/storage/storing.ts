@@ -49,6 +49,7 @@ export function acceptance(
   const dispatch: NewDispatch = {
     dispatchId,
     tenant: 'default',
+    by: 'app_1',
     eventType: 'e',
     recipient: 'jane@example.com',
     route: 'all',

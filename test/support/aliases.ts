@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** The package's entries as `tsconfig.json` maps them to source, for runners that do not read it. */
+/** Maps the package's entries to source, as `tsconfig.json` does, for runners that do not read it. */
 export function aliases(): { find: RegExp; replacement: string }[] {
   const root = new URL('../../', import.meta.url)
   const { compilerOptions } = JSON.parse(readFileSync(new URL('tsconfig.json', root), 'utf8'))

@@ -9,18 +9,19 @@ import type { EventCatalog } from '../../src/ports/event-catalog.ts'
 import type { IdGenerator } from '../../src/ports/id-generator.ts'
 import type { LogFields, Logger } from '../../src/ports/logger.ts'
 import type { RunStore } from '../../src/ports/run-store.ts'
+import type { TokenStore } from '../../src/ports/token-store.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { type FakeClock, fakeClock } from './fake-clock.ts'
 import { recordingChannel } from './recording-channel.ts'
 
-/** The tokens that {@link testAuth} knows. */
+/** Tokens known to {@link testAuth}. */
 export const APP = { authorization: 'Bearer app' }
 export const SESSION = { authorization: 'Bearer session' }
 export const GRANTED = { authorization: 'Bearer granted' }
 
 export const GRANT: DispatchGrant = { events: ['order.shipped'], channels: ['email'], recipients: ['jane@example.com'] }
 
-/** Knows `app`, `other` (another tenant), `session` (of s1, no grant), `granted` (of s1) and `broken` (throws). */
+/** Exchanges every session token for the same one. Accepts `app`, `other` (another tenant), `session` (of s1, no grant) and `granted` (of s1); throws for `broken`. */
 export const testAuth: AuthVerifier = {
   async verify(token) {
     const known: Record<string, Principal> = {
@@ -31,6 +32,9 @@ export const testAuth: AuthVerifier = {
     }
     if (token === 'broken') throw new Error('the key server is down')
     return (Object.hasOwn(known, token) && known[token]) || { refused: 'invalid_token' }
+  },
+  async exchange(_, { expiresAt }) {
+    return { token: 'eyJhbGciOiJIUzI1NiJ9.eyJzaWQiOiJzMSJ9.c2lnbmF0dXJl', jti: 'exchanged', expiresAt }
   },
 }
 
@@ -64,10 +68,10 @@ const orderEvents: EventCatalog = defineEvents({
 export interface TestDeps extends DispatchDeps {
   readonly clock: FakeClock
   readonly logger: RecordingLogger
-  readonly store: DispatchStore & RunStore
+  readonly store: DispatchStore & RunStore & TokenStore
 }
 
-/** Deps with a memory store on a clock that stands still, and channels that record. */
+/** Deps with a memory store on a fake clock, and recording channels. */
 export function testDeps(
   channels: Readonly<Record<string, Channel>> = {
     email: recordingChannel(),

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { ROOT } from './entries.ts'
 
 /**
- * The one block of code on a page that holds a text, as it is printed: `documented('docs/operating.md', 'postgresQueue({')`.
+ * The one code block of a page that contains a text: `documented('docs/operating.md', 'postgresQueue({')`.
  *
  * @param page Its path from the root.
  */

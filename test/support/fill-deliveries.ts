@@ -1,15 +1,15 @@
 import type { DialectName } from '../../src/storage/sql/connection/dialects.ts'
 
-/** Waiting deliveries that are written by the database itself, as accepting them leaves them. */
+/** Queued deliveries that the database itself writes, in the form that `accept` leaves them. */
 export interface Filling {
-  /** That of the tables. */
+  /** Prefix of the tables. */
   readonly prefix: string
-  /** Within the ids: no two fillings of one table have the same. */
+  /** Part of the ids; unique within a table. */
   readonly name: string
   readonly count: number
-  /** When the last one was accepted, and is due, epoch milliseconds. */
+  /** Acceptance and due time of the last one, epoch milliseconds. */
   readonly until: number
-  /** So many were accepted in each millisecond before. Default: 5. */
+  /** Number accepted per millisecond. Default: 5. */
   readonly perMs?: number
   readonly channel: string
   readonly content?: string
@@ -17,14 +17,14 @@ export interface Filling {
 
 const TEN_DAYS = 864_000_000
 
-/** One dispatch with one delivery for each. */
+/** SQL that writes one dispatch for each delivery. */
 export function fillTexts(dialect: DialectName, filling: Filling): readonly string[] {
   const { prefix, name, count, until, perMs = 5, channel, content = '{"text":"x"}' } = filling
   const { rows, idOf } = SERIES[dialect](count)
   const at = `${until} - (${count} - n) ${dialect.startsWith('m') ? 'div' : '/'} ${perMs}`
   return [
-    `insert into ${prefix}dispatches (dispatch_id, tenant, event_type, recipient, recipient_key, route, created_at, version)
-      select ${idOf(`dsp_${name}_`)}, 'default', 'order.shipped', 'user-1', 'user-1', 'all', ${at}, 1 from ${rows}`,
+    `insert into ${prefix}dispatches (dispatch_id, tenant, event_type, recipient, recipient_key, route, made_by, created_at, version)
+      select ${idOf(`dsp_${name}_`)}, 'default', 'order.shipped', 'user-1', 'user-1', 'all', 'app', ${at}, 1 from ${rows}`,
     `insert into ${prefix}deliveries (delivery_id, dispatch_id, tenant, created_at, dispatch_status, place, channel, status, attempts,
         attempts_before, attempt_log, accepted_at, expires_at, wake_at, alone, address, content, version)
       select ${idOf(`dlv_${name}_`)}, ${idOf(`dsp_${name}_`)}, 'default', ${at}, 'queued', 0, '${channel}', 'queued', 0, 0, '',
@@ -32,7 +32,7 @@ export function fillTexts(dialect: DialectName, filling: Filling): readonly stri
   ]
 }
 
-/** All that waits is sent, by the database itself: leased and settled, as the store does it. */
+/** SQL that marks all queued deliveries as sent, by way of `sending`, as the store does. */
 export function drainTexts(prefix: string, now: number): readonly string[] {
   return [
     `update ${prefix}deliveries set status = 'sending', wake_at = ${now} + 30000, fence = 'f' where status = 'queued'`,
@@ -40,7 +40,7 @@ export function drainTexts(prefix: string, now: number): readonly string[] {
   ]
 }
 
-/** Numbers from 1 on, as `n`, and ids in their order. */
+/** Numbers from 1, as `n`, and ids in their order. */
 export interface Series {
   readonly rows: string
   readonly idOf: (start: string) => string

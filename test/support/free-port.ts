@@ -2,12 +2,12 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Below the ports that systems give to connections that go out, one of which could take it while its server is down. */
+/** Below the ephemeral ports, so that no outgoing connection takes the port while its server is down. */
 const FROM = 10_000
 const TO = 30_000
 const TRIES = 50
 
-/** A port of this machine at which nobody listens. */
+/** A free port of this machine. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < TRIES; tries++) {
     const port = randomInt(FROM, TO)

@@ -3,9 +3,9 @@ import { TOKEN } from './host-endpoints.ts'
 
 export interface Call {
   readonly method?: string
-  /** On top of a good token and `application/json`; `undefined` takes one away. */
+  /** Added to a valid token and `application/json`; `undefined` removes a header. */
   readonly headers?: OutgoingHttpHeaders
-  /** One piece goes with a Content-Length, several go chunked. */
+  /** One piece is sent with a Content-Length, several are sent chunked. */
   readonly body?: string | Uint8Array | readonly (string | Uint8Array)[]
   readonly agent?: Agent
 }
@@ -17,11 +17,11 @@ export interface Reply {
   readonly text: string
   // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever is there
   readonly json: any
-  /** The local port of the connection that was used. */
+  /** The local port of the connection. */
   readonly port: number | undefined
 }
 
-/** Sends one request, on a connection of its own unless an agent is given, and reads the whole answer. */
+/** Sends one request, on a new connection unless an agent is given, and reads the whole answer. */
 export function call(url: string, { method = 'POST', headers = {}, body, agent }: Call = {}): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { method, agent: agent ?? false, headers: withDefaults(headers, body) }, (answer) => {
@@ -37,7 +37,7 @@ export function call(url: string, { method = 'POST', headers = {}, body, agent }
   })
 }
 
-/** A request whose body stands still after its first half. */
+/** Starts a request whose body stalls after its first half. */
 export function half(
   url: string,
   first: string,

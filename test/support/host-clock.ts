@@ -5,7 +5,7 @@ interface Timer {
   readonly run: () => void
 }
 
-/** A clock that stands still until a test moves it, and that tells when timers come and go. */
+/** A clock that only a test moves, with promises for its pending timers. */
 export class HostClock implements Clock {
   #now = 0
   readonly #timers = new Set<Timer>()
@@ -17,7 +17,7 @@ export class HostClock implements Clock {
 
   after(ms: number, run: () => void): () => void {
     if (ms === 0) {
-      // Due already: as soon as others had their turn.
+      // Due at once: runs after other pending work.
       const next = setImmediate(run)
       return () => clearImmediate(next)
     }
@@ -40,29 +40,29 @@ export class HostClock implements Clock {
     this.#changed()
   }
 
-  /** Resolves as soon as exactly so many timers are pending. */
+  /** Resolves when exactly this many timers are pending. */
   pending(count: number): Promise<void> {
     return this.#until(() => this.#timers.size === count)
   }
 
-  /** Resolves as soon as a timer is pending that is due within so many milliseconds. */
+  /** Resolves when a timer is due within this many milliseconds. */
   dueWithin(ms: number): Promise<void> {
     return this.#until(() => [...this.#timers].some(({ due }) => due <= this.#now + ms))
   }
 
-  #until(isSo: () => boolean): Promise<void> {
+  #until(isTrue: () => boolean): Promise<void> {
     return new Promise((resolve) => {
-      const look = (): void => {
-        if (!isSo()) return
-        this.#waiting.delete(look)
+      const check = (): void => {
+        if (!isTrue()) return
+        this.#waiting.delete(check)
         resolve()
       }
-      this.#waiting.add(look)
-      look()
+      this.#waiting.add(check)
+      check()
     })
   }
 
   #changed(): void {
-    for (const look of [...this.#waiting]) look()
+    for (const check of [...this.#waiting]) check()
   }
 }

@@ -6,27 +6,27 @@ import {
   refuse,
   success,
 } from '../../src/core/answers/result.ts'
-import type { Action, Endpoints } from '../../src/core/endpoints.ts'
+import type { Action, Endpoints, Requested } from '../../src/core/endpoints.ts'
 import { type Load, loadOf } from '../../src/core/load/load-limits.ts'
-import type { Operation, Principal } from '../../src/model/principal.ts'
+import type { Principal } from '../../src/model/principal.ts'
 import { type RecordingLogger, recordingLogger } from './deps.ts'
 import { HostClock } from './host-clock.ts'
 
 export const TOKEN = 'Bearer good'
 
-/** Endpoints that answer with what they were handed, for looking at the transport alone. */
+/** Endpoints that return their input, for tests of the transport alone. */
 export class FakeEndpoints implements Endpoints {
   readonly clock: HostClock = new HostClock()
   readonly logger: RecordingLogger = recordingLogger()
   readonly load: Load = loadOf({}, this.logger)
   readonly handled: HandlerRequest[] = []
   readonly refusals: Refused[] = []
-  /** Awaited before every answer, when set. */
+  /** Awaited before every answer, if set. */
   held: Promise<void> | undefined
-  /** Called as a request gets to the handler. */
+  /** Called when a request reaches the handler. */
   onHandle: () => void = () => {}
 
-  async authenticate(headers: HandlerRequest['headers'], _operation: Operation): Promise<Principal | Refused> {
+  async authenticate(headers: HandlerRequest['headers'], _requested: Requested): Promise<Principal | Refused> {
     if (headers.authorization === TOKEN) return { id: 'test', tenant: 'default' }
     return headers.authorization === undefined
       ? refuse('unauthorized', 'No token.', { headers: { 'www-authenticate': 'Bearer realm="sallyport"' } })
@@ -41,16 +41,18 @@ export class FakeEndpoints implements Endpoints {
     return success(operation === 'dispatch' ? 202 : 201, { operation, body, query }, { 'x-answered': 'yes' })
   }
 
+  recheck(): undefined {}
+
   stopping = false
 
   isStopping(): boolean {
     return this.stopping
   }
 
-  telling = false
+  publishing = false
 
-  isPublishing(): boolean {
-    return this.telling
+  hasWork(): boolean {
+    return this.publishing
   }
 
   delivered = 0

@@ -1,7 +1,7 @@
 import type { SqliteDatabase } from 'kysely'
 import type Database from 'libsql'
 
-/** A SQLite whose statements are kept: of libsql one that found the database busy stays open until it is run again. */
+/** A SQLite that reuses its statements: in libsql, one that found the database busy stays open until it runs again. */
 export function keptStatements(database: Database.Database): SqliteDatabase {
   const statements = new Map<string, ReturnType<SqliteDatabase['prepare']>>()
   return {

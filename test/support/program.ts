@@ -2,14 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
-/** A program in a process of its own. */
+/** A child process. */
 export interface Program {
-  /** What it wrote until now, and what it complained of, by lines. */
+  /** All lines of stdout and stderr so far. */
   readonly lines: readonly string[]
-  /** Resolves to the first line that holds a text, of those that come after `from` others. Rejects when it ends without. */
+  /** Resolves to the first line after `from` that contains a text. Rejects if the process ends without it. */
   line(text: string, from?: number): Promise<string>
   signal(name: 'SIGTERM' | 'SIGKILL'): void
-  /** Its exit code, or the signal that ended it. */
+  /** Exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals>
 }
 
@@ -20,32 +20,32 @@ export function startNode(args: readonly string[], cwd: string, env: Readonly<Re
     env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'production', ...env },
   })
   const lines: string[] = []
-  const looking = new Set<() => void>()
-  const lookAgain = (): void => {
-    for (const look of [...looking]) look()
+  const pending = new Set<() => void>()
+  const checkAll = (): void => {
+    for (const check of [...pending]) check()
   }
   for (const stream of [child.stdout, child.stderr]) {
-    if (stream) createInterface(stream).on('line', (line) => [lines.push(line), lookAgain()])
+    if (stream) createInterface(stream).on('line', (line) => [lines.push(line), checkAll()])
   }
   let isOver = false
   const ended = once(child, 'close').then(([code, signal]) => {
     isOver = true
-    lookAgain()
+    checkAll()
     return code ?? signal
   })
   return {
     lines,
     line: (text, from = 0) =>
       new Promise((resolve, reject) => {
-        const look = (): void => {
+        const check = (): void => {
           const line = lines.slice(from).find((each) => each.includes(text))
           if (line === undefined && !isOver) return
-          looking.delete(look)
+          pending.delete(check)
           if (line !== undefined) resolve(line)
           else reject(new Error(`it ended without "${text}":\n${lines.join('\n')}`))
         }
-        looking.add(look)
-        look()
+        pending.add(check)
+        check()
       }),
     signal: (name) => void child.kill(name),
     ended,

@@ -9,17 +9,14 @@ import { bin } from '../package/tarball.ts'
 import { ROOT, readJson } from './entries.ts'
 import { type Program, startNode } from './program.ts'
 
-/** A project of its own, in which the package is installed as it is built, and all that it is tested with. */
+/** A project with the built package and all test dependencies installed. */
 export interface RecipeProject {
   readonly folder: string
-  /** Writes a module as a compiler makes it of this TypeScript, or JavaScript: `storage.js`. */
+  /** Transpiles TypeScript or JavaScript and writes it as a module: `storage.js`. */
   write(file: string, code: string): Promise<void>
-  /**
-   * Runs a module of it. Whatever it has listen does so at a free port of the loopback interface instead of its own, and says so:
-   * {@link portOf}.
-   */
+  /** Runs a module. Its servers listen at a free port of the loopback interface and print it: {@link portOf}. */
   start(file: string, env?: Readonly<Record<string, string>>): Program
-  /** Kills what still runs, and removes it all. */
+  /** Kills running programs and removes the project. */
   remove(): Promise<void>
 }
 
@@ -34,7 +31,7 @@ Server.prototype.listen = function (...args) {
 }
 `
 
-/** The port at which a program of {@link RecipeProject.start} listens, once it does. */
+/** The port at which a program of {@link RecipeProject.start} listens. */
 export async function portOf(program: Program): Promise<number> {
   return Number((await program.line(LISTENING)).slice(LISTENING.length))
 }
@@ -70,7 +67,7 @@ export async function recipeProject(): Promise<RecipeProject> {
   }
 }
 
-/** Builds the package into a project, and puts what it and its hosts depend on beside it. */
+/** Builds the package into a project, and links its dependencies beside it. */
 async function install(folder: string): Promise<void> {
   const modules = fileURLToPath(new URL('node_modules/', ROOT))
   const own = join(folder, 'node_modules/sallyport')

@@ -7,7 +7,7 @@ import type { Channel } from '../../src/ports/channel.ts'
 
 export type { RecordingChannel }
 
-/** It reaches those who have a mail address, and nobody else. */
+/** A recording channel that reaches only recipients with a mail address. */
 export function recordingChannel(outcomes?: readonly ScriptedOutcome[], rest: Partial<Channel> = {}): RecordingChannel {
   return recordingEverything(outcomes, { address: ({ email }) => email, ...rest })
 }

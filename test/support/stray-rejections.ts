@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-/** Notes promises that are rejected without anybody looking. What it gives stops that, and fails when there were any. */
+/** Records unhandled rejections. The returned function stops that, and fails if there were any. */
 export function watchStrayRejections(): () => Promise<void> {
   const stray: unknown[] = []
   const note = (reason: unknown) => void stray.push(reason)
@@ -12,7 +12,7 @@ export function watchStrayRejections(): () => Promise<void> {
   }
 }
 
-/** Fails when a promise was rejected and nobody looked. */
+/** Fails if a promise rejection stays unhandled. */
 export async function withoutStrayRejections<T>(run: () => Promise<T>): Promise<T> {
   const check = watchStrayRejections()
   try {

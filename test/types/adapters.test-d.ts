@@ -8,7 +8,7 @@ import type { toFetch } from '../../src/adapters/fetch.ts'
 import type { toKoa } from '../../src/adapters/koa.ts'
 import type { toNode } from '../../src/adapters/node.ts'
 
-test('each adapter gives what its host takes', () => {
+test('Each adapter returns the handler type of its host', () => {
   expectTypeOf<ReturnType<typeof toExpress>>().toExtend<RequestHandler>()
   expectTypeOf<ReturnType<typeof toKoa>>().toExtend<Middleware>()
   expectTypeOf<ReturnType<typeof toNode>>().toExtend<RequestListener>()

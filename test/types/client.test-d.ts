@@ -34,7 +34,7 @@ const events = defineEvents({
 const recipient = 'jane@example.com'
 const options = { baseUrl: 'https://example.com', token: 'app' }
 
-test('a client takes the events of its catalogue, each with what its schema takes', () => {
+test('A client takes the events of its catalogue with the input type of each schema', () => {
   const client = createClient<typeof events>(options)
   expectTypeOf(client.dispatch).returns.resolves.toEqualTypeOf<DispatchAnswer>()
   expectTypeOf(client.preview).returns.resolves.toEqualTypeOf<DispatchPreview>()
@@ -47,7 +47,7 @@ test('a client takes the events of its catalogue, each with what its schema take
     client.dispatch({ eventType: 'plain', recipient, eventData: { any: [1, null] } }),
     // @ts-expect-error: there is no such event
     client.dispatch({ eventType: 'nothing', recipient }),
-    // @ts-expect-error: the schema takes a text, and gives out the number
+    // @ts-expect-error: the schema takes a string and returns the number
     client.dispatch({ eventType: 'valibot', recipient, eventData: { orderId: 'A-1', at: 5 } }),
     // @ts-expect-error: the data is that of another event
     client.preview({ eventType: 'zod', recipient, eventData: { name: 'Jane' } }),
@@ -55,13 +55,13 @@ test('a client takes the events of its catalogue, each with what its schema take
     client.dispatch({ eventType: 'valibot', recipient }),
     // @ts-expect-error: there is no recipient
     client.dispatch({ eventType: 'plain' }),
-    // @ts-expect-error: a preview needs no key, since it does nothing
+    // @ts-expect-error: a preview takes no key
     client.preview({ eventType: 'plain', recipient }, { idempotencyKey: 'k' }),
   ]
   expectTypeOf(calls).toBeFunction()
 })
 
-test('a client without a catalogue takes any event', () => {
+test('A client without a catalogue takes any event', () => {
   const client = createClient(options)
   expectTypeOf(client).toEqualTypeOf<Client>()
   const calls = () => [
@@ -75,7 +75,7 @@ test('a client without a catalogue takes any event', () => {
   expectTypeOf<EventsOf<typeof events>['zod']>().toEqualTypeOf<{ total: string }>()
 })
 
-test('an error is known by its code', () => {
+test('The code of a client error is a closed union', () => {
   const read = (error: unknown): string | undefined => {
     if (!isClientError(error)) return undefined
     expectTypeOf(error).toEqualTypeOf<ClientError>()
@@ -95,19 +95,19 @@ test('an error is known by its code', () => {
   expectTypeOf(read).toBeFunction()
 })
 
-test('what a host has at hand fits', () => {
+test('Fetch, process, waitUntil and a typed client fit the options of the client', () => {
   expectTypeOf<typeof fetch>().toExtend<FetchLike>()
   expectTypeOf<NodeJS.Process>().toExtend<ProcessLike>()
   expectTypeOf<(work: Promise<unknown>) => void>().toExtend<NonNullable<RunRecorderOptions['waitUntil']>>()
   expectTypeOf(createClient<typeof events>(options)).toExtend<RunRecorderOptions['client']>()
 })
 
-test('a run is told what it can be, when it can be', () => {
+test('A recorded run takes only the fields of each method', () => {
   const recorder = createRunRecorder({ client: createClient(options) })
   expectTypeOf(recorder.start).returns.toExtend<Disposable & AsyncDisposable>()
   expectTypeOf(recorder).toExtend<AsyncDisposable>()
   expectTypeOf(recorder.record({ sessionId: 's1' }, async () => 5)).resolves.toBeNumber()
-  const tell = () => {
+  const record = () => {
     const run = recorder.start({ sessionId: 's1', signal: undefined })
     run.add({ modelCalls: 1, ofMyOwn: 2 })
     run.update({ model: 'gpt-5', metadata: { key: null }, timings: { modelMs: 5 } })
@@ -119,12 +119,12 @@ test('a run is told what it can be, when it can be', () => {
     run.update({ counts: { steps: 1 } })
     // @ts-expect-error: only the end has one
     run.update({ timings: { endedAt: 5 } })
-    // @ts-expect-error: only the end has one
+    // @ts-expect-error: only the end has an error
     run.update({ error: { type: 'no' } })
-    // @ts-expect-error: there is no such thing to wait for
+    // @ts-expect-error: `waitFor` takes a closed union
     run.waitFor('godot')
     // @ts-expect-error: a run belongs to a session
     recorder.start({ runId: 'r1' })
   }
-  expectTypeOf(tell).toBeFunction()
+  expectTypeOf(record).toBeFunction()
 })

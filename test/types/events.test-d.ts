@@ -131,7 +131,7 @@ defineEvents({
   },
 })
 
-test('the catalogue carries what each event takes, before its schema has transformed it', () => {
+test('The catalogue carries the input type of each event schema', () => {
   type Events = NonNullable<(typeof events)['~events']>
   expectTypeOf<keyof Events>().toEqualTypeOf<'valibot' | 'zod' | 'arktype' | 'plain'>()
   expectTypeOf<Events['valibot']>().toEqualTypeOf<{ orderId: string; at: string; note?: string | undefined }>()
@@ -141,7 +141,7 @@ test('the catalogue carries what each event takes, before its schema has transfo
   expectTypeOf(events).toExtend<EventCatalog>()
 })
 
-test('a definition takes only what it can use', () => {
+test('An event definition takes only known fields of the right types', () => {
   defineEvents({
     one: {
       // @ts-expect-error: there is no such route
@@ -153,7 +153,7 @@ test('a definition takes only what it can use', () => {
   defineEvents({ one: {} })
   defineEvents({
     one: {
-      // @ts-expect-error: a condition gives a boolean, not a promise of one
+      // @ts-expect-error: a condition returns a boolean, not a promise
       when: async () => true,
       channels: { email: {} },
     },
@@ -162,7 +162,7 @@ test('a definition takes only what it can use', () => {
     one: {
       channels: {
         email: {
-          // @ts-expect-error: a field gives a JSON value
+          // @ts-expect-error: a field returns a JSON value
           text: () => new Date(),
         },
       },
@@ -187,7 +187,7 @@ test('a definition takes only what it can use', () => {
       channels: {
         email: {
           text: 'x',
-          // @ts-expect-error: a field in another language gives a JSON value too
+          // @ts-expect-error: a field in another language returns a JSON value too
           locales: { de: { text: () => new Date() } },
         },
       },
@@ -198,7 +198,7 @@ test('a definition takes only what it can use', () => {
       channels: {
         email: {
           text: 'x',
-          // @ts-expect-error: a locale holds fields
+          // @ts-expect-error: a locale contains fields
           locales: { de: 'Hallo' },
         },
       },
@@ -208,7 +208,7 @@ test('a definition takes only what it can use', () => {
 
 const sallyport = createSallyport({ auth: testAuth, events, store: memoryStore(), channels: {} })
 
-test('sallyport.dispatch takes the events of the catalogue, each with its data', () => {
+test('`sallyport.dispatch` takes the events of the catalogue with the data of each', () => {
   expectTypeOf(sallyport.dispatch).returns.resolves.toEqualTypeOf<HandlerResult<DispatchAnswer>>()
   const recipient = 'jane@example.com'
   const { dispatch }: Pick<typeof sallyport, 'dispatch'> = sallyport
@@ -225,7 +225,7 @@ test('sallyport.dispatch takes the events of the catalogue, each with its data',
     dispatch({ eventType: 'nothing', recipient, eventData: {} }),
     // @ts-expect-error: the data is that of another event
     dispatch({ eventType: 'valibot', recipient, eventData: { name: 'Jane' } }),
-    // @ts-expect-error: the schema takes a string, and gives out the Date
+    // @ts-expect-error: the schema takes a string and returns the Date
     dispatch({ eventType: 'valibot', recipient, eventData: { orderId: 'A-1', at: new Date() } }),
     // @ts-expect-error: an event with a schema needs its data
     dispatch({ eventType: 'valibot', recipient }),
@@ -235,7 +235,7 @@ test('sallyport.dispatch takes the events of the catalogue, each with its data',
   expectTypeOf(calls).toBeFunction()
 })
 
-test('a result tells success from refusal', () => {
+test('`ok` of a result separates success from refusal', () => {
   const read = (result: HandlerResult<DispatchAnswer>) => {
     if (result.ok) expectTypeOf(result.body.deliveries[0]?.status).toExtend<string | undefined>()
     else expectTypeOf(result.body.code).toExtend<string>()
@@ -245,11 +245,11 @@ test('a result tells success from refusal', () => {
   expectTypeOf(read).toBeFunction()
 })
 
-test('a Sallyport of some events passes where any will do for reading', () => {
+test('A Sallyport with some events extends the part of Sallyport that only reads', () => {
   expectTypeOf(sallyport).toExtend<Pick<Sallyport, 'endpoints' | 'worker' | 'dispatches' | 'runs' | 'sessions'>>()
 })
 
-test('a misspelt name is the only error: what is dispatched is not never', () => {
+test('A misspelt option is the only type error, and dispatch keeps its types', () => {
   const misspelt = defineEvents({
     // @ts-expect-error: it is called channels
     placed: { data: z.object({ id: z.string() }), chanels: { email: { text: 'x' } } },

@@ -1,24 +1,24 @@
 import { expectTypeOf, test } from 'vitest'
 import type { Mountable } from '../../src/adapters/node.ts'
-import type { AuthVerifier, DispatchStore, RunStore } from '../../src/index.ts'
+import type { AuthVerifier, DispatchStore, RunStore, TokenStore } from '../../src/index.ts'
 import { createSallyport, defineEvents, type RunsOnlySallyport, type Sallyport } from '../../src/index.ts'
 
 declare const auth: AuthVerifier
-declare const runs: RunStore
-declare const store: DispatchStore & RunStore
+declare const runs: RunStore & TokenStore
+declare const store: DispatchStore & RunStore & TokenStore
 const events = defineEvents({ one: { channels: { email: {} } } })
 
-test('without events and channels there is nothing to dispatch', () => {
+test('A Sallyport without events and channels has no dispatch', () => {
   const sallyport = createSallyport({ auth, store: runs })
   expectTypeOf(sallyport).toEqualTypeOf<RunsOnlySallyport>()
   expectTypeOf(sallyport).toExtend<Mountable>()
-  // @ts-expect-error: it records runs alone
+  // @ts-expect-error: it only records runs
   sallyport.dispatch
-  // @ts-expect-error: it records runs alone
+  // @ts-expect-error: it only records runs
   sallyport.dispatches
 })
 
-test('with events and channels there is', () => {
+test('A Sallyport with events and channels has dispatches', () => {
   const sallyport = createSallyport({ auth, store, events, channels: {} })
   expectTypeOf(sallyport.dispatches).toEqualTypeOf<Sallyport['dispatches']>()
   // @ts-expect-error: events need channels
@@ -29,6 +29,6 @@ test('with events and channels there is', () => {
   createSallyport({ auth, store: runs, events, channels: {} })
 })
 
-test('the type of createSallyport gives a host that dispatches', () => {
+test('The return type of createSallyport has dispatch', () => {
   expectTypeOf<ReturnType<typeof createSallyport>>().toHaveProperty('dispatch')
 })

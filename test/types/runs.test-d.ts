@@ -11,7 +11,7 @@ import type {
 } from 'sallyport'
 import { expectTypeOf, test } from 'vitest'
 
-test('a run event is told of its run, and of its budget where there is one', () => {
+test('A run event handler gets the run, or the state of the budget', () => {
   const events: RunEvents = {
     'run.failed': ({ run, tenant }) => {
       expectTypeOf(run).toEqualTypeOf<Run>()
@@ -24,21 +24,21 @@ test('a run event is told of its run, and of its budget where there is one', () 
     },
   }
   expectTypeOf(events).toHaveProperty('run.expired')
-  // @ts-expect-error There is no such end.
+  // @ts-expect-error: there is no such event
   const misspelt: RunEvents = { 'run.faild': () => undefined }
   expectTypeOf(misspelt).toEqualTypeOf<RunEvents>()
 })
 
-test('a provider’s own usage object is taken as it is typed', () => {
+test('A run post takes the usage types of OpenAI', () => {
   expectTypeOf<OpenAI.CompletionUsage>().toExtend<NonNullable<RunPost['usage']>>()
   expectTypeOf<OpenAI.Responses.ResponseUsage>().toExtend<NonNullable<RunPost['usage']>>()
 })
 
-test('what a host may not know may be undefined', () => {
+test('Optional filters may be undefined', () => {
   expectTypeOf<{ userId: string | undefined }>().toExtend<RunListOptions>()
   expectTypeOf<{ sessionId: string | undefined; userId: string }>().toExtend<BudgetQuestion>()
 })
 
-test('an exporter may be asynchronous', () => {
+test('An exporter may be asynchronous', () => {
   expectTypeOf<(run: EndedRun) => Promise<void>>().toExtend<RunExporter['export']>()
 })

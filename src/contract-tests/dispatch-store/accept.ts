@@ -8,7 +8,7 @@ export const acceptCases: readonly DispatchCase[] = dispatchCases([], {
     await t.store.ready?.()
   },
   'accept stores every member of a dispatch': async (t) => {
-    const head = { eventType: 'order.shipped', recipient: 'user_42', sessionId: 's1', locale: 'de-AT' }
+    const head = { by: 'app_2', eventType: 'order.shipped', recipient: 'user_42', sessionId: 's1', locale: 'de-AT' }
     const given = { ...head, route: 'first', critical: true, sandboxed: true } as const
     const deliveries = everyKind()
     const { from, to } = await timed(t, () => t.accept('1', { ...given, deliveries }))

@@ -16,7 +16,7 @@ import {
 } from './samples.ts'
 import { between, byId, type DispatchCase, dispatchCases, idsOf, type StoreHarness, timed } from './store-harness.ts'
 
-/** Cancels a dispatch while its first delivery is being sent. Returns the lease of that delivery. */
+/** Cancels a dispatch during a send. Returns the lease. */
 async function asked({ store, accept, claimOne, states }: StoreHarness, given: GivenDispatch = {}) {
   await accept('1', {
     route: 'first',

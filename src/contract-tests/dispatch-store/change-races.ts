@@ -4,7 +4,6 @@ import { replan, replannable, SOURCE } from './replan.ts'
 import { broken, delivery, digested, HOUR, proof, RETRY, SENT, TENANT } from './samples.ts'
 import { claimOf, type DispatchCase, dispatchCases, idsOf, numbers } from './store-harness.ts'
 
-/** Changes by the host that run concurrently with workers. */
 export const changeRaceCases: readonly DispatchCase[] = dispatchCases([], {
   'a concurrent claim and cancel leave one of the two results': async (t) => {
     for (const at of numbers(20)) await t.accept(`${at}`)

@@ -2,7 +2,6 @@ import { equal, matches, ok } from '../assertions.ts'
 import { ADDRESS, delivery, digested, HOUR, LEASE, MINUTE } from './samples.ts'
 import { between, claimOf, type DispatchCase, dispatchCases, idsOf, numbers, timed } from './store-harness.ts'
 
-/** Claims, and when the next one is due. */
 export const claimCases: readonly DispatchCase[] = dispatchCases([], {
   'claim returns everything that an attempt needs': async (t) => {
     const head = { sessionId: 's1', locale: 'de', critical: true } as const
@@ -24,7 +23,16 @@ export const claimCases: readonly DispatchCase[] = dispatchCases([], {
       deferred: true,
       attempts: 1,
       history: [],
-      dispatch: { dispatchId: '1', tenant: 't1', eventType: 'e', recipient: ADDRESS, route: 'all', ...head, createdAt },
+      dispatch: {
+        dispatchId: '1',
+        tenant: 't1',
+        by: 'app_1',
+        eventType: 'e',
+        recipient: ADDRESS,
+        route: 'all',
+        ...head,
+        createdAt,
+      },
     })
   },
   'claim makes a delivery sending, counts the attempt and logs it': async (t) => {
@@ -130,6 +138,23 @@ export const claimCases: readonly DispatchCase[] = dispatchCases([], {
     const { deliveries } = await t.store.claim(claimOf({ a: 9, b: 9 }, { busy }))
     equal(idsOf(deliveries), ['alive', 'elsewhere', 'keyless'])
     equal(idsOf((await t.claim({ a: 9, b: 9 })).deliveries), ['dead'])
+  },
+  'claim skips a receiver that is busy for one tenant only there': async (t) => {
+    for (const tenant of ['x', 'y'])
+      for (const key of ['dead', 'alive']) {
+        const id = `${tenant}-${key}`
+        await t.accept(id, { tenant, deliveries: [delivery(id, { concurrencyKey: key })] })
+      }
+    await t.accept('plain', { tenant: 'x', deliveries: [delivery('plain')] })
+    const busy = [
+      { channel: 'a', concurrencyKey: 'dead', tenant: 'x' },
+      { channel: 'a', concurrencyKey: 'dead', tenant: 'unknown' },
+      { channel: 'b', concurrencyKey: 'alive', tenant: 'x' },
+    ]
+    const { deliveries, nextDueInMs } = await t.store.claim(claimOf({ a: 9 }, { busy }))
+    equal(idsOf(deliveries), ['plain', 'x-alive', 'y-alive', 'y-dead'])
+    ok(nextDueInMs !== 0, 'no more deliveries are due for this worker')
+    equal(idsOf((await t.claim()).deliveries), ['x-dead'])
   },
   'claim finds a delivery behind many of a busy receiver': async (t) => {
     for (const at of numbers(60))

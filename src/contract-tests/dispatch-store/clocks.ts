@@ -2,16 +2,15 @@ import { equal, ok } from '../assertions.ts'
 import { acceptance, HOUR, keyed, MINUTE, skipped, TENANT } from './samples.ts'
 import { between, type DispatchCase, dispatchCases, type StoreHarness, timed } from './store-harness.ts'
 
-/** Ids from hosts with wrong clocks: sorted by id, the dispatch that was accepted first comes last. */
+/** Ids from hosts with wrong clocks: the dispatch that was accepted first sorts last. */
 const IDS = ['z-ahead', 'm-right', 'a-behind']
 
-/** Accepts a dispatch from a host with a wrong clock that sends its own `createdAt`, as an older version may. */
+/** A host that sends its own `createdAt`, as older versions may. */
 async function acceptFrom({ store, now }: StoreHarness, dispatchId: string, wrongByMs: number): Promise<void> {
   const { dispatch, ...rest } = acceptance(dispatchId, keyed(dispatchId))
   await store.accept({ ...rest, dispatch: Object.assign({ createdAt: now() + wrongByMs }, dispatch) })
 }
 
-/** The store's clock dates all records, whatever the clocks of hosts. */
 export const clockCases: readonly DispatchCase[] = dispatchCases([], {
   'createdAt is the time of the store, not of its host': async (t) => {
     for (const wrongByMs of [HOUR, 0, -HOUR]) {

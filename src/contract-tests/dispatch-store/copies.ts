@@ -17,7 +17,6 @@ import {
 } from './samples.ts'
 import { type DispatchCase, dispatchCases } from './store-harness.ts'
 
-/** The store shares no object with its callers. */
 export const copyCases: readonly DispatchCase[] = dispatchCases([], {
   'changing an acceptance afterwards does not change the stored dispatch': async (t) => {
     const given = acceptance('1', { ...keyed(), deliveries: everyKind() })

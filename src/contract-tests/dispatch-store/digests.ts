@@ -18,7 +18,7 @@ import { between, type DispatchCase, dispatchCases, idsOf, type StoreHarness, ti
 const eventsOf = (...ids: readonly string[]): readonly object[] =>
   ids.map((id) => ({ dispatchId: id, eventData: { of: `${id}-d` } }))
 
-/** Accepts an event, by default of one digest. Returns the id of the delivery that holds it. */
+/** Accepts an event, by default of one digest. Returns the id of its delivery. */
 export type AcceptEvent = (
   dispatchId: string,
   digest?: Partial<NewDigest>,
@@ -49,7 +49,6 @@ async function statesOf({ states }: StoreHarness, ...ids: readonly string[]): Pr
   return found
 }
 
-/** Digests: joining, closing, rendering, and events that leave. */
 export const digestCases: readonly DispatchCase[] = dispatchCases([], {
   'events of one digest share one delivery, shown in each dispatch': async (t) => {
     const post = digesting(t)

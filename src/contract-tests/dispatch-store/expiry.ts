@@ -12,7 +12,7 @@ export const expiryCases: readonly DispatchCase[] = dispatchCases([], {
     await t.advance(HOUR)
     const { deliveries, expired } = await t.claim()
     equal(deliveries, [])
-    const head = { dispatchId: '1', tenant: TENANT, eventType: 'e', recipient: ADDRESS, route: 'all' }
+    const head = { dispatchId: '1', tenant: TENANT, by: 'app_1', eventType: 'e', recipient: ADDRESS, route: 'all' }
     const dispatch = { ...head, sessionId: 's1', createdAt }
     equal(expired, [{ deliveryId: '1-a', channel: 'a', status: 'expired', attempts: 0, dispatch }])
     equal(await t.states('1'), ['expired'])
@@ -39,6 +39,17 @@ export const expiryCases: readonly DispatchCase[] = dispatchCases([], {
     await t.advance(HOUR)
     equal(idsOf((await t.claim({})).expired), ['gone', 'lost'])
     equal([await t.states('gone'), await t.states('lost')], [['expired'], ['expired']])
+  },
+  'a delivery of a busy receiver expires in time behind one that expires later': async (t) => {
+    for (const [id, expiresInMs] of Object.entries({ later: HOUR, sooner: MINUTE }))
+      await t.accept(id, { deliveries: [delivery(id, { concurrencyKey: 'dead' })], expiresInMs })
+    const busy = [{ channel: 'a', concurrencyKey: 'dead', tenant: TENANT }]
+    const claim = async () => idsOf((await t.store.claim(claimOf({ a: 9 }, { busy }))).expired)
+    equal(await claim(), [])
+    await t.advance(MINUTE)
+    equal(await claim(), ['sooner'])
+    await t.advance(HOUR)
+    equal(await claim(), ['later'])
   },
   'deliveries of busy receivers, and of channels with the limit 0, expire': async (t) => {
     await t.accept('1', { deliveries: [delivery('x', { concurrencyKey: 'dead' })], expiresInMs: HOUR })

@@ -11,7 +11,7 @@ const ALIKE = [
   ...['ß', 'ss', 'ẞ', 'ı', 'i', 'I', 'İ', '１', '1', '01', '1.0', '💥', '💣', '👩‍👩‍👧', '👩👩👧'],
 ]
 
-/** Texts that break queries, keys and paths which are not escaped. */
+/** Texts that break queries, keys and paths without escaping. */
 const SHARP = [
   ...["'", '"', '`', '\\', '\\\\', "\\'", "''", '%', '_', 'a%', 'a_', '*', '?', '[a]', '$1', ':a', '@a', '{a}', '#{a}'],
   ...['--', ';', '/*', '#', '<a>', '&amp;', 'a:b', 'a|b', 'a/b', 'a,b', '\u2028', '\u00a0', '\ufeffa', '\x7f', '\r\n'],
@@ -23,7 +23,6 @@ const NAMES: readonly string[] = [...ALIKE, ...SHARP]
 /** Texts of the maximum length in four-byte characters, different only at the end. */
 const LONG: readonly string[] = ['x', 'y', 'X', 'x '].map((end) => `${'💌'.repeat(1_023)}${end.padEnd(2, '.')}`)
 
-/** ASCII texts of this length, different only at the end. */
 function longAscii(length: number): readonly string[] {
   return ['x', 'y', 'X'].map((end) => `${'z'.repeat(length - 1)}${end}`)
 }
@@ -39,7 +38,7 @@ const NUMBERS: readonly number[] = [
   ...[0.1, 0.1 + 0.2, 1 / 3, 1e-7, 1.5e300, -1e-300, 123_456_789.123_456_78],
 ]
 
-/** A JSON object with every kind of value, and values that stores often change. */
+/** Every kind of JSON value, including values that stores often change. */
 export function everything(): JsonObject {
   return {
     texts: TEXTS,
@@ -67,7 +66,7 @@ function nested(levels: number): JsonValue {
   return value
 }
 
-/** A text of about this many bytes, no two parts of which are equal. */
+/** A text of about this many bytes without repeated parts. */
 export function longText(bytes: number): string {
   let text = ''
   for (let at = 0; text.length < bytes; at++) text += `${at} 💌 "quoted" \\ ${at * 7_919}\n`

@@ -26,7 +26,6 @@ function accepting({ accept }: StoreHarness) {
   return async (given: GivenDispatch): Promise<string> => (await accept(`under-${count++}`, given)).outcome
 }
 
-/** Limits count deliveries, quotas count dispatches. */
 export const limitCases: readonly DispatchCase[] = dispatchCases([], {
   'a limit queues its maximum and throttles the rest': async (t) => {
     const post = counting(t)
@@ -129,10 +128,17 @@ export const limitCases: readonly DispatchCase[] = dispatchCases([], {
     const limits = [limit(1)]
     await counting(t)(limits)
     const held = (id: string, rest = {}) => delivery(id, { channel: id, status: 'held', ...rest })
-    const deliveries = [delivery('x', { delayMs: HOUR, limits }), held('y', { limits }), held('z'), held('w')]
+    const deliveries = [
+      delivery('x', { delayMs: HOUR, limits }),
+      held('y', { limits }),
+      held('z', { deferred: true }),
+      held('w'),
+    ]
     const { from, to } = await timed(t, () => t.accept('1', { route: 'first', deliveries }))
     equal(await t.states('1'), [SPENT, SPENT, 'queued', 'held'])
-    between((await t.found('1')).deliveries[2]?.dueAt, from + HOUR, to + HOUR, 'dueAt is that of the first delivery')
+    const promoted = (await t.found('1')).deliveries[2]
+    between(promoted?.dueAt, from + HOUR, to + HOUR, 'dueAt is that of the first delivery')
+    equal(promoted?.deferred, true, 'the promoted delivery keeps deferred')
   },
   'replays and refused keys count under no limit': async (t) => {
     const post = counting(t)
@@ -154,59 +160,81 @@ export const limitCases: readonly DispatchCase[] = dispatchCases([], {
   'a quota accepts its maximum, and nothing of other dispatches is stored': async (t) => {
     const post = accepting(t)
     const outcomes: string[] = []
-    for (const _ of numbers(5)) outcomes.push(await post({ quota: quota(3) }))
+    for (const _ of numbers(5)) outcomes.push(await post({ quotas: [quota(3)] }))
     equal(outcomes, ['accepted', 'accepted', 'accepted', 'quota_spent', 'quota_spent'])
     equal((await t.list()).length, 3)
     equal((await t.claimAll()).length, 3)
   },
   'quotas are separate for each key and tenant': async (t) => {
     const post = accepting(t)
-    equal(await post({ quota: quota(1) }), 'accepted')
-    equal(await post({ quota: quota(1, 'other') }), 'accepted')
-    equal(await post({ quota: quota(1), tenant: 't2' }), 'accepted')
+    equal(await post({ quotas: [quota(1)] }), 'accepted')
+    equal(await post({ quotas: [quota(1, 'other')] }), 'accepted')
+    equal(await post({ quotas: [quota(1)], tenant: 't2' }), 'accepted')
     equal(await post({}), 'accepted')
-    equal(await post({ quota: quota(1) }), 'quota_spent')
+    equal(await post({ quotas: [quota(1)] }), 'quota_spent')
   },
   'a quota is free again after its window': async (t) => {
     const post = accepting(t)
-    equal(await post({ quota: quota(1) }), 'accepted')
+    equal(await post({ quotas: [quota(1)] }), 'accepted')
     await t.advance(HOUR - MARGIN)
-    equal(await post({ quota: quota(1) }), 'quota_spent')
+    equal(await post({ quotas: [quota(1)] }), 'quota_spent')
     await t.advance(MARGIN)
-    equal(await post({ quota: quota(1) }), 'accepted')
+    equal(await post({ quotas: [quota(1)] }), 'accepted')
   },
   'replays and refused keys use up no quota': async (t) => {
     const post = accepting(t)
-    equal(await post({ ...keyed('k', 'f1'), quota: quota(2) }), 'accepted')
-    equal(await post({ ...keyed('k', 'f1'), quota: quota(2) }), 'replayed')
-    equal(await post({ ...keyed('k', 'f2'), quota: quota(2) }), 'key_reused')
-    equal(await post({ ...keyed('l', 'f1'), quota: quota(2) }), 'accepted')
-    equal(await post({ ...keyed('m', 'f1'), quota: quota(2) }), 'quota_spent')
-    equal(await post({ ...keyed('k', 'f1'), quota: quota(2) }), 'replayed', 'a replay needs no quota')
+    equal(await post({ ...keyed('k', 'f1'), quotas: [quota(2)] }), 'accepted')
+    equal(await post({ ...keyed('k', 'f1'), quotas: [quota(2)] }), 'replayed')
+    equal(await post({ ...keyed('k', 'f2'), quotas: [quota(2)] }), 'key_reused')
+    equal(await post({ ...keyed('l', 'f1'), quotas: [quota(2)] }), 'accepted')
+    equal(await post({ ...keyed('m', 'f1'), quotas: [quota(2)] }), 'quota_spent')
+    equal(await post({ ...keyed('k', 'f1'), quotas: [quota(2)] }), 'replayed', 'a replay needs no quota')
   },
   'a dispatch refused by its quota leaves its idempotency key unused': async (t) => {
     const post = accepting(t)
-    equal(await post({ quota: quota(1) }), 'accepted')
-    equal(await post({ ...keyed(), quota: quota(1) }), 'quota_spent')
+    equal(await post({ quotas: [quota(1)] }), 'accepted')
+    equal(await post({ ...keyed(), quotas: [quota(1)] }), 'quota_spent')
     equal(await post(keyed()), 'accepted')
   },
   'a dispatch counts once for its quota, whatever its deliveries': async (t) => {
     const post = accepting(t)
     const several = ['a', 'b', 'c'].map((channel) => delivery(channel, { channel }))
-    equal(await post({ deliveries: several, quota: quota(2) }), 'accepted')
-    equal(await post({ deliveries: [skipped('s')], quota: quota(2) }), 'accepted')
-    equal(await post({ quota: quota(2) }), 'quota_spent')
+    equal(await post({ deliveries: several, quotas: [quota(2)] }), 'accepted')
+    equal(await post({ deliveries: [skipped('s')], quotas: [quota(2)] }), 'accepted')
+    equal(await post({ quotas: [quota(2)] }), 'quota_spent')
   },
   'a dispatch refused by its quota counts under no limit': async (t) => {
     const post = accepting(t)
     const limits = [quota(1, 'l')]
-    equal(await post({ quota: quota(1) }), 'accepted')
-    equal(await post({ deliveries: [delivery('x', { limits })], quota: quota(1) }), 'quota_spent')
+    equal(await post({ quotas: [quota(1)] }), 'accepted')
+    equal(await post({ deliveries: [delivery('x', { limits })], quotas: [quota(1)] }), 'quota_spent')
     equal(await post({ deliveries: [delivery('y', { limits })] }), 'accepted')
     equal((await t.claimAll()).map(({ deliveryId }) => deliveryId).sort(), ['under-0-a', 'y'])
   },
+  'a dispatch counts under each of its quotas, and is refused when one is spent': async (t) => {
+    const post = accepting(t)
+    const both = { quotas: [quota(3, 'token'), quota(5, 'parent')] }
+    for (const _ of numbers(3)) equal(await post(both), 'accepted')
+    equal(await post(both), 'quota_spent')
+    equal(await post({ quotas: [quota(9, 'sibling'), quota(5, 'parent')] }), 'accepted')
+    equal(await post({ quotas: [quota(5, 'parent')] }), 'accepted')
+    equal(await post({ quotas: [quota(9, 'sibling'), quota(5, 'parent')] }), 'quota_spent')
+  },
+  'a dispatch refused by one quota counts under none': async (t) => {
+    const post = accepting(t)
+    equal(await post({ quotas: [quota(1, 'parent')] }), 'accepted')
+    equal(await post({ quotas: [quota(1, 'token'), quota(1, 'parent')] }), 'quota_spent')
+    equal(await post({ quotas: [quota(1, 'token')] }), 'accepted')
+  },
+  'several quotas hold under concurrent accepts': async (t) => {
+    const outcomes = await race(t, 40, (handle, at) =>
+      t.accept(`${at}`, { quotas: [quota(10, `token${at % 2}`), quota(15, 'parent')] }, handle),
+    )
+    const reported = outcomes.map(({ outcome }) => outcome)
+    equal([countDispatches(reported, 'accepted'), (await t.list()).length], [15, 15])
+  },
   'a quota holds under concurrent accepts': async (t) => {
-    const outcomes = await race(t, 50, (handle, at) => t.accept(`${at}`, { quota: quota(10) }, handle))
+    const outcomes = await race(t, 50, (handle, at) => t.accept(`${at}`, { quotas: [quota(10)] }, handle))
     const reported = outcomes.map(({ outcome }) => outcome)
     equal([countDispatches(reported, 'accepted'), countDispatches(reported, 'quota_spent')], [10, 40])
     equal((await t.list()).length, 10)

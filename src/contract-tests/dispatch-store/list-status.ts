@@ -6,11 +6,11 @@ import { broken, delivery, digested, HOUR, proof, REJECTED, RETRY, SENT, skipped
 import { claimOf, type DispatchCase, dispatchCases, numbers, type Query, type StoreHarness } from './store-harness.ts'
 
 const STATUSES: readonly DispatchStatus[] = ['queued', 'sent', 'partial', 'failed', 'cancelled', 'skipped']
-/** Other dispatches than those that fit a filter. A store that scans a fixed number of rows for a page would miss the wanted ones. */
+/** Dispatches that do not match. A store that scans a fixed number of rows per page would miss the matches. */
 const OTHERS = 1_200
 const AT_ONCE = 200
 
-/** Fails unless each dispatch is listed by its status, and by no other. */
+/** Fails unless each dispatch is listed under its status only. */
 async function checkListed(harness: StoreHarness, ids: readonly string[], what = ''): Promise<void> {
   const expected = new Map<DispatchStatus, string[]>(STATUSES.map((status) => [status, []]))
   for (const id of ids) {
@@ -28,7 +28,6 @@ async function checkListed(harness: StoreHarness, ids: readonly string[], what =
     equal((await harness.list({ status })).sort(), expected.get(status)?.sort(), `${what} listed as ${status}`)
 }
 
-/** Claims the due deliveries of these channels, and settles each as given. */
 async function settleAll(
   harness: StoreHarness,
   ends: Readonly<Record<string, 'sent' | 'failed' | 'queued'>>,
@@ -47,7 +46,6 @@ function pair(id: string, second: 'queued' | 'held' = 'queued') {
   return [delivery(`${id}-a`), delivery(`${id}-b`, { channel: 'b', status: second })]
 }
 
-/** Lists by status and by other filters. */
 export const listStatusCases: readonly DispatchCase[] = dispatchCases([], {
   'a page with one filter is full, however many newer dispatches do not fit': async (t) => {
     const wanted = { eventType: 'wanted', recipient: 'wanted', sessionId: 'wanted' }

@@ -3,7 +3,6 @@ import { equal, ok } from '../assertions.ts'
 import { delivery, digested, type GivenDispatch, HOUR, MINUTE, proof, SENT, skipped, TENANT } from './samples.ts'
 import { type DispatchCase, dispatchCases, numbers, type Query, type StoreHarness } from './store-harness.ts'
 
-/** Accepts dispatches, a minute apart. */
 async function acceptAll(
   { accept, advance }: StoreHarness,
   dispatches: Readonly<Record<string, GivenDispatch>>,
@@ -14,7 +13,7 @@ async function acceptAll(
   }
 }
 
-/** Accepts many dispatches, a minute apart. Returns their ids, oldest first. */
+/** Accepts dispatches a minute apart. Returns their ids, oldest first. */
 async function acceptMany(
   harness: StoreHarness,
   count: number,
@@ -36,7 +35,6 @@ function checkRead(read: readonly string[], there: readonly string[], what: stri
   )
 }
 
-/** Lists and their pages. */
 export const listCases: readonly DispatchCase[] = dispatchCases([], {
   'listDispatches returns whole dispatches, newest first': async (t) => {
     const head = { sessionId: 's1', locale: 'de', critical: true } as const

@@ -17,7 +17,6 @@ import {
 } from './samples.ts'
 import { claimOf, type DispatchCase, dispatchCases, idsOf } from './store-harness.ts'
 
-/** Several processes over the same data, at the same time and one after the other. */
 export const processCases: readonly DispatchCase[] = [
   ...dispatchCases(['secondHandle'], {
     'a change through one handle is visible through the other at once': async (t) => {

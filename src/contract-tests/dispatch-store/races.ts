@@ -3,7 +3,7 @@ import { equal, matches, ok } from '../assertions.ts'
 import { acceptance, delivery, digested, HOUR, keyed, LEASE, MINUTE, proof, SENT, TENANT } from './samples.ts'
 import { claimOf, type DispatchCase, dispatchCases, idsOf, numbers, type StoreHarness } from './store-harness.ts'
 
-/** Runs an action many times concurrently, every second time through the other handle. */
+/** Runs an action concurrently, every second time through the other handle. */
 export function race<T>(
   { store, other }: StoreHarness,
   count: number,
@@ -32,21 +32,19 @@ export function countDispatches<T>(items: readonly T[], item: T): number {
   return items.filter((one) => one === item).length
 }
 
-/** Claims concurrently, then claims the rest. Returns all claimed deliveries. */
+/** Claims concurrently, then claims the rest. */
 async function claimAtOnce(harness: StoreHarness, count: number, limit: number): Promise<ClaimedDelivery[]> {
   const request = claimOf({ a: limit })
   const claims = await race(harness, count, (handle) => handle.claim(request))
   return [...claims.flatMap(({ deliveries }) => deliveries), ...(await harness.claimAll())]
 }
 
-/** The sorted ids of the deliveries `0-a`, `1-a` and so on. */
 function idsUpTo(count: number): readonly string[] {
   return numbers(count)
     .map((at) => `${at}-a`)
     .sort()
 }
 
-/** Concurrent accepts, claims and settlements. */
 export const raceCases: readonly DispatchCase[] = dispatchCases([], {
   'of a hundred concurrent posts of one key exactly one is accepted': async (t) => {
     const outcomes = await race(t, 100, (handle, at) => t.accept(`${at}`, keyed(), handle))

@@ -2,7 +2,6 @@ import { equal, matches } from '../assertions.ts'
 import { delivery, digested, HOUR, keyed, MARGIN, proof, SENT, skipped, TENANT } from './samples.ts'
 import { type DispatchCase, dispatchCases, idsOf, numbers, type StoreHarness } from './store-harness.ts'
 
-/** Removes dispatches that were accepted more than an hour ago. */
 function remove({ store }: StoreHarness, rest: { tenant?: string; limit?: number } = {}): Promise<number> {
   return store.removeDispatches({ acceptedForMs: HOUR, limit: 100, ...rest })
 }

@@ -7,7 +7,6 @@ const limits = [{ key: 'l', max: 2, windowMs: 100 * HOUR }]
 const b = { channel: 'b' }
 const FAILED = 'failed provider_rejected'
 
-/** Limits, digests and the route `first` of replanned deliveries. */
 export const replanRouteCases: readonly DispatchCase[] = dispatchCases([], {
   'a replanned delivery counts under its limits, and is throttled where they are spent': async (t) => {
     const deliveries = [broken('x'), broken('y', { channel: 'b' })]

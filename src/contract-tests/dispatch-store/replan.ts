@@ -8,14 +8,12 @@ import { between, type DispatchCase, dispatchCases, type StoreHarness, timed } f
 
 export const SOURCE: PlanSource = { eventData: { word: 'canary' } }
 
-/** The stored plan source of a dispatch. Fails where there is none. */
 export async function replannable(store: DispatchStore, dispatchId: string): Promise<Replannable> {
   const found = await store.findReplannable(TENANT, dispatchId)
   ok(found, `the dispatch ${dispatchId} has no plan source`)
   return found
 }
 
-/** Replans deliveries of the current version of a dispatch. */
 export async function replan(
   { store }: Pick<StoreHarness, 'store'>,
   dispatchId: string,

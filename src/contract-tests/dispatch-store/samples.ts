@@ -5,20 +5,18 @@ const SECOND = 1_000
 export const MINUTE: number = 60 * SECOND
 export const HOUR: number = 60 * MINUTE
 
-/** How long before a moment a case checks that nothing has happened yet: the store's time may run by itself. */
+/** Cases check this long before a moment that nothing has happened yet, because the store's time may run. */
 export const MARGIN: number = 10 * SECOND
 
-/** The default length of a lease. */
 export const LEASE: number = 10 * MINUTE
 
-/** The default tenant. */
 export const TENANT = 't1'
 
 export const ADDRESS = 'jane@example.com'
 
 /** Members of an acceptance that differ from the defaults. */
 export type GivenDispatch = Partial<NewDispatch> &
-  Partial<Pick<Acceptance, 'expiresInMs' | 'answer' | 'idempotency' | 'quota'>>
+  Partial<Pick<Acceptance, 'expiresInMs' | 'answer' | 'idempotency' | 'quotas'>>
 
 export const REJECTED = { outcome: 'rejected', code: 'no' } as const
 export const RETRY = { outcome: 'retry', code: 'busy' } as const
@@ -28,17 +26,16 @@ export function delivery(deliveryId: string, rest: Partial<NewDelivery> = {}): N
   return { deliveryId, channel: 'a', status: 'queued', address: ADDRESS, content: { text: 'x' }, ...rest }
 }
 
-/** A delivery that has already ended. */
 export function skipped(deliveryId: string): NewDelivery {
   return { deliveryId, channel: 'a', status: 'skipped', reason: 'condition_false' }
 }
 
-/** A delivery that failed in host code, before it had any content. */
+/** A delivery that failed in host code before it had content. */
 export function broken(deliveryId: string, rest: Partial<NewDelivery> = {}): NewDelivery {
   return { deliveryId, channel: 'a', status: 'failed', reason: 'template_error', ...rest }
 }
 
-/** A digest delivery, due in an hour. It has no content. */
+/** A digest delivery without content, due in an hour. */
 export function digested(
   deliveryId: string,
   digest: Partial<NewDigest> = {},
@@ -70,20 +67,20 @@ export function everyKind(): NewDelivery[] {
 }
 
 export function acceptance(dispatchId: string, given: GivenDispatch = {}): Acceptance {
-  const { expiresInMs = 72 * HOUR, answer = answerOf, idempotency, quota, ...rest } = given
+  const { expiresInMs = 72 * HOUR, answer = answerOf, idempotency, quotas, ...rest } = given
   const dispatch: NewDispatch = {
     dispatchId,
     tenant: TENANT,
+    by: 'app_1',
     eventType: 'e',
     recipient: ADDRESS,
     route: 'all',
     deliveries: [delivery(`${dispatchId}-a`)],
     ...rest,
   }
-  return { dispatch, expiresInMs, answer, ...(idempotency && { idempotency }), ...(quota && { quota }) }
+  return { dispatch, expiresInMs, answer, ...(idempotency && { idempotency }), ...(quotas && { quotas }) }
 }
 
-/** The answer to a caller, with the state of each delivery at acceptance. */
 export function answerOf({ dispatchId, eventType, recipient, createdAt, deliveries }: Dispatch): DispatchAnswer {
   return {
     dispatchId,
@@ -107,7 +104,6 @@ export function proof({ deliveryId, fence }: LeaseToken): LeaseToken {
   return { deliveryId, fence }
 }
 
-/** Changes every member of a value that can be changed. */
 export function spoil(value: unknown): void {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
   for (const [key, member] of Object.entries(value)) {

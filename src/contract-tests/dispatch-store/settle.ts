@@ -8,7 +8,7 @@ const ALONE = { live: true, others: [] }
 
 const first = 'first'
 
-/** A held delivery: it is sent only when the one before it fails. */
+/** A held delivery, sent only when the preceding one fails. */
 function fallback(deliveryId: string, channel: string, rest: Partial<NewDelivery> = {}): NewDelivery {
   return delivery(deliveryId, { channel, status: 'held', deferred: true, ...rest })
 }

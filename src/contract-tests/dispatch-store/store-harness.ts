@@ -15,60 +15,55 @@ import { ok } from '../assertions.ts'
 import { type CaseTable, type ContractCase, casesOf, type StoreCapabilities, type StoreTrial } from '../contract.ts'
 import { acceptance, type GivenDispatch, HOUR, LEASE, proof, REJECTED, SENT, TENANT } from './samples.ts'
 
-/** Ends a loop over claims when a store hands out the same delivery again and again. No case needs so many. */
+/** Ends a loop if a store hands out the same delivery again and again. No case needs so many claims. */
 const MAX_CLAIMS = 200
 
-/** Ends a loop over pages when a cursor leads back to an earlier page. No case has so many. */
+/** Ends a loop if a cursor leads back to an earlier page. No case has so many pages. */
 const MAX_PAGES = 200
 
-/** A case of the contract of `DispatchStore`. */
 export type DispatchCase = ContractCase<StoreTrial<DispatchStore>>
 
-/** A list query without the defaults of the harness. */
 export type Query = Partial<DispatchQuery>
 
-/** How a lease ends. */
 type SettlementEnd = Settlement extends infer Each
   ? Each extends Settlement
     ? Omit<Each, 'deliveryId' | 'fence'>
     : never
   : never
 
-/** A store under test, with the calls that most cases make. They write through `store` and read through `other`. */
+/** A store under test, with the calls that most cases make. Writes use `store`, reads use `other`. */
 export interface StoreHarness {
   readonly store: DispatchStore
-  /** The second handle, or `store` again where there is none. */
+  /** The second handle; `store` if there is none. */
   readonly other: DispatchStore
   now(): number
   advance(ms: number): Promise<void>
   accept(dispatchId: string, given?: GivenDispatch, through?: DispatchStore): Promise<AcceptOutcome>
   claim(limits?: Readonly<Record<string, number>>, leaseMs?: number): Promise<Claims>
-  /** All due deliveries of channel `a`, over as many claims as they take. */
+  /** All due deliveries of channel `a`, over several claims. */
   claimAll(): Promise<readonly ClaimedDelivery[]>
-  /** The next delivery of a channel. Fails where there is none. */
+  /** Fails if there is none. */
   claimOne(channel?: string, leaseMs?: number): Promise<ClaimedDelivery>
   /** Claims the next delivery of a channel and settles it. */
   settleNext(end: SettlementEnd, channel?: string): Promise<Settled>
-  /** Claims the next delivery of a channel and settles it as sent. */
   send(channel?: string): Promise<Settled>
-  /** Claims the next delivery of a channel and settles it as failed. */
   fail(channel?: string): Promise<Settled>
   cancel(dispatchId: string): Promise<DispatchChange | undefined>
-  /** Retries a dispatch. It expires in an hour. */
+  /** The retried dispatch expires in an hour. */
   retry(dispatchId: string, options?: Partial<RetryRequest>): Promise<DispatchChange | undefined>
-  /** A copy of the stored dispatch. Fails where there is none. */
+  /** A copy of the stored dispatch. Fails if there is none. */
   found(dispatchId: string, tenant?: string): Promise<Dispatch>
   /** The first delivery of a dispatch. */
   only(dispatchId: string, tenant?: string): Promise<Delivery>
-  /** The status of each delivery of a dispatch, followed by the reason if there is one. */
+  /** Status of each delivery, followed by the reason if there is one. */
   states(dispatchId: string, tenant?: string): Promise<readonly string[]>
-  /** Reads a list page by page, each page through the other handle, and runs `between` between two pages. Returns the ids. */
+  /** Ids of a list. Reads page by page through alternating handles, and runs `between` between pages. */
   list(query?: Query, between?: (page: readonly string[]) => Promise<void>): Promise<string[]>
   /** A harness over the same data, after all handles were closed. */
   reopen(): Promise<StoreHarness>
 }
 
-/** The cases of a table, all of which need these capabilities. Each case runs on its own harness. */
+/** Cases that need these capabilities. Each case runs on its own harness. */
 export function dispatchCases(
   needs: readonly (keyof StoreCapabilities)[],
   table: CaseTable<StoreHarness>,
@@ -83,7 +78,6 @@ export function dispatchCases(
   }))
 }
 
-/** A claim of these channels for ten minutes, with no busy receivers. */
 export function claimOf(limits: Readonly<Record<string, number>>, more: Partial<ClaimRequest> = {}): ClaimRequest {
   return { limits, leaseMs: LEASE, busy: [], ...more }
 }
@@ -159,17 +153,17 @@ function harnessOf(trial: StoreTrial<DispatchStore>): StoreHarness {
   }
 }
 
-/** The ids of deliveries, sorted: the port promises no order. */
+/** Sorted: the port guarantees no order. */
 export function idsOf(items: readonly { readonly deliveryId: string }[]): string[] {
   return items.map(({ deliveryId }) => deliveryId).sort()
 }
 
-/** Deliveries sorted by id: the port promises no order. */
+/** Sorted by id: the port guarantees no order. */
 export function byId<T extends { readonly deliveryId: string }>(items: readonly T[]): T[] {
   return [...items].sort((one, other) => (one.deliveryId < other.deliveryId ? -1 : 1))
 }
 
-/** A result, and the span of the store's time in which it came about. */
+/** A result, and the span of the store's time in which it was produced. */
 export interface Timed<T> {
   readonly value: T
   readonly from: number
@@ -182,7 +176,6 @@ export async function timed<T>(harness: StoreHarness, work: () => Promise<T>): P
   return { value, from, to: harness.now() }
 }
 
-/** Fails unless the number is in the range, both ends included. */
 export function between(actual: number | undefined, low: number, high: number, what: string): void {
   const fits = actual !== undefined && actual >= low && actual <= high
   ok(fits, `${what}: expected ${low === high ? low : `${low} to ${high}`}, got ${actual}`)

@@ -7,7 +7,7 @@ import { happened, type RunHarness, type RunStoreCase, runCases, timedRuns } fro
 const FAILURES = [{ runId: 'other', at: 5, userId: 'u', error: { type: 'timeout', message: 'too late' } }]
 const CHANGES = countRuns(3, 'p', 'u')
 
-/** One of the 32 combinations of the members of a decision: a bit of the number for each. */
+/** One of the 32 combinations of the members of a decision, one bit each. */
 function decisionOf(bits: number, key: RunKey): MergeDecision<number> {
   return {
     result: bits,
@@ -38,7 +38,7 @@ async function decideOnStored(t: RunHarness, bits: number): Promise<void> {
   else equal(run.updatedAt, before.updatedAt, what)
   if (decision.touched) happened(run.lastSeenAt, when, `lastSeenAt after ${what}`)
   else equal(run.lastSeenAt, before.lastSeenAt, what)
-  equal(await t.run(key.runId), run, what)
+  equal(await t.run(key), run, what)
   const session = await t.session(key.sessionId)
   if (decision.state) happened(session?.updatedAt, when, `updatedAt of the session after ${what}`)
   else equal(session?.updatedAt, updatedAt, what)
@@ -54,7 +54,7 @@ async function decideOnNothing(t: RunHarness, bits: number): Promise<void> {
   const decision = { ...decisionOf(bits, key), ...(bits & 1 && { derived: PENDING }) }
   const { value, when } = await timedRuns(t, () => t.store.mergeRun(key, () => decision))
   const what = `a decision of ${Object.keys(decision).join(', ')}`
-  const run = await t.run(key.runId)
+  const run = await t.run(key)
   equal(value, { result: bits, run }, what)
   const session = await t.session(key.sessionId)
   const { runs } = await t.spend()
@@ -72,7 +72,6 @@ async function decideOnNothing(t: RunHarness, bits: number): Promise<void> {
   await t.store.erase('t', { userId: 'u' })
 }
 
-/** The effects of a decision. */
 export const decisionCases: readonly RunStoreCase[] = runCases([], {
   'a decision on a stored run changes exactly its members': async (t) => {
     for (const bits of ALL_DECISIONS) await decideOnStored(t, bits)

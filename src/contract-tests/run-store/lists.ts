@@ -4,17 +4,17 @@ import { equal, ok } from '../assertions.ts'
 import { PENDING, QUIET, runIdsOf, runKeyOf } from './run-fixtures.ts'
 import { type RunHarness, type RunStoreCase, runCases } from './run-harness.ts'
 
-/** The distance of runs in time: a clock that runs by itself does not change their order. */
+/** Distance of runs in time: a running clock does not change their order. */
 const MINUTE = 60_000
 const STATUSES = ['queued', 'running', 'waiting', 'completed', 'failed', undefined] as const
 
-/** Other runs than those that fit a filter. A store that scans a fixed number of runs for a page would miss the wanted ones. */
+/** Runs that do not match. A store that scans a fixed number of runs per page would miss the matches. */
 const OTHERS = 1_200
 const AT_ONCE = 200
 
 type Filter = Omit<RunQuery, 'limit' | 'cursor' | 'first'>
 
-/** Puts runs of all kinds a minute apart. Returns the stored runs, oldest first. */
+/** Puts runs of all kinds a minute apart. Returns them, oldest first. */
 async function putAllKinds(t: RunHarness): Promise<readonly StoredRun[]> {
   const runs: StoredRun[] = []
   for (let at = 0; at < 36; at++) {
@@ -40,7 +40,7 @@ async function putAllKinds(t: RunHarness): Promise<readonly StoredRun[]> {
   return runs
 }
 
-/** True if the run fits the query: the reference that lists are compared with. */
+/** The reference that lists are compared with. */
 function fits(run: StoredRun, query: Filter, now: number): boolean {
   const { status, provider, model, userId, tags } = facetsOf(run.state)
   const asked: [unknown, boolean][] = [
@@ -59,7 +59,7 @@ function fits(run: StoredRun, query: Filter, now: number): boolean {
   return asked.every(([value, holds]) => value === undefined || holds)
 }
 
-/** Queries of one filter each. Their results are the same where the store's clock runs. */
+/** Queries of one filter each. A running clock does not change their results. */
 function filtersFor(runs: readonly StoredRun[], now: number): readonly Filter[] {
   const createdAt = (at: number): number => runs[at]?.createdAt ?? 0
   return [
@@ -92,7 +92,6 @@ async function expectRuns(t: RunHarness, runs: readonly StoredRun[], query: Filt
   return fitting.length
 }
 
-/** The runs of a list, and their order. */
 export const runListCases: readonly RunStoreCase[] = runCases([], {
   'an empty list has no next page': async (t) => {
     equal(await t.store.listRuns({ limit: 10 }), { items: [] })

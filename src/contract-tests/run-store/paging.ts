@@ -5,7 +5,6 @@ import { type RunStoreCase, runCases } from './run-harness.ts'
 
 const ORDERS = ['oldest', 'newest'] as const
 
-/** Lists page by page. */
 export const pagingCases: readonly RunStoreCase[] = runCases([], {
   'pages of any length contain each run once and in order': async (t) => {
     const ids = runIds(13)

@@ -3,7 +3,6 @@ import { adding, addingAll, fullTotals, PENDING, QUIET, runKeyOf, stateOf, sumOf
 import { type RunHarness, type RunStoreCase, runCases } from './run-harness.ts'
 import { everyPart } from './states.ts'
 
-/** Several processes over the same data, at the same time and one after the other. */
 export const runProcessCases: readonly RunStoreCase[] = [
   ...runCases(['secondHandle'], {
     'a change of a run through one handle is visible through the other at once': async (t) => {

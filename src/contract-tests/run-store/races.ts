@@ -1,21 +1,21 @@
 import type { MergeDecision, MergeSnapshot, RunStore } from '../../ports/run-store.ts'
 import { equal } from '../assertions.ts'
-import { adding, countRuns, QUIET, runIds, runIdsOf, runKeyOf, spendOf, stateOf, totalsOf } from './run-fixtures.ts'
+import { adding, countRuns, QUIET, runIds, runKeyOf, spendOf, stateOf, totalsOf } from './run-fixtures.ts'
 import { type RunHarness, type RunStoreCase, runCases } from './run-harness.ts'
 
 const MANY = 100
 const ONE = spendOf({ runs: 1, tokens: 3, cost: { USD: '0.1' } })
 const OF_USER = { latest: { userId: 'u' } }
 
-/** How many microtasks after a decision an erasure begins, at most. */
+/** Maximum microtasks between a decision and the start of an erasure. */
 const MAX_TURNS = 12
 
 type Erased = Parameters<RunStore['erase']>[1]
 
-/** Gives the handles in turns. */
+/** Alternates between handles. */
 type Turns = (at: number) => RunStore
 
-/** Each case of the table twice: on one handle, and on two handles in turns. */
+/** Runs each case of the table on one handle, and on two alternating handles. */
 function concurrently(
   table: Readonly<Record<string, (t: RunHarness, turn: Turns) => Promise<void>>>,
 ): readonly RunStoreCase[] {
@@ -35,7 +35,7 @@ function concurrently(
   ]
 }
 
-/** Starts all at once, waits until every one has ended, and throws the first error. */
+/** Starts all calls, waits for all, and throws the first error. */
 async function together<T>(count: number, start: (at: number) => Promise<T>): Promise<readonly T[]> {
   const settled = await Promise.allSettled(zeroTo(count).map(start))
   return settled.map((one) => {
@@ -44,14 +44,14 @@ async function together<T>(count: number, start: (at: number) => Promise<T>): Pr
   })
 }
 
-/** Adds one to the run, its session, the run `p` and the users. The result is the number of runs that the session had before. */
+/** Adds one to the run, its session, the run `p` and the users. The result is the previous number of runs in the session. */
 function countUp(
   runId: string,
   sessionId: string,
   snapshot: MergeSnapshot,
   users: readonly string[],
 ): MergeDecision<number> {
-  const steps = (snapshot.run?.state.counts.steps ?? 0) + 1
+  const steps = (snapshot.run?.state.application?.counts.steps ?? 0) + 1
   return {
     result: snapshot.session?.totals.spend.runs ?? 0,
     state: stateOf({ runId, sessionId }, { counts: { steps } }),
@@ -60,22 +60,22 @@ function countUp(
   }
 }
 
-/** Begins an erasure some microtasks after a decision: in the middle of the merge, and never within the decision. */
+/** Begins an erasure some microtasks after a decision: during the merge, but never within the decision. */
 async function eraseAfter(turns: number, store: RunStore, of: Erased): Promise<number> {
   for (let turn = 0; turn <= turns; turn++) await Promise.resolve()
   return store.erase('t', of)
 }
 
-/** Merges a run whose parent is erased meanwhile. Fails unless the result is that of one of the two orders. */
+/** Merges a run whose parent is erased concurrently. Fails unless the result matches one of the two orders. */
 async function eraseDuringMerge(t: RunHarness, other: RunStore, turns: number, of: Erased): Promise<void> {
   for (const runId of runIds(3)) await t.put(runId, OF_USER, { totalsChanges: countRuns(1, 'p', 'u') })
   const key = runKeyOf('r', { parentRunId: 'r0' })
   let erasing: Promise<number> | undefined
-  const { result: sawParent } = await t.store.mergeRun(key, ({ ancestors }) => {
+  const { result: sawParent } = await t.store.mergeRun(key, ({ newAncestors }) => {
     erasing ??= eraseAfter(turns, other, of)
     erasing.catch(() => {})
     return {
-      result: ancestors[0]?.run !== undefined,
+      result: newAncestors?.[0]?.run !== undefined,
       state: stateOf(key, { ...OF_USER, parentRunId: 'r0' }),
       derived: QUIET,
       totalsChanges: countRuns(1, 'p', 'u'),
@@ -100,7 +100,6 @@ function sorted<T>(values: readonly T[]): readonly T[] {
   return [...values].sort((a, b) => (a < b ? -1 : 1))
 }
 
-/** Concurrent calls. */
 export const runRaceCases: readonly RunStoreCase[] = concurrently({
   [`of ${MANY} concurrent merges of one run each sees the state of the ones before`]: async (t, turn) => {
     const merges = await together(MANY, (at) =>
@@ -108,9 +107,9 @@ export const runRaceCases: readonly RunStoreCase[] = concurrently({
     )
     equal(sorted(merges.map(({ result }) => result)), zeroTo(MANY))
     equal(sorted(merges.map(({ run }) => (run?.revision ?? 0) - 1)), zeroTo(MANY))
-    for (const { result, run } of merges) equal(run?.state.counts, { steps: result + 1 })
+    for (const { result, run } of merges) equal(run?.state.application?.counts, { steps: result + 1 })
     const run = await t.run('r')
-    equal([run?.revision, run?.state.counts], [MANY, { steps: MANY }])
+    equal([run?.revision, run?.state.application?.counts], [MANY, { steps: MANY }])
     equal((await t.spend()).runs, MANY)
   },
   [`of concurrent merges of ${MANY} runs of one session each sees the totals of the ones before`]: async (t, turn) => {
@@ -141,24 +140,22 @@ export const runRaceCases: readonly RunStoreCase[] = concurrently({
     })
     for (const userId of users) equal((await t.spend(userId)).runs, 60)
   },
-  'one run id posted concurrently to two sessions becomes one run': async (t, turn) => {
+  'one run id posted concurrently to two sessions becomes one run in each': async (t, turn) => {
     for (const runId of runIds(10)) {
       const sessions = [`${runId}-one`, `${runId}-two`]
       const merges = await together(10, (at) => {
         const key = runKeyOf(runId, { sessionId: `${sessions[at % 2]}` })
-        return turn(at % 4 < 2 ? 0 : 1).mergeRun(key, ({ run }) =>
-          run ? { result: run.state.sessionId } : { result: 'created', state: stateOf(key), derived: QUIET },
-        )
+        return turn(at % 4 < 2 ? 0 : 1).mergeRun(key, (snapshot) => countUp(runId, key.sessionId, snapshot, []))
       })
-      const run = await t.run(runId)
-      const results = merges.map(({ result }) => result)
-      equal(results.filter((result) => result === 'created').length, 1, 'one merge creates the run')
-      equal(results.filter((result) => result === run?.state.sessionId).length, 9, 'the other merges see the run')
-      equal(run?.revision, 1)
-      const opened = await Promise.all(sessions.map((sessionId) => t.session(sessionId)))
-      equal(opened.filter((session) => session !== undefined).length, 1, 'the other session is not opened')
+      for (const [at, sessionId] of sessions.entries()) {
+        const own = merges.filter((_, merge) => merge % 2 === at)
+        equal(sorted(own.map(({ result }) => result)), zeroTo(5), 'a merge sees only the merges of its session')
+        const run = await t.run(runKeyOf(runId, { sessionId }))
+        equal([run?.state.sessionId, run?.state.application?.counts, run?.revision], [sessionId, { steps: 5 }, 5])
+        equal((await t.session(sessionId))?.totals.spend.runs, 5)
+      }
     }
-    equal(sorted(runIdsOf(await t.list())), sorted(runIds(10)))
+    equal((await t.list()).length, 20)
   },
   'of a concurrently merged run and its first child exactly one sees the other': async (t, turn) => {
     await t.store.openSession('t', 's')
@@ -169,8 +166,8 @@ export const runRaceCases: readonly RunStoreCase[] = concurrently({
         derived: QUIET,
       }))
       const key = runKeyOf(`below-${runId}`, { parentRunId: runId })
-      const child = turn(1).mergeRun(key, ({ ancestors }) => ({
-        result: ancestors[0]?.run !== undefined,
+      const child = turn(1).mergeRun(key, ({ newAncestors }) => ({
+        result: newAncestors?.[0]?.run !== undefined,
         state: stateOf(key, { parentRunId: runId }),
         derived: QUIET,
         ...adding({ descendants: [{ runId, add: totalsOf({ spend: ONE }) }] }),
@@ -190,7 +187,7 @@ export const runRaceCases: readonly RunStoreCase[] = concurrently({
     const query = { status: ['completed'], unchangedForMs: 1_000, limit: 15 } as const
     const counts = await together(8, (at) => turn(at).removeRuns(query))
     let removed = counts.reduce((sum, count) => sum + count, 0)
-    // A removal that conflicts with another may leave runs to the next.
+    // After a conflict, a removal may leave runs to the next one.
     for (let count = 1; count > 0; removed += count) count = await t.store.removeRuns(query)
     equal(removed, 40)
     equal(await t.list(), [])

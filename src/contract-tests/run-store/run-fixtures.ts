@@ -1,15 +1,14 @@
-import type { DerivedRunData, RunState } from '../../model/run.ts'
+import type { DerivedRunData, RunReport, RunState } from '../../model/run.ts'
 import { addSpend, addTotals, noSpend, noTotals, type Spend, type Totals } from '../../model/totals.ts'
-import type { MergeDecision, RunKey, RunStore, StoredRun, TotalsChanges } from '../../ports/run-store.ts'
+import type { MergeDecision, MergeKey, RunKey, RunStore, StoredRun, TotalsChanges } from '../../ports/run-store.ts'
 import { ok } from '../assertions.ts'
 
 /** Derived run data without pending run events. */
 export const QUIET: DerivedRunData = Object.freeze({ ended: [], pending: [] })
 
-/** Derived run data with a pending run event. */
 export const PENDING: DerivedRunData = Object.freeze({ ended: ['failed'] as const, pending: ['failed'] as const })
 
-/** Names that a store may confuse with members of every object, or with one another. */
+/** Names that a store may confuse with inherited members or with one another. */
 export const HOSTILE_NAMES: readonly string[] = Object.freeze([
   ...['a', 'A', 'a ', 'ä', 'a\u0308', 'ss', 'ß', 'İ', '😀', '😁'],
   ...['__proto__', 'constructor', 'toString', 'hasOwnProperty', '$set', 'a.b', 'a%', "a'--", 'a"', 'a\\', 'null', '0'],
@@ -22,24 +21,24 @@ export const HOSTILE_IDS: readonly string[] = Object.freeze([
   ...['x'.repeat(200), `${'x'.repeat(199)}X`],
 ])
 
-export function runKeyOf(runId: string, more: Partial<RunKey> = {}): RunKey {
+export function runKeyOf(runId: string, more: Partial<MergeKey> = {}): MergeKey {
   return { tenant: 't', sessionId: 's', runId, ...more }
 }
 
 /** The smallest valid run state, with these members. */
 export function stateOf(
   { runId, sessionId }: Pick<RunKey, 'runId' | 'sessionId'>,
-  more: Partial<RunState> = {},
+  more: Partial<RunReport> = {},
+  agent?: Partial<RunReport>,
 ): RunState {
   const nothing = { seq: -1, earliest: {}, counts: {}, final: {}, latest: {}, metadata: {}, tags: [] }
-  return { runId, sessionId, ...nothing, ...more }
+  return { runId, sessionId, application: { ...nothing, ...more }, ...(agent && { agent: { ...nothing, ...agent } }) }
 }
 
-/** Creates or replaces a run. */
 export async function put(
   store: RunStore,
   key: RunKey,
-  more: Partial<RunState> = {},
+  more: Partial<RunReport> = {},
   decision: Partial<MergeDecision<undefined>> = {},
 ): Promise<StoredRun> {
   const decided = { result: undefined, state: stateOf(key, more), derived: QUIET, touched: true, ...decision }
@@ -48,7 +47,6 @@ export async function put(
   return run
 }
 
-/** The ids `r0`, `r1` and so on. */
 export function runIds(count: number, prefix = 'r'): readonly string[] {
   return Array.from({ length: count }, (_, at) => `${prefix}${at}`)
 }
@@ -65,8 +63,12 @@ export function totalsOf(more: Partial<Totals> = {}): Totals {
   return { ...noTotals(), ...more }
 }
 
-/** Totals in which no part is zero. */
+/** Totals of both sources, in which no part is zero. */
 export function fullTotals(name: string, by: number, amount: string): Totals {
+  return { ...fullSource(name, by, amount), agent: fullSource(name, by * 3, amount) }
+}
+
+function fullSource(name: string, by: number, amount: string): Omit<Totals, 'agent'> {
   const numbers = own(name, by)
   const cost = own(name, amount)
   const spend: Spend = { runs: by, tokens: by * 100, cost, unpricedRuns: by, unpricedTokens: -by }
@@ -82,22 +84,20 @@ export function fullTotals(name: string, by: number, amount: string): Totals {
   }
 }
 
-/** Changes of the totals of a session, of ancestors and of users. Default: none. */
 export function changesOf(more: Partial<TotalsChanges> = {}): TotalsChanges {
   return { session: noTotals(), descendants: [], users: [], ...more }
 }
 
-/** A decision that changes totals. */
 export function adding(more: Partial<TotalsChanges>): { readonly totalsChanges: TotalsChanges } {
   return { totalsChanges: changesOf(more) }
 }
 
-/** Adds the same totals to the session, below the run `p` and to the user `u`. */
+/** Adds the same totals to the session, to ancestor `p` and to user `u`. */
 export function addingAll(add: Totals): { readonly totalsChanges: TotalsChanges } {
   return adding({ session: add, descendants: [{ runId: 'p', add }], users: [{ userId: 'u', add: add.spend }] })
 }
 
-/** Counts runs in the session, below a run and for a user. */
+/** Counts runs in the session, under a run and for a user. */
 export function countRuns(runs: number, descendants: string, userId: string): TotalsChanges {
   const spend = spendOf({ runs })
   const add = totalsOf({ spend })
@@ -116,12 +116,10 @@ export function spendSum(...spends: readonly Spend[]): Spend {
   return sum
 }
 
-/** An object with one own member of any name. */
 export function own<T>(name: string, value: T): Record<string, T> {
   return Object.fromEntries([[name, value]])
 }
 
-/** Changes every member of plain data. */
 export function spoilRuns(value: unknown): void {
   if (typeof value !== 'object' || value === null) return
   for (const [name, member] of Object.entries(value)) {

@@ -1,10 +1,10 @@
-import type { RunState } from '../../model/run.ts'
+import type { RunReport } from '../../model/run.ts'
 import type { Spend, Totals } from '../../model/totals.ts'
 import type {
   MergeDecision,
+  MergeKey,
   MergeSnapshot,
   RunAncestor,
-  RunKey,
   RunQuery,
   RunStore,
   StoredRun,
@@ -16,63 +16,59 @@ import { put, runIdsOf, runKeyOf } from './run-fixtures.ts'
 
 export const DAY_MS = 86_400_000
 
-/** Ends a loop over pages when a cursor leads back to an earlier page. No case has so many. */
+/** Ends a loop if a cursor leads back to an earlier page. No case has so many pages. */
 const MAX_PAGES = 1_000
 
-/** How far the clock of a store on another machine may differ from the `now` of its trial. */
+/** Maximum difference between the store's clock, on another machine, and `now` of its trial. */
 const LEEWAY_MS = 100
 
 /** A clock that has not moved for so long stands still. */
 const STILL_MS = 3
 
-/** A case of the contract of `RunStore`. */
 export type RunStoreCase = ContractCase<StoreTrial<RunStore>>
 
 /** A run by its key, or by its id in the tenant `t` and the session `s`. */
-type RunRef = string | RunKey
+type RunRef = string | MergeKey
 
-/** A store under test, with the calls that most cases make. They use the tenant `t` where a call names none. */
+/** A store under test, with the calls that most cases make. Default tenant: `t`. */
 export interface RunHarness {
   readonly store: RunStore
-  /** The second handle, or `store` again where there is none. */
+  /** The second handle; `store` if there is none. */
   readonly other: RunStore
   now(): number
   advance(ms: number): Promise<void>
   /** The same harness over another handle. */
   through(store: RunStore): RunHarness
   /** Creates or replaces a run. */
-  put(ref: RunRef, more?: Partial<RunState>, decision?: Partial<MergeDecision<undefined>>): Promise<StoredRun>
+  put(ref: RunRef, more?: Partial<RunReport>, decision?: Partial<MergeDecision<undefined>>): Promise<StoredRun>
   /** Creates runs a second apart, so that their order is known. */
-  putEach(refs: readonly RunRef[], more?: Partial<RunState>): Promise<void>
-  /** Creates runs, the next one of which is the parent of each. */
+  putEach(refs: readonly RunRef[], more?: Partial<RunReport>): Promise<void>
+  /** Creates runs. The parent of each is the next one. */
   putChain(ids: readonly string[]): Promise<void>
   /** Merges a decision into a run, stored or not. */
   decide(ref: RunRef, decision: Omit<MergeDecision<undefined>, 'result'>): Promise<StoredRun | undefined>
   /** A copy of the snapshot of a merge that decides nothing. */
   see(ref: RunRef): Promise<MergeSnapshot>
-  /** The totals below a run, by the snapshot of a merge. */
+  /** Totals of the descendants of a run, by a merge snapshot. */
   descendants(ref: RunRef): Promise<Totals | undefined>
-  /** The ancestors of a run, by the snapshot of a merge. */
   ancestors(ref: RunRef): Promise<readonly RunAncestor[]>
   ancestorIds(ref: RunRef): Promise<readonly string[]>
-  run(runId: string): Promise<StoredRun | undefined>
+  run(ref: RunRef): Promise<StoredRun | undefined>
   session(sessionId?: string): Promise<StoredSession | undefined>
-  /** The spend of a user over all days. */
   spend(userId?: string): Promise<Spend>
-  /** Reads a list page by page, and runs `between` between two pages. */
+  /** Reads a list page by page, and runs `between` between pages. */
   list(
     query?: Partial<RunQuery>,
     between?: (read: readonly StoredRun[]) => Promise<void>,
   ): Promise<readonly StoredRun[]>
-  /** The ids of a list, in its order. */
   ids(query?: Partial<RunQuery>): Promise<readonly string[]>
-  /** True if the store's clock stands still unless it is moved. Only then can a case check a millisecond. */
+  /** Whether the store's clock stands still unless it is moved. Only then can a case check a millisecond. */
   standsStill(): Promise<boolean>
   /** A harness over the same data, after all handles were closed. */
   reopen(): Promise<RunHarness>
 }
 
-/** The cases of a table, all of which need these capabilities. Each case runs on its own harness. */
+/** Cases that need these capabilities. Each case runs on its own harness. */
 export function runCases(
   needs: readonly (keyof StoreCapabilities)[],
   table: CaseTable<RunHarness>,
@@ -89,7 +85,7 @@ export function runCases(
 
 function harnessOf(trial: StoreTrial<RunStore>): RunHarness {
   const { store, other = store } = trial
-  const keyOf = (ref: RunRef): RunKey => (typeof ref === 'string' ? runKeyOf(ref) : ref)
+  const keyOf = (ref: RunRef): MergeKey => (typeof ref === 'string' ? runKeyOf(ref) : ref)
 
   async function see(ref: RunRef): Promise<MergeSnapshot> {
     const { result } = await store.mergeRun(keyOf(ref), (snapshot) => ({ result: structuredClone(snapshot) }))
@@ -133,16 +129,16 @@ function harnessOf(trial: StoreTrial<RunStore>): RunHarness {
     decide: async (ref, decision) => (await store.mergeRun(keyOf(ref), () => ({ result: undefined, ...decision }))).run,
     see,
     descendants: async (ref) => (await see(ref)).descendants,
-    ancestors: async (ref) => (await see(ref)).ancestors,
-    ancestorIds: async (ref) => (await see(ref)).ancestors.map(({ runId }) => runId),
-    run: (runId) => store.findRun('t', runId),
+    ancestors: async (ref) => listed(await see(ref)),
+    ancestorIds: async (ref) => listed(await see(ref)).map(({ runId }) => runId),
+    run: (ref) => store.findRun(keyOf(ref)),
     session: (sessionId = 's') => store.findSession('t', sessionId),
     spend: (userId = 'u') => store.findSpend('t', userId, 0),
     list,
     ids: async (query) => runIdsOf(await list(query)),
     async standsStill() {
       const [start, began] = [trial.now(), performance.now()]
-      while (performance.now() - began < STILL_MS) await store.findRun('t', 'nobody')
+      while (performance.now() - began < STILL_MS) await store.findRun(runKeyOf('nobody'))
       return trial.now() === start
     },
     async reopen() {
@@ -153,21 +149,24 @@ function harnessOf(trial: StoreTrial<RunStore>): RunHarness {
   }
 }
 
-/** A span of the store's time. */
 export interface Span {
   readonly from: number
   readonly to: number
 }
 
-/** Does something, and returns the span of the store's time in which it was done: the store's clock may run. */
+/** Returns the result, and the span of the store's time in which it was produced: the clock may run. */
 export async function timedRuns<T>({ now }: RunHarness, act: () => Promise<T>): Promise<{ value: T; when: Span }> {
   const from = now()
   const value = await act()
   return { value, when: { from, to: now() } }
 }
 
-/** Fails unless the instant is in the span. */
 export function happened(at: number | undefined, { from, to }: Span, what: string): void {
   const isWithin = at !== undefined && at >= from - LEEWAY_MS && at <= to + LEEWAY_MS
   ok(isWithin, `${what}: expected ${from} to ${to}, got ${at}`)
+}
+
+/** The ancestors that a merge would count: those of the parent in the key, if it is a new one. */
+function listed({ ancestors, newAncestors }: MergeSnapshot): readonly RunAncestor[] {
+  return newAncestors ?? ancestors
 }

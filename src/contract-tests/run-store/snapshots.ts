@@ -1,12 +1,12 @@
-import { MAX_RUNS_ABOVE } from '../../model/run-tree-limit.ts'
+import { MAX_ANCESTORS } from '../../model/run-tree-limit.ts'
 import { noTotals } from '../../model/totals.ts'
+import type { RunAncestor } from '../../ports/run-store.ts'
 import { equal, ok, rejects } from '../assertions.ts'
 import { adding, changesOf, fullTotals, PENDING, QUIET, runIds, runKeyOf, stateOf, sumOf } from './run-fixtures.ts'
 import { type RunStoreCase, runCases } from './run-harness.ts'
 
 const TOP = { ...QUIET, top: true } as const
 
-/** The snapshot and the result of a merge. */
 export const snapshotCases: readonly RunStoreCase[] = runCases([], {
   'the snapshot of an empty store is empty': async (t) => {
     equal(await t.see('r'), { ancestors: [] })
@@ -17,12 +17,6 @@ export const snapshotCases: readonly RunStoreCase[] = runCases([], {
     equal(seen, run)
     equal(session, await t.session())
     equal(await t.run('r'), run)
-  },
-  'the snapshot has the run also for a key of another session': async (t) => {
-    const run = await t.put('r')
-    const seen = await t.see(runKeyOf('r', { sessionId: 'other' }))
-    equal(seen.run, run)
-    equal(seen.session, undefined, 'the snapshot has the session of the key')
   },
   'the snapshot has the session of the key before it has runs': async (t) => {
     const session = await t.store.openSession('t', 's')
@@ -113,7 +107,7 @@ export const snapshotCases: readonly RunStoreCase[] = runCases([], {
         return { result: counts.times, state: stateOf(runKeyOf('r'), { counts }), derived: QUIET }
       }),
     )
-    for (const { result, run } of await Promise.all(merges)) equal(run?.state.counts, { times: result })
+    for (const { result, run } of await Promise.all(merges)) equal(run?.state.application?.counts, { times: result })
   },
   'a run without a parent has no ancestors': async (t) => {
     await t.put('r')
@@ -125,11 +119,29 @@ export const snapshotCases: readonly RunStoreCase[] = runCases([], {
     await t.put('r')
     equal(await t.ancestors(runKeyOf('r', { parentRunId: 'p' })), [{ runId: 'p', run: parent }])
   },
-  'the parent in the state wins over the parent in the key': async (t) => {
-    await t.put('r', { parentRunId: 'p' })
-    equal(await t.ancestorIds(runKeyOf('r', { parentRunId: 'q' })), ['p'])
-    await t.put('r', { parentRunId: 'o' })
-    equal(await t.ancestorIds(runKeyOf('r', { parentRunId: 'q' })), ['o'])
+  'the ancestors of the stored parent and those of another parent in the key are listed apart': async (t) => {
+    await t.putChain(['r', 'p', 'top'])
+    await t.putChain(['q', 'high'])
+    const both = await t.see(runKeyOf('r', { parentRunId: 'q' }))
+    equal(runIdsOfAncestors(both.ancestors), ['p', 'top'])
+    equal(runIdsOfAncestors(both.newAncestors), ['q', 'high'])
+    const same = await t.see(runKeyOf('r', { parentRunId: 'p' }))
+    equal(runIdsOfAncestors(same.ancestors), ['p', 'top'])
+    equal(same.newAncestors, undefined)
+  },
+  'a parent that only an agent names counts until an application names one': async (t) => {
+    await t.put('p')
+    const state = stateOf(runKeyOf('r'), {}, { parentRunId: 'p' })
+    await t.decide('r', { state, derived: QUIET })
+    equal(await t.ancestorIds('r'), ['p'])
+    await t.decide('r', { state: stateOf(runKeyOf('r'), { parentRunId: 'q' }, { parentRunId: 'p' }) })
+    equal(await t.ancestorIds('r'), ['q'])
+  },
+  "a run at the top of the agents' totals alone still has ancestors": async (t) => {
+    await t.putChain(['r', 'p', 'q'])
+    await t.decide('p', { derived: { ...QUIET, top: 'agent' } })
+    equal(await t.ancestorIds('r'), ['p', 'q'])
+    equal(await t.ancestorIds('p'), ['q'])
   },
   'ancestors are listed nearest first, each with the totals below it': async (t) => {
     const [low, middle, high] = [fullTotals('low', 1, '0.1'), fullTotals('mid', 2, '0.2'), fullTotals('high', 3, '0.3')]
@@ -146,15 +158,15 @@ export const snapshotCases: readonly RunStoreCase[] = runCases([], {
       { runId: 'high', run: await t.run('high'), descendants: high },
     ])
   },
-  [`a run has at most ${MAX_RUNS_ABOVE} ancestors`]: async (t) => {
-    const chain = runIds(MAX_RUNS_ABOVE + 9)
+  [`a run has at most ${MAX_ANCESTORS} ancestors`]: async (t) => {
+    const chain = runIds(MAX_ANCESTORS + 9)
     await t.putChain(chain)
-    for (const depth of [0, 1, 2, MAX_RUNS_ABOVE - 1, MAX_RUNS_ABOVE, MAX_RUNS_ABOVE + 1, MAX_RUNS_ABOVE + 8]) {
+    for (const depth of [0, 1, 2, MAX_ANCESTORS - 1, MAX_ANCESTORS, MAX_ANCESTORS + 1, MAX_ANCESTORS + 8]) {
       const from = chain.length - 1 - depth
       const found = await t.ancestors(`r${from}`)
       equal(
         found.map(({ runId, run }) => [runId, run?.state.runId]),
-        chain.slice(from + 1, from + 1 + MAX_RUNS_ABOVE).map((runId) => [runId, runId]),
+        chain.slice(from + 1, from + 1 + MAX_ANCESTORS).map((runId) => [runId, runId]),
       )
     }
   },
@@ -180,7 +192,9 @@ export const snapshotCases: readonly RunStoreCase[] = runCases([], {
     await t.decide('high', { derived: TOP })
     equal(await t.ancestorIds('r'), ['low', 'high'])
     equal(await t.ancestors('high'), [])
-    equal(await t.ancestors(runKeyOf('high', { parentRunId: 'other' })), [])
+    const renamed = await t.see(runKeyOf('high', { parentRunId: 'highest' }))
+    equal(renamed.ancestors, [])
+    equal(runIdsOfAncestors(renamed.newAncestors), ['highest'])
     await t.decide('high', { derived: QUIET })
     equal(await t.ancestorIds('r'), ['low', 'high', 'highest'])
   },
@@ -216,3 +230,7 @@ export const snapshotCases: readonly RunStoreCase[] = runCases([], {
     equal(await t.ancestors('r'), [{ runId: 'p', descendants: add }])
   },
 })
+
+function runIdsOfAncestors(ancestors: readonly RunAncestor[] = []): readonly string[] {
+  return ancestors.map(({ runId }) => runId)
+}

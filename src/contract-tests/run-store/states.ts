@@ -1,4 +1,4 @@
-import type { RunState } from '../../model/run.ts'
+import type { RunReport } from '../../model/run.ts'
 import { equal } from '../assertions.ts'
 import { adding, HOSTILE_IDS, HOSTILE_NAMES, own, runKeyOf, spoilRuns, stateOf } from './run-fixtures.ts'
 import { type RunStoreCase, runCases } from './run-harness.ts'
@@ -13,8 +13,8 @@ const NUMBERS = [
   ...[Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER],
 ]
 
-/** A run state with every member. */
-export function everyPart(): Partial<RunState> {
+/** A report with every member. */
+export function everyPart(): Partial<RunReport> {
   return {
     parentRunId: 'p',
     resumedFromRunId: 'o',
@@ -42,7 +42,6 @@ export function everyPart(): Partial<RunState> {
   }
 }
 
-/** Run states are stored exactly, and the store shares no object with its callers. */
 export const stateCases: readonly RunStoreCase[] = runCases([], {
   'a state keeps all texts, numbers and nested members': async (t) => {
     const state = stateOf(runKeyOf('r'), everyPart())

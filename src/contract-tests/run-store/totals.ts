@@ -23,7 +23,6 @@ function everyName(of: (name: string, at: number) => Totals): readonly Totals[] 
   return HOSTILE_NAMES.map(of)
 }
 
-/** Totals that merges add up. */
 export const totalsCases: readonly RunStoreCase[] = runCases([], {
   'totals add up in every part and for every name': async (t) => {
     const adds = [

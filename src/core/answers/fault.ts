@@ -13,7 +13,6 @@ import { type HandlerResult, isRefused, problem, type Refused, refuse } from './
 
 type Unavailable = Extract<ProblemCode, `${string}_unavailable`>
 
-/** Ports by the code that answers their errors. */
 const PORTS: Readonly<Record<Unavailable, ErrorOperation>> = {
   store_unavailable: 'store',
   directory_unavailable: 'directory',
@@ -23,7 +22,6 @@ const PORTS: Readonly<Record<Unavailable, ErrorOperation>> = {
   rate_limiter_unavailable: 'rate_limiter',
 }
 
-/** The subject of a call of a port, for the log and `onError`. */
 export type CallPlace = Pick<ErrorContext, 'eventType' | 'runId'>
 
 /** An error of host code. Its cause goes to the log and to `onError`, never to the caller. */
@@ -40,7 +38,7 @@ export class HostFault extends Error {
   }
 }
 
-/** Calls a port and answers its errors with this code. */
+/** Calls a port; its errors are answered with this code. */
 export async function port<T>(code: Unavailable, call: () => Promise<T>, place?: CallPlace): Promise<T> {
   try {
     return await call()
@@ -49,44 +47,39 @@ export async function port<T>(code: Unavailable, call: () => Promise<T>, place?:
   }
 }
 
-/**
- * Wraps an error of a port for the answer with this code. A configuration mistake of the host is answered 500, whichever port it came
- * through, since a retry cannot help; except for a store that is not migrated yet.
- */
+/** Wraps an error of a port. A configuration mistake is answered 500, because a retry cannot help; except an unmigrated store. */
 export function portFault(code: Unavailable, cause: unknown, place?: CallPlace): HostFault {
   if (isThrown(cause, HostFault)) return cause
   const isMistake = isSallyportError(cause) && !isNotReady(code, cause)
   return new HostFault(isMistake ? 'internal_error' : code, PORTS[code], cause, place)
 }
 
-/** Whether a store reports that it has to be migrated first. */
+/** True if a store reports that it must be migrated first. */
 function isNotReady(code: HostFault['code'], cause: unknown): boolean {
   return code === 'store_unavailable' && isSallyportError(cause) && cause.code === 'config_invalid'
 }
 
 const UNHANDLED = 'The request could not be handled.'
 
-/** The refusal that answers a thrown value. */
 export function refusalOf(thrown: unknown): Refused {
   if (!isThrown(thrown, HostFault)) return refuse('internal_error', UNHANDLED, { cause: thrown })
   const { code, cause, operation, place } = thrown
   const at = { ...place, operation }
   if (code === 'internal_error') return refuse(code, UNHANDLED, { cause, at })
-  // A migration takes a person or the next deployment.
+  // A migration needs a person or the next deployment.
   if (isNotReady(code, cause)) return refuse(code, 'Try again later.', { headers: { 'retry-after': '30' }, cause, at })
   return refuse(code, 'Try again shortly.', { headers: { 'retry-after': '1' }, cause, at })
 }
 
-/** The dependencies of every handler beside its own ports. */
 export interface AnswerDeps extends FaultDeps {
   readonly ids: IdGenerator
 }
 
-/** Turns a refusal into an answer with a request id, under which a fault and its cause are logged. */
+/** Converts a refusal to an answer with a request id, and logs a fault and its cause under that id. */
 export function answerRefusal<Body>(refused: Refused, deps: AnswerDeps): HandlerResult<Body> {
   const requestId = deps.ids.next('req')
   const answer = problem<Body>(refused, requestId)
-  // Load shedding has a log line of its own, once and not for each request.
+  // Load shedding is logged once, not for each request.
   if (answer.status >= 500 && refused.refused !== 'overloaded') {
     const { refused: code, detail, cause, at } = refused
     const line = { level: 'error', event: 'request.failed', fields: { code, detail } } as const
@@ -108,20 +101,18 @@ export async function answering<Body>(
   }
 }
 
-/** An error of a catalogue function or a channel while an event is planned or a digest rendered. */
+/** An error of a catalogue function or a channel during planning or rendering of a digest. */
 export interface EventFault extends Pick<FaultContext, 'operation' | 'channel' | 'field'> {
   /** Quotes no event data. */
   readonly detail: string
-  /** The thrown value; absent when nothing was thrown but the result is unusable. */
+  /** The thrown value; absent when the result is unusable without a throw. */
   readonly cause?: unknown
-  /** Thrown by an engine or a schema, not by a function of the host. */
   readonly isLibrary?: boolean | undefined
 }
 
 const CHANNEL_LINE = { level: 'error', event: 'channel.threw' } as const
 const EVENT_LINE = { level: 'error', event: 'event.failed' } as const
 
-/** Logs each fault and passes it to `onError`. */
 export function reportEventFaults(faults: readonly EventFault[], place: FaultPlace, deps: FaultDeps): void {
   for (const { detail, cause = new TypeError(detail), isLibrary, ...at } of faults) {
     const line = at.operation === 'channel' ? CHANNEL_LINE : EVENT_LINE

@@ -4,8 +4,8 @@ import type { Clock } from '../../ports/clock.ts'
 import type { LogFields, Logger } from '../../ports/logger.ts'
 
 /**
- * The operation that failed. `template`, `condition`, `data_schema` and `digest_key` are functions of the catalogue, `run_event` is one
- * of `runEvents`, `channel` is `address` or `send` of a channel. `request`: any other error while a request was handled.
+ * The failed operation. `template`, `condition`, `data_schema` and `digest_key` are functions of the catalogue, `run_event` is one
+ * of `runEvents`, `channel` is `address` or `send` of a channel. `request`: any other error during a request.
  */
 export type ErrorOperation =
   | 'template'
@@ -26,13 +26,11 @@ export type ErrorOperation =
   | 'store'
   | 'request'
 
-/** Where an error happened, as far as known. */
+/** Place of an error, as far as known. */
 export interface ErrorContext {
   readonly operation: ErrorOperation
-  /** As named in the catalogue. */
   readonly eventType?: string
   readonly channel?: string
-  /** The template field. */
   readonly field?: string
   readonly dispatchId?: string
   readonly deliveryId?: string
@@ -44,22 +42,22 @@ export interface ErrorContext {
 /** Receives errors of host code. */
 export interface ErrorHooks {
   /**
-   * Receives the original error of a template, a condition, an event function, a channel, a hook or any other part of the host: for
-   * Sentry and similar services. The error may contain personal data, which the log leaves out.
+   * Receives the original error of any host code, such as a template, a channel or a hook, for Sentry and similar services. The
+   * error may contain personal data, which the log omits.
    *
-   * Called in the process of the error, once for each failed operation, also in dry runs. Nothing waits for it, and a call that hangs
-   * delays no other. A part that gives an invalid value without throwing is reported as a `TypeError`. Errors that your own call
-   * rejects with, such as those of `dispatches.list`, are not reported.
+   * Called in the process of the error, once for each failed operation, also in dry runs. It is not awaited, and a call that hangs
+   * does not delay others. An invalid value without a throw is reported as a `TypeError`. Errors that your own call rejects with,
+   * such as those of `dispatches.list`, are not reported.
    *
-   * Its own errors are logged as `hook.threw` and passed to no hook. A promise that has not settled after ten seconds is logged as
-   * `hook.slow`. While a call is pending, for at most these ten seconds, errors of `dispatch` and `dispatches.retry` of this Sallyport are
-   * only logged, since the dispatch may be an alert that this function sends. If it is accepted and fails later, it is reported.
+   * Its own errors are only logged, as `hook.threw`; a promise that is pending after ten seconds is logged as `hook.slow`. While a
+   * call is pending, for at most these ten seconds, errors of `dispatch` and `dispatches.retry` of this Sallyport are only logged,
+   * because the dispatch may be an alert of this function. A later failure of the accepted dispatch is reported.
    */
   readonly onError?: (error: unknown, context: ErrorContext) => unknown
 }
 
 /**
- * How much of an error a log line holds besides its name and code.
+ * Details of an error in a log line, besides its name and code.
  *
  * | | functions of templates and conditions, digest keys, run events, hooks | all other parts, engines and data schemas |
  * |---|---|---|
@@ -69,7 +67,7 @@ export interface ErrorHooks {
  */
 export type ErrorDetails = 'default' | 'full' | 'none'
 
-/** The dependencies of reporting an error. */
+/** Dependencies of error reporting. */
 export interface FaultDeps {
   readonly logger: Logger
   readonly clock: Pick<Clock, 'after'>
@@ -80,20 +78,17 @@ export interface FaultDeps {
   readonly isSilent?: boolean | undefined
 }
 
-/** Code that the host wrote itself, with its own messages. The other parts are drivers, transports and clients. */
+/** Code that the host wrote, with its own messages. The other parts are drivers, transports and clients. */
 const OWN_CODE: ReadonlySet<ErrorOperation> = new Set(['template', 'condition', 'digest_key', 'run_event', 'hook'])
 
-/** {@link ErrorContext} while it is assembled. */
 export type FaultContext = Pick<ErrorContext, 'operation'> & FaultPlace
 export type FaultPlace = { readonly [Name in Exclude<keyof ErrorContext, 'operation'>]?: string | undefined }
 
-/** The log line of an error. */
 export interface FaultLine {
   readonly level: 'warn' | 'error'
-  /** The name of the log event. */
   readonly event: string
   readonly fields?: LogFields
-  /** Thrown by a library such as a template engine: its message can quote data, so it is treated as an error of a port. */
+  /** Thrown by a library such as a template engine: its message can quote data. */
   readonly isLibrary?: boolean | undefined
 }
 
@@ -106,7 +101,6 @@ export function reportFault(error: unknown, context: FaultContext, line: FaultLi
   callOnError(error, context, deps)
 }
 
-/** The fields of a log line that describe an error: its name and code, and what {@link ErrorDetails} allows. */
 function describeFault(
   error: unknown,
   isOwn: boolean,
@@ -123,26 +117,21 @@ function describeFault(
 
 const PATIENCE_MS = 10_000
 
-/** Calls of one `onError`. */
 interface ErrorCalls {
-  /** It has not returned yet, so a report now comes from inside it. */
+  /** The call has not returned yet, so a report now comes from inside it. */
   isRunning: boolean
-  /** Cancels the time-out of each promise that has not settled. After the time-out a promise is no longer pending. */
+  /** Cancel functions of the time-outs of pending promises. A promise counts as pending until its time-out. */
   readonly pending: Set<() => void>
 }
 
 const CALLS = /* @__PURE__ */ new WeakMap<ErrorHooks, ErrorCalls>()
 
-/**
- * The dependencies of a call by the host. While `onError` is running, the call may come from it: its errors are then only logged, so
- * that a failed alert raises no alert.
- */
+/** Only logs errors of a host call while `onError` is running: the call may come from it. A failed alert must raise no alert. */
 export function forHostCall<Deps extends FaultDeps>(deps: Deps): Deps {
   const calls = deps.hooks && CALLS.get(deps.hooks)
   return calls && (calls.isRunning || calls.pending.size > 0) ? { ...deps, isSilent: true } : deps
 }
 
-/** Calls `onError`, except from inside itself. A call that hangs delays no other error. */
 function callOnError(error: unknown, context: FaultContext, deps: FaultDeps): void {
   const { hooks, logger, clock } = deps
   if (error === undefined || !hooks?.onError || deps.isSilent) return
@@ -178,7 +167,6 @@ function originalOf(error: unknown, { operation }: FaultContext): unknown {
   return operation === 'price_book' && isSallyportError(error) && error.cause !== undefined ? error.cause : error
 }
 
-/** Removes members that are `undefined`. */
 function present<Fields extends object>(fields: Fields): Present<Fields> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Present<Fields>
 }

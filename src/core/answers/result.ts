@@ -3,15 +3,15 @@ import type { ErrorContext } from './report-fault.ts'
 
 /** A request, without its transport. */
 export interface HandlerRequest {
-  /** Names in lower case. Read: `authorization`, `idempotency-key`, `prefer`. */
+  /** Names in lower case. Used: `authorization`, `idempotency-key`, `prefer`. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   /** The parsed JSON body. */
   readonly body: unknown
-  /** Read by dispatch: `dryRun`. A parameter that was sent more than once is a list. */
+  /** Used by dispatch: `dryRun`. The value of a repeated parameter is a list. */
   readonly query?: Readonly<Record<string, string | readonly string[] | undefined>>
 }
 
-/** The answer to a request, without its transport. Expected failures are answers too. */
+/** Answer to a request, without its transport. Expected failures are answers too. */
 export type HandlerResult<Body> =
   | {
       readonly ok: true
@@ -26,16 +26,15 @@ export type HandlerResult<Body> =
       readonly body: Problem
     }
 
-/** A refusal by a step of a handler, before it has a request id. */
+/** Refusal by a step of a handler, before it has a request id. */
 export interface Refused {
   readonly refused: ProblemCode
   readonly detail: string
   readonly errors?: readonly Issue[]
   readonly limit?: number
   readonly headers?: Readonly<Record<string, string>>
-  /** The error that a part of the host threw: only for the log and `onError`. */
+  /** The error that host code threw: only for the log and `onError`. */
   readonly cause?: unknown
-  /** The part of the host that threw it. */
   readonly at?: ErrorContext
 }
 
@@ -57,7 +56,6 @@ export function success<Body>(
   return { ok: true, status, headers, body }
 }
 
-/** Converts a refusal to the answer for one request. */
 export function problem<Body>(refused: Refused, requestId: string): HandlerResult<Body> {
   const { refused: code, detail, errors, limit, headers = {} } = refused
   const status = statusOf(code)
@@ -81,7 +79,7 @@ export function problem<Body>(refused: Refused, requestId: string): HandlerResul
 const MAX_ISSUES = 50
 const MAX_POINTER_CHARACTERS = 8_192
 
-/** Collects the issues of one body, bounded in number and pointer length so that the answer cannot outgrow the body. */
+/** Issues of one body, limited in number and pointer length so that the answer cannot outgrow the body. */
 export class IssueList {
   readonly #issues: Issue[] = []
   #characters = 0
@@ -90,7 +88,6 @@ export class IssueList {
     return this.#issues
   }
 
-  /** Whether further issues are dropped. */
   get isFull(): boolean {
     return this.#issues.length >= MAX_ISSUES || this.#characters >= MAX_POINTER_CHARACTERS
   }
@@ -102,7 +99,6 @@ export class IssueList {
   }
 }
 
-/** The first issues, as many as one answer lists. */
 export function boundedIssues(issues: readonly Issue[]): readonly Issue[] {
   const list = new IssueList()
   for (const issue of issues) list.add(issue)

@@ -25,7 +25,6 @@ import { type RecheckDeps, recheckPolicy } from './recheck-policy.ts'
 import { type RenderDeps, renderDigest } from './render-digest.ts'
 import { MESSAGE_RETRIES, retryDelay } from './retry-schedule.ts'
 
-/** What {@link attemptDelivery} needs. */
 export interface AttemptDeps extends HoldDeps, RecheckDeps, RenderDeps, HookDeps {
   readonly clock: Clock
   readonly store: Pick<DispatchStore, 'settle' | 'renew'>
@@ -36,17 +35,14 @@ export interface AttemptDeps extends HoldDeps, RecheckDeps, RenderDeps, HookDeps
 }
 
 export interface AttemptOptions extends HoldOptions {
-  /** Called just before the channel sends. */
   readonly onSend?: () => void
+  /** Receives the end of the send; not called when the lease was lost. Returns whether its receiver is paused now. */
+  readonly onEnd?: (end: AttemptEnd) => boolean
 }
 
-/**
- * The result of an attempt. `released`: queued again, unsent. `cancelled`: it would have been queued again, but the delivery was
- * cancelled meanwhile. `lost`: another worker holds the lease, and nothing was written.
- */
+/** `released`: queued again, unsent. `cancelled`: cancelled instead of queued again. `lost`: another worker holds the lease. */
 export type AttemptResult = 'sent' | 'retried' | 'failed' | 'skipped' | 'cancelled' | 'released' | 'lost'
 
-/** An attempt that has ended and is stored. */
 export interface Attempted {
   readonly result: AttemptResult
   /** Resolves when the hooks have ended; absent without hooks. */
@@ -56,10 +52,8 @@ export interface Attempted {
 type Change = Parameters<typeof reportDelivery>[0]
 
 /**
- * Sends one claimed delivery, stores the result, and starts the hooks. Throws only when the store does.
- *
- * A delivery that was claimed more often than it may be attempted has crashed its workers: it fails unsent. A delivery that is
- * queued again unsent is due at its expiry at the latest, so that it expires on time.
+ * Sends one claimed delivery, stores the result, and starts the hooks. Throws only errors of the store. A delivery with more claims
+ * than allowed attempts has crashed its workers: it fails unsent.
  */
 export async function attemptDelivery(
   claimed: ClaimedDelivery,
@@ -100,7 +94,7 @@ async function settlementFor(
   leftMs: () => number,
   hold: Hold,
   deps: AttemptDeps,
-  { onSend }: AttemptOptions,
+  { onSend, onEnd }: AttemptOptions,
 ): Promise<Settlement | undefined> {
   const channel = deps.channels[claimed.channel]
   if (!channel) {
@@ -117,31 +111,31 @@ async function settlementFor(
   onSend?.()
   const sent = await sendMessage(channel, claimed, hold, deps)
   if (!sent) return undefined
+  const isPaused = onEnd?.(sent.end) ?? false
   const { retryAfterMs } = sent
-  return settlementOf(
-    sent,
-    claimed,
-    retryDelay(schedule, tries, claimed.deliveryId, { leftMs: leftMs(), retryAfterMs }),
-  )
+  const delayMs = retryDelay(schedule, tries, claimed.deliveryId, { leftMs: leftMs(), retryAfterMs })
+  return settlementOf(sent, claimed, delayMs, isPaused)
 }
 
 const FRESH_MS = 60_000
 
-/** Whether the policy's decision at acceptance is still valid. */
+/** True if the policy's decision at acceptance is still valid. */
 function isFresh({ deferred, attempts, waitedMs }: ClaimedDelivery): boolean {
   return !deferred && attempts === 1 && waitedMs <= FRESH_MS
 }
 
-/** Decides between retry and end. `delayMs`: time until the next attempt; `undefined` when none is left before the expiry. */
+/** `delayMs`: time until the next attempt; `undefined` when none is left before the expiry. */
 function settlementOf(
   { end: attempt, broken }: Sent,
   { deliveryId, fence }: ClaimedDelivery,
   delayMs: number | undefined,
+  isPaused: boolean,
 ): Settlement {
   const tried = { deliveryId, fence, attempt }
   if (attempt.outcome === 'sent') return { to: 'sent', ...tried }
   if (attempt.outcome === 'rejected') return { to: 'failed', reason: 'provider_rejected', ...tried }
-  if (delayMs !== undefined) return { to: 'queued', delayMs, ...tried }
+  if (delayMs !== undefined)
+    return { to: 'queued', delayMs, ...(isPaused && { reason: 'receiver_paused' as const }), ...tried }
   return { to: 'failed', reason: broken ? 'channel_error' : 'attempts_exhausted', ...tried }
 }
 
@@ -160,7 +154,6 @@ function logEnd(
   })
 }
 
-/** The delivery after a settlement, as hooks receive it. */
 function changeBy(settlement: Settlement, claimed: ClaimedDelivery): Change {
   const { deliveryId, channel, attempts, history } = claimed
   const { to: status, attempt } = settlement
@@ -176,21 +169,19 @@ function changeBy(settlement: Settlement, claimed: ClaimedDelivery): Change {
   }
 }
 
-/** How a send ended. */
 interface Sent {
   readonly end: AttemptEnd
   readonly retryAfterMs?: number | undefined
-  /** The channel threw, or gave no valid outcome. */
+  /** The channel threw, or returned no valid outcome. */
   readonly broken?: true
-  /** An error that the channel caught and could not classify. */
   readonly cause?: unknown
 }
 
 const THROWN: Sent = { end: { outcome: 'retry', code: 'channel_error' }, broken: true }
-/** `unknown`: a channel that gives no outcome may have sent. */
+/** `unknown`: a channel without an outcome may have sent. */
 const NO_OUTCOME: Sent = { end: { outcome: 'unknown', code: 'channel_error' }, broken: true }
 
-/** Sends one message through its channel while the lease is held. `undefined`: the lease was lost. */
+/** Sends one message while the lease is held. `undefined`: the lease was lost. */
 async function sendMessage(
   channel: Channel,
   claimed: ClaimedDelivery,
@@ -198,13 +189,14 @@ async function sendMessage(
   deps: FaultDeps,
 ): Promise<Sent | undefined> {
   const { deliveryId, attempts: attempt, address: to, content = {}, history, dispatch } = claimed
-  const { eventType, dispatchId, tenant, locale, createdAt } = dispatch
-  const message = { to, content, eventType, dispatchId, tenant, createdAt, ...(locale !== undefined && { locale }) }
+  const { eventType, dispatchId, tenant, recipient, locale, createdAt } = dispatch
+  const head = { eventType, dispatchId, tenant, recipient, createdAt, ...(locale !== undefined && { locale }) }
+  const message = { to, content, ...head }
   const context = {
     deliveryId,
     attempt,
     history,
-    // A getter: most channels do not read it, and no signal is created for them.
+    // A getter: most channels do not read it, so no signal is created for them.
     get signal() {
       return hold.signal
     },
@@ -238,7 +230,7 @@ const CODE = /^[a-z][a-z0-9_]{0,63}$/
 const PROVIDER = /^[\x21-\x7e]{1,64}$/
 const MAX_PROVIDER_ID = 255
 
-/** Reads the outcome of a host's channel, which may be invalid, or carry text of a provider in place of a code. */
+/** Validates the outcome of a host's channel. It may be invalid, or contain text of a provider as its code. */
 function readOutcome(given: unknown): Sent {
   if (typeof given !== 'object' || given === null || !('outcome' in given) || !OUTCOMES.includes(given.outcome)) {
     return NO_OUTCOME

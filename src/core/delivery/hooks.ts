@@ -4,12 +4,11 @@ import type { DeliveryChange } from '../../ports/dispatch-store.ts'
 import type { LogFields } from '../../ports/logger.ts'
 import { type ErrorHooks, type FaultDeps, reportFault } from '../answers/report-fault.ts'
 
-/** A dispatch that was stored. */
+/** An accepted, stored dispatch. */
 export interface AcceptedEvent extends DispatchView {
   readonly tenant: string
 }
 
-/** The dispatch of an event. */
 type EventHead = Pick<DispatchHead, 'dispatchId' | 'tenant' | 'eventType' | 'recipient' | 'sessionId' | 'sandboxed'>
 
 /** A delivery with a final status. */
@@ -19,18 +18,18 @@ export interface DeliveryEvent extends DeliveryChange, EventHead {
   readonly providerMessageId?: string
 }
 
-/** Receives one event. A returned promise is awaited where {@link Hooks} says so; other results are ignored. */
+/** Receives one event. A returned promise is awaited as {@link Hooks} defines; other results are ignored. */
 export type Hook<Event> = (event: Event) => unknown
 type EventHook = Exclude<keyof Hooks, keyof ErrorHooks>
 type AnyHooks = Readonly<Partial<Record<EventHook, Hook<unknown>>>>
 
 /**
- * Functions of the host that are called after a change is stored. Each is called at most once, in the process that made the change: a
- * process that is killed in between never calls it, and nothing repeats the call. For a reliable reaction to every change, read
- * `dispatches.list`. A digest is reported once, with the dispatch of its oldest event.
+ * Host functions that are called after a change is stored. Each is called at most once, in the process that made the change; if
+ * that process is killed before, the call is lost. For a reliable reaction to every change, read `dispatches.list`. A digest is
+ * reported once, with the dispatch of its oldest event.
  *
- * An error or a rejection of a hook is logged and has no other effect. A worker waits for the promise of a hook, at most ten seconds;
- * the answer to a caller does not wait.
+ * An error or a rejection of a hook is logged and has no other effect. A worker waits for the promise of a hook, at most ten
+ * seconds; the answer to a caller does not wait.
  */
 export interface Hooks extends ErrorHooks {
   /** A new dispatch. Not called for a replay, a refusal or a dry run. */
@@ -43,20 +42,22 @@ export interface Hooks extends ErrorHooks {
   readonly onSkipped?: Hook<DeliveryEvent>
 }
 
-/** What calling hooks needs. */
 export interface HookDeps extends FaultDeps {
   readonly hooks?: Hooks | undefined
 }
 
-/** Calls the hooks for an accepted dispatch, and for its deliveries that are final already. */
-export async function reportAccepted(answer: DispatchAnswer, head: EventHead, deps: HookDeps): Promise<void> {
-  await call('onAccepted', () => acceptedEvent(answer, head.tenant), placeOf(head), deps)
+/** Calls the hooks for an accepted dispatch, and for its deliveries that are already final. */
+export async function reportAccepted(
+  answer: DispatchAnswer,
+  head: EventHead & Pick<DispatchHead, 'by'>,
+  deps: HookDeps,
+): Promise<void> {
+  await call('onAccepted', () => acceptedEvent(answer, head), placeOf(head), deps)
   for (const { deliveryId, channel, status, reason, attempts } of answer.deliveries) {
     await reportDelivery({ deliveryId, channel, status, attempts, ...(reason !== undefined && { reason }) }, head, deps)
   }
 }
 
-/** Calls the hook for a delivery, if its status is final. */
 export async function reportDelivery(
   change: DeliveryChange & Pick<DeliveryEvent, 'lastCode' | 'providerMessageId'>,
   { dispatchId, tenant, eventType, recipient, sessionId, sandboxed }: EventHead,
@@ -79,9 +80,9 @@ const HOOK_OF: Partial<Record<DeliveryChange['status'], 'onSent' | 'onFailed' | 
 const HOOK_TIMEOUT_MS = 10_000
 
 /** A deep copy, which a hook may change. */
-function acceptedEvent(answer: DispatchAnswer, tenant: string): AcceptedEvent {
+function acceptedEvent(answer: DispatchAnswer, { tenant, by }: Pick<DispatchHead, 'tenant' | 'by'>): AcceptedEvent {
   const { duplicate, warnings, ...view } = structuredClone(answer)
-  return { tenant, ...view }
+  return { tenant, by, ...view }
 }
 
 function placeOf({ dispatchId, eventType }: Pick<DispatchHead, 'dispatchId' | 'eventType'>): {

@@ -4,46 +4,40 @@ import type { Clock } from '../../ports/clock.ts'
 import type { ClaimedDelivery, DispatchStore, LeaseToken, Settled, Settlement } from '../../ports/dispatch-store.ts'
 import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
 
-/** Time in which a claimed delivery belongs to this worker. Counts from before the claim, so that a slow claim does not extend it. */
+/** Lease of a claimed delivery. Starts before the claim, so that a slow claim does not extend it. */
 export interface Lease {
   /** Epoch milliseconds, by the worker's clock, just before the claim. */
   readonly since: number
   readonly ms: number
 }
 
-/** What {@link holdLease} needs. */
 export interface HoldDeps extends FaultDeps {
   readonly store: Pick<DispatchStore, 'renew'>
   readonly clock: Clock
 }
 
-/** What ends an attempt, beside its lease. */
 export interface HoldOptions {
-  /** Milliseconds for one step of the attempt. Default: 60,000. */
   readonly timeoutMs?: number
-  /** Receives the function that stops the attempt, for as long as the lease is held. A stopping worker calls it. */
+  /** Receives the function that stops the attempt while the lease is held. A stopping worker calls it. */
   readonly stops?: { add(stop: () => void): () => void }
 }
 
-/** A lease that is renewed until it is released or lost. */
 export interface Hold {
   /** Aborts when the attempt must end; its `reason` is {@link aborted}. Created on first use. */
   readonly signal: AbortSignal
-  /** Why the attempt must end: time-out, end of the lease, or stop. `undefined`: it may go on. */
+  /** Reason why the attempt must end: time-out, end of the lease, or stop. `undefined`: it may continue. */
   readonly aborted: Interrupted['code'] | undefined
   /**
-   * Runs one step and gives its result.
+   * Runs one step and returns its result.
    *
    * @throws {Interrupted} When the attempt must end first. Errors of the step pass through.
    */
   during<T>(step: () => Promise<T>): Promise<T>
-  /** Milliseconds of use that the lease has left since its last renewal. */
+  /** Usable milliseconds of the lease since its last renewal. */
   leftMs(): number
-  /** Stops the renewals. */
   release(): void
 }
 
-/** An attempt that had to end before it was complete. */
 export class Interrupted extends Error {
   readonly code: 'send_timeout' | 'lease_ending' | 'lease_lost' | 'stopped'
 
@@ -53,17 +47,17 @@ export class Interrupted extends Error {
   }
 }
 
-/** Whether a step has no result because the worker stops, not because the called port failed. */
+/** True if a step has no result because the worker stops, not because the called port failed. */
 export function wasStopped(cause: unknown): boolean {
   return isThrown(cause, Interrupted) && cause.code === 'stopped'
 }
 
-/** The share of a lease that an attempt may use; the rest is for its settlement. */
+/** Usable share of a lease; the rest is for the settlement. */
 const USABLE_SHARE = 0.9
-/** Time that a step has to end after its signal aborts. */
+/** Time for a step to end after its signal aborts. */
 export const STOPPING_MS: number = 1_000
 
-/** Holds a lease: renews it every third of its time, and interrupts the attempt when no renewal succeeds until it is nearly over. */
+/** Renews a lease every third of its time, and interrupts the attempt when no renewal succeeds until it is nearly over. */
 export function holdLease(
   { deliveryId, fence }: LeaseToken,
   lease: Lease,
@@ -78,7 +72,7 @@ export function holdLease(
   const interrupted = new Promise<never>((_, reject) => {
     interrupt = (code) => {
       isOver = true
-      // Reject first: what a channel throws on abort must come second.
+      // Reject first: an error that a channel throws on abort must come second.
       reject(new Interrupted(code))
       abort(code)
     }
@@ -123,7 +117,7 @@ export function holdLease(
     if (!isOver) scheduleRenewal(since)
   }
 
-  /** Aborts the signal; the step has {@link STOPPING_MS} to report how it ended. */
+  /** Aborts the signal; the step has {@link STOPPING_MS} to report its end. */
   function stopWith(code: 'send_timeout' | 'stopped'): void {
     if (isOver || aborted) return
     abort(code)
@@ -162,15 +156,14 @@ export function holdLease(
   }
 }
 
-/** Wait after an event type or a channel that this worker does not know. A worker with a newer deployment may know it. */
+/** Wait after an unknown event type or channel. A worker with a newer deployment may know it. */
 export const UNKNOWN_MS = 60_000
 
-/** Settlement that queues a delivery again, unsent. It is due after `delayMs`; the attempt is not counted. */
+/** Settlement that queues a delivery again, unsent, due after `delayMs`; the attempt is not counted. */
 export function putBack({ deliveryId, fence }: LeaseToken, delayMs: number, content?: Content): Settlement {
   return { deliveryId, fence, to: 'queued', delayMs, ...(content && { content }) }
 }
 
-/** Settlement that ends a delivery, unsent. */
 export function endUnsent(
   { deliveryId, fence }: LeaseToken,
   to: 'failed' | 'skipped',
@@ -181,10 +174,7 @@ export function endUnsent(
 
 const FIRST_RETRY_MS = 100
 
-/**
- * Stores how an attempt ended. While the store throws, retries with exponential backoff until the lease is nearly over: an attempt
- * that is not stored is sent again. Throws the last error of the store.
- */
+/** Stores the end of an attempt; otherwise it is sent again. Retries with exponential backoff while the lease lasts. */
 export async function settleLeased(
   settlement: Settlement,
   hold: Pick<Hold, 'leftMs'>,
@@ -202,7 +192,6 @@ export async function settleLeased(
   }
 }
 
-/** Identifies a delivery in the log. */
 export function placeOf({ deliveryId, channel, dispatch }: ClaimedDelivery): {
   deliveryId: string
   dispatchId: string
@@ -211,7 +200,6 @@ export function placeOf({ deliveryId, channel, dispatch }: ClaimedDelivery): {
   return { deliveryId, dispatchId: dispatch.dispatchId, channel }
 }
 
-/** Identifies a delivery, with its event type, in a reported error. */
 export function faultPlaceOf(claimed: ClaimedDelivery): ReturnType<typeof placeOf> & { eventType: string } {
   return { eventType: claimed.dispatch.eventType, ...placeOf(claimed) }
 }

@@ -7,7 +7,6 @@ import { askPolicy } from '../dispatch/plan/plan-request.ts'
 import { adHocRecipient, findRecipient } from '../dispatch/plan/resolve-recipient.ts'
 import { endUnsent, faultPlaceOf, type Hold, putBack, wasStopped } from './lease.ts'
 
-/** What {@link recheckPolicy} needs. */
 export interface RecheckDeps extends FaultDeps {
   readonly policy?: DeliveryPolicy
   readonly recipients?: RecipientDirectory
@@ -18,10 +17,7 @@ const UNAVAILABLE_MS = 30_000
 const MIN_DEFER_MS = 1_000
 const MAX_DEFER_MS = 31 * 86_400_000
 
-/**
- * Asks the policy again, with the recipient's current data. `undefined`: send the delivery. A delivery whose recipient the directory
- * no longer knows is skipped. While the policy or the directory throws or does not answer, the delivery waits.
- */
+/** Calls the policy again, with the recipient's current data. `undefined`: send. After an error, the delivery waits. */
 export async function recheckPolicy(
   claimed: ClaimedDelivery,
   policy: DeliveryPolicy,
@@ -46,7 +42,7 @@ export async function recheckPolicy(
   }
 }
 
-/** The policy's verdict; `undefined` when the directory has no recipient of that id. */
+/** `undefined` when the directory has no recipient of that id. */
 async function ask(
   policy: DeliveryPolicy,
   { channel, dispatch }: ClaimedDelivery,

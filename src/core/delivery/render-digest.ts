@@ -6,15 +6,13 @@ import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
 import { type ContentFault, renderFields } from '../dispatch/plan/plan-dispatch.ts'
 import { endUnsent, faultPlaceOf, type Hold, placeOf, putBack, UNKNOWN_MS, wasStopped } from './lease.ts'
 
-/** What {@link renderDigest} needs. */
 export interface RenderDeps extends FaultDeps {
   readonly events: Pick<EventCatalog, 'find'>
 }
 
 /**
- * Renders a digest from its events and queues it again with its content; the next attempt sends it. Events that their schema no longer
- * accepts are left out. The digest fails when no event is left or a template fails. It waits while this worker does not know its event
- * type, or the schema does not answer.
+ * Renders a digest and queues it again with its content. Leaves out events that their schema no longer accepts; fails when none is
+ * left or a template fails; waits while this worker lacks its event type, or the schema does not answer.
  */
 export async function renderDigest(claimed: ClaimedDelivery, hold: Hold, deps: RenderDeps): Promise<Settlement> {
   const event = deps.events.find(claimed.dispatch.eventType)
@@ -50,7 +48,7 @@ async function render(claimed: ClaimedDelivery, event: CatalogEvent, deps: Fault
   if (leftOut > 0) deps.logger.log('warn', 'delivery.event_left_out', { ...placeOf(claimed), events: leftOut })
   if (events.length === 0) return undefined
   const facts = { data: events.at(-1), recipient: digest.recipient, events }
-  // Missing data is not listed: no caller waits who could send it.
+  // Missing data is not listed: no caller can send it now.
   const onFault = ({ missing, ...fault }: ContentFault): void => report(fault)
   return renderFields(channel.fields, facts, onFault, 'digest')
 }

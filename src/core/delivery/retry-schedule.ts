@@ -3,9 +3,7 @@ export const MESSAGE_RETRIES: readonly number[] = [1, 5, 15, 45, 120, 240, 480, 
 
 const JITTER = 0.2
 
-/** Limits of a retry, beside its schedule. */
 export interface RetryBounds {
-  /** Milliseconds until the delivery expires. */
   readonly leftMs: number
   /** The provider's `Retry-After`, in milliseconds. Negative numbers and `NaN` are ignored. */
   readonly retryAfterMs?: number | undefined
@@ -13,13 +11,13 @@ export interface RetryBounds {
 
 /**
  * Backoff with jitter: milliseconds to wait after a failed attempt. The wait is the schedule's step, +-20 %. A longer `Retry-After`
- * replaces the lower bound; the jitter is added, so that deliveries do not return together. `undefined`: it was the last attempt, or
- * the next one would come after the expiry.
+ * replaces the lower bound; the jitter is added, so that deliveries do not return together. `undefined`: it was the last attempt,
+ * or the next one would be after the expiry.
  *
- * The jitter is a hash of the delivery's id and the attempt: pure, and spread over deliveries. It is left out when it alone would pass
- * the expiry.
+ * The jitter is a hash of the delivery's id and the attempt: pure, and spread over deliveries. It is omitted when only the jitter
+ * would exceed the expiry.
  *
- * @param attempt The attempt that failed, 1 for the first.
+ * @param attempt The failed attempt, 1-based.
  */
 export function retryDelay(
   schedule: readonly number[],

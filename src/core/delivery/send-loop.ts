@@ -1,36 +1,40 @@
 import { withTimeout } from '../../model/time-out.ts'
-import type { ClaimedDelivery, Claims, DispatchStore } from '../../ports/dispatch-store.ts'
+import type { ClaimedDelivery, ClaimRequest, Claims, DispatchStore, Settlement } from '../../ports/dispatch-store.ts'
 import { reportFault } from '../answers/report-fault.ts'
+import { wake } from '../dispatch/accept-dispatch.ts'
 import { type AttemptDeps, type Attempted, attemptDelivery } from './attempt.ts'
 import { reportDelivery } from './hooks.ts'
 import { type Lease, placeOf, putBack, STOPPING_MS } from './lease.ts'
 import { createLimiter, type Slot } from './limiter.ts'
+import { receiverBreaker } from './receiver-breaker.ts'
 import type { WorkerOptions } from './worker-options.ts'
 
-/** What {@link createSendLoop} needs. */
 export interface SendLoopDeps extends AttemptDeps {
   readonly store: DispatchStore
-  /** Claims and sends nothing. */
   readonly sandbox?: boolean
 }
 
-/** The result of one claim. */
 export interface ClaimOutcome {
   readonly expired: number
   /** Deliveries were found, and more are due now. */
   readonly isMore: boolean
-  /** Milliseconds until another claim may find deliveries, if the store knows. */
+  /** Nothing was found, although the store reports more. */
+  readonly isEmpty?: boolean
+  /** Tenants at their share were left out: the next claim may find deliveries of others. */
+  readonly isShared?: boolean
+  /** Milliseconds until another claim may find deliveries, if known. */
   readonly dueInMs?: number | undefined
 }
 
-/** `free`: claims for all free slots. `rate-limited`: claims nothing, and asks when a delivery of a rate-limited channel is due. */
+/** `free`: claims for all free slots. `rate-limited`: claims nothing, and returns the due time of rate-limited channels. */
 export type ClaimKind = 'free' | 'rate-limited'
 
-/** The deliveries in flight of one worker. Each stop starts a new generation: a claim of an earlier generation starts no send. */
+/** Deliveries in flight of one worker. Each stop starts a new generation: a claim of an earlier generation starts no send. */
 export interface SendLoop {
   readonly generation: number
   /**
-   * Claims deliveries and starts their attempts. One claim runs at a time, so that no two use the same slot. Rejects when the store does.
+   * Claims deliveries and starts their attempts. Claims run one at a time, so that no two use the same slot. Rejects with errors of
+   * the store.
    *
    * @param onStart Receives each attempt, which rejects with the error of the store.
    * @param kind Default: `free`.
@@ -42,30 +46,26 @@ export interface SendLoop {
   ): Promise<ClaimOutcome>
   /** Records that the event loop has just run other work. */
   yielded(): void
-  /** Milliseconds until a rate limit allows another send; `undefined`: no rate limit holds one back. */
   freeInMs(): number | undefined
+  /** Milliseconds until the pause of a receiver ends; `undefined`: none is paused. */
+  probesInMs(): number | undefined
   /** Resolves when all hooks of ended attempts have ended. */
   reported(): Promise<void>
   /** Resolves when a slot is free, after `ms` milliseconds if given, or on stop. */
   pause(ms: number | undefined): Promise<void>
-  /**
-   * Starts nothing more, and resolves when no attempt and no hook is in flight. After `graceMs`, sends are aborted. One second later it
-   * stops waiting for claims and hooks, and after one more second for everything. Gives the unfinished work.
-   */
+  /** Starts no more sends, and resolves when no attempt and no hook is in flight, or after the stages of `StopOptions.graceMs`. */
   stop(graceMs: number | undefined): Promise<Unfinished>
 }
 
-/** Deliveries that a stopped worker did not finish. */
 export interface Unfinished {
   /** Deliveries claimed and queued again, unsent. */
   readonly givenBack: number
-  /** Sends aborted. */
   readonly aborted: number
 }
 
 type ClaimArgs = Parameters<SendLoop['claim']>
 
-/** Longest time without a turn for other work of the event loop. */
+/** Longest time without yielding to the event loop. */
 const MAX_BUSY_MS = 20
 
 const NOTHING: ClaimOutcome = { expired: 0, isMore: false }
@@ -75,6 +75,7 @@ export function createSendLoop(deps: SendLoopDeps, options: WorkerOptions, onFre
   const { leaseMs = 30_000, sendTimeoutMs: timeoutMs = 60_000 } = options
   const { store, clock, logger, sandbox } = deps
   const limiter = createLimiter(deps.channels, options, clock)
+  const breaker = receiverBreaker(options.breaker, deps)
   const stops = swapRemoveList<() => void>()
   const pauses = swapRemoveList<() => void>()
   const claims = inFlight()
@@ -83,9 +84,11 @@ export function createSendLoop(deps: SendLoopDeps, options: WorkerOptions, onFre
   let lastClaim: Promise<unknown> = Promise.resolve()
   let yieldedAt = clock.now()
   let generation = 0
+  /** Cursors of the tenants' turns, by channel. */
+  let after: NonNullable<ClaimRequest['after']> = {}
   let unfinished = { givenBack: 0, aborted: 0 }
 
-  /** Lets other work run: channels that answer at once would block the event loop until nothing is due. */
+  /** Yields: channels that answer at once would block the event loop until nothing is due. */
   async function yieldToEventLoop(): Promise<void> {
     await new Promise<void>((resolve) => void clock.after(0, resolve, 'keepAlive'))
     yieldedAt = clock.now()
@@ -93,21 +96,31 @@ export function createSendLoop(deps: SendLoopDeps, options: WorkerOptions, onFre
 
   async function claimNow(...[mine, onStart, kind]: ClaimArgs): Promise<ClaimOutcome> {
     if (clock.now() - yieldedAt > MAX_BUSY_MS) await yieldToEventLoop()
-    const { limits, busy } = kind === 'rate-limited' ? limiter.rateLimited() : limiter.request()
-    if (mine !== generation || sandbox || Object.keys(limits).length === 0) return NOTHING
+    const asked: Pick<ClaimRequest, 'limits' | 'busy' | 'full'> =
+      kind === 'rate-limited' ? limiter.rateLimited() : limiter.request()
+    const wanted = { ...asked, busy: [...asked.busy, ...breaker.stopped()] }
+    if (mine !== generation || sandbox || Object.keys(wanted.limits).length === 0) return NOTHING
     const lease = { since: clock.now(), ms: leaseMs }
-    const { deliveries, expired, nextDueInMs } = await store.claim({ leaseMs, limits, busy })
+    const { deliveries, expired, nextDueInMs, last } = await store.claim({ leaseMs, ...wanted, after })
+    after = { ...after, ...last }
+    const paused: ReturnType<typeof waitForReceiver>[] = []
     const surplus: ClaimedDelivery[] = []
     for (const claimed of deliveries) {
-      const slot = mine === generation ? limiter.take(claimed) : undefined
-      if (slot) start(claimed, lease, slot, onStart)
+      const pausedMs = mine === generation ? breaker.pausedMs(claimed) : undefined
+      const slot =
+        mine === generation && pausedMs === undefined ? limiter.take(claimed, claimed.dispatch.tenant) : undefined
+      if (pausedMs !== undefined) paused.push(waitForReceiver(claimed, pausedMs, lease.since))
+      else if (slot) start(claimed, lease, slot, onStart)
       else surplus.push(claimed)
     }
     if (expired.length > 0) hooks.add(reportExpired(expired))
     if (mine !== generation) unfinished.givenBack += surplus.length
-    await Promise.all(surplus.map(giveBack))
+    await Promise.all([...paused, ...surplus.map((claimed) => putBack(claimed, 0))].map(giveBack))
+    for (const delayMs of new Set(paused.map((one) => one.delayMs))) wake(deps.queue, deps, delayMs)
     const hasFound = deliveries.length > surplus.length || expired.length > 0
-    return { expired: expired.length, isMore: hasFound && nextDueInMs === 0, dueInMs: nextDueInMs }
+    const isMore = hasFound && nextDueInMs === 0
+    const isEmpty = !hasFound && nextDueInMs === 0
+    return { expired: expired.length, isMore, isEmpty, isShared: wanted.full !== undefined, dueInMs: nextDueInMs }
   }
 
   function start(claimed: ClaimedDelivery, lease: Lease, slot: Slot, onStart: ClaimArgs[1]): void {
@@ -115,11 +128,20 @@ export function createSendLoop(deps: SendLoopDeps, options: WorkerOptions, onFre
     onStart(attempt(claimed, lease, slot), claimed)
   }
 
-  /** Frees its slot once the result is stored: a hook that hangs blocks no other message. */
+  /** Frees its slot once the result is stored, so that a hook that hangs does not block other messages. */
   function attempt(claimed: ClaimedDelivery, lease: Lease, slot: Slot): Promise<Attempted> {
     const startedIn = generation
-    const options = { timeoutMs, stops, onSend: slot.begin }
-    const attempted = attemptDelivery(claimed, lease, deps, options).finally(slot.leave)
+    const watched = breaker.watch(claimed)
+    const onSend = (): void => {
+      slot.begin()
+      watched.begin()
+    }
+    const attempted = attemptDelivery(claimed, lease, deps, { timeoutMs, stops, onSend, onEnd: watched.end }).finally(
+      () => {
+        slot.leave()
+        watched.leave()
+      },
+    )
     attempted.then(({ result, reported }) => {
       if (result === 'released' && startedIn !== generation) unfinished.givenBack++
       if (reported) hooks.add(reported)
@@ -133,14 +155,21 @@ export function createSendLoop(deps: SendLoopDeps, options: WorkerOptions, onFre
     onFree()
   }
 
-  /** Queues a delivery again at once. If that fails, its lease expires. */
-  async function giveBack(claimed: ClaimedDelivery): Promise<void> {
+  /** Queues a delivery again, unsent. If that fails, its lease expires. */
+  async function giveBack(settlement: Settlement): Promise<void> {
     try {
-      await store.settle(putBack(claimed, 0))
+      await store.settle(settlement)
     } catch (cause) {
       const line = { level: 'error', event: 'delivery.settle_failed' } as const
-      reportFault(cause, { operation: 'store', deliveryId: claimed.deliveryId }, line, deps)
+      reportFault(cause, { operation: 'store', deliveryId: settlement.deliveryId }, line, deps)
     }
+  }
+
+  /** Moves a delivery behind the pause of its receiver, but not past its expiry. */
+  function waitForReceiver(claimed: ClaimedDelivery, pausedMs: number, since: number) {
+    const { deliveryId, fence, expiresInMs } = claimed
+    const leftMs = Math.max(0, expiresInMs - (clock.now() - since))
+    return { deliveryId, fence, to: 'queued', delayMs: Math.min(pausedMs, leftMs), reason: 'receiver_paused' } as const
   }
 
   async function reportExpired(expired: Claims['expired']): Promise<void> {
@@ -171,6 +200,7 @@ export function createSendLoop(deps: SendLoopDeps, options: WorkerOptions, onFre
       yieldedAt = clock.now()
     },
     freeInMs: limiter.freeInMs,
+    probesInMs: breaker.probesInMs,
     reported: hooks.empty,
     pause: (ms) =>
       new Promise((resolve) => {
@@ -189,7 +219,7 @@ export function createSendLoop(deps: SendLoopDeps, options: WorkerOptions, onFre
       unfinished = own
       for (const resume of pauses) resume()
       const atStop = [...stops]
-      // A claim that is under way gives its deliveries back: claims after the next start need not wait for it.
+      // A claim in progress gives its deliveries back: claims after the next start need not wait for it.
       lastClaim = Promise.resolve()
       if (graceMs === Number.POSITIVE_INFINITY) {
         await allEnded()
@@ -210,11 +240,9 @@ export function createSendLoop(deps: SendLoopDeps, options: WorkerOptions, onFre
   }
 }
 
-/** Promises in flight. */
 interface InFlight {
   /** Counts a promise until it settles, and returns it. */
   add<T>(work: Promise<T>): Promise<T>
-  /** Resolves when none is in flight. */
   empty(): Promise<void>
 }
 
@@ -241,12 +269,8 @@ function inFlight(): InFlight {
   }
 }
 
-/**
- * A list with swap-remove: removing a member moves the last one to its place. For thousands of short-lived members: a `Set` allocates a
- * new table every few changes, and the old tables keep removed members alive past the young generation of the garbage collector.
- */
+/** A list with swap-remove, for thousands of short-lived members: the old tables of a `Set` keep removed members alive too long. */
 export interface SwapRemoveList<T> extends Iterable<T> {
-  /** Adds a member and returns the function that removes it; further calls do nothing. */
   add(member: T): () => void
 }
 

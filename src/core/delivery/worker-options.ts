@@ -1,30 +1,42 @@
 /** Limits of a worker on one channel. */
 export interface ChannelLimits {
-  /** Messages in flight at the same time. Default: 10. */
-  readonly concurrency?: number
   /**
-   * Messages in flight to one receiver, on a channel that has a `concurrencyKey`: a dead receiver does not occupy the whole channel.
-   * Default: a fifth of `concurrency`, at least 1.
+   * Messages in flight at the same time. Default: 10. One tenant alone may use all. When all are taken, sends of over a second count
+   * only up to their tenant's equal share, so that others are not delayed: then up to twice as many are in flight.
    */
+  readonly concurrency?: number
+  /** Messages in flight to one receiver, on a channel with a `concurrencyKey`. Default: a fifth of `concurrency`, at least 1. */
   readonly perReceiver?: number
   /** Rate limit of this worker: at most `max` sends start in any `perMs` milliseconds. Default: no limit. */
   readonly rate?: { readonly max: number; readonly perMs: number }
+}
+
+/**
+ * Circuit breaker per tenant and receiver, on channels with a `concurrencyKey`. Each worker decides and probes alone.
+ */
+export interface BreakerOptions {
+  /** Time-outs in a row that pause a receiver: codes `timeout` and `send_timeout`, and failures after five seconds. Default: 3. */
+  readonly timeouts?: number
+  /** Milliseconds of the first pause. Then one delivery is sent; if it times out too, the next pause is twice as long. Default: 30,000. */
+  readonly pauseMs?: number
+  /** Milliseconds of the longest pause. Default: 300,000. */
+  readonly maxPauseMs?: number
 }
 
 /** Options of a worker. `concurrency`, `perReceiver` and `rate` apply to each channel separately. */
 export interface WorkerOptions extends ChannelLimits {
   /** Limits of single channels, by name. They replace the limits above. */
   readonly channels?: Readonly<Record<string, ChannelLimits>>
-  /**
-   * Milliseconds of a lease. It is renewed while the delivery is in flight; when its worker dies, another claims the delivery after this
-   * time. Default: 30,000.
-   */
+  /** Milliseconds of a lease, renewed while in flight. After it ends, another worker claims the delivery. Default: 30,000. */
   readonly leaseMs?: number
-  /**
-   * Milliseconds for a channel to send one message. Then its signal aborts; a channel that does not answer within one more second has
-   * the outcome `unknown`. Default: 60,000.
-   */
+  /** Milliseconds for one send. Then its signal aborts, and one second later the outcome is `unknown`. Default: 60,000. */
   readonly sendTimeoutMs?: number
-  /** Milliseconds between polls when nothing wakes the worker. Default: 1,000. */
+  /**
+   * Pauses receivers that keep timing out: until the end of the pause, claims leave their deliveries out. Those claimed already are moved
+   * behind it, never past their expiry, which counts as no attempt. They and the delivery whose time-out began the pause have the reason
+   * `receiver_paused`. `false`: never. Default: see {@link BreakerOptions}.
+   */
+  readonly breaker?: BreakerOptions | false
+  /** Milliseconds between polls without a wake-up. Default: 1,000. */
   readonly pollMs?: number
 }

@@ -10,7 +10,6 @@ import type { WorkerOptions } from './worker-options.ts'
 
 export type { WorkerOptions }
 
-/** What {@link createWorker} needs. */
 export interface WorkerDeps extends SendLoopDeps {
   readonly queue: DeliveryQueue
 }
@@ -18,9 +17,9 @@ export interface WorkerDeps extends SendLoopDeps {
 /** Options of {@link Worker.stop}. */
 export interface StopOptions {
   /**
-   * Milliseconds of grace for sends in flight. Then their signals abort, and one second later they count as `unknown`; the worker no
-   * longer waits for hooks or claims. After one more second it stops waiting for a store that does not store the results. Later
-   * results are still stored, and later claims given back. Default, and `Infinity`: no limit but `sendTimeoutMs`, when the store answers.
+   * Milliseconds of grace for sends in flight. Then their signals abort, and one second later they count as `unknown`; the worker
+   * no longer waits for hooks or claims. After one more second it stops waiting for the store. Later results are still stored, and
+   * later claims given back. Default, and `Infinity`: limited only by `sendTimeoutMs`, when the store answers.
    */
   readonly graceMs?: number
 }
@@ -36,30 +35,30 @@ export interface RunDueResult {
   readonly expired: number
 }
 
-/** Delivers what is due: claims, sends and settles. Any number of workers may share one store. */
+/** Delivers due deliveries: claims, sends and settles. Any number of workers may share one store. */
 export interface Worker {
   /**
    * Delivers in the background until {@link Worker.stop}. Further calls do nothing. With run events or `staleAfterMs`, it also runs
    * their maintenance every minute.
    *
-   * A started worker keeps its process alive until a `stop` has resolved, also while the database is unavailable and in sandbox mode.
-   * An error of the store is logged, reported to `onError`, and the store is polled again after `pollMs`. Throws what the `listen` of
-   * a queue throws; then nothing is started.
+   * A started worker keeps its process alive until a `stop` has resolved, also while the database is unavailable and in sandbox
+   * mode. An error of the store is logged, reported to `onError`, and the store is polled again after `pollMs`. Throws errors of
+   * the queue's `listen`; then nothing is started.
    */
   start(): void
   /**
-   * Claims nothing more, queues again what was not begun, and resolves when the deliveries in flight are settled, those of `runDue` too.
-   * May be called again; the worker may be started again. At the end of a process, `stop` of Sallyport stops the rest too.
+   * Claims nothing more, queues unsent deliveries again, and resolves when the deliveries in flight are settled, also those of
+   * `runDue`. May be called again; the worker may be started again. At the end of a process, use `stop` of Sallyport.
    *
    * @throws {SallyportError} `option_invalid`, as a rejection, when `graceMs` is invalid; then nothing is stopped.
    */
   stop(options?: StopOptions): Promise<void>
   /**
-   * Delivers everything that is due now, and what becomes due by that, then resolves: for cron, serverless and tests. First it
-   * expires stale runs and dispatches pending run events, where these are configured. Deliveries in flight of this worker or of
-   * another `runDue` are neither awaited nor counted. Does not keep the process alive after it resolves.
+   * Delivers all deliveries that are due now, or become due by that, then resolves: for cron, serverless and tests. First it
+   * expires stale runs and dispatches pending run events, if configured. Deliveries in flight of this worker or of another `runDue`
+   * are neither awaited nor counted. Does not keep the process alive after it resolves.
    *
-   * Waits for a rate limit when a delivery of that channel is due by the time it allows a send. Throws when the store does, once all
+   * Waits for a rate limit when a delivery of that channel is due before it allows a send. Throws errors of the store, once all
    * attempts it started have ended.
    */
   runDue(): Promise<RunDueResult>
@@ -74,17 +73,20 @@ export function readStopOptions(options: StopOptions, call = 'worker.stop'): Sto
   return readOptions(call, options, STOP_CHECKS)
 }
 
-/** Least time between polls that find nothing to send, whatever the store answers. */
+/** Minimum time between polls that find nothing to send, whatever the store answers. */
 const MIN_POLL_MS = 10
+
+/** `runDue` no longer believes a store that still reports more after this wait. */
+const MAX_EMPTY_MS = 1_000
 
 export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Worker {
   const { pollMs = 1_000 } = options
   const { clock, logger, queue, sandbox } = deps
   const sendLoop = createSendLoop(deps, options, poll)
   let isRunning = false
-  /** The generation in which a poll is under way. */
   let pollingIn: number | undefined
   let pollAgain = false
+  let emptyMs = MIN_POLL_MS
   let cancelTimer = (): void => {}
   let stopListening = (): void => {}
   let letProcessEnd = (): void => {}
@@ -114,15 +116,23 @@ export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Wor
     poll()
   }
 
-  /** Claims while more is due; gives the milliseconds until the next poll. */
+  /**
+   * Claims while more is due; returns the milliseconds until the next poll. They double while claims find nothing although the store
+   * reports more.
+   */
   async function fillSlots(generation: number): Promise<number> {
     for (;;) {
-      const { isMore, dueInMs = pollMs } = await sendLoop.claim(generation, logFault)
-      if (!isMore) return Math.max(MIN_POLL_MS, Math.min(dueInMs, sendLoop.freeInMs() ?? pollMs, pollMs))
+      const { isMore, isEmpty, dueInMs = pollMs } = await sendLoop.claim(generation, logFault)
+      if (!isEmpty) emptyMs = MIN_POLL_MS
+      if (isMore) continue
+      const { freeInMs, probesInMs } = sendLoop
+      const waitMs = isEmpty ? emptyMs : dueInMs
+      if (isEmpty) emptyMs = Math.min(2 * emptyMs, pollMs)
+      return Math.max(MIN_POLL_MS, Math.min(waitMs, freeInMs() ?? pollMs, probesInMs() ?? pollMs, pollMs))
     }
   }
 
-  /** Logs a store that fails to settle: the lease expires, and the delivery is claimed again. */
+  /** If the store cannot settle, the lease expires and the delivery is claimed again. */
   function logFault(attempt: Promise<Attempted>, { deliveryId }: ClaimedDelivery): void {
     const line = { level: 'error', event: 'delivery.settle_failed' } as const
     attempt.catch((cause: unknown) => reportFault(cause, { operation: 'store', deliveryId }, line, deps))
@@ -152,10 +162,7 @@ export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Wor
   }
 }
 
-/**
- * Sends until nothing that may be sent is due, and none of its own attempts is in flight. After a stop or an error of the store, it
- * starts nothing more.
- */
+/** Sends until nothing is due and none of its own attempts is in flight. Starts nothing after a stop or an error of the store. */
 async function runDue(sendLoop: SendLoop): Promise<RunDueResult> {
   const { generation } = sendLoop
   sendLoop.yielded()
@@ -164,6 +171,7 @@ async function runDue(sendLoop: SendLoop): Promise<RunDueResult> {
   let expired = 0
   let open = 0
   let ended = 0
+  let emptyMs = MIN_POLL_MS
 
   function mayClaim(): boolean {
     return sendLoop.generation === generation && faults.length === 0
@@ -192,7 +200,13 @@ async function runDue(sendLoop: SendLoop): Promise<RunDueResult> {
     const before = ended
     if (mayClaim()) {
       const outcome = await claim('free')
+      if (!outcome?.isEmpty) emptyMs = MIN_POLL_MS
       if (!outcome || outcome.isMore || ended !== before) continue
+      if (outcome.isEmpty && outcome.isShared && emptyMs < MAX_EMPTY_MS) {
+        await sendLoop.pause(emptyMs)
+        emptyMs *= 2
+        continue
+      }
     }
     const freeInMs = mayClaim() ? sendLoop.freeInMs() : undefined
     if (open === 0) {
@@ -211,7 +225,6 @@ async function runDue(sendLoop: SendLoop): Promise<RunDueResult> {
 /** Shorter than the longest timer of every runtime. */
 const HOUR_MS = 3_600_000
 
-/** Keeps the process alive until the returned function is called. */
 export function stayAlive(clock: Pick<Clock, 'after'>): () => void {
   let release = (): void => {}
   const hold = (): void => {

@@ -4,6 +4,7 @@ import type {
   DispatchAnswer,
   DispatchHead,
   DispatchRequest,
+  DispatchView,
   Warning,
 } from '../../model/dispatch.ts'
 import { isHostCodeReason } from '../../model/dispatch.ts'
@@ -21,21 +22,19 @@ import { viewDispatch } from './dispatch-view.ts'
 import { keyReused, replayed } from './idempotency.ts'
 import type { Plan, PlannedDelivery } from './plan/plan-dispatch.ts'
 
-/** The dependencies of storing a dispatch. */
 export interface AcceptDeps extends FaultDeps {
   readonly store: DispatchStore
   /** Woken when a delivery is queued. Absent: workers find it at their next poll. */
   readonly queue?: DeliveryQueue
-  /** How long a delivery is worth sending after it is first due. Default: 72 hours. */
+  /** Milliseconds from the first due time of a delivery to its expiry. Default: 72 hours. */
   readonly expiresInMs?: number
   readonly hooks?: Hooks
-  /** Receives work that goes on after an answer, so that a host can wait for it. It never rejects. Default: nobody waits. */
+  /** Receives work that continues after an answer, so that a host can wait for it. It never rejects. Default: not awaited. */
   readonly background?: (work: Promise<void>) => void
-  /** Called with an accepted dispatch of which a delivery is due at once. */
+  /** Called with an accepted dispatch that has a delivery due at once. */
   readonly onDue?: (tenant: string, dispatchId: string) => void
 }
 
-/** How long a delivery is worth sending, by default. */
 export const EXPIRES_IN_MS: number = 72 * 3_600_000
 
 /** Stores the dispatch, its deliveries and its idempotency key in one atomic call, then wakes workers. */
@@ -43,11 +42,11 @@ export async function storeDispatch(
   plan: Plan,
   dispatch: NewDispatch,
   warnings: readonly Warning[],
-  counted: Pick<Acceptance, 'idempotency' | 'quota'>,
+  counted: Pick<Acceptance, 'idempotency' | 'quotas'>,
   deps: AcceptDeps,
 ): Promise<HandlerResult<DispatchAnswer> | Refused> {
   const { store, expiresInMs = EXPIRES_IN_MS } = deps
-  const answer = (stored: Dispatch): DispatchAnswer => ({ duplicate: false, warnings, ...viewDispatch(stored) })
+  const answer = (stored: Dispatch): DispatchAnswer => ({ duplicate: false, warnings, ...answerOf(stored) })
   const accept = () => store.accept({ dispatch, expiresInMs, answer, ...counted })
   const outcome = await port('store_unavailable', accept, { eventType: dispatch.eventType })
   switch (outcome.outcome) {
@@ -71,12 +70,18 @@ export async function storeDispatch(
   }
 }
 
+/** Leaves out `by`, which a caller need not know. */
+function answerOf(dispatch: Dispatch): Omit<DispatchView, 'by'> {
+  const { by: _, ...view } = viewDispatch(dispatch)
+  return view
+}
+
 function isDueAtOnce({ deliveries }: DispatchAnswer, dispatch: NewDispatch): boolean {
   if (!deliveries.some(({ status }) => status === 'queued')) return false
   return dispatch.deliveries.some(({ status, delayMs = 0 }) => status === 'queued' && delayMs === 0)
 }
 
-/** Logs deliveries that failed during planning: in the host's own code, which nobody else reports. */
+/** Logs deliveries that failed during planning, in host code. */
 export function logFailed(
   { deliveries }: Pick<Plan, 'deliveries'>,
   { dispatchId, eventType }: Pick<DispatchHead, 'dispatchId' | 'eventType'>,
@@ -89,7 +94,7 @@ export function logFailed(
   }
 }
 
-/** Wakes workers. The deliveries are stored, so a queue that fails, at once or later, only delays them until the next poll. */
+/** Wakes workers. The deliveries are stored, so a failing queue only delays them until the next poll. */
 export function wake(queue: DeliveryQueue | undefined, deps: FaultDeps, delayMs = 0): void {
   const failed = (cause: unknown): void =>
     reportFault(cause, { operation: 'queue' }, { level: 'error', event: 'queue.wake_failed' }, deps)
@@ -101,7 +106,6 @@ export function wake(queue: DeliveryQueue | undefined, deps: FaultDeps, delayMs 
   }
 }
 
-/** Wakes workers at once and at each delay, so that every delivery has a wake-up when it is due. */
 export function wakeFor(
   stored: readonly { readonly status: DeliveryStatus }[],
   planned: readonly NewDelivery[],
@@ -112,22 +116,21 @@ export function wakeFor(
   for (const delayMs of new Set([0, ...delays])) wake(deps.queue, deps, delayMs)
 }
 
-/** The source of a dispatch, beside its plan. */
 export interface DispatchOrigin {
   readonly event: CatalogEvent
   readonly request: DispatchRequest
+  /** Id of the principal. */
+  readonly by: string
   readonly tenant: string
-  /** The session of a session token. */
   readonly session: string | undefined
   /** Overrides the event's own delay. */
   readonly delayMs?: number | undefined
   readonly sandbox: boolean
 }
 
-/** Converts a plan to the dispatch to store, with new ids. */
 export function newDispatch(
   plan: Plan,
-  { event, request, tenant, session, delayMs, sandbox }: DispatchOrigin,
+  { event, request, by, tenant, session, delayMs, sandbox }: DispatchOrigin,
   ids: IdGenerator,
 ): NewDispatch {
   const { recipient, sessionId, eventData = {} } = request
@@ -140,6 +143,7 @@ export function newDispatch(
   return {
     dispatchId: ids.next('dsp'),
     tenant,
+    by,
     eventType: event.eventType,
     recipient,
     ...(sessionId !== undefined && { sessionId }),
@@ -157,7 +161,6 @@ function failedInHostCode({ status, ...planned }: PlannedDelivery): boolean {
   return status === 'failed' && 'reason' in planned && isHostCodeReason(planned.reason)
 }
 
-/** Converts the deliveries of a plan to those to store. */
 export function newDeliveries(
   { deliveries, recipient }: Pick<Plan, 'deliveries' | 'recipient'>,
   { digest }: CatalogEvent,
@@ -185,10 +188,7 @@ function newDelivery(
   return { deliveryId, digest: { key: scopedKey(session, digestKey), ...rest }, ...deferred, ...delivery }
 }
 
-/**
- * Separates the digests of each session from those of applications and other sessions: an agent can neither add its text to theirs
- * nor learn how many events they hold. No session id contains a space.
- */
+/** Separates digests by session, so that an agent can neither add to nor count those of others. No session id contains a space. */
 function scopedKey(session: string | undefined, digestKey: string): string {
   return session === undefined ? ` ${digestKey}` : `${session} ${digestKey}`
 }

@@ -1,46 +1,24 @@
 import type { DispatchRequest } from '../../model/dispatch.ts'
-import type { Principal } from '../../model/principal.ts'
-import { nearNames } from '../../model/suggestions.ts'
+import { LONGEST_TOKEN_MS, type Principal } from '../../model/principal.ts'
 import type { SendLimit } from '../../ports/delivery-policy.ts'
 import type { Acceptance } from '../../ports/dispatch-store.ts'
 import type { CatalogEvent } from '../../ports/event-catalog.ts'
-import { type HandlerRequest, type Refused, refuse } from '../answers/result.ts'
+import { checkQuery, queryInvalid } from '../answers/query.ts'
+import type { HandlerRequest, Refused } from '../answers/result.ts'
 import { insufficientScope } from '../authenticate.ts'
 
-/**
- * Reads `?dryRun=true`. A dry run shows rendered content, and so the host's data about a recipient: only applications may request
- * it.
- */
+/** Reads `?dryRun=true`. Only applications may request a dry run: it shows the host's data about a recipient. */
 export function readMode(query: HandlerRequest['query'] = {}, principal: Principal): 'dispatch' | 'dry_run' | Refused {
+  const misdirected = checkQuery(query, ['dryRun'])
+  if (misdirected) return misdirected
   const { dryRun } = query
-  const isValid = dryRun === undefined || dryRun === 'true' || dryRun === 'false'
-  // A misspelled `dryRun` must not send.
-  if (!isValid || Object.keys(query).some(isMisspelled)) {
-    return refuse('validation_failed', 'The query parameter dryRun, written so and sent once, takes true or false.')
-  }
-  if (dryRun !== 'true') return 'dispatch'
+  if (dryRun === undefined || dryRun === 'false') return 'dispatch'
+  if (dryRun !== 'true') return queryInvalid('/dryRun', 'invalid', 'expected true or false, once')
   if (principal.sessionId === undefined) return 'dry_run'
   return insufficientScope('A dry run needs an application secret.')
 }
 
-/** Longer names are compared by their beginning. */
-const LONGEST = 256
-
-/** Finds other case, other alphabet width, other signs and typing errors: `dryRun[]`, `DryRun`, `options.dry_run`, `dryRn`. */
-function isMisspelled(name: string): boolean {
-  if (name === 'dryRun') return false
-  const letters = name
-    .slice(0, LONGEST)
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/[^a-z]/g, '')
-  return letters.includes('dryrun') || (letters.length < 9 && nearNames(letters, ['dryrun']).length > 0)
-}
-
-/**
- * Limits a session token to its grant: its own session, and only listed events, recipients and channels. Gives the request with its
- * `sessionId` filled in. An application may dispatch everything.
- */
+/** Limits a session token to its own session and listed values. Returns the request with its `sessionId` filled in. */
 export function authoriseDispatch(
   principal: Principal,
   request: DispatchRequest,
@@ -67,17 +45,16 @@ export function authoriseDispatch(
   return { ...request, sessionId }
 }
 
-/** No session token lives longer than a day; some verifiers are lenient about its end. */
-const LONGEST_GRANT_MS = 48 * 3_600_000
+const NO_QUOTAS: Pick<Acceptance, 'quotas'> = Object.freeze({})
 
-const NO_QUOTA: Pick<Acceptance, 'quota'> = Object.freeze({})
-
-/** The quota that the store counts for a token with `maxDispatches`: one counter for each token. */
-export function quotaOf({ id, dispatch }: Principal): Pick<Acceptance, 'quota'> {
-  const max = dispatch?.maxDispatches
-  if (max === undefined) return NO_QUOTA
-  const quota: SendLimit = { key: `grant ${id}`, max, windowMs: LONGEST_GRANT_MS }
-  return { quota }
+/** Quotas of a token and of its parents with `maxDispatches`: one counter per token. */
+export function quotasOf({ id, dispatch, parents = [] }: Principal): Pick<Acceptance, 'quotas'> {
+  const tokens = [{ id, maxDispatches: dispatch?.maxDispatches }, ...parents]
+  const quotas = tokens.flatMap((token): SendLimit[] => {
+    const { maxDispatches: max } = token
+    return max === undefined ? [] : [{ key: `grant ${token.id}`, max, windowMs: LONGEST_TOKEN_MS }]
+  })
+  return quotas.length > 0 ? { quotas } : NO_QUOTAS
 }
 
 /** Refuses a valid token that has used up its quota. */

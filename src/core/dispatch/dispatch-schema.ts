@@ -8,7 +8,7 @@ const text = (max: number) => {
   return v.pipe(v.string(), v.minLength(1, 'expected at least 1 character'), v.maxLength(max, tooLong))
 }
 
-/** The body of `POST /api/outbound/dispatch`. `null` in an optional field means that the field is absent. */
+/** Body of `POST /api/outbound/dispatch`. `null` in an optional field means that the field is absent. */
 export const dispatchSchema: v.GenericSchema<unknown, DispatchRequest> = objectOf({
   eventType: v.pipe(text(256), v.regex(/^[A-Za-z0-9._-]+$/, 'expected only A-Z a-z 0-9 . _ -')),
   recipient: text(2048),

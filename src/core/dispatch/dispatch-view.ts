@@ -19,9 +19,9 @@ import { parseUrl } from '../../model/parse-url.ts'
 import type { CatalogEvent } from '../../ports/event-catalog.ts'
 import type { Plan, PlannedDelivery } from './plan/plan-dispatch.ts'
 
-/** Gives the public view of a stored dispatch, without addresses and content. Shares nothing mutable with it. */
+/** Converts a stored dispatch to its public view, without addresses and content. Shares nothing mutable with it. */
 export function viewDispatch(dispatch: Dispatch): DispatchView {
-  const { dispatchId, eventType, recipient, sessionId, sandboxed, route, createdAt, deliveries } = dispatch
+  const { dispatchId, by, eventType, recipient, sessionId, sandboxed, route, createdAt, deliveries } = dispatch
   return {
     dispatchId,
     status: statusOf(deliveries, route),
@@ -29,6 +29,7 @@ export function viewDispatch(dispatch: Dispatch): DispatchView {
     recipient,
     ...(sessionId !== undefined && { sessionId }),
     ...(sandboxed && { sandboxed }),
+    by,
     createdAt: writeInstant(createdAt),
     deliveries: deliveries.map(viewDelivery),
   }
@@ -53,7 +54,7 @@ function viewDelivery(delivery: Delivery): DeliveryView {
   }
 }
 
-/** An attempt without an end is under way if it is the last one of a delivery in `sending`; otherwise its worker died: `lost`. */
+/** An attempt without an end is in flight if it is the last one of a `sending` delivery; otherwise its worker died: `lost`. */
 function viewAttempt({ attempt, startedAt, endedAt, ...end }: Attempt, { status, attempts }: Delivery): AttemptView {
   const isUnderWay = status === 'sending' && attempt === attempts
   const outcome = end.outcome ?? (isUnderWay ? undefined : 'lost')
@@ -79,9 +80,9 @@ interface PreviewOrigin {
 }
 
 /**
- * Gives the answer to a dry run: the plan with masked addresses.
+ * Converts a plan to the answer of a dry run, with masked addresses.
  *
- * @param now When it was planned, epoch milliseconds.
+ * @param now Time of planning, epoch milliseconds.
  */
 export function previewDispatch(
   { deliveries }: Plan,
@@ -114,7 +115,7 @@ function previewDelivery(planned: PlannedDelivery, now: number): PreviewedDelive
   }
 }
 
-/** Masks `jane@example.com` as `j…@example.com`, `+4915112345678` as `+49…78`, a URL as its origin, anything else as its first letter. */
+/** Masks `jane@example.com` as `j…@example.com`, `+4915112345678` as `+49…78`, a URL as its origin, others as one letter. */
 export function maskAddress(address: string): string {
   const url = /^https?:/i.test(address) ? parseUrl(address) : undefined
   if (url) return `${url.origin}/…`

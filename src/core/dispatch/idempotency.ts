@@ -20,17 +20,15 @@ export function readIdempotencyKey(headers: HandlerRequest['headers']): { key: s
   )
 }
 
-/** The stored key and fingerprint of a request that can be repeated. */
 export interface Repeatable {
   readonly key: string
-  /** SHA-256 of the canonical body, hex: equal bodies have equal fingerprints, whatever the order of their keys. */
+  /** SHA-256 of the canonical body, hex: independent of the order of keys. */
   readonly fingerprint: string
 }
 
 /**
- * Gives the key under which the answer is stored; `undefined` without a key. Keys of a session token are separate from those of
- * applications and other sessions, so an agent can neither take their keys nor see their answers. A key of the host's own (`own`)
- * begins with a space and matches any body. No other key and no session id contains a space.
+ * Returns the key of the stored answer. Separates keys by session, so that an agent can neither take keys of others nor read their
+ * answers. A host's own key (`own`) begins with a space and matches any body; no other key contains a space.
  */
 export async function repeatableOf(
   { sessionId }: Principal,
@@ -43,7 +41,6 @@ export async function repeatableOf(
   return { key: sessionId === undefined ? key : `${sessionId} ${key}`, fingerprint: await sha256(canonicalJson(body)) }
 }
 
-/** Answers a request whose key is stored already. */
 export function replay(stored: StoredAnswer, { fingerprint }: Repeatable): HandlerResult<DispatchAnswer> | Refused {
   return stored.fingerprint === fingerprint ? replayed(stored.answer) : keyReused()
 }
@@ -53,7 +50,6 @@ export function replayed(answer: DispatchAnswer): HandlerResult<DispatchAnswer> 
   return success(202, { ...answer, duplicate: true }, { 'idempotent-replayed': 'true' })
 }
 
-/** Refuses a stored key that comes with another body. */
 export function keyReused(): Refused {
   const detail = 'This Idempotency-Key came with another body before. Use a new key for a new event.'
   return refuse('idempotency_key_reused', detail)

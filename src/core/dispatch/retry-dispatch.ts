@@ -19,24 +19,22 @@ import { logFailed, newDeliveries, wakeFor } from './accept-dispatch.ts'
 import type { Plan, PlannedDelivery } from './plan/plan-dispatch.ts'
 import { type PlanningDeps, planRequest, unknownEvent } from './plan/plan-request.ts'
 
-/** The dependencies of a retry. */
 export interface RetryDeps extends PlanningDeps, Omit<FaultDeps, 'hooks'>, HookDeps {
   readonly events: EventCatalog
   readonly clock: Pick<Clock, 'now' | 'after'>
   readonly store: DispatchStore
   readonly queue: DeliveryQueue
-  /** Receives work that goes on after a retry, so that a host can wait for it. It never rejects. Default: nobody waits. */
+  /** Receives work that continues after a retry, so that a host can wait for it. It never rejects. Default: not awaited. */
   readonly background?: ((work: Promise<void>) => void) | undefined
 }
 
-/** A delivery that failed in host code and that the retry could not plan again. It is unchanged and can be retried later. */
+/** A delivery that failed in host code and cannot be planned again. It is unchanged and can be retried later. */
 export interface UnplannedDelivery {
   readonly deliveryId: string
   readonly channel: string
   /**
-   * Why it still fails (`template_error`, `condition_error`, `channel_error`), or the code with which its event would be refused now:
-   * `event_unknown`, `validation_failed`, `recipient_unresolvable`, `directory_unavailable` and so on. `channel_not_allowed`: the event
-   * has no such channel any longer.
+   * `template_error`, `condition_error` or `channel_error`; or the code with which its event would be refused now, such as
+   * `event_unknown`. `channel_not_allowed`: the event no longer has this channel.
    */
   readonly code: ProblemCode | DeliveryReason
   readonly detail: string
@@ -44,12 +42,10 @@ export interface UnplannedDelivery {
   readonly errors?: readonly Issue[]
 }
 
-/** The changes of a retry, and the deliveries that it could not plan again. */
 export interface Retried extends DispatchChange {
   readonly unplanned: readonly UnplannedDelivery[]
 }
 
-/** Deliveries that can replace failed ones, and those that cannot be planned. */
 interface PlannedAgain {
   readonly deliveries: readonly NewDelivery[]
   readonly unplanned: readonly UnplannedDelivery[]
@@ -57,14 +53,11 @@ interface PlannedAgain {
 
 type Failed = Replannable['failed'][number]
 
-/** Each conflict means that another retry replaced some deliveries, so less remains to be replaced. */
+/** Each conflict means that another retry replaced some deliveries, so fewer remain. */
 const MAX_TRIES = 10
 const NOTHING: PlannedAgain = { deliveries: [], unplanned: [] }
 
-/**
- * Retries failed deliveries of a dispatch: queues those that can be sent as they are, and plans those again that failed in host code.
- * One call of the store makes all changes (optimistic concurrency). `undefined`: the tenant has no such dispatch.
- */
+/** Queues failed deliveries that can be sent, and plans those again that failed in host code, in one compare-and-set. */
 export async function retryDispatch(
   tenant: string,
   dispatchId: string,
@@ -106,10 +99,7 @@ async function reportAll(changed: DispatchChange['changed'], head: DispatchHead,
   if (deps.hooks) for (const change of changed) await reportDelivery(change, head, deps)
 }
 
-/**
- * Plans deliveries that failed in host code as if their event were accepted now: with the current catalogue, directory and policy, the
- * original data, and the route of the dispatch. Logs each failure and refusal.
- */
+/** Plans deliveries as if their event were accepted now, with the original data and route. Logs each failure and refusal. */
 async function planAgain(replannable: Replannable, failed: readonly Failed[], deps: RetryDeps): Promise<PlannedAgain> {
   const { dispatch, source } = replannable
   const refuseAll = (refused: Refused, all: readonly Failed[]) => unplannedOf(refused, all, dispatch, deps)
@@ -138,7 +128,7 @@ async function planAgain(replannable: Replannable, failed: readonly Failed[], de
 
 const CHANNEL_GONE = refuse('channel_not_allowed', 'The event has no such channel any longer.')
 
-/** The event with only these channels and the route of the dispatch. The route `first` allows no digest. */
+/** Keeps only these channels and the route of the dispatch. The route `first` allows no digest. */
 function narrowed(
   { digest, ...event }: CatalogEvent,
   failed: readonly Failed[],
@@ -148,7 +138,7 @@ function narrowed(
   return { ...event, route, channels, ...(digest && route === 'all' && { digest }) }
 }
 
-/** Waits for the rest of a delay, and keeps sandbox mode. */
+/** Applies the rest of a delay, and keeps sandbox mode. */
 async function planOrRefuse(
   event: CatalogEvent,
   { dispatch, source, waitedMs }: Replannable,
@@ -173,7 +163,6 @@ function failedAgain(planned: PlannedDelivery, idOf: (channel: string) => string
   return [{ deliveryId: idOf(channel), channel, code: reason, detail }]
 }
 
-/** Logs the refusal for each delivery. */
 function unplannedOf(
   { refused: code, detail, errors, cause, at }: Refused,
   failed: readonly Failed[],
@@ -183,7 +172,7 @@ function unplannedOf(
   for (const [index, { deliveryId, channel }] of failed.entries()) {
     const place = { dispatchId, deliveryId, eventType, channel }
     const line = { level: 'warn', event: 'delivery.replan_refused', fields: { code, detail } } as const
-    // The error happened once, however many deliveries it concerns.
+    // The error happened once, for all these deliveries.
     reportFault(index === 0 ? cause : undefined, { operation: 'request', ...at, ...place }, line, deps)
   }
   const problem = { code, detail, ...(errors && { errors: boundedIssues(errors) }) }

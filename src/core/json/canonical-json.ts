@@ -1,4 +1,4 @@
-/** Writes JSON with sorted keys, so that equal values have equal texts. Recursive: only for values of bounded depth. */
+/** Writes JSON with sorted keys, so that equal values have equal texts. Recursive: only for values of limited depth. */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`

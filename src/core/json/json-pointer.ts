@@ -3,7 +3,6 @@ export function pointerTo(parent: string, key: PropertyKey): string {
   return `${parent}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
-/** Splits a JSON Pointer into its keys. */
 export function keysOf(pointer: string): readonly string[] {
   return pointer.split('/').slice(1).map(unescaped)
 }

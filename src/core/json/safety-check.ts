@@ -4,7 +4,7 @@ import { IssueList } from '../answers/result.ts'
 import { pointerTo } from './json-pointer.ts'
 
 const MAX_DEPTH = 32
-/** Bounds the synchronous work on one body to a few milliseconds. */
+/** Limits the synchronous work on one body to a few milliseconds. */
 const MAX_VALUES = 10_000
 
 /** A container in the body. Its pointer is built only for a fault. */
@@ -21,9 +21,8 @@ interface Fault {
 }
 
 /**
- * Checks a parsed body for values that stores, logs and templates cannot handle: depth over 32, over 10,000 values, NUL, lone
- * surrogates, a `__proto__` key, numbers that JSON cannot carry exactly, and values that JSON does not have. Iterative: no body overflows
- * the stack.
+ * Checks a parsed body for values that stores, logs and templates cannot handle, such as deep nesting, NUL, unpaired surrogates, a
+ * `__proto__` key and inexact numbers. Iterative, so that no body overflows the stack.
  */
 export function checkJsonSafety(body: unknown): readonly Issue[] {
   const found = new IssueList()
@@ -113,7 +112,7 @@ function numberFault(value: number): Fault | undefined {
   return { code: 'out_of_range', detail: 'expected an integer of at most 2^53 - 1' }
 }
 
-/** Whether a value is a list or a plain object, also one of another realm with another `Object.prototype`. */
+/** True for a list or a plain object, also of another realm with its own `Object.prototype`. */
 export function isPlain(value: object): boolean {
   if (Array.isArray(value)) return true
   const prototype: unknown = Object.getPrototypeOf(value)

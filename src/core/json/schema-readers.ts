@@ -8,12 +8,10 @@ type FaultCode = Extract<
   'type' | 'format' | 'out_of_range' | 'too_short' | 'too_long' | 'too_many' | 'not_allowed'
 >
 
-/** A fault of a value. */
 export interface ReadFault {
   readonly code: FaultCode
   /** Never quotes the value. With `not_allowed`: the allowed values, as the end of "expected one of". */
   readonly detail: string
-  /** The keys to the fault inside the value. */
   readonly path?: readonly string[]
 }
 
@@ -28,18 +26,15 @@ const CHECK_OF: Readonly<Record<FaultCode, string>> = {
   not_allowed: 'picklist',
 }
 
-/** Gives a schema's output for a valid value; {@link FAULTY} for any other, which valibot then describes. */
+/** Returns a schema's output for a valid value; {@link FAULTY} for any other, which valibot then describes. */
 type Quick = (value: unknown) => unknown
 
 const FAULTY: unique symbol = Symbol('faulty')
 
-/**
- * Fast readers of schemas. With them a session-run body validates in 2.0 us instead of 5.9 us, which is 26 % of handling one run and
- * 22 % of a whole batch request of 100 runs. A dispatch gains nothing measurable; it uses the same schemas for its optional fields.
- */
+/** Fast readers of schemas: a session-run body validates in 2.0 us instead of 5.9 us (26 % of handling one run). */
 const QUICK = new WeakMap<v.GenericSchema, Quick>()
 
-/** Plain valibot schemas have no fast reader and run as they are. */
+/** Plain valibot schemas have no fast reader. */
 function quickOf(schema: v.GenericSchema): Quick {
   const run: Quick = (value) => {
     const { typed, issues, value: output } = schema['~run']({ value }, {})
@@ -51,10 +46,7 @@ function quickOf(schema: v.GenericSchema): Quick {
 /** Faults that are only counted. */
 const noticed: ReadFault[] = []
 
-/**
- * Makes a schema whose values one function reads: it gives the output or pushes faults. For checks that a pipe would parse twice or
- * could not give a code. `schema` still describes the value in a JSON schema.
- */
+/** Creates a schema that one function reads, where a pipe would parse twice or has no code. `schema` stays for the JSON schema. */
 export function reading<S extends v.GenericSchema>(
   schema: S,
   read: (value: unknown, faults: ReadFault[]) => v.InferOutput<S>,
@@ -96,10 +88,7 @@ export function optional<S extends v.GenericSchema>(wrapped: S): v.ExactOptional
   return schema
 }
 
-/**
- * Makes an object schema of such fields. For a valid value, only the sent fields are visited and absent fields are not in the output.
- * Valibot describes the faults of any other value.
- */
+/** Creates an object schema. For a valid value, visits only the sent fields; valibot describes the faults of any other. */
 export function objectOf<Entries extends v.ObjectEntries>(entries: Entries): v.ObjectSchema<Entries, undefined> {
   const object = v.object(entries)
   const describe = object['~run'].bind(object)
@@ -131,10 +120,9 @@ export function objectOf<Entries extends v.ObjectEntries>(entries: Entries): v.O
   return schema
 }
 
-/** An unknown field is no fault, but has to be reported. */
 const unknownField: Quick = (value) => (value === undefined ? undefined : FAULTY)
 
-/** Makes a schema of a list of at most `max` items. The items of a longer list are not checked: it may be very long. */
+/** Creates a schema of a list of at most `max` items. Does not check the items of a longer list. */
 export function listOf<S extends v.GenericSchema>(item: S, max: number): v.GenericSchema<v.InferOutput<S>[]> {
   const list = v.array(item)
   const detail = `expected at most ${max}`
@@ -154,23 +142,21 @@ export function listOf<S extends v.GenericSchema>(item: S, max: number): v.Gener
   return schema
 }
 
-/** Gives the output for a body without faults and unknown fields; otherwise `undefined`. */
+/** Returns the output for a body without faults and unknown fields; otherwise `undefined`. */
 export function readQuickly<T>(schema: v.GenericSchema<unknown, T>, body: unknown): { readonly value: T } | undefined {
   const value = QUICK.get(schema)?.(body) ?? FAULTY
-  // Every field has passed its own schema.
   return value === FAULTY ? undefined : { value: value as T }
 }
 
-/** The value as a plain object, such as JSON has; `undefined` for anything else. */
+/** Returns the value as a plain object; `undefined` for anything else. */
 export function membersOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value) && isPlain(value)
   return isObject ? (value as Readonly<Record<string, unknown>>) : undefined
 }
 
-/** Whether a value is a plain object, such as JSON has. */
 export const isJsonObject = (value: unknown): value is JsonObject => membersOf(value) !== undefined
 
-/** Reported as `required`. A new object each time, since valibot writes the path into it. */
+/** Reported as `required`. A new object each time, because valibot writes the path into it. */
 function missing(): v.BaseIssue<unknown> {
   return { kind: 'schema', type: 'undefined', input: undefined, expected: null, received: 'undefined', message: '' }
 }

@@ -1,23 +1,22 @@
 import type { Logger } from '../../ports/logger.ts'
 import { type Refused, refuse } from '../answers/result.ts'
-import { type Semaphore, semaphore } from './semaphore.ts'
+import { type FairShares, fairShares } from './fair-shares.ts'
 import { type UnfinishedBodies, unfinishedBodies } from './unfinished-bodies.ts'
 
-/** How much a host takes at once. */
 export interface LoadLimits {
   readonly maxInFlight?: number | undefined
   readonly maxUnfinished?: number | undefined
   readonly maxUnfinishedBytes?: number | undefined
 }
 
-/** The limits of each stage of a request. A request leaves one stage before it enters the next. */
+/** Limits of each stage of a request. A request leaves one stage before it enters the next. */
 export interface Load {
-  /** Requests whose callers are being authenticated and counted. */
-  readonly callers: Semaphore
-  /** Arriving bodies of known callers. */
+  /** Requests that are authenticated and rate limited, shared by the bearer token as sent: nobody knows its tenant yet. */
+  readonly callers: FairShares
+  /** Incomplete bodies of authenticated callers. */
   readonly bodies: UnfinishedBodies
   /** Complete requests that are being handled. */
-  readonly flight: Semaphore
+  readonly flight: FairShares
 }
 
 const MIB = 1_048_576
@@ -28,15 +27,14 @@ export function loadOf(
   logger: Logger,
 ): Load {
   return {
-    callers: semaphore(maxUnfinished, (authenticating) => logger.log('warn', 'load.shed', { authenticating })),
+    callers: fairShares(maxUnfinished, (authenticating) => logger.log('warn', 'load.shed', { authenticating })),
     bodies: unfinishedBodies({ count: maxUnfinished, bytes: maxUnfinishedBytes }, ({ count, bytes }) =>
       logger.log('warn', 'load.shed', { unfinished: count, unfinishedBytes: bytes }),
     ),
-    flight: semaphore(maxInFlight, (inFlight) => logger.log('warn', 'load.shed', { inFlight })),
+    flight: fairShares(maxInFlight, (inFlight) => logger.log('warn', 'load.shed', { inFlight })),
   }
 }
 
-/** Refuses a request above a limit of load. */
 export function overloaded(): Refused {
   return refuse('overloaded', 'Try again shortly.', { headers: { 'retry-after': '1' } })
 }

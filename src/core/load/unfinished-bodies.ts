@@ -1,8 +1,8 @@
 import type { Principal } from '../../model/principal.ts'
 
-/** The share of one arriving body. */
+/** Share of one incomplete body. */
 export interface UnfinishedBody {
-  /** Sets the bytes of memory that the body holds from now on. May refuse bodies, this one included. */
+  /** Sets the bytes of memory that the body holds. May refuse bodies, including this one. */
   hold(bytes: number): void
   /** Ends the share: the body is complete, refused or broken off. Later calls change nothing. */
   release(): void
@@ -11,14 +11,13 @@ export interface UnfinishedBody {
 /** The budget that all unfinished bodies share. */
 export interface UnfinishedBodies {
   /**
-   * Takes a share for a body of this principal. `undefined`: there is no room; the caller refuses the body.
+   * Reserves a share for a body of this principal. `undefined`: there is none, and the caller refuses the body.
    *
-   * @param refuse Called at most once, and not after `release`: the share is gone; the caller refuses the body.
+   * @param refuse Called at most once, and not after `release`: the share has ended, and the caller refuses the body.
    */
-  begin(principal: Principal, refuse: () => void): UnfinishedBody | undefined
+  begin(principal: Pick<Principal, 'tenant' | 'id'>, refuse: () => void): UnfinishedBody | undefined
 }
 
-/** An amount of unfinished bodies. */
 export interface UnfinishedBudget {
   readonly count: number
   readonly bytes: number
@@ -29,13 +28,12 @@ interface Share {
   readonly refuse: () => void
 }
 
-/** The shares of one principal, oldest first. */
+/** Shares of one principal, oldest first. */
 interface Holder {
   bytes: number
   readonly shares: Set<Share>
 }
 
-/** The shares of one tenant. */
 interface Tenant {
   count: number
   bytes: number
@@ -43,12 +41,11 @@ interface Tenant {
 }
 
 /**
- * Shares a budget fairly. One tenant alone may use all of it. When the count is used up, a body is admitted if its tenant holds fewer
- * than the tenant that holds most, or, within that tenant, if its principal holds fewer than the principal that holds most; the
- * oldest body of that principal is then refused. When buffered bytes exceed the budget, the oldest body of the principal that holds
- * most bytes is refused.
- *
- * The search for the largest holder runs only when the budget is used up. It visits each tenant, and each principal of one.
+ * Shares a budget fairly. One tenant alone may use all of it. When the count is used up, a body of a tenant that holds fewer than
+ * another replaces the oldest body of the largest principal of the largest tenant. Within a tenant that holds as many as any, a body
+ * of a principal that holds fewer than another replaces the oldest body of the largest principal. When buffered bytes exceed the
+ * budget, the oldest body of the principal that holds most bytes is refused. The search for the largest holder runs only when the
+ * budget is used up.
  *
  * @param onFull Called at the first refusal, and again only after half of the budget was free.
  */
@@ -66,18 +63,22 @@ export function unfinishedBodies(max: UnfinishedBudget, onFull: (held: Unfinishe
     if (held.count <= max.count / 2 && held.bytes <= max.bytes / 2) isShedding = false
   }
 
-  /** The principal that holds most, of the tenant that holds most. */
-  function heaviest(unit: keyof UnfinishedBudget): { readonly tenant: Tenant; readonly holder: Holder } | undefined {
-    const tenant = greatest(tenants.values(), (each) => each[unit])
-    const holder =
-      tenant && greatest(tenant.holders.values(), (each) => (unit === 'bytes' ? each.bytes : each.shares.size))
-    return holder && { tenant, holder }
+  /** The principal that loses a body to a body of this one. */
+  function replacedBy({ tenant, id }: Pick<Principal, 'tenant' | 'id'>): Holder | undefined {
+    const own = tenants.get(tenant)
+    const most = greatest(tenants.values(), ({ count }) => count)
+    if (most && (own?.count ?? 0) < most.count) return largestOf(most)
+    const largest = own && largestOf(own)
+    return largest && (own.holders.get(id)?.shares.size ?? 0) < largest.shares.size ? largest : undefined
   }
 
-  function mayReplace(principal: Principal, { tenant, holder }: { tenant: Tenant; holder: Holder }): boolean {
-    const own = tenants.get(principal.tenant)
-    if (own !== tenant) return (own?.count ?? 0) < tenant.count
-    return (own.holders.get(principal.id)?.shares.size ?? 0) < holder.shares.size
+  function largestOf({ holders }: Tenant): Holder | undefined {
+    return greatest(holders.values(), ({ shares }) => shares.size)
+  }
+
+  function heaviest(): Holder | undefined {
+    const tenant = greatest(tenants.values(), ({ bytes }) => bytes)
+    return tenant && greatest(tenant.holders.values(), ({ bytes }) => bytes)
   }
 
   /** Refusing a share releases it. */
@@ -90,9 +91,9 @@ export function unfinishedBodies(max: UnfinishedBudget, onFull: (held: Unfinishe
     begin(principal, refuse) {
       if (held.count >= max.count) {
         reportFull()
-        const most = heaviest('count')
-        if (!most || !mayReplace(principal, most)) return undefined
-        refuseOldest(most.holder)
+        const replaced = replacedBy(principal)
+        if (!replaced) return undefined
+        refuseOldest(replaced)
       }
       const tenant = tenants.get(principal.tenant) ?? { count: 0, bytes: 0, holders: new Map() }
       const holder = tenant.holders.get(principal.id) ?? { bytes: 0, shares: new Set() }
@@ -129,9 +130,9 @@ export function unfinishedBodies(max: UnfinishedBudget, onFull: (held: Unfinishe
           add(0, bytes - share.bytes)
           while (held.bytes > max.bytes) {
             reportFull()
-            const most = heaviest('bytes')
-            if (!most) return
-            refuseOldest(most.holder)
+            const holder = heaviest()
+            if (!holder) return
+            refuseOldest(holder)
           }
         },
         release,

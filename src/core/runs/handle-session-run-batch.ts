@@ -5,6 +5,7 @@ import type { RecordedPost, RefusedPost, SessionRunBatchAnswer } from '../../mod
 import type { RunAnswer } from '../../model/run-post.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type AnswerDeps, answering } from '../answers/fault.ts'
+import { checkQuery } from '../answers/query.ts'
 import { type HandlerRequest, type HandlerResult, isRefused, type Refused, success } from '../answers/result.ts'
 import { authenticate } from '../authenticate.ts'
 import { membersOf, objectOf, type ReadFault, reading } from '../json/schema-readers.ts'
@@ -19,31 +20,38 @@ export function handleSessionRunBatch(
   deps: SessionRunDeps,
 ): Promise<HandlerResult<SessionRunBatchAnswer>> {
   return answering(deps, async () => {
-    const principal = await authenticate(request.headers, 'session_run', deps.auth)
+    const principal = await authenticate(request.headers, 'session_run', deps.auth, deps.clock)
     return isRefused(principal) ? principal : recordBatch(principal, request, deps)
   })
 }
 
-/**
- * Records every post of a batch as if it had come alone, so that a bad post does not harm the others. All posts run concurrently, so
- * that a store can group them (group commit). Their order does not matter: merging is commutative.
- */
+export interface RecordBatchOptions {
+  /** Called with the number of posts; refuses when they are over a rate limit, or returns headers of the answer. */
+  readonly admit?: (posts: number) => Promise<Refused | Readonly<Record<string, string>>>
+}
+
+/** Records each post separately and concurrently, so that a store can group them. Merging is commutative: order does not matter. */
 export async function recordBatch(
   principal: Principal,
-  { headers, body }: HandlerRequest,
+  { headers, body, query }: HandlerRequest,
   deps: RecordDeps & AnswerDeps,
+  { admit }: RecordBatchOptions = {},
 ): Promise<HandlerResult<SessionRunBatchAnswer> | Refused> {
+  const misdirected = checkQuery(query, [])
+  if (misdirected) return misdirected
   const batch = readBatch(body)
   if (isRefused(batch)) return batch
+  const limits = (await admit?.(batch.posts.length)) ?? {}
+  if (isRefused(limits)) return limits
   const record = async (post: unknown, index: number): Promise<RecordedPost | RefusedPost> => {
     const result = await answering(deps, () => recordRun(principal, { headers, body: post }, deps))
     return resultOf(result, `/runs/${index}`)
   }
   const results = await inTimeSlices(batch.posts, record, deps.clock)
-  return success(200, { results, warnings: batch.warnings }, prefersMinimal(headers) ? APPLIED : {})
+  return success(200, { results, warnings: batch.warnings }, { ...limits, ...(prefersMinimal(headers) && APPLIED) })
 }
 
-/** How long posts may block the event loop: a store in the same process answers at once. */
+/** Longest time that posts block the event loop: a store in the same process answers at once. */
 const SLICE_MS = 10
 
 async function inTimeSlices<Result>(
@@ -69,7 +77,6 @@ function resultOf({ ok, status, headers, body }: HandlerResult<RunAnswer>, place
   return seconds === undefined ? { status, problem } : { status, problem, retryAfterMs: Number(seconds) * 1000 }
 }
 
-/** Makes pointers into a post point into the batch. */
 function within<Pointing extends { readonly pointer: string }>(
   place: string,
   items: readonly Pointing[],
@@ -79,16 +86,12 @@ function within<Pointing extends { readonly pointer: string }>(
 
 const MAX_POSTS = 100
 
-/** The posts of a batch as they came, and warnings about its other members. */
 interface Batch {
   readonly posts: readonly unknown[]
   readonly warnings: readonly Warning[]
 }
 
-/**
- * Checks that a batch has 1 to 100 posts. It does not look into the posts, so that a fault in one, however hostile, is no fault of
- * the batch.
- */
+/** Checks that a batch has 1 to 100 posts. Does not check the posts: a fault in one is no fault of the batch. */
 export function readBatch(body: unknown): Batch | Refused {
   const members = membersOf(body)
   const posts = members?.runs

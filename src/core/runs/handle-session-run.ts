@@ -1,12 +1,14 @@
 import type { Warning } from '../../model/dispatch.ts'
-import type { Principal } from '../../model/principal.ts'
-import type { RunState, RunUpdate } from '../../model/run.ts'
+import { type Principal, runEventLimitsOf } from '../../model/principal.ts'
+import type { RunSource, RunState, RunUpdate } from '../../model/run.ts'
 import type { IgnoredField, RunAnswer } from '../../model/run-post.ts'
+import { shownReport } from '../../model/shown-run.ts'
 import { answering } from '../answers/fault.ts'
+import { checkQuery } from '../answers/query.ts'
 import { type HandlerRequest, type HandlerResult, isRefused, type Refused, success } from '../answers/result.ts'
 import { authenticate, insufficientScope } from '../authenticate.ts'
 import { unpricedEnd } from './merge/price-run.ts'
-import { endsBeforeStart, viewRun } from './merge/selectors.ts'
+import { endsBeforeStart, viewAgentRun, viewRun } from './merge/selectors.ts'
 import { mergeUpdate } from './merge-update.ts'
 import { CLAMPED, normaliseRun } from './normalise-run.ts'
 import type { RecordDeps, SessionRunDeps } from './record-deps.ts'
@@ -16,7 +18,7 @@ import { type CheckedSessionRun, validateSessionRun } from './session-run-schema
 /** Authenticates a caller and records its post about a run. Never throws. */
 export function handleSessionRun(request: HandlerRequest, deps: SessionRunDeps): Promise<HandlerResult<RunAnswer>> {
   return answering(deps, async () => {
-    const principal = await authenticate(request.headers, 'session_run', deps.auth)
+    const principal = await authenticate(request.headers, 'session_run', deps.auth, deps.clock)
     return isRefused(principal) ? principal : recordRun(principal, request, deps)
   })
 }
@@ -27,41 +29,47 @@ export async function recordRun(
   request: HandlerRequest,
   deps: RecordDeps,
 ): Promise<HandlerResult<RunAnswer> | Refused> {
+  const misdirected = checkQuery(request.query, [])
+  if (misdirected) return misdirected
   const valid = validateSessionRun(request.body, deps.clock.now())
   if (isRefused(valid)) return valid
-  const { tenant, sessionId } = principal
+  const { tenant, sessionId, runId = valid.value.run.runId } = principal
   if (sessionId !== undefined && sessionId !== valid.value.sessionId)
     return insufficientScope('The session token belongs to another session.')
+  if (runId !== valid.value.run.runId) return insufficientScope('The session token belongs to another run.')
   const named = nameUser(principal, valid.value)
   const post = deps.redactor ? await redactRun(named.post, deps.redactor) : named.post
-  const { update, warnings } = normaliseRun(post)
-  const merged = await mergeUpdate(tenant, update, deps)
+  const { update, warnings } = normaliseRun(post, principal.id)
+  const source = sessionId === undefined ? 'application' : 'agent'
+  const eventLimits = source === 'agent' && deps.publisher ? runEventLimitsOf(principal) : undefined
+  const merged = await mergeUpdate(tenant, update, deps, { source, eventLimits })
   if (isRefused(merged)) return merged
   const { created, changed, ignored, state, run } = merged
   const answer: RunAnswer = {
     created,
     changed,
     ignored: named.ignored.length > 0 ? [...named.ignored, ...ignored] : ignored,
-    warnings: joined(valid.warnings, warnings, clampedEnd(update, state), unpricedEnd(update, run, deps.prices)),
+    warnings: joined(
+      valid.warnings,
+      warnings,
+      clampedEnd(update, state, source),
+      unpricedEnd(update, run, source, deps.prices),
+    ),
   }
   const status = created ? 201 : 200
   if (prefersMinimal(request.headers)) return success(status, answer, APPLIED)
-  return success(status, { ...answer, run: viewRun(run) })
+  return success(status, { ...answer, run: source === 'agent' ? viewAgentRun(run) : viewRun(run) })
 }
 
-/** A post with a trusted user, and the ignored one. */
 interface Named {
   readonly post: CheckedSessionRun
   readonly ignored: readonly IgnoredField[]
 }
 
-/**
- * Sets the user of a session token on its runs, and ignores any other user in the post, so that nobody spends in another's name.
- * An app secret may name any user.
- */
+/** Replaces the posted user by that of a session token, which cannot spend for others. An application may name any user. */
 function nameUser({ sessionId, userId }: Principal, post: CheckedSessionRun): Named {
+  if (sessionId === undefined || post.run.userId === userId) return { post, ignored: NOTHING }
   const { userId: posted, ...rest } = post.run
-  if (sessionId === undefined || posted === userId) return { post, ignored: NOTHING }
   const run = userId === undefined ? rest : { ...rest, userId }
   return { post: { ...post, run }, ignored: posted === undefined ? NOTHING : [notGranted(userId)] }
 }
@@ -72,7 +80,6 @@ function notGranted(kept: string | undefined): IgnoredField {
 
 const NOTHING: readonly IgnoredField[] = Object.freeze([])
 
-/** Joins lists of warnings; most posts have none. */
 function joined(...lists: readonly (readonly Warning[])[]): readonly Warning[] {
   const some = lists.filter((list) => list.length > 0)
   return some.length > 0 ? some.flat() : NO_WARNINGS
@@ -80,19 +87,18 @@ function joined(...lists: readonly (readonly Warning[])[]): readonly Warning[] {
 
 const NO_WARNINGS: readonly Warning[] = Object.freeze([])
 
-/** Warns of an end before the start. They may come in two posts, so only the merged run shows it. */
-function clampedEnd({ timings }: RunUpdate, state: RunState): readonly Warning[] {
+/** Warns about an end before the start. Start and end may be in two posts, so only the merged run shows it. */
+function clampedEnd({ timings }: RunUpdate, state: RunState, source: RunSource): readonly Warning[] {
   const posted = timings?.endedAt ?? timings?.startedAt
-  return posted !== undefined && endsBeforeStart(state) ? [CLAMPED] : []
+  const report = source === 'agent' ? state.agent : shownReport(state)
+  return posted !== undefined && report !== undefined && endsBeforeStart(report) ? [CLAMPED] : []
 }
 
 /** RFC 7240. */
 const RETURN_MINIMAL = /(?:^|[,;])\s*return\s*=\s*"?minimal"?\s*(?:[,;]|$)/i
 
-/** The header of an answer without runs. */
 export const APPLIED: Readonly<Record<string, string>> = { 'preference-applied': 'return=minimal' }
 
-/** Whether the caller wants an answer without runs. */
 export function prefersMinimal({ prefer }: HandlerRequest['headers']): boolean {
   return prefer !== undefined && RETURN_MINIMAL.test(typeof prefer === 'string' ? prefer : prefer.join(','))
 }

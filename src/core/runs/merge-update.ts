@@ -1,38 +1,53 @@
 import { isSallyportError } from '../../errors.ts'
-import type { DerivedRunData, EndStatus, RunCost, RunSignal, RunState, RunUpdate } from '../../model/run.ts'
+import type {
+  DerivedRunData,
+  ReportedEnd,
+  RunCost,
+  RunEventLimit,
+  RunSignal,
+  RunSource,
+  RunState,
+  RunUpdate,
+} from '../../model/run.ts'
+import { hasEnded, sourceOfEnd, statusOfRun, statusSource } from '../../model/run-status.ts'
+import { shownReport } from '../../model/shown-run.ts'
 import type { MergeDecision, Merged, MergeSnapshot, StoredRun } from '../../ports/run-store.ts'
 import { HostFault, portFault } from '../answers/fault.ts'
 import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
 import { type Refused, refuse } from '../answers/result.ts'
 import { mergeRun, type RunMerge } from './merge/merge-run.ts'
 import { type Priced, type PricingTerms, priceRun } from './merge/price-run.ts'
-import { hasEnded, statusOfRun } from './merge/run-status.ts'
 import { viewRun } from './merge/selectors.ts'
 import type { RecordDeps } from './record-deps.ts'
 import { rollUp } from './sessions/roll-up.ts'
 
-/** The result of recording one post. */
 export type Recording =
   | (Extract<RunMerge, { outcome: 'merged' }> & {
-      /** Whether this post ended the run for the first time. */
+      /** True if this post ended the run for the first time, or is an application's first end. */
       readonly firstEnd: boolean
     })
   | Extract<RunMerge, { outcome: 'conflict' }>
   | { readonly outcome: 'session_missing' }
 
-/** Settings of the host that a merge depends on. */
 export interface MergeRules extends PricingTerms {
+  /** The source of the post. Default: `application`. */
+  readonly source?: RunSource | undefined
+  /** Limits of the token that posts; counted for the event of an agent's end. */
+  readonly eventLimits?: readonly RunEventLimit[] | undefined
   readonly sessions?: 'create' | 'must-exist' | undefined
-  /** Whether this host publishes an event for a signal. Default: none. */
+  /** True if this host publishes an event for a signal. Default: none. */
   readonly publishes?: ((signal: RunSignal) => boolean) | undefined
 }
 
-/** How a merge decides: {@link decideMerge}, or a condition in front of it. */
+/** Decision function of a merge: {@link decideMerge}, or a condition before it. */
 export type Decide = (snapshot: MergeSnapshot, update: RunUpdate, rules: MergeRules) => MergeDecision<Recording>
 
-/** A merged post, and the run as it is stored now. */
 export interface MergedUpdate extends Extract<Recording, { outcome: 'merged' }> {
   readonly run: StoredRun
+}
+
+export interface MergeOptions extends Pick<MergeRules, 'source' | 'eventLimits'> {
+  readonly decide?: Decide
 }
 
 /** Merges an update into its run in one atomic call, then exports a run that has ended and publishes its pending events. */
@@ -40,11 +55,12 @@ export async function mergeUpdate(
   tenant: string,
   update: RunUpdate,
   deps: Omit<RecordDeps, 'redactor'>,
-  decide: Decide = decideMerge,
+  { source, eventLimits, decide = decideMerge }: MergeOptions = {},
 ): Promise<MergedUpdate | Refused> {
   const { store, clock, sessions, prices, publisher } = deps
   const { sessionId, runId, parentRunId } = update
-  const rules: MergeRules = { tenant, now: clock.now(), sessions, prices, publishes: publisher?.publishes }
+  const publishes = publisher?.publishes
+  const rules: MergeRules = { tenant, now: clock.now(), source, eventLimits, sessions, prices, publishes }
   let merged: Merged<Recording>
   try {
     const key = { tenant, sessionId, runId, parentRunId }
@@ -73,19 +89,22 @@ function priced<Result>(decide: () => Result, runId: string): Result {
 
 function identityConflict(fields: readonly string[]): Refused {
   const errors = fields.map((field) => ({
-    pointer: field === 'sessionId' ? '/sessionId' : `/run/${field}`,
+    pointer: `/run/${field}`,
     code: 'conflict' as const,
     detail: 'differs from what the run was recorded with',
   }))
   return refuse('run_identity_conflict', `A run keeps its ${fields.join(', ')}. Nothing was recorded.`, { errors })
 }
 
-/** Passes a run to all exporters. Their faults are logged and change no answer. */
 function exportRun(run: StoredRun, deps: Pick<RecordDeps, 'exporters'> & FaultDeps): void {
   const { exporters = [] } = deps
-  const { runId } = run.state
   const logFailed = (cause: unknown): void =>
-    reportFault(cause, { operation: 'exporter', runId }, { level: 'error', event: 'run.export_failed' }, deps)
+    reportFault(
+      cause,
+      { operation: 'exporter', runId: run.state.runId },
+      { level: 'error', event: 'run.export_failed' },
+      deps,
+    )
   for (const exporter of exporters) {
     try {
       const exporting = exporter.export({ tenant: run.tenant, ...viewRun(run) })
@@ -96,18 +115,18 @@ function exportRun(run: StoredRun, deps: Pick<RecordDeps, 'exporters'> & FaultDe
   }
 }
 
-/** Decides how a post changes its run, the run's derived data and the totals above it. Pure. */
+/** Decides how a post changes its run, the run's derived data and the totals of session and ancestors. Pure. */
 export function decideMerge(snapshot: MergeSnapshot, update: RunUpdate, rules: MergeRules): MergeDecision<Recording> {
   const { run, session } = snapshot
   if (rules.sessions === 'must-exist' && session === undefined) return { result: { outcome: 'session_missing' } }
-  const merge = mergeRun(run?.state, update)
+  const merge = mergeRun(run?.state, update, rules.source)
   if (merge.outcome === 'conflict') return { result: merge }
   const { state, created, changed, ignored } = merge
   if (!changed)
     return { result: { outcome: 'merged', state, created, changed, ignored, firstEnd: false }, touched: true }
-  const derived = deriveData(run, state, priceRun(run, state, rules), rules.publishes)
+  const derived = deriveData(run, state, priceRun(run, state, rules), rules)
   const rolled = rollUp(snapshot, state, derived, rules.now)
-  const firstEnd = derived.ended.length > 0 && (run === undefined || run.derived.ended.length === 0)
+  const firstEnd = isFirstEnd(run?.derived.ended ?? NO_DATA.ended, derived.ended)
   return {
     result: { outcome: 'merged', state, created, changed, ignored, firstEnd },
     touched: true,
@@ -118,40 +137,56 @@ export function decideMerge(snapshot: MergeSnapshot, update: RunUpdate, rules: M
   }
 }
 
-/** Updates the derived data of a changed run: its ends, its pending events, its cost. */
 function deriveData(
   run: StoredRun | undefined,
   state: RunState,
   cost: Priced | undefined,
-  publishes: MergeRules['publishes'],
+  { publishes, eventLimits }: Pick<MergeRules, 'publishes' | 'eventLimits'>,
 ): DerivedRunData {
-  const { ended, pending: before, top } = run?.derived ?? NO_DATA
-  const status = statusOfRun(state)
-  const newEnd = hasEnded(status) && !ended.includes(status) ? status : undefined
+  const { ended, pending: before, eventLimits: limitsBefore } = run?.derived ?? NO_DATA
+  const end = endOf(state)
+  const newEnd = end === undefined || ended.includes(end) ? undefined : end
   const pending = publishes ? pendingAfter(before, run, state, cost?.cost, newEnd, publishes) : before
-  if (cost === undefined && pending.length === 0 && ended.length === 0 && top === undefined)
-    return newEnd === undefined ? NO_DATA : JUST_ENDED[newEnd]
+  if (cost === undefined && pending.length === 0 && ended.length === 0)
+    return newEnd === undefined ? NO_DATA : justEnded(newEnd)
+  const isCounted = newEnd !== undefined && sourceOfEnd(newEnd) === 'agent' && pending.includes(newEnd)
+  const limits = isCounted && eventLimits ? { ...limitsBefore, [newEnd]: eventLimits } : limitsBefore
   return {
     ended: newEnd === undefined ? ended : [...ended, newEnd],
     pending,
+    ...(limits && { eventLimits: limits }),
     ...cost,
-    ...(top !== undefined && { top }),
   }
 }
 
 const NO_DATA: DerivedRunData = Object.freeze({ ended: [], pending: [] })
 
-/** Shared objects: most runs come in one post and have no calculated cost. */
-const JUST_ENDED: Readonly<Record<EndStatus, DerivedRunData>> = {
-  completed: justEnded('completed'),
-  incomplete: justEnded('incomplete'),
-  failed: justEnded('failed'),
-  cancelled: justEnded('cancelled'),
-  expired: justEnded('expired'),
+/** The end that the run shows, and who reported it. */
+function endOf(state: RunState): ReportedEnd | undefined {
+  const status = statusOfRun(state)
+  if (!hasEnded(status)) return undefined
+  return statusSource(state) === 'agent' ? `agent:${status}` : status
 }
 
-function justEnded(status: EndStatus): DerivedRunData {
-  return Object.freeze({ ended: [status], pending: [] })
+/** True for the first end of a run, and for the first that an application reports. */
+function isFirstEnd(before: readonly ReportedEnd[], after: readonly ReportedEnd[]): boolean {
+  if (after.length === before.length) return false
+  return before.length === 0 || (after.some(isOfApplication) && !before.some(isOfApplication))
+}
+
+function isOfApplication(end: ReportedEnd): boolean {
+  return sourceOfEnd(end) === 'application'
+}
+
+const JUST_ENDED = new Map<ReportedEnd, DerivedRunData>()
+
+/** Returns a shared object: most runs come in one post and have no calculated cost. */
+function justEnded(end: ReportedEnd): DerivedRunData {
+  const known = JUST_ENDED.get(end)
+  if (known) return known
+  const derived = Object.freeze({ ended: [end], pending: [] })
+  JUST_ENDED.set(end, derived)
+  return derived
 }
 
 /** Adds an end when the run first reaches it, and `budget` whenever the run's spend changes. */
@@ -160,7 +195,7 @@ function pendingAfter(
   run: StoredRun | undefined,
   state: RunState,
   cost: RunCost | undefined,
-  newEnd: EndStatus | undefined,
+  newEnd: ReportedEnd | undefined,
   publishes: (signal: RunSignal) => boolean,
 ): readonly RunSignal[] {
   const publishesEnd = newEnd !== undefined && publishes(newEnd)
@@ -172,14 +207,17 @@ function pendingAfter(
   return pending
 }
 
-/** Whether a merge changed the run's spend, or whose spend it is. */
+/** True if a merge changed the run's spend, its user or its parent. */
 function changesSpend(run: StoredRun | undefined, state: RunState, cost: RunCost | undefined): boolean {
   const before = run?.derived.cost
   if (before?.amount !== cost?.amount || before?.currency !== cost?.currency) return true
-  if (run?.state.parentRunId !== state.parentRunId) return true
-  if (run === undefined) return Object.keys(state.counts).length > 0 || SPENDING.some((path) => path in state.latest)
-  return run.state.counts !== state.counts || SPENDING.some((path) => run.state.latest[path] !== state.latest[path])
+  const [shownBefore, shown] = [run && shownReport(run.state), shownReport(state)]
+  if (shownBefore?.parentRunId !== shown.parentRunId) return true
+  if (shownBefore === undefined)
+    return Object.keys(shown.counts).length > 0 || SPENDING.some((path) => path in shown.latest)
+  if (run?.state.application?.parentRunId !== state.application?.parentRunId) return true
+  return shownBefore.counts !== shown.counts || SPENDING.some((path) => shownBefore.latest[path] !== shown.latest[path])
 }
 
-/** Registers that, beside the counts, decide the spend and whose it is. */
+/** Registers that, with the counts, determine the spend and its user. */
 const SPENDING = ['cost', 'usageByModel', 'countsScope', 'userId']

@@ -1,22 +1,23 @@
 import type { Warning } from '../../model/dispatch.ts'
 import type { ModelUsage, RunCounts, RunTimings, RunUpdate } from '../../model/run.ts'
 import type { RunPost } from '../../model/run-post.ts'
-import { isFinal, saysTimeout, statusNamed } from './merge/run-status.ts'
+import { isFinal } from '../../model/run-status.ts'
 import type { CheckedSessionRun } from './session-run-schema.ts'
+import { saysTimeout, statusNamed } from './status-names.ts'
 import { TOKEN_COUNTS } from './usage/counts.ts'
 import { UNKNOWN_USAGE, type UsageCounts } from './usage/usage.ts'
 
-/** A post in one canonical form, with its warnings. */
 export interface NormalisedRun {
   readonly update: RunUpdate
   readonly warnings: readonly Warning[]
 }
 
 /**
- * Turns a valid body into an update: canonical status names, one set of inclusive counts, and no final fields beside a status
- * that is not final.
+ * Converts a valid body to an update: canonical status, one set of inclusive counts, final fields only with a final status.
+ *
+ * @param by Id of the principal.
  */
-export function normaliseRun({ sessionId, run }: CheckedSessionRun): NormalisedRun {
+export function normaliseRun({ sessionId, run }: CheckedSessionRun, by?: string): NormalisedRun {
   const warnings: Warning[] = []
   const status = run.status === undefined ? undefined : statusNamed(run.status)
   const reported = run.usage === undefined ? run.counts : withUsage(run.usage, run.counts, warnings)
@@ -34,31 +35,32 @@ export function normaliseRun({ sessionId, run }: CheckedSessionRun): NormalisedR
     if (error !== undefined) warnings.push(notFinal('error'))
     if (run.finishReason !== undefined) warnings.push(notFinal('finishReason'))
   }
-  for (const field of AS_SENT) set(update, field, run[field])
+  addAsSent(update, run)
+  if (by !== undefined) update.by = by
   warnOfExclusiveCounts(run, counts, warnings)
   return { update, warnings }
 }
 
-/** Fields that go into the update as the schema read them. */
-const AS_SENT = [
-  'provider',
-  'model',
-  'responseModel',
-  'seq',
-  'parentRunId',
-  'resumedFromRunId',
-  'attempt',
-  'agent',
-  'countsScope',
-  'usageByModel',
-  'cost',
-  'waitingFor',
-  'trace',
-  'userId',
-  'environment',
-  'tags',
-  'metadata',
-] as const satisfies (keyof RunUpdate)[]
+/** Adds the fields that need no conversion. Static names: this runs for every post. */
+function addAsSent(update: Draft, run: CheckedSessionRun['run']): void {
+  if (run.provider !== undefined) update.provider = run.provider
+  if (run.model !== undefined) update.model = run.model
+  if (run.responseModel !== undefined) update.responseModel = run.responseModel
+  if (run.seq !== undefined) update.seq = run.seq
+  if (run.parentRunId !== undefined) update.parentRunId = run.parentRunId
+  if (run.resumedFromRunId !== undefined) update.resumedFromRunId = run.resumedFromRunId
+  if (run.attempt !== undefined) update.attempt = run.attempt
+  if (run.agent !== undefined) update.agent = run.agent
+  if (run.countsScope !== undefined) update.countsScope = run.countsScope
+  if (run.usageByModel !== undefined) update.usageByModel = run.usageByModel
+  if (run.cost !== undefined) update.cost = run.cost
+  if (run.waitingFor !== undefined) update.waitingFor = run.waitingFor
+  if (run.trace !== undefined) update.trace = run.trace
+  if (run.userId !== undefined) update.userId = run.userId
+  if (run.environment !== undefined) update.environment = run.environment
+  if (run.tags !== undefined) update.tags = run.tags
+  if (run.metadata !== undefined) update.metadata = run.metadata
+}
 
 type Draft = { -readonly [Field in keyof RunUpdate]: RunUpdate[Field] }
 
@@ -66,7 +68,7 @@ function set<Field extends keyof Draft>(update: Draft, field: Field, value: Draf
   if (value !== undefined) update[field] = value
 }
 
-/** Adds token counts that the run lacks and every model has: their sum is the run's. */
+/** Adds token counts that the run lacks and every model has, as their sum. */
 function withModels(byModel: readonly ModelUsage[], reported: RunCounts | undefined): RunCounts | undefined {
   if (byModel.length === 0) return reported
   const counts: Record<string, number> = {}
@@ -77,11 +79,10 @@ function withModels(byModel: readonly ModelUsage[], reported: RunCounts | undefi
   return Object.assign(counts, reported)
 }
 
-/** Joins the counts of the usage object and the explicit ones; explicit counts win. */
 function withUsage(usage: UsageCounts, explicit: RunCounts | undefined, warnings: Warning[]): RunCounts | undefined {
   if (usage !== UNKNOWN_USAGE) return explicit === undefined ? usage : overruled(usage, explicit, warnings)
-  const detail = 'is not a usage object of OpenAI, Anthropic, Gemini, Bedrock or the AI SDK, and was dropped'
-  warnings.push({ code: 'unknown_field', pointer: '/run/usage', detail })
+  const detail = 'has no count of a known provider, and was dropped'
+  warnings.push({ code: 'usage_unknown', pointer: '/run/usage', detail })
   return explicit
 }
 
@@ -132,7 +133,7 @@ function leavesOutReasoning({ inputTokens, outputTokens, reasoningTokens = 0, to
   return leavesOut(reasoningTokens, outputTokens, inputTokens, totalTokens)
 }
 
-/** Whether a count cannot include its part: the part is greater, or the total fits only with the part added. */
+/** True if a count cannot include its part: the part is greater, or the total fits only with the part added. */
 function leavesOut(
   part: number,
   count: number | undefined,
@@ -148,7 +149,6 @@ function exclusive(pointer: string, part: string): Warning {
   return { code: 'usage_looks_exclusive', pointer, detail }
 }
 
-/** The warning for an end before the run's start. */
 export const CLAMPED: Warning = {
   code: 'clamped',
   pointer: '/run/timings/endedAt',

@@ -8,7 +8,7 @@ import type { RunStore } from '../../ports/run-store.ts'
 import type { FaultDeps } from '../answers/report-fault.ts'
 import type { RunEventPublisher } from './events/publisher.ts'
 
-/** What `handleSessionRun` needs. */
+/** Dependencies of `handleSessionRun`. */
 export interface SessionRunDeps extends FaultDeps {
   readonly auth: AuthVerifier
   readonly store: RunStore
@@ -18,13 +18,12 @@ export interface SessionRunDeps extends FaultDeps {
   readonly sessions?: 'create' | 'must-exist'
   /** Calculates costs from tokens. Default: runs only have the costs in their posts. */
   readonly prices?: PriceBook | undefined
-  /** Removes secrets from texts before they are stored. Default: texts are stored as they came. */
+  /** Removes secrets from texts before they are stored. Default: texts are stored unchanged. */
   readonly redactor?: Redactor | undefined
-  /** Get every run when it first ends. Default: none. */
+  /** Receive every run when it first ends. Default: none. */
   readonly exporters?: readonly RunExporter[] | undefined
 }
 
-/** What recording a post of an authenticated caller needs. */
 export interface RecordDeps extends Omit<SessionRunDeps, 'auth' | 'ids'> {
   readonly publisher?: RunEventPublisher | undefined
 }

@@ -33,7 +33,6 @@ async function redactError(error: RunError, redactor: Redactor): Promise<RunErro
   }
 }
 
-/** Drops a tag that the redactor emptied. */
 async function redactTags(tags: readonly string[], redactor: Redactor): Promise<readonly string[]> {
   const length = { min: 0, max: LENGTHS.tag.max }
   const kept = await Promise.all([...new Set(tags)].map((tag) => redactText(tag, 'tags', length, redactor)))
@@ -65,7 +64,7 @@ async function redactText(
   return kept
 }
 
-/** An error whose code names the field in the log. Metadata keys are left out: they may be private. */
+/** The error's code names the field in the log, without metadata keys, which may be private. */
 function unfit(field: string): Error {
   const place = field.startsWith('metadata.') ? 'metadata' : field
   return Object.assign(new TypeError('the redactor gave no text that fits'), { code: `unfit_text.${place}` })

@@ -11,7 +11,7 @@ import { checkJsonSafety } from '../json/safety-check.ts'
 import { listOf, membersOf, objectOf, optional, type ReadFault, reading, readQuickly } from '../json/schema-readers.ts'
 import { fitSchema, invalid, type Valid } from '../validate.ts'
 import { instantsAhead, readInstant } from './merge/instants.ts'
-import { CLIENT_STATUSES, statusNamed } from './merge/run-status.ts'
+import { CLIENT_STATUSES, statusNamed } from './status-names.ts'
 import { readCounts, readWholeCount } from './usage/counts.ts'
 import { readUsage, UNKNOWN_USAGE, type UsageCounts } from './usage/usage.ts'
 
@@ -21,7 +21,6 @@ export interface CheckedSessionRun extends SessionRunRequest {
     readonly timings?: RunTimings<number>
     readonly cost?: RunCost
     readonly usageByModel?: readonly ModelUsage[]
-    /** The counts of the provider's object, or {@link UNKNOWN_USAGE}. */
     readonly usage?: UsageCounts
   }
 }
@@ -104,16 +103,10 @@ const run = objectOf({
   ),
 } satisfies Record<keyof RunPost, v.GenericSchema>)
 
-/**
- * The body of `POST /api/agents/session/run`. `null` in an optional field counts as absent; in metadata it deletes the key. A
- * body that it reads without a fault is also safe as by `checkJsonSafety`: it checks every text and number for that.
- */
+/** Body of `POST /api/agents/session/run`. `null` means absent; in metadata it deletes the key. Accepted bodies are safe JSON. */
 export const sessionRunSchema: v.GenericSchema<unknown, CheckedSessionRun> = objectOf({ sessionId, run })
 
-/**
- * Validates a body: it is safe JSON, fits its schema, has no instant ahead of the clock, and does not name its own run as parent
- * or as the resumed run. Reports all faults at once.
- */
+/** Validates safety, schema, future instants, and that a run does not name itself as parent. Reports all faults at once. */
 export function validateSessionRun(body: unknown, now: number): Valid<CheckedSessionRun> | Refused {
   const quick = readQuickly(sessionRunSchema, body)
   const ahead = instantsAhead(quick ? quick.value : body, now)
@@ -121,7 +114,7 @@ export function validateSessionRun(body: unknown, now: number): Valid<CheckedSes
   // A body that the schema reads without a fault is safe too.
   if (quick && ahead.length === 0 && circular.length === 0) return { value: quick.value, warnings: NO_WARNINGS }
   const dangers = checkJsonSafety(body)
-  // Stops at a body that is too large: reading it would take as long again.
+  // Stops at a body that is too large: reading it would double the time.
   if (dangers.some(({ code }) => code === 'too_many')) return invalid(dangers)
   const fitting = fitSchema(sessionRunSchema, body)
   if (dangers.length === 0 && ahead.length === 0 && circular.length === 0) return fitting
@@ -141,7 +134,7 @@ function namesItself(body: unknown): readonly Issue[] {
   return named.map((field) => ({ pointer: `/run/${field}`, code: 'not_allowed', detail }))
 }
 
-/** Adds the issues of places that have none yet. Drops those with a pointer that no answer can carry. */
+/** Adds the issues of places that have none yet. Drops those with a pointer that no answer can contain. */
 function addIssues(reported: readonly Issue[], more: readonly Issue[]): readonly Issue[] {
   const isNew = ({ pointer }: Issue): boolean =>
     isStorable(pointer) && !reported.some((issue) => issue.pointer === pointer)
@@ -150,7 +143,6 @@ function addIssues(reported: readonly Issue[], more: readonly Issue[]): readonly
 
 const HARMFUL = 'expected no NUL and no half of a surrogate pair'
 
-/** Reads a text of 1 to `max` characters that matches `allowed`. */
 function text(max: number, allowed?: RegExp, expected = ''): v.GenericSchema<string> {
   const detail = `expected 1 to ${max} characters`
   const length = v.pipe(v.string(), v.minLength(1, detail), v.maxLength(max, detail))
@@ -205,10 +197,7 @@ function readAmount(value: unknown, faults: ReadFault[]): string {
   return amount ?? '0'
 }
 
-/**
- * Reads the code of a currency, in upper or lower case. A session keeps a sum per currency, so only existing currencies are
- * accepted.
- */
+/** Reads a currency code, in upper or lower case. A session keeps a sum per currency, so only existing currencies are accepted. */
 function readCurrency(value: unknown, faults: ReadFault[]): string {
   if (typeof value !== 'string') {
     faults.push({ code: 'type', detail: 'expected a string' })
@@ -221,7 +210,6 @@ function readCurrency(value: unknown, faults: ReadFault[]): string {
   return currency
 }
 
-/** Loaded at first use. */
 let currencies: ReadonlySet<string> | undefined
 
 function isCurrency(code: string): boolean {
@@ -258,7 +246,7 @@ function readMetadata(value: unknown, faults: ReadFault[]): Record<string, strin
   for (const key in members) {
     const entry = members[key]
     if (entry === undefined) continue
-    // Stops here: a hostile body may hold very many.
+    // Stops here: a hostile body may contain very many.
     if (++keys > MAX_METADATA) break
     if (key.length < 1 || key.length > 64)
       faults.push({ code: 'too_long', detail: 'expected a key of 1 to 64 characters', path: [key] })

@@ -1,11 +1,10 @@
+import { statusOfRun } from '../../model/run-status.ts'
 import type { MergeDecision, RunQuery, StoredRun } from '../../ports/run-store.ts'
 import { isRefused } from '../answers/result.ts'
 import { yieldToEventLoop } from '../yield-to-event-loop.ts'
-import { statusOfRun } from './merge/run-status.ts'
 import { type Decide, decideMerge, mergeUpdate, type Recording } from './merge-update.ts'
 import type { RecordDeps } from './record-deps.ts'
 
-/** What {@link sweepStale} needs. */
 export interface SweepDeps extends Omit<RecordDeps, 'redactor'> {
   /** Default: all tenants. */
   readonly tenant?: string | undefined
@@ -14,10 +13,8 @@ export interface SweepDeps extends Omit<RecordDeps, 'redactor'> {
 const PAGE = 100
 
 /**
- * Expires the `running` runs whose last post is older than `olderThanMs` milliseconds; the time of that post becomes their end. A
- * run that gets a post meanwhile stays as it is. `queued` and `waiting` runs never expire: they may be silent for long.
- *
- * An error does not stop the sweep: the first one is thrown at the end, as a `HostFault` if host code threw it.
+ * Expires `running` runs whose last post, which becomes their end, is older than `olderThanMs`. `queued` and `waiting` runs may
+ * have no posts for long. Throws the first error after the sweep, as a `HostFault` if host code threw it.
  */
 export async function sweepStale(olderThanMs: number, deps: SweepDeps): Promise<{ readonly expired: number }> {
   const { store, clock, tenant } = deps
@@ -41,7 +38,7 @@ export async function sweepStale(olderThanMs: number, deps: SweepDeps): Promise<
   return { expired }
 }
 
-/** Expires a run, unless it got a post since it was listed. Gives whether it did. */
+/** Expires a run, unless it got a post since it was listed. Returns true if it did. */
 async function expire({ tenant, state, lastSeenAt }: StoredRun, deps: SweepDeps): Promise<boolean> {
   const { sessionId, runId } = state
   const decide: Decide = ({ run, ...snapshot }, update, rules) => {
@@ -50,11 +47,11 @@ async function expire({ tenant, state, lastSeenAt }: StoredRun, deps: SweepDeps)
     const end = { ...update, status: 'expired', timings: { endedAt: run.lastSeenAt } } as const
     return { ...decideMerge({ run, ...snapshot }, end, rules), touched: false }
   }
-  const merged = await mergeUpdate(tenant, { sessionId, runId }, deps, decide)
+  const merged = await mergeUpdate(tenant, { sessionId, runId }, deps, { decide })
   return !isRefused(merged) && merged.changed
 }
 
-/** The run was removed meanwhile, perhaps with its session: it must not come back. */
+/** The run was removed meanwhile, perhaps with its session, and must not be created again. */
 const GONE: MergeDecision<Recording> = { result: { outcome: 'session_missing' } }
 
 function unchanged({ state }: StoredRun): MergeDecision<Recording> {

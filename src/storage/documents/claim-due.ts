@@ -1,27 +1,30 @@
+import { MAX_TENANTS_VISITED } from '../../model/tenant-turns.ts'
 import type { ClaimedDelivery, ClaimRequest, Claims } from '../../ports/dispatch-store.ts'
 import type { Documents } from '../../ports/documents.ts'
 import { type Expired, expireDelivery } from '../rules/delivery-transitions.ts'
 import { beginAttempt, claimedDelivery, type DeliveryRow } from '../rules/dispatch-rows.ts'
-import { EXPIRING, isWaiting, type WaitingDelivery } from './delivery-documents.ts'
+import { hasComeAround, MAX_ROUNDS, shareTurns, type Visit } from '../rules/tenant-turns.ts'
+import { EXPIRING, isWaiting, turnKey, type WaitingDelivery } from './delivery-documents.ts'
 import type { DocumentUnitOfWork } from './dispatch-unit-of-work.ts'
 import { prefixOf, timeIn } from './keys.ts'
 import { walkDocuments } from './pages.ts'
 import type { Transaction } from './transaction.ts'
 
-/** The most deliveries that one claim leases, and the most that it expires: a commit stays small. */
+/** Limit of the deliveries that one claim leases in all channels, at least one each, and of those that it expires: keeps commits small. */
 const MAX_CLAIMED = 25
 
 interface Due {
   readonly deliveryId: string
+  readonly tenant: string
   readonly wakeAt: number
 }
 
 /**
- * Leases due deliveries, oldest first. Lists only suggest candidates: each is read in the transaction and checked again. Where that
- * finds a change, or a bound is reached, the claim says that there is more.
+ * Leases due deliveries: the oldest ones, and if there are more than a channel's limit, those of the next tenants first. Index documents
+ * only give candidates: each is read and checked again in the transaction.
  */
 export async function claimDueDocuments(
-  { leaseMs, limits, busy }: ClaimRequest,
+  { leaseMs, limits, busy, full = [], after = {} }: ClaimRequest,
   unit: DocumentUnitOfWork,
   tx: Transaction,
   documents: Documents,
@@ -29,17 +32,28 @@ export async function claimDueDocuments(
   const { now } = tx
   const expired = await expire(unit, now, documents)
   const gone = new Set(expired.map(({ deliveryId }) => deliveryId))
-  const busyKeys = new Set(busy.map(({ channel, concurrencyKey }) => JSON.stringify([channel, concurrencyKey])))
-  const isSkipped = (channel: string, { deliveryId, concurrencyKey }: WaitingDelivery): boolean =>
-    gone.has(deliveryId) || (concurrencyKey !== undefined && busyKeys.has(JSON.stringify([channel, concurrencyKey])))
+  const left = new Set([
+    ...busy.map(({ channel, concurrencyKey, tenant }) => JSON.stringify([channel, 'receiver', concurrencyKey, tenant])),
+    ...full.map(({ channel, tenant }) => JSON.stringify([channel, 'tenant', tenant])),
+  ])
+  const isSkipped = (channel: string, { deliveryId, tenant, concurrencyKey }: WaitingDelivery): boolean =>
+    gone.has(deliveryId) ||
+    left.has(JSON.stringify([channel, 'tenant', tenant])) ||
+    (concurrencyKey !== undefined &&
+      [undefined, tenant].some((of) => left.has(JSON.stringify([channel, 'receiver', concurrencyKey, of]))))
+  // Before the turns: a cut by age after them would leave out the only delivery of a tenant again and again.
+  const each = Math.max(1, Math.floor(MAX_CLAIMED / Object.values(limits).filter((limit) => limit > 0).length))
   const channels = await Promise.all(
-    Object.entries(limits).map(([channel, limit]) =>
-      dueOf(channel, Math.min(limit, MAX_CLAIMED), (waiting) => isSkipped(channel, waiting), now, documents),
-    ),
+    Object.entries(limits).map(([channel, limit]) => {
+      const read: ChannelRead = { channel, isSkipped: (waiting) => isSkipped(channel, waiting), now, documents }
+      const isShared = full.some((one) => one.channel === channel)
+      const due = isShared && limit > 0 ? dueOfOthers : dueInTurn
+      return due(read, Math.min(limit, each), after[channel] ?? '')
+    }),
   )
   const due = channels.flatMap((channel) => channel.due).sort((one, other) => one.wakeAt - other.wakeAt)
   const deliveries: ClaimedDelivery[] = []
-  for (const { deliveryId } of due.slice(0, MAX_CLAIMED)) {
+  for (const { deliveryId } of due) {
     const row = await unit.delivery(deliveryId)
     if (row && (await canLease(row, unit, now))) deliveries.push(lease(row, unit, now, leaseMs))
   }
@@ -49,10 +63,112 @@ export async function claimDueDocuments(
     deliveries.length > 0 ? now + leaseMs : Number.POSITIVE_INFINITY,
   ]
   const nextAt = isMore ? now : Math.max(now, Math.min(...times))
-  return { deliveries, expired, ...(nextAt < Number.POSITIVE_INFINITY && { nextDueInMs: nextAt - now }) }
+  const cursors = channels.flatMap(({ channel, last }) => (last === undefined ? [] : [[channel, last] as const]))
+  return {
+    deliveries,
+    expired,
+    ...(nextAt < Number.POSITIVE_INFINITY && { nextDueInMs: nextAt - now }),
+    ...(cursors.length > 0 && { last: Object.fromEntries(cursors) }),
+  }
 }
 
-/** Ends expired deliveries of all channels. */
+/** A channel in one claim. */
+interface ChannelRead {
+  readonly channel: string
+  readonly isSkipped: (waiting: WaitingDelivery) => boolean
+  readonly now: number
+  readonly documents: Documents
+}
+
+interface DueInTurn {
+  readonly channel: string
+  readonly due: readonly Due[]
+  readonly nextAt: number
+  readonly last?: string | undefined
+}
+
+async function dueInTurn(read: ChannelRead, limit: number, after: string): Promise<DueInTurn> {
+  const { channel } = read
+  const oldest = await dueOf(read, prefixOf('waiting', channel), limit)
+  if (limit <= 0 || oldest.due.length < limit) return { channel, ...oldest }
+  const { visits } = await visitsAfter(read, after)
+  const { shares, last } = shareTurns(visits, limit, read.now)
+  const due = new Map<string, Due>()
+  const [first] = shares
+  const isOneTenant =
+    shares.length === 1 && oldest.due.length > 0 && oldest.due.every((one) => one.tenant === first?.tenant)
+  for (const { tenant, amount } of isOneTenant ? [] : shares) {
+    const own = await dueOf(read, turnKey(channel, tenant), amount)
+    for (const one of own.due) due.set(one.deliveryId, one)
+  }
+  for (const one of oldest.due) if (due.size < limit) due.set(one.deliveryId, one)
+  return { channel, due: [...due.values()], nextAt: oldest.nextAt, last }
+}
+
+/** The turns of a channel with tenants at their share: reads only the others, because the backlog of those may be long. */
+async function dueOfOthers(read: ChannelRead, limit: number, start: string): Promise<DueInTurn> {
+  const { channel, now } = read
+  let after = start
+  let nextAt = Number.POSITIVE_INFINITY
+  for (let rounds = 1; ; rounds++) {
+    const { visits, isCut } = await visitsAfter(read, after)
+    const { shares, last } = shareTurns(visits, limit, now)
+    const amounts = new Map(shares.map(({ tenant, amount }) => [tenant, amount]))
+    const due: Due[] = []
+    for (const { tenant, firstAt } of visits) {
+      const amount = amounts.get(tenant) ?? 0
+      const own = firstAt <= now ? await dueOf(read, turnKey(channel, tenant), amount) : { due: [], nextAt: firstAt }
+      due.push(...own.due)
+      nextAt = Math.min(nextAt, own.nextAt)
+    }
+    const isLast = last === undefined || !isCut || hasComeAround(orderOf(start), orderOf(after), orderOf(last))
+    if (due.length === 0 && !isLast && rounds < MAX_ROUNDS) after = last
+    else return { channel, due, nextAt: isLast ? nextAt : now, last }
+  }
+}
+
+interface Visits {
+  readonly visits: readonly Visit[]
+  /** Further tenants were not visited. */
+  readonly isCut: boolean
+}
+
+/** The next tenants with waiting deliveries, from the one after `after` on and around. */
+async function visitsAfter({ channel, isSkipped, documents }: ChannelRead, after: string): Promise<Visits> {
+  const visits: Visit[] = []
+  const start = after === '' ? undefined : afterTenant(channel, after)
+  for (const [from, until] of [
+    [start, undefined],
+    [undefined, start],
+  ] as const) {
+    let position = from
+    for (;;) {
+      const [first] = await documents.list(turnKey(channel), {
+        limit: 1,
+        ...(position !== undefined && { after: position }),
+      })
+      if (!first || (until !== undefined && first.key > until)) break
+      const { tenant }: WaitingDelivery = JSON.parse(first.text)
+      position = afterTenant(channel, tenant)
+      if (isSkipped({ deliveryId: '', tenant })) continue
+      if (visits.length >= MAX_TENANTS_VISITED) return { visits, isCut: true }
+      visits.push({ tenant, firstAt: timeIn(first.key, turnKey(channel, tenant)) })
+    }
+    if (start === undefined) break
+  }
+  return { visits, isCut: false }
+}
+
+/** Sorts as the keys of a tenant do. */
+function orderOf(tenant: string): string {
+  return tenant === '' ? '' : prefixOf(tenant)
+}
+
+/** A key after all keys of a tenant. */
+function afterTenant(channel: string, tenant: string): string {
+  return `${turnKey(channel, tenant)}z`
+}
+
 async function expire(unit: DocumentUnitOfWork, now: number, documents: Documents): Promise<Expired[]> {
   const expired: Expired[] = []
   for await (const { key, text } of walkDocuments(documents, EXPIRING, { first: 'oldest' }, MAX_CLAIMED)) {
@@ -66,22 +182,19 @@ async function expire(unit: DocumentUnitOfWork, now: number, documents: Document
   return expired
 }
 
-/** The first due deliveries of a channel that are not skipped, and when the one after them is due. */
+/** The first due deliveries of an index that are not skipped, and the due time of the next one. */
 async function dueOf(
-  channel: string,
+  { isSkipped, now, documents }: ChannelRead,
+  prefix: string,
   limit: number,
-  isSkipped: (waiting: WaitingDelivery) => boolean,
-  now: number,
-  documents: Documents,
 ): Promise<{ readonly due: readonly Due[]; readonly nextAt: number }> {
-  const prefix = prefixOf('waiting', channel)
   const due: Due[] = []
   for await (const { key, text } of walkDocuments(documents, prefix, { first: 'oldest' }, limit + 1)) {
     const waiting: WaitingDelivery = JSON.parse(text)
     const wakeAt = timeIn(key, prefix)
     if (isSkipped(waiting)) continue
     if (wakeAt > now || due.length >= limit) return { due, nextAt: wakeAt }
-    due.push({ deliveryId: waiting.deliveryId, wakeAt })
+    due.push({ deliveryId: waiting.deliveryId, tenant: waiting.tenant, wakeAt })
   }
   return { due, nextAt: Number.POSITIVE_INFINITY }
 }
@@ -96,7 +209,7 @@ async function canLease(row: DeliveryRow, unit: DocumentUnitOfWork, now: number)
   return isWaiting(row)
 }
 
-/** Each lease has a new fencing token: the worker of the lease before can change nothing. */
+/** Each lease has a new fencing token, which invalidates the previous lease. */
 function lease(row: DeliveryRow, unit: DocumentUnitOfWork, now: number, leaseMs: number): ClaimedDelivery {
   const fence = crypto.randomUUID()
   const wasSending = row.status === 'sending'

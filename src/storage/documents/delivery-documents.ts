@@ -6,10 +6,10 @@ import {
   digestKey,
   isOpenDigest,
 } from '../rules/dispatch-rows.ts'
-import { documentKey, timePart } from './keys.ts'
+import { documentKey, prefixOf, timePart } from './keys.ts'
 import type { DocumentEntries } from './transaction.ts'
 
-/** A stored delivery: ids of dispatches in place of their rows. */
+/** A stored delivery: has ids of dispatches instead of their rows. */
 export interface StoredDelivery extends Omit<DeliveryRow, 'dispatch' | 'cancelledBy' | 'digest'> {
   readonly dispatch: string
   readonly cancelledBy: readonly string[] | undefined
@@ -20,40 +20,47 @@ interface StoredEvent extends Omit<DigestEvent, 'dispatch'> {
   readonly dispatch: string
 }
 
-/** The index document of a waiting delivery, `waiting/<channel>/<time>/<id>`. */
+/** Index document of a waiting delivery: `waiting/<channel>/<time>/<id>`. */
 export interface WaitingDelivery {
   readonly deliveryId: string
+  readonly tenant: string
   readonly concurrencyKey?: string | undefined
 }
 
-/** Prefix of the deliveries that expire next: `expiring/<time>/<id>`. */
+/** Prefix of the waiting deliveries of a channel, by tenant and time: `turns/<channel>/<tenant>/<time>/<id>`. */
+export function turnKey(channel: string, ...tenant: readonly string[]): string {
+  return prefixOf('turns', channel, ...tenant)
+}
+
+/** Prefix of deliveries by the time when they can expire: `expiring/<time>/<id>`. */
 export const EXPIRING = 'expiring/'
 
 export function deliveryKey(deliveryId: string): string {
   return documentKey('delivery', deliveryId)
 }
 
-/** The document of the digests that an event can join: the ids of their deliveries. */
+/** Key of the document that lists the digests which an event can join. */
 export function openDigestsKey(row: DeliveryRow): string | undefined {
   return row.digest && documentKey('digests', digestKey(row, row.digest))
 }
 
-/** The document that lists a delivery as an open digest; `undefined` if events cannot join it. */
+/** Key of the document that lists a delivery as an open digest; `undefined` if events cannot join it. */
 export function openDigestOf(row: DeliveryRow): string | undefined {
   return isOpenDigest(row) ? openDigestsKey(row) : undefined
 }
 
-/** Whether a delivery waits for a time: to be due, or for its lease to end. */
 export function isWaiting({ slot }: DeliveryRow): boolean {
   return slot >= 0
 }
 
-/** The index documents of a delivery. It expires once it is past its expiry and waits for nothing before that. */
+/** Index documents of a delivery. It expires at the later of `wakeAt` and `expiresAt`. */
 export function deliveryEntries(row: DeliveryRow): DocumentEntries {
   const { deliveryId, channel, concurrencyKey, wakeAt, expiresAt } = row
   if (!isWaiting(row)) return {}
-  const waiting: WaitingDelivery = { deliveryId, concurrencyKey }
+  const { tenant } = row.dispatch.head
+  const waiting: WaitingDelivery = { deliveryId, tenant, concurrencyKey }
   return {
+    [`${turnKey(channel, tenant)}${timePart(wakeAt)}/${documentKey(deliveryId)}`]: waiting,
     [`${documentKey('waiting', channel)}/${timePart(wakeAt)}/${documentKey(deliveryId)}`]: waiting,
     [`${EXPIRING}${timePart(Math.max(wakeAt, expiresAt))}/${documentKey(deliveryId)}`]: { deliveryId },
   }
@@ -70,7 +77,6 @@ export function storedDelivery({ dispatch, cancelledBy, digest, ...rest }: Deliv
   }
 }
 
-/** The row of a stored delivery. `rowOf` gives the rows of its dispatches. */
 export async function deliveryRowOf(
   stored: StoredDelivery,
   rowOf: (dispatchId: string) => Promise<DispatchRow>,

@@ -13,6 +13,7 @@ import {
   type DeliveryRow,
   type DispatchRow,
   isOpenDigest,
+  openedBefore,
   ownersOf,
   type PlanRow,
 } from '../rules/dispatch-rows.ts'
@@ -29,17 +30,15 @@ import { type Forgettable, putForgettable } from './forgettable.ts'
 import { documentKey, prefixOf, timePart } from './keys.ts'
 import type { DocumentEntries, Transaction } from './transaction.ts'
 
-/** A stored dispatch. */
 export interface StoredDispatch {
   readonly head: DispatchHead
-  /** The keys of its deliveries. */
   readonly deliveries: readonly string[]
   readonly plan?: PlanRow | undefined
   readonly status: DispatchStatus
   readonly isOpen: boolean
 }
 
-/** The index document of a dispatch in the lists of its tenant. */
+/** Index document of a dispatch in the lists of its tenant. */
 export interface ListedDispatch {
   readonly tenant: string
   readonly dispatchId: string
@@ -49,19 +48,18 @@ export interface ListedDispatch {
   readonly status: DispatchStatus
 }
 
-/** Prefix of the dispatches that may be removed because they are not open, by time of acceptance. */
+/** Prefix of dispatches that are not open and may be removed, by time of acceptance. */
 export const CLOSED = 'closed/'
 
-/** Prefix of all dispatches of a tenant, by time of acceptance. */
+/** Prefix of the dispatches of a tenant, by time of acceptance. */
 export function dispatchesOf(tenant: string): string {
   return prefixOf('dispatches', tenant)
 }
 
 interface LoadedDelivery {
   readonly key: string
-  /** Whether its document exists. */
   readonly isStored: boolean
-  /** Its index documents, and where it is listed as an open digest, when it was read. */
+  /** Its index documents, and the key of its open digest, as they were read. */
   readonly entries: DocumentEntries
   readonly openDigest?: string | undefined
 }
@@ -71,16 +69,13 @@ interface LoadedCounter {
   readonly stored: Forgettable | undefined
 }
 
-/**
- * The dispatches that one transaction works on, as rows that refer to one another. The delivery rules change the rows; `save` writes
- * what has changed.
- */
+/** Dispatches of one transaction, as rows that refer to one another. The delivery rules change the rows; `save` writes the changes. */
 export class DocumentUnitOfWork {
   readonly transitions: Transitions
   readonly index: DeliveryIndex
   readonly #tx: Transaction
   readonly #dispatches = new Map<string, DispatchRow>()
-  /** Dispatches with all their deliveries, and their index documents when they were read. */
+  /** Dispatches with all their deliveries, and their index documents as they were read. */
   readonly #complete = new Map<DispatchRow, DocumentEntries>()
   readonly #removed = new Set<DispatchRow>()
   readonly #deliveries = new Map<DeliveryRow, LoadedDelivery>()
@@ -105,7 +100,6 @@ export class DocumentUnitOfWork {
     this.transitions = deliveryTransitions(this.index, limits)
   }
 
-  /** A dispatch with its deliveries. */
   async dispatch(dispatchId: string): Promise<DispatchRow | undefined> {
     const row = await this.#dispatch(dispatchId)
     if (!row || this.#complete.has(row)) return row
@@ -119,29 +113,29 @@ export class DocumentUnitOfWork {
     return row
   }
 
-  /** A dispatch with its deliveries, and the other dispatches of these. */
+  /** A dispatch with its deliveries, and the other dispatches of these deliveries. */
   async dispatchWithOwners(dispatchId: string): Promise<DispatchRow | undefined> {
     const row = await this.dispatch(dispatchId)
     for (const delivery of row?.deliveries ?? []) await this.readOwners(delivery)
     return row
   }
 
-  /** A delivery. Its dispatches have no deliveries yet. */
+  /** A delivery. Its dispatches are loaded without their deliveries. */
   delivery(deliveryId: string): Promise<DeliveryRow | undefined> {
     return this.#delivery(deliveryKey(deliveryId))
   }
 
-  /** Reads the deliveries of all dispatches of a delivery. Its end can change them. */
+  /** Reads the deliveries of all dispatches of a delivery: its end can change them. */
   async readOwners(row: DeliveryRow): Promise<void> {
     for (const { head } of ownersOf(row)) await this.dispatch(head.dispatchId)
   }
 
-  /** Reads what the rules need for a new delivery: the counters of its limits, and the digests that it may join. */
+  /** Reads the documents that the rules need for a new delivery: counters of its limits, and digests that it may join. */
   async prepare(row: DeliveryRow): Promise<void> {
     await this.readCounters(row.dispatch.head.tenant, row.limits)
     const digests = row.status === 'queued' ? openDigestsKey(row) : undefined
     if (digests === undefined) return
-    // Two events that open the same digest both change this document: the second one starts again, and joins.
+    // Two events that open the same digest both change this document: the second transaction conflicts, retries and joins.
     for (const deliveryId of (await this.#tx.get<readonly string[]>(digests)) ?? []) await this.delivery(deliveryId)
   }
 
@@ -163,7 +157,6 @@ export class DocumentUnitOfWork {
     this.#removed.add(dispatch)
   }
 
-  /** Writes all that is new or has changed. */
   async save(): Promise<void> {
     for (const [dispatch, entries] of this.#complete) this.#saveDispatch(dispatch, entries)
     for (const [row, loaded] of this.#deliveries) await this.#saveDelivery(row, loaded)
@@ -198,14 +191,13 @@ export class DocumentUnitOfWork {
     return row
   }
 
-  /** The digest that was opened first: of those of one millisecond the one with the lowest id. */
+  /** The digest that opened first; the lowest id breaks ties. */
   #openDigest(row: DeliveryRow, now: number): DeliveryRow | undefined {
     const digests = openDigestsKey(row)
     const open = [...this.#deliveries.keys()].filter(
       (one) => isOpenDigest(one) && one.wakeAt > now && openDigestsKey(one) === digests,
     )
-    const orderOf = ({ digest, deliveryId }: DeliveryRow): string => `${timePart(digest?.opened ?? 0)}/${deliveryId}`
-    return open.sort((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1))[0]
+    return open.sort((one, other) => (openedBefore(one, other) ? -1 : 1))[0]
   }
 
   #saveDispatch(dispatch: DispatchRow, entries: DocumentEntries): void {
@@ -219,7 +211,7 @@ export class DocumentUnitOfWork {
     this.#tx.index(entries, stored ? dispatchEntries(stored) : {})
   }
 
-  /** The key of a delivery. A new one with the id of a stored one is the record of a dispatch that left a digest. */
+  /** Key of a delivery. A new row with the id of a stored one is the record of a dispatch that left a digest. */
   #keyOf(row: DeliveryRow): string {
     const loaded = this.#deliveries.get(row)
     if (loaded) return loaded.key

@@ -20,13 +20,11 @@ import { documentKey } from './keys.ts'
 import { readPage, walkDocuments } from './pages.ts'
 import { type Transaction, transact } from './transaction.ts'
 
-/** The stored answer of an idempotency key. */
 interface Answered extends Forgettable {
   readonly fingerprint: string
   readonly answer: DispatchAnswer
 }
 
-/** The dispatches of a document store. */
 export function documentDispatches(documents: Documents): DispatchStore {
   function change<T>(work: (unit: DocumentUnitOfWork, tx: Transaction) => Promise<T>): Promise<T> {
     return transact(documents, async (tx) => {
@@ -37,7 +35,6 @@ export function documentDispatches(documents: Documents): DispatchStore {
     })
   }
 
-  /** Reads a consistent snapshot of a dispatch. */
   function read<T>(tenant: string, dispatchId: string, view: (row: DispatchRow, now: number) => T) {
     return transact(documents, async (tx): Promise<T | undefined> => {
       const row = await new DocumentUnitOfWork(tx).dispatch(dispatchId)
@@ -45,7 +42,6 @@ export function documentDispatches(documents: Documents): DispatchStore {
     })
   }
 
-  /** Removes a dispatch unless it is open. */
   function remove(dispatchId: string): Promise<boolean> {
     return change(async (unit) => {
       const row = await unit.dispatch(dispatchId)
@@ -63,13 +59,13 @@ export function documentDispatches(documents: Documents): DispatchStore {
 
     accept: (acceptance) =>
       change(async (unit, tx) => {
-        const { dispatch, expiresInMs, idempotency, quota, answer } = acceptance
+        const { dispatch, expiresInMs, idempotency, quotas, answer } = acceptance
         const key = answerKey(dispatch.tenant, idempotency?.key ?? '')
         const stored = idempotency && (await tx.get<Answered>(key))
         const found = storedAnswer(stored, tx.now)
         if (found && found.fingerprint !== idempotency?.fingerprint) return { outcome: 'key_reused' }
         if (found) return { outcome: 'replayed', answer: found.answer }
-        if (quota) await unit.readCounters(dispatch.tenant, [quota])
+        await unit.readCounters(dispatch.tenant, quotas)
         for (const row of dispatchRow(dispatch, expiresInMs, tx.now).deliveries) await unit.prepare(row)
         const row = acceptDispatch(acceptance, tx.now, unit.index, unit.transitions)
         if (!row) return { outcome: 'quota_spent' }
@@ -170,12 +166,12 @@ function answerKey(tenant: string, key: string): string {
   return documentKey('answer', tenant, key)
 }
 
-/** The answer of an idempotency key; `undefined` once it has expired, even if it is not removed yet. */
+/** The answer of an idempotency key; `undefined` once it has expired. */
 function storedAnswer(found: Answered | undefined, now: number): StoredAnswer | undefined {
   return found && found.until > now ? { fingerprint: found.fingerprint, answer: found.answer } : undefined
 }
 
-/** Whether a dispatch matches a query. The times are in the keys of the index. */
+/** Whether a dispatch matches a query. The index keys contain the times. */
 function fits(
   listed: Pick<ListedDispatch, 'sessionId' | 'eventType' | 'recipient' | 'status'>,
   { sessionId, eventType, recipient, status }: DispatchQuery,

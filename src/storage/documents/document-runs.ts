@@ -1,17 +1,18 @@
 import { dayOf } from '../../model/day.ts'
-import { MAX_RUNS_ABOVE } from '../../model/run-tree-limit.ts'
+import { MAX_ANCESTORS } from '../../model/run-tree-limit.ts'
 import { addSpend, addTotals, noSpend, noTotals, type Spend, type Totals } from '../../model/totals.ts'
 import type { Documents } from '../../ports/documents.ts'
 import type {
   MergeDecision,
+  MergeKey,
+  MergeSnapshot,
   RunAncestor,
-  RunKey,
   RunStore,
   StoredRun,
   StoredSession,
   TotalsChanges,
 } from '../../ports/run-store.ts'
-import { applyDecision } from '../rules/run-rules.ts'
+import { applyDecision, countedParent, parentsOf } from '../rules/run-rules.ts'
 import {
   descendantKey,
   listRunDocuments,
@@ -26,26 +27,25 @@ import { type Transaction, transact } from './transaction.ts'
 
 type SpendByDay = Readonly<Record<string, Spend>>
 
-/** The runs of a document store. */
 export function documentRuns(documents: Documents): RunStore {
   return {
     mergeRun: (key, decide) =>
       transact(documents, async (tx) => {
         const { tenant, sessionId, runId } = key
         const [run, session, descendants] = await Promise.all([
-          tx.get<StoredRun>(runKey(tenant, runId)),
+          tx.get<StoredRun>(runKey(key)),
           tx.get<StoredSession>(sessionKey(tenant, sessionId)),
           tx.get<Totals>(descendantKey(tenant, sessionId, runId)),
         ])
-        const decision = decide({ run, session, descendants, ancestors: await runAncestors(tx, key, run) })
+        const decision = decide({ run, session, descendants, ...(await runAncestors(tx, key, run)) })
         const after = applyDecision(run, decision, tenant, tx.now)
-        tx.put(runKey(tenant, runId), after)
+        tx.put(runKey(key), after)
         tx.index(runEntries(run), runEntries(after))
         await changeSession(tx, key, session, decision)
         return { result: decision.result, ...(after && { run: after }) }
       }),
 
-    findRun: (tenant, runId) => transact(documents, (tx) => tx.get(runKey(tenant, runId))),
+    findRun: (key) => transact(documents, (tx) => tx.get(runKey(key))),
 
     listRuns: (query) => listRunDocuments(query, documents),
 
@@ -74,17 +74,29 @@ export function documentRuns(documents: Documents): RunStore {
   }
 }
 
-/** From parent to parent within the session. A parent that is not stored was read too: to create it is a conflict. */
-async function runAncestors(tx: Transaction, key: RunKey, run: StoredRun | undefined): Promise<readonly RunAncestor[]> {
-  const { tenant, sessionId } = key
+/** Ancestors within the session. A parent that is not stored is read too, so that creating it causes a conflict. */
+async function runAncestors(
+  tx: Transaction,
+  key: MergeKey,
+  own: StoredRun | undefined,
+): Promise<Pick<MergeSnapshot, 'ancestors' | 'newAncestors'>> {
+  const { counted, named } = parentsOf(own, key)
+  const ancestors = await ancestorsFrom(counted, key, tx)
+  return named === undefined ? { ancestors } : { ancestors, newAncestors: await ancestorsFrom(named, key, tx) }
+}
+
+async function ancestorsFrom(
+  parent: string | undefined,
+  { tenant, sessionId }: MergeKey,
+  tx: Transaction,
+): Promise<readonly RunAncestor[]> {
   const ancestors: RunAncestor[] = []
-  let runId = run?.derived.top ? undefined : (run?.state.parentRunId ?? key.parentRunId)
-  while (runId !== undefined && ancestors.length < MAX_RUNS_ABOVE && !ancestors.some((one) => one.runId === runId)) {
-    const found: StoredRun | undefined = await tx.get<StoredRun>(runKey(tenant, runId))
+  let runId = parent
+  while (runId !== undefined && ancestors.length < MAX_ANCESTORS && !ancestors.some((one) => one.runId === runId)) {
+    const run: StoredRun | undefined = await tx.get<StoredRun>(runKey({ tenant, sessionId, runId }))
     const descendants = await tx.get<Totals>(descendantKey(tenant, sessionId, runId))
-    const next = found?.state.sessionId === sessionId ? found : undefined
-    ancestors.push({ runId, ...(next && { run: next }), ...(descendants && { descendants }) })
-    runId = next?.derived.top ? undefined : next?.state.parentRunId
+    ancestors.push({ runId, ...(run && { run }), ...(descendants && { descendants }) })
+    runId = run && countedParent(run)
   }
   return ancestors
 }
@@ -92,7 +104,7 @@ async function runAncestors(tx: Transaction, key: RunKey, run: StoredRun | undef
 /** Adds the sums to the session, and creates it for a run. Without a session nothing is added. */
 async function changeSession(
   tx: Transaction,
-  { tenant, sessionId }: RunKey,
+  { tenant, sessionId }: MergeKey,
   found: StoredSession | undefined,
   { state, totalsChanges, failures }: MergeDecision<unknown>,
 ): Promise<void> {
@@ -124,7 +136,7 @@ async function addSums(
   }
 }
 
-/** A sum that was JSON is added to a new one: its names come from callers, and a plain object has names of its own. */
+/** Adds to a new sum: names come from callers, and a parsed object inherits names from its prototype. */
 function sumOf(...totalsChanges: readonly Totals[]): Totals {
   const sum = noTotals()
   for (const totals of totalsChanges) addTotals(sum, totals)

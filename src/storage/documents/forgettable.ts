@@ -6,13 +6,13 @@ import { type Transaction, transact } from './transaction.ts'
 /** A document that expires: the answer of an idempotency key, or a counter of a rate limit. */
 export interface Forgettable {
   readonly until: number
-  /** The time in its index document. That document is moved only when this time has come. */
+  /** The time in its index document, which is moved only once this time is reached. */
   readonly listedAt: number
 }
 
 const PREFIX = 'forget/'
 
-/** Writes a forgettable document that the transaction has read. `old` is the document before. */
+/** Writes a forgettable document that the transaction has read as `old`. */
 export function putForgettable(
   tx: Transaction,
   key: string,
@@ -25,7 +25,7 @@ export function putForgettable(
   if (!old) tx.index({}, { [entryKey(listedAt, key)]: { key } })
 }
 
-/** Removes forgettable documents that have expired. Resolves to the number of index documents read. */
+/** Resolves to the number of index documents read. */
 export async function forgetExpired(documents: Documents, limit: number): Promise<number> {
   let seen = 0
   for await (const entry of walkDocuments(documents, PREFIX, { first: 'oldest' }, limit)) {

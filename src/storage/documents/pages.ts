@@ -2,32 +2,29 @@ import type { Page } from '../../ports/dispatch-query.ts'
 import type { Documents, StoredDocument } from '../../ports/documents.ts'
 import { timeIn, timePart } from './keys.ts'
 
-/** Documents of one request to the database, where more than a page has to be read. */
+/** Minimum of documents per request after the first. */
 const CHUNK = 500
 
-/** Part of a list whose keys go on with a time behind the prefix. */
+/** Part of a list whose keys have a time after the prefix. */
 export interface PageRequest {
   readonly first: 'oldest' | 'newest'
-  /** This time or later. */
+  /** Inclusive. */
   readonly since?: number | undefined
-  /** Before this time. */
+  /** Exclusive. */
   readonly until?: number | undefined
   readonly limit: number
   readonly cursor?: string | undefined
 }
 
-/** How the entries of an index become items of a page. */
+/** Turns the entries of an index into items of a page. */
 export interface PageSource<Entry, Item> {
-  /** Whether an entry may fit. */
+  /** Whether an entry may match. */
   fits(entry: Entry): boolean
-  /** The item of an entry as it is now; `undefined`: it does not fit, or is gone. */
+  /** The current item of an entry; `undefined` if it does not match or is gone. */
   read(entry: Entry): Promise<Item | undefined>
 }
 
-/**
- * One page of an index, and the cursor of the next if there is one. The cursor is the key of the last item: it stays right while items
- * come and go. An unknown cursor starts from the beginning.
- */
+/** One page of an index. The cursor is the key of its last item. An unknown cursor starts from the beginning. */
 export async function readPage<Entry, Item>(
   documents: Documents,
   prefix: string,
@@ -53,7 +50,6 @@ export async function readPage<Entry, Item>(
   return { items, ...(last !== undefined && { nextCursor: last.slice(prefix.length) }) }
 }
 
-/** The documents of a range, in the order of their times. */
 export async function* walkDocuments(
   documents: Documents,
   prefix: string,
@@ -63,7 +59,6 @@ export async function* walkDocuments(
   for await (const rows of chunksOf(documents, prefix, range, chunk)) yield* rows
 }
 
-/** The first request asks for `firstChunk`, the following ones for more. */
 async function* chunksOf(
   documents: Documents,
   prefix: string,

@@ -1,38 +1,31 @@
 import { facetsOf, type RunFacets } from '../../model/run-facets.ts'
 import type { Page } from '../../ports/dispatch-query.ts'
 import type { Documents } from '../../ports/documents.ts'
-import type { RemovalQuery, RunQuery, StoredRun } from '../../ports/run-store.ts'
+import type { RemovalQuery, RunKey, RunQuery, StoredRun } from '../../ports/run-store.ts'
 import { isOpenRun } from '../rules/run-rules.ts'
 import { documentKey, prefixOf, timePart } from './keys.ts'
 import { readPage, walkDocuments } from './pages.ts'
 import { type DocumentEntries, type Transaction, transact } from './transaction.ts'
 
-/** The index document of a run: the fields that lists filter by. */
-export interface ListedRun extends RunFacets {
-  readonly tenant: string
-  readonly runId: string
-  readonly sessionId: string
-}
+/** Index document of a run: the fields that lists filter by. */
+export interface ListedRun extends RunKey, RunFacets {}
 
-/** Prefixes of runs by creation time: all runs, runs that have not ended, and runs with pending events. */
 const ALL_RUNS = 'all-runs/'
 const OPEN_RUNS = 'open-runs/'
 const PENDING_RUNS = 'pending-runs/'
 
-export function runKey(tenant: string, runId: string): string {
-  return documentKey('run', tenant, runId)
+export function runKey({ tenant, sessionId, runId }: RunKey): string {
+  return documentKey('run', tenant, sessionId, runId)
 }
 
 export function sessionKey(tenant: string, sessionId: string): string {
   return documentKey('session', tenant, sessionId)
 }
 
-/** Totals of the descendants of a run. */
 export function descendantKey(tenant: string, sessionId: string, runId: string): string {
   return documentKey('descendants', tenant, sessionId, runId)
 }
 
-/** Spend of a user, by day. */
 export function spendKey(tenant: string, userId: string): string {
   return documentKey('spend', tenant, userId)
 }
@@ -49,31 +42,30 @@ function listedRun({ tenant, state }: StoredRun): ListedRun {
   return { tenant, runId: state.runId, sessionId: state.sessionId, ...facetsOf(state) }
 }
 
-/** The index documents of a run. */
 export function runEntries(run: StoredRun | undefined): DocumentEntries {
   if (!run) return {}
   const listed = listedRun(run)
   const { tenant, runId, sessionId, status } = listed
   const time = timePart(run.createdAt)
-  const [position, positionOfAll] = [`${time}/${documentKey(runId)}`, `${time}/${documentKey(tenant, runId)}`]
+  const position = `${time}/${documentKey(sessionId, runId)}`
+  const positionOfAll = `${time}/${documentKey(tenant, sessionId, runId)}`
   return {
     [runsOfTenant(tenant) + position]: listed,
-    [runsOfSession(tenant, sessionId) + position]: listed,
+    [`${runsOfSession(tenant, sessionId)}${time}/${documentKey(runId)}`]: listed,
     [ALL_RUNS + positionOfAll]: listed,
     ...(isOpenRun(status) && { [OPEN_RUNS + positionOfAll]: listed }),
     ...(run.derived.pending.length > 0 && { [PENDING_RUNS + positionOfAll]: listed }),
   }
 }
 
-/** Removes a run if it still satisfies `isRemovable`. */
 export async function removeRun(
   tx: Transaction,
-  { tenant, runId }: ListedRun,
+  key: RunKey,
   isRemovable: (run: StoredRun) => boolean,
 ): Promise<boolean> {
-  const run = await tx.get<StoredRun>(runKey(tenant, runId))
+  const run = await tx.get<StoredRun>(runKey(key))
   if (!run || !isRemovable(run)) return false
-  tx.put(runKey(tenant, runId), undefined)
+  tx.put(runKey(key), undefined)
   tx.index(runEntries(run), {})
   return true
 }
@@ -91,22 +83,22 @@ export async function listRunDocuments(query: RunQuery, documents: Documents): P
     { ...query, first: query.first ?? 'oldest' },
     {
       fits: (listed) => fits(listed, query),
-      async read({ tenant, runId }) {
-        const run = await transact(documents, (tx) => tx.get<StoredRun>(runKey(tenant, runId)))
+      async read(listed) {
+        const run = await transact(documents, (tx) => tx.get<StoredRun>(runKey(listed)))
         return run && isMatch(run) ? run : undefined
       },
     },
   )
 }
 
-/** Removes runs one by one: each in a transaction that checks it again. */
+/** Removes runs one by one. Each transaction checks its run again. */
 export async function removeRuns(query: RemovalQuery, documents: Documents): Promise<number> {
   const { tenant, status, unchangedForMs, limit } = query
   const changedBefore = Math.floor(await documents.now()) - unchangedForMs
   const isRemovable = (run: StoredRun): boolean =>
     status.includes(facetsOf(run.state).status) && run.updatedAt < changedBefore && run.derived.pending.length === 0
   let removed = 0
-  // No run was changed before it was created.
+  // A run never changes before it is created, so newer runs need no check.
   for await (const { text } of walkDocuments(documents, ALL_RUNS, { first: 'oldest', until: changedBefore })) {
     if (removed >= limit) break
     const listed: ListedRun = JSON.parse(text)
@@ -116,14 +108,13 @@ export async function removeRuns(query: RemovalQuery, documents: Documents): Pro
   return removed
 }
 
-/** The smallest index that contains all matches of a query. */
 function indexFor({ tenant, sessionId, status, pending }: RunQuery): string {
   if (pending) return PENDING_RUNS
   if (tenant === undefined) return status?.every(isOpenRun) ? OPEN_RUNS : ALL_RUNS
   return sessionId === undefined ? runsOfTenant(tenant) : runsOfSession(tenant, sessionId)
 }
 
-/** Whether a run matches a query. The times are in the keys of the index. */
+/** Whether a run matches a query. The index keys contain the times. */
 function fits(listed: ListedRun, { tenant, sessionId, status, provider, model, userId, tag }: RunQuery): boolean {
   return (
     (tenant === undefined || listed.tenant === tenant) &&

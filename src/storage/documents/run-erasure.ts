@@ -2,15 +2,21 @@ import { facetsOf } from '../../model/run-facets.ts'
 import type { Totals } from '../../model/totals.ts'
 import type { Documents, StoredDocument } from '../../ports/documents.ts'
 import type { StoredRun, StoredSession } from '../../ports/run-store.ts'
+import { isOfUser, removeUser } from '../rules/run-rules.ts'
 import { prefixOf } from './keys.ts'
 import { walkDocuments } from './pages.ts'
-import { type ListedRun, removeRun, runsOfSession, runsOfTenant, sessionKey, spendKey } from './run-documents.ts'
+import {
+  type ListedRun,
+  removeRun,
+  runKey,
+  runsOfSession,
+  runsOfTenant,
+  sessionKey,
+  spendKey,
+} from './run-documents.ts'
 import { type Transaction, transact } from './transaction.ts'
 
-/**
- * Removes a session with its runs and sums in one transaction. Every merge that adds a run to the session writes its document, which
- * is read before anything is listed: a later merge is a conflict.
- */
+/** Reads the session document first. A merge that adds a run writes it, so a concurrent merge causes a conflict. */
 export function eraseSession(tenant: string, sessionId: string, documents: Documents): Promise<number> {
   return transact(documents, async (tx) => {
     const key = sessionKey(tenant, sessionId)
@@ -19,24 +25,21 @@ export function eraseSession(tenant: string, sessionId: string, documents: Docum
     for await (const { key: descendants } of walkDocuments(documents, prefixOf('descendants', tenant, sessionId)))
       await remove(tx, descendants)
     const runs = walkDocuments(documents, runsOfSession(tenant, sessionId))
-    return removeListed(tx, runs, (run) => run.state.sessionId === sessionId)
+    return removeListed(tx, runs, () => true)
   })
 }
 
-/**
- * Removes the data of a user in one transaction: the user's runs, their failures in sessions, and the spend of the user, also in totals
- * of descendants. It lists all sessions and totals of the tenant, and reads those again that contain data of the user.
- */
+/** Lists all sessions and totals of the tenant, and reads those with data of the user again in the transaction. */
 export function eraseUser(tenant: string, userId: string, documents: Documents): Promise<number> {
   return transact(documents, async (tx) => {
     await remove(tx, spendKey(tenant, userId))
     const runs: StoredDocument[] = []
     for await (const entry of walkDocuments(documents, runsOfTenant(tenant)))
-      if (listedIn(entry).userId === userId) runs.push(entry)
-    const runIds = new Set(runs.map((entry) => listedIn(entry).runId))
-    await eraseFailures(tx, tenant, userId, runIds, documents)
+      if (isOfUser(listedIn(entry), userId)) runs.push(entry)
+    const erased = new Set(runs.map((entry) => runKey(listedIn(entry))))
+    await eraseFailures(tx, tenant, userId, erased, documents)
     await eraseSpendOfDescendants(tx, tenant, userId, documents)
-    return removeListed(tx, runs, (run) => facetsOf(run.state).userId === userId)
+    return removeListed(tx, runs, (run) => isOfUser(facetsOf(run.state), userId))
   })
 }
 
@@ -44,11 +47,13 @@ async function eraseFailures(
   tx: Transaction,
   tenant: string,
   userId: string,
-  runIds: ReadonlySet<string>,
+  erased: ReadonlySet<string>,
   documents: Documents,
 ): Promise<void> {
-  const without = (session: StoredSession | undefined) =>
-    session?.failures.filter((failure) => failure.userId !== userId && !runIds.has(failure.runId)) ?? []
+  const without = (session: StoredSession): StoredSession['failures'] =>
+    session.failures.filter(
+      (failure) => !isOfUser(failure, userId) && !erased.has(runKey({ ...session, runId: failure.runId })),
+    )
   for await (const { key, text } of walkDocuments(documents, prefixOf('session', tenant))) {
     const listed: StoredSession = JSON.parse(text)
     if (without(listed).length === listed.failures.length) continue
@@ -65,9 +70,9 @@ async function eraseSpendOfDescendants(
 ): Promise<void> {
   for await (const { key, text } of walkDocuments(documents, prefixOf('descendants', tenant))) {
     const listed: Totals = JSON.parse(text)
-    if (!Object.hasOwn(listed.users, userId)) continue
+    if (!removeUser(listed, userId)) continue
     const descendants = await tx.get<Totals>(key)
-    if (descendants) Reflect.deleteProperty(descendants.users, userId)
+    if (descendants) removeUser(descendants, userId)
     tx.put(key, descendants)
   }
 }

@@ -1,30 +1,28 @@
 import type { DocumentChange, Documents } from '../../ports/documents.ts'
 
-/** Conflicts after which a transaction gives up: some seconds. */
+/** A transaction fails after so many conflicts, which take some seconds. */
 const MAX_TRIES = 200
 const MAX_PAUSE_MS = 20
 
-/** Index documents: by their keys, the values that they hold. */
+/** Values of index documents, by key. */
 export type DocumentEntries = Readonly<Record<string, unknown>>
 
-/** The reads and writes of one try. */
 export interface Transaction {
-  /** The database's time, epoch milliseconds. */
+  /** Time of the database in epoch milliseconds. */
   readonly now: number
-  /** A copy of a document. The transaction is only committed if no other transaction changes the document. */
+  /** A copy of a document. The commit fails if another transaction has changed the document. */
   get<T>(key: string): Promise<T | undefined>
   /** Replaces a document that `get` has read; `undefined` removes it. */
   put(key: string, value: unknown): void
   /** Writes a document that must not exist. */
   create(key: string, value: unknown): void
-  /** Replaces index documents. `before` are those that exist now. */
+  /** Replaces index documents. `before` contains the current ones. */
   index(before: DocumentEntries, after: DocumentEntries): void
 }
 
 /**
- * Serialisable transaction by optimistic concurrency: reads, decides and commits, and starts again after a conflict. `work` may run
- * several times, so it changes data only through the transaction.
- *
+ * Serialisable transaction by optimistic concurrency: reads, decides, commits, and retries after a conflict. `work` may run several
+ * times, so it must change data only through the transaction.
  * @throws {Error} After too many conflicts. Nothing was changed.
  */
 export async function transact<T>(documents: Documents, work: (tx: Transaction) => Promise<T>): Promise<T> {

@@ -1,34 +1,38 @@
+import { MAX_TENANTS_VISITED } from '../../model/tenant-turns.ts'
 import type { ClaimedDelivery, ClaimRequest, Claims } from '../../ports/dispatch-store.ts'
 import { type Expired, expireDelivery, type Transitions } from '../rules/delivery-transitions.ts'
 import { beginAttempt, claimedDelivery, type DeliveryRow } from '../rules/dispatch-rows.ts'
+import { shareTurns, type Visit } from '../rules/tenant-turns.ts'
 import type { ReceiverQueues } from './receiver-queues.ts'
 
-/** About so many deliveries expire in one claim, so that no claim takes long. The claim then says that there are more. */
+/** One claim ends about this many expired deliveries at most, to stay short. It then reports that more are due. */
 const MAX_EXPIRED = 1_000
 
+/** A leased delivery, with its place in the order of the due ones. */
+interface Leased {
+  readonly claimed: ClaimedDelivery
+  readonly dueAt: number
+  readonly slot: number
+}
+
 /**
- * Leases due deliveries, earliest first. A channel at its limit says when its next delivery is due, even if that is now: the worker
- * has no free slot anyway.
- *
- * First it ends expired deliveries of all channels and receivers, also those that the worker does not ask for. It stops in each channel
- * at the first delivery that is not expired; what is due after that one expires in a later claim.
+ * Leases due deliveries: of each tenant its share, then the earliest of all. `nextDueInMs` includes channels at their limit. It first ends
+ * expired deliveries: in each channel up to the first delivery that is not expired, and all of busy receivers.
  */
 export function claimDue(
-  { leaseMs, limits, busy }: ClaimRequest,
+  { leaseMs, limits, busy, full = [], after = {} }: ClaimRequest,
   now: number,
   queues: ReceiverQueues<DeliveryRow>,
   transitions: Transitions,
   newFence: () => string,
 ): Claims {
-  const deliveries: ClaimedDelivery[] = []
+  const leased: Leased[] = []
   const expired: Expired[] = []
-  const left = new Map(Object.entries(limits))
-  const open = new Set(left.keys())
+  const last: Record<string, string> = {}
 
-  /** The first due delivery of these channels. Ends the expired ones before it. */
-  function firstDue(channels: ReadonlySet<string> | readonly string[]): DeliveryRow | undefined {
+  function firstDue(first: () => DeliveryRow | undefined): DeliveryRow | undefined {
     while (expired.length < MAX_EXPIRED) {
-      const row = queues.first(channels)
+      const row = first()
       if (!row || row.wakeAt > now) return undefined
       if (row.expiresAt > now) return row
       expired.push(...expireDelivery(row, transitions))
@@ -44,22 +48,53 @@ export function claimDue(
     return claimedDelivery(row, fence, now, wasSending)
   }
 
-  for (const channel of queues.channels) firstDue([channel])
-  return queues.without(busy, () => {
-    for (;;) {
-      const row = firstDue(open)
-      if (!row) break
-      const more = left.get(row.channel) ?? 0
-      if (more <= 0) open.delete(row.channel)
-      // The lease expired while a cancellation was requested: cancel it, or queue it for the dispatches that still want it.
-      else if (row.status === 'sending' && row.cancelledBy) transitions.queue(row, row.wakeAt)
+  /** Leases at most `amount` deliveries, and returns their number. */
+  function take(amount: number, first: () => DeliveryRow | undefined): number {
+    for (let taken = 0; taken < amount; ) {
+      const row = firstDue(first)
+      if (!row) return taken
+      const { wakeAt: dueAt, slot } = row
+      // The lease expired while a cancellation was requested: cancel it, or queue it for the other dispatches.
+      if (row.status === 'sending' && row.cancelledBy) transitions.queue(row, row.wakeAt)
       else {
-        deliveries.push(lease(row))
-        left.set(row.channel, more - 1)
+        leased.push({ claimed: lease(row), dueAt, slot })
+        taken++
       }
     }
-    const next = queues.first(left.keys())
-    if (expired.length >= MAX_EXPIRED) return { deliveries, expired, nextDueInMs: 0 }
-    return { deliveries, expired, ...(next && { nextDueInMs: Math.max(0, next.wakeAt - now) }) }
+    return amount
+  }
+
+  function takeTurns(channel: string, limit: number): void {
+    const turns = shareTurns(visitsOf(queues.tenantsAfter(channel, after[channel] ?? '')), limit, now)
+    let left = limit
+    for (const { tenant, amount } of turns.shares) left -= take(amount, () => queues.firstOf(channel, tenant))
+    left -= take(left, () => queues.first([channel]))
+    const isShared = left <= 0 || full.some((one) => one.channel === channel)
+    if (isShared && turns.last !== undefined) last[channel] = turns.last
+  }
+
+  for (const channel of queues.channels) firstDue(() => queues.first([channel]))
+  for (const row of queues.expiredOf(busy, now))
+    if (expired.length < MAX_EXPIRED && row.slot >= 0) expired.push(...expireDelivery(row, transitions))
+  return queues.without({ busy, full }, () => {
+    for (const [channel, limit] of Object.entries(limits)) if (limit > 0) takeTurns(channel, limit)
+    const deliveries = leased.sort(byDueTime).map(({ claimed }) => claimed)
+    const claims = { deliveries, expired, ...(Object.keys(last).length > 0 && { last }) }
+    if (expired.length >= MAX_EXPIRED) return { ...claims, nextDueInMs: 0 }
+    const next = queues.first(Object.keys(limits))
+    return { ...claims, ...(next && { nextDueInMs: Math.max(0, next.wakeAt - now) }) }
   })
+}
+
+function visitsOf(tenants: Iterable<Visit>): readonly Visit[] {
+  const visits: Visit[] = []
+  for (const visit of tenants) {
+    if (visits.length >= MAX_TENANTS_VISITED) break
+    visits.push(visit)
+  }
+  return visits
+}
+
+function byDueTime(one: Leased, other: Leased): number {
+  return one.dueAt - other.dueAt || one.slot - other.slot
 }

@@ -1,12 +1,20 @@
+import type { Clock } from '../../ports/clock.ts'
 import type { DispatchQuery } from '../../ports/dispatch-query.ts'
-import { currentStatus, type DeliveryRow, type DispatchRow, digestKey, isOpenDigest } from '../rules/dispatch-rows.ts'
+import {
+  currentStatus,
+  type DeliveryRow,
+  type DispatchRow,
+  digestKey,
+  isOpenDigest,
+  openedBefore,
+} from '../rules/dispatch-rows.ts'
 import { cursorAt, type ListPosition, MAX_SCANNED, readRange } from './list-range.ts'
 import { mapEntry } from './run-indexes.ts'
 import { SortedList } from './sorted-list.ts'
 
 type List = SortedList<DispatchRow>
 
-/** Lists of one tenant, in the order of {@link ListPosition}. Empty lists are removed. */
+/** Indexes of one tenant in the order of {@link ListPosition}. Empty lists are removed. */
 interface TenantIndexes {
   readonly rows: List
   readonly bySession: Map<string, List>
@@ -15,18 +23,16 @@ interface TenantIndexes {
   readonly byStatus: Map<string, List>
 }
 
-/** One page of dispatches. */
 interface RowPage {
   readonly rows: readonly DispatchRow[]
   readonly nextCursor?: string
 }
 
-/** Indexes of the dispatches of all tenants. */
 export interface DispatchIndexes {
   find(tenant: string, dispatchId: string): DispatchRow | undefined
   add(row: DispatchRow): void
   remove(row: DispatchRow): void
-  /** To be called after a delivery was replaced or its status has changed. */
+  /** Call this after a delivery was replaced or its status has changed. */
   update(row: DispatchRow): void
   /** All dispatches, or those of a tenant, oldest first. */
   all(tenant: string | undefined): Iterable<DispatchRow>
@@ -109,7 +115,7 @@ function newList(): List {
   return new SortedList(isBelow)
 }
 
-/** Same order as `isListedBelow`, but without new objects: it runs for every acceptance and list. */
+/** Same order as `isListedBelow`, but allocates no objects: it runs for every acceptance and list. */
 function isBelow(one: DispatchRow, other: DispatchRow): boolean {
   const age = one.head.createdAt - other.head.createdAt
   return age < 0 || (age === 0 && one.sequence < other.sequence)
@@ -131,7 +137,7 @@ function removeFrom(lists: Map<string, List>, name: string, row: DispatchRow): v
   if (list?.first === undefined) lists.delete(name)
 }
 
-/** A list that contains all matches, usually the shortest. `fits` checks the other filters. */
+/** A list that contains all matches, usually the shortest one. `fits` checks the other filters. */
 function listFor(indexes: TenantIndexes, { sessionId, recipient, status, eventType }: DispatchQuery): List | undefined {
   if (sessionId !== undefined) return indexes.bySession.get(sessionId)
   if (recipient !== undefined) return indexes.byRecipient.get(recipient)
@@ -153,19 +159,15 @@ function fits({ head, listed }: DispatchRow, query: DispatchQuery): boolean {
   )
 }
 
-/** Digests that events can join, by their keys. */
+/** Digests that events can join, by key. */
 export interface OpenDigests {
-  /** Adds or removes a delivery, according to its state. */
   update(row: DeliveryRow): void
-  /** The digest delivery that this delivery joins: the open one that opened first. */
-  find(row: DeliveryRow, now: number): DeliveryRow | undefined
-  /** Number of keys. */
+  find(row: DeliveryRow): DeliveryRow | undefined
   readonly size: number
 }
 
-export function openDigests(): OpenDigests {
+export function openDigests({ now }: Pick<Clock, 'now'>): OpenDigests {
   const byKey = new Map<string, Set<DeliveryRow>>()
-  let opened = 0
 
   function remove(row: DeliveryRow, key: string): void {
     const rows = byKey.get(key)
@@ -178,17 +180,17 @@ export function openDigests(): OpenDigests {
       if (!digest) return
       const key = digestKey(row, digest)
       if (!isOpenDigest(row)) return remove(row, key)
-      if (digest.opened === 0) digest.opened = ++opened
+      if (digest.opened === 0) digest.opened = now()
       mapEntry(byKey, key, () => new Set()).add(row)
     },
 
-    find(row, now) {
+    find(row) {
       if (!row.digest) return undefined
       const key = digestKey(row, row.digest)
       let oldest: DeliveryRow | undefined
       for (const open of byKey.get(key) ?? []) {
-        if (open.wakeAt <= now) remove(open, key)
-        else if (!oldest || openedAt(open) < openedAt(oldest)) oldest = open
+        if (open.wakeAt <= now()) remove(open, key)
+        else if (!oldest || openedBefore(open, oldest)) oldest = open
       }
       return oldest
     },
@@ -197,8 +199,4 @@ export function openDigests(): OpenDigests {
       return byKey.size
     },
   }
-}
-
-function openedAt({ digest }: DeliveryRow): number {
-  return digest?.opened ?? 0
 }

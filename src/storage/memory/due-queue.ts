@@ -4,11 +4,11 @@ import { SortedList } from './sorted-list.ts'
 export interface Due {
   /** Epoch milliseconds. */
   wakeAt: number
-  /** Order of placing within the queue; -1: the item is not in the queue. */
+  /** Order of insertion; -1: the item is not in the queue. */
   slot: number
 }
 
-/** Items by due time, earliest first, then in the order in which they were placed. */
+/** Items by due time, then by order of insertion. */
 export class DueQueue<T extends Due> {
   readonly #items = new SortedList<T>(isDueBefore)
   #placed = 0
@@ -17,7 +17,11 @@ export class DueQueue<T extends Due> {
     return this.#items.first
   }
 
-  /** Adds an item, or moves it, to `wakeAt`. */
+  /** All items in their order. Do not change the queue meanwhile. */
+  [Symbol.iterator](): Iterator<T> {
+    return this.#items.up()
+  }
+
   place(item: T, wakeAt: number): void {
     this.remove(item)
     item.wakeAt = wakeAt

@@ -2,20 +2,18 @@ import { compoundKey } from '../rules/compound-key.ts'
 import type { Counter, Counters } from '../rules/delivery-transitions.ts'
 import { type Due, DueQueue } from './due-queue.ts'
 
-/** An entry that expires at `wakeAt`. */
 export interface Expiring extends Due {
   readonly key: string
 }
 
-/** A map of entries that expire. */
 export interface ExpiringMap<T extends Expiring> {
   get(key: string, now: number): T | undefined
-  /** Keeps an entry until then, and removes a few expired ones. */
+  /** Keeps an entry until a time, and removes a few expired ones. */
   keep(item: T, until: number, now: number): void
   readonly size: number
 }
 
-/** Expired entries that one call removes at most, so that no call takes long. More than it adds, so that none stay for good. */
+/** Limit of expired entries removed per call: keeps calls short, and is more than a call adds. */
 const MAX_REMOVED = 8
 
 export function expiringMap<T extends Expiring>(): ExpiringMap<T> {

@@ -1,6 +1,5 @@
 /**
  * A store in the memory of the process, for development and tests.
- *
  * @module sallyport/storage/memory
  */
 import { has } from '../../options/checks.ts'
@@ -8,8 +7,10 @@ import { type Checks, readOptions } from '../../options/read-options.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DispatchStore } from '../../ports/dispatch-store.ts'
 import type { RunStore } from '../../ports/run-store.ts'
+import type { TokenStore } from '../../ports/token-store.ts'
 import { memoryDispatches } from './memory-dispatches.ts'
 import { memoryRuns } from './memory-runs.ts'
+import { memoryTokens } from './memory-tokens.ts'
 
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {
@@ -20,14 +21,13 @@ export interface MemoryStoreOptions {
 const CHECKS: Checks<MemoryStoreOptions> = { clock: has('now') }
 
 /**
- * Keeps everything in this process: for development, tests and data that may be lost.
+ * Keeps all data in this process: for development, tests and data that may be lost.
  *
- * A restart loses all data, including accepted deliveries that are not sent yet. Memory use grows with the data. Otherwise it keeps every
- * promise of the ports.
- *
+ * A restart loses all data, including accepted deliveries that are not sent yet. Memory use grows with the data. It keeps every other
+ * guarantee of the ports.
  * @throws {SallyportError} `option_invalid`, with all problems of the options.
  */
-export function memoryStore(options: MemoryStoreOptions = {}): DispatchStore & RunStore {
+export function memoryStore(options: MemoryStoreOptions = {}): DispatchStore & RunStore & TokenStore {
   const { clock = { now: () => Date.now() } } = readOptions('memoryStore', options, CHECKS)
-  return { ...memoryDispatches(clock), ...memoryRuns(clock) }
+  return { ...memoryDispatches(clock), ...memoryRuns(clock), ...memoryTokens(clock) }
 }

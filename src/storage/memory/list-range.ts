@@ -1,15 +1,14 @@
 import type { SortedList } from './sorted-list.ts'
 
-/** Rows that one page looks at. A filter that few rows match ends its page early instead of blocking the event loop. */
+/** Rows read for one page. A filter with few matches ends its page early, so that it does not block the event loop. */
 export const MAX_SCANNED = 10_000
 
-/** Order of a row in lists: by creation time, then by the order in which the store got it. */
+/** Order of a row in lists: creation time, then order of insertion. */
 export interface ListPosition {
   readonly at: number
   readonly sequence: number
 }
 
-/** A part of a list. */
 export interface ListRange {
   readonly since?: number | undefined
   readonly until?: number | undefined
@@ -20,12 +19,12 @@ export function isListedBelow(one: ListPosition, other: ListPosition): boolean {
   return one.at < other.at || (one.at === other.at && one.sequence < other.sequence)
 }
 
-/** Cursor for keyset pagination: the position of the last row of a page. It stays right while rows are added and removed. */
+/** Cursor for keyset pagination: the position of the last row. It stays valid while rows are added and removed. */
 export function cursorAt({ at, sequence }: ListPosition): string {
   return `${at} ${sequence}`
 }
 
-/** The rows of a list after its cursor. An unknown cursor starts from the beginning. */
+/** Rows of a list after its cursor. An unknown cursor starts from the beginning. */
 export function* readRange<T>(
   list: SortedList<T>,
   positionOf: (row: T) => ListPosition,

@@ -19,19 +19,17 @@ import { dispatchIndexes, openDigests } from './dispatch-indexes.ts'
 import { type Expiring, expiringMap, memoryCounters } from './expiring-map.ts'
 import { receiverQueues } from './receiver-queues.ts'
 
-/** The stored answer of an idempotency key. */
 interface Answered extends Expiring {
   readonly fingerprint: string
   readonly answer: DispatchAnswer
 }
 
-/** The dispatches of a memory store. Every method completes in one turn of the event loop, so methods never interleave. */
+/** Dispatches of a memory store. Every method completes in one turn of the event loop, so methods never interleave. */
 export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
   const dispatches = dispatchIndexes()
   const answered = expiringMap<Answered>()
-  const queues = receiverQueues<DeliveryRow>()
-  const digests = openDigests()
-  /** Leased deliveries by id. */
+  const queues = receiverQueues<DeliveryRow>(({ dispatch }) => dispatch.head.tenant)
+  const digests = openDigests(clock)
   const leases = new Map<string, DeliveryRow>()
   let fences = 0
   const index: DeliveryIndex = {

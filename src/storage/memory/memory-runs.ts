@@ -2,30 +2,25 @@ import { dayOf } from '../../model/day.ts'
 import { copyJson } from '../../model/json.ts'
 import type { RunFailure } from '../../model/run.ts'
 import { facetsOf } from '../../model/run-facets.ts'
-import { MAX_RUNS_ABOVE } from '../../model/run-tree-limit.ts'
+import { MAX_ANCESTORS } from '../../model/run-tree-limit.ts'
 import { addSpend, addTotals, noSpend, noTotals } from '../../model/totals.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type {
   MergeDecision,
+  MergeKey,
   MergeSnapshot,
   RemovalQuery,
   RunAncestor,
-  RunKey,
   RunStore,
   StoredRun,
   StoredSession,
   TotalsChanges,
 } from '../../ports/run-store.ts'
-import { applyDecision } from '../rules/run-rules.ts'
+import { applyDecision, countedParent, isOfUser, parentsOf, removeUser } from '../rules/run-rules.ts'
 import { mapEntry, type RunRow, runIndexes, type SessionEntry, type TenantIndexes } from './run-indexes.ts'
 import { runPage } from './run-pages.ts'
 
-/**
- * The runs of a memory store.
- *
- * Every method reads, decides and writes in one turn of the event loop, so methods never interleave. A stored run is replaced, never
- * changed, so that states may share parts. Sessions and sums are changed in place.
- */
+/** Every method completes in one turn of the event loop, so methods never interleave. Stored runs are replaced, never changed. */
 export function memoryRuns(clock: Pick<Clock, 'now'>): RunStore {
   const runs = runIndexes()
   const indexesOf = (tenant: string): TenantIndexes | undefined => runs.byTenant.get(tenant)
@@ -40,12 +35,12 @@ export function memoryRuns(clock: Pick<Clock, 'now'>): RunStore {
       const { tenant, sessionId, runId } = key
       let indexes = indexesOf(tenant)
       let entry = indexes?.sessions.get(sessionId)
-      const row = indexes?.byId.get(runId)
+      const row = entry?.byId.get(runId)
       const decision = decide({
         run: row?.run,
         session: entry?.session,
         descendants: entry?.descendants.get(runId),
-        ancestors: runAncestors(key, row?.run, indexes, entry),
+        ...runAncestors(key, row?.run, entry),
       })
 
       const now = clock.now()
@@ -61,8 +56,8 @@ export function memoryRuns(clock: Pick<Clock, 'now'>): RunStore {
       return { result: decision.result, run }
     },
 
-    async findRun(tenant, runId) {
-      return copyJson(indexesOf(tenant)?.byId.get(runId)?.run)
+    async findRun({ tenant, sessionId, runId }) {
+      return copyJson(indexesOf(tenant)?.sessions.get(sessionId)?.byId.get(runId)?.run)
     },
 
     async listRuns(query) {
@@ -98,9 +93,9 @@ export function memoryRuns(clock: Pick<Clock, 'now'>): RunStore {
       const indexes = indexesOf(tenant)
       if (!indexes) return 0
       if ('userId' in of) {
-        const rows = [...indexes.rows.up()].filter(({ run }) => facetsOf(run.state).userId === of.userId)
+        const rows = [...indexes.rows.up()].filter((row) => isOf(of.userId, row))
         eraseSpend(indexes, of.userId)
-        eraseFailures(indexes, of.userId, new Set(rows.map(({ run }) => run.state.runId)))
+        eraseFailures(indexes, of.userId)
         return removeAll(indexes, rows)
       }
       const rows = [...(indexes.sessions.get(of.sessionId)?.rows.up() ?? [])]
@@ -112,24 +107,26 @@ export function memoryRuns(clock: Pick<Clock, 'now'>): RunStore {
 
 const NO_ANCESTORS: MergeSnapshot['ancestors'] = []
 
-/** The ancestors of a run within its session, up to the top run. */
 function runAncestors(
-  key: RunKey,
+  key: MergeKey,
   run: StoredRun | undefined,
-  indexes: TenantIndexes | undefined,
   entry: SessionEntry | undefined,
-): MergeSnapshot['ancestors'] {
-  let runId = run?.state.parentRunId ?? key.parentRunId
-  if (runId === undefined || run?.derived.top) return NO_ANCESTORS
+): Pick<MergeSnapshot, 'ancestors' | 'newAncestors'> {
+  const { counted, named } = parentsOf(run, key)
+  const ancestors = counted === undefined ? NO_ANCESTORS : ancestorsFrom(counted, entry)
+  return named === undefined ? { ancestors } : { ancestors, newAncestors: ancestorsFrom(named, entry) }
+}
+
+function ancestorsFrom(parent: string, entry: SessionEntry | undefined): MergeSnapshot['ancestors'] {
+  let runId: string | undefined = parent
   const ancestors: RunAncestor[] = []
   const visited = new Set<string>()
-  while (runId !== undefined && ancestors.length < MAX_RUNS_ABOVE && !visited.has(runId)) {
+  while (runId !== undefined && ancestors.length < MAX_ANCESTORS && !visited.has(runId)) {
     visited.add(runId)
-    const row: RunRow | undefined = indexes?.byId.get(runId)
-    const ancestor: StoredRun | undefined = row !== undefined && row.entry === entry ? row.run : undefined
+    const ancestor: StoredRun | undefined = entry?.byId.get(runId)?.run
     const descendants = entry?.descendants.get(runId)
     ancestors.push({ runId, ...(ancestor && { run: ancestor }), ...(descendants && { descendants }) })
-    runId = ancestor?.derived.top ? undefined : ancestor?.state.parentRunId
+    runId = ancestor && countedParent(ancestor)
   }
   return ancestors
 }
@@ -155,7 +152,6 @@ function addUserSpend({ spend }: TenantIndexes, users: TotalsChanges['users'], n
   }
 }
 
-/** The runs of a tenant that a removal removes, by status: those first that changed longest ago. */
 function removableRows(
   { byAge }: TenantIndexes,
   { status, unchangedForMs }: RemovalQuery,
@@ -171,18 +167,22 @@ function removableRows(
   return found
 }
 
-/** Removes a user's spend, also from the totals of descendants. */
 function eraseSpend({ spend, sessions }: TenantIndexes, userId: string): void {
   spend.delete(userId)
-  for (const { descendants } of sessions.values())
-    for (const { users } of descendants.values()) Reflect.deleteProperty(users, userId)
+  for (const { descendants } of sessions.values()) for (const totals of descendants.values()) removeUser(totals, userId)
 }
 
-/** Removes the failures of these runs and of the user: a run may have been removed before. */
-function eraseFailures({ sessions }: TenantIndexes, userId: string, runIds: ReadonlySet<string>): void {
-  const isErased = (failure: RunFailure): boolean => failure.userId === userId || runIds.has(failure.runId)
-  for (const { session } of sessions.values())
+/** Call it before the runs are removed. Also compares the user: a run of the user may have been removed earlier. */
+function eraseFailures({ sessions }: TenantIndexes, userId: string): void {
+  for (const { session, byId } of sessions.values()) {
+    const isErased = (failure: RunFailure): boolean =>
+      isOfUser(failure, userId) || isOf(userId, byId.get(failure.runId))
     if (session.failures.some(isErased)) session.failures = session.failures.filter((failure) => !isErased(failure))
+  }
+}
+
+function isOf(userId: string, row: RunRow | undefined): boolean {
+  return row !== undefined && isOfUser(facetsOf(row.run.state), userId)
 }
 
 /** A copy of a session. Its totals are shared, not copied. */

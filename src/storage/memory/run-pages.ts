@@ -7,12 +7,11 @@ import { cursorAt, isListedBelow, type ListRange, MAX_SCANNED, readRange } from 
 import { type FacetName, type RunIndexes, type RunRow, runsBy } from './run-indexes.ts'
 import type { SortedList } from './sorted-list.ts'
 
-/** One page of runs, in the order of their creation. */
 export function runPage(indexes: RunIndexes, query: RunQuery, now: number): Page<StoredRun> {
   const items: StoredRun[] = []
   let scanned = 0
   let last: string | undefined = query.cursor
-  // If the clock went back, lists are not in the order of `createdAt`: read all of a list.
+  // Lists are not in the order of `createdAt` if the clock went back: read the whole list.
   const range = indexes.isInOrder ? query : { cursor: query.cursor }
   for (const row of readMerged(listsFor(indexes, query), query.first ?? 'oldest', range)) {
     if (fits(row.run, query, now)) {
@@ -27,7 +26,7 @@ export function runPage(indexes: RunIndexes, query: RunQuery, now: number): Page
 
 type List = SortedList<RunRow>
 
-/** Disjoint lists that contain all matches, usually the shortest. */
+/** Disjoint lists that together contain all matches, usually the shortest ones. */
 function listsFor({ byTenant, all, open, pending }: RunIndexes, query: RunQuery): readonly List[] {
   const { tenant, sessionId, status, userId, tag, model, provider } = query
   if (query.pending) return [pending]
@@ -49,7 +48,6 @@ function listsFor({ byTenant, all, open, pending }: RunIndexes, query: RunQuery)
   return status === undefined ? [indexes.rows] : by('status', status)
 }
 
-/** Merges the rows of several lists into one order. */
 function* readMerged(
   lists: readonly List[],
   first: 'oldest' | 'newest',

@@ -15,36 +15,38 @@ import {
 /** The final status of a delivery. */
 export type EndedDelivery = 'sent' | 'failed' | 'skipped' | 'cancelled' | 'expired'
 
-/** Keeps a store's indexes of deliveries up to date. Implemented by the store, called by {@link Transitions}. */
+/** A store's indexes of deliveries. The store implements it; {@link Transitions} calls it. */
 export interface DeliveryIndex {
-  /** Sets `wakeAt`: the due time, or the end of the lease. `slot` becomes 0 or more. */
+  /** Sets `wakeAt` to the due time or the end of the lease, and `slot` to 0 or more. */
   schedule(row: DeliveryRow, wakeAt: number): void
-  /** The delivery waits for no time any more. `slot` becomes -1. */
+  /** Sets `slot` to -1: the delivery waits for no time. */
   unschedule(row: DeliveryRow): void
-  /** The status, lease or digest of the delivery has changed. */
+  /** Called after the status, lease or digest of the delivery has changed. */
   update(row: DeliveryRow): void
-  /** The digest delivery that this delivery joins: the open one that opened first. */
+  /** The open digest that this delivery joins: the one that opened first. */
   openDigest(row: DeliveryRow, now: number): DeliveryRow | undefined
 }
 
-/** State transitions of deliveries. Each changes the row and the store's {@link DeliveryIndex}. */
+/** State transitions of deliveries. Each changes the row and the {@link DeliveryIndex}. */
 export interface Transitions {
-  /** Queues a delivery until `dueAt` and ends its lease. A delivery whose cancellation was requested is cancelled instead. */
-  queue(row: DeliveryRow, dueAt: number): void
+  /** Queues a delivery until `dueAt` and ends its lease. Cancels it instead if a cancellation was requested. */
+  queue(row: DeliveryRow, dueAt: number, reason?: DeliveryReason): void
   /** Makes a delivery `sending` under a fencing token. It is due again when the lease expires. */
   lease(row: DeliveryRow, fence: string, until: number): void
-  /** Holds a delivery until the channel before it fails. */
+  /** Holds a delivery until the preceding channel fails. */
   hold(row: DeliveryRow): void
   end(row: DeliveryRow, to: EndedDelivery, reason?: DeliveryReason): void
   /**
-   * Cancels a delivery for one of its dispatches. Returns the row that is `cancelled` now, if any. From an unrendered digest it removes
-   * only the events of that dispatch, into a row of their own. A delivery that is `sending`, or rendered for other dispatches too, keeps
-   * the request.
+   * Cancels a delivery for one of its dispatches. Returns the row that is now `cancelled`, if any. Removes only the events of that
+   * dispatch from an unrendered digest, into a new row. Keeps the request if the delivery is `sending` or rendered for other dispatches
+   * too.
    */
   cancel(row: DeliveryRow, dispatch: DispatchRow): DeliveryRow | undefined
-  /** Counts one dispatch for a quota. Returns `false` and counts nothing if the quota is spent. */
-  spend(tenant: string, quota: SendLimit | undefined, now: number): boolean
-  /** Counts the limits of a delivery and queues it. Returns `false` if a limit is spent: the delivery is `skipped` as `throttled`. */
+  /** Counts one dispatch for all quotas. Returns `false` and counts nothing if one is spent. */
+  spend(tenant: string, quotas: readonly SendLimit[] | undefined, now: number): boolean
+  /**
+   * Counts the limits of a delivery and queues it. Returns `false` if a limit is spent: the delivery is then `skipped` as `throttled`.
+   */
   admit(row: DeliveryRow, dueAt: number, now: number): boolean
   /** Queues the first held delivery whose limits are not spent. Returns all changes. */
   promote(dispatch: DispatchRow, dueAt: number, now: number): DeliveryChange[]
@@ -52,7 +54,7 @@ export interface Transitions {
   endHeld(dispatch: DispatchRow, to: EndedDelivery, reason?: DeliveryReason): DeliveryChange[]
 }
 
-/** Transitions over a store's index of deliveries and its rate limits. */
+/** Transitions over a store's delivery index and rate limits. */
 export function deliveryTransitions(index: DeliveryIndex, limits: SendLimits): Transitions {
   function setStatus(row: DeliveryRow, status: DeliveryStatus, reason?: DeliveryReason, fence?: string): void {
     row.status = status
@@ -62,9 +64,9 @@ export function deliveryTransitions(index: DeliveryIndex, limits: SendLimits): T
   }
 
   const transitions: Transitions = {
-    queue(row, dueAt) {
+    queue(row, dueAt, reason) {
       index.schedule(row, dueAt)
-      setStatus(row, 'queued')
+      setStatus(row, 'queued', reason)
       row.cancelledBy?.forEach((dispatch) => void transitions.cancel(row, dispatch))
     },
     lease(row, fence, until) {
@@ -99,7 +101,7 @@ export function deliveryTransitions(index: DeliveryIndex, limits: SendLimits): T
       transitions.end(row, 'cancelled')
       return row
     },
-    spend: (tenant, quota, now) => !quota || limits.take(tenant, [quota], now),
+    spend: (tenant, quotas, now) => !quotas || limits.take(tenant, quotas, now),
     admit(row, dueAt, now) {
       const fits = !row.limits || limits.take(row.dispatch.head.tenant, row.limits, now)
       if (fits) transitions.queue(row, dueAt)
@@ -126,7 +128,6 @@ export function deliveryTransitions(index: DeliveryIndex, limits: SendLimits): T
   return transitions
 }
 
-/** Whether a delivery with this status may still be sent. */
 export function isOpenDelivery(status: DeliveryStatus): boolean {
   return status === 'queued' || status === 'sending' || status === 'held'
 }
@@ -140,13 +141,14 @@ function isCancelledByAll(row: DeliveryRow): boolean {
   return true
 }
 
-/** The row that a dispatch keeps when it leaves a digest: `cancelled`, with its own events. */
+/** The row of a dispatch that leaves a digest: `cancelled`, with its own events. */
 function cancelledPart(row: DeliveryRow, digest: DigestRow, dispatch: DispatchRow): DeliveryRow {
   return {
     ...row,
     slot: -1,
     dispatch,
     status: 'cancelled',
+    reason: undefined,
     attemptLog: copyJson(row.attemptLog),
     digest: { ...digest, events: digest.events.filter((event) => event.dispatch === dispatch) },
   }
@@ -156,10 +158,9 @@ const ALONE: Settled = Object.freeze({ live: true, others: Object.freeze([]) })
 const CANCELLED: Settled = Object.freeze({ live: true, others: Object.freeze([]), cancelled: true })
 
 /**
- * Ends the lease of a delivery. Held deliveries of its dispatches are then queued or skipped.
- *
- * @param now The store's clock. If the store knows the time only within bounds: the lower bound.
- * @param latest The upper bound: the end of the attempt, unless the next attempt is due at once. Default: `now`.
+ * Ends the lease of a delivery, then queues or skips held deliveries of its dispatches.
+ * @param now The store's clock; its lower bound if the time is known only within bounds.
+ * @param latest Upper bound of the clock: the end of the attempt, unless the next attempt is due at once. Default: `now`.
  */
 export function settleDelivery(
   row: DeliveryRow,
@@ -173,7 +174,7 @@ export function settleDelivery(
   else takeBackAttempt(row)
   if (settlement.to === 'queued') {
     if (settlement.content) row.content = copyJson(settlement.content)
-    transitions.queue(row, now + settlement.delayMs)
+    transitions.queue(row, now + settlement.delayMs, settlement.reason)
     return row.status === 'cancelled' ? CANCELLED : ALONE
   }
   const sent = settlement.to === 'sent'
@@ -189,10 +190,10 @@ export function settleDelivery(
   return others.length > 0 ? { live: true, others } : ALONE
 }
 
-/** An expired delivery, as a claim reports it. */
+/** An expired delivery as a claim reports it. */
 export type Expired = Claims['expired'][number]
 
-/** Ends a delivery that is past its expiry, and the held deliveries of its dispatches. Returns all of them. */
+/** Ends an expired delivery and the held deliveries of its dispatches. Returns all of them. */
 export function expireDelivery(row: DeliveryRow, transitions: Transitions): Expired[] {
   transitions.end(row, 'expired')
   const expired: Expired[] = [{ ...changeOf(row), dispatch: { ...row.dispatch.head } }]
@@ -207,27 +208,27 @@ export function expireDelivery(row: DeliveryRow, transitions: Transitions): Expi
 export interface Counter {
   readonly tenant: string
   readonly name: string
-  /** The newest `max` times, oldest first. They suffice for an exact sliding window. */
+  /** The newest `max` times, oldest first: enough for an exact sliding window. */
   readonly times: number[]
   max: number
   windowMs: number
 }
 
-/** A store's counters. */
+/** Counters that a store keeps. */
 export interface Counters {
-  /** The counter of a name. A counter whose window has passed may be missing. */
+  /** The counter of a name. May be missing once its window has passed. */
   find(tenant: string, name: string, now: number): Counter | undefined
   /** Keeps a new or changed counter until its window has passed. */
   keep(counter: Counter, now: number): void
 }
 
-/** Exact sliding-window rate limits: at most `max` in any window. */
+/** Exact sliding-window rate limits. */
 export interface SendLimits {
   /** Counts one for each limit. Returns `false` and counts nothing if any limit is spent. */
   take(tenant: string, limits: readonly SendLimit[], now: number): boolean
 }
 
-/** Rate limits over a store's counters. */
+/** Rate limits over a store's counters: at most `max` in any window. */
 export function sendLimits(counters: Counters): SendLimits {
   return {
     take(tenant, limits, now) {

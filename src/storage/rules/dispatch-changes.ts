@@ -6,24 +6,21 @@ import type { Replannable } from '../../ports/plan-source.ts'
 import { type DeliveryIndex, isOpenDelivery, type Transitions } from './delivery-transitions.ts'
 import { changeOf, type DeliveryRow, type DispatchRow, deliveryRows, dispatchRow } from './dispatch-rows.ts'
 
-/** Makes the rows of a new dispatch and admits the `queued` ones. Returns `undefined` and changes nothing if the quota is spent. */
+/** Creates the rows of a new dispatch and admits the `queued` ones. Returns `undefined` and changes nothing if a quota is spent. */
 export function acceptDispatch(
-  { dispatch: given, expiresInMs, quota }: Acceptance,
+  { dispatch: given, expiresInMs, quotas }: Acceptance,
   now: number,
   index: DeliveryIndex,
   transitions: Transitions,
 ): DispatchRow | undefined {
-  if (!transitions.spend(given.tenant, quota, now)) return undefined
+  if (!transitions.spend(given.tenant, quotas, now)) return undefined
   const dispatch = dispatchRow(given, expiresInMs, now)
   const queued = dispatch.deliveries.filter(({ status }) => status === 'queued')
   admitDeliveries(dispatch, queued, now, index, transitions)
   return dispatch
 }
 
-/**
- * Lets deliveries join open digests; the others are queued or throttled. With the route `first`, the fallback of a throttled delivery
- * is due at the time of the throttled one.
- */
+/** Adds deliveries to open digests and admits the others. With the route `first`, a fallback is due like its throttled delivery. */
 function admitDeliveries(
   dispatch: DispatchRow,
   rows: readonly DeliveryRow[],
@@ -56,12 +53,11 @@ export function cancelDispatch(dispatch: DispatchRow, transitions: Transitions):
 
 const SENT_OR_OPEN: readonly DeliveryStatus[] = ['sent', 'queued', 'sending', 'held']
 
-/** Whether a dispatch with the route `first` needs no other delivery: one is sent or may still be sent. */
 function isFirstRouteServed({ head, deliveries }: DispatchRow): boolean {
   return head.route === 'first' && deliveries.some(({ status }) => SENT_OR_OPEN.includes(status))
 }
 
-/** Queues failed and expired deliveries again and drops requests to cancel them. Counts only limits that are not counted yet. */
+/** Queues failed and expired deliveries again and drops their cancellation requests. Counts only limits that are not counted yet. */
 export function requeueDispatch(
   dispatch: DispatchRow,
   options: RetryRequest,
@@ -74,7 +70,6 @@ export function requeueDispatch(
   return retried.map(changeOf)
 }
 
-/** Queues the deliveries that can be retried, or holds them with the route `first`. Returns them. */
 function retryDeliveries(
   { head, deliveries }: DispatchRow,
   { channel, expiresInMs }: RetryRequest,
@@ -97,7 +92,7 @@ function isRetriable({ status, address, content, digest }: DeliveryRow): boolean
   return address !== undefined && (content !== undefined || digest !== undefined)
 }
 
-/** New deliveries in place of those that failed in host code. */
+/** New deliveries that replace those that failed in host code. */
 export interface Replan extends RetryRequest {
   /** Version of the plan that was read. */
   readonly version: number
@@ -114,8 +109,8 @@ export function readReplannable(dispatch: DispatchRow, now: number): Replannable
 }
 
 /**
- * Replaces the deliveries that failed in host code by planned ones and retries the others. Returns the changes. Returns `undefined`
- * and changes nothing if the plan has another version, or a planned delivery replaces none.
+ * Replaces deliveries that failed in host code by planned ones and retries the others. Returns the changes. Returns `undefined` and
+ * changes nothing if the plan has another version or a planned delivery replaces none.
  */
 export function replanDispatch(
   dispatch: DispatchRow,
@@ -145,14 +140,14 @@ export function replanDispatch(
   return dispatch.deliveries.filter((_, at) => changed.has(at)).map(changeOf)
 }
 
-/** Deliveries that failed in host code before there was content to send. */
+/** Deliveries that failed in host code before they had content. */
 function hostCodeFailures({ deliveries }: DispatchRow): DeliveryRow[] {
   return deliveries.filter(({ status, reason, content, digest }) => {
     return status === 'failed' && isHostCodeReason(reason) && content === undefined && digest === undefined
   })
 }
 
-/** The rows that new deliveries replace, in the same order; `undefined` if one replaces none. */
+/** Rows that new deliveries replace, in the same order; `undefined` if one replaces none. */
 function replacedRows(dispatch: DispatchRow, deliveries: readonly NewDelivery[]): readonly DeliveryRow[] | undefined {
   const failed = hostCodeFailures(dispatch)
   const rows = deliveries.flatMap(({ deliveryId, channel }) => {
@@ -162,8 +157,8 @@ function replacedRows(dispatch: DispatchRow, deliveries: readonly NewDelivery[])
 }
 
 /**
- * Writes a planned row over the failed one, which stays the same object. A planned `queued` row is held until it is admitted, so that
- * it does not join its own digest. With the route `first` it may wait for others: `deferred` asks the policy again when it is sent.
+ * Writes a planned row over the failed one and keeps the object. A planned `queued` row is held until it is admitted, so that it does not
+ * join its own digest. With the route `first` it may wait for other channels: `deferred` makes the policy decide again when it is sent.
  */
 function replaceRow(row: DeliveryRow, planned: DeliveryRow): DeliveryRow {
   const isWaiting = planned.status === 'queued' || planned.status === 'held'

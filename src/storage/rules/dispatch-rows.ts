@@ -19,12 +19,12 @@ import type { ClaimedDelivery, DeliveryChange, NewDelivery, NewDispatch } from '
 import type { PlanSource } from '../../ports/plan-source.ts'
 import { compoundKey } from './compound-key.ts'
 
-/** A dispatch in memory, as the delivery rules change it. */
+/** A dispatch in memory. The delivery rules change it. */
 export interface DispatchRow {
   readonly head: DispatchHead
-  /** Order of acceptance within a store; 0 in a store that does not need it. */
+  /** Order of acceptance within a store; 0 if the store does not need it. */
   sequence: number
-  /** The status under which its store lists it; absent: no list contains it. */
+  /** Status under which its store lists it; absent: not listed. */
   listed?: DispatchStatus | undefined
   /** A delivery that joined a digest is replaced by the delivery of that digest, which several dispatches share. */
   deliveries: DeliveryRow[]
@@ -35,18 +35,18 @@ export interface DispatchRow {
 /** Input for planning a dispatch again. */
 export interface PlanRow {
   readonly source: PlanSource
-  /** 1 at first. Each replan adds 1. */
+  /** Starts at 1. Each replan adds 1. */
   readonly version: number
 }
 
-/** A delivery in memory, as the delivery rules change it. */
+/** A delivery in memory. The delivery rules change it. */
 export interface DeliveryRow {
   readonly deliveryId: string
   readonly channel: string
   readonly concurrencyKey: string | undefined
   /** Due time while `queued`; end of the lease while `sending`. */
   wakeAt: number
-  /** At least 0 while the delivery waits for `wakeAt`; -1: it waits for no time. The store may order by it. */
+  /** At least 0 while the delivery waits for `wakeAt`, otherwise -1. The store may order by it. */
   slot: number
   /** Its dispatch. For a digest: the dispatch of the oldest event. */
   dispatch: DispatchRow
@@ -61,7 +61,7 @@ export interface DeliveryRow {
   expiresAt: number
   /** Fencing token of the current lease. */
   fence: string | undefined
-  /** Dispatches that requested cancellation while the delivery could not be cancelled yet. */
+  /** Dispatches that requested cancellation while the delivery could not be cancelled. */
   cancelledBy: Set<DispatchRow> | undefined
   readonly address: string | undefined
   content: Content | undefined
@@ -74,9 +74,9 @@ export interface DeliveryRow {
   providerMessageId: string | undefined
 }
 
-/** A digest in memory, as the delivery rules change it. */
+/** A digest in memory. The delivery rules change it. */
 export interface DigestRow extends Omit<Digest, 'events'> {
-  /** Order in which digests opened; 0: not open yet. */
+  /** When it first opened; 0: not open yet. */
   opened: number
   /** Oldest first, at least one. */
   events: DigestEvent[]
@@ -95,7 +95,6 @@ export type AttemptRow = { -readonly [K in keyof Attempt]: Attempt[K] }
 
 /**
  * Rows of a new dispatch. They share no objects with it.
- *
  * @param now The store's clock, not the host's.
  */
 export function dispatchRow(
@@ -110,7 +109,7 @@ export function dispatchRow(
   return dispatch
 }
 
-/** Rows of new deliveries of a dispatch. A held delivery counts its expiry from the latest due time of the queued ones. */
+/** Rows of new deliveries. A held delivery counts its expiry from the latest due time of the queued ones. */
 export function deliveryRows(
   deliveries: readonly NewDelivery[],
   dispatch: DispatchRow,
@@ -171,7 +170,6 @@ export function ownersOf({ digest, dispatch }: DeliveryRow): Iterable<DispatchRo
   return digest ? new Set(digest.events.map((event) => event.dispatch)) : [dispatch]
 }
 
-/** The status of a dispatch, from its deliveries as they are now. */
 export function currentStatus({ head, deliveries }: DispatchRow): DispatchStatus {
   return statusOfDispatch(
     deliveries.map(({ status }) => status),
@@ -179,7 +177,7 @@ export function currentStatus({ head, deliveries }: DispatchRow): DispatchStatus
   )
 }
 
-/** Key of the digests that an event can join. It contains the address: events for one address are not sent to another. */
+/** Key of the digests that an event can join. It contains the address, so that events for one address are not sent to another. */
 export function digestKey({ dispatch: { head }, channel, address = '' }: DeliveryRow, { key }: DigestRow): string {
   return compoundKey(head.tenant, channel, key, head.eventType, head.recipient, address)
 }
@@ -189,7 +187,13 @@ export function isOpenDigest({ status, content, digest }: DeliveryRow): boolean 
   return digest !== undefined && status === 'queued' && !content && digest.events.length < digest.max
 }
 
-/** Number of ended attempts that a delivery keeps. */
+/** Whether an event that both open digests may take joins this one: it opened first, or has the lesser id. */
+export function openedBefore(one: DeliveryRow, other: DeliveryRow): boolean {
+  const before = (one.digest?.opened ?? 0) - (other.digest?.opened ?? 0)
+  return before < 0 || (before === 0 && one.deliveryId < other.deliveryId)
+}
+
+/** Ended attempts kept per delivery. */
 const MAX_ATTEMPTS_KEPT = 50
 
 /** Counts and records an attempt that starts now. */
@@ -213,7 +217,6 @@ export function endAttempt(row: DeliveryRow, end: AttemptEnd, endedAt: number): 
   if (row.attemptLog.length > MAX_ATTEMPTS_KEPT) row.attemptLog.shift()
 }
 
-/** Undoes `beginAttempt`. */
 export function takeBackAttempt(row: DeliveryRow): void {
   row.attempts -= 1
   row.attemptLog?.pop()
@@ -224,7 +227,7 @@ export function readDispatch({ head, deliveries }: DispatchRow): Dispatch {
   return { deliveries: deliveries.map(readDelivery), ...head }
 }
 
-/** Sets optional members one by one: this runs for every delivery, and conditional spreads take several times as long. */
+/** Sets optional members one by one: conditional spreads are slower, and this runs for every delivery. */
 function readDelivery(row: DeliveryRow): Delivery {
   const { deliveryId, channel, status, attempts } = row
   const attemptLog = row.attemptLog?.map(copyAttempt) ?? []
@@ -243,9 +246,8 @@ function readDelivery(row: DeliveryRow): Delivery {
 }
 
 /**
- * A newly leased delivery, as its worker gets it.
- *
- * @param wasSending The lease before this one expired without a settlement.
+ * A newly leased delivery for its worker.
+ * @param wasSending The previous lease expired without a settlement.
  */
 export function claimedDelivery(row: DeliveryRow, fence: string, now: number, wasSending = false): ClaimedDelivery {
   const { deliveryId, channel, address = '', attempts, attemptLog, dispatch } = row
@@ -269,7 +271,6 @@ export function claimedDelivery(row: DeliveryRow, fence: string, now: number, wa
   return claimed
 }
 
-/** The change of a delivery, as stores report it. */
 export function changeOf({ deliveryId, channel, status, reason, attempts }: DeliveryRow): DeliveryChange {
   return { deliveryId, channel, status, ...(reason !== undefined && { reason }), attempts }
 }

@@ -1,11 +1,10 @@
 /**
- * The rules of deliveries and the arithmetic of sums as pure functions, for a store of your own.
- *
+ * Rules of deliveries and arithmetic of sums as pure functions, for a store of your own.
  * @module sallyport/storage/rules
  */
 export { dayOf } from '../../model/day.ts'
 export { statusOfDispatch } from '../../model/dispatch.ts'
-export { MAX_RUNS_ABOVE } from '../../model/run-tree-limit.ts'
+export { MAX_ANCESTORS } from '../../model/run-tree-limit.ts'
 export { addSpend, addTotals, noSpend, noTotals } from '../../model/totals.ts'
 export {
   type Counter,
@@ -41,7 +40,9 @@ export {
   digestKey,
   dispatchRow,
   isOpenDigest,
+  openedBefore,
   ownersOf,
   type PlanRow,
   readDispatch,
 } from './dispatch-rows.ts'
+export { countedParent, isOfUser, parentsOf, removeUser } from './run-rules.ts'

@@ -1,6 +1,5 @@
 /**
- * A store in SQLite, PostgreSQL, MySQL or MariaDB, over the Kysely instance that the host has.
- *
+ * A store in SQLite, PostgreSQL, MySQL or MariaDB, over the host's Kysely instance.
  * @module sallyport/storage/sql
  */
 import { SallyportError } from '../../errors.ts'
@@ -9,6 +8,7 @@ import { type Check, type Checks, readOptions, required } from '../../options/re
 import type { Clock } from '../../ports/clock.ts'
 import type { DispatchStore } from '../../ports/dispatch-store.ts'
 import type { RunStore } from '../../ports/run-store.ts'
+import type { TokenStore } from '../../ports/token-store.ts'
 import { type Database, type HostKysely, type HostTransaction, openDatabase } from './connection/database.ts'
 import { DIALECTS, type DialectName } from './connection/dialects.ts'
 import { checkReadiness } from './connection/readiness.ts'
@@ -17,25 +17,26 @@ import { sqlDispatches } from './dispatches/sql-dispatches.ts'
 import { sqlRuns } from './runs/sql-runs.ts'
 import { migrate } from './schema/migrate.ts'
 import { migrationsFor, type SqlMigration } from './schema/migrations.ts'
+import { sqlTokens } from './tokens/sql-tokens.ts'
 
 export type { DialectName, HostKysely, HostTransaction, SqlMigration }
 
-/** Options of `sqlStore()`. */
+/** Options of {@link sqlStore}. */
 export interface SqlStoreOptions {
-  /** The host's own instance, of any tables. Its plugins have no effect on the store. */
+  /** The host's instance, of any tables. Its plugins have no effect on the store. */
   readonly db: HostKysely
   /** The database: SQLite 3.38, PostgreSQL 12, MySQL 8.0.17, MariaDB 10.6, or newer. `ready()` checks it. */
   readonly dialect: DialectName
-  /** The prefix of all table names: letters, digits and underscores, 30 at most. Default: `sallyport_`. */
+  /** Prefix of all table names: letters, digits and underscores, at most 30. Default: `sallyport_`. */
   readonly prefix?: string
   /**
-   * The limit for one statement in milliseconds; after it the store counts as unavailable. An event, a settlement or a merge waits
-   * at most as long to begin, and as long again to be done. 10 to 600,000. Default: 900.
+   * Limit for one statement in milliseconds; then the store counts as unavailable. An event, a settlement or a merge waits at most this
+   * long to begin, and as long again to complete. 10 to 600,000. Default: 900.
    */
   readonly timeoutMs?: number
   /**
-   * With `postgresql`: the channel of the host's `postgresQueue()`, `sallyport_due` if it has no other. The commit of a transaction
-   * that accepted an event then wakes its workers. Default: they find the event when they next look.
+   * With `postgresql`: the channel of the host's `postgresQueue()`, `sallyport_due` unless it was changed. The commit of a transaction
+   * that accepted an event then wakes its workers. Default: workers find the event when they next look.
    */
   readonly notify?: string
   /** For tests: the clock that decides when a delivery is due. Default: the database's clock, which all processes share. */
@@ -70,41 +71,37 @@ const STORE: Checks<SqlStoreOptions> = {
 }
 
 /** A store in a host's database. */
-export interface SqlStore extends DispatchStore, RunStore {
+export interface SqlStore extends DispatchStore, RunStore, TokenStore {
   /**
-   * Makes the tables, or brings them up to date: await it before the host listens. It is quick when nothing is to be done, and
-   * several processes may call it at once. `timeoutMs` does not limit it.
-   *
-   * @throws {SallyportError} `config_invalid`, as {@link ready} does; also if a newer version migrated the database, which is then
-   * left as it is. Errors of the driver while tables are made are thrown as they are: a missing privilege, for example.
+   * Creates or updates the tables. Await it before the host listens. It is quick if nothing is pending, and several processes may call it
+   * concurrently. `timeoutMs` does not limit it.
+   * @throws {SallyportError} `config_invalid`, as {@link ready}; also if a newer version migrated the database, which then stays
+   * unchanged. Errors of the driver while tables are created, such as a missing privilege, are thrown unchanged.
    */
   migrate(): Promise<void>
   /**
    * Resolves when the store can be used. It only reads.
-   *
-   * @throws {SallyportError} `config_invalid`, with the problem and the remedy: the database is not migrated, or a newer version
-   * migrated it; it cannot be reached, is of another kind than `dialect`, or too old.
+   * @throws {SallyportError} `config_invalid`, with the problem and the remedy: the database is not migrated, was migrated by a newer
+   * version, cannot be reached, is of another kind than `dialect`, or is too old.
    */
   ready(): Promise<void>
   /**
-   * A store within a transaction of the host's: an order and its notification are committed together, or not at all.
+   * A store within the host's transaction: an order and its notification are committed together, or not at all.
    *
-   * Make one call at a time. A refused or repeated event leaves the transaction as it was. When a call throws (`dispatch()` then
-   * answers 503 `store_unavailable`), the host must undo the transaction: the database may have done so already.
+   * Make one call at a time. A refused or repeated event leaves the transaction unchanged. When a call throws (`dispatch()` then answers
+   * 503 `store_unavailable`), the host must roll back the transaction: the database may already have done so.
    *
-   * On PostgreSQL at `repeatable read` or `serializable`, the store sees nothing that was committed since the transaction began. If
-   * it meets such a change (a key or a limit that others used meanwhile), it throws the database's error (`40001`, `23505`), and the
-   * host tries the whole transaction again. At `read committed` the store itself tries again.
-   *
+   * On PostgreSQL at `repeatable read` or `serializable`, the store does not see commits since the transaction began. On a conflict with
+   * such a commit (a key or a limit that was used concurrently), it throws the database's error (`40001`, `23505`), and the host retries
+   * the whole transaction. At `read committed` the store retries itself.
    * @throws {SallyportError} `option_invalid`, unless it is a transaction of Kysely.
    */
   within(transaction: HostTransaction): DispatchStore
 }
 
 /**
- * A store in the host's SQLite, PostgreSQL, MySQL or MariaDB, through Kysely. Any number of processes may share it. It asks the
- * database nothing before it is used: await `migrate()` or `ready()` first.
- *
+ * Keeps dispatches and runs in the host's SQLite, PostgreSQL, MySQL or MariaDB, through Kysely. Any number of processes may share it. It
+ * runs no query before it is used: await `migrate()` or `ready()` first.
  * @throws {SallyportError} `option_invalid`, with all problems of the options.
  */
 export function sqlStore(options: SqlStoreOptions): SqlStore {
@@ -114,6 +111,7 @@ export function sqlStore(options: SqlStoreOptions): SqlStore {
   return {
     ...explainingUnmigrated(sqlDispatches(database, { newFence, isAlone: false }), prefix),
     ...explainingUnmigrated(sqlRuns(database, { isAlone: false }), prefix),
+    ...explainingUnmigrated(sqlTokens(database), prefix),
     migrate: () => migrate(db.withoutPlugins(), openDatabase({ db, ...shared, timeoutMs: MIGRATING_MS })),
     ready: () => checkReadiness(database),
     within(transaction) {
@@ -128,9 +126,8 @@ export function sqlStore(options: SqlStoreOptions): SqlStore {
 }
 
 /**
- * The statements that `migrate()` runs on an empty database, in its order: for hosts with a migration tool of their own. Run each
- * migration once, in one transaction where the database allows that. Its last statement records it for `ready()` and `migrate()`.
- *
+ * The statements that `migrate()` runs on an empty database, in order: for hosts with their own migration tool. Run each migration once,
+ * in one transaction if the database allows it. Its last statement records it for `ready()` and `migrate()`.
  * @throws {SallyportError} `option_invalid`, with all problems of the options.
  */
 export function sqlStatements(options: Pick<SqlStoreOptions, 'dialect' | 'prefix'>): readonly SqlMigration[] {
@@ -140,13 +137,10 @@ export function sqlStatements(options: Pick<SqlStoreOptions, 'dialect' | 'prefix
 
 const PREFIX = 'sallyport_'
 
-/** Enough for a database that has to wake up first. */
+/** Long enough for a database that must start first. */
 const MIGRATING_MS = 60_000
 
-/**
- * The same store. A call that fails because a table, a column or a function is missing throws `config_invalid` with the remedy, and
- * the driver's error as its cause.
- */
+/** A call that fails because a table, column or function is missing throws `config_invalid` with the remedy and the cause. */
 function explainingUnmigrated<Store extends object>(store: Store, prefix: string): Store {
   const explained = Object.entries(store).map(([name, call]: [string, (...args: unknown[]) => Promise<unknown>]) => [
     name,
@@ -163,7 +157,7 @@ function explainingUnmigrated<Store extends object>(store: Store, prefix: string
   return Object.fromEntries(explained) as Store
 }
 
-/** Notifies the channel in the transaction: listeners hear it at commit, and never after a rollback. */
+/** Notifies the channel in the transaction: PostgreSQL sends it at commit, and never after a rollback. */
 function notifying(store: DispatchStore, channel: string, db: Database): DispatchStore {
   const notify = () => db.query('select pg_notify($1, $2)', [channel, ''])
   return {

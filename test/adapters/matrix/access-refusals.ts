@@ -7,7 +7,7 @@ function challenge(error?: string): Record<string, string> {
   return { 'www-authenticate': `Bearer realm="sallyport"${error ? `, error="${error}"` : ''}` }
 }
 
-/** Refused for who asks, or for what can be told of a body unread. */
+/** Requests refused for their caller, or for a body that was not interpreted. */
 export const ACCESS_REFUSALS: Readonly<Record<string, Row>> = {
   'no token': {
     path: DISPATCH,
@@ -55,7 +55,7 @@ export const ACCESS_REFUSALS: Readonly<Record<string, Row>> = {
   'a dry run that is neither true nor false': {
     path: `${DISPATCH}?dryRun=1`,
     body: EVENT,
-    answer: { status: 422, code: 'validation_failed' },
+    answer: { status: 400, code: 'query_invalid' },
   },
   'another media type': {
     path: DISPATCH,

@@ -37,7 +37,7 @@ function sallyport(): Sallyport {
 
 const of = (run: object, sessionId = 's1') => ({ sessionId, run })
 
-/** Posts, with the status and the faults that each is answered with. */
+/** Posts with their expected status and error pointers. */
 const ROWS: readonly (readonly [post: unknown, status: number, ...faults: string[]])[] = [
   [of({ runId: 'r1', status: 'completed', tags: ['a secret'] }), 201],
   [of({ runId: 'r8', counts: { steps: 3 } }), 201],
@@ -56,7 +56,7 @@ const ROWS: readonly (readonly [post: unknown, status: number, ...faults: string
   [of({ runId: 'r9', parentRunId: 'r1' }), 201],
 ]
 
-/** Many runs in one post, each of which is answered by itself. */
+/** Tests of batches: several runs in one request, each with its own result. */
 export function testBatches(host: Host): void {
   describe('batches', () => {
     const open: RunningHost[] = []
@@ -70,7 +70,7 @@ export function testBatches(host: Host): void {
     }
 
     it.each(host.parser === 'first' ? [false, true] : [false])(
-      'records a batch, each of its posts by itself; after the parser of the host: %s',
+      'A batch records each post by itself; host parser: %s',
       async (parser) => {
         const url = await start({ parser })
         const runs = ROWS.map(([post]) => post)
@@ -101,7 +101,7 @@ export function testBatches(host: Host): void {
       },
     )
 
-    it('refuses what is no batch as a whole', async () => {
+    it('A malformed batch is refused as a whole', async () => {
       const url = await start()
       for (const [body, pointer] of [
         [[], ''],
@@ -118,13 +118,13 @@ export function testBatches(host: Host): void {
       }
     })
 
-    test('are allowed by what allows a single post', async () => {
+    test('A batch is authorized like a single post', async () => {
       const endpoints = new FakeEndpoints()
       const operations: string[] = []
       const { authenticate } = endpoints
-      endpoints.authenticate = (headers, operation) => {
-        operations.push(operation)
-        return authenticate(headers, operation)
+      endpoints.authenticate = (headers, requested) => {
+        operations.push(requested.operation)
+        return authenticate(headers, requested)
       }
       const url = await start({}, { endpoints })
       expect((await call(url + BATCH, { body: '{"a":1}' })).json.operation).toBe('session_run_batch')

@@ -6,12 +6,12 @@ import type { Host } from '../../support/hosts/host.ts'
 import { BATCH, DISPATCH, LIMIT, RUN } from './paths.ts'
 import { starterOf } from './started.ts'
 
-/** What is read of a body, however it comes, and up to where. */
+/** Tests of request bodies and their size limits. */
 export function testBodies(host: Host): void {
   const start = starterOf(host)
 
   describe('bodies', () => {
-    test('are answered with as many bytes as the Content-Length says', async () => {
+    test('An answer has as many bytes as its Content-Length', async () => {
       const { url } = await start()
       for (const [body, value] of [
         ['{"name":"Zoë 🚢"}', { name: 'Zoë 🚢' }],
@@ -24,26 +24,26 @@ export function testBodies(host: Host): void {
       }
     })
 
-    test('come chunked, cut through a character', async () => {
+    test('A chunked body cut through a character is read', async () => {
       const { url } = await start()
       const bytes = Buffer.from('{"name":"🚢"}')
       const pieces = Array.from(bytes, (byte) => Uint8Array.of(byte))
       expect((await call(url + RUN, { body: pieces })).json.body).toEqual({ name: '🚢' })
     })
 
-    test('may begin with a byte order mark', async () => {
+    test('A body may begin with a byte order mark', async () => {
       const { url } = await start()
       expect((await call(url + RUN, { body: '\uFEFF{"a":1}' })).json.body).toEqual({ a: 1 })
     })
 
     test.each([
-      ['a cut one', '{"secret":"canary"', 'The body is not well-formed JSON.'],
+      ['cut JSON', '{"secret":"canary"', 'The body is not well-formed JSON.'],
       ['words', 'canary', 'The body is not well-formed JSON.'],
       ['two values', '{} {}', 'The body is not well-formed JSON.'],
       ['bytes that are not UTF-8', Uint8Array.of(0x22, 0xc3, 0x28, 0x22), 'The body is not valid UTF-8.'],
       ['a surrogate in UTF-8', Uint8Array.of(0x22, 0xed, 0xa0, 0x80, 0x22), 'The body is not valid UTF-8.'],
-      ['nothing', '', 'The body is empty. Send a JSON object.'],
-    ])('are refused with 400 and not quoted: %s', async (_name, body, detail) => {
+      ['an empty body', '', 'The body is empty. Send a JSON object.'],
+    ])('A malformed body is refused with 400 and not quoted: %s', async (_name, body, detail) => {
       const { url, endpoints } = await start()
       const reply = await call(url + RUN, { body })
       expect(reply.status).toBe(400)
@@ -53,7 +53,7 @@ export function testBodies(host: Host): void {
     })
 
     test.each([{ 'content-length': 0 }, { 'transfer-encoding': 'chunked' }, {}])(
-      'that are not there are empty ones: %j',
+      'A missing body is refused as empty: %j',
       async (headers) => {
         const { url } = await start()
         const reply = await call(url + RUN, { headers })
@@ -61,7 +61,7 @@ export function testBodies(host: Host): void {
       },
     )
 
-    test.each([DISPATCH, RUN, BATCH] as const)('of %s are taken up to the limit and not a byte more', async (path) => {
+    test.each([DISPATCH, RUN, BATCH] as const)('A body of %s is read up to the exact limit', async (path) => {
       const { url, complete } = await start()
       const limit = LIMIT[path]
       const fits = `"${'x'.repeat(limit - 2)}"`
@@ -75,7 +75,7 @@ export function testBodies(host: Host): void {
       }
     })
 
-    test('that say that they are too large are not waited for', async () => {
+    test('A body with a Content-Length over the limit is refused unread', async () => {
       const { url, endpoints } = await start()
       const headers = { authorization: TOKEN, 'content-type': 'application/json', expect: '100-continue' }
       const status = await new Promise((resolve, reject) => {
@@ -97,19 +97,19 @@ export function testBodies(host: Host): void {
 
     const { parser } = host
     if (parser === 'first') {
-      test('that the host has parsed are taken as they are', async () => {
+      test('A body parsed by the host is used as it is', async () => {
         const { url } = await start({ parser: true })
         expect((await call(url + RUN, { body: '{"a":"ü"}' })).json.body).toEqual({ a: 'ü' })
         expect((await call(url + DISPATCH, { body: ['{"a":', '[1]}'] })).json.body).toEqual({ a: [1] })
       })
 
-      test('that the host would not parse are refused by their type', async () => {
+      test('A body that the host parser skips is refused by its type', async () => {
         const { url } = await start({ parser: true })
         const reply = await call(url + RUN, { headers: { 'content-type': 'text/x-other' }, body: 'hello' })
         expect(reply.status).toBe(415)
       })
     } else {
-      test.skip(`that the host has parsed: ${parser.none}`)
+      test.skip(`A body parsed by the host is not tested: ${parser.none}`)
     }
   })
 }

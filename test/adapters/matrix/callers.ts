@@ -5,7 +5,7 @@ import type { Host } from '../../support/hosts/host.ts'
 import { DISPATCH, RUN } from './paths.ts'
 import { starterOf } from './started.ts'
 
-/** Who calls, and what they learn; many at once, and many times on one connection. */
+/** Tests of authentication, parallel callers and kept connections. */
 export function testCallers(host: Host): void {
   const start = starterOf(host)
 
@@ -17,7 +17,7 @@ export function testCallers(host: Host): void {
       ['too large', { body: 'x'.repeat(65_537) }],
       ['too large, chunked', { body: ['x'.repeat(65_537), 'x'] }],
       ['empty', { body: '' }],
-    ])('learn nothing about a body that is %s, without a good token', async (_name, wrong) => {
+    ])('A caller without a valid token gets only 401 for a body that is %s', async (_name, wrong) => {
       const { url, endpoints, complete } = await start()
       const send = (authorization?: string) =>
         complete(call(url + RUN, { ...wrong, headers: { ...wrong.headers, authorization } }))
@@ -30,7 +30,7 @@ export function testCallers(host: Host): void {
       expect(endpoints.refusals).toHaveLength(2)
     })
 
-    test('are refused at once, with the body still to come', async () => {
+    test('A caller is refused before its body has arrived', async () => {
       const { url, endpoints, complete } = await start()
       const sent = half(url + RUN, '{"a":')
       endpoints.authenticate = async () => ({ refused: 'unauthorized', detail: 'No.' })
@@ -38,7 +38,7 @@ export function testCallers(host: Host): void {
       sent.leave()
     })
 
-    test('with two Authorization headers are refused', async () => {
+    test('A request with two Authorization headers is refused', async () => {
       const { url } = await start()
       const headers = { authorization: undefined, Authorization: ['Bearer good', 'Bearer bad'] }
       const reply = await call(url + RUN, { headers, body: '{}' })
@@ -46,7 +46,7 @@ export function testCallers(host: Host): void {
       else expect(reply.json).toMatchObject({ status: 401, code: 'invalid_token' })
     })
 
-    test('in parallel get each their own answer', async () => {
+    test('Parallel callers each get their own answer', async () => {
       const { url } = await start()
       const replies = await Promise.all(
         Array.from({ length: 60 }, (_, n) => call(url + (n % 2 ? RUN : DISPATCH), { body: ['{"n":', `${n}}`] })),
@@ -54,7 +54,7 @@ export function testCallers(host: Host): void {
       expect(replies.map((reply) => reply.json.body.n)).toEqual(Array.from({ length: 60 }, (_, n) => n))
     })
 
-    test('keep their connection through refusals of bodies that are there', async () => {
+    test('A connection is kept when complete bodies are refused', async () => {
       const { url } = await start()
       const agent = new Agent({ keepAlive: true, maxSockets: 1 })
       const ports = new Set<number | undefined>()

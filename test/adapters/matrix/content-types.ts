@@ -4,7 +4,7 @@ import type { Host } from '../../support/hosts/host.ts'
 import { RUN } from './paths.ts'
 import { starterOf } from './started.ts'
 
-/** Which bodies are JSON by their headers. */
+/** Tests of the headers Content-Type and Content-Encoding. */
 export function testContentTypes(host: Host): void {
   const start = starterOf(host)
 
@@ -14,7 +14,7 @@ export function testContentTypes(host: Host): void {
       'application/json; charset=utf-8',
       'Application/JSON;Charset="UTF-8"',
       'application/json ; profile=x;',
-    ])('%s is taken', async (type) => {
+    ])('The content type %s is accepted', async (type) => {
       const { url } = await start()
       expect((await call(url + RUN, { headers: { 'content-type': type }, body: '{}' })).status).toBe(201)
     })
@@ -33,7 +33,7 @@ export function testContentTypes(host: Host): void {
       'application/x-www-form-urlencoded',
       'multipart/form-data; boundary=application/json',
       '%ff;;=',
-    ])('%s is refused with 415', async (type) => {
+    ])('The content type %s is refused with 415', async (type) => {
       const { url, endpoints } = await start()
       const reply = await call(url + RUN, { headers: { 'content-type': type }, body: '{}' })
       expect(reply.status).toBe(415)
@@ -42,14 +42,17 @@ export function testContentTypes(host: Host): void {
       expect(endpoints.handled).toEqual([])
     })
 
-    test.each(['gzip', 'br', 'identity, gzip', 'x'])('the encoding %s is refused with 415', async (encoding) => {
-      const { url } = await start()
-      const reply = await call(url + RUN, { headers: { 'content-encoding': encoding }, body: '{}' })
-      expect(reply.status).toBe(415)
-      expect(reply.headers['accept-encoding']).toBe('identity')
-    })
+    test.each(['gzip', 'br', 'identity, gzip', 'x'])(
+      'The content encoding %s is refused with 415',
+      async (encoding) => {
+        const { url } = await start()
+        const reply = await call(url + RUN, { headers: { 'content-encoding': encoding }, body: '{}' })
+        expect(reply.status).toBe(415)
+        expect(reply.headers['accept-encoding']).toBe('identity')
+      },
+    )
 
-    test('the encoding identity is taken', async () => {
+    test('The content encoding identity is accepted', async () => {
       const { url } = await start()
       const reply = await call(url + RUN, { headers: { 'content-encoding': 'Identity' }, body: '{}' })
       expect(reply.status).toBe(201)

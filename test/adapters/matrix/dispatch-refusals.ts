@@ -3,7 +3,7 @@ import { bodyRow, EVENT, type Row } from './refusal-row.ts'
 
 const NUL = String.fromCharCode(0)
 
-/** Refused for the JSON that is posted, or for the event in it. */
+/** Requests refused for their JSON, or for the event in it. */
 export const DISPATCH_REFUSALS: Readonly<Record<string, Row>> = {
   'a body nested over 32 levels': bodyRow(
     DISPATCH,
@@ -29,8 +29,8 @@ export const DISPATCH_REFUSALS: Readonly<Record<string, Row>> = {
     '/eventData/n',
   ),
   'a number that is not finite': bodyRow(DISPATCH, '{"eventData":{"n":1e999}}', 'validation_failed', '/eventData/n'),
-  'all that is missing at once': bodyRow(DISPATCH, {}, 'validation_failed', '/eventType', '/recipient'),
-  'fields of another type': bodyRow(
+  'all missing fields at once': bodyRow(DISPATCH, {}, 'validation_failed', '/eventType', '/recipient'),
+  'fields of wrong types': bodyRow(
     DISPATCH,
     { ...EVENT, eventData: [], channel: 1, sessionId: 'a b' },
     'validation_failed',
@@ -46,18 +46,8 @@ export const DISPATCH_REFUSALS: Readonly<Record<string, Row>> = {
     '/eventData/orderId',
   ),
   'an unknown channel': bodyRow(DISPATCH, { ...EVENT, channel: 'mail' }, 'channel_unknown', '/channel'),
-  "a channel that is not the event's": bodyRow(
-    DISPATCH,
-    { ...EVENT, channel: 'push' },
-    'channel_not_allowed',
-    '/channel',
-  ),
-  'a recipient that nobody knows': bodyRow(
-    DISPATCH,
-    { ...EVENT, recipient: 'user_1' },
-    'recipient_unresolvable',
-    '/recipient',
-  ),
+  'a channel that the event lacks': bodyRow(DISPATCH, { ...EVENT, channel: 'push' }, 'channel_not_allowed', '/channel'),
+  'an unknown recipient': bodyRow(DISPATCH, { ...EVENT, recipient: 'user_1' }, 'recipient_unresolvable', '/recipient'),
   'two recipients in one': bodyRow(
     DISPATCH,
     { ...EVENT, recipient: 'a@example.com, b@example.com' },
@@ -69,7 +59,7 @@ export const DISPATCH_REFUSALS: Readonly<Record<string, Row>> = {
     body: { ...EVENT, recipient: 'user_broken' },
     answer: { status: 503, code: 'directory_unavailable', headers: { 'retry-after': '1' } },
   },
-  'data that a template needs': bodyRow(
+  'missing template data': bodyRow(
     DISPATCH,
     { eventType: 'order.paid', recipient: 'user_42' },
     'template_data_missing',

@@ -5,12 +5,12 @@ import type { Host } from '../../support/hosts/host.ts'
 import { DISPATCH, RUN } from './paths.ts'
 import { starterOf } from './started.ts'
 
-/** What becomes of errors, and of requests that are in flight when the host stops. */
+/** Tests of errors, and of requests in flight when the host stops. */
 export function testLifecycle(host: Host): void {
   const start = starterOf(host)
 
   describe('errors', () => {
-    test.each(['authenticate', 'handle'] as const)('of %s are answered, once, and not quoted', async (step) => {
+    test.each(['authenticate', 'handle'] as const)('An error in %s is answered once and not quoted', async (step) => {
       const { url, endpoints, running } = await start()
       const broken = new Error('canary')
       Object.assign(endpoints, { [step]: () => Promise.reject(broken) })
@@ -26,7 +26,7 @@ export function testLifecycle(host: Host): void {
       }
     })
 
-    test('reach no handler of the host for what Sallyport refuses', async () => {
+    test('A refusal by Sallyport reaches no error handler of the host', async () => {
       const { url, running } = await start()
       for (const refused of [{ body: '{' }, { method: 'PUT' }, { headers: { authorization: undefined } }]) {
         expect((await call(url + RUN, refused)).headers['content-type']).toBe('application/problem+json')
@@ -35,7 +35,7 @@ export function testLifecycle(host: Host): void {
     })
   })
 
-  test(`what was accepted is delivered ${host.delivers ?? 'by a worker'}`, async () => {
+  test(`An accepted dispatch is delivered ${host.delivers ?? 'by a worker'}`, async () => {
     const { url, endpoints } = await start()
     expect((await call(url + DISPATCH, { body: '{}' })).status).toBe(202)
     expect((await call(url + DISPATCH, { body: '{' })).status).toBe(400)
@@ -43,7 +43,7 @@ export function testLifecycle(host: Host): void {
   })
 
   describe('a host that stops', () => {
-    test('answers what is in flight, and then is stopped', async () => {
+    test('A stopping host answers requests in flight before it ends', async () => {
       const { url, endpoints, running } = await start()
       let answerNow: () => void = () => {}
       endpoints.held = new Promise((resolve) => {
@@ -65,7 +65,7 @@ export function testLifecycle(host: Host): void {
       await expect(call(url + RUN, { body: '{}' })).rejects.toThrow('ECONNREFUSED')
     })
 
-    test('ends each connection with its next answer, whatever that is', async () => {
+    test('A stopping host closes each connection with its next answer', async () => {
       const { url, endpoints } = await start()
       const agent = new Agent({ keepAlive: true, maxSockets: 1 })
       const answers = [
@@ -85,7 +85,7 @@ export function testLifecycle(host: Host): void {
       agent.destroy()
     })
 
-    test('does not wait for connections that are idle', async () => {
+    test('A stopping host does not wait for idle connections', async () => {
       const { url, running } = await start()
       const agent = new Agent({ keepAlive: true })
       expect((await call(url + RUN, { body: '{}', agent })).status).toBe(201)

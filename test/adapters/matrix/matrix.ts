@@ -13,7 +13,7 @@ import { testRoutes } from './routes.ts'
 import { testSlowBodies } from './slow-bodies.ts'
 import { testWholeSallyport } from './whole-sallyport.ts'
 
-/** Every behaviour of the transport, over real sockets, in one host. */
+/** Runs every transport test over real sockets in one host. */
 export function testHost(host: Host): void {
   describe(host.name, () => {
     let undo: (() => Promise<void>) | undefined

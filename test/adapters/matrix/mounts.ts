@@ -4,12 +4,12 @@ import { HOST_ANSWER, type Host } from '../../support/hosts/host.ts'
 import { BATCH, DISPATCH, RUN } from './paths.ts'
 import { starterOf } from './started.ts'
 
-/** Where Sallyport stands, and that the host beside it goes on as before. */
+/** Tests of base paths, and of the routes of the host beside Sallyport. */
 export function testMounts(host: Host): void {
   const start = starterOf(host)
 
   describe('mounts', () => {
-    test('stands below a base path, and only there', async () => {
+    test('A base path mounts the endpoints there and nowhere else', async () => {
       const { url } = await start({ basePath: '/notify/v1' })
       for (const path of [DISPATCH, RUN, BATCH]) {
         const reply = await call(`${url}/notify/v1${path}?a=%C3%A4`, { body: '{"a":"ä"}' })
@@ -21,8 +21,8 @@ export function testMounts(host: Host): void {
 
     const { mounts } = host
     if (mounts === 'strips') {
-      test('stands where the framework takes the prefix off', async () => {
-        const { url, endpoints } = await start({ descendants: '/v1' })
+      test('The endpoints answer below a prefix removed by the framework', async () => {
+        const { url, endpoints } = await start({ mountPath: '/v1' })
         for (const path of [DISPATCH, RUN, BATCH]) {
           const reply = await call(`${url}/v1${path}?a=%C3%A4`, { body: ['{"a":', '"ä"}'] })
           expect(reply.json).toMatchObject({ body: { a: 'ä' }, query: { a: 'ä' } })
@@ -33,10 +33,10 @@ export function testMounts(host: Host): void {
         expect(endpoints.handled).toHaveLength(3)
       })
     } else {
-      test.skip(`where the framework takes the prefix off: ${mounts.whole}`)
+      test.skip(`A prefix removed by the framework is not tested: ${mounts.whole}`)
     }
 
-    test('leaves the posts of the host to the host, and their parser as it was', async () => {
+    test('The routes of the host keep their own body parser', async () => {
       const { url, endpoints } = await start()
       for (let times = 0; times < 2; times++) {
         expect((await call(`${url}/own/json`, { body: '{"a":"ü"}' })).json).toEqual({ own: { a: 'ü' } })

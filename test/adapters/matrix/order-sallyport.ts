@@ -18,7 +18,7 @@ const events = defineEvents(
   { templates: liquid() },
 )
 
-/** A whole Sallyport over memory, with a directory that knows `user_42`. */
+/** A complete Sallyport over a memory store. Its directory knows `user_42`. */
 export function orderSallyport(rest: Partial<SallyportOptions<unknown>> = {}): Sallyport {
   return createSallyport<unknown>({
     auth: testAuth,

@@ -5,7 +5,7 @@ import { HOST_ANSWER, type Host } from '../../support/hosts/host.ts'
 import { BATCH, DISPATCH, RUN } from './paths.ts'
 import { starterOf } from './started.ts'
 
-/** Paths and methods: what is Sallyport's, and what is left to the host. */
+/** Tests of paths and methods. */
 export function testRoutes(host: Host): void {
   const start = starterOf(host)
 
@@ -14,7 +14,7 @@ export function testRoutes(host: Host): void {
       [DISPATCH, 'dispatch', 202],
       [RUN, 'session_run', 201],
       [BATCH, 'session_run_batch', 201],
-    ])('hands a post of %s to %s', async (path, operation, status) => {
+    ])('A post to %s reaches the operation %s', async (path, operation, status) => {
       const { url } = await start()
       const reply = await call(url + path, { body: '{"a":1}' })
       expect(reply.status).toBe(status)
@@ -26,7 +26,7 @@ export function testRoutes(host: Host): void {
       })
     })
 
-    test.each([DISPATCH, RUN, BATCH])('takes %s with a trailing slash, and no more', async (path) => {
+    test.each([DISPATCH, RUN, BATCH])('The path %s may have one trailing slash, and no more', async (path) => {
       const { url, endpoints } = await start()
       const reply = await call(`${url}${path}/?a=1`, { body: '{}' })
       if (host.own?.['redirects trailing slashes']) {
@@ -41,7 +41,7 @@ export function testRoutes(host: Host): void {
     })
 
     test.each(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
-      'refuses %s with 405 and says what is allowed',
+      '%s is refused with 405 and an Allow header',
       async (method) => {
         const { url, endpoints } = await start()
         for (const path of [DISPATCH, RUN, BATCH]) {
@@ -55,7 +55,7 @@ export function testRoutes(host: Host): void {
       },
     )
 
-    test('refuses HEAD as it refuses GET, without the body', async () => {
+    test('HEAD is refused like GET, without a body', async () => {
       const { url, endpoints } = await start()
       const agent = new Agent({ keepAlive: true, maxSockets: 1 })
       for (const path of [DISPATCH, RUN, BATCH]) {
@@ -65,7 +65,7 @@ export function testRoutes(host: Host): void {
         expect([head.status, head.headers.allow, head.bytes.byteLength]).toEqual([405, 'POST', 0])
         expect(head.headers['content-type']).toBe(get.headers['content-type'])
         expect(head.headers['content-length']).toBe(get.headers['content-length'])
-        // Nothing of a body is left on the connection, which the next request takes.
+        // The connection works for the next request: the HEAD answer had no body.
         expect((await call(url + path, { agent, body: '{}' })).status).toBeLessThan(300)
       }
       expect(endpoints.handled).toHaveLength(3)
@@ -73,7 +73,7 @@ export function testRoutes(host: Host): void {
     })
 
     test.each(['/', '/elsewhere?a=1', '/API/agents/session/run', '/%C3%A4/%F0%9F%9A%A2?q=%C3%A4'])(
-      'leaves %s to the host',
+      'The path %s is left to the host',
       async (path) => {
         const { url, endpoints } = await start()
         const reply = await call(url + path, { method: 'GET' })
@@ -83,7 +83,7 @@ export function testRoutes(host: Host): void {
     )
 
     test.each(['/api/outbound/disp%61tch', '/api/outbound/dispatch%C3%A4', '/api/%F0%9F%9A%A2', '/api/outbound'])(
-      'handles nothing at %s',
+      'The path %s reaches no operation',
       async (path) => {
         const { url, endpoints } = await start()
         const reply = await call(url + path, { body: '{}' })
@@ -93,7 +93,7 @@ export function testRoutes(host: Host): void {
     )
 
     test.each(['/api/outbound/%', '/api/outbound/dispatch%ff', '/%c3'])(
-      'breaks at no malformed path: %s',
+      'The malformed path %s does not break the host',
       async (path) => {
         const { url, endpoints } = await start()
         const { status } = await call(url + path, { body: '{}' })
@@ -104,7 +104,7 @@ export function testRoutes(host: Host): void {
       },
     )
 
-    test('hands over the query, with all values of a name that was sent twice', async () => {
+    test('The query is passed with all values of a repeated name', async () => {
       const { url } = await start()
       const reply = await call(`${url}${DISPATCH}?dryRun=true&dryRun=false&n=%C3%A4+b&__proto__=x`, { body: '{}' })
       const odd = host.own?.['drops the parameter __proto__'] ? '' : ',"__proto__":"x"'

@@ -4,12 +4,12 @@ import type { Host } from '../../support/hosts/host.ts'
 import { RUN } from './paths.ts'
 import { starterOf } from './started.ts'
 
-/** Bodies that take their time, and callers who leave. */
+/** Tests of slow bodies and of callers that leave. */
 export function testSlowBodies(host: Host): void {
   const start = starterOf(host)
 
   describe('slow bodies', () => {
-    test('are answered 408 when they do not arrive in 10 s', async () => {
+    test('A body that does not arrive within 10 s is answered with 408', async () => {
       const { url, endpoints, complete } = await start()
       const sent = half(url + RUN, '{"a":')
       await endpoints.clock.pending(1)
@@ -24,7 +24,7 @@ export function testSlowBodies(host: Host): void {
       expect((await call(url + RUN, { body: '{}' })).status).toBe(201)
     })
 
-    test('may take their time within 10 s', async () => {
+    test('A body that arrives within 10 s is handled', async () => {
       const { url, endpoints } = await start()
       const sent = half(url + RUN, '{"a":')
       await endpoints.clock.pending(1)
@@ -34,7 +34,7 @@ export function testSlowBodies(host: Host): void {
       await endpoints.clock.pending(0)
     })
 
-    test('whose caller leaves half-way leave nothing behind', async () => {
+    test('A caller that leaves during its body leaves no timer', async () => {
       const { url, endpoints } = await start()
       const sent = half(url + RUN, '{"a":')
       await endpoints.clock.pending(1)
@@ -45,7 +45,7 @@ export function testSlowBodies(host: Host): void {
       expect((await call(url + RUN, { body: '{}' })).status).toBe(201)
     })
 
-    test('that many callers begin and leave are all forgotten', async () => {
+    test('Many callers that leave during their bodies leave no timers', async () => {
       const { url, endpoints } = await start()
       const sent = Array.from({ length: 20 }, () => half(url + RUN, '{"a":'))
       await endpoints.clock.pending(20)
@@ -57,7 +57,7 @@ export function testSlowBodies(host: Host): void {
       expect(endpoints.handled).toEqual([])
     })
 
-    test('are no matter when the caller leaves before the answer', async () => {
+    test('A caller that leaves before its answer causes no error', async () => {
       const { url, endpoints, running } = await start()
       let answerNow: () => void = () => {}
       endpoints.held = new Promise((resolve) => {

@@ -8,11 +8,13 @@ export interface Started {
   readonly url: string
   readonly endpoints: FakeEndpoints
   readonly running: RunningHost
-  /** The reply to a body that may be refused while it arrives, complete as soon as the host can have it so. */
+  /**
+   * The reply to a body that may be refused while it arrives. It advances the clock for hosts that complete it later.
+   */
   complete<Reply>(reply: Promise<Reply>): Promise<Reply>
 }
 
-/** Starts a host over endpoints that tell what they were handed; it is closed after the test. */
+/** Starts a host over recording endpoints and closes it after the test. */
 export type Start = (options?: HostOptions) => Promise<Started>
 
 export function starterOf(host: Host): Start {
@@ -34,7 +36,7 @@ export function starterOf(host: Host): Start {
   }
 }
 
-/** Lets pass how long a connection stays open for a refused body, where that does not end by itself. */
+/** Advances the clock by the time that a connection stays open for a refused body, if it is still open. */
 async function afterLingering<Reply>(reply: Promise<Reply>, clock: HostClock): Promise<Reply> {
   await Promise.race([reply, clock.dueWithin(LINGER_MS)])
   clock.advance(LINGER_MS)

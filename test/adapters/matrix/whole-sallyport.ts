@@ -7,10 +7,10 @@ import { orderSallyport } from './order-sallyport.ts'
 import { DISPATCH, RUN } from './paths.ts'
 import { EVENT, POST } from './refusal-row.ts'
 
-/** A whole Sallyport in the host: what it takes, and what it refuses by its own state. */
+/** Tests of a complete Sallyport in the host, with its own state. */
 export function testWholeSallyport({ start }: Host): void {
-  describe('accepts', () => {
-    it('an event and a run, and remembers an idempotency key', async () => {
+  describe('accepted requests', () => {
+    it('A host accepts an event and a run, and replays an idempotency key', async () => {
       const host = await start(orderSallyport())
       try {
         const key = { 'idempotency-key': 'k1' }
@@ -49,13 +49,13 @@ export function testWholeSallyport({ start }: Host): void {
     })
   })
 
-  describe('refuses, as the host has it,', () => {
+  describe('refusals by state', () => {
     const down = async (): Promise<never> => {
       throw new Error('the database is down')
     }
 
     it.each<[string, Partial<SallyportOptions<unknown>>, string, unknown, number, string]>([
-      ['a session that must exist', { sessions: 'must-exist' }, RUN, POST, 404, 'session_not_found'],
+      ['a run of a missing session', { sessions: 'must-exist' }, RUN, POST, 404, 'session_not_found'],
       [
         'a dispatch while the store is down',
         { store: { ...memoryStore(), accept: down } },
@@ -72,7 +72,7 @@ export function testWholeSallyport({ start }: Host): void {
         503,
         'store_unavailable',
       ],
-    ])('%s', async (_, options, path, body, status, code) => {
+    ])('A host refuses %s', async (_, options, path, body, status, code) => {
       const host = await start(orderSallyport(options))
       try {
         const reply = await call(host.url + path, {

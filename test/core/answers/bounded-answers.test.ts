@@ -8,7 +8,7 @@ const issue = (pointer: string): Issue => ({ pointer, code: 'type', detail: '' }
 
 describe('a JSON Pointer', () => {
   it.each([[['a']], [['a/b', 'c~d']], [['~1', '~0', '']], [['~01']]])(
-    'a JSON Pointer of %j gives the same keys again',
+    'A JSON Pointer made of the keys %j is read back as the same keys',
     (keys) => {
       expect(keysOf(keys.reduce(pointerTo, ''))).toEqual(keys)
     },
@@ -34,14 +34,14 @@ describe('a list of faults', () => {
     expect(boundedIssues([long(8_192), issue('/a')])).toHaveLength(1)
   })
 
-  it('the issues of an unsafe body are bounded too', () => {
+  it('The issues of an unsafe body are bounded', () => {
     expect(checkJsonSafety(Array.from({ length: 60 }, () => 'a\0'))).toHaveLength(50)
     expect(checkJsonSafety({ 'a\0': 1 })).toMatchObject([{ detail: 'holds a NUL character in a key' }])
   })
 })
 
 describe('a body of very many values', () => {
-  it('a body holds at most 10,000 values, at any depth', () => {
+  it('A body holds at most 10,000 values, at any depth', () => {
     expect(checkJsonSafety({ list: Array(9_998).fill(1) })).toEqual([])
     for (const body of [{ list: Array(9_999).fill(1) }, Array.from({ length: 5_000 }, () => [1])])
       expect(checkJsonSafety(body)).toEqual([{ pointer: '', code: 'too_many', detail: 'holds more than 10000 values' }])
@@ -49,7 +49,7 @@ describe('a body of very many values', () => {
 })
 
 describe('a problem', () => {
-  it('a problem has limit and errors only if there are any', () => {
+  it('A problem has limit and errors only if there are any', () => {
     const bare = problem<never>(refuse('invalid_token', 'd'), 'req_1').body
     expect(Object.keys(bare).sort()).toEqual(['code', 'detail', 'requestId', 'status', 'title', 'type'])
     expect(problem(refuse('body_too_large', 'd', { limit: 5, errors: [issue('/a')] }), 'req_1').body).toMatchObject({

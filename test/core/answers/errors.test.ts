@@ -3,7 +3,7 @@ import { problem, refuse } from '../../../src/core/answers/result.ts'
 import { isSallyportError, PROBLEM_CODES, SallyportError, statusOf } from '../../../src/errors.ts'
 
 describe('the problem codes', () => {
-  it('every problem code has an error status, a type and a title', () => {
+  it('Every problem code has an error status, a type and a title', () => {
     for (const code of PROBLEM_CODES) {
       const { status, body } = problem(refuse(code, 'x'), 'req_1')
       expect(status).toBe(statusOf(code))
@@ -14,7 +14,7 @@ describe('the problem codes', () => {
     }
   })
 
-  it('the table of problem codes is frozen', () => {
+  it('The table of problem codes is frozen', () => {
     expect(Object.isFrozen(PROBLEM_CODES)).toBe(true)
   })
 })

@@ -14,14 +14,14 @@ const SECRET = 'jane@example.com is not unique'
 const clock = fakeClock()
 const LINE = { level: 'error', event: 'x.threw' } as const
 
-/** The fields that are logged of an error. */
+/** The logged fields of an error. */
 function logged(error: unknown, operation: ErrorOperation, errorDetails?: ErrorDetails): object | undefined {
   const logger = recordingLogger()
   reportFault(error, { operation }, LINE, { clock, logger, errorDetails })
   return logger.lines[0]?.fields
 }
 
-// biome-ignore lint/suspicious/noThenProperty: what the query builders of databases have
+// biome-ignore lint/suspicious/noThenProperty: query builders are thenables
 const QUERY = { then: (_: unknown, reject: (why: Error) => void) => reject(new Error('tracker')) }
 
 const settled = (): Promise<void> => new Promise(setImmediate)
@@ -52,14 +52,14 @@ describe('a reported error', () => {
       new SallyportError('option_invalid', 'The body was read.'),
       { cause: 'The body was read.', causeCode: 'option_invalid', stack: expect.any(String) },
     ],
-  ])('of a port is logged without its message: %s', (_, cause, reported) => {
+  ])('An error of a port is logged without its message: %s', (_, cause, reported) => {
     const fields = logged(cause, 'store')
     expect(fields).toEqual(reported)
     expect(JSON.stringify(fields)).not.toContain('jane')
   })
 
   it.each<ErrorOperation>(['template', 'condition', 'digest_key', 'run_event', 'hook'])(
-    'of a function of the host is logged with its message: %s',
+    'An error of a host function is logged with its message: %s',
     (operation) => {
       const error = new RangeError('no total')
       expect(logged(error, operation)).toEqual({ cause: 'RangeError', message: 'no total', stack: expect.any(String) })
@@ -100,7 +100,7 @@ describe('a reported error', () => {
     ['throws', () => fail()],
     ['rejects', async () => fail()],
     ['gives a query that rejects', () => QUERY],
-  ])('is logged although onError %s, which is logged too and passed to no hook', async (_, onError) => {
+  ])('When onError %s, both errors are logged, and the second calls no hook', async (_, onError) => {
     await withoutStrayRejections(async () => {
       let calls = 0
       const hooks: ErrorHooks = {
@@ -141,7 +141,7 @@ describe('a reported error', () => {
     expect(slow).toEqual(Array(2).fill({ level: 'warn', event: 'hook.slow', fields: { hook: 'onError' } }))
   })
 
-  it('a settled onError leaves no timer behind', async () => {
+  it('A settled onError leaves no timer behind', async () => {
     const clock = fakeClock()
     const logger = recordingLogger()
     for (const onError of [async () => {}, async () => fail()])
@@ -151,13 +151,13 @@ describe('a reported error', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('an error of a library is logged without its message', () => {
+  it('An error of a library is logged without its message', () => {
     const logger = recordingLogger()
     reportFault(new RangeError(SECRET), { operation: 'template' }, { ...LINE, isLibrary: true }, { clock, logger })
     expect(logger.lines[0]?.fields).toEqual({ cause: 'RangeError', stack: expect.any(String) })
   })
 
-  it('an error inside a call of onError is only logged', () => {
+  it('An error inside a call of onError is only logged', () => {
     const logger = recordingLogger()
     let calls = 0
     const hooks: ErrorHooks = {

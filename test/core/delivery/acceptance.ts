@@ -3,7 +3,7 @@ import type { Acceptance, LeaseToken, NewDelivery, Settlement } from '../../../s
 import type { ModelDelivery, ModelDispatch } from './delivery-model.ts'
 import { type Accept, CHANNELS, type Ending, type Replan, type Wanted } from './operations.ts'
 
-/** What a planner would give to the store. */
+/** The acceptance that a planner passes to the store. */
 export function acceptanceOf(accept: Accept, dispatchId: string): Acceptance {
   const { tenant, route, wanted, recipient, sessionId, expiresInMs, key } = accept
   const places = wanted.map((_, at) => {
@@ -12,7 +12,7 @@ export function acceptanceOf(accept: Accept, dispatchId: string): Acceptance {
   })
   const deliveries = plannedFor(places, wanted, accept, dispatchId)
   const hasFailed = wanted.some(({ status }) => status === 'failed')
-  const base = { dispatchId, tenant, recipient, route, eventType: 'e', deliveries }
+  const base = { dispatchId, tenant, by: 'app_1', recipient, route, eventType: 'e', deliveries }
   const source = hasFailed && { source: { eventData: { dispatchId } } }
   return {
     dispatch: { ...base, ...source, ...(sessionId !== undefined && { sessionId }) },
@@ -22,7 +22,7 @@ export function acceptanceOf(accept: Accept, dispatchId: string): Acceptance {
   }
 }
 
-/** What a planner would put in the place of what failed. */
+/** The deliveries that a planner puts in the places of failed ones. */
 export function replacementOf(
   replan: Replan,
   dispatch: ModelDispatch,
@@ -71,7 +71,7 @@ function answerOf({ dispatchId, eventType, recipient }: Dispatch): DispatchAnswe
   return { dispatchId, eventType, recipient, status: 'queued', ...nothing }
 }
 
-/** `isRendered`: what a digest says was put down before, and is so once. */
+/** @param isRendered The content of the digest is stored already; it is stored once only. */
 export function settlementOf({ deliveryId, fence }: LeaseToken, ending: Ending, isRendered: boolean): Settlement {
   const proof = { deliveryId, fence }
   if (ending.to !== 'queued') return { ...proof, ...ending }

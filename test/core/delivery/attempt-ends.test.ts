@@ -8,15 +8,15 @@ import { attempt, attemptClaimed, depsFor, leased } from './attempting.ts'
 const PLACE = { deliveryId: 'dlv_2', dispatchId: 'dsp_1', channel: 'a' }
 
 describe('the end of an attempt', () => {
-  it('an attempt gives no promise of hooks where there are no hooks', async () => {
+  it('An attempt without hooks returns no promise of hooks', async () => {
     const deps = await depsFor(recordingChannel())
     expect(await attemptDelivery(await claimOne(deps), leased(deps), deps)).toEqual({ result: 'sent' })
-    const hearing = await depsFor(recordingChannel(), { hooks: {} })
-    const { reported } = await attemptDelivery(await claimOne(hearing), leased(hearing), hearing)
+    const withHooks = await depsFor(recordingChannel(), { hooks: {} })
+    const { reported } = await attemptDelivery(await claimOne(withHooks), leased(withHooks), withHooks)
     expect(reported).toBeInstanceOf(Promise)
   })
 
-  it('an attempt on an unknown channel logs delivery.channel_unknown', async () => {
+  it('An attempt on an unknown channel logs delivery.channel_unknown', async () => {
     const deps = await depsFor(recordingChannel())
     const claimed = await claimOne(deps)
     expect(await attemptClaimed(claimed, leased(deps), { ...deps, channels: {} })).toBe('released')
@@ -26,7 +26,7 @@ describe('the end of an attempt', () => {
     ])
   })
 
-  it('the log of a delivery that was cancelled meanwhile has no delay', async () => {
+  it('The log of a delivery that was cancelled meanwhile has no delay', async () => {
     const deps = await depsFor(recordingChannel([{ outcome: 'retry', code: 'busy' }]))
     const claimed = await claimOne(deps)
     await deps.store.cancel('default', claimed.dispatch.dispatchId)
@@ -34,7 +34,7 @@ describe('the end of an attempt', () => {
     expect(deps.logger.lines.map(({ fields }) => fields)).toEqual([{ ...PLACE, attempt: 1, code: 'busy' }])
   })
 
-  it('a hook receives the last error code, also when later attempts had none', async () => {
+  it('A hook receives the last error code, also when later attempts had none', async () => {
     const events: DeliveryEvent[] = []
     const deps = await depsFor(recordingChannel(), { hooks: { onSent: (event) => void events.push(event) } })
     const claimed = await claimOne(deps)
@@ -48,7 +48,7 @@ describe('the end of an attempt', () => {
     expect(events).toMatchObject([{ lastCode: 'away' }])
   })
 
-  it('a hook receives no provider fields that the provider did not give', async () => {
+  it('A hook receives no provider fields that the provider did not give', async () => {
     const events: DeliveryEvent[] = []
     const deps = await depsFor(recordingChannel([{ outcome: 'sent' }]), {
       hooks: { onSent: (event) => void events.push(event) },

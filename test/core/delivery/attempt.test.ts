@@ -23,7 +23,7 @@ const SENT: SendOutcome = { outcome: 'sent' }
 const BUSY: SendOutcome = { outcome: 'retry', code: 'busy' }
 
 describe('an attempt', () => {
-  it('an attempt gives the channel the accepted message and the number of the attempt', async () => {
+  it('An attempt gives the channel the accepted message and the number of the attempt', async () => {
     const a = recordingChannel()
     const recipients = { find: async (id: string) => ({ id, email: 'jane@example.com', locale: 'de-AT' }) }
     const deps = testDeps({ a }, { events: plain, recipients })
@@ -36,6 +36,7 @@ describe('an attempt', () => {
         eventType: 'e',
         dispatchId: 'dsp_1',
         tenant: 'default',
+        recipient: 'user_42',
         locale: 'de-AT',
         createdAt: deps.clock.now(),
         deliveryId: 'dlv_2',
@@ -44,7 +45,7 @@ describe('an attempt', () => {
     ])
   })
 
-  it('a sent attempt stores the provider message id', async () => {
+  it('A sent attempt stores the provider message id', async () => {
     const deps = await depsFor(recordingChannel([{ outcome: 'sent', providerMessageId: 'p1' }]))
     expect(await attempt(deps)).toBe('sent')
     const now = deps.clock.now()
@@ -63,14 +64,14 @@ describe('an attempt', () => {
     ])
   })
 
-  it('a delivery without a provider message id is sent too', async () => {
+  it('A delivery without a provider message id is stored as sent', async () => {
     const deps = await depsFor(recordingChannel([{ outcome: 'sent' }]))
     await attempt(deps)
     expect(await delivery(deps)).toMatchObject({ status: 'sent', attempts: 1 })
     expect(await delivery(deps)).not.toHaveProperty('providerMessageId')
   })
 
-  it('a rejected attempt is the last one', async () => {
+  it('A rejected attempt is the last one', async () => {
     const deps = await depsFor(recordingChannel([{ outcome: 'rejected', code: 'bad_address' }]))
     expect(await attempt(deps)).toBe('failed')
     expect(await delivery(deps)).toMatchObject({
@@ -88,7 +89,7 @@ describe('an attempt', () => {
   it.each<SendOutcome>([
     { outcome: 'retry', code: 'busy' },
     { outcome: 'unknown', code: 'time_out' },
-  ])('that gives $outcome is made again after the step', async (outcome) => {
+  ])('An attempt with the outcome $outcome is retried after the step of the schedule', async (outcome) => {
     const deps = await depsFor(recordingChannel([outcome], { retrySchedule: [10_000] }))
     expect(await attempt(deps)).toBe('retried')
     expect(await delivery(deps)).toMatchObject({ status: 'queued', attempts: 1, attemptLog: [outcome] })
@@ -107,7 +108,7 @@ describe('an attempt', () => {
     [20_001, 20_001],
     [3_600_000.5, 3_600_001],
   ])(
-    'after which the provider asks for %d ms is made again after %d, varied by what the step varies',
+    'A retryAfterMs of %d gives a delay of %d ms, plus at most the jitter of the step',
     async (retryAfterMs, delayMs) => {
       for (const outcome of ['retry', 'unknown'] as const) {
         const answer: SendOutcome = { outcome, code: 'busy', retryAfterMs }
@@ -121,7 +122,7 @@ describe('an attempt', () => {
   )
 
   it.each([3_600_000, Number.MAX_SAFE_INTEGER, 1e308, Number.POSITIVE_INFINITY])(
-    'after which the provider asks for %d ms, past its expiry, is the last, and keeps its code',
+    'A retryAfterMs of %d, past the expiry, ends the delivery and keeps its code',
     async (retryAfterMs) => {
       const answer: SendOutcome = { outcome: 'retry', code: 'http_429', retryAfterMs }
       const deps = await depsFor(recordingChannel([answer], { retrySchedule: [10_000] }), { expiresInMs: 3_600_000 })
@@ -133,7 +134,7 @@ describe('an attempt', () => {
     },
   )
 
-  it('a delivery is attempted nine times over about half an hour, and then fails', async () => {
+  it('A delivery is attempted nine times over about half an hour, and then fails', async () => {
     const a = recordingChannel([{ outcome: 'retry', code: 'busy' }])
     const deps = await depsFor(a)
     const waits: number[] = []
@@ -153,7 +154,7 @@ describe('an attempt', () => {
     expect(await delivery(deps)).toMatchObject({ lastCode: 'busy' })
   })
 
-  it('a channel without retries has one attempt', async () => {
+  it('A channel without retries has one attempt', async () => {
     const deps = await depsFor(recordingChannel([{ outcome: 'unknown', code: 'time_out' }], { retrySchedule: [] }))
     expect(await attempt(deps)).toBe('failed')
     expect(await outcomes(deps)).toEqual(['a: failed attempts_exhausted 1'])
@@ -165,36 +166,33 @@ describe('an attempt', () => {
     ['true', () => true],
     ['a string', () => 'sent'],
     ['no outcome', () => ({})],
-    ['an outcome there is not', () => ({ outcome: 'delivered' })],
+    ['an outcome that does not exist', () => ({ outcome: 'delivered' })],
     ['an outcome in a list', () => [{ outcome: 'sent' }]],
     ['an outcome that is a list', () => ({ outcome: ['sent'] })],
     ['an outcome with no code', () => ({ outcome: 'rejected' })],
-    ['an outcome that has no text', () => ({ outcome: Object.create(null) })],
-  ])(
-    'for which the channel gives %s may have been sent: a channel_error, made again and failed as such in the end',
-    async (_, give) => {
-      const a = recordingChannel([async () => give() as SendOutcome], { retrySchedule: [1_000] })
-      const deps = await depsFor(a)
-      expect(await attempt(deps)).toBe('retried')
-      expect(await delivery(deps)).toMatchObject({ attemptLog: [{ outcome: 'unknown', code: 'channel_error' }] })
-      await waitForDue(deps)
-      expect(await attempt(deps)).toBe('failed')
-      expect(await outcomes(deps)).toEqual(['a: failed channel_error 2'])
-    },
-  )
+    ['an outcome that cannot become text', () => ({ outcome: Object.create(null) })],
+  ])('A channel that returns %s is retried with the outcome unknown, and fails with channel_error', async (_, give) => {
+    const a = recordingChannel([async () => give() as SendOutcome], { retrySchedule: [1_000] })
+    const deps = await depsFor(a)
+    expect(await attempt(deps)).toBe('retried')
+    expect(await delivery(deps)).toMatchObject({ attemptLog: [{ outcome: 'unknown', code: 'channel_error' }] })
+    await waitForDue(deps)
+    expect(await attempt(deps)).toBe('failed')
+    expect(await outcomes(deps)).toEqual(['a: failed channel_error 2'])
+  })
 
   it.each<[string, () => Promise<SendOutcome>]>([
     [
-      'throws at once',
+      'throws synchronously',
       () => {
         throw Object.assign(new TypeError('jane@example.com: canary-7f3a'), { code: 'EAUTH' })
       },
     ],
     [
-      'gives a rejected promise',
+      'returns a rejected promise',
       async () => Promise.reject(Object.assign(new TypeError('canary-7f3a'), { code: 'EAUTH' })),
     ],
-  ])('for which the channel %s is a channel_error, its cause named in the log', async (_, send) => {
+  ])('A channel that %s is retried with channel_error, and the log names the cause', async (_, send) => {
     const a = { address: () => 'jane@example.com', send, retrySchedule: [1_000] }
     const deps = await depsFor(a)
     expect(await attempt(deps)).toBe('retried')
@@ -213,7 +211,7 @@ describe('an attempt', () => {
     expect(JSON.stringify(deps.logger.lines)).not.toMatch(/canary|jane/)
   })
 
-  it('a channel that throws a hostile proxy gives a channel_error', async () => {
+  it('A channel that throws a hostile proxy gives a channel_error', async () => {
     const fail = (): never => {
       throw new Error('canary-7f3a')
     }
@@ -227,9 +225,9 @@ describe('an attempt', () => {
     expect(JSON.stringify(deps.logger.lines)).not.toContain('canary')
   })
 
-  it('each attempt passes the same content, whatever the channel does to it', async () => {
+  it('Each attempt passes the same content, whatever the channel does to it', async () => {
     const seen: string[] = []
-    const spoil = async (message: OutboundMessage): Promise<SendOutcome> => {
+    const mutate = async (message: OutboundMessage): Promise<SendOutcome> => {
       seen.push(JSON.stringify(message))
       const content = message.content as { data: { list: { a: number }[]; secret?: string } }
       content.data.list.push({ a: 2 })
@@ -238,7 +236,7 @@ describe('an attempt', () => {
       Object.assign(message, { to: 'john@example.com', tenant: 'other' })
       return { outcome: 'retry', code: 'busy' }
     }
-    const deps = await depsFor(recordingChannel([spoil]))
+    const deps = await depsFor(recordingChannel([mutate]))
     for (let round = 0; round < 3; round++) {
       await attempt(deps)
       await waitForDue(deps)
@@ -247,15 +245,15 @@ describe('an attempt', () => {
     expect(new Set(seen).size).toBe(1)
   })
 
-  it('each attempt passes the same flat content', async () => {
+  it('Each attempt passes the same flat content', async () => {
     const seen: unknown[] = []
-    const spoil = async ({ content }: OutboundMessage): Promise<SendOutcome> => {
+    const mutate = async ({ content }: OutboundMessage): Promise<SendOutcome> => {
       seen.push({ ...content })
       Object.assign(content, { text: 'spoilt' })
       return { outcome: 'retry', code: 'busy' }
     }
     const flat = defineEvents({ e: { channels: { a: { text: () => 'fine' } } } })
-    const deps = await depsFor(recordingChannel([spoil]), { events: flat })
+    const deps = await depsFor(recordingChannel([mutate]), { events: flat })
     for (let round = 0; round < 2; round++) {
       await attempt(deps)
       await waitForDue(deps)
@@ -263,7 +261,7 @@ describe('an attempt', () => {
     expect(seen).toEqual([{ text: 'fine' }, { text: 'fine' }])
   })
 
-  it('no attempt logs a recipient, content or token', async () => {
+  it('No attempt logs a recipient, content or token', async () => {
     const answers: SendOutcome[] = [
       { outcome: 'retry', code: 'busy' },
       { outcome: 'unknown', code: 'time_out' },
@@ -278,7 +276,7 @@ describe('an attempt', () => {
     expect(JSON.stringify(deps.logger.lines)).not.toMatch(/canary|jane|example\.com/)
   })
 
-  it('a delivery that was cancelled meanwhile is not retried', async () => {
+  it('A delivery that was cancelled meanwhile is not retried', async () => {
     const a = recordingChannel([{ outcome: 'retry', code: 'busy' }])
     const deps = await depsFor(a)
     const claimed = await claimOne(deps)
@@ -288,7 +286,7 @@ describe('an attempt', () => {
     expect(deps.logger.lines).toMatchObject([{ level: 'info', event: 'delivery.cancelled', fields: { code: 'busy' } }])
   })
 
-  it('a delivery is sent once while the store fails to settle a few times', async () => {
+  it('A delivery is sent once while the store fails to settle a few times', async () => {
     const a = recordingChannel()
     const deps = await depsFor(a)
     let failures = 3
@@ -310,7 +308,7 @@ describe('an attempt', () => {
     expect(deps.logger.lines.slice(0, 3)).toEqual([retried, retried, retried])
   })
 
-  it('an attempt throws the error of the store when it cannot be settled within the lease', async () => {
+  it('An attempt throws the error of the store when it cannot be settled within the lease', async () => {
     const deps = await depsFor(recordingChannel())
     const claimed = await claimOne(deps)
     let asked = 0
@@ -325,8 +323,8 @@ describe('an attempt', () => {
   })
 })
 
-describe('what a channel says', () => {
-  it.each(['ses', 'x'.repeat(64), 'a/b:c'])('%s is accepted as a provider name', async (provider) => {
+describe('outcomes of a channel', () => {
+  it.each(['ses', 'x'.repeat(64), 'a/b:c'])('The provider name %s is stored', async (provider) => {
     for (const outcome of [
       { ...SENT, provider },
       { ...BUSY, provider },
@@ -339,7 +337,7 @@ describe('what a channel says', () => {
   })
 
   it.each(['', 'x'.repeat(65), 'two words', 'a\n', 'ä', 7, null])(
-    '%j is not accepted as a provider name',
+    'The invalid provider name %j is dropped',
     async (provider) => {
       const deps = await depsFor(recordingChannel([{ ...SENT, provider: provider as string }]))
       expect(await attempt(deps)).toBe('sent')
@@ -347,24 +345,24 @@ describe('what a channel says', () => {
     },
   )
 
-  it.each(['10', 10n, null, {}])('a retryAfterMs of %s is ignored', async (retryAfterMs) => {
+  it.each(['10', 10n, null, {}])('A retryAfterMs of %s is ignored', async (retryAfterMs) => {
     const answer = { ...BUSY, retryAfterMs: retryAfterMs as never }
-    const [given, none] = await Promise.all([answer, BUSY].map((said) => depsFor(recordingChannel([said]))))
+    const [given, none] = await Promise.all([answer, BUSY].map((outcome) => depsFor(recordingChannel([outcome]))))
     for (const deps of [given, none]) if (deps) expect(await attempt(deps)).toBe('retried')
     expect(given && (await delivery(given)).dueAt).toBe(none && (await delivery(none)).dueAt)
   })
 
-  it('an invalid code of a channel is stored as code_invalid', async () => {
-    const said = { outcome: 'rejected', code: 'Mailbox jane@example.com is full' } as const
-    const deps = await depsFor(recordingChannel([said]))
+  it('An invalid code of a channel is stored as code_invalid', async () => {
+    const outcome = { outcome: 'rejected', code: 'Mailbox jane@example.com is full' } as const
+    const deps = await depsFor(recordingChannel([outcome]))
     expect(await attempt(deps)).toBe('failed')
     expect(await delivery(deps)).toMatchObject({ lastCode: 'code_invalid' })
     expect(JSON.stringify(deps.logger.lines)).not.toContain('jane@')
   })
 
-  it('a provider message id must be a short string', async () => {
-    const said = { outcome: 'sent', providerMessageId: (() => 1) as never } as const
-    const deps = await depsFor(recordingChannel([said]))
+  it('A provider message id must be a short string', async () => {
+    const outcome = { outcome: 'sent', providerMessageId: (() => 1) as never } as const
+    const deps = await depsFor(recordingChannel([outcome]))
     expect(await attempt(deps)).toBe('sent')
     expect(await delivery(deps)).not.toHaveProperty('providerMessageId')
   })

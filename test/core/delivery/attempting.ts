@@ -17,13 +17,13 @@ export const BODY: { eventType: string; recipient: string; eventData: JsonObject
   eventData: { secret: 'canary-7f3a', list: [{ a: 1 }] },
 }
 
-/** One event, `e`, whose data goes out on channel `a`. */
+/** One event, `e`, whose data is sent on channel `a`. */
 export const plain: EventCatalog = defineEvents({ e: { channels: { a: {} } } })
 
 /** A lease that begins now. */
 export const leased = ({ clock }: Pick<TestDeps, 'clock'>): Lease => ({ since: clock.now(), ms: LEASE })
 
-/** One delivery on channel `a`, due now unless the event says otherwise. */
+/** One delivery on channel `a`, by default due now. */
 export async function depsFor(
   a: Channel,
   { body = BODY, ...rest }: Partial<DispatchDeps> & { readonly body?: object } = {},
@@ -33,26 +33,26 @@ export async function depsFor(
   return deps
 }
 
-/** Attempts a delivery, and waits until the host was told. */
+/** Attempts a delivery and waits for its hooks. */
 export async function attemptClaimed(...args: Parameters<typeof attemptDelivery>): Promise<AttemptResult> {
   const { result, reported } = await attemptDelivery(...args)
   await reported
   return result
 }
 
-/** Claims the one delivery that is due, and attempts it. */
+/** Claims and attempts the one due delivery. */
 export async function attempt(deps: TestDeps, options?: AttemptOptions): Promise<AttemptResult> {
   return attemptClaimed(await claimOne(deps, LEASE), leased(deps), deps, options)
 }
 
-/** The first delivery that is stored. */
+/** The first stored delivery. */
 export async function delivery(deps: TestDeps): Promise<Delivery> {
   const [found] = (await stored(deps))[0]?.deliveries ?? []
   if (!found) throw new Error('nothing is stored')
   return found
 }
 
-/** Moves the clock to when the delivery is due again; gives how long that was. */
+/** Advances the clock until the delivery is due again; returns the milliseconds. */
 export async function waitForDue(deps: TestDeps): Promise<number> {
   const { dueAt = Number.NaN } = await delivery(deps)
   const ms = dueAt - deps.clock.now()
@@ -60,7 +60,7 @@ export async function waitForDue(deps: TestDeps): Promise<number> {
   return ms
 }
 
-/** Lets everything happen that happens without the clock moving on. */
+/** Runs all work that needs no advance of the clock. */
 export async function settled(clock: TestDeps['clock']): Promise<void> {
   for (let round = 0; round < 5; round++) {
     await new Promise(setImmediate)
@@ -68,7 +68,7 @@ export async function settled(clock: TestDeps['clock']): Promise<void> {
   }
 }
 
-/** Moves the clock on, step by step, and lets everything happen on the way. */
+/** Advances the clock in steps and runs all work in between. */
 export async function pass(clock: TestDeps['clock'], ms: number, step = 1_000): Promise<void> {
   for (let left = ms; left > 0; left -= step) {
     clock.advance(Math.min(step, left))

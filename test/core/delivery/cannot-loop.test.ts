@@ -22,12 +22,12 @@ interface TestApp {
   readonly clock: FakeClock
   readonly worker: Worker
   readonly store: DispatchStore
-  /** How often the channel was asked to send. */
+  /** The number of `send` calls. */
   sends: number
   delivery(): Promise<DeliveryView>
 }
 
-/** A host with one delivery that is due, on a channel that does as it is told. */
+/** A host with one due delivery on a channel with the given `send`. */
 async function app(send: Channel['send'], change: Partial<DispatchStore> = {}): Promise<TestApp> {
   const clock = fakeClock()
   const store = { ...memoryStore({ clock }), ...change }
@@ -54,7 +54,7 @@ async function app(send: Channel['send'], change: Partial<DispatchStore> = {}): 
   return own
 }
 
-/** Works on, and lets time pass, for longer than all attempts together can take. */
+/** Runs the worker for longer than all attempts together can take. */
 async function workThrough({ clock, worker }: TestApp): Promise<void> {
   for (let round = 0; round < 10; round++) {
     let isDone = false
@@ -70,7 +70,7 @@ async function workThrough({ clock, worker }: TestApp): Promise<void> {
   }
 }
 
-test('a channel that throws null is tried as often as its schedule has it, and has then failed', async () => {
+test('A channel that throws null gets all attempts of the schedule, then the delivery fails', async () => {
   const own = await app(() => {
     throw null
   })
@@ -79,7 +79,7 @@ test('a channel that throws null is tried as often as its schedule has it, and h
   expect(await own.delivery()).toMatchObject({ status: 'failed', reason: 'channel_error', attempts: ATTEMPTS })
 })
 
-test('a channel that hangs, deaf to its signal, is left at the time limit, and has then failed', async () => {
+test('A channel that ignores its abort signal times out at every attempt, then the delivery fails', async () => {
   const own = await app(() => new Promise(() => {}))
   await workThrough(own)
   expect(own.sends).toBe(ATTEMPTS)
@@ -90,7 +90,7 @@ test('a channel that hangs, deaf to its signal, is left at the time limit, and h
   )
 })
 
-test('a channel that hangs past a lease which cannot be renewed has failed as soon as its attempts are used up', async () => {
+test('A channel that hangs while no lease can be renewed uses up its attempts, then the delivery fails', async () => {
   const own = await app(() => new Promise(() => {}), { renew: () => Promise.reject(new Error('down')) })
   await workThrough(own)
   expect(own.sends).toBe(ATTEMPTS)
@@ -101,8 +101,8 @@ test('a channel that hangs past a lease which cannot be renewed has failed as so
   )
 })
 
-/** Starts a worker in a process of its own, over this store, and gives the code it left with. */
-async function workElsewhere({ store }: TestApp, onSending: () => void): Promise<number> {
+/** Runs a worker over this store in its own process; returns the exit code. */
+async function workInProcess({ store }: TestApp, onSending: () => void): Promise<number> {
   const file = fileURLToPath(new URL('exiting-worker.ts', import.meta.url))
   const child: ChildProcess = fork(file, [JSON.stringify(SCHEDULE)], { execArgv: ['--import', 'tsx'] })
   child.on(
@@ -125,12 +125,12 @@ async function workElsewhere({ store }: TestApp, onSending: () => void): Promise
   return Number(code)
 }
 
-test('a channel that takes its process with it takes as many as its schedule has attempts, and has then failed', async () => {
+test('A channel that crashes its process does so once per attempt of the schedule, then the delivery fails', async () => {
   const own = await app(async () => ({ outcome: 'sent' }))
   let sends = 0
   const codes: number[] = []
   while (codes.length < 10 && (await own.delivery()).status !== 'failed') {
-    codes.push(await workElsewhere(own, () => sends++))
+    codes.push(await workInProcess(own, () => sends++))
     own.clock.advance(LEASE_MS)
   }
   expect(sends).toBe(ATTEMPTS)
@@ -140,7 +140,7 @@ test('a channel that takes its process with it takes as many as its schedule has
   expect(attemptLog.map(({ outcome }) => outcome)).toEqual(['lost', 'lost', 'lost'])
 })
 
-test('what died in one attempt and is refused in the next counts both', async () => {
+test('A lost attempt uses up one attempt of the schedule', async () => {
   const own = await app(async () => ({ outcome: 'retry', code: 'busy' }))
   await own.store.claim({ leaseMs: LEASE_MS, limits: { a: 1 }, busy: [] })
   own.clock.advance(LEASE_MS)

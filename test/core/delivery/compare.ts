@@ -2,17 +2,17 @@ import type { DeliveryModel, ModelDelivery } from './delivery-model.ts'
 import { hold } from './invariants.ts'
 import { isSame, type Snapshot } from './snapshot.ts'
 
-/** Compares a store with what it ought to be. */
+/** Compares a store with the model. */
 export function checkModel(model: DeliveryModel, snapshot: Snapshot): void {
   const expected = new Map(model.dispatches.map((dispatch) => [dispatch.dispatchId, dispatch.deliveries]))
-  hold('the store has what was accepted', expected.size === snapshot.length, () => snapshot)
+  hold('the store has every accepted dispatch', expected.size === snapshot.length, () => snapshot)
   for (const { dispatchId, deliveries } of snapshot) {
     const found = deliveries.map(({ deliveryId, channel, status, reason, attempts, attemptLog, dueAt, eventCount }) => {
       const log = attemptLog.map(({ outcome }) => outcome ?? null)
       return [deliveryId, channel, status, reason, attempts, log, dueAt, status === 'cancelled' || eventCount]
     })
     const modelled = expected.get(dispatchId)?.map(shown)
-    hold('the store is what the contract makes of it', isSame(found, modelled), () => ({ dispatchId, found, modelled }))
+    hold('the store equals the model', isSame(found, modelled), () => ({ dispatchId, found, modelled }))
   }
 }
 

@@ -12,31 +12,33 @@ interface ModelDigest {
   readonly key: string
   readonly max: number
   events: string[]
+  /** When it first opened; 0: not open yet. */
+  opened: number
 }
 
-/** A delivery, as the contract of the store has it. */
+/** A delivery, as in the contract of the store. */
 export interface ModelDelivery {
   readonly deliveryId: string
   readonly channel: string
   readonly concurrencyKey: string | undefined
-  /** Those that it has not been counted under. */
+  /** The limits that it is not yet counted under. */
   limits: readonly SendLimit[]
   readonly home: ModelDispatch
   status: DeliveryStatus
   reason: DeliveryReason | undefined
   attempts: number
   attemptsBefore: number
-  /** How each attempt ended; `undefined`: its worker never said. */
+  /** The end of each attempt; `undefined` for a lost one. */
   log: (AttemptEnd | undefined)[]
-  /** When a `queued` one is due, or the lease of a `sending` one ends. */
+  /** The due time of a `queued` delivery, or the end of the lease of a `sending` one. */
   wakeAt: number
   expiresAt: number
   fence: string | undefined
   readonly address: string | undefined
   content: Content | undefined
   digest: ModelDigest | undefined
-  /** The dispatches that asked for its end when it could not be had. */
-  readonly unwanted: Set<string>
+  /** The dispatches whose cancellation is pending until the lease ends. */
+  readonly cancelledBy: Set<string>
 }
 
 export interface ModelDispatch {
@@ -46,42 +48,42 @@ export interface ModelDispatch {
   readonly recipient: string
   readonly route: 'all' | 'first'
   deliveries: ModelDelivery[]
-  /** How often what failed in host code was replaced; absent: nothing such is left. */
+  /** The number of replans; absent when no host failure is left. */
   replans: number | undefined
 }
 
 type RetryOptions = Parameters<DispatchStore['retry']>[2]
 
-/** How many were let out under a limit, and when. */
+/** A delivery that was counted under a limit. */
 interface Admission {
   readonly tenant: string
   readonly key: string
   readonly at: number
 }
 
-/** What a store must come to, over plain arrays: slow, and easy to believe. */
+/** A model of a dispatch store over plain arrays: slow and simple. */
 export interface DeliveryModel {
   readonly dispatches: readonly ModelDispatch[]
-  /** Each once, whatever number of dispatches it belongs to. */
+  /** Each delivery once, also if it belongs to several dispatches. */
   deliveries(): readonly ModelDelivery[]
   find(deliveryId: string): ModelDelivery | undefined
   accept(acceptance: Acceptance): 'accepted' | 'replayed' | 'key_reused'
-  /** Whether a claim may hand this out now. */
+  /** Whether a claim may return this now. */
   isDue(delivery: ModelDelivery, request: ClaimRequest): boolean
-  /** Whether a claim, whatever it asks for, may find it expired. */
+  /** Whether any claim may report it as expired. */
   mayExpire(delivery: ModelDelivery): boolean
-  /** Heeds what was asked for while it was being sent, now that its lease is over. */
-  heed(delivery: ModelDelivery): void
+  /** Applies the pending cancellations after the end of a lease. */
+  applyCancellations(delivery: ModelDelivery): void
   isExpired(delivery: ModelDelivery): boolean
   lease(delivery: ModelDelivery, fence: string, leaseMs: number): void
   expire(delivery: ModelDelivery): void
   isLive(deliveryId: string, fence: string): boolean
   renew(deliveryId: string, leaseMs: number): void
   settle(settlement: Settlement): void
-  /** The ids of what it changed. */
+  /** Returns the ids of the changed deliveries. */
   cancel(tenant: string, dispatchId: string): readonly string[] | undefined
   retry(tenant: string, dispatchId: string, options: RetryOptions): readonly string[] | undefined
-  /** @param isStale It was planned before another replan. */
+  /** @param isStale Another replan came after the read. */
   replan(
     tenant: string,
     dispatchId: string,
@@ -91,7 +93,7 @@ export interface DeliveryModel {
   ): readonly string[] | 'conflict' | undefined
 }
 
-/** What failed in the host's own code, before there was anything to send. */
+/** Deliveries that failed in host code, before they had content. */
 export function hostFailuresOf({ deliveries }: ModelDispatch): ModelDelivery[] {
   return deliveries.filter(
     ({ status, reason, content, digest }) =>
@@ -104,7 +106,7 @@ export function deliveryModel(now: () => number): DeliveryModel {
   const admissions: Admission[] = []
   const keys: { tenant: string; key: string; fingerprint: string; forgetAt: number }[] = []
 
-  /** What is left of an event that was taken out of a digest: it has the id of a delivery, which no lease is about. */
+  /** Records of events that were cancelled out of a digest; they share the id of the digest. */
   const records = new Set<ModelDelivery>()
   const all = (): ModelDelivery[] =>
     dispatches.flatMap(({ deliveries }) => deliveries).filter((one) => !records.has(one))
@@ -127,12 +129,13 @@ export function deliveryModel(now: () => number): DeliveryModel {
     delivery.fence = undefined
   }
 
-  /** Queues a delivery, or skips it when its limits are spent. */
+  /** Queues a delivery, or skips it if its limits are spent; returns whether it was queued. */
   function queue(delivery: ModelDelivery, at: number): boolean {
     const admitted = admit(delivery)
     if (admitted) {
       delivery.status = 'queued'
       delivery.wakeAt = at
+      if (delivery.digest?.opened === 0) delivery.digest.opened = now()
     } else end(delivery, 'skipped', 'throttled')
     return admitted
   }
@@ -151,7 +154,7 @@ export function deliveryModel(now: () => number): DeliveryModel {
   function openDigest({ tenant, eventType, recipient }: ModelDispatch, fresh: NewDelivery): ModelDelivery | undefined {
     if (fresh.status !== 'queued' || !fresh.digest) return undefined
     const { channel, digest } = fresh
-    return all().find(
+    const open = all().filter(
       (one) =>
         isOpen(one) &&
         one.channel === channel &&
@@ -161,6 +164,7 @@ export function deliveryModel(now: () => number): DeliveryModel {
         one.home.eventType === eventType &&
         one.home.recipient === recipient,
     )
+    return open.sort(byOpening)[0]
   }
 
   function rowOf(fresh: NewDelivery, home: ModelDispatch, expiresAt: number): ModelDelivery {
@@ -168,16 +172,16 @@ export function deliveryModel(now: () => number): DeliveryModel {
     const log: AttemptEnd[] = []
     return {
       ...{ deliveryId, channel, status, reason, address, content, concurrencyKey, limits, home, expiresAt, log },
-      digest: digest && { key: digest.key, max: digest.max, events: [home.dispatchId] },
+      digest: digest && { key: digest.key, max: digest.max, events: [home.dispatchId], opened: 0 },
       attempts: 0,
       attemptsBefore: 0,
       wakeAt: 0,
       fence: undefined,
-      unwanted: new Set(),
+      cancelledBy: new Set(),
     }
   }
 
-  /** Cancels a delivery for one of its dispatches, or notes that this was asked for. Whether it did. */
+  /** Cancels a delivery for one of its dispatches, or records the request; returns whether it was cancelled. */
   function cancelFor(one: ModelDelivery, dispatch: ModelDispatch): boolean {
     const { dispatchId, deliveries } = dispatch
     const others = one.digest?.events.filter((event) => event !== dispatchId) ?? []
@@ -187,18 +191,18 @@ export function deliveryModel(now: () => number): DeliveryModel {
       const record: ModelDelivery = { ...one, status: 'cancelled', reason: undefined, log: [...one.log], digest: left }
       records.add(record)
       deliveries[deliveries.indexOf(one)] = record
-      one.unwanted.delete(dispatchId)
+      one.cancelledBy.delete(dispatchId)
       return true
     }
-    one.unwanted.add(dispatchId)
+    one.cancelledBy.add(dispatchId)
     const owners = one.digest?.events ?? [one.home.dispatchId]
-    if (one.status === 'sending' || !owners.every((owner) => one.unwanted.has(owner))) return false
+    if (one.status === 'sending' || !owners.every((owner) => one.cancelledBy.has(owner))) return false
     end(one, 'cancelled')
     return true
   }
 
-  function heed(one: ModelDelivery): void {
-    for (const dispatch of dispatches) if (one.unwanted.has(dispatch.dispatchId)) cancelFor(one, dispatch)
+  function applyCancellations(one: ModelDelivery): void {
+    for (const dispatch of dispatches) if (one.cancelledBy.has(dispatch.dispatchId)) cancelFor(one, dispatch)
   }
 
   function join(home: ModelDispatch, fresh: NewDelivery, expiresInMs: number): ModelDelivery | undefined {
@@ -212,7 +216,7 @@ export function deliveryModel(now: () => number): DeliveryModel {
   const isDecided = ({ route, deliveries }: ModelDispatch): boolean =>
     route === 'first' && deliveries.some(({ status }) => ['sent', 'queued', 'sending', 'held'].includes(status))
 
-  /** Queues what can be sent as it is, or holds it with the route `first`. */
+  /** Queues deliveries that have content, or holds them with the route `first`. */
   function requeue(
     { deliveries, route }: ModelDispatch,
     { channel, expiresInMs }: RetryOptions,
@@ -228,13 +232,13 @@ export function deliveryModel(now: () => number): DeliveryModel {
       end(one, 'held')
       one.expiresAt = now() + expiresInMs
       one.attemptsBefore = one.attempts
-      one.unwanted.clear()
+      one.cancelledBy.clear()
       if (route === 'all') queue(one, now())
     }
     return again
   }
 
-  /** Gives the ids of what stands in their places. */
+  /** Returns the ids of the replacements. */
   function replace(home: ModelDispatch, fresh: readonly NewDelivery[], expiresInMs: number): readonly string[] {
     const dueAt = ({ delayMs = 0 }: NewDelivery): number => now() + delayMs
     const lastDue = Math.max(now(), ...fresh.filter(isQueued).map(dueAt))
@@ -260,7 +264,7 @@ export function deliveryModel(now: () => number): DeliveryModel {
       ...dispatch.deliveries.filter(isQueued).map(({ delayMs = 0 }) => delayMs),
       Number.MAX_VALUE,
     )
-    let wanted = false
+    let isThrottled = false
     for (const fresh of dispatch.deliveries) {
       const joined = join(home, fresh, expiresInMs)
       if (joined) {
@@ -270,10 +274,10 @@ export function deliveryModel(now: () => number): DeliveryModel {
       const dueAt = now() + (fresh.status === 'held' ? firstDue : (fresh.delayMs ?? 0))
       const row = rowOf(fresh, home, dueAt + expiresInMs)
       home.deliveries.push(row)
-      if (fresh.status === 'queued' && !queue(row, dueAt)) wanted = true
+      if (fresh.status === 'queued' && !queue(row, dueAt)) isThrottled = true
     }
     dispatches.push(home)
-    if (wanted && route === 'first') promote(home, now() + firstDue)
+    if (isThrottled && route === 'first') promote(home, now() + firstDue)
   }
 
   return {
@@ -294,18 +298,22 @@ export function deliveryModel(now: () => number): DeliveryModel {
       return 'accepted'
     },
 
-    isDue({ status, wakeAt, channel, concurrencyKey }, { limits, busy }) {
-      const isBusy = busy.some((one) => one.channel === channel && one.concurrencyKey === concurrencyKey)
+    isDue({ status, wakeAt, channel, concurrencyKey, home }, { limits, busy, full = [] }) {
+      if (full.some((one) => one.channel === channel && one.tenant === home.tenant)) return false
+      const isBusy = busy.some(
+        ({ tenant = home.tenant, ...one }) =>
+          one.channel === channel && one.concurrencyKey === concurrencyKey && tenant === home.tenant,
+      )
       const isWaiting = status === 'queued' || status === 'sending'
       return isWaiting && wakeAt <= now() && (limits[channel] ?? 0) > 0 && !isBusy
     },
 
     mayExpire: ({ status, wakeAt }) => (status === 'queued' || status === 'sending') && wakeAt <= now(),
 
-    heed(delivery) {
-      if (delivery.unwanted.size === 0) return
+    applyCancellations(delivery) {
+      if (delivery.cancelledBy.size === 0) return
       end(delivery, 'queued')
-      heed(delivery)
+      applyCancellations(delivery)
     },
 
     isExpired: ({ expiresAt }) => now() >= expiresAt,
@@ -344,7 +352,7 @@ export function deliveryModel(now: () => number): DeliveryModel {
           end(found, 'queued')
           found.wakeAt = now() + settlement.delayMs
           if (settlement.content) found.content = settlement.content
-          heed(found)
+          applyCancellations(found)
           return
         case 'sent':
           end(found, 'sent')
@@ -390,6 +398,12 @@ export function deliveryModel(now: () => number): DeliveryModel {
       return dispatch.deliveries.map(({ deliveryId }) => deliveryId).filter((id) => changed.has(id))
     },
   }
+}
+
+/** Events join the digest that opened first; of two that opened together, the one with the lesser id. */
+function byOpening(one: ModelDelivery, other: ModelDelivery): number {
+  const before = (one.digest?.opened ?? 0) - (other.digest?.opened ?? 0)
+  return before || (one.deliveryId < other.deliveryId ? -1 : 1)
 }
 
 function isQueued(fresh: NewDelivery): boolean {

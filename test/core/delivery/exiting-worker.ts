@@ -1,6 +1,6 @@
 /**
- * A worker in a process of its own, whose store is in the process that started it and whose channel takes the process with it:
- * `exiting-worker.ts <retry schedule as JSON>` delivers what is due, and leaves with 0 if it lives.
+ * A worker in its own process, with its store in the parent process and a channel that exits the process:
+ * `exiting-worker.ts <retry schedule as JSON>` runs due deliveries and exits with 0 if no send was made.
  */
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
@@ -10,7 +10,7 @@ import { memoryStore } from '../../../src/storage/memory/index.ts'
 const answers = new Map<number, (result: unknown) => void>()
 let asked = 0
 
-/** Lets the other process do something, and gives what came of it. */
+/** Calls the parent process; returns its result. */
 function ask<T>(call: string, ...args: readonly unknown[]): Promise<T> {
   return new Promise((resolve) => {
     const id = ++asked

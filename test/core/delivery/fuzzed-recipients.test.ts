@@ -14,16 +14,16 @@ import { recipient } from './hostile-addresses.ts'
 const BATCH = 100
 const BATCHES = 100
 
-/** One `@`, and nothing that separates, quotes, comments or routes, in any system. */
+/** One `@`, and no character that separates, quotes, comments or routes. */
 const PLAIN = /^[^@,;:"()<>[\]\\%!\s\p{Cc}]+@[^@,;:"()<>[\]\\%!\s\p{Cc}]+$/u
 
-/** A domain may be written in any case, and in letters of any script. */
+/** The mailbox with its domain in ASCII. */
 function plain(mailbox: string): string {
   const at = mailbox.lastIndexOf('@')
   return `${mailbox.slice(0, at)}@${domainToASCII(mailbox.slice(at + 1))}`
 }
 
-/** What a server was told: every RCPT, and for each letter whom it was for, by its Message-ID. */
+/** A server that records every RCPT, and the recipients of each message by its Message-ID. */
 async function server(): Promise<{ port: number; asked: string[]; letters: Map<string, string[]> }> {
   const asked: string[] = []
   const letters = new Map<string, string[]>()
@@ -46,7 +46,7 @@ async function server(): Promise<{ port: number; asked: string[]; letters: Map<s
   return { port, asked, letters }
 }
 
-test(`${BATCH * BATCHES} fuzzed recipients each give one RCPT, of just that mailbox, or a refusal and none`, async () => {
+test(`Each of ${BATCH * BATCHES} fuzzed recipients gives one RCPT of exactly its mailbox, or none`, async () => {
   const { port, asked, letters } = await server()
   const transport = createTransport({ pool: true, maxMessages: Infinity, host: '127.0.0.1', port, ignoreTLS: true })
   onTestFinished(() => transport.close())
@@ -73,7 +73,7 @@ test(`${BATCH * BATCHES} fuzzed recipients each give one RCPT, of just that mail
         }
         const [{ deliveryId = '', status, reason } = {}, ...more] = answer.body.deliveries
         expect(more).toEqual([])
-        // A number or a URL is somebody, who has no mailbox.
+        // A phone number or a URL is a valid recipient without a mailbox.
         if (status === 'queued') {
           expect(to).toMatch(PLAIN)
           wanted.set(deliveryId, plain(to))

@@ -9,11 +9,11 @@ import { LEASE, pass, settled } from './attempting.ts'
 interface Held {
   readonly deps: TestDeps
   readonly hold: Hold
-  /** The renewals that were asked for. */
+  /** The pending renewals. */
   readonly renewals: readonly Gate<boolean | Promise<boolean>>[]
 }
 
-/** A lease that began so long ago, and whose renewals are answered by hand. */
+/** A lease that began `agoMs` ago, with renewals that the test settles. */
 function held(agoMs = 0): Held {
   const deps = testDeps({ a: recordingChannel() })
   const renewals: Gate<boolean | Promise<boolean>>[] = []
@@ -27,19 +27,19 @@ function held(agoMs = 0): Held {
   return { deps, hold, renewals }
 }
 
-describe('a lease that is over when it is to be held', () => {
-  it('a lease that is over at its start is not renewed', async () => {
+describe('a lease that has ended', () => {
+  it('A lease that ended before it is held is not renewed', async () => {
     const { deps, hold, renewals } = held(LEASE)
     await pass(deps.clock, LEASE)
     expect([hold.aborted, renewals.length]).toEqual(['lease_ending', 0])
   })
 
-  it('the signal of an ended lease is aborted with its reason on first use', () => {
+  it('The signal of an ended lease is aborted with its reason on first use', () => {
     const { signal } = held(LEASE).hold
     expect([signal.aborted, signal.reason]).toEqual([true, 'lease_ending'])
   })
 
-  it('an ended lease without a step leaves no unhandled rejection', () =>
+  it('An ended lease that is not used leaves no unhandled rejection', () =>
     withoutStrayRejections(async () => {
       const { deps } = held(LEASE)
       await settled(deps.clock)
@@ -48,10 +48,10 @@ describe('a lease that is over when it is to be held', () => {
 
 describe('a lease that was released', () => {
   it.each([
-    ['is kept', () => Promise.resolve(true)],
+    ['succeeds', () => Promise.resolve(true)],
     ['is refused', () => Promise.resolve(false)],
     ['fails', () => Promise.reject(new TypeError('down'))],
-  ])('is not renewed once more when a renewal that was under way %s', async (_, answer) => {
+  ])('A released lease is not renewed again when a renewal in flight %s', async (_, answer) => {
     const { deps, hold, renewals } = held()
     await pass(deps.clock, LEASE / 3)
     hold.release()
@@ -62,7 +62,7 @@ describe('a lease that was released', () => {
 })
 
 describe('a lease that cannot be renewed', () => {
-  it('a failed renewal is retried every third of the lease, which is used for nine tenths at most', async () => {
+  it('A failed renewal is retried every third of the lease, which is used for nine tenths at most', async () => {
     const { deps, hold, renewals } = held()
     expect(hold.leftMs()).toBe(LEASE * 0.9)
     for (const turn of [1, 2]) {

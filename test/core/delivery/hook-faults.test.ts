@@ -13,7 +13,7 @@ const events = defineEvents({
   mixed: { channels: { a: {}, b: { when: () => false }, c: { text: () => fail() } } },
 })
 
-/** Lets what was not awaited come to its end. */
+/** Runs work that was not awaited. */
 const settled = (): Promise<void> => new Promise(setImmediate)
 
 describe('a hook', () => {
@@ -27,7 +27,7 @@ describe('a hook', () => {
       },
     ],
     ['rejects', async () => Promise.reject(new RangeError(CANARY))],
-  ])('that %s changes nothing, and is logged with its message', async (_, hook) => {
+  ])('A hook that %s changes no result and is logged with its message', async (_, hook) => {
     await withoutStrayRejections(async () => {
       const { sallyport, logger } = composed(events, { hooks: all(hook) })
       const { sallyport: quiet } = composed(events)
@@ -51,12 +51,12 @@ describe('a hook', () => {
     })
   })
 
-  it('a hook that changes its event changes neither the answer nor the stored dispatch', async () => {
-    const spoil = (event: object): void => {
+  it('A hook that changes its event changes neither the answer nor the stored dispatch', async () => {
+    const mutate = (event: object): void => {
       for (const value of Object.values(event)) if (Array.isArray(value)) value.length = 0
       Object.assign(event, { status: 'spoilt', deliveries: 'spoilt' })
     }
-    const { sallyport } = composed(events, { hooks: { onAccepted: spoil, onSkipped: spoil } })
+    const { sallyport } = composed(events, { hooks: { onAccepted: mutate, onSkipped: mutate } })
     const { sallyport: quiet } = composed(events)
     const event = { ...JANE, eventType: 'mixed' } as const
     expect(await sallyport.dispatch(event)).toEqual(await quiet.dispatch(event))
@@ -64,7 +64,7 @@ describe('a hook', () => {
     expect(await sallyport.dispatches.get('dsp_1')).toEqual(await quiet.dispatches.get('dsp_1'))
   })
 
-  it('a hook that never ends delays no answer, and a worker by ten seconds at most', async () => {
+  it('A hook that never ends delays no answer, and a worker by ten seconds at most', async () => {
     const { sallyport, clock, logger } = composed(events, { hooks: all(() => new Promise(() => {})) })
     expect(await sallyport.dispatch(SENT)).toMatchObject({ status: 202 })
     const running = sallyport.worker.runDue()
@@ -78,7 +78,7 @@ describe('a hook', () => {
     expect(slow()).toEqual(['onAccepted', 'onSent'])
   })
 
-  it('a hook that ends in time leaves no timer behind', async () => {
+  it('A hook that ends in time leaves no timer behind', async () => {
     const { sallyport, clock } = composed(events, { hooks: all(async () => {}) })
     await sallyport.dispatch(SENT)
     await sallyport.worker.runDue()
@@ -86,10 +86,10 @@ describe('a hook', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('a hook may return a lazy query that runs when it is awaited', async () => {
+  it('A hook may return a lazy query that runs when it is awaited', async () => {
     let ran = 0
     const query = {
-      // biome-ignore lint/suspicious/noThenProperty: what the query builders of databases have
+      // biome-ignore lint/suspicious/noThenProperty: query builders are thenables
       then(resolve: () => void, reject: (reason: unknown) => void): void {
         ran += 1
         if (ran > 1) reject(new RangeError(CANARY))
@@ -105,7 +105,7 @@ describe('a hook', () => {
     expect(logger.lines).toMatchObject([{ event: 'hook.threw', fields: { cause: 'RangeError' } }])
   })
 
-  it('a hook may be a method that uses its object', async () => {
+  it('A hook may be a method that uses its object', async () => {
     const hooks = {
       seen: [] as (string | undefined)[],
       onSkipped({ reason }: DeliveryEvent) {

@@ -18,8 +18,8 @@ const events = defineEvents({
 
 type Reported = readonly [keyof Hooks, AcceptedEvent | DeliveryEvent]
 
-/** Hooks that keep what they are told, in order. */
-function listening(): { readonly hooks: Hooks; readonly reported: Reported[]; names(): readonly string[] } {
+/** Hooks that record their events in order. */
+function recordingHooks(): { readonly hooks: Hooks; readonly reported: Reported[]; names(): readonly string[] } {
   const reported: Reported[] = []
   const note = (name: keyof Hooks) => (event: AcceptedEvent | DeliveryEvent) => void reported.push([name, event])
   const hooks = {
@@ -33,25 +33,25 @@ function listening(): { readonly hooks: Hooks; readonly reported: Reported[]; na
   return { hooks, reported, names: () => reported.map(([name, event]) => [name, ...label(event)].join(' ')) }
 }
 
-/** Lets what was not awaited come to its end. */
+/** Runs work that was not awaited. */
 const settled = (): Promise<void> => new Promise(setImmediate)
 
 describe('onAccepted', () => {
   it('onAccepted receives the answer of a new dispatch, with its tenant', async () => {
-    const { hooks, reported } = listening()
+    const { hooks, reported } = recordingHooks()
     const { sallyport } = composed(events, { hooks })
     const event = { ...SENT, sessionId: 's1', extra: 1 }
     const { duplicate, warnings, ...view } = took(await sallyport.dispatch(event, { tenant: 'acme' }))
     await settled()
     expect(warnings).toHaveLength(1)
-    expect(reported).toEqual([['onAccepted', { ...view, tenant: 'acme' }]])
+    expect(reported).toEqual([['onAccepted', { ...view, tenant: 'acme', by: 'host' }]])
   })
 
   it('onAccepted is not called for replays, refusals or dry runs', async () => {
-    const { hooks, names } = listening()
+    const { hooks, names } = recordingHooks()
     let down = false
     const policy: DeliveryPolicy = { decide: () => (down ? fail() : { verdict: 'send' }) }
-    // The memory of keys may come too late: then it is the store that says so as it accepts.
+    // `recall` finds no key: only `accept` of the store detects the replays.
     const store = { ...memoryStore(), recall: async () => undefined }
     const { sallyport } = composed(events, { hooks, policy, store })
     const concurrent = Array.from({ length: 20 }, () => sallyport.dispatch(SENT, { idempotencyKey: 'k' }))
@@ -67,7 +67,7 @@ describe('onAccepted', () => {
   })
 
   it('onAccepted is called for dispatches over HTTP too', async () => {
-    const { hooks, names } = listening()
+    const { hooks, names } = recordingHooks()
     const { sallyport } = composed(events, { hooks })
     await sallyport.endpoints.handle('dispatch', APP, { headers: {}, body: SENT })
     await settled()
@@ -87,9 +87,9 @@ describe('onAccepted', () => {
   })
 })
 
-describe('what ended as it was accepted', () => {
+describe('deliveries that are final at acceptance', () => {
   it('onSkipped and onFailed are called after onAccepted for deliveries that are final at acceptance', async () => {
-    const { hooks, reported, names } = listening()
+    const { hooks, reported, names } = recordingHooks()
     const { sallyport } = composed(events, { hooks })
     const event = { ...JANE, eventType: 'mixed', sessionId: 's1' } as const
     const { dispatchId, deliveries } = took(await sallyport.dispatch(event, { tenant: 'acme' }))
@@ -110,7 +110,7 @@ describe('what ended as it was accepted', () => {
   })
 
   it('onSkipped is called for deliveries that the policy skips or throttles', async () => {
-    const { hooks, names } = listening()
+    const { hooks, names } = recordingHooks()
     const limits = [{ key: 'k', max: 1, windowMs: 1_000 }]
     const policy: DeliveryPolicy = {
       decide: ({ channel }) =>
@@ -129,8 +129,8 @@ describe('what ended as it was accepted', () => {
     ])
   })
 
-  it('the event of a sandboxed delivery says so', async () => {
-    const { hooks, reported, names } = listening()
+  it('Hook events of a sandboxed delivery are marked as sandboxed', async () => {
+    const { hooks, reported, names } = recordingHooks()
     const { sallyport } = composed(events, { hooks, sandbox: true })
     await sallyport.dispatch(SENT)
     await settled()
@@ -139,13 +139,13 @@ describe('what ended as it was accepted', () => {
   })
 })
 
-describe('what a worker does', () => {
+describe('hooks of a worker', () => {
   const of = async (
     eventType: 'sent' | 'fallback',
     answers: Parameters<typeof recordingChannel>[0],
     advanceMs?: number,
   ) => {
-    const { hooks, reported, names } = listening()
+    const { hooks, reported, names } = recordingHooks()
     const a = recordingChannel(answers, { retrySchedule: [1_000] })
     const channels = { a, b: recordingChannel(), c: recordingChannel() }
     const { sallyport, clock } = composed(events, { hooks, channels, expiresInMs: 5_000 })
@@ -199,8 +199,8 @@ describe('what a worker does', () => {
     expect(names).toEqual(['onFailed a provider_rejected', 'onSent b sent', 'onSkipped c fallback_unneeded'])
   })
 
-  it('a hook is called for a delivery that was retried by hand', async () => {
-    const { hooks, names } = listening()
+  it('onSent is called for a delivery that was retried by hand', async () => {
+    const { hooks, names } = recordingHooks()
     const a = recordingChannel([{ outcome: 'rejected', code: 'gone' }, { outcome: 'sent' }])
     const { sallyport } = composed(events, { hooks, channels: { a, b: a, c: a } })
     const { dispatchId } = took(await sallyport.dispatch(SENT))

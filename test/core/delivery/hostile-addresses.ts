@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 
-/** Letters of which an address is made. */
+/** Plain characters of an address. */
 const ATOM = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
-/** What may stand among them in a local part, though few write it. */
+/** Rare but valid characters of a local part. */
 const ODD = "#$&'*+/=?^_`{|}~-"
 
 function text(of: string, minLength: number, maxLength: number): fc.Arbitrary<string> {
@@ -36,8 +36,8 @@ const address = fc.tuple(local, domain).map(([one, other]) => `${one}@${other}`)
 
 const EVE = 'eve@evil.test'
 
-/** What is put in somewhere. */
-const splinter = fc.oneof(
+/** Text that is inserted into an address. */
+const fragment = fc.oneof(
   fc.constantFrom(
     ',',
     ';',
@@ -98,9 +98,9 @@ const splinter = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 3 }),
 )
 
-/** A way in which an address is bent. */
-const bend: fc.Arbitrary<(text: string) => string> = fc.oneof(
-  fc.tuple(fc.nat(), splinter).map(([at, put]) => (text: string) => {
+/** A change that makes an address hostile. */
+const mutation: fc.Arbitrary<(text: string) => string> = fc.oneof(
+  fc.tuple(fc.nat(), fragment).map(([at, put]) => (text: string) => {
     const place = at % (text.length + 1)
     return text.slice(0, place) + put + text.slice(place)
   }),
@@ -132,13 +132,13 @@ const bend: fc.Arbitrary<(text: string) => string> = fc.oneof(
   ),
 )
 
-/** Recipients of which some are mailboxes and most have something hidden in them, or look as if. */
+/** Recipients: some are plain mailboxes, most are mutated ones. */
 export const recipient: fc.Arbitrary<string> = fc
   .tuple(
     address,
     fc.oneof(
       { weight: 2, arbitrary: fc.constant([]) },
-      { weight: 5, arbitrary: fc.array(bend, { minLength: 1, maxLength: 3 }) },
+      { weight: 5, arbitrary: fc.array(mutation, { minLength: 1, maxLength: 3 }) },
     ),
   )
-  .map(([text, bends]) => bends.reduce((bent, next) => next(bent), text))
+  .map(([text, mutations]) => mutations.reduce((mutated, next) => next(mutated), text))

@@ -4,14 +4,14 @@ import type { ClaimedDelivery, DeliveryChange } from '../../../src/ports/dispatc
 import type { Operation } from './operations.ts'
 import { isSame, type Seen, type Snapshot } from './snapshot.ts'
 
-/** Fails the run under the name of what was broken. */
+/** Throws with the name of a broken invariant. */
 export function hold(invariant: string, holds: boolean, detail: () => unknown): void {
   if (!holds) throw new Error(`broken: ${invariant}\n${JSON.stringify(detail(), undefined, 1)}`)
 }
 
 type Moves = Partial<Record<DeliveryStatus, readonly DeliveryStatus[]>>
 
-/** The diagram: from which status to which, and by what. A lease that is handed on stays `sending`. */
+/** The state diagram: allowed changes of status by operation. A reclaimed lease stays `sending`. */
 const DIAGRAM: Partial<Record<Operation['do'], Moves>> = {
   claim: { queued: ['sending', 'expired'], sending: ['expired', 'cancelled'], held: ['expired'] },
   settle: { sending: ['sent', 'queued', 'failed', 'skipped', 'cancelled'], held: ['queued', 'skipped'] },
@@ -26,7 +26,7 @@ export function isFinal({ status }: Pick<Delivery, 'status'>): boolean {
   return FINAL.includes(status)
 }
 
-/** What holds between two moments with one operation between them. `before` and `after` give what is there by its id. */
+/** Checks the deliveries, by id, before and after one operation. */
 export function checkStep(
   before: ReadonlyMap<string, Seen>,
   after: ReadonlyMap<string, Seen>,
@@ -36,39 +36,44 @@ export function checkStep(
   for (const [id, { delivery: old }] of before) {
     const fresh = after.get(id)?.delivery
     const reported = (): object => ({ id, operation, old, fresh })
-    hold('nothing that was accepted is lost', fresh !== undefined, reported)
+    hold('no accepted delivery is lost', fresh !== undefined, reported)
     if (!fresh) continue
     const isAllowed =
       old.status === fresh.status || DIAGRAM[operation.do]?.[old.status]?.includes(fresh.status) === true
     hold('a status changes only along the diagram', isAllowed, reported)
     const isRetried = operation.do === 'retry' || operation.do === 'replan'
-    hold('what is final changes only by a retry', !isFinal(old) || isRetried || isSame(old, fresh), reported)
-    const isSaid = old.content === undefined || isSame([old.content, old.address], [fresh.content, fresh.address])
-    hold('what is said, and to whom, never changes', isSaid, reported)
-    hold('attempts shrink only when nothing was tried', fresh.attempts >= old.attempts - (isUntried ? 1 : 0), reported)
+    hold('a final delivery changes only by a retry', !isFinal(old) || isRetried || isSame(old, fresh), reported)
+    const isSameMessage =
+      old.content === undefined || isSame([old.content, old.address], [fresh.content, fresh.address])
+    hold('content and address never change', isSameMessage, reported)
+    hold('attempts decrease only when none was made', fresh.attempts >= old.attempts - (isUntried ? 1 : 0), reported)
     const isClaimed = old.status !== 'sending' && fresh.status === 'sending'
     hold('an attempt is counted at the claim', !isClaimed || fresh.attempts === old.attempts + 1, reported)
   }
 }
 
-/** What holds at every moment. */
+/** Checks that hold at any time. */
 export function checkStanding(snapshot: Snapshot): void {
   for (const { route, deliveries } of snapshot) {
     const count = (...of: readonly DeliveryStatus[]): number =>
       deliveries.filter(({ status }) => of.includes(status)).length
     const isFirst = route === 'first'
-    hold('of a route first no two are sent', !isFirst || count('sent') <= 1, () => deliveries)
-    hold('of a route first no two are open', !isFirst || count('queued', 'sending') <= 1, () => deliveries)
-    hold('what is held waits for something', count('held') === 0 || count('queued', 'sending') === 1, () => deliveries)
+    hold('the route first sends at most one delivery', !isFirst || count('sent') <= 1, () => deliveries)
+    hold('the route first has at most one open delivery', !isFirst || count('queued', 'sending') <= 1, () => deliveries)
+    hold(
+      'a held delivery waits for an open one',
+      count('held') === 0 || count('queued', 'sending') === 1,
+      () => deliveries,
+    )
     for (const delivery of deliveries) {
       const { attempts, attemptLog, status, dueAt } = delivery
       hold('each attempt is in the log', attemptLog.length === attempts, () => delivery)
-      hold('what is queued has its time', (status === 'queued') === (dueAt !== undefined), () => delivery)
+      hold('only a queued delivery has a due time', (status === 'queued') === (dueAt !== undefined), () => delivery)
     }
   }
 }
 
-/** What holds of what a claim hands out. `leaseEnds`: when the leases end that there were, by delivery. */
+/** Checks the result of a claim. `leaseEnds`: the end of each earlier lease, by delivery. */
 export function checkClaimed(
   before: Snapshot,
   claimed: readonly ClaimedDelivery[],
@@ -76,25 +81,33 @@ export function checkClaimed(
   now: number,
 ): void {
   const ids = claimed.map(({ deliveryId }) => deliveryId)
-  hold('nothing is claimed twice at once', new Set(ids).size === ids.length, () => ids)
+  hold('a claim has no delivery twice', new Set(ids).size === ids.length, () => ids)
   for (const one of claimed) {
     const olds = before
       .flatMap(({ deliveries }) => deliveries)
       .filter(({ deliveryId }) => deliveryId === one.deliveryId)
-    // An event that was taken out of a digest has a record of its own under the same id: those of the others count.
+    // A cancelled event of a digest has its own record under the same id; it does not count.
     const old = olds.find(({ status }) => status !== 'cancelled') ?? olds[0]
     const leaseEnd = leaseEnds.get(one.deliveryId) ?? Number.POSITIVE_INFINITY
     const reported = (): object => ({ old, one, leaseEnd, now })
-    hold('nothing is claimed after it was sent', old?.status !== 'sent', reported)
-    hold('nothing final is claimed', old !== undefined && !isFinal(old), reported)
-    hold('what is held is not claimed', old?.status !== 'held', reported)
-    hold('nothing is claimed before it is due', old?.status !== 'queued' || (old.dueAt ?? Number.NaN) <= now, reported)
-    hold('a lease is handed on only when it has ended', old?.status !== 'sending' || leaseEnd <= now, reported)
-    hold('nothing is claimed past its expiry', one.expiresInMs > 0, reported)
+    hold('no sent delivery is claimed', old?.status !== 'sent', reported)
+    hold('no final delivery is claimed', old !== undefined && !isFinal(old), reported)
+    hold('no held delivery is claimed', old?.status !== 'held', reported)
+    hold(
+      'no delivery is claimed before it is due',
+      old?.status !== 'queued' || (old.dueAt ?? Number.NaN) <= now,
+      reported,
+    )
+    hold(
+      'a delivery is reclaimed only after its lease has ended',
+      old?.status !== 'sending' || leaseEnd <= now,
+      reported,
+    )
+    hold('no expired delivery is claimed', one.expiresInMs > 0, reported)
   }
 }
 
-/** Compares what a call said that it changed with what changed. `own`: the delivery that the call was about, which it leaves out. */
+/** Compares the reported changes with the real ones. `isOwn`: deliveries that the report leaves out. */
 export function checkReport(
   what: string,
   before: ReadonlyMap<string, Seen>,
@@ -113,17 +126,17 @@ export function checkReport(
   const plain = reported.map(({ deliveryId, channel, status, reason, attempts }) => {
     return { deliveryId, channel, status, ...(reason !== undefined && { reason }), attempts }
   })
-  const [real, said] = [sorted(changes.values()), sorted(plain)]
-  hold(`${what} reports exactly what it changed`, isSame(real, said), () => ({ real, said }))
+  const [real, listed] = [sorted(changes.values()), sorted(plain)]
+  hold(`${what} reports exactly what it changed`, isSame(real, listed), () => ({ real, listed }))
 }
 
-/** An event that was to be digested. */
+/** An event of a digest. */
 export interface DigestedOn {
   readonly dispatchId: string
   readonly channel: string
 }
 
-/** Every event that is to go out in a digest is in one delivery, once. */
+/** Checks that every digest event is in exactly one delivery. */
 export function checkDigests(seen: ReadonlyMap<string, Seen>, events: readonly DigestedOn[]): void {
   const shared = new Map<string, { readonly delivery: Delivery; events: number }>()
   for (const { dispatchId, channel } of events) {
@@ -138,21 +151,21 @@ export function checkDigests(seen: ReadonlyMap<string, Seen>, events: readonly D
     shared.set(delivery.deliveryId, { ...found, events: found.events + 1 })
   }
   for (const { delivery, events: own } of shared.values()) {
-    hold('a digest holds just the events that are in it', delivery.eventCount === own, () => ({ delivery, own }))
+    hold('a digest counts exactly its events', delivery.eventCount === own, () => ({ delivery, own }))
   }
 }
 
-/** When something was let out under a limit. */
-export interface LetOut {
+/** A delivery that was counted under a limit. */
+export interface Admission {
   readonly tenant: string
   readonly limit: SendLimit
   readonly at: number
 }
 
-export function checkLimits(letOut: readonly LetOut[]): void {
-  for (const { tenant, limit, at } of letOut) {
-    const isUnder = (one: LetOut): boolean => one.tenant === tenant && one.limit.key === limit.key
-    const within = letOut.filter((one) => isUnder(one) && one.at >= at && one.at < at + limit.windowMs)
-    hold('no more than max go out in any window', within.length <= limit.max, () => ({ limit, within }))
+export function checkLimits(admissions: readonly Admission[]): void {
+  for (const { tenant, limit, at } of admissions) {
+    const isUnder = (one: Admission): boolean => one.tenant === tenant && one.limit.key === limit.key
+    const within = admissions.filter((one) => isUnder(one) && one.at >= at && one.at < at + limit.windowMs)
+    hold('no window of a limit has more than max deliveries', within.length <= limit.max, () => ({ limit, within }))
   }
 }

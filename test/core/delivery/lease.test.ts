@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import type { AttemptOptions, AttemptResult } from '../../../src/core/delivery/attempt.ts'
+import { settleLeased } from '../../../src/core/delivery/lease.ts'
 import { swapRemoveList } from '../../../src/core/delivery/send-loop.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { SendOutcome } from '../../../src/ports/channel.ts'
 import type { Verdict } from '../../../src/ports/delivery-policy.ts'
 import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
-import type { TestDeps } from '../../support/deps.ts'
+import { recordingLogger, type TestDeps } from '../../support/deps.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { claimOne, gate, outcomes, stored } from '../dispatch/dispatching.ts'
 import { attempt, attemptClaimed, delivery, depsFor, LEASE, leased, pass, settled, waitForDue } from './attempting.ts'
 
 const SENT: SendOutcome = { outcome: 'sent' }
-/** Longer than any test takes. */
+/** A time-out longer than any test. */
 const PATIENT: AttemptOptions = { timeoutMs: 3_600_000 }
 
 interface SendLoop {
@@ -19,11 +20,10 @@ interface SendLoop {
   readonly result: Promise<AttemptResult>
   readonly signal: () => AbortSignal
   readonly renewals: () => number
-  /** Whether the attempt has ended. */
   readonly ended: () => boolean
 }
 
-/** An attempt whose channel does as it is told, by default never to answer; `renew` stands in for the store's. */
+/** An attempt on a channel with the given answer, by default none; `renew` replaces that of the store. */
 async function sending(
   answer: (signal: AbortSignal) => Promise<SendOutcome> = () => new Promise(() => {}),
   {
@@ -65,7 +65,7 @@ async function sending(
 }
 
 describe('a lease', () => {
-  it('a claim counts the attempt, also when it is never settled', async () => {
+  it('A claim counts the attempt, also when it is never settled', async () => {
     const deps = await depsFor(recordingChannel())
     expect(await claimOne(deps)).toMatchObject({ attempts: 1 })
     expect(await outcomes(deps)).toEqual(['a: sending 1'])
@@ -74,7 +74,7 @@ describe('a lease', () => {
     expect(await outcomes(deps)).toEqual(['a: sending 2'])
   })
 
-  it('settle refuses a lease token that is no longer current, and the log says delivery.lease_lost', async () => {
+  it('A settlement with a stale lease token is refused and logged as delivery.lease_lost', async () => {
     const a = recordingChannel([{ outcome: 'rejected', code: 'bad_address' }, SENT])
     const deps = await depsFor(a)
     const zombie = await claimOne(deps, LEASE)
@@ -92,7 +92,7 @@ describe('a lease', () => {
     expect(await stored(deps)).toEqual(after)
   })
 
-  it('a lease is renewed every third of its time, so that no other worker claims the delivery', async () => {
+  it('A lease is renewed every third of its time, so that no other worker claims the delivery', async () => {
     const own = await sending()
     await pass(own.deps.clock, 9_999, 9_999)
     expect(own.renewals()).toBe(0)
@@ -104,7 +104,7 @@ describe('a lease', () => {
     expect((await own.deps.store.claim({ leaseMs: LEASE, limits: { a: 1 }, busy: [] })).deliveries).toEqual([])
   })
 
-  it('a lost lease ends the attempt at the next renewal, without a settlement', async () => {
+  it('A lost lease ends the attempt at the next renewal, without a settlement', async () => {
     const own = await sending(undefined, { ...PATIENT, renew: () => async () => false })
     const before = await stored(own.deps)
     await pass(own.deps.clock, 10_000)
@@ -122,7 +122,7 @@ describe('a lease', () => {
         throw new TypeError('jane')
       },
     ],
-  ])('whose renewal %s is renewed at the next third', async (_, fail) => {
+  ])('A lease whose renewal %s is renewed after another third', async (_, fail) => {
     let failures = 1
     const renew: (real: DispatchStore['renew']) => DispatchStore['renew'] =
       (real) =>
@@ -144,7 +144,7 @@ describe('a lease', () => {
   it.each<[string, () => Promise<boolean>]>([
     ['fails again and again', () => Promise.reject(new Error())],
     ['never answers', () => new Promise(() => {})],
-  ])('whose renewal %s ends the attempt at nine tenths', async (_, renew) => {
+  ])('A lease whose renewal %s ends the attempt after nine tenths', async (_, renew) => {
     const own = await sending(undefined, { ...PATIENT, renew: () => renew })
     await pass(own.deps.clock, 26_999)
     expect([own.signal().aborted, own.ended()]).toEqual([false, false])
@@ -154,7 +154,7 @@ describe('a lease', () => {
     expect((await delivery(own.deps)).attemptLog).toMatchObject([{ outcome: 'unknown', code: 'lease_ending' }])
   })
 
-  it('a lease ends nine tenths after its last successful renewal', async () => {
+  it('A lease ends nine tenths after its last successful renewal', async () => {
     let successes = 2
     const renew: (real: DispatchStore['renew']) => DispatchStore['renew'] =
       (real) =>
@@ -167,7 +167,7 @@ describe('a lease', () => {
     expect(own.ended()).toBe(true)
   })
 
-  it('a delivery whose lease was used up by a slow claim is queued again unsent', async () => {
+  it('A delivery whose lease was used up by a slow claim is queued again unsent', async () => {
     const a = recordingChannel()
     const deps = await depsFor(a)
     const lease = leased(deps)
@@ -181,7 +181,7 @@ describe('a lease', () => {
 })
 
 describe('a renewal', () => {
-  it.each([true, false])('a renewal that answers %j after the end of the attempt changes nothing', async (live) => {
+  it.each([true, false])('A renewal that answers %j after the end of the attempt changes nothing', async (live) => {
     const renewal = gate<boolean>()
     const answer = gate<SendOutcome>()
     const own = await sending(() => answer.promise, { renew: () => () => renewal.promise })
@@ -194,11 +194,11 @@ describe('a renewal', () => {
   })
 })
 
-describe('the time that a channel has', () => {
+describe('the time-out of a channel', () => {
   it.each([
     [{}, 60_000],
     [{ timeoutMs: 5_000 }, 5_000],
-  ])('with %j is over after %d ms: the message may have been sent', async (options, ms) => {
+  ])('A send with the options %j is aborted after %d ms with the outcome unknown', async (options, ms) => {
     const own = await sending(undefined, options)
     await pass(own.deps.clock, ms - 1)
     expect([own.signal().aborted, own.ended()]).toEqual([false, false])
@@ -210,7 +210,7 @@ describe('the time that a channel has', () => {
     expect(own.deps.clock.timers).toBe(0)
   })
 
-  it('a channel has one second after its time-out to give its outcome', async () => {
+  it('A channel has one second after its time-out to give its outcome', async () => {
     const own = await sending(
       (signal) =>
         new Promise((resolve) =>
@@ -223,7 +223,7 @@ describe('the time that a channel has', () => {
     expect((await delivery(own.deps)).attemptLog).toMatchObject([{ outcome: 'retry', code: 'aborted', provider: '2' }])
   })
 
-  it('the time-out is the outcome, whatever the channel throws after it', async () => {
+  it('The time-out is the outcome, whatever the channel throws after it', async () => {
     const own = await sending(
       (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))),
       { timeoutMs: 5_000 },
@@ -233,18 +233,21 @@ describe('the time that a channel has', () => {
     expect(own.deps.logger.lines.map(({ event }) => event)).toEqual(['delivery.queued'])
   })
 
-  it.each<SendOutcome | Error>([SENT, new Error('late')])('takes no notice of what comes after: %j', async (late) => {
-    const answer = gate<SendOutcome | Promise<never>>()
-    const own = await sending(async () => answer.promise, { timeoutMs: 5_000 })
-    await pass(own.deps.clock, 6_000)
-    await own.result
-    const before = await stored(own.deps)
-    answer.open(late instanceof Error ? Promise.reject(late) : late)
-    await settled(own.deps.clock)
-    expect(await stored(own.deps)).toEqual(before)
-  })
+  it.each<SendOutcome | Error>([SENT, new Error('late')])(
+    'A result after the time-out and its second is ignored: %j',
+    async (late) => {
+      const answer = gate<SendOutcome | Promise<never>>()
+      const own = await sending(async () => answer.promise, { timeoutMs: 5_000 })
+      await pass(own.deps.clock, 6_000)
+      await own.result
+      const before = await stored(own.deps)
+      answer.open(late instanceof Error ? Promise.reject(late) : late)
+      await settled(own.deps.clock)
+      expect(await stored(own.deps)).toEqual(before)
+    },
+  )
 
-  it('a channel that answers in time leaves no timer and no aborted signal', async () => {
+  it('A channel that answers in time leaves no timer and no aborted signal', async () => {
     const own = await sending(async () => SENT)
     expect(await own.result).toBe('sent')
     expect(own.deps.clock.timers).toBe(0)
@@ -253,13 +256,13 @@ describe('the time that a channel has', () => {
   })
 })
 
-describe('an attempt that is stopped', () => {
+describe('a stopped attempt', () => {
   const ignoring = (): Promise<SendOutcome> => new Promise(() => {})
   const halt = (stops: Iterable<() => void>): void => {
     for (const stop of stops) stop()
   }
 
-  it('a stopped attempt aborts its signal, and is unknown after one second', async () => {
+  it('A stopped attempt aborts its signal, and is unknown after one second', async () => {
     const stops = swapRemoveList<() => void>()
     const own = await sending(ignoring, { stops })
     halt(stops)
@@ -272,7 +275,7 @@ describe('an attempt that is stopped', () => {
     expect(own.deps.clock.timers).toBe(0)
   })
 
-  it('a stopped attempt takes the outcome that the channel gives within one second', async () => {
+  it('A stopped attempt takes the outcome that the channel gives within one second', async () => {
     const stops = swapRemoveList<() => void>()
     const answer = gate<SendOutcome>()
     const own = await sending(() => answer.promise, { stops })
@@ -283,7 +286,7 @@ describe('an attempt that is stopped', () => {
     expect(own.deps.clock.timers).toBe(0)
   })
 
-  it('a stopped attempt is unknown when the channel throws', async () => {
+  it('A stopped attempt is unknown when the channel throws', async () => {
     const stops = swapRemoveList<() => void>()
     const own = await sending(
       (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
@@ -294,7 +297,7 @@ describe('an attempt that is stopped', () => {
     expect((await delivery(own.deps)).attemptLog).toMatchObject([{ outcome: 'unknown', code: 'stopped' }])
   })
 
-  it('an attempt stopped before its send queues the delivery again', async () => {
+  it('An attempt stopped before its send queues the delivery again', async () => {
     const stops = swapRemoveList<() => void>()
     const verdict = gate<Verdict>()
     let isPlanning = true
@@ -314,7 +317,7 @@ describe('an attempt that is stopped', () => {
     expect(await waitForDue(deps)).toBe(0)
   })
 
-  it('a second stop gives the channel no more time', async () => {
+  it('A second stop gives the channel no more time', async () => {
     const stops = swapRemoveList<() => void>()
     const own = await sending(ignoring, { stops })
     halt(stops)
@@ -324,7 +327,7 @@ describe('an attempt that is stopped', () => {
     expect([await own.result, own.deps.clock.timers]).toEqual(['retried', 0])
   })
 
-  it('an attempt stopped twice leaves no timer behind when the channel answers', async () => {
+  it('An attempt stopped twice leaves no timer behind when the channel answers', async () => {
     const stops = swapRemoveList<() => void>()
     const answer = gate<SendOutcome>()
     const own = await sending(() => answer.promise, { stops })
@@ -334,11 +337,58 @@ describe('an attempt that is stopped', () => {
     expect([await own.result, own.deps.clock.timers]).toEqual(['sent', 0])
   })
 
-  it('an ended attempt leaves no stop function with its worker', async () => {
+  it('An ended attempt leaves no stop function with its worker', async () => {
     const stops = swapRemoveList<() => void>()
     const own = await sending(async () => SENT, { stops })
     await own.result
     expect([...stops]).toEqual([])
     expect([own.signal().aborted, own.deps.clock.timers]).toEqual([false, 0])
+  })
+})
+
+describe('settleLeased', () => {
+  const settlement = { deliveryId: 'd', fence: 'f', to: 'sent', attempt: SENT } as const
+
+  /** Settles with a store that fails so many times; each wait passes at once. */
+  async function settling(failures: number, leftMs: number) {
+    const waits: number[] = []
+    const contexts: object[] = []
+    let now = 0
+    let calls = 0
+    const clock = {
+      now: () => now,
+      after(ms: number, run: () => void) {
+        waits.push(ms)
+        now += ms
+        setImmediate(run)
+        return () => {}
+      },
+    }
+    const down = new Error('down')
+    const settle = () => (calls++ < failures ? Promise.reject(down) : Promise.resolve({ live: true } as const))
+    const logger = recordingLogger()
+    const hooks = { onError: (_: unknown, context: object) => contexts.push(context) }
+    const hold = { leftMs: () => leftMs - now }
+    const settled = settleLeased(settlement, hold, { store: { settle } as never, clock, logger, hooks })
+    const result = await settled.catch((error: unknown) => error)
+    return { result, waits, contexts, lines: logger.lines, down }
+  }
+
+  it('settleLeased retries with exponential backoff, and reports each failure as one of the store', async () => {
+    const { result, waits, contexts, lines } = await settling(4, 30_000)
+    expect(result).toEqual({ live: true })
+    expect(waits).toEqual([100, 200, 400, 800])
+    expect(contexts).toEqual(Array(4).fill({ operation: 'store', deliveryId: 'd' }))
+    expect(lines).toMatchObject(Array(4).fill({ level: 'warn', event: 'delivery.settle_retried' }))
+  })
+
+  it('settleLeased throws the error of the store when the next wait is as long as the rest of the lease', async () => {
+    for (const [leftMs, tries] of [
+      [700, 2],
+      [701, 3],
+    ] as const) {
+      const { result, waits, down } = await settling(10, leftMs)
+      expect([result, waits.length]).toEqual([down, tries])
+    }
   })
 })

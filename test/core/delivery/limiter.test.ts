@@ -14,29 +14,29 @@ function slotsOf(
 ): { slots: Limiter; clock: FakeClock; taken: (count: number, key?: string) => readonly Slot[] } {
   const clock = fakeClock()
   const slots = createLimiter(channels, options, clock)
-  /** Takes and begins up to so many. */
+  /** Takes and begins up to `count` slots. */
   const taken = (count: number, key?: string): readonly Slot[] =>
     Array.from({ length: count }).flatMap(() => {
-      const slot = slots.take({ channel: 'a', ...(key !== undefined && { concurrencyKey: key }) })
+      const slot = slots.take({ channel: 'a', ...(key !== undefined && { concurrencyKey: key }) }, 't')
       slot?.begin()
       return slot ?? []
     })
   return { slots, clock, taken }
 }
 
-describe('the places of a channel', () => {
-  it('a channel has ten slots by default', () => {
+describe('slots of a channel', () => {
+  it('A channel has ten slots by default', () => {
     const { slots } = slotsOf({}, { a: recordingChannel(), b: keyed })
     expect(slots.request()).toEqual({ limits: { a: 10, b: 10 }, busy: [] })
   })
 
-  it('the slots of a channel follow the options of the worker or the channel', () => {
+  it('The slots of a channel follow the options of the worker or the channel', () => {
     const options = { concurrency: 3, channels: { b: { concurrency: 7 }, gone: { concurrency: 1 } } }
     const { slots } = slotsOf(options, { a: recordingChannel(), b: keyed })
     expect(slots.request().limits).toEqual({ a: 3, b: 7 })
   })
 
-  it('a slot is free again once it is left, and leaving it twice frees one', () => {
+  it('A slot is free again once it is left, and leaving it twice frees one', () => {
     const { slots, taken } = slotsOf({ concurrency: 2 })
     const [first] = taken(1)
     expect(slots.request().limits).toEqual({ a: 1 })
@@ -47,8 +47,37 @@ describe('the places of a channel', () => {
     expect(slots.request().limits).toEqual({ a: 1 })
   })
 
-  it('an unknown channel has no slots', () => {
-    expect(slotsOf({}).slots.take({ channel: 'b' })).toBeUndefined()
+  it('An unknown channel has no slots', () => {
+    expect(slotsOf({}).slots.take({ channel: 'b' }, 't')).toBeUndefined()
+  })
+})
+
+describe('the share of a tenant', () => {
+  const takeFor = (slots: Limiter, tenant: string, count: number): number =>
+    Array.from({ length: count }).filter(() => slots.take({ channel: 'a' }, tenant)).length
+
+  it('One tenant may take every slot, and lends the long-held ones beyond its share to others', () => {
+    const { slots, clock } = slotsOf({ concurrency: 10 })
+    expect(takeFor(slots, 'one', 20)).toBe(10)
+    clock.advance(999)
+    expect(slots.request()).toEqual({ limits: {}, busy: [] })
+    expect(takeFor(slots, 'other', 1)).toBe(0)
+    clock.advance(1)
+    expect(slots.request()).toEqual({ limits: { a: 5 }, busy: [], full: [{ channel: 'a', tenant: 'one' }] })
+    expect(takeFor(slots, 'one', 1)).toBe(0)
+    expect(takeFor(slots, 'other', 9)).toBe(5)
+    expect(slots.request().full).toEqual(['one', 'other'].map((tenant) => ({ channel: 'a', tenant })))
+  })
+
+  it('At most twice the slots of a channel are taken, however many tenants there are', () => {
+    const { slots, clock } = slotsOf({ concurrency: 10 })
+    let taken = takeFor(slots, 'one', 10)
+    for (let tenant = 0; tenant < 50; tenant++) {
+      clock.advance(1_000)
+      taken += takeFor(slots, `${tenant}`, 3)
+    }
+    expect(taken).toBeGreaterThan(15)
+    expect(taken).toBeLessThanOrEqual(20)
   })
 })
 
@@ -61,13 +90,13 @@ describe('a receiver', () => {
     [{ perReceiver: 3 }, 3],
     [{ perReceiver: 3, channels: { a: { perReceiver: 4 } } }, 4],
     [{ channels: { a: { concurrency: 50 } } }, 10],
-  ])('has with %j so many places: %d', (options, places) => {
+  ])('A receiver with the options %j has %d slots', (options, count) => {
     const { slots, taken } = slotsOf(options, { a: keyed })
-    expect(taken(100, 'x')).toHaveLength(places)
+    expect(taken(100, 'x')).toHaveLength(count)
     expect(slots.request().busy).toEqual([{ channel: 'a', concurrencyKey: 'x' }])
   })
 
-  it('a full receiver leaves the slots of the others free', () => {
+  it('A full receiver leaves the slots of the others free', () => {
     const { slots, taken } = slotsOf({}, { a: keyed })
     const [first] = taken(2, 'x')
     expect(taken(2, 'y')).toHaveLength(2)
@@ -81,13 +110,13 @@ describe('a receiver', () => {
     expect(slotsOf({}, { a: keyed }).taken(100)).toHaveLength(10)
   })
 
-  it('a claim names no busy receivers of a full channel', () => {
+  it('A claim names no busy receivers of a full channel', () => {
     const { slots, taken } = slotsOf({ concurrency: 1 }, { a: keyed })
     taken(1, 'x')
     expect(slots.request()).toEqual({ limits: {}, busy: [] })
   })
 
-  it('a claim is limited to the free slots of a crowded receiver, until none of its deliveries come', () => {
+  it('A claim is limited to the free slots of a crowded receiver, until none of its deliveries come', () => {
     const { slots, taken } = slotsOf({ concurrency: 10, perReceiver: 2 }, { a: keyed })
     const [first, second] = taken(10, 'x')
     expect(slots.request().limits).toEqual({ a: 8 })
@@ -107,7 +136,7 @@ describe('a receiver', () => {
 describe('a rate', () => {
   const rate = { max: 3, perMs: 1_000 }
 
-  it('a rate limit is a sliding window over the starts of sends', () => {
+  it('A rate limit is a sliding window over the starts of sends', () => {
     const { slots, clock, taken } = slotsOf({ rate })
     taken(1)
     clock.advance(400)
@@ -122,7 +151,7 @@ describe('a rate', () => {
     expect(slots.freeInMs()).toBe(400)
   })
 
-  it('a rate-limited channel is claimed with a limit of zero, which asks when it is due', () => {
+  it('A rate-limited channel is claimed with a limit of zero, which asks when it is due', () => {
     const { slots, clock, taken } = slotsOf({ rate, channels: { b: { rate } } }, { a: recordingChannel(), b: keyed })
     expect(slots.rateLimited()).toEqual({ limits: {}, busy: [] })
     const [first] = taken(3)
@@ -133,24 +162,24 @@ describe('a rate', () => {
     expect(slots.rateLimited()).toEqual({ limits: {}, busy: [] })
   })
 
-  it('the end of a send does not free the rate limit', () => {
+  it('The end of a send does not free the rate limit', () => {
     const { slots, taken } = slotsOf({ rate })
     for (const slot of taken(3)) slot.leave()
     expect(slots.request().limits).toEqual({})
   })
 
-  it('a slot left without a send does not count against the rate limit', () => {
+  it('A slot left without a send does not count against the rate limit', () => {
     const { slots } = slotsOf({ rate })
-    const waiting = [1, 2, 3].map(() => slots.take({ channel: 'a' }))
+    const waiting = [1, 2, 3].map(() => slots.take({ channel: 'a' }, 't'))
     expect(slots.request().limits).toEqual({})
     expect(slots.freeInMs()).toBeUndefined()
     for (const slot of waiting) slot?.leave()
     expect(slots.request().limits).toEqual({ a: 3 })
   })
 
-  it('the rate limit counts from the start of the send, not from taking the slot', () => {
+  it('The rate limit counts from the start of the send, not from taking the slot', () => {
     const { slots, clock } = slotsOf({ rate: { max: 1, perMs: 1_000 } })
-    const slot = slots.take({ channel: 'a' })
+    const slot = slots.take({ channel: 'a' }, 't')
     clock.advance(5_000)
     slot?.begin()
     slot?.begin()
@@ -167,20 +196,24 @@ describe('a rate', () => {
     expect(slots.freeInMs()).toBeUndefined()
   })
 
-  it('freeInMs is undefined while every slot is taken', () => {
-    const { slots, taken } = slotsOf({ rate, concurrency: 3 })
-    taken(3)
+  it('freeInMs is the time until a slot is lent, while every slot is taken', () => {
+    const { slots, taken, clock } = slotsOf({ rate, concurrency: 3 })
+    taken(2)
+    clock.advance(400)
+    taken(1)
+    expect(slots.freeInMs()).toBe(600)
+    clock.advance(1_000)
     expect(slots.freeInMs()).toBeUndefined()
   })
 
-  it('each channel has its own rate limit', () => {
+  it('Each channel has its own rate limit', () => {
     const channels = { a: recordingChannel(), b: recordingChannel() }
     const { slots, taken } = slotsOf({ rate, channels: { b: { rate: { max: 9, perMs: 10 } } } }, channels)
     taken(2)
     expect(slots.request().limits).toEqual({ a: 1, b: 9 })
   })
 
-  it('no window of the rate limit is ever exceeded, whatever the order of calls', () => {
+  it('No window of the rate limit is ever exceeded, whatever the order of calls', () => {
     const step = fc.record({
       do: fc.constantFrom('take', 'begin', 'leave'),
       at: fc.nat(20),
@@ -195,7 +228,7 @@ describe('a rate', () => {
         for (const { do: what, at, afterMs } of steps) {
           clock.advance(afterMs)
           const slot = held[at % held.length]
-          if (what === 'take') held.push(...[slots.take({ channel: 'a' })].filter((taken) => taken !== undefined))
+          if (what === 'take') held.push(...[slots.take({ channel: 'a' }, 't')].filter((taken) => taken !== undefined))
           else if (what === 'begin' && slot && !begun.has(slot)) {
             slot.begin()
             begun.set(slot, clock.now())

@@ -4,21 +4,21 @@ import type { SMTPServerOptions } from 'smtp-server'
 import { expect, test } from 'vitest'
 import { afterData, inbox, transportTo } from '../../channels/letters.ts'
 import { refusal, tcpPeer } from '../../channels/peers.ts'
-import { ended, type Line, line, shown } from './real-servers.ts'
+import { ended, type ServerApp, serverApp, shown } from './real-servers.ts'
 
 const STEPS = [1, 5, 15, 45, 120, 240, 480, 900].map((seconds) => seconds * 1_000)
 
-function lineTo(port: number, options: object = {}): Promise<Line> {
-  return line({ email: 'ada@example.test' }, () => email(transportTo(port, options), { from: 'shop@example.com' }))
+function appAt(port: number, options: object = {}): Promise<ServerApp> {
+  return serverApp({ email: 'ada@example.test' }, () => email(transportTo(port, options), { from: 'shop@example.com' }))
 }
 
-/** What is to be seen of the Message-IDs of letters. */
+/** The Message-IDs of messages. */
 const idsOf = (letters: readonly Buffer[]): readonly (string | undefined)[] =>
   letters.map((letter) => /^Message-ID: (.*)$/im.exec(letter.toString())?.[1])
 
-test('a server that takes the message has it sent', async () => {
+test('A message that the server accepts is sent', async () => {
   const { port, letters, recipients } = await inbox()
-  const { worker, delivery } = await lineTo(port)
+  const { worker, delivery } = await appAt(port)
   expect(await worker.runDue()).toMatchObject({ attempted: 1, sent: 1 })
   const { deliveryId, providerMessageId } = await delivery()
   expect(shown(await delivery())).toBe('sent 1 (1 sent)')
@@ -26,10 +26,10 @@ test('a server that takes the message has it sent', async () => {
   expect([recipients, idsOf(letters)]).toEqual([['ada@example.test'], [providerMessageId]])
 })
 
-test('a server that defers is tried again until it takes the message, once', async () => {
+test('A message that the server defers is retried until it is accepted once', async () => {
   let asked = 0
   const { port, letters } = await inbox({ onRcptTo: (_a, _s, done) => (++asked < 3 ? done(refusal(451)) : done()) })
-  const { worker, delivery, tryAgain } = await lineTo(port)
+  const { worker, delivery, tryAgain } = await appAt(port)
   expect(await worker.runDue()).toMatchObject({ attempted: 1, retried: 1 })
   expect(shown(await delivery())).toBe('queued smtp_451 1 (1 retry smtp_451)')
   expect(shown(await tryAgain(800, 1_200))).toBe('queued smtp_451 2 (1 retry smtp_451, 2 retry smtp_451)')
@@ -37,7 +37,7 @@ test('a server that defers is tried again until it takes the message, once', asy
   expect(letters).toHaveLength(1)
 })
 
-test('a server that defers for ever is tried by the whole schedule, and no more', async () => {
+test('A message that the server always defers gets every attempt of the schedule and no more', async () => {
   let asked = 0
   const { port } = await inbox({
     onRcptTo(_address, _session, done) {
@@ -45,7 +45,7 @@ test('a server that defers for ever is tried by the whole schedule, and no more'
       done(refusal(451))
     },
   })
-  const { clock, worker, delivery, tryAgain } = await lineTo(port)
+  const { clock, worker, delivery, tryAgain } = await appAt(port)
   await worker.runDue()
   for (const step of STEPS) await tryAgain(0.8 * step, 1.2 * step)
   const { status, reason, attempts, nextAttemptAt } = await delivery()
@@ -59,16 +59,19 @@ test('a server that defers for ever is tried by the whole schedule, and no more'
 test.each([
   ['the recipient', { onRcptTo: (_a, _s, done) => done(refusal(550)) }],
   ['the message', { onData: (m, _s, done) => m.resume().on('end', () => done(refusal(550))) }],
-] satisfies [string, SMTPServerOptions][])('a server that rejects %s is not tried again', async (_what, options) => {
-  const { port } = await inbox(options)
-  const { clock, worker, delivery } = await lineTo(port)
-  expect(await worker.runDue()).toMatchObject({ attempted: 1, failed: 1 })
-  expect(shown(await delivery())).toBe('failed provider_rejected smtp_550 1 (1 rejected smtp_550)')
-  clock.advance(3_600_000)
-  expect(await worker.runDue()).toMatchObject({ attempted: 0 })
-})
+] satisfies [string, SMTPServerOptions][])(
+  'A delivery is not retried when the server rejects %s',
+  async (_what, options) => {
+    const { port } = await inbox(options)
+    const { clock, worker, delivery } = await appAt(port)
+    expect(await worker.runDue()).toMatchObject({ attempted: 1, failed: 1 })
+    expect(shown(await delivery())).toBe('failed provider_rejected smtp_550 1 (1 rejected smtp_550)')
+    clock.advance(3_600_000)
+    expect(await worker.runDue()).toMatchObject({ attempted: 0 })
+  },
+)
 
-test('a connection that breaks after the message may have been sent, and is tried again under the same id', async () => {
+test('A connection that breaks after the message is unknown and is retried with the same Message-ID', async () => {
   const seen: string[] = []
   const port = await tcpPeer(
     afterData((socket, all) => {
@@ -77,7 +80,7 @@ test('a connection that breaks after the message may have been sent, and is trie
       else socket.write('250 ok\r\n')
     }),
   )
-  const { worker, delivery, tryAgain } = await lineTo(port)
+  const { worker, delivery, tryAgain } = await appAt(port)
   await worker.runDue()
   expect(shown(await delivery())).toBe('queued connection_lost 1 (1 unknown connection_lost)')
   expect(shown(await tryAgain(800, 1_200))).toBe('sent connection_lost 2 (1 unknown connection_lost, 2 sent)')
@@ -86,7 +89,7 @@ test('a connection that breaks after the message may have been sent, and is trie
   expect(second).toBe(first)
 })
 
-test('a server that stalls is left when the worker has waited long enough, and its connection with it', async () => {
+test('A send to a server that stalls is aborted at the send time-out, and its connection closes', async () => {
   const closed: Promise<void>[] = []
   const port = await tcpPeer(
     afterData((socket: Socket) => {
@@ -94,7 +97,7 @@ test('a server that stalls is left when the worker has waited long enough, and i
       own.clock.advance(20_000)
     }),
   )
-  const own = await lineTo(port)
+  const own = await appAt(port)
   await ended(own.worker.runDue(), own.clock)
   const { attemptLog = [] } = await own.delivery()
   expect(shown(await own.delivery())).toBe('queued aborted 1 (1 unknown aborted)')
@@ -104,9 +107,9 @@ test('a server that stalls is left when the worker has waited long enough, and i
   expect(closed).toHaveLength(1)
 })
 
-test('a server that stalls longer than the transport waits may have been sent to', async () => {
+test('A send that times out in the transport has the outcome unknown and is retried', async () => {
   const port = await tcpPeer(afterData(() => {}))
-  const { worker, delivery, tryAgain } = await lineTo(port, { socketTimeout: 20 })
+  const { worker, delivery, tryAgain } = await appAt(port, { socketTimeout: 20 })
   await worker.runDue()
   expect(shown(await delivery())).toBe('queued timeout 1 (1 unknown timeout)')
   expect(shown(await tryAgain(800, 1_200))).toBe('queued timeout 2 (1 unknown timeout, 2 unknown timeout)')

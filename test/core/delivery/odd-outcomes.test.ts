@@ -10,11 +10,11 @@ import { accepted, braces, refused, stored } from '../dispatch/dispatching.ts'
 import { attempt, delivery, depsFor, settled } from './attempting.ts'
 import { acceptMany, app, byAddress, gated, settled as settledTestApp } from './test-app.ts'
 
-describe('the name that a provider gives a message', () => {
+describe('provider message ids', () => {
   it.each([
     [255, true],
     [256, false],
-  ])('of %d characters is kept: %s', async (length, isKept) => {
+  ])('A provider message id of %d characters is stored: %s', async (length, isKept) => {
     const providerMessageId = 'x'.repeat(length)
     const deps = await depsFor(recordingChannel([{ outcome: 'sent', providerMessageId }]))
     expect(await attempt(deps)).toBe('sent')
@@ -22,7 +22,7 @@ describe('the name that a provider gives a message', () => {
   })
 })
 
-describe('the wait that a provider asks for', () => {
+describe('Retry-After', () => {
   it('Retry-After is ignored on a rejection', async () => {
     const rejected = { outcome: 'rejected', code: 'odd', retryAfterMs: 20_000 } as SendOutcome
     const deps = await depsFor(recordingChannel([rejected], { retrySchedule: [10_000] }))
@@ -31,7 +31,7 @@ describe('the wait that a provider asks for', () => {
   })
 })
 
-describe('a run of what is due', () => {
+describe('runDue', () => {
   it('runDue counts a delivery that was cancelled during its send as attempted', async () => {
     const own = app({
       a: recordingChannel([
@@ -49,7 +49,7 @@ describe('a run of what is due', () => {
 })
 
 describe('a worker', () => {
-  it('a worker claims nothing while all its slots are taken', async () => {
+  it('A worker claims nothing while all its slots are taken', async () => {
     const { channel, gates } = gated()
     const own = app({ a: channel }, { concurrency: 1 })
     await acceptMany(own.deps, 2)
@@ -63,7 +63,7 @@ describe('a worker', () => {
     expect(own.claims).toHaveLength(before)
   })
 
-  it('a worker goes on when the store fails to take surplus deliveries back', async () => {
+  it('A worker continues when the store fails to queue surplus deliveries again', async () => {
     const { channel, gates } = gated(byAddress)
     let isDown = true
     const own = app(
@@ -97,7 +97,7 @@ describe('a worker', () => {
 })
 
 describe('a queue that rejects when it is woken', () => {
-  it('a wake that rejects is logged, and leaves no unhandled rejection', () =>
+  it('A wake that rejects is logged, and leaves no unhandled rejection', () =>
     withoutStrayRejections(async () => {
       const { logger, clock } = testDeps({})
       const queue = { wake: () => Promise.reject(new TypeError('down')) } as unknown as DeliveryQueue
@@ -112,7 +112,7 @@ describe('a queue that rejects when it is woken', () => {
 describe('a digest', () => {
   const digest = { windowMs: 60_000 }
 
-  it('a digest of a channel without fields has its events, and none is left out', async () => {
+  it('A digest on a channel without fields is sent with all its events', async () => {
     const a = recordingChannel()
     const deps = testDeps({ a }, { events: defineEvents({ e: { digest, channels: { a: {} } } }) })
     for (const n of [1, 2]) await accepted(deps, { eventType: 'e', recipient: 'j@example.com', eventData: { n } })
@@ -123,7 +123,7 @@ describe('a digest', () => {
     expect(deps.logger.lines.map(({ event }) => event)).not.toContain('delivery.event_left_out')
   })
 
-  it('a digest template that reads missing data reports the place in its own event', async () => {
+  it('A digest template that reads missing data reports the place in its own event', async () => {
     const text = '{{ events.0.order.id }} {{ other.x }} {{ data.total }}'
     const definitions = { e: { digest, channels: { a: { text }, b: { text: '{{ other.x }}' } } } }
     const events = defineEvents(definitions, { templates: braces })

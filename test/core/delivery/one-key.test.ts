@@ -11,19 +11,19 @@ import { gate } from '../dispatch/dispatching.ts'
 
 const POST = { eventType: 'e', recipient: 'jane@example.com', eventData: { orderId: 'A-1' } } as const
 
-test('a thousand concurrent posts of one key, by every way in and in two hosts, make one dispatch that is sent once', async () => {
+test('A thousand concurrent posts of one key through every API of two hosts make one dispatch, sent once', async () => {
   const clock = fakeClock()
   const email = recordingChannel()
   const memory = memoryStore({ clock })
-  const allHaveLooked = gate<void>()
-  let looked = 0
+  const allRecalled = gate<void>()
+  let recalls = 0
   const store: typeof memory = {
     ...memory,
-    // Nobody goes on before all have seen that the key is new.
+    // Every call waits until all have found the key to be new.
     async recall(tenant, key) {
       const found = await memory.recall(tenant, key)
-      if (++looked === 1_000) allHaveLooked.open()
-      await allHaveLooked.promise
+      if (++recalls === 1_000) allRecalled.open()
+      await allRecalled.promise
       return found
     },
   }

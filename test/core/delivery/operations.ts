@@ -4,7 +4,7 @@ import type { SendLimit } from '../../../src/ports/delivery-policy.ts'
 import type { ClaimRequest } from '../../../src/ports/dispatch-store.ts'
 
 export const CHANNELS = ['a', 'b', 'c', 'd'] as const
-export const TENANTS = ['t1', 't2'] as const
+export const TENANTS = ['t1', 't2', 't3'] as const
 const RECEIVERS = ['x', 'y'] as const
 const REASONS: readonly DeliveryReason[] = [
   'provider_rejected',
@@ -13,22 +13,22 @@ const REASONS: readonly DeliveryReason[] = [
   'template_error',
 ]
 
-/** The limits that messages count under; a key always stands for the same one. */
+/** The limits of messages; each key has one limit. */
 const LIMITS: readonly SendLimit[] = [
   { key: 'one a second', max: 1, windowMs: 1_000 },
   { key: 'two a second', max: 2, windowMs: 1_000 },
   { key: 'three a minute', max: 3, windowMs: 60_000 },
 ]
 
-/** One channel of a new dispatch, before the route is looked at. */
+/** One channel of a new dispatch, before the route is applied. */
 export interface Wanted {
-  /** `queued`, or that it is ended from the start. */
+  /** `queued`, or final from the start. */
   readonly status: 'queued' | 'skipped' | 'failed'
   readonly limits: readonly SendLimit[]
   readonly receiver: string | undefined
 }
 
-/** An event is accepted. */
+/** Accepts an event. */
 export interface Accept {
   readonly do: 'accept'
   readonly tenant: string
@@ -38,12 +38,12 @@ export interface Accept {
   readonly sessionId: string | undefined
   readonly delayMs: number
   readonly expiresInMs: number
-  /** At most so many events in one delivery; only with the route `all`. */
+  /** The maximum number of events in one delivery; only with the route `all`. */
   readonly digestMax: number | undefined
   readonly key: { readonly key: string; readonly fingerprint: string; readonly ttlMs: number } | undefined
 }
 
-/** A host cancels a dispatch or tries it again; `stranger`: under another tenant. */
+/** Cancels or retries a dispatch; `stranger`: under another tenant. */
 export interface Change {
   readonly do: 'cancel' | 'retry'
   readonly dispatch: number
@@ -52,7 +52,7 @@ export interface Change {
   readonly expiresInMs?: number
 }
 
-/** A host plans again what failed in its own code; `stale`: as it was read before another did. */
+/** Replans deliveries that failed in host code; `stale`: read before another replan. */
 export interface Replan {
   readonly do: 'replan'
   readonly dispatch: number
@@ -60,13 +60,13 @@ export interface Replan {
   readonly stale: boolean
   readonly channel: string | undefined
   readonly expiresInMs: number
-  /** What takes the place of the first of those that failed. */
+  /** Replacements of the first failed deliveries. */
   readonly wanted: readonly Wanted[]
   readonly delayMs: number
   readonly digestMax: number | undefined
 }
 
-/** Reads page by page. */
+/** Lists all pages. */
 export interface List {
   readonly do: 'list'
   readonly recipient: string | undefined
@@ -74,7 +74,7 @@ export interface List {
   readonly limit: number
 }
 
-/** One thing that happens to a store. Numbers pick from what there is, modulo how many there are. */
+/** One operation on a store. Numbers pick an item by its index, modulo the number of items. */
 export type Operation =
   | Accept
   | Change
@@ -85,7 +85,7 @@ export type Operation =
   | { readonly do: 'renew'; readonly lease: number; readonly live: boolean; readonly leaseMs: number }
   | { readonly do: 'wait'; readonly ms: number }
 
-/** What a worker has to say at the end of a lease. */
+/** The settlement at the end of a lease. */
 export type Ending = { readonly attempt?: AttemptEnd } & (
   | { readonly to: 'sent' }
   | { readonly to: 'queued'; readonly delayMs: number; readonly rendered: boolean }
@@ -102,7 +102,7 @@ const wanted: fc.Arbitrary<Wanted> = wantedAs(
   ),
 )
 
-const mended: fc.Arbitrary<Wanted> = wantedAs(
+const replacement: fc.Arbitrary<Wanted> = wantedAs(
   fc.oneof(
     { weight: 5, arbitrary: fc.constant('queued' as const) },
     { weight: 1, arbitrary: fc.constant('skipped' as const) },
@@ -125,7 +125,7 @@ const leaseMs = fc.constantFrom(1_000, 30_000, 1)
 
 const accept: fc.Arbitrary<Operation> = fc.record({
   do: fc.constant('accept' as const),
-  tenant: fc.constantFrom('t1', 't1', 't1', 't2'),
+  tenant: fc.constantFrom('t1', 't1', 't1', 't2', 't3'),
   route: fc.constantFrom('all' as const, 'first' as const),
   wanted: fc.array(wanted, { minLength: 1, maxLength: CHANNELS.length, size: 'max' }),
   recipient: fc.constantFrom('r1', 'r1', 'r1', 'r1', 'r2'),
@@ -157,9 +157,26 @@ const claim: fc.Arbitrary<Operation> = fc.record({
     {
       weight: 1,
       arbitrary: fc.array(
-        fc.record({ channel: fc.constantFrom(...CHANNELS), concurrencyKey: fc.constantFrom(...RECEIVERS) }),
+        fc.record(
+          {
+            channel: fc.constantFrom(...CHANNELS),
+            concurrencyKey: fc.constantFrom(...RECEIVERS),
+            tenant: fc.constantFrom(...TENANTS),
+          },
+          { requiredKeys: ['channel', 'concurrencyKey'] },
+        ),
         { maxLength: 3 },
       ),
+    },
+  ),
+  full: fc.oneof(
+    { weight: 4, arbitrary: fc.constant([]) },
+    {
+      weight: 1,
+      arbitrary: fc.array(fc.record({ channel: fc.constantFrom(...CHANNELS), tenant: fc.constantFrom(...TENANTS) }), {
+        minLength: 1,
+        maxLength: 3,
+      }),
     },
   ),
 })
@@ -227,7 +244,7 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
       stale: seldom,
       channel: fc.constantFrom(undefined, undefined, ...CHANNELS),
       expiresInMs,
-      wanted: fc.array(mended, { minLength: 1, maxLength: 2 }),
+      wanted: fc.array(replacement, { minLength: 1, maxLength: 2 }),
       delayMs: fc.constantFrom(0, 5_000, 60_000),
       digestMax: fc.constantFrom(undefined, 3, 2),
     }),

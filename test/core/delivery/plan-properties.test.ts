@@ -26,7 +26,7 @@ import {
 const recipient = { id: 'user_1' }
 const RUNS = { numRuns: 1_000 }
 
-/** The plan for some of the channels of an event: all, unless it is said which. */
+/** The plan of an event, with all channels but `without`. */
 async function planOf(one: Planned, { sandbox = false, without = -1 } = {}): Promise<Plan | Refused> {
   const event = catalogOf(one).find('e')
   if (!event) throw new Error('the event is not there')
@@ -37,7 +37,7 @@ async function planOf(one: Planned, { sandbox = false, without = -1 } = {}): Pro
   return planDispatch({ event, sandbox, facts, filtered, verdicts, now: NOW, delayMs: event.delayMs, faults: [] })
 }
 
-/** The deliveries of a plan that is not refused; fast-check passes over the others. */
+/** The deliveries of a plan; fast-check skips refused plans. */
 function deliveriesOf(plan: Plan | Refused): readonly PlannedDelivery[] {
   fc.pre(!isRefused(plan))
   return isRefused(plan) ? [] : plan.deliveries
@@ -45,7 +45,7 @@ function deliveriesOf(plan: Plan | Refused): readonly PlannedDelivery[] {
 
 const isSendable = ({ status }: PlannedDelivery): boolean => status === 'queued' || status === 'held'
 
-test('the same input gives the same plan, with one delivery for each channel asked for, in their order', async () => {
+test('The same input gives the same plan, with one delivery per channel in their order', async () => {
   await fc.assert(
     fc.asyncProperty(planned, async (one) => {
       expect(await planOf(one)).toEqual(await planOf(one))
@@ -57,17 +57,17 @@ test('the same input gives the same plan, with one delivery for each channel ask
   )
 })
 
-test('a plan is refused exactly when a message that would go out needs data that was not sent', async () => {
+test('A plan is refused exactly when a message to be sent needs missing data', async () => {
   await fc.assert(
     fc.asyncProperty(planned, async (one) => {
-      const misses = one.behaviours.filter(({ template }) => template === 'reads what is not there')
+      const misses = one.behaviours.filter(({ template }) => template === 'reads missing data')
       expect(isRefused(await planOf(one))).toBe(misses.some((behaviour) => isRendered(one, behaviour)))
     }),
     RUNS,
   )
 })
 
-test('a channel is to be sent exactly when nothing about it speaks against that', async () => {
+test('A channel is sendable exactly when its condition, address, policy and template allow it', async () => {
   await fc.assert(
     fc.asyncProperty(planned, async (one) => {
       const fits = one.behaviours.map((own) => isRendered(one, own) && own.template === 'renders')
@@ -77,7 +77,7 @@ test('a channel is to be sent exactly when nothing about it speaks against that'
   )
 })
 
-test('of a route first the first that can be sent is queued and the others are held; of all none is', async () => {
+test('The route first queues the first sendable channel and holds the others; the route all holds none', async () => {
   await fc.assert(
     fc.asyncProperty(planned, async (one) => {
       const sendable = deliveriesOf(await planOf(one)).filter(isSendable)
@@ -88,7 +88,7 @@ test('of a route first the first that can be sent is queued and the others are h
   )
 })
 
-test('a channel that fails or is skipped changes nothing for the others', async () => {
+test('A failed or skipped channel does not change the plan of the others', async () => {
   let compared = 0
   await fc.assert(
     fc.asyncProperty(planned, async (one) => {
@@ -107,7 +107,7 @@ test('a channel that fails or is skipped changes nothing for the others', async 
   expect(compared).toBeGreaterThan(500)
 })
 
-test('in the sandbox nothing is queued or held, and what is not to be sent is as ever', async () => {
+test('A plan in sandbox mode skips sendable channels as sandboxed and changes no others', async () => {
   await fc.assert(
     fc.asyncProperty(planned, async (one) => {
       const sandboxed = deliveriesOf(await planOf(one, { sandbox: true }))
@@ -122,7 +122,7 @@ test('in the sandbox nothing is queued or held, and what is not to be sent is as
   )
 })
 
-test('a channel that is named is planned alone, as it would be among the others', async () => {
+test('A named channel is planned alone, as it is planned among the others', async () => {
   await fc.assert(
     fc.asyncProperty(planned, fc.nat(), async (one, place) => {
       const event = catalogOf(one).find('e')
@@ -136,7 +136,7 @@ test('a channel that is named is planned alone, as it would be among the others'
       const [named, ...more] = deliveriesOf(await planRequest(event, request, scope, deps, []))
       expect(more).toEqual([])
       const among = all[at]
-      // Named, it has no other to wait for, and the event's delay and what a policy says are its own.
+      // A named channel waits for no other channel.
       if (one.route === 'all' || among?.status !== 'held') expect(named).toEqual(among)
       else expect(named).toMatchObject({ status: 'queued', address: among.address, content: among.content })
     }),
@@ -144,7 +144,7 @@ test('a channel that is named is planned alone, as it would be among the others'
   )
 })
 
-test('a dry run shows what is then stored', async () => {
+test('A dry run shows the plan that the dispatch stores', async () => {
   let compared = 0
   await fc.assert(
     fc.asyncProperty(planned, fc.boolean(), async (one, sandbox) => {
@@ -164,7 +164,7 @@ test('a dry run shows what is then stored', async () => {
       expect(dry.body.deliveries.map(({ status, reason, nextAttemptAt }) => [status, reason, nextAttemptAt])).toEqual(
         real.body.deliveries.map(({ status, reason, nextAttemptAt }) => [status, reason, nextAttemptAt]),
       )
-      // What a digest says is not known before its window is over.
+      // The content of a digest is rendered after its window.
       const isDigested = one.digest && !sandbox
       const contents = dispatch.deliveries.map(({ content }) => content)
       if (!isDigested)

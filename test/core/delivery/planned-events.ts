@@ -7,16 +7,16 @@ import { braces } from '../dispatch/dispatching.ts'
 
 export const NOW: number = Date.UTC(2026, 10, 21, 8)
 
-/** How one channel of an event behaves while it is planned. */
+/** The behaviour of one channel of an event during planning. */
 export interface Behaviour {
   readonly when: 'absent' | 'holds' | 'fails to hold' | 'throws' | 'is no boolean'
   readonly address: 'is there' | 'is none' | 'throws' | 'is a number'
-  readonly receiver: 'is told' | 'is not told' | 'throws'
-  readonly template: 'renders' | 'throws' | 'is no JSON' | 'reads what is not there'
+  readonly receiver: 'is given' | 'is not given' | 'throws'
+  readonly template: 'renders' | 'throws' | 'is no JSON' | 'reads missing data'
   readonly policy: 'sends' | 'limits' | 'opts out' | 'throttles' | 'defers'
 }
 
-/** An event, and the channels and the policy around it. */
+/** An event with its channels and policy. */
 export interface Planned {
   readonly route: 'all' | 'first'
   readonly gate: Behaviour['when']
@@ -30,11 +30,11 @@ const WHENS = ['absent', 'holds', 'absent', 'fails to hold', 'throws', 'is no bo
 const behaviour: fc.Arbitrary<Behaviour> = fc.record({
   when: fc.constantFrom(...WHENS),
   address: fc.constantFrom('is there', 'is there', 'is there', 'is none', 'throws', 'is a number'),
-  receiver: fc.constantFrom('is told', 'is not told', 'is not told', 'throws'),
+  receiver: fc.constantFrom('is given', 'is not given', 'is not given', 'throws'),
   template: fc.oneof(
     { weight: 8, arbitrary: fc.constant('renders' as const) },
     { weight: 2, arbitrary: fc.constantFrom('throws' as const, 'is no JSON' as const) },
-    { weight: 1, arbitrary: fc.constant('reads what is not there' as const) },
+    { weight: 1, arbitrary: fc.constant('reads missing data' as const) },
   ),
   policy: fc.constantFrom('sends', 'sends', 'limits', 'opts out', 'throttles', 'defers'),
 })
@@ -76,7 +76,7 @@ export function catalogOf({ route, gate, digest, delayMs, behaviours }: Planned)
     renders: () => 'hello',
     throws: fail,
     'is no JSON': () => 1n as unknown as string,
-    'reads what is not there': '{{ data.missing }}',
+    'reads missing data': '{{ data.missing }}',
   }
   const channels = behaviours.map(({ when, template }, at) => [
     nameOf(at),
@@ -93,13 +93,13 @@ export function channelsOf({ behaviours }: Planned): Readonly<Record<string, Cha
     throws: fail,
     'is a number': () => 5 as unknown as string,
   }
-  const receivers = { 'is told': () => 'one', 'is not told': () => undefined as unknown as string, throws: fail }
+  const receivers = { 'is given': () => 'one', 'is not given': () => undefined as unknown as string, throws: fail }
   const all = behaviours.map(({ address, receiver }, at): [string, Channel] => [
     nameOf(at),
     {
       address: addresses[address],
       send: fail,
-      ...(receiver !== 'is not told' && { concurrencyKey: receivers[receiver] }),
+      ...(receiver !== 'is not given' && { concurrencyKey: receivers[receiver] }),
     },
   ])
   return Object.fromEntries(all)
@@ -122,7 +122,7 @@ export function policyOf(event: Planned): DeliveryPolicy {
   return { decide: ({ channel }) => verdicts[Number(channel.replace('channel_', ''))] ?? { verdict: 'send' } }
 }
 
-/** Whether everything about a channel comes out well up to its template. */
+/** Whether a channel passes every check before its template. */
 export function isRendered({ gate }: Planned, { when, address, receiver, policy }: Behaviour): boolean {
   const holds = [gate, when].every((one) => one === 'absent' || one === 'holds')
   return holds && address === 'is there' && receiver !== 'throws' && policy !== 'opts out' && policy !== 'throttles'

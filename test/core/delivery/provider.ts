@@ -1,29 +1,29 @@
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../../../src/ports/channel.ts'
 
-/** A message that a provider has in hand. */
+/** A message in flight at a provider. */
 export interface InFlight {
   readonly deliveryId: string
   readonly dispatchId: string
   readonly eventType: string
   readonly worker: Life
   readonly signal: AbortSignal
-  /** Ends it; `throw` in the channel's own way. */
+  /** Ends the send; `throw` rejects it. */
   answer(outcome: SendOutcome['outcome'] | 'throw'): void
 }
 
-/** Whether a worker's process is still there. */
+/** The state of a worker's process. */
 export interface Life {
   isDead: boolean
 }
 
-/** A provider that answers when it is told to, and remembers what it took. */
+/** A provider whose answers the test gives, and that records accepted messages. */
 export interface Provider {
   readonly inFlight: readonly InFlight[]
-  /** All sends that were begun, in order. */
+  /** All sends in order of their start. */
   readonly begun: readonly { readonly deliveryId: string; readonly attempt: number; readonly history: number }[]
-  /** The dispatches and deliveries of what was taken, once for every time. */
+  /** The deliveries that were accepted, once for each time. */
   readonly taken: readonly { readonly deliveryId: string; readonly dispatchId: string }[]
-  /** A way to it for one worker's process. `onSend` sees each send as it begins. */
+  /** The channel of one worker's process. `onSend` receives each send at its start. */
   channel(worker: Life, retrySchedule: readonly number[], onSend: (begun: InFlight) => void): Channel
 }
 

@@ -11,17 +11,20 @@ import { type FakeClock, fakeClock } from '../../support/fake-clock.ts'
 
 const SEND_TIMEOUT_MS = 20_000
 
-/** A host with one channel, which leads to a real server, and one event that was accepted for it. */
-export interface Line {
+/** A host with one channel to a real server and one accepted event. */
+export interface ServerApp {
   readonly clock: FakeClock
   readonly worker: Worker
   delivery(): Promise<DeliveryView>
-  /** Lets time pass until the delivery is due, which must be so far off, and tries it again; not a millisecond sooner. */
+  /** Advances the clock to the due time, which must be within the bounds, and runs the retry. */
   tryAgain(least: number, most: number): Promise<DeliveryView>
 }
 
-/** @param channelOf Makes the channel, on the clock that everything else is on. */
-export async function line(recipient: Omit<Recipient, 'id'>, channelOf: (clock: FakeClock) => Channel): Promise<Line> {
+/** @param channelOf Makes the channel with the clock of the host. */
+export async function serverApp(
+  recipient: Omit<Recipient, 'id'>,
+  channelOf: (clock: FakeClock) => Channel,
+): Promise<ServerApp> {
   const clock = fakeClock()
   const fields = { subject: () => 'Order 7', text: () => 'On its way' }
   const { dispatch, dispatches, worker } = createSallyport({
@@ -59,13 +62,13 @@ export function waitOf({ nextAttemptAt = '' }: DeliveryView, clock: FakeClock): 
   return Date.parse(nextAttemptAt) - clock.now()
 }
 
-/** What became of a delivery, in a line: status, reason, last code, attempts and the log of them. */
+/** A delivery as one line: status, reason, last code, attempts and their log. */
 export function shown({ status, reason, lastCode, attempts, attemptLog = [] }: DeliveryView): string {
   const log = attemptLog.map(({ attempt, outcome, code }) => `${attempt} ${[outcome, code].filter(Boolean).join(' ')}`)
   return [status, reason, lastCode, attempts, `(${log.join(', ')})`].filter((part) => part !== undefined).join(' ')
 }
 
-/** Waits for a run in which the clock is moved, with a turn now and then for the timers that are due. */
+/** Waits for a run and runs due timers meanwhile. */
 export async function ended<T>(run: Promise<T>, clock: FakeClock): Promise<T> {
   let isOpen = true
   const close = (): void => {

@@ -12,18 +12,18 @@ import { attempt, attemptClaimed, BODY, delivery, depsFor, LEASE, leased, pass, 
 const SEND: Verdict = { verdict: 'send' }
 const DAY = 86_400_000
 
-interface Asked {
+interface PolicyApp {
   readonly a: RecordingChannel
   readonly deps: TestDeps
   readonly questions: PolicyQuestion[]
 }
 
-/** A delivery that is due; what the policy gives from now on, and what it is asked. */
-async function asked(
+/** An app with a due delivery; from now on `give` answers for the policy, and questions are recorded. */
+async function policyApp(
   give: (question: PolicyQuestion) => unknown,
   rest: Parameters<typeof depsFor>[1] = {},
   answers?: readonly SendOutcome[],
-): Promise<Asked> {
+): Promise<PolicyApp> {
   const a = recordingChannel(answers, { retrySchedule: [1_000, 1_000] })
   const questions: PolicyQuestion[] = []
   let planning = true
@@ -39,31 +39,31 @@ async function asked(
   return { a, deps, questions }
 }
 
-/** The same, after a delay of ten seconds: the policy is to be asked again. */
+/** The same after a delay of ten seconds: the policy is asked again. */
 async function deferred(
   give: (question: PolicyQuestion) => unknown,
   rest: Parameters<typeof depsFor>[1] = {},
-): Promise<Asked> {
+): Promise<PolicyApp> {
   const events = defineEvents({ e: { delayMs: 10_000, channels: { a: {} } } })
-  const own = await asked(give, { events, ...rest })
+  const own = await policyApp(give, { events, ...rest })
   own.deps.clock.advance(10_000)
   return own
 }
 
 describe('the policy', () => {
-  it('the policy is not asked again about a fresh delivery', async () => {
-    const { deps, questions } = await asked(() => ({ verdict: 'skip', reason: 'opted_out' }))
+  it('The policy is not asked again about a fresh delivery', async () => {
+    const { deps, questions } = await policyApp(() => ({ verdict: 'skip', reason: 'opted_out' }))
     expect(await attempt(deps)).toBe('sent')
     expect(questions).toEqual([])
   })
 
-  it('the policy is asked again after a delivery has waited over a minute', async () => {
-    const { a, deps, questions } = await asked(() => ({ verdict: 'skip', reason: 'opted_out' }))
+  it('The policy is asked again after a delivery has waited over a minute', async () => {
+    const { a, deps, questions } = await policyApp(() => ({ verdict: 'skip', reason: 'opted_out' }))
     deps.clock.advance(60_001)
     expect(await attempt(deps)).toBe('skipped')
     expect([a.sent, questions.length]).toEqual([[], 1])
 
-    const soon = await asked(() => ({ verdict: 'skip', reason: 'opted_out' }))
+    const soon = await policyApp(() => ({ verdict: 'skip', reason: 'opted_out' }))
     soon.deps.clock.advance(60_000)
     expect(await attempt(soon.deps)).toBe('sent')
   })
@@ -72,10 +72,10 @@ describe('the policy', () => {
     [60_000, 0],
     [60_001, 1],
   ])(
-    'goes by how long the store says that it has waited, %d ms, whatever its own clock says',
+    'A wait of %d ms by the clock of the store asks the policy %d times, whatever the local clock',
     async (waitedMs, asks) => {
       for (const skewMs of [-DAY, DAY]) {
-        const { deps, questions } = await asked(() => SEND)
+        const { deps, questions } = await policyApp(() => SEND)
         const claimed = await claimOne(deps, LEASE)
         const dispatch = { ...claimed.dispatch, createdAt: claimed.dispatch.createdAt + skewMs }
         await attemptClaimed({ ...claimed, waitedMs, dispatch }, leased(deps), deps)
@@ -84,7 +84,7 @@ describe('the policy', () => {
     },
   )
 
-  it('the policy is asked again about a deferred delivery when it is due', async () => {
+  it('The policy is asked again about a deferred delivery when it is due', async () => {
     const { a, deps, questions } = await deferred(() => SEND)
     expect(await attempt(deps)).toBe('sent')
     expect(a.sent).toHaveLength(1)
@@ -100,8 +100,8 @@ describe('the policy', () => {
     ])
   })
 
-  it('the policy is asked again before every further attempt', async () => {
-    const { deps, questions } = await asked(() => SEND, {}, [{ outcome: 'retry', code: 'busy' }])
+  it('The policy is asked again before every further attempt', async () => {
+    const { deps, questions } = await policyApp(() => SEND, {}, [{ outcome: 'retry', code: 'busy' }])
     for (const asks of [0, 1, 2]) {
       await attempt(deps)
       expect(questions).toHaveLength(asks)
@@ -109,14 +109,14 @@ describe('the policy', () => {
     }
   })
 
-  it('the policy knows which deliveries are critical', async () => {
+  it('The policy knows which deliveries are critical', async () => {
     const events = defineEvents({ e: { delayMs: 10_000, critical: true, channels: { a: {} } } })
     const { deps, questions } = await deferred(() => SEND, { events })
     await attempt(deps)
     expect(questions).toMatchObject([{ critical: true }])
   })
 
-  it.each(['opted_out', 'throttled'])('the policy may skip a delivery with the reason %s', async (reason) => {
+  it.each(['opted_out', 'throttled'])('The policy may skip a delivery with the reason %s', async (reason) => {
     const { a, deps } = await deferred(() => ({ verdict: 'skip', reason }))
     expect(await attempt(deps)).toBe('skipped')
     expect(a.sent).toEqual([])
@@ -130,7 +130,7 @@ describe('the policy', () => {
     [999, 1_000],
     [1_000.5, 1_001],
     [40 * DAY, 31 * DAY],
-  ])('may put it off by %d ms: it is due in %d, unattempted', async (ms, dueInMs) => {
+  ])('A deferral by %d ms makes the delivery due in %d ms, without an attempt', async (ms, dueInMs) => {
     const { a, deps } = await deferred(({ at }) => ({ verdict: 'defer', until: at + ms, limits: [] }), {
       expiresInMs: 60 * DAY,
     })
@@ -140,9 +140,9 @@ describe('the policy', () => {
   })
 
   it.each<[string, (question: PolicyQuestion) => unknown]>([
-    ['puts it off', ({ at }) => ({ verdict: 'defer', until: at + DAY })],
+    ['defers by a day', ({ at }) => ({ verdict: 'defer', until: at + DAY })],
     ['throws', () => Promise.reject(new RangeError())],
-  ])('that %s lets it expire when it does, and promises no later time', async (_, give) => {
+  ])('A policy that %s makes the delivery due no later than its expiry', async (_, give) => {
     const { a, deps } = await deferred(give, { expiresInMs: 20_000 })
     deps.clock.advance(5_000)
     expect(await attempt(deps)).toBe('released')
@@ -151,7 +151,7 @@ describe('the policy', () => {
     expect(a.sent).toEqual([])
   })
 
-  it('the time of the policy counts against the expiry', async () => {
+  it('The time of the policy counts against the expiry', async () => {
     const { deps } = await deferred(
       ({ at }) => {
         deps.clock.advance(6_000)
@@ -163,7 +163,7 @@ describe('the policy', () => {
     expect(await waitForDue(deps)).toBe(14_000)
   })
 
-  it('a policy that has not answered at a stop is no error, and the delivery is due at once', async () => {
+  it('A policy that has not answered at a stop is no error, and the delivery is due at once', async () => {
     const { deps } = await deferred(() => new Promise(() => {}))
     const stops = swapRemoveList<() => void>()
     const result = attempt(deps, { stops })
@@ -175,7 +175,7 @@ describe('the policy', () => {
     expect(deps.logger.lines).toMatchObject([{ event: 'delivery.queued', fields: { delayMs: 0 } }])
   })
 
-  it.each([0, -1])('a deferral by %d ms sends the delivery', async (ms) => {
+  it.each([0, -1])('A deferral by %d ms sends the delivery', async (ms) => {
     const { deps } = await deferred(({ at }) => ({ verdict: 'defer', until: at + ms }))
     expect(await attempt(deps)).toBe('sent')
   })
@@ -189,10 +189,10 @@ describe('the policy', () => {
     ],
     ['rejects', () => Promise.reject(new RangeError('jane'))],
     ['gives nothing', () => undefined],
-    ['gives no verdict', () => ({ verdict: 'maybe' })],
-    ['skips for no reason', () => ({ verdict: 'skip' })],
-    ['defers to no time', () => ({ verdict: 'defer', until: Number.NaN })],
-  ])('that %s lets the delivery wait for half a minute, and is told of in the log', async (_, give) => {
+    ['gives an unknown verdict', () => ({ verdict: 'maybe' })],
+    ['skips without a reason', () => ({ verdict: 'skip' })],
+    ['defers to an invalid time', () => ({ verdict: 'defer', until: Number.NaN })],
+  ])('A policy that %s delays the delivery by 30 seconds and is logged', async (_, give) => {
     const { a, deps } = await deferred(give)
     expect(await attempt(deps)).toBe('released')
     expect(a.sent).toEqual([])
@@ -208,7 +208,7 @@ describe('the policy', () => {
     expect(JSON.stringify(deps.logger.lines)).not.toContain('jane')
   })
 
-  it('a delivery waits when the policy never answers, and its slot is freed', async () => {
+  it('A delivery waits when the policy never answers, and its slot is freed', async () => {
     const { a, deps } = await deferred(() => new Promise(() => {}))
     const result = attemptClaimed(await claimOne(deps, LEASE), leased(deps), deps, { timeoutMs: 5_000 })
     await pass(deps.clock, 6_000)
@@ -218,10 +218,10 @@ describe('the policy', () => {
   })
 })
 
-describe('the recipient that the policy is asked about', () => {
+describe('the recipient in a policy question', () => {
   const person = { id: 'user_42', email: 'jane@example.com', timeZone: 'Europe/Vienna' }
 
-  async function lookedUp(find: RecipientDirectory['find']): Promise<Asked> {
+  async function lookedUp(find: RecipientDirectory['find']): Promise<PolicyApp> {
     const events = defineEvents({ e: { delayMs: 10_000, channels: { a: {} } } })
     let now: RecipientDirectory['find'] = async () => person
     const recipients: RecipientDirectory = { find: (...args) => now(...args) }
@@ -240,13 +240,13 @@ describe('the recipient that the policy is asked about', () => {
     return { a, deps, questions }
   }
 
-  it('the policy receives the current recipient', async () => {
+  it('The policy receives the current recipient', async () => {
     const { deps, questions } = await lookedUp(async (id, tenant) => ({ ...person, attributes: { id, tenant } }))
     expect(await attempt(deps)).toBe('sent')
     expect(questions).toMatchObject([{ recipient: { ...person, attributes: { id: 'user_42', tenant: 'default' } } }])
   })
 
-  it.each([undefined, null])('a recipient that the directory no longer knows (%j) is skipped', async (none) => {
+  it.each([undefined, null])('A recipient that the directory no longer knows (%j) is skipped', async (none) => {
     const { a, deps, questions } = await lookedUp(async () => none as undefined)
     expect(await attempt(deps)).toBe('skipped')
     expect([a.sent, questions]).toEqual([[], []])
@@ -255,7 +255,7 @@ describe('the recipient that the policy is asked about', () => {
     expect(JSON.stringify(deps.logger.lines)).not.toMatch(/user_42|jane/)
   })
 
-  it('the policy receives the bare id where there is no directory', async () => {
+  it('The policy receives the bare id where there is no directory', async () => {
     const { deps, questions } = await lookedUp(async () => person)
     const { recipients: _, ...without } = deps
     expect(await attempt(without)).toBe('sent')
@@ -264,8 +264,8 @@ describe('the recipient that the policy is asked about', () => {
 
   it.each<[string, RecipientDirectory['find']]>([
     ['throws', () => Promise.reject(new TypeError('jane'))],
-    ['gives what is no recipient', async () => ({ id: 42 }) as never],
-  ])('is waited for while the directory %s', async (_, find) => {
+    ['gives an invalid recipient', async () => ({ id: 42 }) as never],
+  ])('A delivery waits while the directory %s', async (_, find) => {
     const { a, deps, questions } = await lookedUp(find)
     expect(await attempt(deps)).toBe('released')
     expect([a.sent, questions]).toEqual([[], []])
@@ -275,7 +275,7 @@ describe('the recipient that the policy is asked about', () => {
     ])
   })
 
-  it('the recipient is not looked up without a policy', async () => {
+  it('The recipient is not looked up without a policy', async () => {
     let finds = 0
     const find = async () => {
       finds++

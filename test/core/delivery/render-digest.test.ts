@@ -14,7 +14,7 @@ const WINDOW = 60_000
 const digest = { windowMs: WINDOW }
 const data = v.object({ n: v.pipe(v.number(), v.minValue(1)) })
 
-/** Counts, and says which came last. */
+/** A digest whose text has the number of events and the last one. */
 const counted: EventCatalog = defineEvents({
   e: {
     data,
@@ -28,7 +28,7 @@ const counted: EventCatalog = defineEvents({
   },
 })
 
-/** A digest of the events 1, 2 and 3, whose window is over. */
+/** A digest of the events 1, 2 and 3 after its window. */
 async function digested(events: EventCatalog = counted, rest = {}): Promise<{ deps: TestDeps; a: RecordingChannel }> {
   const a = recordingChannel()
   const deps = testDeps({ a }, { events, ...rest })
@@ -40,7 +40,7 @@ async function digested(events: EventCatalog = counted, rest = {}): Promise<{ de
 }
 
 describe('a digest', () => {
-  it('is rendered from all its events, put back, and sent as its first attempt', async () => {
+  it('A digest is rendered from all its events, queued again, and sent as its first attempt', async () => {
     const { deps, a } = await digested()
     expect(await attempt(deps)).toBe('released')
     const rendered = { content: { text: 'jane@example.com: 3, 3 of 1,2,3' } }
@@ -50,7 +50,7 @@ describe('a digest', () => {
     expect(a.sent).toMatchObject([{ ...rendered, attempt: 1, dispatchId, to: 'jane@example.com' }])
   })
 
-  it('says the same at every attempt, though the catalogue has changed meanwhile', async () => {
+  it('A digest keeps its rendered content when the catalogue changes', async () => {
     const { deps, a } = await digested()
     await attempt(deps)
     const changed = defineEvents({ e: { channels: { a: { text: () => 'changed' } } } })
@@ -58,14 +58,14 @@ describe('a digest', () => {
     expect(a.sent[0]?.content).toEqual({ text: 'jane@example.com: 3, 3 of 1,2,3' })
   })
 
-  it('goes out as the data of its events where the channel has no fields', async () => {
+  it('A digest on a channel without fields is sent as the data of its events', async () => {
     const { deps, a } = await digested(defineEvents({ e: { data, digest, channels: { a: {} } } }))
     await attempt(deps)
     await attempt(deps)
     expect(a.sent[0]?.content).toEqual({ data: { events: [{ n: 1 }, { n: 2 }, { n: 3 }] } })
   })
 
-  it('is read by the schema once more, which may give something else out', async () => {
+  it('A digest is rendered from the output of the schema, which checks its events again', async () => {
     const doubled = v.object({
       n: v.pipe(
         v.number(),
@@ -84,7 +84,7 @@ describe('a digest', () => {
 
   it.each<[string, EventCatalog]>([
     [
-      'of whose events the schema takes none any more',
+      'whose events no longer fit the schema',
       defineEvents({ e: { data: v.object({ n: v.pipe(v.number(), v.minValue(4)) }), digest, channels: { a: {} } } }),
     ],
     [
@@ -104,7 +104,7 @@ describe('a digest', () => {
       }),
     ],
     ['whose channel is gone from the event', defineEvents({ e: { data, digest, channels: { b: {} } } })],
-  ])('%s fails, unattempted', async (_, events) => {
+  ])('A digest %s fails without an attempt', async (_, events) => {
     const { deps, a } = await digested()
     expect(await attempt({ ...deps, events })).toBe('failed')
     expect(a.sent).toEqual([])
@@ -115,7 +115,7 @@ describe('a digest', () => {
     [2, '2,3', 1],
     [3, '3', 2],
   ])(
-    'leaves out what the schema takes no more (less than %d), and says in the log how many',
+    'A digest leaves out events below %d, which no longer fit the schema, and logs their number',
     async (least, left, events) => {
       const stricter = defineEvents({
         e: {
@@ -138,7 +138,30 @@ describe('a digest', () => {
     },
   )
 
-  it('says what the last event says that is left', async () => {
+  it('A data schema that throws leaves its event out of the digest, and onError gets the error', async () => {
+    const reports: unknown[] = []
+    const hooks = { onError: (error: unknown, context: object) => reports.push([error, context]) }
+    const thrown = new TypeError('jane')
+    const check = v.check((n: number) => {
+      if (n === 2) throw thrown
+      return true
+    })
+    const events = defineEvents({
+      e: { data: v.object({ n: v.pipe(v.number(), check) }), digest, channels: { a: {} } },
+    })
+    const { deps, a } = await digested()
+    expect(await attempt({ ...deps, events, hooks })).toBe('released')
+    expect(await attempt(deps)).toBe('sent')
+    expect(a.sent[0]?.content).toEqual({ data: { events: [{ n: 1 }, { n: 3 }] } })
+    const place = { eventType: 'e', channel: 'a', deliveryId: 'dlv_2', dispatchId: 'dsp_1' }
+    expect(reports).toEqual([[thrown, { operation: 'data_schema', ...place }]])
+    expect(deps.logger.lines.slice(0, 2)).toMatchObject([
+      { event: 'event.failed', fields: { detail: 'the data schema threw', cause: 'TypeError', ...place } },
+      { event: 'delivery.event_left_out', fields: { events: 1 } },
+    ])
+  })
+
+  it('A digest template gets the data of the last event that fits the schema', async () => {
     const early = defineEvents({
       e: {
         data: v.object({ n: v.pipe(v.number(), v.maxValue(2)) }),
@@ -152,7 +175,7 @@ describe('a digest', () => {
     expect(a.sent[0]?.content).toEqual({ text: '2' })
   })
 
-  it('whose template reads what is missing fails', async () => {
+  it('A digest whose template reads missing data fails', async () => {
     const missing: EventCatalog = {
       eventTypes: ['e'],
       find: (eventType) => {
@@ -166,7 +189,7 @@ describe('a digest', () => {
     expect(await outcomes(deps)).toEqual(['a: failed template_error 0'])
   })
 
-  it('of an event that is not known here waits a minute for a worker that knows it', async () => {
+  it('A digest of an unknown event waits a minute for another worker', async () => {
     const { deps } = await digested()
     const other = defineEvents({ other: { channels: { a: {} } } })
     expect(await attempt({ ...deps, events: other })).toBe('released')
@@ -177,13 +200,13 @@ describe('a digest', () => {
     ])
   })
 
-  it('waits no longer than it is worth sending', async () => {
+  it('A digest of an unknown event waits no longer than its expiry', async () => {
     const { deps } = await digested(counted, { expiresInMs: 20_000 })
     await attempt({ ...deps, events: defineEvents({ other: { channels: { a: {} } } }) })
     expect(await waitForDue(deps)).toBe(20_000)
   })
 
-  it('whose schema has no answer yet when its worker is stopped is rendered at once by another, and is no fault', async () => {
+  it('A digest whose schema check is pending at a stop is due at once, and no error is logged', async () => {
     const { deps } = await digested()
     const event = counted.find('e')
     const find = () => event && { ...event, checkData: () => new Promise<never>(() => {}) }
@@ -200,7 +223,7 @@ describe('a digest', () => {
   it.each<[string, () => Promise<never>]>([
     ['throws', () => Promise.reject(new TypeError('no such row'))],
     ['never answers', () => new Promise(() => {})],
-  ])('waits a minute when the catalogue %s', async (_, checkData) => {
+  ])('A digest waits a minute when the schema check %s', async (_, checkData) => {
     const { deps } = await digested()
     const events: EventCatalog = {
       eventTypes: ['e'],
@@ -219,14 +242,14 @@ describe('a digest', () => {
     ])
   })
 
-  it('is not rendered for one who has opted out meanwhile', async () => {
+  it('A digest is skipped when its recipient has opted out', async () => {
     const { deps, a } = await digested()
     const policy = { decide: () => ({ verdict: 'skip', reason: 'opted_out' }) as const }
     expect(await attempt({ ...deps, policy })).toBe('skipped')
     expect(a.sent).toEqual([])
   })
 
-  it('is one message of a worker, not two', async () => {
+  it('runDue counts rendering and sending a digest as one attempt', async () => {
     const { deps, a } = await digested()
     const worker = createWorker({ ...deps, queue: localQueue(deps.clock) })
     expect(await worker.runDue()).toMatchObject({ attempted: 1, sent: 1 })

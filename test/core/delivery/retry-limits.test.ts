@@ -14,7 +14,7 @@ const ACCEPT: Accept = {
   ],
 }
 
-test('what was held and is tried again counts under its limits, as it would have when promoted', async () => {
+test('A retry of an expired fallback is throttled when its limits are spent', async () => {
   const clock = fakeClock()
   const store = memoryStore({ clock })
   await store.accept(acceptanceOf(ACCEPT, 'd1'))

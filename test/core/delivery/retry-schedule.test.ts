@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { MESSAGE_RETRIES, retryDelay } from '../../../src/core/delivery/retry-schedule.ts'
 
 describe('the schedule of messages', () => {
-  it('the default schedule is 8 retries over about 30 minutes', () => {
+  it('The default schedule is 8 retries over about 30 minutes', () => {
     expect(MESSAGE_RETRIES).toEqual([1_000, 5_000, 15_000, 45_000, 120_000, 240_000, 480_000, 900_000])
     expect(MESSAGE_RETRIES.reduce((sum, ms) => sum + ms, 0) / 60_000).toBeCloseTo(30.1, 1)
   })
@@ -59,18 +59,18 @@ describe('retryDelay', () => {
   it.each([
     ['as long as the expiry', 60_000],
     ['longer than any expiry', 1e308],
-    ['for ever', Number.POSITIVE_INFINITY],
-  ])('gives nothing where the provider asks to wait %s', (_what, asked) => {
+    ['infinite', Number.POSITIVE_INFINITY],
+  ])('retryDelay is undefined when Retry-After is %s', (_what, asked) => {
     expect(retryDelay([1_000], 1, 'dlv_1', { leftMs: 60_000, retryAfterMs: asked })).toBeUndefined()
   })
 
-  it('deliveries with the same Retry-After are spread by jitter', () => {
+  it('Deliveries with the same Retry-After are spread by jitter', () => {
     const bounds = { ...FOREVER, retryAfterMs: 60_000 }
     const delays = Array.from({ length: 100 }, (_, at) => retryDelay([5_000], 1, `dlv_${at}`, bounds))
     expect(new Set(delays).size).toBeGreaterThan(80)
   })
 
-  it.each([Number.NaN, -1, Number.NEGATIVE_INFINITY])('a Retry-After of %s is ignored', (asked) => {
+  it.each([Number.NaN, -1, Number.NEGATIVE_INFINITY])('A Retry-After of %s is ignored', (asked) => {
     expect(retryDelay([1_000], 1, 'dlv_1', { ...FOREVER, retryAfterMs: asked })).toBe(
       retryDelay([1_000], 1, 'dlv_1', FOREVER),
     )
@@ -84,7 +84,7 @@ describe('retryDelay', () => {
     expect(retryDelay([], 1, 'dlv_1', FOREVER)).toBeUndefined()
   })
 
-  it('the jitter is spread evenly over its 20 %', () => {
+  it('The jitter is spread evenly over its 20 %', () => {
     const tenths = new Array<number>(10).fill(0)
     for (let at = 0; at < 10_000; at++) {
       const delay = retryDelay([1_000_000], 1, `dlv_${at}`, FOREVER) ?? 0
@@ -94,7 +94,7 @@ describe('retryDelay', () => {
     for (const count of tenths) expect(Math.abs(count - 1_000)).toBeLessThan(200)
   })
 
-  it('the jitter differs between attempts of one delivery', () => {
+  it('The jitter differs between attempts of one delivery', () => {
     const steps = new Array<number>(8).fill(1_000_000)
     expect(new Set(steps.map((_, at) => retryDelay(steps, at + 1, 'dlv_1', FOREVER))).size).toBe(8)
   })

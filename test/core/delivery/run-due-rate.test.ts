@@ -34,7 +34,7 @@ describe('runDue', () => {
   it.each([
     [3_000, 1],
     [3_001, 0],
-  ])('waits for a rate of 3,000 ms when something is due in %d: %d more', async (delayMs, more) => {
+  ])('runDue with a rate limit of 3,000 ms and a delivery due in %d ms sends %d more', async (delayMs, more) => {
     const events = defineEvents({ e: { channels: { a: {} } }, later: { delayMs, channels: { a: {} } } })
     const own = app({ a: recordingChannel() }, { rate: { max: 1, perMs: 3_000 } }, { events })
     await accepted(own.deps, { ...BODY, eventType: 'later' })

@@ -184,8 +184,16 @@ describe('runDue', () => {
     expect(await own.worker.runDue()).toMatchObject({ attempted: 2, sent: 1, failed: 1 })
   })
 
-  it('runDue goes on after expired deliveries', async () => {
-    const head = { dispatchId: 'd', tenant: 't', eventType: 'e', recipient: 'r', route: 'all', createdAt: 0 } as const
+  it('runDue continues after expired deliveries', async () => {
+    const head = {
+      dispatchId: 'd',
+      tenant: 't',
+      by: 'app_1',
+      eventType: 'e',
+      recipient: 'r',
+      route: 'all',
+      createdAt: 0,
+    } as const
     const gone = { deliveryId: 'v', channel: 'a', status: 'expired', attempts: 0, dispatch: head } as const
     let isFirst = true
     const store = (real: DispatchStore): Partial<DispatchStore> => ({
@@ -234,8 +242,8 @@ describe('runDue', () => {
   })
 })
 
-describe('in a sandbox', () => {
-  it('sandbox mode claims and sends nothing, and logs worker.sandboxed once', async () => {
+describe('sandbox mode', () => {
+  it('Sandbox mode claims and sends nothing, and logs worker.sandboxed once', async () => {
     const a = recordingChannel()
     const own = app({ a })
     await accepted(own.deps, BODY)

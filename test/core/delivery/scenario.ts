@@ -13,6 +13,7 @@ import { acceptanceOf, replacementOf, settlementOf } from './acceptance.ts'
 import { checkModel } from './compare.ts'
 import { deliveryModel, hostFailuresOf, type ModelDelivery, type ModelDispatch } from './delivery-model.ts'
 import {
+  type Admission,
   checkClaimed,
   checkDigests,
   checkLimits,
@@ -22,20 +23,19 @@ import {
   type DigestedOn,
   hold,
   isFinal,
-  type LetOut,
 } from './invariants.ts'
 import { type Accept, type Change, type Ending, type List, type Operation, type Replan, TENANTS } from './operations.ts'
 import { deliveriesOf, isSame, type Seen, type Snapshot, snapshotOf, takenFrom } from './snapshot.ts'
 
-/** A store and what it ought to be, side by side. */
+/** A store and its model, compared after every operation. */
 export interface Scenario {
-  /** Lets one thing happen to both, and compares them. */
+  /** Applies one operation to both and compares them. */
   play(operation: Operation): Promise<void>
-  /** Claims and sends until nothing is left; throws when something never comes to its end. */
+  /** Claims and sends until all deliveries are final; throws if one never is. */
   drain(): Promise<void>
 }
 
-/** What an operation said of itself; nothing, when nothing may have changed, to the last field. */
+/** The reported changes of an operation; `undefined` if nothing may have changed. */
 type Reported =
   | undefined
   | {
@@ -49,14 +49,18 @@ const RENDER: Ending = { to: 'queued', delayMs: 0, rendered: true }
 const STATUSES: readonly DispatchStatus[] = ['queued', 'sent', 'partial', 'failed', 'cancelled', 'skipped']
 const SEND: Ending = { to: 'sent', attempt: { outcome: 'sent' } }
 
-/** @param note Told of all that happens, in a word. */
+/** @param note Receives a short note of each change. */
 export function scenario(store: DispatchStore, clock: FakeClock, note: (what: string) => void): Scenario {
   const model = deliveryModel(clock.now)
   const leases: LeaseToken[] = []
   const fences = new Set<string>()
   const digested: DigestedOn[] = []
-  const letOut: LetOut[] = []
-  const limited = new Map<string, LetOut[]>()
+  const admissions: Admission[] = []
+  const limited = new Map<string, Admission[]>()
+  /** The cursor of the claims, as a worker keeps it. */
+  let after: NonNullable<ClaimRequest['after']> = {}
+  /** Claims in a row that gave a tenant nothing, by channel and tenant, although it had due deliveries. */
+  const waits = new Map<string, number>()
   let snapshot: Snapshot = []
   let seen: ReadonlyMap<string, Seen> = new Map()
   let count = 0
@@ -67,7 +71,7 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
     const acceptance = acceptanceOf(operation, dispatchId)
     const expected = model.accept(acceptance)
     const { outcome } = takenFrom(await store.accept(acceptance))
-    hold('a key makes one dispatch while it is remembered', outcome === expected, () => ({ outcome, expected }))
+    hold('a key makes one dispatch until it is forgotten', outcome === expected, () => ({ outcome, expected }))
     note(outcome)
     if (outcome !== 'accepted') return undefined
     const { tenant, deliveries } = acceptance.dispatch
@@ -83,85 +87,122 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
     }
   }
 
-  async function claim(request: ClaimRequest): Promise<Claims> {
+  async function claim(asked: ClaimRequest): Promise<Claims> {
+    const request = { ...asked, after }
     const leaseEnds = new Map(model.deliveries().map((one) => [one.deliveryId, one.wakeAt]))
     const due = model.deliveries().filter((one) => model.isDue(one, request))
     const mayExpire = model.deliveries().filter(model.mayExpire)
     const claims = takenFrom(await store.claim(request))
+    after = { ...after, ...claims.last }
     checkClaimed(snapshot, claims.deliveries, leaseEnds, clock.now())
     const isReported = ({ deliveryId }: ModelDelivery): boolean =>
       claims.expired.some((reported) => reported.deliveryId === deliveryId)
+    const dueAt = new Map(due.map((one) => [one.deliveryId, one.wakeAt]))
     const taken = new Set(mayExpire.filter(isReported))
     for (const one of taken) {
-      hold('only what is past its expiry expires', model.isExpired(one), () => one.deliveryId)
+      hold('only deliveries past their expiry expire', model.isExpired(one), () => one.deliveryId)
       model.expire(one)
     }
-    for (const one of due) if (!taken.has(one) && (await isHeeded(one, claims.deliveries))) model.heed(one)
+    for (const one of due)
+      if (!taken.has(one) && (await isCancellationApplied(one, claims.deliveries))) model.applyCancellations(one)
     for (const one of due) if (isFinal(one)) taken.add(one)
     for (const one of claims.deliveries) {
       const found = due.find(({ deliveryId }) => deliveryId === one.deliveryId)
-      hold('only what is due, asked for and not busy is claimed', found !== undefined, () => ({ one, request }))
+      hold('only due, requested and idle deliveries are claimed', found !== undefined, () => ({ one, request }))
       if (!found) continue
       lease(one, found, request)
       taken.add(found)
     }
-    checkLeftOut(
-      claims,
-      request,
-      due.filter((one) => !taken.has(one)),
-    )
+    const left = due.filter((one) => !taken.has(one))
+    checkLeftOut(claims, request, left)
+    checkTurns(claims, request, left, dueAt)
     return claims
   }
 
-  /** Of a delivery whose worker died while somebody asked for its end: whether the claim came by it. */
-  async function isHeeded(one: ModelDelivery, claimed: Claims['deliveries']): Promise<boolean> {
-    const { status, unwanted, deliveryId, home } = one
-    if (status !== 'sending' || unwanted.size === 0) return false
+  /** Whether a claim has applied the pending cancellations of a delivery whose worker crashed. */
+  async function isCancellationApplied(one: ModelDelivery, claimed: Claims['deliveries']): Promise<boolean> {
+    const { status, cancelledBy, deliveryId, home } = one
+    if (status !== 'sending' || cancelledBy.size === 0) return false
     if (claimed.some((other) => other.deliveryId === deliveryId)) return true
     const found = await store.findDispatch(home.tenant, home.dispatchId)
     return found?.deliveries.find((other) => other.deliveryId === deliveryId)?.status !== 'sending'
   }
 
   function lease(one: ClaimedDelivery, found: ModelDelivery, { leaseMs }: ClaimRequest): void {
-    hold('what is past its expiry expires', !model.isExpired(found), () => one)
+    hold('a delivery past its expiry expires', !model.isExpired(found), () => one)
     hold('a fence is new for every claim', !fences.has(one.fence), () => one)
     fences.add(one.fence)
-    // The second is of another delivery, and proves nothing.
+    // The second token belongs to another delivery and is not live.
     leases.push(one, { fence: one.fence, deliveryId: leases.at(-1)?.deliveryId ?? one.deliveryId })
     const outcomes = one.history.map(({ outcome }) => outcome)
     const reported = [one.attempts, one.attemptsBefore ?? 0, outcomes, one.expiresInMs]
     const log = found.log.map((end) => end?.outcome)
     const expected = [found.attempts + 1, found.attemptsBefore, log, found.expiresAt - clock.now()]
-    hold('a claim tells what was before and how long is left', isSame(reported, expected), () => ({
+    hold('a claim has the history and the time to the expiry', isSame(reported, expected), () => ({
       reported,
       expected,
     }))
     model.lease(found, one.fence, leaseMs)
   }
 
-  /** What was due and is not handed out was one too many; and a worker that sleeps as it is told misses nothing. */
-  function checkLeftOut(claims: Claims, { limits, busy }: ClaimRequest, left: readonly ModelDelivery[]): void {
+  /** Due deliveries are left out only at a limit, and `nextDueInMs` is never too late. */
+  function checkLeftOut(
+    claims: Claims,
+    { limits, busy, full = [] }: ClaimRequest,
+    left: readonly ModelDelivery[],
+  ): void {
     const given = (channel: string): number => claims.deliveries.filter((one) => one.channel === channel).length
     for (const [channel, limit] of Object.entries(limits)) {
       const own = left.filter((one) => one.channel === channel)
-      hold('no more of a channel is claimed than was asked for', given(channel) <= limit, () => claims.deliveries)
-      hold('what is due is claimed, up to the limit', own.length === 0 || given(channel) === limit, () =>
+      hold('a claim keeps the limit of each channel', given(channel) <= limit, () => claims.deliveries)
+      const isPart = full.some((one) => one.channel === channel) && claims.nextDueInMs === 0
+      hold('due deliveries are claimed up to the limit', own.length === 0 || given(channel) === limit || isPart, () =>
         own.map(({ deliveryId }) => deliveryId),
       )
     }
-    const next = model.deliveries().filter(({ status, channel, concurrencyKey }) => {
-      const isBusy = busy.some((one) => one.channel === channel && one.concurrencyKey === concurrencyKey)
+    const next = model.deliveries().filter(({ status, channel, concurrencyKey, home }) => {
+      if (full.some((one) => one.channel === channel && one.tenant === home.tenant)) return false
+      const isBusy = busy.some(
+        ({ tenant = home.tenant, ...one }) =>
+          one.channel === channel && one.concurrencyKey === concurrencyKey && tenant === home.tenant,
+      )
       return (status === 'queued' || status === 'sending') && given(channel) < (limits[channel] ?? 0) && !isBusy
     })
     const earliest = Math.min(...next.map(({ wakeAt }) => wakeAt - clock.now()), Number.POSITIVE_INFINITY)
     const { nextDueInMs = Number.POSITIVE_INFINITY } = claims
-    hold('a claim names no later time than that of the next', nextDueInMs <= earliest, () => ({
+    hold('nextDueInMs is not later than the next delivery', nextDueInMs <= earliest, () => ({
       nextDueInMs,
       earliest,
     }))
   }
 
-  /** One of the leases there were: of those that hold, or of those that do not. */
+  /** Of each tenant the oldest are claimed, the limit is shared equally, and each tenant soon has its turn. */
+  function checkTurns(
+    claims: Claims,
+    { limits }: ClaimRequest,
+    left: readonly ModelDelivery[],
+    dueAt: ReadonlyMap<string, number>,
+  ): void {
+    for (const channel of Object.keys(limits)) {
+      const counts = TENANTS.map((tenant) => {
+        const given = claims.deliveries.filter((one) => one.channel === channel && one.dispatch.tenant === tenant)
+        const own = left.filter((one) => one.channel === channel && one.home.tenant === tenant)
+        const latest = Math.max(...given.map(({ deliveryId }) => dueAt.get(deliveryId) ?? Number.NaN))
+        const isOldest = given.length === 0 || own.every(({ wakeAt }) => wakeAt >= latest)
+        hold('the oldest of a tenant are claimed first', isOldest, () => ({ channel, tenant, given, own }))
+        const name = `${channel} ${tenant}`
+        const wait = given.length === 0 && own.length > 0 && limits[channel] ? (waits.get(name) ?? 0) + 1 : 0
+        waits.set(name, wait)
+        hold('every tenant has its turn within as many claims as there are tenants', wait < TENANTS.length, () => name)
+        return { given: given.length, left: own.length }
+      })
+      const share = Math.floor((limits[channel] ?? 0) / TENANTS.length)
+      const isShared = counts.every(({ given, left }) => left === 0 || given >= share)
+      hold('a tenant with more due deliveries gets its equal share', isShared, () => counts)
+    }
+  }
+
+  /** One of the live leases, or of the stale ones. */
   function pick(place: number, live: boolean): LeaseToken | undefined {
     const fitting = leases.filter(({ deliveryId, fence }) => model.isLive(deliveryId, fence) === live)
     return fitting[place % fitting.length]
@@ -185,7 +226,7 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
     return undefined
   }
 
-  /** One of all, or for every other retry one of those that ended badly. */
+  /** Any dispatch, or for every other retry one with a failed or expired delivery. */
   function dispatchFor({ do: what, dispatch }: Change): ModelDispatch | undefined {
     const bad = model.dispatches.filter(({ deliveries }) => deliveries.every(isFinal) && deliveries.some(isRetriable))
     const among = what === 'retry' && dispatch % 2 === 0 && bad.length > 0 ? bad : model.dispatches
@@ -202,9 +243,9 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
       ? store.cancel(asked, dispatchId)
       : store.retry(asked, dispatchId, options))
     const ids = changed?.changed.map(({ deliveryId }) => deliveryId)
-    hold(`a ${what} changes what it should, for its tenant alone`, isSame(ids, expected), () => ({ ids, expected }))
+    hold(`a ${what} changes the expected deliveries`, isSame(ids, expected), () => ({ ids, expected }))
     const found = takenFrom(changed && (await store.findDispatch(tenant, dispatchId)))
-    hold(`a ${what} shows the dispatch as it is`, isSame(changed?.dispatch, found), () => ({ changed, found }))
+    hold(`a ${what} returns the stored dispatch`, isSame(changed?.dispatch, found), () => ({ changed, found }))
     return changed && changed.changed.length > 0 ? { what: `a ${what}`, changes: changed.changed } : undefined
   }
 
@@ -218,8 +259,8 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
     const found = takenFrom(await store.findReplannable(asked, dispatchId))
     const ids = found?.failed.map(({ deliveryId }) => deliveryId)
     const expectedIds = asked === tenant ? failed.map(({ deliveryId }) => deliveryId) : undefined
-    hold('what failed in host code can be planned again', isSame(ids, expectedIds), () => ({ ids, expectedIds }))
-    hold('with what its event brought', !found || found.source.eventData.dispatchId === dispatchId, () => found)
+    hold('host failures can be replanned', isSame(ids, expectedIds), () => ({ ids, expectedIds }))
+    hold('a replan has its source', !found || found.source.eventData.dispatchId === dispatchId, () => found)
     const { channel, expiresInMs, stale } = operation
     const options = { expiresInMs, ...(channel !== undefined && { channel }) }
     const deliveries = replacementOf(operation, dispatch, failed)
@@ -228,14 +269,14 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
     const version = (found?.version ?? 1) - (stale ? 1 : 0)
     const outcome = takenFrom(await store.replan(asked, dispatchId, version, deliveries, options))
     const changed = outcome?.outcome === 'replanned' ? outcome.changed : undefined
-    const said = outcome?.outcome === 'conflict' ? 'conflict' : changed?.map(({ deliveryId }) => deliveryId)
-    hold('a replan changes what it should, and what is stale nothing', isSame(said, expected), () => ({
-      said,
+    const reported = outcome?.outcome === 'conflict' ? 'conflict' : changed?.map(({ deliveryId }) => deliveryId)
+    hold('a replan changes the expected deliveries, and a stale one none', isSame(reported, expected), () => ({
+      reported,
       expected,
     }))
     const left = await store.findReplannable(tenant, dispatchId)
     hold(
-      'what an event brought goes with the last that failed',
+      'the source is kept until no host failure is left',
       (left === undefined) === (dispatch.replans === undefined),
       () => left,
     )
@@ -252,7 +293,7 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
       let cursor: string | undefined
       do {
         const page = takenFrom(await store.listDispatches({ ...query, ...(cursor !== undefined && { cursor }) }))
-        hold('a page is no longer than was asked for', page.items.length <= limit, () => query)
+        hold('a page keeps its limit', page.items.length <= limit, () => query)
         items.push(...page.items)
         cursor = page.nextCursor
       } while (cursor !== undefined)
@@ -260,7 +301,7 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
         one.tenant === tenant &&
         [undefined, one.recipient].includes(recipient) &&
         [undefined, one.sessionId].includes(sessionId)
-      hold('a list gives what fits, newest first', isSame(items, snapshot.filter(fits).toReversed()), () => items)
+      hold('a list is filtered, newest first', isSame(items, snapshot.filter(fits).toReversed()), () => items)
     }
     return undefined
   }
@@ -306,14 +347,14 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
     }
   }
 
-  /** Notes what was queued for the first time, for which its limits must have had room. */
-  function noteLetOut(): void {
+  /** Records deliveries that were queued for the first time, and checks their limits. */
+  function noteAdmission(): void {
     for (const { delivery } of seen.values()) {
       const limits = delivery.status === 'queued' ? limited.get(delivery.deliveryId) : undefined
       if (!limits) continue
       limited.delete(delivery.deliveryId)
-      letOut.push(...limits.map(({ tenant, limit }) => ({ tenant, limit, at: clock.now() })))
-      checkLimits(letOut)
+      admissions.push(...limits.map(({ tenant, limit }) => ({ tenant, limit, at: clock.now() })))
+      checkLimits(admissions)
     }
   }
 
@@ -323,7 +364,7 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
     snapshot = await snapshotOf(store)
     seen = deliveriesOf(snapshot)
     if (!reported)
-      hold(`a ${operation.do} that does not count changes nothing`, isSame(before, snapshot), () => ({
+      hold(`a ${operation.do} without an effect changes nothing`, isSame(before, snapshot), () => ({
         operation,
         before,
         snapshot,
@@ -332,19 +373,19 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
     checkStep(was, seen, operation)
     checkStanding(snapshot)
     noteChanges(was)
-    noteLetOut()
+    noteAdmission()
     checkDigests(seen, digested)
     checkModel(model, snapshot)
     await checkStatus()
   }
 
-  /** One of all statuses at a time: one that is kept wrong stays so. */
+  /** Checks the list of one status at a time: a wrong status persists. */
   async function checkStatus(): Promise<void> {
     const tenant = TENANTS[++checks % TENANTS.length] ?? 't1'
     const status = STATUSES[Math.floor(checks / TENANTS.length) % STATUSES.length]
     const { items } = await store.listDispatches({ tenant, status, limit: 999 })
     const fits = (one: Dispatch): boolean => one.tenant === tenant && statusOf(one) === status
-    hold('a list by status gives what stands so', isSame(items, snapshot.filter(fits).toReversed()), () => ({
+    hold('a list is filtered by status', isSame(items, snapshot.filter(fits).toReversed()), () => ({
       status,
       items,
       snapshot,
@@ -372,10 +413,10 @@ export function scenario(store: DispatchStore, clock: FakeClock, note: (what: st
         const left = [...seen.values()].filter(({ delivery }) => !isFinal(delivery))
         if (left.length === 0) return
         if (claims.deliveries.length > 0) continue
-        hold('what is not final is due some time', (claims.nextDueInMs ?? 0) > 0, () => left)
+        hold('a delivery that is not final becomes due', (claims.nextDueInMs ?? 0) > 0, () => left)
         clock.advance(claims.nextDueInMs ?? 0)
       }
-      hold('everything comes to its end', false, () => snapshot)
+      hold('every delivery becomes final', false, () => snapshot)
     },
   }
 }

@@ -11,8 +11,8 @@ import { attempt, attemptClaimed, BODY, delivery, depsFor, LEASE, leased, waitFo
 const SENT: SendOutcome = { outcome: 'sent' }
 const BUSY: SendOutcome = { outcome: 'retry', code: 'busy' }
 
-describe('a delivery that is not tried', () => {
-  it('a delivery of an unknown channel waits a minute, uncounted', async () => {
+describe('a delivery that is not sent', () => {
+  it('A delivery of an unknown channel waits a minute and counts no attempt', async () => {
     const deps = await depsFor(recordingChannel())
     const claimed = await claimOne(deps)
     expect(await attemptClaimed(claimed, leased(deps), { ...deps, channels: {} })).toBe('released')
@@ -25,7 +25,7 @@ describe('a delivery that is not tried', () => {
     expect(deps.logger.lines.map(({ event }) => event)).toEqual(['delivery.channel_unknown', 'delivery.queued'])
   })
 
-  it('a delivery fails when it has crashed as many workers as it has attempts', async () => {
+  it('A delivery fails when it has crashed as many workers as it has attempts', async () => {
     const a = recordingChannel([SENT], { retrySchedule: [1_000] })
     const deps = await depsFor(a)
     for (let crash = 0; crash < 2; crash++) {
@@ -38,7 +38,7 @@ describe('a delivery that is not tried', () => {
     expect((await delivery(deps)).attemptLog.map(({ outcome }) => outcome)).toEqual([undefined, undefined])
   })
 
-  it('a delivery whose lease expired in its first attempt is sent in the last one of its schedule', async () => {
+  it('A delivery whose lease expired in its first attempt is sent in the last one of its schedule', async () => {
     const a = recordingChannel([SENT], { retrySchedule: [1_000] })
     const deps = await depsFor(a)
     await claimOne(deps, LEASE)
@@ -48,7 +48,7 @@ describe('a delivery that is not tried', () => {
 })
 
 describe('a retry by hand', () => {
-  it('a retry by hand restarts the schedule and continues the count', async () => {
+  it('A retry by hand restarts the schedule and continues the count', async () => {
     const a = recordingChannel([BUSY], { retrySchedule: [1_000, 50_000] })
     const deps = await depsFor(a)
     for (let round = 0; round < 2; round++) {
@@ -74,14 +74,14 @@ describe('the expiry', () => {
   it.each([
     [15_001, 'retried'],
     [15_000, 'failed'],
-  ])('of %d ms: an attempt that would come after 15,000 is %s', async (expiresInMs, result) => {
+  ])('With an expiry of %d ms, an attempt with a retryAfterMs of 15,000 is %s', async (expiresInMs, result) => {
     const answer: SendOutcome = { ...BUSY, retryAfterMs: 15_000 }
     const deps = await depsFor(recordingChannel([answer], { retrySchedule: [10_000] }), { expiresInMs })
     expect(await attempt(deps)).toBe(result)
     if (result === 'failed') expect(await outcomes(deps)).toEqual(['a: failed attempts_exhausted 1'])
   })
 
-  it('the expiry is measured from the claim', async () => {
+  it('The expiry is measured from the claim', async () => {
     const slow = recordingChannel(
       [
         async () => {
@@ -95,13 +95,13 @@ describe('the expiry', () => {
     expect(await attempt(deps)).toBe('failed')
   })
 
-  it('a delivery whose channel threw before the expiry fails with channel_error', async () => {
+  it('A delivery whose channel threw before the expiry fails with channel_error', async () => {
     const deps = await depsFor(recordingChannel([() => Promise.reject(new Error())]), { expiresInMs: 500 })
     expect(await attempt(deps)).toBe('failed')
     expect(await outcomes(deps)).toEqual(['a: failed channel_error 1'])
   })
 
-  it('the expiry does not interrupt an attempt in flight', async () => {
+  it('The expiry does not interrupt an attempt in flight', async () => {
     const deps = await depsFor(recordingChannel(), { expiresInMs: 500 })
     const claimed = await claimOne(deps, LEASE)
     deps.clock.advance(1_000)
@@ -115,22 +115,25 @@ describe('the settlement', () => {
     ['rejected', { outcome: 'rejected', code: 'no' }, [1_000], { to: 'failed', reason: 'provider_rejected' }],
     ['retry', BUSY, [0], { to: 'queued', delayMs: 0 }],
     ['unknown', { outcome: 'unknown', code: 'time_out' }, [], { to: 'failed', reason: 'attempts_exhausted' }],
-  ])('of %s carries how the attempt ended, and nothing else', async (_, outcome, retrySchedule, rest) => {
-    const deps = await depsFor(recordingChannel([outcome], { retrySchedule }))
-    const settlements: Settlement[] = []
-    const settle: DispatchStore['settle'] = (settlement) => {
-      settlements.push(settlement)
-      return deps.store.settle(settlement)
-    }
-    const claimed = await claimOne(deps)
-    await attemptClaimed(claimed, leased(deps), { ...deps, store: { ...deps.store, settle } })
-    const { deliveryId, fence } = claimed
-    expect(settlements).toEqual([{ deliveryId, fence, attempt: outcome, ...rest }])
-  })
+  ])(
+    'The settlement of the outcome %s holds the end of the attempt and no other facts',
+    async (_, outcome, retrySchedule, rest) => {
+      const deps = await depsFor(recordingChannel([outcome], { retrySchedule }))
+      const settlements: Settlement[] = []
+      const settle: DispatchStore['settle'] = (settlement) => {
+        settlements.push(settlement)
+        return deps.store.settle(settlement)
+      }
+      const claimed = await claimOne(deps)
+      await attemptClaimed(claimed, leased(deps), { ...deps, store: { ...deps.store, settle } })
+      const { deliveryId, fence } = claimed
+      expect(settlements).toEqual([{ deliveryId, fence, attempt: outcome, ...rest }])
+    },
+  )
 })
 
-describe('what goes along with an attempt', () => {
-  it('an attempt receives the history, in which a lost attempt has no outcome', async () => {
+describe('the context of an attempt', () => {
+  it('An attempt receives the history, in which a lost attempt has no outcome', async () => {
     const seen: SendContext['history'][] = []
     const note = async (_: OutboundMessage, { history }: SendContext): Promise<SendOutcome> => {
       seen.push(history)
@@ -181,7 +184,7 @@ describe('hooks', () => {
     sessionId: 's1',
   }
 
-  it('hooks are called, before the attempt is over, for the sent delivery and for those it skipped', async () => {
+  it('Hooks are called, before the attempt is over, for the sent delivery and for those it skipped', async () => {
     expect(await reported([{ ...SENT, providerMessageId: 'p1' }])).toEqual([
       ['sent', { ...head, deliveryId: 'dlv_2', channel: 'a', status: 'sent', attempts: 1, providerMessageId: 'p1' }],
       [
@@ -213,7 +216,7 @@ describe('hooks', () => {
     expect(first).toMatchObject(['sent', { attempts: 2, lastCode: 'busy' }])
   })
 
-  it('a worker that lost its lease calls no hook', async () => {
+  it('A worker that lost its lease calls no hook', async () => {
     const seen: unknown[] = []
     const deps = await depsFor(recordingChannel(), { hooks: { onSent: (event) => seen.push(event) } })
     const zombie = await claimOne(deps, LEASE)
@@ -223,7 +226,7 @@ describe('hooks', () => {
     expect(seen).toEqual([])
   })
 
-  it('hooks receive no attempt of an unsent delivery', async () => {
+  it('Hooks receive no attempt of an unsent delivery', async () => {
     const seen: DeliveryEvent[] = []
     const once = recordingChannel([], { retrySchedule: [] })
     const deps = await depsFor(once, { hooks: { onFailed: (event) => seen.push(event) } })

@@ -3,10 +3,10 @@ import type { Delivery, Dispatch } from '../../../src/model/dispatch.ts'
 import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
 import { TENANTS } from './operations.ts'
 
-/** All that a store has, oldest first, tenant by tenant. */
+/** All dispatches of a store, oldest first, tenant by tenant. */
 export type Snapshot = readonly Dispatch[]
 
-/** One delivery in one dispatch: of a digest each of its dispatches has it. */
+/** One delivery of one dispatch; a digest appears once in each of its dispatches. */
 export interface Seen {
   readonly id: string
   readonly dispatch: Dispatch
@@ -20,7 +20,7 @@ export async function snapshotOf(store: DispatchStore): Promise<Snapshot> {
   return dispatches
 }
 
-/** By dispatch and channel, which stay what they are whatever becomes of the delivery. */
+/** Deliveries by dispatch and channel, which never change. */
 export function deliveriesOf(snapshot: Snapshot): ReadonlyMap<string, Seen> {
   const seen = new Map<string, Seen>()
   for (const dispatch of snapshot) {
@@ -32,22 +32,22 @@ export function deliveriesOf(snapshot: Snapshot): ReadonlyMap<string, Seen> {
   return seen
 }
 
-/** Equal to the last field; as text first, which is quick. */
+/** Deep equality; compares JSON texts first, which is quick. */
 export function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other) || isDeepStrictEqual(one, other)
 }
 
-/** A copy of what a store gave, which is spoilt afterwards: nothing that is stored may change by that. */
+/** A copy of a store's result; then mutates the result, which must not change the store. */
 export function takenFrom<T>(given: T): T {
   const copy = structuredClone(given)
-  spoil(given)
+  mutate(given)
   return copy
 }
 
-function spoil(value: unknown): void {
+function mutate(value: unknown): void {
   if (typeof value !== 'object' || value === null) return
   for (const [key, member] of Object.entries(value)) {
-    spoil(member)
+    mutate(member)
     Reflect.set(value, key, 'spoilt')
   }
 }

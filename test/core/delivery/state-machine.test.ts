@@ -7,8 +7,8 @@ import { scenario } from './scenario.ts'
 
 const RUNS = 2_000
 
-/** What must have come about for the property to have said anything. */
-const TELLING = [
+/** Notes that the generated scenarios must cover. */
+const REQUIRED = [
   ...['accepted', 'replayed', 'key_reused', 'joined', 'taken out'],
   ...['new > queued', 'new > held', 'new > skipped throttled', 'queued > sending', 'sending > sending'],
   ...['sending > sent', 'sending > queued', 'sending > failed attempts_exhausted', 'sending > skipped opted_out'],
@@ -24,7 +24,7 @@ const TELLING = [
   ],
 ]
 
-test('whatever happens in whatever order, every delivery comes to one end, along the diagram', async () => {
+test('Every delivery reaches a final status along the state diagram, in any order of operations', async () => {
   const happened = new Map<string, number>()
   const note = (what: string): void => void happened.set(what, (happened.get(what) ?? 0) + 1)
   await fc.assert(
@@ -36,5 +36,5 @@ test('whatever happens in whatever order, every delivery comes to one end, along
     }),
     { numRuns: RUNS },
   )
-  expect(TELLING.filter((what) => !happened.has(what))).toEqual([])
+  expect(REQUIRED.filter((what) => !happened.has(what))).toEqual([])
 }, 120_000)

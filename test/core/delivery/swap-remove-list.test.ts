@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { swapRemoveList } from '../../../src/core/delivery/send-loop.ts'
 
 describe('a list with swap-remove', () => {
-  it('a swap-remove list holds the members that were added and not removed', () => {
+  it('A swap-remove list holds the members that were added and not removed', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(12)), (steps) => {
         const members = swapRemoveList<number>()
@@ -23,7 +23,7 @@ describe('a list with swap-remove', () => {
     )
   })
 
-  it('members may be removed during an iteration', () => {
+  it('Members of a swap-remove list may be removed during an iteration', () => {
     const members = swapRemoveList<string>()
     const leave = ['a', 'b', 'c'].map((member) => members.add(member))
     const seen: string[] = []

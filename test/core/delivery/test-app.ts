@@ -20,11 +20,11 @@ const events: EventCatalog = defineEvents({ e: { channels: { a: {} } } })
 export interface TestApp {
   readonly deps: TestDeps & { readonly queue: DeliveryQueue }
   readonly worker: Worker
-  /** What the worker asked the store for. */
+  /** The claims of the worker. */
   readonly claims: readonly ClaimRequest[]
 }
 
-/** A worker over one store, whose claims are noted and whose methods may be replaced. */
+/** A worker over one store that records claims; its methods may be replaced. */
 export function app(
   channels: Readonly<Record<string, Channel>>,
   { store: change, ...options }: WorkerOptions & { store?: (real: DispatchStore) => Partial<DispatchStore> } = {},
@@ -45,12 +45,12 @@ export function app(
   return { deps, worker: createWorker({ ...deps, store }, options), claims }
 }
 
-/** Lets everything happen that happens without the clock moving on. */
+/** Runs all work that needs no advance of the clock. */
 export function settled({ deps }: TestApp): Promise<void> {
   return attempting.settled(deps.clock)
 }
 
-/** Moves the clock on, step by step, and lets everything happen on the way. */
+/** Advances the clock in steps and runs all work in between. */
 export function pass({ deps }: TestApp, ms: number, step?: number): Promise<void> {
   return attempting.pass(deps.clock, ms, step)
 }
@@ -62,7 +62,7 @@ export interface Gated {
   readonly open: () => number
 }
 
-/** A channel that sends when its gates are opened, and counts how many messages it has in hand. */
+/** A channel that sends when its gates open, and counts the messages in flight. */
 export function gated(rest: Partial<Channel> = {}): Gated {
   const gates: Gate<SendOutcome>[] = []
   let most = 0
@@ -85,7 +85,7 @@ export async function acceptMany(deps: TestDeps, count: number, body: object = B
   for (let at = 0; at < count; at++) await accepted(deps, body)
 }
 
-/** How many deliveries there are of each status. */
+/** The number of deliveries by status. */
 export async function totals(deps: TestDeps): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
   for (const { deliveries } of await stored(deps)) {
@@ -94,5 +94,20 @@ export async function totals(deps: TestDeps): Promise<Record<string, number>> {
   return counts
 }
 
-/** Mail to one address is one receiver. */
+/** Each address is its own receiver. */
 export const byAddress: Pick<Channel, 'concurrencyKey'> = { concurrencyKey: (address) => address }
+
+/** A stop of a worker that may not have ended. */
+export interface Stop {
+  isStopped(): boolean
+  readonly ended: Promise<void>
+}
+
+/** Stops the worker of an app. */
+export function stopping({ worker }: TestApp, graceMs?: number): Stop {
+  let isStopped = false
+  const ended = worker.stop(graceMs === undefined ? {} : { graceMs }).then(() => {
+    isStopped = true
+  })
+  return { isStopped: () => isStopped, ended }
+}

@@ -4,18 +4,18 @@ import { expect, test } from 'vitest'
 import { SECRET } from '../../channels/events.ts'
 import { bodyOf, httpPeer, tcpPeer } from '../../channels/peers.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
-import { ended, type Line, line, shown, waitOf } from './real-servers.ts'
+import { ended, type ServerApp, serverApp, shown, waitOf } from './real-servers.ts'
 
 /** The first two steps of the schedule. */
 const [STEP, NEXT] = [5_000, 300_000]
 
-function lineTo(port: number): Promise<Line> {
-  return line({ url: `http://127.0.0.1:${port}/hook` }, (clock) =>
+function appAt(port: number): Promise<ServerApp> {
+  return serverApp({ url: `http://127.0.0.1:${port}/hook` }, (clock) =>
     webhook({ secret: SECRET, allowHttp: true, allowPrivateNetworks: true, clock }),
   )
 }
 
-/** A server that answers one after the other, and then with the last for ever. */
+/** A server with answers in order; the last one repeats. */
 async function endpoint(
   ...answers: readonly RequestListener[]
 ): Promise<{ port: number; ids: unknown[]; paths: unknown[] }> {
@@ -36,9 +36,9 @@ const status =
   (_request, response) =>
     void response.writeHead(code, headers).end('so it is')
 
-test.each([200, 204])('%i is sent', async (code) => {
+test.each([200, 204])('An HTTP status of %i marks the delivery as sent', async (code) => {
   const { port, ids } = await endpoint(status(code))
-  const { clock, worker, delivery } = await lineTo(port)
+  const { clock, worker, delivery } = await appAt(port)
   expect(await worker.runDue()).toMatchObject({ attempted: 1, sent: 1 })
   const { deliveryId } = await delivery()
   expect(shown(await delivery())).toBe('sent 1 (1 sent)')
@@ -46,9 +46,9 @@ test.each([200, 204])('%i is sent', async (code) => {
   expect(clock.timers).toBe(0)
 })
 
-test('410 is never tried again', async () => {
+test('HTTP status 410 is never retried', async () => {
   const { port, ids } = await endpoint(status(410))
-  const { clock, worker, delivery } = await lineTo(port)
+  const { clock, worker, delivery } = await appAt(port)
   await worker.runDue()
   expect(shown(await delivery())).toBe('failed provider_rejected http_410 1 (1 rejected http_410)')
   clock.advance(80 * 3_600_000)
@@ -56,9 +56,9 @@ test('410 is never tried again', async () => {
   expect(ids).toHaveLength(1)
 })
 
-test('301 is tried again where it was, and never elsewhere', async () => {
+test('HTTP status 301 is retried at the same URL, and the redirect is not followed', async () => {
   const { port, paths } = await endpoint(status(301, { location: '/elsewhere' }), status(200))
-  const { worker, delivery, tryAgain } = await lineTo(port)
+  const { worker, delivery, tryAgain } = await appAt(port)
   await worker.runDue()
   expect(shown(await delivery())).toBe('queued http_301 1 (1 retry http_301)')
   expect(shown(await tryAgain(0.8 * STEP, 1.2 * STEP))).toBe('sent http_301 2 (1 retry http_301, 2 sent)')
@@ -71,7 +71,7 @@ test.each<[string, Record<string, string>, number, number]>([
   ['nothing', {}, 0.8 * STEP, 1.2 * STEP],
   ['seconds', { 'retry-after': '7' }, 7_000, 7_000 + 0.4 * STEP],
   ['fewer seconds than the schedule has', { 'retry-after': '1' }, 0.8 * STEP, 1.2 * STEP],
-  ['no seconds', { 'retry-after': '0' }, 0.8 * STEP, 1.2 * STEP],
+  ['zero seconds', { 'retry-after': '0' }, 0.8 * STEP, 1.2 * STEP],
   ['a day', { 'retry-after': '86400' }, 86_400_000, 86_400_000 + 0.4 * STEP],
   ['an HTTP date', { 'retry-after': inSeconds(8), date: inSeconds(0) }, 8_000, 8_000 + 0.4 * STEP],
   [
@@ -83,9 +83,9 @@ test.each<[string, Record<string, string>, number, number]>([
   ['an HTTP date that has passed', { 'retry-after': inSeconds(-8), date: inSeconds(0) }, 0.8 * STEP, 1.2 * STEP],
   ['negative seconds', { 'retry-after': '-7' }, 0.8 * STEP, 1.2 * STEP],
   ['words', { 'retry-after': 'in a while' }, 0.8 * STEP, 1.2 * STEP],
-])('429 with %s to wait is tried again in time', async (_what, headers, least, most) => {
+])('HTTP status 429 with %s in Retry-After is retried in time', async (_what, headers, least, most) => {
   const { port, ids } = await endpoint(status(429, headers), status(503), status(200))
-  const { worker, delivery, tryAgain } = await lineTo(port)
+  const { worker, delivery, tryAgain } = await appAt(port)
   await worker.runDue()
   expect(shown(await delivery())).toBe('queued http_429 1 (1 retry http_429)')
   expect(shown(await tryAgain(least, most))).toBe('queued http_503 2 (1 retry http_429, 2 retry http_503)')
@@ -98,25 +98,25 @@ test.each<[string, Record<string, string>]>([
   ['an absurd number of seconds', { 'retry-after': '9'.repeat(100) }],
   ['a year', { 'retry-after': String(366 * 86_400) }],
   ['an HTTP date of next year', { 'retry-after': inSeconds(366 * 86_400), date: inSeconds(0) }],
-])('429 with %s to wait, past the expiry, fails at once', async (_what, headers) => {
+])('HTTP status 429 with %s in Retry-After, past the expiry, fails at once', async (_what, headers) => {
   const { port, ids } = await endpoint(status(429, headers), status(200))
-  const { worker, delivery } = await lineTo(port)
+  const { worker, delivery } = await appAt(port)
   expect(await worker.runDue()).toMatchObject({ attempted: 1, failed: 1 })
   expect(shown(await delivery())).toBe('failed attempts_exhausted http_429 1 (1 retry http_429)')
   expect(ids).toHaveLength(1)
 })
 
-test('500 is tried again', async () => {
+test('HTTP status 500 is retried', async () => {
   const { port } = await endpoint(status(500), status(200))
-  const { worker, delivery, tryAgain } = await lineTo(port)
+  const { worker, delivery, tryAgain } = await appAt(port)
   await worker.runDue()
   expect(shown(await delivery())).toBe('queued http_500 1 (1 retry http_500)')
   expect(shown(await tryAgain(0.8 * STEP, 1.2 * STEP))).toBe('sent http_500 2 (1 retry http_500, 2 sent)')
 })
 
-test('a connection that is reset may have been sent', async () => {
+test('A connection that is reset has the outcome unknown and is retried', async () => {
   const { port, ids } = await endpoint((request) => void request.socket.resetAndDestroy(), status(200))
-  const { worker, delivery, tryAgain } = await lineTo(port)
+  const { worker, delivery, tryAgain } = await appAt(port)
   await worker.runDue()
   expect(shown(await delivery())).toBe('queued connection_reset 1 (1 unknown connection_reset)')
   expect(shown(await tryAgain(0.8 * STEP, 1.2 * STEP))).toBe(
@@ -125,14 +125,14 @@ test('a connection that is reset may have been sent', async () => {
   expect(new Set(ids).size).toBe(1)
 })
 
-test('an answer that dribbles is left at the time limit of the channel, and may have been sent', async () => {
+test('A response that dribbles is aborted at the time-out of the channel, with the outcome unknown', async () => {
   const port = await tcpPeer((socket) =>
     socket.once('data', () => {
       socket.write('HTTP/1.1 200 OK\r\nx-dribble: ')
       own.clock.advance(15_000)
     }),
   )
-  const own = await lineTo(port)
+  const own = await appAt(port)
   await ended(own.worker.runDue(), own.clock)
   const found = await own.delivery()
   expect(shown(found)).toBe('queued timeout 1 (1 unknown timeout)')
@@ -142,9 +142,9 @@ test('an answer that dribbles is left at the time limit of the channel, and may 
   expect(own.clock.timers).toBe(0)
 })
 
-test('a private address is refused before anything leaves', async () => {
+test('A private address is rejected before any request', async () => {
   const { port, ids } = await endpoint(status(200))
-  const { worker, delivery } = await line({ url: `http://127.0.0.1:${port}/hook` }, (clock) =>
+  const { worker, delivery } = await serverApp({ url: `http://127.0.0.1:${port}/hook` }, (clock) =>
     webhook({ secret: SECRET, allowHttp: true, ports: [port], clock }),
   )
   await worker.runDue()

@@ -2,18 +2,9 @@ import { describe, expect, it } from 'vitest'
 import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { gate } from '../dispatch/dispatching.ts'
-import { acceptMany, app, gated, pass, SENT, settled, type TestApp, totals } from './test-app.ts'
+import { acceptMany, app, gated, pass, SENT, settled, stopping, totals } from './test-app.ts'
 
-/** Stops a worker; tells whether it has stopped. */
-function stopping({ worker }: TestApp, graceMs?: number): () => boolean {
-  let isStopped = false
-  void worker.stop(graceMs === undefined ? {} : { graceMs }).then(() => {
-    isStopped = true
-  })
-  return () => isStopped
-}
-
-/** A store whose first call of that method waits for the gate. */
+/** A store whose first call of `method` waits for `go`. */
 function holding(method: 'claim' | 'settle'): {
   store: (real: DispatchStore) => Partial<DispatchStore>
   go: () => void
@@ -35,27 +26,27 @@ describe('the grace of a stop', () => {
   it.each([
     ['onSent', 60_000],
     ['onFailed', 0],
-  ])('bounds the waiting for a hook, %s, that hangs', async (hook, expiresInMs) => {
+  ])('The grace bounds the wait for a hanging %s hook', async (hook, expiresInMs) => {
     const hooks = { [hook]: () => new Promise(() => {}) }
     const own = app({ a: recordingChannel() }, {}, { hooks, expiresInMs })
     await acceptMany(own.deps, 20)
     own.worker.start()
     await settled(own)
-    const isStopped = stopping(own, 500)
+    const { isStopped } = stopping(own, 500)
     await pass(own, 1_499, 1_499)
     expect(isStopped()).toBe(false)
     await pass(own, 1)
     expect(isStopped()).toBe(true)
   })
 
-  it('the grace bounds the wait for a claim, whose deliveries are queued again later', async () => {
+  it('The grace bounds the wait for a claim, whose deliveries are queued again later', async () => {
     const { store, go } = holding('claim')
     const a = recordingChannel()
     const own = app({ a }, { store })
     await acceptMany(own.deps, 3)
     own.worker.start()
     await settled(own)
-    const isStopped = stopping(own, 500)
+    const { isStopped } = stopping(own, 500)
     await pass(own, 1_499, 1_499)
     expect(isStopped()).toBe(false)
     await pass(own, 1)
@@ -65,13 +56,13 @@ describe('the grace of a stop', () => {
     expect([a.sent.length, await totals(own.deps), own.deps.clock.timers]).toEqual([0, { queued: 3 }, 0])
   })
 
-  it('the grace bounds the wait for a settlement plus one second, and a later settlement is still stored', async () => {
+  it('The grace bounds the wait for a settlement plus one second, and a later settlement is still stored', async () => {
     const { store, go } = holding('settle')
     const own = app({ a: recordingChannel() }, { store })
     await acceptMany(own.deps, 1)
     own.worker.start()
     await settled(own)
-    const isStopped = stopping(own, 500)
+    const { isStopped } = stopping(own, 500)
     await pass(own, 2_499, 1_500)
     expect(isStopped()).toBe(false)
     await pass(own, 1)
@@ -82,13 +73,13 @@ describe('the grace of a stop', () => {
     expect(await totals(own.deps)).toEqual({ sent: 1 })
   })
 
-  it('the store has time to settle aborted sends', async () => {
+  it('A stopping worker waits for the settlements of aborted sends', async () => {
     const { store, go } = holding('settle')
     const own = app({ a: recordingChannel([() => new Promise(() => {})]) }, { store })
     await acceptMany(own.deps, 1)
     own.worker.start()
     await settled(own)
-    const isStopped = stopping(own, 500)
+    const { isStopped } = stopping(own, 500)
     await pass(own, 2_000)
     expect(isStopped()).toBe(false)
     go()
@@ -96,14 +87,14 @@ describe('the grace of a stop', () => {
     expect([isStopped(), await totals(own.deps), own.deps.clock.timers]).toEqual([true, { queued: 1 }, 0])
   })
 
-  it.each([undefined, Number.POSITIVE_INFINITY])('a grace of %d sets no timer and aborts nothing', async (graceMs) => {
+  it.each([undefined, Number.POSITIVE_INFINITY])('A grace of %d sets no timer and aborts nothing', async (graceMs) => {
     const { channel, gates } = gated()
     const own = app({ a: channel }, { sendTimeoutMs: 3_600_000 })
     await acceptMany(own.deps, 1)
     own.worker.start()
     await settled(own)
     const before = own.deps.clock.timers
-    const isStopped = stopping(own, graceMs)
+    const { isStopped } = stopping(own, graceMs)
     expect(own.deps.clock.timers).toBe(before - 1)
     await pass(own, 600_000, 9_000)
     expect(isStopped()).toBe(false)
@@ -117,7 +108,7 @@ describe('a worker that is started again', () => {
   it.each([
     ['after', 1_500],
     ['before', 0],
-  ])('works beside a claim that hangs, %s the stop has ended', async (_, ms) => {
+  ])('A worker that is started again %s the stop has ended works beside a hanging claim', async (_, ms) => {
     const { store, go } = holding('claim')
     const own = app({ a: recordingChannel() }, { store })
     await acceptMany(own.deps, 3)

@@ -8,7 +8,7 @@ import { acceptMany, app, BODY, pass, settled, totals } from './test-app.ts'
 describe('a hook that hangs', () => {
   const hooks = { onSent: () => new Promise(() => {}) }
 
-  it('a hook that hangs occupies no slot', async () => {
+  it('A hook that hangs occupies no slot', async () => {
     const a = recordingChannel()
     const own = app({ a }, { concurrency: 1 }, { hooks })
     await acceptMany(own.deps, 30)
@@ -18,7 +18,7 @@ describe('a hook that hangs', () => {
     expect(a.sent).toHaveLength(30)
   })
 
-  it('runDue waits for a hook that hangs, once', async () => {
+  it('runDue waits once, up to ten seconds, for hooks that hang', async () => {
     const own = app({ a: recordingChannel() }, { concurrency: 1 }, { hooks })
     await acceptMany(own.deps, 5)
     let isOver = false
@@ -33,8 +33,8 @@ describe('a hook that hangs', () => {
   })
 })
 
-describe('what has expired', () => {
-  it('an expired delivery is logged and calls onFailed', async () => {
+describe('expired deliveries', () => {
+  it('An expired delivery is logged and calls onFailed', async () => {
     const reported: DeliveryEvent[] = []
     const hooks = { onFailed: (event: DeliveryEvent) => void reported.push(event) }
     const both = defineEvents({ e: { route: 'first', channels: { a: {}, b: {} } } })
@@ -61,7 +61,7 @@ describe('what has expired', () => {
     )
   })
 
-  it('a hook that hangs does not delay the hooks of other expired deliveries', async () => {
+  it('A hook that hangs does not delay the hooks of other expired deliveries', async () => {
     const reported: string[] = []
     const hooks = {
       onFailed: ({ deliveryId }: DeliveryEvent) => {
@@ -79,7 +79,7 @@ describe('what has expired', () => {
     expect(await run).toMatchObject({ expired: 50 })
   })
 
-  it('hooks of expired deliveries do not delay the next claim', async () => {
+  it('Hooks of expired deliveries do not delay the next claim', async () => {
     const hooks = { onFailed: () => new Promise(() => {}) }
     const a = recordingChannel()
     const own = app({ a }, {}, { expiresInMs: 1_000, hooks })

@@ -11,14 +11,14 @@ const DEAD = 'dead@example.com'
 const to = (recipient: string): object => ({ ...BODY, recipient })
 
 /** A channel that never answers for one receiver. */
-function half(rest: Partial<Channel> = byAddress) {
+function hangingForDead(rest: Partial<Channel> = byAddress) {
   return recordingChannel(
     [({ to: address }) => (address === DEAD ? new Promise(() => {}) : Promise.resolve(SENT))],
     rest,
   )
 }
 
-/** What was given back unsent. */
+/** Records deliveries that were queued again unsent. */
 function noteReleases(): { releases: Settlement[]; options: Parameters<typeof app>[1] } {
   const releases: Settlement[] = []
   const options: Parameters<typeof app>[1] = {
@@ -32,7 +32,7 @@ function noteReleases(): { releases: Settlement[]; options: Parameters<typeof ap
   return { releases, options }
 }
 
-describe('a receiver that has died', () => {
+describe('a dead receiver', () => {
   async function behind(a: Channel): Promise<TestApp> {
     const own = app({ a })
     await acceptMany(own.deps, 1_000, to(DEAD))
@@ -40,22 +40,22 @@ describe('a receiver that has died', () => {
     return own
   }
 
-  it('a dead receiver does not block others: ten deliveries behind a thousand are sent at once', async () => {
-    const own = await behind(half())
+  it('A dead receiver does not block others: ten deliveries behind a thousand are sent at once', async () => {
+    const own = await behind(hangingForDead())
     own.worker.start()
     await settled(own)
     expect(await totals(own.deps)).toEqual({ sending: 2, queued: 998, sent: 10 })
   })
 
-  it('a dead receiver does not block others in runDue', async () => {
-    const own = await behind(half())
+  it('A dead receiver does not block others in runDue', async () => {
+    const own = await behind(hangingForDead())
     void own.worker.runDue()
     await settled(own)
     expect(await totals(own.deps)).toEqual({ sending: 2, queued: 998, sent: 10 })
   })
 
-  it('a dead receiver blocks others on a channel without a concurrency key', async () => {
-    const own = await behind(half({}))
+  it('A dead receiver blocks others on a channel without a concurrency key', async () => {
+    const own = await behind(hangingForDead({}))
     own.worker.start()
     await settled(own)
     expect(await totals(own.deps)).toEqual({ sending: 10, queued: 1_000 })
@@ -81,7 +81,7 @@ describe('a receiver', () => {
     expect(channel.sent.every(({ attempt }) => attempt === 1)).toBe(true)
   })
 
-  it('a claim excludes busy receivers', async () => {
+  it('A claim excludes busy receivers', async () => {
     const { channel } = gated(byAddress)
     const own = app({ a: channel }, { perReceiver: 1 })
     await acceptMany(own.deps, 2)
@@ -91,7 +91,7 @@ describe('a receiver', () => {
     expect(own.claims.at(-1)).toMatchObject({ busy: [{ channel: 'a', concurrencyKey: BODY.recipient }] })
   })
 
-  it('a long queue of one receiver costs few claims and few returned deliveries', async () => {
+  it('A long queue of one receiver costs few claims and few returned deliveries', async () => {
     const { releases, options } = noteReleases()
     const own = app({ a: recordingChannel([SENT], byAddress) }, { ...options, concurrency: 10, perReceiver: 1 })
     await acceptMany(own.deps, 200)
@@ -100,7 +100,7 @@ describe('a receiver', () => {
     expect(own.claims.length).toBeLessThan(2.5 * 200)
   })
 
-  it('a full receiver does not make the loop spin', async () => {
+  it('A full receiver does not make the loop spin', async () => {
     const { channel } = gated(byAddress)
     const own = app({ a: channel }, { perReceiver: 1 })
     await acceptMany(own.deps, 50)
@@ -113,7 +113,7 @@ describe('a receiver', () => {
 })
 
 describe('a channel', () => {
-  it('a full channel leaves the slots of the others free', async () => {
+  it('A full channel leaves the slots of the others free', async () => {
     const both = defineEvents({ e: { channels: { slow: {}, a: {} } } })
     const a = recordingChannel()
     const slow = recordingChannel([() => new Promise<SendOutcome>(() => {})])
@@ -125,7 +125,7 @@ describe('a channel', () => {
     expect(own.claims.at(-1)?.limits).toEqual({ a: 2 })
   })
 
-  it('a channel may have its own limits', async () => {
+  it('A channel may have its own limits', async () => {
     const { channel, open } = gated()
     const own = app({ a: channel }, { concurrency: 2, channels: { a: { concurrency: 5 } } })
     await acceptMany(own.deps, 20)
@@ -136,7 +136,7 @@ describe('a channel', () => {
 })
 
 describe('a rate', () => {
-  it('a background worker keeps the rate limit and sends as soon as it allows', async () => {
+  it('A background worker keeps the rate limit and sends as soon as it allows', async () => {
     const a = recordingChannel()
     const own = app({ a }, { rate: { max: 4, perMs: 250 }, pollMs: 60_000 })
     await acceptMany(own.deps, 12)
@@ -152,7 +152,7 @@ describe('a rate', () => {
     await own.worker.stop()
   })
 
-  it('an exhausted rate limit does not delay the polls of other channels', async () => {
+  it('An exhausted rate limit does not delay the polls of other channels', async () => {
     const both = defineEvents({ e: { channels: { a: {}, b: {} } } })
     const b = recordingChannel()
     const own = app(
@@ -173,7 +173,7 @@ describe('a rate', () => {
     await own.worker.stop()
   })
 
-  it('the rate limit is never exceeded, however long the sends take', async () => {
+  it('The rate limit is never exceeded, however long the sends take', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(900), { minLength: 8, maxLength: 8 }), async (takes) => {
         const begun: number[] = []
@@ -200,7 +200,7 @@ describe('a rate', () => {
     )
   })
 
-  it('unsent deliveries do not use up the rate limit', async () => {
+  it('Unsent deliveries do not use up the rate limit', async () => {
     const a = recordingChannel()
     const policy = { decide: () => ({ verdict: 'skip', reason: 'opted_out' }) as const }
     const delayed = defineEvents({ e: { delayMs: 1_000, channels: { a: {} } }, now: { channels: { a: {} } } })

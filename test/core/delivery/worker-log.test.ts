@@ -6,12 +6,12 @@ import { acceptMany, app, BODY, gated, pass, SENT, settled } from './test-app.ts
 
 type Own = ReturnType<typeof app>
 
-/** The lines of that event, with their levels and fields. */
+/** The log lines of an event. */
 function linesOf({ deps }: Own, event: string): readonly object[] {
   return deps.logger.lines.filter((line) => line.event === event)
 }
 
-it('a worker says that it has started, once, and that it has stopped', async () => {
+it('A worker logs worker.started once per start and worker.stopped once per stop', async () => {
   const own = app({ a: recordingChannel([SENT]) })
   own.worker.start()
   own.worker.start()
@@ -29,7 +29,7 @@ it('a worker says that it has started, once, and that it has stopped', async () 
   await own.worker.stop()
 })
 
-it('a worker that was never started says nothing when it is stopped', async () => {
+it('A worker that was never started logs neither worker.started nor worker.stopped', async () => {
   const own = app({ a: recordingChannel([SENT]) })
   await accepted(own.deps, BODY)
   await own.worker.runDue()
@@ -37,14 +37,14 @@ it('a worker that was never started says nothing when it is stopped', async () =
   expect([...linesOf(own, 'worker.started'), ...linesOf(own, 'worker.stopped')]).toEqual([])
 })
 
-it('a worker in sandbox mode says that it is in it, and neither starts nor stops', async () => {
+it('A worker in sandbox mode logs worker.sandboxed, and no start or stop', async () => {
   const own = app({ a: recordingChannel([SENT]) }, {}, { sandbox: true })
   own.worker.start()
   await own.worker.stop()
   expect(own.deps.logger.lines.map(({ event }) => event)).toEqual(['worker.sandboxed'])
 })
 
-it('a worker that stops says how many sends it aborted', async () => {
+it('A stopped worker logs how many sends it aborted', async () => {
   const channel = gated()
   const own = app({ a: channel.channel }, { perReceiver: 10 })
   await acceptMany(own.deps, 3)
@@ -56,7 +56,7 @@ it('a worker that stops says how many sends it aborted', async () => {
   expect(linesOf(own, 'worker.stopped')).toMatchObject([{ fields: { givenBack: 0, aborted: 3 } }])
 })
 
-it('a worker that stops says how many deliveries it put back unsent', async () => {
+it('A stopped worker logs how many deliveries it queued again unsent', async () => {
   let answer = (): void => {}
   const store = (real: DispatchStore): Partial<DispatchStore> => ({
     async claim(request) {
@@ -77,7 +77,7 @@ it('a worker that stops says how many deliveries it put back unsent', async () =
   expect(linesOf(own, 'worker.stopped')).toMatchObject([{ fields: { givenBack: 4, aborted: 0 } }])
 })
 
-it('a worker that takes over what another died with says so, once for each', async () => {
+it('A worker logs delivery.reclaimed once for a delivery whose lease expired', async () => {
   const own = app({ a: recordingChannel([SENT]) })
   await acceptMany(own.deps, 2)
   const { deliveries } = await own.deps.store.claim({ limits: { a: 1 }, leaseMs: 30_000, busy: [] })

@@ -2,26 +2,23 @@ import { describe, expect, it } from 'vitest'
 import type { Channel, SendOutcome } from '../../../src/ports/channel.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { accepted, gate, outcomes, stored } from '../dispatch/dispatching.ts'
-import { acceptMany, app, BODY, gated, pass, SENT, settled, totals } from './test-app.ts'
+import { acceptMany, app, BODY, gated, pass, SENT, settled, stopping, totals } from './test-app.ts'
 
 describe('a worker that is stopped', () => {
-  it('a stopped worker waits for deliveries in flight and claims nothing more', async () => {
+  it('A stopped worker waits for deliveries in flight and claims nothing more', async () => {
     const { channel, gates } = gated()
     const own = app({ a: channel }, { concurrency: 2 })
     await acceptMany(own.deps, 4)
     own.worker.start()
     await settled(own)
-    let stopped = false
-    const stopping = own.worker.stop().then(() => {
-      stopped = true
-    })
+    const stop = stopping(own)
     await settled(own)
-    expect(stopped).toBe(false)
+    expect(stop.isStopped()).toBe(false)
     gates[0]?.open(SENT)
     await settled(own)
-    expect(stopped).toBe(false)
+    expect(stop.isStopped()).toBe(false)
     gates[1]?.open(SENT)
-    await stopping
+    await stop.ended
     expect(await totals(own.deps)).toEqual({ sent: 2, queued: 2 })
     expect(own.deps.clock.timers).toBe(0)
     await accepted(own.deps, BODY)
@@ -29,7 +26,7 @@ describe('a worker that is stopped', () => {
     expect(await totals(own.deps)).toEqual({ sent: 2, queued: 3 })
   })
 
-  it('a stopped worker queues claimed deliveries again, unsent and uncounted', async () => {
+  it('A stopped worker queues claimed deliveries again, unsent and uncounted', async () => {
     const handing = gate<void>()
     const a = recordingChannel()
     const own = app(
@@ -47,38 +44,32 @@ describe('a worker that is stopped', () => {
     await accepted(own.deps, BODY)
     own.worker.start()
     await settled(own)
-    let isStopped = false
-    const stopping = own.worker.stop().then(() => {
-      isStopped = true
-    })
+    const stop = stopping(own)
     await settled(own)
-    expect(isStopped).toBe(false)
+    expect(stop.isStopped()).toBe(false)
     handing.open()
-    await stopping
+    await stop.ended
     expect(a.sent).toEqual([])
     expect(await outcomes(own.deps)).toEqual(['a: queued 0'])
     expect(own.deps.clock.timers).toBe(0)
   })
 
-  it('stop waits for deliveries in flight of runDue', async () => {
+  it('`stop` waits for deliveries in flight of runDue', async () => {
     const { promise, open } = gate<SendOutcome>()
     const own = app({ a: recordingChannel([() => promise]) })
     await accepted(own.deps, BODY)
     const due = own.worker.runDue()
     await settled(own)
-    let stopped = false
-    const stop = own.worker.stop().then(() => {
-      stopped = true
-    })
+    const stop = stopping(own)
     await settled(own)
-    expect(stopped).toBe(false)
+    expect(stop.isStopped()).toBe(false)
     open(SENT)
-    await stop
+    await stop.ended
     expect(await outcomes(own.deps)).toEqual(['a: sent 1'])
     await due
   })
 
-  it('a worker that was not started may be stopped, also twice', async () => {
+  it('A worker that was not started may be stopped, also twice', async () => {
     const own = app({ a: recordingChannel() })
     await own.worker.stop()
     own.worker.start()
@@ -87,25 +78,25 @@ describe('a worker that is stopped', () => {
     expect(own.deps.clock.timers).toBe(0)
   })
 
-  it('a worker may be started again, also while it stops', async () => {
+  it('A worker may be started again, also while it stops', async () => {
     const { channel, gates } = gated()
     const own = app({ a: channel }, { concurrency: 1 })
     await acceptMany(own.deps, 2)
     own.worker.start()
     await settled(own)
-    const stopping = own.worker.stop()
+    const ended = own.worker.stop()
     own.worker.start()
     gates[0]?.open(SENT)
     await settled(own)
     gates[1]?.open(SENT)
     await settled(own)
-    await stopping
+    await ended
     expect(await totals(own.deps)).toEqual({ sent: 2 })
     expect(own.deps.clock.timers).toBe(2)
     await own.worker.stop()
   })
 
-  it.each([0, 5_000])('stop aborts sends after %d ms of grace and gives them one second more', async (graceMs) => {
+  it.each([0, 5_000])('`stop` aborts sends after %d ms of grace and gives them one second more', async (graceMs) => {
     const aborted: boolean[] = []
     const deaf: Channel = recordingChannel([
       (_, { signal }) => {
@@ -117,47 +108,44 @@ describe('a worker that is stopped', () => {
     await acceptMany(own.deps, 3)
     own.worker.start()
     await settled(own)
-    let isStopped = false
-    const stopping = own.worker.stop({ graceMs }).then(() => {
-      isStopped = true
-    })
+    const stop = stopping(own, graceMs)
     await pass(own, graceMs + 999, 999)
-    expect([aborted.length, isStopped]).toEqual([2, false])
+    expect([aborted.length, stop.isStopped()]).toEqual([2, false])
     await pass(own, 1)
-    await stopping
+    await stop.ended
     expect(await totals(own.deps)).toEqual({ queued: 3 })
     const logs = (await stored(own.deps)).map(({ deliveries: [first] }) => first?.attemptLog[0]?.code)
     expect(logs.toSorted()).toEqual(['stopped', 'stopped', undefined])
     expect(own.deps.clock.timers).toBe(0)
   })
 
-  it('stop takes results within its grace and leaves no timer', async () => {
+  it('`stop` takes results within its grace and leaves no timer', async () => {
     const { channel, gates } = gated()
     const own = app({ a: channel })
     await acceptMany(own.deps, 1)
     own.worker.start()
     await settled(own)
-    const stopping = own.worker.stop({ graceMs: 5_000 })
+    const ended = own.worker.stop({ graceMs: 5_000 })
     await pass(own, 4_999)
     gates[0]?.open(SENT)
-    await stopping
+    await ended
     expect(await totals(own.deps)).toEqual({ sent: 1 })
     expect(own.deps.clock.timers).toBe(0)
   })
 
-  it('a second stop may shorten the grace', async () => {
+  it('A second stop may shorten the grace', async () => {
     const own = app({ a: recordingChannel([() => new Promise(() => {})]) })
     await acceptMany(own.deps, 1)
     own.worker.start()
     await settled(own)
-    const stopping = own.worker.stop()
+    const ended = own.worker.stop()
     const hurried = own.worker.stop({ graceMs: 0 })
     await pass(own, 1_000)
-    await Promise.all([stopping, hurried])
+    await Promise.all([ended, hurried])
     expect(await outcomes(own.deps)).toEqual(['a: queued 1'])
   })
 
-  it('the end of the grace does not abort sends begun after a restart', async () => {
+  it('The end of the grace does not abort sends begun after a restart', async () => {
     const signals: AbortSignal[] = []
     const deaf = recordingChannel([
       (_, { signal }) => {
@@ -177,21 +165,21 @@ describe('a worker that is stopped', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, false])
   })
 
-  it('stop ends runDue, which claims nothing more and gives its counts', async () => {
+  it('`stop` ends runDue, which claims nothing more and gives its counts', async () => {
     const { channel, gates } = gated()
     const own = app({ a: channel }, { concurrency: 2 })
     await acceptMany(own.deps, 5)
     const run = own.worker.runDue()
     await settled(own)
-    const stopping = own.worker.stop()
+    const ended = own.worker.stop()
     gates[0]?.open(SENT)
     gates[1]?.open(SENT)
-    await stopping
+    await ended
     expect(await run).toMatchObject({ attempted: 2, sent: 2 })
     expect(await totals(own.deps)).toEqual({ sent: 2, queued: 3 })
   })
 
-  it('a queued claim does not run after stop', async () => {
+  it('A queued claim does not run after stop', async () => {
     const claiming = gate<void>()
     const own = app(
       { a: recordingChannel() },
@@ -207,14 +195,14 @@ describe('a worker that is stopped', () => {
     await acceptMany(own.deps, 2)
     const runs = [own.worker.runDue(), own.worker.runDue()]
     await settled(own)
-    const stopping = own.worker.stop()
+    const ended = own.worker.stop()
     claiming.open()
-    await Promise.all([...runs, stopping])
+    await Promise.all([...runs, ended])
     expect(own.claims).toHaveLength(1)
     expect(await totals(own.deps)).toEqual({ queued: 2 })
   })
 
-  it('stop ends a runDue that waits for a rate limit', async () => {
+  it('`stop` ends a runDue that waits for a rate limit', async () => {
     const own = app({ a: recordingChannel() }, { rate: { max: 1, perMs: 60_000 } })
     await acceptMany(own.deps, 2)
     const run = own.worker.runDue()
@@ -231,23 +219,20 @@ describe('a worker that is stopped', () => {
     expect(await own.worker.runDue()).toMatchObject({ sent: 2 })
   })
 
-  it('stop waits for the hooks of sent and expired deliveries', async () => {
+  it('`stop` waits for the hooks of sent and expired deliveries', async () => {
     for (const expiresInMs of [1_000, 2_000]) {
-      const telling = gate<void>()
-      const hooks = { onSent: () => telling.promise, onFailed: () => telling.promise }
+      const hookDone = gate<void>()
+      const hooks = { onSent: () => hookDone.promise, onFailed: () => hookDone.promise }
       const own = app({ a: recordingChannel() }, {}, { hooks, expiresInMs })
       await acceptMany(own.deps, 1)
       own.deps.clock.advance(1_000)
       own.worker.start()
       await settled(own)
-      let isStopped = false
-      const stopping = own.worker.stop().then(() => {
-        isStopped = true
-      })
+      const stop = stopping(own)
       await settled(own)
-      expect(isStopped).toBe(false)
-      telling.open()
-      await stopping
+      expect(stop.isStopped()).toBe(false)
+      hookDone.open()
+      await stop.ended
     }
   })
 })

@@ -7,6 +7,7 @@ import type { Dispatch } from '../../../src/model/dispatch.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
 import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
 import type { RunStore } from '../../../src/ports/run-store.ts'
+import type { TokenStore } from '../../../src/ports/token-store.ts'
 import { createSallyport } from '../../../src/sallyport/create-sallyport.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { countingIds, testAuth } from '../../support/deps.ts'
@@ -53,12 +54,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-/** The process of a worker: what it asks of the store never comes back once it is dead. */
+/** The process of a worker. Store calls of a dead process never settle. */
 interface Process extends Life {
   readonly worker: Worker
-  /** It can claim, and nothing else. */
+  /** It can claim, but not renew or settle. */
   isCutOff: boolean
-  /** Resolves when what it has to say gets through to the store. */
+  /** Delays settlements until it opens. */
   through: Gate<void> | undefined
 }
 
@@ -67,29 +68,36 @@ function app() {
   const ports = { auth: testAuth, events, clock, ids: countingIds(), logger: { log() {} } }
   const store = memoryStore({ clock })
   const mail = provider()
-  /** Deliveries and dispatches of which an attempt ended so that nobody knows whether it was sent. */
+  /** Deliveries and dispatches with an attempt whose outcome is in doubt. */
   const doubtful = new Set<string>()
   const recordedSent = new Set<string>()
   /** The newest lease of each delivery. */
   const fences = new Map<string, string>()
   const processes: Process[] = []
-  /** What was broken within a send. */
+  /** Broken invariants during sends. */
   const faults: unknown[] = []
 
   function checkSend(begun: InFlight): void {
     const { deliveryId, dispatchId, eventType } = begun
-    hold('nothing is sent after it was recorded as sent', !recordedSent.has(deliveryId), () => deliveryId)
+    hold('no delivery is sent after it was recorded as sent', !recordedSent.has(deliveryId), () => deliveryId)
     for (const other of mail.inFlight.filter((one) => one.deliveryId === deliveryId)) {
       const isGivenUp = other.signal.aborted || other.worker.isDead
-      hold('nothing is sent while another sends it', isGivenUp, () => ({ deliveryId, begun: mail.begun }))
+      hold('no delivery is sent while another worker sends it', isGivenUp, () => ({ deliveryId, begun: mail.begun }))
       doubt(other)
     }
     const again = mail.taken.some((one) => one.deliveryId === deliveryId)
-    hold('what was taken is sent again only when in doubt', !again || doubtful.has(deliveryId), () => deliveryId)
+    hold('an accepted message is sent again only when in doubt', !again || doubtful.has(deliveryId), () => deliveryId)
     const inRoute = eventType === 'first' && mail.taken.some((one) => one.dispatchId === dispatchId)
-    hold('a fallback follows only what is in doubt', !inRoute || doubtful.has(dispatchId), () => dispatchId)
+    hold(
+      'a fallback follows an accepted message only when in doubt',
+      !inRoute || doubtful.has(dispatchId),
+      () => dispatchId,
+    )
     const sends = mail.begun.filter((one) => one.deliveryId === deliveryId).length
-    hold('no more attempts than the schedule has', sends <= SCHEDULE.length, () => ({ deliveryId, begun: mail.begun }))
+    hold('a delivery has no more attempts than its schedule', sends <= SCHEDULE.length, () => ({
+      deliveryId,
+      begun: mail.begun,
+    }))
   }
 
   function doubt({ deliveryId, dispatchId }: Pick<InFlight, 'deliveryId' | 'dispatchId'>): void {
@@ -102,20 +110,25 @@ function app() {
       try {
         checkSend(begun)
       } catch (fault) {
-        // A worker would take it for a fault of the channel.
+        // The worker would treat a thrown error as one of the channel.
         faults.push(fault)
       }
       begun.signal.addEventListener('abort', () => doubt(begun))
     }
     const own = (): Channel => mail.channel(life, SCHEDULE, onSend)
     const all = { a: own(), b: own(), c: own() }
-    const { worker } = createSallyport({ ...ports, channels: all, store: mortal(() => process), worker: WORKER })
+    const { worker } = createSallyport({
+      ...ports,
+      channels: all,
+      store: crashableStore(() => process),
+      worker: WORKER,
+    })
     const process: Process = Object.assign(life, { isCutOff: false, through: undefined, worker })
     return process
   }
 
-  /** The store as one process has it. */
-  function mortal(own: () => Process): DispatchStore & RunStore {
+  /** The store of one process. */
+  function crashableStore(own: () => Process): DispatchStore & RunStore & TokenStore {
     const never = new Promise<never>(() => {})
     return {
       ...store,
@@ -167,7 +180,7 @@ async function act(own: ReturnType<typeof app>, one: Step): Promise<void> {
   const { clock, mail, host, processes, doubt, start } = own
   switch (one.do) {
     case 'accept':
-      hold('it is accepted', (await host.dispatch({ eventType: one.route, recipient: 'user_1' })).ok, () => one)
+      hold('the event is accepted', (await host.dispatch({ eventType: one.route, recipient: 'user_1' })).ok, () => one)
       return
     case 'run':
       void processes[one.worker]?.worker.runDue().catch(() => {})
@@ -222,10 +235,10 @@ async function drain(own: ReturnType<typeof app>): Promise<void> {
     while (own.mail.inFlight.length > 0) await play(own, { do: 'answer', place: 0, outcome: 'sent' })
     await play(own, { do: 'wait', ms: 1_000 })
   }
-  hold('everything comes to its end', false, () => own.mail.begun)
+  hold('every delivery becomes final', false, () => own.mail.begun)
 }
 
-test('several workers of which some die, hang or lose the store send nothing again that was sent', async () => {
+test('Workers that crash, hang or lose the store never resend a delivery recorded as sent', async () => {
   let doubles = 0
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async (steps) => {
@@ -236,12 +249,15 @@ test('several workers of which some die, hang or lose the store send nothing aga
       for (const { dispatchId, deliveries } of await own.stored()) {
         for (const { deliveryId, status } of deliveries) {
           const times = taken.filter((one) => one.deliveryId === deliveryId).length
-          hold('what is recorded as sent was taken', status !== 'sent' || times > 0, () => ({ dispatchId, deliveryId }))
+          hold('a delivery recorded as sent was accepted', status !== 'sent' || times > 0, () => ({
+            dispatchId,
+            deliveryId,
+          }))
           if (times > 1) doubles++
         }
       }
     }),
     { numRuns: RUNS },
   )
-  expect(doubles, 'doubt did arise').toBeGreaterThan(0)
+  expect(doubles, 'some deliveries were sent twice').toBeGreaterThan(0)
 })

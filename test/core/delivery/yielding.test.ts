@@ -6,14 +6,14 @@ import { recordingChannel } from '../../support/recording-channel.ts'
 import { depsFor } from './attempting.ts'
 import { acceptMany } from './test-app.ts'
 
-describe('a backlog on a channel that answers at once', () => {
-  it('a backlog on a channel that answers at once yields to the event loop every twenty milliseconds', async () => {
+describe('a backlog', () => {
+  it('A worker with a backlog yields to the event loop every twenty milliseconds', async () => {
     const a = recordingChannel()
     const deps = await depsFor(a)
     await acceptMany(deps, 99)
     let now = deps.clock.now()
     const turns: (() => void)[] = []
-    /** Every look at it takes a millisecond; turns come when they are given. */
+    /** Each call of `now` takes a millisecond; the test runs the timers of 0 ms. */
     const clock: Clock = {
       now: () => ++now,
       after(ms, run) {

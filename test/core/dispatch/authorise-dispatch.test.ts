@@ -6,20 +6,20 @@ import { accepted, ORDER, post, stored } from './dispatching.ts'
 
 const BY_MAIL = { ...ORDER, channel: 'email' }
 
-/** A session token of `s1` with that grant. */
+/** Deps with a session token of `s1` that has the given grant. */
 function grantedDeps(grant: Partial<DispatchGrant>) {
   const principal = { id: 't', tenant: 'default', sessionId: 's1', dispatch: { ...GRANT, ...grant } }
   return testDeps(undefined, { auth: { verify: async () => principal } })
 }
 
 describe('an application', () => {
-  it('an application may name any session, event, recipient and channel', async () => {
+  it('An application may name any session, event, recipient and channel', async () => {
     expect(await accepted(testDeps(), { ...ORDER, sessionId: 'any' })).toMatchObject({ sessionId: 'any' })
   })
 })
 
 describe('a session token', () => {
-  it('a session token without a grant may dispatch nothing', async () => {
+  it('A session token without a grant may dispatch nothing', async () => {
     const deps = testDeps()
     expect(await post(deps, BY_MAIL, SESSION)).toEqual({
       ok: false,
@@ -37,27 +37,27 @@ describe('a session token', () => {
     expect(await stored(deps)).toEqual([])
   })
 
-  it('the session of a session token is filled in', async () => {
+  it('The session of a session token is filled in', async () => {
     const deps = testDeps()
     expect(await accepted(deps, BY_MAIL, GRANTED)).toMatchObject({ sessionId: 's1' })
     expect((await deps.store.listDispatches({ tenant: 'default', sessionId: 's1', limit: 1 })).items).toHaveLength(1)
   })
 
-  it('a session token may name its own session', async () => {
+  it('A session token may name its own session', async () => {
     expect(await accepted(testDeps(), { ...BY_MAIL, sessionId: 's1' }, GRANTED)).toMatchObject({ sessionId: 's1' })
   })
 
   it.each<[string, object, string]>([
     ['another session', { sessionId: 's2' }, 'The session token is for another session.'],
     ['an event that is not granted', { eventType: 'order.paid' }, 'The session token does not grant this event.'],
-    ['an event in other letters', { eventType: 'Order.shipped' }, 'The session token does not grant this event.'],
+    ['an event in another letter case', { eventType: 'Order.shipped' }, 'The session token does not grant this event.'],
     [
       'a recipient that is not granted',
       { recipient: 'john@example.com' },
       'The session token does not grant this recipient.',
     ],
     [
-      'a recipient in other letters',
+      'a recipient in another letter case',
       { recipient: 'Jane@example.com' },
       'The session token does not grant this recipient.',
     ],
@@ -71,7 +71,7 @@ describe('a session token', () => {
       { channel: undefined },
       'The session token does not grant every channel of this: name one that it grants as "channel".',
     ],
-  ])('may not name %s', async (_, change, detail) => {
+  ])('A session token is refused for %s', async (_, change, detail) => {
     const deps = testDeps()
     const body = JSON.parse(JSON.stringify({ ...BY_MAIL, ...change }))
     expect(await post(deps, body, GRANTED)).toMatchObject({
@@ -82,7 +82,7 @@ describe('a session token', () => {
     expect(await stored(deps)).toEqual([])
   })
 
-  it('a refusal reveals nothing of the catalogue beyond the grant', async () => {
+  it('A refusal reveals nothing of the catalogue beyond the grant', async () => {
     const answers = await Promise.all(
       ['order.shiped', 'order.paid', 'nothing'].map((eventType) =>
         post(testDeps(), { ...BY_MAIL, eventType }, GRANTED),
@@ -91,7 +91,7 @@ describe('a session token', () => {
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
   })
 
-  it('a session token may not name a granted channel that is no override of the event', async () => {
+  it('A session token may not name a granted channel that is no override of the event', async () => {
     const events = defineEvents({ 'order.shipped': { overrides: ['sms'], channels: { email: {}, sms: {} } } })
     expect(await post({ ...testDeps(), events }, BY_MAIL, GRANTED)).toMatchObject({
       status: 422,
@@ -99,15 +99,18 @@ describe('a session token', () => {
     })
   })
 
-  it('a session token may omit the channel when all channels are granted', async () => {
+  it('A session token may omit the channel when all channels are granted', async () => {
     expect(await post(grantedDeps({ channels: ['sms', 'email'] }), ORDER)).toMatchObject({ status: 202 })
   })
 
-  it.each(['events', 'channels', 'recipients'] as const)('with no %s granted may dispatch nothing', async (list) => {
-    expect(await post(grantedDeps({ [list]: [] }), BY_MAIL)).toMatchObject({ status: 403 })
-  })
+  it.each(['events', 'channels', 'recipients'] as const)(
+    'A session token whose grant has no %s may dispatch nothing',
+    async (list) => {
+      expect(await post(grantedDeps({ [list]: [] }), BY_MAIL)).toMatchObject({ status: 403 })
+    },
+  )
 
-  it('a session token may not request a dry run', async () => {
+  it('A session token may not request a dry run', async () => {
     expect(await post(testDeps(), BY_MAIL, GRANTED, { dryRun: 'true' })).toMatchObject({
       status: 403,
       headers: { 'www-authenticate': 'Bearer realm="sallyport", error="insufficient_scope"' },
@@ -116,7 +119,7 @@ describe('a session token', () => {
     expect(await post(testDeps(), BY_MAIL, GRANTED, { dryRun: 'false' })).toMatchObject({ status: 202 })
   })
 
-  it('a key of one session does not replay the dispatch of another session', async () => {
+  it('A key of one session does not replay the dispatch of another session', async () => {
     const sessions: Record<string, string> = { one: 's1', two: 's2' }
     const auth = {
       verify: async (token: string) => ({

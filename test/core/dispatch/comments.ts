@@ -42,8 +42,8 @@ export interface Comments {
   readonly clock: FakeClock
   readonly mail: RecordingChannel
   readonly hook: RecordingChannel
-  /** Says one comment; its only delivery as it was answered. */
-  say(
+  /** Dispatches one comment; returns its only delivery. */
+  addComment(
     by: string,
     thread?: string,
     recipient?: string,
@@ -51,12 +51,12 @@ export interface Comments {
   ): Promise<DeliveryView & Pick<DispatchView, 'dispatchId'>>
 }
 
-/** A host whose comments go out once an hour, three at most, thread by thread. */
+/** A host with hourly digests of at most three comments per thread. */
 export function comments(rest: { readonly policy?: DeliveryPolicy } = {}): Comments {
   const mail = recordingChannel()
   const hook = recordingChannel()
   const { sallyport, clock } = composed(events, { channels: { mail, hook }, ...rest })
-  const say: Comments['say'] = async (by, thread = 't1', recipient = JANE, tenant = 'default') => {
+  const addComment: Comments['addComment'] = async (by, thread = 't1', recipient = JANE, tenant = 'default') => {
     const { dispatchId, deliveries } = took(
       await sallyport.dispatch({ eventType: 'comment', recipient, eventData: { by, thread } }, { tenant }),
     )
@@ -64,8 +64,8 @@ export function comments(rest: { readonly policy?: DeliveryPolicy } = {}): Comme
     if (!delivery || deliveries.length > 1) throw new Error(`${deliveries.length} deliveries`)
     return { dispatchId, ...delivery }
   }
-  return { sallyport, clock, mail, hook, say }
+  return { sallyport, clock, mail, hook, addComment }
 }
 
-/** What was sent, in the order in which it was. */
+/** The sent contents in order. */
 export const contents = ({ sent }: RecordingChannel): readonly Content[] => sent.map(({ content }) => content)

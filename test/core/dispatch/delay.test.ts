@@ -20,7 +20,7 @@ function delayTestApp(rest = {}) {
 }
 
 describe('an event with a delay', () => {
-  it('the answer gives the due time, and the delivery is sent then and not before', async () => {
+  it('The answer to a delayed event gives its due time, and it is sent then and not before', async () => {
     const { sallyport, clock, a, b } = delayTestApp()
     const answer = took(await sallyport.dispatch({ ...EVENT, eventType: 'late' }))
     expect(answer).toMatchObject({ status: 'queued', createdAt: '2026-11-21T08:00:00.000Z' })
@@ -39,7 +39,7 @@ describe('an event with a delay', () => {
     expect(await sallyport.dispatches.get(answer.dispatchId)).toMatchObject({ status: 'sent' })
   })
 
-  it('the fallback of a delayed delivery waits behind it', async () => {
+  it('The fallback of a delayed delivery waits behind it', async () => {
     const a = recordingChannel([{ outcome: 'rejected', code: 'gone' }])
     const b = recordingChannel()
     const { sallyport, clock } = composed(events, { channels: { a, b } })
@@ -51,7 +51,7 @@ describe('an event with a delay', () => {
     expect([a.sent.length, b.sent.length]).toEqual([1, 1])
   })
 
-  it('a dry run shows when a delayed delivery would be due', async () => {
+  it('A dry run shows when a delayed delivery would be due', async () => {
     const { sallyport } = delayTestApp()
     const request = { headers: {}, body: { ...EVENT, eventType: 'late', channel: 'a' }, query: { dryRun: 'true' } }
     const principal = { id: 'app', tenant: 'default' }
@@ -65,7 +65,7 @@ describe('an event with a delay', () => {
     expect(deliveries.map((delivery) => 'nextAttemptAt' in delivery)).toEqual([true, false])
   })
 
-  it('a running worker sends a delayed delivery when it is due, without an early wake-up', async () => {
+  it('A running worker sends a delayed delivery when it is due, without an early wake-up', async () => {
     const { sallyport, clock, a } = delayTestApp()
     sallyport.worker.start()
     await sallyport.dispatch({ ...EVENT, eventType: 'late' })
@@ -87,7 +87,7 @@ describe('an event with a delay', () => {
 })
 
 describe('the delay of a call', () => {
-  it('the delay of a call delays an event without a delay', async () => {
+  it('The delay of a call delays an event without a delay', async () => {
     const { sallyport, clock, a } = delayTestApp()
     const { deliveries } = took(await sallyport.dispatch({ ...EVENT, eventType: 'now' }, { delayMs: 1_500 }))
     expect(deliveries).toMatchObject([{ status: 'queued', nextAttemptAt: '2026-11-21T08:00:01.500Z' }])
@@ -99,7 +99,7 @@ describe('the delay of a call', () => {
     expect(a.sent).toHaveLength(1)
   })
 
-  it('the delay of a call overrides the delay of the event', async () => {
+  it('The delay of a call overrides the delay of the event', async () => {
     const { sallyport } = delayTestApp()
     const reported = []
     for (const delayMs of [2 * HOUR, MINUTE, 0, undefined]) {
@@ -115,7 +115,7 @@ describe('the delay of a call', () => {
     ])
   })
 
-  it('a delay of 366 days is accepted', async () => {
+  it('A delay of 366 days is accepted', async () => {
     const { sallyport } = delayTestApp()
     const delayMs = 366 * 24 * HOUR
     expect(took(await sallyport.dispatch({ ...EVENT, eventType: 'now' }, { delayMs })).deliveries).toMatchObject([
@@ -124,7 +124,7 @@ describe('the delay of a call', () => {
   })
 
   it.each([-1, 0.5, 366 * 24 * HOUR + 1, Number.NaN, Number.POSITIVE_INFINITY, '5', null, 5n])(
-    'that is %s is 422, and nothing is stored',
+    'A call with a delayMs of %s is answered 422, and nothing is stored',
     async (delayMs) => {
       const { sallyport } = delayTestApp()
       expect(await sallyport.dispatch({ ...EVENT, eventType: 'now' }, { delayMs: delayMs as number })).toMatchObject({
@@ -140,7 +140,7 @@ describe('the delay of a call', () => {
     },
   )
 
-  it('a request body cannot set a delay', async () => {
+  it('A request body cannot set a delay', async () => {
     const { sallyport } = delayTestApp()
     const body = { ...EVENT, eventType: 'now', delayMs: HOUR }
     const answer = await sallyport.endpoints.handle('dispatch', { id: 'app', tenant: 'default' }, { headers: {}, body })
@@ -150,7 +150,7 @@ describe('the delay of a call', () => {
 })
 
 describe('expiry', () => {
-  it('expiry counts from the due time: a delivery delayed by 100 hours is sent although it expires after 72', async () => {
+  it('The expiry counts from the due time: a delivery delayed by 100 hours is sent despite an expiry of 72', async () => {
     const { sallyport, clock, a } = delayTestApp()
     await sallyport.dispatch({ ...EVENT, eventType: 'now' }, { delayMs: 100 * HOUR })
     clock.advance(100 * HOUR)
@@ -158,7 +158,7 @@ describe('expiry', () => {
     expect(a.sent).toHaveLength(1)
   })
 
-  it('a delayed delivery expires to the millisecond', async () => {
+  it('A delayed delivery expires to the millisecond', async () => {
     for (const [late, sent] of [
       [72 * HOUR - 1, 1],
       [72 * HOUR, 0],
@@ -174,7 +174,7 @@ describe('expiry', () => {
     }
   })
 
-  it('a held fallback expires after the same time', async () => {
+  it('A held fallback of a delayed delivery expires after the same time', async () => {
     const a = recordingChannel([{ outcome: 'rejected', code: 'gone' }])
     const b = recordingChannel()
     const { sallyport, clock } = composed(events, { channels: { a, b } })

@@ -5,23 +5,23 @@ import { ends } from '../../sallyport/composed.ts'
 import { comments, contents, HOUR } from './comments.ts'
 
 describe('a digest and a policy', () => {
-  it('a digest spends a limit once, however many events join it', async () => {
+  it('A digest spends a limit once, however many events join it', async () => {
     const limits = [{ key: 'k', max: 1, windowMs: 10 * HOUR }]
-    const { say } = comments({ policy: { decide: () => ({ verdict: 'send', limits }) } })
-    expect(await say('Ann')).toMatchObject({ status: 'queued', eventCount: 1 })
-    expect(await say('Bob')).toMatchObject({ status: 'queued', eventCount: 2 })
-    expect(await say('Cem', 't2')).toMatchObject({ status: 'skipped', reason: 'throttled' })
-    expect(await say('Dan')).toMatchObject({ status: 'queued', eventCount: 3 })
+    const { addComment } = comments({ policy: { decide: () => ({ verdict: 'send', limits }) } })
+    expect(await addComment('Ann')).toMatchObject({ status: 'queued', eventCount: 1 })
+    expect(await addComment('Bob')).toMatchObject({ status: 'queued', eventCount: 2 })
+    expect(await addComment('Cem', 't2')).toMatchObject({ status: 'skipped', reason: 'throttled' })
+    expect(await addComment('Dan')).toMatchObject({ status: 'queued', eventCount: 3 })
   })
 
-  it('a digest skips events of recipients that opted out, and asks the policy again before it is sent', async () => {
+  it('A digest skips events of recipients that opted out, and asks the policy again before it is sent', async () => {
     let verdict: 'send' | 'opted_out' = 'opted_out'
     const decide: DeliveryPolicy['decide'] = () =>
       verdict === 'send' ? { verdict } : { verdict: 'skip', reason: verdict }
-    const { sallyport, clock, mail, say } = comments({ policy: { decide } })
-    expect(await say('Ann')).toMatchObject({ status: 'skipped', reason: 'opted_out' })
+    const { sallyport, clock, mail, addComment } = comments({ policy: { decide } })
+    expect(await addComment('Ann')).toMatchObject({ status: 'skipped', reason: 'opted_out' })
     verdict = 'send'
-    const { dispatchId } = await say('Bob')
+    const { dispatchId } = await addComment('Bob')
     verdict = 'opted_out'
     clock.advance(HOUR)
     await sallyport.worker.runDue()
@@ -31,9 +31,9 @@ describe('a digest and a policy', () => {
 })
 
 describe('cancelling an event of a digest', () => {
-  it('cancelling one event of a digest removes only that event', async () => {
-    const { sallyport, clock, mail, say } = comments()
-    const [ann, bob, cem] = [await say('Ann'), await say('Bob'), await say('Cem')]
+  it('Cancelling one event of a digest removes only that event', async () => {
+    const { sallyport, clock, mail, addComment } = comments()
+    const [ann, bob, cem] = [await addComment('Ann'), await addComment('Bob'), await addComment('Cem')]
     const cancelled = await sallyport.dispatches.cancel(bob.dispatchId)
     expect(cancelled?.cancelled).toMatchObject([{ channel: 'mail', status: 'cancelled' }])
     expect(cancelled?.dispatch).toMatchObject({ dispatchId: bob.dispatchId, status: 'cancelled' })
@@ -49,34 +49,34 @@ describe('cancelling an event of a digest', () => {
     expect(await sallyport.dispatches.get(bob.dispatchId)).toMatchObject({ status: 'cancelled' })
   })
 
-  it('cancelling the first event of a digest keeps the digest for the others', async () => {
-    const { sallyport, clock, mail, say } = comments()
-    const ann = await say('Ann')
-    const bob = await say('Bob')
+  it('Cancelling the first event of a digest keeps the digest for the others', async () => {
+    const { sallyport, clock, mail, addComment } = comments()
+    const ann = await addComment('Ann')
+    const bob = await addComment('Bob')
     await sallyport.dispatches.cancel(ann.dispatchId)
-    expect(await say('Cem')).toMatchObject({ deliveryId: ann.deliveryId, eventCount: 2 })
+    expect(await addComment('Cem')).toMatchObject({ deliveryId: ann.deliveryId, eventCount: 2 })
     clock.advance(HOUR)
     await sallyport.worker.runDue()
     expect(mail.sent).toMatchObject([{ dispatchId: bob.dispatchId, content: { text: 'Bob;Cem; last: Cem' } }])
     expect((await sallyport.dispatches.list({ status: 'sent' })).items).toHaveLength(2)
   })
 
-  it('cancelling an event makes room for another one in a full digest', async () => {
-    const { sallyport, say } = comments()
-    const said = [await say('Ann'), await say('Bob'), await say('Cem')]
-    await sallyport.dispatches.cancel(said[1]?.dispatchId ?? '')
-    expect(await say('Dan')).toMatchObject({ deliveryId: said[0]?.deliveryId, eventCount: 3 })
+  it('Cancelling an event makes room for another one in a full digest', async () => {
+    const { sallyport, addComment } = comments()
+    const answers = [await addComment('Ann'), await addComment('Bob'), await addComment('Cem')]
+    await sallyport.dispatches.cancel(answers[1]?.dispatchId ?? '')
+    expect(await addComment('Dan')).toMatchObject({ deliveryId: answers[0]?.deliveryId, eventCount: 3 })
   })
 
-  it('cancelling the last event cancels the digest', async () => {
-    const { sallyport, clock, mail, say } = comments()
-    const said = [await say('Ann'), await say('Bob')]
-    for (const { dispatchId } of said) {
+  it('Cancelling the last event cancels the digest', async () => {
+    const { sallyport, clock, mail, addComment } = comments()
+    const answers = [await addComment('Ann'), await addComment('Bob')]
+    for (const { dispatchId } of answers) {
       expect((await sallyport.dispatches.cancel(dispatchId))?.cancelled).toHaveLength(1)
     }
-    expect(await say('Cem', 't2')).toMatchObject({ eventCount: 1 })
-    const again = await say('Dan')
-    expect([again.eventCount, again.deliveryId === said[0]?.deliveryId]).toEqual([1, false])
+    expect(await addComment('Cem', 't2')).toMatchObject({ eventCount: 1 })
+    const again = await addComment('Dan')
+    expect([again.eventCount, again.deliveryId === answers[0]?.deliveryId]).toEqual([1, false])
     clock.advance(HOUR)
     await sallyport.worker.runDue()
     expect(contents(mail)).toHaveLength(2)

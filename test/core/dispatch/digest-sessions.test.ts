@@ -9,7 +9,7 @@ import { accepted, stored } from './dispatching.ts'
 const events = defineEvents({ comment: { digest: { windowMs: 60_000 }, channels: { mail: {} } } })
 const JANE = 'jane@example.com'
 
-/** Knows one application, and agents by their sessions, who may comment to Jane. */
+/** Accepts one application, and session tokens with a grant to comment to Jane. */
 const auth: AuthVerifier = {
   async verify(token): Promise<Principal> {
     if (token === 'app') return { id: 'app', tenant: 'default' }
@@ -18,7 +18,11 @@ const auth: AuthVerifier = {
   },
 }
 
-async function say(deps: TestDeps, who: string, sessionId?: string): Promise<{ deliveryId: string; count: number }> {
+async function addComment(
+  deps: TestDeps,
+  who: string,
+  sessionId?: string,
+): Promise<{ deliveryId: string; count: number }> {
   const body = { eventType: 'comment', recipient: JANE, eventData: { who }, ...(sessionId && { sessionId }) }
   const { deliveries } = await accepted(deps, body, { authorization: `Bearer ${who}` })
   const [delivery] = deliveries
@@ -26,21 +30,21 @@ async function say(deps: TestDeps, who: string, sessionId?: string): Promise<{ d
 }
 
 describe('the digest of an agent', () => {
-  it('a session has its own digest, separate from those of applications and other sessions', async () => {
+  it('A session has its own digest, separate from those of applications and other sessions', async () => {
     const deps = testDeps({ mail: recordingChannel() }, { events, auth })
-    const app = await say(deps, 'app')
-    const one = await say(deps, 's1')
-    const other = await say(deps, 's2')
+    const app = await addComment(deps, 'app')
+    const one = await addComment(deps, 's1')
+    const other = await addComment(deps, 's2')
     expect([app.count, one.count, other.count]).toEqual([1, 1, 1])
     expect(new Set([app.deliveryId, one.deliveryId, other.deliveryId]).size).toBe(3)
-    expect(await say(deps, 's1')).toEqual({ deliveryId: one.deliveryId, count: 2 })
-    expect(await say(deps, 'app')).toEqual({ deliveryId: app.deliveryId, count: 2 })
+    expect(await addComment(deps, 's1')).toEqual({ deliveryId: one.deliveryId, count: 2 })
+    expect(await addComment(deps, 'app')).toEqual({ deliveryId: app.deliveryId, count: 2 })
   })
 
-  it('an application that names a session does not join the digest of that session', async () => {
+  it('An application that names a session does not join the digest of that session', async () => {
     const deps = testDeps({ mail: recordingChannel() }, { events, auth })
-    const agent = await say(deps, 's1')
-    const app = await say(deps, 'app', 's1')
+    const agent = await addComment(deps, 's1')
+    const app = await addComment(deps, 'app', 's1')
     expect(app.deliveryId).not.toBe(agent.deliveryId)
     expect(await stored(deps)).toHaveLength(2)
   })

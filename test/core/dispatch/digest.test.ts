@@ -5,10 +5,10 @@ import { comments, contents, HOUR, JANE } from './comments.ts'
 const JOHN = 'john@example.com'
 
 describe('a digest', () => {
-  it('a digest is one mail whose template gets all events', async () => {
-    const { sallyport, clock, mail, say } = comments()
+  it('A digest is one mail whose template gets all events', async () => {
+    const { sallyport, clock, mail, addComment } = comments()
     for (const by of ['Ann', 'Bob', 'Cem']) {
-      await say(by)
+      await addComment(by)
       clock.advance(1_000)
     }
     clock.advance(HOUR - 3_001)
@@ -22,12 +22,12 @@ describe('a digest', () => {
     expect(mail.sent).toHaveLength(1)
   })
 
-  it("the answer shows one delivery with the events so far, due at the end of the first event's window", async () => {
-    const { sallyport, clock, say } = comments()
-    const first = await say('Ann')
+  it('The answer to a digest event shows one delivery with the events so far, due after the first window', async () => {
+    const { sallyport, clock, addComment } = comments()
+    const first = await addComment('Ann')
     clock.advance(60_000)
-    const second = await say('Bob')
-    const third = await say('Cem')
+    const second = await addComment('Bob')
+    const third = await addComment('Cem')
     expect([first, second, third].map(({ eventCount }) => eventCount)).toEqual([1, 2, 3])
     expect([second, third].map(({ deliveryId }) => deliveryId)).toEqual([first.deliveryId, first.deliveryId])
     expect(new Set([first, second, third].map(({ dispatchId }) => dispatchId)).size).toBe(3)
@@ -42,12 +42,12 @@ describe('a digest', () => {
     }
   })
 
-  it('sending a digest marks the deliveries of all its dispatches as sent', async () => {
-    const { sallyport, clock, say } = comments()
-    const said = [await say('Ann'), await say('Bob')]
+  it('Sending a digest marks the deliveries of all its dispatches as sent', async () => {
+    const { sallyport, clock, addComment } = comments()
+    const answers = [await addComment('Ann'), await addComment('Bob')]
     clock.advance(HOUR)
     await sallyport.worker.runDue()
-    for (const { dispatchId } of said) {
+    for (const { dispatchId } of answers) {
       expect(await sallyport.dispatches.get(dispatchId)).toMatchObject({
         status: 'sent',
         deliveries: [{ attempts: 1 }],
@@ -55,17 +55,17 @@ describe('a digest', () => {
     }
   })
 
-  it('each key, recipient, tenant and channel has its own digest', async () => {
-    const { sallyport, clock, mail, say } = comments()
-    const said = [
-      await say('Ann'),
-      await say('Bob', 't2'),
-      await say('Cem', 't1', JOHN),
-      await say('Dan', 't1', JANE, 'acme'),
-      await say('Eve'),
+  it('Each key, recipient, tenant and channel has its own digest', async () => {
+    const { sallyport, clock, mail, addComment } = comments()
+    const answers = [
+      await addComment('Ann'),
+      await addComment('Bob', 't2'),
+      await addComment('Cem', 't1', JOHN),
+      await addComment('Dan', 't1', JANE, 'acme'),
+      await addComment('Eve'),
     ]
-    expect(said.map(({ eventCount }) => eventCount)).toEqual([1, 1, 1, 1, 2])
-    expect(new Set(said.map(({ deliveryId }) => deliveryId)).size).toBe(4)
+    expect(answers.map(({ eventCount }) => eventCount)).toEqual([1, 1, 1, 1, 2])
+    expect(new Set(answers.map(({ deliveryId }) => deliveryId)).size).toBe(4)
     clock.advance(HOUR)
     await sallyport.worker.runDue()
     expect(
@@ -75,12 +75,12 @@ describe('a digest', () => {
     ).toEqual(['Ann;Eve; last: Eve', 'Bob; last: Bob', 'Cem; last: Cem', 'Dan; last: Dan'])
   })
 
-  it('the event after the maximum opens another digest', async () => {
-    const { sallyport, clock, mail, say } = comments()
-    const said = []
-    for (const by of ['Ann', 'Bob', 'Cem', 'Dan', 'Eve']) said.push(await say(by))
-    expect(said.map(({ eventCount }) => eventCount)).toEqual([1, 2, 3, 1, 2])
-    expect(new Set(said.map(({ deliveryId }) => deliveryId)).size).toBe(2)
+  it('The event after the maximum opens another digest', async () => {
+    const { sallyport, clock, mail, addComment } = comments()
+    const answers = []
+    for (const by of ['Ann', 'Bob', 'Cem', 'Dan', 'Eve']) answers.push(await addComment(by))
+    expect(answers.map(({ eventCount }) => eventCount)).toEqual([1, 2, 3, 1, 2])
+    expect(new Set(answers.map(({ deliveryId }) => deliveryId)).size).toBe(2)
     clock.advance(HOUR)
     await sallyport.worker.runDue()
     expect(
@@ -90,22 +90,22 @@ describe('a digest', () => {
     ).toEqual(['2 new in t1', '3 new in t1'])
   })
 
-  it('a digest takes no more events after its window, sent or not', async () => {
-    const { clock, say } = comments()
-    const first = await say('Ann')
+  it('A digest takes no more events after its window, sent or not', async () => {
+    const { clock, addComment } = comments()
+    const first = await addComment('Ann')
     clock.advance(HOUR)
-    const second = await say('Bob')
+    const second = await addComment('Bob')
     expect([second.eventCount, second.deliveryId === first.deliveryId]).toEqual([1, false])
   })
 
-  it('a digest refuses a delay because it has a window', async () => {
+  it('A digest refuses a delay because it has a window', async () => {
     const { sallyport } = comments()
     const event = { eventType: 'comment', recipient: JANE, eventData: { by: 'Ann' } } as const
     expect(await sallyport.dispatch(event, { delayMs: HOUR })).toMatchObject({ status: 422 })
     expect(await sallyport.dispatch(event, { delayMs: 0 })).toMatchObject({ status: 202 })
   })
 
-  it('a digest without fields is sent as { events }, channel by channel', async () => {
+  it('A digest without fields is sent as { events }, channel by channel', async () => {
     const { sallyport, clock, hook, mail } = comments()
     for (const by of ['Ann', 'Bob', 'Cem']) {
       await sallyport.dispatch({ eventType: 'raw', recipient: JANE, eventData: { by } })
@@ -126,8 +126,8 @@ describe('a digest', () => {
     expect(contents(mail)).toEqual([{ text: 3 }])
   })
 
-  it('a dry run shows the digest of the event alone and opens none', async () => {
-    const { sallyport, say } = comments()
+  it('A dry run shows the digest of the event alone and opens none', async () => {
+    const { sallyport, addComment } = comments()
     const body = { eventType: 'comment', recipient: JANE, eventData: { by: 'Ann' } }
     const dry = { headers: {}, body, query: { dryRun: 'true' } }
     expect(await sallyport.endpoints.handle('dispatch', { id: 'app', tenant: 'default' }, dry)).toMatchObject({
@@ -147,22 +147,22 @@ describe('a digest', () => {
     expect(await sallyport.endpoints.handle('dispatch', { id: 'app', tenant: 'default' }, raw)).toMatchObject({
       body: { deliveries: [{ content: { data: { events: [{ by: 'Ann', thread: 't1' }] } } }] },
     })
-    expect(await say('Bob')).toMatchObject({ eventCount: 1 })
+    expect(await addComment('Bob')).toMatchObject({ eventCount: 1 })
   })
 
-  it('an event without data that a template needs is refused before it joins a digest', async () => {
-    const { sallyport, say } = comments()
-    await say('Ann')
+  it('An event without data that a template needs is refused before it joins a digest', async () => {
+    const { sallyport, addComment } = comments()
+    await addComment('Ann')
     const bad = { eventType: 'comment', recipient: JANE, eventData: JSON.parse('{"thread":"t1"}') } as const
     expect(await sallyport.dispatch(bad)).toMatchObject({ status: 422 })
-    expect(await say('Bob')).toMatchObject({ eventCount: 2 })
+    expect(await addComment('Bob')).toMatchObject({ eventCount: 2 })
   })
 
   it.each<[string, unknown]>([
-    ['no text', 5],
-    ['nothing', undefined],
-    ['too long a text', 'k'.repeat(513)],
-  ])('with a key that is %s fails its channel', async (_, thread) => {
+    ['not text', 5],
+    ['undefined', undefined],
+    ['too long', 'k'.repeat(513)],
+  ])('A digest whose key is %s fails its channel', async (_, thread) => {
     const { sallyport } = comments()
     const eventData = JSON.parse(JSON.stringify({ thread }))
     expect(ends(took(await sallyport.dispatch({ eventType: 'picky', recipient: JANE, eventData })))).toEqual([
@@ -170,12 +170,12 @@ describe('a digest', () => {
     ])
   })
 
-  it('a repeated idempotency key adds no event to a digest', async () => {
-    const { sallyport, say } = comments()
+  it('A repeated idempotency key adds no event to a digest', async () => {
+    const { sallyport, addComment } = comments()
     const event = { eventType: 'comment', recipient: JANE, eventData: { by: 'Ann' } } as const
     const first = took(await sallyport.dispatch(event, { idempotencyKey: 'k' }))
-    await say('Bob')
+    await addComment('Bob')
     expect(took(await sallyport.dispatch(event, { idempotencyKey: 'k' }))).toEqual({ ...first, duplicate: true })
-    expect(await say('Cem')).toMatchObject({ eventCount: 3 })
+    expect(await addComment('Cem')).toMatchObject({ eventCount: 3 })
   })
 })

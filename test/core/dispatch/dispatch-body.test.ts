@@ -29,7 +29,7 @@ describe('a field of the body', () => {
     ['sessionId', 's\t', 'format', 'expected only visible ASCII'],
     ['sessionId', 'sé', 'format', 'expected only visible ASCII'],
     ['sessionId', long(201), 'too_long', 'expected at most 200 characters'],
-  ])('%s that is %j is refused as %s', async (field, value, code, detail) => {
+  ])('The field %s with the value %j is refused as %s', async (field, value, code, detail) => {
     const deps = testDeps()
     const { [field]: _, ...rest } = ORDER as Record<string, unknown>
     const body = value === undefined ? rest : { ...rest, [field]: value }
@@ -45,12 +45,12 @@ describe('a field of the body', () => {
   it.each([
     ['eventType', ''],
     ['sessionId', ''],
-  ])('%s that is empty is refused', async (field, value) => {
+  ])('An empty %s is refused', async (field, value) => {
     const problem = await refused(testDeps(), { ...ORDER, [field]: value })
     expect(places(problem)).toContainEqual([`/${field}`, 'too_short'])
   })
 
-  it('each field may be as long as its documented limit', async () => {
+  it('Each field of a body may be as long as its documented limit', async () => {
     const answer = await post(testDeps(), { ...ORDER, sessionId: long(200) })
     expect(answer.status).toBe(202)
     expect(places(await refused(testDeps(), { ...ORDER, eventType: long(256) }))).toEqual([
@@ -58,7 +58,7 @@ describe('a field of the body', () => {
     ])
   })
 
-  it('an optional field may be absent, null, or undefined in a library call', async () => {
+  it('An optional field may be absent, null, or undefined in a library call', async () => {
     const { eventData, ...rest } = ORDER
     expect(places(await refused(testDeps(), rest)).map(([pointer]) => pointer)).toEqual([
       '/eventData/orderId',
@@ -70,7 +70,7 @@ describe('a field of the body', () => {
 })
 
 describe('a body', () => {
-  it('the answer lists all issues of a body at once', async () => {
+  it('The answer lists all issues of a body at once', async () => {
     const problem = await refused(testDeps(), { recipient: 5, eventData: [], channel: 6, sessionId: ' ' })
     expect(problem.detail).toBe('5 places in the body cannot be accepted.')
     expect(places(problem)).toEqual([
@@ -83,19 +83,19 @@ describe('a body', () => {
   })
 
   it.each<[string, unknown]>([
-    ['nothing', undefined],
+    ['undefined', undefined],
     ['null', null],
     ['a string', 'x'],
     ['a number', 1],
     ['a list', [ORDER]],
-  ])('that is %s is refused', async (_, body) => {
+  ])('A body that is %s is refused', async (_, body) => {
     expect(await handleDispatch({ headers: APP, body }, testDeps())).toMatchObject({
       status: 422,
       body: { code: 'validation_failed' },
     })
   })
 
-  it('unknown fields are dropped and named in warnings', async () => {
+  it('Unknown fields are dropped and named in warnings', async () => {
     const deps = testDeps()
     const answer = await accepted(deps, { ...ORDER, event_type: 'x', 'a/b': { c: 1 }, constructor: 1 })
     const reported = { code: 'unknown_field', detail: 'is not known here and was dropped' }
@@ -108,13 +108,13 @@ describe('a body', () => {
   })
 
   it.each<[string, string, string]>([
-    ['too deep', `{"a":${'['.repeat(31)}${']'.repeat(31)}}`, `/eventData/a${'/0'.repeat(30)}`],
+    ['too many levels', `{"a":${'['.repeat(31)}${']'.repeat(31)}}`, `/eventData/a${'/0'.repeat(30)}`],
     ['a NUL', '{"a":"\\u0000"}', '/eventData/a'],
     ['a lone surrogate', '{"a":"\\udc00"}', '/eventData/a'],
     ['a __proto__ key', '{"__proto__":{"admin":true}}', '/eventData/__proto__'],
     ['an infinite number', '{"a":[1e400]}', '/eventData/a/0'],
     ['an integer over 2^53', '{"a":9007199254740993}', '/eventData/a'],
-  ])('with %s in its data is refused with the place', async (_, eventData, pointer) => {
+  ])('A body with %s in its data is refused with the place', async (_, eventData, pointer) => {
     const problem = await refused(testDeps(), { ...ORDER, eventData: JSON.parse(eventData) })
     expect(problem).toMatchObject({ status: 422, code: 'validation_failed', errors: [{ pointer }] })
   })

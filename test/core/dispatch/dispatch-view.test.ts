@@ -8,6 +8,7 @@ const NOW = '2026-11-21T08:00:00.000Z'
 const DISPATCH: Dispatch = {
   dispatchId: 'dsp_1',
   tenant: 'acme',
+  by: 'app_1',
   eventType: 'e',
   recipient: 'user_42',
   route: 'all',
@@ -20,13 +21,13 @@ function viewed(delivery: Partial<Delivery>): DeliveryView | undefined {
   return viewDispatch({ ...DISPATCH, deliveries: [{ ...bare, ...delivery }] }).deliveries[0]
 }
 
-/** How the attempts of a delivery look from outside. */
+/** The attempt outcomes in the view of a delivery. */
 function outcomesOf(status: Delivery['status'], log: readonly Attempt[], attempts = log.length) {
   return viewed({ status, attempts, attemptLog: log })?.attemptLog?.map(({ outcome }) => outcome)
 }
 
 describe('a dispatch as a caller sees it', () => {
-  it('a view leaves out the tenant, route, locale, addresses and content', () => {
+  it('A dispatch view leaves out the tenant, route, locale, addresses and content', () => {
     const delivery: Delivery = {
       deliveryId: 'dlv_1',
       channel: 'a',
@@ -44,6 +45,7 @@ describe('a dispatch as a caller sees it', () => {
       viewDispatch({ ...DISPATCH, critical: true, locale: 'de', sessionId: 's1', deliveries: [delivery] }),
     ).toEqual({
       dispatchId: 'dsp_1',
+      by: 'app_1',
       status: 'queued',
       eventType: 'e',
       recipient: 'user_42',
@@ -55,7 +57,7 @@ describe('a dispatch as a caller sees it', () => {
     })
   })
 
-  it('a view shows nextAttemptAt only for a delivery that waits and is not due at once', () => {
+  it('A dispatch view shows nextAttemptAt only for a delivery that waits and is not due at once', () => {
     const due = { dueAt: AT + 1_000 }
     const reported = (delivery: Partial<Delivery>) => viewed({ ...due, ...delivery })?.nextAttemptAt
     expect(reported({})).toBeUndefined()
@@ -67,7 +69,7 @@ describe('a dispatch as a caller sees it', () => {
     expect(viewed({ deferred: true })).not.toHaveProperty('nextAttemptAt')
   })
 
-  it("a view shows each attempt with its code and provider, without the provider's message id", () => {
+  it("A dispatch view shows each attempt with its code and provider, without the provider's message id", () => {
     const attemptLog: Attempt[] = [
       { attempt: 1, startedAt: AT, endedAt: AT + 1, outcome: 'retry', code: 'busy', provider: 'one' },
       { attempt: 2, startedAt: AT + 2, endedAt: AT + 3, outcome: 'sent', provider: 'two', providerMessageId: 'p1' },
@@ -94,18 +96,18 @@ describe('a dispatch as a caller sees it', () => {
     expect(viewed({})).not.toHaveProperty('attemptLog')
   })
 
-  it('an attempt of a dead worker is lost, and the attempt under way has no outcome', () => {
+  it('A dispatch view shows a crashed attempt as lost and an attempt in flight without an outcome', () => {
     const open = (attempt: number): Attempt => ({ attempt, startedAt: AT })
     expect(outcomesOf('sending', [open(1)])).toEqual([undefined])
     expect(outcomesOf('sending', [open(1), open(2)])).toEqual(['lost', undefined])
     for (const status of ['queued', 'failed', 'expired', 'cancelled'] as const) {
       expect(outcomesOf(status, [open(1)])).toEqual(['lost'])
     }
-    // Only the newest are kept: what counts is the number of the attempt.
+    // The log keeps only the newest attempts; the attempt number decides.
     expect(outcomesOf('sending', [open(51), open(52)], 52)).toEqual(['lost', undefined])
   })
 
-  it('a view shares nothing mutable with the stored dispatch', () => {
+  it('A dispatch view shares nothing mutable with the stored dispatch', () => {
     const trace = [{ rule: '>=', path: 'data.a', expected: [1], actual: { b: 1 }, result: false }]
     const dispatch: Dispatch = {
       ...DISPATCH,

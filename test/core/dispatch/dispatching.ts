@@ -6,14 +6,14 @@ import type { ClaimedDelivery } from '../../../src/ports/dispatch-store.ts'
 import type { TemplateEngine } from '../../../src/ports/template-engine.ts'
 import { APP, type TestDeps } from '../../support/deps.ts'
 
-/** Fits `orderEvents`: a mail goes out, and there is no number for the text message. */
+/** An event of `orderEvents`: email is sent; sms has no address. */
 export const ORDER = {
   eventType: 'order.shipped',
   recipient: 'jane@example.com',
   eventData: { orderId: 'A-1', total: 120 },
 }
 
-/** Posts a body as the application, unless the headers say otherwise. */
+/** Posts a body, by default as the application. */
 export function post(
   deps: TestDeps,
   body: unknown = ORDER,
@@ -50,12 +50,12 @@ export function places({ errors = [] }: Problem): (readonly [string, Issue['code
   return errors.map(({ pointer, code }) => [pointer, code] as const)
 }
 
-/** All that is stored for a tenant, newest first. */
+/** All dispatches of a tenant, newest first. */
 export async function stored({ store }: TestDeps, tenant = 'default'): Promise<readonly Dispatch[]> {
   return (await store.listDispatches({ tenant, limit: 10_000 })).items
 }
 
-/** What each channel of the tenant's only dispatch has come to, as `channel: status reason attempts`. */
+/** The deliveries of the newest dispatch, as `channel: status reason attempts`. */
 export async function outcomes(deps: TestDeps): Promise<readonly string[]> {
   const [dispatch] = await stored(deps)
   return (dispatch?.deliveries ?? []).map(({ channel, status, reason, attempts }) =>
@@ -63,7 +63,7 @@ export async function outcomes(deps: TestDeps): Promise<readonly string[]> {
   )
 }
 
-/** Leases the one delivery that is due. */
+/** Claims the one due delivery. */
 export async function claimOne({ store, channels }: TestDeps, leaseMs = 30_000): Promise<ClaimedDelivery> {
   const limits = Object.fromEntries(Object.keys(channels).map((name) => [name, 10]))
   const { deliveries } = await store.claim({ leaseMs, limits, busy: [] })
@@ -72,7 +72,7 @@ export async function claimOne({ store, channels }: TestDeps, leaseMs = 30_000):
   return claimed
 }
 
-/** Knows `{{ data.order.id }}` and nothing else; `{{ fail }}` fails, and `{{` that is not closed does not compile. */
+/** An engine for paths such as `{{ data.order.id }}`; `{{ fail }}` fails, and an unclosed `{{` does not compile. */
 export const braces: TemplateEngine = {
   compile(source, escaping) {
     const open = source.replaceAll(/\{\{[^}]*\}\}/g, (found) => ' '.repeat(found.length)).indexOf('{{')
@@ -93,7 +93,7 @@ export const braces: TemplateEngine = {
   },
 }
 
-/** A promise, and the functions that settle it. */
+/** A promise and the function that resolves it. */
 export interface Gate<T> {
   readonly promise: Promise<T>
   open(value: T): void

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { handleDispatch } from '../../../src/core/dispatch/handle-dispatch.ts'
-import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
-import { APP, testDeps } from '../../support/deps.ts'
+import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
+import { type DispatchDeps, handleDispatch, planAndAccept } from '../../../src/core/dispatch/handle-dispatch.ts'
+import type { Acceptance, DispatchStore } from '../../../src/ports/dispatch-store.ts'
+import { APP, testAuth, testDeps } from '../../support/deps.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { accepted, ORDER, places, post, refused, stored } from './dispatching.ts'
 
 const CANARY = 'canary-7f3a'
 
 describe('a queue', () => {
-  it('a failing queue does not undo an accepted dispatch', async () => {
+  it('A failing queue does not undo an accepted dispatch', async () => {
     const deps = testDeps(undefined, {
       queue: {
         wake() {
@@ -25,7 +26,7 @@ describe('a queue', () => {
 })
 
 describe('an accepted dispatch', () => {
-  it('an accepted dispatch is answered 202 with the state of every channel', async () => {
+  it('An accepted dispatch is answered 202 with the state of every channel', async () => {
     const deps = testDeps()
     expect(await post(deps, { ...ORDER, sessionId: 's1' })).toEqual({
       ok: true,
@@ -48,12 +49,13 @@ describe('an accepted dispatch', () => {
     })
   })
 
-  it('an accepted dispatch is stored with addresses and content', async () => {
+  it('An accepted dispatch is stored with addresses and content', async () => {
     const deps = testDeps()
     await accepted(deps)
     expect(await deps.store.findDispatch('default', 'dsp_1')).toEqual({
       dispatchId: 'dsp_1',
       tenant: 'default',
+      by: 'app',
       eventType: 'order.shipped',
       recipient: 'jane@example.com',
       route: 'all',
@@ -74,17 +76,17 @@ describe('an accepted dispatch', () => {
     })
   })
 
-  it('a dispatch without a sessionId is stored without one', async () => {
+  it('A dispatch without a sessionId is stored without one', async () => {
     expect(await accepted(testDeps())).not.toHaveProperty('sessionId')
   })
 
-  it('accepting a dispatch sends nothing', async () => {
+  it('Accepting a dispatch sends nothing', async () => {
     const email = recordingChannel()
     await accepted(testDeps({ email, sms: recordingChannel() }))
     expect(email.sent).toEqual([])
   })
 
-  it('a dispatch wakes the queue only if a delivery is queued', async () => {
+  it('A dispatch wakes the queue only if a delivery is queued', async () => {
     const woken: number[] = []
     const queue = { wake: (delayMs: number) => void woken.push(delayMs), listen: () => () => {} }
     const deps = testDeps(undefined, { queue })
@@ -94,14 +96,14 @@ describe('an accepted dispatch', () => {
     expect(woken).toEqual([0])
   })
 
-  it('a dispatch belongs to the tenant of its credential', async () => {
+  it('A dispatch belongs to the tenant of its credential', async () => {
     const deps = testDeps()
     const { dispatchId } = await accepted(deps, ORDER, { authorization: 'Bearer other' })
     expect(await deps.store.findDispatch('other', dispatchId)).toMatchObject({ dispatchId, tenant: 'other' })
     expect(await deps.store.findDispatch('default', dispatchId)).toBeUndefined()
   })
 
-  it('the locale of the recipient is stored', async () => {
+  it('The locale of the recipient is stored', async () => {
     const recipients = { find: async (id: string) => ({ id, email: 'jane@example.com', locale: 'de-AT' }) }
     const deps = testDeps(undefined, { recipients })
     await accepted(deps, { ...ORDER, recipient: 'user_42' })
@@ -112,7 +114,7 @@ describe('an accepted dispatch', () => {
 describe('the order of answers', () => {
   const WRONG = { eventType: 5 }
 
-  it('checks run in order: authentication, idempotency key, query, body, event, channel, data, recipient', async () => {
+  it('Checks run in order: authentication, idempotency key, query, body, event, channel, data, recipient', async () => {
     const deps = testDeps()
     const key = { 'idempotency-key': 'not a key' }
     const ask = async (authorization: string, body: unknown, headers = {}, query = {}) => {
@@ -125,7 +127,7 @@ describe('the order of answers', () => {
     expect(await ask('Bearer nobody', WRONG, key, { dryRun: 'maybe' })).toBe('401 invalid_token')
     expect(await ask('Bearer broken', WRONG, key, { dryRun: 'maybe' })).toBe('503 auth_unavailable')
     expect(await ask(app, WRONG, key, { dryRun: 'maybe' })).toBe('400 idempotency_key_invalid')
-    expect(await ask(app, WRONG, {}, { dryRun: 'maybe' })).toBe('422 validation_failed')
+    expect(await ask(app, WRONG, {}, { dryRun: 'maybe' })).toBe('400 query_invalid /dryRun,invalid')
     expect(await ask(app, WRONG)).toBe('422 validation_failed /eventType,type /recipient,required')
     expect(await ask('Bearer session', bad)).toBe('403 insufficient_scope')
     expect(await ask(app, bad)).toBe('422 event_unknown /eventType,not_allowed')
@@ -141,7 +143,7 @@ describe('the order of answers', () => {
     expect(await stored(deps)).toHaveLength(1)
   })
 
-  it('a caller without a token learns nothing about the body', async () => {
+  it('A caller without a token learns nothing about the body', async () => {
     const bodies = [undefined, null, {}, ORDER, WRONG, 'x', { eventData: '\0' }]
     for (const body of bodies) {
       const answer = await handleDispatch({ headers: {}, body }, testDeps())
@@ -161,7 +163,7 @@ describe('the order of answers', () => {
     }
   })
 
-  it('an unknown token is answered 401 invalid_token', async () => {
+  it('An unknown token is answered 401 invalid_token', async () => {
     expect(await post(testDeps(), ORDER, { authorization: 'Bearer nobody' })).toMatchObject({
       status: 401,
       headers: { 'www-authenticate': 'Bearer realm="sallyport", error="invalid_token"' },
@@ -171,7 +173,7 @@ describe('the order of answers', () => {
 })
 
 describe('a verifier', () => {
-  it('a verifier that throws is answered 503, with its cause only in the log', async () => {
+  it('A verifier that throws is answered 503, with its cause only in the log', async () => {
     const deps = testDeps()
     const answer = await post(deps, ORDER, { authorization: 'Bearer broken' })
     expect(answer).toMatchObject({
@@ -192,7 +194,7 @@ describe('a verifier', () => {
     ])
   })
 
-  it("a verifier's insufficient_scope is answered 403", async () => {
+  it("A verifier's insufficient_scope is answered 403", async () => {
     const auth = { verify: async () => ({ refused: 'insufficient_scope' as const }) }
     expect(await post(testDeps(undefined, { auth }))).toMatchObject({
       status: 403,
@@ -201,7 +203,7 @@ describe('a verifier', () => {
     })
   })
 
-  it('a verifier that gives nothing admits nobody', async () => {
+  it('A verifier that returns nothing authenticates no caller', async () => {
     const auth = { verify: async () => undefined as never }
     const deps = testDeps(undefined, { auth })
     expect(await post(deps)).toMatchObject({ ok: false, status: 500, body: { code: 'internal_error' } })
@@ -216,7 +218,7 @@ describe('a store that fails', () => {
     },
   })
 
-  it('a failing store is answered 503 with Retry-After and no worker is woken', async () => {
+  it('A failing store is answered 503 with Retry-After and no worker is woken', async () => {
     const woken: number[] = []
     const queue = { wake: (delayMs: number) => void woken.push(delayMs), listen: () => () => {} }
     const deps = testDeps(undefined, { queue, store: failing(CANARY) as unknown as DispatchStore })
@@ -228,10 +230,10 @@ describe('a store that fails', () => {
   })
 })
 
-describe('what the store makes of it', () => {
+describe('outcomes of the store', () => {
   const storing = (accept: DispatchStore['accept']) => testDeps(undefined, { store: { ...testDeps().store, accept } })
 
-  it('the answer shows the stored dispatch, not the plan', async () => {
+  it('The answer shows the stored dispatch, not the plan', async () => {
     const deps = storing(async ({ dispatch, answer }) => {
       const [planned] = dispatch.deliveries
       if (!planned) throw new Error('nothing was planned')
@@ -247,7 +249,7 @@ describe('what the store makes of it', () => {
     })
   })
 
-  it('the store decides about a reused key although recall did not find it', async () => {
+  it('The store decides about a reused key although recall did not find it', async () => {
     const answer = await accepted(testDeps())
     const key = { 'idempotency-key': 'k' }
     const replaying = storing(async () => ({ outcome: 'replayed', answer }))
@@ -268,8 +270,85 @@ describe('what the store makes of it', () => {
     })
   })
 
-  it('a store that gives no outcome is answered 500', async () => {
+  it('A store that gives no outcome is answered 500', async () => {
     const deps = storing(async () => ({ outcome: 'stored' }) as never)
     expect(await refused(deps)).toMatchObject({ status: 500, code: 'internal_error' })
+  })
+})
+
+/** Keeps what each dispatch was stored with. */
+function keeping(rest: Partial<DispatchDeps> = {}) {
+  const kept: Acceptance[] = []
+  const deps = testDeps(undefined, rest)
+  const { store } = deps
+  const accept: DispatchStore['accept'] = (acceptance) => {
+    kept.push(acceptance)
+    return store.accept(acceptance)
+  }
+  return { kept, deps: { ...deps, store: { ...store, accept } } }
+}
+
+describe('handleDispatch', () => {
+  it('handleDispatch asks the verifier whether the token may dispatch', async () => {
+    const asked: unknown[] = []
+    const auth: DispatchDeps['auth'] = {
+      verify(token, operation) {
+        asked.push([token, operation])
+        return testAuth.verify(token, operation)
+      },
+    }
+    await accepted(testDeps(undefined, { auth }))
+    expect(asked).toEqual([['app', 'dispatch']])
+  })
+
+  it('handleDispatch answers 503 when the store cannot look up an idempotency key, and reports the event type', async () => {
+    const contexts: object[] = []
+    const hooks = { onError: (_: unknown, context: object) => contexts.push(context) }
+    const deps = testDeps(undefined, { hooks })
+    const store = { ...deps.store, recall: () => Promise.reject(new Error('down')) }
+    const problem = await refused({ ...deps, store }, ORDER, { 'idempotency-key': 'k1' })
+    expect(problem).toMatchObject({ status: 503, code: 'store_unavailable' })
+    expect(contexts).toEqual([{ operation: 'store', eventType: 'order.shipped', requestId: 'req_1' }])
+    const unknown = await refused({ ...deps, store }, { ...ORDER, eventType: 'x' }, { 'idempotency-key': 'k1' })
+    expect(unknown).toMatchObject({ status: 503, code: 'store_unavailable' })
+    expect(contexts[1]).toEqual({ operation: 'store', requestId: 'req_2' })
+  })
+
+  it('handleDispatch adds misnamed fields to a refusal of the event data, and to no other', async () => {
+    const { eventData, ...rest } = ORDER
+    expect(places(await refused(testDeps(), { ...rest, payload: eventData }))).toContainEqual([
+      '/payload',
+      'not_allowed',
+    ])
+    const other = await refused(testDeps(), { ...ORDER, channel: 'fax', session: 's1' })
+    expect(places(other)).toEqual([['/channel', 'not_allowed']])
+  })
+
+  it('A dispatch is stored with its event data for a retry only if host code failed', async () => {
+    const { kept, deps } = keeping()
+    await post(deps, ORDER)
+    expect(kept[0]?.dispatch).not.toHaveProperty('source')
+    expect(kept[0]?.dispatch.deliveries[1]).toStrictEqual({
+      deliveryId: 'dlv_3',
+      channel: 'sms',
+      status: 'skipped',
+      reason: 'no_address',
+    })
+  })
+
+  it('A delivery that failed in host code is stored without its detail, and the dispatch with what a retry needs', async () => {
+    const broken = (): string => {
+      throw new TypeError(CANARY)
+    }
+    const events = defineEvents({ 'order.shipped': { channels: { email: { subject: broken } } } })
+    const { kept, deps } = keeping({ events })
+    const { eventData } = ORDER
+    await post(deps, ORDER)
+    const principal = { id: 'app', tenant: 'default' }
+    await planAndAccept(principal, { headers: {}, body: ORDER }, deps, { delayMs: 5_000 })
+    expect(kept.map(({ dispatch }) => dispatch.source)).toStrictEqual([{ eventData }, { eventData, delayMs: 5_000 }])
+    expect(kept[0]?.dispatch.deliveries).toStrictEqual([
+      { deliveryId: 'dlv_2', channel: 'email', status: 'failed', reason: 'template_error' },
+    ])
   })
 })

@@ -8,7 +8,7 @@ const KEY = { 'idempotency-key': 'k1' }
 const OTHER = { ...ORDER, eventData: { orderId: 'A-2', total: 120 } }
 
 describe('a repeated key', () => {
-  it('a repeated key with the same body gets the first answer, marked as a duplicate', async () => {
+  it('A repeated key with the same body gets the first answer, marked as a duplicate', async () => {
     const deps = testDeps()
     const first = await post(deps, ORDER, KEY)
     deps.clock.advance(1_000)
@@ -23,7 +23,7 @@ describe('a repeated key', () => {
     expect(await stored(deps)).toHaveLength(1)
   })
 
-  it('a repeated key gets the first answer after the dispatch has changed', async () => {
+  it('A repeated key gets the first answer after the dispatch has changed', async () => {
     const deps = testDeps()
     const first = await accepted(deps, ORDER, KEY)
     const { deliveryId, fence } = await claimOne(deps)
@@ -31,7 +31,7 @@ describe('a repeated key', () => {
     expect(await accepted(deps, ORDER, KEY)).toEqual({ ...first, duplicate: true })
   })
 
-  it('a repeated key gets the first answer although the directory is down and the event is gone', async () => {
+  it('A repeated key gets the first answer although the directory is down and the event is gone', async () => {
     const recipients = { find: async () => ({ id: 'user_42', email: 'jane@example.com' }) }
     const deps = testDeps(undefined, { recipients })
     const byId = { ...ORDER, recipient: 'user_42' }
@@ -52,7 +52,7 @@ describe('a repeated key', () => {
     })
   })
 
-  it('a repeated key with another body is answered 422 and nothing is stored', async () => {
+  it('A repeated key with another body is answered 422 and nothing is stored', async () => {
     const deps = testDeps()
     await post(deps, ORDER, KEY)
     expect(await post(deps, OTHER, KEY)).toEqual({
@@ -73,25 +73,25 @@ describe('a repeated key', () => {
   })
 
   it.each<[string, object]>([
-    ['a field more', { ...ORDER, sessionId: 's1' }],
-    ['an unknown field more', { ...ORDER, extra: 1 }],
+    ['one more field', { ...ORDER, sessionId: 's1' }],
+    ['one more unknown field', { ...ORDER, extra: 1 }],
     ['a number as text', { ...ORDER, eventData: { orderId: 'A-1', total: 120, more: '1' } }],
-  ])('with %s is another body', async (_, body) => {
+  ])('A repeated key is refused for a body with %s', async (_, body) => {
     const deps = testDeps()
     await post(deps, ORDER, KEY)
     expect(await post(deps, body, KEY)).toMatchObject({ body: { code: 'idempotency_key_reused' } })
   })
 
-  it('a body with its keys in another order is the same body', async () => {
+  it('A repeated key accepts a body with its members in another order', async () => {
     const deps = testDeps()
     await post(deps, ORDER, KEY)
-    const turned = JSON.parse(
+    const reordered = JSON.parse(
       '{"eventData":{"total":120.0,"orderId":"A-1"},"recipient":"jane@example.com","eventType":"order.shipped"}',
     )
-    expect(await post(deps, turned, KEY)).toMatchObject({ status: 202, body: { duplicate: true } })
+    expect(await post(deps, reordered, KEY)).toMatchObject({ status: 202, body: { duplicate: true } })
   })
 
-  it('the same key of another tenant is another key', async () => {
+  it('The same key of another tenant is another key', async () => {
     const deps = testDeps()
     await post(deps, ORDER, KEY)
     const other = await post(deps, OTHER, { ...KEY, authorization: 'Bearer other' })
@@ -99,7 +99,7 @@ describe('a repeated key', () => {
     expect([(await stored(deps)).length, (await stored(deps, 'other')).length]).toEqual([1, 1])
   })
 
-  it('a key is remembered for 24 hours to the millisecond', async () => {
+  it('An idempotency key is remembered for 24 hours to the millisecond', async () => {
     const deps = testDeps()
     const { dispatchId } = await accepted(deps, ORDER, KEY)
     deps.clock.advance(24 * HOUR - 1)
@@ -110,14 +110,14 @@ describe('a repeated key', () => {
     expect(await accepted(deps, OTHER, KEY)).toMatchObject({ dispatchId: again.dispatchId, duplicate: true })
   })
 
-  it('a key is remembered for idempotencyTtlMs', async () => {
+  it('An idempotency key is remembered for idempotencyTtlMs', async () => {
     const deps = testDeps(undefined, { idempotencyTtlMs: 1_000 })
     await post(deps, ORDER, KEY)
     deps.clock.advance(1_000)
     expect(await accepted(deps, ORDER, KEY)).toMatchObject({ duplicate: false })
   })
 
-  it('a repeated key does not wake the queue again', async () => {
+  it('A repeated key does not wake the queue again', async () => {
     const woken: number[] = []
     const queue = { wake: (delayMs: number) => void woken.push(delayMs), listen: () => () => {} }
     const deps = testDeps(undefined, { queue })
@@ -126,7 +126,7 @@ describe('a repeated key', () => {
     expect(woken).toEqual([0])
   })
 
-  it('changing a returned answer does not change the stored answer', async () => {
+  it('Changing a returned answer does not change the stored answer', async () => {
     const deps = testDeps()
     const first = await accepted(deps, ORDER, KEY)
     const before = structuredClone(first)
@@ -138,7 +138,7 @@ describe('a repeated key', () => {
 })
 
 describe('a thousand concurrent posts', () => {
-  it('a thousand concurrent posts of one key make one dispatch', async () => {
+  it('A thousand concurrent posts of one key make one dispatch', async () => {
     const deps = testDeps()
     const answers = await Promise.all(Array.from({ length: 1_000 }, () => accepted(deps, ORDER, KEY)))
     expect(new Set(answers.map(({ dispatchId }) => dispatchId)).size).toBe(1)
@@ -148,7 +148,7 @@ describe('a thousand concurrent posts', () => {
     expect(dispatch?.dispatchId).toBe(answers[0]?.dispatchId)
   })
 
-  it('concurrent posts of one key and two bodies make one dispatch and refuse the other body', async () => {
+  it('Concurrent posts of one key and two bodies make one dispatch and refuse the other body', async () => {
     const deps = testDeps()
     const posts = Array.from({ length: 1_000 }, (_, at) => post(deps, at % 2 ? ORDER : OTHER, KEY))
     const answers = await Promise.all(posts)
@@ -157,7 +157,7 @@ describe('a thousand concurrent posts', () => {
     expect(await stored(deps)).toHaveLength(1)
   })
 
-  it('concurrent posts of a thousand keys make a thousand dispatches', async () => {
+  it('Concurrent posts of a thousand keys make a thousand dispatches', async () => {
     const deps = testDeps()
     await Promise.all(Array.from({ length: 1_000 }, (_, at) => accepted(deps, ORDER, { 'idempotency-key': `k${at}` })))
     expect(await stored(deps)).toHaveLength(1_000)
@@ -165,7 +165,7 @@ describe('a thousand concurrent posts', () => {
 })
 
 describe('a refusal', () => {
-  it('a refused body does not use up its key', async () => {
+  it('A refused body does not use up its key', async () => {
     const deps = testDeps()
     expect(await post(deps, { ...ORDER, eventType: 'nothing' }, KEY)).toMatchObject({ status: 422 })
     expect(await post(deps, {}, KEY)).toMatchObject({ status: 422 })
@@ -173,7 +173,7 @@ describe('a refusal', () => {
     expect(await accepted(deps, ORDER, KEY)).toMatchObject({ duplicate: false })
   })
 
-  it('an error of a port does not use up the key', async () => {
+  it('An error of a port does not use up the key', async () => {
     let down = true
     const recipients = {
       find: async (id: string) => {
@@ -190,7 +190,7 @@ describe('a refusal', () => {
 })
 
 describe('no key', () => {
-  it('requests without a key are not de-duplicated', async () => {
+  it('Requests without a key are not de-duplicated', async () => {
     const deps = testDeps()
     const answers: DispatchAnswer[] = [await accepted(deps), await accepted(deps)]
     expect(answers.map(({ duplicate }) => duplicate)).toEqual([false, false])
@@ -200,7 +200,7 @@ describe('no key', () => {
 
 describe('the header', () => {
   it.each<[string, string | readonly string[]]>([
-    ['empty', ''],
+    ['no characters', ''],
     ['quotes alone', '""'],
     ['256 characters', 'k'.repeat(256)],
     ['256 characters in quotes', `"${'k'.repeat(256)}"`],
@@ -209,12 +209,12 @@ describe('the header', () => {
     ['a tab', 'a\tb'],
     ['a line break', 'a\nb'],
     ['a NUL', 'a\0'],
-    ['not ASCII', 'schlüssel'],
+    ['a non-ASCII character', 'schlüssel'],
     ['one quote', '"a'],
     ['a quote within quotes', '"a"b"'],
     ['two keys', ['a', 'b']],
     ['one key in a list', ['a']],
-  ])('with %s is 400, and nothing is stored', async (_, header) => {
+  ])('An Idempotency-Key header with %s is answered 400, and nothing is stored', async (_, header) => {
     const deps = testDeps()
     expect(await post(deps, ORDER, { 'idempotency-key': header })).toMatchObject({
       status: 400,
@@ -230,13 +230,13 @@ describe('the header', () => {
     ['k1', '"k1"'],
     ['k'.repeat(255), `"${'k'.repeat(255)}"`],
     ["!#$%&'()*+,-./:;<=>?@[]^_`{|}~", `"!#$%&'()*+,-./:;<=>?@[]^_\`{|}~"`],
-  ])('%s bare is the key that it is in quotes', async (bare, quoted) => {
+  ])('The key %s is the same bare and in quotes', async (bare, quoted) => {
     const deps = testDeps()
     await accepted(deps, ORDER, { 'idempotency-key': bare })
     expect(await accepted(deps, ORDER, { 'idempotency-key': quoted })).toMatchObject({ duplicate: true })
   })
 
-  it('keys are case-sensitive', async () => {
+  it('Idempotency keys are case-sensitive', async () => {
     const deps = testDeps()
     await accepted(deps, ORDER, { 'idempotency-key': 'key' })
     expect(await accepted(deps, ORDER, { 'idempotency-key': 'KEY' })).toMatchObject({ duplicate: false })

@@ -35,7 +35,7 @@ const events = defineEvents(
   { templates: liquid() },
 )
 
-/** What a person of that kind is sent. */
+/** The content sent to a recipient with these facts, or the ends of its deliveries. */
 async function sentTo(eventType: 'hello' | 'who' | 'only', known: Omit<Recipient, 'id'>): Promise<unknown> {
   const mail = recordingChannel()
   const recipients = { find: async (id: string) => ({ id, email: 'jane@example.com', ...known }) }
@@ -56,11 +56,11 @@ describe('templates in several languages', () => {
     ['de-CH-1996', 'Hallo Jane & Co', '<p>Jane &amp; Co: &lt;new&gt;</p>'],
     ['fr-CA', 'Hello, Jane & Co', '<p>&lt;new&gt; (fr-CA)</p>'],
     ['not a tag', 'Hello, Jane & Co', '<p>Jane &amp; Co: &lt;new&gt;</p>'],
-  ])('reach a recipient with the locale %s field by field', async (locale, subject, html) => {
+  ])('Each field is rendered for the locale %s or its fallback', async (locale, subject, html) => {
     expect(await sentTo('hello', { attributes, ...(locale !== undefined && { locale }) })).toEqual({ subject, html })
   })
 
-  it('reach an address, which has no locale, as they are by default', async () => {
+  it('A recipient that is an address gets the default templates', async () => {
     const mail = recordingChannel()
     const { sallyport } = composed(
       defineEvents(
@@ -76,17 +76,17 @@ describe('templates in several languages', () => {
   })
 })
 
-describe('what a template may read of a recipient', () => {
-  it('is the id, the locale and the attributes', async () => {
+describe('recipient facts in templates', () => {
+  it('A template can read the id, the locale and the attributes of a recipient', async () => {
     expect(await sentTo('who', { attributes, locale: 'de-AT' })).toEqual({ text: 'user_42 de-AT pro' })
   })
 
-  it('fails the channel where the host does not know it', async () => {
+  it('A template that reads an unknown recipient fact fails its channel', async () => {
     expect(await sentTo('who', { attributes })).toEqual(['mail: failed template_error'])
     expect(await sentTo('who', { locale: 'de' })).toEqual(['mail: failed template_error'])
   })
 
-  it('may be asked for first, and be left open', async () => {
+  it('Conditions and templates can test whether a recipient fact is known', async () => {
     expect(await sentTo('only', { locale: 'de', attributes: { vip: true, name: 'Jane' } })).toEqual({
       text: 'dear Jane',
     })

@@ -5,7 +5,7 @@ import { ORDER, post, refused, stored } from './dispatching.ts'
 
 const BY_MAIL = { ...ORDER, channel: 'email' }
 
-/** A session token that may dispatch so often; each test may have several, by their ids. */
+/** Deps where each bearer token is a session token with that `maxDispatches`. */
 function countedDeps(maxDispatches: number, more: Partial<DispatchDeps> = {}) {
   const verify = async (id: string) => ({
     id,
@@ -18,8 +18,8 @@ function countedDeps(maxDispatches: number, more: Partial<DispatchDeps> = {}) {
 
 const token = (id: string, more: Readonly<Record<string, string>> = {}) => ({ authorization: `Bearer ${id}`, ...more })
 
-describe('a grant of so many dispatches', () => {
-  it('a grant is spent after maxDispatches, and nothing more is stored', async () => {
+describe('maxDispatches', () => {
+  it('A grant is spent after maxDispatches, and nothing more is stored', async () => {
     const deps = countedDeps(2)
     for (let at = 0; at < 2; at++) expect((await post(deps, BY_MAIL, token('a'))).status).toBe(202)
     expect(await post(deps, BY_MAIL, token('a'))).toMatchObject({
@@ -49,7 +49,7 @@ describe('a grant of so many dispatches', () => {
     expect((await refused(deps, BY_MAIL, token('b'))).code).toBe('grant_spent')
   })
 
-  it('a spent grant still replays a repeated key', async () => {
+  it('A spent grant still replays a repeated key', async () => {
     const deps = countedDeps(1)
     const keyed = token('a', { 'idempotency-key': 'k1' })
     expect((await post(deps, BY_MAIL, keyed)).status).toBe(202)
@@ -57,7 +57,7 @@ describe('a grant of so many dispatches', () => {
     expect((await refused(deps, BY_MAIL, token('a', { 'idempotency-key': 'k2' }))).code).toBe('grant_spent')
   })
 
-  it('refused requests do not count towards maxDispatches', async () => {
+  it('Refused requests do not count towards maxDispatches', async () => {
     const deps = countedDeps(1)
     await refused(deps, { ...BY_MAIL, eventData: {} }, token('a'))
     await refused(deps, { ...BY_MAIL, recipient: 'joe@example.com' }, token('a'))
@@ -65,14 +65,14 @@ describe('a grant of so many dispatches', () => {
     expect((await post(deps, BY_MAIL, token('a'))).status).toBe(202)
   })
 
-  it('stored dispatches without a sent delivery count towards maxDispatches', async () => {
+  it('Stored dispatches without a sent delivery count towards maxDispatches', async () => {
     const deps = countedDeps(1, { policy: { decide: () => ({ verdict: 'skip', reason: 'opted_out' }) } })
     expect(await post(deps, BY_MAIL, token('a'))).toMatchObject({ status: 202, body: { status: 'skipped' } })
     expect((await refused(deps, BY_MAIL, token('a'))).code).toBe('grant_spent')
   })
 
   it.each([0, 1_001, 1.5, Number.NaN, '2', null])(
-    'of %s is no grant: a verifier that gives it is at fault',
+    'A verifier that gives a maxDispatches of %s is answered internal_error',
     async (max) => {
       expect((await refused(countedDeps(max as number), BY_MAIL, token('a'))).code).toBe('internal_error')
     },

@@ -4,13 +4,13 @@ import { testDeps } from '../../support/deps.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { accepted, ORDER, post, refused, stored } from './dispatching.ts'
 
-describe('a name that is not there', () => {
+describe('unknown names', () => {
   it.each([
     ['order.shiped', 'No event has this name. Near: order.shipped.'],
     ['completely.else', 'No event has this name.'],
     ['__proto__', 'No event has this name.'],
     ['toString', 'No event has this name.'],
-  ])('is told for the event %s, with those near it', async (eventType, detail) => {
+  ])('The unknown event %s is refused, with similar names if any', async (eventType, detail) => {
     const problem = await refused(testDeps(), { ...ORDER, eventType })
     expect(problem).toMatchObject({
       status: 422,
@@ -24,7 +24,7 @@ describe('a name that is not there', () => {
     ['emial', 'No channel has this name. Near: email. The event can be sent through email, sms.'],
     ['pigeon', 'No channel has this name. The event can be sent through email, sms.'],
     ['constructor', 'No channel has this name. The event can be sent through email, sms.'],
-  ])('is told for the channel %s, with those near it', async (channel, detail) => {
+  ])('The unknown channel %s is refused, with similar names if any', async (channel, detail) => {
     const problem = await refused(testDeps(), { ...ORDER, channel })
     expect(problem).toMatchObject({
       status: 422,
@@ -34,7 +34,7 @@ describe('a name that is not there', () => {
     })
   })
 
-  it('an unknown channel has another code than a channel that the event does not use', async () => {
+  it('An unknown channel has another code than a channel that the event does not use', async () => {
     const deps = testDeps({ email: recordingChannel(), sms: recordingChannel(), push: recordingChannel() })
     expect(await refused(deps, { ...ORDER, channel: 'push' })).toMatchObject({
       status: 422,
@@ -46,7 +46,7 @@ describe('a name that is not there', () => {
 })
 
 describe('the override', () => {
-  it("a request may name only channels in the event's overrides", async () => {
+  it("A request may name only channels in the event's overrides", async () => {
     const events = defineEvents({
       e: { overrides: ['b'], channels: { a: {}, b: {} } },
       f: { overrides: ['b', 'a'], channels: { a: {}, b: {} } },
@@ -68,12 +68,12 @@ describe('the override', () => {
     expect(await channelsOf({ ...body, eventType: 'f', channel: 'a' })).toEqual(['a'])
   })
 
-  it('a named channel is the only one that sends', async () => {
+  it('A named channel is the only one that sends', async () => {
     const { deliveries } = await accepted(testDeps(), { ...ORDER, channel: 'email' })
     expect(deliveries).toEqual([{ deliveryId: 'dlv_2', channel: 'email', status: 'queued', attempts: 0 }])
   })
 
-  it('a named channel keeps its condition', async () => {
+  it('A named channel keeps its condition', async () => {
     const body = { ...ORDER, recipient: '+4915112345678', eventData: { orderId: 'A-1', total: 99 }, channel: 'sms' }
     expect(await accepted(testDeps(), body)).toMatchObject({
       status: 'skipped',
@@ -81,7 +81,7 @@ describe('the override', () => {
     })
   })
 
-  it('a named channel never falls back to another channel', async () => {
+  it('A named channel never falls back to another channel', async () => {
     const { deliveries } = await accepted(testDeps(), { ...ORDER, channel: 'sms' })
     expect(deliveries).toEqual([
       { deliveryId: 'dlv_2', channel: 'sms', status: 'skipped', reason: 'no_address', attempts: 0 },

@@ -13,7 +13,7 @@ const events = defineEvents({
 })
 const channels = { email: recordingChannel(), emails: recordingChannel(), sms: recordingChannel() }
 
-/** A session token that may name things which are not there, and little else. */
+/** A session token whose grant has names that do not exist. */
 const granted: AuthVerifier = {
   verify: async () => ({
     ...{ id: 'x', tenant: 'default', sessionId: 's1' },
@@ -44,8 +44,8 @@ async function problemOf(body: object, auth?: AuthVerifier) {
   return { code, detail, errors }
 }
 
-describe('a channel that is not there', () => {
-  it("an unknown channel is answered with near names and the event's channels", async () => {
+describe('unknown channels', () => {
+  it("An unknown channel is answered with similar names and the event's channels", async () => {
     const detail = 'No channel has this name. Near: email. The event can be sent through email, sms.'
     const eventData = { orderId: 'A' }
     expect(await problemOf({ eventType: 'order.shipped', eventData, channel: 'emial' })).toEqual({
@@ -57,12 +57,12 @@ describe('a channel that is not there', () => {
     expect(far.detail).toBe('No channel has this name. The event can be sent through email, sms.')
   })
 
-  it("a channel that the event does not use is answered with the event's channels", async () => {
+  it("A channel that the event does not use is answered with the event's channels", async () => {
     const { code, detail } = await problemOf({ eventType: 'order.shopped', channel: 'sms' })
     expect([code, detail]).toEqual(['channel_not_allowed', 'The event can be sent through email.'])
   })
 
-  it('suggestions for a session token contain only names of its grant', async () => {
+  it('Suggestions for a session token contain only names of its grant', async () => {
     const unknown = { eventType: 'order.shopped', channel: 'emial' }
     expect((await problemOf(unknown, granted)).detail).toBe(
       'No channel has this name. Near: email. The event can be sent through email.',
@@ -77,9 +77,9 @@ describe('a channel that is not there', () => {
   })
 })
 
-describe('a field that is not known', () => {
+describe('unknown fields', () => {
   it.each(['data', 'payload', 'event_data', 'eventdata', 'evntData', 'variables'])(
-    'is named beside the data that are missing, when it is probably they: %s',
+    'A body with %s and no eventData is refused with a hint at eventData',
     async (field) => {
       const { code, errors } = await problemOf({ eventType: 'order.shipped', [field]: { orderId: 'A' } })
       expect(code).toBe('validation_failed')
@@ -96,7 +96,7 @@ describe('a field that is not known', () => {
     ['to', 'recipient'],
     ['user_id', 'recipient'],
     ['recipent', 'recipient'],
-  ])('is named beside a field that is missing: %s for %s', async (field, meant) => {
+  ])('A body with %s is refused with a hint at the missing %s', async (field, meant) => {
     const body = { eventType: 'order.shipped', recipient: 'jane@example.com', [meant]: undefined, [field]: 'x' }
     expect((await problemOf(body)).errors).toEqual([
       { pointer: `/${meant}`, code: 'required', detail: 'is required' },
@@ -104,7 +104,7 @@ describe('a field that is not known', () => {
     ])
   })
 
-  it('a misnamed field is a warning with a suggestion when the event is accepted', async () => {
+  it('A misnamed field is a warning with a suggestion when the event is accepted', async () => {
     const deps = testDeps(channels, { events })
     const body = { eventType: 'order.shopped', recipient: 'jane@example.com', data: { a: 1 }, xyz: 1, kind: 'x' }
     expect(await handleDispatchWithDefaults({ headers: APP, body }, deps)).toMatchObject({
@@ -119,7 +119,7 @@ describe('a field that is not known', () => {
     })
   })
 
-  it('a sent field and a long name get no suggestion', async () => {
+  it('A sent field and a long name get no suggestion', async () => {
     const deps = testDeps(channels, { events })
     const body = { eventType: 'order.shipped', recipient: 'a@example.com', eventData: { orderId: 'A' }, data: {} }
     const long = `eventData${'a'.repeat(100_000)}`
@@ -130,7 +130,7 @@ describe('a field that is not known', () => {
     })
   })
 
-  it('a misnamed field of a run gets a suggestion too', async () => {
+  it('A misnamed field of a run gets a suggestion too', async () => {
     const { store, auth } = testDeps()
     const request = { headers: APP, body: { session_id: 's1', run: { runId: 'r1', staus: 'failed' } } }
     expect(await handleSessionRunWithDefaults(request, { store, auth })).toMatchObject({

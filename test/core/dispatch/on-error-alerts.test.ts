@@ -18,7 +18,7 @@ describe('an onError that dispatches an alert', () => {
   const event = { eventType: 'alert', recipient: RECIPIENT } as const
   type Alert = () => Promise<unknown>
 
-  /** A host whose store is down, with what `onError` does; `calls` counts the calls of `onError`, and `tries` those of the store. */
+  /** A host whose store is down; `calls` counts calls of `onError`, `tries` those of the store. */
   function alerting(onError: (alert: Alert) => unknown) {
     const counted = { calls: 0, tries: 0 }
     const accept = async () => {
@@ -27,7 +27,7 @@ describe('an onError that dispatches an alert', () => {
     }
     const store = { ...memoryStore(), accept }
     const alert: Alert = () => sallyport.dispatch(event)
-    // Without an end a broken implementation would never be through.
+    // The bound ends the test if the implementation loops.
     const hooks = { onError: () => (++counted.calls > 50 ? undefined : onError(alert)) }
     const { sallyport, clock } = composed(events, { store, hooks })
     const request = () => sallyport.endpoints.handle('dispatch', HOST, { headers: {}, body: event })
@@ -37,8 +37,8 @@ describe('an onError that dispatches an alert', () => {
   it.each<[string, (alert: Alert) => unknown]>([
     ['at once', (alert) => alert()],
     ['later', async (alert) => settled().then(alert)],
-    ['and waits for nothing', (alert) => void alert()],
-  ])('%s sends one for each error, and none for an alert that is not accepted', async (_, onError) => {
+    ['without waiting', (alert) => void alert()],
+  ])('An onError that alerts %s alerts once per error, and not about a refused alert', async (_, onError) => {
     await withoutStrayRejections(async () => {
       const { counted, request } = alerting(onError)
       const answers = await Promise.all([request(), request(), request()])
@@ -51,7 +51,7 @@ describe('an onError that dispatches an alert', () => {
     })
   })
 
-  it('and hangs receives errors of the host’s own calls again after ten seconds', async () => {
+  it('An onError that hangs receives errors of the host’s own calls again after ten seconds', async () => {
     const { counted, sallyport, clock } = alerting(() => new Promise(() => {}))
     for (const [ms, calls] of [
       [0, 1],
@@ -64,12 +64,12 @@ describe('an onError that dispatches an alert', () => {
     }
   })
 
-  it('or retries is not called for what still fails', async () => {
+  it('An onError that retries is not called for the failure of its retry', async () => {
     const seen: unknown[] = []
     const hooks = {
       async onError(_: unknown, { dispatchId = '' }: ErrorContext): Promise<unknown> {
         await settled()
-        // Without an end a broken implementation would never be through.
+        // The bound ends the test if the implementation loops.
         return seen.push(dispatchId) > 50 ? undefined : sallyport.dispatches.retry(dispatchId)
       },
     }

@@ -13,7 +13,7 @@ const fail = (): never => {
   throw new RangeError(`${JANE} has no total`)
 }
 
-/** Their total throws when it is read. */
+/** Data whose `total` throws when it is read. */
 const unreadable = v.pipe(
   v.object({}),
   v.transform(() => ({
@@ -37,7 +37,7 @@ const events = defineEvents(
   { templates: liquid(), conditions: jsonLogic() },
 )
 
-/** Dispatches one event, and gives what `onError` received and the fields that were logged of it. */
+/** Dispatches one event; returns the calls of `onError` and the logged fields. */
 async function failing(eventType: string, errorDetails: ErrorDetails = 'default', more: object = {}) {
   const seen: (readonly [error: unknown, context: ErrorContext])[] = []
   const hooks = { onError: (...args: [unknown, ErrorContext]) => void seen.push(args) }
@@ -51,47 +51,56 @@ async function failing(eventType: string, errorDetails: ErrorDetails = 'default'
 describe('an error of a library that quotes data', () => {
   const LIBRARIES = ['template', 'condition', 'data_schema'] as const
 
-  it.each(LIBRARIES)('reaches onError as it was thrown: %s', async (operation) => {
+  it.each(LIBRARIES)('An error of a library reaches onError unchanged: %s', async (operation) => {
     const { seen } = await failing(operation)
     expect(seen).toEqual([[expect.any(RangeError), expect.objectContaining({ operation, eventType: operation })]])
     expect(String(seen[0]?.[0])).toContain(JANE)
   })
 
-  it.each(LIBRARIES)('is logged by its name and stack frames: %s', async (operation) => {
+  it.each(LIBRARIES)('An error of a library is logged by its name and stack frames: %s', async (operation) => {
     const { fields, lines } = await failing(operation)
     expect(fields).toMatchObject({ cause: 'RangeError', stack: expect.stringMatching(/^at /) })
     expect(fields).not.toHaveProperty('message')
     expect(JSON.stringify(lines)).not.toContain('jane')
   })
 
-  it.each(LIBRARIES)('is logged with its message where the host wants it in full: %s', async (operation) => {
-    const { fields } = await failing(operation, 'full')
-    expect(fields).toMatchObject({ cause: 'RangeError', message: expect.stringContaining(JANE) })
-  })
+  it.each(LIBRARIES)(
+    'An error of a library is logged with its message if errorDetails is full: %s',
+    async (operation) => {
+      const { fields } = await failing(operation, 'full')
+      expect(fields).toMatchObject({ cause: 'RangeError', message: expect.stringContaining(JANE) })
+    },
+  )
 
-  it.each(LIBRARIES)('is logged by its name alone where the host wants no more: %s', async (operation) => {
-    const { fields, lines } = await failing(operation, 'none')
-    expect(fields).toMatchObject({ cause: 'RangeError', detail: expect.any(String) })
-    for (const name of ['message', 'stack']) expect(fields).not.toHaveProperty(name)
-    expect(JSON.stringify(lines)).not.toContain('jane')
-  })
+  it.each(LIBRARIES)(
+    'An error of a library is logged by its name alone if errorDetails is none: %s',
+    async (operation) => {
+      const { fields, lines } = await failing(operation, 'none')
+      expect(fields).toMatchObject({ cause: 'RangeError', detail: expect.any(String) })
+      for (const name of ['message', 'stack']) expect(fields).not.toHaveProperty(name)
+      expect(JSON.stringify(lines)).not.toContain('jane')
+    },
+  )
 })
 
-describe('a rule that cannot be decided, though nothing was thrown,', () => {
+describe('a rule that cannot be decided', () => {
   it.each<[string, object, string]>([
     ['arithmetic', {}, 'the condition does arithmetic on something that is not a number, or divides by zero'],
     ['steps', { list: Array(9_900).fill(JANE) }, 'the condition takes more than 100000 steps'],
-  ])('is reported as a TypeError with its detail: %s', async (eventType, more, detail) => {
-    const { seen, fields, lines } = await failing(eventType, 'default', more)
-    const error = expect.objectContaining({ name: 'TypeError', message: detail })
-    expect(seen).toEqual([[error, expect.objectContaining({ operation: 'condition', channel: 'a' })]])
-    expect(fields).toMatchObject({ detail, cause: 'TypeError' })
-    expect(JSON.stringify(lines)).not.toContain('jane')
-  })
+  ])(
+    'A rule that cannot be decided is reported as a TypeError with its detail: %s',
+    async (eventType, more, detail) => {
+      const { seen, fields, lines } = await failing(eventType, 'default', more)
+      const error = expect.objectContaining({ name: 'TypeError', message: detail })
+      expect(seen).toEqual([[error, expect.objectContaining({ operation: 'condition', channel: 'a' })]])
+      expect(fields).toMatchObject({ detail, cause: 'TypeError' })
+      expect(JSON.stringify(lines)).not.toContain('jane')
+    },
+  )
 })
 
-describe('data that are the message, and throw as they are made JSON,', () => {
-  it.each(['an event', 'a digest'])('are reported with what they threw: of %s', async (of) => {
+describe('data that throw in toJSON', () => {
+  it.each(['an event', 'a digest'])('Data that throw in toJSON are reported with the thrown error: %s', async (of) => {
     let isBroken = of === 'an event'
     const thrown = new RangeError(`${JANE} has no total`)
     const toJSON = (): object => {

@@ -16,7 +16,7 @@ import { APP, testAuth, testDeps } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 
-/** What the part that is under test throws. */
+/** The error that the tested part throws. */
 const THROWN = Object.assign(new RangeError('jane@example.com has no total'), { code: 'E_OWN' })
 const fail = (): never => {
   throw THROWN
@@ -40,8 +40,8 @@ const events = defineEvents({
 
 type Reported = readonly [error: unknown, context: ErrorContext]
 
-/** Hooks that note what they are given. */
-function noting() {
+/** Hooks that record the calls of `onError`. */
+function recordingHooks() {
   const seen: Reported[] = []
   return { seen, hooks: { onError: (...args: Reported) => void seen.push(args) } }
 }
@@ -50,7 +50,7 @@ const settled = (): Promise<void> => new Promise(setImmediate)
 
 const HOST = { id: 'x', tenant: 'default' }
 
-describe('onError receives what was thrown, and where,', () => {
+describe('onError of dispatches', () => {
   it.each<[string, readonly object[]]>([
     [
       'template',
@@ -62,8 +62,8 @@ describe('onError receives what was thrown, and where,', () => {
     ['condition', [{ operation: 'condition' }]],
     ['own-condition', [{ operation: 'condition', channel: 'a' }]],
     ['digest-key', [{ operation: 'digest_key', channel: 'a' }]],
-  ])('by an event function when an event is accepted: %s', async (eventType, places) => {
-    const { seen, hooks } = noting()
+  ])('onError receives the error of an event function at acceptance: %s', async (eventType, places) => {
+    const { seen, hooks } = recordingHooks()
     const { sallyport } = composed(events, { hooks })
     const answer = await sallyport.dispatch({ eventType, recipient: RECIPIENT } as never)
     expect(answer).toMatchObject({ status: 202, body: { dispatchId: 'dsp_1' } })
@@ -74,9 +74,9 @@ describe('onError receives what was thrown, and where,', () => {
   })
 
   it.each(['template', 'own-condition', 'schema', 'digest-key'])(
-    'in a dry run, by the handler alone, without an id of what is not stored: %s',
+    'onError receives the error of a dry run without a dispatchId: %s',
     async (eventType) => {
-      const { seen, hooks } = noting()
+      const { seen, hooks } = recordingHooks()
       const deps = testDeps({ a: recordingChannel(), b: recordingChannel() }, { events, hooks })
       const request = { headers: APP, body: { eventType, recipient: RECIPIENT }, query: { dryRun: 'true' } }
       const answer = await handleDispatchWithDefaults(request, deps)
@@ -86,8 +86,8 @@ describe('onError receives what was thrown, and where,', () => {
     },
   )
 
-  it('by a data schema, which is answered 422 all the same', async () => {
-    const { seen, hooks } = noting()
+  it('onError receives the error of a data schema, and the answer is 422', async () => {
+    const { seen, hooks } = recordingHooks()
     const { sallyport, logger } = composed(events, { hooks })
     expect(
       await sallyport.dispatch({ eventType: 'schema', recipient: RECIPIENT, eventData: {} } as never),
@@ -100,8 +100,8 @@ describe('onError receives what was thrown, and where,', () => {
     expect(JSON.stringify(logger.lines)).not.toContain('jane')
   })
 
-  it('by the last of several providers of failover', async () => {
-    const { seen, hooks } = noting()
+  it('onError receives the error of the last failover provider', async () => {
+    const { seen, hooks } = recordingHooks()
     const broken = recordingChannel([fail])
     const { sallyport } = composed(events, { hooks, channels: { a: failover(broken, broken), b: broken, c: broken } })
     await sallyport.dispatch({ eventType: 'plain', recipient: RECIPIENT } as never)
@@ -109,8 +109,8 @@ describe('onError receives what was thrown, and where,', () => {
     expect(seen).toEqual([[THROWN, expect.objectContaining({ operation: 'channel', channel: 'a' })]])
   })
 
-  it('by nobody, as a TypeError, when a function gave what it may not', async () => {
-    const { seen, hooks } = noting()
+  it('onError receives a TypeError for an invalid value of a function', async () => {
+    const { seen, hooks } = recordingHooks()
     const { sallyport } = composed(events, { hooks })
     await sallyport.dispatch({ eventType: 'no-boolean', recipient: RECIPIENT } as never)
     const error = expect.objectContaining({ name: 'TypeError', message: 'the condition function gave no boolean' })
@@ -123,8 +123,8 @@ describe('onError receives what was thrown, and where,', () => {
     ['directory', { recipients: { find: fail } }, { operation: 'directory', eventType: 'plain' }],
     ['policy', { policy: { decide: fail } }, { operation: 'policy', eventType: 'plain' }],
     ['ids', { ids: { next: (prefix) => (prefix === 'req' ? 'req_1' : fail()) } }, { operation: 'request' }],
-  ])('by a port that keeps a request from being answered, with its request id: %s', async (port, broken, place) => {
-    const { seen, hooks } = noting()
+  ])('onError receives the error of a failed port with the request id: %s', async (port, broken, place) => {
+    const { seen, hooks } = recordingHooks()
     const deps = testDeps({ a: recordingChannel() }, { events, hooks })
     const body = { eventType: 'plain', recipient: port === 'directory' ? 'user_1' : RECIPIENT }
     const answer = await handleDispatchWithDefaults({ headers: APP, body }, { ...deps, ...broken })
@@ -134,8 +134,8 @@ describe('onError receives what was thrown, and where,', () => {
     expect(JSON.stringify([answer, deps.logger.lines])).not.toContain('no total')
   })
 
-  it('by a rate limiter, a queue, and a channel that is asked for an address', async () => {
-    const { seen, hooks } = noting()
+  it('onError receives errors of a rate limiter, a queue and the address of a channel', async () => {
+    const { seen, hooks } = recordingHooks()
     const a = recordingChannel([], { address: fail })
     const queue = { wake: fail, listen: () => () => {} }
     const rateLimiter = { consume: fail }
@@ -143,7 +143,7 @@ describe('onError receives what was thrown, and where,', () => {
     await sallyport.dispatch({ eventType: 'own-condition', recipient: RECIPIENT } as never)
     await sallyport.dispatch({ eventType: 'plain', recipient: RECIPIENT } as never)
     const principal = { id: 'x', tenant: 't' }
-    const refused = await sallyport.endpoints.admit?.(principal, 'dispatch')
+    const refused = await sallyport.endpoints.admit?.(principal, { action: 'dispatch', operation: 'dispatch' })
     sallyport.endpoints.refuse(refused as never)
     expect(seen.map(([error, { operation }]) => [error === THROWN, operation])).toEqual([
       [true, 'condition'],
@@ -153,8 +153,8 @@ describe('onError receives what was thrown, and where,', () => {
     ])
   })
 
-  it('by an unknown recipient and a channel that throws for it', async () => {
-    const { seen, hooks } = noting()
+  it('onError receives the error of a channel that throws for an unknown recipient', async () => {
+    const { seen, hooks } = recordingHooks()
     const a = recordingChannel([], { address: fail })
     const { sallyport } = composed(events, { hooks, channels: { a, b: a, c: a } })
     expect(await sallyport.dispatch({ eventType: 'plain', recipient: 'user_1' } as never)).toMatchObject({
@@ -163,8 +163,8 @@ describe('onError receives what was thrown, and where,', () => {
     expect(seen).toEqual([[THROWN, { operation: 'channel', eventType: 'plain', channel: 'a' }]])
   })
 
-  it('by a hook, a channel that sends, and one that caught what it does not know', async () => {
-    const { seen, hooks } = noting()
+  it('onError receives errors of a hook, of a send, and of an outcome with a cause', async () => {
+    const { seen, hooks } = recordingHooks()
     const a = recordingChannel([fail, { outcome: 'unknown', code: 'odd', cause: THROWN }, { outcome: 'sent' }])
     const { sallyport, clock } = composed(events, { hooks: { ...hooks, onSent: fail }, channels: { a, b: a, c: a } })
     await sallyport.dispatch({ eventType: 'plain', recipient: RECIPIENT } as never)
@@ -181,8 +181,8 @@ describe('onError receives what was thrown, and where,', () => {
     expect(JSON.stringify(await sallyport.dispatches.list())).not.toMatch(/no total|E_OWN/)
   })
 
-  it('by a template of a digest that is rendered by a worker', async () => {
-    const { seen, hooks } = noting()
+  it('onError receives the error of a digest template in a worker', async () => {
+    const { seen, hooks } = recordingHooks()
     const { sallyport, clock, logger } = composed(events, { hooks })
     for (let times = 0; times < 2; times++)
       await sallyport.dispatch({ eventType: 'digest', recipient: RECIPIENT } as never)
@@ -208,10 +208,10 @@ describe('onError receives what was thrown, and where,', () => {
     })
   })
 
-  it('by a store, a directory and a policy that a worker asks', async () => {
+  it('onError receives errors of the store, the directory and the policy in a worker', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
-    const { seen, hooks } = noting()
+    const { seen, hooks } = recordingHooks()
     let broken: string | undefined
     const breaking =
       <Args extends readonly unknown[], T>(name: string, call: (...args: Args) => T) =>
@@ -242,7 +242,7 @@ describe('onError receives what was thrown, and where,', () => {
   })
 })
 
-describe('onError receives, of runs,', () => {
+describe('onError of runs', () => {
   const headers = APP
   const run = { runId: 'r1', status: 'failed', model: 'm', tags: ['x'], counts: { inputTokens: 1 } }
   const body = { sessionId: 's1', run }
@@ -252,8 +252,8 @@ describe('onError receives, of runs,', () => {
     ['the price book', { prices: { price: fail } }, 'price_book'],
     ['the redactor', { redactor: { redact: fail } }, 'redactor'],
     ['the verifier', { auth: { verify: fail } }, 'auth'],
-  ])('what was thrown by %s, with the ids of run and request', async (_, broken, operation) => {
-    const { seen, hooks } = noting()
+  ])('onError receives the error of %s during a post of a run', async (_, broken, operation) => {
+    const { seen, hooks } = recordingHooks()
     const { store, clock, ids, logger } = testDeps()
     const deps = { auth: testAuth, store, clock, ids, logger, hooks, ...broken }
     const answer = await handleSessionRunWithDefaults({ headers, body }, deps)
@@ -269,8 +269,8 @@ describe('onError receives, of runs,', () => {
     expect(seen).toHaveLength(2)
   })
 
-  it('what was thrown by an exporter, and by the function of a run event', async () => {
-    const { seen, hooks } = noting()
+  it('onError receives errors of exporters and of run event functions', async () => {
+    const { seen, hooks } = recordingHooks()
     const runEvents: RunEvents = { 'run.failed': fail }
     const exporters = [{ export: fail }, { export: async () => fail() }]
     const { sallyport } = composed(events, { hooks, runEvents, exporters })
@@ -285,7 +285,7 @@ describe('onError receives, of runs,', () => {
 })
 
 describe('an answer', () => {
-  it('waits for no onError, and is the same whatever that does', async () => {
+  it('An answer neither waits for onError nor depends on it', async () => {
     const event = { eventType: 'template', recipient: RECIPIENT } as never
     const plain = await composed(events).sallyport.dispatch(event)
     for (const onError of [() => new Promise(() => {}), fail, async () => fail()]) {

@@ -11,7 +11,7 @@ const BUSY: SendOutcome = { outcome: 'retry', code: 'busy' }
 
 const events = defineEvents({ first: { route: 'first', channels: { a: {}, b: {}, c: {} } } })
 
-/** Channels a, b and c that answer as told; one retry each, after a second. */
+/** Channels a, b and c with the given answers and one retry each. */
 function answering(a: readonly SendOutcome[], b: readonly SendOutcome[] = [SENT], c: readonly SendOutcome[] = [SENT]) {
   const channel = (answers: readonly SendOutcome[]): RecordingChannel =>
     recordingChannel(answers, { retrySchedule: [1_000] })
@@ -21,7 +21,7 @@ function answering(a: readonly SendOutcome[], b: readonly SendOutcome[] = [SENT]
 }
 
 describe('retry on the first route', () => {
-  it('queues the first and holds the others, when all of them failed', async () => {
+  it('A retry on the route first queues the first failed channel and holds the others', async () => {
     const { sallyport } = answering([REJECTED, SENT], [REJECTED], [REJECTED])
     const { dispatchId } = took(await sallyport.dispatch(FIRST))
     await sallyport.worker.runDue()
@@ -41,7 +41,7 @@ describe('retry on the first route', () => {
     ])
   })
 
-  it('goes on from the first to the next once more', async () => {
+  it('A retry on the route first falls back again after another rejection', async () => {
     const { sallyport } = answering([REJECTED], [REJECTED, SENT], [REJECTED])
     const { dispatchId } = took(await sallyport.dispatch(FIRST))
     await sallyport.worker.runDue()
@@ -54,7 +54,7 @@ describe('retry on the first route', () => {
     ])
   })
 
-  it('does nothing where another was sent', async () => {
+  it('A retry on the route first does nothing if another channel was sent', async () => {
     const { sallyport, sentBy } = answering([REJECTED])
     const { dispatchId } = took(await sallyport.dispatch(FIRST))
     await sallyport.worker.runDue()
@@ -68,7 +68,7 @@ describe('retry on the first route', () => {
     expect(sentBy()).toEqual([1, 1, 0])
   })
 
-  it('does nothing where another may yet be sent', async () => {
+  it('A retry on the route first does nothing while another channel is open', async () => {
     const { sallyport } = answering([REJECTED], [BUSY])
     const { dispatchId } = took(await sallyport.dispatch(FIRST))
     await sallyport.worker.runDue()
@@ -78,7 +78,7 @@ describe('retry on the first route', () => {
     })
   })
 
-  it('of one channel leaves the others failed', async () => {
+  it('A retry of one channel on the route first leaves the others failed', async () => {
     const { sallyport } = answering([REJECTED], [REJECTED], [REJECTED])
     const { dispatchId } = took(await sallyport.dispatch(FIRST))
     await sallyport.worker.runDue()

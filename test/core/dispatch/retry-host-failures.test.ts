@@ -25,9 +25,9 @@ const broken = (): string => {
 const text = ({ data }: Reset): string => `Your code is ${data.code}`
 
 const BROKEN = defineEvents({ reset: { channels: { a: { text: broken } } } })
-const MENDED = defineEvents({ reset: { channels: { a: { text } } } })
+const FIXED = defineEvents({ reset: { channels: { a: { text } } } })
 
-/** One host after another on one store: each deploy has a catalogue of its own. */
+/** Hosts on one store; each deploy has its own catalogue. */
 function deploys() {
   const clock = fakeClock()
   const memory = memoryStore({ clock })
@@ -37,23 +37,23 @@ function deploys() {
     clock,
     channels,
     memory,
-    // biome-ignore lint/suspicious/noExplicitAny: catalogues of any events follow one another.
+    // biome-ignore lint/suspicious/noExplicitAny: each catalogue has its own events.
     deploy: (events: EventCatalog<any>, rest: Omit<Partial<SallyportOptions<any>>, 'clock'> = {}) =>
       composed(events, { clock, store: memory, channels, ids, ...rest }),
   }
 }
 
-/** An event that a broken deploy accepted. */
+/** Accepts an event in a broken deploy. */
 async function accepted(own: ReturnType<typeof deploys>, events: EventCatalog = BROKEN, rest: object = {}) {
   const { dispatchId } = took(await own.deploy(events, rest).sallyport.dispatch(EVENT))
   return dispatchId
 }
 
-describe('a retry of what failed in host code', () => {
-  it('renders it with the catalogue of now, and sends it', async () => {
+describe('a retry of a host failure', () => {
+  it('A retry of a host failure renders it with the current catalogue and sends it', async () => {
     const own = deploys()
     const dispatchId = await accepted(own)
-    const { sallyport } = own.deploy(MENDED)
+    const { sallyport } = own.deploy(FIXED)
     expect((await sallyport.dispatches.get(dispatchId))?.deliveries).toMatchObject([
       { status: 'failed', reason: 'template_error' },
     ])
@@ -65,21 +65,21 @@ describe('a retry of what failed in host code', () => {
     expect(await sallyport.dispatches.retry(dispatchId)).toMatchObject({ retried: [], dispatch: { status: 'sent' } })
   })
 
-  it('asks its conditions again: one that is false now skips it, and a hook hears of that', async () => {
+  it('A retry of a host failure evaluates its conditions again and calls onSkipped', async () => {
     const own = deploys()
     const events = defineEvents({ reset: { channels: { a: { when: () => broken() as never } } } })
     const dispatchId = await accepted(own, events)
     const skipped: unknown[] = []
-    const mended = defineEvents({ reset: { channels: { a: { when: () => false } } } })
+    const fixed = defineEvents({ reset: { channels: { a: { when: () => false } } } })
     const hooks = { onSkipped: (event: unknown) => void skipped.push(event) }
-    const { sallyport } = own.deploy(mended, { hooks })
+    const { sallyport } = own.deploy(fixed, { hooks })
     const retried = await sallyport.dispatches.retry(dispatchId)
     expect(retried).toMatchObject({ retried: [], unplanned: [] })
     expect(ends(retried?.dispatch ?? { deliveries: [] })).toEqual(['a: skipped condition_false'])
     expect(skipped).toMatchObject([{ dispatchId, channel: 'a', reason: 'condition_false', eventType: 'reset' }])
   })
 
-  it('says what fails still and why, logs it, and leaves it to a later retry', async () => {
+  it('A retry that fails in host code again reports and logs the fault and can be repeated', async () => {
     const own = deploys()
     const dispatchId = await accepted(own)
     const { sallyport, logger } = own.deploy(BROKEN)
@@ -101,10 +101,10 @@ describe('a retry of what failed in host code', () => {
       { level: 'error', event: 'event.failed', fields: { dispatchId, channel: 'a', message: 'no such helper' } },
       { level: 'warn', event: 'delivery.failed', fields: { dispatchId, channel: 'a', reason: 'template_error' } },
     ])
-    expect((await own.deploy(MENDED).sallyport.dispatches.retry(dispatchId))?.retried).toHaveLength(1)
+    expect((await own.deploy(FIXED).sallyport.dispatches.retry(dispatchId))?.retried).toHaveLength(1)
   })
 
-  it('retries in one call what can be sent as it is, or the channel alone that is named', async () => {
+  it('A retry covers host failures and rejected deliveries, or only the named channel', async () => {
     const events = (a: () => string) => defineEvents({ reset: { channels: { a: { text: a }, b: {}, c: { text: a } } } })
     for (const channel of [undefined, 'a', 'b'] as const) {
       const own = deploys()
@@ -112,14 +112,14 @@ describe('a retry of what failed in host code', () => {
       const { sallyport } = own.deploy(events(broken))
       const { dispatchId } = took(await sallyport.dispatch(EVENT))
       await sallyport.worker.runDue()
-      const mended = own.deploy(events(() => 'hello')).sallyport
+      const fixed = own.deploy(events(() => 'hello')).sallyport
       const options = channel && { channel }
-      const { retried = [] } = (await mended.dispatches.retry(dispatchId, options)) ?? {}
+      const { retried = [] } = (await fixed.dispatches.retry(dispatchId, options)) ?? {}
       expect(retried.map((one) => one.channel)).toEqual(channel ? [channel] : ['a', 'b', 'c'])
     }
   })
 
-  it('counts what is left of a delay, and the policy may put it off', async () => {
+  it('A retry of a host failure keeps the rest of its delay, and the policy may defer it', async () => {
     const own = deploys()
     const late = (a: () => string, delayMs = HOUR) => defineEvents({ reset: { delayMs, channels: { a: { text: a } } } })
     const dispatchId = await accepted(own, late(broken))
@@ -140,13 +140,13 @@ describe('a retry of what failed in host code', () => {
     const asked = took(await sallyport.dispatch(EVENT, { delayMs: HOUR })).dispatchId
     other.clock.advance(2 * HOUR)
     const policy: DeliveryPolicy = { decide: () => ({ verdict: 'defer', until }) }
-    await other.deploy(MENDED, { policy }).sallyport.dispatches.retry(asked)
+    await other.deploy(FIXED, { policy }).sallyport.dispatches.retry(asked)
     expect((await other.memory.findDispatch('default', asked))?.deliveries).toMatchObject([
       { dueAt: until, deferred: true },
     ])
   })
 
-  it('asks the policy as for an event of now, with the session that dispatched it', async () => {
+  it('A retry of a host failure asks the policy with the current time', async () => {
     const own = deploys()
     const dispatchId = await accepted(own)
     const questions: PolicyQuestion[] = []
@@ -157,14 +157,14 @@ describe('a retry of what failed in host code', () => {
       },
     }
     own.clock.advance(HOUR)
-    const { sallyport } = own.deploy(MENDED, { policy })
+    const { sallyport } = own.deploy(FIXED, { policy })
     const retried = await sallyport.dispatches.retry(dispatchId)
     expect(ends(retried?.dispatch ?? { deliveries: [] })).toEqual(['a: skipped opted_out'])
     expect(questions).toMatchObject([{ channel: 'a', eventType: 'reset', at: own.clock.now() }])
     expect(questions[0]).not.toHaveProperty('sessionId')
   })
 
-  it('keeps what a session token dispatched apart from the digests of applications', async () => {
+  it('A retried dispatch of a session token does not join a digest of an application', async () => {
     const events = (a: () => string) => {
       return defineEvents({ reset: { digest: { windowMs: HOUR }, channels: { a: { text: a } } } })
     }
@@ -186,7 +186,7 @@ describe('a retry of what failed in host code', () => {
     ])
   })
 
-  it('keeps the route of its dispatch, in the order of the event', async () => {
+  it('A retry of a host failure keeps the route of its dispatch, in the order of the event', async () => {
     const events = (a: () => string, route: 'first' | 'all') => {
       return defineEvents({ reset: { route, channels: { a: { text: a }, b: {}, c: { text: a } } } })
     }
@@ -194,23 +194,23 @@ describe('a retry of what failed in host code', () => {
     own.channels.b = recordingChannel([REJECTED])
     const { sallyport } = own.deploy(events(broken, 'first'))
     const { dispatchId } = took(await sallyport.dispatch(EVENT))
-    const mended = own.deploy(events(() => 'x', 'all')).sallyport
-    expect(await mended.dispatches.retry(dispatchId)).toMatchObject({ retried: [], dispatch: { status: 'queued' } })
+    const fixed = own.deploy(events(() => 'x', 'all')).sallyport
+    expect(await fixed.dispatches.retry(dispatchId)).toMatchObject({ retried: [], dispatch: { status: 'queued' } })
     await sallyport.worker.runDue()
-    const retried = await mended.dispatches.retry(dispatchId)
+    const retried = await fixed.dispatches.retry(dispatchId)
     expect(ends(retried?.dispatch ?? { deliveries: [] })).toEqual(['a: queued', 'b: held', 'c: held'])
-    await mended.worker.runDue()
-    expect(ends((await mended.dispatches.get(dispatchId)) ?? { deliveries: [] })).toEqual([
+    await fixed.worker.runDue()
+    expect(ends((await fixed.dispatches.get(dispatchId)) ?? { deliveries: [] })).toEqual([
       'a: sent',
       'b: skipped fallback_unneeded',
       'c: skipped fallback_unneeded',
     ])
   })
 
-  it('wakes a worker that is running', async () => {
+  it('A retry of a host failure wakes a running worker', async () => {
     const own = deploys()
     const dispatchId = await accepted(own)
-    const { sallyport } = own.deploy(MENDED)
+    const { sallyport } = own.deploy(FIXED)
     sallyport.worker.start()
     const rounds = async () => {
       for (let round = 0; round < 5; round++) {
@@ -226,7 +226,7 @@ describe('a retry of what failed in host code', () => {
   })
 })
 
-describe('a retry of what cannot be planned', () => {
+describe('a retry that cannot be planned', () => {
   const schema = v.object({ code: v.string(), link: v.string() })
   const stricter = defineEvents({ reset: { data: schema, channels: { a: {} } } })
   const other = defineEvents({ 'reset.password': { channels: { a: {} } } })
@@ -241,10 +241,10 @@ describe('a retry of what cannot be planned', () => {
     ['data that do not fit', stricter, {}, 'validation_failed', '/eventData/link'],
     ['an event that is gone', other, {}, 'event_unknown', '/eventType'],
     ['a channel that is gone', moved, {}, 'channel_not_allowed', undefined],
-    ['a user who is gone', MENDED, directory(() => undefined), 'recipient_unresolvable', '/recipient'],
-    ['a directory that is down', MENDED, directory(failing), 'directory_unavailable', undefined],
-    ['a policy that is down', MENDED, { policy: refusing }, 'policy_unavailable', undefined],
-  ])('names %s, and changes nothing of it', async (_, events, rest, code, pointer) => {
+    ['a recipient that is gone', FIXED, directory(() => undefined), 'recipient_unresolvable', '/recipient'],
+    ['a directory that is down', FIXED, directory(failing), 'directory_unavailable', undefined],
+    ['a policy that is down', FIXED, { policy: refusing }, 'policy_unavailable', undefined],
+  ])('A retry reports %s and changes nothing', async (_, events, rest, code, pointer) => {
     const own = deploys()
     const known = { recipients: { find: async () => ({ id: 'u', email: 'jane@example.com' }) } }
     const first = own.deploy(BROKEN, known).sallyport
@@ -259,10 +259,10 @@ describe('a retry of what cannot be planned', () => {
     const fields = { dispatchId, channel: 'a', code, ...(isDown && { cause: 'Error', causeCode: 'ECONNREFUSED' }) }
     expect(logger.lines).toMatchObject([{ level: 'warn', event: 'delivery.replan_refused', fields }])
     expect(JSON.stringify([retried, logger.lines])).not.toContain('canary')
-    expect((await own.deploy(MENDED, known).sallyport.dispatches.retry(dispatchId))?.retried).toHaveLength(1)
+    expect((await own.deploy(FIXED, known).sallyport.dispatches.retry(dispatchId))?.retried).toHaveLength(1)
   })
 
-  it('plans the channels that are left, and retries what can be sent', async () => {
+  it('A retry replans the remaining channels and requeues rejected deliveries', async () => {
     const own = deploys()
     own.channels.c = recordingChannel([REJECTED])
     const events = defineEvents({ reset: { channels: { a: { text: broken }, b: { text: broken }, c: {} } } })
@@ -275,11 +275,11 @@ describe('a retry of what cannot be planned', () => {
     expect(retried?.retried.map(({ channel }) => channel)).toEqual(['b', 'c'])
   })
 
-  it('leaves what failed in the code of a channel before there was anything to send', async () => {
+  it('A retry leaves a delivery that failed in its channel before it had content', async () => {
     const own = deploys()
-    const { sallyport } = own.deploy(MENDED, { channels: { a: { ...recordingChannel(), address: broken } } })
+    const { sallyport } = own.deploy(FIXED, { channels: { a: { ...recordingChannel(), address: broken } } })
     const { dispatchId } = took(await sallyport.dispatch(EVENT))
-    expect(await own.deploy(MENDED).sallyport.dispatches.retry(dispatchId)).toMatchObject({
+    expect(await own.deploy(FIXED).sallyport.dispatches.retry(dispatchId)).toMatchObject({
       retried: [],
       unplanned: [],
       dispatch: { deliveries: [{ reason: 'channel_error' }] },
@@ -288,18 +288,18 @@ describe('a retry of what cannot be planned', () => {
 })
 
 describe('sandbox mode', () => {
-  it('plans nothing again while it is on', async () => {
+  it('A retry in sandbox mode replans nothing', async () => {
     const own = deploys()
     const dispatchId = await accepted(own)
-    const { sallyport } = own.deploy(MENDED, { sandbox: true })
+    const { sallyport } = own.deploy(FIXED, { sandbox: true })
     const before = await sallyport.dispatches.get(dispatchId)
     expect(await sallyport.dispatches.retry(dispatchId)).toEqual({ retried: [], unplanned: [], dispatch: before })
   })
 
-  it('is kept by what was accepted in it: nothing of that is ever sent', async () => {
+  it('A dispatch accepted in sandbox mode is not sent after a retry by a live host', async () => {
     const own = deploys()
     const dispatchId = await accepted(own, BROKEN, { sandbox: true })
-    const { sallyport } = own.deploy(MENDED)
+    const { sallyport } = own.deploy(FIXED)
     const retried = await sallyport.dispatches.retry(dispatchId)
     expect(ends(retried?.dispatch ?? { deliveries: [] })).toEqual(['a: skipped sandboxed'])
     await sallyport.worker.runDue()
@@ -307,11 +307,11 @@ describe('sandbox mode', () => {
   })
 })
 
-describe('what an event brought', () => {
-  it('is kept where something failed in host code, until that is mended, and nowhere else', async () => {
+describe('the source of an event', () => {
+  it('The source of an event is stored only while a host failure is left', async () => {
     const own = deploys()
     const failed = await accepted(own)
-    const { sallyport } = own.deploy(MENDED)
+    const { sallyport } = own.deploy(FIXED)
     const { dispatchId } = took(await sallyport.dispatch(EVENT))
     expect(await own.memory.findReplannable('default', dispatchId)).toBeUndefined()
     expect(await own.memory.findReplannable('default', failed)).toMatchObject({
@@ -321,7 +321,7 @@ describe('what an event brought', () => {
     expect(await own.memory.findReplannable('default', failed)).toBeUndefined()
   })
 
-  it('is in no answer, no read, no hook and no log line', async () => {
+  it('The source of an event is in no answer, hook or log line', async () => {
     const own = deploys()
     const seen: unknown[] = []
     const see = (event: unknown): void => void seen.push(event)
@@ -332,7 +332,7 @@ describe('what an event brought', () => {
     const { dispatchId } = answer
     const { dispatches } = sallyport
     seen.push(answer, await dispatches.get(dispatchId), await dispatches.list(), await dispatches.retry(dispatchId))
-    await own.deploy(MENDED, { hooks }).sallyport.dispatches.retry(dispatchId)
+    await own.deploy(FIXED, { hooks }).sallyport.dispatches.retry(dispatchId)
     const replayed = took(await sallyport.dispatch(EVENT, options))
     expect(replayed).toEqual({ ...answer, duplicate: true })
     seen.push(await dispatches.cancel(dispatchId), logger.lines)
@@ -340,8 +340,8 @@ describe('what an event brought', () => {
   })
 })
 
-describe('retries that are cut short or come together', () => {
-  /** A store whose first replan throws, done or not. */
+describe('interrupted and concurrent retries', () => {
+  /** A store whose first replan throws, before or after it is done. */
   const failingOnce = (store: DispatchStore, isDone: boolean): DispatchStore => {
     let isArmed = true
     return {
@@ -355,29 +355,32 @@ describe('retries that are cut short or come together', () => {
     }
   }
 
-  it.each([false, true])('lose nothing and send nothing twice where the store throws; done: %s', async (isDone) => {
-    const own = deploys()
-    const dispatchId = await accepted(own)
-    const store = { ...own.memory, ...failingOnce(own.memory, isDone) }
-    const { sallyport } = own.deploy(MENDED, { store })
-    await expect(sallyport.dispatches.retry(dispatchId)).rejects.toThrow('gone')
-    await sallyport.dispatches.retry(dispatchId)
-    await sallyport.worker.runDue()
-    expect(own.channels.a.sent).toHaveLength(1)
-    expect((await sallyport.dispatches.get(dispatchId))?.status).toBe('sent')
-  })
+  it.each([false, true])(
+    'A retry whose replan throws can be repeated and sends once, with the replan done: %s',
+    async (isDone) => {
+      const own = deploys()
+      const dispatchId = await accepted(own)
+      const store = { ...own.memory, ...failingOnce(own.memory, isDone) }
+      const { sallyport } = own.deploy(FIXED, { store })
+      await expect(sallyport.dispatches.retry(dispatchId)).rejects.toThrow('gone')
+      await sallyport.dispatches.retry(dispatchId)
+      await sallyport.worker.runDue()
+      expect(own.channels.a.sent).toHaveLength(1)
+      expect((await sallyport.dispatches.get(dispatchId))?.status).toBe('sent')
+    },
+  )
 
-  it('of many at once one plans a delivery again, and it is sent once', async () => {
+  it('Concurrent retries replan a delivery once, and it is sent once', async () => {
     const own = deploys()
     const dispatchId = await accepted(own)
-    const hosts = [1, 2, 3].map(() => own.deploy(MENDED).sallyport)
+    const hosts = [1, 2, 3].map(() => own.deploy(FIXED).sallyport)
     const done = await Promise.all([...hosts, ...hosts].map((host) => host.dispatches.retry(dispatchId)))
     expect(done.flatMap((one) => one?.retried ?? [])).toHaveLength(1)
     await hosts[0]?.worker.runDue()
     expect(own.channels.a.sent).toHaveLength(1)
   })
 
-  it('go on with what is left when a deploy that is still broken in part comes first', async () => {
+  it('A retry replans the rest after a concurrent retry by a partly broken deploy', async () => {
     const events = (a: () => string, b: () => string) => {
       return defineEvents({ reset: { channels: { a: { text: a }, b: { text: b } } } })
     }
@@ -394,10 +397,10 @@ describe('retries that are cut short or come together', () => {
     expect(ends((await whole.dispatches.get(dispatchId)) ?? { deliveries: [] })).toEqual(['a: queued', 'b: queued'])
   })
 
-  it('throw where the store calls every replan a conflict, rather than go on for ever', async () => {
+  it('A retry throws when the store answers every replan with a conflict', async () => {
     const own = deploys()
     const dispatchId = await accepted(own)
     const store = { ...own.memory, replan: async () => ({ outcome: 'conflict' }) as const }
-    await expect(own.deploy(MENDED, { store }).sallyport.dispatches.retry(dispatchId)).rejects.toThrow('10 times')
+    await expect(own.deploy(FIXED, { store }).sallyport.dispatches.retry(dispatchId)).rejects.toThrow('10 times')
   })
 })

@@ -20,7 +20,7 @@ const events = defineEvents({
   broken: { channels: { a: { text: () => fail() }, b: {} } },
 })
 
-/** Two hosts on one store: one in sandbox mode, and one that is not. */
+/** Two hosts on one store: one in sandbox mode and one live. */
 function hosts(rest: { readonly policy?: DeliveryPolicy } = {}) {
   const clock = fakeClock()
   const store = memoryStore({ clock })
@@ -31,8 +31,8 @@ function hosts(rest: { readonly policy?: DeliveryPolicy } = {}) {
   return { sandbox: sandbox.sallyport, live: live.sallyport, store, clock, channels }
 }
 
-describe('in sandbox mode', () => {
-  it('the host is told as it starts, and only then', () => {
+describe('sandbox mode', () => {
+  it('A host logs sandbox.on at its start if and only if it is in sandbox mode', () => {
     expect(composed(events, { sandbox: true }).logger.lines).toEqual([
       { level: 'warn', event: 'sandbox.on', fields: { detail: 'everything is recorded, nothing is sent' } },
     ])
@@ -40,7 +40,7 @@ describe('in sandbox mode', () => {
     expect(composed(events).logger.lines).toEqual([])
   })
 
-  it('every answer about a dispatch says so', async () => {
+  it('Every answer about a dispatch in sandbox mode is marked as sandboxed', async () => {
     const { sallyport } = composed(events, { sandbox: true })
     const first = took(await sallyport.dispatch(EVENT, { idempotencyKey: 'k' }))
     const { dispatchId } = first
@@ -65,7 +65,7 @@ describe('in sandbox mode', () => {
     expect(await sallyport.dispatches.retry(dispatchId)).toMatchObject({ retried: [], dispatch: SANDBOXED })
   })
 
-  it('and of no other mode does any', async () => {
+  it('No answer outside sandbox mode is marked as sandboxed', async () => {
     const { sallyport } = composed(events)
     const first = took(await sallyport.dispatch(EVENT))
     const request = { headers: {}, body: EVENT, query: { dryRun: 'true' } }
@@ -77,7 +77,7 @@ describe('in sandbox mode', () => {
     for (const answer of answers) expect(answer).not.toHaveProperty('sandboxed')
   })
 
-  it('what would be sent is skipped as sandboxed, and what would not keeps its own reason', async () => {
+  it('Sandbox mode skips sendable deliveries as sandboxed, and others keep their reason', async () => {
     const policy: DeliveryPolicy = {
       decide: ({ channel, eventType }) =>
         channel === 'b' && eventType === 'first' ? { verdict: 'skip', reason: 'opted_out' } : { verdict: 'send' },
@@ -98,7 +98,7 @@ describe('in sandbox mode', () => {
     expect(ends(nobody)).toEqual(['a: skipped no_address', 'b: skipped condition_false'])
   })
 
-  it('address and content are kept, as they would have gone out', async () => {
+  it('A sandboxed delivery stores its address and content', async () => {
     const { sandbox, store } = hosts()
     const { dispatchId } = took(await sandbox.dispatch(EVENT))
     expect(await store.findDispatch('default', dispatchId)).toMatchObject({
@@ -108,7 +108,7 @@ describe('in sandbox mode', () => {
     expect(JSON.stringify(await sandbox.dispatches.get(dispatchId))).not.toContain('hello')
   })
 
-  it('a dry run shows address and content too', async () => {
+  it('A dry run in sandbox mode shows address and content', async () => {
     const { sandbox } = hosts()
     const request = { headers: {}, body: EVENT, query: { dryRun: 'true' } }
     expect(await sandbox.endpoints.handle('dispatch', APP, request)).toMatchObject({
@@ -127,7 +127,7 @@ describe('in sandbox mode', () => {
     })
   })
 
-  it('nothing is ever sent, whoever runs, and whenever', async () => {
+  it('A dispatch accepted in sandbox mode is never sent by any worker', async () => {
     const { sandbox, live, clock, channels } = hosts()
     for (const eventType of events.eventTypes) await sandbox.dispatch({ ...EVENT, eventType } as typeof EVENT)
     for (let round = 0; round < 3; round++) {
@@ -138,7 +138,7 @@ describe('in sandbox mode', () => {
     expect([channels.a.sent, channels.b.sent, channels.c.sent]).toEqual([[], [], []])
   })
 
-  it('nothing is queued again by hand', async () => {
+  it('A retry in sandbox mode queues nothing', async () => {
     const { sandbox, live, clock } = hosts()
     const { dispatchId } = took(await live.dispatch(EVENT))
     clock.advance(73 * HOUR)
@@ -148,7 +148,7 @@ describe('in sandbox mode', () => {
     expect((await live.dispatches.retry(dispatchId))?.retried).not.toEqual([])
   })
 
-  it('what was queued before stays where it is', async () => {
+  it('A worker in sandbox mode leaves earlier deliveries queued', async () => {
     const { sandbox, live, channels } = hosts()
     const { dispatchId } = took(await live.dispatch(EVENT))
     await sandbox.worker.runDue()
@@ -160,7 +160,7 @@ describe('in sandbox mode', () => {
     expect(channels.a.sent).toHaveLength(1)
   })
 
-  it('nothing counts against a limit', async () => {
+  it('A sandboxed delivery spends no limit', async () => {
     const limits = [{ key: 'k', max: 1, windowMs: HOUR }]
     const { sandbox, live } = hosts({ policy: { decide: () => ({ verdict: 'send', limits }) } })
     for (let round = 0; round < 3; round++) {
@@ -170,7 +170,7 @@ describe('in sandbox mode', () => {
     expect(took(await live.dispatch(EVENT))).toMatchObject({ deliveries: [{ reason: 'throttled' }, {}] })
   })
 
-  it('no digest is opened, nor joined', async () => {
+  it('A sandboxed event neither opens nor joins a digest', async () => {
     const { sandbox, live, store } = hosts()
     const event = { ...EVENT, eventType: 'gathered' } as const
     const { deliveries, dispatchId } = took(await sandbox.dispatch(event))
@@ -181,7 +181,7 @@ describe('in sandbox mode', () => {
     expect(took(await live.dispatch(event)).deliveries).toMatchObject([{ eventCount: 2 }])
   })
 
-  it('what a policy cannot tell is refused all the same', async () => {
+  it('A failing policy in sandbox mode is answered 503', async () => {
     const { sandbox } = hosts({ policy: { decide: () => fail() } })
     expect(await sandbox.dispatch(EVENT)).toMatchObject({ status: 503, body: { code: 'policy_unavailable' } })
     expect((await sandbox.dispatches.list()).items).toEqual([])

@@ -11,8 +11,8 @@ import { settled } from '../delivery/attempting.ts'
 const events = defineEvents({ one: { channels: { a: {} } }, late: { delayMs: 60_000, channels: { a: {} } } })
 const ONE = { recipient: 'jane@example.com', eventType: 'one' } as const
 
-describe('a store that has to be made ready', () => {
-  it('says so, and what is to be done', async () => {
+describe('ready', () => {
+  it('`ready` rejects with the error of a store that is not ready', async () => {
     const refused = new SallyportError('config_invalid', 'not migrated', [{ field: 'store', detail: 'run migrate()' }])
     const clock = fakeClock()
     const { sallyport } = composed(events, {
@@ -22,13 +22,13 @@ describe('a store that has to be made ready', () => {
     await expect(sallyport.ready()).rejects.toBe(refused)
   })
 
-  it('is one that has nothing to say', async () => {
+  it('`ready` resolves for a store without an own check', async () => {
     await expect(composed(events).sallyport.ready()).resolves.toBeUndefined()
   })
 })
 
-describe('a call that names a store', () => {
-  it('accepts through that one, and the key is looked for there', async () => {
+describe('a call with its own store', () => {
+  it('A dispatch with the option store uses that store and its idempotency keys', async () => {
     const clock = fakeClock()
     const other = memoryStore({ clock })
     const { sallyport } = composed(events, { clock })
@@ -40,16 +40,16 @@ describe('a call that names a store', () => {
   })
 })
 
-/** A queue that rings nobody, and keeps what it was asked for. */
-function silentQueue(): DeliveryQueue & { readonly asked: number[]; readonly listeners: number } {
-  const asked: number[] = []
+/** A queue that wakes no listener and records the delays. */
+function silentQueue(): DeliveryQueue & { readonly wakes: number[]; readonly listeners: number } {
+  const wakes: number[] = []
   let listeners = 0
   return {
-    asked,
+    wakes,
     get listeners() {
       return listeners
     },
-    wake: (delayMs) => void asked.push(delayMs),
+    wake: (delayMs) => void wakes.push(delayMs),
     listen() {
       listeners++
       return () => void listeners--
@@ -57,8 +57,8 @@ function silentQueue(): DeliveryQueue & { readonly asked: number[]; readonly lis
   }
 }
 
-describe('a worker of which the queue cannot be listened to', () => {
-  it('is not started, says why, and can be started later', async () => {
+describe('a worker whose queue fails', () => {
+  it('A worker whose queue cannot be listened to throws at start and can be started later', async () => {
     let isDown = true
     const thrown = new TypeError('no connection')
     const queue = silentQueue()
@@ -84,8 +84,8 @@ describe('a worker of which the queue cannot be listened to', () => {
   })
 })
 
-describe('a worker of which the store is down', () => {
-  it('is started, reports each look that failed, and looks again after its poll', async () => {
+describe('a worker whose store is down', () => {
+  it('A worker whose store is down reports each failed claim and claims again after pollMs', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     const thrown = new TypeError('down')
@@ -113,27 +113,27 @@ describe('a worker of which the store is down', () => {
 })
 
 describe('a queue of the host', () => {
-  it('is asked at once, and for when what is delayed is due', async () => {
+  it('A queue of the host is woken at once, or with the delay of a delayed delivery', async () => {
     const queue = silentQueue()
     const { sallyport } = composed(events, { queue })
     await sallyport.dispatch(ONE)
-    expect(queue.asked).toEqual([0])
+    expect(queue.wakes).toEqual([0])
     await sallyport.dispatch({ ...ONE, eventType: 'late' })
-    expect(queue.asked).toEqual([0, 0, 60_000])
+    expect(queue.wakes).toEqual([0, 0, 60_000])
   })
 
-  it('is asked for when what was put back is due again', async () => {
+  it('A queue of the host is woken with the delay of a retry', async () => {
     const queue = silentQueue()
     const a = recordingChannel([{ outcome: 'retry', code: 'busy' }], { retrySchedule: [5_000] })
     const { sallyport } = composed(events, { queue, channels: { a } })
     await sallyport.dispatch(ONE)
     await sallyport.worker.runDue()
-    expect(queue.asked).toHaveLength(2)
-    expect(queue.asked[1]).toBeGreaterThanOrEqual(4_000)
-    expect(queue.asked[1]).toBeLessThanOrEqual(6_000)
+    expect(queue.wakes).toHaveLength(2)
+    expect(queue.wakes[1]).toBeGreaterThanOrEqual(4_000)
+    expect(queue.wakes[1]).toBeLessThanOrEqual(6_000)
   })
 
-  it('is listened to while the worker runs, and no longer', async () => {
+  it('A queue of the host has a listener only while the worker runs', async () => {
     const queue = silentQueue()
     const { sallyport } = composed(events, { queue })
     sallyport.worker.start()
@@ -142,14 +142,14 @@ describe('a queue of the host', () => {
     expect(queue.listeners).toBe(0)
   })
 
-  it('that throws changes nothing of the answer', async () => {
+  it('A queue that throws in wake does not change the answer', async () => {
     const queue = { ...silentQueue(), wake: () => fail() }
     const { sallyport, logger } = composed(events, { queue })
     expect(took(await sallyport.dispatch(ONE)).status).toBe('queued')
     expect(logger.lines.map(({ event }) => event)).toContain('queue.wake_failed')
   })
 
-  it('is refused where it is none', () => {
+  it('An invalid queue is refused', () => {
     const thrown = (): unknown => composed(events, { queue: { wake() {} } as never })
     expect(thrown).toThrow(/queue/)
   })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { checkJsonSafety } from '../../../src/core/json/safety-check.ts'
 
-/** That many objects in one another, the outermost included. */
+/** `depth` nested objects. */
 function nested(depth: number): unknown {
   let value: unknown = {}
   for (let level = 1; level < depth; level++) value = { in: value }
@@ -12,28 +12,31 @@ function nested(depth: number): unknown {
 const codes = (body: unknown) => checkJsonSafety(body).map(({ pointer, code }) => [pointer, code])
 
 describe('checkJsonSafety', () => {
-  it('accepts 32 levels of objects and refuses 33', () => {
+  it('checkJsonSafety accepts 32 levels of objects and refuses 33', () => {
     expect(checkJsonSafety(nested(32))).toEqual([])
     expect(checkJsonSafety(nested(33))).toEqual([
       { pointer: '/in'.repeat(32), code: 'too_deep', detail: 'nested deeper than 32 levels' },
     ])
   })
 
-  it('counts lists as levels', () => {
+  it('checkJsonSafety counts lists as levels', () => {
     const lists = (depth: number) => JSON.parse('['.repeat(depth) + ']'.repeat(depth))
     expect(checkJsonSafety(lists(32))).toEqual([])
     expect(codes(lists(33))).toEqual([['/0'.repeat(32), 'too_deep']])
   })
 
-  it.each(['{"a":', '['])('reports 200,000 levels of %s as one issue without a stack overflow', (open) => {
-    const close = open === '[' ? ']' : '}'
-    const body: unknown = JSON.parse(`${open.repeat(200_000)}1${close.repeat(200_000)}`)
-    const faults = checkJsonSafety(body)
-    expect(faults).toHaveLength(1)
-    expect(faults[0]?.code).toBe('too_deep')
-  })
+  it.each(['{"a":', '['])(
+    'checkJsonSafety reports 200,000 levels of %s as one issue without a stack overflow',
+    (open) => {
+      const close = open === '[' ? ']' : '}'
+      const body: unknown = JSON.parse(`${open.repeat(200_000)}1${close.repeat(200_000)}`)
+      const faults = checkJsonSafety(body)
+      expect(faults).toHaveLength(1)
+      expect(faults[0]?.code).toBe('too_deep')
+    },
+  )
 
-  it('refuses a NUL in a value, in a list and in a key', () => {
+  it('checkJsonSafety refuses a NUL in a value, in a list and in a key', () => {
     expect(checkJsonSafety({ a: 'x\0y' })).toEqual([
       { pointer: '/a', code: 'nul_character', detail: 'holds a NUL character' },
     ])
@@ -42,7 +45,7 @@ describe('checkJsonSafety', () => {
     expect(codes('\0')).toEqual([['', 'nul_character']])
   })
 
-  it('refuses half of a surrogate pair in a value and in a key, and accepts a whole one', () => {
+  it('checkJsonSafety refuses half of a surrogate pair in a value and in a key, and accepts a whole one', () => {
     expect(checkJsonSafety(JSON.parse('{"a":"\\ud83d"}'))).toEqual([
       { pointer: '/a', code: 'lone_surrogate', detail: 'holds half of a surrogate pair' },
     ])
@@ -51,7 +54,7 @@ describe('checkJsonSafety', () => {
     expect(checkJsonSafety(JSON.parse('{"a":"\\ud83d\\ude00","\\ud83d\\ude00":1}'))).toEqual([])
   })
 
-  it('refuses a __proto__ key as JSON.parse makes it, at any depth', () => {
+  it('checkJsonSafety refuses a __proto__ key as JSON.parse makes it, at any depth', () => {
     expect(checkJsonSafety(JSON.parse('{"__proto__":1}'))).toEqual([
       { pointer: '/__proto__', code: 'forbidden_key', detail: 'a key is not allowed here' },
     ])
@@ -60,11 +63,11 @@ describe('checkJsonSafety', () => {
     ])
   })
 
-  it('accepts the keys constructor, prototype and toString', () => {
+  it('checkJsonSafety accepts the keys constructor, prototype and toString', () => {
     expect(checkJsonSafety(JSON.parse('{"constructor":{"prototype":{"toString":1}}}'))).toEqual([])
   })
 
-  it('accepts integers up to 2^53 - 1 and refuses 2^53', () => {
+  it('checkJsonSafety accepts integers up to 2^53 - 1 and refuses 2^53', () => {
     expect(checkJsonSafety({ a: 2 ** 53 - 1, b: -(2 ** 53 - 1), c: 0.1, d: -0 })).toEqual([])
     expect(checkJsonSafety(JSON.parse('{"a":9007199254740992,"b":-9007199254740993}'))).toEqual([
       { pointer: '/a', code: 'out_of_range', detail: 'expected an integer of at most 2^53 - 1' },
@@ -72,7 +75,7 @@ describe('checkJsonSafety', () => {
     ])
   })
 
-  it('refuses 1e400, which JSON.parse makes infinite, and NaN', () => {
+  it('checkJsonSafety refuses 1e400, which JSON.parse makes infinite, and NaN', () => {
     expect(checkJsonSafety(JSON.parse('{"a":1e400,"b":-1e400}'))).toEqual([
       { pointer: '/a', code: 'out_of_range', detail: 'expected a finite number' },
       { pointer: '/b', code: 'out_of_range', detail: 'expected a finite number' },
@@ -80,7 +83,7 @@ describe('checkJsonSafety', () => {
     expect(codes({ a: Number.NaN })).toEqual([['/a', 'out_of_range']])
   })
 
-  it('escapes ~ and / in pointers', () => {
+  it('checkJsonSafety escapes ~ and / in pointers', () => {
     expect(codes({ 'a/b': { 'c~d': { '~1': '\0' } } })).toEqual([['/a~1b/c~0d/~01', 'nul_character']])
   })
 
@@ -94,24 +97,24 @@ describe('checkJsonSafety', () => {
     ['a function', () => 1],
     ['a bigint', 1n],
     ['a symbol', Symbol('x')],
-  ])('refuses %s, which JSON does not have', (_, value) => {
+  ])('checkJsonSafety refuses %s, which JSON cannot hold', (_, value) => {
     const fault = { code: 'type', detail: 'expected a value that JSON can carry' }
     expect(checkJsonSafety({ a: { b: value } })).toEqual([{ pointer: '/a/b', ...fault }])
     expect(checkJsonSafety(value)).toEqual([{ pointer: '', ...fault }])
   })
 
-  it('accepts undefined members, and objects that have no prototype', () => {
+  it('checkJsonSafety accepts undefined members, and objects that have no prototype', () => {
     expect(checkJsonSafety({ a: undefined, b: Object.assign(Object.create(null), { c: 1 }) })).toEqual([])
   })
 
-  it('terminates for a cyclic object', () => {
+  it('checkJsonSafety terminates for a cyclic object', () => {
     const loop: Record<string, unknown> = {}
     loop.left = loop
     loop.right = loop
     expect(checkJsonSafety(loop).every(({ code }) => code === 'too_deep')).toBe(true)
   })
 
-  it('reports all issues of a body at once', () => {
+  it('checkJsonSafety reports all issues of a body at once', () => {
     const body = JSON.parse('{"a":"\\u0000","b":{"__proto__":2},"c":[1e400],"d":9007199254740992,"e":"\\ud800"}')
     expect(codes(body).sort()).toEqual([
       ['/a', 'nul_character'],
@@ -122,7 +125,7 @@ describe('checkJsonSafety', () => {
     ])
   })
 
-  it('stops after 50 issues', () => {
+  it('checkJsonSafety stops after 50 issues', () => {
     expect(checkJsonSafety({ list: Array.from({ length: 1_000 }, () => '\0') })).toHaveLength(50)
     expect(
       checkJsonSafety(
@@ -132,12 +135,12 @@ describe('checkJsonSafety', () => {
     expect(checkJsonSafety(Array.from({ length: 1_000 }, () => ({ a: '\0' })))).toHaveLength(50)
   })
 
-  it('reports no more text than the body held, however long its keys are', () => {
+  it('checkJsonSafety reports no more text than the body held, however long its keys are', () => {
     const body = { ['k'.repeat(10_000)]: Array.from({ length: 50 }, () => '\0') }
     expect(JSON.stringify(checkJsonSafety(body)).length).toBeLessThan(2 * JSON.stringify(body).length)
   })
 
-  it('never throws and gives well-formed issues for any value', () => {
+  it('checkJsonSafety never throws and gives well-formed issues for any value', () => {
     const places = fc.anything({
       withBigInt: true,
       withDate: true,
@@ -159,7 +162,7 @@ describe('checkJsonSafety', () => {
     )
   })
 
-  it('accepts every safe value that JSON.parse can give', () => {
+  it('checkJsonSafety accepts every safe value that JSON.parse can give', () => {
     const text = fc.string({ unit: 'binary' }).filter((value) => !value.includes('\0'))
     const benign = fc.letrec((tie) => ({
       value: fc.oneof(

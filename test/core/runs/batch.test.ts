@@ -74,8 +74,8 @@ const MIXED: readonly unknown[] = [
   { sessionId: 's1', run: { runId: 'last' }, toString: 1 },
 ]
 
-/** Deps over a store with one run and some faults. */
-async function troubled(): Promise<ReturnType<typeof recorder> & { store: RunStore }> {
+/** Deps over a store with one run, of the caller, and some faults. */
+async function troubled(token = 's1'): Promise<ReturnType<typeof recorder> & { store: RunStore }> {
   const inner = memoryRuns(stillClock())
   const store: RunStore = {
     ...inner,
@@ -86,13 +86,13 @@ async function troubled(): Promise<ReturnType<typeof recorder> & { store: RunSto
     },
   }
   const made = recorder({ store })
-  await made.post({ runId: 'kept', attempt: 1 })
+  await made.post({ runId: 'kept', attempt: 1 }, { token })
   return { ...made, store }
 }
 
 /** The answer to one post alone, in the form of a batch result. */
 async function alone(body: unknown, index: number, token: string, prefer?: string): Promise<unknown> {
-  const { deps } = await troubled()
+  const { deps } = await troubled(token)
   const headers = { authorization: `Bearer ${token}`, ...(prefer !== undefined && { prefer }) }
   const result = await handleSessionRun({ headers, body }, deps)
   const within = ({ pointer, ...reported }: { pointer: string }) => ({
@@ -118,8 +118,8 @@ describe('a batch of posts', () => {
     ['app', undefined],
     ['s1', undefined],
     ['app', 'return=minimal'],
-  ])('every post of a batch is answered as if alone, to %s with Prefer: %s', async (token, prefer) => {
-    const { deps } = await troubled()
+  ])('Every post of a batch is answered as if alone, to %s with Prefer: %s', async (token, prefer) => {
+    const { deps } = await troubled(token)
     const results = await resultsOf(deps, MIXED, prefer === undefined ? { token } : { token, prefer })
     expect(results).toHaveLength(MIXED.length)
     for (const [index, post] of MIXED.entries()) {
@@ -127,7 +127,7 @@ describe('a batch of posts', () => {
     }
   })
 
-  it('pointers in a batch start at the batch', async () => {
+  it('Pointers in a batch start at the batch', async () => {
     const { deps, lines } = await troubled()
     const results = await resultsOf(deps, MIXED, { token: 's1' })
     expect(results.map(({ status }) => status)).toEqual([
@@ -170,7 +170,7 @@ describe('a batch of posts', () => {
     expect(JSON.stringify(results)).not.toContain('10.0.0.1')
   })
 
-  it('a batch records its valid posts only', async () => {
+  it('A batch records its valid posts only', async () => {
     const { deps, store } = await troubled()
     await resultsOf(deps, MIXED, { token: 's1' })
     const { items } = await store.listRuns({ tenant: 'default', limit: 99 })
@@ -180,7 +180,7 @@ describe('a batch of posts', () => {
     expect(await store.findSession('default', 's2')).toBeUndefined()
   })
 
-  it('Prefer: return=minimal leaves the runs out of a batch answer, and the answer says so', async () => {
+  it('Prefer: return=minimal leaves the runs out of a batch answer, with Preference-Applied', async () => {
     const { deps } = recorder()
     const result = await send(deps, { runs: [of({ runId: 'r1' })] }, { prefer: 'return=minimal' })
     expect(result.headers).toEqual({ 'preference-applied': 'return=minimal' })
@@ -191,7 +191,7 @@ describe('a batch of posts', () => {
     expect((await send(deps, { runs: [of({ runId: 'r1' })] })).headers).toEqual({})
   })
 
-  it('a batch takes 100 posts and answers in their order', async () => {
+  it('A batch takes 100 posts and answers in their order', async () => {
     const { deps } = recorder()
     const ids = Array.from({ length: 100 }, (_, at) => `r${at}`)
     const results = await resultsOf(
@@ -202,7 +202,7 @@ describe('a batch of posts', () => {
     expect(results.every(({ status }) => status === 201)).toBe(true)
   })
 
-  it('posts give the same run in any order, in one batch, in several, or alone', async () => {
+  it('Posts give the same run in any order, in one batch, in several, or alone', async () => {
     const posts = [
       { status: 'running', timings: { startedAt: NOW - 500 }, seq: 1, tags: ['a'] },
       { status: 'completed', timings: { endedAt: NOW }, counts: { steps: 3 }, seq: 2 },
@@ -213,7 +213,7 @@ describe('a batch of posts', () => {
     const stateAfter = async (batches: readonly (readonly unknown[])[]) => {
       const { deps } = recorder()
       for (const runs of batches) await resultsOf(deps, runs)
-      return (await deps.store.findRun('default', 'r1'))?.state
+      return (await deps.store.findRun({ tenant: 'default', sessionId: 's1', runId: 'r1' }))?.state
     }
     const state = await stateAfter(posts.map((post) => [post]))
     expect(state && facetsOf(state)).toMatchObject({ status: 'failed', tags: ['a', 'b'] })
@@ -228,7 +228,7 @@ describe('a batch of posts', () => {
     )
   })
 
-  it('several posts of one run in a batch create it once', async () => {
+  it('Several posts of one run in a batch create it once', async () => {
     const results = await resultsOf(
       recorder().deps,
       Array.from({ length: 5 }, () => of({ runId: 'r1' })),
@@ -236,7 +236,7 @@ describe('a batch of posts', () => {
     expect(results.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 201])
   })
 
-  it('all posts of a batch reach the store concurrently', async () => {
+  it('All posts of a batch reach the store concurrently', async () => {
     const inner = memoryRuns(stillClock())
     let arrived = 0
     let open: () => void = () => {}
@@ -288,7 +288,7 @@ describe('invalid batches', () => {
     ['a hostile key beside the runs', JSON.parse('{"__proto__":1,"runs":[{}]}'), ['/__proto__ forbidden_key']],
     ['a NUL beside the runs', { runs: many(1), x: '\0' }, ['/x nul_character']],
     ['depth beside the runs', { runs: many(1), x: deep }, [`/x${'/0'.repeat(31)} too_deep`]],
-  ])('an invalid batch is refused as a whole: %s', async (_, body, faults) => {
+  ])('An invalid batch is refused as a whole: %s', async (_, body, faults) => {
     const { deps } = recorder()
     const result = await send(deps, body)
     expect(result.status).toBe(422)
@@ -297,7 +297,7 @@ describe('invalid batches', () => {
     expect((await deps.store.listRuns({ tenant: 'default', limit: 9 })).items).toEqual([])
   })
 
-  it('the posts of an invalid batch are not read', async () => {
+  it('The posts of an invalid batch are not read', async () => {
     const { deps } = recorder()
     const result = await send(deps, { runs: Array.from({ length: 101 }, () => ({ canary: '\0' })) })
     expect(result.ok ? [] : result.body.errors).toEqual([
@@ -305,7 +305,7 @@ describe('invalid batches', () => {
     ])
   })
 
-  it('unknown members of a batch are dropped with a warning', async () => {
+  it('Unknown members of a batch are dropped with a warning', async () => {
     const { deps } = recorder()
     const result = await send(deps, { runs: many(1), sessionId: 's1', 'a/b': {} })
     expect(result.ok && result.body).toMatchObject({
@@ -317,7 +317,7 @@ describe('invalid batches', () => {
     })
   })
 
-  it('a batch of an unauthenticated caller is refused without details, with the same scope as a post', async () => {
+  it('A batch of an unauthenticated caller is refused without details, with the same scope as a post', async () => {
     const operations: string[] = []
     const { deps } = recorder()
     const auth: SessionRunDeps['auth'] = {
@@ -342,7 +342,7 @@ describe('invalid batches', () => {
   })
 })
 
-it('a long batch yields to the event loop, and a short one does not', async () => {
+it('A long batch yields to the event loop, and a short one does not', async () => {
   const posts = Array.from({ length: 20 }, (_, at) => of({ runId: `r${at}` }))
   const turnsOf = async (msEachLook: number): Promise<number> => {
     const still = stillClock()

@@ -37,18 +37,18 @@ const idsOf = (runs: readonly Run[]): string[] => runs.map(({ runId }) => runId)
 const named = (count: number): string[] => Array.from({ length: count }, (_, n) => `r${n}`)
 
 describe('exportRuns', () => {
-  it('an export has a line of JSON for each run of all pages', async () => {
+  it('An export has a line of JSON for each run of all pages', async () => {
     const { runs, queries } = await filled(250)
     const lines: string[] = []
     for await (const line of runs.export()) lines.push(line)
     expect(lines).toHaveLength(250)
     expect(lines.every((line) => line.indexOf('\n') === line.length - 1)).toBe(true)
     expect(idsOf(parsed(lines.join('')))).toEqual(named(250))
-    expect(parsed(lines[7] ?? '')).toEqual([await runs.get('r7')])
+    expect(parsed(lines[7] ?? '')).toEqual([await runs.get({ sessionId: 's1', runId: 'r7' })])
     expect(queries.map(({ limit }) => limit)).toEqual([100, 100, 100])
   })
 
-  it('an export without runs is empty', async () => {
+  it('An export without runs is empty', async () => {
     const lines: string[] = []
     for await (const line of app().runs.export()) lines.push(line)
     expect(lines).toEqual([])
@@ -59,28 +59,28 @@ describe('exportRuns', () => {
     [{ first: 'newest' }, ['r4', 'r3', 'r2', 'r1', 'r0']],
     [{ tenant: 'other' }, ['theirs']],
     [{ sessionId: 's2' }, []],
-  ])('an export can be filtered by %j', async (options, expected) => {
+  ])('An export can be filtered by %j', async (options, expected) => {
     const { runs } = await filled(5)
     const ids: string[] = []
     for await (const line of runs.export(options)) ids.push(...idsOf(parsed(line)))
     expect(ids).toEqual(expected)
   })
 
-  it('an export can be read as a Node stream', async () => {
+  it('An export can be read as a Node stream', async () => {
     const { runs } = await filled(250)
     const chunks: string[] = []
     for await (const chunk of Readable.from(runs.export())) chunks.push(chunk)
     expect(idsOf(parsed(chunks.join('')))).toEqual(named(250))
   })
 
-  it('an export can be the body of a Response', async () => {
+  it('An export can be the body of a Response', async () => {
     const { runs } = await filled(250)
     const body = ReadableStream.from(runs.export()).pipeThrough(new TextEncoderStream())
     const answer = new Response(body, { headers: { 'content-type': 'application/x-ndjson' } })
     expect(idsOf(parsed(await answer.text()))).toEqual(named(250))
   })
 
-  it('an export reads pages only on demand', async () => {
+  it('An export reads pages only on demand', async () => {
     const { runs, queries } = await filled(350)
     const untouched = runs.export()
     expect(queries).toEqual([])
@@ -89,7 +89,7 @@ describe('exportRuns', () => {
     expect(queries).toHaveLength(2)
   })
 
-  it('an export stops when its stream is destroyed or its body cancelled', async () => {
+  it('An export stops when its stream is destroyed or its body cancelled', async () => {
     const { runs, queries } = await filled(450)
     const stream = Readable.from(runs.export(), { highWaterMark: 1 })
     for await (const _ of stream) break
@@ -101,7 +101,7 @@ describe('exportRuns', () => {
     expect(queries.length).toBeLessThanOrEqual(3)
   })
 
-  it('an export yields to the event loop between pages', async () => {
+  it('An export yields to the event loop between pages', async () => {
     const { runs } = await filled(250)
     let turns = 0
     const count = (): void => {
@@ -114,7 +114,7 @@ describe('exportRuns', () => {
     expect(turns).toBeGreaterThanOrEqual(2)
   })
 
-  it('an export uses the options as they were at the call', async () => {
+  it('An export uses the options as they were at the call', async () => {
     const { runs } = await filled(4)
     const options: { status?: 'failed' } = { status: 'failed' }
     const lines = runs.export(options)
@@ -124,7 +124,7 @@ describe('exportRuns', () => {
     expect(ids).toEqual(['r0', 'r3'])
   })
 
-  it('an export refuses invalid options before it reads anything', async () => {
+  it('An export refuses invalid options before it reads anything', async () => {
     const { runs } = app()
     const wrong = { status: 'done', limit: 5, cursor: 'x', colour: 'red' } as never
     expect(() => runs.export(wrong)).toThrow('runs.export:')
@@ -132,7 +132,7 @@ describe('exportRuns', () => {
     expect(problems).toMatchObject([{ field: 'limit' }, { field: 'cursor' }, { field: 'colour' }, { field: 'status' }])
   })
 
-  it('an export throws what the store throws', async () => {
+  it('An export throws what the store throws', async () => {
     const lost = new TypeError('connection lost')
     let pages = 0
     const { runs, post } = app((store) => ({

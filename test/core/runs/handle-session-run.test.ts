@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { handleSessionRun } from '../../../src/core/runs/handle-session-run.ts'
+import { handleSessionRunBatch } from '../../../src/core/runs/handle-session-run-batch.ts'
 import { answerOf, NOW, recorder, runOf } from './recorder.ts'
 
 const POST = {
@@ -11,7 +13,27 @@ const POST = {
 }
 
 describe('handleSessionRun', () => {
-  it('the first post of a run is 201 with the run', async () => {
+  it('handleSessionRun and handleSessionRunBatch ask the verifier whether the token may record runs', async () => {
+    const asked: unknown[] = []
+    const { deps } = recorder({
+      auth: {
+        async verify(token, operation) {
+          asked.push([token, operation])
+          return { id: token, tenant: 'default' }
+        },
+      },
+    })
+    const headers = { authorization: 'Bearer app' }
+    const post = { sessionId: 's1', run: { runId: 'r1' } }
+    await handleSessionRun({ headers, body: post }, deps)
+    await handleSessionRunBatch({ headers, body: { runs: [post] } }, deps)
+    expect(asked).toEqual([
+      ['app', 'session_run'],
+      ['app', 'session_run'],
+    ])
+  })
+
+  it('The first post of a run is 201 with the run', async () => {
     const result = await recorder().post(POST)
     expect(result).toMatchObject({ ok: true, status: 201, headers: {} })
     expect(answerOf(result)).toEqual({
@@ -31,11 +53,12 @@ describe('handleSessionRun', () => {
         updatedAt: '2026-11-21T08:00:00.000Z',
         lastSeenAt: '2026-11-21T08:00:00.000Z',
         revision: 1,
+        by: ['app'],
       },
     })
   })
 
-  it('a post needs only a run id, and the run is running', async () => {
+  it('A post needs only a run id, and the run is running', async () => {
     expect(runOf(await recorder().post({ runId: 'r1' }))).toEqual({
       runId: 'r1',
       sessionId: 's1',
@@ -44,10 +67,11 @@ describe('handleSessionRun', () => {
       updatedAt: '2026-11-21T08:00:00.000Z',
       lastSeenAt: '2026-11-21T08:00:00.000Z',
       revision: 1,
+      by: ['app'],
     })
   })
 
-  it('a later post of a run is 200', async () => {
+  it('A later post of a run is 200', async () => {
     const { post, clock } = recorder()
     await post({ runId: 'r1', status: 'running', timings: { startedAt: NOW - 1000 } })
     clock.advance(5000)
@@ -58,7 +82,7 @@ describe('handleSessionRun', () => {
     expect(runOf(result).timings?.durationMs).toBe(1000)
   })
 
-  it('a repeated post updates lastSeenAt and changes nothing else', async () => {
+  it('A repeated post updates lastSeenAt and changes nothing else', async () => {
     const { post, clock } = recorder()
     const first = await post({ ...POST, tags: ['b', 'a'], metadata: { k: 1 }, seq: 3 })
     clock.advance(5000)
@@ -68,7 +92,7 @@ describe('handleSessionRun', () => {
     expect(answerOf(second)).toEqual({ ...answerOf(first), created: false, changed: false, run })
   })
 
-  it('the answer lists ignored fields with the kept values', async () => {
+  it('The answer lists ignored fields with the kept values', async () => {
     const { post } = recorder()
     await post({ runId: 'r1', status: 'completed', seq: 5, model: 'new', counts: { steps: 9 }, metadata: { k: 'new' } })
     const late = await post({
@@ -93,7 +117,7 @@ describe('handleSessionRun', () => {
     ])
   })
 
-  it('an ignored final status is listed with the one that won', async () => {
+  it('An ignored final status is listed with the one that won', async () => {
     const { post } = recorder()
     await post({ runId: 'r1', status: 'cancelled', finishReason: 'stop' })
     const answer = answerOf(
@@ -107,7 +131,7 @@ describe('handleSessionRun', () => {
     expect(answer.run).not.toHaveProperty('error')
   })
 
-  it('Prefer: return=minimal leaves the run out, and the answer says so', async () => {
+  it('Prefer: return=minimal leaves the run out, with Preference-Applied', async () => {
     const { post } = recorder()
     for (const prefer of ['return=minimal', 'respond-async, Return = "minimal"; x=1']) {
       const result = await post(POST, { prefer })
@@ -121,7 +145,7 @@ describe('handleSessionRun', () => {
     }
   })
 
-  it('null counts as absent in optional fields, and deletes a metadata key', async () => {
+  it('Null counts as absent in optional fields, and deletes a metadata key', async () => {
     const { post } = recorder()
     const reported = { ...POST, agent: { name: 'a' }, tags: ['t'], metadata: { k: 1, l: 2 } }
     await post(reported)
@@ -147,7 +171,7 @@ describe('handleSessionRun', () => {
     expect(runOf(result).metadata).toEqual({ l: 2 })
   })
 
-  it('null deletes a metadata key of any value, with or without seq', async () => {
+  it('Null deletes a metadata key of any value, with or without seq', async () => {
     const { post } = recorder()
     const metadata = { text: 'z', number: 9, yes: true, no: false }
     const gone = { text: null, number: null, yes: null, no: null }
@@ -157,14 +181,14 @@ describe('handleSessionRun', () => {
     expect(runOf(await post({ runId: 'r1', metadata, seq: 1 })).metadata).toEqual(metadata)
   })
 
-  it('an older post does not restore a deleted metadata key', async () => {
+  it('An older post does not restore a deleted metadata key', async () => {
     const { post } = recorder()
     await post({ runId: 'r1', seq: 1, metadata: { k: 'x' } })
     await post({ runId: 'r1', seq: 2, metadata: { k: null } })
     expect(runOf(await post({ runId: 'r1', seq: 1, metadata: { k: 'x' } }))).not.toHaveProperty('metadata')
   })
 
-  it('names that every object inherits are plain keys', async () => {
+  it('Names that every object inherits are plain keys', async () => {
     const { post } = recorder()
     const names = { toString: 1, hasOwnProperty: 2, constructor: 3, valueOf: 4 }
     await post({ runId: 'r1', seq: 1, counts: { steps: 1 }, metadata: { k: 1 } })
@@ -173,7 +197,7 @@ describe('handleSessionRun', () => {
     expect(run.metadata).toEqual({ k: 1, ...names })
   })
 
-  it('unknown fields are dropped with a warning', async () => {
+  it('Unknown fields are dropped with a warning', async () => {
     const answer = answerOf(await recorder().post({ runId: 'r1', prompt: 'secret', agent: { role: 'x' } }))
     expect(answer.warnings).toEqual([
       { code: 'unknown_field', pointer: '/run/prompt', detail: expect.any(String) },
@@ -182,15 +206,15 @@ describe('handleSessionRun', () => {
     expect(JSON.stringify(answer)).not.toContain('secret')
   })
 
-  it('usage of no known shape is dropped with a warning', async () => {
+  it('Usage of no known shape is dropped with a warning', async () => {
     const usage = { tokens: 5, prompt: 'secret' }
     const answer = answerOf(await recorder().post({ runId: 'r1', usage, counts: { steps: 1 } }))
-    expect(answer.warnings).toEqual([{ code: 'unknown_field', pointer: '/run/usage', detail: expect.any(String) }])
+    expect(answer.warnings).toEqual([{ code: 'usage_unknown', pointer: '/run/usage', detail: expect.any(String) }])
     expect(answer.run?.counts).toEqual({ steps: 1 })
     expect(JSON.stringify(answer)).not.toContain('secret')
   })
 
-  it('an end before the start is shown as the start, with a warning', async () => {
+  it('An end before the start is shown as the start, with a warning', async () => {
     const { post } = recorder()
     const timings = { startedAt: NOW, endedAt: NOW - 2000 }
     const at = { code: 'clamped', pointer: '/run/timings/endedAt', detail: expect.any(String) }
@@ -213,7 +237,7 @@ describe('handleSessionRun', () => {
     expect(answerOf(await post({ runId: 'r3', seq: 1 })).warnings).toEqual([])
   })
 
-  it('final fields of a post without a final status are dropped with warnings', async () => {
+  it('Final fields of a post without a final status are dropped with warnings', async () => {
     const { post } = recorder()
     const ends = {
       timings: { startedAt: NOW, endedAt: NOW, durationMs: 5 },
@@ -233,7 +257,7 @@ describe('handleSessionRun', () => {
     }
   })
 
-  it('costs are exact decimals, currencies upper case and trace ids lower case', async () => {
+  it('Costs are exact decimals, currencies upper case and trace ids lower case', async () => {
     const run = runOf(
       await recorder().post({
         runId: 'r1',
@@ -265,7 +289,7 @@ describe('handleSessionRun', () => {
     expect(runOf(await post({ runId: 'r1', status: 'running', seq: 2 }))).not.toHaveProperty('waitingFor')
   })
 
-  it('a later post of the same status without an error keeps the error', async () => {
+  it('A later post of the same status without an error keeps the error', async () => {
     const { post } = recorder()
     await post({ runId: 'r1', status: 'failed', seq: 1, error: { type: 'rate_limit' } })
     expect(runOf(await post({ runId: 'r1', status: 'failed', seq: 2 })).error).toEqual({ type: 'rate_limit' })

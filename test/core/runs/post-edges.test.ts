@@ -3,7 +3,7 @@ import { handleSessionRun } from '../../../src/core/runs/handle-session-run.ts'
 import { answerOf, faultsOf, problemOf, recorder, runOf } from './recorder.ts'
 
 describe('edges of a post', () => {
-  it('a post may state each part of the agent alone', async () => {
+  it('A post may state each part of the agent alone', async () => {
     const { post } = recorder()
     await post({ runId: 'r1', agent: { id: 'a1' } })
     await post({ runId: 'r1', agent: { version: '2' } })
@@ -14,7 +14,7 @@ describe('edges of a post', () => {
     })
   })
 
-  it('one of several Prefer headers with return=minimal leaves out the run', async () => {
+  it('One of several Prefer headers with return=minimal leaves out the run', async () => {
     const { deps } = recorder()
     const ask = async (prefer: readonly string[]): Promise<boolean> => {
       const headers = { authorization: 'Bearer app', prefer }
@@ -39,7 +39,7 @@ describe('edges of a post', () => {
       { cost: { amount: '1'.repeat(41), currency: 'USD', source: 'client' } },
       '/run/cost/amount format',
     ],
-  ])('a post with %s is refused with that fault only', async (_, run, fault) => {
+  ])('A post with %s is refused with that fault only', async (_, run, fault) => {
     expect(faultsOf(await recorder().post({ runId: 'r1', ...run }))).toEqual([fault])
   })
 
@@ -53,13 +53,13 @@ describe('edges of a post', () => {
     ['a text with half a pair', { model: 'x\ud800' }],
     ['a tag with a NUL', { tags: ['x\0'] }],
     ['a metadata key of no length', { metadata: { '': 1 } }],
-  ])('a post with %s is refused although all else is valid', async (_, run) => {
+  ])('A post with %s is refused although all else is valid', async (_, run) => {
     expect(problemOf(await recorder().post({ runId: 'r1', status: 'running', ...run }))).toMatchObject({
       code: 'validation_failed',
     })
   })
 
-  it('texts of the maximum length and -0 are accepted', async () => {
+  it('Texts of the maximum length and -0 are accepted', async () => {
     const texts = { runId: 'r'.repeat(200), model: 'm'.repeat(200), environment: 'e'.repeat(64) }
     const error = { type: 't'.repeat(100), message: 'm'.repeat(2_000) }
     const metadata = { ['k'.repeat(64)]: 'v'.repeat(512), zero: -0 }

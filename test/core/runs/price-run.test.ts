@@ -51,7 +51,7 @@ function asking(price: Price | undefined): { prices: PriceBook; questions: Price
 }
 
 describe('the cost of a run', () => {
-  it('a cost is calculated from the tokens and keeps the version of the prices', async () => {
+  it('A cost is calculated from the tokens and keeps the version of the prices', async () => {
     expect(await costOf({ model: 'm', counts: COUNTS })).toEqual({
       amount: '1.1',
       currency: 'USD',
@@ -60,7 +60,7 @@ describe('the cost of a run', () => {
     })
   })
 
-  it('a cost is absent, never 0, if a part has no price', async () => {
+  it('A cost is absent, never 0, if a part has no price', async () => {
     expect(await costOf({ counts: COUNTS })).toBeUndefined()
     expect(await costOf({ model: 'm' })).toBeUndefined()
     expect(await costOf({ model: 'm', counts: { toolCalls: 3 } })).toBeUndefined()
@@ -69,14 +69,14 @@ describe('the cost of a run', () => {
     expect(await costOf({ model: 'm', counts: { inputTokens: 0, outputTokens: 0 } })).toMatchObject({ amount: '0' })
   })
 
-  it('a cost is absent without a price book', async () => {
+  it('A cost is absent without a price book', async () => {
     const run = await merger()({ model: 'm', counts: COUNTS }, { price: () => undefined })
     expect(run.derived.cost).toBeUndefined()
     const { post } = recorder()
     expect(runOf(await post({ runId: 'r', model: 'm', counts: COUNTS }))).not.toHaveProperty('cost')
   })
 
-  it('no cost is calculated once a post states one', async () => {
+  it('No cost is calculated once a post states one', async () => {
     const cost: RunCost = { amount: '7', currency: 'EUR', source: 'provider' }
     const merge = merger()
     expect((await merge({ model: 'm', counts: COUNTS })).derived.cost).toBeDefined()
@@ -85,7 +85,7 @@ describe('the cost of a run', () => {
     expect(await costOf({ model: 'm', counts: COUNTS, cost })).toBeUndefined()
   })
 
-  it('the model that answered is priced, or else the one that was asked for', async () => {
+  it('The model that answered is priced, or else the one that was asked for', async () => {
     expect(await costOf({ model: 'm', responseModel: 'n', counts: COUNTS })).toMatchObject({ amount: '2.2' })
     expect(await costOf({ model: 'm', responseModel: 'm-2026-11', counts: COUNTS })).toMatchObject({ amount: '1.1' })
     expect(await costOf({ model: 'auto', responseModel: 'n', counts: COUNTS })).toMatchObject({ amount: '2.2' })
@@ -93,7 +93,7 @@ describe('the cost of a run', () => {
     expect(await costOf({ model: 'auto', responseModel: 'other', counts: COUNTS })).toBeUndefined()
   })
 
-  it('the price book gets the facts of the run, and is asked once per model name', async () => {
+  it('The price book gets the facts of the run, and is asked once per model name', async () => {
     const { prices, questions } = asking(undefined)
     const counts = { ...COUNTS, cacheReadTokens: 5 }
     await merger()({ provider: 'p', model: 'm', responseModel: 'm', counts }, prices)
@@ -105,7 +105,7 @@ describe('the cost of a run', () => {
     ])
   })
 
-  it('the price book is not asked without tokens or with a posted cost', async () => {
+  it('The price book is not asked without tokens or with a posted cost', async () => {
     const { prices, questions } = asking(ONE)
     expect(await costOf({ model: 'm', counts: { cacheReadTokens: 5, toolCalls: 3 } }, prices)).toBeUndefined()
     const reported: RunCost = { amount: '2', currency: 'USD', source: 'provider' }
@@ -114,7 +114,7 @@ describe('the cost of a run', () => {
     expect(questions).toEqual([])
   })
 
-  it('prices are those at the start, the queueing, or else the first post of the run', async () => {
+  it('Prices are those at the start, the queueing, or else the first post of the run', async () => {
     const { prices, questions } = asking(ONE)
     const reported = { model: 'm', counts: COUNTS }
     const merge = merger()
@@ -125,7 +125,7 @@ describe('the cost of a run', () => {
     expect(questions.map(({ at }) => at)).toEqual([NOW, NOW, NOW - 2_000, NOW - 1_000])
   })
 
-  it('a cost is exact for the largest counts', async () => {
+  it('A cost is exact for the largest counts', async () => {
     const counts = { inputTokens: Number.MAX_SAFE_INTEGER, outputTokens: Number.MAX_SAFE_INTEGER }
     const book = bookOf('v', { m: 0 }, { input: '999999.999999999999999', output: '999999.999999999999999' })
     expect(await costOf({ model: 'm', counts }, book)).toMatchObject({
@@ -148,7 +148,7 @@ describe('the cost of a run of several models', () => {
   const n = { provider: 'p', model: 'n', counts: COUNTS }
   const reported: RunCost = { amount: '0.05', currency: 'USD', source: 'provider', pricingVersion: 'theirs' }
 
-  it('the cost of several models is the sum of theirs', async () => {
+  it('The cost of several models is the sum of theirs', async () => {
     expect(await costOf({ usageByModel: [m, n] })).toEqual({
       amount: '3.3',
       currency: 'USD',
@@ -159,7 +159,7 @@ describe('the cost of a run of several models', () => {
     expect(await costOf({ model: 'n', counts: COUNTS, usageByModel: [] })).toMatchObject({ amount: '2.2' })
   })
 
-  it('the posted cost of a model is taken as it is', async () => {
+  it('The posted cost of a model is taken as it is', async () => {
     expect(await costOf({ usageByModel: [m, { ...n, cost: reported }] })).toMatchObject({
       amount: '1.15',
       pricingVersion: 'v1',
@@ -172,7 +172,7 @@ describe('the cost of a run of several models', () => {
     })
   })
 
-  it('the cost of each model is stored, and needs no price book if all are posted', async () => {
+  it('The cost of each model is stored, and needs no price book if all are posted', async () => {
     const merge = merger()
     const first = await merge({ usageByModel: [m, { ...n, cost: reported }] })
     expect(first.derived.shares?.map(({ amount, source }) => `${amount} ${source}`)).toEqual([
@@ -195,7 +195,7 @@ describe('the cost of a run of several models', () => {
     expect(run.cost).toEqual({ amount: '0.1', currency: 'USD', source: 'local' })
   })
 
-  it('a summed cost names each price version once, sorted', async () => {
+  it('A summed cost names each price version once, sorted', async () => {
     const book = priceBook({
       version: 'v1',
       prices: [
@@ -206,14 +206,14 @@ describe('the cost of a run of several models', () => {
     expect((await costOf({ usageByModel: [m, m, n] }, book))?.pricingVersion).toBe('a z')
   })
 
-  it('a summed cost is absent if one model has no price or another currency', async () => {
+  it('A summed cost is absent if one model has no price or another currency', async () => {
     expect(await costOf({ usageByModel: [m, { ...n, model: 'unknown' }] })).toBeUndefined()
     expect(await costOf({ model: 'm', counts: COUNTS, usageByModel: [{ ...n, model: 'unknown' }] })).toBeUndefined()
     expect(await costOf({ usageByModel: [m, { ...n, counts: {} }] })).toBeUndefined()
     expect(await costOf({ usageByModel: [m, { ...n, cost: { ...reported, currency: 'EUR' } }] })).toBeUndefined()
   })
 
-  it('a summed cost is absent if the models have fewer tokens than the run', async () => {
+  it('A summed cost is absent if the models have fewer tokens than the run', async () => {
     const more = { inputTokens: COUNTS.inputTokens * 2, outputTokens: COUNTS.outputTokens * 2 }
     expect(await costOf({ counts: more, usageByModel: [m, n] })).toBeDefined()
     expect(await costOf({ counts: { inputTokens: more.inputTokens + 1 }, usageByModel: [m, n] })).toBeUndefined()
@@ -233,7 +233,7 @@ describe('a stored cost', () => {
     ['the same model in a later post', { ...reported, seq: 7 }],
     ['fewer tokens', { counts: { inputTokens: 5 } }],
     ['another model in an earlier post', { seq: 0, model: 'n' }],
-  ])('a stored cost stays when prices change and a post has %s', async (_, update) => {
+  ])('A stored cost stays when prices change and a post has %s', async (_, update) => {
     const merge = merger()
     const { cost } = (await merge(reported)).derived
     expect((await merge(update, LATER)).derived.cost).toBe(cost)
@@ -248,7 +248,7 @@ describe('a stored cost', () => {
     ['an earlier start', { timings: { startedAt: NOW - 5 } }],
     ['an earlier place in the queue', { timings: { queuedAt: NOW - 5 } }],
     ['models', { usageByModel: [{ provider: 'p', model: 'm', counts: COUNTS }] }],
-  ])('a stored cost is calculated again with the current prices when a post has %s', async (_, update) => {
+  ])('A stored cost is calculated again with the current prices when a post has %s', async (_, update) => {
     const merge = merger()
     await merge(reported)
     const { cost } = (await merge(update, LATER)).derived
@@ -258,7 +258,7 @@ describe('a stored cost', () => {
     expect((await again(update, NONE)).derived.cost).toBeUndefined()
   })
 
-  it('a stored cost is calculated again for other models, and not for the same', async () => {
+  it('A stored cost is calculated again for other models, and not for the same', async () => {
     const usageByModel = [{ provider: 'p', model: 'm', counts: COUNTS }]
     const merge = merger()
     const { cost } = (await merge({ usageByModel, seq: 1 })).derived
@@ -267,14 +267,14 @@ describe('a stored cost', () => {
     expect((await merge({ usageByModel: other, seq: 3 }, LATER)).derived.cost).toMatchObject({ pricingVersion: 'v2' })
   })
 
-  it('an absent cost stays absent until a post changes its inputs', async () => {
+  it('An absent cost stays absent until a post changes its inputs', async () => {
     const merge = merger()
     await merge({ model: 'unknown', counts: COUNTS })
     expect((await merge({ status: 'completed' }, LATER)).derived.cost).toBeUndefined()
     expect((await merge({ counts: { inputTokens: 2_000_000 } }, LATER)).derived.cost).toBeDefined()
   })
 
-  it('a run shows one cost: the posted one, or else the stored one', async () => {
+  it('A run shows one cost: the posted one, or else the stored one', async () => {
     const { post } = recorder({ prices: BOOK })
     const cost = { amount: '1.1', currency: 'USD', source: 'local', pricingVersion: 'v1' }
     expect(runOf(await post({ runId: 'r', model: 'm', counts: COUNTS })).cost).toEqual(cost)
@@ -304,7 +304,7 @@ describe('a faulty price book', () => {
     ['null', null, 'amount'],
     ['a promise', Promise.resolve(ONE), 'amount'],
     ['a text', '1', 'amount'],
-  ])('an invalid price is 500 and nothing is recorded: %s', async (_, price, field) => {
+  ])('An invalid price is 500 and nothing is recorded: %s', async (_, price, field) => {
     const { post, lines, deps } = recorder({ prices: broken(price) })
     expect(problemOf(await post(reported))).toMatchObject({ status: 500, code: 'internal_error' })
     expect(lines).toMatchObject([
@@ -313,13 +313,13 @@ describe('a faulty price book', () => {
         fields: { causeCode: 'option_invalid', cause: expect.stringContaining(`"${field}"`) },
       },
     ])
-    expect(await deps.store.findRun('default', 'r')).toBeUndefined()
+    expect(await deps.store.findRun({ tenant: 'default', sessionId: 's1', runId: 'r' })).toBeUndefined()
   })
 
-  it('a price book that throws is 500 and leaves the stored run as it was', async () => {
+  it('A price book that throws is 500 and leaves the stored run as it was', async () => {
     const { post, deps, lines } = recorder()
     await post({ runId: 'r' })
-    const before = await deps.store.findRun('default', 'r')
+    const before = await deps.store.findRun({ tenant: 'default', sessionId: 's1', runId: 'r' })
     const prices = {
       price() {
         throw new RangeError('jane@example.com')
@@ -327,12 +327,12 @@ describe('a faulty price book', () => {
     }
     const { post: postTo } = recorder({ store: deps.store, prices, logger: deps.logger })
     expect(problemOf(await postTo(reported))).toMatchObject({ status: 500, code: 'internal_error' })
-    expect(await deps.store.findRun('default', 'r')).toEqual(before)
+    expect(await deps.store.findRun({ tenant: 'default', sessionId: 's1', runId: 'r' })).toEqual(before)
     expect(lines).toMatchObject([{ fields: { cause: 'The price book threw: RangeError' } }])
     expect(JSON.stringify(lines)).not.toContain('jane')
   })
 
-  it('a price with needless zeros is accepted', async () => {
+  it('A price with needless zeros is accepted', async () => {
     const { prices } = asking({ ...ONE, amount: '01.50' })
     expect(await costOf({ model: 'm', counts: COUNTS }, prices)).toMatchObject({ amount: '1.5' })
   })
@@ -341,11 +341,13 @@ describe('a faulty price book', () => {
 describe('the warning `unpriced`', () => {
   async function warnings(update: Partial<RunUpdate>, prices: PriceBook | undefined = BOOK) {
     const post: RunUpdate = { runId: 'r', sessionId: 's', ...update }
-    return unpricedEnd(post, await merger()(update), prices).map(({ code, pointer }) => `${code} ${pointer}`)
+    return unpricedEnd(post, await merger()(update), 'application', prices).map(
+      ({ code, pointer }) => `${code} ${pointer}`,
+    )
   }
   const unknown: Partial<RunUpdate> = { status: 'completed', model: 'unknown', counts: COUNTS }
 
-  it('a run that ends with tokens and without a cost is warned of', async () => {
+  it('A run that ends with tokens and without a cost gets the warning unpriced', async () => {
     expect(await warnings(unknown)).toEqual(['unpriced /run'])
     expect(await warnings({ ...unknown, counts: { totalTokens: 1 } })).toEqual(['unpriced /run'])
     expect(await warnings({ status: 'failed', counts: { outputTokens: 1 } })).toEqual(['unpriced /run'])
@@ -353,14 +355,16 @@ describe('the warning `unpriced`', () => {
     expect(await warnings({ status: 'cancelled', usageByModel })).toEqual(['unpriced /run'])
   })
 
-  it('other posts are not warned of a missing price', async () => {
+  it('Other posts get no warning about a missing price', async () => {
     expect(await warnings({ ...unknown, status: 'running' })).toEqual([])
     expect(await warnings({ model: 'unknown', counts: COUNTS })).toEqual([])
     expect(await warnings({ ...unknown, model: 'm' })).toEqual([])
     expect(await warnings({ ...unknown, cost: { amount: '0', currency: 'USD', source: 'client' } })).toEqual([])
     expect(await warnings({ ...unknown, counts: {} })).toEqual([])
     expect(await warnings({ ...unknown, counts: { inputTokens: 0, outputTokens: 0, steps: 3 } })).toEqual([])
-    expect(unpricedEnd({ runId: 'r', sessionId: 's', ...unknown }, await merger()(unknown), undefined)).toEqual([])
+    expect(
+      unpricedEnd({ runId: 'r', sessionId: 's', ...unknown }, await merger()(unknown), 'application', undefined),
+    ).toEqual([])
   })
 })
 
@@ -399,7 +403,7 @@ describe('the cost of a run with one price book', () => {
     ],
   })
 
-  it('a cost does not depend on the order and number of the posts', async () => {
+  it('A cost does not depend on the order and number of the posts', async () => {
     let priced = 0
     await fc.assert(
       fc.asyncProperty(orders, async ([posts, others]) => {

@@ -103,11 +103,11 @@ const bodies = fc
   .map(([picks, value, key, beside]) => intrude(fullBody(), picks, value, key, beside))
 
 describe('the quick reading of the schema', () => {
-  it('a valid body is read quickly', () => {
+  it('A valid body is read quickly', () => {
     expect(readQuickly(sessionRunSchema, fullBody())).toBeDefined()
   })
 
-  it('a body that is read quickly is safe, and gives the same value as the full check', () => {
+  it('A body that is read quickly is safe, and gives the same value as the full check', () => {
     fc.assert(
       fc.property(bodies, (body) => {
         if (readQuickly(sessionRunSchema, body) === undefined) return
@@ -117,7 +117,7 @@ describe('the quick reading of the schema', () => {
     )
   })
 
-  it('any body is accepted only if it is safe and fits the schema', () => {
+  it('Any body is accepted only if it is safe and fits the schema', () => {
     fc.assert(
       fc.property(bodies, (body) => {
         const outcome = validateSessionRun(body, NOW)

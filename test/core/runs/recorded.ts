@@ -1,21 +1,45 @@
 import { decideMerge } from '../../../src/core/runs/merge-update.ts'
-import type { RunUpdate } from '../../../src/model/run.ts'
+import type { RunSource, RunUpdate } from '../../../src/model/run.ts'
 import type { PriceBook } from '../../../src/ports/price-book.ts'
 import type { RunStore, StoredRun } from '../../../src/ports/run-store.ts'
 import { NOW } from './recorder.ts'
 
-/** Records updates in order, and gives all runs of their session `s1` of tenant `t`. */
+/** An update and who posts it. */
+export interface Posted {
+  readonly update: RunUpdate
+  readonly source: RunSource
+}
+
+/**
+ * Records what applications and agents post, in order, for a host that publishes every end. Returns all runs of their session `s1`.
+ *
+ * @param tenant Default: `t`.
+ */
+export async function recordPosts(
+  store: RunStore,
+  posts: readonly Posted[],
+  prices?: PriceBook,
+  tenant = 't',
+): Promise<readonly StoredRun[]> {
+  for (const { update, source } of posts) {
+    const { sessionId, runId, parentRunId } = update
+    const { result } = await store.mergeRun({ tenant, sessionId, runId, parentRunId }, (snapshot) =>
+      decideMerge(snapshot, update, { tenant, now: NOW, prices, source, publishes: (signal) => signal !== 'budget' }),
+    )
+    if (result.outcome !== 'merged') throw new Error(result.outcome)
+  }
+  return (await store.listRuns({ tenant, sessionId: 's1', limit: 1000 })).items
+}
+
+/** Records updates of an application in order, and gives all runs of their session `s1` of tenant `t`. */
 export async function record(
   store: RunStore,
   updates: readonly RunUpdate[],
   prices?: PriceBook,
 ): Promise<readonly StoredRun[]> {
-  for (const update of updates) {
-    const { sessionId, runId, parentRunId } = update
-    const { result } = await store.mergeRun({ tenant: 't', sessionId, runId, parentRunId }, (snapshot) =>
-      decideMerge(snapshot, update, { tenant: 't', now: NOW, prices }),
-    )
-    if (result.outcome !== 'merged') throw new Error(result.outcome)
-  }
-  return (await store.listRuns({ tenant: 't', sessionId: 's1', limit: 1000 })).items
+  return recordPosts(
+    store,
+    updates.map((update) => ({ update, source: 'application' })),
+    prices,
+  )
 }

@@ -2,7 +2,7 @@ import type { HandlerResult } from '../../../src/core/answers/result.ts'
 import { handleSessionRun } from '../../../src/core/runs/handle-session-run.ts'
 import type { SessionRunDeps } from '../../../src/core/runs/record-deps.ts'
 import type { Issue, Problem } from '../../../src/errors.ts'
-import type { Run } from '../../../src/model/run.ts'
+import type { AnsweredRun } from '../../../src/model/run.ts'
 import type { RunAnswer } from '../../../src/model/run-post.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import { memoryRuns } from '../../../src/storage/memory/memory-runs.ts'
@@ -75,7 +75,7 @@ export function answerOf(result: HandlerResult<RunAnswer>): RunAnswer {
   return result.body
 }
 
-export function runOf(result: HandlerResult<RunAnswer>): Run {
+export function runOf(result: HandlerResult<RunAnswer>): AnsweredRun {
   const { run } = answerOf(result)
   if (!run) throw new Error('no run in the answer')
   return run

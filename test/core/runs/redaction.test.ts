@@ -28,7 +28,7 @@ const FAILED = {
 }
 
 /** A redactor that records its calls. */
-function asked(by: Redactor = sync): Redactor & { readonly questions: string[] } {
+function recording(by: Redactor = sync): Redactor & { readonly questions: string[] } {
   const questions: string[] = []
   return {
     questions,
@@ -40,11 +40,11 @@ function asked(by: Redactor = sync): Redactor & { readonly questions: string[] }
 }
 
 describe.each([
-  ['at once', sync],
-  ['in its own time', async],
-])('a redactor that answers %s', (_, by) => {
-  it('a redactor is called once for every text with its field, and for nothing else', async () => {
-    const redactor = asked(by)
+  ['a synchronous redactor', sync],
+  ['an asynchronous redactor', async],
+])('%s', (kind, by) => {
+  it(`Every text is passed once with its field, and nothing else, to ${kind}`, async () => {
+    const redactor = recording(by)
     const { post } = recorder({ redactor })
     await post({ ...FAILED, tags: [...FAILED.tags, 'plain'], model: 'm', userId: 'u', finishReason: 'stop' })
     expect(redactor.questions.sort()).toEqual([
@@ -60,7 +60,7 @@ describe.each([
     ])
   })
 
-  it('redacted texts are stored, answered and exported', async () => {
+  it(`Texts redacted by ${kind} are stored, answered and exported`, async () => {
     const exported: EndedRun[] = []
     const { post, deps } = recorder({ redactor: by, exporters: [{ export: (run) => void exported.push(run) }] })
     const kept = {
@@ -70,18 +70,18 @@ describe.each([
     }
     expect(runOf(await post(FAILED))).toMatchObject(kept)
     expect(exported).toEqual([expect.objectContaining(kept)])
-    const stored = await deps.store.findRun('default', 'r1')
-    expect(stored?.state.tags).toEqual(['[5]', 'plain'])
+    const stored = await deps.store.findRun({ tenant: 'default', sessionId: 's1', runId: 'r1' })
+    expect(stored?.state.application?.tags).toEqual(['[5]', 'plain'])
     expect(JSON.stringify([stored, exported])).not.toContain('c4n4ry')
   })
 
-  it('a repeated post changes nothing after redaction', async () => {
+  it(`A repeated post changes nothing after redaction by ${kind}`, async () => {
     const { post } = recorder({ redactor: by })
     const first = answerOf(await post(FAILED))
     expect(answerOf(await post(FAILED))).toMatchObject({ created: false, changed: false, ignored: [], run: first.run })
   })
 
-  it('redaction comes before the merge: no answer shows the raw text of another post', async () => {
+  it(`Redaction by ${kind} precedes the merge: no answer shows the raw text of another post`, async () => {
     const { post } = recorder({ redactor: by })
     const reported = (at: string) => ({
       error: { type: `c4n4ry-${at}`, message: `c4n4ry-${at}` },
@@ -95,8 +95,8 @@ describe.each([
     ])
   })
 
-  it('fields that are not redacted stay as they are, and a run without texts calls no redactor', async () => {
-    const redactor = asked(by)
+  it(`Other fields stay as they are with ${kind}, and a run without texts does not call it`, async () => {
+    const redactor = recording(by)
     const { post } = recorder({ redactor })
     const run = { runId: 'r1', model: 'm', tags: null, metadata: { size: 1, no: false, gone: null }, error: null }
     expect(runOf(await post({ ...run, status: 'completed' }))).toMatchObject({ metadata: { size: 1, no: false } })
@@ -104,14 +104,14 @@ describe.each([
     expect(redactor.questions).toEqual([])
   })
 
-  it('metadata can be deleted with a redactor', async () => {
+  it(`Metadata can be deleted with ${kind}`, async () => {
     const { post } = recorder({ redactor: by })
     await post({ runId: 'r1', seq: 1, metadata: { key: 'c4n4ry-1', other: 'x' } })
     expect(runOf(await post({ runId: 'r1', seq: 2, metadata: { key: null } })).metadata).toEqual({ other: 'x' })
   })
 })
 
-it('all texts of a post are redacted concurrently', async () => {
+it('All texts of a post are redacted concurrently', async () => {
   let open: () => void = () => {}
   const all = new Promise<void>((resolve) => {
     open = resolve
@@ -127,7 +127,7 @@ it('all texts of a post are redacted concurrently', async () => {
   expect((await recorder({ redactor }).post(FAILED)).status).toBe(201)
 })
 
-it('tags that become equal by redaction are joined, in any order', async () => {
+it('Tags that become equal by redaction are joined, in any order', async () => {
   const tags = ['c4n4ry-1', 'c4n4ry-more-1', 'x', 'c4n4ry-2']
   await fc.assert(
     fc.asyncProperty(fc.shuffledSubarray(tags, { minLength: 4 }), fc.boolean(), async (order, apart) => {
@@ -168,9 +168,9 @@ const BROKEN: [what: string, answer: (text: string) => unknown, of: RegExp][] = 
 
 const PLACES = ['error.type', 'error.message', 'error.code', 'tags', 'metadata.key']
 
-describe.each(BROKEN)('a redactor that %s', (_, answer, of) => {
+describe.each(BROKEN)('a redactor that %s', (fault, answer, of) => {
   it.each(PLACES.filter((place) => of.test(place)))(
-    'a fault at %s refuses the post, and nothing is stored',
+    `A redactor that ${fault} for %s refuses the post, and nothing is stored`,
     async (place) => {
       const redactor = { redact: (text: string, field: string) => (field === place ? answer(text) : cleaned(text)) }
       const exported: unknown[] = []
@@ -181,7 +181,7 @@ describe.each(BROKEN)('a redactor that %s', (_, answer, of) => {
       const result = await withoutStrayRejections(() => post(FAILED))
       expect(result).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
       expect(problemOf(result)).toMatchObject({ code: 'redactor_unavailable', detail: 'Try again shortly.' })
-      expect(await deps.store.findRun('default', 'r1')).toBeUndefined()
+      expect(await deps.store.findRun({ tenant: 'default', sessionId: 's1', runId: 'r1' })).toBeUndefined()
       expect(await deps.store.findSession('default', 's1')).toBeUndefined()
       expect(exported).toEqual([])
       expect(lines).toHaveLength(1)
@@ -191,7 +191,7 @@ describe.each(BROKEN)('a redactor that %s', (_, answer, of) => {
   )
 })
 
-it('redacted texts of the maximum length are accepted', async () => {
+it('Redacted texts of the maximum length are accepted', async () => {
   const most = { 'error.type': 100, 'error.message': 2000, 'error.code': 100, tags: 64, 'metadata.key': 512 }
   const least = { 'error.type': 1, 'error.message': 0, 'error.code': 1, tags: 0, 'metadata.key': 0 }
   for (const lengths of [most, least]) {
@@ -200,7 +200,7 @@ it('redacted texts of the maximum length are accepted', async () => {
   }
 })
 
-it('a failed redaction is logged by field only, and no rejection stays unhandled', async () => {
+it('A failed redaction is logged by field only, and no rejection stays unhandled', async () => {
   let calls = 0
   const redactor: Redactor = {
     redact(text) {
@@ -221,7 +221,7 @@ it('a failed redaction is logged by field only, and no rejection stays unhandled
   expect(codes).toEqual(['unfit_text.error.type', 'unfit_text.metadata'])
 })
 
-it('a tag that is redacted to an empty text is dropped', async () => {
+it('A tag that is redacted to an empty text is dropped', async () => {
   const { post } = recorder({ redactor: { redact: (text) => (text === 'a' ? '' : text) } })
   expect(runOf(await post({ runId: 'r1', tags: ['a', 'b'] })).tags).toEqual(['b'])
 })
@@ -283,9 +283,9 @@ describe('redacted texts', () => {
     return { deps, post, seen, lines, everything }
   }
 
-  it('no redacted text appears anywhere for single posts', async () => {
+  it('No redacted text appears anywhere for single posts', async () => {
     const { post, seen, lines, everything } = watched()
-    const answers: HandlerResult<RunAnswer>[] = [await post(known)]
+    const answers: HandlerResult<RunAnswer>[] = [await post(known, { token: 's1' })]
     for (const [, sessionId, run] of posts) answers.push(await post(run, { sessionId, token: 's1' }))
     expect(answers.slice(1).map(({ status }) => status)).toEqual(posts.map(([status]) => status))
     expect(seen).toHaveLength(2)
@@ -293,9 +293,9 @@ describe('redacted texts', () => {
     expect(JSON.stringify(answers) + (await everything())).not.toContain('c4n4ry')
   })
 
-  it('no redacted text appears anywhere for batches', async () => {
+  it('No redacted text appears anywhere for batches', async () => {
     const { deps, post, seen, lines, everything } = watched()
-    const first = await post(known)
+    const first = await post(known, { token: 's1' })
     const runs = posts.map(([, sessionId, run]) => ({ sessionId, run }))
     const batch = await handleSessionRunBatch({ headers: { authorization: 'Bearer s1' }, body: { runs } }, deps)
     if (!batch.ok) throw new Error('no batch')
@@ -305,8 +305,8 @@ describe('redacted texts', () => {
     expect(JSON.stringify([first, batch]) + (await everything())).not.toContain('c4n4ry')
   })
 
-  it('the redactor does not get refused posts', async () => {
-    const redactor = asked()
+  it('The redactor does not get refused posts', async () => {
+    const redactor = recording()
     const { post } = recorder({ redactor })
     for (const [status, sessionId, run] of posts) {
       if (status === 422 || status === 403) await post(run, { sessionId, token: 's1' })

@@ -60,12 +60,12 @@ const WORDS: readonly (readonly [run: object, place: string, detail: string])[] 
 ]
 
 describe('words of refusals', () => {
-  it.each(WORDS)('%j is refused at %s with: %s', async (run, place, detail) => {
+  it.each(WORDS)('A run with %j is refused at %s with: %s', async (run, place, detail) => {
     const { errors } = problemOf(await recorder().post({ runId: 'r1', ...run }))
     expect(errors).toMatchObject([{ pointer: `/run${place}`, detail }])
   })
 
-  it('a refusal lists instants ahead in any form along with all other faults', async () => {
+  it('A refusal lists instants ahead in any form along with all other faults', async () => {
     const run = {
       runId: '',
       timings: { startedAt: '2026-11-21T10:05:01+02:00', endedAt: NOW + 300_001, queuedAt: NOW },

@@ -133,7 +133,7 @@ function textsOf(value: unknown): string[] {
 }
 
 describe('refused bodies', () => {
-  it.each(REFUSED)('a body is refused for %s', async (_, run, fault) => {
+  it.each(REFUSED)('A body is refused for %s', async (_, run, fault) => {
     const { post, deps } = recorder()
     const result = await post({ runId: 'r1', ...run })
     expect(result.status).toBe(422)
@@ -151,17 +151,17 @@ describe('refused bodies', () => {
     [long(201), '/sessionId too_long'],
     ['with space', '/sessionId format'],
     ['naïve', '/sessionId format'],
-  ])('the session id %j is refused', async (sessionId, fault) => {
+  ])('The session id %j is refused', async (sessionId, fault) => {
     expect(faultsOf(await recorder().post({ runId: 'r1' }, { sessionId }))).toEqual([fault])
   })
 
-  it.each([[null], ['text'], [7], [[]], [{}]])('the body %j is refused', async (body) => {
+  it.each([[null], ['text'], [7], [[]], [{}]])('The body %j is refused', async (body) => {
     const { deps } = recorder()
     const result = await handleSessionRun({ headers: { authorization: 'Bearer app' }, body }, deps)
     expect(result.status).toBe(422)
   })
 
-  it('a refusal lists all faults of every kind at once', async () => {
+  it('A refusal lists all faults of every kind at once', async () => {
     const result = await recorder().post(
       {
         runId: 'a b',
@@ -202,18 +202,18 @@ describe('refused bodies', () => {
     ['models that are lists', { usageByModel: many(4_000).map(() => []) }, '/run/usageByModel too_many'],
     ['counters', { counts: Object.fromEntries(many(4_000).map((n) => [`c${n}`, -1])) }, '/run/counts too_many'],
     ['metadata', { metadata: Object.fromEntries(many(4_000).map((n) => [n, []])) }, '/run/metadata too_many'],
-  ])('far too many %s are refused along with the other faults', async (_, run, fault) => {
+  ])('Far too many %s are refused along with the other faults', async (_, run, fault) => {
     const faults = faultsOf(await recorder().post({ runId: 'r1', seq: -1, ...run }))
     expect(faults).toContain(fault)
     expect(faults).toContain('/run/seq out_of_range')
   })
 
-  it('a body with too many values is refused for that alone', async () => {
+  it('A body with too many values is refused for that alone', async () => {
     const metadata = Object.fromEntries(many(10_000).map((n) => [n, 0]))
     expect(faultsOf(await recorder().post({ seq: -1, metadata }))).toEqual([' too_many'])
   })
 
-  it('a run that is its own parent and resumes itself is refused for both, along with the other faults', async () => {
+  it('A run that is its own parent and resumes itself is refused for both, along with the other faults', async () => {
     const ids = { runId: 'r1', parentRunId: 'r1', resumedFromRunId: 'r1' }
     expect(faultsOf(await recorder().post({ ...ids, seq: -1, timings: { startedAt: NOW + 300_001 } }))).toEqual([
       '/run/seq out_of_range',
@@ -226,7 +226,7 @@ describe('refused bodies', () => {
     expect(faultsOf(await recorder().post({ seq: -1 }))).toEqual(['/run/runId required', '/run/seq out_of_range'])
   })
 
-  it('harmful values and other faults are listed together, without pointers that no answer can carry', async () => {
+  it('Harmful values and other faults are listed together, without pointers that no answer can carry', async () => {
     const run = JSON.parse(
       '{"runId":"","metadata":{"__proto__":{},"a\\u0000":{},"b\\ud800":{}},"counts":{"c\\u0000":-1}}',
     )
@@ -239,7 +239,7 @@ describe('refused bodies', () => {
     ])
   })
 
-  it('any invalid body is refused the same way each time, without its values', async () => {
+  it('Any invalid body is refused the same way each time, without its values', async () => {
     const canary = fc.constantFrom<unknown>('c4n4ry', 'c4n4ry c4n4ry', -1, 0.5, 2 ** 53, null, [], {}, true)
     const anything = fc.oneof(
       canary,
@@ -262,21 +262,21 @@ describe('refused bodies', () => {
     )
   })
 
-  it('a refusal echoes no value', async () => {
+  it('A refusal echoes no value', async () => {
     const canary = 'c4n4ry c4n4ry'
     const result = await recorder().post(Object.fromEntries(FIELDS.map((field) => [field, canary])))
     expect(faultsOf(result)).toHaveLength(FIELDS.length)
     expect(JSON.stringify(result)).not.toContain('c4n4ry')
   })
 
-  it('a refusal explains interrupted and expired', async () => {
+  it('A refusal explains interrupted and expired', async () => {
     const { post } = recorder()
     const detail = async (status: string) => problemOf(await post({ runId: 'r1', status })).errors?.[0]?.detail
     expect(await detail('interrupted')).toContain('ambiguous')
     expect(await detail('expired')).toContain('stale sweep')
   })
 
-  it('values at the limits are accepted', async () => {
+  it('Values at the limits are accepted', async () => {
     const { post } = recorder()
     const run = {
       runId: long(200),

@@ -1,17 +1,21 @@
 import { describe, expect, it } from 'vitest'
-import { toRunState } from '../../../src/core/runs/merge/merge-run.ts'
+import { toRunReport } from '../../../src/core/runs/merge/merge-run.ts'
 import { viewRun } from '../../../src/core/runs/merge/selectors.ts'
-import type { Run, RunUpdate } from '../../../src/model/run.ts'
+import type { Run, RunState, RunUpdate } from '../../../src/model/run.ts'
 import { NOW } from './recorder.ts'
 import { storedAs } from './stored.ts'
 
 function view(update: Partial<RunUpdate>): Run {
-  const state = toRunState({ runId: 'r1', sessionId: 's1', ...update })
+  const state = stateOf({ runId: 'r1', sessionId: 's1', ...update })
   return viewRun(storedAs(state, { createdAt: NOW, updatedAt: NOW + 1, lastSeenAt: NOW + 2, revision: 2 }))
 }
 
+function stateOf(update: RunUpdate): RunState {
+  return { runId: update.runId, sessionId: update.sessionId, application: toRunReport(update) }
+}
+
 describe('viewRun', () => {
-  it('a viewed run has no tenant, no empty objects and no unknown values', () => {
+  it('A viewed run has no tenant, no empty objects and no unknown values', () => {
     expect(view({ agent: {}, timings: {}, counts: {}, tags: [], metadata: { gone: null } })).toEqual({
       runId: 'r1',
       sessionId: 's1',
@@ -23,7 +27,7 @@ describe('viewRun', () => {
     })
   })
 
-  it('a viewed run keeps posted 0 and false', () => {
+  it('A viewed run keeps posted 0 and false', () => {
     const run = view({
       seq: 0,
       counts: { steps: 0 },
@@ -38,7 +42,7 @@ describe('viewRun', () => {
     })
   })
 
-  it('a viewed run has its posted duration, or the time from start to end, or none', () => {
+  it('A viewed run has its posted duration, or the time from start to end, or none', () => {
     const startedAt = NOW - 5000
     expect(
       view({ status: 'completed', timings: { startedAt, endedAt: NOW, durationMs: 4321 } }).timings?.durationMs,
@@ -51,8 +55,8 @@ describe('viewRun', () => {
     expect(view({ status: 'completed', timings: { endedAt: NOW } }).timings).not.toHaveProperty('durationMs')
   })
 
-  it('a viewed run shares nothing with the stored run', () => {
-    const state = toRunState({
+  it('A viewed run shares nothing with the stored run', () => {
+    const state = stateOf({
       runId: 'r1',
       sessionId: 's1',
       status: 'failed',

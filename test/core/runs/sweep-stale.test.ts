@@ -21,10 +21,10 @@ async function silent() {
 }
 
 describe('sweepStale', () => {
-  it('a silent run expires, and ends at its last post', async () => {
+  it('A silent run expires, and ends at its last post', async () => {
     const { runs } = await silent()
     expect(await runs.sweepStale({ olderThan: 30 * MINUTE })).toEqual({ expired: 1 })
-    expect(await runs.get('r1')).toMatchObject({
+    expect(await runs.get({ sessionId: 's1', runId: 'r1' })).toMatchObject({
       status: 'expired',
       timings: { endedAt: '2026-11-21T08:10:00.000Z', durationMs: 10 * MINUTE },
       seq: 5,
@@ -35,27 +35,28 @@ describe('sweepStale', () => {
     expect(await runs.sweepStale({ olderThan: 0 })).toEqual({ expired: 0 })
   })
 
-  it('a run expires just after the given time', async () => {
+  it('A run expires just after the given time', async () => {
     const { runs } = await silent()
     expect(await runs.sweepStale({ olderThan: 50 * MINUTE })).toEqual({ expired: 0 })
     expect(await runs.sweepStale({ olderThan: 50 * MINUTE - 1 })).toEqual({ expired: 1 })
   })
 
-  it('queued, waiting and ended runs do not expire', async () => {
+  it('Queued, waiting and ended runs do not expire', async () => {
     const { post, runs, clock } = app()
     const statuses = ['queued', 'waiting', 'completed', 'incomplete', 'failed', 'cancelled']
     for (const status of statuses) await post({ runId: status, status })
     clock.advance(HOUR)
     expect(await runs.sweepStale({ olderThan: 1 })).toEqual({ expired: 0 })
-    for (const status of statuses) expect(await runs.get(status)).toMatchObject({ status, revision: 1 })
+    for (const status of statuses)
+      expect(await runs.get({ sessionId: 's1', runId: status })).toMatchObject({ status, revision: 1 })
   })
 
-  it('an expired run does not end before its start if the clock of the agent was ahead', async () => {
+  it('An expired run does not end before its start if the clock of the agent was ahead', async () => {
     const { post, runs, clock } = app()
     await post({ runId: 'r1', timings: { startedAt: NOW + 2 * MINUTE } })
     clock.advance(HOUR)
     await runs.sweepStale({ olderThan: MINUTE })
-    expect((await runs.get('r1'))?.timings).toEqual({
+    expect((await runs.get({ sessionId: 's1', runId: 'r1' }))?.timings).toEqual({
       startedAt: '2026-11-21T08:02:00.000Z',
       endedAt: '2026-11-21T08:02:00.000Z',
       durationMs: 0,
@@ -67,7 +68,7 @@ describe('sweepStale', () => {
     ['a higher seq', { seq: 6 }],
     ['the same seq', { seq: 5 }],
     ['no seq', {}],
-  ])('a late end with %s replaces expired', async (_, seq) => {
+  ])('A late end with %s replaces expired', async (_, seq) => {
     const { runs, post } = await silent()
     await runs.sweepStale({ olderThan: MINUTE })
     const end = { runId: 'r1', status: 'completed', timings: { endedAt: NOW + 40 * MINUTE }, finishReason: 'stop' }
@@ -81,7 +82,7 @@ describe('sweepStale', () => {
     expect(await runs.sweepStale({ olderThan: 0 })).toEqual({ expired: 0 })
   })
 
-  it.each(['queued', 'running', 'waiting'])('a late post with %s does not replace expired', async (status) => {
+  it.each(['queued', 'running', 'waiting'])('A late post with %s does not replace expired', async (status) => {
     const { runs, post } = await silent()
     await runs.sweepStale({ olderThan: MINUTE })
     expect(runOf(await post({ runId: 'r1', status, seq: 9 }))).toMatchObject({
@@ -91,21 +92,21 @@ describe('sweepStale', () => {
     })
   })
 
-  it('a sweep covers all tenants, or the given one', async () => {
+  it('A sweep covers all tenants, or the given one', async () => {
     const { post, runs, clock } = app()
     await post({ runId: 'r1' })
     await post({ runId: 'r1' }, { token: 'other' })
     clock.advance(HOUR)
     expect(await runs.sweepStale({ olderThan: MINUTE, tenant: 'other' })).toEqual({ expired: 1 })
-    expect([await runs.get('r1'), await runs.get('r1', { tenant: 'other' })]).toMatchObject([
-      { status: 'running' },
-      { status: 'expired' },
-    ])
+    expect([
+      await runs.get({ sessionId: 's1', runId: 'r1' }),
+      await runs.get({ sessionId: 's1', runId: 'r1' }, { tenant: 'other' }),
+    ]).toMatchObject([{ status: 'running' }, { status: 'expired' }])
     expect(await runs.sweepStale({ olderThan: MINUTE })).toEqual({ expired: 1 })
-    expect(await runs.get('r1')).toMatchObject({ status: 'expired' })
+    expect(await runs.get({ sessionId: 's1', runId: 'r1' })).toMatchObject({ status: 'expired' })
   })
 
-  it('a sweep reads all pages and yields to the event loop in between', async () => {
+  it('A sweep reads all pages and yields to the event loop in between', async () => {
     let turns = 0
     const turnsAt: number[] = []
     const { post, runs, clock } = app((store) => ({
@@ -129,7 +130,7 @@ describe('sweepStale', () => {
     expect((await runs.list({ status: 'running' })).items).toEqual([])
   })
 
-  it('a sweep expires the others when some fail, and throws the first error', async () => {
+  it('A sweep expires the others when some fail, and throws the first error', async () => {
     const lost = new TypeError('connection lost')
     let isLost = true
     const { post, runs, clock } = app((store) => ({
@@ -148,7 +149,7 @@ describe('sweepStale', () => {
     expect(await runs.sweepStale({ olderThan: MINUTE })).toEqual({ expired: 3 })
   })
 
-  it('a sweep throws what listRuns throws', async () => {
+  it('A sweep throws what listRuns throws', async () => {
     const lost = new TypeError('connection lost')
     const { runs } = app((store) => ({ ...store, listRuns: () => Promise.reject(lost) }))
     await expect(runs.sweepStale({ olderThan: 1 })).rejects.toBe(lost)
@@ -175,17 +176,17 @@ describe('a run that changes during a sweep', () => {
     return { ...all, result: await all.runs.sweepStale({ olderThan: MINUTE }) }
   }
 
-  it('a run that gets a post during a sweep stays as it is', async () => {
+  it('A run that gets a post during a sweep stays as it is', async () => {
     const { runs, result } = await meanwhile(({ post }) => post({ runId: 'r1' }))
     expect(result).toEqual({ expired: 0 })
-    expect(await runs.get('r1')).toMatchObject({
+    expect(await runs.get({ sessionId: 's1', runId: 'r1' })).toMatchObject({
       status: 'running',
       revision: 1,
       lastSeenAt: '2026-11-21T09:00:00.000Z',
     })
   })
 
-  it('a run whose last post is recent enough stays as it is', async () => {
+  it('A run whose last post is recent enough stays as it is', async () => {
     const { result } = await meanwhile(async ({ post, clock }) => {
       clock.advance(-MINUTE)
       await post({ runId: 'r1' })
@@ -195,7 +196,7 @@ describe('a run that changes during a sweep', () => {
   })
 
   it.each(['queued', 'waiting', 'completed'])(
-    'a run that became %s stays as it is, however long ago',
+    'A run that became %s stays as it is, however long ago',
     async (status) => {
       const { runs, result } = await meanwhile(async ({ post, clock }) => {
         clock.advance(-30 * MINUTE)
@@ -203,11 +204,11 @@ describe('a run that changes during a sweep', () => {
         clock.advance(30 * MINUTE)
       })
       expect(result).toEqual({ expired: 0 })
-      expect(await runs.get('r1')).toMatchObject({ status, revision: 2 })
+      expect(await runs.get({ sessionId: 's1', runId: 'r1' })).toMatchObject({ status, revision: 2 })
     },
   )
 
-  it('a run with another lastSeenAt is spared, whatever the store clock says', async () => {
+  it('A run with another lastSeenAt is spared, whatever the store clock says', async () => {
     const { runs, result } = await meanwhile(async ({ post, clock }) => {
       clock.advance(-30 * MINUTE)
       await post({ runId: 'r1' })
@@ -215,13 +216,13 @@ describe('a run that changes during a sweep', () => {
     })
     expect(result).toEqual({ expired: 0 })
     expect(await runs.sweepStale({ olderThan: 30 * MINUTE - 1 })).toEqual({ expired: 1 })
-    expect((await runs.get('r1'))?.timings?.endedAt).toBe('2026-11-21T08:30:00.000Z')
+    expect((await runs.get({ sessionId: 's1', runId: 'r1' }))?.timings?.endedAt).toBe('2026-11-21T08:30:00.000Z')
   })
 
-  it('a run that was erased during a sweep does not come back', async () => {
+  it('A run that was erased during a sweep does not come back', async () => {
     const gone = await meanwhile(({ runs }) => runs.erase({ sessionId: 's1' }))
     expect(gone.result).toEqual({ expired: 0 })
-    expect(await gone.runs.get('r1')).toBeUndefined()
+    expect(await gone.runs.get({ sessionId: 's1', runId: 'r1' })).toBeUndefined()
     expect(await gone.store.findSession('default', 's1')).toBeUndefined()
     const kept = await meanwhile(async ({ post, runs, clock }) => {
       await post({ runId: 'r1', status: 'failed' })
@@ -229,13 +230,13 @@ describe('a run that changes during a sweep', () => {
       await runs.prune({ olderThan: 0 })
     })
     expect(kept.result).toEqual({ expired: 0 })
-    expect(await kept.runs.get('r1')).toBeUndefined()
+    expect(await kept.runs.get({ sessionId: 's1', runId: 'r1' })).toBeUndefined()
     expect(await kept.store.findSession('default', 's1')).toBeDefined()
   })
 })
 
 describe('an expired run', () => {
-  it('an expired run is exported and published once, as any ended run', async () => {
+  it('An expired run is exported and published once, as any ended run', async () => {
     const { deps, post, store } = await silent()
     const exported: EndedRun[] = []
     const published: string[] = []
@@ -252,12 +253,18 @@ describe('an expired run', () => {
     expect(await sweepStale(0, all)).toEqual({ expired: 0 })
     expect(exported).toMatchObject([{ tenant: 'default', runId: 'r1', status: 'expired' }])
     expect(published).toEqual(['r1'])
-    expect((await store.findRun('default', 'r1'))?.derived).toMatchObject({ ended: ['expired'], pending: ['expired'] })
+    expect((await store.findRun({ tenant: 'default', sessionId: 's1', runId: 'r1' }))?.derived).toMatchObject({
+      ended: ['expired'],
+      pending: ['expired'],
+    })
     await post({ runId: 'r1', status: 'failed' })
-    expect((await store.findRun('default', 'r1'))?.derived.ended).toEqual(['expired', 'failed'])
+    expect((await store.findRun({ tenant: 'default', sessionId: 's1', runId: 'r1' }))?.derived.ended).toEqual([
+      'expired',
+      'failed',
+    ])
   })
 
-  it('a session counts a run as expired, and later by its final status', async () => {
+  it('A session counts a run as expired, and later by its final status', async () => {
     const { runs, sessions, post } = await silent()
     await runs.sweepStale({ olderThan: MINUTE })
     expect((await sessions.get('s1'))?.runs).toEqual({ total: 1, byStatus: { expired: 1 } })
@@ -268,7 +275,7 @@ describe('an expired run', () => {
 
 describe('options of a sweep', () => {
   it.each([null, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, '60000', new Date(0), NOW])(
-    'cannot be older than %s',
+    'Cannot be older than %s',
     async (olderThan) => {
       expect(await optionProblems(() => app().runs.sweepStale({ olderThan } as never))).toEqual([
         { field: 'olderThan', detail: expect.stringContaining('must be a whole number from 0 to') },
@@ -276,7 +283,7 @@ describe('options of a sweep', () => {
     },
   )
 
-  it('all options of a sweep are checked', async () => {
+  it('All options of a sweep are checked', async () => {
     const { runs } = app()
     expect(await optionProblems(() => runs.sweepStale(undefined as never))).toEqual([
       { detail: 'must be an object of options' },

@@ -13,20 +13,20 @@ function posts(userId?: string) {
 const TOKEN = { token: 'session' }
 
 describe('users of session tokens', () => {
-  it('a run gets the user of its session token', async () => {
+  it('A run gets the user of its session token', async () => {
     const { post } = posts('ada')
     const result = await post({ runId: 'r1' }, TOKEN)
     expect(runOf(result).userId).toBe('ada')
     expect(answerOf(result).ignored).toEqual([])
   })
 
-  it('a post may name the user of its token without being ignored', async () => {
+  it('A post may name the user of its token without being ignored', async () => {
     const result = await posts('ada').post({ runId: 'r1', userId: 'ada' }, TOKEN)
     expect(runOf(result).userId).toBe('ada')
     expect(answerOf(result).ignored).toEqual([])
   })
 
-  it('another user in a post is ignored, and the answer says so without the name', async () => {
+  it('Another user in a post is listed as ignored, without the name', async () => {
     const result = await posts('ada').post({ runId: 'r1', userId: 'bob', model: 'm' }, TOKEN)
     expect(result.status).toBe(201)
     expect(runOf(result)).toMatchObject({ userId: 'ada', model: 'm' })
@@ -34,32 +34,32 @@ describe('users of session tokens', () => {
     expect(JSON.stringify(result)).not.toContain('bob')
   })
 
-  it('a token without a user cannot name a user', async () => {
+  it('A token without a user cannot name a user', async () => {
     const result = await posts().post({ runId: 'r1', userId: 'bob' }, TOKEN)
     expect(runOf(result)).not.toHaveProperty('userId')
     expect(answerOf(result).ignored).toEqual([{ field: 'userId', reason: 'not_granted' }])
   })
 
-  it('a token does not change the user that an application named', async () => {
+  it('A token does not change the user that an application named', async () => {
     const { post } = posts()
     await post({ runId: 'r1', userId: 'ada' })
-    const result = await post({ runId: 'r1', userId: 'bob', seq: 9 }, TOKEN)
-    expect(runOf(result).userId).toBe('ada')
+    await post({ runId: 'r1', userId: 'bob', seq: 9 }, TOKEN)
+    expect(runOf(await post({ runId: 'r1' })).userId).toBe('ada')
   })
 
-  it('a token adds no spend to another user', async () => {
+  it('A token adds no spend to another user', async () => {
     const { post, deps } = posts('ada')
     await post({ runId: 'r1', userId: 'bob', status: 'completed', counts: { inputTokens: 5 } }, TOKEN)
     expect(await deps.store.findSpend('default', 'bob', 0)).toMatchObject({ runs: 0 })
     expect(await deps.store.findSpend('default', 'ada', 0)).toMatchObject({ runs: 1, tokens: 5 })
   })
 
-  it('an application may name any user', async () => {
+  it('An application may name any user', async () => {
     expect(runOf(await posts().post({ runId: 'r1', userId: 'bob' })).userId).toBe('bob')
   })
 
   it.each(['', 'x'.repeat(201), 'a\0b', '\ud800'])(
-    'takes a verifier that gives a user %j for one at fault',
+    'A verifier that gives the invalid user %j is answered internal_error',
     async (userId) => {
       expect(problemOf(await posts(userId).post({ runId: 'r1' }, TOKEN)).code).toBe('internal_error')
     },

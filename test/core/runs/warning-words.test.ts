@@ -7,10 +7,7 @@ const REASONING = 'does not seem to include the tokens of reasoning, which it sh
 
 describe('warnings', () => {
   it.each<[object, [string, string][]]>([
-    [
-      { usage: { odd: 1 } },
-      [['/run/usage', 'is not a usage object of OpenAI, Anthropic, Gemini, Bedrock or the AI SDK, and was dropped']],
-    ],
+    [{ usage: { odd: 1 } }, [['/run/usage', 'has no count of a known provider, and was dropped']]],
     [
       { usage: { input_tokens: 5, output_tokens: 1 }, counts: { inputTokens: 6 } },
       [['/run/counts/inputTokens', 'differs from the usage object, and was taken instead']],
@@ -22,12 +19,12 @@ describe('warnings', () => {
     [{ status: 'running', error: { type: 't' } }, [['/run/error', NOT_FINAL]]],
     [{ counts: { inputTokens: 1, cacheReadTokens: 2 } }, [['/run/counts/inputTokens', CACHE]]],
     [{ counts: { outputTokens: 1, reasoningTokens: 2 } }, [['/run/counts/outputTokens', REASONING]]],
-  ])('a post with %j is warned with %j', async (run, words) => {
+  ])('A post with %j gets the warnings %j', async (run, words) => {
     const { warnings } = answerOf(await recorder().post({ runId: 'r1', ...run }))
     expect(warnings.map(({ pointer, detail }) => [pointer, detail])).toEqual(words)
   })
 
-  it('a warning about one model points at that model', async () => {
+  it('A warning about one model points at that model', async () => {
     const counts = { inputTokens: 1, cacheReadTokens: 2, outputTokens: 1, reasoningTokens: 2 }
     const usageByModel = [{ provider: 'p', model: 'm', counts }]
     const { warnings } = answerOf(await recorder().post({ runId: 'r1', usageByModel }))
@@ -41,7 +38,7 @@ describe('warnings', () => {
 })
 
 describe('refusals', () => {
-  it('a refusal says what to do, and names the ids that differ', async () => {
+  it('A refusal explains what to do and names the ids that differ', async () => {
     const strict = await recorder({ sessions: 'must-exist' }).post({ runId: 'r1' })
     expect(problemOf(strict).detail).toBe('Open the session before its first run.')
     const { post } = recorder()

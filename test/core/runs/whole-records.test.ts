@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { joinRuns } from '../../../src/core/runs/merge/join-runs.ts'
-import { toRunState } from '../../../src/core/runs/merge/merge-run.ts'
+import { joinReports } from '../../../src/core/runs/merge/join-runs.ts'
+import { toRunReport } from '../../../src/core/runs/merge/merge-run.ts'
 import { normaliseRun } from '../../../src/core/runs/normalise-run.ts'
 import { redactRun } from '../../../src/core/runs/redact-run.ts'
 import type { CheckedSessionRun } from '../../../src/core/runs/session-run-schema.ts'
@@ -63,32 +63,32 @@ const POSTS: readonly CheckedSessionRun['run'][] = [
 ]
 
 describe('stored states', () => {
-  it('a state has no undefined member, whatever was posted', async () => {
+  it('A state has no undefined member, whatever was posted', async () => {
     const redactor = { redact: (text: string) => text }
     for (const run of POSTS) {
       const { update } = normaliseRun({ sessionId: 's1', run })
-      const state = toRunState(update)
-      const whole = toRunState(normaliseRun({ sessionId: 's1', run: WHOLE }).update)
+      const state = toRunReport(update)
+      const whole = toRunReport(normaliseRun({ sessionId: 's1', run: WHOLE }).update)
       const redacted = await redactRun({ sessionId: 's1', run: { ...run, error: { type: 't' } } }, redactor)
       const joined = [
-        joinRuns(state, whole),
-        joinRuns(whole, state),
-        joinRuns(state, toRunState({ ...NOTHING, sessionId: 's1' })),
+        joinReports(state, whole),
+        joinReports(whole, state),
+        joinReports(state, toRunReport({ ...NOTHING, sessionId: 's1' })),
       ]
       expect([update, state, redacted, ...joined].flatMap((each) => holes(each))).toEqual([])
     }
   })
 
-  it('answers and stored runs have no undefined member', async () => {
+  it('Answers and stored runs have no undefined member', async () => {
     for (const run of POSTS) {
       const { post, deps } = recorder()
       const answers = [answerOf(await post(run)), answerOf(await post({ runId: 'r1', seq: 9, tags: ['y'] }))]
-      const { state, derived } = (await deps.store.findRun('default', 'r1')) ?? {}
+      const { state, derived } = (await deps.store.findRun({ tenant: 'default', sessionId: 's1', runId: 'r1' })) ?? {}
       expect([...answers, state, derived].flatMap((each) => holes(each))).toEqual([])
     }
   })
 
-  it('a state holds all posted values and nothing else', async () => {
+  it('A state holds all posted values and nothing else', async () => {
     const { post } = recorder()
     const { status, ...reported } = FULL
     const { run } = answerOf(await post({ runId: 'r1', ...FULL }))

@@ -23,7 +23,7 @@ const GRANT: DispatchGrant = {
   maxDispatches: 3,
 }
 
-/** An agent that does whatever an attacker makes it do: it knows every name, every id and the whole interface. */
+/** An agent under full control of an attacker, who knows every name, every id and the whole interface. */
 describe('an agent under an attacker', () => {
   let shop: TestApp
   let agent: string
@@ -44,15 +44,15 @@ describe('an agent under an attacker', () => {
     return { eventType, recipient, eventData: { text: 'Hello' }, ...more }
   }
 
-  /** What its session has dispatched. */
+  /** Lists the dispatches of the agent's session. */
   async function dispatched() {
     return (await shop.sallyport.dispatches.list({ sessionId: SESSION, limit: 100 })).items
   }
 
-  /** It did what the grant lists, at most as often; and there is nothing else of its doing. */
-  async function expectWithinGrant(): Promise<void> {
+  /** Expects only granted dispatches, at most as many as granted, and no other effect. */
+  async function expectWithinGrant(most = 3): Promise<void> {
     const items = await dispatched()
-    expect(items.length).toBeLessThanOrEqual(3)
+    expect(items.length).toBeLessThanOrEqual(most)
     for (const { eventType, recipient, deliveries } of items) {
       expect([eventType, recipient]).toEqual(['ticket.escalated', 'user_ada'])
       expect(deliveries.map(({ channel }) => channel)).toEqual(['email'])
@@ -65,7 +65,7 @@ describe('an agent under an attacker', () => {
     expect([sms.sent, ops.sent]).toEqual([[], []])
   }
 
-  it('does what its grant lists, so often and no more', async () => {
+  it('An agent dispatches only what its grant lists, up to maxDispatches', async () => {
     const good = event('ticket.escalated', 'user_ada', { channel: 'email' })
     const statuses: number[] = []
     for (let at = 0; at < 5; at++) statuses.push((await shop.post(agent, DISPATCH, good)).status)
@@ -74,7 +74,7 @@ describe('an agent under an attacker', () => {
     await expectWithinGrant()
   })
 
-  it('does no more though it posts a hundred at once, with and without keys', async () => {
+  it('A hundred concurrent posts, with and without keys, do not exceed maxDispatches', async () => {
     const good = event('ticket.escalated', 'user_ada', { channel: 'email' })
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, at) =>
@@ -86,9 +86,15 @@ describe('an agent under an attacker', () => {
     await expectWithinGrant()
   })
 
-  it('tries every combination of names, sessions and tricks, and gets nothing that is not listed', async () => {
+  it('No combination of names, sessions and disguises reaches beyond the grant', async () => {
+    /** Mostly the first name, which is granted: a good request with one bad part is the best attack. */
     const name = (names: readonly string[]) =>
-      fc.oneof(fc.constantFrom(...names), fc.constantFrom(...names).chain(disguised), fc.jsonValue())
+      fc.oneof(
+        { weight: 8, arbitrary: fc.constant(names[0]) },
+        fc.constantFrom(...names),
+        fc.constantFrom(...names).chain(disguised),
+        fc.jsonValue(),
+      )
     const body = fc.record(
       {
         eventType: name(EVENTS),
@@ -102,25 +108,50 @@ describe('an agent under an attacker', () => {
       },
       { requiredKeys: ['eventType', 'recipient'] },
     )
-    const query = fc.constantFrom('', '?dryRun=true', '?dryRun=false', '?dryrun=true', '?channel=sms', '?tenant=other')
+    const query = fc.constantFrom(
+      '',
+      '',
+      '',
+      '',
+      '?dryRun=true',
+      '?dryRun=false',
+      '?dryrun=true',
+      '?channel=sms',
+      '?tenant=other',
+    )
     const headers = fc.constantFrom<Record<string, string>[]>(
       {},
       { 'idempotency-key': 'invoice-1' },
       { 'x-tenant': 'other', 'x-forwarded-user': 'app' },
     )
+    // So many that good combinations do not hide later ones.
+    const patient = await shop.tokenFor(SESSION, { ...GRANT, maxDispatches: 1_000 }, 'user_ada')
+    let accepted = 0
     await fc.assert(
       fc.asyncProperty(body, query, headers, async (posted, search, sent) => {
-        const { status, text } = await shop.post(agent, `${DISPATCH}${search}`, posted, sent)
-        expect([202, 400, 403, 422]).toContain(status)
+        const { status, text } = await shop.post(patient, `${DISPATCH}${search}`, posted, sent)
+        expect([202, 400, 403, 409, 422]).toContain(status)
+        if (status === 202) {
+          accepted++
+          expect([posted.eventType, posted.recipient]).toEqual(['ticket.escalated', 'user_ada'])
+          // A null is read as absent.
+          expect([undefined, null, 'email']).toContain(posted.channel)
+          expect([undefined, null, SESSION]).toContain(posted.sessionId)
+          expect(['', '?dryRun=false']).toContain(search)
+          const { eventType, deliveries } = JSON.parse(text)
+          const channels = deliveries.map(({ channel }: { channel: string }) => channel)
+          expect([eventType, channels]).toEqual(['ticket.escalated', ['email']])
+        }
         for (const secret of SECRETS)
           expect(text.replaceAll(JSON.stringify(posted.recipient), '')).not.toContain(secret)
       }),
       { numRuns: 500 },
     )
-    await expectWithinGrant()
+    expect(accepted).toBeGreaterThan(3)
+    await expectWithinGrant(1_000)
   })
 
-  it('is told nothing of what an application was answered under its key', async () => {
+  it("An agent does not get the stored answer of an application's idempotency key", async () => {
     const mine = event('ticket.escalated', 'user_ada', { channel: 'email' })
     const answer = await shop.post(agent, DISPATCH, mine, { 'idempotency-key': 'invoice-1' })
     expect(answer.status).toBe(202)
@@ -132,16 +163,16 @@ describe('an agent under an attacker', () => {
     await expectWithinGrant()
   })
 
-  it('may not look at what would become of an event', async () => {
+  it('An agent cannot do a dry run', async () => {
     const mine = event('ticket.escalated', 'user_ada', { channel: 'email' })
     expect((await shop.post(agent, `${DISPATCH}?dryRun=true`, mine)).status).toBe(403)
   })
 
-  it('records runs of its own session, for its own user, and of nobody else', async () => {
+  it('An agent records only runs of its own session, for its own user', async () => {
     const posts: [object, number][] = [
       [{ sessionId: SESSION, run: { runId: 'r1', userId: 'user_boss', counts: { inputTokens: 1_000_000 } } }, 201],
       [{ sessionId: OTHER_SESSION, run: { runId: 'r2' } }, 403],
-      [{ sessionId: SESSION, run: { runId: 'run-other', status: 'failed', error: { type: 'x' } } }, 409],
+      [{ sessionId: SESSION, run: { runId: 'run-other', status: 'failed', error: { type: 'x' } } }, 201],
       [
         {
           sessionId: SESSION,
@@ -152,13 +183,13 @@ describe('an agent under an attacker', () => {
     ]
     for (const [post, status] of posts) expect((await shop.post(agent, RUN, post)).status).toBe(status)
     const batch = await shop.post(agent, `${RUN}/batch`, { runs: posts.map(([post]) => post) })
-    expect(JSON.parse(batch.text).results.map((one: { status: number }) => one.status)).toEqual([200, 403, 409, 200])
-    expect((await shop.sallyport.runs.get('r1'))?.userId).toBe('user_ada')
-    expect(await shop.sallyport.runs.get('r2')).toBeUndefined()
+    expect(JSON.parse(batch.text).results.map((one: { status: number }) => one.status)).toEqual([200, 403, 200, 200])
+    expect((await shop.sallyport.runs.get({ sessionId: SESSION, runId: 'r1' }))?.userId).toBe('user_ada')
+    expect(await shop.sallyport.runs.get({ sessionId: OTHER_SESSION, runId: 'r2' })).toBeUndefined()
     expect(await shop.othersRecords()).toEqual(before)
   })
 
-  it('without a grant dispatches nothing at all', async () => {
+  it('An agent without a grant cannot dispatch', async () => {
     const plain = await shop.tokenFor(SESSION)
     for (const eventType of EVENTS)
       for (const recipient of RECIPIENTS)
@@ -168,7 +199,7 @@ describe('an agent under an attacker', () => {
   })
 })
 
-/** The same name to an eye, or to a careless comparison. */
+/** Names that look the same to an eye or to a careless comparison. */
 function disguised(name: string): fc.Arbitrary<unknown> {
   return fc.constantFrom<unknown>(
     name.toUpperCase(),

@@ -14,7 +14,7 @@ import { type RecordingChannel, recordingChannel } from '../../support/recording
 const KEY = { kid: 'k1', key: new Uint8Array(32).fill(7) }
 const AUDIENCE = 'shop'
 
-/** What the directory knows of people, and no agent is to learn. */
+/** Data of the directory that no agent may learn. */
 export const SECRETS: readonly string[] = [
   'ada-private@example.com',
   'boss-private@example.com',
@@ -61,7 +61,7 @@ export interface TestApp {
   close(): Promise<void>
   tokenFor(sessionId: string, dispatch?: DispatchGrant, userId?: string): Promise<string>
   post(token: string, path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>
-  /** All that there is of others: what an agent must not change. */
+  /** Records of others, which an agent must not change. */
   othersRecords(): Promise<OthersRecords>
 }
 
@@ -72,7 +72,7 @@ export interface OthersRecords {
   readonly spend: unknown
 }
 
-/** A shop in a real database, with an application and two agents. */
+/** A shop over a real database, with an application and two agents. */
 export async function app(): Promise<TestApp> {
   const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database: new Database(':memory:') }) })
   const store = sqlStore({ db, dialect: 'sqlite' })
@@ -81,13 +81,13 @@ export async function app(): Promise<TestApp> {
   const channels = { email: recordingChannel(), sms: recordingChannel(), ops: recordingChannel() }
   const text = v.optional(v.string(), '')
   const data = v.object({ text })
-  const says = { text: ({ data: reported }: { data: { text: string } }) => reported.text }
+  const template = { text: ({ data: reported }: { data: { text: string } }) => reported.text }
   const sallyport = createSallyport({
     auth: anyOf(appSecrets([secret]), sessionTokens({ keys: [KEY], audience: AUDIENCE })),
     events: defineEvents({
-      'ticket.escalated': { data, channels: { email: says, sms: says } },
-      'invoice.paid': { data, channels: { email: says } },
-      'everyone.alerted': { data, channels: { ops: says } },
+      'ticket.escalated': { data, channels: { email: template, sms: template } },
+      'invoice.paid': { data, channels: { email: template } },
+      'everyone.alerted': { data, channels: { ops: template } },
     }),
     store,
     channels,
@@ -129,7 +129,7 @@ export async function app(): Promise<TestApp> {
       return {
         dispatches: dispatches.filter(({ sessionId }) => sessionId !== SESSION),
         session: await sallyport.sessions.get(OTHER_SESSION),
-        run: await sallyport.runs.get('run-other'),
+        run: await sallyport.runs.get({ sessionId: OTHER_SESSION, runId: 'run-other' }),
         spend: await store.findSpend('default', 'user_boss', 0),
       }
     },

@@ -10,10 +10,10 @@ import { SECRET } from './shop.ts'
 import type { TestApp } from './test-app.ts'
 import { checkAnswer } from './verdict.ts'
 
-/** What came of a barrage. */
+/** Counts of a barrage. */
 export interface Totals {
   sent: number
-  /** Dispatches and runs that were accepted and read back as they were sent. */
+  /** Accepted dispatches and runs that read back as sent. */
   readBack: number
   readonly statuses: Map<number, number>
   readonly codes: Map<string, number>
@@ -21,16 +21,15 @@ export interface Totals {
 
 export interface Barrage {
   readonly apps: readonly TestApp[]
-  /** How many requests in all. */
+  /** Total number of requests. */
   readonly requests: number
   readonly seed: number
-  /** Called after each answer. */
   readonly onAnswer?: (totals: Totals) => void
 }
 
 /**
- * Sends hostile requests to every server of every house at once, to each over one connection, and fails at the first whose answer,
- * or what it leaves behind, is wrong: fast-check then says with which request, made as small as it can be.
+ * Sends hostile requests to every server of every app, over one connection each. Fails at the first wrong answer or
+ * side effect; fast-check then reports the smallest failing request.
  */
 export async function barrage({ apps, requests, seed, onAnswer }: Barrage): Promise<Totals> {
   const totals: Totals = { sent: 0, readBack: 0, statuses: new Map(), codes: new Map() }
@@ -47,7 +46,7 @@ export async function barrage({ apps, requests, seed, onAnswer }: Barrage): Prom
         const line = connection(url)
         const property = fc.asyncProperty(hostileRequest, async (request) => {
           await fire(request, line, app, totals)
-          assert.deepEqual(stray, [], `somebody threw, and nobody looked, by the time of ${name}`)
+          assert.deepEqual(stray, [], `unhandled error by the time of ${name}`)
           onAnswer?.(totals)
         })
         try {
@@ -69,7 +68,7 @@ export async function barrage({ apps, requests, seed, onAnswer }: Barrage): Prom
   return totals
 }
 
-/** One connection that stays open, until an answer says that it will not. */
+/** One connection that stays open until an answer closes it. */
 interface Line {
   readonly url: string
   readonly agent: Agent
@@ -96,7 +95,7 @@ async function fire(
   count(totals.statuses, reply.status)
   if (reply.json?.code) count(totals.codes, reply.json.code)
   const sent = parsed(new TextDecoder().decode(body))
-  // What is wrong within a post that is too large to be looked into, nobody has seen.
+  // The server does not look into a post that is too large, so its faults go unnoticed.
   if (reply.status === 200 && sent === undefined) return assert.ok(hasUnread(reply))
   checkAnswer(reply, sent)
   if (reply.status < 300) totals.readBack += await readBack(reply.json, sent, app)
@@ -114,7 +113,7 @@ async function post(
   return reply
 }
 
-/** Whatever came over it before, a good request is answered as on any other. */
+/** A valid request still works on the connection. */
 async function checkUsable(line: Line): Promise<void> {
   const body = Buffer.from(JSON.stringify({ eventType: 'any', recipient: 'user_42' }))
   const reply = await post(line, DISPATCH, { authorization: `Bearer ${SECRET}` }, body)

@@ -21,7 +21,7 @@ const BUILTINS: readonly object[] = [
   ...[JSON, Math, Reflect],
 ].flatMap((one) => (typeof one === 'function' ? [one, one.prototype as object] : [one]))
 
-/** Notes every own property of what every object inherits from; what it gives fails when one is another by then. */
+/** Records the own properties of all built-in prototypes. The returned function fails if one has changed. */
 export function watchBuiltins(): () => void {
   const before = [...BUILTINS.map(describe), Reflect.ownKeys(globalThis)]
   return () => assert.deepStrictEqual([...BUILTINS.map(describe), Reflect.ownKeys(globalThis)], before)

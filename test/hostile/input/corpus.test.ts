@@ -24,7 +24,7 @@ import { events, SECRET } from './shop.ts'
 const AT = Date.parse('2026-11-21T08:00:00Z')
 const bodies = { numRuns: scale(500), seed: SEED }
 
-/** What the schema lets by of a body, as an update of one run. */
+/** Gives the valid part of a body as an update of one run. */
 function updateOf(body: unknown): RunUpdate | undefined {
   const valid = validateSessionRun(body, AT)
   if (isRefused(valid)) return undefined
@@ -41,7 +41,7 @@ function merged(updates: readonly RunUpdate[]): RunState | undefined {
 }
 
 describe(`${bodies.numRuns} hostile bodies of seed ${SEED}`, { timeout: PATIENCE_MS }, () => {
-  it('are merged, where the schema lets them by: in any order, any number of times', () => {
+  it('Valid hostile runs merge to one state in any order, any number of times', () => {
     let merges = 0
     const posts = fc.array(hostileRun, { minLength: 1, maxLength: 4 })
     const check = watchBuiltins()
@@ -72,7 +72,7 @@ describe(`${bodies.numRuns} hostile bodies of seed ${SEED}`, { timeout: PATIENCE
     expect(merges).toBeGreaterThan(bodies.numRuns / 4)
   })
 
-  it('are data or faults to every event of a catalogue, which keeps nothing of them', async () => {
+  it('Every event validates hostile data without leaking values', async () => {
     await fc.assert(
       fc.asyncProperty(hostileBody, async (text) => {
         const body = parsed(text)
@@ -88,7 +88,7 @@ describe(`${bodies.numRuns} hostile bodies of seed ${SEED}`, { timeout: PATIENCE
     )
   })
 
-  it('define no events, or those that they say', () => {
+  it('Hostile event definitions are accepted or refused with events_invalid', () => {
     fc.assert(
       fc.property(hostileBody, fc.constantFrom('whole', 'event', 'channel'), (text, place) => {
         const body = parsed(text)
@@ -103,7 +103,7 @@ describe(`${bodies.numRuns} hostile bodies of seed ${SEED}`, { timeout: PATIENCE
     )
   })
 
-  it('are answers that a client takes for what they are, or rejects by a code of its own', async () => {
+  it('The client returns a hostile answer unchanged or throws an error with a known code', async () => {
     const codes = [...PROBLEM_CODES, 'timeout', 'network', 'bad_answer']
     const status = fc.constantFrom(200, 202, 204, 400, 401, 409, 422, 429, 500, 503, 599)
     const retryAfter = fc.constantFrom(null, '', '-1', '1e400', 'NaN', CANARY, 'Sat, 21 Nov 2026 08:00:00 GMT')
@@ -129,7 +129,7 @@ describe(`${bodies.numRuns} hostile bodies of seed ${SEED}`, { timeout: PATIENCE
     )
   })
 
-  it('are tokens that no verifier takes', async () => {
+  it('Verifiers refuse every hostile token', async () => {
     const sessions = sessionTokens({ keys: KEYS, audience: 'api', clock: { now: () => (CLAIMS.iat + 1) * 1000 } })
     const secrets = appSecrets([SECRET])
     const token = fc.oneof(

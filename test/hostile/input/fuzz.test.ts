@@ -8,7 +8,7 @@ import { openTestApp, type TestApp } from './test-app.ts'
 
 const requests = scale(4_000)
 const SAMPLES = 40
-/** Bytes that a request may leave behind, over the second half of them: what is remembered on purpose is full by then. */
+/** Heap growth per request that is allowed in the second half, when the caches are full. */
 const MAX_SLOPE = 50
 
 let apps: readonly TestApp[] = []
@@ -23,7 +23,7 @@ afterAll(async () => {
 })
 
 test(
-  `${requests} hostile requests of seed ${SEED} are each answered as they should be, and leave nothing behind`,
+  `${requests} hostile requests of seed ${SEED} get correct answers and leave nothing behind`,
   async () => {
     const heap: (readonly [sent: number, bytes: number])[] = []
     const heapUsed = IS_WHOLE ? collector() : undefined
@@ -52,7 +52,7 @@ test(
   PATIENCE_MS,
 )
 
-/** Gives how much is left on the heap once it was swept. */
+/** Returns a function that gives the heap size after a garbage collection. */
 function collector(): () => number {
   setFlagsFromString('--expose-gc')
   const collect: () => void = runInNewContext('gc')
@@ -62,7 +62,7 @@ function collector(): () => number {
   }
 }
 
-/** Of the line that fits best. */
+/** Slope of the least-squares line. */
 function slopeOf(points: readonly (readonly [number, number])[]): number {
   const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
   const [x, y] = [mean(points.map(([at]) => at)), mean(points.map(([, bytes]) => bytes))]

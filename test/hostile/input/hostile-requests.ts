@@ -5,14 +5,14 @@ import { BAD_BYTES, CANARY, HOSTILE_KEYS, HOSTILE_TEXTS } from './hostile-texts.
 import { type Branch, placesOf, type Tree, treeOf, write } from './json-tree.ts'
 import { VALID_BATCHES, VALID_DISPATCHES, VALID_RUNS } from './valid-bodies.ts'
 
-/** One request as it goes over the wire. */
+/** One request as sent over the wire. */
 export interface HostileRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
-  /** Chunked, in pieces of so many bytes; `undefined`: with its length. */
+  /** Chunk size; `undefined`: sent with its length. */
   readonly pieces: number | undefined
-  /** Told of a request that fails. */
+  /** Printed by fast-check for a failing request. */
   [fc.toStringMethod](): string
 }
 
@@ -59,7 +59,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   ),
 )
 
-/** A valid body, changed in no place, in one, or in a few. */
+/** A valid body with no change, one, or a few. */
 function mutated(bodies: readonly ((id: string) => object)[]): fc.Arbitrary<string> {
   const id = fc.oneof(
     { weight: 9, arbitrary: fc.nat().map((number) => `r-${number}`) },
@@ -77,7 +77,7 @@ function mutated(bodies: readonly ((id: string) => object)[]): fc.Arbitrary<stri
   })
 }
 
-/** What becomes of a text on its way. */
+/** Ways to spoil a text on its way. */
 const spoiling: fc.Arbitrary<(text: string) => Buffer> = fc.oneof(
   { weight: 20, arbitrary: fc.constant((text: string) => Buffer.from(text)) },
   fc.constantFrom(
@@ -114,7 +114,7 @@ const oddly = (...values: string[]): fc.Arbitrary<string> =>
     { weight: 1, arbitrary: fc.string({ unit: latin, maxLength: 40 }) },
   )
 
-/** What a client of Node can send in a header. */
+/** Characters that Node's client can send in a header. */
 const latin = fc
   .integer({ min: 0x20, max: 0xff })
   .filter((code) => code < 0x7f || code > 0x9f)
@@ -195,7 +195,7 @@ const aimed: fc.Arbitrary<readonly [path: string, text: string]> = fc.oneof(
   fc.tuple(fc.constantFrom(DISPATCH, RUN, BATCH), hostileText),
 )
 
-/** Requests with a body that nobody should send: nearly right, wrong in every way that JSON can be, or no JSON at all. */
+/** Requests with hostile bodies: nearly valid, invalid in every way of JSON, or no JSON. */
 export const hostileRequest: fc.Arbitrary<HostileRequest> = fc
   .tuple(aimed, spoiling, headers, query, fc.option(fc.constantFrom(7, 1_000, 70_000), { freq: 8, nil: undefined }))
   .map(([[path, text], spoil, sent, search, size]) => {
@@ -205,13 +205,13 @@ export const hostileRequest: fc.Arbitrary<HostileRequest> = fc
     return { ...whole, [fc.toStringMethod]: () => JSON.stringify({ ...whole, body: body.toString('latin1') }) }
   })
 
-/** Bodies of the endpoint for one run, nearly right. */
+/** Nearly valid bodies for one run. */
 export const hostileRun: fc.Arbitrary<string> = mutated(VALID_RUNS)
 
-/** The bodies alone. */
+/** The bodies of {@link hostileRequest}. */
 export const hostileBody: fc.Arbitrary<string> = aimed.map(([, text]) => text)
 
-/** `undefined` for what is no JSON. */
+/** Parses JSON; gives `undefined` for other text. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,4 +1,4 @@
-/** Stands in values alone, never in a key: what a refusal says must not hold it. */
+/** Stands only in values, never in keys: no refusal may hold it. */
 export const CANARY = 'canary-7f3a'
 
 const LENGTHS = [63, 64, 65, 100, 128, 129, 200, 201, 256, 257, 512, 513, 2000, 2001, 2048, 2049, 9000]
@@ -9,7 +9,7 @@ const NUMBERS = [
   ...['123456789012345678901234567890', '253402300800000', '8640000000000001', `0.${'1'.repeat(500)}`],
 ]
 
-/** What no JSON parser may take. */
+/** Texts that no JSON parser may accept. */
 const NO_JSON = [
   ...['NaN', 'Infinity', '-Infinity', 'undefined', '01', '1.', '.5', '+1', '0x10', '1_000', '1n', '--1', '1e', ''],
   ...["'single'", '"open', '"\\x41"', '"\\u12"', '"\n"', '"\u0000"', '[1,]', '{"a":1,}', '{a:1}', '{"a"}', '/**/1'],
@@ -72,7 +72,7 @@ const STRINGS = [
   ],
 ].map((text) => `${text}${CANARY}`)
 
-/** As JSON, with and without what a parser makes of escapes. */
+/** As JSON, with and without escapes. */
 const QUOTED = [...STRINGS, '', '\u0000', '\ud83d', '-0', '12.50', 'EUR', 'completed', 'order.shipped', 'log'].map(
   (text) => JSON.stringify(text),
 )
@@ -120,7 +120,7 @@ const LURES = [
   ],
 ]
 
-/** Texts that may stand where a value does, sorted by what is wrong with them. */
+/** Texts in place of a value, grouped by fault. */
 export const HOSTILE_TEXTS: readonly (readonly string[])[] = [NUMBERS, NO_JSON, QUOTED, LONG, DEEP, WIDE, LURES]
 
 export const HOSTILE_KEYS: readonly string[] = [

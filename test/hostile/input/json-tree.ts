@@ -1,7 +1,7 @@
-/** JSON as it is written, so that it can be written badly: a key may come twice, and any text may stand for a value. */
+/** JSON as text, so that it can be written badly: a key may come twice, and any text may stand for a value. */
 export type Tree = Branch | { readonly text: string }
 
-/** An object or a list; of a list, the keys mean nothing. */
+/** An object or a list; a list ignores the keys. */
 export interface Branch {
   readonly kind: 'object' | 'list'
   readonly children: Child[]
@@ -12,7 +12,7 @@ export interface Child {
   readonly tree: Tree
 }
 
-/** A place that can be changed: a child of a branch. */
+/** A child of a branch, which can be changed. */
 export interface Place {
   readonly branch: Branch
   readonly index: number
@@ -32,7 +32,7 @@ export function write(tree: Tree): string {
   return tree.kind === 'list' ? `[${parts.join()}]` : `{${parts.join()}}`
 }
 
-/** All that can be changed, from the outside in. */
+/** All places, outermost first. */
 export function placesOf(tree: Tree): readonly Place[] {
   if ('text' in tree) return []
   return [

@@ -6,7 +6,7 @@ import { jsonLogic } from '../../../src/engines/json-logic.ts'
 import { liquid } from '../../../src/engines/liquid.ts'
 import type { EventCatalog } from '../../../src/ports/event-catalog.ts'
 
-/** An application secret that is nobody's. */
+/** A well-formed application secret for tests. */
 export const SECRET: string = composeAppSecret('test', '0'.repeat(30))
 
 export const events: EventCatalog = defineEvents(

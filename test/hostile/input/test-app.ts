@@ -13,14 +13,14 @@ import { CANARY } from './hostile-texts.ts'
 import type { SecondReader } from './read-back.ts'
 import { events, SECRET } from './shop.ts'
 
-/** Longer than anybody should wait: the servers, their callers and fast-check share one process. */
+/** Generous, because servers, clients and fast-check share one process. */
 const TIMEOUT_MS = 20_000
 
 /** One Sallyport over a database, in a server of every adapter. */
 export interface TestApp extends SecondReader {
   readonly name: string
   readonly hosts: readonly (RunningHost & { readonly name: string })[]
-  /** Lines of the log that hold what was sent. */
+  /** Log lines that hold sent values. */
   readonly leaks: readonly string[]
   close(): Promise<void>
 }

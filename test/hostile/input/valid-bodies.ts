@@ -1,6 +1,6 @@
 import { CANARY } from './hostile-texts.ts'
 
-/** Bodies that are accepted, with everything in them that a body can have. `id` makes a run its own. */
+/** Valid bodies with every member that a body can have. `id` makes the run ids unique. */
 export const VALID_DISPATCHES: readonly ((id: string) => object)[] = [
   () => ({
     eventType: 'any',
@@ -64,23 +64,27 @@ const run = (runId: string): object => ({
   metadata: { text: CANARY, number: 1.5, flag: false, gone: null },
 })
 
-const spoken = (runId: string, usage: object): object => ({ runId, status: 'running', usage })
+const reported = (runId: string, usage: object): object => ({ runId, status: 'running', usage })
 
 export const VALID_RUNS: readonly ((id: string) => object)[] = [
   (id) => ({ sessionId: CANARY, run: run(id) }),
   (id) => ({ sessionId: 's1', run: { runId: id } }),
   (id) => ({
     sessionId: 's1',
-    run: spoken(id, { prompt_tokens: 3, completion_tokens: 4, prompt_tokens_details: { cached_tokens: 1 } }),
+    run: reported(id, { prompt_tokens: 3, completion_tokens: 4, prompt_tokens_details: { cached_tokens: 1 } }),
   }),
   (id) => ({
     sessionId: 's1',
-    run: spoken(id, { input_tokens: 3, cache_read_input_tokens: 2, cache_creation: { ephemeral_5m_input_tokens: 1 } }),
+    run: reported(id, {
+      input_tokens: 3,
+      cache_read_input_tokens: 2,
+      cache_creation: { ephemeral_5m_input_tokens: 1 },
+    }),
   }),
-  (id) => ({ sessionId: 's1', run: spoken(id, { promptTokenCount: 3, thoughtsTokenCount: 2, totalTokenCount: 5 }) }),
+  (id) => ({ sessionId: 's1', run: reported(id, { promptTokenCount: 3, thoughtsTokenCount: 2, totalTokenCount: 5 }) }),
   (id) => ({
     sessionId: 's1',
-    run: spoken(id, { inputTokens: { total: 3 }, inputTokensDetails: [{ cached_tokens: 1 }] }),
+    run: reported(id, { inputTokens: { total: 3 }, inputTokensDetails: [{ cached_tokens: 1 }] }),
   }),
 ]
 

@@ -11,7 +11,7 @@ import { throughTime } from './through-time.ts'
 
 const withRedis = await serviceOrSkip('redis')
 
-/** Dispatches of all kinds, now and for later, and a run. */
+/** Posts immediate and later dispatches of all kinds, and a run. */
 async function keepBusy(app: TestApp): Promise<void> {
   const { canaries, post, sallyport } = app
   for (const eventType of ['reported', 'digested', 'first']) {
@@ -32,8 +32,8 @@ async function keepBusy(app: TestApp): Promise<void> {
   await throughTime(app, sallyport.worker.runDue())
 }
 
-withRedis('alarms through Redis', () => {
-  it('hold nothing of what they are for', async () => {
+withRedis('wakes through Redis', () => {
+  it('The jobs in Redis hold no data of their dispatches', async () => {
     const redis = new Redis({ port: 6379 })
     const prefix = `leaks-${randomUUID()}`
     const queue = bullmqQueue({ connection: { port: 6379 }, prefix })
@@ -66,7 +66,7 @@ async function contentOf(redis: Redis, key: string): Promise<unknown> {
   }
 }
 
-it('notifications of PostgreSQL hold nothing of what they are for', async () => {
+it('The notifications of PostgreSQL hold no data of their dispatches', async () => {
   const said: unknown[] = []
   const client: NotificationClient = {
     connect: async () => {},
@@ -83,7 +83,7 @@ it('notifications of PostgreSQL hold nothing of what they are for', async () => 
   app.collected.keep('alarm', said)
 })
 
-it('a rate limiter counts people under what nobody can turn back into them', async () => {
+it('A rate limiter gets irreversible keys for recipients', async () => {
   const keys: string[] = []
   const limiter = new RateLimiterMemory({ points: 3, duration: 60 })
   const { consume } = limiter

@@ -28,13 +28,13 @@ const FORMS: Readonly<Record<string, (text: string) => string>> = {
 }
 
 describe('a canary', () => {
-  it.each(Object.entries(FORMS))('is found %s', (_, form) => {
+  it.each(Object.entries(FORMS))('A canary is found %s', (_, form) => {
     expect(canaries.in(`before ${form(word)} after`)).toEqual(['word'])
     expect(canaries.in(`before ${form(phone.slice(1))} after`)).toEqual(['phone'])
     expect(canaries.in(`before ${form(key)} after`)).toContain('key')
   })
 
-  it('is found nowhere else', () => {
+  it('A canary is found neither in other canaries nor in a short part of itself', () => {
     const other = createCanaries()
     expect(canaries.in(`${other.word('word')} ${other.phone('phone')} ${word.slice(0, 15)}`)).toEqual([])
   })

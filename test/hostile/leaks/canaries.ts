@@ -1,23 +1,23 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto'
 
-/** So much of a canary is enough to find it: what was cut short is found too. */
+/** A part of this length identifies a canary, so truncated values are found too. */
 const ENOUGH = 16
 
-/** A text that is nowhere else, planted as one kind of secret, and all that it may have been made into. */
+/** A unique text for one kind of secret, with all forms that it may be transformed into. */
 interface Canary {
   readonly kind: string
   readonly forms: readonly string[]
 }
 
-/** Plants canaries, and finds them again. */
+/** Plants canaries and finds them. */
 export interface Canaries {
   /** A word of 24 lower-case letters and digits, a letter first. */
   word(kind: string): string
   /** An E.164 number. */
   phone(kind: string): string
-  /** Watches for a text that was made elsewhere, of at least 16 characters: a token, a key. */
+  /** Watches for a text made elsewhere, of at least 16 characters: a token or a key. */
   watch(kind: string, text: string): string
-  /** The kinds of all that a text holds, as it is or transformed. */
+  /** The kinds of all canaries in a text, plain or transformed. */
   in(text: string): readonly string[]
 }
 
@@ -25,7 +25,7 @@ export function createCanaries(): Canaries {
   const planted: Canary[] = []
 
   function watch(kind: string, text: string): string {
-    if (text.length < ENOUGH - 3) throw new TypeError(`too short to be told from chance: ${kind}`)
+    if (text.length < ENOUGH - 3) throw new TypeError(`too short to be unique: ${kind}`)
     planted.push({ kind, forms: formsOf(text) })
     return text
   }
@@ -47,8 +47,8 @@ export function createCanaries(): Canaries {
 }
 
 /**
- * What a text is made into on its way out, in lower case. Its own letters survive HTML, JSON and URL escaping, which change only
- * what stands around them, and any change of case, as nothing here has regard for it.
+ * Forms of a text on its way out, in lower case. Escaping for HTML, JSON and URLs changes only the characters around
+ * the canary's letters, and comparisons ignore case.
  */
 function formsOf(text: string): readonly string[] {
   const bytes = Buffer.from(text.slice(0, ENOUGH))
@@ -57,14 +57,14 @@ function formsOf(text: string): readonly string[] {
     text.slice(0, ENOUGH),
     bytes.toString('hex'),
     Array.from(bytes, (byte) => `%${byte.toString(16)}`).join(''),
-    // Whoever can guess an address finds it by its plain digest.
+    // An attacker who can guess an address finds it by its plain digest.
     digest.slice(0, ENOUGH),
     ...[0, 1, 2].flatMap((offset) => base64At(bytes, offset)),
   ]
   return forms.map((form) => form.toLowerCase())
 }
 
-/** Base64 of bytes that stand so many after the beginning of what is encoded, without what its neighbours have a part in. */
+/** Base64 of bytes at an offset, without the characters that depend on their neighbours. */
 function base64At(bytes: Buffer, offset: number): readonly string[] {
   const encoded = Buffer.concat([Buffer.alloc(offset), bytes])
     .toString('base64')

@@ -7,12 +7,12 @@ import type { EventCatalog } from '../../../src/ports/event-catalog.ts'
 import type { Faults } from './faults.ts'
 import { type Planted, throwing } from './test-app.ts'
 
-/** A template whose error quotes what it reads: it is no time zone. */
+/** A template that reads a value as a time zone: its error quotes the value. */
 function inZone(path: string): string {
   return `{{ 'now' | date: '%Y', ${path} }}`
 }
 
-/** Events that say what they must not, wherever they can: by Liquid, by rules, by functions, by schemas that quote. */
+/** Events that leak wherever they can: by Liquid, rules, functions and schemas that quote. */
 export function catalog({ content, attribute }: Pick<Planted, 'content' | 'attribute'>, faults: Faults): EventCatalog {
   const note = v.object({ note: v.string() })
   const reported = `${content} {{ data.note }} {{ recipient.attributes.plan }}`

@@ -4,10 +4,10 @@ import { deadPort, httpPeer } from '../../channels/peers.ts'
 import { type Canaries, createCanaries } from './canaries.ts'
 import { collecting } from './collecting.ts'
 
-/** What a client calls, so that it comes to an error. */
+/** Options of a client whose calls fail. */
 type Server = (canaries: Canaries) => Promise<Pick<ClientOptions, 'baseUrl'> & Partial<ClientOptions>>
 
-/** Answers whatever it is sent with that. */
+/** A server that answers every request with this status and body. */
 function answering(status: number, body: (sent: string) => string): Server {
   return async () => {
     const port = await httpPeer(async (request, response) => {
@@ -19,9 +19,9 @@ function answering(status: number, body: (sent: string) => string): Server {
 }
 
 const SERVERS: Readonly<Record<string, Server>> = {
-  'nobody there': async () => ({ baseUrl: `http://127.0.0.1:${await deadPort()}` }),
-  'no address': async () => ({ baseUrl: 'nowhere' }),
-  'a page that says what it was sent': answering(200, (sent) => `<html>${sent}</html>`),
+  'a dead port': async () => ({ baseUrl: `http://127.0.0.1:${await deadPort()}` }),
+  'an invalid base URL': async () => ({ baseUrl: 'nowhere' }),
+  'a page that echoes the request': answering(200, (sent) => `<html>${sent}</html>`),
   'another API': answering(500, (sent) => JSON.stringify({ error: sent, message: sent })),
   'a refusal': answering(403, () =>
     JSON.stringify({ type: 'urn:sallyport:problem:insufficient_scope', code: 'insufficient_scope', detail: 'no' }),
@@ -39,12 +39,12 @@ const SERVERS: Readonly<Record<string, Server>> = {
 }
 
 describe('an error of a client', () => {
-  it.each(Object.entries(SERVERS))('holds no token, and nothing that was sent: %s', async (_, server) => {
+  it.each(Object.entries(SERVERS))('A client error holds no token and no sent data: %s', async (_, server) => {
     const canaries = createCanaries()
     const { keep } = collecting(canaries)
     const options = await server(canaries)
     const client = createClient({ token: canaries.word('application secret'), retries: 0, ...options })
-    const recipient = canaries.word("address of the directory's")
+    const recipient = canaries.word('address in the directory')
     const calls = [
       () => client.dispatch({ eventType: 'e', recipient, eventData: { note: canaries.word('content') } }),
       () => client.recordRun({ sessionId: 's', run: { runId: 'r', tags: [canaries.word('content')] } }),

@@ -6,33 +6,33 @@ import { consoleLogger } from '../../../src/runtime/console-logger.ts'
 import type { Canaries } from './canaries.ts'
 import { type Column, readerOf } from './may-hold.ts'
 
-/** All that came out of a host, by where. */
+/** All output of a host, by column. */
 export interface Collected {
-  /** Writes down each line, and has the logger that is there by default write it to the console too. */
+  /** Records each line, and passes it to the default logger too. */
   readonly logger: Logger
-  /** The names of the events that were logged. */
+  /** Names of the logged events. */
   readonly events: ReadonlySet<string>
-  /** @param sent All that whoever gets it has sent, this time and before. */
+  /** @param sent All that the reader of this output has sent so far. */
   keep(column: Column, what: unknown, sent?: string): void
-  /** Every kind of secret that was seen where it may be seen, as `kind: column`. */
+  /** Kinds of secret seen where they may be seen, as `kind: column`. */
   readonly seen: ReadonlySet<string>
-  /** What was seen where it may not be. */
+  /** Secrets seen where they may not be. */
   readonly leaks: readonly string[]
 }
 
-/** Every member of {@link LogFields}: the compiler holds this to be all of them. */
+/** Every member of {@link LogFields}; the compiler checks that none is missing. */
 const FIELDS = {
   ...{ requestId: true, dispatchId: true, deliveryId: true, runId: true, eventType: true, channel: true },
   ...{ field: true, message: true, stack: true },
   ...{ hook: true, queue: true, code: true, reason: true, detail: true, cause: true, causeCode: true, errors: true },
   ...{ attempt: true, delayMs: true, events: true, inFlight: true, authenticating: true },
-  ...{ unfinished: true, unfinishedBytes: true },
+  ...{ unfinished: true, unfinishedBytes: true, uses: true, timeouts: true, pauseMs: true },
   ...{ givenBack: true, aborted: true },
 } satisfies Readonly<Record<keyof LogFields, true>>
 
 const guide = readFileSync(new URL('../../../docs/operating.md', import.meta.url), 'utf8')
 
-/** Collects until the test ends, and then fails when anything leaked. */
+/** Collects until the test ends, then fails on a leak. */
 export function collecting(canaries: Canaries): Collected {
   const events = new Set<string>()
   const seen = new Set<string>()
@@ -72,7 +72,7 @@ export function collecting(canaries: Canaries): Collected {
   }
 }
 
-/** Everything of a value that anybody may print. */
+/** All printable forms of a value. */
 export function textOf(what: unknown): string {
   if (typeof what === 'string') return what
   const ways = [
@@ -84,7 +84,7 @@ export function textOf(what: unknown): string {
   return ways.map(orNothing).join('\n')
 }
 
-/** What cannot be printed gives nothing away. */
+/** Gives an empty text for a value that cannot be printed. */
 function orNothing(print: () => string): string {
   try {
     return print()

@@ -1,7 +1,7 @@
-/** What the parts of a host throw, by the name of the part or of one method of it: `store`, `store.settle`. */
+/** Errors to throw, by the name of a part or of one of its methods: `store`, `store.settle`. */
 export type Faults = Map<string, unknown>
 
-/** A part of a host that does its work, and throws whatever there is for its name. */
+/** Wraps a part so that it works, and throws the fault registered for its name. */
 export function breakable<Part extends object>(name: string, part: Part, faults: Faults): Part {
   return new Proxy(part, {
     get(target, member) {

@@ -16,7 +16,7 @@ import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { openTestApp } from './test-app.ts'
 
-it('shows no secret of what a host holds, however it is printed', async () => {
+it("No printed form of a host's objects shows a secret", async () => {
   const app = await openTestApp()
   const { canaries, collected, sallyport, post, secret } = app
   const word = (): string => canaries.word('credentials for a provider')

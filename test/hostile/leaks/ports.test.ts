@@ -5,7 +5,7 @@ import { openTestApp, type TestApp } from './test-app.ts'
 import { throughTime } from './through-time.ts'
 import { THROWN } from './thrown.ts'
 
-/** What each part of a host is asked for by a request. */
+/** A request that calls each part of a host. */
 const ASKED: Readonly<Record<string, (app: TestApp) => Promise<unknown>>> = {
   auth: (app) => dispatch(app),
   store: (app) => dispatch(app),
@@ -24,7 +24,7 @@ const ASKED: Readonly<Record<string, (app: TestApp) => Promise<unknown>>> = {
   'run event': (app) => record(app),
 }
 
-/** And by a worker, once an event was accepted. */
+/** Parts that a worker calls once an event was accepted. */
 const WORKED: readonly string[] = [
   ...['channel', 'store', 'store.claim', 'store.settle', 'store.renew', 'policy', 'recipients', 'queue', 'hook'],
   ...['schema', 'template', 'digest key', 'store.listRuns', 'store.mergeRun'],
@@ -39,7 +39,7 @@ function record({ post, clock }: TestApp): Promise<unknown> {
   return post('session_run', { body: { sessionId: 's', run: { runId: `r${clock.now()}`, ...run } } })
 }
 
-/** Everything that a host can ask for by itself; what it gets or is thrown is its own. */
+/** Makes every call that a host can make; the host may see results and errors. */
 async function callAll(app: TestApp): Promise<void> {
   const { sallyport, collected, clock } = app
   const { worker, dispatches, runs, sessions, budgets } = sallyport
@@ -51,7 +51,7 @@ async function callAll(app: TestApp): Promise<void> {
     () => dispatches.retry('dsp_1'),
     () => dispatches.prune({ olderThan: 1 }),
     () => runs.list(),
-    () => runs.get('r'),
+    () => runs.get({ sessionId: 's1', runId: 'r' }),
     () => runs.sweepStale({ olderThan: 1_000 }),
     () => runs.prune({ olderThan: 1 }),
     () => sessions.get('s'),
@@ -68,13 +68,13 @@ async function callAll(app: TestApp): Promise<void> {
   }
 }
 
-/** Functions of the host's own: the log may hold their messages. */
+/** Functions of the host: the log may hold their messages. */
 const OWN: readonly string[] = ['hook', 'condition', 'template', 'digest key', 'run event']
 
-/** Who may see what a part throws: `none` lets nobody, and with `full` the log may hold all. */
+/** Kind of what a part throws: `none` hides everything, and with `full` the log may hold all. */
 function kindOf(part: string, details: ErrorDetails = 'default'): string {
   const isOpen = details === 'full' || (details === 'default' && OWN.includes(part))
-  return isOpen ? 'what own code threw' : 'what a port threw'
+  return isOpen ? "error of the host's code" : 'error of a port'
 }
 
 async function askAll(app: TestApp, thrown: (secret: string) => unknown, details?: ErrorDetails): Promise<void> {
@@ -85,27 +85,27 @@ async function askAll(app: TestApp, thrown: (secret: string) => unknown, details
   }
 }
 
-describe.each<ErrorDetails>(['default', 'full', 'none'])('an error, with errorDetails %s,', (errorDetails) => {
-  const says = THROWN['an error that says it everywhere'] as (secret: string) => unknown
+describe.each<ErrorDetails>(['default', 'full', 'none'])('errorDetails %s', (errorDetails) => {
+  const throwEverywhere = THROWN['an error that holds it everywhere'] as (secret: string) => unknown
 
-  it('is in the log as far as that says, and in no answer', async () => {
+  it('The log shows an error as errorDetails allows, and no answer shows it', async () => {
     const reported: unknown[] = []
     const hooks = { onError: (...args: unknown[]) => reported.push(args) }
     const app = await openTestApp({ rest: { errorDetails, hooks } })
-    await askAll(app, says, errorDetails)
+    await askAll(app, throwEverywhere, errorDetails)
     await throughTime(app, app.sallyport.worker.runDue(), 20)
-    const isSeen = app.collected.seen.has('what own code threw: log')
-    expect([isSeen, app.collected.seen.has('what a port threw: log')]).toEqual([errorDetails !== 'none', false])
+    const isSeen = app.collected.seen.has("error of the host's code: log")
+    expect([isSeen, app.collected.seen.has('error of a port: log')]).toEqual([errorDetails !== 'none', false])
     expect(reported.length).toBeGreaterThan(10)
   })
 })
 
 describe.each(Object.entries(THROWN))('%s', (_, thrown) => {
-  it('is told to nobody by a request, whatever port threw it, and to the log alone, if own code did', async () => {
+  it("No answer shows what a port or the host's code throws", async () => {
     await askAll(await openTestApp(), thrown)
   })
 
-  it('is told to the host alone by a worker and by calls, whatever part of a host threw it', async () => {
+  it('Only the host sees what a worker or a call throws', async () => {
     const app = await openTestApp()
     for (const part of WORKED) {
       for (const eventType of ['order', 'digested', 'first']) await dispatch(app, eventType)

@@ -2,10 +2,10 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { toFetch } from '../../../src/adapters/fetch.ts'
 import { PROBLEM_CODES, type ProblemCode } from '../../../src/errors.ts'
-import { type Answer, openTestApp, type SendLoop, type TestApp, type TestAppOptions } from './test-app.ts'
+import { type Answer, openTestApp, type RequestParts, type TestApp, type TestAppOptions } from './test-app.ts'
 import { THROWN } from './thrown.ts'
 
-/** How a host comes to refuse a request that is full of what must not be told. */
+/** Makes a host refuse a request that is full of secrets. */
 interface Refusal {
   readonly options?: TestAppOptions
   readonly provoke: (app: TestApp, body: Bodies) => Promise<Answer>
@@ -15,29 +15,29 @@ type Bodies = ReturnType<typeof bodiesOf>
 
 function bodiesOf({ canaries }: TestApp) {
   const data = canaries.word('event data')
-  const key = canaries.word('keys of what is sent')
+  const key = canaries.word('keys of sent data')
   const recipient = `u-${canaries.word('recipient as sent')}`
   const sessionId = canaries.word('session id')
-  const says = canaries.word('run: what it says')
+  const content = canaries.word('run: content')
   const headers = { 'idempotency-key': canaries.word('idempotency key') }
   const eventData = { note: `${data} <"&é>`, more: { [key]: data } }
   const run = {
     runId: 'r1',
-    userId: says,
-    tags: [says],
-    metadata: { [says]: says },
-    error: { type: says, message: says },
+    userId: content,
+    tags: [content],
+    metadata: { [content]: content },
+    error: { type: content, message: content },
   }
   return {
-    ...{ data, key, says, headers, recipient, eventData },
+    ...{ data, key, content, headers, recipient, eventData },
     dispatch: { eventType: 'order', recipient, sessionId, eventData, [key]: data },
-    run: { sessionId, run: { ...run, [key]: says } },
+    run: { sessionId, run: { ...run, [key]: content } },
   }
 }
 
 const failed = (part: string, action: 'dispatch' | 'session_run' = 'dispatch'): Refusal => ({
   async provoke(app, { dispatch, run, headers }) {
-    app.faults.set(part, THROWN['an error that says it everywhere']?.(app.canaries.word('what a port threw')))
+    app.faults.set(part, THROWN['an error that holds it everywhere']?.(app.canaries.word('error of a port')))
     return app.post(action, { body: action === 'dispatch' ? dispatch : run, headers })
   },
 })
@@ -47,7 +47,7 @@ const dispatched = (more: (bodies: Bodies) => object): Refusal => ({
     app.post('dispatch', { body: { ...bodies.dispatch, ...more(bodies) }, headers: bodies.headers }),
 })
 
-const sending = (more: (bodies: Bodies) => SendLoop): Refusal => ({
+const sending = (more: (bodies: Bodies) => RequestParts): Refusal => ({
   provoke: (app, bodies) => app.post('dispatch', { body: bodies.dispatch, headers: bodies.headers, ...more(bodies) }),
 })
 
@@ -55,6 +55,7 @@ const SPENT = { allowed: false, limit: 100, remaining: 0, windowMs: 60_000, rese
 
 const REFUSALS: Readonly<Record<ProblemCode, Refusal>> = {
   invalid_json: sending(({ data }) => ({ text: `{ "recipient": "${data}", "${data}` })),
+  query_invalid: sending(({ data }) => ({ query: `?${encodeURIComponent(data)}=${encodeURIComponent(data)}` })),
   idempotency_key_invalid: sending(({ headers }) => ({
     headers: { 'idempotency-key': `"${headers['idempotency-key']} b"` },
   })),
@@ -74,13 +75,16 @@ const REFUSALS: Readonly<Record<ProblemCode, Refusal>> = {
   method_not_allowed: sending(() => ({ method: 'PUT' })),
   body_timeout: { provoke: tooSlow },
   run_identity_conflict: {
-    async provoke(app, { run, says }) {
-      const other = { ...run, sessionId: app.canaries.word('session id') }
-      await app.post('session_run', { body: other })
-      return app.post('session_run', { body: { ...run, run: { ...run.run, parentRunId: `p${says}` } } })
+    async provoke(app, { run, content }) {
+      await app.post('session_run', { body: { ...run, run: { ...run.run, parentRunId: `q${content}` } } })
+      return app.post('session_run', { body: { ...run, run: { ...run.run, parentRunId: `p${content}` } } })
     },
   },
   body_too_large: sending(({ data }) => ({ text: data.repeat(20_000) })),
+  batch_too_large: {
+    options: { rest: { rateLimiter: { consume: async () => ({ ...SPENT, allowed: true, limit: 1 }) } } },
+    provoke: (app, { run }) => app.post('session_run_batch', { body: { runs: [run, run] } }),
+  },
   unsupported_media_type: sending(({ data }) => ({ headers: { 'content-type': `text/${data}` } })),
   validation_failed: dispatched(({ key, data }) => ({ eventData: { note: 7, [key]: data, more: { [key]: '\0' } } })),
   event_unknown: dispatched(({ data }) => ({ eventType: `order.${data}` })),
@@ -120,12 +124,12 @@ async function spendGrant(app: TestApp, { headers, eventData }: Bodies): Promise
   return send('c')
 }
 
-/** A body that never comes to its end. */
+/** A body without an end. */
 function endless(data: string): ReadableStream {
   return new ReadableStream({ start: (to) => to.enqueue(new TextEncoder().encode(`{"${data}":`)) })
 }
 
-/** On a clock that goes on once the body is waited for. */
+/** Advances the clock once the host waits for the body. */
 async function tooSlow(app: TestApp, { data }: Bodies): Promise<Answer> {
   const answer = app.post('dispatch', { text: endless(data) })
   await isWaitedFor(app)
@@ -133,7 +137,7 @@ async function tooSlow(app: TestApp, { data }: Bodies): Promise<Answer> {
   return answer
 }
 
-/** There is room for one, and that one's body takes its time. */
+/** Sends two slow bodies to a host with room for one. */
 async function crowd(app: TestApp, { data }: Bodies): Promise<Answer> {
   const first = app.post('dispatch', { text: endless(data) })
   await isWaitedFor(app)
@@ -147,7 +151,7 @@ async function isWaitedFor({ clock }: TestApp): Promise<void> {
   while (clock.timers === 0) await setImmediate()
 }
 
-/** Where Sallyport is all that there is, and the body may have been read. */
+/** Calls the Fetch adapter directly, with a body that may be consumed already. */
 async function fetched(app: TestApp, path: string, { dispatch, headers }: Bodies, isRead: boolean): Promise<Answer> {
   const all = { ...headers, 'content-type': 'application/json', authorization: `Bearer ${app.secret}` }
   const body = JSON.stringify(dispatch)
@@ -159,8 +163,8 @@ async function fetched(app: TestApp, path: string, { dispatch, headers }: Bodies
   return { status: answer.status, body: JSON.parse(text) }
 }
 
-describe('a refusal tells nothing', () => {
-  it.each(PROBLEM_CODES)('as %s', async (code) => {
+describe('a refusal', () => {
+  it.each(PROBLEM_CODES)('The refusal %s shows no secret', async (code) => {
     const { options, provoke } = REFUSALS[code]
     const app = await openTestApp(options)
     const answer = await provoke(app, bodiesOf(app))

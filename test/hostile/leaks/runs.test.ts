@@ -5,23 +5,23 @@ import { telemetry } from '../../otel/telemetry.ts'
 import { openTestApp, type TestApp } from './test-app.ts'
 import { throughTime } from './through-time.ts'
 
-/** A run of which everything that anybody can write says something. */
+/** A run with a canary in every member that a client can write. */
 function runOf({ canaries }: TestApp, runId: string, sessionId: string) {
-  const says = (): string => canaries.word('run: what it says')
-  const type = canaries.word('run: kind of its error')
+  const content = (): string => canaries.word('run: content')
+  const type = canaries.word('run: error type')
   const run = {
     ...{
       runId,
       status: 'failed',
-      userId: says(),
-      tags: [says()],
-      metadata: { [canaries.word('keys of what is sent')]: `${says()} <"&é>` },
+      userId: content(),
+      tags: [content()],
+      metadata: { [canaries.word('keys of sent data')]: `${content()} <"&é>` },
     },
-    ...{ error: { type, message: says(), code: says() }, waitingFor: 'input' },
-    ...{ counts: { inputTokens: 5, [says()]: 1 }, model: 'm', agent: { name: 'support' } },
+    ...{ error: { type, message: content(), code: content() }, waitingFor: 'input' },
+    ...{ counts: { inputTokens: 5, [content()]: 1 }, model: 'm', agent: { name: 'support' } },
     timings: { startedAt: '2026-11-21T07:59:00Z', endedAt: '2026-11-21T07:59:30Z' },
   }
-  return { sessionId, run: { ...run, [canaries.word('keys of what is sent')]: says() } }
+  return { sessionId, run: { ...run, [canaries.word('keys of sent data')]: content() } }
 }
 
 async function settle(app: TestApp): Promise<void> {
@@ -33,7 +33,7 @@ async function settle(app: TestApp): Promise<void> {
 }
 
 describe('runs', () => {
-  it('tell whoever posts them what they said, the host all, telemetry their ids and kinds of errors, the log nothing', async () => {
+  it('Run data reaches its sender and the host, telemetry gets ids and error types, and the log gets nothing', async () => {
     const sdk = telemetry()
     const exporters = [otelRunExporter(sdk.providers)]
     const app = await openTestApp({ rest: { exporters, staleAfterMs: 60_000 } })
@@ -45,18 +45,22 @@ describe('runs', () => {
     await post('session_run', { body: { ...first, run: { ...first.run, status: 'completed' } } })
     await post('session_run', { body: first, headers: { prefer: 'return=minimal' } })
     const open = { ...runOf(app, 'r2', session).run, status: 'running' }
-    const bad = { ...open, runId: 'r3', counts: { steps: -1 }, [canaries.word('keys of what is sent')]: 1 }
+    const bad = { ...open, runId: 'r3', counts: { steps: -1 }, [canaries.word('keys of sent data')]: 1 }
     const batch = [open, bad, { ...open, runId: 'r4' }].map((run) => ({ sessionId: session, run }))
     expect((await post('session_run_batch', { body: { runs: batch } })).status).toBe(200)
-    const own = runOf(app, 'r5', app.sessionId)
+    const { sessionId, run: fifth } = runOf(app, 'r5', app.sessionId)
+    const own = { sessionId, run: { ...fifth, attempt: 1 } }
     expect((await post('session_run', { token: app.sessionToken, body: own })).status).toBe(201)
     const stolen = await post('session_run', { token: app.sessionToken, body: { ...own, sessionId: session } })
     expect(stolen.status).toBe(403)
-    const known = await post('session_run', { token: app.sessionToken, body: { ...own, run: { runId: 'r1' } } })
-    expect(known.body.code).toBe('run_identity_conflict')
+    const changed = await post('session_run', {
+      token: app.sessionToken,
+      body: { ...own, run: { ...own.run, attempt: 9 } },
+    })
+    expect(changed.body.code).toBe('run_identity_conflict')
     await settle(app)
 
-    expect(await runs.get('r2')).toMatchObject({ status: 'expired' })
+    expect(await runs.get({ sessionId: session, runId: 'r2' })).toMatchObject({ status: 'expired' })
     collected.keep('call', [await runs.list(), await sessions.get(session)])
     collected.keep('call', await budgets.check({ userId: first.run.userId, sessionId: session }))
     collected.keep('call', [await runs.erase({ userId: first.run.userId }), await runs.prune({ olderThan: 1 })])
@@ -68,23 +72,23 @@ describe('runs', () => {
     expect([...collected.seen]).toEqual(
       expect.arrayContaining([
         'session id: span',
-        'run: kind of its error: span',
-        'run: kind of its error: metric',
-        'run: what it says: answer',
-        'run: what it says: call',
+        'run: error type: span',
+        'run: error type: metric',
+        'run: content: answer',
+        'run: content: call',
       ]),
     )
     expect([...collected.events]).toContain('run_event.refused')
   })
 
   it.each<[string, (app: TestApp) => unknown]>([
-    ['nobody', () => ({})],
-    ['somebody who is none', ({ canaries }) => ({ recipient: `<${canaries.word('recipient as sent')}>` })],
-    ['somebody unknown', ({ canaries }) => ({ recipient: canaries.word('recipient as sent') })],
-    ['what the schema does not take', (app) => ({ recipient: 'u-1', eventData: nested(app) })],
-    ['what no JSON can hold', (app) => ({ recipient: 'u-1', eventData: { ...nested(app), own: 1n } })],
-    ['through what is no channel', ({ canaries }) => ({ recipient: 'u-1', channel: canaries.word('event data') })],
-  ])('that tell %s log no word of it', async (_, target) => {
+    ['no recipient', () => ({})],
+    ['an invalid recipient', ({ canaries }) => ({ recipient: `<${canaries.word('recipient as sent')}>` })],
+    ['an unknown recipient', ({ canaries }) => ({ recipient: canaries.word('recipient as sent') })],
+    ['data that the schema refuses', (app) => ({ recipient: 'u-1', eventData: nested(app) })],
+    ['data that is no JSON', (app) => ({ recipient: 'u-1', eventData: { ...nested(app), own: 1n } })],
+    ['an unknown channel', ({ canaries }) => ({ recipient: 'u-1', channel: canaries.word('event data') })],
+  ])('A run event for %s logs no data of the run', async (_, target) => {
     let app: TestApp | undefined
     const ask = (): RunEventTarget => target(app as TestApp) as RunEventTarget
     app = await openTestApp({ rest: { runEvents: { 'run.failed': ask, 'budget.exceeded': ask } } })
@@ -93,7 +97,7 @@ describe('runs', () => {
     expect([...app.collected.events]).toContain('run_event.refused')
   })
 
-  it('are kept from the SDK by no message, even where it is asked for, but in the status', async () => {
+  it('With errorMessages, the exporter puts the message into the status alone', async () => {
     const sdk = telemetry()
     const app = await openTestApp({ rest: { exporters: [otelRunExporter({ ...sdk.providers, errorMessages: true })] } })
     const body = runOf(app, 'r1', 's')
@@ -104,8 +108,8 @@ describe('runs', () => {
   })
 })
 
-/** Keys that a person may have written stand deep in what a run event says by default: its run, with its metadata. */
+/** A run event holds its run with its metadata by default, and with it keys that a client wrote. */
 function nested({ canaries }: TestApp): object {
-  const key = (): string => canaries.word('keys of what is sent')
+  const key = (): string => canaries.word('keys of sent data')
   return { run: { metadata: { [key()]: '\0', [key()]: { [key()]: '\0' } } } }
 }

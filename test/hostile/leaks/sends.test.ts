@@ -12,12 +12,12 @@ import type { Canaries } from './canaries.ts'
 import { openTestApp } from './test-app.ts'
 import { throughTime } from './through-time.ts'
 
-/** Who answers, and what the answer says. */
+/** Creates a channel over a provider that answers. */
 type Provider = (canaries: Canaries) => Promise<Channel>
 
-const said = ({ word }: Canaries): string => `We know ${word("answer of a provider's")} <"&> and will not`
+const said = ({ word }: Canaries): string => `We know ${word('text of a provider')} <"&> and will not`
 
-/** A mail server that wants a login, and refuses where it is told to. */
+/** A mail server that requires a login and refuses at the given step. */
 function mailing(where: 'onAuth' | 'onMailFrom' | 'onRcptTo' | 'onData' | 'nowhere', code = 550): Provider {
   return async (secrets) => {
     const [user, pass] = [0, 1].map(() => secrets.word('credentials for a provider')) as [string, string]
@@ -35,7 +35,7 @@ function mailing(where: 'onAuth' | 'onMailFrom' | 'onRcptTo' | 'onData' | 'nowhe
   }
 }
 
-/** A transport that quotes its connection, as URLs do. */
+/** A transport whose error quotes its connection URL. */
 const misconfigured: Provider = async ({ word }) => {
   const at = `smtps://shop:${word('connection string')}@mail.example`
   const transport: MailTransport = {
@@ -46,10 +46,11 @@ const misconfigured: Provider = async ({ word }) => {
   return email(transport, { from: 'shop@example.com' })
 }
 
-function hooked(status: number, secretOf?: (secret: string) => string): Provider {
+function hooked(status: number, secretOf?: (secret: string) => string, kind: 'whsec' | 'whsk' = 'whsec'): Provider {
   return async (secrets) => {
     const key = Buffer.from(secrets.word('webhook secret').padEnd(32, 'x'))
-    const secret = `whsec_${secrets.watch('webhook secret', key.toString('base64'))}`
+    const bytes = kind === 'whsk' ? key.subarray(0, 32) : key
+    const secret = `${kind}_${secrets.watch('webhook secret', bytes.toString('base64'))}`
     const port = await httpPeer(async (request, response) => {
       await bodyOf(request)
       const text = said(secrets)
@@ -59,7 +60,7 @@ function hooked(status: number, secretOf?: (secret: string) => string): Provider
       secret: secretOf ? () => secretOf(secret) : secret,
       ...{ allowHttp: true, allowPrivateNetworks: true },
     })
-    // The real one would go to an address of the internet: it is sent here instead, under the same path.
+    // Sends to this machine what would go to an internet address, with the same path.
     const here = (to: string): string => `http://127.0.0.1:${port}${new URL(to).pathname}`
     return { ...channel, send: (message, context) => channel.send({ ...message, to: here(message.to) }, context) }
   }
@@ -80,51 +81,53 @@ function texting(status: number, body: (text: string) => unknown): Provider {
   }
 }
 
-/** A channel of the host's own that gives a provider's text as whatever it can. */
+/** A channel of the host that returns a provider's text in any member. */
 function own(outcome: (text: string) => unknown): Provider {
   return async (secrets) =>
     recordingChannel([async () => outcome(said(secrets)) as SendOutcome], { address: ({ email }) => email })
 }
 
-/** Each with the channel that it stands in for, and the code that its first attempt ends with. */
+/** Each with its channel and the expected code of its first attempt. */
 const PROVIDERS: Readonly<Record<string, readonly [channel: string, code: string | undefined, provider: Provider]>> = {
-  'a mail server that takes it': ['email', undefined, mailing('nowhere')],
+  'a mail server that accepts': ['email', undefined, mailing('nowhere')],
   'a mail server that refuses the login': ['email', 'smtp_auth', mailing('onAuth', 535)],
   'a mail server that refuses the sender': ['email', 'smtp_550', mailing('onMailFrom')],
   'a mail server that refuses the recipient': ['email', 'smtp_550', mailing('onRcptTo')],
-  'a mail server that puts the recipient off': ['email', 'smtp_451', mailing('onRcptTo', 451)],
+  'a mail server that defers the recipient': ['email', 'smtp_451', mailing('onRcptTo', 451)],
   'a mail server that refuses the message': ['email', 'smtp_550', mailing('onData')],
-  'a transport that quotes where it connects to': ['email', 'transport_error', misconfigured],
+  'a transport that quotes its connection': ['email', 'transport_error', misconfigured],
   'no mail server': [
     'email',
     'connection_failed',
     async () => email(createTransport({ host: '127.0.0.1', port: await deadPort() }), { from: 'shop@example.com' }),
   ],
-  'a webhook that takes it': ['webhook', undefined, hooked(200)],
+  'a webhook that accepts': ['webhook', undefined, hooked(200)],
   'a webhook that redirects': ['webhook', 'http_302', hooked(302)],
   'a webhook that fails': ['webhook', 'http_500', hooked(500)],
   'a webhook that is gone': ['webhook', 'http_410', hooked(410)],
-  'a webhook of which the secret is none': ['webhook', 'secret_invalid', hooked(200, (secret) => `${secret}!`)],
-  'a webhook of which the secret is not found': [
+  'a webhook with an invalid secret': ['webhook', 'secret_invalid', hooked(200, (secret) => `${secret}!`)],
+  'a webhook with a private key': ['webhook', 'http_500', hooked(500, undefined, 'whsk')],
+  'a webhook with an invalid private key': ['webhook', 'secret_invalid', hooked(200, (key) => `${key}AAAA`, 'whsk')],
+  'a webhook whose secret is not found': [
     'webhook',
-    'channel_error',
+    'secret_error',
     hooked(200, (secret) => {
       throw new Error(secret)
     }),
   ],
-  'a text that is taken': ['sms', undefined, texting(201, () => ({ sid: 'SM1' }))],
+  'a text that is accepted': ['sms', undefined, texting(201, () => ({ sid: 'SM1' }))],
   'a text that is refused': [
     'sms',
     'http_400',
     texting(400, (text) => ({ code: text, message: text, more_info: text })),
   ],
-  'a text that is refused by a code': [
+  'a text that is refused with a code': [
     'sms',
     'twilio_21211',
     texting(400, (text) => ({ code: 21_211, message: text })),
   ],
   'a login for texts that is refused': ['sms', 'provider_auth', texting(401, (text) => ({ message: text }))],
-  'texts that break off': ['sms', 'http_500', texting(500, (text) => text)],
+  'a provider of texts that fails': ['sms', 'http_500', texting(500, (text) => text)],
   'a code that is a text': ['email', 'code_invalid', own((text) => ({ outcome: 'retry', code: text }))],
   'a final code that is a text': ['email', 'code_invalid', own((text) => ({ outcome: 'rejected', code: text }))],
   'an outcome that is a text': ['email', 'channel_error', own((text) => text)],
@@ -141,7 +144,7 @@ const PROVIDERS: Readonly<Record<string, readonly [channel: string, code: string
 const EVENTS = ['reported', 'digested', 'first']
 
 describe.each(Object.entries(PROVIDERS))('%s', (_, [name, code, provider]) => {
-  it('tells nothing of itself, nor of whom it reaches', async () => {
+  it("Neither the provider's texts nor the recipient's data leak", async () => {
     const app = await openTestApp({ channels: async (canaries) => ({ [name]: await provider(canaries) }) })
     const { canaries, post, collected, sallyport, clock } = app
     const ids: string[] = []

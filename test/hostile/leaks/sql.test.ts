@@ -5,15 +5,15 @@ import { databaseKinds, type TestDatabase } from '../../storage/databases.ts'
 import { textOf } from './collecting.ts'
 import { openTestApp } from './test-app.ts'
 
-/** What has databases refuse rows, and with them quote what stands in them. */
+/** Columns with a unique index, so that the database refuses a row and quotes it. */
 const REFUSALS = [
   { table: 'dispatches', column: 'recipient' },
   { table: 'deliveries', column: 'address' },
   { table: 'runs', column: 'session_id' },
 ] as const
 
-/** A store, of which all that it throws is written down. */
-function overheard<Store extends object>(store: Store, thrown: string[]): Store {
+/** Wraps a store and records all errors that it throws. */
+function recordErrors<Store extends object>(store: Store, thrown: string[]): Store {
   return new Proxy(store, {
     get(target, member) {
       const own: unknown = Reflect.get(target, member)
@@ -31,25 +31,25 @@ function overheard<Store extends object>(store: Store, thrown: string[]): Store 
 }
 
 for (const kind of await databaseKinds())
-  describe.skipIf(kind.absent)(`what ${kind.name} says of rows that it does not take`, async () => {
+  describe.skipIf(kind.absent)(`refused rows in ${kind.name}`, async () => {
     const database = kind.absent ? undefined : await kind.open()
     afterAll(() => database?.close())
 
-    it.each(REFUSALS)('is for nobody, when it quotes $table.$column', async ({ table, column }) => {
+    it.each(REFUSALS)('A database error that quotes $table.$column stays hidden', async ({ table, column }) => {
       const { dialect } = database as TestDatabase
       const db = (database as TestDatabase).connect()
       const prefix = `${table}_`
       const store = sqlStore({ db, dialect, prefix, timeoutMs: 2_000 })
       await store.migrate()
       const thrown: string[] = []
-      const app = await openTestApp({ rest: { store: overheard(store, thrown) } })
+      const app = await openTestApp({ rest: { store: recordErrors(store, thrown) } })
       const { canaries, post, collected, sallyport, clock } = app
       const body = {
         eventType: 'order',
         recipient: `u-${canaries.word('recipient as sent')}`,
         eventData: { note: canaries.word('event data') },
       }
-      const run = { sessionId: canaries.word('session id'), run: { tags: [canaries.word('run: what it says')] } }
+      const run = { sessionId: canaries.word('session id'), run: { tags: [canaries.word('run: content')] } }
       const send = async (): Promise<unknown[]> => [
         await post('dispatch', { body, headers: { 'idempotency-key': canaries.word('idempotency key') } }),
         await post('session_run', { body: { ...run, run: { ...run.run, runId: `r${clock.now()}` } } }),

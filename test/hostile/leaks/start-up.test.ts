@@ -4,7 +4,7 @@ import { anyOf, appSecrets, generateAppSecret, issueSessionToken, sessionTokens 
 import { email } from '../../../src/channels/email.ts'
 import { failover } from '../../../src/channels/failover.ts'
 import { sms } from '../../../src/channels/sms.ts'
-import { webhook } from '../../../src/channels/webhook.ts'
+import { webhook, webhookPublicKey } from '../../../src/channels/webhook.ts'
 import { createClient, createRunRecorder } from '../../../src/client/index.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import { isSallyportError } from '../../../src/errors.ts'
@@ -17,7 +17,7 @@ import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { createCanaries } from './canaries.ts'
 import { collecting } from './collecting.ts'
 
-/** A secret in every place of every option: as what it is, misspelt, of another type, in the place of another. */
+/** Puts a secret into an option: as itself, misspelt, in another type, or in the place of another. */
 type Place = (secret: string) => unknown
 
 const base64 = (secret: string): string => Buffer.from(secret).toString('base64')
@@ -62,6 +62,8 @@ const PLACES: Readonly<Record<string, readonly Place[]>> = {
     (secret) => webhook({ secret: [`whsec_${secret}`, secret] }),
     (secret) => webhook({ secret: `whsec_${base64(secret)}!`, ports: as([secret]), timeoutMs: as(secret) }),
     (secret) => webhook(as({ secret: { secret }, retrySchedule: [secret] })),
+    (secret) => webhook({ secret: `whsk_${base64(secret)}AAAA` }),
+    (secret) => webhookPublicKey(`whsk_${base64(secret)}AAAA`),
   ],
   'credentials for a provider': [
     (secret) => email(transport, { from: `Shop:${secret}` }),
@@ -135,7 +137,7 @@ function numbers(secret: string): object {
   return Object.fromEntries([...names, 'budgets', 'runEvents', 'exporters', 'policy'].map((name) => [name, secret]))
 }
 
-/** A driver that quotes where it cannot connect to, and as whom. */
+/** A driver whose error quotes its user and its connection. */
 function brokenDb(secret: string): never {
   const fail = async (): Promise<never> => {
     throw Object.assign(new Error(`password of ${secret} is wrong`), { code: `u:${secret}@db`, connection: secret })
@@ -158,8 +160,8 @@ const trials = Object.entries(PLACES).flatMap(([kind, places]) =>
   places.map((place) => ({ kind, place: `${place}`, put: place })),
 )
 
-describe('a start that is refused', () => {
-  it.each(trials)('says no word of a $kind: $place', async ({ kind, put }) => {
+describe('start-up', () => {
+  it.each(trials)('An error at start-up does not show the $kind: $place', async ({ kind, put }) => {
     const canaries = createCanaries()
     const { keep } = collecting(canaries)
     const secret = canaries.word(kind)
@@ -173,7 +175,7 @@ describe('a start that is refused', () => {
     keep('start', thrown)
   })
 
-  it('of a client says no word of its token', async () => {
+  it('An error of a client at start-up does not show its token', async () => {
     const canaries = createCanaries()
     const { keep } = collecting(canaries)
     const token = canaries.word('application secret')

@@ -16,16 +16,16 @@ import { catalog } from './catalog.ts'
 import { type Collected, collecting } from './collecting.ts'
 import { breakable, type Faults } from './faults.ts'
 
-/** What a request is made of, where it is not what most are. */
-export interface SendLoop {
-  /** Default: the application's secret. `null`: none. */
+/** Parts of a request that differ from the default. */
+export interface RequestParts {
+  /** Default: the application's secret. `null`: no token. */
   readonly token?: string | null
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly query?: string
   readonly path?: string
   readonly body?: unknown
-  /** In place of a body that is JSON. */
+  /** Replaces the JSON body. */
   readonly text?: string | ReadableStream
 }
 
@@ -34,34 +34,34 @@ export interface Answer {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** What identifies people and says what is told them. */
+/** Canaries for people and content. */
 export interface Planted {
   readonly secret: string
   readonly sessionToken: string
-  /** Of the session token. */
+  /** Session of the session token. */
   readonly sessionId: string
   readonly userId: string
   readonly mail: string
   readonly phone: string
   readonly url: string
   readonly attribute: string
-  /** What templates of the host's say. */
+  /** Content of the host's templates. */
   readonly content: string
 }
 
-/** A host in which everything that must not be told is a canary, behind a real server. */
+/** A host behind a real server, in which every secret is a canary. */
 export interface TestApp extends Planted {
   readonly canaries: Canaries
   readonly collected: Collected
   readonly clock: FakeClock
   readonly faults: Faults
   readonly sallyport: Sallyport
-  /** Sends a request and keeps its answer. */
-  post(action: Action, sending?: SendLoop): Promise<Answer>
+  /** Sends a request and records its answer. */
+  post(action: Action, sending?: RequestParts): Promise<Answer>
 }
 
 export interface TestAppOptions {
-  /** In place of those that only record. */
+  /** Replace the recording channels. */
   readonly channels?: (canaries: Canaries) => Promise<Readonly<Record<string, Channel>>>
   readonly mount?: HostOptions
   readonly rest?: Partial<SallyportOptions<unknown>>
@@ -115,7 +115,7 @@ export async function openTestApp({ channels, mount, rest = {} }: TestAppOptions
   return { ...planted, canaries, collected, clock, faults, sallyport, post: postTo(host.url, planted, collected) }
 }
 
-/** Throws what there is for that name, or gives a value. */
+/** Throws the fault for this name, or returns the value. */
 export function throwing<T>(name: string, faults: Faults, value: T): T {
   if (faults.has(name)) throw faults.get(name)
   return value
@@ -147,17 +147,17 @@ async function plantCredentials(
 }
 
 function plantPeople(canaries: Canaries): Omit<Planted, keyof Credentials> {
-  const address = (): string => canaries.word("address of the directory's")
+  const address = (): string => canaries.word('address in the directory')
   return {
     mail: `${address()}@mail.example`,
-    phone: canaries.phone("address of the directory's"),
+    phone: canaries.phone('address in the directory'),
     url: `https://hook.example/${address()}`,
     attribute: canaries.word('attributes of a recipient'),
     content: canaries.word('content'),
   }
 }
 
-/** It knows everybody whose id begins with `u-`. */
+/** A directory that knows every id that begins with `u-`. */
 function directoryOf({ mail, phone, url, attribute }: Pick<Planted, 'mail' | 'phone' | 'url' | 'attribute'>) {
   return {
     async find(id: string) {
@@ -176,7 +176,7 @@ function directoryOf({ mail, phone, url, attribute }: Pick<Planted, 'mail' | 'ph
 }
 
 function postTo(url: string, { secret }: Planted, collected: Collected): TestApp['post'] {
-  /** All that each credential has sent. */
+  /** All texts sent with each credential. */
   const sent = new Map<string | null, string>()
   return async (action, { token = secret, method = 'POST', headers, query = '', body, text, ...rest } = {}) => {
     const path = rest.path ?? ROUTES.find((route) => route.action === action)?.path

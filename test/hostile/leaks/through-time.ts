@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { FakeClock } from '../../support/fake-clock.ts'
 
-/** Has timers that are due ring until some work has ended; time goes by only where it is told to, however long that takes. */
+/** Runs due timers until some work has ended. Each step advances the clock by `stepMs`. */
 export async function throughTime<T>(
   { clock }: { readonly clock: FakeClock },
   work: Promise<T>,

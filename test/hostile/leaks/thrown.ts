@@ -1,19 +1,19 @@
 import { inspect } from 'node:util'
 
-/** What a part of a host may throw that holds a secret: by where in it that stands. */
+/** Values that a part of a host may throw, each with a secret in another place. */
 export const THROWN: Readonly<Record<string, (secret: string) => unknown>> = {
-  'an error that says it everywhere': (secret) =>
+  'an error that holds it everywhere': (secret) =>
     Object.assign(new Error(secret, { cause: new Error(secret) }), {
       stack: `Error: ${secret}\n    at ${secret}`,
       detail: `Key (email)=(${secret}) already exists.`,
       response: { body: secret, headers: { authorization: secret } },
       [secret]: secret,
     }),
-  'an error whose name says it': (secret) =>
+  'an error whose name holds it': (secret) =>
     Object.assign(new Error('no'), { name: `No mail to ${secret}@example.com` }),
-  'an error whose code says it': (secret) =>
+  'an error whose code holds it': (secret) =>
     Object.assign(new Error('no'), { code: `Key (email)=(${secret}@example.com)` }),
-  'an error whose name and code are objects that say it': (secret) =>
+  'an error whose name and code are objects that hold it': (secret) =>
     Object.assign(new Error('no'), { name: { toString: () => secret }, code: { toString: () => secret } }),
   'several errors in one': (secret) => new AggregateError([new Error(secret), secret], secret),
   'an error whose members throw it': (secret) => withGetters(new Error('no'), secret),
@@ -42,7 +42,7 @@ export const THROWN: Readonly<Record<string, (secret: string) => unknown>> = {
   'a function of that name': (secret) => Object.defineProperty(() => {}, 'name', { value: secret }),
 }
 
-/** The stack first: it is made of the name and the message when it is first looked at. */
+/** `stack` comes first: its first read builds it from the name and the message. */
 const MEMBERS = ['stack', 'name', 'message', 'code', 'cause', 'then', Symbol.for('sallyport.error')]
 
 function withGetters(on: object, secret: string): object {

@@ -5,15 +5,15 @@ import { type Answers, ASKS, type Ask, type Fault } from './fault.ts'
 import { KEY_TEXTS } from './signing.ts'
 import type { TestApp } from './test-app.ts'
 
-/** What is seen of an answer, whichever way it came. */
+/** An answer, from a handler or a server. */
 export interface Seen {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
-  /** As it went over the wire. */
+  /** The body as sent. */
   readonly text: string
 }
 
-/** Asks one thing of a house, in one of the ways that there are. */
+/** Sends one request to a handler or a server. */
 export type Asking = (ask: Ask, request: HandlerRequest) => Promise<Seen>
 
 const CHALLENGES: Readonly<Record<string, string>> = {
@@ -24,7 +24,7 @@ const CHALLENGES: Readonly<Record<string, string>> = {
 
 let runs = 0
 
-/** Asks everything with a row's fault in it, and holds what comes back to the row. */
+/** Sends all requests with a row's fault, and compares the answers with the row. */
 export async function assertRow(
   fault: Fault,
   expected: Answers,
@@ -37,13 +37,13 @@ export async function assertRow(
     const seen = await ask(each, requestOf(each, fault))
     given[each] = answerOf(seen)
     assertShape(seen)
-    assertSilence([JSON.stringify(seen), JSON.stringify(logger.lines.splice(0))], [fault.token, SECRETS.good])
+    assertNoSecret([JSON.stringify(seen), JSON.stringify(logger.lines.splice(0))], [fault.token, SECRETS.good])
   }
   expect(given).toEqual(expected)
   expect(written()).toEqual(writesOf(expected, fault.tenant ?? 'default'))
 }
 
-/** The request that a row is about: whole, but for what is wrong with it. */
+/** A valid request with the row's fault in it. */
 function requestOf(ask: Ask, fault: Fault): HandlerRequest {
   const { token, authorization = `Bearer ${token}`, headers, query, event, sessions = ['s1'] } = fault
   const posts = sessions.map((sessionId) => ({ sessionId, run: { runId: `r${++runs}` } }))
@@ -56,7 +56,7 @@ function requestOf(ask: Ask, fault: Fault): HandlerRequest {
   }
 }
 
-/** A status, its code, and the same of each post in a batch. */
+/** The status and code of an answer, and of each post in a batch. */
 function answerOf({ status, text }: Seen): string {
   const body = text.startsWith('{') ? JSON.parse(text) : {}
   const results = (body.results as { status: number; problem?: { code: string } }[] | undefined)?.map((result) =>
@@ -69,7 +69,7 @@ function reported(status: number, code: string | undefined): string {
   return code === undefined ? `${status}` : `${status} ${code}`
 }
 
-/** RFC 6750 and RFC 9457: the challenge goes with the code, and a problem says all that it must. */
+/** RFC 6750 and RFC 9457: the challenge matches the code, and a problem has all required members. */
 function assertShape({ status, headers, text }: Seen): void {
   const problem = text.startsWith('{') ? JSON.parse(text) : {}
   expect(headers['www-authenticate']).toBe(CHALLENGES[problem.code])
@@ -80,14 +80,14 @@ function assertShape({ status, headers, text }: Seen): void {
   expect(problem.requestId).toMatch(/^req_/)
 }
 
-/** Characters of a token that are enough to know it by. */
-const TELLING = 8
+/** This many characters identify a token. */
+const IDENTIFYING_LENGTH = 8
 
-/** Nobody is told any part of a token or a key, nor is it logged. */
-function assertSilence(texts: readonly string[], tokens: readonly string[]): void {
+/** No answer and no log line holds a part of a token or a key. */
+function assertNoSecret(texts: readonly string[], tokens: readonly string[]): void {
   for (const secret of new Set([...tokens, ...KEY_TEXTS])) {
-    for (let at = 0; at + TELLING <= secret.length; at++) {
-      const part = secret.slice(at, at + TELLING)
+    for (let at = 0; at + IDENTIFYING_LENGTH <= secret.length; at++) {
+      const part = secret.slice(at, at + IDENTIFYING_LENGTH)
       const reported = texts.find((text) => text.includes(part))
       if (reported !== undefined) expect.unreachable(`"${part}" of a secret is in ${reported}`)
     }

@@ -10,12 +10,12 @@ import type { Principal } from '../../../src/model/principal.ts'
 import { ALL, type Answers, GRANTED } from './fault.ts'
 import { jws, SIGNINGS, type Signing } from './signing.ts'
 
-/** Epoch seconds at which everything happens. */
+/** Epoch seconds of the fixed clock. */
 export const NOW = 1_800_000_000
 const NOW_MS = NOW * 1_000
 const clock = { now: () => NOW_MS }
 
-/** What a token is for. */
+/** Scope of a token. */
 export interface Scope {
   readonly tenant?: string
   readonly sessionId?: string
@@ -28,13 +28,13 @@ export const GRANT: DispatchGrant = { events: ['order.shipped'], channels: ['ema
 export interface Caller {
   readonly name: string
   readonly verifier: AuthVerifier
-  /** Makes a token; by default one that grants what the requests of the matrix ask for. */
+  /** Makes a token; the default one grants the requests of the matrix. */
   mint(scope?: Scope): string
-  /** What is answered to a good token. */
+  /** The answers to a valid token. */
   readonly good: Answers
 }
 
-/** Secrets of the application: good, ended a millisecond ago, good for the last millisecond, another tenant's, and unknown. */
+/** Application secrets: valid, ended a millisecond ago, in its last millisecond, another tenant's, and unknown. */
 export const SECRETS: Readonly<Record<'good' | 'ended' | 'ending' | 'other' | 'unknown', string>> = {
   good: await secret(),
   ended: await secret(),
@@ -101,7 +101,7 @@ const lookUpRevoked: Readonly<Record<string, () => boolean | Promise<boolean>>> 
   },
 }
 
-/** Verifies tokens of every algorithm; of each there is a key that has ended and one that ends now. */
+/** Verifies tokens of every algorithm; each has a key that has ended and one that ends now. */
 const sessions = sessionTokens({
   keys: SIGNINGS.flatMap(({ kid, key, alg }) => [
     { kid, key, alg },
@@ -114,7 +114,7 @@ const sessions = sessionTokens({
   clock,
 })
 
-/** A caller with a session token, and what its tokens are signed with. */
+/** A caller with a session token and its signing key. */
 export interface SessionCaller extends Caller {
   readonly signing: Signing
 }
@@ -133,14 +133,14 @@ export const sessionCallers: readonly SessionCaller[] = SIGNINGS.map((signing) =
 type Verdict = () => unknown
 const verdicts = new Map<string, Verdict>()
 
-/** Has the host's own verifier answer a new token in any way. */
+/** Makes a new token for which the host's own verifier gives this verdict. */
 export function ownToken(verdict: Verdict): string {
   const token = `own.${Buffer.from(crypto.getRandomValues(new Uint8Array(24))).toString('base64url')}`
   verdicts.set(token, verdict)
   return token
 }
 
-/** Has the host's own verifier know a token of one's own choice. */
+/** Makes the host's own verifier accept a given token. */
 export function knowToken(token: string): string {
   verdicts.set(token, () => principalOf({ dispatch: GRANT }))
   return token
@@ -162,11 +162,11 @@ export const own: Caller = {
   good: GRANTED,
 }
 
-/** Every kind of token. */
+/** Every kind of caller. */
 export const CALLERS: readonly Caller[] = [application, ...sessionCallers, own]
 
-/** Where the verifier of a caller stands: alone, or among the others. */
-export const DOORS: Readonly<Record<string, (caller: Caller) => AuthVerifier>> = {
+/** Placement of a caller's verifier: alone or within `anyOf`. */
+export const PLACEMENTS: Readonly<Record<string, (caller: Caller) => AuthVerifier>> = {
   alone: ({ verifier }) => verifier,
   'through anyOf': () => anyOf(application.verifier, sessions, own.verifier),
 }

@@ -1,4 +1,4 @@
-import { application, CALLERS, type Caller, DOORS, own, sessionCallers } from './callers.ts'
+import { application, CALLERS, type Caller, own, PLACEMENTS, sessionCallers } from './callers.ts'
 import { claimFaults } from './claim-faults.ts'
 import type { Fault, Faults } from './fault.ts'
 import { headerFaults } from './header-faults.ts'
@@ -7,7 +7,7 @@ import { ownFaults } from './own-faults.ts'
 import { scopeFaults } from './scope-faults.ts'
 import { secretFaults } from './secret-faults.ts'
 
-/** All that can be wrong with what a caller sends: the rows of the matrix for it. */
+/** All faults of a caller's requests: its rows of the matrix. */
 function faultsOf(caller: Caller): Faults {
   const session = sessionCallers.find((each) => each === caller)
   const parts: Readonly<Record<string, Faults>> = {
@@ -24,16 +24,16 @@ function faultsOf(caller: Caller): Faults {
   )
 }
 
-/** A caller at a door, and the rows of the matrix that are asked of it. */
+/** A caller with a placement of its verifier, and the rows to check. */
 export interface Section {
   readonly name: string
   readonly caller: Caller
-  readonly door: string
+  readonly placement: string
   readonly rows: readonly (readonly [name: string, fault: Fault])[]
 }
 
-/** The whole matrix: every kind of token, alone and among others, with all that can be wrong. Every row is asked four ways. */
+/** The whole matrix: every caller, alone and within `anyOf`, with all faults. Each row sends four requests. */
 export const MATRIX: readonly Section[] = CALLERS.flatMap((caller) => {
   const rows = Object.entries(faultsOf(caller))
-  return Object.keys(DOORS).map((door) => ({ name: `${caller.name}, ${door},`, caller, door, rows }))
+  return Object.keys(PLACEMENTS).map((placement) => ({ name: `${caller.name}, ${placement}`, caller, placement, rows }))
 })

@@ -2,11 +2,11 @@ import { CLAIMS, GRANT, HEADER_TYP, NOW, type SessionCaller } from './callers.ts
 import { type Answers, type Faults, GRANTED, INVALID, UNAVAILABLE, UNGRANTED } from './fault.ts'
 import { jws, type Signing } from './signing.ts'
 
-/** Seconds that clocks may differ, and that a token may live: the defaults. */
+/** Default clock tolerance and default longest lifetime, in seconds. */
 const LEEWAY = 5
 const LONGEST = 3_600
 
-/** What can be wrong with the claims of a session token that is signed as it must be. */
+/** Faults in the claims of a validly signed session token. */
 export function claimFaults({ signing }: SessionCaller): Faults {
   const { alg, kid, sign } = signing
   const token = (claims: object | string): string => jws({ alg, kid, typ: HEADER_TYP }, claims, sign)
@@ -48,7 +48,7 @@ export function claimFaults({ signing }: SessionCaller): Faults {
       'aud that begins like it': { aud: 'api2' },
       'aud and a slash': { aud: 'api/' },
       'aud of others': { aud: ['web', 'apis'] },
-      'aud of nobody': { aud: [] },
+      'aud empty': { aud: [] },
       'aud an object': { aud: { api: true } },
       'aud a list in a list': { aud: [['api']] },
       'iss missing': { iss: undefined },
@@ -58,7 +58,7 @@ export function claimFaults({ signing }: SessionCaller): Faults {
       'jti missing': { jti: undefined },
       'sid missing': { sid: undefined },
       revoked: { jti: 'revoked' },
-      'revoked, as is told in a while': { jti: 'revoked_in_a_while' },
+      'revoked, by a later answer': { jti: 'revoked_in_a_while' },
       'of a session that is revoked': { sid: 's_revoked' },
       'claims that are a list': '[]',
       'claims that are null': 'null',
@@ -78,7 +78,29 @@ export function claimFaults({ signing }: SessionCaller): Faults {
       { dispatch: { ...GRANT, events: '*' } },
       { dispatch: { ...GRANT, recipients: [''] } },
       { dispatch: { ...GRANT, limit: 5 } },
+      { runEvents: -1 },
+      { runEvents: 0.5 },
+      { runEvents: 1_001 },
+      { runEvents: '5' },
+      { runEvents: null },
     ]),
+    ...malformed('run_id', ['', 'a b', 'r\n', 'x'.repeat(201), 7, null, ['r1']]),
+    ...malformed('parents', [
+      null,
+      'tok_0',
+      { 0: { jti: 'tok_0' } },
+      parents(9),
+      [null],
+      ['tok_0'],
+      [{}],
+      [{ jti: 'a b' }],
+      [{ jti: 'tok_0', maxPerDay: 5 }],
+      [{ jti: 'tok_0', maxDispatches: 0 }],
+      [{ jti: 'tok_0', maxDispatches: 1_001 }],
+      [{ jti: 'tok_0', runEvents: -1 }],
+      [{ jti: 'tok_0', runEvents: 1_001 }],
+    ]),
+    ...malformed('since', [-1, String(NOW * 1_000), null, [NOW], (NOW + 1) * 1_000]),
     ...rows(UNAVAILABLE, {
       'a look-up of what is revoked that throws': { jti: 'outage' },
       'a look-up of what is revoked that rejects': { jti: 'outage_in_a_while' },
@@ -89,14 +111,16 @@ export function claimFaults({ signing }: SessionCaller): Faults {
       'not yet issued, and clocks may differ as much': { iat: NOW + LEEWAY },
       'the longest life': { exp: NOW + LONGEST },
       'aud of several': { aud: ['web', 'api'] },
-      'a claim that nobody reads': { role: 'admin', scope: '*', tenant: 'other' },
+      'eight parents': { parents: parents(8) },
+      'a first token of the same second': { since: (NOW + 1) * 1_000 - 1 },
+      'an unused claim': { role: 'admin', scope: '*', tenant: 'other' },
     }),
     ...rows(UNGRANTED, {
       'grants missing': { grants: undefined },
       'grants of nothing': { grants: {} },
-      'grants that nobody knows': { grants: { admin: true } },
+      'unknown grants': { grants: { admin: true } },
     }),
-    'a session that nobody opened': {
+    'a session that does not exist': {
       token: token({ ...CLAIMS, sid: 's_unknown' }),
       sessions: ['s_unknown'],
       answers: { ...GRANTED, run: '404 session_not_found', batch: '200 [404 session_not_found]' },
@@ -106,7 +130,11 @@ export function claimFaults({ signing }: SessionCaller): Faults {
   }
 }
 
-/** A token of just that length, by claims and a header that nobody reads: base64url leaves out every fourth length of either. */
+function parents(count: number): readonly object[] {
+  return Array.from({ length: count }, (_, at) => ({ jti: `tok_${at}` }))
+}
+
+/** A token of an exact length, padded in claims and header: base64url skips every fourth length of each. */
 function ofLength({ alg, kid, sign }: Signing, length: number): string {
   for (let short = 0; short < 4; short++) {
     const header = { alg, kid, typ: HEADER_TYP, x: 'x'.repeat(short) }

@@ -1,36 +1,36 @@
 import type { HandlerRequest } from '../../../src/core/answers/result.ts'
 
-/** What a caller can ask for: the columns of the matrix. */
+/** Kinds of request: the columns of the matrix. */
 export const ASKS = ['dispatch', 'dry run', 'run', 'batch'] as const
 export type Ask = (typeof ASKS)[number]
 
-/** What comes back for each: a status, and the code where it is a problem; what each post of a batch got in brackets. */
+/** Expected answer to each: the status, the code of a problem, and the results of a batch in brackets. */
 export type Answers = Readonly<Record<Ask, string>>
 
-/** One row of the matrix: what is wrong with a request, and what is answered. */
+/** One row of the matrix: a fault in a request, and the expected answers. */
 export interface Fault {
-  /** What is sent as `Authorization`, one line each. Default: `Bearer` and the token. */
+  /** The lines of the `Authorization` header. Default: `Bearer` and the token. */
   readonly authorization?: HandlerRequest['headers'][string] | null
-  /** What is sent as a bearer token, unless something else is sent: no part of it must be told. */
+  /** The bearer token, unless `authorization` replaces it; no answer may hold a part of it. */
   readonly token: string
   readonly headers?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string>>
-  /** What the body of a dispatch says otherwise. */
+  /** Overrides members of the dispatch body. */
   readonly event?: Readonly<Record<string, unknown>>
-  /** The sessions whose runs are told of, a post for each in a batch. Default: `s1`. */
+  /** The sessions of the posted runs, one post each in a batch. Default: `s1`. */
   readonly sessions?: readonly string[]
-  /** Whose all that is written must be. Default: `default`. */
+  /** The tenant of all writes. Default: `default`. */
   readonly tenant?: string
   readonly answers: Answers
-  /** What is answered over HTTP, where a parser of headers comes first. Default: the same. */
+  /** Answers over HTTP, where a header parser comes first. Default: `answers`. */
   readonly overHttp?: Answers
-  /** What is answered through `anyOf`, where the others are asked too. Default: the same. */
+  /** Answers through `anyOf`, which asks the other verifiers too. Default: `answers`. */
   readonly throughAnyOf?: Answers
 }
 
 export type Faults = Readonly<Record<string, Fault>>
 
-/** The same answer, whatever is asked for. */
+/** The same answer to every request. */
 export function always(answer: string): Answers {
   return { dispatch: answer, 'dry run': answer, run: answer, batch: answer }
 }
@@ -40,9 +40,9 @@ export const INVALID: Answers = always('401 invalid_token')
 export const UNAVAILABLE: Answers = always('503 auth_unavailable')
 export const BROKEN: Answers = always('500 internal_error')
 
-/** What an application is answered: everything. */
+/** Answers to an application, which may do everything. */
 export const ALL: Answers = { dispatch: '202', 'dry run': '200', run: '201', batch: '200 [201]' }
-/** What a session token is answered that grants what is asked for: never a dry run. */
+/** Answers to a session token that grants the requests; a dry run is never granted. */
 export const GRANTED: Answers = { ...ALL, 'dry run': '403 insufficient_scope' }
-/** What a session token is answered that does not grant the dispatch: its runs are its own matter. */
+/** Answers to a session token without a grant for the dispatch: it may still record runs. */
 export const UNGRANTED: Answers = { ...GRANTED, dispatch: '403 insufficient_scope' }

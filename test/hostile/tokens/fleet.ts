@@ -22,7 +22,7 @@ interface Client {
 interface Answer {
   readonly client: string
   readonly answer: string
-  /** In which turn it was asked for. */
+  /** The turn in which the request began. */
   readonly turn: number
 }
 
@@ -30,7 +30,7 @@ interface Answer {
 const ENOUGH = 12
 const AT_ONCE = 2
 
-/** Several hosts over one store and one clock, asked in turn by clients who never rest. */
+/** Several hosts over one store and one clock, with clients that post all the time. */
 export class Fleet {
   readonly clock: FakeClock = fakeClock(NOW * 1_000)
   readonly #store = memoryStore({ clock: this.clock })
@@ -43,7 +43,7 @@ export class Fleet {
   #onAnswer: () => void = () => {}
   #stopped = false
 
-  /** Puts hosts up that all know the same. */
+  /** Starts hosts with the same verifier. */
   static async of(hosts: number, auth: AuthVerifier): Promise<Fleet> {
     const fleet = new Fleet()
     for (let index = 0; index < hosts; index++) {
@@ -53,7 +53,7 @@ export class Fleet {
     return fleet
   }
 
-  /** Lets a client begin with a token; it can be given another at any time. */
+  /** Starts a client with a token, which may be replaced at any time. */
   client(name: string, token: string): Client {
     const client = { name, token }
     this.#clients.push(client)
@@ -61,24 +61,26 @@ export class Fleet {
     return client
   }
 
-  /** Puts a new verifier on one host after the other, as a rolling deploy does, with requests all the while. */
+  /** Puts a new verifier on one host after another, like a rolling deploy, under load. */
   async deploy(auth: AuthVerifier): Promise<void> {
     for (const index of this.#hosts.keys()) await this.deployOn(index, auth)
   }
 
   async deployOn(index: number, auth: AuthVerifier): Promise<void> {
     this.#put(index, auth)
-    await this.goOn()
+    await this.runTurn()
   }
 
-  /** Goes on until every client was answered often, and says what each was answered to all that it began meanwhile, each once. */
-  async goOn(): Promise<Readonly<Record<string, readonly string[]>>> {
+  /**
+   * Waits until every client got enough answers, and returns each client's distinct answers to requests of this turn.
+   */
+  async runTurn(): Promise<Readonly<Record<string, readonly string[]>>> {
     this.#turn++
-    await this.#until(() => this.#clients.every(({ name }) => this.#told(name).length >= ENOUGH))
-    return Object.fromEntries(this.#clients.map(({ name }) => [name, [...new Set(this.#told(name))].sort()]))
+    await this.#until(() => this.#clients.every(({ name }) => this.#answersTo(name).length >= ENOUGH))
+    return Object.fromEntries(this.#clients.map(({ name }) => [name, [...new Set(this.#answersTo(name))].sort()]))
   }
 
-  /** How often a client was answered so, in all. */
+  /** Total number of such answers to a client. */
   count(client: string, answer: string): number {
     return this.#answers.filter((each) => each.client === client && each.answer === answer).length
   }
@@ -110,12 +112,12 @@ export class Fleet {
         headers: { authorization: `Bearer ${client.token}` },
         body,
       })
-      this.#answers.push({ client: client.name, answer: status < 300 ? 'taken' : `${status} ${json?.code}`, turn })
+      this.#answers.push({ client: client.name, answer: status < 300 ? 'accepted' : `${status} ${json?.code}`, turn })
       this.#onAnswer()
     }
   }
 
-  #told(client: string): readonly string[] {
+  #answersTo(client: string): readonly string[] {
     return this.#answers.flatMap((each) => (each.client === client && each.turn === this.#turn ? [each.answer] : []))
   }
 

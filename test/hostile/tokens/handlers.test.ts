@@ -6,7 +6,7 @@ import {
 } from '../../../src/sallyport/defaults.ts'
 import { watchStrayRejections } from '../../support/stray-rejections.ts'
 import { type Asking, assertRow } from './asking.ts'
-import { DOORS } from './callers.ts'
+import { PLACEMENTS } from './callers.ts'
 import { MATRIX } from './cells.ts'
 import { ASKS } from './fault.ts'
 import { app, type TestApp } from './test-app.ts'
@@ -17,7 +17,7 @@ beforeAll(() => {
 })
 afterAll(() => check())
 
-/** The handlers, with nothing around them. */
+/** Calls the handlers directly. */
 function askHandlers({ options }: TestApp): Asking {
   const handlers = {
     dispatch: handleDispatchWithDefaults,
@@ -31,19 +31,19 @@ function askHandlers({ options }: TestApp): Asking {
   }
 }
 
-describe.each(MATRIX)('to $name a handler answers', (section) => {
+describe.each(MATRIX)('the handlers, for $name', (section) => {
   let asked: TestApp
   beforeAll(async () => {
-    asked = await app(DOORS[section.door]?.(section.caller) ?? section.caller.verifier)
+    asked = await app(PLACEMENTS[section.placement]?.(section.caller) ?? section.caller.verifier)
   })
 
-  it.each(section.rows)('%s', async (_, fault) => {
+  it.each(section.rows)(`The handlers answer as listed for ${section.name}, %s`, async (_, fault) => {
     const { answers, throughAnyOf = answers } = fault
-    await assertRow(fault, section.door === 'through anyOf' ? throughAnyOf : answers, asked, askHandlers(asked))
+    await assertRow(fault, section.placement === 'through anyOf' ? throughAnyOf : answers, asked, askHandlers(asked))
   })
 })
 
-it('asks this many questions', () => {
+it('The matrix sends 15,144 requests to the handlers', () => {
   const rows = MATRIX.flatMap((section) => section.rows)
-  expect(rows.length * ASKS.length).toBe(14_120)
+  expect(rows.length * ASKS.length).toBe(15_144)
 })

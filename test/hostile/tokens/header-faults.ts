@@ -5,11 +5,11 @@ const BASIC = `Basic ${Buffer.from('user:pass').toString('base64')}`
 const TOO_LONG = always('431')
 const BAD_REQUEST = always('400')
 
-/** What can be wrong with the header, or stand elsewhere, around a token that is good. */
+/** Faults in the `Authorization` header around a valid token, or a valid token in another place. */
 export function headerFaults({ mint, good }: Caller): Faults {
   const t = mint()
   const cut = t.length >> 1
-  /** HTTP takes white space from around a value: what is left is a good header. */
+  /** HTTP trims white space around a value, which leaves a valid header. */
   const trimmed = { answers: INVALID, overHttp: good }
 
   const lines: Readonly<Record<string, Omit<Fault, 'token'>>> = {
@@ -95,13 +95,13 @@ export function headerFaults({ mint, good }: Caller): Faults {
   }
 }
 
-/** Around nothing, a whole secret (44 to 59), the longest token, and what Node takes as headers. */
+/** Lengths around zero, a whole secret (44 to 59), the longest token, and Node's limit of headers. */
 const LENGTHS = [
   ...[1, 2, 3, 7, 8, 9, 42, 43, 44, 45, 46, 47, 58, 59, 60, 61, 64, 255, 256, 1_023, 1_024],
   ...[4_094, 4_095, 4_096, 4_097, 4_098, 5_000, 8_191, 8_192, 16_000, 20_000],
 ]
 
-/** The token cut short, or grown: never as long as the good one. */
+/** The token truncated or extended to another length. */
 function ofLength(token: string, length: number): Fault {
   const other = length === token.length ? `${token.slice(0, -1)}~` : token.slice(0, length).padEnd(length, 'a')
   const isTooLong = length > 16_384

@@ -5,7 +5,7 @@ import type { RunningHost } from '../../support/hosts/host.ts'
 import { nodeHost } from '../../support/hosts/node.ts'
 import { watchStrayRejections } from '../../support/stray-rejections.ts'
 import { type Asking, assertRow } from './asking.ts'
-import { DOORS } from './callers.ts'
+import { PLACEMENTS } from './callers.ts'
 import { MATRIX } from './cells.ts'
 import { ASKS } from './fault.ts'
 import { rawPost } from './raw-request.ts'
@@ -13,8 +13,8 @@ import { app, type TestApp } from './test-app.ts'
 
 const PATHS = { dispatch: DISPATCH, 'dry run': DISPATCH, run: RUN, batch: BATCH }
 
-/** As hosts have it: every kind of token at one door. */
-const sections = MATRIX.filter(({ door }) => door === 'through anyOf')
+/** Sections with every kind of token behind one verifier, as in a real host. */
+const sections = MATRIX.filter(({ placement }) => placement === 'through anyOf')
 
 let check: () => Promise<void>
 beforeAll(() => {
@@ -22,7 +22,7 @@ beforeAll(() => {
 })
 afterAll(() => check())
 
-/** A server, by bytes on a socket. */
+/** Sends raw bytes to a server over a socket. */
 function askSocket({ url }: RunningHost): Asking {
   const port = Number(new URL(url).port)
   return async (ask, request) => {
@@ -36,23 +36,23 @@ function askSocket({ url }: RunningHost): Asking {
   }
 }
 
-describe.each(sections)('to $name a server answers', (section) => {
+describe.each(sections)('a server, for $name', (section) => {
   let asked: TestApp
   let host: RunningHost
   beforeAll(async () => {
-    asked = await app(DOORS[section.door]?.(section.caller) ?? section.caller.verifier)
+    asked = await app(PLACEMENTS[section.placement]?.(section.caller) ?? section.caller.verifier)
     host = await nodeHost.start(createSallyport(asked.options))
   })
   afterAll(() => host.close())
 
-  it.each(section.rows)('%s', async (_, fault) => {
+  it.each(section.rows)(`A server answers as listed for ${section.name}, %s`, async (_, fault) => {
     const { answers, throughAnyOf = answers, overHttp = throughAnyOf } = fault
     await assertRow(fault, overHttp, asked, askSocket(host))
   })
 
-  it('throws nothing', () => expect(host.errors).toEqual([]))
+  it(`A server throws no error for ${section.name}`, () => expect(host.errors).toEqual([]))
 })
 
-it('asks this many questions', () => {
-  expect(sections.flatMap(({ rows }) => rows).length * ASKS.length).toBe(7_060)
+it('The matrix sends 7,572 requests to the server', () => {
+  expect(sections.flatMap(({ rows }) => rows).length * ASKS.length).toBe(7_572)
 })

@@ -3,7 +3,7 @@ import { CLAIMS, HEADER_TYP, type SessionCaller } from './callers.ts'
 import { type Fault, type Faults, GRANTED, INVALID } from './fault.ts'
 import { jws, part, SIGNINGS, type Signing } from './signing.ts'
 
-/** What can be wrong with the header of a session token, its signature or its shape, with claims that are good. */
+/** Faults in the header, the signature or the shape of a session token with valid claims. */
 export function jwsFaults({ signing }: SessionCaller): Faults {
   const { alg, kid, sign, foreign, published } = signing
   const header = { alg, kid, typ: HEADER_TYP }
@@ -48,7 +48,7 @@ export function jwsFaults({ signing }: SessionCaller): Faults {
       'kid __proto__': token({ kid: '__proto__' }),
       'kid constructor': token({ kid: 'constructor' }),
       'kid of a key that has ended': token({ kid: `${kid}-ended` }),
-      'crit, of a name that nobody knows': token({ crit: ['mfa'], mfa: true }),
+      'crit, of an unknown name': token({ crit: ['mfa'], mfa: true }),
       'crit, of a claim': token({ crit: ['exp'], exp: CLAIMS.exp }),
       'crit empty': token({ crit: [] }),
       'crit a text': token({ crit: 'exp' }),
@@ -109,12 +109,12 @@ export function jwsFaults({ signing }: SessionCaller): Faults {
       'typ as a media type': token({ typ: `application/${HEADER_TYP}` }),
       'typ in upper case': token({ typ: HEADER_TYP.toUpperCase() }),
       'kid of a key that ends this millisecond': token({ kid: `${kid}-ending` }),
-      'a header that nobody reads': token({ cty: 'JWT', x: 1 }),
+      'unused header members': token({ cty: 'JWT', x: 1 }),
     }),
   }
 }
 
-/** A stranger's key in the header: believed by nobody, signed with it or not. */
+/** A foreign key in the header: never trusted, signed with it or not. */
 function embedded(token: (change: object, signer?: Signing['sign']) => string, { foreign }: Signing): Faults {
   const ways = {
     jwk: { kty: 'oct', k: Buffer.alloc(32).toString('base64url') },
@@ -154,7 +154,7 @@ function flipped(sign: Signing['sign'], at: number): Signing['sign'] {
   }
 }
 
-/** The halves of a signature as two INTEGERs: how X.509 writes what JWS writes side by side. */
+/** The halves of a signature as two INTEGERs, as in X.509; JWS concatenates them. */
 function inDer(signature: string): string {
   const bytes = Buffer.from(signature, 'base64url')
   const half = bytes.length / 2

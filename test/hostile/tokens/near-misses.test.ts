@@ -5,7 +5,7 @@ import { application, SECRETS, sessionCallers } from './callers.ts'
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const BASE64URL = `${BASE62}-_`
 
-/** A text with one character changed, at every place and to every other of an alphabet. */
+/** Gives every text that differs from this one in one character. */
 function* oneChanged(text: string, alphabet: string): Generator<string> {
   for (let at = 0; at < text.length; at++) {
     for (const other of alphabet) if (other !== text[at]) yield text.slice(0, at) + other + text.slice(at + 1)
@@ -13,7 +13,7 @@ function* oneChanged(text: string, alphabet: string): Generator<string> {
 }
 
 describe('one character off', () => {
-  it('is no application secret, whether the checksum fits or not', async () => {
+  it('An application secret with one changed character is refused, with or without a valid checksum', async () => {
     const { verifier } = application
     const random = SECRETS.good.slice('sp_live_'.length, -6)
     const fitting = [...oneChanged(random, BASE62)].map((other) => composeAppSecret('live', other))
@@ -25,7 +25,7 @@ describe('one character off', () => {
     }
   })
 
-  it.each(sessionCallers)('is no $name', async ({ mint, verifier }) => {
+  it.each(sessionCallers)('A token with one changed character is refused, for $name', async ({ mint, verifier }) => {
     const good = mint()
     for (const token of oneChanged(good, 'Az_')) {
       if (sameSignature(token, good)) continue
@@ -34,9 +34,10 @@ describe('one character off', () => {
     }
   })
 
-  // RFC 4648, section 3.5: base64url has several texts for the same bytes. Tokens are told apart by `jti`, never by their text.
+  // RFC 4648, section 3.5: several base64url texts encode the same bytes. Tokens are identified by `jti`, not by their
+  // text.
   it.each(sessionCallers)(
-    'is $name all the same, where the last bits stand for nothing',
+    'A change of unused bits in the last character does not invalidate $name',
     async ({ mint, verifier, signing }) => {
       const good = mint()
       const taken: string[] = []

@@ -2,11 +2,11 @@ import { SallyportError } from '../../../src/errors.ts'
 import { GRANT, knowToken, ownToken } from './callers.ts'
 import { type Answers, always, BROKEN, type Faults, GRANTED, INVALID, UNAVAILABLE } from './fault.ts'
 
-/** What can be wrong with a verifier of the host's own: it must never pass for a principal. */
+/** Faults of the host's own verifier: none may count as a principal. */
 export const ownFaults: Faults = {
   ...rows(INVALID, {
     'unknown to the host': () => ({ refused: 'invalid_token' }),
-    'refused for a reason that nobody knows': () => ({ refused: 'whatever' }),
+    'refused for an unknown reason': () => ({ refused: 'whatever' }),
     'refused, and a principal all the same': () => ({ refused: 'invalid_token', id: 'x', tenant: 'default' }),
   }),
   ...rows(always('403 insufficient_scope'), {
@@ -20,7 +20,7 @@ export const ownFaults: Faults = {
     'a verifier that throws nothing': () => {
       throw undefined
     },
-    'a verifier that throws what is no error': () => {
+    'a verifier that throws a text': () => {
       throw 'down'
     },
   }),
@@ -57,8 +57,8 @@ export const ownFaults: Faults = {
     },
     UNAVAILABLE,
   ),
-  'a token as long as may be sent': { token: knowToken('a'.repeat(4_096)), answers: GRANTED },
-  'a token a character longer': { token: knowToken('a'.repeat(4_097)), answers: INVALID },
+  'a token of the greatest length': { token: knowToken('a'.repeat(4_096)), answers: GRANTED },
+  'a token one character too long': { token: knowToken('a'.repeat(4_097)), answers: INVALID },
 }
 
 function rows(

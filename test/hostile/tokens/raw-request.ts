@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import type { HandlerRequest } from '../../../src/core/answers/result.ts'
 import type { Seen } from './asking.ts'
 
-/** Posts a request byte by byte as it is written, which no client would send: on a connection of its own, to this machine. */
+/** Posts a request as raw bytes on a connection of its own, as no client would send it. */
 export async function rawPost(port: number, path: string, { headers, query, body }: HandlerRequest): Promise<Seen> {
   const content = JSON.stringify(body)
   const search = query === undefined ? '' : `?${new URLSearchParams(query as Record<string, string>)}`

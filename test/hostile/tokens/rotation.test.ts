@@ -11,7 +11,7 @@ import {
 import { watchStrayRejections } from '../../support/stray-rejections.ts'
 import { Fleet } from './fleet.ts'
 
-const TAKEN = ['taken']
+const ACCEPTED = ['accepted']
 const REFUSED = ['401 invalid_token']
 const MINUTE_MS = 60_000
 
@@ -27,53 +27,53 @@ afterEach(() => fleet.close())
 describe('application secrets', () => {
   const pair = async () => [await generateAppSecret(), await generateAppSecret()] as const
 
-  it('are replaced with no request refused of a client that moves over in time', async () => {
+  it('Rotating an application secret refuses no request of a client that switches in time', async () => {
     const [old, next] = await pair()
     fleet = await Fleet.of(2, appSecrets([old.secret]))
     const web = fleet.client('web', old.secret)
     const cron = fleet.client('cron', old.secret)
     fleet.client('forgotten', old.secret)
-    await fleet.goOn()
+    await fleet.runTurn()
 
     await fleet.deploy(appSecrets([next.secret, old.secret]))
     web.token = next.secret
-    await fleet.goOn()
+    await fleet.runTurn()
     cron.token = next.secret
-    await fleet.goOn()
+    await fleet.runTurn()
 
     const notAfter = fleet.clock.now() + MINUTE_MS
     const ending = [{ sha256: next.sha256 }, { sha256: old.sha256, notAfter }]
     await fleet.deploy(appSecrets(ending, { clock: fleet.clock }))
     fleet.clock.advance(MINUTE_MS)
-    expect(await fleet.goOn()).toEqual({ web: TAKEN, cron: TAKEN, forgotten: TAKEN })
+    expect(await fleet.runTurn()).toEqual({ web: ACCEPTED, cron: ACCEPTED, forgotten: ACCEPTED })
 
     fleet.clock.advance(1)
-    expect(await fleet.goOn()).toEqual({ web: TAKEN, cron: TAKEN, forgotten: REFUSED })
+    expect(await fleet.runTurn()).toEqual({ web: ACCEPTED, cron: ACCEPTED, forgotten: REFUSED })
     await fleet.deploy(appSecrets([next.secret]))
-    expect(await fleet.goOn()).toEqual({ web: TAKEN, cron: TAKEN, forgotten: REFUSED })
-    expect([fleet.count('web', 'taken') > 100, fleet.count('cron', 'taken') > 100]).toEqual([true, true])
+    expect(await fleet.runTurn()).toEqual({ web: ACCEPTED, cron: ACCEPTED, forgotten: REFUSED })
+    expect([fleet.count('web', 'accepted') > 100, fleet.count('cron', 'accepted') > 100]).toEqual([true, true])
     for (const client of ['web', 'cron']) expect(fleet.count(client, '401 invalid_token')).toBe(0)
   })
 
-  it('leave a gap when a client moves before every host knows the new one', async () => {
+  it('A client that switches before all hosts know the new secret gets refusals', async () => {
     const [old, next] = await pair()
     fleet = await Fleet.of(2, appSecrets([old.secret]))
     const web = fleet.client('web', old.secret)
     await fleet.deployOn(0, appSecrets([next.secret, old.secret]))
     web.token = next.secret
-    expect(await fleet.goOn()).toEqual({ web: [...REFUSED, ...TAKEN] })
+    expect(await fleet.runTurn()).toEqual({ web: [...REFUSED, ...ACCEPTED] })
   })
 
-  it('are refused at once, once they have leaked, on every host that was told', async () => {
+  it('A leaked secret is refused at once on every host without it', async () => {
     const [old, next] = await pair()
     fleet = await Fleet.of(2, appSecrets([next.secret, old.secret]))
     fleet.client('web', next.secret)
     fleet.client('thief', old.secret)
-    expect(await fleet.goOn()).toEqual({ web: TAKEN, thief: TAKEN })
+    expect(await fleet.runTurn()).toEqual({ web: ACCEPTED, thief: ACCEPTED })
     await fleet.deployOn(0, appSecrets([next.secret]))
-    expect(await fleet.goOn()).toEqual({ web: TAKEN, thief: [...REFUSED, ...TAKEN] })
+    expect(await fleet.runTurn()).toEqual({ web: ACCEPTED, thief: [...REFUSED, ...ACCEPTED] })
     await fleet.deployOn(1, appSecrets([next.secret]))
-    expect(await fleet.goOn()).toEqual({ web: TAKEN, thief: REFUSED })
+    expect(await fleet.runTurn()).toEqual({ web: ACCEPTED, thief: REFUSED })
   })
 })
 
@@ -84,50 +84,50 @@ describe('session token keys', () => {
   const sign = (signing: SessionTokenKey, expiresInSeconds = 900): Promise<string> =>
     issueSessionToken({ sessionId: 's1', audience: 'api', key: signing, expiresInSeconds, clock: fleet.clock })
 
-  it('are replaced with no request refused of an agent that renews its token in time', async () => {
+  it('Rotating a signing key refuses no request of an agent that renews its token in time', async () => {
     const [old, next] = [key('2026-10'), key('2026-11')]
     fleet = await Fleet.of(2, accepting([old]))
     const agent = fleet.client('agent', await sign(old))
-    await fleet.goOn()
+    await fleet.runTurn()
 
     await fleet.deploy(accepting([next, old]))
     const newcomer = fleet.client('newcomer', await sign(next))
-    expect(await fleet.goOn()).toEqual({ agent: TAKEN, newcomer: TAKEN })
+    expect(await fleet.runTurn()).toEqual({ agent: ACCEPTED, newcomer: ACCEPTED })
 
     const notAfter = fleet.clock.now() + 15 * MINUTE_MS
     await fleet.deploy(accepting([next, { ...old, notAfter }]))
     fleet.clock.advance(14 * MINUTE_MS)
-    expect(await fleet.goOn()).toEqual({ agent: TAKEN, newcomer: TAKEN })
+    expect(await fleet.runTurn()).toEqual({ agent: ACCEPTED, newcomer: ACCEPTED })
     agent.token = await sign(next)
     newcomer.token = await sign(next)
-    // By a thief, or an issuer that nobody told: its tokens end with the key, whatever they say.
+    // Signed by a thief or by an outdated issuer: its tokens end with the key, whatever their `exp`.
     fleet.client('late', await sign(old))
-    expect(await fleet.goOn()).toEqual({ agent: TAKEN, newcomer: TAKEN, late: TAKEN })
+    expect(await fleet.runTurn()).toEqual({ agent: ACCEPTED, newcomer: ACCEPTED, late: ACCEPTED })
 
     fleet.clock.advance(MINUTE_MS + 1)
-    expect(await fleet.goOn()).toEqual({ agent: TAKEN, newcomer: TAKEN, late: REFUSED })
+    expect(await fleet.runTurn()).toEqual({ agent: ACCEPTED, newcomer: ACCEPTED, late: REFUSED })
     await fleet.deploy(accepting([next]))
-    expect(await fleet.goOn()).toEqual({ agent: TAKEN, newcomer: TAKEN, late: REFUSED })
+    expect(await fleet.runTurn()).toEqual({ agent: ACCEPTED, newcomer: ACCEPTED, late: REFUSED })
     for (const client of ['agent', 'newcomer']) expect(fleet.count(client, '401 invalid_token')).toBe(0)
   })
 
-  it('leave a gap when tokens are signed with one before every host knows it', async () => {
+  it('Tokens of a new key are refused by hosts that do not have the key yet', async () => {
     const [old, next] = [key('2026-10'), key('2026-11')]
     fleet = await Fleet.of(2, accepting([old]))
     await fleet.deployOn(0, accepting([next, old]))
     fleet.client('agent', await sign(next))
-    expect(await fleet.goOn()).toEqual({ agent: [...REFUSED, ...TAKEN] })
+    expect(await fleet.runTurn()).toEqual({ agent: [...REFUSED, ...ACCEPTED] })
   })
 
-  it('stay, when a single token is revoked: from the next request on', async () => {
+  it('Revoking a token refuses its next request and leaves other tokens of the key valid', async () => {
     const signing = key('k1')
     const revoked = new Set<string>()
     fleet = await Fleet.of(2, accepting([signing], { isRevoked: ({ jti }) => revoked.has(jti) }))
     const leaked = await sign(signing)
     fleet.client('agent', await sign(signing))
     fleet.client('thief', leaked)
-    expect(await fleet.goOn()).toEqual({ agent: TAKEN, thief: TAKEN })
+    expect(await fleet.runTurn()).toEqual({ agent: ACCEPTED, thief: ACCEPTED })
     revoked.add(JSON.parse(Buffer.from(leaked.split('.')[1] ?? '', 'base64url').toString()).jti)
-    expect(await fleet.goOn()).toEqual({ agent: TAKEN, thief: REFUSED })
+    expect(await fleet.runTurn()).toEqual({ agent: ACCEPTED, thief: REFUSED })
   })
 })

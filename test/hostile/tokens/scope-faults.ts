@@ -1,26 +1,28 @@
 import { type Caller, GRANT } from './callers.ts'
 import { ALL, type Answers, type Fault, type Faults, UNGRANTED } from './fault.ts'
 
-/** What is said otherwise than the token grants, and what an application is told of it, which may say all: by default nothing. */
+const REFUSED = '400 query_invalid'
+
+/** A request beyond the grant, and the application's answer to it. Default: success. */
 type Overreach = readonly [name: string, event: NonNullable<Fault['event']>, reported?: string]
 
 const OVERREACHES: readonly Overreach[] = [
   ['an event that is not granted', { eventType: 'order.paid' }],
   ['an event in upper case', { eventType: 'ORDER.SHIPPED' }, '422 event_unknown'],
-  ['an event that nobody knows', { eventType: 'order.lost' }, '422 event_unknown'],
+  ['an unknown event', { eventType: 'order.lost' }, '422 event_unknown'],
   ['an event named __proto__', { eventType: '__proto__' }, '422 event_unknown'],
   ['a recipient that is not granted', { recipient: 'eve@example.com' }],
   ['a recipient that is a wildcard', { recipient: '*' }],
   ['a channel that is not granted', { channel: 'sms' }],
   ['a channel in upper case', { channel: 'EMAIL' }, '422 channel_unknown'],
-  ['a channel that nobody knows', { channel: 'pigeon' }, '422 channel_unknown'],
+  ['an unknown channel', { channel: 'pigeon' }, '422 channel_unknown'],
   ['a channel named toString', { channel: 'toString' }, '422 channel_unknown'],
   ['no channel, of two one not granted', { channel: undefined }],
   ['another session', { sessionId: 's2' }],
   ['its own session in upper case', { sessionId: 'S1' }],
 ]
 
-/** Who is granted, and who only looks so. */
+/** Granted recipients and their look-alikes. */
 const LOOK_ALIKES: Readonly<Record<string, readonly string[]>> = {
   user_42: ['USER_42', 'user_42 ', ' user_42', 'user_42\t', 'user_042', 'user_4２', 'user_42\u200b', 'user\u00ad_42'],
   'jane@example.com': [
@@ -44,7 +46,7 @@ const LOOK_ALIKES: Readonly<Record<string, readonly string[]>> = {
   '+15550100': ['15550100', '+1 5550100', '+1555010', '+155501000', '+１5550100', 'tel:+15550100'],
 }
 
-/** Grants that do not list what the requests of the matrix ask for. */
+/** Grants that do not cover the requests of the matrix. */
 const GRANTS: Readonly<Record<string, Partial<typeof GRANT> | undefined>> = {
   'no grant to dispatch': undefined,
   'a grant of no event': { events: [] },
@@ -53,12 +55,12 @@ const GRANTS: Readonly<Record<string, Partial<typeof GRANT> | undefined>> = {
   'a grant of another event': { events: ['order.paid'] },
   'a grant of another channel': { channels: ['sms'] },
   'a grant of another recipient': { recipients: ['user_43'] },
-  'a grant of any event, so it believes': { events: ['*', 'order.*'] },
-  'a grant of any channel, so it believes': { channels: ['*'] },
-  'a grant of any recipient, so it believes': { recipients: ['*', 'user_*', '@example.com'] },
+  'a grant of event wildcards': { events: ['*', 'order.*'] },
+  'a grant of a channel wildcard': { channels: ['*'] },
+  'a grant of recipient wildcards': { recipients: ['*', 'user_*', '@example.com'] },
 }
 
-/** What a good token may not do. An application may do all of it, but in its own tenant. */
+/** Requests that a valid token does not permit. An application may do all of them, within its tenant. */
 export function scopeFaults(caller: Caller): Faults {
   const { mint, good } = caller
   const own = mint()
@@ -87,7 +89,7 @@ export function scopeFaults(caller: Caller): Faults {
   return { ...Object.fromEntries([...overreaches, ...lookAlikes, ...grantless]), ...sessionFaults(caller, own) }
 }
 
-/** Sessions and tenants. Of what is another tenant's, nobody learns that it is there. */
+/** Sessions and tenants. No answer shows that a session of another tenant exists. */
 function sessionFaults({ mint, good }: Caller, own: string): Faults {
   const isApplication = good === ALL
   const missing: Answers = { ...good, run: '404 session_not_found', batch: '200 [404 session_not_found]' }
@@ -132,7 +134,7 @@ function sessionFaults({ mint, good }: Caller, own: string): Faults {
     'a dry run spelt otherwise': {
       token: own,
       query: { DryRun: 'true' },
-      answers: { ...good, dispatch: '422 validation_failed', 'dry run': '422 validation_failed' },
+      answers: { run: REFUSED, batch: REFUSED, dispatch: REFUSED, 'dry run': REFUSED },
     },
   }
 }

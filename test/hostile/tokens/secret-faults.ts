@@ -8,7 +8,7 @@ const HEAD = `sp_${ENV}_`
 const random = good.slice(HEAD.length, -6)
 const checksum = good.slice(-6)
 
-/** What can be wrong with an application secret. */
+/** Faults of an application secret. */
 export const secretFaults: Faults = {
   ...refusals({
     'an unknown secret': SECRETS.unknown,

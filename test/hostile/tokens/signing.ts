@@ -5,16 +5,16 @@ import { ed25519, es256, jwk } from '../../auth/session-token-fixtures.ts'
 
 export type Sign = (input: string) => string
 
-/** A key that session tokens are signed with, and what somebody who does not have it may sign with instead. */
+/** A signing key for session tokens, and signers without it. */
 export interface Signing {
   readonly alg: SessionTokenAlgorithm
   readonly kid: string
-  /** What the host verifies with. */
+  /** The key that the host verifies with. */
   readonly key: SessionTokenKey['key']
   readonly sign: Sign
-  /** Another key of the same kind. */
+  /** Signs with another key of the same kind. */
   readonly foreign: Sign
-  /** What is public of the key, in every form that could be taken for an HMAC secret. */
+  /** The public parts of the key, in every form that could pass for an HMAC secret. */
   readonly published: Readonly<Record<string, string | Uint8Array>>
 }
 
@@ -35,14 +35,14 @@ export const SIGNINGS: readonly Signing[] = [
   pair('Ed25519', 'ed25519', () => generateKeyPairSync('ed25519'), ed25519),
 ]
 
-/** What no answer may hold: the HMAC key as it could be written. */
+/** Texts of the HMAC key, which no answer may hold. */
 export const KEY_TEXTS: readonly string[] = ['hex', 'base64', 'base64url'].map((encoding) =>
   createSecretKey(hmac)
     .export()
     .toString(encoding as BufferEncoding),
 )
 
-/** Any header and any claims as a JWS, also such that no honest library would write. */
+/** Makes a JWS of any header and claims, also invalid ones. */
 export function jws(header: object | string, claims: object | string, sign: Sign): string {
   const input = [header, claims].map(part).join('.')
   return `${input}.${sign(input)}`

@@ -14,15 +14,18 @@ const events = defineEvents({
 
 type Parts = 'auth' | 'events' | 'store' | 'channels' | 'recipients' | 'sessions' | 'logger' | 'clock'
 
-/** A Sallyport's parts, and what was written through them. */
+/** Options of a Sallyport, and a record of its writes. */
 export interface TestApp {
   readonly options: Pick<SallyportOptions<unknown>, Parts>
   readonly logger: RecordingLogger
-  /** Takes out what was written since: a dispatch or a run, and the tenant whose it is. */
+  /** Takes the writes since the last call: a dispatch or a run, and its tenant. */
   written(): readonly string[]
 }
 
-/** Sessions must exist in it: `s1` and `s2` do, and `theirs` of another tenant. Its directory knows every id. */
+/**
+ * An app that requires known sessions: `s1` and `s2` exist, and `theirs` of another tenant. The directory knows every
+ * id.
+ */
 export async function app(auth: AuthVerifier): Promise<TestApp> {
   const clock = fakeClock(NOW * 1_000)
   const store = memoryStore({ clock })

@@ -34,14 +34,14 @@ const plain = (ip: Bytes) =>
 test.each([
   ['IPv4', spelled(specialIpv4, spelledIpv4)],
   ['IPv6', spelled(specialIpv6, spelledIpv6)],
-])('no %s address inside can be sent to, in any spelling', async (_family, hosts) => {
+])('No special %s address can be sent to, in any spelling', async (_family, hosts) => {
   const { connected } = await outside()
-  const resolve = () => Promise.reject(new Error('somebody was asked'))
+  const resolve = () => Promise.reject(new Error('the resolver was called'))
   const channel = webhookChannel({ secret: SECRET }, { resolve })
   await fc.assert(
     fc.asyncProperty(hosts, async ([ip, host]) => {
       const url = `https://${host}/`
-      // The spelling is one that URLs take: it is refused for where it leads.
+      // The URL is valid: only its address makes it forbidden.
       expect(parseWebhookUrl(url, REACH)).toBeInstanceOf(URL)
       expect(isPublicAddress(plain(ip))).toBe(false)
       expect(await channel.send(message(url, { data: DATA }), context())).toEqual(FORBIDDEN)
@@ -54,7 +54,7 @@ test.each([
 test.each([
   ['IPv4', spelled(publicIpv4, spelledIpv4)],
   ['IPv6', spelled(publicIpv6, spelledIpv6)],
-])('every public %s address is allowed, in any spelling', (_family, hosts) => {
+])('Every public %s address is allowed, in any spelling', (_family, hosts) => {
   fc.assert(
     fc.property(hosts, ([ip, host]) => {
       const url = parseWebhookUrl(`https://${host}/`, REACH)
@@ -71,7 +71,7 @@ const ANY_HOST = fc.oneof(
   fc.string({ unit: fc.constantFrom(...'0127af:.'), maxLength: 20 }).map((text) => `[${text}]`),
 )
 
-test('whatever text is a host, the guard sees every address that Node would connect to without a look-up', () => {
+test('The guard classifies every host that Node would connect to without a look-up', () => {
   let seen = 0
   fc.assert(
     fc.property(ANY_HOST, (text) => {

@@ -18,13 +18,13 @@ const PUBLIC = '93.184.215.14'
 const found = (...addresses: readonly string[]): LookupAddress[] =>
   addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
 
-/** A channel with its guard, for one name at one port, and what resolves that name. */
+/** Sends to one name at one port through the guard, with the given resolver. */
 function guarded(port: number, resolve: Resolve, url = `http://hook.example:${port}/`): () => Promise<SendOutcome> {
   const channel = webhookChannel({ secret: SECRET, allowHttp: true, ports: [port] }, { resolve })
   return () => channel.send(message(url, { data: DATA }), context())
 }
 
-test('the address that was vetted is the one connected to, whatever the name resolves to a moment later', async () => {
+test('The webhook channel connects to the checked address, even if the name then resolves to another', async () => {
   const { connected } = await outside()
   const { port, received } = await recordingPeer()
   const resolve = vi.fn<Resolve>().mockResolvedValueOnce(found(PUBLIC)).mockResolvedValue(found('127.0.0.1'))
@@ -34,7 +34,7 @@ test('the address that was vetted is the one connected to, whatever the name res
   expect(received).toHaveLength(1)
 })
 
-test('a name that is rebound after a delivery is refused at the next, though the receiver offers to keep the connection', async () => {
+test('A rebound name is refused at the next delivery, despite an offered keep-alive', async () => {
   const { connected } = await outside()
   const port = await listen(
     createServer({ keepAlive: true }, (_request, response) => {
@@ -50,7 +50,7 @@ test('a name that is rebound after a delivery is refused at the next, though the
   expect(connected).toEqual([PUBLIC])
 })
 
-test('every attempt looks anew and connects anew: no connection is used twice', async () => {
+test('Every attempt resolves the name and connects anew', async () => {
   const { connected } = await outside()
   const { port } = await recordingPeer()
   const answers = [PUBLIC, '8.8.8.8', '2606:4700::1111', '::ffff:9.9.9.9']
@@ -69,10 +69,10 @@ test.each([
   ['public by IPv4, unique-local by IPv6', [PUBLIC, 'fd00:ec2::254']],
   ['public, and wrapped loopback', [PUBLIC, '64:ff9b::7f00:1']],
   ['a thousand public ones and metadata', [...Array<string>(1_000).fill(PUBLIC), '169.254.169.254']],
-  ['public, and what is no address', [PUBLIC, 'hook.example']],
-  ['an address that says another in octal', [PUBLIC, '0177.0.0.1']],
+  ['public, and no address', [PUBLIC, 'hook.example']],
+  ['a public address and one in octal', [PUBLIC, '0177.0.0.1']],
   ['an empty address', ['']],
-])('an answer of %s is refused whole', async (_what, addresses) => {
+])('A DNS answer of %s is refused as a whole', async (_what, addresses) => {
   const { connected } = await outside()
   const { accepted, http } = await canary()
   expect(await guarded(http[0] ?? 0, async () => found(...addresses))()).toEqual(FORBIDDEN)
@@ -80,7 +80,7 @@ test.each([
   expect(accepted()).toBe(0)
 })
 
-test('of many public answers the next is taken when one cannot be reached, and never another', async () => {
+test('If a public address is unreachable, the next one of the answer is tried, and no other', async () => {
   const unreachable = ['2606:4700::1111', '2606:4700::1001']
   const { connected } = await outside(unreachable)
   const { port } = await recordingPeer()
@@ -89,7 +89,7 @@ test('of many public answers the next is taken when one cannot be reached, and n
   expect([...unreachable, PUBLIC]).toEqual(expect.arrayContaining([...connected]))
 })
 
-test('when no public answer can be reached, nothing is sent and the name is not looked up again', async () => {
+test('If no public address is reachable, nothing is sent and the name is not resolved again', async () => {
   const { connected } = await outside([PUBLIC, '2606:4700::1111'])
   const { port, received } = await recordingPeer()
   const resolve = vi
@@ -103,17 +103,17 @@ test('when no public answer can be reached, nothing is sent and the name is not 
 })
 
 test.each<[string, Resolve]>([
-  ['no answer', async () => []],
+  ['an empty answer', async () => []],
   ['ENOTFOUND', async () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' }))],
   ['EAI_AGAIN', async () => Promise.reject(Object.assign(new Error('later'), { code: 'EAI_AGAIN' }))],
-])('%s is tried again, and nothing is sent', async (_what, resolve) => {
+])('After %s the delivery is retried, and nothing is sent', async (_what, resolve) => {
   const { connected } = await outside()
   const { http } = await canary()
   expect(await guarded(http[0] ?? 0, resolve)()).toEqual(UNREACHED)
   expect(connected).toEqual([])
 })
 
-test('an answer that comes after the time limit is not connected to', async () => {
+test('A DNS answer after the time limit opens no connection', async () => {
   const { connected } = await outside()
   const { port, received } = await recordingPeer()
   const clock = manualClock()
@@ -141,7 +141,7 @@ test.each([
   ['https://example.com#@127.0.0.1/', 'example.com'],
   ['https://１.example。com/', '1.example.com'],
   ['https://1.1.1.1.example/', '1.1.1.1.example'],
-])('%j: the host that is looked up is the one connected to, %s', async (url, host) => {
+])('For %j, the resolved host is the one connected to: %s', async (url, host) => {
   const { connected } = await outside([PUBLIC])
   const resolve = vi.fn<Resolve>(async () => found(PUBLIC))
   expect(await guarded(443, resolve, url)()).toEqual(UNREACHED)
@@ -154,7 +154,7 @@ test.each([
   ['134744072', '8.8.8.8'],
   ['[2606:4700::1111]', '2606:4700::1111'],
   ['[::ffff:808:808]', '::ffff:808:808'],
-])('%s, which is outside, is connected to as it is: nobody is asked', async (host, address) => {
+])('The public address %s is connected to without a look-up', async (host, address) => {
   const { connected } = await outside()
   const { port } = await recordingPeer()
   const resolve = vi.fn<Resolve>(async () => found('127.0.0.1'))
@@ -173,7 +173,7 @@ const TARGETS = [
 ]
 
 test.each(REDIRECTS.flatMap((status) => TARGETS.map((location) => [status, location] as const)))(
-  '%i to %s is a failure, and not followed',
+  'The redirect %i to %s is a failure and is not followed',
   async (status, location) => {
     const { connected } = await outside()
     const inside = await canary()

@@ -4,19 +4,19 @@ import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Server } from 'node:net'
 import { CERTIFICATE, KEY } from '../../channels/certificate.ts'
 
-/** Servers on all addresses of this machine, by IPv4 and IPv6, which should never be reached. */
+/** Servers on all addresses of this machine, IPv4 and IPv6, that no test may reach with the guard on. */
 export interface Canary {
   readonly http: readonly number[]
   readonly https: readonly number[]
   readonly ports: readonly number[]
-  /** How many connections were accepted, whether or not a request came over them. */
+  /** Number of accepted connections, with or without a request. */
   accepted(): number
-  /** How many requests came. */
+  /** Number of requests. */
   requests(): number
   close(): void
 }
 
-/** Two ports for `http:` and two for `https:`, where the certificate for `hook.example` is shown. */
+/** Opens two ports for HTTP and two for HTTPS, with a certificate for `hook.example`. */
 export async function openCanary(): Promise<Canary> {
   let [accepted, requests] = [0, 0]
   const http = [0, 1].map(() => createHttpServer((_request, response) => response.end()))

@@ -15,14 +15,14 @@ import { deferred, listen, manualClock } from '../../channels/peers.ts'
 const SENT: SendOutcome = { outcome: 'sent' }
 const BROKEN: SendOutcome = { outcome: 'unknown', code: 'connection_reset' }
 
-/** What is allowed, and as much again as Node takes from a socket at once. */
+/** The limit, and the most that Node may read from a socket at once. */
 const MOST_READ = 16 * 1024 + 64 * 1024
 
 const OK = 'HTTP/1.1 200 OK\r\n'
 const CHUNKED = `${OK}transfer-encoding: chunked\r\n\r\n`
 const GZIP = `${OK}content-encoding: gzip\r\n`
 
-/** Gives, once there was a request, the socket over which it went. */
+/** Gives the socket of the latest request. */
 function watchClient(): () => Socket {
   let request: ClientRequest | undefined
   const note = (event: unknown) => {
@@ -31,12 +31,12 @@ function watchClient(): () => Socket {
   subscribe('http.client.request.start', note)
   onTestFinished(() => void unsubscribe('http.client.request.start', note))
   return () => {
-    if (!request?.socket) throw new Error('nobody has connected')
+    if (!request?.socket) throw new Error('no client has connected')
     return request.socket
   }
 }
 
-/** Sends to a server, whose every answer comes from `answer`, by TLS or not, and waits until that has lost its client. */
+/** Sends to a server, with or without TLS, that replies with `answer`, and waits until the connection closes. */
 async function sendTo(
   answer: (socket: Socket) => void,
   { secure = false, clock }: { readonly secure?: boolean; readonly clock?: Clock } = {},
@@ -59,7 +59,7 @@ async function sendTo(
   return { outcome, bytesRead: client().bytesRead }
 }
 
-/** Writes the head, and then the same again and again, as fast as it is taken. */
+/** Writes the head, then the same chunk repeatedly, as fast as possible. */
 function endless(head: string | Buffer, again: string | Buffer): (socket: Socket) => void {
   const chunk = Buffer.concat(Array(100).fill(Buffer.from(again)))
   return (socket) => {
@@ -82,7 +82,7 @@ test.each<[string, string | Buffer, string | Buffer, SendOutcome]>([
   ['a length that is exceeded', `${OK}content-length: 10\r\n\r\n`, 'x'.repeat(1_024), SENT],
   ['no length after 204', 'HTTP/1.1 204 No Content\r\n\r\n', 'x'.repeat(1_024), SENT],
   ['a length that is negative', `${OK}content-length: -1\r\n\r\n`, 'x', BROKEN],
-  ['a length beyond all numbers', `${OK}content-length: 99999999999999999999999\r\n\r\n`, 'x', BROKEN],
+  ['a length beyond the safe integers', `${OK}content-length: 99999999999999999999999\r\n\r\n`, 'x', BROKEN],
   ['two lengths', `${OK}content-length: 1\r\ncontent-length: 2\r\n\r\n`, 'x', BROKEN],
   ['a length and chunks', `${OK}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n`, '1\r\nx\r\n', BROKEN],
   ['gzip', `${GZIP}\r\n`, BOMB, SENT],
@@ -93,19 +93,19 @@ test.each<[string, string | Buffer, string | Buffer, SendOutcome]>([
     SENT,
   ],
   ['brotli', `${OK}content-encoding: br\r\n\r\n`, BROTLI, SENT],
-  ['extensions of chunks', CHUNKED, `1;${'x'.repeat(200)}\r\na\r\n`, SENT],
-  ['one extension of a chunk', `${CHUNKED}1;`, 'x'.repeat(1_024), SENT],
-  ['the length of a chunk', CHUNKED, '0'.repeat(1_024), SENT],
+  ['chunk extensions', CHUNKED, `1;${'x'.repeat(200)}\r\na\r\n`, SENT],
+  ['one chunk extension', `${CHUNKED}1;`, 'x'.repeat(1_024), SENT],
+  ['the length of one chunk', CHUNKED, '0'.repeat(1_024), SENT],
   ['trailers', `${CHUNKED}1\r\nx\r\n0\r\n`, 'x: y\r\n', SENT],
   ['headers', OK, 'x: y\r\n', BROKEN],
   ['one header', `${OK}x: `, 'y'.repeat(1_024), BROKEN],
   ['a reason', 'HTTP/1.1 200 ', 'y'.repeat(1_024), BROKEN],
   ['blank lines before the status', '', '\r\n', BROKEN],
   ['early hints', '', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n', BROKEN],
-  ['leave to go on', '', 'HTTP/1.1 100 Continue\r\n\r\n', BROKEN],
-  ['word that it works on it', '', 'HTTP/1.1 102 Processing\r\n\r\n', BROKEN],
-  ['answer upon answer', '', `${OK}content-length: 1\r\nconnection: keep-alive\r\n\r\nx`, SENT],
-])('%s without end: read up to the limit, and cut off', async (_what, head, again, expected) => {
+  ['continue responses', '', 'HTTP/1.1 100 Continue\r\n\r\n', BROKEN],
+  ['processing responses', '', 'HTTP/1.1 102 Processing\r\n\r\n', BROKEN],
+  ['repeated responses', '', `${OK}content-length: 1\r\nconnection: keep-alive\r\n\r\nx`, SENT],
+])('A response with endless data is read up to the limit and cut off: %s', async (_what, head, again, expected) => {
   for (const secure of [false, true]) {
     const { outcome, bytesRead } = await sendTo(endless(head, again), { secure })
     expect(outcome).toEqual(expected)
@@ -117,7 +117,7 @@ function hex({ length }: Buffer): Buffer {
   return Buffer.from(`${length.toString(16)}\r\n`)
 }
 
-test('a small answer that would be large is not unpacked, and none such is asked for', async () => {
+test('A compressed response is not decompressed', async () => {
   const bomb = gzipSync(Buffer.alloc(10 * 1024 * 1024))
   expect(bomb.length).toBeLessThan(16 * 1024)
   const head = `${GZIP}content-length: ${bomb.length}\r\n\r\n`
@@ -127,12 +127,12 @@ test('a small answer that would be large is not unpacked, and none such is asked
 })
 
 test.each<[string, string, SendOutcome]>([
-  ['nothing', '', { outcome: 'unknown', code: 'timeout' }],
+  ['no bytes', '', { outcome: 'unknown', code: 'timeout' }],
   ['half a status', 'HTTP/1.1 2', { outcome: 'unknown', code: 'timeout' }],
   ['half a header', `${OK}x: y`, { outcome: 'unknown', code: 'timeout' }],
   ['early hints', 'HTTP/1.1 103 Early Hints\r\n\r\n', { outcome: 'unknown', code: 'timeout' }],
   ['a blank line', '\r\n', { outcome: 'unknown', code: 'timeout' }],
-])('%s, and then silence, is cut off at the time limit', async (_what, start, expected) => {
+])('Silence after %s is cut off at the time limit', async (_what, start, expected) => {
   for (const secure of [false, true]) {
     const clock = manualClock()
     const { outcome } = await sendTo(
@@ -149,7 +149,7 @@ test.each<[string, string, SendOutcome]>([
   }
 })
 
-test('headers that drip are cut off at the time limit, however often there is a new one', async () => {
+test('Headers that trickle are cut off at the time limit', async () => {
   const clock = manualClock()
   const { outcome } = await sendTo(
     (socket) => {
@@ -164,7 +164,7 @@ test('headers that drip are cut off at the time limit, however often there is a 
   expect(outcome).toEqual({ outcome: 'unknown', code: 'timeout' })
 })
 
-test('a greeting that never ends, before TLS is there, is cut off: nothing was sent', async () => {
+test('A TLS handshake that never ends is cut off, and nothing is sent', async () => {
   const clock = manualClock()
   const closed = deferred()
   const port = await listen(
@@ -178,7 +178,7 @@ test('a greeting that never ends, before TLS is there, is cut off: nothing was s
   await closed.promise
 })
 
-test('a status is told as it was, though its body drips until the time limit', async () => {
+test('The status of a response counts, even if its body trickles until the time limit', async () => {
   const clock = manualClock()
   const answered = () => setImmediate(() => clock.advance(15_000))
   subscribe('http.client.response.finish', answered)

@@ -18,7 +18,7 @@ const NAMES = [
   'Connection',
 ]
 
-/** A server that keeps what it was sent, byte for byte. */
+/** A server that records its requests byte by byte. */
 async function listener(): Promise<{ readonly port: number; readonly posts: string[] }> {
   const posts: string[] = []
   const port = await tcpPeer((socket) => {
@@ -34,20 +34,20 @@ async function listener(): Promise<{ readonly port: number; readonly posts: stri
   return { port, posts }
 }
 
-interface SendLoop {
+interface WebhookSend {
   readonly options?: Partial<WebhookOptions>
   readonly what?: Partial<OutboundMessage>
   readonly deliveryId?: string
   readonly path?: string
 }
 
-function sendTo(port: number, { options, what, deliveryId, path = '' }: SendLoop): Promise<SendOutcome> {
+function sendTo(port: number, { options, what, deliveryId, path = '' }: WebhookSend): Promise<SendOutcome> {
   const channel = webhook({ secret: SECRET, allowHttp: true, allowPrivateNetworks: true, ...options })
   const plain = message(`http://127.0.0.1:${port}/${path}`, { data: { orderId: '7' } })
   return channel.send({ ...plain, ...what }, { ...context(), ...(deliveryId !== undefined && { deliveryId }) })
 }
 
-/** The names of the headers, and the body: a line break that got through would show as one more, or as another body. */
+/** Header names and body: an injected line break shows as an additional header or a different body. */
 function partsOf(post: string): { readonly start: string; readonly names: string[]; readonly body: unknown } {
   const [head = '', body = ''] = post.split(/\r\n\r\n(.*)/s)
   const [start = '', ...headers] = head.split(/\r\n|\r|\n/)
@@ -71,19 +71,16 @@ const HOSTILE = [
   'ü € 🚪',
 ]
 
-test.each(HOSTILE)(
-  '%j in content, event, tenant and ids goes into no header, and into the body as JSON',
-  async (text) => {
-    const { port, posts } = await listener()
-    const what = { content: { data: { [text]: text } }, eventType: text, tenant: text, dispatchId: text, locale: text }
-    expect(await sendTo(port, { what })).toEqual({ outcome: 'sent' })
-    const { start, names, body } = partsOf(posts[0] ?? '')
-    expect([start, names]).toEqual(['POST / HTTP/1.1', NAMES])
-    expect(body).toMatchObject({ type: text, data: { [text]: text } })
-  },
-)
+test.each(HOSTILE)('%j in content, event, tenant and ids reaches no header, and is JSON in the body', async (text) => {
+  const { port, posts } = await listener()
+  const what = { content: { data: { [text]: text } }, eventType: text, tenant: text, dispatchId: text, locale: text }
+  expect(await sendTo(port, { what })).toEqual({ outcome: 'sent' })
+  const { start, names, body } = partsOf(posts[0] ?? '')
+  expect([start, names]).toEqual(['POST / HTTP/1.1', NAMES])
+  expect(body).toMatchObject({ type: text, data: { [text]: text } })
+})
 
-test.each(HOSTILE)('%j in a path and a query stays within the first line', async (text) => {
+test.each(HOSTILE)('%j in a path and a query stays within the request line', async (text) => {
   const { port, posts } = await listener()
   expect(await sendTo(port, { path: `${text}?${text}#${text}` })).toEqual({ outcome: 'sent' })
   const { start, names } = partsOf(posts[0] ?? '')
@@ -91,7 +88,7 @@ test.each(HOSTILE)('%j in a path and a query stays within the first line', async
   expect(names).toEqual(NAMES)
 })
 
-test('whatever text there is, what is sent has the same headers', async () => {
+test('Requests have the same headers for any text', async () => {
   const { port, posts } = await listener()
   const texts = fc.tuple(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), fc.webPath())
   await fc.assert(
@@ -120,7 +117,7 @@ const NO_HEADERS = [
   '\ud800',
 ]
 
-test.each(NO_HEADERS)('a delivery id of %j is thrown back before anybody is connected to', async (deliveryId) => {
+test.each(NO_HEADERS)('A delivery id of %j throws before a connection opens', async (deliveryId) => {
   const { http, accepted } = await canary()
   await expect(sendTo(http[0] ?? 0, { deliveryId })).rejects.toThrow(
     /Invalid character in header content \["webhook-id"\]/,
@@ -129,13 +126,13 @@ test.each(NO_HEADERS)('a delivery id of %j is thrown back before anybody is conn
 })
 
 test.each(['\r\nx-injected: 1', '\n', '\u0000', '€', ' '])(
-  'a secret with %j is none, and nobody is connected to',
+  'A secret with %j is invalid, and no connection opens',
   async (text) => {
     const { http, accepted } = await canary()
     for (const secret of [`${SECRET}${text}`, `whsec_${text}${SECRET.slice(6)}`, `${text}${SECRET}`]) {
       const find = vi.fn(() => [SECRET, secret])
       const outcome = await sendTo(http[0] ?? 0, { options: { secret: find } })
-      expect(outcome).toEqual({ outcome: 'retry', code: 'secret_invalid' })
+      expect(outcome).toMatchObject({ outcome: 'retry', code: 'secret_invalid' })
       expect(find).toHaveBeenCalledOnce()
     }
     expect(accepted()).toBe(0)

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { type Canary, openCanary } from './canary.ts'
 
-/** What is inside, for one test. */
+/** Opens a canary for one test. */
 export async function canary(): Promise<Canary> {
   const opened = await openCanary()
   onTestFinished(() => opened.close())

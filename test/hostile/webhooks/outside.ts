@@ -11,8 +11,8 @@ interface TcpHandle {
 const UNREACHABLE = -101
 
 /**
- * The internet, for one test: whatever address is connected to, a server of this machine answers at that port, and no packet
- * leaves. It takes the place of the operating system's own `connect`, so nothing can connect past it.
+ * Simulates the internet for one test: a server on this machine answers for every address at that port, and no packet
+ * leaves. Replaces the operating system's `connect`, so no connection can bypass it.
  */
 export async function outside(unreachable: readonly string[] = []): Promise<{ readonly connected: readonly string[] }> {
   const handle = await tcpHandle()
@@ -27,7 +27,7 @@ export async function outside(unreachable: readonly string[] = []): Promise<{ re
   return { connected }
 }
 
-/** What all TCP sockets of this process have their `connect` from. */
+/** The prototype from which all TCP sockets of this process have their `connect`. */
 async function tcpHandle(): Promise<TcpHandle> {
   const server = createServer()
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))

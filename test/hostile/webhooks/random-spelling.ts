@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { type Bytes, groupsOf } from './special-addresses.ts'
 
-/** What a URL's host makes a plain character of, beside that character. */
+/** Characters that a URL's host normalises to a plain one. */
 const DISGUISES: Readonly<Record<string, readonly string[]>> = {
   '.': ['。', '．', '｡', '%2e', '%E3%80%82'],
   ...Object.fromEntries(
@@ -18,7 +18,7 @@ const DISGUISES: Readonly<Record<string, readonly string[]>> = {
 
 const INVISIBLE = ['', '', '', '\u00ad', '\u200b', '\u2060']
 
-/** An IPv4 address as a host: in one to four parts, each decimal, octal or hexadecimal, with zeros before, and disguised. */
+/** An IPv4 address as a host: one to four parts, each decimal, octal or hexadecimal, zero-padded and disguised. */
 export function spelledIpv4(ip: Bytes): fc.Arbitrary<string> {
   const whole = ip.reduce((number, byte) => number * 256 + byte, 0)
   return fc
@@ -49,7 +49,7 @@ function disguised(character: string): fc.Arbitrary<string> {
   return fc.tuple(looks, fc.constantFrom(...INVISIBLE)).map(([look, unseen]) => look + unseen)
 }
 
-/** An IPv6 address as a host: with zeros before, upper and lower case, a run of zeros left out, and its end as IPv4. */
+/** An IPv6 address as a host: zero-padded, in mixed case, with a compressed run of zeros or an IPv4 end. */
 export function spelledIpv6(ip: Bytes): fc.Arbitrary<string> {
   const groups = groupsOf(ip)
   const runs = zeroRuns(groups)
@@ -69,7 +69,7 @@ export function spelledIpv6(ip: Bytes): fc.Arbitrary<string> {
     })
 }
 
-/** Every run of zeros, and every part of one, that may be left out. */
+/** Every run of zeros, and every part of one, that `::` may replace. */
 function zeroRuns(groups: readonly number[]): { readonly start: number; readonly end: number }[] {
   const starts = groups.map((_, start) => start)
   return starts.flatMap((start) =>

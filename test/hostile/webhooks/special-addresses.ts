@@ -2,8 +2,7 @@ import { BlockList, isIPv4 } from 'node:net'
 import fc from 'fast-check'
 
 /**
- * What IANA's registries of special addresses hold, and the rest of what is not the public internet, told again without
- * the classifier that is tested.
+ * IANA's registries of special addresses and other non-public ranges, written independently of the tested classifier.
  */
 const SPECIAL_IPV4 = [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
@@ -16,23 +15,23 @@ const SPECIAL_IPV6 = [
   ...['::/128', '::1/128', '::/96', '::ffff:0:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48', '100::/64', '100:0:0:1::/64'],
   ...['2001::/32', '2001:2::/48', '2001:10::/28', '2001:20::/28', '2001:30::/28', '2001::/23', '2001:db8::/32'],
   ...['2002::/16', '2620:4f:8000::/48', '3fff::/20', '5f00::/16', 'fc00::/7', 'fe80::/10', 'fec0::/10', 'ff00::/8'],
-  // All that is not of 2000::/3, the only part that is given out; the mapped form is told apart below.
+  // All outside 2000::/3, the only allocated range; mapped addresses have a case of their own below.
   ...['::/3', '4000::/2', '8000::/1'],
 ]
 
-// Two lists: one would take an IPv4 address for its mapped form, and find it in an IPv6 network.
+// Two lists: a single one treats an IPv4 address as its mapped form and finds it in an IPv6 network.
 const [ipv4, ipv6] = [new BlockList(), new BlockList()]
 for (const subnet of SPECIAL_IPV4) ipv4.addSubnet(...partsOf(subnet), 'ipv4')
 for (const subnet of SPECIAL_IPV6) ipv6.addSubnet(...partsOf(subnet), 'ipv6')
 
-/** Whether an address, as URLs write it, is none of the public internet. */
+/** Whether an address, in URL form, is not on the public internet. */
 export function isSpecial(address: string): boolean {
   const [, ...groups] = /^::ffff:([\da-f]+):([\da-f]+)$/.exec(address) ?? []
   if (groups.length > 0) return ipv4.check(groups.flatMap(bytesOfGroup).join('.'), 'ipv4')
   return isIPv4(address) ? ipv4.check(address, 'ipv4') : ipv6.check(address, 'ipv6')
 }
 
-/** The bytes of an address: 4, or 16. */
+/** The bytes of an address: 4 or 16. */
 export type Bytes = readonly number[]
 
 const bytes = (length: number) => fc.array(fc.integer({ min: 0, max: 255 }), { minLength: length, maxLength: length })
@@ -45,7 +44,7 @@ export const publicIpv4: fc.Arbitrary<Bytes> = bytes(4).filter((ip) => !ipv4.che
 export const specialIpv6: fc.Arbitrary<Bytes> = fc.oneof(
   within(SPECIAL_IPV6, 16).filter((ip) => !isMapped(ip)),
   specialIpv4.map(mapped),
-  // ISATAP, in whatever network.
+  // ISATAP, in any network.
   fc.tuple(bytes(8), fc.constantFrom(0, 2), bytes(4)).map(([network, u, ip]) => [...network, u, 0, 0x5e, 0xfe, ...ip]),
 )
 
@@ -58,7 +57,7 @@ export const publicIpv6: fc.Arbitrary<Bytes> = fc.oneof(
 
 const hex = (group: number): string => group.toString(16)
 
-/** Two bytes each. */
+/** Gives groups of two bytes. */
 export function groupsOf(ip: Bytes): number[] {
   return Array.from({ length: ip.length / 2 }, (_, at) => (ip[2 * at] ?? 0) * 256 + (ip[2 * at + 1] ?? 0))
 }
@@ -72,7 +71,7 @@ function partsOf(subnet: string): [network: string, prefix: number] {
   return [network, Number(prefix)]
 }
 
-/** Any address of one of these subnets. */
+/** Any address of these subnets. */
 function within(subnets: readonly string[], length: 4 | 16): fc.Arbitrary<Bytes> {
   return fc.tuple(fc.constantFrom(...subnets), bytes(length)).map(([subnet, random]) => {
     const [network, prefix] = partsOf(subnet)

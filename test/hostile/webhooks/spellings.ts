@@ -1,4 +1,4 @@
-/** Hosts that are addresses inside, in every spelling that a URL takes. None of them needs a look-up. */
+/** Hosts with special addresses, in every spelling that a URL accepts. None needs a look-up. */
 export const HOSTS_INSIDE: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.1', '127.0.0.1.', '127.0.0.0', '127.0.1.3', '127.127.127.127', '127.255.255.254'],
   'loopback, shortened': ['127.1', '127.0.1', '127.1.', '127.65535', '127.000000000000000.1'],
@@ -15,16 +15,7 @@ export const HOSTS_INSIDE: Readonly<Record<string, readonly string[]>> = {
     '%EF%BC%91%EF%BC%92%EF%BC%97.1',
   ],
   'loopback, ideographic full stops': ['127。0。0。1', '127｡0｡0｡1', '127．1', '127.0。0．1'],
-  'loopback, digits that look otherwise': [
-    '①②⑦.⓪.⓪.①',
-    '①②⑦。①',
-    '𝟏𝟐𝟕.𝟎.𝟎.𝟏',
-    '𝟙𝟚𝟟.𝟙',
-    '¹²⁷.⁰.⁰.¹',
-    '₁₂₇.₁',
-    '⓪ⓧ⑦ⓕ.①',
-    '𝟶𝚡𝟽𝚏.𝟷',
-  ],
+  'loopback, other digits': ['①②⑦.⓪.⓪.①', '①②⑦。①', '𝟏𝟐𝟕.𝟎.𝟎.𝟏', '𝟙𝟚𝟟.𝟙', '¹²⁷.⁰.⁰.¹', '₁₂₇.₁', '⓪ⓧ⑦ⓕ.①', '𝟶𝚡𝟽𝚏.𝟷'],
   'loopback, interspersed': ['127.0.0\u00ad.1', '1\u200b27.0.0.1', '127.0.0.1\u2060', '127\ufe0f.1', '127\ufeff.1'],
   unspecified: [
     '0',
@@ -174,7 +165,7 @@ export const HOSTS_INSIDE: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Hosts that are names, with what they resolve to. They are refused for the answer. */
+/** Host names with their addresses; each is refused for its address. */
 export const NAMES_INSIDE: readonly (readonly [name: string, address: string])[] = [
   ['localhost', '127.0.0.1'],
   ['LocalHost', '::1'],
@@ -213,7 +204,9 @@ export const NAMES_INSIDE: readonly (readonly [name: string, address: string])[]
   ['any.example', '0.0.0.0'],
 ]
 
-/** Whole URLs that are refused for their form, or because another host is in them than it seems. PORT is that of something inside. */
+/**
+ * URLs refused for their form, or because their real host differs from the apparent one. PORT is the port of a canary.
+ */
 export const URLS_INSIDE: Readonly<Record<string, readonly string[]>> = {
   'user-info': [
     'https://example.com@127.0.0.1:PORT/',
@@ -225,7 +218,7 @@ export const URLS_INSIDE: Readonly<Record<string, readonly string[]>> = {
     'https://127.0.0.1:PORT@127.0.0.1:PORT/',
     'https://@127.0.0.1:PORT/',
   ],
-  'what looks like a host behind it': [
+  'a decoy host after the real one': [
     'https://127.0.0.1:PORT\\@example.com/',
     'https://127.0.0.1:PORT#@example.com/',
     'https://127.0.0.1:PORT?@example.com/',
@@ -257,7 +250,7 @@ export const URLS_INSIDE: Readonly<Record<string, readonly string[]>> = {
   ],
   'mixed case': ['HTTPS://127.0.0.1:PORT/', 'hTtPs://[::FFFF:7F00:1]:PORT/', 'HtTpS://0X7F.1:PORT/'],
   'zone ids': '[fe80::1%25eth0] [fe80::1%eth0] [::1%25lo] [::1%lo]'.split(' ').map((host) => `https://${host}:PORT/`),
-  'what no address is':
+  'no valid address':
     '%5B::1%5D [::1]. [[::1]] [127.0.0.1] ::1 [::ffff:127.1] [::ffff:0x7f.1] [v1.127] 127..1 .127.0.0.1 127.0.0.08 256.256.256.256 4294967296 0x17f000001 127.0.0.1.1 ⒈27.0.0.1 127.0.0.1%2523'
       .split(' ')
       .map((host) => `https://${host}:PORT/`),
@@ -265,7 +258,7 @@ export const URLS_INSIDE: Readonly<Record<string, readonly string[]>> = {
     .split(' ')
     .map((port) => `https://hook.example:${port}/`),
   'other schemes': 'file ftp tftp ldap ws wss httpsx'.split(' ').map((scheme) => `${scheme}://127.0.0.1:PORT/`),
-  'what is no such URL at all': [
+  'no webhook URL': [
     'file:///etc/passwd',
     'gopher://127.0.0.1:PORT/_INFO',
     'dict://127.0.0.1:PORT/info',
@@ -286,7 +279,7 @@ export const URLS_INSIDE: Readonly<Record<string, readonly string[]>> = {
 
 export const hostsInside: readonly string[] = Object.values(HOSTS_INSIDE).flat()
 
-/** Those of {@link URLS_INSIDE}, where something inside is at that port. */
+/** The URLs of {@link URLS_INSIDE} at a port. */
 export function urlsInside(port: number): string[] {
   return Object.values(URLS_INSIDE).flatMap((urls) => urls.map((url) => url.replaceAll('PORT', String(port))))
 }

@@ -1,11 +1,12 @@
 /**
- * `npm run bench`: every figure a ratio of two things measured side by side in this run, on the built package.
- * `npm run bench -- novu` for one part; `-- delivery --plot` also draws it.
+ * `npm run bench` measures the built package. Every figure is a ratio of two values of the same run. `npm run bench --
+ * novu` runs one part; `-- delivery --plot` also draws it.
  */
 import { cpus } from 'node:os'
 import { benchBodies } from './bodies.ts'
 import { benchColdImport } from './cold-import.ts'
 import { benchDelivery } from './delivery.ts'
+import { benchFairShares } from './fair-shares.ts'
 import { benchInProcess } from './in-process.ts'
 import { benchLists } from './lists.ts'
 import { benchNovu } from './novu.ts'
@@ -27,6 +28,7 @@ const PARTS = {
   stop: benchStop,
   backlog: benchBacklog,
   lists: benchLists,
+  'fair-shares': benchFairShares,
 }
 
 const wanted = process.argv[2]

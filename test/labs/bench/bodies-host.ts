@@ -1,4 +1,4 @@
-/** A host on `node:http` that says how much memory it takes: at most, and after a collection. */
+/** A host on `node:http` that reports its peak memory and its memory after a garbage collection. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createSallyport } from 'sallyport'
@@ -7,9 +7,14 @@ import { toNode } from 'sallyport/node'
 import { memoryStore } from 'sallyport/storage/memory'
 import { workload } from './workload.ts'
 
-const { secret } = await generateAppSecret({ env: 'bench' })
+const [first, second] = [await generateAppSecret({ env: 'bench' }), await generateAppSecret({ env: 'bench' })]
 const { withLiquid: events, channels } = await workload()
-const sallyport = createSallyport({ auth: appSecrets([secret]), events, store: memoryStore(), channels })
+const auth = appSecrets([
+  { id: 'first', sha256: first.sha256, tenant: 'first' },
+  { id: 'second', sha256: second.sha256, tenant: 'second' },
+])
+const logger = { log() {} }
+const sallyport = createSallyport({ auth, events, store: memoryStore(), channels, logger })
 
 let peak = 0
 let bytesRead = 0
@@ -19,12 +24,12 @@ const look = (): void => {
 setInterval(look, 5)
 
 const server = createServer(toNode(sallyport)).listen(0, '127.0.0.1', () => {
-  process.send?.({ port: (server.address() as AddressInfo).port, secret })
+  process.send?.({ port: (server.address() as AddressInfo).port, secret: first.secret, other: second.secret })
 })
 const sockets = new Set<import('node:net').Socket>()
 server.on('connection', (socket) => sockets.add(socket))
 
-/** Nothing more has arrived for a while: all that was sent is read. */
+/** Waits until no more bytes arrive, so that all sent data is read. */
 async function settled(): Promise<void> {
   for (let same = 0; same < 4; same++) {
     await new Promise((resolve) => setTimeout(resolve, 250))

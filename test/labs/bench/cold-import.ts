@@ -6,7 +6,7 @@ const run = promisify(execFile)
 const PROCESSES = 15
 const ENTRIES = ['sallyport', 'sallyport/fetch', 'sallyport/express', 'sallyport/auth', 'sallyport/client', 'valibot']
 
-/** How long an entry takes to load in a process that has loaded nothing else, in milliseconds. */
+/** Import time of an entry in a new process, in milliseconds. */
 export async function benchColdImport(): Promise<void> {
   console.log(`\nImport in a new process, in ms, of ${PROCESSES} processes each`)
   const times = new Map<string, number[]>(ENTRIES.map((entry) => [entry, []]))

@@ -1,6 +1,6 @@
 import { median } from './measure.ts'
 
-/** What was measured with so many queued, a value for each round. */
+/** The measurements of one queue size, a value for each round. */
 export interface Point {
   readonly queued: number
   readonly micros: readonly number[]
@@ -9,7 +9,7 @@ export interface Point {
 const [WIDTH, HEIGHT] = [640, 320]
 const [LEFT, RIGHT, TOP, BOTTOM] = [56, 24, 40, 48]
 
-/** An SVG of microseconds a delivery over deliveries queued, logarithmic: medians, and from the lowest to the highest round. */
+/** An SVG of microseconds per delivery over queued deliveries, both logarithmic: medians and ranges. */
 export function plotDelivery(points: readonly Point[]): string {
   const step =
     [1, 2, 5, 10, 20, 50].find((size) => size * 6 >= Math.max(...points.flatMap(({ micros }) => micros))) ?? 100

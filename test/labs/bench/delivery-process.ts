@@ -1,6 +1,6 @@
 /**
- * Delivery from a memory store in a process of its own: `delivery-process.ts <size>`. For every message from its parent it
- * fills stores with so many dispatches, delivers them, and answers with a {@link DeliveryFigure}.
+ * Delivers from a memory store in its own process: `delivery-process.ts <size>`. For every message from its parent it
+ * fills stores with that many dispatches, delivers them, and answers with a {@link DeliveryFigure}.
  */
 import { createSallyport, defineEvents } from 'sallyport'
 import { appSecrets, generateAppSecret } from 'sallyport/auth'
@@ -8,7 +8,7 @@ import { memoryStore } from 'sallyport/storage/memory'
 import type { DeliveryFigure } from './delivery.ts'
 import { processorTime } from './measure.ts'
 
-/** What one round delivers at least: a small store is filled and emptied again and again. */
+/** Minimum deliveries of one round: small stores are filled and emptied repeatedly. */
 const DELIVERIES = 50_000
 
 const size = Number(process.argv[2])
@@ -18,7 +18,7 @@ const events = defineEvents({ 'order.shipped': { channels: { none: { text: () =>
 const channels = { none: { address: () => 'ada', send: async () => ({ outcome: 'sent' as const }) } }
 const auth = appSecrets([secret])
 
-/** Microseconds for each of so many. */
+/** Microseconds per delivery. */
 async function fillAndEmpty(count: number): Promise<DeliveryFigure> {
   const { dispatch, worker } = createSallyport({ auth, events, store: memoryStore(), channels })
   const began = processorTime()

@@ -10,15 +10,15 @@ const ROUNDS = 3
 const HEAP_MB = 8_192
 const PLOT = file('../../../docs/performance-delivery.svg')
 
-/** Microseconds for each of the deliveries that were queued. */
+/** Microseconds per delivery. */
 export interface DeliveryFigure {
   readonly accept: number
   readonly deliver: number
 }
 
 /**
- * What a delivery to a channel that does nothing costs, by how many are queued. Each size has a process of its own, which are
- * asked in turn, so that what slows the machine slows them all.
+ * Cost of a delivery to a channel that does nothing, by queue size. Each size has its own process. The processes take
+ * turns, so that a slow machine slows all of them.
  */
 export async function benchDelivery(): Promise<void> {
   const children = SIZES.map(start)

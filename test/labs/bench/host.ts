@@ -1,4 +1,4 @@
-/** One host in a process of its own: `host.ts <name>` prints its port and serves until it is killed. */
+/** One host in its own process: `host.ts <name>` prints its port and serves until it is killed. */
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
@@ -21,7 +21,7 @@ async function sallyport(): Promise<Sallyport<unknown>> {
   return createSallyport({ auth: appSecrets([process.env.BENCH_SECRET]), events, store: memoryStore(), channels })
 }
 
-/** What Sallyport answers to the bodies that are sent, by path: the constants, so that both hosts send the same bytes. */
+/** Sallyport's answers to the sent bodies, by path. The constant hosts send them, so both hosts send the same bytes. */
 async function answers(): Promise<(path: string | undefined) => unknown> {
   const { headers, auth, withLiquid: events, channels, event, run } = await workload()
   const store = memoryStore()

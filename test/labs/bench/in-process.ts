@@ -3,7 +3,7 @@ import { memoryStore } from 'sallyport/storage/memory'
 import { rateLine, ratesInTurns, ratios, spread } from './measure.ts'
 import { workload } from './workload.ts'
 
-/** Both handlers with no HTTP, against parsing and printing the same bodies: what any handler must do besides. */
+/** Both handlers without HTTP, against parsing and printing the same bodies, the minimum for any handler. */
 export async function benchInProcess(): Promise<void> {
   const { headers, auth, withLiquid, withFunctions, channels, event, run } = await workload()
   const eventText = JSON.stringify(event)

@@ -3,7 +3,10 @@ import { sqlStore } from 'sallyport/storage/sql'
 import { databaseKinds, stopDatabases } from '../../storage/databases.ts'
 import { fillDispatches, fillRuns, type ListFilling } from '../../storage/sql/list-fill.ts'
 
-/** `-- lists 1000000 sqlite`: so many dispatches, and runs, in that database. Default: a million, in all that are there. */
+/**
+ * `-- lists 1000000 sqlite`: number of dispatches and runs, and the database. Default: a million, in all available
+ * databases.
+ */
 const COUNT = Number(process.argv[3] ?? 1_000_000)
 const ONLY = process.argv[4]
 const LIMIT = 50
@@ -30,7 +33,7 @@ const RUNS: readonly Omit<RunQuery, 'limit'>[] = [
   { tag: 'wanted' },
 ]
 
-/** How long the first page of a list takes, with one filter at a time; what fits is older than all the others. */
+/** Time of the first page of a list with one filter. The matching rows are the oldest. */
 export async function benchLists(): Promise<void> {
   console.log(`\nLists: milliseconds for the first ${LIMIT} of ${COUNT}, of which ${WANTED} fit and are the oldest`)
   for (const kind of await databaseKinds()) {

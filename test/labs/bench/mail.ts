@@ -1,13 +1,13 @@
 import * as v from 'valibot'
 
-/** The data of the event that everything here is measured with. */
+/** The data of the measured event. */
 export interface Order {
   readonly orderId: string
   readonly total: number
   readonly items: readonly { readonly name: string }[]
 }
 
-/** Its schema. */
+/** The schema of {@link Order}. */
 export const orderSchema: v.GenericSchema<Order> = v.object({
   orderId: v.string(),
   total: v.number(),
@@ -29,7 +29,7 @@ export const subjectOf = ({ orderId }: Order): string => `Order ${orderId} shipp
 export const htmlOf = ({ items }: Order): string =>
   `<p>${filler}</p><ul>${items.map(({ name }) => `<li>${name}</li>`).join('')}</ul>`
 
-/** The same mail in Liquid, where the data goes by the name `root`. */
+/** The same mail in Liquid, with `root` as the name of the data. */
 export const liquidMail = (root: string): { readonly subject: string; readonly html: string } => ({
   subject: `Order {{ ${root}.orderId }} shipped`,
   html: `<p>${filler}</p><ul>{% for item in ${root}.items %}<li>{{ item.name }}</li>{% endfor %}</ul>`,

@@ -1,9 +1,9 @@
-/** Something that is called over and over. */
+/** A function to call repeatedly. */
 export type Task = () => unknown
 
 /**
- * Milliseconds of processor time that this process has had, its collector's threads included: what else the machine does
- * counts for little, and nothing that is measured here waits.
+ * Processor time of this process in milliseconds, garbage collector included. Other load on the machine matters little,
+ * and no measured task waits.
  */
 export function processorTime(): number {
   const { user, system } = process.cpuUsage()
@@ -27,8 +27,8 @@ const ROUNDS = 15
 const MS = 150
 
 /**
- * The rate of each task in every round. They take turns, so that what slows the machine slows them all; a first round only
- * warms up. `prepare` runs before each turn and is not measured.
+ * The rate of each task in every round. Tasks take turns, so that a slow machine slows all of them; the first round is
+ * a warm-up. `prepare` runs before each turn and is not measured.
  */
 export async function ratesInTurns<Name extends string>(
   tasks: Readonly<Record<Name, Task>>,
@@ -46,7 +46,7 @@ export async function ratesInTurns<Name extends string>(
   return rates
 }
 
-/** Round by round, the one over the other. */
+/** The ratios, round by round. */
 export function ratios(values: readonly number[], bases: readonly number[]): number[] {
   return values.map((value, round) => value / (bases[round] ?? Number.NaN))
 }
@@ -60,7 +60,7 @@ export function spread(values: readonly number[], digits = 2): string {
   return `${median(values).toFixed(digits)} (${low.toFixed(digits)}-${high.toFixed(digits)})`
 }
 
-/** `name`, calls a second and microseconds a call. */
+/** `name`, calls per second and microseconds per call. */
 export function rateLine(name: string, rates: readonly number[]): string {
   const perSecond = median(rates)
   const micros = (1e6 / perSecond).toFixed(1)

@@ -10,20 +10,20 @@ const payloadSchema = z.object({
 })
 const controlSchema = z.object({ subject: z.string(), body: z.string() })
 
-/** Executes one workflow once, and gives the mail. */
+/** Executes one workflow once and returns the mail. */
 export type Execute = () => Promise<{ readonly outputs: Record<string, unknown> }>
 
-/** The workflow that all this is measured with: a schema for the payload, a condition, one mail. */
+/** The measured workflow: a payload schema, a condition, one mail. */
 export interface NovuWorkflows {
-  /** The mail in Liquid, in control values: what Novu takes from its dashboard. */
+  /** The mail in Liquid, in control values, as Novu takes it from its dashboard. */
   readonly liquid: Execute
-  /** The mail made by the step's own code. */
+  /** The mail from the step's own code. */
   readonly functions: Execute
 }
 
-/** `sanitised`: the output goes through `sanitize-html`, as it does by default. */
+/** `sanitised`: the output goes through `sanitize-html`, Novu's default. */
 export async function novuWorkflows(sanitised: boolean): Promise<NovuWorkflows> {
-  // In development it would log every execution.
+  // In development mode it logs every execution.
   const client = new Client({ secretKey: 'unused', strictAuthentication: false, verbose: false })
   const disableOutputSanitization = !sanitised
   const liquid = workflow(

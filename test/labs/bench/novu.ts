@@ -7,7 +7,7 @@ import { type Execute, novuWorkflows } from './novu-workflow.ts'
 import { type Workload, workload } from './workload.ts'
 
 /**
- * One dispatch against `@novu/framework` executing the same workflow, both in this process and without HTTP. Novu checks no
+ * One dispatch against `@novu/framework` executing the same workflow, both in process and without HTTP. Novu checks no
  * credential and stores nothing; a dispatch does both.
  */
 export async function benchNovu(): Promise<void> {

@@ -12,8 +12,8 @@ const SECONDS = 2
 const PATHS = { run: '/api/agents/session/run', dispatch: '/api/outbound/dispatch' }
 
 /**
- * What is asked of each host. `node`: its constant reads with Node's own `json()` of `node:stream/consumers`; `bare`: with
- * listeners and nothing else, which is as little as a host can do.
+ * The compared hosts. `node`: the constant host reads with `json()` of `node:stream/consumers`; `bare`: it reads with
+ * listeners only, the minimum for a host.
  */
 const COMPARED = [
   ['express', 'run'],
@@ -25,7 +25,7 @@ const COMPARED = [
   ['node', 'dispatch'],
 ] as const
 
-/** What is sent, to any host. */
+/** The requests, the same for every host. */
 interface Load {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
@@ -39,8 +39,8 @@ interface Figure {
 }
 
 /**
- * Both endpoints in a host, against the same host answering the same bytes, a constant, after parsing. Both hosts run, each in a process of
- * its own, and are loaded in turn, so that what slows the machine slows both.
+ * Both endpoints in a host, against the same host that parses the body and answers with a constant of the same bytes.
+ * Each host has its own process, and both are loaded in turn, so that a slow machine slows both.
  */
 export async function benchOverHttp(): Promise<void> {
   const { secret } = await generateAppSecret({ env: 'bench' })

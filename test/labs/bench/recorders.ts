@@ -9,7 +9,7 @@ import {
 import { Client, RunTree } from 'langsmith'
 import type { SessionRunRequest } from 'sallyport'
 
-/** Records one run, and resolves when the call that does it returns. */
+/** Records one run; resolves when the recording call returns. */
 export type Recorder = (body: SessionRunRequest) => unknown
 
 const NOWHERE: SpanExporter = {
@@ -17,7 +17,7 @@ const NOWHERE: SpanExporter = {
   shutdown: async () => {},
 }
 
-/** A span of OpenTelemetry's own SDK, with the twelve attributes that say what the run says, batched and not exported. */
+/** A span of OpenTelemetry's SDK with the run's twelve attributes, batched and not exported. */
 export function openTelemetry(): Recorder {
   const provider = new BasicTracerProvider({
     spanProcessors: [new BatchSpanProcessor(NOWHERE, { maxQueueSize: 1_000_000 })],
@@ -46,7 +46,7 @@ export function openTelemetry(): Recorder {
   }
 }
 
-/** A generation of Langfuse's SDK, which is a span with Langfuse's attributes; batched and not exported. */
+/** A generation of Langfuse's SDK: a span with Langfuse's attributes, batched and not exported. */
 export function langfuse(): Recorder {
   const processor = new LangfuseSpanProcessor({
     exporter: NOWHERE,
@@ -76,7 +76,7 @@ export function langfuse(): Recorder {
   }
 }
 
-/** What takes LangSmith's batches, and answers at once. */
+/** Accepts LangSmith's batches and answers at once. */
 async function takeAll(_url: unknown, request?: { readonly body?: unknown }): Promise<Response> {
   if (request?.body instanceof ReadableStream) for await (const _ of request.body);
   return new Response('{}', { status: 202, headers: { 'content-type': 'application/json' } })
@@ -87,7 +87,7 @@ function langsmithClient(): Client {
   return new Client({ apiUrl: 'http://stub.invalid', apiKey: 'key', fetchImplementation: takeAll as typeof fetch })
 }
 
-/** A run of LangSmith's SDK as its guides have it: begun, and ended. */
+/** A run of LangSmith's SDK as in its guides: created, then updated at its end. */
 export function langsmith(): Recorder {
   const client = langsmithClient()
   return async (body) => {
@@ -99,7 +99,7 @@ export function langsmith(): Recorder {
   }
 }
 
-/** The same in one call: a run that has ended already. */
+/** The same in one call, for a run that has ended. */
 export function langsmithCreate(): Recorder {
   const client = langsmithClient()
   return (body) =>

@@ -5,7 +5,7 @@ import { median, rateLine, ratesInTurns, ratios, spread } from './measure.ts'
 import { langfuse, langsmith, langsmithCreate, openTelemetry } from './recorders.ts'
 import { workload } from './workload.ts'
 
-/** One run recorded in process, call to return, against the same run recorded by others; and what reading a session costs. */
+/** One run recorded in process, against the same run recorded by other SDKs, and the cost of reading a session. */
 export async function benchRecording(): Promise<void> {
   await benchRecorders()
   await benchSessions()

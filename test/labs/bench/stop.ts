@@ -10,13 +10,13 @@ const CLIENTS = 50
 const ROUNDS = 3
 const GRACES_MS = [2_000, 15_000]
 
-/** How one host came to its end. */
+/** The end of one host. */
 interface Stopped {
   readonly seconds: number
   readonly losses: number
 }
 
-/** From SIGTERM to the exit of the host of the guide, in a process of its own, while clients send one request after another on connections that they keep. */
+/** Time from SIGTERM to the exit of the guide's host in its own process, under requests on kept-alive connections. */
 export async function benchStop(): Promise<void> {
   console.log(
     `\nStop: seconds from SIGTERM to the exit of a host with ${CLIENTS} busy keep-alive clients; requests lost`,
@@ -41,7 +41,7 @@ export async function benchStop(): Promise<void> {
   }
 }
 
-/** The programs of the guide with this grace; gives the one to start. */
+/** Writes the programs of the guide with this grace period; gives the file to start. */
 async function writeHost(project: RecipeProject, graceMs: number): Promise<string> {
   const folder = `grace-${graceMs}`
   await project.write(`${folder}/outbound.js`, documented(PAGE, '// outbound.ts'))

@@ -6,7 +6,7 @@ import { acceptance, bareInserts, bareRows } from './storage-rows.ts'
 
 const BARE = bareInserts('bare_', (number) => `$${number}`)
 
-/** A dispatch with two deliveries and a key, accepted by the store and by hand: the same rows in tables of the same kind. */
+/** A dispatch with two deliveries and a key, accepted by the store and by hand-written inserts of the same rows. */
 export async function benchAccept({ pool, kysely }: BenchDatabase): Promise<void> {
   const store = sqlStore({ db: kysely, dialect: 'postgresql' })
   await store.migrate()
@@ -25,7 +25,7 @@ export async function benchAccept({ pool, kysely }: BenchDatabase): Promise<void
     }
   }
 
-  // One at a time comes last: by then all code has been compiled, as it is in a process that has been up for a while.
+  // One at a time comes last, when all code is compiled, as in a long-running process.
   for (const places of [50, 1]) {
     const amount = places === 1 ? 500 : 3_000
     await sideBySide(`PostgreSQL: accept, ${places} in flight`, 9, {
@@ -36,7 +36,7 @@ export async function benchAccept({ pool, kysely }: BenchDatabase): Promise<void
   }
 }
 
-/** Accepts one. */
+/** Accepts one dispatch. */
 export async function accepted(store: DispatchStore): Promise<void> {
   const { outcome } = await store.accept(acceptance())
   if (outcome !== 'accepted') throw new Error(`it was ${outcome}`)

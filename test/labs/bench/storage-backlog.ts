@@ -16,10 +16,12 @@ import { contentText } from './storage-rows.ts'
 type Host = Kysely<any>
 
 const FEW = 10_000
-/** So many dispatches are in the tables already, all of them sent, when these are analyzed for the last time. */
+/** Sent dispatches in the tables at their last analysis. */
 const DRAINED = 10_000
 
-/** `--long`: a million, in one round; `--waiting=90000 --rounds=1`: so many. `-- backlog mariadb`: of one database. */
+/**
+ * `--long`: a million, in one round; `--waiting=90000 --rounds=1`: these numbers. `-- backlog mariadb`: one database.
+ */
 const isLong = process.argv.includes('--long')
 const MANY = numberOf('waiting') ?? (isLong ? 1_000_000 : 100_000)
 const ROUNDS = numberOf('rounds') ?? (isLong ? 1 : 3)
@@ -29,7 +31,7 @@ function numberOf(option: string): number | undefined {
   return given === undefined ? undefined : Number(given.slice(option.length + 3))
 }
 
-/** How quickly a backlog is delivered that came in a burst onto tables that were drained and then analyzed, by its size. */
+/** Delivery rate of a backlog, by its size. It arrives in a burst, in tables that were drained and then analyzed. */
 export async function benchBacklog(): Promise<void> {
   const wanted = process.argv.slice(3).find((argument) => !argument.startsWith('--'))
   console.log(`\nBacklog: deliveries a second while ${FEW} or ${MANY} are drained, and the ratio`)
@@ -83,7 +85,7 @@ async function compare(dialect: DialectName, db: Host): Promise<void> {
   )
 }
 
-/** Of a burst, in tables of its own: no autovacuum analyzes or cleans them. Its connections have claimed before it comes. */
+/** Drains a burst in tables of its own, without autovacuum. Its connections have claimed before. */
 async function drainBurst(dialect: DialectName, db: Host, prefix: string, count: number): Promise<number> {
   const store: SqlStore = sqlStore({ db, dialect, prefix, timeoutMs: 60_000 })
   await store.migrate()

@@ -10,7 +10,7 @@ const CLAIMS = 8
 const AT_ONCE = 50
 const BUSY = [{ channel: 'none', concurrencyKey: 'dead' }]
 
-/** What it costs to claim, by how many wait, and when what is due first is for a receiver that is passed over. */
+/** Cost of a claim, by the number of waiting deliveries, and with a busy receiver at the head. */
 export async function benchClaim({ pool, kysely }: BenchDatabase, isLong: boolean): Promise<void> {
   const many = isLong ? 1_000_000 : 100_000
   const passed = isLong ? 100_000 : 10_000
@@ -39,7 +39,7 @@ export async function benchClaim({ pool, kysely }: BenchDatabase, isLong: boolea
     console.log(`  ${name.padEnd(44)} ${median(values).toFixed(2).padStart(7)} ms   ${spread(ratios(values, base))}`)
 }
 
-/** The median of some claims; what they leased is put back at the end of the line, and that is not measured. */
+/** The median of some claims. Requeuing the leased deliveries is not measured. */
 async function claims(store: SqlStore, busy: ClaimRequest['busy']): Promise<number> {
   const times: number[] = []
   for (let claim = 0; claim < CLAIMS; claim++) {

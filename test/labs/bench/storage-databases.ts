@@ -4,26 +4,26 @@ import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { NotificationClient } from 'sallyport/queue/postgres'
 
-/** Where the servers are: databases and keys of their own are made there, and removed again. */
+/** Addresses of the servers. The benchmark creates its own databases and keys, and removes them. */
 export const POSTGRES_URL: string = process.env.BENCH_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
 export const MARIADB_URL: string = process.env.BENCH_MARIADB_URL ?? 'mysql://root@127.0.0.1:3306'
 export const REDIS_URL: string = process.env.BENCH_REDIS_URL ?? 'redis://127.0.0.1:6379'
 
-/** A PostgreSQL database that a measurement has to itself. */
+/** A PostgreSQL database for one measurement. */
 export interface BenchDatabase {
   readonly url: string
-  /** The connections of the bare driver: as many as a store has. */
+  /** The bare driver's pool, of the same size as the store's. */
   readonly pool: pg.Pool
   // biome-ignore lint/suspicious/noExplicitAny: it is of any tables.
   readonly kysely: Kysely<any>
-  /** A client that is not connected. */
+  /** An unconnected client. */
   client(): NotificationClient
 }
 
-/** As many as `pg` opens unless it is told otherwise. */
+/** The default pool size of `pg`. */
 const CONNECTIONS = 10
 
-/** Makes a database, and drops it again whatever becomes of `work`. */
+/** Creates a database, and drops it after `work`, even if that fails. */
 export async function withDatabase(work: (database: BenchDatabase) => Promise<void>): Promise<void> {
   const name = `sallyport_bench_${randomBytes(4).toString('hex')}`
   await administer(`create database ${name}`)
@@ -57,7 +57,7 @@ async function administer(text: string): Promise<void> {
   }
 }
 
-/** Whether a server answers there; says so where none does. */
+/** Whether a server answers; prints a message if not. */
 export async function isThere(address: string, port: number): Promise<boolean> {
   const url = new URL(address)
   const answers = await new Promise<boolean>((resolve) => {
@@ -68,6 +68,6 @@ export async function isThere(address: string, port: number): Promise<boolean> {
     }
     socket.once('connect', () => end(true)).once('error', () => end(false))
   })
-  if (!answers) console.log(`\nNothing answers at ${url.host}: what needs it is not measured.`)
+  if (!answers) console.log(`\nNo server answers at ${url.host}: its measurements are skipped.`)
   return answers
 }

@@ -8,7 +8,7 @@ import { CONCURRENCY, hostOn } from './storage-worker.ts'
 
 const JOBS = 20_000
 
-/** So many that wait, claimed, sent by a channel that does nothing, and settled: by one worker of this process. */
+/** Waiting deliveries claimed, sent by a channel that does nothing, and settled, by one worker in this process. */
 export async function benchDrain(database: BenchDatabase, hasRedis: boolean): Promise<void> {
   const { pool, kysely } = database
   const store = sqlStore({ db: kysely, dialect: 'postgresql' })
@@ -36,14 +36,14 @@ export async function benchDrain(database: BenchDatabase, hasRedis: boolean): Pr
   if (hasRedis) queues.unshift(await bullmqJobs())
   try {
     const others: Sides = Object.fromEntries(queues.map((queue) => [queue.name, () => byQueue(queue)]))
-    const title = `PostgreSQL: ${JOBS} waiting deliveries claimed, sent to nowhere and settled, ${CONCURRENCY} at a time`
+    const title = `PostgreSQL: ${JOBS} waiting deliveries claimed, sent by a no-op channel and settled, ${CONCURRENCY} at a time`
     await sideBySide(title, 3, { worker: byWorker, 'claim and settle in a loop, no worker': byLoop, ...others })
   } finally {
     for (const queue of queues) await queue.close()
   }
 }
 
-/** Claims and settles until so many are settled. */
+/** Claims and settles until this many are settled. */
 export async function drain(store: DispatchStore, count: number): Promise<void> {
   let left = count
   const attempt = { outcome: 'sent' } as const

@@ -13,7 +13,7 @@ import { type Host, hostOn } from './storage-worker.ts'
 const EVENTS = 3_000
 const PLACES = 50
 
-/** From the call that accepts an event to its being sent, with the worker in the same process. */
+/** From the accepting call to the send, with the worker in the same process. */
 export async function benchEndToEnd(database: BenchDatabase): Promise<void> {
   const { pool, kysely } = database
   const store = sqlStore({ db: kysely, dialect: 'postgresql' })
@@ -63,7 +63,7 @@ async function throughQueue(queue: JobQueue): Promise<Figure> {
 const ROUNDS = 7
 const CALLS = 15
 
-/** One event at a time, on a worker that has nothing to do. */
+/** One event at a time, on an idle worker. */
 async function latency(hosts: Readonly<Record<string, Host>>, others: readonly JobQueue[]): Promise<void> {
   const calls = Object.entries(hosts).map(([name, { worker, dispatch, sent }]) => ({
     name: `dispatch, ${name}`,

@@ -1,28 +1,28 @@
 import type pg from 'pg'
 import { contentText } from './storage-rows.ts'
 
-/** Waiting deliveries that are written by the database itself. */
+/** Waiting deliveries, written by the database itself. */
 export interface Filling {
   readonly prefix?: string
   readonly count: number
   readonly channel?: string
-  /** All of them are for this receiver. */
+  /** The receiver of all deliveries. */
   readonly concurrencyKey?: string
-  /** Due so many milliseconds before they were written. Default: 0. */
+  /** Milliseconds since they were due. Default: 0. */
   readonly sinceMs?: number
 }
 
 const TEN_DAYS = 864_000_000
 
-/** So many dispatches with one delivery each, due at once: as accepting them leaves them. */
+/** Writes dispatches with one delivery each, due at once, in the form that `accept` leaves them. */
 export async function fill(pool: pg.Pool, { prefix = 'sallyport_', count, ...rest }: Filling): Promise<void> {
   const { channel = 'none', concurrencyKey = null, sinceMs = 0 } = rest
   const series = `n, now, 'dsp_' || now || '_' || lpad(n::text, 8, '0') as dispatch_id, 'dlv_' || now || '_' || lpad(n::text, 8, '0') as delivery_id
     from (select n, (extract(epoch from statement_timestamp()) * 1000)::bigint as now from generate_series(1, ${count}) n) x`
   await pool.query(
     `with rows as materialized (select ${series}), heads as (
-      insert into ${prefix}dispatches (dispatch_id, tenant, event_type, recipient, recipient_key, route, created_at, version)
-      select dispatch_id, 'default', 'order.shipped', 'user-' || n % 1000, 'user-' || n % 1000, 'all', now, 1 from rows
+      insert into ${prefix}dispatches (dispatch_id, tenant, event_type, recipient, recipient_key, route, made_by, created_at, version)
+      select dispatch_id, 'default', 'order.shipped', 'user-' || n % 1000, 'user-' || n % 1000, 'all', 'app', now, 1 from rows
     )
     insert into ${prefix}deliveries (delivery_id, dispatch_id, tenant, created_at, dispatch_status, place, channel, concurrency_key, status, attempts, attempts_before,
       attempt_log, accepted_at, expires_at, wake_at, alone, address, content, version)
@@ -33,7 +33,7 @@ export async function fill(pool: pg.Pool, { prefix = 'sallyport_', count, ...res
   await pool.query(`analyze ${prefix}deliveries, ${prefix}dispatches`)
 }
 
-/** Nothing is left of what was delivered. */
+/** Removes all rows. */
 export async function empty(pool: pg.Pool, prefix = 'sallyport_'): Promise<void> {
   await pool.query(`truncate ${prefix}dispatches, ${prefix}deliveries, ${prefix}idempotency_keys`)
 }

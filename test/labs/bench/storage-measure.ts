@@ -1,17 +1,17 @@
 import { loadavg } from 'node:os'
 import { median, processorTime, ratios, spread } from './measure.ts'
 
-/** What an operation came to. */
+/** The result of one measurement. */
 export interface Figure {
   readonly perSecond: number
-  /** Microseconds of processor time that this process had for one. */
+  /** Microseconds of processor time per operation. */
   readonly micros: number
 }
 
-/** Things that are measured side by side, by their names. The first is what the others are compared with. */
+/** Operations measured side by side, by name. The first is the base of the ratios. */
 export type Sides = Readonly<Record<string, () => Promise<Figure>>>
 
-/** So many operations, so many of them at a time. */
+/** Runs `amount` operations, `places` at a time. */
 export async function inFlight(amount: number, places: number, operation: () => Promise<unknown>): Promise<Figure> {
   let left = amount
   async function work(): Promise<void> {
@@ -20,7 +20,7 @@ export async function inFlight(amount: number, places: number, operation: () => 
   return figureOf(amount, () => Promise.all(Array.from({ length: places }, work)))
 }
 
-/** So many operations, which `work` does in its own way. */
+/** Measures `amount` operations of `work`. */
 export async function figureOf(amount: number, work: () => Promise<unknown>): Promise<Figure> {
   const [since, hadBefore] = [performance.now(), processorTime()]
   await work()
@@ -29,8 +29,8 @@ export async function figureOf(amount: number, work: () => Promise<unknown>): Pr
 }
 
 /**
- * Measures each side in every round, in turns and in changing order, so that what slows the machine slows them all; a first
- * round only warms up. Prints what came of it, and gives it.
+ * Measures each side in every round, in turns and in changing order, so that a slow machine slows all of them; the
+ * first round is a warm-up. Prints and returns the results.
  */
 export async function sideBySide(title: string, rounds: number, sides: Sides): Promise<Record<string, Figure[]>> {
   const names = Object.keys(sides)

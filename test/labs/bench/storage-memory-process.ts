@@ -1,4 +1,4 @@
-/** A worker in a process of its own: `storage-memory-process.ts <url> <count>` delivers so many and tells what memory it took. */
+/** A worker in its own process: `storage-memory-process.ts <url> <count>` delivers this many and prints its memory. */
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { sqlStore } from 'sallyport/storage/sql'

@@ -8,10 +8,10 @@ import type { BenchDatabase } from './storage-databases.ts'
 import { empty, fill } from './storage-fill.ts'
 
 const COUNT = 1_000_000
-/** Within the package, so that it imports the built one by its name. */
+/** Within the package, so that it imports the built package by name. */
 const FOLDER = fileURLToPath(new URL('../../../dist/bench', import.meta.url))
 
-/** What a worker's process takes that delivers a million: Node alone, with nothing that compiles. */
+/** Memory of a worker process that delivers a million, on plain Node without a compiler. */
 export async function benchMemory({ url, pool, kysely }: BenchDatabase): Promise<void> {
   const store = sqlStore({ db: kysely, dialect: 'postgresql', timeoutMs: 60_000 })
   await store.migrate()

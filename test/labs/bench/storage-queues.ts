@@ -8,17 +8,17 @@ import { type BenchDatabase, REDIS_URL } from './storage-databases.ts'
 import { contentText } from './storage-rows.ts'
 import { CONCURRENCY } from './storage-worker.ts'
 
-/** Somebody else's queue, with jobs that do nothing. */
+/** A third-party queue with jobs that do nothing. */
 export interface JobQueue {
   readonly name: string
-  /** So many jobs wait afterwards. */
+  /** Adds waiting jobs up to this number. */
   fill(count: number): Promise<void>
-  /** Has a worker see to so many that wait, until they are marked as done. */
+  /** Handles this many waiting jobs with a worker. */
   drain(count: number): Promise<void>
-  /** Starts a worker that stays. */
+  /** Starts a permanent worker. */
   start(): Promise<void>
   add(): Promise<unknown>
-  /** Resolves once so many more were handled. To be called before they are added. */
+  /** Resolves when this many more jobs are handled. Call it before adding them. */
   handled(count: number): Promise<void>
   stop(): Promise<void>
   close(): Promise<void>
@@ -26,7 +26,7 @@ export interface JobQueue {
 
 const DATA = { content: contentText('email'), address: 'ada@example.com' }
 
-/** Counts what is handled. */
+/** Counts handled jobs. */
 function counter(): { readonly handle: (count?: number) => void; readonly handled: (count: number) => Promise<void> } {
   let left = 0
   let done = (): void => {}
@@ -118,7 +118,7 @@ export async function graphileJobs({ url }: BenchDatabase): Promise<JobQueue> {
   return self
 }
 
-/** With twenty workers, each of which takes so many jobs at a time, and its least wait, of half a second. */
+/** With twenty workers that each take several jobs at a time, and the minimum polling interval of half a second. */
 export async function pgBossJobs({ url }: BenchDatabase): Promise<JobQueue> {
   const [queue, workers, batchSize] = ['jobs', 20, CONCURRENCY]
   const boss = new PgBoss({ connectionString: url, max: 10 })

@@ -7,16 +7,16 @@ const CONTENTS: readonly Content[] = [
   { text: 'Your order A-1001 is on its way.' },
 ]
 
-/** Before every one of these, so that they sort by age, as the ids of the library do. */
+/** Prefix of all ids, so that they sort by age like the library's. */
 const TIME = '01kb3x5q2r'
 let made = 0
 
-/** An id that sorts after those before it. */
+/** An id that sorts after all earlier ones. */
 export function nextId(prefix: string): string {
   return `${prefix}_${TIME}${String(++made).padStart(8, '0')}`
 }
 
-/** A dispatch with a mail of 1 KB and a short message, and an idempotency key. */
+/** A dispatch with a mail of 1 KB, a short message and an idempotency key. */
 export function acceptance(): Acceptance {
   const deliveries = ['email', 'sms'].map((channel, at) => ({
     deliveryId: nextId('dlv'),
@@ -26,7 +26,14 @@ export function acceptance(): Acceptance {
     content: CONTENTS[at] ?? {},
   }))
   const dispatchId = nextId('dsp')
-  const head = { dispatchId, tenant: 'default', eventType: 'order.shipped', recipient: 'user-1', route: 'all' as const }
+  const head = {
+    dispatchId,
+    tenant: 'default',
+    by: 'app_1',
+    eventType: 'order.shipped',
+    recipient: 'user-1',
+    route: 'all' as const,
+  }
   return {
     dispatch: { ...head, deliveries },
     expiresInMs: 72 * HOUR,
@@ -35,7 +42,7 @@ export function acceptance(): Acceptance {
   }
 }
 
-/** The content of a delivery as it is stored. */
+/** The stored content of a delivery. */
 export function contentText(channel: string): string {
   return JSON.stringify(CONTENTS[channel === 'email' ? 0 : 1])
 }
@@ -58,7 +65,7 @@ export function answer({ dispatchId, eventType, recipient, deliveries }: Dispatc
   }
 }
 
-/** The answer to an acceptance, where there is no store to ask. */
+/** The answer to an acceptance, without a store. */
 export function answerTo({ dispatch }: Acceptance): DispatchAnswer {
   const deliveries = dispatch.deliveries.map((delivery) => ({ ...delivery, attempts: 0 }))
   return answer({ ...dispatch, deliveries } as unknown as Dispatch)
@@ -75,19 +82,19 @@ export function bareRows(accepted: Acceptance): readonly (readonly unknown[])[] 
     ...[JSON.stringify(content), 1],
   ])
   return [
-    [dispatchId, tenant, eventType, recipient, recipient, route, now, 'queued', 2, 0, 0, 0, 1],
+    [dispatchId, tenant, eventType, recipient, recipient, route, 'app', now, 'queued', 2, 0, 0, 0, 1],
     deliveries,
     [tenant, idempotency?.key, idempotency?.fingerprint, JSON.stringify(answerTo(accepted)), now + 24 * HOUR, 1],
   ]
 }
 
 const DISPATCH =
-  'dispatch_id tenant event_type recipient recipient_key route created_at status open_count sent_count lost_count cancelled_count version'
+  'dispatch_id tenant event_type recipient recipient_key route made_by created_at status open_count sent_count lost_count cancelled_count version'
 const DELIVERY =
   'delivery_id dispatch_id tenant created_at place channel status attempts attempts_before attempt_log accepted_at expires_at wake_at alone address content version'
 const KEY = 'tenant name fingerprint answer expires_at version'
 
-/** What is written by hand, in the tables of a store: one dispatch, two deliveries, one key. */
+/** Hand-written inserts into the tables of a store: one dispatch, two deliveries, one key. */
 export function bareInserts(prefix: string, parameter: (number: number) => string): readonly string[] {
   return [
     insert(`${prefix}dispatches`, DISPATCH, 1, parameter),

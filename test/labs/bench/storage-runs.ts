@@ -8,7 +8,7 @@ import { nextId } from './storage-rows.ts'
 
 /** So many posts make a run: it begins, works twice, and ends. */
 const POSTS = 4
-const ACCOUNT = { ended: [], pending: [] } as const
+const DERIVED = { ended: [], pending: [] } as const
 
 /** One client, which posts one run after the other. */
 interface Poster {
@@ -87,13 +87,13 @@ function after(before: RunState | undefined, post: RunUpdate): { readonly state:
     ...nothing,
     spend: { ...nothing.spend, runs, tokens },
     counts,
-    byStatus: { [state.status ?? 'queued']: runs },
+    byStatus: { [state.application?.status ?? 'queued']: runs },
   }
   return { state, add }
 }
 
 function grown(before: RunState | undefined, state: RunState, count: string): number {
-  return (state.counts[count] ?? 0) - (before?.counts[count] ?? 0)
+  return (state.application?.counts[count] ?? 0) - (before?.application?.counts[count] ?? 0)
 }
 
 async function recorded(store: RunStore, post: RunUpdate): Promise<void> {
@@ -101,23 +101,23 @@ async function recorded(store: RunStore, post: RunUpdate): Promise<void> {
   await store.mergeRun({ tenant: 'default', sessionId, runId }, ({ run }): MergeDecision<undefined> => {
     const { state, add } = after(run?.state, post)
     const totalsChanges = { session: add, descendants: [], users: [] }
-    return { result: undefined, state, ...(!run && { derived: ACCOUNT }), touched: true, totalsChanges }
+    return { result: undefined, state, ...(!run && { derived: DERIVED }), touched: true, totalsChanges }
   })
 }
 
-const SESSION = 'select tally, version from bare_sessions where tenant = $1 and session_id = $2 for update'
-const RUN = 'select state, version from bare_runs where tenant = $1 and run_id = $2 for update'
-const WRITE_SESSION = `insert into bare_sessions (tenant, session_id, created_at, updated_at, tally, failures, version)
+const SESSION = 'select totals, version from bare_sessions where tenant = $1 and session_id = $2 for update'
+const RUN = 'select state, version from bare_runs where tenant = $1 and session_id = $3 and run_id = $2 for update'
+const WRITE_SESSION = `insert into bare_sessions (tenant, session_id, created_at, updated_at, totals, failures, version)
   values ($1, $2, $3, $3, $4, '[]', 1) on conflict (tenant, session_id) do update
-  set updated_at = excluded.updated_at, tally = excluded.tally, version = bare_sessions.version + 1`
-const WRITE_RUN = `insert into bare_runs (tenant, run_id, session_id, status, provider, model, tags, state, account, created_at,
+  set updated_at = excluded.updated_at, totals = excluded.totals, version = bare_sessions.version + 1`
+const WRITE_RUN = `insert into bare_runs (tenant, run_id, session_id, tie_breaker, status, provider, model, tags, state, derived, created_at,
     updated_at, last_seen_at, revision, open_since, over_since, version)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $10, 1, $11, $12, 1) on conflict (tenant, run_id) do update
+  values ($1, $2, $3, 1, $4, $5, $6, $7, $8, $9, $10, $10, $10, 1, $11, $12, 1) on conflict (tenant, session_id, run_id) do update
   set status = excluded.status, provider = excluded.provider, model = excluded.model, tags = excluded.tags, state = excluded.state,
     updated_at = excluded.updated_at, last_seen_at = excluded.last_seen_at, revision = bare_runs.revision + 1,
     open_since = excluded.open_since, over_since = excluded.over_since, version = bare_runs.version + 1`
 
-/** Reads and locks, merges here, writes: as who has no store would. */
+/** Reads and locks, merges here, writes: as a host without a store would. */
 function handWritten(pool: pg.Pool, prepared: boolean): (post: RunUpdate) => Promise<void> {
   const ask = (client: pg.PoolClient, name: string, text: string, values: unknown[] = []) =>
     client.query({ text, values, ...(prepared && { name }) })
@@ -126,17 +126,17 @@ function handWritten(pool: pg.Pool, prepared: boolean): (post: RunUpdate) => Pro
     const { sessionId, runId } = post
     const query = (name: string, text: string, values: unknown[]) => ask(client, name, text, values)
     const session = await query('session', SESSION, ['default', sessionId])
-    const run = await query('run', RUN, ['default', runId])
+    const run = await query('run', RUN, ['default', runId, sessionId])
     const { state, add } = after(run.rows[0] && JSON.parse(run.rows[0].state), post)
     const totals = noTotals()
     if (session.rows[0]) addTotals(totals, JSON.parse(session.rows[0].totals))
     addTotals(totals, add)
     const now = Date.now()
     await query('write-session', WRITE_SESSION, ['default', sessionId, now, JSON.stringify(totals)])
-    const status = state.status ?? 'queued'
+    const status = state.application?.status ?? 'queued'
     const over = status === 'completed' ? now : null
     const facets = [status, post.provider, post.model, '\n"refund"\n']
-    const rest = [JSON.stringify(state), JSON.stringify(ACCOUNT), now, over === null ? now : null, over]
+    const rest = [JSON.stringify(state), JSON.stringify(DERIVED), now, over === null ? now : null, over]
     await query('write-run', WRITE_RUN, ['default', runId, sessionId, ...facets, ...rest])
   }
 

@@ -9,7 +9,7 @@ import { accepted } from './storage-accept.ts'
 import { inFlight, sideBySide } from './storage-measure.ts'
 import { acceptance, bareInserts, bareRows } from './storage-rows.ts'
 
-/** The same in SQLite, by its driver of which every call holds up the process. */
+/** The same on SQLite, whose driver blocks the process in every call. */
 export async function benchSqlite(): Promise<void> {
   for (const synchronous of ['full', 'normal']) {
     const folder = await mkdtemp(join(tmpdir(), 'sallyport-bench-'))
@@ -33,7 +33,7 @@ async function compare(folder: string, synchronous: string): Promise<void> {
   })
   const store = sqlStore({ db: kysely, dialect: 'sqlite' })
   await store.migrate()
-  // Tables of the same kind.
+  // Tables with the same schema.
   const other = new Kysely<unknown>({
     dialect: new SqliteDialect({ database: open(join(folder, 'bare.db'), synchronous) }),
   })

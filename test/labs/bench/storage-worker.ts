@@ -5,21 +5,22 @@ import {
   type DispatchStore,
   defineEvents,
   type RunStore,
+  type TokenStore,
   type Worker,
 } from 'sallyport'
 import { appSecrets, generateAppSecret } from 'sallyport/auth'
 import { htmlOf, order, subjectOf } from './mail.ts'
 
-/** A host whose channel does nothing, and tells of it. */
+/** A host whose channel only counts its sends. */
 export interface Host {
   readonly worker: Worker
   /** Accepts an event with one mail of 1 KB. */
   dispatch(): Promise<unknown>
-  /** Resolves once so many more were sent. To be called before they are. */
+  /** Resolves when this many more are sent. Call it before they are. */
   sent(count: number): Promise<void>
 }
 
-/** Sends as many at a time as the queues that it is compared with. */
+/** Concurrent sends, as many as in the compared queues. */
 export const CONCURRENCY = 500
 
 const LOGGER = {
@@ -29,7 +30,7 @@ const LOGGER = {
 }
 
 export async function hostOn(
-  store: DispatchStore & RunStore,
+  store: DispatchStore & RunStore & TokenStore,
   queue?: DeliveryQueue,
   concurrency: number = CONCURRENCY,
 ): Promise<Host> {

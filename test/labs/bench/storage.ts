@@ -7,7 +7,7 @@ import { benchMemory } from './storage-memory.ts'
 import { benchRuns } from './storage-runs.ts'
 import { benchSqlite } from './storage-sqlite.ts'
 
-/** `-- storage --long`: also what takes minutes. `-- storage drain`: one part. */
+/** `-- storage --long`: includes parts that take minutes. `-- storage drain`: one part. */
 const isLong = process.argv.includes('--long')
 
 const ON_POSTGRES: Readonly<Record<string, (database: BenchDatabase) => Promise<void>>> = {
@@ -19,7 +19,7 @@ const ON_POSTGRES: Readonly<Record<string, (database: BenchDatabase) => Promise<
   ...(isLong && { memory: benchMemory }),
 }
 
-/** A store against what would be written by hand with the bare driver, and against queues, on servers that are there. */
+/** Compares a store with hand-written statements on the bare driver, and with queues, on the available servers. */
 export async function benchStorage(): Promise<void> {
   console.log('\nStorage: operations a second; how many times as fast the first is')
   if (isWanted('sqlite')) await benchSqlite()

@@ -11,7 +11,7 @@ import { jsonLogic } from 'sallyport/json-logic'
 import { liquid } from 'sallyport/liquid'
 import { htmlOf, liquidMail, order, orderSchema, subjectOf } from './mail.ts'
 
-/** The parts of what is measured. */
+/** The parts of the measured workload. */
 export interface Workload {
   readonly headers: Readonly<Record<string, string>>
   readonly auth: AuthVerifier
@@ -22,7 +22,7 @@ export interface Workload {
   run(runId: string): SessionRunRequest
 }
 
-/** What every measurement works on: a mail of about 1 KB with a loop of five, and a run with twelve fields. */
+/** The workload of every measurement: a mail of about 1 KB with a loop of five, and a run with twelve fields. */
 export async function workload(): Promise<Workload> {
   const { secret } = await generateAppSecret({ env: 'bench' })
   const rule = { '>': [{ var: 'data.total' }, 0] }

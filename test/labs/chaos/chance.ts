@@ -1,14 +1,14 @@
-/** Chance that is the same again for the same seed. */
+/** Random numbers, reproducible from the seed. */
 export interface Chance {
-  /** At least 0, and less than 1. */
+  /** At least 0 and less than 1. */
   next(): number
-  /** A whole number, both ends included. */
+  /** A whole number in this range, both ends included. */
   between(least: number, most: number): number
-  /** One of these, of which there must be one. */
+  /** An element of a non-empty list. */
   of<T>(list: readonly T[]): T
 }
 
-/** Mulberry32: enough to choose victims and moments. */
+/** Mulberry32, random enough to choose victims and moments. */
 export function chance(seed: number): Chance {
   let state = seed >>> 0
   const next = (): number => {

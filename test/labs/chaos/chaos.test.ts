@@ -8,29 +8,29 @@ import {
   postgresCluster,
   sqliteFiles,
 } from './database-servers.ts'
-import { type HostYard, hostYard } from './hosts.ts'
-import { killsOn, losingRedis, ON_POSTGRESQL, type Players, SHORT } from './scenarios.ts'
+import { type HostLauncher, hostLauncher } from './hosts.ts'
+import { killsOn, losingRedis, ON_POSTGRESQL, type ScenarioSetup, SHORT } from './scenarios.ts'
 import type { Verdict } from './trial.ts'
 
-/** For a machine that has much else to do. */
+/** Generous, for a busy machine. */
 const CAP_MS = 300_000
 
-let yard: HostYard
+let launcher: HostLauncher
 let cluster: PostgresCluster
 
 beforeAll(async () => {
-  ;[yard, cluster] = await Promise.all([hostYard(), postgresCluster()])
+  ;[launcher, cluster] = await Promise.all([hostLauncher(), postgresCluster()])
 }, CAP_MS)
 
 afterAll(async () => {
-  await Promise.all([yard?.close(), cluster?.close()])
+  await Promise.all([launcher?.close(), cluster?.close()])
 })
 
-function players(): Players {
-  return { yard, cluster, seed: 1, scale: SHORT }
+function setup(): ScenarioSetup {
+  return { launcher, cluster, seed: 1, scale: SHORT }
 }
 
-/** What a slow machine can break is judged by `npm run chaos` alone. */
+/** Timing promises are checked only by `npm run chaos`. */
 function expectKept(verdict: Verdict): void {
   expect(verdict.broken).toEqual([])
   expect(verdict.accepted).toBeGreaterThan(0)
@@ -39,31 +39,35 @@ function expectKept(verdict: Verdict): void {
 
 async function expectKeptOn(server: DatabaseServer): Promise<void> {
   try {
-    expectKept(await killsOn(server, players()))
+    expectKept(await killsOn(server, setup()))
   } finally {
     await server.close()
   }
 }
 
-describe('what a 202 promised is kept', () => {
+describe('the promises of a 202', () => {
   it.each(Object.keys(ON_POSTGRESQL))(
-    'on PostgreSQL: %s',
+    'No accepted event is lost on PostgreSQL in the scenario: %s',
     async (name) => {
       const play = ON_POSTGRESQL[name]
-      if (!play) throw new Error(`there is no scenario ${name}`)
-      expectKept(await play(players()))
+      if (!play) throw new Error(`unknown scenario ${name}`)
+      expectKept(await play(setup()))
     },
     CAP_MS,
   )
 
-  it('by processes that share an SQLite file, and are killed', async () => expectKeptOn(await sqliteFiles()), CAP_MS)
+  it(
+    'No accepted event is lost when processes that share an SQLite file are killed',
+    async () => expectKeptOn(await sqliteFiles()),
+    CAP_MS,
+  )
 
   const absent = noMariadb()
   if (absent !== undefined && process.env.SALLYPORT_REQUIRE_SERVICES === '1') {
     throw new Error(`required for these tests: ${absent}`)
   }
   it.skipIf(absent)(
-    `on MariaDB, when hosts are killed${absent === undefined ? '' : ` (skipped: ${absent})`}`,
+    `No accepted event is lost when hosts on MariaDB are killed${absent === undefined ? '' : ` (skipped: ${absent})`}`,
     async () => expectKeptOn(await mariadbServer()),
     CAP_MS,
   )
@@ -72,5 +76,9 @@ describe('what a 202 promised is kept', () => {
 const describeRedis = await serviceOrSkip('redis-server')
 
 describeRedis('without Redis', () => {
-  it('everything is delivered when workers next look', async () => expectKept(await losingRedis(players())), CAP_MS)
+  it(
+    'No accepted event is lost when Redis loses its data and goes away',
+    async () => expectKept(await losingRedis(setup())),
+    CAP_MS,
+  )
 })

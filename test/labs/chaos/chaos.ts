@@ -1,16 +1,16 @@
 /**
- * `npm run chaos`: every scenario in full, and `docs/reliability.md` written anew from what came of it. `npm run chaos -- --seeds 3`
- * plays those that depend on chance so often; `npm run chaos -- crashes` plays one, and writes nothing.
+ * `npm run chaos` runs every scenario in full, and rewrites the figures in `docs/reliability.md`. `npm run chaos --
+ * --seeds 3` repeats random scenarios with 3 seeds; `npm run chaos -- crashes` runs one, and writes nothing.
  */
 import { spawnSync } from 'node:child_process'
 import { mariadbServer, noMariadb, postgresCluster, sqliteFiles } from './database-servers.ts'
-import { hostYard } from './hosts.ts'
+import { hostLauncher } from './hosts.ts'
 import { versionOf } from './place.ts'
 import { writeReport } from './report.ts'
-import { killsOn, LONG, losingRedis, ON_POSTGRESQL, type Players } from './scenarios.ts'
+import { killsOn, LONG, losingRedis, ON_POSTGRESQL, type ScenarioSetup } from './scenarios.ts'
 import { missed, type Verdict } from './trial.ts'
 
-/** How often each is played at most. What chance decides in the others matters little: they are played once. */
+/** Maximum number of seeds. Scenarios that depend little on chance run once. */
 const MOST_SEEDS: Readonly<Record<string, number>> = { crashes: Number.POSITIVE_INFINITY, sqlite: 3, mariadb: 3 }
 const DEFAULT_SEEDS = 10
 
@@ -22,12 +22,12 @@ const wanted = args.filter((_, index) => given < 0 || (index !== given && index 
 
 const redisVersion = /v=(\S+)/.exec(String(spawnSync('redis-server', ['--version']).stdout))?.[1]
 const withoutMariadb = noMariadb()
-const [yard, cluster, files] = await Promise.all([hostYard(), postgresCluster(), sqliteFiles()])
+const [launcher, cluster, files] = await Promise.all([hostLauncher(), postgresCluster(), sqliteFiles()])
 const mariadb = withoutMariadb === undefined ? await mariadbServer() : undefined
-const plays: Readonly<Record<string, (players: Players) => Promise<Verdict>>> = {
+const plays: Readonly<Record<string, (setup: ScenarioSetup) => Promise<Verdict>>> = {
   ...ON_POSTGRESQL,
-  sqlite: (players) => killsOn(files, players),
-  ...(mariadb && { mariadb: (players) => killsOn(mariadb, players) }),
+  sqlite: (setup) => killsOn(files, setup),
+  ...(mariadb && { mariadb: (setup) => killsOn(mariadb, setup) }),
   ...(redisVersion !== undefined && { 'redis-loss': losingRedis }),
 }
 const absent = [
@@ -35,7 +35,7 @@ const absent = [
   ...(redisVersion === undefined ? ['Redis: there is no redis-server on the path'] : []),
 ]
 const unknown = wanted.filter((name) => !(name in plays))
-if (unknown.length > 0) console.error(`there is no ${unknown.join(', ')}; there are: ${Object.keys(plays).join(', ')}`)
+if (unknown.length > 0) console.error(`unknown: ${unknown.join(', ')}; known: ${Object.keys(plays).join(', ')}`)
 const rounds = Object.entries(plays).flatMap(([name, play]) => {
   if (wanted.length > 0 && !wanted.includes(name)) return []
   return Array.from({ length: Math.min(seeds, MOST_SEEDS[name] ?? 1) }, (_, index) => ({ name, play, seed: index + 1 }))
@@ -51,14 +51,14 @@ try {
   if (redisVersion !== undefined) versions.push(`Redis ${redisVersion}`)
   for (const [index, { name, play, seed }] of rounds.entries()) {
     console.log(`[${index + 1} of ${rounds.length}, after ${elapsed()}] ${name}, seed ${seed}`)
-    const verdict = await play({ yard, cluster, seed, scale: LONG })
+    const verdict = await play({ launcher, cluster, seed, scale: LONG })
     verdicts.push(verdict)
-    tell(verdict)
+    print(verdict)
   }
 } finally {
-  await Promise.all([yard.close(), cluster.close(), files.close(), mariadb?.close()])
+  await Promise.all([launcher.close(), cluster.close(), files.close(), mariadb?.close()])
 }
-for (const reason of absent) console.log(`not played: ${reason}`)
+for (const reason of absent) console.log(`skipped: ${reason}`)
 console.log(`took ${elapsed()}`)
 if (wanted.length === 0) {
   await writeReport(verdicts, { command: `npm run chaos -- --seeds ${seeds}`, versions, absent, took: elapsed() })
@@ -71,7 +71,7 @@ function elapsed(): string {
   return `${Math.floor(s / 60)} min ${s % 60} s`
 }
 
-function tell(verdict: Verdict): void {
+function print(verdict: Verdict): void {
   const { accepted, lost, duplicates, allowed, faults, times, broken } = verdict
   console.log(`  ${accepted} accepted, ${lost} lost, ${duplicates} twice (at most ${allowed}); ${faults}`)
   for (const { what, ms, promisedMs } of times) console.log(`  ${what}: ${ms} ms (promised: ${promisedMs})`)

@@ -4,20 +4,20 @@ import { CONCURRENCY, openTrial, type Stage, type Trial, type Verdict, WORKER } 
 import { until } from './until.ts'
 
 const HOUR_MS = 3_600_000
-/** Longer than it takes until a lease is renewed, and shorter than a lease. */
+/** Longer than the renewal interval, and shorter than a lease. */
 const TAKES_MS = [5, 2_500] as const
 const LEASE_MS = 3_000
-/** So that no more is accepted than can be sent. */
+/** Limits acceptance to the rate of delivery. */
 const PAUSE_MS = 2_000
 
-/** What hosts' clocks do. */
+/** Faults of the hosts' clocks. */
 export interface ClockPlan {
   readonly dispatches: number
-  /** In the middle of it each steps by as much as two hours. */
+  /** Each clock steps by up to two hours in the middle. */
   readonly step: boolean
 }
 
-/** Hosts whose clocks are an hour off in both directions. */
+/** Runs hosts whose clocks are an hour off in both directions. */
 export async function clocks(stage: Stage, { dispatches, step }: ClockPlan): Promise<Verdict> {
   const trial = await openTrial(stage, { worker: { ...WORKER, leaseMs: LEASE_MS } }, TAKES_MS)
   try {
@@ -36,7 +36,7 @@ export async function clocks(stage: Stage, { dispatches, step }: ClockPlan): Pro
     })
     const early = waits.filter(({ sincePosted }) => sincePosted < DELAY_MS)
     const lost = hosts.filter(({ logged }) => logged.has('delivery.lease_lost'))
-    // A lease that is being asked for, or renewed, while the clock steps is taken for one that has ended.
+    // A lease that is requested or renewed during a step counts as ended.
     const allowed = step ? 2 * CONCURRENCY : 0
     return {
       ...ledger,

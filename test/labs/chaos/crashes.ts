@@ -13,12 +13,12 @@ import {
 } from './trial.ts'
 import { passing, until } from './until.ts'
 
-/** How much is broken, and of how much. */
+/** Number of dispatches and crashes. */
 export interface CrashPlan {
   readonly dispatches: number
-  /** Of hosts: every other one is that of the host that has just answered 202, at that moment. */
+  /** Kills of hosts. Every second one strikes the host that has just answered 202, at that moment. */
   readonly kills: number
-  /** Crashes of the database, which must be one that can be crashed: every other one while nobody's post can be committed. */
+  /** Crashes of the database, if it can be crashed. Every second one happens while no commit can succeed. */
   readonly restarts: number
   readonly leaseMs: number
 }
@@ -26,14 +26,14 @@ export interface CrashPlan {
 type Crash = 'kill' | 'kill after a 202' | 'restart' | 'restart before commits'
 
 const HOSTS = 3
-/** So many events are posted while a crash is under way. */
+/** Events posted during a crash. */
 const MEANWHILE = 15
-/** So long it takes at most until one of the hosts is struck, once it is time: so that it is in the middle of anything. */
+/** Maximum random delay before a crash, so that it strikes at any moment. */
 const AIM_MS = 40
-/** So long nothing is committed: long enough for a 202 that does not wait for it. */
+/** Time without commits: long enough to catch a 202 that does not wait for its commit. */
 const HELD_MS = 300
 
-/** Hosts are killed, and the database with them, while they accept and deliver. */
+/** Kills hosts and crashes the database while they accept and deliver. */
 export async function crashes(stage: Stage, plan: CrashPlan, cluster?: PostgresCluster): Promise<Verdict> {
   const worker = { ...WORKER, leaseMs: plan.leaseMs }
   const trial = await openTrial(stage, { worker })
@@ -91,7 +91,7 @@ export async function crashes(stage: Stage, plan: CrashPlan, cluster?: PostgresC
   }
 }
 
-/** When each crash is to be: after how many of the events. */
+/** The event counts at which the crashes happen. */
 function moments(
   { dispatches, kills, restarts }: CrashPlan,
   { chance }: Trial,
@@ -111,13 +111,13 @@ function faultsOf({ kills, restarts }: CrashPlan): string {
   return `${killed}; ${restarts} database crashes, ${Math.ceil(restarts / 2)} with commits blocked`
 }
 
-/** What was first posted after that, and answered 202. */
+/** Events first posted after that moment and answered 202. */
 function promisedSince(since: number, { accepted }: Load): readonly string[] {
   const promised = accepted.filter(({ postedAt }) => postedAt >= since)
   return promised.map(({ order, dispatchId }) => `${order} was answered 202 before it was committed: ${dispatchId}`)
 }
 
-/** Another takes its place at once. */
+/** Kills a host and starts another in its place. */
 async function kill(trial: Trial, victim = trial.chance.of(trial.hosts)): Promise<void> {
   await trial.end(victim, 'SIGKILL')
   await trial.start()

@@ -14,26 +14,26 @@ import { freePort } from '../../support/free-port.ts'
 import { connectTo, type Place } from './place.ts'
 import { until } from './until.ts'
 
-/** A database server of these tests' own. */
+/** A database server for these tests. */
 export interface DatabaseServer {
   readonly dialect: Place['dialect']
-  /** An empty database of it, migrated. */
+  /** Creates and migrates an empty database. */
   open(): Promise<Place>
-  /** Stops it, and removes what it kept. */
+  /** Stops the server and removes its data. */
   close(): Promise<void>
 }
 
-/** One that can be stopped and started again. It writes to disk before it says that it has. */
+/** A server that can be stopped and restarted. It flushes commits to disk. */
 export interface PostgresCluster extends DatabaseServer {
   readonly port: number
-  /** At once, as a loss of power does it: it recovers when it is started. */
+  /** Stops at once, like a loss of power; the server recovers at the next start. */
   crash(): Promise<void>
   stop(): Promise<void>
-  /** Resolves when it takes connections. */
+  /** Resolves when it accepts connections. */
   start(): Promise<void>
 }
 
-/** Why there can be no MariaDB here; `undefined`: there can. */
+/** The reason why MariaDB is not available; `undefined` if it is. */
 export function noMariadb(): string | undefined {
   const isThere = ['mariadbd', 'mariadb-install-db'].every((name) => spawnSync(name, ['--help']).error === undefined)
   return isThere ? undefined : 'there is no mariadbd, or no mariadb-install-db, on the path'
@@ -145,7 +145,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Whatever happens before. */
+/** Removes a folder at the end of the process, in any case. */
 function goneAtExit(folder: string): string {
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   return folder

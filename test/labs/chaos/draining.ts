@@ -2,11 +2,11 @@ import type { Host } from './hosts.ts'
 import { openTrial, type Stage, type Trial, type Verdict } from './trial.ts'
 import { until } from './until.ts'
 
-/** Every send ends well within it. */
+/** Much longer than any send. */
 const GRACE_MS = 5_000
 const TAKES_MS = [50, 300] as const
 
-/** Hosts are told to stop while they accept and deliver, as at each deployment; others take their places. */
+/** Stops hosts while they accept and deliver, as in a deployment, and starts others in their place. */
 export async function draining(stage: Stage, dispatches: number, stops: number): Promise<Verdict> {
   const trial = await openTrial(stage, { graceMs: GRACE_MS }, TAKES_MS)
   try {
@@ -25,7 +25,7 @@ export async function draining(stage: Stage, dispatches: number, stops: number):
     await load.done
     await trial.delivered()
     const ledger = await trial.ledger(load)
-    // A host that took longer may have given up what it still sent.
+    // A host that took longer may have aborted its sends.
     const inTime = stopped.filter(({ ms }) => ms < GRACE_MS).map(({ host }) => host)
     return {
       ...ledger,
@@ -40,10 +40,8 @@ export async function draining(stage: Stage, dispatches: number, stops: number):
   }
 }
 
-/** What it sent, and was gone before it had written down how that went. */
+/** Sends whose outcome a host did not store before it exited. */
 function leftBehind(host: Host, { sink }: Trial): readonly string[] {
   const left = sink.arrivals.filter((arrival) => arrival.host === host.name && !host.hasEnded(arrival))
-  return left.map(
-    ({ deliveryId, attempt }) => `${host.name} stopped in the middle of ${deliveryId}, attempt ${attempt}`,
-  )
+  return left.map(({ deliveryId, attempt }) => `${host.name} stopped during ${deliveryId}, attempt ${attempt}`)
 }

@@ -1,16 +1,16 @@
 import pg from 'pg'
 import type { Place } from './place.ts'
 
-/** Nothing that is posted with a key can be committed, until the database crashes. */
+/** A lock under which no post with a key can commit until the database crashes. */
 export interface HeldCommits {
-  /** Whether something is to be committed, and cannot be. */
+  /** Whether a commit is waiting. */
   areWaitedFor(): Promise<boolean>
 }
 
 const KEYS = 'sallyport_idempotency_keys'
 const WAITING = `select 1 from pg_locks where relation = '${KEYS}'::regclass and not granted limit 1`
 
-/** Of PostgreSQL. Resolves when it is so: what was being committed before is. */
+/** On PostgreSQL. Resolves when the lock is held and earlier commits are done. */
 export async function holdCommits(place: Place): Promise<HeldCommits> {
   if (place.dialect !== 'postgresql') throw new Error('this database cannot be crashed')
   const [holder, watcher] = await Promise.all([connected(place), connected(place)])
@@ -21,7 +21,7 @@ export async function holdCommits(place: Place): Promise<HeldCommits> {
 
 async function connected({ port, database }: Extract<Place, { readonly dialect: 'postgresql' }>): Promise<pg.Client> {
   const client = new pg.Client({ host: '127.0.0.1', port, database, user: 'postgres', password: 'postgres' })
-  // It is lost when the database crashes.
+  // The connection is lost when the database crashes.
   client.on('error', () => {})
   await client.connect()
   return client

@@ -1,6 +1,6 @@
 /**
- * A host in a process of its own, to be killed: `host-process.ts <settings as JSON>` serves and delivers until it is told to stop,
- * and ends with the process that started it.
+ * A host in its own process, to be killed: `host-process.ts <settings as JSON>` serves and delivers until it is
+ * stopped, and ends with its parent process.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -18,29 +18,29 @@ import { type SqlStore, sqlStore } from '../../../src/storage/sql/index.ts'
 import {
   type AttemptName,
   DELAY_MS,
-  type HostOrder,
+  type HostCommand,
+  type HostMessage,
   type HostSettings,
-  type HostWord,
-  type SendLoop,
+  type SinkPost,
 } from './host-settings.ts'
 import { connectTo } from './place.ts'
 
 const settings: HostSettings = JSON.parse(process.argv[2] ?? '{}')
 const { name, place, secret, sinkPort, worker, redisPort, isWorking = true, graceMs = 5_000 } = settings
 let clockOffMs = settings.clockOffMs ?? 0
-/** The fence of each attempt, and of which attempt each fence is. */
+/** Fences by attempt, and attempts by fence. */
 const fences = new Map<string, string>()
 const attempts = new Map<string, number>()
-/** The last attempt at each delivery. */
+/** The latest attempt of each delivery. */
 const latest = new Map<string, number>()
 
 const clock: Clock = { ...systemClock, now: () => Date.now() + clockOffMs }
-/** Resolves when it is on its way, as all that was said before is. */
-const say = (word: HostWord): Promise<void> =>
+/** Sends a message; resolves when it and all earlier ones are on their way. */
+const report = (word: HostMessage): Promise<void> =>
   new Promise((resolve) => void process.send?.(word, undefined, undefined, () => resolve()))
 
-/** A store that says what it leased, and what it was asked to settle. */
-function witnessed(store: SqlStore): SqlStore {
+/** Wraps a store so that it reports leases and settlements. */
+function reportingStore(store: SqlStore): SqlStore {
   return {
     ...store,
     async claim(request) {
@@ -50,19 +50,19 @@ function witnessed(store: SqlStore): SqlStore {
         fences.set(`${deliveryId} ${attempt}`, fence)
         attempts.set(`${deliveryId} ${fence}`, attempt)
         latest.set(deliveryId, attempt)
-        say({ word: 'leased', deliveryId, attempt, askedAt, at: Date.now(), leaseMs: request.leaseMs })
+        report({ word: 'leased', deliveryId, attempt, askedAt, at: Date.now(), leaseMs: request.leaseMs })
       }
       return claims
     },
     async renew(lease, leaseMs) {
       const askedAt = Date.now()
       const isLive = await store.renew(lease, leaseMs)
-      if (isLive) say({ word: 'leased', ...attemptOf(lease), askedAt, at: Date.now(), leaseMs })
+      if (isLive) report({ word: 'leased', ...attemptOf(lease), askedAt, at: Date.now(), leaseMs })
       return isLive
     },
     async settle(settlement) {
       const settled = await store.settle(settlement)
-      say({ word: 'settled', ...attemptOf(settlement), to: settlement.to, live: settled.live })
+      report({ word: 'settled', ...attemptOf(settlement), to: settlement.to, live: settled.live })
       return settled
     },
   }
@@ -74,10 +74,10 @@ function attemptOf({ deliveryId, fence }: LeaseToken): AttemptName {
 
 const sink: Channel = {
   address: ({ email }) => email,
-  // None is given up because a machine was slow.
+  // Many retries, so that no delivery fails on a slow machine.
   retrySchedule: [200, 400, 800, ...Array<number>(50).fill(1_600)],
   async send({ content }, { deliveryId, attempt, signal }) {
-    const sending: SendLoop = {
+    const sending: SinkPost = {
       ...{ host: name, order: String(content.text), deliveryId, attempt },
       fence: fences.get(`${deliveryId} ${attempt}`) ?? '',
     }
@@ -102,14 +102,14 @@ const sallyport = createSallyport({
     'order.shipped': { data, channels: { sink: fields } },
     'order.reminder': { data, delayMs: DELAY_MS, channels: { sink: fields } },
   }),
-  store: witnessed(sqlStore({ db, dialect: place.dialect })),
+  store: reportingStore(sqlStore({ db, dialect: place.dialect })),
   channels: { sink },
   logger: {
     log(level, event, { deliveryId, attempt }) {
       if (level === 'info') return
-      if (typeof deliveryId !== 'string') return void say({ word: 'logged', event })
+      if (typeof deliveryId !== 'string') return void report({ word: 'logged', event })
       const last = latest.get(deliveryId) ?? 0
-      say({ word: 'logged', event, deliveryId, attempt: typeof attempt === 'number' ? attempt : last })
+      report({ word: 'logged', event, deliveryId, attempt: typeof attempt === 'number' ? attempt : last })
     },
   },
 })
@@ -121,21 +121,21 @@ async function queueAt(port: number): Promise<BullmqQueue> {
 
 const server = createServer(toNode(sallyport)).listen(0, '127.0.0.1', () => {
   if (isWorking) sallyport.worker.start()
-  say({ word: 'listening', port: (server.address() as AddressInfo).port })
+  report({ word: 'listening', port: (server.address() as AddressInfo).port })
 })
 
-process.on('message', (order: HostOrder) => {
+process.on('message', (order: HostCommand) => {
   clockOffMs = order.clockOffMs
 })
 process.on('disconnect', () => process.exit())
 process.on('SIGTERM', async () => {
   const closed = new Promise((resolve) => server.close(resolve))
-  // Callers keep their connections for the next post.
+  // Callers keep their connections open for the next post.
   const closing = setInterval(() => server.closeIdleConnections(), 20)
   await Promise.all([closed, sallyport.worker.stop({ graceMs })])
   clearInterval(closing)
   await queue?.close()
   await db.destroy()
-  await say({ word: 'stopped' })
+  await report({ word: 'stopped' })
   process.exit()
 })

@@ -1,58 +1,58 @@
 import type { Place } from './place.ts'
 
-/** What a host process is told as it starts. */
+/** Start settings of a host process. */
 export interface HostSettings {
   readonly name: string
   readonly place: Place
   readonly secret: string
   readonly sinkPort: number
   readonly worker: { readonly leaseMs: number; readonly concurrency: number; readonly pollMs: number }
-  /** Default: it has a worker. */
+  /** Whether it runs a worker. Default: it does. */
   readonly isWorking?: boolean
-  /** Of a Redis. Default: no queue but the process's own. */
+  /** Port of a Redis for the queue. Default: a queue in process. */
   readonly redisPort?: number
-  /** How far its clock is off, in milliseconds. Default: not at all. */
+  /** Clock error in milliseconds. Default: 0. */
   readonly clockOffMs?: number
-  /** What `worker.stop` is given at SIGTERM, in milliseconds. Default: 5000. */
+  /** Grace of `worker.stop` at SIGTERM, in milliseconds. Default: 5000. */
   readonly graceMs?: number
 }
 
-/** How long the delayed event waits. */
+/** Delay of the delayed event. */
 export const DELAY_MS = 1_500
 
-/** What a host process tells the one that started it. */
-export type HostWord =
+/** A message from a host process to its parent. */
+export type HostMessage =
   | { readonly word: 'listening'; readonly port: number }
-  /** The last: its worker has stopped. */
+  /** The last message: the worker has stopped. */
   | { readonly word: 'stopped' }
   | ({ readonly word: 'logged'; readonly event: string } & Partial<AttemptName>)
   | ({ readonly word: 'leased' } & Leased)
-  /** The store was asked to write down how a lease ended, and did, or found that it was not the live one. */
+  /** The store settled a lease, or refused because the lease was not live. */
   | ({ readonly word: 'settled'; readonly to: string; readonly live: boolean } & AttemptName)
 
-/** Says which attempt is meant. */
+/** Identifies an attempt. */
 export interface AttemptName {
   readonly deliveryId: string
   readonly attempt: number
 }
 
-/** A lease that the store gave, or renewed. */
+/** A lease that the store gave or renewed. */
 export interface Leased extends AttemptName {
-  /** When it was asked for, and when the answer came. Epoch milliseconds, by the clock of the machine. */
+  /** Time of the request and of its answer, in epoch milliseconds by the machine's clock. */
   readonly askedAt: number
   readonly at: number
   readonly leaseMs: number
 }
 
-/** What a host process can be told. */
-export interface HostOrder {
+/** A command to a host process. */
+export interface HostCommand {
   readonly clockOffMs: number
 }
 
-/** What a host's channel posts to the sink. */
-export interface SendLoop extends AttemptName {
+/** A message that a host's channel posts to the sink. */
+export interface SinkPost extends AttemptName {
   readonly host: string
   readonly order: string
-  /** Under which it was leased. */
+  /** The fence of its lease. */
   readonly fence: string
 }

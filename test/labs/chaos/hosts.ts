@@ -5,47 +5,47 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'tsup'
-import type { AttemptName, HostOrder, HostSettings, HostWord, Leased } from './host-settings.ts'
+import type { AttemptName, HostCommand, HostMessage, HostSettings, Leased } from './host-settings.ts'
 
-type Settled = Extract<HostWord, { readonly word: 'settled' }>
+type Settled = Extract<HostMessage, { readonly word: 'settled' }>
 
-/** A host that runs in a process of its own. */
+/** A host in its own process. */
 export interface Host {
   readonly name: string
   readonly port: number
-  /** Events of its log that are warnings or errors, and how often. */
+  /** Counts of its logged warnings and errors, by event. */
   readonly logged: ReadonlyMap<string, number>
   readonly leased: readonly Leased[]
   readonly settled: readonly Settled[]
-  /** Whether it said how this attempt of its ended: written down, refused or lost, or that the store could not be told. */
+  /** Whether it reported the end of this attempt: settled, refused, lost, or not storable. */
   hasEnded(attempt: AttemptName): boolean
-  order(order: HostOrder): void
+  order(order: HostCommand): void
   signal(name: 'SIGSTOP' | 'SIGCONT'): void
-  /** Resolves when it is gone. */
+  /** Resolves when the process has exited. */
   end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>
-  /** What it said at its end, if it ended before it was to. */
+  /** Its last output, if it ended unexpectedly. */
   readonly fall: string | undefined
 }
 
-/** Starts hosts from one bundle, so that each is there within a few hundred milliseconds. */
-export interface HostYard {
+/** Starts hosts from one bundle, so that each is ready within a few hundred milliseconds. */
+export interface HostLauncher {
   start(settings: HostSettings): Promise<Host>
-  /** Kills what still runs, and removes the bundle. */
+  /** Kills running hosts and removes the bundle. */
   close(): Promise<void>
 }
 
 const START_CAP_MS = 60_000
-/** What a host logs of an attempt that it settles no more. */
+/** Log events of an attempt that the host will not settle. */
 const GIVEN_UP = ['delivery.lease_lost', 'delivery.settle_failed']
 
-export async function hostYard(): Promise<HostYard> {
+export async function hostLauncher(): Promise<HostLauncher> {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-chaos-'))
   await symlink(fileURLToPath(new URL('../../../node_modules', import.meta.url)), join(folder, 'node_modules'))
   await build({
     entry: { host: fileURLToPath(new URL('host-process.ts', import.meta.url)) },
     ...{ outDir: folder, config: false, format: 'esm', target: 'node20', silent: true, dts: false, splitting: true },
     outExtension: () => ({ js: '.mjs' }),
-    // In one file they are loaded many times as fast; but one is no JavaScript, and the other is asked for in vain.
+    // One bundle loads many times faster. `libsql` is native and `pg-native` is not installed, so both stay external.
     ...{ noExternal: [/^(?!libsql$|pg-native$)/], external: ['libsql', 'pg-native'] },
     banner: {
       js: "import { createRequire as requiring } from 'node:module'; const require = requiring(import.meta.url);",
@@ -82,7 +82,7 @@ async function hostOf(name: string, child: ChildProcess): Promise<Host> {
   const port = await new Promise<number>((resolve, reject) => {
     const cap = setTimeout(() => reject(new Error(`${name} did not start: ${errors}`)), START_CAP_MS)
     child.once('exit', (code) => reject(new Error(`${name} ended with ${code}: ${errors}`)))
-    child.on('message', (word: HostWord) => {
+    child.on('message', (word: HostMessage) => {
       if (word.word === 'logged') logged.set(word.event, (logged.get(word.event) ?? 0) + 1)
       if (word.word === 'leased') leased.push(word)
       if (word.word === 'settled') settled.push(word)
@@ -115,7 +115,7 @@ function isOver({ exitCode, signalCode }: ChildProcess): boolean {
 
 async function ended(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
   if (isOver(child)) return
-  // All that it said is read by then.
+  // All its output has been read by then.
   const gone = once(child, 'close')
   child.kill(signal)
   await gone

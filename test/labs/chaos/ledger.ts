@@ -5,29 +5,29 @@ import type { Accepted } from './load.ts'
 import { connectTo, type Place } from './place.ts'
 import type { Arrival } from './sink.ts'
 
-/** Of a database's clock. */
+/** Rounding of a database's clock. */
 const ROUNDING_MS = 1
 
-/** A delivery as the database has it. */
+/** A delivery as stored in the database. */
 export interface StoredDelivery {
   readonly delivery_id: string
   readonly dispatch_id: string
   readonly status: string
   readonly attempts: number
-  /** JSON objects, each with a comma after it. */
+  /** JSON objects, each followed by a comma. */
   readonly attempt_log: string
   readonly version: number
   readonly fence: string | null
 }
 
-/** What was promised, what came of it, and where the two differ. */
+/** Comparison of promises and results. */
 export interface Ledger {
   readonly accepted: number
-  /** Of what a 202 promised: not at the sink, or not `sent` in the database. */
+  /** Accepted events that did not reach the sink, or are not `sent` in the database. */
   readonly lost: number
   /** Arrivals beyond the first of each delivery. */
   readonly duplicates: number
-  /** Sentences of what must never be, however slow the machine is. */
+  /** Broken invariants, which must hold on any machine, as sentences. */
   readonly broken: readonly string[]
 }
 
@@ -42,13 +42,13 @@ export async function readDeliveries(place: Place): Promise<readonly StoredDeliv
   }
 }
 
-/** How many are not at their end; `undefined` while the database does not say. */
+/** Number of unfinished deliveries; `undefined` while the database is down. */
 export async function countOpen(place: Place): Promise<number | undefined> {
   const found = await readDeliveries(place).catch(() => undefined)
   return found?.filter(({ status }) => status === 'queued' || status === 'sending').length
 }
 
-/** What is compared. */
+/** The compared records. */
 export interface Accounts {
   readonly accepted: readonly Accepted[]
   readonly arrivals: readonly Arrival[]
@@ -56,7 +56,7 @@ export interface Accounts {
   readonly deliveries: readonly StoredDelivery[]
 }
 
-/** Compares the accounts of the callers, of the sink, of the hosts and of the database. */
+/** Compares the records of the callers, the sink, the hosts and the database. */
 export function balance({ accepted, arrivals, leased, deliveries }: Accounts): Ledger {
   const arrived = grouped(arrivals, ({ deliveryId }) => deliveryId)
   const stored = new Map(deliveries.map((delivery) => [delivery.delivery_id, delivery]))
@@ -78,12 +78,12 @@ export function balance({ accepted, arrivals, leased, deliveries }: Accounts): L
   return { accepted: accepted.length, lost: lost.length, duplicates: arrivals.length - arrived.size, broken }
 }
 
-/** Writes of those whose lease had gone to another. */
-export function overruled(host: Host): number {
+/** Writes refused because the lease had been reassigned. */
+export function refusedWrites(host: Host): number {
   return host.settled.filter(({ live }) => !live).length
 }
 
-/** The outcomes of its attempts, in their order; `lost` for one without. */
+/** The outcomes of its attempts in order; `lost` for an attempt without one. */
 export function outcomesOf({ attempt_log: log }: StoredDelivery): readonly string[] {
   const attempts: readonly { readonly outcome?: string }[] = JSON.parse(`[${log.replace(/,\s*$/, '')}]`)
   return attempts.map(({ outcome = 'lost' }) => outcome)
@@ -96,7 +96,7 @@ function problemsOfLog(delivery: StoredDelivery): readonly string[] {
   return isRight ? [] : [`${delivery.delivery_id} is ${delivery.status} after ${outcomes.join(', ')}`]
 }
 
-/** Leases that were another's before they had ended: the store gave the next, and nothing was written of how the one before went. */
+/** Leases that the store reassigned before they had expired or ended. */
 function takenTooSoon(leased: readonly Leased[], deliveries: readonly StoredDelivery[]): readonly string[] {
   const leases = grouped(leased, ({ deliveryId, attempt }) => `${deliveryId} ${attempt}`)
   return deliveries.flatMap((delivery) =>
@@ -111,7 +111,7 @@ function takenTooSoon(leased: readonly Leased[], deliveries: readonly StoredDeli
   )
 }
 
-/** The earliest that it can end. */
+/** The earliest possible end of a lease. */
 function endsAt({ askedAt, leaseMs }: Leased): number {
   return askedAt + leaseMs
 }

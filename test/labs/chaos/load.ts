@@ -2,66 +2,66 @@ import type { DispatchAnswer } from '../../../src/model/dispatch.ts'
 import type { Chance } from './chance.ts'
 import { passing } from './until.ts'
 
-/** One answer, or none, to one post. */
+/** One answer to a post, or none. */
 export interface Answer {
   readonly order: string
   readonly port: number
-  /** 0: the connection was refused or lost, or nothing came for long. */
+  /** 0: the connection was refused or lost, or no answer came in time. */
   readonly status: number
   /** Epoch milliseconds. */
   readonly postedAt: number
   readonly at: number
 }
 
-/** What a 202 promised. */
+/** An event accepted with 202. */
 export interface Accepted {
   readonly order: string
   readonly dispatchId: string
   readonly deliveryId: string
-  /** Of the host that answered. */
+  /** Port of the host that answered. */
   readonly port: number
-  /** When it was first posted, and when the 202 came. Epoch milliseconds. */
+  /** Time of the first post and of the 202, in epoch milliseconds. */
   readonly postedAt: number
   readonly at: number
 }
 
-/** Callers that post until each of their events is accepted: the same again, with the same key, after anything but a 202. */
+/** Callers that post each event until it is accepted, with the same key after any answer but 202. */
 export interface Load {
   readonly answers: readonly Answer[]
   readonly accepted: readonly Accepted[]
-  /** Resolves when all that was begun is accepted. */
+  /** Resolves when all begun events are accepted. */
   readonly done: Promise<void>
-  /** Resolves at the very moment when so many are accepted, with the last of them. */
+  /** Resolves with the last event at the moment when this many are accepted. */
   reached(count: number): Promise<Accepted>
   /** Begins no more events. */
   stop(): void
-  /** Posts nothing more, whatever was accepted of it. */
+  /** Ends all posting at once. */
   abandon(): void
 }
 
-/** How it is posted. */
+/** Options of a load. */
 export interface LoadOptions {
   readonly secret: string
   readonly chance: Chance
-  /** Where hosts listen at the moment. */
+  /** Current ports of the hosts. */
   readonly ports: () => readonly number[]
-  /** What its orders are called by. Default: `order`. */
+  /** Prefix of its order names. Default: `order`. */
   readonly name?: string
-  /** Events. Default: until it is stopped. */
+  /** Number of events. Default: until stopped. */
   readonly total?: number
-  /** How many events may be begun so far: callers wait for more. Default: all. */
+  /** Number of events that may have begun so far; callers wait for more. Default: all. */
   readonly allowed?: () => number
-  /** Callers at the same time. Default: 8. */
+  /** Concurrent callers. Default: 8. */
   readonly callers?: number
-  /** Milliseconds that each of them waits between its events, at most. Default: 0. */
+  /** Maximum pause of each caller between its events, in milliseconds. Default: 0. */
   readonly pauseMs?: number
   /** Default: `order.shipped`. */
   readonly eventType?: string
-  /** Whether posts have an `Idempotency-Key`. Without one nothing is posted again. Default: they do. */
+  /** Whether posts have an `Idempotency-Key`. Without one no post is repeated. Default: they do. */
   readonly hasKeys?: boolean
 }
 
-/** So long a caller waits for an answer before it believes that none will come. */
+/** Time after which a caller gives up on an answer. */
 const ANSWER_CAP_MS = 30_000
 
 export function startLoad(options: LoadOptions): Load {

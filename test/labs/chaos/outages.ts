@@ -4,24 +4,24 @@ import type { Place } from './place.ts'
 import { CONCURRENCY, openTrial, type Stage, type Verdict } from './trial.ts'
 import { passing, until } from './until.ts'
 
-/** How a database goes away, and comes back. */
+/** An outage of a database. */
 export interface Outage {
   readonly scenario: string
-  /** Where hosts look for the database. */
+  /** Address of the database for the hosts. */
   readonly place: Place
   readonly lastsMs: number
   begin(): Promise<void> | void
   end(): Promise<void> | void
 }
 
-/** So many events are accepted before, and again after. */
+/** Events accepted before the outage, and again after it. */
 const BEFORE = 60
 const CALLERS = 12
 const ANSWERED_MS = 2_000
 const BACK_MS = 5_000
 const BACK_CAP_MS = 60_000
 
-/** A database goes away under load, and comes back to the hosts that were there. */
+/** Takes a database away under load, and brings it back to the same hosts. */
 export async function outage(stage: Stage, { scenario, place, lastsMs, begin, end }: Outage): Promise<Verdict> {
   const trial = await openTrial(stage, { place })
   try {
@@ -38,7 +38,7 @@ export async function outage(stage: Stage, { scenario, place, lastsMs, begin, en
       await end()
     }
     const backAt = Date.now()
-    // What does not come back is told below.
+    // Hosts that do not come back are reported below.
     const isBack = (): boolean => firstsOf(hosts, loads, backAt).every((at) => at !== undefined)
     await until('both hosts accept again', isBack, BACK_CAP_MS).catch(() => {})
     const isDown = firstsOf(hosts, loads, backAt).some((at) => at === undefined)
@@ -91,7 +91,7 @@ function hasRefused(port: number, loads: readonly Load[], since: number): boolea
   return loads.some(({ answers }) => answers.some(isIts))
 }
 
-/** When a host first accepted something after that. */
+/** Time of a host's first acceptance after that moment. */
 function acceptedAt(port: number, loads: readonly Load[], after: number): number | undefined {
   const isIts = (answer: Answer): boolean => answer.port === port && answer.status === 202 && answer.at > after
   const times = loads.flatMap(({ answers }) => answers.filter(isIts).map(({ at }) => at))

@@ -2,16 +2,16 @@ import { Kysely, MysqlDialect, PostgresDialect, type SqliteDatabase, SqliteDiale
 import type { PoolConfig } from 'pg'
 import { keptStatements } from '../../support/kept-statements.ts'
 
-/** Where a database is, as one process can tell it another. */
+/** Address of a database, which processes can pass on. */
 export type Place =
   | { readonly dialect: 'postgresql'; readonly port: number; readonly database: string; readonly pool?: PoolConfig }
   | { readonly dialect: 'mariadb'; readonly port: number; readonly database: string }
   | { readonly dialect: 'sqlite'; readonly file: string }
 
-/** Statements that this process may run at the same time. */
+/** Concurrent statements of this process. */
 const CONNECTIONS = 5
 
-/** Each host loads its own driver alone. */
+/** Connects with the driver that the address needs, and loads no other. */
 export async function connectTo(place: Place): Promise<Kysely<unknown>> {
   if (place.dialect === 'sqlite') {
     return new Kysely({ dialect: new SqliteDialect({ database: await openFile(place.file) }) })
@@ -25,14 +25,14 @@ export async function connectTo(place: Place): Promise<Kysely<unknown>> {
   }
   const { default: pg } = await import('pg')
   const pool = new pg.Pool({ ...at, user: 'postgres', password: 'postgres', max: CONNECTIONS, ...place.pool })
-  // A connection that is lost while it is used says so itself: unheard, that ends the process.
+  // A connection that is lost while in use emits an error event, which ends the process if unhandled.
   pool.on('connect', (client) => client.on('error', () => {}))
   pool.on('error', () => {})
   return new Kysely({ dialect: new PostgresDialect({ pool }) })
 }
 
 /**
- * A process waits within SQLite for others to be through, as hosts' drivers do. A killed one loses nothing that
+ * A process waits within SQLite for other writers, as hosts' drivers do. A killed process loses nothing that
  * `synchronous = full` would keep.
  */
 async function openFile(path: string): Promise<SqliteDatabase> {
@@ -42,7 +42,7 @@ async function openFile(path: string): Promise<SqliteDatabase> {
   return keptStatements(database)
 }
 
-/** What a database says that it is. */
+/** The version text of a database. */
 export async function versionOf(place: Place): Promise<string> {
   const db = await connectTo(place)
   const asked = place.dialect === 'sqlite' ? sql`sqlite_version()` : sql`version()`

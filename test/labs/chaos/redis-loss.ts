@@ -5,9 +5,9 @@ import { openTrial, type Stage, type Verdict, WORKER } from './trial.ts'
 import { passing } from './until.ts'
 
 /**
- * Redis loses everything, goes away and comes back, while one host accepts and another delivers.
+ * Redis loses its data, goes away and comes back, while one host accepts and another delivers.
  *
- * @param phaseMs How long each of these lasts.
+ * @param phaseMs Length of each phase.
  */
 export async function redisLoss(stage: Stage, phaseMs: number): Promise<Verdict> {
   const redis = await redisServer()

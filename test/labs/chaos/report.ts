@@ -6,26 +6,26 @@ const FILE = new URL('../../../docs/reliability.md', import.meta.url)
 const BEGIN = '<!-- figures: written by npm run chaos -->'
 const END = '<!-- end of figures -->'
 
-/** How the figures were taken. */
-export interface Taking {
+/** Circumstances of the figures. */
+export interface Circumstances {
   readonly command: string
-  /** Of all that took part. */
+  /** Versions of all programs. */
   readonly versions: readonly string[]
-  /** What was not played, and why. */
+  /** Scenarios that did not run, with reasons. */
   readonly absent: readonly string[]
   readonly took: string
 }
 
-/** Puts the figures between their two marks; the rest of the file is written by hand. */
-export async function writeReport(verdicts: readonly Verdict[], taking: Taking): Promise<void> {
+/** Writes the figures between their two marks. The rest of the file is written by hand. */
+export async function writeReport(verdicts: readonly Verdict[], circumstances: Circumstances): Promise<void> {
   const text = await readFile(FILE, 'utf8')
   const [before, rest] = text.split(BEGIN)
   const after = rest?.split(END)[1]
   if (before === undefined || after === undefined) throw new Error(`${FILE.pathname} has no place for the figures`)
-  await writeFile(FILE, `${before}${BEGIN}\n\n${figures(verdicts, taking)}\n\n${END}${after}`)
+  await writeFile(FILE, `${before}${BEGIN}\n\n${figures(verdicts, circumstances)}\n\n${END}${after}`)
 }
 
-function figures(verdicts: readonly Verdict[], { command, versions, absent, took }: Taking): string {
+function figures(verdicts: readonly Verdict[], { command, versions, absent, took }: Circumstances): string {
   const processor = cpus()
   const where = `${processor.length} cores of an ${processor[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${type()} ${release().split('-')[0]}`
   return [
@@ -35,12 +35,12 @@ function figures(verdicts: readonly Verdict[], { command, versions, absent, took
     '| scenario, seeds | faults | lost/accepted | twice/limit | seconds/limit |',
     '| --- | --- | ---: | ---: | --- |',
     ...[...grouped(verdicts).values()].map(row),
-    ...absent.map((reason) => `\nNot played: ${reason}.`),
+    ...absent.map((reason) => `\nSkipped: ${reason}.`),
     ...problems(verdicts),
   ].join('\n')
 }
 
-/** Sums of what was accepted and lost; of the rest the least, the median and the greatest of all seeds. */
+/** Sums of accepted and lost events; minimum, median and maximum of the other values over all seeds. */
 function row(verdicts: readonly Verdict[]): string {
   const [first] = verdicts
   if (!first) return ''

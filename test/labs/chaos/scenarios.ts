@@ -3,16 +3,16 @@ import { clocks } from './clocks.ts'
 import { type CrashPlan, crashes } from './crashes.ts'
 import type { DatabaseServer, PostgresCluster } from './database-servers.ts'
 import { draining } from './draining.ts'
-import type { HostYard } from './hosts.ts'
+import type { HostLauncher } from './hosts.ts'
 import { outage } from './outages.ts'
 import { redisLoss } from './redis-loss.ts'
 import type { Stage, Verdict } from './trial.ts'
 import { zombies } from './zombies.ts'
 
-/** How much of everything: a short run finds what is broken always, a long one what is broken sometimes. */
+/** Size of a run: a short run finds constant faults, a long one also rare faults. */
 export interface Scale {
   readonly crashes: CrashPlan
-  /** Where several processes share one file, or one server that is not crashed. */
+  /** For several processes over one file, or over a server that is not crashed. */
   readonly kills: CrashPlan
   readonly zombieRounds: number
   readonly outageMs: number
@@ -44,54 +44,53 @@ export const LONG: Scale = {
   drained: { dispatches: 2_000, stops: 20 },
 }
 
-/** What each scenario needs, and how it is played. */
-export interface Players {
-  readonly yard: HostYard
+/** The parts that each scenario needs. */
+export interface ScenarioSetup {
+  readonly launcher: HostLauncher
   readonly cluster: PostgresCluster
   readonly seed: number
   readonly scale: Scale
 }
 
-export const ON_POSTGRESQL: Readonly<Record<string, (players: Players) => Promise<Verdict>>> = {
-  crashes: async (players) => crashes(await stageOf(players), players.scale.crashes, players.cluster),
-  zombies: async (players) => zombies(await stageOf(players), players.scale.zombieRounds),
-  stopped: async (players) => {
-    const { cluster, scale } = players
-    const stage = await stageOf(players)
+export const ON_POSTGRESQL: Readonly<Record<string, (setup: ScenarioSetup) => Promise<Verdict>>> = {
+  crashes: async (setup) => crashes(await stageOf(setup), setup.scale.crashes, setup.cluster),
+  zombies: async (setup) => zombies(await stageOf(setup), setup.scale.zombieRounds),
+  stopped: async (setup) => {
+    const { cluster, scale } = setup
+    const stage = await stageOf(setup)
     const ends = { begin: cluster.stop, end: cluster.start }
     return outage(stage, { scenario: 'stopped', place: stage.place, lastsMs: scale.outageMs, ...ends })
   },
-  silent: (players) => silence(players, 'silent', false),
-  'silent, then cut': (players) => silence(players, 'silent, then cut', true),
-  clocks: async (players) => clocks(await stageOf(players), { dispatches: players.scale.clockDispatches, step: false }),
-  'clock steps': async (players) =>
-    clocks(await stageOf(players), { dispatches: players.scale.clockDispatches, step: true }),
-  draining: async (players) => {
-    const { dispatches, stops } = players.scale.drained
-    return draining(await stageOf(players), dispatches, stops)
+  silent: (setup) => silence(setup, 'silent', false),
+  'silent, then cut': (setup) => silence(setup, 'silent, then cut', true),
+  clocks: async (setup) => clocks(await stageOf(setup), { dispatches: setup.scale.clockDispatches, step: false }),
+  'clock steps': async (setup) => clocks(await stageOf(setup), { dispatches: setup.scale.clockDispatches, step: true }),
+  draining: async (setup) => {
+    const { dispatches, stops } = setup.scale.drained
+    return draining(await stageOf(setup), dispatches, stops)
   },
 }
 
-/** Needs a `redis-server`. */
-export async function losingRedis(players: Players): Promise<Verdict> {
-  return redisLoss(await stageOf(players), players.scale.redisPhaseMs)
+/** Requires a `redis-server`. */
+export async function losingRedis(setup: ScenarioSetup): Promise<Verdict> {
+  return redisLoss(await stageOf(setup), setup.scale.redisPhaseMs)
 }
 
 /** On a database that is not crashed itself. */
-export async function killsOn(server: DatabaseServer, { yard, seed, scale }: Players): Promise<Verdict> {
-  return crashes({ yard, seed, place: await server.open() }, scale.kills)
+export async function killsOn(server: DatabaseServer, { launcher, seed, scale }: ScenarioSetup): Promise<Verdict> {
+  return crashes({ launcher, seed, place: await server.open() }, scale.kills)
 }
 
-async function stageOf({ yard, cluster, seed }: Players): Promise<Stage> {
-  return { yard, seed, place: await cluster.open() }
+async function stageOf({ launcher, cluster, seed }: ScenarioSetup): Promise<Stage> {
+  return { launcher, seed, place: await cluster.open() }
 }
 
-/** What is between the hosts and the database falls silent, and nobody is told. */
-async function silence(players: Players, scenario: string, isCut: boolean): Promise<Verdict> {
-  const { cluster, scale } = players
+/** Silences the network between hosts and database without closing connections. */
+async function silence(setup: ScenarioSetup, scenario: string, isCut: boolean): Promise<Verdict> {
+  const { cluster, scale } = setup
   const proxy = await silentProxy(cluster.port)
   try {
-    const stage = await stageOf(players)
+    const stage = await stageOf(setup)
     return await outage(stage, {
       ...{ scenario, lastsMs: scale.silenceMs, begin: proxy.silence },
       place: { ...stage.place, dialect: 'postgresql', port: proxy.port, database: databaseOf(stage) },
@@ -106,6 +105,6 @@ async function silence(players: Players, scenario: string, isCut: boolean): Prom
 }
 
 function databaseOf({ place }: Stage): string {
-  if (place.dialect === 'sqlite') throw new Error('a file is not reached through a proxy')
+  if (place.dialect === 'sqlite') throw new Error('a file has no proxy')
   return place.database
 }

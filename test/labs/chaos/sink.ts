@@ -2,26 +2,26 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Chance } from './chance.ts'
-import type { SendLoop } from './host-settings.ts'
+import type { SinkPost } from './host-settings.ts'
 
-/** What arrived, and when. */
-export interface Arrival extends SendLoop {
+/** A received message with its time. */
+export interface Arrival extends SinkPost {
   /** Epoch milliseconds. */
   readonly at: number
 }
 
-/** The receiver of all messages. It outlives everything, and takes whatever comes. */
+/** The receiver of all messages. It runs through the whole trial and accepts everything. */
 export interface Sink {
   readonly port: number
   readonly arrivals: readonly Arrival[]
-  /** Answers nothing to this host from now on, and what it got from it before is not waited for. */
+  /** Stops answering this host; its earlier messages are not waited for. */
   hold(host: string): void
-  /** Answers what was held, and holds no more. */
+  /** Answers held requests and stops holding. */
   release(): void
   close(): Promise<void>
 }
 
-/** @param takesMs How long it takes for each message, at least and at most. */
+/** @param takesMs Minimum and maximum time for each message. */
 export async function openSink(chance: Chance, takesMs: readonly [number, number] = [5, 30]): Promise<Sink> {
   const arrivals: Arrival[] = []
   const held = new Set<string>()
@@ -31,9 +31,9 @@ export async function openSink(chance: Chance, takesMs: readonly [number, number
     request.setEncoding('utf8').on('data', (text: string) => {
       body += text
     })
-    // A host that is killed while it sends has sent nothing that could be read.
+    // A host killed during a send has sent no complete message.
     if (!(await once(request, 'end').catch(() => undefined))) return
-    const sending: SendLoop = JSON.parse(body)
+    const sending: SinkPost = JSON.parse(body)
     arrivals.push({ ...sending, at: Date.now() })
     if (held.has(sending.host)) unanswered.push(response)
     else setTimeout(() => response.end(), chance.between(...takesMs))

@@ -1,42 +1,42 @@
 import { generateAppSecret } from '../../../src/auth/index.ts'
 import { type Chance, chance } from './chance.ts'
 import type { HostSettings } from './host-settings.ts'
-import type { Host, HostYard } from './hosts.ts'
+import type { Host, HostLauncher } from './hosts.ts'
 import { balance, countOpen, type Ledger, readDeliveries } from './ledger.ts'
 import { type Load, type LoadOptions, startLoad } from './load.ts'
 import type { Place } from './place.ts'
 import { openSink, type Sink } from './sink.ts'
 import { until } from './until.ts'
 
-/** What a scenario is played on. */
+/** The environment of a scenario. */
 export interface Stage {
-  readonly yard: HostYard
+  readonly launcher: HostLauncher
   readonly place: Place
   readonly seed: number
 }
 
-/** A time that was promised. */
+/** A measured time and its promised limit. */
 export interface Measured {
   readonly what: string
   readonly ms: number
   readonly promisedMs: number
 }
 
-/** What came of a scenario. */
+/** The result of a scenario. */
 export interface Verdict extends Ledger {
   readonly scenario: string
   readonly database: string
   readonly seed: number
-  /** What was done to it. */
+  /** The injected faults. */
   readonly faults: string
-  /** How many duplicates the promise allows: more of them, too, can come of a slow machine. */
+  /** Allowed number of duplicates; a slow machine may cause more. */
   readonly allowed: number
   /**
-   * Sentences of what must not be where every process gets its turn. Where one stands still for longer than a lease, that lease
-   * ends, as it is to: whether it is a failure is for the caller to say.
+   * Broken promises that require every process to run in time. A process that stalls for longer than a lease loses that
+   * lease, as it must; the caller decides whether this is a failure.
    */
   readonly untimely: readonly string[]
-  /** A slow machine may break these as well. */
+  /** Times that a slow machine may also exceed. */
   readonly times: readonly Measured[]
 }
 
@@ -44,26 +44,26 @@ export interface Verdict extends Ledger {
 export interface Trial {
   readonly chance: Chance
   readonly sink: Sink
-  /** Those that have not been ended. */
+  /** Running hosts. */
   readonly hosts: readonly Host[]
   start(own?: Partial<HostSettings>): Promise<Host>
-  /** Ends one, and no longer posts to it. */
+  /** Ends a host, and stops posting to it. */
   end(host: Host, signal: 'SIGKILL' | 'SIGTERM'): Promise<void>
   load(options?: Partial<LoadOptions>): Load
-  /** Resolves when nothing is left to be delivered, of all that was accepted. */
+  /** Resolves when all accepted events are delivered. */
   delivered(): Promise<void>
   ledger(load: Pick<Load, 'accepted'>): Promise<Ledger>
   close(): Promise<void>
 }
 
-/** So many messages each host sends at the same time. */
+/** Concurrent sends of each host. */
 export const CONCURRENCY = 10
 
 export const WORKER: HostSettings['worker'] = { leaseMs: 2_000, concurrency: CONCURRENCY, pollMs: 1_000 }
 
-/** @param takesMs How long the sink takes for each message, at least and at most. */
+/** @param takesMs Minimum and maximum time of the sink for each message. */
 export async function openTrial(
-  { yard, place, seed }: Stage,
+  { launcher, place, seed }: Stage,
   common: Partial<HostSettings> = {},
   takesMs?: readonly [number, number],
 ): Promise<Trial> {
@@ -78,7 +78,7 @@ export async function openTrial(
     ...{ chance: dice, sink, hosts },
     async start(own) {
       const name = `host-${++started}`
-      const host = await yard.start({ name, place, secret, sinkPort: sink.port, worker: WORKER, ...common, ...own })
+      const host = await launcher.start({ name, place, secret, sinkPort: sink.port, worker: WORKER, ...common, ...own })
       hosts.push(host)
       all.push(host)
       return host
@@ -94,7 +94,7 @@ export async function openTrial(
       return load
     },
     async delivered() {
-      // What is lost is told by the ledger, with what became of it.
+      // The ledger reports lost deliveries with their state.
       await until('all is delivered', async () => (await countOpen(place)) === 0).catch(() => {})
     },
     async ledger({ accepted }) {
@@ -111,17 +111,17 @@ export async function openTrial(
   }
 }
 
-/** When the last message arrived. */
+/** Time of the last message. */
 export function lastArrival({ arrivals }: Sink): number {
   return Math.max(0, ...arrivals.map(({ at }) => at))
 }
 
-/** When the last event was accepted. */
+/** Time of the last acceptance. */
 export function lastAccepted({ accepted }: Load): number {
   return Math.max(0, ...accepted.map(({ at }) => at))
 }
 
-/** What a machine that is too slow for it can break of a promise, and did. */
+/** Broken promises that a slow machine may cause. */
 export function missed({ duplicates, allowed, untimely, times }: Verdict): readonly string[] {
   const late = times.filter(({ ms, promisedMs }) => !(ms <= promisedMs))
   return [

@@ -1,20 +1,20 @@
 const LOOK_MS = 20
 
 /**
- * Resolves when it is so; looks again and again, in real time, since what it waits for happens in other processes.
+ * Polls a condition in real time, since other processes fulfil it.
  *
- * @param capMs A generous one: for what never will be.
- * @throws After that, saying what was waited for.
+ * @param capMs Generous time limit.
+ * @throws After the limit, with `what` in the message.
  */
-export async function until(what: string, isSo: () => boolean | Promise<boolean>, capMs = 120_000): Promise<void> {
+export async function until(what: string, isTrue: () => boolean | Promise<boolean>, capMs = 120_000): Promise<void> {
   const since = Date.now()
-  while (!(await isSo())) {
+  while (!(await isTrue())) {
     if (Date.now() - since > capMs) throw new Error(`not within ${capMs} ms: ${what}`)
     await passing(LOOK_MS)
   }
 }
 
-/** Real time: what a fault lasts. */
+/** Waits in real time, for the duration of a fault. */
 export function passing(ms: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, ms))
 }

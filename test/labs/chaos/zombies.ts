@@ -1,13 +1,13 @@
 import type { Host } from './hosts.ts'
-import { outcomesOf, overruled, readDeliveries, type StoredDelivery } from './ledger.ts'
+import { outcomesOf, readDeliveries, refusedWrites, type StoredDelivery } from './ledger.ts'
 import type { Arrival } from './sink.ts'
 import { CONCURRENCY, openTrial, type Stage, type Trial, type Verdict } from './trial.ts'
 import { until } from './until.ts'
 
-/** So many events are delivered by others while one host is stopped. */
+/** Events that other hosts deliver while one host is stopped. */
 const MEANWHILE = 30
 
-/** A host is stopped while it sends, and goes on when its leases have long been another's. */
+/** Stops a host during its sends, and continues it when its leases have been reassigned. */
 export async function zombies(stage: Stage, rounds: number): Promise<Verdict> {
   const trial = await openTrial(stage)
   try {
@@ -16,7 +16,7 @@ export async function zombies(stage: Stage, rounds: number): Promise<Verdict> {
     const loads = []
     for (let round = 1; round <= rounds; round++) {
       trial.sink.hold(zombie.name)
-      // So that nobody takes any of it but the one.
+      // Ensures that only the other host claims them.
       other.signal('SIGSTOP')
       const taken = trial.load({ total: CONCURRENCY, ports: () => [zombie.port], name: `taken-${round}` })
       await taken.done
@@ -27,7 +27,8 @@ export async function zombies(stage: Stage, rounds: number): Promise<Verdict> {
       await others.done
       await trial.delivered()
       const before = await readDeliveries(stage.place)
-      // Its sends are answered before it goes on, or never: it writes down `sent`, or puts back what another has sent.
+      // Its sends are answered before it continues, or never: it then writes `sent`, or requeues what another host has
+      // sent.
       if (round % 2 === 0) trial.sink.release()
       zombie.signal('SIGCONT')
       await until('it has ended all its attempts', () => arrivalsOf(zombie, trial).every(zombie.hasEnded))
@@ -44,7 +45,7 @@ export async function zombies(stage: Stage, rounds: number): Promise<Verdict> {
     return {
       ...ledger,
       ...{ scenario: 'zombies', database: stage.place.dialect, seed: stage.seed, allowed },
-      faults: `${rounds} SIGSTOPs, ${allowed} sends in flight; ${overruled(zombie)} late writes refused`,
+      faults: `${rounds} SIGSTOPs, ${allowed} sends in flight; ${refusedWrites(zombie)} late writes refused`,
       broken: [...ledger.broken, ...broken],
       untimely: odd.map((one) => `${one.delivery_id}: ${outcomesOf(one)}`),
       times: [],

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 const SRC = fileURLToPath(new URL('../../../src/', import.meta.url))
 
-/** Files of `src` of which a function is called while `work` runs, by the coverage of V8. Modules are loaded before. */
+/** Files of `src` with a function called while `work` runs, by V8's coverage. Modules must be loaded before. */
 export async function executedFiles(work: () => Promise<unknown>): Promise<readonly string[]> {
   const session = new Session()
   session.connect()

@@ -1,4 +1,4 @@
-/** `npm run figures`: how much there is to read. `-- --list` names the files and the names that are counted. */
+/** `npm run figures` prints the amount of source and documentation. `-- --list` names the counted files and names. */
 import { executedFiles } from './executed-files.ts'
 import { linesOfCustomStores, linesOfSource, namesExportedTwice, wordsOfDocs } from './source-figures.ts'
 import { sqliteHost } from './sqlite-host.ts'

@@ -5,7 +5,7 @@ import ts from 'typescript'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** Texts of all files below a folder whose names end so. */
+/** Texts of all files in a folder with this ending. */
 async function textsBelow(folder: string, ending: string): Promise<ReadonlyMap<string, string>> {
   const names = await readdir(join(ROOT, folder), { recursive: true })
   const paths = names.filter((name) => name.endsWith(ending)).map((name) => join(folder, name))
@@ -23,9 +23,11 @@ export async function linesOfSource(): Promise<number> {
   return [...texts.values()].reduce((sum, text) => sum + linesOf(text), 0)
 }
 
-/** Words of the README and of all pages below `docs`, code included. */
+/** Words of the README and of all pages in `docs`, code included. */
 export async function wordsOfDocs(): Promise<number> {
-  const pages = [await readFile(join(ROOT, 'README.md'), 'utf8'), ...(await textsBelow('docs', '.md')).values()]
+  // `docs/api` is the built site.
+  const guides = [...(await textsBelow('docs', '.md'))].filter(([path]) => !path.startsWith(join('docs', 'api')))
+  const pages = [await readFile(join(ROOT, 'README.md'), 'utf8'), ...guides.map(([, text]) => text)]
   return pages.reduce((sum, text) => sum + (text.match(/\S+/g)?.length ?? 0), 0)
 }
 
@@ -36,7 +38,10 @@ export async function linesOfCustomStores(): Promise<ReadonlyMap<string, number>
   return new Map(names.map((name) => [name, linesOf(texts.get(join('docs/examples', name)) ?? '')]))
 }
 
-/** Names that two or more files of `src` declare and export, with these files. Overloads and merged declarations are one. */
+/**
+ * Names that two or more files of `src` declare and export, with these files. Overloads and merged declarations count
+ * once.
+ */
 export async function namesExportedTwice(): Promise<ReadonlyMap<string, readonly string[]>> {
   const files = new Map<string, Set<string>>()
   for (const [path, text] of await textsBelow('src', '.ts'))

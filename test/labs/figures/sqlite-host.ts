@@ -12,12 +12,15 @@ import { openSqlite } from '../../storage/databases.ts'
 const HOST = 'http://localhost'
 
 interface SqliteHost {
-  /** By what they are called. */
+  /** Its operations, by name. */
   readonly works: Readonly<Record<string, () => Promise<unknown>>>
   close(): Promise<void>
 }
 
-/** A host on SQLite, and one of each thing that it does. All of it was done once before, so that nothing is done for the first time. */
+/**
+ * A host on SQLite with one operation of each kind. Each has run once before, so that nothing is initialised during the
+ * measurement.
+ */
 export async function sqliteHost(): Promise<SqliteHost> {
   const database = await openSqlite()
   const store = sqlStore({ db: database.connect(), dialect: 'sqlite' })

@@ -11,7 +11,7 @@ import type { Act, LoopCases } from './loop-case.ts'
 
 type Path = keyof typeof LIMIT
 
-/** Where a heavy text may stand, and how the body around it reads. */
+/** Places for a heavy text, with the body around it. */
 const FRAMES: Readonly<Record<string, readonly [path: Path, open: string, close: string]>> = {
   'a whole dispatch': [DISPATCH, '', ''],
   'event data': [DISPATCH, '{"eventType":"any","recipient":"user_42","eventData":{"x":', '}}'],
@@ -41,7 +41,7 @@ export const BODY_CASES: LoopCases = Object.fromEntries(
   ),
 )
 
-/** A hundred good posts, and a hundred that are wrong in as many places as there is room for. */
+/** A hundred valid posts, and a hundred with as many faults as fit. */
 export const BATCH_CASES: LoopCases = {
   'a hundred posts: full': (share) =>
     post(
@@ -53,7 +53,7 @@ export const BATCH_CASES: LoopCases = {
       BATCH,
       hundred(share, (index) => ({ ...fullRun('r'), seq: index })),
     ),
-  'a hundred posts: wrong all over': (share) =>
+  'a hundred posts: with many faults': (share) =>
     post(
       BATCH,
       hundred(share, () => Object.fromEntries(Array.from({ length: 90 }, (_, index) => [`k${index}`, '\0']))),
@@ -82,7 +82,7 @@ function fullRun(runId: string): object {
   }
 }
 
-/** As much of a heavy text as there is room for. */
+/** A heavy text of the maximum size. */
 function fitted(heavy: (bytes: number) => string, bytes: number): string {
   for (let asked = bytes; asked > 0; asked -= 512) {
     const text = heavy(Math.floor(asked))
@@ -91,7 +91,7 @@ function fitted(heavy: (bytes: number) => string, bytes: number): string {
   throw new Error('nothing fits')
 }
 
-/** What each of them is asked first: a process's first request of all loads what the platform loads late, whatever is in it. */
+/** The first request to each handler, which loads what the platform loads late, for any content. */
 const HARMLESS: Readonly<Record<Path, object>> = {
   [DISPATCH]: { eventType: 'any', recipient: 'user_42' },
   [RUN]: { sessionId: 's0', run: { runId: 'r0' } },

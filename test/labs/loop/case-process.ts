@@ -1,4 +1,7 @@
-/** One case in a process of its own, for {@link ./loop.ts}: prints how long the loop stood still, at first and later, in milliseconds. */
+/**
+ * Runs one case in its own process for {@link ./loop.ts}; prints the blocking time of the first and later runs, in
+ * milliseconds.
+ */
 import { readFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -12,7 +15,7 @@ const make = CASES[process.argv[2] ?? '']
 if (!make) throw new Error('there is no such case')
 const delay = monitorEventLoopDelay({ resolution: 1 })
 delay.enable()
-// The monitor, too, has a first time.
+// The monitor needs a first run too.
 await longestBlock(async () => () => {}, 1)
 const cold = await longestBlock(make, 1)
 const warm: number[] = []
@@ -36,8 +39,8 @@ async function longestBlock(made: NonNullable<typeof make>, share: number): Prom
 }
 
 /**
- * The most that this thread works in one turn of the loop, where the system tells (Linux). By anything that is done here the loop
- * stands still for no longer: for the rest others of the machine had their turn.
+ * Maximum processor time of this thread in one turn of the loop, if the system reports it (Linux). Blocking beyond that
+ * is due to other processes.
  */
 function watchTurns(): () => number {
   let longest = 0

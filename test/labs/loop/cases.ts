@@ -4,7 +4,7 @@ import type { LoopCases } from './loop-case.ts'
 import { PATTERN_CASES } from './pattern-cases.ts'
 import { WORD_CASES } from './word-cases.ts'
 
-/** Everything hostile that the loop is to bear, by its name: its kind, a colon, and what it is. */
+/** All hostile cases by name: the kind, a colon, and the content. */
 export const CASES: LoopCases = {
   ...FIRST_CASES,
   ...BODY_CASES,

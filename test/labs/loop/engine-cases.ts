@@ -3,7 +3,7 @@ import { liquid } from '../../../src/engines/liquid.ts'
 import type { JsonValue } from '../../../src/model/json.ts'
 import type { Act, LoopCases } from './loop-case.ts'
 
-/** The most that a body of 256 KiB can bring. */
+/** The most characters in a body of 256 KiB. */
 const CHARACTERS = 250_000
 
 type Making<Made> = (share: number) => Made
@@ -80,7 +80,7 @@ const RULES: LoopCases = {
     many('missing', (index) => `data.${'a.'.repeat(200)}k${index}`, 250),
     () => ({ a: {} }),
   ),
-  'a trace of all that is false': rule(
+  'a trace of false conditions': rule(
     many('or', () => ({ and: [{ some: [{ var: 'data.l' }, { '>': [item, 10] }] }] }), 25),
     (share) => ({ l: numbers(share / 4) }),
   ),
@@ -90,7 +90,7 @@ const RULES: LoopCases = {
   ),
 }
 
-/** What is rendered first: a process's first rendering of all is slower than those that follow, whatever is in it. */
+/** Rendered first, because a process's first rendering is slow for any template. */
 const HARMLESS =
   '{% for item in data.items %}{{ item.name | upcase }} {% endfor %}{% if data.at %}{{ data.at | date: "%d %B %Y" }}{% endif %}'
 const ORDER = { items: [{ name: 'Cup' }, { name: 'Plate' }], at: '2026-11-22T08:00:00Z' }
@@ -137,7 +137,7 @@ const TEMPLATES: LoopCases = {
   'open tags': template('{{ data.s | strip_html | size }}', (share) => ({
     s: '<script<!--<style'.repeat((CHARACTERS / 17) * share),
   })),
-  'words cut off': template('{{ data.s | truncatewords: 2 }}', (share) => ({
+  'truncated words': template('{{ data.s | truncatewords: 2 }}', (share) => ({
     s: 'a '.repeat((CHARACTERS / 2) * share),
   })),
   encoding: template('{{ data.s | url_encode | size }}', (share) => ({ s: 'ä'.repeat((CHARACTERS / 4) * share) })),
@@ -146,11 +146,8 @@ const TEMPLATES: LoopCases = {
     s: texts(share).join(),
   })),
   replacing: template(`{{ data.s${' | replace: "a", "aa"'.repeat(30)} }}`, (share) => ({ s: long(share / 100) })),
-  'searching what is nearly there': template('{{ data.s | replace: data.p, "" }}', search),
-  'containing what is nearly there': template(
-    `{% if ${'data.s contains data.p or '.repeat(200)}false %}{% endif %}`,
-    search,
-  ),
+  'searching a near match': template('{{ data.s | replace: data.p, "" }}', search),
+  'containing a near match': template(`{% if ${'data.s contains data.p or '.repeat(200)}false %}{% endif %}`, search),
   sorting: template('{{ data.l | sort: "s" | map: "s" | join | size }}', (share) => ({ l: objects(share) })),
   'unique values': template('{{ data.l | uniq | size }}', (share) => ({ l: texts(share) })),
   'unique lists': template('{{ data.l | uniq | size }}', (share) => ({

@@ -1,8 +1,8 @@
-/** Texts of JSON that are dear to read for their length: of about so many bytes each, and none of them accepted by mistake. */
+/** JSON texts of about this many bytes that are expensive to parse; none is accepted by mistake. */
 export const HEAVY_JSON: Readonly<Record<string, (bytes: number) => string>> = {
   deepest: (bytes) => '['.repeat(bytes / 2) + ']'.repeat(bytes / 2),
   'deepest objects': (bytes) => `${'{"a":'.repeat(bytes / 6)}1${'}'.repeat(bytes / 6)}`,
-  'deep as allowed': (bytes) => list(bytes, () => '['.repeat(26) + ']'.repeat(26)),
+  'maximum depth': (bytes) => list(bytes, () => '['.repeat(26) + ']'.repeat(26)),
   widest: (bytes) => list(bytes, () => '0'),
   'empty lists': (bytes) => list(bytes, () => '[]'),
   'small objects': (bytes) => list(bytes, () => '{"a":1}'),

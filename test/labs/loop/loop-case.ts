@@ -1,7 +1,7 @@
-/** Something hostile, done once. */
+/** One hostile operation. */
 export type Act = () => unknown
 
-/** Gives what is to be done, of so much of its greatest size: what it takes to make it is not measured. */
+/** Prepares an operation with this share of the maximum size. The preparation is not measured. */
 export type LoopCase = (share: number) => Act | Promise<Act>
 
 export type LoopCases = Readonly<Record<string, LoopCase>>

@@ -1,6 +1,7 @@
 /**
- * `npm run hostile-loop`: how long anything hostile keeps the loop to itself, each in a process of its own; `-- template` for the
- * cases whose names hold that. Fails where one takes longer than {@link LIMIT_MS}, at first or later.
+ * `npm run hostile-loop` measures how long hostile input blocks the event loop, each case in its own process; `--
+ * template` selects the cases whose names contain that. Fails if a case takes longer than {@link LIMIT_MS}, at first or
+ * later.
  */
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -8,16 +9,16 @@ import { promisify } from 'node:util'
 import { CASES } from './cases.ts'
 
 const LIMIT_MS = 50
-/** What else the machine does can make it longer, and nothing makes it shorter: the least of so many counts. */
+/** Other load can only lengthen a time, so the minimum of several tries counts. */
 const TRIES = 3
 
 interface Blocks {
   readonly cold: number
-  /** With a quarter, a half, and all of what there can be. */
+  /** With a quarter, a half, and all of the maximum size. */
   readonly warm: readonly number[]
 }
 
-/** The longest of one kind of case. */
+/** The longest times of one kind of case. */
 interface Worst {
   readonly cases: number
   readonly cold: number
@@ -61,13 +62,13 @@ async function measure(name: string): Promise<Blocks> {
     const { stdout, stderr } = await run(process.execPath, ['--import', 'tsx', program, name])
     if (stderr !== '') console.error(stderr.trimEnd())
     const blocks = JSON.parse(stdout) as Blocks
-    least = least ? lesser(least, blocks) : blocks
+    least = least ? minimum(least, blocks) : blocks
     if (Math.max(least.cold, ...least.warm) <= LIMIT_MS) break
   }
-  if (!least) throw new Error('it was not tried')
+  if (!least) throw new Error('no try succeeded')
   return least
 }
 
-function lesser(a: Blocks, b: Blocks): Blocks {
+function minimum(a: Blocks, b: Blocks): Blocks {
   return { cold: Math.min(a.cold, b.cold), warm: a.warm.map((ms, index) => Math.min(ms, b.warm[index] ?? ms)) }
 }

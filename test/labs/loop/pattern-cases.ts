@@ -2,11 +2,11 @@ import type { LoopCases } from './loop-case.ts'
 import { backtrackers, literalPatterns } from './patterns.ts'
 
 const LENGTH = 16_000
-/** What is slower is looked at again: the machine may have had something else to do. */
+/** Slower results are measured again: the machine may have been busy. */
 const SLOW_MS = 10
 const TRIES = 5
 
-/** Patterns that go back over what they have seen, and see only as much as this: what keeps the rest from them. */
+/** Backtracking patterns with short inputs, and the check that limits those inputs. */
 const SHORT: Readonly<Record<string, readonly [length: number, why: string]>> = {
   'src/channels/sms.ts /\\/+$/': [200, 'the base URL that the host configured'],
   'src/engines/liquid-filters.ts /%[-_0^#:]*\\d*[aAbBhcxX]/g': [100, 'a longer format is refused before'],
@@ -17,9 +17,9 @@ const SHORT: Readonly<Record<string, readonly [length: number, why: string]>> = 
   ],
 }
 
-/** Each string by itself, and others have their turn in between. */
+/** Tests each string separately and yields to the event loop in between. */
 export const PATTERN_CASES: LoopCases = {
-  'every pattern, on strings that make it go back': (share) => {
+  'every pattern, on strings that make it backtrack': (share) => {
     const patterns = literalPatterns()
     return async () => {
       for (const { place, regex } of patterns) {

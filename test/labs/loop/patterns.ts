@@ -1,13 +1,13 @@
 import ts from 'typescript'
 import { nodesOf, readSources } from '../../architecture/source.ts'
 
-/** A regular expression as it is written somewhere in `src/`. */
+/** A regular expression literal somewhere in `src/`. */
 export interface Pattern {
   readonly place: string
   readonly regex: RegExp
 }
 
-/** Every one that is written as a literal. */
+/** All regular expression literals. */
 export function literalPatterns(): readonly Pattern[] {
   return readSources().flatMap(({ path, ast }) =>
     nodesOf(ast).flatMap((node) =>
@@ -28,7 +28,7 @@ const PUMPS = [
 const LEADS = ['', 'a', '1', '"', '%', ';return', 'https://', 'whsec_', '2026-01-01T00:00:00.', 'a@']
 const TAILS = ['!', '\u0000']
 
-/** Strings that make a pattern that can go back, go back: something said again and again, and in the end something else. */
+/** Strings that make backtracking patterns backtrack: a repeated part with a different end. */
 export function* backtrackers(length: number): Generator<string, void> {
   for (const lead of LEADS)
     for (const pump of PUMPS) for (const tail of TAILS) yield lead + pump.repeat(length / pump.length) + tail

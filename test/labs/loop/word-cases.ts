@@ -10,11 +10,12 @@ import { MOUNT_CHECKS, mount } from '../../../src/http/mount.ts'
 import { canonicalDecimal } from '../../../src/model/decimal.ts'
 import { parseDomain, parseMailbox } from '../../../src/model/recipient.ts'
 import { nearNames } from '../../../src/model/suggestions.ts'
+import { systemClock } from '../../../src/runtime/system-clock.ts'
 import { createSallyport } from '../../../src/sallyport/create-sallyport.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import type { LoopCases } from './loop-case.ts'
 
-/** Node reads no more of all the headers, and the target, of a request. */
+/** Node's limit of all headers and of the target of a request. */
 const HEADERS = 16_000
 const RECIPIENT = 2_048
 
@@ -26,16 +27,17 @@ const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toSt
 const token = (header: unknown, claims: unknown): string => `${part(header)}.${part(claims)}.${'A'.repeat(43)}`
 const HEADER = { alg: 'HS256', typ: 'sallyport-session+jwt', kid: 'k1' }
 
-const verified = (text: string) => () => authenticate({ authorization: `Bearer ${text}` }, 'dispatch', verifier)
+const verified = (text: string) => () =>
+  authenticate({ authorization: `Bearer ${text}` }, 'dispatch', verifier, systemClock)
 const names = (length: number) => Array.from({ length: 1_000 }, (_, index) => times(`event.${index}.name`, length))
 
 export const WORD_CASES: LoopCases = {
   'a mailbox of dots': (share) => () => parseMailbox(`${times('a.', 64 * share)}@${times('a.', 180 * share)}`),
   'a mailbox of hyphens': (share) => () => parseMailbox(`a@${times('a-', 240 * share)}.`),
   'a domain of letters of any script': (share) => () => parseDomain(`${times('ä.', 240 * share)}com`),
-  'a recipient that is nearly an address': (share) => () => adHocRecipient(`${times('a.', RECIPIENT * share)}@`),
-  'a recipient that is nearly a number': (share) => () => adHocRecipient(`+${times('1', RECIPIENT * share)}`),
-  'a recipient that is nearly a URL': (share) => () => adHocRecipient(`https://${times('a.', RECIPIENT * share - 9)} `),
+  'a recipient like an address': (share) => () => adHocRecipient(`${times('a.', RECIPIENT * share)}@`),
+  'a recipient like a number': (share) => () => adHocRecipient(`+${times('1', RECIPIENT * share)}`),
+  'a recipient like a URL': (share) => () => adHocRecipient(`https://${times('a.', RECIPIENT * share - 9)} `),
   'a URL of a thousand labels': (share) => () => adHocRecipient(`https://${times('xn--a.', RECIPIENT * share - 9)}`),
   'a URL of dots': (share) => () => adHocRecipient(`https://a/${times('../../hostile/', RECIPIENT * share - 10)}`),
   'a token of dots': (share) => verified(times('a.', 4_096 * share)),
@@ -48,11 +50,11 @@ export const WORD_CASES: LoopCases = {
       'dispatch',
     ),
   'an Authorization of spaces': (share) => () =>
-    authenticate({ authorization: `Bearer ${times(' ', HEADERS * share)}!` }, 'dispatch', verifier),
+    authenticate({ authorization: `Bearer ${times(' ', HEADERS * share)}!` }, 'dispatch', verifier, systemClock),
   'an Idempotency-Key': (share) => () => readIdempotencyKey({ 'idempotency-key': `"${times('k', HEADERS * share)}` }),
   'a Prefer of commas': (share) => () => prefersMinimal({ prefer: times(', ', HEADERS * share) }),
   'a Prefer of spaces': (share) => () => prefersMinimal({ prefer: `;return${times(' ', HEADERS * share)}` }),
-  'a Prefer that begins again': (share) => () =>
+  'a Prefer that starts repeatedly': (share) => () =>
     prefersMinimal({ prefer: times(';return=minimal  ', HEADERS * share) }),
   'a Content-Type of parameters': (share) => () =>
     checkContent({ 'content-type': `application/json${times(';a=b', HEADERS * share)}` }),
@@ -62,7 +64,7 @@ export const WORD_CASES: LoopCases = {
   'a path of slashes': (share) => () => mounted.match(times('/', HEADERS * share)),
   'an instant': (share) => () => readInstant(times('2026-', RECIPIENT * share), []),
   'an amount': (share) => () => canonicalDecimal(times('0', 42 * share)),
-  'a name near none of a thousand': (share) => () => nearNames(times('event.x', 256 * share), names(256 * share)),
+  'a name far from a thousand others': (share) => () => nearNames(times('event.x', 256 * share), names(256 * share)),
   'the fingerprint of a wide body': (share) => () =>
     canonicalJson(Object.fromEntries(Array.from({ length: 4_990 * share }, (_, index) => [`k${index}`, [index]]))),
 }

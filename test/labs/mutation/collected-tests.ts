@@ -1,5 +1,9 @@
-/** What a test file gets for `vitest` here: its own `expect` and `vi`, and words that only note the tests. */
+/** Replaces `vitest` for test files: exports its `expect` and `vi`, and versions of `it` and `describe` that only record the tests. */
 export { expect, expectTypeOf, vi } from 'vitest'
+
+// `vi` reads these settings of vitest's worker. They are vitest's defaults.
+const fakeTimers = { loopLimit: 10_000, shouldClearNativeTimers: true }
+Object.assign(globalThis, { __vitest_worker__: { config: { fakeTimers }, metaEnv: process.env } })
 
 type Hook = (context: object) => unknown
 type Run = (...args: unknown[]) => unknown
@@ -26,7 +30,7 @@ let suite: Suite = newSuite('')
 let collected: CollectedTest[] = []
 const finishers: Hook[] = []
 
-/** The tests of a file, in their order. */
+/** Loads a test file and returns its tests in order. */
 export async function collectTests(path: string, load: () => Promise<unknown>): Promise<readonly CollectedTest[]> {
   file = path
   suite = newSuite('')
@@ -35,12 +39,12 @@ export async function collectTests(path: string, load: () => Promise<unknown>): 
   return collected
 }
 
-/** What the test that runs asked for after it. */
+/** Removes and returns the `onTestFinished` callbacks of the current test. */
 export function takeFinishers(): readonly Hook[] {
   return finishers.splice(0)
 }
 
-/** A suite and those that it is in, the outermost first. */
+/** The suites that contain a test, outermost first. */
 export function suitesOf({ suite: innermost }: CollectedTest): readonly Suite[] {
   const all: Suite[] = []
   for (let at: Suite | undefined = innermost; at; at = at.parent) all.unshift(at)

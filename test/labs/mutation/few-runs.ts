@@ -1,14 +1,17 @@
 import fc from 'fast-check'
 
-const FEW = 40
+export * from 'fast-check'
 
-/** The same runs of a property for every mutant, and few of them. */
-const assert = ((property: never, params: { readonly numRuns?: number } = {}) =>
+/** `FEW_RUNS=400` for rules that need many examples. */
+const FEW = Number(process.env.FEW_RUNS ?? 40)
+
+/** Checks a property with few examples, the same for every mutant. */
+export const assert = ((property: never, params: { readonly numRuns?: number } = {}) =>
   fc.assert(property, {
     seed: 20_261_121,
     ...params,
     numRuns: Math.min(params.numRuns ?? FEW, FEW),
   })) as typeof fc.assert
 
-// biome-ignore lint/style/noDefaultExport: it stands in for one.
+// biome-ignore lint/style/noDefaultExport: it replaces the default export of fast-check.
 export default { ...fc, assert } as typeof fc

@@ -1,18 +1,25 @@
-import { globSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, resolve } from 'node:path'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { CollectedTest, Suite } from './collected-tests.ts'
 import { registerTestModules } from './module-hooks.ts'
 
-/** Of Node 22, which Stryker needs. */
+/** A function of Node 22, which Stryker needs. The types of this project are those of Node 20. */
 declare module 'node:fs' {
   export function globSync(pattern: string): string[]
 }
 
-/** A test that takes longer has failed. */
+/** A test that takes longer fails. */
 const TIMEOUT_MS = 5_000
+const TICK_MS = 100
+/** A test that waits takes at most this many times `slowMs`. */
+const MOST_WAITING = 5
+/** This many tests that killed other mutants run first: they often kill the next one too. */
+const MOST_KILLERS = 20
+/** Not those that a test fakes. */
+const { setInterval, clearInterval } = globalThis
 
-/** How Stryker writes the end of a test. */
+/** Stryker's codes for the result of a test. */
 const SUCCESS = 0
 const FAILED = 1
 
@@ -26,8 +33,15 @@ interface TestEnd {
 }
 
 interface Options {
-  /** Globs of test files, and the tests in them that are left out. */
-  readonly inProcess: Readonly<Record<'include' | 'exclude' | 'leaveOut', readonly string[]>>
+  readonly inProcess: {
+    /** Globs of test files. */
+    readonly include: readonly string[]
+    readonly exclude: readonly string[]
+    /** Parts of titles, as regular expressions. Tests with such a title are left out. */
+    readonly leaveOut: readonly string[]
+    /** A test that needs more processor time than this without a mutant is left out. */
+    readonly slowMs: number
+  }
 }
 
 interface MutantRun {
@@ -35,28 +49,35 @@ interface MutantRun {
   readonly testFilter?: readonly string[]
 }
 
-/** What the instrumented code reads and writes. */
+/** The variables that the instrumented code reads and writes. */
 interface Shared {
   activeMutant?: string | undefined
   currentTestId?: string | undefined
   hitCount?: number | undefined
   hitLimit?: number | undefined
-  mutantCoverage?: { readonly perTest: Readonly<Record<string, Readonly<Record<string, number>>>> } | undefined
+  mutantCoverage?: { readonly perTest: Coverage } | undefined
 }
 
-/** What a run without mutants tells all processes of a test: how long it took, and how often it came by each mutant. */
+/** How often each test executes each mutant. */
+type Coverage = Readonly<Record<string, Readonly<Record<string, number>>>>
+
+/** Results of the run without mutants, by test: its duration, and how often it executed each mutant. */
 type Known = Readonly<Record<string, { readonly ms: number; readonly hits: Readonly<Record<string, number>> }>>
 
-/** In the sandbox. */
+/** Passes these results to Stryker's other processes. The file is in Stryker's copy of the project. */
 const KNOWN = 'stryker-dry-run.json'
-/** A test that comes by a mutant so many times as often as without it does not end. */
+/** Passes the ids of slow tests to Stryker's other processes. */
+const SLOW = 'stryker-slow-tests.json'
+/** A test that executes a mutant this many times as often as in the run without mutants is in an endless loop. */
 const ENDLESS = 100
+/** With so many executions, a tenth of `ENDLESS` suffices. */
+const MANY_HITS = 100_000
 
 type Words = typeof import('./collected-tests.ts')
 
 /**
- * Runs tests in Stryker's own worker process, which loads them once: a mutant costs what the tests cost until one of them fails,
- * the quickest first. What a test file does as it is loaded is done without a mutant.
+ * Runs tests in Stryker's own worker process. Each process loads the test files once. A mutant then runs the tests that execute it,
+ * one after the other, until one fails. Code that runs while a test file loads runs without a mutant.
  */
 class InProcess {
   static inject = ['options'] as const
@@ -65,19 +86,21 @@ class InProcess {
   readonly #begun = new Set<Suite>()
   readonly #shared: Shared = Object.assign(globalThis, { __stryker__: {} }).__stryker__
   #known: Known | undefined
+  /** Tests that killed mutants, the latest first. */
+  #killers: readonly string[] = []
   #words: Pick<Words, 'collectTests' | 'suitesOf' | 'takeFinishers' | 'vi'> | undefined
 
   constructor({ inProcess }: Options) {
     this.#options = inProcess
   }
 
-  /** It reloads nothing, and need not: mutants that are active only while modules load are ignored. */
+  /** Claims to reload modules, though it does not: `ignoreStatic` excludes the mutants that would need it. */
   capabilities(): { reloadEnvironment: boolean } {
     return { reloadEnvironment: true }
   }
 
   async init(): Promise<void> {
-    // What a mutant leaves behind must not end the process.
+    // A late error that a mutant causes must not end the process.
     for (const event of ['unhandledRejection', 'uncaughtException']) process.on(event, () => {})
     process.removeAllListeners('warning')
     registerTestModules()
@@ -92,22 +115,53 @@ class InProcess {
         if (!isLeftOut.test(test.name)) this.#tests.set(test.id, test)
       }
     }
+    await this.#leaveOutSlow()
+  }
+
+  /**
+   * Leaves out slow tests. The first process runs all tests once for this, before the dry run: Stryker adds the time of the dry run that
+   * no test reports to each time-out.
+   */
+  async #leaveOutSlow(): Promise<void> {
+    if (!existsSync(SLOW)) writeFileSync(SLOW, JSON.stringify(await this.#slowTests()))
+    for (const id of JSON.parse(readFileSync(SLOW, 'utf8'))) this.#tests.delete(id)
+  }
+
+  async #slowTests(): Promise<readonly string[]> {
+    const slow: string[] = []
+    // Else the executed mutants would count as static.
+    this.#shared.currentTestId = SLOW
+    for (const id of this.#tests.keys()) {
+      const before = process.cpuUsage()
+      const { timeSpentMs } = await this.#run(id)
+      const { user, system } = process.cpuUsage(before)
+      const spentMs = Math.max((user + system) / 1_000, timeSpentMs / MOST_WAITING)
+      if (spentMs > this.#options.slowMs) slow.push(id)
+    }
+    this.#shared.currentTestId = undefined
+    await this.#endSuites()
+    return slow
   }
 
   async dryRun(): Promise<object> {
     const tests: TestEnd[] = []
     for (const id of this.#tests.keys()) {
       this.#shared.currentTestId = id
-      const end = await this.#run(id)
+      tests.push(await this.#run(id))
       this.#shared.currentTestId = undefined
-      tests.push(end)
     }
     await this.#endSuites()
-    const { mutantCoverage } = this.#shared
+    const mutantCoverage = { static: {}, ...this.#shared.mutantCoverage, perTest: this.#coverage() }
     this.#shared.mutantCoverage = undefined
-    const known = tests.map(({ id, timeSpentMs: ms }) => [id, { ms, hits: mutantCoverage?.perTest[id] ?? {} }])
+    const known = tests.map(({ id, timeSpentMs: ms }) => [id, { ms, hits: mutantCoverage.perTest[id] ?? {} }])
     writeFileSync(KNOWN, JSON.stringify(Object.fromEntries(known)))
     return { status: 'complete', tests, mutantCoverage }
+  }
+
+  /** Mutants that each test executes, without the slow tests. */
+  #coverage(): Coverage {
+    const { perTest = {} } = this.#shared.mutantCoverage ?? {}
+    return Object.fromEntries(Object.entries(perTest).filter(([id]) => this.#tests.has(id)))
   }
 
   async mutantRun({ activeMutant: { id: activeMutant, fileName }, testFilter = [] }: MutantRun): Promise<object> {
@@ -116,9 +170,13 @@ class InProcess {
     let nrOfTests = 0
     let killer: TestEnd | undefined
     let isEndless = false
-    const order = (id: string): number => (isAbout(id, fileName) ? 0 : TIMEOUT_MS) + (known[id]?.ms ?? 0)
+    const order = (id: string): number => {
+      const recent = this.#killers.indexOf(id)
+      return recent >= 0 ? recent - MOST_KILLERS : distance(id, fileName) * TIMEOUT_MS + (known[id]?.ms ?? 0)
+    }
     for (const id of [...testFilter].sort((a, b) => order(a) - order(b))) {
-      const hitLimit = ENDLESS * (1 + (known[id]?.hits[activeMutant] ?? 0))
+      const hits = known[id]?.hits[activeMutant] ?? 0
+      const hitLimit = Math.min(ENDLESS * (1 + hits), MANY_HITS + 10 * hits)
       Object.assign(this.#shared, { activeMutant, hitCount: 0, hitLimit })
       const end = await this.#run(id)
       nrOfTests++
@@ -128,8 +186,10 @@ class InProcess {
     }
     await this.#endSuites()
     Object.assign(this.#shared, { activeMutant: undefined, hitCount: undefined })
-    if (isEndless) return { status: 'timeout', reason: 'it came by too often' }
+    if (isEndless) return { status: 'timeout', reason: 'endless loop' }
     if (!killer) return { status: 'survived', nrOfTests }
+    const { id } = killer
+    this.#killers = [id, ...this.#killers.filter((other) => other !== id)].slice(0, MOST_KILLERS)
     return { status: 'killed', nrOfTests, killedBy: [killer.id], failureMessage: killer.failureMessage }
   }
 
@@ -145,6 +205,8 @@ class InProcess {
       return { ...end(), status: SUCCESS }
     } catch (thrown) {
       return { ...end(), status: FAILED, failureMessage: String(thrown).slice(0, 500) }
+    } finally {
+      this.#restore()
     }
   }
 
@@ -167,30 +229,49 @@ class InProcess {
     }
   }
 
+  /** Also after a test that did not end. */
+  #restore(): void {
+    const { useRealTimers: restoreTimers, unstubAllGlobals } = (this.#words as Words).vi
+    restoreTimers()
+    unstubAllGlobals()
+  }
+
   async #endSuites(): Promise<void> {
-    for (const { hooks } of this.#begun) for (const hook of hooks.afterAll) await inTime(hook({})).catch(() => {})
+    for (const { hooks } of this.#begun) for (const hook of hooks.afterAll) await inTime(call(hook)).catch(() => {})
     this.#begun.clear()
   }
 }
 
-/** Whether a test is in the file that is named after the mutant's. */
-function isAbout(id: string, fileName: string): boolean {
-  return id.includes(`/${basename(fileName, '.ts')}.test.ts#`)
+/** 0: the test is in the file named after the mutant's file. 1: it is in the folder of that name. 2: it is elsewhere. */
+function distance(id: string, fileName: string): 0 | 1 | 2 {
+  if (id.includes(`/${basename(fileName, '.ts')}.test.ts#`)) return 0
+  const folder = dirname(fileName.slice(fileName.lastIndexOf('/src/') + '/src/'.length))
+  return id.startsWith(`test/${folder}/`) ? 1 : 2
 }
 
 function urlOf(file: string): string {
   return pathToFileURL(resolve(file)).href
 }
 
+/** A hook that throws gives a rejected promise. */
+async function call(hook: (context: object) => unknown): Promise<void> {
+  await hook({})
+}
+
+/** Counts ticks instead of the time: on a busy machine they are late, and a test has longer. */
 async function inTime(running: unknown): Promise<void> {
+  let ticks = 0
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('took too long')), TIMEOUT_MS)
+    timer = setInterval(() => {
+      ticks++
+      if (ticks * TICK_MS >= TIMEOUT_MS) reject(new Error('took too long'))
+    }, TICK_MS)
   })
   try {
     await Promise.race([running, late])
   } finally {
-    clearTimeout(timer)
+    clearInterval(timer)
   }
 }
 
@@ -198,5 +279,5 @@ export const strykerPlugins: readonly object[] = [
   { kind: 'TestRunner', name: 'in-process', injectableClass: InProcess },
 ]
 
-/** Lets Stryker know the option. */
+/** Makes the option known to Stryker. */
 export const strykerValidationSchema: object = { properties: { inProcess: { type: 'object' } } }

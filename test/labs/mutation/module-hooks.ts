@@ -3,7 +3,7 @@ import { createRequire, registerHooks, stripTypeScriptTypes } from 'node:module'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** Of Node 22, which Stryker needs. */
+/** Functions of Node 22, which Stryker needs. The types of this project are those of Node 20. */
 declare module 'node:module' {
   type Next<Result> = (name: string, context: HookContext) => Result
   interface HookContext {
@@ -25,7 +25,7 @@ declare module 'node:module' {
   export function stripTypeScriptTypes(source: string): string
 }
 
-/** Lets test files be imported as they are: the entries as source, and the words of `vitest` as they are noted here. */
+/** Lets Node import test files: maps the package's entries to their source, and `vitest` and `fast-check` to the files here. */
 export function registerTestModules(): void {
   const urls = new Map<string, string>()
   const { compilerOptions } = JSON.parse(readFileSync('tsconfig.json', 'utf8'))
@@ -52,13 +52,21 @@ function urlOf(file: string): string {
   return pathToFileURL(resolve(file)).href
 }
 
-/** Node does not take `for (const of of …)`. */
+/** Node 22 does not have `using`. */
+const USING = /^\s*(?:await )?using \w+ = /m
+
+/** Removes types. Node's own function refuses `for (const of of …)`, so TypeScript is the fallback. */
 function withoutTypes(source: string): string {
+  if (USING.test(source)) return transpiled(source)
   try {
     return stripTypeScriptTypes(source)
   } catch {
-    const ts: typeof import('typescript') = createRequire(import.meta.url)('typescript')
-    const { ES2023: target } = ts.ScriptTarget
-    return ts.transpileModule(source, { compilerOptions: { target, module: ts.ModuleKind.ESNext } }).outputText
+    return transpiled(source)
   }
+}
+
+function transpiled(source: string): string {
+  const ts: typeof import('typescript') = createRequire(import.meta.url)('typescript')
+  const { ES2023: target } = ts.ScriptTarget
+  return ts.transpileModule(source, { compilerOptions: { target, module: ts.ModuleKind.ESNext } }).outputText
 }

@@ -5,7 +5,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { readJson } from '../../support/entries.ts'
 
-/** A registry on the loopback. */
+/** A package registry on the loopback interface. */
 export interface LoopbackRegistry {
   readonly url: string
   close(): Promise<void>
@@ -13,7 +13,7 @@ export interface LoopbackRegistry {
 
 const TARBALL = '/sallyport/-/sallyport.tgz'
 
-/** Serves the packed package as if it were published, and passes every other request on to the registry `upstream`. */
+/** Serves the packed package as if published, and forwards all other requests to the registry `upstream`. */
 export async function serveRegistry(tarball: string, upstream: string): Promise<LoopbackRegistry> {
   const packed = await readFile(tarball)
   const server = createServer((request, response) => {
@@ -35,7 +35,7 @@ export async function serveRegistry(tarball: string, upstream: string): Promise<
   }
 }
 
-/** The document of a package with one version, as npm's registry has it. */
+/** The document of a package with one version, in the form of npm's registry. */
 function packument(packed: Buffer, registry: string): object {
   const manifest = readJson('package.json')
   const { version } = manifest

@@ -8,7 +8,7 @@ export interface Manager {
   readonly name: string
   /** Its row in the README's table. */
   readonly row: 'npm' | 'pnpm' | 'Yarn'
-  /** Where it is in the registry; absent: it comes with Node. */
+  /** Its package in the registry; absent if it comes with Node. */
   readonly package?: readonly [name: string, version: string, program: string]
   /** Only `yarn node` finds the packages. */
   readonly needsYarnNode?: true
@@ -28,7 +28,7 @@ export const MANAGERS: readonly Manager[] = [
 /** Variables by name; `undefined` unsets one. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The environment in which a manager is found on the path, asks that registry, and keeps what it fetches in a folder of ours. */
+/** An environment with the manager on the path, the given registry, and caches in our folder. */
 export async function environmentOf(
   { package: from, row, env }: Manager,
   folder: string,
@@ -49,18 +49,18 @@ export async function environmentOf(
     YARN_CACHE_FOLDER: join(folder, `cache-${row}`),
     YARN_GLOBAL_FOLDER: join(folder, 'yarn-global'),
     YARN_ENABLE_TELEMETRY: '0',
-    // What a runner for checks turns on by itself: an install that may not write a lock file.
+    // CI environments turn this on: an install that may not write a lock file.
     YARN_ENABLE_IMMUTABLE_INSTALLS: 'false',
     CI: undefined,
   }
 }
 
-/** Removes what `npm run` and `tsx` set for this package. */
+/** Removes variables that `npm run` and `tsx` set for this package. */
 function withoutOurs(env: Environment): Environment {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(?:npm_|tsx_|node_options$)/i.test(name)))
 }
 
-/** Puts a program of the manager's name into a folder, and gives the folder. */
+/** Writes a program with the manager's name into a folder, and gives the folder. */
 async function shim(
   folder: string,
   row: Manager['row'],

@@ -6,16 +6,16 @@ import { execute } from '../../package/tarball.ts'
 import type { Environment, Manager } from './managers.ts'
 import type { Commands, QuickStart } from './readme.ts'
 
-/** A new project, and what is pasted into it. */
-export interface Place {
+/** A new project for pasted commands. */
+export interface PasteProject {
   readonly project: string
   readonly env: Environment
   readonly manager: Manager
   readonly quickStart: QuickStart
 }
 
-/** Kinds of projects, with what makes one. */
-export const PROJECTS: Readonly<Record<string, (place: Place) => Promise<void>>> = {
+/** Kinds of projects, with their setup. */
+export const PROJECTS: Readonly<Record<string, (place: PasteProject) => Promise<void>>> = {
   'npm init -y': async (place) => {
     await execute(hosted(place), 'npm', 'init', '-y')
     await markRoot(place)
@@ -26,23 +26,23 @@ export const PROJECTS: Readonly<Record<string, (place: Place) => Promise<void>>>
   },
 }
 
-/** Yarn takes a folder below another project for a part of that, unless it has a lock file. */
-async function markRoot({ project, manager }: Place): Promise<void> {
+/** Yarn treats a folder inside another project as part of it, unless it has a lock file. */
+async function markRoot({ project, manager }: PasteProject): Promise<void> {
   if (manager.row === 'Yarn') await writeFile(join(project, 'yarn.lock'), '')
-  // Has curl print the status, with nothing changed in what is pasted.
+  // Makes curl print the status, without a change to the pasted text.
   await writeFile(join(project, '.curlrc'), String.raw`write-out = "\nstatus %{http_code}\n"`)
 }
 
 /** Runs the install command of the README. */
-export async function pasteInstall(place: Place): Promise<void> {
+export async function pasteInstall(place: PasteProject): Promise<void> {
   const { quickStart } = place
   await execute(hosted(place), 'bash', '-ec', `${commandsOf(place).install} ${quickStart.packages}`)
 }
 
-const PATIENCE_MS = 120_000
+const TIMEOUT_MS = 120_000
 
-/** Saves the code, pastes the commands, and gives what went wrong. */
-export async function pasteStart(place: Place, language: 'JavaScript' | 'TypeScript'): Promise<string[]> {
+/** Saves the code, pastes the commands, and returns the faults. */
+export async function pasteStart(place: PasteProject, language: 'JavaScript' | 'TypeScript'): Promise<string[]> {
   const { project, env, quickStart, manager } = place
   const commands = commandsOf(place)
   const isTyped = language === 'TypeScript'
@@ -55,7 +55,7 @@ export async function pasteStart(place: Place, language: 'JavaScript' | 'TypeScr
   return outcomeOf(pasted, hosted({ ...place, env: { ...env, CURL_HOME: project } }))
 }
 
-/** Pastes into a shell until all that is expected was printed, then ends it with all that it began. */
+/** Pastes into a shell until all expected output appears, then ends it with all its processes. */
 async function outcomeOf(pasted: string, at: ReturnType<typeof hosted>): Promise<string[]> {
   const shell = spawn('bash', ['-e'], { ...at, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
   const exit = once(shell, 'exit')
@@ -66,8 +66,8 @@ async function outcomeOf(pasted: string, at: ReturnType<typeof hosted>): Promise
   try {
     await new Promise<void>((resolve, reject) => {
       const timer = setTimeout(
-        () => reject(new Error(`not within ${PATIENCE_MS} ms: ${missing()}\n${shown()}`)),
-        PATIENCE_MS,
+        () => reject(new Error(`not within ${TIMEOUT_MS} ms: ${missing()}\n${shown()}`)),
+        TIMEOUT_MS,
       )
       const read = (text: string): void => {
         output += text
@@ -76,7 +76,7 @@ async function outcomeOf(pasted: string, at: ReturnType<typeof hosted>): Promise
         resolve()
       }
       for (const stream of [shell.stdout, shell.stderr]) stream.setEncoding('utf8').on('data', read)
-      // It stays until it is ended, so that the server in the background does.
+      // The shell waits, so that the server in the background keeps running.
       shell.stdin.end(`${pasted}\nwait\n`)
       exit.then(() => reject(new Error(`the shell ended without ${missing()}\n${shown()}`)), reject)
     })
@@ -93,15 +93,15 @@ function endGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // All of it has ended already.
+    // All processes have ended already.
   }
 }
 
-function hosted({ project, env }: Place): { cwd: string; env: NodeJS.ProcessEnv } {
+function hosted({ project, env }: PasteProject): { cwd: string; env: NodeJS.ProcessEnv } {
   return { cwd: project, env: { ...env } as NodeJS.ProcessEnv }
 }
 
-function commandsOf({ quickStart, manager }: Place): Commands {
+function commandsOf({ quickStart, manager }: PasteProject): Commands {
   const commands = quickStart.commands.get(manager.row)
   if (!commands) throw new Error(`the README's table has no row for ${manager.row}`)
   return commands

@@ -1,9 +1,9 @@
 /**
- * `npm run quick-start`: pastes the quick start of the README into a shell, in new projects of every kind, with every package
- * manager, in JavaScript and in TypeScript. It needs `curl`, port 3000, and the registry.
+ * `npm run quick-start` pastes the quick start of the README into a shell, in new projects of every kind, with every
+ * package manager, in JavaScript and in TypeScript. Requires `curl`, port 3000, and the registry.
  *
- * It packs the package first, or takes the tarball that SALLYPORT_TARBALL names. What cannot be fetched is skipped, and counts as
- * failed with SALLYPORT_REQUIRE_SERVICES=1.
+ * Packs the package first, or uses the tarball in SALLYPORT_TARBALL. Package managers that cannot be fetched are
+ * skipped, and count as failed with SALLYPORT_REQUIRE_SERVICES=1.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -23,7 +23,7 @@ const upstream = (await execute({}, 'npm', 'config', 'get', 'registry')).trim()
 const tarball = process.env.SALLYPORT_TARBALL ?? (await packTarball(folder)).path
 const registry = await serveRegistry(tarball, upstream)
 try {
-  // One after another: all of them listen at the port that the README names.
+  // One after another, because all of them use the port in the README.
   for (const manager of MANAGERS) await withManager(manager)
 } finally {
   await registry.close()

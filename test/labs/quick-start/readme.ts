@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { ROOT } from '../../support/entries.ts'
 
-/** How one package manager installs and starts, as the table of the README has it. */
+/** Commands of one package manager, from the table of the README. */
 export interface Commands {
   /** `pnpm add`. */
   readonly install: string
   /** `node server.mjs`. */
   readonly start: string
-  /** Installs what runs TypeScript. */
+  /** Installs the runner for TypeScript. */
   readonly addTypeScript: string
   /** `pnpm tsx server.mts`. */
   readonly startTypeScript: string
 }
 
-/** The quick start, as the README has it. */
+/** The quick start of the README. */
 export interface QuickStart {
   /** `sallyport express valibot`. */
   readonly packages: string
@@ -27,7 +27,7 @@ export interface QuickStart {
   readonly commands: ReadonlyMap<string, Commands>
 }
 
-/** Reads the quick start out of the README. Throws where a part is not in its place. */
+/** Reads the quick start from the README. Throws if a part is missing. */
 export function readQuickStart(): QuickStart {
   const readme = readFileSync(new URL('README.md', ROOT), 'utf8')
   const section = required(/^## Quick start\n(.*?)^## /ms.exec(readme)?.[1], 'the section')

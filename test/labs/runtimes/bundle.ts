@@ -18,33 +18,33 @@ type Build = (options: BuildOptions & Record<string, unknown>) => Promise<{
   readonly outputFiles: readonly { readonly text: string }[]
 }>
 
-// tsup brings it.
+// A dependency of tsup.
 const { build }: { build: Build } = createRequire(createRequire(import.meta.url).resolve('tsup/package.json'))(
   'esbuild',
 )
 
-/** A whole program in one text, or the reasons for which there is none. */
+/** A whole program as one text, or the errors of the bundler. */
 export type Bundle = { readonly text: string } | { readonly errors: readonly string[] }
 
-/** For what has a `node_modules` beside it: Node, Bun, Deno. Only what is our own is put together. */
+/** For runtimes with `node_modules`: Node, Bun, Deno. Bundles only our own files. */
 export function bundleOwn(file: string): Promise<Bundle> {
   return bundle({ entryPoints: [file], packages: 'external', platform: 'node' })
 }
 
-/** A file, or a text that stands in a folder. */
+/** A file, or a text in a folder. */
 export type Source = { readonly file: string } | { readonly text: string; readonly folder: string }
 
-/** What becomes of the modules of Node's, which a bundler for workerd has not: by default it fails. */
+/** Treatment of Node's modules, which a bundler for workerd lacks. Default: an error. */
 export interface NodeModules {
-  /** Looked for when it runs. */
+  /** Modules to resolve at run time. */
   readonly leaves?: readonly string[]
-  /** Replaced by this empty file, as some bundlers do. */
+  /** An empty file that replaces them, as in some bundlers. */
   readonly strips?: string
 }
 
 const STRIPPED = ['node:crypto', 'node:dns/promises', 'node:http', 'node:https']
 
-/** As wrangler bundles for workerd, with all packages in it. */
+/** Bundles for workerd like wrangler, with all packages included. */
 export function bundleWorker(source: Source, { leaves = [], strips }: NodeModules = {}): Promise<Bundle> {
   return bundle({
     ...('file' in source
@@ -67,7 +67,7 @@ async function bundle(options: BuildOptions): Promise<Bundle> {
   }
 }
 
-/** The text of one that must be there. */
+/** The text of a bundle; throws its errors. */
 export function textOf(bundle: Bundle): string {
   if ('text' in bundle) return bundle.text
   throw new Error(bundle.errors.join('\n'))

@@ -1,11 +1,14 @@
-/** What an entry needs beside the language and what the web has. */
+/** The needs of an entry beyond the language and the web platform. */
 export type Need =
-  /** Nothing: it loads in every runtime. */
+  /** Loads in every runtime. */
   | 'nothing'
-  /** A module of Node's. Bun and Deno have it; workerd has it with `nodejs_compat`, and bundling for it without that says so. */
+  /**
+   * A module of Node. Bun and Deno have it; workerd has it with `nodejs_compat`, and without that the bundler reports
+   * an error.
+   */
   | `node:${string}`
 
-/** Which entry loads where. */
+/** The needs of each entry. */
 export const NEEDS: Readonly<Record<string, Need>> = {
   sallyport: 'nothing',
   'sallyport/auth': 'nothing',

@@ -14,8 +14,8 @@ const VERSION = '1.4.5'
 export const onBun: Runtime = {
   name: 'Bun',
   async open(site) {
-    const { project, tenantIndexes, secrets, names } = site
-    const program = join(await fetchPackage(tenantIndexes, bunPackage(), VERSION), 'bin/bun')
+    const { project, cache, secrets, names } = site
+    const program = join(await fetchPackage(cache, bunPackage(), VERSION), 'bin/bun')
     const server = await startServer([program, '--no-install', 'bun.mjs'], secrets, { cwd: project })
     const page = await visitPage('bun', `Bun ${VERSION}`, [program, '--no-install'], site)
     const origin = `http://127.0.0.1:${server.ports.toFetch}`

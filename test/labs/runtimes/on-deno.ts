@@ -14,10 +14,10 @@ const VERSION = '2.9.5'
 export const onDeno: Runtime = {
   name: 'Deno',
   async open(site) {
-    const { project, tenantIndexes, secrets, names } = site
-    const program = join(await fetchPackage(tenantIndexes, denoPackage(), VERSION), 'deno')
+    const { project, cache, secrets, names } = site
+    const program = join(await fetchPackage(cache, denoPackage(), VERSION), 'deno')
     const run = [program, 'run', '--no-remote', '--no-lock', '--no-prompt', '--allow-env', '--allow-read=.'] as const
-    const env = { DENO_DIR: join(tenantIndexes, 'deno-cache'), DENO_NO_UPDATE_CHECK: '1' }
+    const env = { DENO_DIR: join(cache, 'deno-cache'), DENO_NO_UPDATE_CHECK: '1' }
     const server = await startServer([...run, '--allow-net=127.0.0.1', 'deno.mjs'], secrets, { cwd: project, env })
     const page = await visitPage('deno', `Deno ${VERSION}`, [...run, '--allow-net'], site, env)
     const origin = `http://127.0.0.1:${server.ports.toFetch}`

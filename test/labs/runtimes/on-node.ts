@@ -11,18 +11,18 @@ import type { Runtime } from './runtime.ts'
 
 const OWN_MAJOR = process.versions.node.split('.')[0]
 
-/** `node:sqlite` says that it is new. */
+/** Suppresses the warning that `node:sqlite` is experimental. */
 const NO_NEWS = '--disable-warning=ExperimentalWarning'
 
-/** Nothing that is installed with the package may make code of a text. */
+/** No installed package may generate code from strings. */
 const NO_STRINGS = '--disallow-code-generation-from-strings'
 
-/** A release of Node: this one, if it is of that line, and otherwise the newest of it. */
+/** A release of Node: the current one if it has this major version, otherwise the newest of it. */
 export function onNode(major: string): Runtime {
   return {
     name: `Node ${major}`,
-    async open({ project, tenantIndexes, secrets, names }) {
-      const { program, version } = await nodeOf(major, tenantIndexes)
+    async open({ project, cache, secrets, names }) {
+      const { program, version } = await nodeOf(major, cache)
       const { ports, errors, close } = await startServer([program, NO_NEWS, NO_STRINGS, 'node.mjs'], secrets, {
         cwd: project,
       })
@@ -46,9 +46,9 @@ export function onNode(major: string): Runtime {
   }
 }
 
-async function nodeOf(major: string, tenantIndexes: string): Promise<{ program: string; version: string }> {
+async function nodeOf(major: string, cache: string): Promise<{ program: string; version: string }> {
   if (major === OWN_MAJOR) return { program: process.execPath, version: process.versions.node }
-  const folder = await fetchPackage(tenantIndexes, nodePackage(), major)
+  const folder = await fetchPackage(cache, nodePackage(), major)
   const { version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
   return { program: join(folder, 'bin/node'), version }
 }

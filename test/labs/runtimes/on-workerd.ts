@@ -12,18 +12,18 @@ import { moduleOnPage } from './page.ts'
 import { fetchPackage } from './registry.ts'
 import type { Runtime, Site, Visit } from './runtime.ts'
 
-/** The last that runs on Node 20. */
+/** The last version that runs on Node 20. */
 const MINIFLARE = '4.20260426.0'
 const COMPATIBILITY_DATE = '2026-04-01'
 
-/** As much of it as is used. */
+/** The part that is used. */
 interface Miniflare {
   readonly ready: Promise<URL>
   dispatchFetch(url: string): Promise<{ json(): Promise<unknown> }>
   dispose(): Promise<void>
 }
 
-/** Starts a worker of these modules, by name: the first is the one that is run. */
+/** Starts a worker from modules by name; the first is the main module. */
 export type StartWorker = (
   modules: Readonly<Record<string, string>>,
   bindings?: Readonly<Record<string, string>>,
@@ -31,10 +31,10 @@ export type StartWorker = (
 
 interface Kind {
   readonly name: string
-  /** Of `hosts/`; absent: what stands on the page. */
+  /** A file in `hosts/`; absent: the program on the page. */
   readonly program?: string
   readonly flags: readonly string[]
-  /** What a bundler does with modules of Node's. */
+  /** The bundler's treatment of Node's modules. */
   readonly node: 'left' | 'stripped'
   readonly groups: readonly CheckGroup[]
 }
@@ -51,11 +51,11 @@ const KINDS: readonly Kind[] = [
   { name: ', as documented', flags: [], node: 'stripped', groups: [documented] },
 ]
 
-/** A worker as it is, and one with `nodejs_compat`. */
+/** A plain worker, and one with `nodejs_compat`. */
 export const onWorkerd: Runtime = {
   name: 'workerd',
   async open(site) {
-    const folder = await fetchPackage(site.tenantIndexes, 'miniflare', MINIFLARE)
+    const folder = await fetchPackage(site.cache, 'miniflare', MINIFLARE)
     const require = createRequire(`${folder}/`)
     const { Miniflare } = require('miniflare')
     const { version } = require('workerd/package.json')
@@ -68,7 +68,7 @@ export const onWorkerd: Runtime = {
           new Miniflare({
             modules: Object.entries(modules).map(([path, contents]) => ({ type: 'ESModule', path, contents })),
             ...{ compatibilityDate: COMPATIBILITY_DATE, compatibilityFlags: kind.flags, bindings },
-            ...{ host: '127.0.0.1', port: 0, handleRuntimeStdio: letBy },
+            ...{ host: '127.0.0.1', port: 0, handleRuntimeStdio: discard },
           })
         const worker = start({ 'worker.js': await programOf(kind, site) }, bindingsOf(site))
         workers.push(worker)
@@ -88,8 +88,8 @@ export const onWorkerd: Runtime = {
   },
 }
 
-/** What workers print is not for the report. */
-function letBy(...streams: readonly Readable[]): void {
+/** Discards what workers print. */
+function discard(...streams: readonly Readable[]): void {
   for (const stream of streams) stream.resume()
 }
 

@@ -6,7 +6,7 @@ import { documented } from './checks/documented.ts'
 import { type Command, start } from './program.ts'
 import type { Site, Visit } from './runtime.ts'
 
-/** The module that stands on the page of a runtime. */
+/** The module on the page of a runtime. */
 export async function moduleOnPage(page: string): Promise<string> {
   const text = await readFile(new URL(`../../../docs/runtimes/${page}.md`, import.meta.url), 'utf8')
   const [, code] = /^```js\n(.*?)^```$/ms.exec(text) ?? []
@@ -14,7 +14,7 @@ export async function moduleOnPage(page: string): Promise<string> {
   return code
 }
 
-/** Runs it in its runtime, on a free port. The command takes the name of its file last. */
+/** Runs the module in its runtime, on a free port. The file name is the last argument of the command. */
 export async function visitPage(
   page: string,
   name: string,

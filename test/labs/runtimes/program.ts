@@ -6,23 +6,23 @@ import type { Secrets } from './target.ts'
 
 export type Command = readonly [program: string, ...args: readonly string[]]
 
-/** Where a program runs, and what is in its environment beside the secrets. */
-export interface Place {
+/** Working folder and environment of a program, besides the secrets. */
+export interface Surroundings {
   readonly cwd: string
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** A program in a process of its own. */
+/** A program in its own process. */
 export interface Program {
   readonly output: Readable
   /** Resolves when it has ended. */
   readonly exit: Promise<unknown>
-  /** What it has written as errors. */
+  /** Its error output. */
   errors(): string
   close(): Promise<void>
 }
 
-export function start([program, ...args]: Command, { appSecret, keys }: Secrets, { cwd, env }: Place): Program {
+export function start([program, ...args]: Command, { appSecret, keys }: Secrets, { cwd, env }: Surroundings): Program {
   const own = { ...env, APP_SECRET: appSecret, SESSION_KEYS: JSON.stringify(keys) }
   const child = spawn(program, args, { cwd, env: { ...process.env, ...own }, stdio: ['ignore', 'pipe', 'pipe'] })
   let errors = ''
@@ -43,11 +43,11 @@ export function start([program, ...args]: Command, { appSecret, keys }: Secrets,
   }
 }
 
-/** Starts a server of `hosts/`, and gives the ports on which it listens, by how the shop is mounted there. */
+/** Starts a server of `hosts/`, and gives its ports by mount. */
 export async function startServer(
   command: Command,
   secrets: Secrets,
-  place: Place,
+  place: Surroundings,
 ): Promise<Program & { readonly ports: Readonly<Record<string, number>> }> {
   const program = start(command, secrets, place)
   const ports = await new Promise<Record<string, number>>((resolve, reject) => {

@@ -2,31 +2,31 @@ import type { CheckGroup } from './checks/check.ts'
 import type { Names } from './checks/entries.ts'
 import type { Secrets, Target } from './target.ts'
 
-/** What every runtime is given. */
+/** The input of every runtime. */
 export interface Site {
-  /** A project with the packed package in it, and the programs of `hosts/`. */
+  /** A project with the packed package and the programs of `hosts/`. */
   readonly project: string
-  /** Where runtimes are put that were fetched. */
-  readonly tenantIndexes: string
+  /** Folder for fetched runtimes. */
+  readonly cache: string
   readonly secrets: Secrets
   readonly names: Names
 }
 
-/** A runtime that runs. */
+/** A running runtime. */
 export interface Running {
   readonly visits: readonly Visit[]
-  /** What it has written as errors. */
+  /** Its error output. */
   errors?(): string
   close(): Promise<void>
 }
 
-/** What is to be held against one target. */
+/** The checks for one target. */
 export interface Visit {
   readonly target: Target
   readonly groups: readonly CheckGroup[]
 }
 
-/** Something that runs JavaScript. */
+/** A JavaScript runtime. */
 export interface Runtime {
   readonly name: string
   /** @throws {NotFetched} The registry does not have it for this machine. */

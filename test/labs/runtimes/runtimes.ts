@@ -1,9 +1,9 @@
 /**
- * `npm run runtimes`: the packed package in every runtime, and what TypeScript makes of its types. `npm run runtimes -- bun deno`
- * takes those whose name begins so.
+ * `npm run runtimes` checks the packed package in every runtime, and compiles its types with TypeScript. `npm run
+ * runtimes -- bun deno` selects runtimes by prefix.
  *
- * It packs the package first, or takes the tarball that SALLYPORT_TARBALL names.
- * What cannot be fetched from the registry is skipped, and told of; with SALLYPORT_REQUIRE_SERVICES=1 it counts as failed.
+ * Packs the package first, or uses the tarball in SALLYPORT_TARBALL. Runtimes that cannot be fetched are skipped and
+ * reported; with SALLYPORT_REQUIRE_SERVICES=1 they count as failed.
  */
 import { onBun } from './on-bun.ts'
 import { onDeno } from './on-deno.ts'
@@ -23,15 +23,15 @@ const isWanted = (name: string): boolean =>
 
 const report = new Report(process.env.SALLYPORT_REQUIRE_SERVICES === '1')
 const site = await buildSite()
-report.tell(`the package is installed after ${report.elapsed()}`)
+report.print(`the package is installed after ${report.elapsed()}`)
 try {
-  // Side by side: of either, one after another.
+  // Runtimes and TypeScript run side by side, each of them one after another.
   await Promise.all([visitAll(site), isWanted('TypeScript') && withTypeScript(site, report)])
 } finally {
   await site.remove()
 }
 report.end()
-// What a runtime that did not start has left running ends with this.
+// Ends processes that a failed runtime may have left.
 process.exit(report.failed > 0 ? 1 : 0)
 
 async function visitAll(site: Site): Promise<void> {
@@ -55,7 +55,7 @@ async function visit(runtime: Runtime, site: Site): Promise<void> {
       }
     }
     const errors = running.errors?.() ?? ''
-    if (errors !== '') report.tell(`${runtime.name} wrote: ${errors}`)
+    if (errors !== '') report.print(`${runtime.name} wrote: ${errors}`)
   } finally {
     await running.close()
   }

@@ -8,13 +8,13 @@ import { bundleOwn, textOf } from './bundle.ts'
 import type { Site } from './runtime.ts'
 import type { Secrets } from './target.ts'
 
-/** Programs that are put together for runtimes which load packages themselves. */
+/** Programs that are bundled for runtimes which load packages themselves. */
 const PROGRAMS = ['node', 'bun', 'deno']
 
-/** What is installed beside the package and its peers. */
+/** Packages installed beside the package and its peers. */
 const BESIDE = ['@hono/node-server', 'hono', '@types/node', '@types/express', '@types/koa']
 
-/** What was packed before: nothing is built, then. */
+/** A tarball packed before; then nothing is built. */
 const packed = process.env.SALLYPORT_TARBALL
 
 /** Builds, packs and installs the package in a temporary folder, with the programs of `hosts/`. */
@@ -22,11 +22,11 @@ export async function buildSite(): Promise<Site & { remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-runtimes-'))
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true })
   try {
-    const [project, tenantIndexes] = [join(folder, 'project'), join(folder, 'shelf')]
+    const [project, cache] = [join(folder, 'project'), join(folder, 'cache')]
     await cp(new URL('../../package/consumer/', import.meta.url), project, { recursive: true })
     await cp(new URL('consumers/', import.meta.url), project, { recursive: true })
     await cp(new URL('hosts/', import.meta.url), join(project, 'hosts'), { recursive: true })
-    await mkdir(tenantIndexes)
+    await mkdir(cache)
     await writeFile(join(project, 'empty.js'), '')
     await installTarball(packed ? { path: packed } : await packTarball(folder), project, BESIDE)
     for (const name of PROGRAMS) {
@@ -34,7 +34,7 @@ export async function buildSite(): Promise<Site & { remove(): Promise<void> }> {
       await writeFile(join(project, `${name}.mjs`), textOf(bundle))
     }
     const { names } = JSON.parse(await execute({ cwd: project }, process.execPath, 'load-entries.mjs'))
-    return { project, tenantIndexes, names, secrets: await newSecrets(), remove }
+    return { project, cache, names, secrets: await newSecrets(), remove }
   } catch (error) {
     await remove()
     throw error

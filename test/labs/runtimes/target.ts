@@ -1,23 +1,23 @@
 import { type Call, call, type Reply } from '../../support/host-call.ts'
 import type { SigningKey } from './hosts/shop.ts'
 
-/** What the program in the runtime is given in its environment. */
+/** Secrets in the environment of a runtime's program. */
 export interface Secrets {
   readonly appSecret: string
   readonly keys: readonly SigningKey[]
 }
 
-/** A runtime with the shop in it, mounted one way. */
+/** A runtime with the shop, in one mount. */
 export interface Target {
   /** `Bun 1.4.5`, `Node 22.23.3, toNode`. */
   readonly name: string
   readonly origin: string
   readonly secrets: Secrets
-  /** It goes on after an answer until what was accepted is delivered: nobody need ask for it. */
+  /** Delivers accepted events after the answer, without a call of the worker. */
   readonly waitsUntil: boolean
 }
 
-/** Posts as an application, or as the token says. */
+/** Posts as an application, or with the given token. */
 export function post(
   target: Target,
   path: string,
@@ -36,14 +36,14 @@ export function post(
 export const DISPATCH = '/api/outbound/dispatch'
 export const RUN = '/api/agents/session/run'
 
-/** Accepts an order for somebody, and gives the answer. */
+/** Accepts an order for a recipient, and gives the answer. */
 export function dispatch(target: Target, recipient: string, more: Call & { note?: string } = {}): Promise<Reply> {
   const { note, ...rest } = more
   const eventData = { orderId: 'A-1', total: 20, ...(note !== undefined && { note }) }
   return post(target, DISPATCH, { eventType: 'order.shipped', recipient, eventData }, rest)
 }
 
-/** What one of the shop's own paths gives. A fault in there is thrown. */
+/** The result of one of the shop's own paths. A fault there is thrown. */
 export async function own<Answer>(target: Target, task: string, body?: unknown): Promise<Answer> {
   const { status, text, json } = await post(target, `/own/${task}`, body ?? {})
   if (status !== 200) throw new Error(`/own/${task} was answered ${status}: ${text}`)

@@ -8,7 +8,7 @@ import type { Site } from './runtime.ts'
 
 const run = promisify(execFile)
 
-/** The oldest that is supported, what most have, and the two that there are now: 7 is the compiler in Go. */
+/** The oldest supported version, a common one, and the two current ones; 7 is the compiler in Go. */
 const VERSIONS = ['5.4.5', '5.9.3', '6.0.3', '7.0.2']
 
 const STRICT = {
@@ -16,7 +16,7 @@ const STRICT = {
   ...{ noUncheckedIndexedAccess: true, skipLibCheck: false, skipDefaultLibCheck: true },
 }
 
-/** How consumers have it: how packages are found, and whether optional properties may be `undefined`. */
+/** Settings of consumers: module resolution, and whether optional properties may be `undefined`. */
 const SETTINGS: Readonly<Record<string, object>> = {
   'nodenext, exact': {
     ...{ module: 'NodeNext', moduleResolution: 'NodeNext', exactOptionalPropertyTypes: true },
@@ -26,10 +26,10 @@ const SETTINGS: Readonly<Record<string, object>> = {
   },
 }
 
-/** What hosts bring: their own types are theirs to mend. */
+/** Packages of hosts: faults in their types are not ours. */
 const OF_HOSTS = /^node_modules\/(?:hono|@hono|@types)\//
 
-/** Compiles the consumers with every release, its declarations and those of all that it depends on included. */
+/** Compiles the consumers with every version, including the declarations of all dependencies. */
 export async function withTypeScript(site: Site, report: Report): Promise<void> {
   const projects = Object.entries(SETTINGS).map(([name, settings], index) => {
     const tsconfig = { compilerOptions: { ...STRICT, ...settings }, files: ['use.ts', 'every-entry.ts'] }
@@ -37,7 +37,7 @@ export async function withTypeScript(site: Site, report: Report): Promise<void> 
   })
   for (const { file, text } of projects) await writeFile(join(site.project, file), text)
   for (const version of VERSIONS) {
-    const folder = await fetchPackage(site.tenantIndexes, 'typescript', version).catch((error: unknown) => {
+    const folder = await fetchPackage(site.cache, 'typescript', version).catch((error: unknown) => {
       if (!(error instanceof NotFetched)) throw error
       report.skip(`TypeScript ${version}`, error.message)
     })
@@ -45,7 +45,7 @@ export async function withTypeScript(site: Site, report: Report): Promise<void> 
     for (const { name, file } of projects) {
       const { ours, others } = await compile(join(folder, 'bin/tsc'), site.project, file)
       report.group(`TypeScript ${version}`, name, 1, ours.length === 0 ? [] : [ours.join('\n')])
-      for (const line of others) report.tell(`        not ours: ${line}`)
+      for (const line of others) report.print(`        not ours: ${line}`)
     }
   }
 }
@@ -61,7 +61,7 @@ async function compile(tsc: string, cwd: string, tsconfig: string): Promise<Diag
     () => '',
     ({ message, stdout }: ExecFileException) => stdout?.trim() || message,
   )
-  // What is indented goes on with the line before.
+  // An indented line continues the previous one.
   const lines = printed.split(/\n(?! )/).filter((line) => line !== '')
   return {
     ours: lines.filter((line) => !OF_HOSTS.test(line)),

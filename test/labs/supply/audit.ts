@@ -3,29 +3,29 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { npm } from './npm.ts'
 
-/** What a registry says about packages. That it says nothing is never taken for `clean`. */
+/** A registry's answer about packages. No answer never counts as `clean`. */
 export type Answer =
   | { readonly verdict: 'clean' }
   | { readonly verdict: 'bad'; readonly found: readonly string[] }
   | { readonly verdict: 'no_answer'; readonly because: string }
 
-/** npm's words, the least first. */
+/** npm's severities, lowest first. */
 const SEVERITIES = ['info', 'low', 'moderate', 'high', 'critical'] as const
 export type Severity = (typeof SEVERITIES)[number]
 
-/** Asks for known vulnerabilities, of that severity or worse, of what the lock file of a folder pins. */
+/** Asks for known vulnerabilities of this severity or higher in the lock file of a folder. */
 export async function audit(folder: string, from: Severity, ...options: readonly string[]): Promise<Answer> {
   const { stdout, stderr } = await npm(folder, 'audit', '--json', ...options)
   return readAudit(stdout, from, stderr)
 }
 
-/** Asks whether the registry signed what is installed in a folder, and whether the provenance that packages claim is true. */
+/** Checks the registry's signatures of a folder's packages, and the provenance that packages claim. */
 export async function auditSignatures(folder: string): Promise<Answer> {
   const { stdout, stderr } = await npm(folder, 'audit', 'signatures', '--json')
   return readSignatures(stdout, stderr)
 }
 
-/** Whether the registry knows of vulnerabilities at all: some answer any question with nothing. */
+/** Whether the registry knows any vulnerabilities: some answer every request with an empty list. */
 export async function auditKnownBad(...options: readonly string[]): Promise<Answer> {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-audit-'))
   const root = { name: 'known-bad', version: '1.0.0', dependencies: { minimist: '0.0.8' } }
@@ -40,7 +40,7 @@ export async function auditKnownBad(...options: readonly string[]): Promise<Answ
   }
 }
 
-/** A package, and the advisories about it or the names of those through which it is concerned. */
+/** A package with its advisories, or the names of the packages through which it is affected. */
 interface Vulnerability {
   readonly name: string
   readonly severity: Severity
@@ -49,7 +49,7 @@ interface Vulnerability {
 
 const reported = (via: Vulnerability['via'][number]): string => (typeof via === 'string' ? `through ${via}` : via.url)
 
-/** What `npm audit --json` printed. */
+/** Reads the output of `npm audit --json`. */
 export function readAudit(stdout: string, from: Severity, otherwise = ''): Answer {
   const { vulnerabilities, auditReportVersion, ...rest } = parse(stdout)
   if (auditReportVersion !== 2 || typeof vulnerabilities !== 'object') return noAnswer(rest, otherwise)
@@ -58,7 +58,7 @@ export function readAudit(stdout: string, from: Severity, otherwise = ''): Answe
   return judge(found.map(({ name, severity, via }) => [`${name}: ${severity}`, ...via.map(reported)].join(', ')))
 }
 
-/** What `npm audit signatures --json` printed. */
+/** Reads the output of `npm audit signatures --json`. */
 export function readSignatures(stdout: string, otherwise = ''): Answer {
   const { invalid, missing, ...rest } = parse(stdout)
   if (!Array.isArray(invalid) || !Array.isArray(missing)) return noAnswer(rest, otherwise)

@@ -1,6 +1,6 @@
 import type { LockedPackage } from './lock-file.ts'
 
-/** What users install has one of these: use it for anything, keep the notice. */
+/** Licences allowed for installed packages: any use, with the notice kept. */
 export const PERMISSIVE: readonly string[] = [
   'MIT',
   'MIT-0',
@@ -11,7 +11,7 @@ export const PERMISSIVE: readonly string[] = [
   'Apache-2.0',
 ]
 
-/** What we only develop with, and never pass on, may have one of these too. */
+/** Additional licences allowed for development dependencies, which are not distributed. */
 export const DEVELOPMENT: readonly string[] = [
   ...PERMISSIVE,
   'BlueOak-1.0.0',
@@ -24,7 +24,7 @@ export const DEVELOPMENT: readonly string[] = [
   'Zlib',
 ]
 
-/** Packages whose manifest names no licence: what their own files say. */
+/** Licences from the files of packages whose manifest names none. */
 export const READ_BY_HAND: Readonly<Record<string, string>> = {
   'only@0.0.2': 'MIT', // the end of its Readme.md
   'spawndamnit@3.0.1': 'MIT', // its LICENSE
@@ -35,7 +35,7 @@ export function licenceOf({ name, version, license }: LockedPackage): string {
   return READ_BY_HAND[`${name}@${version}`] ?? license ?? 'NONE'
 }
 
-/** Whether that SPDX expression can be met with those licences alone: with one side of an `OR`, with both of an `AND`. */
+/** Whether these licences satisfy an SPDX expression: one side of an `OR`, both sides of an `AND`. */
 export function isAllowed(expression: string, licences: readonly string[]): boolean {
   const tokens = expression.match(/[()]|[^\s()]+/g) ?? []
   let isWhole = true

@@ -1,8 +1,8 @@
 import { readJson } from '../../support/entries.ts'
 
-/** A package as `package-lock.json` pins it. */
+/** A package pinned in `package-lock.json`. */
 export interface LockedPackage {
-  /** Where it is installed: `node_modules/bullmq/node_modules/ioredis` and its like. */
+  /** Its location, such as `node_modules/bullmq/node_modules/ioredis`. */
   readonly location: string
   readonly name: string
   readonly version: string
@@ -20,17 +20,17 @@ export interface LockedPackage {
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
 }
 
-/** As it is written: a name stands only where the location tells another. */
+/** As written in the file: `name` is present only if it differs from the location. */
 type Entry = Omit<LockedPackage, 'location' | 'name'> & { readonly name?: string }
 
-/** All that the lock file pins, by location. */
+/** All pinned packages, by location. */
 export function lockedPackages(): ReadonlyMap<string, LockedPackage> {
   const all = Object.entries<Entry>(readJson('package-lock.json').packages)
   const pinned = all.filter(([location]) => location !== '')
   return new Map(pinned.map(([location, entry]) => [location, { ...entry, name: nameOf(location, entry), location }]))
 }
 
-/** These packages of the root, and all that is installed because of them. */
+/** These packages of the root, with their dependencies. */
 export function closureOf(names: readonly string[], locked: ReadonlyMap<string, LockedPackage>): LockedPackage[] {
   const reached = new Map<string, LockedPackage>()
   const follow = (name: string, from: string): void => {
@@ -43,12 +43,12 @@ export function closureOf(names: readonly string[], locked: ReadonlyMap<string, 
   return [...reached.values()]
 }
 
-/** What is installed with the package. */
+/** All packages installed with the package. */
 export function productionClosure(locked: ReadonlyMap<string, LockedPackage>): LockedPackage[] {
   return closureOf(Object.keys(readJson('package.json').dependencies), locked)
 }
 
-/** A peer that is optional comes only when somebody asks for it. */
+/** Optional peers are installed only on request. */
 function needs({
   dependencies,
   optionalDependencies,
@@ -59,7 +59,7 @@ function needs({
   return [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers]
 }
 
-/** As Node finds it: in the nearest `node_modules` on the way up. */
+/** Resolves a name like Node: in the nearest `node_modules` upwards. */
 function resolve(name: string, from: string, locked: ReadonlyMap<string, LockedPackage>): LockedPackage {
   for (let folder = from; ; folder = parentOf(folder)) {
     const found = locked.get(folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`)

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process'
 
-/** What npm printed, and the code it ended with. */
+/** The output and exit code of npm. */
 export interface NpmAnswer {
   readonly stdout: string
   readonly stderr: string
   readonly code: number
 }
 
-/** Runs npm in a folder; to fail is an answer too. */
+/** Runs npm in a folder; a failure is a result too. */
 export function npm(folder: string, ...args: readonly string[]): Promise<NpmAnswer> {
   return new Promise((resolve) => {
     execFile('npm', args, { cwd: folder, maxBuffer: 2 ** 28 }, (failure, stdout, stderr) => {

@@ -2,7 +2,7 @@ import { readJson } from '../../support/entries.ts'
 import { licenceOf } from './licences.ts'
 import { closureOf, type LockedPackage, lockedPackages, productionClosure } from './lock-file.ts'
 
-/** Prints the licence of everything that is installed with the package, of everything that each optional peer brings, and of all else. */
+/** Prints the licences of the installed packages, of each optional peer's packages, and of all others. */
 const locked = lockedPackages()
 const production = productionClosure(locked)
 const peers = Object.keys(readJson('package.json').peerDependencies)

@@ -5,13 +5,14 @@ import { readJson } from '../../support/entries.ts'
 import { npm } from './npm.ts'
 
 /**
- * What is installed with the package, told by npm from the lock file alone. Development dependencies are taken out of it before npm looks:
- * `npm sbom --omit=dev` (10 and 11) also leaves out whatever a development dependency needs too, which is most of ours.
+ * The packages installed with the package, listed by npm from the lock file. Development dependencies are removed from
+ * the lock file first: `npm sbom --omit=dev` (10 and 11) also omits packages that a development dependency shares,
+ * which are most of ours.
  */
 export async function sbom(format: 'cyclonedx' | 'spdx'): Promise<string> {
   const scratch = await mkdtemp(join(tmpdir(), 'sallyport-sbom-'))
   try {
-    // npm takes the name of the package from that of its folder.
+    // npm takes the name of the package from its folder.
     const folder = join(scratch, 'sallyport')
     await mkdir(folder)
     const { devDependencies, scripts, overrides, ...manifest } = readJson('package.json')

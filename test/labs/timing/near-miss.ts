@@ -1,9 +1,9 @@
 /**
- * Whether time tells how nearly right a secret or a signature is: `npm run timing`.
+ * Whether timing reveals how close a secret or a signature is: `npm run timing`.
  *
- * Near misses and far ones are verified in random order, many times over, and their timings compared as dudect compares
- * them. That finds a leak if there is one that this machine can measure; that it finds none is no proof. Two controls say
- * whether it could find one at all: a comparison that stops at the first digit that differs, and classes that are the same.
+ * Verifies near and far misses in random order, many times, and compares their timings like dudect. This finds a leak
+ * that the machine can measure; finding none is no proof. Two controls show whether it can find one: a comparison that
+ * stops at the first difference, and two equal classes.
  */
 
 import { composeAppSecret, randomBase62 } from '../../../src/auth/app-secret.ts'
@@ -19,9 +19,9 @@ interface Trial {
   readonly leaks?: true
 }
 
-/** So often a comparison of digests is repeated in one timing: one alone is too short to be seen. */
+/** Comparisons of digests in one timing: a single one is too short to measure. */
 const AMPLIFIED = 50
-/** Of 500 timings each: 400, or as many as are asked for. */
+/** Batches of 500 timings each. Default: 400. */
 const BATCHES = Number(process.argv[2] ?? 400)
 
 const others = await Promise.all(Array.from({ length: 19 }, async () => (await generateAppSecret()).secret))
@@ -34,12 +34,12 @@ const token = [
   .join('.')
 
 const trials: readonly Trial[] = [
-  { name: 'control: the same', side: same },
+  { name: 'control: equal classes', side: same },
   { name: 'control: stops at the first difference', side: stopping, leaks: true },
-  { name: 'the comparison of digests by itself', side: comparing },
+  { name: 'the comparison of digests alone', side: comparing },
   { name: 'appSecrets, 1 secret', side: () => secretSide([]) },
   { name: 'appSecrets, 20 secrets', side: () => secretSide(others) },
-  { name: 'appSecrets, a digest that begins alike', side: digestSide },
+  { name: 'appSecrets, a digest with the same start', side: digestSide },
   { name: 'sessionTokens, HS256', side: tokenSide },
 ]
 
@@ -73,7 +73,7 @@ function tokenSide(): Side {
   return { near: nearTokens(token, key), verify: (input) => verify(input, 'session_run') }
 }
 
-/** Near to nobody: what is measured here is the measuring. */
+/** Near to no secret: measures the method itself. */
 function same(): Side {
   return { ...secretSide([]), near: nearSecrets(randomBase62(30)) }
 }
@@ -87,7 +87,7 @@ function comparing(): Side {
   }
 }
 
-/** What must not be: the more digits agree, the longer it takes. */
+/** A leaking comparison: it takes longer the more digits match. */
 function stopping(): Side {
   const digest = sha256(randomBase62(30))
   const equals = (input: string): boolean => {

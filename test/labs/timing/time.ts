@@ -1,7 +1,7 @@
 import { randomFillSync, randomInt } from 'node:crypto'
 import type { Timings } from './welch.ts'
 
-/** One of two secrets: who verifies with it, and what nearly passes. */
+/** One of two secrets: its verifier and its near misses. */
 export interface Side {
   readonly near: readonly string[]
   readonly verify: (input: string) => unknown
@@ -11,9 +11,9 @@ const PER_BATCH = 500
 const WARM_UP = 50
 
 /**
- * Times what is nearly right with one secret, and what is nearly right with another, in random order. Each input is near on one side
- * and far on the other, and every batch has new secrets: what a text costs by itself, or a verifier for where it lies in memory, is in
- * both classes alike.
+ * Times the near misses of one secret and of another in random order. Each input is near on one side and far on the
+ * other, and every batch has new secrets, so that the cost of a text, or of a verifier's place in memory, is equal in
+ * both classes.
  */
 export async function time(newSide: () => Side, batches: number): Promise<readonly Timings[]> {
   const all: Timings[] = []
@@ -40,8 +40,8 @@ export async function time(newSide: () => Side, batches: number): Promise<readon
 }
 
 /**
- * What is near on either side, copied as one piece each, in random order: none must lie closer in memory to its own verifier than to the
- * other, or be put together while it is timed.
+ * Near misses of both sides, each copied as one piece, in random order: none may be closer in memory to its own
+ * verifier, or be built during its timing.
  */
 function inputsOf(sides: readonly [Side, Side]): readonly { readonly text: string; readonly owner: number }[] {
   const all = sides.flatMap(({ near }, owner) => near.map((text) => ({ text, owner })))

@@ -1,32 +1,32 @@
-/** Nanoseconds that each of two classes of input took, batch by batch. */
+/** Nanoseconds of two classes of input, batch by batch. */
 export interface Timings {
   readonly near: number[]
   readonly far: number[]
 }
 
-/** What the timings say. */
+/** The result of the comparison. */
 export interface Finding {
-  /** Of all crops, the one farthest from zero. */
+  /** The crop with the t farthest from zero. */
   readonly t: number
-  /** Of all timings, none cropped. */
+  /** The t of all timings, without a crop. */
   readonly uncropped: number
   readonly n: number
   readonly medians: { readonly near: number; readonly far: number }
 }
 
-/** Beyond this the classes differ: dudect's threshold, and TVLA's before it. */
+/** Beyond this the classes differ: the threshold of dudect and of TVLA. */
 export const THRESHOLD = 4.5
 
-/** Up to which percentiles timings are kept, ever closer to the top, as dudect has them: 1 - 2^-(i/2). */
+/** Percentiles of the crops, closer to the top each time, as in dudect: 1 - 2^-(i/2). */
 const CROPS = [...Array.from({ length: 20 }, (_, index) => 1 - 0.5 ** ((index + 1) / 2)), 1]
 
 /**
- * Compares two classes as dudect does ("dude, is my code constant time?", Reparaz, Balasch, Verbauwhede, 2017): by Welch's t of all
- * timings, and of those below each of several percentiles, since what interrupts a process lengthens a few timings by far more
- * than any comparison does.
+ * Compares two classes like dudect ("dude, is my code constant time?", Reparaz, Balasch, Verbauwhede, 2017): by Welch's
+ * t of all timings, and of those below several percentiles, since an interrupt lengthens a few timings by far more than
+ * a comparison does.
  *
- * The timings of one batch have their secrets in common, so they are not independent. Welch's t is taken in each batch, and
- * the t of those over the batches is what counts: with no leak it is of a normal distribution, whatever a batch had of its own.
+ * The timings of one batch share their secrets, so they are not independent. Welch's t is computed in each batch, and
+ * the t of those values over the batches counts: without a leak it follows a normal distribution.
  */
 export function compare(batches: readonly Timings[]): Finding {
   const found = batches.map(({ near, far }) => {
@@ -43,7 +43,7 @@ export function compare(batches: readonly Timings[]): Finding {
   }
 }
 
-/** Below so few timings of a class in a batch nothing is said. */
+/** Minimum number of timings of a class in a batch. */
 const FEWEST = 20
 
 function welch(near: readonly number[], far: readonly number[], cutOff: number): number | undefined {

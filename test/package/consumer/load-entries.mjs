@@ -1,9 +1,9 @@
-// Imports every entry of the installed package, and prints their names and what that changed in the process.
+// Imports every entry of the installed package, and prints their names and the changes to the process.
 import { createRequire } from 'node:module'
 
 const { exports } = createRequire(import.meta.url)('sallyport/package.json')
 const entries = Object.keys(exports).filter((path) => path !== './package.json')
-// What BullMQ does to a process, it does before.
+// BullMQ changes the process when it is first loaded.
 await import('bullmq')
 const globals = new Set(Reflect.ownKeys(globalThis))
 const handles = process.getActiveResourcesInfo().length

@@ -1,4 +1,4 @@
-// What a host would write, compiled against the installed package and run.
+// Example host, compiled against the installed package and run.
 import { type Channel, createSallyport, type DispatchView, defineEvents, type RunPost } from 'sallyport'
 import { appSecrets, generateAppSecret } from 'sallyport/auth'
 import { type FetchOptions, toFetch } from 'sallyport/fetch'

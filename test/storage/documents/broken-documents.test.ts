@@ -130,7 +130,7 @@ describe('documentsContract', () => {
 
 describe('dispatchStoreContract', () => {
   it.each(BROKEN.filter(({ fails }) => fails !== ''))(
-    'the dispatch store contract fails over documents where $where',
+    'The dispatch store contract fails over documents where $where',
     async ({ fails, plant }) => {
       const failed = await failures((test) =>
         dispatchStoreContract({

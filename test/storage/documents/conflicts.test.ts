@@ -14,7 +14,7 @@ const DIGEST: Partial<NewDelivery> = {
 }
 
 function acceptance(dispatchId: string, more: Partial<NewDelivery> = {}, key?: string): Acceptance {
-  const head = { dispatchId, tenant: 't', eventType: 'e', recipient: 'r', route: 'all' } as const
+  const head = { dispatchId, tenant: 't', by: 'app_1', eventType: 'e', recipient: 'r', route: 'all' } as const
   const delivery = { deliveryId: `${dispatchId}-c`, channel: 'c', status: 'queued', address: 'a', ...more } as const
   return {
     dispatch: { ...head, deliveries: [{ ...delivery, ...(!more.digest && { content: { text: 'x' } }) }] },
@@ -24,7 +24,7 @@ function acceptance(dispatchId: string, more: Partial<NewDelivery> = {}, key?: s
   }
 }
 
-/** Makes a run, and adds it to its session. */
+/** Creates a run and adds it to its session. */
 function merge(store: Store, runId: string): Promise<unknown> {
   return store.mergeRun({ tenant: 't', sessionId: 's', runId }, () => ({
     result: undefined,
@@ -38,7 +38,7 @@ async function stateOf(store: Store): Promise<string | undefined> {
 }
 
 describe('document store with concurrent writers', () => {
-  /** Lets another call run before the first answer of the database, then, in a new trial, before the second, and so on. */
+  /** Runs another call before the first answer of the database, then, in a new trial, before the second, and so on. */
   async function atEveryAnswer(
     setUp: (store: Store, documents: Documents) => Promise<unknown>,
     work: (store: Store) => Promise<unknown>,
@@ -69,7 +69,7 @@ describe('document store with concurrent writers', () => {
   const claim = (store: Store) => store.claim({ limits: { c: 9 }, leaseMs: 60_000, busy: [] })
   const ids = (claims: unknown) => (claims as Awaited<ReturnType<typeof claim>>).deliveries.map((one) => one.deliveryId)
 
-  it('a delivery is claimed once when another process writes between two requests', () =>
+  it('A delivery is claimed once when another process writes between two requests', () =>
     atEveryAnswer(
       async (store) => {
         for (const id of ['1', '2']) await store.accept(acceptance(id))
@@ -79,7 +79,7 @@ describe('document store with concurrent writers', () => {
       (_, one, another, at) => expect([...ids(one), ...ids(another)].sort(), at).toEqual(['1-c', '2-c']),
     ))
 
-  it('a key is accepted once when another process writes between two requests', () =>
+  it('A key is accepted once when another process writes between two requests', () =>
     atEveryAnswer(
       async () => {},
       (store) => store.accept(acceptance('1', {}, 'k')),
@@ -88,7 +88,7 @@ describe('document store with concurrent writers', () => {
         expect((await store.listDispatches({ tenant: 't', limit: 9 })).items.length, at).toBe(1),
     ))
 
-  it('a digest is one delivery when another process writes between two requests', () =>
+  it('A digest is one delivery when another process writes between two requests', () =>
     atEveryAnswer(
       async () => {},
       (store) => store.accept(acceptance('1', DIGEST)),
@@ -102,7 +102,7 @@ describe('document store with concurrent writers', () => {
       },
     ))
 
-  it('a cancelled delivery is not sent when another process writes between two requests', () =>
+  it('A cancelled delivery is not sent when another process writes between two requests', () =>
     atEveryAnswer(
       (store) => store.accept(acceptance('1')),
       claim,
@@ -111,7 +111,7 @@ describe('document store with concurrent writers', () => {
         expect(ids(claims).length + Number((await stateOf(store)) === 'cancelled'), at).toBe(1),
     ))
 
-  it('a dispatch is read as of one moment when another process writes between two requests', () => {
+  it('A dispatch is read at one instant when another process writes between two requests', () => {
     const held: NewDelivery = { deliveryId: 'h', channel: 'h', status: 'held', address: 'a', content: { text: 'x' } }
     const given = acceptance('1')
     const dispatch = { ...given.dispatch, route: 'first', deliveries: [...given.dispatch.deliveries, held] } as const
@@ -129,7 +129,7 @@ describe('document store with concurrent writers', () => {
     )
   })
 
-  it('an erased session has the totals of its remaining runs when another process writes between two requests', () =>
+  it('An erased session has the totals of its remaining runs when another process writes between two requests', () =>
     atEveryAnswer(
       (store) => merge(store, 'r1'),
       (store) => store.erase('t', { sessionId: 's' }),
@@ -140,7 +140,7 @@ describe('document store with concurrent writers', () => {
       },
     ))
 
-  it('both of two merges are in the totals when another process writes between two requests', () =>
+  it('Both of two merges are in the totals when another process writes between two requests', () =>
     atEveryAnswer(
       async () => {},
       (store) => merge(store, 'r1'),
@@ -170,7 +170,7 @@ describe('document store', () => {
     }
   }
 
-  it('a read of one document commits nothing', async () => {
+  it('A read of one document commits nothing', async () => {
     const calls: string[] = []
     const store = documentStore(counting(calls))
     await store.accept(acceptance('1', {}, 'k'))
@@ -182,13 +182,13 @@ describe('document store', () => {
     expect(calls).not.toContain('write')
   })
 
-  it('claim reads only the deliveries that it hands out', async () => {
+  it('claim reads only the deliveries that it returns', async () => {
     const calls: string[] = []
     const store = documentStore(counting(calls))
     for (let at = 0; at < 300; at++) await store.accept(acceptance(`${at}`))
     calls.length = 0
     expect((await store.claim({ limits: { c: 2 }, leaseMs: 60_000, busy: [] })).deliveries).toHaveLength(2)
-    expect(calls.sort()).toEqual(['get', 'get', 'get', 'get', 'list 25', 'list 3', 'write'])
+    expect(calls.sort()).toEqual(['get', 'get', 'get', 'get', 'list 1', 'list 1', 'list 25', 'list 3', 'write'])
   })
 
   it('claim leases 25 deliveries at once, and nextDueInMs is 0', async () => {
@@ -203,7 +203,7 @@ describe('document store', () => {
     expect(claimed).toEqual([25, 25, 10])
   })
 
-  it('a call that meets too many conflicts throws and changes nothing', async () => {
+  it('A call that meets too many conflicts throws and changes nothing', async () => {
     const documents = mapDocuments({ now: () => NOW })
     const store = documentStore({ ...documents, commit: async () => false })
     await expect(store.accept(acceptance('1'))).rejects.toThrow('conflict 200 times')
@@ -229,7 +229,7 @@ describe('document store', () => {
     expect(left()).toEqual([])
   })
 
-  it('removing everything leaves no document', async () => {
+  it('Removing everything leaves no document', async () => {
     let now = NOW
     const texts = new Map<string, string>()
     const store = documentStore(mapDocuments({ now: () => now }, texts))

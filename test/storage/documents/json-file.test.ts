@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it, test } from 'vitest'
 import { tryJsonFile } from '../../../docs/examples/documents-contract.ts'
 import { jsonFileDocuments } from '../../../docs/examples/documents-json-file.ts'
 
-// Every commit is flushed to the disk: a file system in memory is several times faster, where there is one.
+// Every commit is flushed to disk; a memory file system is several times faster.
 const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'sallyport-documents-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
@@ -19,7 +19,7 @@ describe('jsonFile', () => {
     await expect(jsonFileDocuments(path)).rejects.toThrow(SyntaxError)
   })
 
-  it('a write that fails throws, changes nothing, and the next one succeeds', async () => {
+  it('A write that fails throws, changes nothing, and the next one succeeds', async () => {
     const documents = await jsonFileDocuments(join(folder, 'gone', 'file'))
     const change = { key: 'a', before: undefined, after: '1' }
     await expect(documents.commit([change])).rejects.toThrow('ENOENT')

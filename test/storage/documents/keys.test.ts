@@ -5,7 +5,7 @@ import { documentKey, prefixOf, timePart, withShortKeys } from '../../../src/sto
 import { acceptance, delivery, digested } from '../storing.ts'
 import { mapDocuments } from './map-documents.ts'
 
-/** The key that a database gets for a key of the store. */
+/** The database key for a key of the store. */
 async function shortened(key: string): Promise<string> {
   const texts = new Map<string, string>()
   await withShortKeys(mapDocuments(Date, texts)).commit([{ key, before: undefined, after: '1' }])
@@ -15,7 +15,7 @@ async function shortened(key: string): Promise<string> {
 const names = fc.array(fc.string({ unit: 'binary', maxLength: 200 }), { minLength: 1, maxLength: 4 })
 
 describe('document keys', () => {
-  it('different names have different keys of lower-case letters, digits and four marks', () =>
+  it('Different names have different keys of lower-case letters, digits and four marks', () =>
     fc.assert(
       fc.asyncProperty(names, names, async (one, other) => {
         const [first, second] = [await shortened(documentKey(...one)), await shortened(documentKey(...other))]
@@ -35,11 +35,11 @@ describe('document keys', () => {
     ],
     [['\ud800'], ['\udfff']],
     [['é'], ['e\u0301']],
-  ])('the key of %j differs from that of %j', (one, other) =>
+  ])('The key of %j differs from that of %j', (one, other) =>
     expect(documentKey(...one)).not.toBe(documentKey(...other)),
   )
 
-  it('the key of a long name differs for every character, and from a name that equals its hash', async () => {
+  it('The key of a long name differs for every character, and from a name that equals its hash', async () => {
     const long = documentKey('x'.repeat(2_000))
     const short = await shortened(long)
     expect(short).toHaveLength(96)
@@ -49,7 +49,7 @@ describe('document keys', () => {
     expect(await shortened(documentKey('x'.repeat(97)))).toHaveLength(96)
   })
 
-  it('a shortened key keeps the prefix of its names', async () => {
+  it('A shortened key keeps the prefix of its names', async () => {
     const tenant = 'T'.repeat(2_000)
     const documents = withShortKeys(mapDocuments(Date))
     await documents.commit([{ key: documentKey('runs', tenant, 'r'), before: undefined, after: '1' }])
@@ -57,13 +57,13 @@ describe('document keys', () => {
     expect(await documents.list(prefixOf('runs', 'T'), { limit: 9 })).toEqual([])
   })
 
-  it('keys sort by time', () => {
+  it('Keys sort by time', () => {
     const times = [-1, 0, 5, 1_700_000_000_000, 9e15, Number.POSITIVE_INFINITY]
     expect(times.map(timePart)).toEqual(times.map(timePart).sort())
     expect(new Set(times.map((time) => timePart(time).length))).toEqual(new Set([16]))
   })
 
-  it('a key has at most 400 characters', async () => {
+  it('A key has at most 400 characters', async () => {
     const texts = new Map<string, string>()
     const store = documentStore(mapDocuments(Date, texts))
     const name = (of: string): string => `${of}${'Ω'.repeat(1_999)}`

@@ -1,7 +1,7 @@
 import { setImmediate as roundTrip } from 'node:timers/promises'
 import type { Documents } from '../../../src/storage/documents/index.ts'
 
-/** Documents in a map that answers asynchronously, as a database does: other calls run in between. */
+/** Documents in a map that answers asynchronously like a database, so that other calls run in between. */
 export function mapDocuments(clock: { now(): number }, texts: Map<string, string> = new Map()): Documents {
   return {
     now: () => clock.now(),

@@ -4,11 +4,12 @@ import { dispatchStoreContract } from '../../../src/contract-tests/dispatch-stor
 import { documentsContract } from '../../../src/contract-tests/documents-contract.ts'
 import { fakeClock } from '../../../src/contract-tests/fake-clock.ts'
 import { runStoreContract } from '../../../src/contract-tests/run-store-contract.ts'
+import { tokenStoreContract } from '../../../src/contract-tests/token-store-contract.ts'
 import { type Documents, documentStore } from '../../../src/storage/documents/index.ts'
 
 /**
- * Registers the contract of documents, and the contracts of both ports over them. `open` is called with a name for each case, and again for
- * every further handle on the same documents.
+ * Registers the contract of documents and the contracts of both ports over them. `open` is called with a name for each
+ * case, and again for every further handle on the same documents.
  */
 export function tryDocuments(open: (name: string) => Documents): void {
   const capabilities = { durable: true }
@@ -29,4 +30,5 @@ export function tryDocuments(open: (name: string) => Documents): void {
   }
   dispatchStoreContract({ test, create, capabilities })
   runStoreContract({ test, create, capabilities })
+  tokenStoreContract({ test, create, capabilities })
 }

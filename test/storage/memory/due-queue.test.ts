@@ -13,11 +13,11 @@ type Step =
   | readonly ['move', which: number, wakeAt: number]
 
 describe('DueQueue', () => {
-  it('gives nothing when it is empty', () => {
+  it('An empty due queue has no first entry', () => {
     expect(new DueQueue().first).toBeUndefined()
   })
 
-  it('takes no notice when what is in it no longer is taken out again', () => {
+  it('Removing an entry twice from a due queue changes nothing', () => {
     const queue = new DueQueue<Entry>()
     const one: Entry = { name: 1, wakeAt: 1, slot: -1 }
     queue.place(one, 1)
@@ -28,7 +28,7 @@ describe('DueQueue', () => {
     expect(queue.first).toBe(one)
   })
 
-  it('stays in order when what fills a gap is earlier than what stands above the gap', () => {
+  it('A due queue stays in order when an early entry fills the gap of a removed one', () => {
     const queue = new DueQueue<Entry>()
     const entries = [0, 10, 5, 11, 12, 6, 7].map((wakeAt, name): Entry => ({ name, wakeAt, slot: -1 }))
     for (const entry of entries) queue.place(entry, entry.wakeAt)
@@ -43,7 +43,7 @@ describe('DueQueue', () => {
     expect(drained).toEqual([0, 5, 6, 7, 10, 12, 20, 21, 22])
   })
 
-  it('gives the earliest whatever is added, moved and removed', () => {
+  it('A due queue gives the earliest entry after any additions, moves and removals', () => {
     const step = fc.oneof(
       fc.tuple(fc.constant('add' as const), fc.integer({ min: 0, max: 40 })),
       fc.tuple(fc.constant('take' as const)),

@@ -5,7 +5,7 @@ import { sendLimits } from '../../../src/storage/rules/delivery-transitions.ts'
 const item = (key: string): Expiring => ({ key, wakeAt: 0, slot: -1 })
 
 describe('expiringMap', () => {
-  it('an entry exists until its expiry, and not at it', () => {
+  it('An entry exists until its expiry, and not at it', () => {
     const map = expiringMap()
     const one = item('a')
     map.keep(one, 10, 0)
@@ -14,7 +14,7 @@ describe('expiringMap', () => {
     expect(map.get('b', 0)).toBeUndefined()
   })
 
-  it('expired entries are removed in the order of expiry', () => {
+  it('Expired entries are removed in the order of expiry', () => {
     const map = expiringMap()
     map.keep(item('long'), 100, 0)
     for (let at = 0; at < 6; at++) map.keep(item(`short-${at}`), 10, 0)
@@ -23,7 +23,7 @@ describe('expiringMap', () => {
     expect(map.get('long', 10)).toBeDefined()
   })
 
-  it('setting a key replaces its value and expiry', () => {
+  it('Setting a key replaces its value and expiry', () => {
     const map = expiringMap()
     map.keep(item('a'), 10, 0)
     const two = item('a')
@@ -33,7 +33,7 @@ describe('expiringMap', () => {
     expect(map.size).toBe(2)
   })
 
-  it('setting a key again extends its expiry', () => {
+  it('Setting a key again extends its expiry', () => {
     const map = expiringMap()
     const one = item('a')
     map.keep(one, 10, 0)
@@ -42,7 +42,7 @@ describe('expiringMap', () => {
     expect(map.get('a', 29)).toBe(one)
   })
 
-  it('a million expired entries are removed a few per call', () => {
+  it('A million expired entries are removed a few per call', () => {
     const map = expiringMap()
     for (let at = 0; at < 1_000; at++) map.keep(item(`${at}`), 10, 0)
     map.keep(item('next'), 100, 10)
@@ -53,14 +53,14 @@ describe('expiringMap', () => {
 })
 
 describe('memoryCounters', () => {
-  it('counters are removed after their window', () => {
+  it('Counters are removed after their window', () => {
     const counters = memoryCounters()
     const limits = sendLimits(counters)
     for (let at = 0; at < 10_000; at++) limits.take('t', [{ key: `${at}`, max: 5, windowMs: 100 }], at)
     expect(counters.size).toBe(100)
   })
 
-  it('a refused delivery creates no counter', () => {
+  it('A refused delivery creates no counter', () => {
     const counters = memoryCounters()
     const limits = sendLimits(counters)
     const spent = { key: 'spent', max: 1, windowMs: 100 }

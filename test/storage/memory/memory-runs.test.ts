@@ -19,15 +19,23 @@ async function put(store: RunStore, update: Partial<RunUpdate> = {}, tenant = 't
 }
 
 describe('memoryRuns', () => {
-  it('updates count revisions and set updatedAt of the run and its session', async () => {
+  it('Updates count revisions and set updatedAt of the run and its session', async () => {
     const clock = stillClock()
     const store = memoryRuns(clock)
     await put(store)
     clock.advance(10)
     await put(store)
-    expect(await store.findRun('t', 'r1')).toMatchObject({ revision: 1, createdAt: NOW, updatedAt: NOW })
+    expect(await store.findRun({ tenant: 't', sessionId: 's1', runId: 'r1' })).toMatchObject({
+      revision: 1,
+      createdAt: NOW,
+      updatedAt: NOW,
+    })
     await put(store, { status: 'completed' })
-    expect(await store.findRun('t', 'r1')).toMatchObject({ revision: 2, createdAt: NOW, updatedAt: NOW + 10 })
+    expect(await store.findRun({ tenant: 't', sessionId: 's1', runId: 'r1' })).toMatchObject({
+      revision: 2,
+      createdAt: NOW,
+      updatedAt: NOW + 10,
+    })
     expect(await store.findSession('t', 's1')).toMatchObject({
       tenant: 't',
       sessionId: 's1',
@@ -36,7 +44,7 @@ describe('memoryRuns', () => {
     })
   })
 
-  it('pages of a session are full and in order while runs change', async () => {
+  it('Pages of a session are full and in order while runs change', async () => {
     const store = memoryRuns(stillClock())
     for (let n = 0; n < 10; n++) await put(store, { runId: `r${n}`, sessionId: n % 2 ? 'odd' : 'even' })
     const pages: string[][] = []
@@ -52,7 +60,7 @@ describe('memoryRuns', () => {
     expect((await store.listRuns({ tenant: 't', limit: 9 })).items.map(({ state }) => state.runId)).toHaveLength(9)
   })
 
-  it('of a thousand concurrent posts of one run none is lost', async () => {
+  it('None of a thousand concurrent posts of one run is lost', async () => {
     const { post } = recorder()
     const posts = Array.from({ length: 1000 }, (_, n) =>
       post({ runId: 'r1', seq: n, counts: { steps: n, [`c${n % 30}`]: n } }),
@@ -64,7 +72,7 @@ describe('memoryRuns', () => {
     expect(run.counts).toMatchObject({ steps: 999, c29: 989, c0: 990 })
   })
 
-  it('spend counts for the current UTC day of the store', async () => {
+  it('Spend counts for the current UTC day of the store', async () => {
     const clock = stillClock()
     const store = memoryRuns(clock)
     const today = Math.floor(NOW / DAY_MS)
@@ -85,7 +93,7 @@ describe('memoryRuns', () => {
     ])
   })
 
-  it('reads and merges touch no other runs, however many there are', async () => {
+  it('Reads and merges touch no other runs, regardless of their number', async () => {
     const clock = stillClock()
     const store = memoryRuns(clock)
     let looks = 0
@@ -123,7 +131,7 @@ describe('memoryRuns', () => {
     expect(await during(() => store.listRuns({ pending: true, limit: 9 }))).toBeLessThan(few)
     const removed = await during(() => store.removeRuns({ status: ['failed'], unchangedForMs: 0, limit: 9 }))
     expect(removed).toBeLessThan(10)
-    expect(await store.findRun('t', 'reported')).toBeUndefined()
-    expect(await store.findRun('t', 'pending')).toBeDefined()
+    expect(await store.findRun({ tenant: 't', sessionId: 's1', runId: 'reported' })).toBeUndefined()
+    expect(await store.findRun({ tenant: 't', sessionId: 's1', runId: 'pending' })).toBeDefined()
   })
 })

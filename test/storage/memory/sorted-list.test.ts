@@ -21,12 +21,12 @@ function keysOf(entries: Iterable<Entry>): number[] {
   return [...entries].map(({ key }) => key)
 }
 
-/** So many that there are several blocks, in an order that fills them from all sides. */
+/** Enough entries for several blocks, in an order that fills them from all sides. */
 const SHUFFLED: readonly number[] = Array.from({ length: 5_003 }, (_, at) => (at * 1_009) % 5_003)
 const SORTED: readonly number[] = SHUFFLED.toSorted((a, b) => a - b)
 
 describe('SortedList', () => {
-  it('an empty list has no entries from any position', () => {
+  it('An empty sorted list has no entries from any position', () => {
     const { list } = listOf([])
     list.delete({ key: 1 })
     expect([list.first, [...list.up()], [...list.down()], [...list.up(() => true)]]).toEqual([undefined, [], [], []])
@@ -36,7 +36,7 @@ describe('SortedList', () => {
     ['in order', SORTED],
     ['backwards', SORTED.toReversed()],
     ['shuffled', SHUFFLED],
-  ])('gives what was added %s in its order, up and down, from every point', (_, keys) => {
+  ])('A sorted list gives entries added %s in order, up and down, from every point', (_, keys) => {
     const { list } = listOf(keys)
     expect(list.first?.key).toBe(0)
     expect(keysOf(list.up())).toEqual(SORTED)
@@ -48,7 +48,7 @@ describe('SortedList', () => {
     }
   })
 
-  it('entries can be removed in any order and added again', () => {
+  it('Entries of a sorted list can be removed in any order and added again', () => {
     const { list, entries } = listOf(SHUFFLED)
     for (const key of SHUFFLED.toReversed()) list.delete(entries.get(key) as Entry)
     expect([list.first, [...list.up()], [...list.down()]]).toEqual([undefined, [], []])
@@ -56,13 +56,13 @@ describe('SortedList', () => {
     expect(keysOf(list.up())).toEqual(SORTED)
   })
 
-  it('removing an unknown entry changes nothing', () => {
+  it('Removing an unknown entry does not change a sorted list', () => {
     const { list } = listOf([1, 2, 3])
     for (const key of [0, 2, 4]) list.delete({ key })
     expect(keysOf(list.up())).toEqual([1, 2, 3])
   })
 
-  it('the number of comparisons grows logarithmically', () => {
+  it('The number of comparisons of a sorted list grows logarithmically', () => {
     let compared = 0
     const list = new SortedList<Entry>((one, other) => {
       compared += 1
@@ -86,7 +86,7 @@ describe('SortedList', () => {
     }
   })
 
-  it('the list equals a sorted array after any sequence of changes', () => {
+  it('A sorted list equals a sorted array after any sequence of changes', () => {
     const step = fc.record({ key: fc.nat(40), point: fc.nat(41) })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {

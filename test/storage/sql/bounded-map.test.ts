@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { boundedMap } from '../../../src/storage/sql/connection/bounded-map.ts'
 
 describe('bounded map', () => {
-  it('a bounded map drops the entry that was put in longest ago', () => {
+  it('A bounded map drops its oldest entry', () => {
     const map = boundedMap<number>(2)
     map.put('a', 1)
     map.put('b', 2)

@@ -41,7 +41,7 @@ for (const kind of await databaseKinds())
       }
 
       for (const [state, prepare] of Object.entries({ ...STATES, ...UNDER_SNAPSHOT }))
-        it(`a claim reads as much among ${MANY} waiting deliveries as among ${FEW}: ${state}`, async () => {
+        it(`A claim reads as much among ${MANY} waiting deliveries as among ${FEW}: ${state}`, async () => {
           const few = await costAmong(FEW, prepare)
           const many = await costAmong(MANY, prepare)
           expect(many).toBeGreaterThan(0)

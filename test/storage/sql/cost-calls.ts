@@ -3,7 +3,7 @@ import { put, QUIET } from '../../../src/contract-tests/run-store/run-fixtures.t
 import type { RunStatus } from '../../../src/model/run.ts'
 import { noSpend, noTotals } from '../../../src/model/totals.ts'
 import type { Acceptance, LeaseToken, NewDelivery, NewDispatch } from '../../../src/ports/dispatch-store.ts'
-import type { RunKey, RunStore, TotalsChanges } from '../../../src/ports/run-store.ts'
+import type { MergeKey, RunStore, TotalsChanges } from '../../../src/ports/run-store.ts'
 import { acceptance, claim, claimOne, delivery, digested, HOUR, keyed, lease } from '../storing.ts'
 import type { CostTrial } from './cost-trials.ts'
 
@@ -16,7 +16,7 @@ const SKIPPED = { status: 'skipped', reason: 'condition_false' } as const
 const digest = (id: string, key = id): Acceptance => acceptance(id, { deliveries: [digested(`${id}-a`, { key })] })
 const limited = (id: string, key = id): Acceptance =>
   acceptance(id, { deliveries: [delivery(`${id}-a`, { limits: [{ key, ...QUOTA }] })] })
-const ofQuota = (id: string, key = id): Acceptance => ({ ...keyed(id, id), quota: { key, ...QUOTA } })
+const ofQuota = (id: string, key = id): Acceptance => ({ ...keyed(id, id), quotas: [{ key, ...QUOTA }] })
 const broken = (deliveryId: string): NewDelivery => ({
   ...{ deliveryId, channel: 'a', status: 'failed', reason: 'template_error' },
 })
@@ -35,10 +35,10 @@ async function leased({ store }: CostTrial, id: string, dispatch: Partial<NewDis
   return lease(await claimOne(store, id))
 }
 
-const runKey = (id: string, sessionId = id): RunKey => ({ tenant: 't', sessionId, runId: id })
+const runKey = (id: string, sessionId = id): MergeKey => ({ tenant: 't', sessionId, runId: id })
 
 /** A post of a run with a user and a tag, which adds to all totals. */
-function merge(store: RunStore, key: RunKey, status: RunStatus): Promise<unknown> {
+function merge(store: RunStore, key: MergeKey, status: RunStatus): Promise<unknown> {
   const { runId, parentRunId } = key
   const add = { ...noTotals(), spend: { ...noSpend(), runs: 1 } }
   const descendants = parentRunId === undefined ? [] : [{ runId: parentRunId, add }]
@@ -163,7 +163,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
   },
   async 'find a run'({ store }, id) {
     await merge(store, runKey(id), 'running')
-    return async () => expect(await store.findRun('t', id)).toBeDefined()
+    return async () => expect(await store.findRun(runKey(id))).toBeDefined()
   },
   async 'find a session'({ store }, id) {
     await merge(store, runKey(id), 'running')

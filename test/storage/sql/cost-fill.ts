@@ -5,7 +5,7 @@ import { drainTexts, type Filling, fillTexts, SERIES } from '../../support/fill-
 const HOUR = 3_600_000
 const TALLY = `'${JSON.stringify(noTotals())}'`
 const STATE =
-  '{"runId":"r","sessionId":"s","seq":-1,"earliest":{},"counts":{},"final":{},"latest":{},"metadata":{},"tags":[]}'
+  '{"runId":"r","sessionId":"s","application":{"seq":-1,"earliest":{},"counts":{},"final":{},"latest":{},"metadata":{},"tags":[]}}'
 
 type Rows = Omit<Filling, 'channel'>
 
@@ -81,13 +81,16 @@ function runTexts(dialect: DialectName, filling: Rows): readonly string[] {
   const third = (number: number): string => `case when n % 3 = ${number} then ${at} end`
   return [
     insert('runs', {
-      ...{ tenant: "'t'", run_id: idOf('run'), session_id: idOf('session'), user_id: idOf('user') },
+      ...{ tenant: "'t'", run_id: idOf('run'), session_id: idOf('session'), tie_breaker: 'n', user_id: idOf('user') },
       status: `case when n % 3 = 0 then 'running' else 'completed' end`,
       ...{ tags: "'x'", state: `'${STATE}'`, derived: `'{"ended":[],"pending":[]}'`, revision: '1' },
       ...{ created_at: at, updated_at: at, last_seen_at: at },
       ...{ open_since: third(0), pending_since: third(1), over_since: third(2) },
     }),
-    insert('run_tags', { tenant: "'t'", run_id: idOf('run'), tag_key: "'running'", created_at: at }),
+    insert('run_tags', {
+      ...{ tenant: "'t'", session_id: idOf('session'), run_id: idOf('run'), tie_breaker: 'n' },
+      ...{ tag_key: "'running'", created_at: at },
+    }),
   ]
 }
 

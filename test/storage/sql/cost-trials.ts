@@ -29,7 +29,7 @@ export interface CostTrial {
   analyze(): Promise<void>
   /** Another transaction holds a snapshot to the end of the trial. */
   holdSnapshot(): Promise<void>
-  /** What the connection reads for some work. */
+  /** The amount that the connection reads for some work. */
   costOf(work: () => Promise<unknown>): Promise<number>
   close(): Promise<void>
 }

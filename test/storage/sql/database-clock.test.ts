@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { askClock, databaseClock } from '../../../src/storage/sql/connection/database-clock.ts'
 
-/** On a machine whose two clocks run together. */
+/** On a machine whose two clocks advance together. */
 const clockOver = (running: () => number) => databaseClock(running, () => WALL + running())
 const WALL = 1_795_000_000_000
 
 describe('the clock of a database', () => {
-  it('the clock is never ahead of the database, and behind by less than the quickest answer took and less than it reports', () => {
+  it('The clock is never ahead of the database, nor behind by more than its reported uncertainty', () => {
     const answers = fc.array(fc.record({ there: fc.nat(500), back: fc.nat(500), after: fc.nat(10_000) }), {
       minLength: 1,
     })
@@ -34,7 +34,7 @@ describe('the clock of a database', () => {
     )
   })
 
-  it('the clock is stale after a minute', () => {
+  it('The clock is stale after a minute', () => {
     let running = 5
     const known = clockOver(() => running)
     expect(known.isStale()).toBe(true)
@@ -46,7 +46,7 @@ describe('the clock of a database', () => {
     expect(known.isStale()).toBe(true)
   })
 
-  it('the clock follows a database clock that was set back, after the next answer', () => {
+  it('The clock follows a database clock that was set back, after the next answer', () => {
     let running = 0
     const known = clockOver(() => running)
     known.learn(10_000, 0)
@@ -55,7 +55,7 @@ describe('the clock of a database', () => {
     expect(known.now()).toBe(5_100)
   })
 
-  it('the clock follows a database clock that was set forward, after the next answer', () => {
+  it('The clock follows a database clock that was set forward, after the next answer', () => {
     let running = 0
     const known = clockOver(() => running)
     known.learn(10_000, 0)
@@ -65,7 +65,7 @@ describe('the clock of a database', () => {
     expect(known.uncertaintyMs()).toBe(12)
   })
 
-  it('the uncertainty covers answers in whole milliseconds', () => {
+  it('The uncertainty covers answers in whole milliseconds', () => {
     const time = fc.double({ min: 0, max: 1e6, noNaN: true })
     fc.assert(
       fc.property(time, time, time, time, (askedAt, there, back, after) => {
@@ -87,7 +87,7 @@ describe('the clock of a database', () => {
     ['slept, and whose wall clock did not count it', 5_000, 0],
     ['had its wall clock set back', 10, -2_000],
   ] as const)
-    it(`the clock is stale on a machine that ${what}`, () => {
+    it(`The clock is stale on a machine that ${what}`, () => {
       let running = 100
       let wall = WALL
       const known = databaseClock(
@@ -101,13 +101,13 @@ describe('the clock of a database', () => {
       running += ran
       wall += passed + 2
       expect(known.isStale()).toBe(true)
-      // It fits the old bounds, which are void nevertheless.
+      // It fits the old bounds, which no longer apply.
       known.learn(known.now() + 5, running - 50)
       expect(known.isStale()).toBe(false)
       expect(known.uncertaintyMs()).toBe(52)
     })
 
-  it('a late answer does not make the clock less precise', () => {
+  it('A late answer does not make the clock less precise', () => {
     let running = 0
     const known = clockOver(() => running)
     known.learn(1_000, 0)
@@ -118,7 +118,7 @@ describe('the clock of a database', () => {
 })
 
 describe('asking a database for its time', () => {
-  /** A database whose clock is an hour ahead, with answers that take so long. */
+  /** A database whose clock is an hour ahead, with answers of these durations. */
   async function ask(...takes: readonly number[]): Promise<{ asked: number; uncertaintyMs: number; late: number }> {
     let running = 0
     let asked = 0
@@ -135,15 +135,15 @@ describe('asking a database for its time', () => {
     return { asked, uncertaintyMs: known.uncertaintyMs(), late: running + 3_600_000 - known.now() }
   }
 
-  it('a quick answer is enough', async () => {
+  it('The clock learns the time from one quick answer', async () => {
     expect(await ask(5)).toEqual({ asked: 1, uncertaintyMs: 7, late: 5 })
   })
 
-  it('asks again if the first answer waited for a connection', async () => {
+  it('The clock queries the database again if the first answer waited for a connection', async () => {
     expect(await ask(400, 3)).toEqual({ asked: 2, uncertaintyMs: 5, late: 3 })
   })
 
-  it('asks a slow database three times at most', async () => {
+  it('The clock queries a slow database three times at most', async () => {
     expect(await ask(400, 300, 350, 1)).toEqual({ asked: 3, uncertaintyMs: 302, late: 300 })
   })
 })

@@ -19,7 +19,7 @@ for (const kind of await databaseKinds())
     }, 60_000)
     afterAll(() => database.close())
 
-    it('a prune removes all expired keys, and no others', { timeout: 120_000 }, async () => {
+    it('A prune removes all expired keys, and no others', { timeout: 120_000 }, async () => {
       const db = database.connect()
       const clock = fakeClock()
       const store = sqlStore({ db, dialect: kind.name, clock, timeoutMs: 30_000 })

@@ -43,7 +43,7 @@ const ONES = new Error('one of them')
 const ALL = new Error('the database')
 
 describe('group commit', () => {
-  it('a single call runs at once, and calls of one turn run together', async () => {
+  it('A single call runs at once, and calls of one turn run together', async () => {
     const { ran, call, turn, letThrough } = app()
     const first = call('a')
     await turn()
@@ -59,7 +59,7 @@ describe('group commit', () => {
     expect(await Promise.all([first, ...others, ...later])).toEqual(['a!', 'b!', 'c!', 'd!', 'e!', 'f!'])
   })
 
-  it('calls with a common key run one after the other, and do not delay other calls', async () => {
+  it('Calls with a common key run one after the other, and do not delay other calls', async () => {
     const { ran, call, turn, letThrough } = app()
     const all = [call('k:1'), call('k:2'), call('l:1'), call('x')]
     await turn()
@@ -69,7 +69,7 @@ describe('group commit', () => {
     expect(await Promise.all(all)).toEqual(['k:1!', 'k:2!', 'l:1!', 'x!'])
   })
 
-  it('with `share`, calls of one key are in one batch, in their order', async () => {
+  it('With `share`, calls of one key are in one batch, in their order', async () => {
     const { ran, call, turn, letThrough } = app({ share: true })
     const all = [call('k:1'), call('k:2')]
     await turn()
@@ -81,7 +81,7 @@ describe('group commit', () => {
     await Promise.all([...all, late])
   })
 
-  it('after an error that one call may have caused, each call is tried alone and has its own outcome', async () => {
+  it('After an error that one call may have caused, each call is retried alone with its own outcome', async () => {
     const { call, turn, letThrough } = app({ fault: (items) => (items.includes('bad') ? ONES : undefined) })
     const all = Promise.allSettled([call('a'), call('bad'), call('b')])
     await turn()
@@ -89,7 +89,7 @@ describe('group commit', () => {
     expect(await all).toMatchObject([{ value: 'a!' }, { reason: ONES }, { value: 'b!' }])
   })
 
-  it('after an error that no call caused, all calls fail and none is tried again', async () => {
+  it('After an error that no call caused, all calls fail and none is retried', async () => {
     const { ran, call, turn, letThrough } = app({ fault: () => ALL })
     const all = Promise.allSettled([call('a'), call('b')])
     await turn()
@@ -98,7 +98,7 @@ describe('group commit', () => {
     expect(ran).toHaveLength(1)
   })
 
-  it('a batch has at most a hundred calls', async () => {
+  it('A batch has at most a hundred calls', async () => {
     const { ran, call, turn, letThrough } = app()
     const all = Promise.all(Array.from({ length: 250 }, (_, at) => call(`${at}`)))
     await turn()
@@ -107,7 +107,7 @@ describe('group commit', () => {
     expect(ran.map(({ length }) => length)).toEqual([100, 100, 50])
   })
 
-  it('a batch has a maximum of bytes, except for a single larger call, and later calls do not overtake', async () => {
+  it('A batch has a maximum of bytes, except for a single larger call, and later calls do not overtake', async () => {
     const { ran, call, turn, letThrough } = app({ sizeOf: (item) => Number(item) * 250_000 })
     const all = Promise.all(['3', '1', '2', '9', '1', '1'].map(call))
     await turn()
@@ -116,7 +116,7 @@ describe('group commit', () => {
     expect(ran).toEqual([['3', '1'], ['2'], ['9'], ['1', '1']])
   })
 
-  it('a call that waits too long rejects, and never runs', async () => {
+  it('A call that waits too long rejects, and never runs', async () => {
     const { clock, ran, call, turn, letThrough } = app({ timeoutMs: 900 })
     const first = Promise.allSettled([call('k:1'), call('k:2')])
     await turn()
@@ -132,7 +132,7 @@ describe('group commit', () => {
     expect(await first).toMatchObject([{ value: 'k:1!' }, { reason: { code: 'database_timeout' } }])
   })
 
-  it('a call that takes too long rejects, and still blocks its keys until it ends', async () => {
+  it('A call that takes too long rejects, and still blocks its keys until it ends', async () => {
     const { clock, ran, call, turn, letThrough } = app({ timeoutMs: 900 })
     const slow = outcomeOf(call('k:1'))
     await turn()
@@ -147,7 +147,7 @@ describe('group commit', () => {
     expect(await next).toBe('k:2!')
   })
 
-  it('an ended call leaves no timer behind', async () => {
+  it('An ended call leaves no timer behind', async () => {
     const { clock, call, turn, letThrough } = app({ timeoutMs: 900, fault: () => ALL })
     const all = Promise.allSettled([call('a'), call('b')])
     await turn()

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { jsonSize } from '../../../src/storage/sql/connection/group-commit.ts'
 import type { HostKysely } from '../../../src/storage/sql/index.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
@@ -23,11 +23,14 @@ function measured(db: HostKysely): { readonly host: HostKysely; readonly largest
 }
 
 for (const kind of await databaseKinds())
-  describe.skipIf(kind.absent)(`large batches on ${kind.name}`, async () => {
-    const database = kind.absent ? undefined : await kind.open()
+  describe.skipIf(kind.absent)(`large batches on ${kind.name}`, () => {
+    let database: TestDatabase | undefined
+    beforeAll(async () => {
+      database = await kind.open()
+    }, 60_000)
     afterAll(() => database?.close())
 
-    it('concurrent large events are stored, in statements that the database accepts', async () => {
+    it('Concurrent large events are stored, in statements that the database accepts', async () => {
       const { host, largest } = measured((database as TestDatabase).connect())
       const store = sqlStore({ db: host, dialect: kind.name, timeoutMs: 20_000 })
       await store.migrate()

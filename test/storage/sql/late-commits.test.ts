@@ -8,12 +8,12 @@ const TIMEOUT_MS = 5_000
 const MARGIN_MS = 2 * TIMEOUT_MS
 
 for (const kind of await databaseKinds())
-  describe.skipIf(kind.absent ?? (kind.name === 'sqlite' && 'while one writes, nobody else does'))(
+  describe.skipIf(kind.absent ?? (kind.name === 'sqlite' && 'it has one writer at a time'))(
     `a delivery in ${kind.name} that is committed late`,
     () => {
       const own = storeEach(kind.open)
 
-      it('a delivery that commits behind the low-water mark is claimed by the next whole look', async () => {
+      it('A delivery that commits behind the low-water mark is claimed by the next full scan', async () => {
         const store = own.over(own.db, { timeoutMs: TIMEOUT_MS })
         expect((await claim(store)).deliveries).toEqual([])
         const transaction = await own.db.startTransaction().execute()
@@ -29,7 +29,7 @@ for (const kind of await databaseKinds())
         expect(ids((await claim(store)).deliveries)).toEqual(['late-a'])
       })
 
-      it('a delivery that commits within the margin is claimed at once', async () => {
+      it('A delivery that commits within the margin is claimed at once', async () => {
         const store = own.over(own.db, { timeoutMs: TIMEOUT_MS })
         const transaction = await own.db.startTransaction().execute()
         await store.within(transaction).accept(acceptance('late'))

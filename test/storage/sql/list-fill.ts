@@ -21,9 +21,9 @@ export async function fillDispatches(filling: ListFilling): Promise<void> {
   const status = `case when n <= ${filling.wanted} then 'failed' else 'sent' end`
   const counts = ['open', 'sent', 'lost', 'cancelled'].map((name) => `${name}_count`)
   const count = (when: string): string => `case when n % 10 = 0 then case when ${when} then 1 else 0 end end`
-  await run(`insert into ${text('dispatches')} (dispatch_id, tenant, event_type, recipient, recipient_key, session_id, route, created_at,
-      status, ${counts.join(', ')}, version)
-    select ${of('d')}, 't', ${named('event')}, ${named('r')}, ${named('r')}, ${named('s')}, 'all', ${FIRST_AT} + n,
+  await run(`insert into ${text('dispatches')} (dispatch_id, tenant, event_type, recipient, recipient_key, session_id, route, made_by,
+      created_at, status, ${counts.join(', ')}, version)
+    select ${of('d')}, 't', ${named('event')}, ${named('r')}, ${named('r')}, ${named('s')}, 'all', 'app', ${FIRST_AT} + n,
       case when n % 10 = 0 then ${status} end, ${count('n < 0')}, ${count(`n > ${filling.wanted}`)},
       ${count(`n <= ${filling.wanted}`)}, ${count('n < 0')}, 1`)
   await run(`insert into ${text('deliveries')} (delivery_id, dispatch_id, tenant, created_at, dispatch_status, place, channel, status,
@@ -42,21 +42,21 @@ export async function fillRuns(filling: ListFilling): Promise<void> {
     of('r'),
     `'","sessionId":"'`,
     named('s'),
-    `'","status":"'`,
+    `'","application":{"status":"'`,
     statusOf(filling),
     `'","seq":-1,"earliest":{},"counts":{},"final":{},"metadata":{},"tags":["'`,
     named('t'),
     `'"],"latest":{'`,
     ...latest,
-    `'"}}'`,
+    `'"}}}'`,
   )
   const at = `${FIRST_AT} + n`
-  await run(`insert into ${text('runs')} (tenant, run_id, session_id, status, provider, model, user_id, tags, state, derived,
+  await run(`insert into ${text('runs')} (tenant, run_id, session_id, tie_breaker, status, provider, model, user_id, tags, state, derived,
       created_at, updated_at, last_seen_at, revision, over_since, version)
-    select 't', ${of('r')}, ${named('s')}, ${statusOf(filling)}, ${named('p')}, ${named('m')}, ${named('u')}, ${tags}, ${state},
+    select 't', ${of('r')}, ${named('s')}, n, ${statusOf(filling)}, ${named('p')}, ${named('m')}, ${named('u')}, ${tags}, ${state},
       '{"ended":[],"pending":[]}', ${at}, ${at}, ${at}, 1, ${at}, 1`)
-  await run(`insert into ${text('run_tags')} (run_id, tenant, tag_key, created_at, version)
-    select ${of('r')}, 't', case when n <= ${filling.wanted} then 'wanted' else 'other' end, ${at}, 1`)
+  await run(`insert into ${text('run_tags')} (run_id, session_id, tenant, tie_breaker, tag_key, created_at, version)
+    select ${of('r')}, ${named('s')}, 't', n, case when n <= ${filling.wanted} then 'wanted' else 'other' end, ${at}, 1`)
 }
 
 function statusOf({ wanted }: ListFilling): string {

@@ -123,7 +123,7 @@ for (const kind of await databaseKinds())
     }
 
     it.each([2_000, 20_000])(
-      'read no more of %i rows than a page needs, whatever the filter',
+      'A page of a list of %i rows reads only the rows that it needs, with any filter',
       async (count) => {
         const store = await storeOf(`l${count}_`, count)
         for (const first of ['newest', 'oldest'] as const) {

@@ -37,7 +37,7 @@ afterEach(async () => {
 
 for (const kind of await databaseKinds())
   describe.skipIf(kind.absent)(`migrations on ${kind.name}`, () => {
-    it('migrate() makes what the store needs, and does nothing the second time', async () => {
+    it('migrate() creates what the store needs, and does nothing the second time', async () => {
       const database = await open(kind)
       const store = storeIn(database)
       await store.migrate()
@@ -48,7 +48,7 @@ for (const kind of await databaseKinds())
       expect((await claimOne(store)).dispatch.dispatchId).toBe('d1')
     })
 
-    it('five concurrent calls on their own pools make each migration once', async () => {
+    it('Five concurrent calls on their own pools make each migration once', async () => {
       const database = await open(kind)
       const pools = Array.from({ length: 5 }, () => database.connect())
       // A synchronous driver blocks this process, so the others could not go on.
@@ -59,7 +59,7 @@ for (const kind of await databaseKinds())
       expect(await run(database.connect(), 'select name from sallyport_migrations')).toEqual([{ name: '0001_tables' }])
     })
 
-    it('one pool migrates two independent prefixes at once', async () => {
+    it('One pool migrates two independent prefixes at once', async () => {
       const database = await open(kind)
       const db = database.connect()
       const [one, other] = ['one_', 'other_'].map((prefix) => storeIn(database, { db, prefix }))
@@ -88,7 +88,7 @@ for (const kind of await databaseKinds())
       expect(await shapeOf(database)).toEqual(before)
     })
 
-    it('migrate() goes on where a failed call stopped', async () => {
+    it('migrate() continues where a failed call stopped', async () => {
       const database = await open(kind)
       const db = database.connect()
       const texts = sqlStatements({ dialect: kind.name }).flatMap(({ statements }) => statements)
@@ -99,7 +99,7 @@ for (const kind of await databaseKinds())
       await store.ready()
     })
 
-    it('a store is ready after the printed statements were run by hand, and migrates nothing more', async () => {
+    it('A store is ready after the printed statements were run by hand, and migrates nothing more', async () => {
       const byHand = await open(kind)
       for (const { statements } of sqlStatements({ dialect: kind.name, prefix: 'hand_' }))
         for (const text of statements) await run(byHand.connect(), text)
@@ -113,7 +113,7 @@ for (const kind of await databaseKinds())
       expect(await shapeOf(byStore)).toEqual(made)
     })
 
-    it("migrations leave the host's own tables and migrations alone", async () => {
+    it("Migrations leave the host's own tables and migrations alone", async () => {
       const database = await open(kind)
       const db = database.connect()
       const up = (own: Kysely<unknown>) => run(own, 'create table orders (id integer primary key)').then(() => {})
@@ -126,7 +126,7 @@ for (const kind of await databaseKinds())
       await run(db, 'insert into orders values (1)')
     })
 
-    it('a migration is not recorded while a table of the host has the name of one of the store', async () => {
+    it("A migration is not recorded while a host's table has the name of a store's table", async () => {
       const database = await open(kind)
       const db = database.connect()
       await run(db, 'create table sallyport_spends (a integer)')
@@ -152,7 +152,7 @@ for (const kind of await databaseKinds())
   })
 
 describe('migrations', () => {
-  it.each(DIALECT_NAMES)('on %s, migrate() runs exactly the printed statements', async (dialect) => {
+  it.each(DIALECT_NAMES)('On %s, migrate() runs exactly the printed statements', async (dialect) => {
     const { db, asked } = fakeDatabase((text) => {
       if (text.includes('version()')) return [{ version: VERSIONS[dialect] }]
       if (text.includes('get_lock')) return [{ held: 1 }]
@@ -164,7 +164,7 @@ describe('migrations', () => {
     expect(asked.filter((text) => /^(create|insert|alter|drop|update|delete)/.test(text))).toEqual(printed)
   })
 
-  it.each(DIALECT_NAMES)('on %s, one process migrates at a time', async (dialect) => {
+  it.each(DIALECT_NAMES)('On %s, one process migrates at a time', async (dialect) => {
     const { db, asked } = fakeDatabase((text) => {
       if (text.includes('version()')) return [{ version: VERSIONS[dialect] }]
       if (text.includes('get_lock')) return [{ held: 1 }]
@@ -177,7 +177,7 @@ describe('migrations', () => {
     expect(asked.findLastIndex((text) => text.includes(release))).toBe((defining.at(-1) ?? 0) + 1)
   })
 
-  it.each(DIALECT_NAMES)('on %s, all names fit with the longest prefix', (dialect) => {
+  it.each(DIALECT_NAMES)('On %s, all names fit with the longest prefix', (dialect) => {
     const prefix = 'p'.repeat(30)
     const texts = sqlStatements({ dialect, prefix }).flatMap(({ statements }) => statements)
     const names = texts.flatMap((text) => text.match(/p{30}\w*/g) ?? [])
@@ -185,7 +185,7 @@ describe('migrations', () => {
     expect(names.filter((name) => name.length > 63)).toEqual([])
   })
 
-  it('on MySQL, migrate() gives up when another process holds the lock for too long', async () => {
+  it('On MySQL, migrate() gives up if another process holds the lock for too long', async () => {
     const { db, asked } = fakeDatabase((text) => {
       if (text.includes('version()')) return [{ version: VERSIONS.mysql }]
       return text.includes('get_lock') ? [{ held: 0 }] : []
@@ -195,7 +195,7 @@ describe('migrations', () => {
     expect(asked.filter((text) => /^(create|insert)|release_lock/.test(text))).toEqual([])
   })
 
-  it('concurrent processes migrate one SQLite file once, without a busy time-out', async () => {
+  it('Concurrent processes migrate one SQLite file once, without a busy time-out', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sallyport-migrating-'))
     const file = join(folder, 'test.db')
     const children: ChildProcess[] = []
@@ -214,7 +214,7 @@ describe('migrations', () => {
     }
   }, 60_000)
 
-  it('on PostgreSQL, migrate() works in the schema of each pool', async () => {
+  it('On PostgreSQL, migrate() works in the schema of each pool', async () => {
     const [kind] = (await databaseKinds()).filter(({ name }) => name === 'postgresql')
     if (!kind || kind.absent) return
     const database = await open(kind)

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isSallyportError } from '../../../src/errors.ts'
 import type { DialectName } from '../../../src/storage/sql/connection/dialects.ts'
 import { type SqlStoreOptions, sqlStatements, sqlStore } from '../../../src/storage/sql/index.ts'
@@ -18,21 +18,24 @@ const OTHERS: Readonly<Record<DialectName, readonly DialectName[]>> = {
 const TITLES = { sqlite: 'SQLite', postgresql: 'PostgreSQL', mysql: 'MySQL', mariadb: 'MariaDB' }
 
 for (const kind of await databaseKinds())
-  describe.skipIf(kind.absent)(`readiness on ${kind.name}`, async () => {
-    const database = kind.absent ? undefined : await kind.open()
+  describe.skipIf(kind.absent)(`readiness on ${kind.name}`, () => {
+    let database: TestDatabase | undefined
+    beforeAll(async () => {
+      database = await kind.open()
+    }, 60_000)
     afterAll(() => database?.close())
     let prefixes = 0
 
     const here = (options: Partial<SqlStoreOptions> = {}) =>
       storeIn(database as TestDatabase, { prefix: `p${++prefixes}_`, ...options })
 
-    it('ready() asks for a migration of an empty database, and says how', async () => {
+    it('ready() reports an empty database, and names migrate() as the remedy', async () => {
       const message = await faultOf(here({ prefix: 'none_' }))
       expect(message).toContain('no tables of this store, whose prefix is "none_"')
       expect(message).toContain('Run `await store.migrate()`, or the statements of `sqlStatements()`')
     })
 
-    it('ready() asks for a missing migration', async () => {
+    it('ready() reports a missing migration', async () => {
       const store = here({ prefix: 'part_' })
       await store.migrate()
       await run((database as TestDatabase).connect(), 'delete from part_migrations')
@@ -42,13 +45,13 @@ for (const kind of await databaseKinds())
     })
 
     it.each(['drop table gap_run_sums', dropColumn('gap_runs', 'tags')])(
-      'finds what was lost by "%s"',
+      'ready() finds the loss caused by "%s"',
       async (text) => {
         const store = here({ prefix: 'gap_' })
         await store.migrate()
         const db = (database as TestDatabase).connect()
         await run(db, text)
-        expect(await faultOf(store)).toContain('not all tables, columns and functions')
+        expect(await faultOf(store)).toContain('lacks a table, a column or a function of the store')
         // Statements leave existing tables alone.
         if (text.startsWith('drop table')) {
           const texts = sqlStatements({ dialect: kind.name, prefix: 'gap_' }).flatMap(({ statements }) => statements)
@@ -64,14 +67,14 @@ for (const kind of await databaseKinds())
       const db = (database as TestDatabase).connect()
       const [first] = await run<{ name: string }>(db, `select proname as name from pg_proc where proname like 'lost_%'`)
       await run(db, `drop function ${first?.name}`)
-      expect(await faultOf(store)).toContain('not all tables, columns and functions')
+      expect(await faultOf(store)).toContain('lacks a table, a column or a function of the store')
     })
 
     it.each(OTHERS[kind.name])('ready() refuses the dialect %s', async (dialect) => {
       const store = here({ dialect })
       const message = await faultOf(store)
       expect(message).toContain(
-        `The database is ${TITLES[kind.name]}, and the store was told that it is ${TITLES[dialect]}`,
+        `The database is ${TITLES[kind.name]}, but the dialect of the store is ${TITLES[dialect]}`,
       )
       expect(message).toContain(`dialect '${kind.name}'`)
       await expect(store.migrate()).rejects.toThrow(message)
@@ -96,9 +99,9 @@ describe('readiness', () => {
     ['mysql', '5.7.44-log', 'MySQL 5.7.44, which is too old'],
     ['mariadb', '10.5.29-MariaDB-log', 'MariaDB 10.5.29, which is too old. Use 10.6 or'],
     ['postgresql', 'CockroachDB CCL v23.1.11 (x86_64)', 'does not know this database'],
-    ['mysql', '10.11.6-MariaDB', 'The database is MariaDB, and the store was told that it is MySQL'],
-    ['mariadb', '8.4.2', 'The database is MySQL, and the store was told that it is MariaDB'],
-  ] as const)('of %s refuses %s', async (dialect, version, message) => {
+    ['mysql', '10.11.6-MariaDB', 'The database is MariaDB, but the dialect of the store is MySQL'],
+    ['mariadb', '8.4.2', 'The database is MySQL, but the dialect of the store is MariaDB'],
+  ] as const)('ready() on %s refuses %s', async (dialect, version, message) => {
     const { db } = fakeDatabase(() => [{ version }])
     expect(await faultOf(sqlStore({ db, dialect }))).toContain(message)
   })
@@ -113,7 +116,7 @@ describe('readiness', () => {
     ['mariadb', '10.6.0-MariaDB'],
     ['mariadb', '5.5.5-10.11.6-MariaDB-1'],
     ['mariadb', '11.4.2-MariaDB-ubu2404'],
-  ] as const)('of %s takes %s', async (dialect, version) => {
+  ] as const)('ready() on %s accepts %s', async (dialect, version) => {
     const { db } = fakeDatabase((text) => {
       if (text.includes('version()')) return [{ version }]
       return text.includes('from pg_proc') ? [{}, {}, {}, {}, {}, {}, {}] : [{ name: '0001_tables' }]
@@ -137,12 +140,12 @@ describe('readiness', () => {
     ['mysql', '8.4.2', { s0: 'NO_BACKSLASH_ESCAPES', s1: 'utf8mb4', s2: 1 }, 'has NO_BACKSLASH_ESCAPES. Leave it out'],
     ['mariadb', '10.11.6-MariaDB', { s0: '', s1: 'latin1', s2: 1 }, 'character set is latin1. Leave the `charset`'],
     ['mariadb', '10.11.6-MariaDB', { s0: '', s1: 'utf8mb4', s2: 0 }, 'autocommit is off. Leave it on'],
-  ] as const)('of %s %s refuses the settings %j', async (dialect, version, settings, message) => {
+  ] as const)('ready() on %s %s refuses the settings %j', async (dialect, version, settings, message) => {
     const { db } = fakeDatabase((text) => [text.includes('version()') ? { version } : settings])
     expect(await faultOf(sqlStore({ db, dialect }))).toContain(message)
   })
 
-  it('ready() says what to grant to a user without privileges', async () => {
+  it('ready() names the privileges that a user lacks', async () => {
     const { db } = fakeDatabase((text) => {
       if (text.includes('version()')) return [{ version: 'PostgreSQL 16.4 on x' }]
       if (text.includes('current_setting')) return [{ s0: 'UTF8', s1: 'off' }]
@@ -170,7 +173,7 @@ describe('readiness', () => {
     await db.destroy()
   })
 
-  it("ready() reports only the driver's code, and nothing of the connection", async () => {
+  it("ready() reports only the driver's code, and nothing about the connection", async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const db = pooled(server)
@@ -185,7 +188,7 @@ describe('readiness', () => {
     await db.destroy()
   })
 
-  it('ready() ignores a code that is not one', async () => {
+  it("ready() ignores a code that is not a driver's code", async () => {
     const { db } = fakeDatabase(() => {
       throw Object.assign(new Error('no'), { code: 'postgresql://jane:hunter2@db/prices' })
     })

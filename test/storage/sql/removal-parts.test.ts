@@ -19,13 +19,13 @@ function removing(left: number[]) {
 }
 
 describe('removal in batches', () => {
-  it('a removal goes on where the previous batch ended', async () => {
+  it('A removal continues where the previous batch ended', async () => {
     const { remove, begun } = removing([1, 2, 3, 4, 5])
     expect([await remove(2), await remove(2)]).toEqual([2, 2])
     expect(begun).toEqual([0, 2])
   })
 
-  it('the last batch starts from the beginning, for rows that were skipped', async () => {
+  it('The last batch starts from the beginning, for rows that were skipped', async () => {
     const left = [1, 2, 3, 4, 5]
     const { remove, begun } = removing(left)
     await remove(3)
@@ -36,7 +36,7 @@ describe('removal in batches', () => {
     expect(begun.at(-1)).toBe(0)
   })
 
-  it('skipped rows count towards a full batch', async () => {
+  it('Skipped rows count towards a full batch', async () => {
     const left = [1, 2, 3, 4]
     const { remove, begun } = removing(left)
     await remove(3)
@@ -46,7 +46,7 @@ describe('removal in batches', () => {
     expect(begun).toEqual([0, 3, 0, 1, 0])
   })
 
-  it('a removal starts from the beginning after a failure, and for another key', async () => {
+  it('A removal starts from the beginning after a failure, and for another key', async () => {
     const { remove, begun } = removing([1, 2, 3, 4, 5])
     await remove(2)
     await expect(remove(0)).rejects.toThrow('it failed')

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { acceptance } from '../../../src/contract-tests/dispatch-store/samples.ts'
-import type { Acceptance } from '../../../src/ports/dispatch-store.ts'
+import type { SendLimit } from '../../../src/ports/delivery-policy.ts'
 import { spentQuotas } from '../../../src/storage/sql/dispatches/counters.ts'
 
-it('spent quotas are distinguished by key, number and window', () => {
+it('Spent quotas are distinguished by key, number and window', () => {
   const spent = spentQuotas()
-  const under = (quota: NonNullable<Acceptance['quota']>) => acceptance('1', { quota })
+  const under = (quota: SendLimit) => acceptance('1', { quotas: [quota] })
   const quota = { key: 'k', max: 3, windowMs: 60_000 }
   spent.add(under(quota), 0)
   expect([spent.has(under(quota), 999), spent.has(under(quota), 1_000)]).toEqual([true, false])

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { CompiledQuery } from 'kysely'
-import { afterAll, describe, it } from 'vitest'
+import { afterAll, beforeAll, describe, it } from 'vitest'
 import { openDatabase } from '../../../src/storage/sql/connection/database.ts'
 import { DIALECTS } from '../../../src/storage/sql/connection/dialects.ts'
 import { sqlDispatches } from '../../../src/storage/sql/dispatches/sql-dispatches.ts'
@@ -10,12 +10,12 @@ import { TABLES } from '../../../src/storage/sql/schema/tables.ts'
 import { type Operation, operation } from '../../core/delivery/operations.ts'
 import { scenario } from '../../core/delivery/scenario.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
-import { databaseKinds } from '../databases.ts'
+import { databaseKinds, type TestDatabase } from '../databases.ts'
 
 /** Fewer than for the memory store, since each run has its own tables. */
 const RUNS = 25
 
-/** A lease is renewed to end sooner, right after a whole look. */
+/** A lease is renewed to end sooner, right after a full scan. */
 const SHORTENED: Operation[] = [
   {
     do: 'accept',
@@ -37,11 +37,14 @@ let stores = 0
 let fences = 0
 
 for (const kind of await databaseKinds())
-  describe.skipIf(kind.absent)(`dispatches in ${kind.name}`, async () => {
-    const database = kind.absent ? undefined : await kind.open()
+  describe.skipIf(kind.absent)(`dispatches in ${kind.name}`, () => {
+    let database: TestDatabase | undefined
+    beforeAll(async () => {
+      database = await kind.open()
+    }, 60_000)
     afterAll(() => database?.close())
 
-    it('dispatches follow the state diagram to one end, in any order of operations', async () => {
+    it('Dispatches follow the state diagram to one end, in any order of operations', async () => {
       if (!database) return
       const db = database.connect()
       const dialect = DIALECTS[kind.name]

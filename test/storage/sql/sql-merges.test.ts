@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { RunState } from '../../../src/model/run.ts'
+import type { RunReport, RunState } from '../../../src/model/run.ts'
 import { noTotals, type Spend } from '../../../src/model/totals.ts'
 import type { MergeDecision, MergeSnapshot, RunStore, StoredRun } from '../../../src/ports/run-store.ts'
 import { type FakeClock, fakeClock } from '../../support/fake-clock.ts'
@@ -17,8 +17,11 @@ function countUp(
   return ({ run, session }) => ({
     result: session?.totals.spend.runs ?? 0,
     state: {
-      ...{ runId, sessionId, seq: -1, earliest: {}, final: {}, latest: {}, metadata: {}, tags: [] },
-      counts: { steps: (run?.state.counts.steps ?? 0) + 1 },
+      ...{ runId, sessionId },
+      application: {
+        ...{ seq: -1, earliest: {}, final: {}, latest: {}, metadata: {}, tags: [] },
+        counts: { steps: (run?.state.application?.counts.steps ?? 0) + 1 },
+      },
     },
     derived: { ended: [], pending: [] },
     totalsChanges: {
@@ -32,7 +35,12 @@ function countUp(
 /** A run with a long history. */
 const BUSY: MergeSnapshot = {
   ancestors: [],
-  run: { state: { counts: { steps: 100 } } } as unknown as StoredRun,
+  run: { state: { application: { counts: { steps: 100 } } } } as unknown as StoredRun,
+}
+
+function reporting(runId: string, report: Partial<RunReport>): RunState {
+  const nothing = { seq: -1, earliest: {}, counts: { steps: 1 }, final: {}, latest: {}, metadata: {}, tags: [] }
+  return { runId, sessionId: 's', application: { ...nothing, ...report } }
 }
 
 function count(store: RunStore, sessionId: string, runId: string, userId?: string): Promise<{ result: number }> {
@@ -69,11 +77,13 @@ for (const kind of await databaseKinds())
       const session = await stores[0]?.findSession('t', 's')
       expect(session?.totals.spend).toEqual({ ...ONE, runs: 200, tokens: 600, cost: { USD: '20' } })
       expect(await stores[1]?.findSpend('t', 'u', 0)).toEqual(session?.totals.spend)
-      const revisions = await Promise.all(zeroTo(7).map((at) => stores[0]?.findRun('t', `r${at}`)))
+      const revisions = await Promise.all(
+        zeroTo(7).map((at) => stores[0]?.findRun({ tenant: 't', sessionId: 's', runId: `r${at}` })),
+      )
       expect(revisions.reduce((sum, run) => sum + (run?.revision ?? 0), 0)).toBe(200)
     })
 
-    it('merges of one user over 20 sessions and two handles add up, in few rows', async () => {
+    it('Merges of one user over 20 sessions and two handles add up, in few rows', async () => {
       const stores = [tables.store(clock), tables.store(clock)]
       for (let round = 0; round < 5; round++)
         await together(40, (at) => count(stores[at % 2] as RunStore, `s${at % 20}`, `r${at}`, 'u'))
@@ -81,14 +91,18 @@ for (const kind of await databaseKinds())
       expect((await tables.rows('spends')).length).toBeLessThanOrEqual(16)
     })
 
-    it("merges by two stores in turns succeed, although each finds the other's write", async () => {
+    it("Merges by two stores in turns succeed, although each finds the other's write", async () => {
       const stores = [tables.store(clock), tables.store(clock)]
       for (let at = 0; at < 30; at++) expect((await count(stores[at % 2] as RunStore, 's', 'r', 'u')).result).toBe(at)
-      expect((await stores[0]?.findRun('t', 'r'))?.state.counts).toEqual({ steps: 30 })
+      expect(
+        (await stores[0]?.findRun({ tenant: 't', sessionId: 's', runId: 'r' }))?.state.application?.counts,
+      ).toEqual({
+        steps: 30,
+      })
       expect((await stores[0]?.findSpend('t', 'u', 0))?.runs).toBe(30)
     })
 
-    it('a merge sees the current session after another process erased and recreated it', async () => {
+    it('A merge sees the current session after another process erased and recreated it', async () => {
       const [one, other] = [tables.store(clock), tables.store(clock)]
       for (let times = 1; times <= 5; times++) {
         for (let at = 0; at < times; at++) await count(one, 's', 'r')
@@ -98,13 +112,13 @@ for (const kind of await databaseKinds())
           await other.mergeRun({ tenant: 't', sessionId: 's', runId: 'r' }, more)
         }
         expect((await count(one, 's', 'r')).result).toBe(times)
-        const run = await one.findRun('t', 'r')
-        expect([run?.revision, run?.state.counts]).toEqual([times + 1, { steps: 100 + times + 1 }])
+        const run = await one.findRun({ tenant: 't', sessionId: 's', runId: 'r' })
+        expect([run?.revision, run?.state.application?.counts]).toEqual([times + 1, { steps: 100 + times + 1 }])
         await one.erase('t', { sessionId: 's' })
       }
     })
 
-    it('a merge creates a removed run again, in any session', async () => {
+    it('A merge creates a removed run again, in any session', async () => {
       const [one, other] = [tables.store(clock), tables.store(clock)]
       await count(one, 's', 'r')
       clock.advance(10)
@@ -112,14 +126,14 @@ for (const kind of await databaseKinds())
       await count(other, 'elsewhere', 'r')
       await other.erase('t', { sessionId: 'elsewhere' })
       await count(one, 's', 'r')
-      expect(await one.findRun('t', 'r')).toMatchObject({
+      expect(await one.findRun({ tenant: 't', sessionId: 's', runId: 'r' })).toMatchObject({
         revision: 1,
-        state: { sessionId: 's', counts: { steps: 1 } },
+        state: { sessionId: 's', application: { counts: { steps: 1 } } },
       })
       expect((await one.findSession('t', 's'))?.totals.spend.runs).toBe(2)
     })
 
-    it('a merge without changes writes nothing, and a touch does not write the session', async () => {
+    it('A merge without changes writes nothing, and a touch does not write the session', async () => {
       const store = tables.store(clock)
       await count(store, 's', 'r')
       const before = { runs: await tables.rows('runs'), sessions: await tables.rows('sessions') }
@@ -132,10 +146,10 @@ for (const kind of await databaseKinds())
       const { version, ...rest } = before.runs[0] ?? {}
       expect(run).toMatchObject({ ...rest, last_seen_at: expect.anything() })
       expect(Number(run?.version)).toBe(Number(version) + 1)
-      expect((await store.findRun('t', 'r'))?.lastSeenAt).toBe(clock.now())
+      expect((await store.findRun({ tenant: 't', sessionId: 's', runId: 'r' }))?.lastSeenAt).toBe(clock.now())
     })
 
-    it('a merge sees the latest totals of descendants, from any store', async () => {
+    it('A merge sees the latest totals of descendants, from any store', async () => {
       const [one, other] = [tables.store(clock), tables.store(clock)]
       const seen: (number | undefined)[] = []
       for (const [at, store] of [one, one, one, other, other, one, one, one].entries()) {
@@ -151,7 +165,7 @@ for (const kind of await databaseKinds())
       expect(seen).toEqual([undefined, 1, 1, 1, 1, 2, 2, 2])
     })
 
-    it('a failed merge leaves nothing behind', async () => {
+    it('A failed merge leaves nothing behind', async () => {
       const { store, failNext } = tables.countingStore(clock)
       await count(store, 's', 'r', 'u')
       await count(store, 's', 'r', 'u')
@@ -164,12 +178,12 @@ for (const kind of await databaseKinds())
       expect((await store.findSpend('t', 'u', 0)).runs).toBe(5)
     })
 
-    it('the next page lists runs that match after the previous page was read', async () => {
+    it('The next page lists runs that match after the previous page was read', async () => {
       const store = tables.store(clock)
       const fail = (runId: string): Promise<unknown> =>
         store.mergeRun({ tenant: 't', sessionId: 's', runId }, () => ({
           result: undefined,
-          state: { ...(countUp('s', runId)({ ancestors: [] }).state as RunState), status: 'failed' },
+          state: reporting(runId, { status: 'failed' }),
         }))
       const ids = zeroTo(6).map((at) => `r${at}`)
       for (const runId of ids) {
@@ -184,7 +198,7 @@ for (const kind of await databaseKinds())
       expect(rest.items.map(({ state }) => state.runId)).toEqual(['r1', 'r3', 'r5'])
     })
 
-    it('a merge on the cache takes one round trip, other merges and 50 at once take two', async () => {
+    it('A merge on the cache takes one round trip, other merges and 50 at once take two', async () => {
       const { store, asked } = tables.countingStore(clock)
       await count(store, 's', 'r')
       expect(asked()).toBe(2)
@@ -196,7 +210,7 @@ for (const kind of await databaseKinds())
       expect(asked()).toBe(2)
     })
 
-    it('concurrent merges of parents and children see the decisions before them', async () => {
+    it('Concurrent merges of parents and children see the decisions before them', async () => {
       const store = tables.store(clock)
       const ids = zeroTo(6).map((at) => `r${at}`)
       const seen = await together(ids.length, async (at) => {
@@ -204,7 +218,7 @@ for (const kind of await databaseKinds())
         const { result } = await store.mergeRun({ tenant: 't', sessionId: 's', runId }, ({ ancestors, session }) => ({
           ...countUp('s', runId)({ ancestors, session }),
           result: ancestors.map((one) => one.runId),
-          state: { ...(countUp('s', runId)({ ancestors }).state as RunState), parentRunId: `r${at - 1}` },
+          state: reporting(runId, { parentRunId: `r${at - 1}` }),
           totalsChanges: {
             session: noTotals(),
             descendants: [{ runId: `r${at + 1}`, add: { ...noTotals(), spend: ONE } }],
@@ -223,12 +237,12 @@ for (const kind of await databaseKinds())
       expect(result).toEqual({ ancestors: ['r4', 'r3', 'r2', 'r1', 'r0', 'r-1'], runs: 1 })
     })
 
-    it('lists page through rare matches, and read at most 10,000 rows for one page', async () => {
+    it('Lists page through rare matches, and read at most 10,000 rows for one page', async () => {
       const store = tables.store(clock)
       const put = (runId: string, tags: readonly string[]): Promise<unknown> =>
         store.mergeRun({ tenant: 't', sessionId: 's', runId }, () => ({
           result: undefined,
-          state: { ...(countUp('s', runId)({ ancestors: [] }).state as RunState), tags },
+          state: reporting(runId, { tags }),
         }))
       await put('first', ['a'])
       clock.advance(1)

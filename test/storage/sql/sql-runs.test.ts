@@ -10,11 +10,11 @@ import { type RunTables, runTables } from './sql-runs-database.ts'
 const RUNS = Number(process.env.RUNS ?? 40)
 
 /** Events that must have occurred for the property to be meaningful. */
-const TELLING = [
-  ...['created', 'merged', 'nothing merged', 'a merge in another session'],
-  ...['0 above', '1 above', '2 above', 'above itself', 'a parent in no session'],
+const REQUIRED_EVENTS = [
+  ...['created', 'merged', 'nothing merged', 'a run id of another session'],
+  ...['0 ancestors', '1 ancestors', '2 ancestors', 'its own ancestor', 'a parent without a session'],
   ...['a later page, oldest first', 'a page of pending runs'],
-  ...['removed all that fit', 'erased a user', 'erased a session'],
+  ...['removed all that match', 'erased a user', 'erased a session'],
 ]
 
 for (const kind of await databaseKinds())
@@ -27,7 +27,7 @@ for (const kind of await databaseKinds())
     }, 120_000)
     afterAll(() => database.close())
 
-    it('runs equal the model in any order of operations, and keep nothing that was erased', async () => {
+    it('Runs equal the model in any order of operations, and keep nothing that was erased', async () => {
       const happened = new Map<string, number>()
       const note = (what: string): void => void happened.set(what, (happened.get(what) ?? 0) + 1)
       await fc.assert(
@@ -45,7 +45,7 @@ for (const kind of await databaseKinds())
         // Shrinking takes too long on a database.
         { numRuns: RUNS, endOnFailure: true },
       )
-      expect(TELLING.filter((what) => !happened.has(what))).toEqual([])
+      expect(REQUIRED_EVENTS.filter((what) => !happened.has(what))).toEqual([])
     }, 300_000)
 
     runStoreContract({

@@ -7,12 +7,12 @@ interface Tables {
   readonly orders: { readonly id: number; readonly note: string | null }
 }
 
-it("sqlStore() takes a host's Kysely of any tables", () => {
+it("sqlStore() accepts a host's Kysely of any tables", () => {
   expectTypeOf<Kysely<Tables>>().toExtend<SqlStoreOptions['db']>()
   expectTypeOf<Kysely<unknown>>().toExtend<SqlStoreOptions['db']>()
 })
 
-it('within() takes a transaction, and nothing else', () => {
+it('within() accepts a transaction, and nothing else', () => {
   type Within = Parameters<SqlStore['within']>[0]
   expectTypeOf<Transaction<Tables>>().toExtend<Within>()
   expectTypeOf<ControlledTransaction<Tables, ['saved']>>().toExtend<Within>()

@@ -1,5 +1,5 @@
 import { CamelCasePlugin } from 'kysely'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isSallyportError } from '../../../src/errors.ts'
 import { type SqlStoreOptions, sqlStatements, sqlStore } from '../../../src/storage/sql/index.ts'
 import { databaseKinds, type TestDatabase } from '../databases.ts'
@@ -7,11 +7,14 @@ import { acceptance, claim, claimOne, ids, keyed, lease } from '../storing.ts'
 import { fakeDatabase, run, storeIn } from './migrating-stores.ts'
 
 for (const kind of await databaseKinds())
-  describe.skipIf(kind.absent)(`a store on ${kind.name}`, async () => {
-    const database = kind.absent ? undefined : await kind.open()
+  describe.skipIf(kind.absent)(`a store on ${kind.name}`, () => {
+    let database: TestDatabase | undefined
+    beforeAll(async () => {
+      database = await kind.open()
+    }, 60_000)
     afterAll(() => database?.close())
 
-    it("a store ignores the plugins of the host's Kysely", async () => {
+    it("A store ignores the plugins of the host's Kysely", async () => {
       const db = (database as TestDatabase).connect().withPlugin(new CamelCasePlugin())
       const store = storeIn(database as TestDatabase, { db, prefix: 'camel_case_' })
       await store.migrate()
@@ -24,7 +27,7 @@ for (const kind of await databaseKinds())
       expect((await store.findDispatch('default', 'd3'))?.deliveries).toHaveLength(1)
     })
 
-    it('stores with one prefix share their rows', async () => {
+    it('Stores with one prefix share their rows', async () => {
       const db = (database as TestDatabase).connect()
       const stores = [0, 1, 2].map(() => storeIn(database as TestDatabase, { db, prefix: 'shared_' }))
       // Two connections of one process to SQLite would block one another.
@@ -39,7 +42,7 @@ for (const kind of await databaseKinds())
       expect(new Set(taken).size).toBe(taken.length)
     })
 
-    it('every claim has a new fence', async () => {
+    it('Every claim has a new fence', async () => {
       const store = storeIn(database as TestDatabase, { prefix: 'fences_' })
       await store.migrate()
       await store.accept(acceptance('d1'))
@@ -50,7 +53,7 @@ for (const kind of await databaseKinds())
       expect(fences[0]).not.toBe(fences[1])
     })
 
-    it('a store works with the longest prefix', async () => {
+    it('A store works with the longest prefix', async () => {
       const prefix = `${'P'.repeat(15)}_0123456789abcd`
       const store = storeIn(database as TestDatabase, { prefix })
       await store.migrate()
@@ -59,7 +62,7 @@ for (const kind of await databaseKinds())
       expect((await claimOne(store)).deliveryId).toBe('d1-a')
     })
 
-    it('a store uses the given clock', async () => {
+    it('A store uses the given clock', async () => {
       const clock = { now: () => 1_000_000 }
       const store = storeIn(database as TestDatabase, { prefix: 'clock_', clock })
       await store.migrate()
@@ -100,7 +103,7 @@ describe('the options of a store', () => {
     [{ ...good, dialect: 'postgresql', notify: `due'; --` }, 'field "notify": must be letters'],
     [{ ...good, tableprefix: 'x_' }, 'field "tableprefix": is not an option'],
     [Object.assign(Object.create(null), good, { ['__proto__']: 1 }), 'field "__proto__": is not an option'],
-  ])('refuse %j', (options, message) => {
+  ])('sqlStore() refuses the options %j without quoting them', (options, message) => {
     const fault = faultOf(() => sqlStore(options as SqlStoreOptions))
     expect(fault).toContain(message)
     expect(fault).not.toContain('hunter2')
@@ -118,7 +121,7 @@ describe('the options of a store', () => {
     })
   })
 
-  it('sqlStore() works with the required options, and asks the database nothing', () => {
+  it('sqlStore() works with the required options, and does not query the database', () => {
     sqlStore(good)
     sqlStore({ ...good, dialect: 'postgresql', notify: 'sallyport_due', prefix: 'x', timeoutMs: 10 })
     expect(asked).toEqual([])

@@ -28,7 +28,7 @@ describe('the plans of SQLite', () => {
   }
 
   it.each(Object.entries(STATES))(
-    'find few rows by an index: %s',
+    'The plans of SQLite find few rows by an index: %s',
     async (_, prepare) => {
       const prefix = `p${++prefixes}_`
       const trial = await openTrial({

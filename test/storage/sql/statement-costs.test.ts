@@ -56,16 +56,16 @@ for (const kind of await databaseKinds())
       }
 
       for (const [state, prepare] of Object.entries({ ...STATES, ...UNDER_SNAPSHOT }))
-        it(`no call reads many of ${MANY} rows: ${state}`, async () => {
+        it(`No call reads many of ${MANY} rows: ${state}`, async () => {
           expect(await readMuch(CALLS, prepare, false)).toEqual({})
         }, 120_000)
 
       for (const [state, prepare] of Object.entries(STATES))
-        it(`no sweep reads many of ${MANY} ended rows: ${state}`, async () => {
+        it(`No sweep reads many of ${MANY} ended rows: ${state}`, async () => {
           expect(await readMuch(SWEEPS, prepare, true)).toEqual({})
         }, 120_000)
 
-      it('a removal in batches does not read removed rows again, while a transaction holds an old snapshot', async () => {
+      it('A removal in batches does not read removed rows again, while a transaction holds an old snapshot', async () => {
         const trial = await trialOf({ first: async () => {} }, true)
         await trial.fill(MANY)
         await trial.holdSnapshot()

@@ -9,11 +9,11 @@ import { afterEvery, afterOnce } from './host-between.ts'
 const EVENTS = /e\.delivery_id = g\.delivery_id/
 
 for (const kind of await databaseKinds())
-  describe.skipIf(kind.absent !== undefined)(`what is read of ${kind.name} while others write`, () => {
+  describe.skipIf(kind.absent !== undefined)(`reads of ${kind.name} during writes`, () => {
     const own = storeEach(kind.open)
     const statuses = ({ deliveries }: Dispatch): readonly string[] => deliveries.map(({ status }) => status)
 
-    it('a read shows a digest either before or after a dispatch leaves it', async () => {
+    it('A read shows a digest either before or after a dispatch leaves it', async () => {
       for (const id of ['A', 'B']) await own.other.accept(acceptance(id, { deliveries: [digested(`${id}-a`)] }))
       const found = own.over(afterOnce(own.db, EVENTS, () => own.other.cancel('default', 'A')))
       expect(statuses((await found.findDispatch('default', 'A')) as Dispatch)).toEqual(['cancelled'])
@@ -23,14 +23,14 @@ for (const kind of await databaseKinds())
       expect(items).toEqual((await own.other.listDispatches({ tenant: 'default', limit: 9, first: 'oldest' })).items)
     })
 
-    it('a read shows all of a decision about a dispatch, or none of it', async () => {
+    it('A read shows all of a decision about a dispatch, or none of it', async () => {
       const deliveries = [delivery('A-a'), digested('A-b')]
       await own.other.accept(acceptance('A', { deliveries }))
       const store = own.over(afterOnce(own.db, EVENTS, () => own.other.cancel('default', 'A')))
       expect(statuses((await store.findDispatch('default', 'A')) as Dispatch)).toEqual(['cancelled', 'cancelled'])
     })
 
-    it('a read ends, however much is written', async () => {
+    it('A read ends despite constant writes', async () => {
       const joining = (id: string) => acceptance(id, { deliveries: [digested(`${id}-a`, { max: 1_000 })] })
       await own.other.accept(joining('A'))
       let joined = 0

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isSallyportError } from '../../../src/errors.ts'
 import { handleDispatchWithDefaults, handleSessionRunWithDefaults } from '../../../src/sallyport/defaults.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
@@ -7,8 +7,11 @@ import { APP, testDeps } from '../../support/deps.ts'
 import { databaseKinds, type TestDatabase } from '../databases.ts'
 
 for (const kind of await databaseKinds())
-  describe.skipIf(kind.absent)(`a store on ${kind.name} that nobody migrated`, async () => {
-    const database = kind.absent ? undefined : await kind.open()
+  describe.skipIf(kind.absent)(`an unmigrated store on ${kind.name}`, () => {
+    let database: TestDatabase | undefined
+    beforeAll(async () => {
+      database = await kind.open()
+    }, 60_000)
     afterAll(() => database?.close())
 
     function unmigrated() {
@@ -18,7 +21,7 @@ for (const kind of await databaseKinds())
 
     const SAYS = /"nobody_"\. Run `await store\.migrate\(\)`/
 
-    it('the first failure is logged with the remedy, and the caller gets a plain 503', async () => {
+    it('The first failure of an unmigrated store is logged with the remedy, and the caller gets a plain 503', async () => {
       const deps = testDeps()
       const store = unmigrated()
       const run = { headers: APP, body: { sessionId: 's1', run: { runId: 'r1' } } }
@@ -40,7 +43,7 @@ for (const kind of await databaseKinds())
       ])
     })
 
-    it("workers and reads get config_invalid with the driver's error as its cause", async () => {
+    it("Workers and reads get config_invalid with the driver's error as its cause", async () => {
       const store = unmigrated()
       for (const call of [
         () => store.claim({ limits: { a: 1 }, leaseMs: 1_000, busy: [] }),
@@ -56,7 +59,7 @@ for (const kind of await databaseKinds())
       }
     })
 
-    it('a store works without a restart after the migration', async () => {
+    it('A store works without a restart after the migration', async () => {
       const deps = testDeps()
       const store = unmigrated()
       await store.migrate()

@@ -33,7 +33,7 @@ describe('within a transaction that keeps its first snapshot', () => {
       ['a key that another took', (id: string) => keyed(id), '23505'],
       ['a limit that another counted for', limited, '40001'],
     ] as const)
-      it(`at ${level}, within() throws the database's error for ${what}, and the host tries the transaction again`, async () => {
+      it(`At ${level}, within() throws the database's error for ${what}, and the host retries the transaction`, async () => {
         const inTransaction = (work: (inner: AnyKysely) => Promise<void>) =>
           own.db.transaction().setIsolationLevel(level).execute(work)
         await own.other.accept(limited('d0'))
@@ -57,7 +57,7 @@ describe('within a transaction that keeps its first snapshot', () => {
         })
       })
 
-  it('at read committed, within() itself tries again', async () => {
+  it('At read committed, within() itself retries', async () => {
     await own.db
       .transaction()
       .setIsolationLevel('read committed')

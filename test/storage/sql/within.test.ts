@@ -1,12 +1,12 @@
 import type { Kysely, Transaction } from 'kysely'
 import pg from 'pg'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import { throttle } from '../../../src/policies/throttle.ts'
 import { createSallyport } from '../../../src/sallyport/create-sallyport.ts'
 import type { SqlStore } from '../../../src/storage/sql/index.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
-import { type DatabaseKind, databaseKinds, type TestDatabase } from '../databases.ts'
+import { databaseKinds, openPostgresql, type TestDatabase } from '../databases.ts'
 import { keyed } from '../storing.ts'
 import { type AnyKysely, run, storeIn } from './migrating-stores.ts'
 
@@ -66,7 +66,7 @@ async function shopIn(database: TestDatabase, more: { readonly notify?: string }
   }
 }
 
-/** Thrown by the host to undo its transaction. */
+/** Thrown by the host to roll back its transaction. */
 class ChangedMind extends Error {}
 
 async function undone(db: AnyKysely, work: (transaction: Transaction<unknown>) => Promise<void>): Promise<void> {
@@ -78,8 +78,11 @@ async function undone(db: AnyKysely, work: (transaction: Transaction<unknown>) =
 }
 
 for (const kind of await databaseKinds())
-  describe.skipIf(kind.absent)(`within a transaction on ${kind.name}`, async () => {
-    const database = kind.absent ? undefined : await kind.open()
+  describe.skipIf(kind.absent)(`within a transaction on ${kind.name}`, () => {
+    let database: TestDatabase | undefined
+    beforeAll(async () => {
+      database = await kind.open()
+    }, 60_000)
     afterAll(() => database?.close())
     const open = () => shopIn(database as TestDatabase)
 
@@ -97,7 +100,7 @@ for (const kind of await databaseKinds())
       expect(found?.status).toBe('sent')
     })
 
-    it('a rollback removes the order and its notification, and the key may be used again', async () => {
+    it('A rollback removes the order and its notification, and the key may be used again', async () => {
       const { db, store, sallyport, order, orders, rows } = await open()
       await undone(db, async (transaction) => {
         await order(transaction)
@@ -110,7 +113,7 @@ for (const kind of await databaseKinds())
       expect(await rows()).toEqual(ONE)
     })
 
-    it('a repeated key gets the stored answer, and the transaction goes on', async () => {
+    it('A repeated key gets the stored answer, and the transaction continues', async () => {
       const { db, store, sallyport, order, orders, rows } = await open()
       const first = await sallyport.dispatch(EVENT, OPTIONS)
       await db.transaction().execute(async (transaction) => {
@@ -125,7 +128,7 @@ for (const kind of await databaseKinds())
       expect([await orders(), await rows()]).toEqual([1, ONE])
     })
 
-    it('a transaction sees its own dispatches and keys', async () => {
+    it('A transaction sees its own dispatches and keys', async () => {
       const { db, store, sallyport, rows } = await open()
       await db.transaction().execute(async (transaction) => {
         const own = store.within(transaction)
@@ -137,7 +140,7 @@ for (const kind of await databaseKinds())
       expect(await rows()).toEqual(ONE)
     })
 
-    it('a transaction accepts several events, and a refused one changes nothing', async () => {
+    it('A transaction accepts several events, and a refused one changes nothing', async () => {
       const { db, store, sallyport, order, orders, rows } = await open()
       await db.transaction().execute(async (transaction) => {
         const own = store.within(transaction)
@@ -149,7 +152,7 @@ for (const kind of await databaseKinds())
       expect([await orders(), await rows()]).toEqual([1, { ...ONE, dispatches: 3, deliveries: 3, idempotency_keys: 0 }])
     })
 
-    it('a rollback to a savepoint of the host undoes an acceptance', async () => {
+    it('A rollback to a savepoint of the host undoes an acceptance', async () => {
       const { db, store, sallyport, order, orders, rows } = await open()
       const transaction = await db.startTransaction().execute()
       await order(transaction)
@@ -170,7 +173,7 @@ for (const kind of await databaseKinds())
 
     // SQLite has one writing transaction at a time: the second waits, or fails as busy.
     it.skipIf(kind.name === 'sqlite')(
-      'the second of two with one key waits for the first, and repeats it',
+      'The second of two transactions with one key waits for the first, and replays its answer',
       async () => {
         const { db, store, order, orders, rows } = await open()
         const first = await db.startTransaction().execute()
@@ -186,7 +189,7 @@ for (const kind of await databaseKinds())
     )
 
     it.skipIf(kind.name === 'sqlite')(
-      'the second of two transactions takes the key after the first is undone',
+      'The second of two transactions uses the key after the first is rolled back',
       async () => {
         const { db, store, rows } = await open()
         const first = await db.startTransaction().execute()
@@ -202,13 +205,13 @@ for (const kind of await databaseKinds())
     )
 
     it.skipIf(kind.name !== 'mariadb')(
-      'after the database undid the transaction, nothing is accepted outside of it',
+      'After the database rolls a transaction back, nothing is accepted outside it',
       async () => {
         const { db, store, orderTable, order, orders, rows } = await open()
         const loser = await db.startTransaction().execute()
         const winner = await db.startTransaction().execute()
         await order(loser)
-        // In a deadlock, the database undoes the transaction that wrote less.
+        // In a deadlock, the database rolls back the transaction that wrote less.
         const many = Array.from({ length: 500 }, (_, at) => `(${at + 100})`).join(', ')
         await run(winner, `insert into ${orderTable} (id) values ${many}`)
         await store.within(winner).accept(keyed('d1'))
@@ -223,7 +226,7 @@ for (const kind of await databaseKinds())
     )
 
     it.skipIf(kind.name === 'sqlite')(
-      'a key that was committed after the snapshot of the transaction is replayed',
+      'A key that was committed after the snapshot of the transaction is replayed',
       async () => {
         const { db, store, order, orderTable, orders, rows } = await open()
         await db.transaction().execute(async (transaction) => {
@@ -237,7 +240,7 @@ for (const kind of await databaseKinds())
     )
 
     it.skipIf(kind.name === 'sqlite')(
-      'limits include what others counted after the snapshot of the transaction',
+      'Limits include counts that others committed after the snapshot of the transaction',
       async () => {
         const { db, store, sallyport, orderTable, rows } = await open()
         await sallyport.dispatch(EVENT)
@@ -257,12 +260,14 @@ for (const kind of await databaseKinds())
     )
   })
 
-describe('the workers of a PostgreSQL', async () => {
-  const [kind] = (await databaseKinds()).filter(({ name }) => name === 'postgresql') as [DatabaseKind]
-  const database = await kind.open()
+describe('the workers of a PostgreSQL', () => {
+  let database: TestDatabase
+  beforeAll(async () => {
+    database = await openPostgresql()
+  }, 60_000)
   afterAll(() => database.close())
 
-  it('workers are notified at the commit of a transaction, and never after a rollback', async () => {
+  it('Workers are notified at the commit of a transaction, and never after a rollback', async () => {
     const { db, store, sallyport } = await shopIn(database, { notify: 'Due_1' })
     const touched: string[] = []
     const client = await clientOf(db)
@@ -293,7 +298,7 @@ describe('the workers of a PostgreSQL', async () => {
     await client.end()
   })
 
-  it('workers are not notified without a channel', async () => {
+  it('Workers are not notified without a channel', async () => {
     const { db, store, sallyport } = await shopIn(database)
     const client = await clientOf(db)
     const touched: unknown[] = []

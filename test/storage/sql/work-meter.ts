@@ -34,7 +34,7 @@ export function meterOf(dialect: DialectName, db: Host): Meter {
   return meter
 }
 
-/** What `work` reads. */
+/** The amount that `work` reads. */
 export async function workOf(meter: Meter, work: () => Promise<unknown>): Promise<number> {
   const before = await meter()
   await work()

@@ -15,11 +15,11 @@ export function expressHost(name: string, framework: typeof express): Host {
 }
 
 function start(framework: typeof express, sallyport: Mountable, options: HostOptions = {}): Promise<RunningHost> {
-  const { descendants, parser, ...mount } = options
+  const { mountPath, parser, ...mount } = options
   const errors: unknown[] = []
   const app = framework()
   if (parser) app.use(framework.json())
-  app.use(descendants ?? '/', toExpress(sallyport, mount))
+  app.use(mountPath ?? '/', toExpress(sallyport, mount))
   app.post('/own/json', framework.json(), (req, res) => void res.json({ own: req.body }))
   app.use((_req, res) => void res.type('text').send(HOST_ANSWER))
   const onError: express.ErrorRequestHandler = (error, _req, res, _next) => {

@@ -24,7 +24,7 @@ export const middieHost: Host = {
 type Mounting = (app: FastifyInstance, sallyport: Mountable, options: HostOptions) => Promise<void>
 
 async function mountPlugin(app: FastifyInstance, sallyport: Mountable, options: HostOptions): Promise<void> {
-  const { parser, descendants: _, ...mount } = options
+  const { parser, mountPath: _, ...mount } = options
   const handle = toNode(sallyport, mount)
   const answer: onRequestHookHandler = (request, reply, done) => {
     if (parser) Object.assign(request.raw, { body: request.body })
@@ -39,9 +39,9 @@ async function mountPlugin(app: FastifyInstance, sallyport: Mountable, options: 
 }
 
 async function mountMiddleware(app: FastifyInstance, sallyport: Mountable, options: HostOptions): Promise<void> {
-  const { descendants, parser, ...mount } = options
+  const { mountPath, parser, ...mount } = options
   await app.register(middie, { hook: parser ? 'preHandler' : 'onRequest' })
-  app.use(descendants ?? '/', toNode(sallyport, mount))
+  app.use(mountPath ?? '/', toNode(sallyport, mount))
 }
 
 async function start(mounting: Mounting, sallyport: Mountable, options: HostOptions = {}): Promise<RunningHost> {

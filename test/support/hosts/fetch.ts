@@ -3,8 +3,8 @@ import { createAdaptorServer } from '@hono/node-server'
 import { type Mountable, toFetch } from '../../../src/adapters/fetch.ts'
 import { HOST_ANSWER, type Host, type HostOptions, listen, type RunningHost } from './host.ts'
 
-/** Why no error reaches a host under fetch. */
-export const NO_NEXT = 'a fetch handler has nobody to pass an error to, and never rejects'
+/** Explains why no error reaches a host under fetch. */
+export const NO_NEXT = 'a fetch handler has no next handler for an error, and never rejects'
 
 export const fetchHost: Host = {
   name: 'fetch',
@@ -15,7 +15,7 @@ export const fetchHost: Host = {
 }
 
 function start(sallyport: Mountable, options: HostOptions = {}): Promise<RunningHost> {
-  const { parser, descendants: _, ...mount } = options
+  const { parser, mountPath: _, ...mount } = options
   const handler = toFetch(sallyport, { ...mount, notFound: () => new Response(HOST_ANSWER) })
   const fetch = async (request: Request): Promise<Response> => {
     if (new URL(request.url).pathname === '/own/json') return Response.json({ own: await request.json() })

@@ -13,11 +13,11 @@ export const h3Host: Host = {
 }
 
 function start(sallyport: Mountable, options: HostOptions = {}): Promise<RunningHost> {
-  const { descendants, parser, ...mount } = options
+  const { mountPath, parser, ...mount } = options
   const handler = toFetch(sallyport, mount)
   const app = new H3()
   if (parser) app.use(async ({ req }) => void (req.body && (await req.clone().text())))
-  if (descendants) app.mount(descendants, handler)
+  if (mountPath) app.mount(mountPath, handler)
   else app.all(`${mount.basePath ?? ''}/api/**`, (event) => handler(event.req))
   app.post('/own/json', async ({ req }) => ({ own: await req.json() }))
   app.all('/**', () => HOST_ANSWER)

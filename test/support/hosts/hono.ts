@@ -14,7 +14,7 @@ export const honoHost: Host = {
 }
 
 function start(sallyport: Mountable, options: HostOptions = {}): Promise<RunningHost> {
-  const { descendants, parser, ...mount } = options
+  const { mountPath, parser, ...mount } = options
   const handler = toFetch(sallyport, mount)
   const app = new Hono()
   if (parser) {
@@ -23,7 +23,7 @@ function start(sallyport: Mountable, options: HostOptions = {}): Promise<Running
       await next()
     })
   }
-  if (descendants) app.mount(descendants, handler)
+  if (mountPath) app.mount(mountPath, handler)
   else app.all(`${mount.basePath ?? ''}/api/*`, (c) => handler(c.req.raw))
   app.post('/own/json', async (c) => c.json({ own: await c.req.json() }))
   app.all('*', (c) => c.text(HOST_ANSWER))

@@ -4,45 +4,49 @@ import type { Mountable } from '../../../src/adapters/node.ts'
 
 export interface HostOptions {
   readonly basePath?: string
-  /** Mounts below `/v1` in the framework's own way, which takes the prefix off. Only where {@link Host.mounts} says so. */
-  readonly descendants?: '/v1'
-  /** The host has parsed JSON bodies before Sallyport sees them; under fetch it has read a copy. */
+  /**
+   * Mounts below `/v1` with the framework's own mounting, which strips the prefix. Only if {@link Host.mounts} says so.
+   */
+  readonly mountPath?: '/v1'
+  /** The host parses JSON bodies before Sallyport sees them; under fetch it reads a copy. */
   readonly parser?: boolean
 }
 
 export interface RunningHost {
   /** The origin: scheme, address and port. */
   readonly url: string
-  /** What reached the framework's own error handler, which answers 599. */
+  /** Errors that reached the framework's error handler, which answers 599. */
   readonly errors: readonly unknown[]
-  /** Stops as a deploy does it: takes nothing new, and resolves once what is in flight was answered. */
+  /** Stops like a deploy: accepts nothing new, and resolves when all requests in flight are answered. */
   drain(): Promise<void>
   /** Stops at once. */
   close(): Promise<void>
 }
 
 /**
- * A server of some framework with Sallyport in it. It parses a post of JSON to `/own/json` by itself, gives it back as
- * `{ own: … }`, and answers every other path with 200 and {@link HOST_ANSWER}.
+ * A server of a framework with Sallyport mounted. It answers a JSON post to `/own/json` with `{ own: … }`, and every
+ * other path with 200 and {@link HOST_ANSWER}.
  */
 export interface Host {
   readonly name: string
   start(sallyport: Mountable, options?: HostOptions): Promise<RunningHost>
-  /** Done once before any start, where a host needs it; gives what undoes it. */
+  /** Runs once before any start; returns its undo function. */
   readonly prepare?: () => Promise<() => Promise<void>>
-  /** `strips`: the framework has a way to mount below a path that takes the path off. Otherwise: why not. */
+  /** `strips`: the framework can mount below a path and strips it. Otherwise: the reason why not. */
   readonly mounts: 'strips' | { readonly whole: string }
-  /** Who answers when something throws that never should: the framework's error handler, or Sallyport, because of this. */
+  /**
+   * The component that answers an unexpected error: the framework's error handler, or Sallyport for the given reason.
+   */
   readonly errors: 'framework' | { readonly sallyport: string }
-  /** Whether a host can have read the body first. Otherwise: why not. */
+  /** Whether a host may read the body first. Otherwise: the reason why not. */
   readonly parser: 'first' | { readonly none: string }
-  /** Whether it keeps the runtime going after an answer, to have delivered what was accepted. Otherwise a worker does it. */
+  /** Whether the host keeps running after an answer to deliver. Otherwise a worker delivers. */
   readonly delivers?: 'after the answer'
-  /** What the framework does to requests before, or to answers after Sallyport, whatever that says: each with what is so. */
+  /** Changes that the framework makes to requests or answers, each with its explanation. */
   readonly own?: Partial<Record<Peculiarity, string>>
 }
 
-/** Where frameworks differ in what a caller sees. */
+/** Visible differences between frameworks. */
 export type Peculiarity =
   | 'redirects trailing slashes'
   | 'sends answers chunked'
@@ -66,7 +70,7 @@ export async function listen(
   return runningAt(server, errors)
 }
 
-/** A server that listens, as a {@link RunningHost}. */
+/** Makes a {@link RunningHost} of a listening server. */
 export function runningAt(server: Server, errors: readonly unknown[], stop?: () => Promise<void>): RunningHost {
   const { port } = server.address() as AddressInfo
   const drain = stop ?? (() => new Promise<void>((resolve) => void server.close(() => resolve())))

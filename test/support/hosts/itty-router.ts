@@ -14,7 +14,7 @@ export const ittyRouterHost: Host = {
 }
 
 function start(sallyport: Mountable, options: HostOptions = {}): Promise<RunningHost> {
-  const { parser, descendants: _, ...mount } = options
+  const { parser, mountPath: _, ...mount } = options
   const router = AutoRouter()
   if (parser) router.all('*', async (request: Request) => void (request.body && (await request.clone().text())))
   router.all(`${mount.basePath ?? ''}/api/*`, toFetch(sallyport, mount))

@@ -22,12 +22,12 @@ function hostOf(name: string, Framework: typeof Koa): Host {
 }
 
 function start(Framework: typeof Koa, sallyport: Mountable, options: HostOptions = {}): Promise<RunningHost> {
-  const { descendants, parser, ...rest } = options
+  const { mountPath, parser, ...rest } = options
   const errors: unknown[] = []
   const app = new Framework()
   app.on('error', (error) => void errors.push(error))
   if (parser) app.use(bodyParser())
-  app.use(descendants ? mount(descendants, toKoa(sallyport, rest)) : toKoa(sallyport, rest))
+  app.use(mountPath ? mount(mountPath, toKoa(sallyport, rest)) : toKoa(sallyport, rest))
   app.use(bodyParser())
   app.use((ctx) => {
     ctx.body = ctx.path === '/own/json' ? { own: ctx.request.body } : HOST_ANSWER

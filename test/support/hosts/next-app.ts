@@ -18,12 +18,13 @@ import { promisify } from 'node:util'
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const require = createRequire(import.meta.url)
 
-/** The base path at which the app has Sallyport a second time. */
+/** The base path of the app's second mount of Sallyport. */
 export const BASE_PATH = '/notify/v1'
 
 /**
- * Builds a Next.js app in a temporary folder: the documented route file, once as it is and once below {@link BASE_PATH}, the
- * documented configuration, and routes of the host. What it mounts is `globalThis.sallyportInTest`, at each request.
+ * Builds a Next.js app in a temporary folder: the documented route file, once as printed and once below {@link
+ * BASE_PATH}, the documented configuration, and routes of the host. Each request uses the current
+ * `globalThis.sallyportInTest`.
  */
 export async function buildNextApp(): Promise<{ dir: string; remove(): void }> {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'sallyport-next-')))
@@ -42,7 +43,7 @@ export async function buildNextApp(): Promise<{ dir: string; remove(): void }> {
 
 function files(dir: string): Record<string, string> {
   const route = documented('app/api/[...path]/route.ts')
-  const descendants = route
+  const mountPath = route
     .replace('toFetch(sallyport, {', `toFetch(sallyport, { basePath: '${BASE_PATH}',`)
     .replace("'../../../sallyport'", "'../../../../../sallyport'")
   return {
@@ -50,17 +51,17 @@ function files(dir: string): Record<string, string> {
     'jsconfig.json': JSON.stringify({
       compilerOptions: { paths: { 'sallyport/fetch': [relative(dir, join(root, 'src/adapters/fetch.ts'))] } },
     }),
-    // The root, so that what lies outside of the folder is found; the rest, so that the build is quick.
+    // The root setting finds files outside the folder; the others make the build quick.
     'next.config.js': `export default {
       turbopack: { root: '/' },
       experimental: { turbopackMinify: false, turbopackFileSystemCacheForBuild: false },
     }`,
     'app/api/[...path]/route.js': route,
-    [`app${BASE_PATH}/api/[...path]/route.js`]: descendants,
+    [`app${BASE_PATH}/api/[...path]/route.js`]: mountPath,
     'app/own/json/route.js': 'export const POST = async (request) => Response.json({ own: await request.json() })',
     'app/[[...rest]]/route.js': `const handler = () => new Response('the host itself')
       export { handler as GET, handler as POST, handler as HEAD }`,
-    // A build loads this module as well, and serves nothing: it only mounts.
+    // A build loads this module too but serves nothing.
     'sallyport.js': `const atBuild = { handle() {} }
       const now = () => globalThis.sallyportInTest?.endpoints ?? atBuild
       const through = (_, name) => {
@@ -71,7 +72,7 @@ function files(dir: string): Record<string, string> {
   }
 }
 
-/** A file as `docs/hosts/nextjs.md` has it. */
+/** A file as printed in `docs/hosts/nextjs.md`. */
 function documented(path: string): string {
   const page = readFileSync(join(root, 'docs/hosts/nextjs.md'), 'utf8')
   const [, text] = page.split(`\n// ${path}\n`)

@@ -6,17 +6,17 @@ import { type Host, type HostOptions, listen, type RunningHost } from './host.ts
 import { BASE_PATH, buildNextApp } from './next-app.ts'
 
 declare global {
-  // What the route files of the app mount.
+  // The instance that the app's route files mount.
   var sallyportInTest: Mountable | undefined
 }
 
-// To TypeScript the package is a module with a default export; to Node it is that export.
+// TypeScript sees a module with a default export; Node gives that export itself.
 const createApp = next as unknown as typeof next.default
 
 type NextApp = ReturnType<typeof createApp>
 let app: NextApp | undefined
 
-/** A built app, served by Next's own server in this process. One host at a time: the app has one module of Sallyport. */
+/** A built app, served by Next's own server in this process. One host at a time: the app has one Sallyport module. */
 export const nextHost: Host = {
   name: 'Next.js 16',
   mounts: { whole: 'a route file is where it is, and sees the whole path' },
@@ -29,8 +29,8 @@ export const nextHost: Host = {
     'completes the last answer of a connection only as that closes':
       'without a Content-Length the end of an answer is the last chunk, after which Node closes the connection',
     'answers 500 to a malformed path': 'its router decodes the path, and fails',
-    'drops the parameter __proto__': 'it takes the query string apart, and puts it together again',
-    'hands over the first of two Authorization headers': 'its Request is made of what Node has joined',
+    'drops the parameter __proto__': 'it parses the query string and writes it again',
+    'hands over the first of two Authorization headers': 'it builds its Request from the headers that Node has joined',
   },
   prepare,
   start,
@@ -53,7 +53,7 @@ async function start(sallyport: Mountable, { basePath }: HostOptions = {}): Prom
   if (basePath !== undefined && basePath !== BASE_PATH) throw new Error(`The app has no route file at ${basePath}`)
   return listen(
     createServer((req, res) => {
-      // Of its two mounts the app has the one that was asked for.
+      // Disables the mount that the test does not use.
       if (basePath !== undefined && req.url?.startsWith('/api/')) req.url = '/elsewhere'
       void handle(req, res)
     }),

@@ -11,7 +11,7 @@ export const nodeHost: Host = {
 }
 
 function start(sallyport: Mountable, options: HostOptions = {}): Promise<RunningHost> {
-  const { parser, descendants: _, ...mount } = options
+  const { parser, mountPath: _, ...mount } = options
   const errors: unknown[] = []
   const handler = toNode(sallyport, mount)
   return listen(async (req, res) => {

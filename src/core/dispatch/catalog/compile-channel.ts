@@ -7,22 +7,19 @@ import type { CatalogChannel, EventFacts, FieldRendering } from '../../../ports/
 import type { CompiledTemplate, Rendering } from '../../../ports/template-engine.ts'
 import type { ChannelDefinition, ConditionDefinition, EventEngines, LocaleDefinitions } from './event-definition.ts'
 
-/** The state of compiling one catalogue. If it has problems, its output is not used. */
+/** State of compiling one catalogue. With problems, its output is not used. */
 export interface Compilation {
   readonly engines: EventEngines
-  /** The problems found so far. */
   readonly problems: ConfigProblem[]
 }
 
-/** A location in a catalogue. */
 export type CatalogPlace = Pick<ConfigProblem, 'event' | 'channel' | 'field'>
 
-/** {@link EventFacts} as engines take them: a type alias, since an interface has no index signature. */
+/** {@link EventFacts} for engines: a type alias, because an interface has no index signature. */
 export type OpenFacts = Pick<EventFacts, keyof EventFacts>
 
 const CHANNEL_NAME = /^[A-Za-z0-9._-]{1,64}$/
 
-/** Compiles the condition and fields of one channel of an event. */
 export function compileChannel(
   event: string,
   channel: string,
@@ -45,7 +42,6 @@ export function compileChannel(
   return { channel, fields: Object.fromEntries(fields), ...(condition && { when: condition }) }
 }
 
-/** Compiles the condition of an event or a channel, if it has one. */
 export function compileCondition(
   definition: ConditionDefinition<unknown> | undefined,
   place: CatalogPlace,
@@ -81,12 +77,11 @@ function decide(condition: (facts: EventFacts) => boolean, facts: EventFacts): D
   }
 }
 
-/** Renders one field of a message. */
 type FieldRenderer = (facts: EventFacts) => FieldRendering | Promise<FieldRendering>
 
 type FieldDefinition = ChannelDefinition<unknown>[string]
 
-/** Compiles the template of each field, and skips fields that are `undefined`. */
+/** Skips fields that are `undefined`. */
 function compileTemplates(
   definitions: Readonly<Record<string, FieldDefinition>>,
   place: (field: string) => CatalogPlace,
@@ -181,7 +176,6 @@ function compileLocales(
   return locales
 }
 
-/** Renders a field in the recipient's language. */
 function inLocale(field: string, byDefault: FieldRenderer, locales: Locales): FieldRenderer {
   const byTag = new Map<string, FieldRenderer>()
   for (const [tag, fields] of locales) {
@@ -195,7 +189,6 @@ function inLocale(field: string, byDefault: FieldRenderer, locales: Locales): Fi
 /** A longer tag counts as malformed. */
 const MAX_TAG = 255
 
-/** Whether a text is a well-formed BCP 47 language tag. */
 export function isLanguageTag(text: string): boolean {
   try {
     return text.length <= MAX_TAG && Intl.getCanonicalLocales(text).length === 1
@@ -211,18 +204,17 @@ export function isLanguageTag(text: string): boolean {
  * @param byTag By well-formed tags in lower case.
  */
 export function lookUpLocale<T>(byTag: ReadonlyMap<string, T>, locale: string | undefined): T | undefined {
-  // A host's directory may give null.
+  // A host's directory may return null.
   if (typeof locale !== 'string' || locale.length > MAX_TAG) return undefined
   const whole = locale.toLowerCase()
   for (let tag = whole; tag !== ''; tag = shorter(tag)) {
     const found = byTag.get(tag)
-    // The check for well-formedness is slow. A tag that is found whole needs none.
+    // The check for well-formedness is slow. A tag with an exact match needs none.
     if (found !== undefined) return tag === whole || isLanguageTag(locale) ? found : undefined
   }
   return undefined
 }
 
-/** Removes the last subtag, and a single-character subtag before it. */
 function shorter(tag: string): string {
   const end = tag.lastIndexOf('-')
   return tag.slice(0, Math.max(0, tag[end - 2] === '-' ? end - 2 : end))

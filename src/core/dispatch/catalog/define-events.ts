@@ -32,7 +32,6 @@ import type {
   StandardSchema,
 } from './event-definition.ts'
 
-/** The data type of each event, by its schema. */
 type DataOf<Schemas> = { readonly [Type in keyof Schemas]: InputOf<Schemas[Type]> }
 
 const ENGINES: Checks<EventEngines> = { templates: has('compile'), conditions: has('compile') }
@@ -65,7 +64,6 @@ export function defineEvents<const Schemas extends Record<string, unknown>>(
 
 const EVENT_TYPE = /^[A-Za-z0-9._-]{1,256}$/
 
-/** Checked while it is compiled. */
 const compiled: Check = () => undefined
 
 const EVENT: Checks<Definition> = {
@@ -79,7 +77,6 @@ const EVENT: Checks<Definition> = {
   overrides: compiled,
 }
 
-/** Compiles one event. Adds its problems to those of the compilation. */
 function compileEvent(eventType: string, given: Definition, compilation: Compilation): CatalogEvent {
   const place = { event: eventType }
   const report = (detail: string | undefined, field?: string): void => {
@@ -94,7 +91,7 @@ function compileEvent(eventType: string, given: Definition, compilation: Compila
   const when = compileCondition(definition.when, { ...place, field: 'when' }, compilation)
   const digest = compileDigest(definition.digest, eventType, compilation)
   if (digest && route === 'first') {
-    report(`a digest needs route "all": the fallback's digest could not be told from the first's`, 'digest')
+    report(`a digest needs route "all": a fallback's digest would look like the first's`, 'digest')
   }
   if (digest && typeof delayMs === 'number' && delayMs > 0)
     report('a digest has a window: it takes no delay', 'delayMs')
@@ -147,7 +144,6 @@ const DIGEST: Checks<DigestDefinition<unknown>> = {
 /** UTF-16 units. */
 const MAX_KEY = 512
 
-/** Compiles the digest of an event, if it has one. */
 function compileDigest(
   definition: DigestDefinition<unknown> | undefined,
   event: string,
@@ -178,7 +174,7 @@ const BASE = '/eventData'
 const MAX_EXPECTED = 200
 /** Libraries that report the expected type separately from the value. */
 const REPORT_EXPECTED = new Set(['valibot', 'zod', 'arktype'])
-/** In a union, arktype adds the value to it. */
+/** In a union, arktype adds the value to the expected type. */
 const QUOTED_VALUE = '(was '
 
 /** Checks an event's data against its schema; without a schema any object passes. */
@@ -194,7 +190,7 @@ function checkData(schema: StandardSchema | undefined, eventData: JsonObject): D
   }
 }
 
-/** The schema threw. The sent data is its only input, so the caller has to change it. */
+/** The schema threw. Its only input is the sent data, so the caller has to change it. */
 function unreadable(cause: unknown): DataOutcome {
   const issue = { pointer: BASE, code: 'invalid', detail: "could not be read by the event's data schema" } as const
   return { outcome: 'invalid', issues: [issue], cause }
@@ -205,7 +201,7 @@ function outcomeOf(result: StandardResult<unknown>, eventData: JsonObject, vendo
   return { outcome: 'invalid', issues: result.issues.map((issue) => describeIssue(issue, eventData, vendor)) }
 }
 
-/** Gives the pointer, and the expected type if the library reports it without the value. Leaves out its message, which can quote data. */
+/** Returns the pointer, and the expected type if it is reported without the value. Omits the message, which can quote data. */
 function describeIssue(issue: StandardIssue, eventData: JsonObject, vendor: string): Issue {
   const keys = (issue.path ?? []).map((part) => (typeof part === 'object' ? part.key : part))
   const pointer = keys.reduce<string>(pointerTo, BASE)

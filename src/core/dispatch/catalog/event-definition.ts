@@ -12,23 +12,23 @@ export interface EventEngines {
   readonly conditions?: ConditionEngine
 }
 
-/** A JSON Logic rule, or a function. A function must be synchronous and give a boolean. */
+/** A JSON Logic rule, or a synchronous function that returns a boolean. */
 export type ConditionDefinition<Data> = JsonObject | ((facts: EventFacts<Data>) => boolean)
 
-/** A template, or a function that gives the field: a string, or any JSON value that the channel takes. */
+/** A template, or a function that returns the field: a string, or any JSON value that the channel accepts. */
 export type TemplateDefinition<Data> = string | ((facts: EventFacts<Data>) => JsonValue)
 
 /**
- * Fields in other languages, by BCP 47 tag such as `de-AT`. Each field is looked up by the recipient's locale as in RFC 4647,
- * section 3.4: `de-AT`, then `de`, then the channel's own field, which also serves recipients without a well-formed locale.
+ * Fields in other languages, by BCP 47 tag such as `de-AT`. Each field is looked up by the recipient's locale (RFC 4647, section
+ * 3.4): `de-AT`, then `de`, then the channel's own field, which is also used for recipients without a well-formed locale.
  */
 export type LocaleDefinitions<Data> = Readonly<
   Record<string, Readonly<Record<string, TemplateDefinition<Data> | undefined>>>
 >
 
 /**
- * The message of one channel: `when` is its condition, `locales` has other languages, every other key is a field of the message.
- * Values in the field `html` are escaped for HTML, those in other fields are not. Without fields the event's data is sent as it is.
+ * Message of one channel: `when` is its condition, `locales` has other languages, every other key is a field of the message. Values
+ * in the field `html` are escaped for HTML, those in other fields are not. Without fields the event's data is sent as it is.
  */
 export interface ChannelDefinition<Data> {
   readonly when?: ConditionDefinition<Data>
@@ -40,32 +40,29 @@ export interface ChannelDefinition<Data> {
 export interface DigestDefinition<Data> {
   /** Milliseconds from the first event until the delivery is rendered and due: a whole number, 1 to 2,678,400,000 (31 days). */
   readonly windowMs: number
-  /** The most events in one delivery, 1-1,000; the next event opens another. Default: 100. */
+  /** Maximum events in one delivery, 1-1,000; the next event opens another. Default: 100. */
   readonly max?: number
-  /**
-   * Separates the events of one recipient by a key. Must be synchronous and give at most 512 characters. Default: one digest for each
-   * recipient and channel.
-   */
+  /** Separates a recipient's events by a key: synchronous, at most 512 characters. Default: one digest for each channel. */
   readonly key?: (facts: EventFacts<Data>) => string
 }
 
-/** One kind of event. */
+/** One event type. */
 export interface EventDefinition<Schema> {
-  /** The data of the event: any Standard Schema whose input is JSON (dates are strings). Default: any object. */
+  /** Event data: any Standard Schema whose input is JSON (dates are strings). Default: any object. */
   readonly data?: Schema
-  /** When false, every channel is skipped. Default: always. */
+  /** A false condition skips every channel. Default: always true. */
   readonly when?: ConditionDefinition<OutputOf<Schema>>
-  /** `all` (default): every channel. `first`: the first channel that works, in the order of `channels`. */
+  /** `all` (default): every channel. `first`: the first channel that succeeds, in the order of `channels`. */
   readonly route?: Route
-  /** Ignores preferences and quiet hours: for a password reset, for example. Default: `false`. */
+  /** Ignores preferences and quiet hours, for example for a password reset. Default: `false`. */
   readonly critical?: boolean
   /** Milliseconds from acceptance until it is due: a whole number, 0 to 31,622,400,000 (366 days). Default: 0. */
   readonly delayMs?: number
-  /** Collects the events of one recipient into one delivery; only with the route `all`. Conditions see each event alone. Default: none. */
+  /** Collects a recipient's events into one delivery; only with the route `all`. Conditions read single events. Default: none. */
   readonly digest?: DigestDefinition<OutputOf<Schema>>
   /** By the host's channel names. */
   readonly channels: Readonly<Record<string, ChannelDefinition<OutputOf<Schema>>>>
-  /** The channels that a request may name as the only one to use. Default: all. */
+  /** Channels that a request may select as the only one. Default: all. */
   readonly overrides?: readonly string[]
 }
 
@@ -79,17 +76,17 @@ export interface StandardSchema<Input = unknown, Output = unknown> {
   }
 }
 
-/** The input type of a schema; any object without one. */
+/** Input type of a schema; any object without one. */
 export type InputOf<Schema> = Schema extends StandardSchema
   ? NonNullable<Schema['~standard']['types']>['input']
   : JsonObject
 
-/** The output type of a schema; any object without one. */
+/** Output type of a schema; any object without one. */
 export type OutputOf<Schema> = Schema extends StandardSchema
   ? NonNullable<Schema['~standard']['types']>['output']
   : JsonObject
 
-/** The result of a schema: the parsed value or issues. */
+/** Result of a schema: the parsed value or issues. */
 export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] }

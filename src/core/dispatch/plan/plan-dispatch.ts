@@ -14,11 +14,11 @@ import { resolveAddress } from './resolve-recipient.ts'
 /** A channel that ends before rendering. */
 export type EndedChannel = { readonly channel: string } & (
   | { readonly status: 'skipped'; readonly reason: DeliveryReason; readonly trace?: readonly ConditionTrace[] }
-  /** `detail`: for the log and for dry runs. It quotes no event data. */
+  /** `detail`: for the log and for dry runs. Quotes no event data. */
   | { readonly status: 'failed'; readonly reason: DeliveryReason; readonly detail: string }
 )
 
-/** A channel whose conditions hold and that reaches the recipient. */
+/** A channel that reaches the recipient and whose conditions are true. */
 export interface Candidate {
   readonly status: 'candidate'
   readonly channel: string
@@ -28,7 +28,7 @@ export interface Candidate {
 }
 
 /**
- * Filters the channels of an event by its conditions, by their own, and by whether they reach the recipient.
+ * Filters the channels of an event by the event's condition, their own, and whether they reach the recipient.
  *
  * @param faults Receives errors of host code.
  */
@@ -70,7 +70,6 @@ function filterChannel(
   return { status: 'candidate', channel, fields, address, ...(concurrencyKey !== undefined && { concurrencyKey }) }
 }
 
-/** The fault of a channel that threw or gave no usable address. */
 export function channelFault(channel: string, cause: unknown): EventFault {
   return { operation: 'channel', channel, detail: 'the channel threw, or gave no address', cause }
 }
@@ -83,15 +82,13 @@ function errorOf({
   return { detail, cause, isLibrary }
 }
 
-/** A message that can be sent. */
 interface PlannedMessage {
   readonly channel: string
   readonly address: string
-  /** Of a digest: its content with this event alone. */
+  /** For a digest: its content with this event alone. */
   readonly content: Content
 }
 
-/** The plan of one channel. */
 export type PlannedDelivery =
   | EndedChannel
   | (PlannedMessage & { readonly status: 'skipped'; readonly reason: 'sandboxed' })
@@ -100,39 +97,30 @@ export type PlannedDelivery =
       /** Milliseconds from acceptance until it is due. Default: 0. */
       readonly delayMs?: number
       readonly limits?: readonly SendLimit[]
-      /** The key of its digest. */
       readonly digestKey?: string
       readonly concurrencyKey?: string
     })
 
-/** The plan of an event. */
 export interface Plan {
   readonly recipient: Recipient
   readonly deliveries: readonly PlannedDelivery[]
   readonly locale?: string
 }
 
-/** The input of {@link planDispatch}. */
 export interface PlanInput {
   readonly event: CatalogEvent
   readonly facts: EventFacts
   readonly filtered: readonly (Candidate | EndedChannel)[]
-  /** The policy's verdict on each candidate, in the order of `filtered`. Absent: send all. */
+  /** Verdicts on each candidate, in the order of `filtered`. Absent: send all. */
   readonly verdicts?: readonly (Verdict | undefined)[]
-  /** Epoch milliseconds. */
   readonly now: number
-  /** Milliseconds from then until it is due. */
+  /** Milliseconds from `now` until it is due. */
   readonly delayMs: number
-  /** Sandbox mode: nothing may be sent. */
   readonly sandbox: boolean
-  /** Receives errors of host code. */
   readonly faults: EventFault[]
 }
 
-/**
- * Plans each channel of an event: policy, rendering, route. Stores and sends nothing, and the same input gives the same plan. Refuses
- * when a template needs data that was not sent.
- */
+/** Plans each channel of an event: policy, rendering, route. Deterministic. Refuses when a template needs data that is missing. */
 export async function planDispatch(input: PlanInput): Promise<Plan | Refused> {
   const { event, facts, filtered, verdicts, sandbox } = input
   const missing = new Map<string, Issue>()
@@ -186,19 +174,19 @@ async function planChannel(
   }
 }
 
-/** Records data that the caller did not send. `false`: the path is the host's data about the recipient, so the host has to fix it. */
+/** Records data that the caller did not send. `false`: the path is the host's data about the recipient, which the host must fix. */
 function noteMissing(path: string, missing: Map<string, Issue>): boolean {
   const [root, ...keys] = path.split('.')
   if (root === 'recipient') return false
   if (missing.has(path)) return true
-  // A digest has only this event yet: `events.0.total` is its `/eventData/total`.
+  // The digest has only this event yet: `events.0.total` is its `/eventData/total`.
   const inData = root === 'data' ? keys : root === 'events' ? keys.slice(1) : []
   const pointer = inData.reduce(pointerTo, '/eventData')
   missing.set(path, { pointer, code: 'missing_template_data', detail: `a template reads ${path}` })
   return true
 }
 
-/** Holds all but the first delivery that can be sent, until the one before fails. */
+/** Holds all but the first sendable delivery, until the previous one fails. */
 function holdFallbacks(planned: readonly PlannedDelivery[]): readonly PlannedDelivery[] {
   const first = planned.findIndex(({ status }) => status === 'queued')
   return planned.map((delivery, index) => {
@@ -208,23 +196,18 @@ function holdFallbacks(planned: readonly PlannedDelivery[]): readonly PlannedDel
   })
 }
 
-/** Skips a delivery in sandbox mode, with its address and content on record. */
+/** Skips a delivery in sandbox mode, and records its address and content. */
 function withheld(planned: PlannedDelivery): PlannedDelivery {
   if (planned.status !== 'queued' && planned.status !== 'held') return planned
   const { channel, address, content } = planned
   return { channel, status: 'skipped', reason: 'sandboxed', address, content }
 }
 
-/** The fault of one field, or of the data as a whole. */
 export interface ContentFault extends EventFault {
-  /** The path that a template reads and the facts lack. */
   readonly missing?: string
 }
 
-/**
- * Renders all fields of a channel. A channel without fields gets the event's data as it is (a digest: `{ events }`). `undefined` after
- * any fault; each is passed to `onFault`.
- */
+/** Renders all fields of a channel; without fields, the event's data (a digest: `{ events }`). `undefined` after any fault. */
 export async function renderFields(
   fields: CatalogChannel['fields'],
   facts: EventFacts,
@@ -237,7 +220,6 @@ export async function renderFields(
   for (const field in fields) {
     empty = false
     const given = fields[field]?.(facts)
-    // Most renderers are synchronous.
     const rendering = given && 'then' in given ? await given : given
     if (rendering?.outcome === 'rendered') content[field] = rendering.value
     else {

@@ -20,32 +20,28 @@ import {
 } from './plan-dispatch.ts'
 import { resolveAddress, resolveRecipient } from './resolve-recipient.ts'
 
-/** The dependencies of planning. */
+/** Dependencies of planning. */
 export interface PlanningDeps {
   /** By the channel names of the events. */
   readonly channels: Readonly<Record<string, Channel>>
   readonly recipients?: RecipientDirectory
   /** Absent: every delivery may be sent at once. */
   readonly policy?: DeliveryPolicy
-  /** Plan and record everything, send nothing. Default: `false`. */
+  /** Plans and records everything, sends nothing. Default: `false`. */
   readonly sandbox?: boolean
 }
 
-/** The caller and times of one plan. */
 export interface PlanningScope {
   readonly tenant: string
-  /** The session of a session token. */
   readonly session: string | undefined
-  /** The grant of a session token. Error messages name only what it grants. */
+  /** Grant of a session token. Error messages contain only names that it grants. */
   readonly grant?: DispatchGrant | undefined
-  /** Epoch milliseconds. */
   readonly now: number
-  /** Overrides the event's own delay. */
   readonly delayMs: number | undefined
 }
 
 /**
- * Plans a request: checks its data, resolves the recipient, asks the policy about each channel, renders. Stores nothing.
+ * Plans a request: checks its data, resolves the recipient, calls the policy for each channel, renders. Stores nothing.
  *
  * @param faults Receives errors of host code.
  */
@@ -79,7 +75,6 @@ export async function planRequest(
   return planDispatch({ event, facts, filtered, now, delayMs, sandbox, faults, ...(verdicts && { verdicts }) })
 }
 
-/** Whether a channel reaches a recipient that has only an id. */
 function isReached(
   recipient: Recipient,
   entries: readonly CatalogChannel[],
@@ -92,7 +87,7 @@ function isReached(
     if (reach.outcome === 'reached') return true
     if (reach.outcome === 'error') found.push(channelFault(channel, reach.cause))
   }
-  // If a channel reaches it, all channels are asked again, which reports these faults.
+  // If a channel reaches it, all channels are called again, which reports these faults.
   faults.push(...found)
   return false
 }
@@ -133,12 +128,11 @@ function sentThrough(channels: readonly string[]): string {
   return `The event can be sent through ${channels.join(', ')}.`
 }
 
-/** The names that a grant lists; without a grant all. */
 function granted(names: readonly string[], grant: readonly string[] | undefined): readonly string[] {
   return grant ? names.filter((name) => grant.includes(name)) : names
 }
 
-/** Refuses an event that the catalogue does not have, with suggestions among the names that the grant lists. */
+/** Refuses an unknown event, with suggestions among the names of the grant. */
 export function unknownEvent(eventType: string, events: EventCatalog, grant: DispatchGrant | undefined): Refused {
   const near = nearNames(eventType, granted(events.eventTypes, grant?.events))
   return unknownName('event_unknown', '/eventType', 'event', near)
@@ -159,7 +153,7 @@ function unknownName(
 
 const SEND: Verdict = { verdict: 'send' }
 
-/** Asks the policy about one channel. Throws for anything that is no verdict, so that a broken policy never allows sending. */
+/** Calls the policy for one channel. Throws for an invalid verdict, so that a broken policy never allows sending. */
 export async function askPolicy(policy: DeliveryPolicy | undefined, question: PolicyQuestion): Promise<Verdict> {
   if (!policy) return SEND
   const given: unknown = await policy.decide(question)

@@ -7,10 +7,7 @@ import type { RecipientDirectory } from '../../../ports/recipient-directory.ts'
 import { type CallPlace, port } from '../../answers/fault.ts'
 import { isRefused, type Refused, refuse } from '../../answers/result.ts'
 
-/**
- * Resolves the `recipient` of a request: an address stands for itself, anything else is a user id for the directory. Without a
- * directory, a bare id is enough if a channel reaches it.
- */
+/** Resolves an address, or a user id by the directory. Without a directory, an id is enough if a channel reaches it. */
 export function resolveRecipient(
   recipient: string,
   tenant: string,
@@ -30,7 +27,7 @@ export function resolveRecipient(
 
 const HTTPS_URL = /^https:\/\/[^\s\p{Cc}]+$/iu
 
-/** Gives the recipient that an address stands for; `undefined` for any other text. */
+/** Converts an address to a recipient; `undefined` for any other text. */
 export function adHocRecipient(recipient: string): Recipient | undefined {
   if (isPhoneNumber(recipient)) return { id: recipient, phone: recipient }
   if (HTTPS_URL.test(recipient)) return parseUrl(recipient) && { id: recipient, url: recipient }
@@ -54,7 +51,6 @@ function unresolvable(detail: string): Refused {
   })
 }
 
-/** Asks the directory for a user id and checks its answer. */
 export async function findRecipient(
   recipient: string,
   tenant: string,
@@ -65,7 +61,7 @@ export async function findRecipient(
 
 const TEXTS = ['id', 'email', 'phone', 'url', 'locale', 'timeZone'] as const
 
-/** Throws for a malformed recipient: a broken directory must not look like a recipient without addresses. `null` means nothing. */
+/** Throws for a malformed recipient: a broken directory must not look like a recipient without addresses. `null` means absent. */
 function checked(found: Recipient | null | undefined): Recipient | undefined {
   if (found === undefined || found === null) return undefined
   if (typeof found !== 'object' || typeof found.id !== 'string') throw new TypeError('the directory gave no recipient')
@@ -74,12 +70,12 @@ function checked(found: Recipient | null | undefined): Recipient | undefined {
     if (value === null) return checked(withoutNulls(found))
     if (value !== undefined && typeof value !== 'string') throw new TypeError('the directory gave no recipient')
   }
-  // Other members are stored only if a channel makes an address of them.
+  // Other members are stored only if a channel builds an address from them.
   if (!isStorable(found.locale ?? '')) throw new TypeError('the directory gave a locale that no store can keep')
   return isRefused(found) ? unlikeRefusal(found) : found
 }
 
-/** Removes a member named `refused`, which would make the recipient look like a refusal whose text goes to the caller. */
+/** Removes a member `refused`: the recipient would look like a refusal, and its text would be sent to the caller. */
 function unlikeRefusal(found: Recipient): Recipient {
   const { refused: _, ...rest } = found as Recipient & { readonly refused?: unknown }
   return rest
@@ -89,17 +85,16 @@ function withoutNulls(found: Recipient): Recipient {
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== null)) as unknown as Recipient
 }
 
-/** The answer of a channel about a recipient. */
 export type ResolvedAddress =
   | { readonly outcome: 'reached'; readonly address: string; readonly concurrencyKey?: string }
   | { readonly outcome: 'none' }
-  /** The channel threw, gave no string, or does not exist. */
+  /** The channel threw, returned no string, or does not exist. */
   | { readonly outcome: 'error'; readonly cause?: unknown }
 
 const NONE: ResolvedAddress = { outcome: 'none' }
 const ERROR: ResolvedAddress = { outcome: 'error' }
 
-/** Asks a channel for its address of a recipient and checks the answer. Never throws. */
+/** Returns the channel's address of a recipient. Never throws. */
 export function resolveAddress(channel: Channel | undefined, recipient: Recipient): ResolvedAddress {
   if (!channel) return ERROR
   try {

@@ -2,19 +2,20 @@ import { dayOf } from '../../../model/day.ts'
 import { addDecimals, negateDecimal } from '../../../model/decimal.ts'
 import type { Money, Unpriced } from '../../../model/session.ts'
 import { noSpend, type Spend } from '../../../model/totals.ts'
+import { wholeTotals } from '../../../model/whole-totals.ts'
 import type { RunStore } from '../../../ports/run-store.ts'
 
-/** A limit on spend; it is reached as soon as one of its parts is. */
+/** A limit on spend, reached when one of its parts is. */
 export interface BudgetLimit {
-  /** Input and output together. */
+  /** Input plus output. */
   readonly tokens?: number
   /** Spend in other currencies does not count. */
   readonly cost?: Money
 }
 
-/** The limits on the spend of a session or of a user. */
+/** Limits on the spend of a session or a user. */
 export interface Budget {
-  /** 1-100 visible ASCII characters; names it in reports and events. */
+  /** 1-100 visible ASCII characters; used in reports and events. */
   readonly name: string
   readonly per: 'session' | 'user'
   /** With `per: 'user'`: counts the spend of so many days, including today (UTC). Default: all spend. */
@@ -25,7 +26,7 @@ export interface Budget {
   readonly hard?: BudgetLimit
 }
 
-/** The state of a budget. */
+/** State of a budget. */
 export interface BudgetState {
   readonly name: string
   readonly per: 'session' | 'user'
@@ -41,7 +42,7 @@ export interface BudgetState {
   readonly hard?: BudgetLimit
 }
 
-/** Whether a run may begin. */
+/** Result of a budget check. */
 export interface BudgetReport {
   /** True if no hard limit is reached. */
   readonly allowed: boolean
@@ -54,7 +55,7 @@ export interface BudgetQuestion {
   readonly userId?: string | undefined
 }
 
-/** Compares the spend with the budgets, in their order. Throws what the store throws. */
+/** Compares the spend with the budgets, in their order. Throws errors of the store. */
 export async function checkBudgets(
   budgets: readonly Budget[],
   of: BudgetQuestion & { readonly tenant: string },
@@ -62,11 +63,14 @@ export async function checkBudgets(
   store: Pick<RunStore, 'findSession' | 'findSpend'>,
 ): Promise<BudgetReport> {
   const { tenant, sessionId, userId } = of
-  /** By scope and days, so that budgets that differ only in their limits cause one query. */
+  /** By scope and days: budgets that differ only in their limits cause one query. */
   const asked = new Map<string, Promise<Spent>>()
 
   async function ask(id: string, { per, days }: Budget): Promise<Spent> {
-    if (per === 'session') return spentOf((await store.findSession(tenant, id))?.totals.spend ?? noSpend())
+    if (per === 'session') {
+      const session = await store.findSession(tenant, id)
+      return spentOf(session ? wholeTotals(session.totals).spend : noSpend())
+    }
     return spentOf(await store.findSpend(tenant, id, days === undefined ? 0 : dayOf(now) - days + 1))
   }
 
@@ -86,7 +90,6 @@ export async function checkBudgets(
   return { allowed: states.every(({ level }) => level !== 'hard'), budgets: states }
 }
 
-/** Whether the spend is equal to a limit, or greater. */
 export function isReached(limit: BudgetLimit | undefined, spent: BudgetState['spent']): boolean {
   if (limit?.tokens !== undefined && spent.tokens >= limit.tokens) return true
   if (limit?.cost === undefined) return false

@@ -2,9 +2,10 @@ import type { Issue } from '../../../errors.ts'
 import { dayOf } from '../../../model/day.ts'
 import type { DispatchRequest } from '../../../model/dispatch.ts'
 import type { JsonObject } from '../../../model/json.ts'
-import type { EndStatus, RunSignal } from '../../../model/run.ts'
-import { facetsOf } from '../../../model/run-facets.ts'
-import { MAX_RUNS_ABOVE } from '../../../model/run-tree-limit.ts'
+import { LONGEST_TOKEN_MS } from '../../../model/principal.ts'
+import type { ReportedEnd, RunSignal } from '../../../model/run.ts'
+import { sourceOfEnd } from '../../../model/run-status.ts'
+import { MAX_ANCESTORS } from '../../../model/run-tree-limit.ts'
 import { sha256 } from '../../../model/sha256.ts'
 import { withTimeout } from '../../../model/time-out.ts'
 import type { Clock } from '../../../ports/clock.ts'
@@ -12,21 +13,26 @@ import type { LogFields } from '../../../ports/logger.ts'
 import type { RunStore, StoredRun, StoredSession } from '../../../ports/run-store.ts'
 import { type ErrorOperation, type FaultDeps, reportFault } from '../../answers/report-fault.ts'
 import type { HandlerResult } from '../../answers/result.ts'
-import { viewRun } from '../merge/selectors.ts'
+import type { CausedBy } from '../../dispatch/handle-dispatch.ts'
+import { agentUser, applicationUser, viewRun } from '../merge/selectors.ts'
 import { type Budget, type BudgetQuestion, type BudgetState, checkBudgets, isReached } from './budgets.ts'
-import type { RunEvents, RunEventTarget } from './run-events.ts'
+import { eventOf, type RunEvents, type RunEventTarget } from './run-events.ts'
 
-/** What {@link publishSignal} needs. */
 export interface SignalDeps extends FaultDeps {
   readonly clock: Clock
   /** Dispatches an event as the host does; an idempotency key is dispatched once within 366 days. */
-  readonly dispatch: (tenant: string, request: DispatchRequest, key: string) => Promise<HandlerResult<unknown>>
+  readonly dispatch: (
+    tenant: string,
+    request: DispatchRequest,
+    key: string,
+    causedBy?: CausedBy,
+  ) => Promise<HandlerResult<unknown>>
   readonly events: RunEvents
   readonly budgets: readonly Budget[]
   readonly store: Pick<RunStore, 'findRun' | 'findSession' | 'findSpend'>
 }
 
-/** Publishes the events of a pending signal. Gives whether nothing is left to do. Never throws. */
+/** Publishes the events of a pending signal. Returns true if no work is left. Never throws. */
 export async function publishSignal(run: StoredRun, signal: RunSignal, deps: SignalDeps): Promise<boolean> {
   if (signal !== 'budget') return publishInTime(endEvent(run, signal, deps), run, deps)
   try {
@@ -38,13 +44,25 @@ export async function publishSignal(run: StoredRun, signal: RunSignal, deps: Sig
   }
 }
 
-function endEvent(stored: StoredRun, end: EndStatus, { events }: SignalDeps): PendingEvent {
-  const event = `run.${end}` as const
+function endEvent(stored: StoredRun, end: ReportedEnd, { events }: SignalDeps): PendingEvent {
+  const event = eventOf(end)
   const { tenant } = stored
   const run = viewRun(stored)
-  // A run that was removed and recorded again is another run, with events of its own.
-  const key = `${event} ${run.runId} ${stored.createdAt}`
-  return { event, key, data: { run }, ask: () => events[event]?.({ tenant, run }) }
+  // A run id contains no space. A run that was removed and recorded again is another run, with its own events.
+  const key = `run.${end} ${run.sessionId} ${run.runId} ${stored.createdAt}`
+  const causedBy = causeOf(stored, end)
+  return { event, key, data: { run }, ask: () => events[event]?.({ tenant, run }), ...(causedBy && { causedBy }) }
+}
+
+/** The session whose agent reported an end, with a counter for its token and for each parent. */
+function causeOf({ state: { sessionId }, derived }: StoredRun, end: ReportedEnd): CausedBy | undefined {
+  if (sourceOfEnd(end) === 'application') return undefined
+  const limits = derived.eventLimits?.[end] ?? []
+  const windowMs = LONGEST_TOKEN_MS
+  return {
+    sessionId,
+    quotas: limits.map(({ tokenId, max }) => ({ key: `run-events ${sessionId} ${tokenId}`, max, windowMs })),
+  }
 }
 
 /** One event for every reached limit, so that the events do not depend on the time of the check. */
@@ -68,16 +86,23 @@ async function budgetEvents(run: StoredRun, deps: SignalDeps): Promise<readonly 
   return Promise.all(reached.map((budget) => budgetEvent(run, budget, { session, today: dayOf(now) }, deps)))
 }
 
-/** The users whose spend a run adds to: those that the run or one of its ancestors names. */
+/**
+ * Users whose spend includes a run: an agent's own user, and the users that applications name in the run and its ancestors, along
+ * the parents that applications name.
+ */
 async function usersOf(run: StoredRun, store: SignalDeps['store']): Promise<readonly string[]> {
   const { tenant } = run
   const { sessionId } = run.state
   const users = new Set<string>()
+  const own = agentUser(run.state)
+  if (own !== undefined) users.add(own)
   let at: StoredRun | undefined = run
-  for (let ancestors = 0; at?.state.sessionId === sessionId && ancestors <= MAX_RUNS_ABOVE; ancestors++) {
-    const { userId, parentRunId } = facetsOf(at.state)
+  for (let ancestors = 0; at !== undefined && ancestors <= MAX_ANCESTORS; ancestors++) {
+    const userId = applicationUser(at.state)
     if (userId !== undefined) users.add(userId)
-    at = parentRunId === undefined || at.derived.top ? undefined : await store.findRun(tenant, parentRunId)
+    const parentRunId: string | undefined = at.state.application?.parentRunId
+    if (parentRunId === undefined || at.derived.top === true) break
+    at = await store.findRun({ tenant, sessionId, runId: parentRunId })
   }
   return [...users]
 }
@@ -90,16 +115,13 @@ function reachedLimits(budget: BudgetState): readonly BudgetState[] {
   return reached
 }
 
-/** The span within which a reached limit is published once. */
+/** Span within which a reached limit is published once. */
 interface BudgetSpan {
   readonly session: StoredSession | undefined
   readonly today: number
 }
 
-/**
- * A budget of some days is published at most once a day. A session that was erased and used again is another session. A budget
- * without days is published again only when its key expires, after 366 days.
- */
+/** A budget with days is published at most once a day. An erased session that is used again is another session. */
 async function budgetEvent(
   stored: StoredRun,
   budget: BudgetState,
@@ -112,26 +134,25 @@ async function budgetEvent(
   const hasDays = budgets.some((each) => each.name === name && each.days !== undefined)
   const run = viewRun(stored)
   const span = per === 'session' ? session?.createdAt : hasDays ? today : 'ever'
-  // No part of the key holds a space.
+  // No part of the key contains a space.
   const key = `${event} ${name} ${level} ${per} ${await sha256(id)} ${span}`
   return { event, key, data: { budget, run }, ask: () => events[event]?.({ tenant, run, budget }) }
 }
 
-/** One event that is to be published. */
 interface PendingEvent {
   readonly event: keyof RunEvents
   /** Idempotency key, kept for 366 days. */
   readonly key: string
-  /** Event data, unless the host gives its own. */
   readonly data: object
-  /** Asks the host for the recipient. */
+  /** Absent: an application caused it, or a budget. */
+  readonly causedBy?: CausedBy
   readonly ask: () => RunEventTarget | undefined | Promise<RunEventTarget | undefined>
 }
 
-/** Time-out of one event. An event that is dispatched later is neither lost nor doubled: its key is dispatched once. */
+/** Time-out of one event. A later dispatch is neither lost nor repeated: its key is dispatched once. */
 const TIMEOUT_MS = 10_000
 
-/** Publishes an event. Gives whether nothing is left to do: dispatched, without recipient, or refused for good. Never throws. */
+/** Publishes an event. Returns true if no work is left: dispatched, without recipient, or refused permanently. Never throws. */
 async function publishInTime(pending: PendingEvent, run: StoredRun, deps: SignalDeps): Promise<boolean> {
   const { event } = pending
   try {
@@ -145,61 +166,60 @@ async function publishInTime(pending: PendingEvent, run: StoredRun, deps: Signal
   }
 }
 
-async function publish({ event, key, data, ask }: PendingEvent, run: StoredRun, deps: SignalDeps): Promise<boolean> {
+async function publish(pending: PendingEvent, run: StoredRun, deps: SignalDeps): Promise<boolean> {
+  const { event, key, data, causedBy, ask } = pending
+  if (causedBy?.quotas.some(({ max }) => max === 0)) return refused(event, run, { code: 'grant_spent' }, deps)
   const target = await ask()
   if (target === undefined || target === null) return true
-  // Host code without types may give anything.
+  // Host code without types may return any value.
   if (typeof target.recipient !== 'string') return refused(event, run, { code: 'target_invalid' }, deps)
   const { recipient, channel } = target
   const { sessionId } = run.state
   // `dispatch` checks that it is JSON.
   const eventData = (target.eventData ?? data) as JsonObject
   const request = { eventType: event, recipient, eventData, sessionId, ...(channel !== undefined && { channel }) }
-  const answer = await deps.dispatch(run.tenant, request, key)
+  const answer = await deps.dispatch(run.tenant, request, key, causedBy)
   if (answer.ok) return true
   const { code, errors } = answer.body
   if (answer.status >= 500) return leavePending(event, run, { code }, deps)
   return refused(event, run, { code, ...(errors && { errors: listed(errors) }) }, deps)
 }
 
-/** Limits of a log line: faults, and characters of each pointer. */
+/** Limits of a log line: number of faults, and characters of each pointer. */
 const MAX_ERRORS = 10
 const MAX_POINTER = 200
 
 /** Lists places and codes without values: `/eventData/x required, /eventData/y/… invalid`. */
 function listed(errors: readonly Issue[]): string {
-  const places = errors.slice(0, MAX_ERRORS).map(({ pointer, code }) => `${placeOf(pointer)} ${code}`)
+  const places = errors.slice(0, MAX_ERRORS).map(({ pointer, code }) => `${cutPointer(pointer)} ${code}`)
   return places.join(', ')
 }
 
 /** Cuts a pointer to the names that the host chose: deeper keys may be private, such as those of a run's metadata. */
-function placeOf(pointer: string): string {
+function cutPointer(pointer: string): string {
   const [root, first, second, ...descendants] = pointer.split('/')
   if (second === undefined) return pointer.slice(0, MAX_POINTER)
   return `${root}/${first}/${second.slice(0, MAX_POINTER)}${descendants.length > 0 ? '/…' : ''}`
 }
 
-/** Logs an event that will not be tried again. */
-function refused(event: keyof RunEvents, { state }: StoredRun, why: LogFields, { logger }: FaultDeps): true {
-  logger.log('error', 'run_event.refused', { eventType: event, runId: state.runId, ...why })
+function refused(event: keyof RunEvents, run: StoredRun, why: LogFields, { logger }: FaultDeps): true {
+  logger.log('error', 'run_event.refused', { eventType: event, runId: run.state.runId, ...why })
   return true
 }
 
-/** Logs an event that stays pending. */
-function leavePending(event: keyof RunEvents, { state }: StoredRun, why: LogFields, { logger }: FaultDeps): false {
-  logger.log('error', 'run_event.failed', { eventType: event, runId: state.runId, ...why })
+function leavePending(event: keyof RunEvents, run: StoredRun, why: LogFields, { logger }: FaultDeps): false {
+  logger.log('error', 'run_event.failed', { eventType: event, runId: run.state.runId, ...why })
   return false
 }
 
-/** Reports an error; the event stays pending. */
 function leavePendingBy(
   cause: unknown,
   operation: ErrorOperation,
   eventType: keyof RunEvents,
-  { state }: StoredRun,
+  run: StoredRun,
   deps: FaultDeps,
 ): false {
   const line = { level: 'error', event: 'run_event.failed' } as const
-  reportFault(cause, { operation, eventType, runId: state.runId }, line, deps)
+  reportFault(cause, { operation, eventType, runId: run.state.runId }, line, deps)
   return false
 }

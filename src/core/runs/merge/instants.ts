@@ -2,11 +2,10 @@ import type { Issue } from '../../../errors.ts'
 import { parseInstant } from '../../../model/instants.ts'
 import { membersOf, type ReadFault } from '../../json/schema-readers.ts'
 
-/** Smaller numbers are taken for epoch seconds: milliseconds passed this in 1973, seconds reach it in the year 5138. */
+/** Smaller numbers are probably epoch seconds: milliseconds passed this in 1973, seconds reach it in the year 5138. */
 const LOOKS_LIKE_SECONDS = 1e11
 const MAX_AHEAD_MS = 5 * 60_000
 
-/** Reads an instant as epoch milliseconds: RFC 3339 with any offset, or epoch milliseconds. */
 export function readInstant(value: unknown, faults: ReadFault[]): number {
   if (typeof value === 'string') return readDateTime(value, faults)
   if (typeof value !== 'number' || !Number.isInteger(value)) {
@@ -29,10 +28,7 @@ function readDateTime(text: string, faults: ReadFault[]): number {
 const INSTANTS = ['queuedAt', 'startedAt', 'firstTokenAt', 'endedAt'] as const
 const NONE: readonly Issue[] = []
 
-/**
- * Lists the instants of a body that lie more than five minutes ahead. Takes any body, so that one answer lists these with the
- * schema's faults; the schema reports values that are no instants.
- */
+/** Lists instants more than five minutes in the future. Takes any body, so that one answer has these and the schema's faults. */
 export function instantsAhead(body: unknown, now: number): readonly Issue[] {
   const timings = membersOf(membersOf(membersOf(body)?.run)?.timings)
   if (timings === undefined) return NONE
@@ -46,7 +42,7 @@ export function instantsAhead(body: unknown, now: number): readonly Issue[] {
   return issues ?? NONE
 }
 
-/** An unreadable text counts as 0, which lies in the past. */
+/** An unreadable text counts as 0, in the past. */
 function liesAhead(value: unknown, now: number): boolean {
   const instant = typeof value === 'string' ? readDateTime(value, []) : value
   return typeof instant === 'number' && instant > now + MAX_AHEAD_MS

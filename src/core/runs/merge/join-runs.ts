@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../../model/json.ts'
-import type { RunState, StatusReport } from '../../../model/run.ts'
+import type { RunReport, StatusReport } from '../../../model/run.ts'
 import { isEmpty } from '../../../model/totals.ts'
 import {
   compareReported,
@@ -14,11 +14,9 @@ import {
   seqOf,
 } from './last-writer-wins.ts'
 
-/** Lists the ids in which two states differ: then they are not states of one run. */
-export function conflictingIds(a: RunState, b: RunState): readonly string[] {
+/** Lists the fields that are set once and differ in two reports of one source. */
+export function conflictingFields(a: RunReport, b: RunReport): readonly string[] {
   const fields: string[] = []
-  if (a.runId !== b.runId) fields.push('runId')
-  if (a.sessionId !== b.sessionId) fields.push('sessionId')
   if (differ(a.parentRunId, b.parentRunId)) fields.push('parentRunId')
   if (differ(a.resumedFromRunId, b.resumedFromRunId)) fields.push('resumedFromRunId')
   if (differ(a.attempt, b.attempt)) fields.push('attempt')
@@ -29,14 +27,9 @@ function differ(a: string | number | undefined, b: string | number | undefined):
   return a !== undefined && b !== undefined && a !== b
 }
 
-/**
- * Join of two run states: commutative, associative and idempotent for states whose ids do not conflict. Gives `a` itself when
- * `b` adds nothing.
- */
-export function joinRuns(a: RunState, b: RunState): RunState {
-  const joined: { -readonly [Part in keyof RunState]: RunState[Part] } = {
-    runId: a.runId,
-    sessionId: a.sessionId,
+/** Join of two reports of one source: commutative, associative, idempotent if no field conflicts. Returns `a` itself when `b` adds nothing. */
+export function joinReports(a: RunReport, b: RunReport): RunReport {
+  const joined: { -readonly [Part in keyof RunReport]: RunReport[Part] } = {
     seq: a.seq >= b.seq ? a.seq : b.seq,
     earliest: joinRecords(a.earliest, b.earliest, (mine, theirs) => (theirs < mine ? theirs : mine)),
     counts: cutJoined(
@@ -67,36 +60,46 @@ export function joinRuns(a: RunState, b: RunState): RunState {
   if (parentRunId !== undefined) joined.parentRunId = parentRunId
   if (resumedFromRunId !== undefined) joined.resumedFromRunId = resumedFromRunId
   if (attempt !== undefined) joined.attempt = attempt
+  const by = joinPrincipals(a.by, b.by)
+  if (by !== undefined) joined.by = by
   return addsNothing(joined, a) ? a : joined
 }
 
-function laterStatus(a: RunState, b: RunState): StatusReport | undefined {
+/** Principals kept in `by`. */
+const MAX_PRINCIPALS = 16
+
+function joinPrincipals(a: RunReport['by'], b: RunReport['by']): RunReport['by'] {
+  if (a === undefined || b === undefined) return a ?? b
+  return joinSorted(a, b, MAX_PRINCIPALS)
+}
+
+function laterStatus(a: RunReport, b: RunReport): StatusReport | undefined {
   const mine = statusReported(a)
   const theirs = statusReported(b)
   if (mine === undefined || theirs === undefined) return mine ?? theirs
   return compareReported(theirs, mine) > 0 ? theirs : mine
 }
 
-function statusReported(state: RunState): StatusReport | undefined {
-  const { status } = state
-  return status && { status, seq: seqOf(state, 'status') }
+function statusReported(report: RunReport): StatusReport | undefined {
+  const { status } = report
+  return status && { status, seq: seqOf(report, 'status') }
 }
 
-/** Keeps of each field the one with the later status; with the same status, the one with the greater canonical JSON. */
-function joinFinal(a: RunState, b: RunState): RunState['final'] {
+/** For each field, keeps the value with the later status; with equal statuses, the one with the greater canonical JSON. */
+function joinFinal(a: RunReport, b: RunReport): RunReport['final'] {
   return joinRecords<JsonValue>(a.final, b.final, (mine, theirs, field) => {
     const order = compareReported(reportedWith(b, field), reportedWith(a, field))
     return order > 0 || (order === 0 && isGreater(theirs, mine)) ? theirs : mine
   })
 }
 
-/** Keeps of each path the later `seq`, where it differs from the `seq` of the run. */
+/** For each path, keeps the later `seq`, where it differs from the `seq` of the run. */
 function joinSeqs(
-  a: RunState,
-  b: RunState,
-  { seq, latest, metadata }: RunState,
+  a: RunReport,
+  b: RunReport,
+  { seq, latest, metadata }: RunReport,
   status: StatusReport | undefined,
-): RunState['seqs'] {
+): RunReport['seqs'] {
   if (a.seq === b.seq && a.seqs === undefined && b.seqs === undefined) return undefined
   const seqs: Record<string, number> = {}
   if (status !== undefined && status.seq !== seq) seqs.status = status.seq
@@ -111,8 +114,8 @@ function joinSeqs(
 
 const NEVER = Number.NEGATIVE_INFINITY
 
-function reported(state: RunState, record: object, key: string, path: string): number {
-  return Object.hasOwn(record, key) ? seqOf(state, path) : NEVER
+function reported(report: RunReport, record: object, key: string, path: string): number {
+  return Object.hasOwn(record, key) ? seqOf(report, path) : NEVER
 }
 
 function noteSeq(seqs: Record<string, number>, path: string, seq: number, mine: number, theirs: number): void {
@@ -120,13 +123,13 @@ function noteSeq(seqs: Record<string, number>, path: string, seq: number, mine: 
   if (later !== seq) seqs[path] = later
 }
 
-/** Keeps of each final field the later status that it came with, where it differs from the status of the run. */
+/** For each final field, keeps the later status that it was posted with, where it differs from the status of the run. */
 function joinFinalWith(
-  a: RunState,
-  b: RunState,
-  { final }: RunState,
+  a: RunReport,
+  b: RunReport,
+  { final }: RunReport,
   status: StatusReport | undefined,
-): RunState['finalWith'] {
+): RunReport['finalWith'] {
   const withs: Record<string, StatusReport> = {}
   for (const field in final) {
     const mine = Object.hasOwn(a.final, field) ? reportedWith(a, field) : undefined
@@ -137,7 +140,7 @@ function joinFinalWith(
   return isEmpty(withs) ? undefined : withs
 }
 
-function addsNothing(joined: RunState, a: RunState): boolean {
+function addsNothing(joined: RunReport, a: RunReport): boolean {
   return (
     joined.status === a.status &&
     joined.seq === a.seq &&
@@ -150,6 +153,7 @@ function addsNothing(joined: RunState, a: RunState): boolean {
     joined.parentRunId === a.parentRunId &&
     joined.resumedFromRunId === a.resumedFromRunId &&
     joined.attempt === a.attempt &&
+    joined.by === a.by &&
     isSame(joined.seqs, a.seqs) &&
     isSame(joined.finalWith as JsonValue | undefined, a.finalWith as JsonValue | undefined)
   )

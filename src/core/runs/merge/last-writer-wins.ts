@@ -1,13 +1,10 @@
 import type { JsonObject, JsonValue } from '../../../model/json.ts'
-import type { RunState, StatusReport } from '../../../model/run.ts'
+import type { RunReport, StatusReport } from '../../../model/run.ts'
+import { compareStatus } from '../../../model/run-status.ts'
 import { isEmpty } from '../../../model/totals.ts'
 import { canonicalJson } from '../../json/canonical-json.ts'
-import { compareStatus } from './run-status.ts'
 
-/**
- * Joins two records key by key; `join` picks one of two values. Gives `a` itself when `b` adds nothing, and `b` itself when
- * `a` is empty.
- */
+/** Joins two records key by key. Returns `a` itself when `b` adds nothing, and `b` itself when `a` is empty. */
 export function joinRecords<T>(
   a: Readonly<Record<string, T>>,
   b: Readonly<Record<string, T>>,
@@ -26,13 +23,10 @@ export function joinRecords<T>(
   return joined ?? a
 }
 
-/**
- * How many counts, metadata keys and tags a run keeps, so that no caller can grow a record without end. The first in sort
- * order stay, which does not depend on the order of posts.
- */
+/** Maximum counts, metadata keys and tags of a run. The first in sort order stay, whatever the order of posts. */
 const MAX_ENTRIES = 128
 
-/** Cuts a record to the limit of a run; gives the record itself when it fits. */
+/** Returns the record itself when it fits. */
 export function cutToLimit<T>(record: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
   const keys = Object.keys(record)
   if (keys.length <= MAX_ENTRIES) return record
@@ -40,7 +34,7 @@ export function cutToLimit<T>(record: Readonly<Record<string, T>>): Readonly<Rec
   return Object.fromEntries(kept.map((key) => [key, record[key] as T]))
 }
 
-/** Cuts the result of {@link joinRecords} to the limit of a run; gives `a` itself when nothing new stays. */
+/** Cuts the result of {@link joinRecords} to the limit of a run; returns `a` itself when no new entry stays. */
 export function cutJoined<T>(
   joined: Readonly<Record<string, T>>,
   a: Readonly<Record<string, T>>,
@@ -52,12 +46,10 @@ export function cutJoined<T>(
   return a
 }
 
-/**
- * Unites two sorted lists without duplicates, up to the limit of a run. Gives `a` itself when `b` adds nothing.
- */
-export function joinSorted(a: readonly string[], b: readonly string[]): readonly string[] {
+/** Unites two sorted lists without duplicates, up to a limit. Returns `a` itself when `b` adds nothing. */
+export function joinSorted(a: readonly string[], b: readonly string[], max: number = MAX_ENTRIES): readonly string[] {
   if (b.every((tag) => a.includes(tag))) return a
-  const joined = sortedSet([...a, ...b])
+  const joined = sortedSet([...a, ...b]).slice(0, max)
   return joined.length === a.length && joined.every((tag, index) => tag === a[index]) ? a : joined
 }
 
@@ -66,36 +58,30 @@ export function sortedSet(values: readonly string[]): readonly string[] {
   return values.length < 2 ? [...values] : [...new Set(values)].sort().slice(0, MAX_ENTRIES)
 }
 
-/** Prefix of metadata keys among the paths of {@link RunState.seqs}. */
+/** Prefix of metadata keys among the paths of {@link RunReport.seqs}. */
 export const METADATA = 'metadata.'
 
-/** The `seq` of the post that wrote the value at a path. */
-export function seqOf({ seqs, seq }: RunState, path: string): number {
+export function seqOf({ seqs, seq }: RunReport, path: string): number {
   return seqs !== undefined && Object.hasOwn(seqs, path) ? (seqs[path] ?? seq) : seq
 }
 
-/** The status that a field of `final` came with. */
-export function reportedWith(state: RunState, field: string): StatusReport {
-  const { finalWith, status = 'running' } = state
+export function reportedWith(report: RunReport, field: string): StatusReport {
+  const { finalWith, status = 'running' } = report
   const other = finalWith !== undefined && Object.hasOwn(finalWith, field) ? finalWith[field] : undefined
-  return other ?? { status, seq: seqOf(state, 'status') }
+  return other ?? { status, seq: seqOf(report, 'status') }
 }
 
-/**
- * Picks the later of two writes, by `seq`. At the same `seq`, `null` (a deletion) wins, then the greater canonical JSON. Gives
- * `a` when the values are the same.
- */
+/** Picks the later of two writes, by `seq`; at the same `seq`, `null` (a deletion), then the greater canonical JSON. */
 export function laterWrite<T extends JsonValue>(a: T, aSeq: number, b: T, bSeq: number): T {
   if (aSeq !== bSeq) return aSeq > bSeq || isSame(a, b) ? a : b
   return isGreater(b, a) ? b : a
 }
 
-/** Compares two statuses: above 0 the first wins, below 0 the second, 0: they are the same. */
 export function compareReported(a: StatusReport, b: StatusReport): number {
   return compareStatus(a.status, a.seq, b.status, b.seq)
 }
 
-/** Whether two values are the same JSON; key order does not matter. */
+/** True for equal JSON; key order does not matter. */
 export function isSame(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
@@ -106,7 +92,7 @@ export function isSame(a: JsonValue | undefined, b: JsonValue | undefined): bool
   return keys.every((key) => Object.hasOwn(theirs, key) && isSame(mine[key], theirs[key]))
 }
 
-/** Whether the first of two values with the same `seq` wins. */
+/** True if the first of two values with the same `seq` wins. */
 export function isGreater(a: JsonValue, b: JsonValue): boolean {
   if (b === null || isSame(a, b)) return false
   return a === null || canonicalJson(a) > canonicalJson(b)

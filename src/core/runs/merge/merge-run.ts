@@ -1,71 +1,108 @@
 import { writeInstant } from '../../../model/instants.ts'
 import type { JsonObject, JsonValue } from '../../../model/json.ts'
 import { copyJson } from '../../../model/json.ts'
-import type { FinalFields, RunState, RunUpdate } from '../../../model/run.ts'
+import type { FinalFields, RunReport, RunSource, RunState, RunUpdate } from '../../../model/run.ts'
 import type { IgnoredField } from '../../../model/run-post.ts'
-import { conflictingIds, joinRuns } from './join-runs.ts'
+import { hasEnded, isFinal } from '../../../model/run-status.ts'
+import { shownReport } from '../../../model/shown-run.ts'
+import { conflictingFields, joinReports } from './join-runs.ts'
 import { cutToLimit, isSame, sortedSet } from './last-writer-wins.ts'
-import { hasEnded, isFinal } from './run-status.ts'
+import { FINAL_FIELDS, recordedByApplication } from './recorded-by-application.ts'
 import { finalOf } from './selectors.ts'
 
-/** The result of merging one post into a run. */
+/** Result of merging one post into a run. */
 export type RunMerge =
   | {
       readonly outcome: 'merged'
       /** The merged state; `current` itself when nothing changed. */
       readonly state: RunState
-      /** Whether this post is the first of the run. */
+      /** True for the first post of the run; for an agent, for its first post of the run. */
       readonly created: boolean
-      /** Whether the post changed the state: merging a post twice changes nothing. */
+      /** True if the post changed what its source reported: merging a post twice changes nothing. */
       readonly changed: boolean
       /** Fields of the update that the run does not show. */
       readonly ignored: readonly IgnoredField[]
     }
-  /** The update belongs to another run: an id that is set once differs. Nothing was merged. */
+  /** `parentRunId`, `resumedFromRunId`, `attempt` or an agent's `userId`, which are set once, differ. Nothing was merged. */
   | { readonly outcome: 'conflict'; readonly fields: readonly string[] }
 
 /**
- * Merges one post into the state of its run. Commutative, associative and idempotent: the same posts in any order, each any
- * number of times, give the same run.
+ * Merges one post into the state of its run. Commutative, associative and idempotent: a late, repeated or out-of-order post gives the
+ * same run. Pure: `RunStore.mergeRun` calls it, through `decideMerge`, and stores the result.
  *
- * Pure. The greatest status wins, by class (open, expired, final), then `seq`, then rank (`queued running waiting`,
- * `completed incomplete failed cancelled`): a final run never reopens. `queuedAt`, `startedAt` and `firstTokenAt` keep the
- * earliest, counts the greatest, tags all. `endedAt`, `durationMs`, `error` and `finishReason` belong to the status that they
- * came with. Everything else is a last-writer-wins register: the greater `seq` wins, then the greater canonical JSON; metadata
- * has one register per key, and `null` deletes.
- * `sessionId`, `parentRunId`, `resumedFromRunId` and `attempt` are set once: another value is a conflict.
+ * Applications and agents have a report each, and a post changes only that of its source. Within a report, the greatest status wins,
+ * by class (open, expired, final), then `seq`, then rank (`queued running waiting`, `completed incomplete failed cancelled`): a
+ * final run never reopens. `queuedAt`, `startedAt` and `firstTokenAt` keep the earliest, counts the greatest, tags all. `endedAt`,
+ * `durationMs`, `error` and `finishReason` belong to the status that they were posted with. Every other field is a last-writer-wins
+ * register: the greater `seq` wins, then the greater canonical JSON; metadata has one register per key, and `null` deletes.
+ * `parentRunId`, `resumedFromRunId` and `attempt` are set once, and so is an agent's `userId`: another value is a conflict.
+ *
+ * The run shows an application's value where it has one. An agent can end a run that the application left open; the application's
+ * own end wins. Amounts (`counts`, `usageByModel`, `cost`, `countsScope`) come from one source: from the application once it
+ * reported one.
  *
  * @param current Absent for a new run. Neither argument is changed, and the result shares nothing with the update.
+ * @param source Default: `application`.
+ * @throws {TypeError} If `current` is another run: its `sessionId` or `runId` differs.
  */
-export function mergeRun(current: RunState | undefined, update: RunUpdate): RunMerge {
-  const posted = toRunState(update)
-  const notFinal = notFinalFields(update)
-  if (current === undefined)
-    return { outcome: 'merged', state: posted, created: true, changed: true, ignored: notFinal }
-  const fields = conflictingIds(current, posted)
+export function mergeRun(
+  current: RunState | undefined,
+  update: RunUpdate,
+  source: RunSource = 'application',
+): RunMerge {
+  const { runId, sessionId } = update
+  if (current !== undefined && (current.runId !== runId || current.sessionId !== sessionId))
+    throw new TypeError('the state and the update are of different runs')
+  const posted = toRunReport(update)
+  const before = current?.[source]
+  const fields = before === undefined ? NO_FIELDS : conflictsOf(before, posted, source)
   if (fields.length > 0) return { outcome: 'conflict', fields }
-  const state = joinRuns(current, posted)
-  const ignored = ignoredFields(posted, state)
+  const report = before === undefined ? posted : joinReports(before, posted)
+  const changed = report !== before
+  const state = current !== undefined && !changed ? current : stateWith(current, update, source, report)
+  const created = source === 'agent' ? before === undefined : current === undefined
+  const notFinal = notFinalFields(update)
+  const ignored = current === undefined ? NONE : ignoredFields(posted, state, source)
   return {
     outcome: 'merged',
     state,
-    created: false,
-    changed: state !== current,
+    created,
+    changed,
     ignored: notFinal.length === 0 ? ignored : [...notFinal, ...ignored],
   }
 }
 
-/** The `seq` of a post without one: it is older than every post that has one. */
+/** Replaces the report of one source. Members are in the same order, whichever source posted first. */
+function stateWith(
+  current: RunState | undefined,
+  { runId, sessionId }: RunUpdate,
+  source: RunSource,
+  report: RunReport,
+): RunState {
+  if (source === 'agent') {
+    const application = current?.application
+    return application ? { runId, sessionId, application, agent: report } : { runId, sessionId, agent: report }
+  }
+  const agent = current?.agent
+  return agent ? { runId, sessionId, application: report, agent } : { runId, sessionId, application: report }
+}
+
+const NO_FIELDS: readonly string[] = []
+
+function conflictsOf(before: RunReport, posted: RunReport, source: RunSource): readonly string[] {
+  const fields = conflictingFields(before, posted)
+  return source === 'agent' && before.latest.userId !== posted.latest.userId ? [...fields, 'userId'] : fields
+}
+
+/** `seq` of a post without one: older than every post that has one. */
 const UNSEQUENCED = -1
 
-type DraftState = { -readonly [Part in keyof RunState]: RunState[Part] }
+type DraftReport = { -readonly [Part in keyof RunReport]: RunReport[Part] }
 
-/** Gives the state of a run after this one update. Shares nothing with the update. */
-export function toRunState(update: RunUpdate): RunState {
-  const { runId, sessionId, seq = UNSEQUENCED, status, parentRunId, resumedFromRunId, attempt, tags } = update
-  const state: DraftState = {
-    runId,
-    sessionId,
+/** The report of this one update. Shares nothing with the update. */
+export function toRunReport(update: RunUpdate): RunReport {
+  const { seq = UNSEQUENCED, status, parentRunId, resumedFromRunId, attempt, tags, by } = update
+  const report: DraftReport = {
     seq,
     earliest: toEarliest(update),
     counts: copyRecord(update.counts),
@@ -74,18 +111,18 @@ export function toRunState(update: RunUpdate): RunState {
     metadata: copyRecord(update.metadata),
     tags: tags === undefined ? NO_TAGS : sortedSet(tags),
   }
-  if (status !== undefined) state.status = status
-  if (parentRunId !== undefined) state.parentRunId = parentRunId
-  if (resumedFromRunId !== undefined) state.resumedFromRunId = resumedFromRunId
-  if (attempt !== undefined) state.attempt = attempt
-  return state
+  if (status !== undefined) report.status = status
+  if (parentRunId !== undefined) report.parentRunId = parentRunId
+  if (resumedFromRunId !== undefined) report.resumedFromRunId = resumedFromRunId
+  if (attempt !== undefined) report.attempt = attempt
+  if (by !== undefined) report.by = [by]
+  return report
 }
 
-/** Shared by the states that lack a part. */
 const NOTHING: Readonly<Record<string, never>> = Object.freeze({})
 const NO_TAGS: readonly string[] = Object.freeze([])
 
-function toEarliest({ timings }: RunUpdate): RunState['earliest'] {
+function toEarliest({ timings }: RunUpdate): RunReport['earliest'] {
   if (timings === undefined) return NOTHING
   const { queuedAt, startedAt, firstTokenAt } = timings
   if (queuedAt === undefined && startedAt === undefined && firstTokenAt === undefined) return NOTHING
@@ -106,7 +143,7 @@ function toFinal({ status, timings, error, finishReason }: RunUpdate): FinalFiel
   return final
 }
 
-function toLatest(update: RunUpdate): RunState['latest'] {
+function toLatest(update: RunUpdate): RunReport['latest'] {
   const latest: Record<string, JsonValue> = {}
   const { provider, model, responseModel, countsScope, waitingFor, userId, environment } = update
   if (provider !== undefined) latest.provider = provider
@@ -147,15 +184,19 @@ function copyRecord<T>(record: Readonly<Record<string, T | undefined>> | undefin
 
 type Reason = IgnoredField['reason']
 
-const FINAL_FIELDS = {
-  endedAt: 'timings.endedAt',
-  durationMs: 'timings.durationMs',
-  error: 'error',
-  finishReason: 'finishReason',
+/** Lists the fields of a post that its run does not show after the merge. An agent is compared with its own report alone. */
+function ignoredFields(posted: RunReport, state: RunState, source: RunSource): readonly IgnoredField[] {
+  if (source === 'application') return supersededFields(posted, shownReport(state))
+  const { application, agent = posted } = state
+  const recorded = application ? recordedByApplication(posted, state, application) : NONE
+  const others = supersededFields(posted, agent)
+  if (recorded.length === 0) return others
+  const fields = new Set(recorded.map(({ field }) => field))
+  return [...recorded, ...others.filter(({ field }) => !fields.has(field))]
 }
 
-/** Lists the fields of a post that its run does not show after the merge. Shares nothing with the run. */
-function ignoredFields(posted: RunState, run: RunState): readonly IgnoredField[] {
+/** Shares nothing with the run. */
+function supersededFields(posted: RunReport, run: RunReport): readonly IgnoredField[] {
   const ignored: IgnoredField[] = []
   const ignore = (field: string, reason: Reason, kept?: JsonValue | undefined): void => {
     ignored.push(kept === undefined ? { field, reason } : { field, reason, kept: copyJson(kept) })
@@ -165,7 +206,7 @@ function ignoredFields(posted: RunState, run: RunState): readonly IgnoredField[]
     ignore('status', hadEnded ? 'terminal' : 'superseded', run.status)
   }
   for (const [key, reported] of Object.entries(posted.earliest)) {
-    const kept = run.earliest[key as keyof RunState['earliest']]
+    const kept = run.earliest[key as keyof RunReport['earliest']]
     if (kept !== undefined && kept < reported) ignore(`timings.${key}`, 'later_time', writeInstant(kept))
   }
   for (const key of Object.keys(posted.counts)) {
@@ -173,7 +214,7 @@ function ignoredFields(posted: RunState, run: RunState): readonly IgnoredField[]
     if (kept === undefined) ignore(`counts.${key}`, 'over_limit')
     else if (kept !== posted.counts[key]) ignore(`counts.${key}`, 'lower_count', kept)
   }
-  for (const key of Object.keys(posted.final) as (keyof RunState['final'])[]) {
+  for (const key of Object.keys(posted.final) as (keyof RunReport['final'])[]) {
     const kept = finalOf(run, key) as JsonValue | undefined
     if (isSame(kept, posted.final[key])) continue
     ignore(FINAL_FIELDS[key], 'superseded', key === 'endedAt' && typeof kept === 'number' ? writeInstant(kept) : kept)

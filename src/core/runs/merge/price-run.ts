@@ -1,73 +1,83 @@
 import { SallyportError } from '../../../errors.ts'
 import { addDecimals, canonicalDecimal } from '../../../model/decimal.ts'
 import type { Warning } from '../../../model/dispatch.ts'
-import type { DerivedRunData, ModelUsage, RunCost, RunCounts, RunState, RunUpdate } from '../../../model/run.ts'
+import type {
+  DerivedRunData,
+  ModelUsage,
+  RunCost,
+  RunCounts,
+  RunReport,
+  RunSource,
+  RunState,
+  RunUpdate,
+} from '../../../model/run.ts'
+import { isFinal } from '../../../model/run-status.ts'
+import { meteringSource, shownReport } from '../../../model/shown-run.ts'
 import { describeThrown } from '../../../model/thrown.ts'
 import type { Price, PriceBook, PricedUsage } from '../../../ports/price-book.ts'
 import type { StoredRun } from '../../../ports/run-store.ts'
-import { isFinal } from './run-status.ts'
-import { costOf, latestOf } from './selectors.ts'
+import { costOf, isPricedByAgent, latestOf } from './selectors.ts'
 
-/** The calculated cost of a run. */
 export type Priced = Required<Pick<DerivedRunData, 'cost'>> & Pick<DerivedRunData, 'shares'>
 
-/** Prices, and where and when to apply them. */
 export interface PricingTerms {
   readonly tenant: string
-  /** Epoch milliseconds. */
   readonly now: number
   readonly prices?: PriceBook | undefined
 }
 
 /**
- * Calculates the cost of a run with the price book. The cost stays as first calculated until a post changes its inputs.
- * `undefined`: some part has no price, or the run's posts state a cost themselves.
+ * Calculates the cost of a run with the price book. The first result stays until a post changes its inputs. `undefined`: some part
+ * has no price, or the run's posts state a cost.
  *
- * @throws {SallyportError} `option_invalid`: the price book threw, or gave an invalid price.
+ * @throws {SallyportError} `option_invalid`: the price book threw, or returned an invalid price.
  */
 export function priceRun(run: StoredRun | undefined, state: RunState, terms: PricingTerms): Priced | undefined {
-  if (latestOf(state, 'cost') !== undefined) return undefined
+  const report = shownReport(state)
+  if (latestOf(report, 'cost') !== undefined) return undefined
   if (run !== undefined && hasSameUsage(run.state, state)) {
     const { cost, shares } = run.derived
     return cost && (shares ? { cost, shares } : { cost })
   }
   const { prices, tenant, now } = terms
-  const byModel = latestOf(state, 'usageByModel')
+  const byModel = latestOf(report, 'usageByModel')
   if (prices === undefined && byModel === undefined) return undefined
-  const at = state.earliest.startedAt ?? state.earliest.queuedAt ?? run?.createdAt ?? now
+  const at = beganAt(state) ?? run?.createdAt ?? now
   const costFor: CostOfUsage = (provider, model, counts) => {
     if (prices === undefined || model === undefined || !hasTokenCounts(counts)) return undefined
     const usage = { tenant, model, counts, at }
     const price = askPrice(prices, provider === undefined ? usage : { ...usage, provider })
     return price && localCost(price.amount, price.currency, price.version)
   }
-  if (byModel !== undefined && byModel.length > 0) return priceModels(byModel, state.counts, costFor)
-  const cost = priceWhole(state, costFor)
+  if (byModel !== undefined && byModel.length > 0) return priceModels(byModel, report.counts, costFor)
+  const cost = priceWhole(report, costFor)
   return cost && { cost }
 }
 
 type CostOfUsage = (provider: string | undefined, model: string | undefined, counts: RunCounts) => RunCost | undefined
 
-/** Whether two states agree in everything a cost depends on. A merge keeps the identity of parts that it does not change. */
-function hasSameUsage(before: RunState, after: RunState): boolean {
-  return (
-    before.counts === after.counts &&
-    before.earliest.startedAt === after.earliest.startedAt &&
-    before.earliest.queuedAt === after.earliest.queuedAt &&
-    latestOf(before, 'provider') === latestOf(after, 'provider') &&
-    latestOf(before, 'model') === latestOf(after, 'model') &&
-    latestOf(before, 'responseModel') === latestOf(after, 'responseModel') &&
-    latestOf(before, 'usageByModel') === latestOf(after, 'usageByModel')
-  )
+/** The time that decides the price: of the source that metered the run. */
+function beganAt(state: RunState): number | undefined {
+  const { startedAt, queuedAt } = state[meteringSource(state)]?.earliest ?? {}
+  return startedAt ?? queuedAt
 }
 
-/** Prices the model that answered; if the book does not know it, the model that was asked for. */
-function priceWhole(state: RunState, costFor: CostOfUsage): RunCost | undefined {
-  const provider = latestOf(state, 'provider')
-  const asked = latestOf(state, 'model')
-  const answered = latestOf(state, 'responseModel')
-  const cost = costFor(provider, answered, state.counts)
-  return cost === undefined && asked !== answered ? costFor(provider, asked, state.counts) : cost
+const PRICED = ['provider', 'model', 'responseModel', 'usageByModel'] as const
+
+/** True for equal inputs of the cost. A merge keeps the identity of parts that it does not change. */
+function hasSameUsage(before: RunState, after: RunState): boolean {
+  const [one, other] = [shownReport(before), shownReport(after)]
+  const isSame = one.counts === other.counts && PRICED.every((path) => one.latest[path] === other.latest[path])
+  return isSame && beganAt(before) === beganAt(after)
+}
+
+/** Prices the model that answered; if the book does not have it, the requested model. */
+function priceWhole(report: RunReport, costFor: CostOfUsage): RunCost | undefined {
+  const provider = latestOf(report, 'provider')
+  const asked = latestOf(report, 'model')
+  const answered = latestOf(report, 'responseModel')
+  const cost = costFor(provider, answered, report.counts)
+  return cost === undefined && asked !== answered ? costFor(provider, asked, report.counts) : cost
 }
 
 /** Sums the costs of all models: the posted cost of a model, or else its price in the book. */
@@ -86,7 +96,7 @@ function priceModels(byModel: readonly ModelUsage[], whole: RunCounts, costFor: 
   return shares[0] && { cost: localCost(amount, shares[0].currency, version), shares }
 }
 
-/** Whether the models have fewer tokens than the run: some usage belongs to no model, as when the models were posted earlier. */
+/** True if the models have fewer tokens than the run: some usage belongs to no model. */
 function isLess(byModel: readonly ModelUsage[], whole: RunCounts, name: 'inputTokens' | 'outputTokens'): boolean {
   let sum = 0
   for (const { counts } of byModel) sum += counts[name] ?? Number.POSITIVE_INFINITY
@@ -105,7 +115,7 @@ function hasTokenCounts({ inputTokens, outputTokens, totalTokens }: RunCounts): 
 const CURRENCY = /^[A-Z]{3}$/
 const VERSION = /^[!-~]{1,100}$/
 
-/** Asks the price book, which may be the host's own code, and checks its answer. */
+/** The price book may be host code: validates its result. */
 function askPrice(prices: PriceBook, usage: PricedUsage): Price | undefined {
   let price: unknown
   try {
@@ -136,12 +146,18 @@ const UNPRICED: Warning = {
 }
 const NONE: readonly Warning[] = Object.freeze([])
 
-/** Warns when a run ends with tokens but without a cost, although there is a price book. */
-export function unpricedEnd({ status }: RunUpdate, run: StoredRun, prices: PriceBook | undefined): readonly Warning[] {
+/** Warns when a run ends with tokens but without a cost, although there is a price book. An agent is told of its own report. */
+export function unpricedEnd(
+  { status }: RunUpdate,
+  { state, derived }: StoredRun,
+  source: RunSource,
+  prices: PriceBook | undefined,
+): readonly Warning[] {
   if (prices === undefined || status === undefined || !isFinal(status)) return NONE
-  const { state, derived } = run
-  if (costOf(state, derived) !== undefined) return NONE
-  const isUsed = hasTokens(state.counts) || latestOf(state, 'usageByModel')?.some(({ counts }) => hasTokens(counts))
+  const report = source === 'agent' ? state.agent : shownReport(state)
+  const isHidden = source === 'agent' && !isPricedByAgent(state)
+  if (report === undefined || isHidden || costOf(report, derived) !== undefined) return NONE
+  const isUsed = hasTokens(report.counts) || latestOf(report, 'usageByModel')?.some(({ counts }) => hasTokens(counts))
   return isUsed ? [UNPRICED] : NONE
 }
 

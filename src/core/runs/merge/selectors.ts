@@ -1,21 +1,23 @@
 import { writeInstant } from '../../../model/instants.ts'
 import { copyJson } from '../../../model/json.ts'
 import type {
+  AnsweredRun,
   DerivedRunData,
   ModelUsage,
   Run,
   RunAgent,
   RunCost,
   RunError,
+  RunReport,
   RunState,
   RunTimings,
   WaitingFor,
 } from '../../../model/run.ts'
+import { hasEnded, statusSource } from '../../../model/run-status.ts'
+import { hasMetered, meteringSource, namesModel, shownReport } from '../../../model/shown-run.ts'
 import type { StoredRun } from '../../../ports/run-store.ts'
 import { reportedWith } from './last-writer-wins.ts'
-import { hasEnded, statusOfRun } from './run-status.ts'
 
-/** The last-writer-wins registers of a state, by path. */
 interface Latest {
   readonly provider: string
   readonly model: string
@@ -36,7 +38,6 @@ interface Latest {
   readonly usageByModel: readonly ModelUsage[]
 }
 
-/** The fields that belong to a final status. */
 interface Final {
   readonly endedAt: number
   readonly durationMs: number
@@ -44,118 +45,158 @@ interface Final {
   readonly finishReason: string
 }
 
-/** The value of a last-writer-wins register. Only `toRunState` writes registers, so each path has one type. */
-export function latestOf<Path extends keyof Latest>({ latest }: RunState, path: Path): Latest[Path] | undefined {
+/** Only `toRunReport` writes registers, so each path has one type. */
+export function latestOf<Path extends keyof Latest>({ latest }: RunReport, path: Path): Latest[Path] | undefined {
   return latest[path] as Latest[Path] | undefined
 }
 
-/** A final field of the run's status; `undefined` when the field came with another status. */
-export function finalOf<Field extends keyof Final>(state: RunState, field: Field): Final[Field] | undefined {
-  const isOther = state.finalWith !== undefined && reportedWith(state, field).status !== state.status
-  return isOther ? undefined : (state.final[field] as Final[Field] | undefined)
+/** The user who owns amounts of applications in a run and below it. */
+export function applicationUser({ application }: RunState): string | undefined {
+  return application && latestOf(application, 'userId')
 }
 
-/** Whether the run's end lies before its start; the view then shows the start for both. */
-export function endsBeforeStart(state: RunState): boolean {
-  const endedAt = finalOf(state, 'endedAt')
-  return endedAt !== undefined && state.earliest.startedAt !== undefined && endedAt < state.earliest.startedAt
+/** The user who owns amounts of agents in a run, and no others. */
+export function agentUser({ agent }: RunState): string | undefined {
+  return agent && latestOf(agent, 'userId')
 }
 
-/** The cost of a run: as posted, or else as calculated. */
-export function costOf(state: RunState, { cost }: DerivedRunData): RunCost | undefined {
-  return latestOf(state, 'cost') ?? cost
+/** Selects a final field of the report's status; `undefined` when the field was posted with another status. */
+export function finalOf<Field extends keyof Final>(report: RunReport, field: Field): Final[Field] | undefined {
+  const isOther = report.finalWith !== undefined && reportedWith(report, field).status !== report.status
+  return isOther ? undefined : (report.final[field] as Final[Field] | undefined)
 }
 
-/** When the run ended; never before its start. */
-function endedAtOf(state: RunState): number | undefined {
-  if (!hasEnded(statusOfRun(state))) return undefined
-  return endsBeforeStart(state) ? state.earliest.startedAt : finalOf(state, 'endedAt')
+/** True if the end is before the start; the view then shows the start for both. */
+export function endsBeforeStart(report: RunReport): boolean {
+  const endedAt = finalOf(report, 'endedAt')
+  return endedAt !== undefined && report.earliest.startedAt !== undefined && endedAt < report.earliest.startedAt
 }
 
-/** The duration of an ended run in milliseconds: as posted, or else from start to end. */
-export function durationOf(state: RunState): number | undefined {
-  if (!hasEnded(statusOfRun(state))) return undefined
-  const reported = finalOf(state, 'durationMs')
-  const { startedAt } = state.earliest
+/** Cost of a run: as posted, or else as calculated. */
+export function costOf(report: RunReport, { cost }: Pick<DerivedRunData, 'cost'>): RunCost | undefined {
+  return latestOf(report, 'cost') ?? cost
+}
+
+/** Never before the start of the run. */
+function endedAtOf(report: RunReport): number | undefined {
+  if (!isEnded(report)) return undefined
+  return endsBeforeStart(report) ? report.earliest.startedAt : finalOf(report, 'endedAt')
+}
+
+function isEnded({ status }: RunReport): boolean {
+  return status !== undefined && hasEnded(status)
+}
+
+/** Duration of an ended run in milliseconds: as posted, or else from start to end. */
+export function durationOf(report: RunReport): number | undefined {
+  if (!isEnded(report)) return undefined
+  const reported = finalOf(report, 'durationMs')
+  const { startedAt } = report.earliest
   if (reported !== undefined || startedAt === undefined) return reported
-  const endedAt = endedAtOf(state)
+  const endedAt = endedAtOf(report)
   return endedAt === undefined ? undefined : endedAt - startedAt
 }
 
 type Draft<T> = { -readonly [Field in keyof T]: T[Field] }
 
-/** Gives a stored run as a caller sees it. Shares nothing with the stored run. */
+/** Converts a stored run to its public view. Shares nothing with it. */
 export function viewRun({ state, derived, createdAt, updatedAt, lastSeenAt, revision }: StoredRun): Run {
-  const { runId, sessionId, parentRunId, resumedFromRunId, attempt, seq, tags } = state
-  const status = statusOfRun(state)
   const created = writeInstant(createdAt)
+  const report = shownReport(state)
   const run: Draft<Run> = {
-    runId,
-    sessionId,
-    status,
+    runId: state.runId,
+    sessionId: state.sessionId,
+    status: report.status ?? 'running',
     createdAt: created,
     updatedAt: updatedAt === createdAt ? created : writeInstant(updatedAt),
     lastSeenAt: lastSeenAt === createdAt ? created : writeInstant(lastSeenAt),
     revision,
   }
+  addReport(run, report, derived)
+  if (report.by !== undefined) run.by = [...report.by]
+  if (state.agent !== undefined) show(run, 'byAgent', reportedByAgent(state))
+  return run
+}
+
+function reportedByAgent(state: RunState): Run['byAgent'] {
+  const parts: ('status' | 'usage')[] = []
+  if (statusSource(state) === 'agent') parts.push('status')
+  if (meteringSource(state) === 'agent' && hasMetered(state.agent)) parts.push('usage')
+  return parts.length > 0 ? parts : undefined
+}
+
+/** Converts what agents reported, as they see it: nothing that an application reported, or that depends on it. */
+export function viewAgentRun({ state, derived }: StoredRun): AnsweredRun {
+  const { runId, sessionId, agent } = state
+  const run: Draft<AnsweredRun> = { runId, sessionId, status: agent?.status ?? 'running' }
+  if (agent) addReport(run, agent, isPricedByAgent(state) ? derived : {})
+  return run
+}
+
+/** True if the price of a run depends on what agents reported alone, so that an agent may see it. */
+export function isPricedByAgent(state: RunState): boolean {
+  const { application } = state
+  return meteringSource(state) === 'agent' && !(application && namesModel(application))
+}
+
+function addReport(run: Draft<AnsweredRun>, report: RunReport, derived: Pick<DerivedRunData, 'cost' | 'shares'>): void {
+  const { parentRunId, resumedFromRunId, attempt, seq, tags } = report
   if (seq >= 0) run.seq = seq
   if (parentRunId !== undefined) run.parentRunId = parentRunId
   if (resumedFromRunId !== undefined) run.resumedFromRunId = resumedFromRunId
   if (attempt !== undefined) run.attempt = attempt
-  show(run, 'provider', latestOf(state, 'provider'))
-  show(run, 'model', latestOf(state, 'model'))
-  show(run, 'responseModel', latestOf(state, 'responseModel'))
-  show(run, 'agent', viewAgent(state))
-  show(run, 'timings', viewTimings(state))
-  show(run, 'counts', filled({ ...state.counts }))
-  show(run, 'countsScope', latestOf(state, 'countsScope'))
-  show(run, 'usageByModel', viewUsage(state, derived))
-  show(run, 'cost', copied<RunCost>(costOf(state, derived)))
-  show(run, 'finishReason', finalOf(state, 'finishReason'))
-  if (status === 'waiting') show(run, 'waitingFor', latestOf(state, 'waitingFor'))
-  show(run, 'error', copied<RunError>(finalOf(state, 'error')))
-  show(run, 'trace', copied<NonNullable<Run['trace']>>(latestOf(state, 'trace')))
-  show(run, 'userId', latestOf(state, 'userId'))
-  show(run, 'environment', latestOf(state, 'environment'))
+  show(run, 'provider', latestOf(report, 'provider'))
+  show(run, 'model', latestOf(report, 'model'))
+  show(run, 'responseModel', latestOf(report, 'responseModel'))
+  show(run, 'agent', viewAgent(report))
+  show(run, 'timings', viewTimings(report))
+  show(run, 'counts', filled({ ...report.counts }))
+  show(run, 'countsScope', latestOf(report, 'countsScope'))
+  show(run, 'usageByModel', viewUsage(report, derived))
+  show(run, 'cost', copied<RunCost>(costOf(report, derived)))
+  show(run, 'finishReason', finalOf(report, 'finishReason'))
+  if (run.status === 'waiting') show(run, 'waitingFor', latestOf(report, 'waitingFor'))
+  show(run, 'error', copied<RunError>(finalOf(report, 'error')))
+  show(run, 'trace', copied<NonNullable<Run['trace']>>(latestOf(report, 'trace')))
+  show(run, 'userId', latestOf(report, 'userId'))
+  show(run, 'environment', latestOf(report, 'environment'))
   if (tags.length > 0) run.tags = [...tags]
-  show(run, 'metadata', viewMetadata(state))
-  return run
+  show(run, 'metadata', viewMetadata(report))
 }
 
-/** Gives each model with its cost, posted or calculated. */
-function viewUsage(state: RunState, { shares }: DerivedRunData): Run['usageByModel'] {
-  const usage = copied<readonly ModelUsage[]>(latestOf(state, 'usageByModel'))
+function viewUsage(report: RunReport, { shares }: Pick<DerivedRunData, 'shares'>): Run['usageByModel'] {
+  const usage = copied<readonly ModelUsage[]>(latestOf(report, 'usageByModel'))
   return usage?.map((share, index) => {
     const cost = share.cost ?? copied(shares?.[index])
     return cost === undefined ? share : { ...share, cost }
   })
 }
 
-function viewAgent(state: RunState): RunAgent | undefined {
+function viewAgent(report: RunReport): RunAgent | undefined {
   const agent: Draft<RunAgent> = {}
-  show(agent, 'id', latestOf(state, 'agent.id'))
-  show(agent, 'name', latestOf(state, 'agent.name'))
-  show(agent, 'version', latestOf(state, 'agent.version'))
+  show(agent, 'id', latestOf(report, 'agent.id'))
+  show(agent, 'name', latestOf(report, 'agent.name'))
+  show(agent, 'version', latestOf(report, 'agent.version'))
   return filled(agent)
 }
 
-function viewTimings(state: RunState): RunTimings<string> | undefined {
-  const { queuedAt, startedAt, firstTokenAt } = state.earliest
+function viewTimings(report: RunReport): RunTimings<string> | undefined {
+  const { queuedAt, startedAt, firstTokenAt } = report.earliest
   const timings: Draft<RunTimings<string>> = {}
   if (queuedAt !== undefined) timings.queuedAt = writeInstant(queuedAt)
   if (startedAt !== undefined) timings.startedAt = writeInstant(startedAt)
   if (firstTokenAt !== undefined) timings.firstTokenAt = writeInstant(firstTokenAt)
-  const endedAt = endedAtOf(state)
+  const endedAt = endedAtOf(report)
   if (endedAt !== undefined) timings.endedAt = writeInstant(endedAt)
-  show(timings, 'durationMs', durationOf(state))
-  show(timings, 'activeMs', latestOf(state, 'timings.activeMs'))
-  show(timings, 'modelMs', latestOf(state, 'timings.modelMs'))
-  show(timings, 'toolMs', latestOf(state, 'timings.toolMs'))
-  show(timings, 'timeToFirstTokenMs', latestOf(state, 'timings.timeToFirstTokenMs'))
+  show(timings, 'durationMs', durationOf(report))
+  show(timings, 'activeMs', latestOf(report, 'timings.activeMs'))
+  show(timings, 'modelMs', latestOf(report, 'timings.modelMs'))
+  show(timings, 'toolMs', latestOf(report, 'timings.toolMs'))
+  show(timings, 'timeToFirstTokenMs', latestOf(report, 'timings.timeToFirstTokenMs'))
   return filled(timings)
 }
 
-function viewMetadata({ metadata }: RunState): Run['metadata'] {
+function viewMetadata({ metadata }: RunReport): Run['metadata'] {
   const shown: Record<string, string | number | boolean> = {}
   for (const key of Object.keys(metadata)) {
     const value = metadata[key]

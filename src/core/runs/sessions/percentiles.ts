@@ -11,8 +11,8 @@ const PARTS_LOG2 = 5
 const SINGLES = new Map<number, Histogram>()
 
 /**
- * Gives the histogram of one duration, as in an HDR histogram. A bucket is named after its least duration, such as `1024ms`,
- * and is at most 1/32 of it wide: its middle is within 1.6 % of every duration in it.
+ * Returns the histogram of one duration, as in an HDR histogram. A bucket has the name of its lower bound, such as `1024ms`, and is
+ * at most 1/32 of it wide: its middle is within 1.6 % of every duration in it.
  *
  * @param ms An integer from 0 to 2^53 - 1.
  */
@@ -26,9 +26,8 @@ export function histogramOf(ms: number): Histogram {
   return single
 }
 
-/** The percentiles of a histogram; `undefined` when it is empty. */
 export function percentilesOf(histogram: Histogram): Percentiles | undefined {
-  // Subtracting a run that is no longer stored can leave a negative number.
+  // Subtracting a removed run can leave a negative number.
   const buckets = Object.entries(histogram)
     .map(([name, runs]) => ({ least: Number.parseInt(name, 10), runs }))
     .filter(({ runs }) => runs > 0)
@@ -36,7 +35,7 @@ export function percentilesOf(histogram: Histogram): Percentiles | undefined {
   const runs = buckets.reduce((sum, bucket) => sum + bucket.runs, 0)
   return runs === 0 ? undefined : { runs, p50: percentile(50), p95: percentile(95) }
 
-  /** By nearest rank: the duration that `percent` of the runs do not exceed. */
+  /** Nearest rank: the duration that `percent` of the runs do not exceed. */
   function percentile(percent: number): number {
     let left = Math.ceil((percent * runs) / 100)
     const bucket = buckets.find((each) => {
@@ -51,7 +50,6 @@ function middleOf(least: number): number {
   return least + Math.floor(widthAt(least) / 2)
 }
 
-/** The width of a duration's bucket. */
 function widthAt(ms: number): number {
   if (ms < EXACT_MS) return 1
   const log2 = ms < 2 ** 32 ? 31 - Math.clz32(ms) : 63 - Math.clz32(Math.floor(ms / 2 ** 32))

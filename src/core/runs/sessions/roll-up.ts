@@ -1,25 +1,22 @@
 import type { DerivedRunData, RunFailure, RunState } from '../../../model/run.ts'
+import { statusOfRun, statusSource } from '../../../model/run-status.ts'
+import { shownReport } from '../../../model/shown-run.ts'
 import {
-  addModel,
-  dictionary,
+  addTotals,
   EMPTY,
-  mapModels,
+  EMPTY_TOTALS,
+  isEmpty,
   minusTotals,
-  named,
   noTotals,
-  openModel,
-  type ProviderTotals,
   type Spend,
   type Totals,
 } from '../../../model/totals.ts'
 import type { MergeSnapshot, RunAncestor, TotalsChanges } from '../../../ports/run-store.ts'
 import { canonicalJson } from '../../json/canonical-json.ts'
-import { statusOfRun } from '../merge/run-status.ts'
-import { finalOf, latestOf } from '../merge/selectors.ts'
-import { KNOWN_COUNTS } from '../usage/counts.ts'
-import { type CountedRun, countAlike, passUp, totalsOfRun, totalsOfSubtree, withUsers } from './run-totals.ts'
+import { agentUser, finalOf, latestOf } from '../merge/selectors.ts'
+import { capCardinality, DESCENDANT_LIMITS, SESSION_LIMITS } from './cardinality.ts'
+import { type CountedRun, countAlike, passUp, totalsOfRun, totalsOfSubtree } from './run-totals.ts'
 
-/** The changes of a merge beside its run. */
 export interface RolledUp {
   readonly derived: DerivedRunData
   readonly totalsChanges: TotalsChanges | undefined
@@ -27,62 +24,133 @@ export interface RolledUp {
 }
 
 /**
- * Calculates how a changed run changes the totals that it is part of. Pure.
+ * Calculates how a changed run changes the totals that include it. Pure.
  *
- * The totals of a run are its own plus those of its descendants. They go to its parent, and so on up to a run without a parent
- * or to one that is not recorded; from there to the session. Only the change goes up, so that it costs no more in a
- * large session than in a small one.
+ * The totals of a run are its own plus those of its descendants. They are added to its parent, and so on up to a run without a
+ * parent or one that is not recorded; from there to the session. Amounts that applications metered go up only along parents that
+ * applications named. Only changes are added, so the cost does not depend on the size of the session.
  *
- * @param derived As the merge made it; the result adds `top` when the run turns out to be its own ancestor.
+ * @param derived As the merge created it; the result adds `top` when the run is its own ancestor.
  */
 export function rollUp(snapshot: MergeSnapshot, state: RunState, derived: DerivedRunData, now: number): RolledUp {
-  const isOwnAncestor = snapshot.ancestors.some(({ runId }) => runId === state.runId)
-  const after = { state, derived: isOwnAncestor ? { ...derived, top: true as const } : derived }
+  const { ancestors, top } = routeOf(snapshot, state)
+  const after = { state, derived: top === undefined ? derived : { ...derived, top } }
   return {
     derived: after.derived,
-    totalsChanges: hasParent(after) ? changesOfChild(snapshot, after) : changesOfTop(snapshot, after),
+    totalsChanges: changesOf(snapshot, after, ancestors),
     failures: failuresAfter(snapshot, state, now),
   }
 }
 
-function hasParent({ state, derived }: CountedRun): boolean {
-  return state.parentRunId !== undefined && derived.top === undefined
+/** The amounts that go up from a run to its parent. */
+interface Link {
+  readonly application: boolean
+  readonly agent: boolean
 }
 
-function changesOfTop(snapshot: MergeSnapshot, after: CountedRun): TotalsChanges | undefined {
-  if (snapshot.run === undefined && snapshot.descendants === undefined) return changesOfSingle(snapshot, after)
-  const change = changeOf(snapshot, after)
-  return change && totalsChanges(snapshot, NONE, change)
+const NO_LINK: Link = { application: false, agent: false }
+
+function linkOf({ state, derived: { top } }: CountedRun): Link {
+  if (top === true || shownReport(state).parentRunId === undefined) return NO_LINK
+  return { application: state.application?.parentRunId !== undefined, agent: top === undefined }
+}
+
+function isLinked({ application, agent }: Link): boolean {
+  return application || agent
+}
+
+interface Route {
+  readonly ancestors: readonly RunAncestor[]
+  readonly top: DerivedRunData['top'] | undefined
+}
+
+/** The ancestors after the merge. `top` is decided again only when the parent, or the source that names it, changes. */
+function routeOf({ run, ancestors, newAncestors }: MergeSnapshot, state: RunState): Route {
+  const parent = shownReport(state).parentRunId
+  if (parent === undefined) return { ancestors: NONE, top: undefined }
+  const isSame = run !== undefined && shownReport(run.state).parentRunId === parent
+  if (isSame && run.state.application?.parentRunId === state.application?.parentRunId)
+    return { ancestors, top: run.derived.top }
+  const chain = newAncestors ?? ancestors
+  return { ancestors: chain, top: topOf(state, chain) }
+}
+
+/** Decides `top`: the amounts of a run must not come back to it on their way up. */
+function topOf(state: RunState, ancestors: readonly RunAncestor[]): Route['top'] {
+  const isOfApplication = state.application?.parentRunId !== undefined
+  let link: Link = { application: isOfApplication, agent: true }
+  for (const { runId, run } of ancestors) {
+    if (runId === state.runId) return link.application || !isOfApplication ? true : 'agent'
+    if (run === undefined) return undefined
+    const next = linkOf(run)
+    link = { application: link.application && next.application, agent: link.agent && next.agent }
+    if (!isLinked(link)) return undefined
+  }
+  return undefined
+}
+
+function changesOf(
+  snapshot: MergeSnapshot,
+  after: CountedRun,
+  ancestors: readonly RunAncestor[],
+): TotalsChanges | undefined {
+  const { run, descendants } = snapshot
+  const link = linkOf(after)
+  if (run === undefined && descendants === undefined && !isLinked(link)) return changesOfSingle(snapshot, after)
+  if (isUnmoved(snapshot, link, ancestors)) {
+    const change = changeOf(snapshot, after)
+    if (change === undefined) return undefined
+    const { sums, top } = climb(after, ancestors, change)
+    return totalsChanges(snapshot, sums, top)
+  }
+  // The totals leave the old ancestors, or the session, and return along the new ones.
+  const here = climb(after, ancestors, totalsOfSubtree(after, descendants))
+  const before = run ? totalsOfSubtree(run, descendants) : descendants
+  if (before === undefined) return totalsChanges(snapshot, here.sums, here.top)
+  const negative = minusTotals(EMPTY_TOTALS, before) ?? EMPTY_TOTALS
+  const left = run ? climb(run, snapshot.ancestors, negative) : { sums: NONE, top: negative }
+  return totalsChanges(snapshot, joinSums(left.sums, here.sums), sumOf(left.top, here.top))
+}
+
+function isUnmoved({ run, ancestors }: MergeSnapshot, link: Link, after: readonly RunAncestor[]): boolean {
+  if (run === undefined) return !isLinked(link)
+  const before = linkOf(run)
+  if (before.application !== link.application || before.agent !== link.agent) return false
+  return !isLinked(link) || ancestors === after
+}
+
+function joinSums(
+  left: TotalsChanges['descendants'],
+  here: TotalsChanges['descendants'],
+): TotalsChanges['descendants'] {
+  const others = new Map(left.map(({ runId, add }) => [runId, add]))
+  const joined = here.map(({ runId, add }) => {
+    const other = others.get(runId)
+    others.delete(runId)
+    return other ? { runId, add: sumOf(other, add) } : { runId, add }
+  })
+  return [...joined, ...[...others].map(([runId, add]) => ({ runId, add }))]
+}
+
+function sumOf(...parts: readonly Totals[]): Totals {
+  const sum = noTotals()
+  for (const part of parts) addTotals(sum, part)
+  return sum
 }
 
 /** The usual case: a new run without ancestors and descendants. */
 function changesOfSingle({ session }: MergeSnapshot, run: CountedRun): TotalsChanges {
-  const totals = totalsOfRun(run)
-  const userId = latestOf(run.state, 'userId')
+  const totals = totalsOfSubtree(run, undefined)
   return {
-    session: capCardinality(session?.totals, totals, SESSION_LIMITS),
+    session: capCardinality(session?.totals, withoutUsers(totals), SESSION_LIMITS),
     descendants: NONE,
-    users: userId === undefined ? NONE : [{ userId, add: totals.spend }],
+    users: spendOfUsers(totals).map(([userId, add]) => ({ userId, add })),
   }
 }
 
 const NONE: readonly never[] = Object.freeze([])
 
-function changesOfChild(snapshot: MergeSnapshot, after: CountedRun): TotalsChanges | undefined {
-  const { run, descendants, ancestors } = snapshot
-  const asTop = run && !hasParent(run) ? totalsOfSubtree(run, descendants) : run ? undefined : descendants
-  if (asTop === undefined) {
-    const change = changeOf(snapshot, after)
-    if (change === undefined) return undefined
-    const { sums, top } = climb(ancestors, change)
-    return totalsChanges(snapshot, sums, top)
-  }
-  // Until now the run had no parent: its totals leave the session, and come back through its ancestors.
-  const { sums, top } = climb(ancestors, totalsOfSubtree(after, descendants))
-  return totalsChanges(snapshot, sums, minusTotals(top, asTop) ?? noTotals())
-}
-
-/** The change of a run with its descendants. Descendants of a run that was not recorded yet are already counted. */
+/** Change of a run with its descendants. Descendants of a run that was not recorded yet are already counted. */
 function changeOf({ run, descendants }: MergeSnapshot, after: CountedRun): Totals | undefined {
   if (run === undefined) {
     const whole = totalsOfSubtree(after, descendants)
@@ -94,17 +162,40 @@ function changeOf({ run, descendants }: MergeSnapshot, after: CountedRun): Total
   return change && passUp(after, change)
 }
 
-/** Adds a change to the descendants' totals of every ancestor; gives what the topmost passes on. */
-function climb(ancestors: readonly RunAncestor[], change: Totals): { sums: TotalsChanges['descendants']; top: Totals } {
+/** Adds a change to the descendants' totals of every ancestor, as far as it goes up; returns the change of the session. */
+function climb(
+  run: CountedRun,
+  ancestors: readonly RunAncestor[],
+  change: Totals,
+): { sums: TotalsChanges['descendants']; top: Totals } {
   const sums: { runId: string; add: Totals }[] = []
-  let top = change
-  for (const { runId, run, descendants } of ancestors) {
-    // Only what the cap lets in goes further up: a later subtraction could not tell a dropped user from the run's own.
-    const add = capCardinality(descendants, top, DESCENDANT_LIMITS)
-    sums.push({ runId, add })
-    top = run ? passUp(run, add) : add
+  const stopped: Totals[] = []
+  let moving: Totals | undefined = change
+  let link = linkOf(run)
+  for (const ancestor of ancestors) {
+    const [passing, staying] = split(moving, link)
+    if (staying) stopped.push(staying)
+    moving = passing
+    if (moving === undefined) break
+    // Only the capped addition goes further up: a later subtraction could not distinguish a dropped user from the run's own.
+    const add = capCardinality(ancestor.descendants, moving, DESCENDANT_LIMITS)
+    sums.push({ runId: ancestor.runId, add })
+    moving = add
+    if (ancestor.run === undefined) break
+    moving = passUp(ancestor.run, add)
+    link = linkOf(ancestor.run)
   }
-  return { sums, top }
+  if (stopped.length === 0) return { sums, top: moving ?? EMPTY_TOTALS }
+  return { sums, top: moving ? sumOf(...stopped, moving) : sumOf(...stopped) }
+}
+
+/** Splits totals into those that go up along a link, and those that stay. */
+function split(totals: Totals, { application, agent }: Link): readonly [Totals | undefined, Totals | undefined] {
+  if (!application && !agent) return [undefined, totals]
+  if (application && (agent || totals.agent === undefined)) return [totals, undefined]
+  const { agent: ofAgents, ...ofApplications } = totals
+  const others = ofAgents && { ...EMPTY_TOTALS, agent: ofAgents }
+  return application ? [ofApplications, others] : [others, ofApplications]
 }
 
 function totalsChanges(
@@ -114,12 +205,21 @@ function totalsChanges(
 ): TotalsChanges {
   // Descendants of a run that is recorded only now may be as old as the session.
   const createdAt = (run ?? session)?.createdAt
-  const users: { userId: string; add: Spend; at?: number }[] = []
-  for (const userId in top.users) {
-    const add = top.users[userId] as Spend
-    users.push(createdAt !== undefined && goesDown(add) ? { userId, add, at: createdAt } : { userId, add })
-  }
-  return { session: capCardinality(session?.totals, withUsers(top, EMPTY), SESSION_LIMITS), descendants, users }
+  const users = spendOfUsers(top).map(([userId, add]) =>
+    createdAt !== undefined && goesDown(add) ? { userId, add, at: createdAt } : { userId, add },
+  )
+  return { session: capCardinality(session?.totals, withoutUsers(top), SESSION_LIMITS), descendants, users }
+}
+
+function spendOfUsers({ users, agent }: Totals): readonly (readonly [string, Spend])[] {
+  if (agent === undefined) return isEmpty(users) ? NONE : Object.entries(users)
+  return [...Object.entries(users), ...Object.entries(agent.users)]
+}
+
+function withoutUsers(totals: Totals): Totals {
+  const { users, agent } = totals
+  if (agent === undefined && isEmpty(users)) return totals
+  return agent ? { ...totals, users: EMPTY, agent: { ...agent, users: EMPTY } } : { ...totals, users: EMPTY }
 }
 
 function goesDown({ tokens, cost }: Spend): boolean {
@@ -128,90 +228,10 @@ function goesDown({ tokens, cost }: Spend): boolean {
   return false
 }
 
-/**
- * How many names a sum keeps; names are texts of callers. A full sum drops further names, except that further models go to
- * {@link OTHERS}. No name ever leaves a sum, so a dropped name stays dropped, and amounts are subtracted where they were
- * added. Known counts and currencies are never dropped: their number is fixed.
- */
-export interface CardinalityLimits {
-  readonly models: number
-  /** Counters of the caller's own. */
-  readonly counters: number
-  /** The same, for each model. */
-  readonly modelCounters: number
-  readonly users: number
-}
-
-export const SESSION_LIMITS: CardinalityLimits = { models: 200, counters: 256, modelCounters: 16, users: 0 }
-
-/** Smaller: totals of descendants are added to every ancestor when a run finds its parent. */
-export const DESCENDANT_LIMITS: CardinalityLimits = { models: 32, counters: 64, modelCounters: 16, users: 256 }
-
-/** The model, of provider `''`, that collects the models beyond the limit. */
-const OTHERS = '(other)'
-
-type Models = Totals['models']
-
-/** Caps the cardinality of an addition: gives what `sum` has room for, which usually is `add` itself. */
-export function capCardinality(sum: Totals | undefined, add: Totals, limits: CardinalityLimits): Totals {
-  const counts = capNames(sum?.counts ?? EMPTY, add.counts, limits.counters, KNOWN_COUNTS)
-  const known: Models = sum?.models ?? EMPTY
-  const models = mapModels(capModels(known, add.models, limits.models), (share, provider, model) => {
-    const before = named(named(known, provider) ?? EMPTY, model)?.counts ?? EMPTY
-    const capped = capNames(before, share.counts, limits.modelCounters, KNOWN_COUNTS)
-    return capped === share.counts ? share : { ...share, counts: capped }
-  })
-  const users = capNames(sum?.users ?? EMPTY, add.users, limits.users, NO_NAMES)
-  if (counts === add.counts && models === add.models && users === add.users) return add
-  const { spend, byStatus, time, durations, firstTokens } = add
-  return { spend, byStatus, counts, models, time, durations, firstTokens, users }
-}
-
-const NO_NAMES: ReadonlySet<string> = new Set()
-
-/** Keeps the names of `add` that `sum` has or has room for. Names in `exempt` need no room. */
-function capNames<T>(
-  sum: Readonly<Record<string, unknown>>,
-  add: Readonly<Record<string, T>>,
-  max: number,
-  exempt: ReadonlySet<string>,
-): typeof add {
-  let fresh = 0
-  for (const name in add) if (!Object.hasOwn(sum, name) && !exempt.has(name)) fresh++
-  if (fresh === 0) return add
-  let room = max
-  for (const name in sum) if (!exempt.has(name)) room--
-  if (fresh <= room) return add
-  const kept = dictionary<T>()
-  for (const name in add) if (Object.hasOwn(sum, name) || exempt.has(name) || room-- > 0) kept[name] = add[name] as T
-  return kept
-}
-
-function capModels(sum: Models, add: Models, max: number): Models {
-  let fresh = 0
-  for (const provider in add) for (const model in add[provider]) if (!hasModel(sum, provider, model)) fresh++
-  if (fresh === 0) return add
-  let room = max
-  for (const provider in sum) for (const _ in sum[provider]) room--
-  if (fresh <= room) return add
-  const kept: Record<string, ProviderTotals> = dictionary()
-  for (const provider in add)
-    for (const [model, share] of Object.entries(add[provider] ?? EMPTY)) {
-      const fits = hasModel(sum, provider, model) || room-- > 0
-      addModel(fits ? openModel(kept, provider, model) : openModel(kept, '', OTHERS), share)
-    }
-  return kept
-}
-
-function hasModel(models: Models, provider: string, model: string): boolean {
-  const ofProvider = named(models, provider)
-  return ofProvider !== undefined && Object.hasOwn(ofProvider, model)
-}
-
-/** How many failed runs a session keeps. */
+/** Maximum failures of each source in a session, so that an agent's push out none of an application's. */
 const MAX_FAILURES = 10
 
-/** The failures of a session after a run came to this state, newest first; `undefined`: unchanged. */
+/** Failures of a session after a run changed to this state, newest first; `undefined`: unchanged. */
 function failuresAfter(
   { run, session }: MergeSnapshot,
   state: RunState,
@@ -226,11 +246,23 @@ function failuresAfter(
     return isSame ? undefined : failures.map((failure) => (failure === known ? reported : failure))
   }
   const hadFailed = run !== undefined && statusOfRun(run.state) === 'failed'
-  return hadFailed ? undefined : [reported, ...failures].slice(0, MAX_FAILURES)
+  if (hadFailed) return undefined
+  const alike = failures.filter(({ byAgent }) => byAgent === reported.byAgent)
+  const oldest = alike.length < MAX_FAILURES ? undefined : alike.at(-1)
+  return [reported, ...failures.filter((failure) => failure !== oldest)]
 }
 
 function failureOf(state: RunState, at: number): RunFailure {
-  const userId = latestOf(state, 'userId')
-  const error = finalOf(state, 'error')
-  return { runId: state.runId, at, ...(userId !== undefined && { userId }), ...(error && { error }) }
+  const report = shownReport(state)
+  const userId = latestOf(report, 'userId')
+  const ofAgent = agentUser(state)
+  const error = finalOf(report, 'error')
+  return {
+    runId: state.runId,
+    at,
+    ...(statusSource(state) === 'agent' && { byAgent: true }),
+    ...(userId !== undefined && { userId }),
+    ...(ofAgent !== undefined && ofAgent !== userId && { agentUserId: ofAgent }),
+    ...(error && { error }),
+  }
 }

@@ -3,10 +3,7 @@ import type { RunNode } from '../../../model/session.ts'
 
 type Draft = Omit<RunNode, 'children'> & { readonly children: Draft[] }
 
-/**
- * Builds the tree of runs: each run below its parent, when both are given. Siblings keep their order. In a cycle of parents, one
- * run goes to the top, so that no run is lost.
- */
+/** Builds the tree of runs. Siblings keep their order. In a cycle of parents, one run moves to the top, so that none is lost. */
 export function runTree(runs: readonly Run[]): readonly RunNode[] {
   const parents = parentsOf(runs)
   const nodes = new Map(runs.map((run) => [run, nodeOf(run, parents.has(run))]))
@@ -19,7 +16,7 @@ export function runTree(runs: readonly Run[]): readonly RunNode[] {
   return top
 }
 
-/** The parent of each run, without those that would close a cycle. */
+/** Omits parents that would close a cycle. */
 function parentsOf(runs: readonly Run[]): Map<Run, Run> {
   const byId = new Map(runs.map((run) => [run.runId, run]))
   const parents = new Map<Run, Run>()

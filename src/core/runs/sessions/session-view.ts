@@ -3,10 +3,11 @@ import { copyJson } from '../../../model/json.ts'
 import type { RunCounts, RunStatus } from '../../../model/run.ts'
 import type { Money, Session, SessionShare, SessionTime, SessionTotals } from '../../../model/session.ts'
 import { addModel, isEmpty, type ModelTotals, noModel, type Totals } from '../../../model/totals.ts'
+import { wholeTotals } from '../../../model/whole-totals.ts'
 import type { StoredSession } from '../../../ports/run-store.ts'
 import { percentilesOf } from './percentiles.ts'
 
-/** Gives a session as a caller sees it, without the lists of its runs. Shares nothing with the stored session. */
+/** Converts a stored session to its public view, without the lists of its runs. Shares nothing with it. */
 export function viewSession(session: StoredSession): Omit<Session, 'tree' | 'timeline'> {
   const { sessionId, createdAt, updatedAt, totals, failures } = session
   const [last] = failures
@@ -23,7 +24,8 @@ function viewFailure({ runId, at, error }: StoredSession['failures'][number]): N
   return { runId, at: writeInstant(at), ...(error && { error: copyJson(error) as typeof error & object }) }
 }
 
-function viewTotals({ spend, byStatus, counts, models, time, durations, firstTokens }: Totals): SessionTotals {
+function viewTotals(totals: Totals): SessionTotals {
+  const { spend, byStatus, counts, models, time, durations, firstTokens } = wholeTotals(totals)
   const duration = percentilesOf(durations)
   const timeToFirstToken = percentilesOf(firstTokens)
   return {
@@ -43,7 +45,7 @@ function viewTotals({ spend, byStatus, counts, models, time, durations, firstTok
   }
 }
 
-/** Clamps a sum: huge counts exceed 2^53 - 1, and subtracting a run that is no longer stored can give a negative number. */
+/** Clamps a sum: huge counts exceed 2^53 - 1, and subtracting a removed run can give a negative number. */
 function whole(sum: number): number {
   return Math.min(Math.max(sum, 0), Number.MAX_SAFE_INTEGER)
 }
@@ -61,7 +63,6 @@ function aboveZero(sums: Totals['counts']): Record<string, number> {
   return counts
 }
 
-/** Amounts above 0, sorted by currency. */
 function viewMoney(cost: ModelTotals['cost']): readonly Money[] {
   return Object.keys(cost)
     .sort()

@@ -7,22 +7,17 @@ import type { RunStore, StoredRun } from '../../../ports/run-store.ts'
 import { viewDispatch } from '../../dispatch/dispatch-view.ts'
 import { viewRun } from '../merge/selectors.ts'
 
-/** The position in each of the two lists. */
 export interface TimelinePlace {
   readonly runs: TimelinePosition
   readonly dispatches: TimelinePosition
 }
 
-/**
- * The position in one list (keyset pagination). A timeline may stop within a page of the store, so this is the cursor of that
- * page and its last shown item.
- */
+/** Position in one list: the cursor of a store page and its last shown item, because a timeline may stop within a page. */
 export interface TimelinePosition {
   readonly cursor?: string | undefined
   readonly last?: { readonly id: string; readonly at: number }
 }
 
-/** A page of a timeline. `next` is absent on the last page. */
 export interface TimelinePart {
   readonly entries: readonly TimelineEntry[]
   readonly next?: TimelinePlace
@@ -31,20 +26,17 @@ export interface TimelinePart {
 interface Moment {
   readonly list: keyof TimelinePlace
   readonly id: string
-  /** Epoch milliseconds. */
   readonly at: number
-  /** The cursor of its page. */
   readonly cursor?: string | undefined
   readonly view: () => TimelineEntry
 }
 
-/** The page size for the store. It is fixed, since a page that is read again must be the same one. */
+/** Page size for the store. Fixed, because a page that is read again must be the same one. */
 const WINDOW = 100
 
 /**
- * Reads the runs and dispatches of a session from a position on, oldest first. Each list keeps the order of its store; the two
- * are merged by creation time, and a run comes before a dispatch of the same millisecond. Items that are added meanwhile come
- * after all that was shown.
+ * Reads runs and dispatches, oldest first. Each list keeps its store's order; both are merged by creation time, runs first. Items
+ * that are added meanwhile come after all shown items.
  */
 export async function readTimeline(
   of: { readonly tenant: string; readonly sessionId: string },
@@ -65,7 +57,7 @@ export async function readTimeline(
   return { entries, next: { runs: placeOf('runs', shown, from), dispatches: placeOf('dispatches', shown, from) } }
 }
 
-/** The newest of runs and dispatches together, oldest first. Both lists must be oldest first. */
+/** Newest runs and dispatches together, oldest first. Both lists must be oldest first. */
 export function newestOf(
   runs: readonly StoredRun[],
   dispatches: readonly Dispatch[],
@@ -78,7 +70,7 @@ export function newestOf(
   return moments.slice(-limit).map(({ view }) => view())
 }
 
-/** Reads more than `limit` items of a list from a position on, or all. */
+/** Reads more than `limit` items of a list from a position, or all. */
 async function readList<T>(
   { cursor: begin, last }: TimelinePosition,
   limit: number,
@@ -96,7 +88,7 @@ async function readList<T>(
   return moments
 }
 
-/** Counts the shown items of a page. If the last shown item is gone, its time decides, so that no item is skipped. */
+/** Counts the shown items of a page. If the last shown item is removed, its time decides, so that no item is skipped. */
 function countShown(moments: readonly Moment[], last: TimelinePosition['last']): number {
   if (last === undefined) return 0
   const index = moments.findIndex(({ id }) => id === last.id)

@@ -4,7 +4,7 @@ import { membersOf, type ReadFault } from '../../json/schema-readers.ts'
 const MAX_COUNT = Number.MAX_SAFE_INTEGER
 const MAX_COUNTERS = 32
 
-/** The counts that a provider's usage object can hold. */
+/** The counts that a provider's usage object can contain. */
 export const TOKEN_COUNTS = [
   'inputTokens',
   'cacheReadTokens',
@@ -16,7 +16,7 @@ export const TOKEN_COUNTS = [
 
 export type TokenCount = (typeof TOKEN_COUNTS)[number]
 
-/** The counts that Sallyport gives a meaning; all others are the caller's own counters. */
+/** The counts that Sallyport defines; all others are custom counters. */
 export const KNOWN_COUNTS: ReadonlySet<string> = new Set([
   ...TOKEN_COUNTS,
   'modelCalls',
@@ -28,7 +28,7 @@ export const KNOWN_COUNTS: ReadonlySet<string> = new Set([
 ] satisfies (keyof RunCounts)[])
 const COUNTER = /^[a-z][A-Za-z0-9_]{0,63}$/
 
-/** Reads counts: the known ones, and up to 32 of the caller's own. A count of `null` is skipped. */
+/** Reads counts: the known ones, and up to 32 custom ones. A count of `null` is skipped. */
 export function readCounts(value: unknown, faults: ReadFault[]): Record<string, number> {
   const members = membersOf(value)
   const read: Record<string, number> = {}
@@ -39,7 +39,7 @@ export function readCounts(value: unknown, faults: ReadFault[]): Record<string, 
     // A key with `null` is checked too: the key itself may be harmful.
     if (count === undefined || (count === null && COUNTER.test(key))) continue
     if (!KNOWN_COUNTS.has(key)) {
-      // Stops here: a hostile body may hold very many.
+      // Stops here: a hostile body may contain very many.
       if (++counters > MAX_COUNTERS) break
       if (!COUNTER.test(key))
         faults.push({ code: 'format', detail: 'expected a name of a-z, then A-Z a-z 0-9 _, at most 64', path: [key] })
@@ -52,9 +52,8 @@ export function readCounts(value: unknown, faults: ReadFault[]): Record<string, 
   return read
 }
 
-/** Reads an integer from `min` to 2^53 - 1. */
 export function readWholeCount(value: unknown, min: number, faults: ReadFault[], path?: readonly string[]): number {
-  // Adding 0 turns -0 into 0.
+  // Adding 0 converts -0 to 0.
   if (isWhole(value, min)) return value + 0
   const fault: ReadFault = Number.isInteger(value)
     ? { code: 'out_of_range', detail: `expected ${min} to 2^53 - 1` }

@@ -1,5 +1,17 @@
+import { isEmpty } from '../../../model/totals.ts'
 import { membersOf, type ReadFault } from '../../json/schema-readers.ts'
 import { TOKEN_COUNTS, type TokenCount } from './counts.ts'
+import {
+  bedrockLlama,
+  cohereBilled,
+  cohereProcessed,
+  genAiAttributes,
+  langfuse,
+  ollama,
+  textGeneration,
+  titan,
+  watsonx,
+} from './platform-shapes.ts'
 import {
   anthropic,
   bedrock,
@@ -10,60 +22,74 @@ import {
   gemini,
   openAIChat,
   openAIResponses,
-  type ReadShape,
   totalsAndParts,
-  type Usage,
 } from './provider-shapes.ts'
+import type { ReadShape, Usage } from './usage-shape.ts'
 
-/** The inclusive counts of a usage object: input includes the cache, output includes reasoning. */
+/** Inclusive counts of a usage object: input includes the cache, output includes reasoning. */
 export type UsageCounts = Partial<Record<TokenCount, number>>
 
-/** Stands for a usage object of no known shape. */
 export const UNKNOWN_USAGE: UsageCounts = Object.freeze({})
 
 /**
- * Reads a provider's usage object as it came: OpenAI (chat, responses, realtime), Anthropic, Gemini, Bedrock, the AI SDK, and
- * those that use one of these shapes. Absent and `null` counts stay unknown; an empty object has no counts. `undefined`: no
- * known shape. Nothing is guessed: only a total may decide whether output includes reasoning; other contradictions stay.
+ * Reads a provider's usage object. Absent and `null` counts stay unknown. `undefined`: nothing is understood of the numbers in it.
+ * Does not guess: only a total may decide whether output includes reasoning.
  *
- * @param faults Gets values that are no counts, and sums above 2^53 - 1.
+ * @param faults Receives invalid counts, and sums above 2^53 - 1.
  */
 export function readUsage(usage: unknown, faults: ReadFault[]): UsageCounts | undefined {
   const members = membersOf(usage)
   if (!members) return undefined
-  const reported = shapeOf(members)?.(members, faults)
+  const found: ReadFault[] = []
+  const reported = shapeOf(members)?.(members, found)
   if (!reported) return undefined
   const counts: UsageCounts = {}
   for (const key of TOKEN_COUNTS) {
     const count = reported[key]
     if (count === undefined) continue
     if (count <= Number.MAX_SAFE_INTEGER) counts[key] = count
-    else faults.push({ code: 'out_of_range', detail: `adds up to more than 2^53 - 1 as ${key}` })
+    else found.push({ code: 'out_of_range', detail: `adds up to more than 2^53 - 1 as ${key}` })
   }
-  return counts
+  faults.push(...found)
+  return isEmpty(counts) && found.length === 0 && holdsNumber(members) ? undefined : counts
 }
 
-/**
- * The shapes, each with the keys that identify it. The first shape with a matching key wins, so the specific ones stand first.
- * A key that several shapes list, such as `total_tokens`, identifies the last of them.
- */
+function holdsNumber(value: unknown): boolean {
+  if (typeof value === 'number') return true
+  return typeof value === 'object' && value !== null && Object.values(value).some(holdsNumber)
+}
+
+/** The first shape with a matching key wins, so the specific ones are first. A repeated key identifies the last of its shapes. */
 const SHAPES: readonly (readonly [ReadShape, ...(readonly string[])])[] = [
+  [cohereBilled, 'billed_units', 'billedUnits'],
+  [bedrockLlama, 'generation_token_count'],
   [gemini(GEMINI_KEYS), ...GEMINI_KEYS],
   [gemini(GEMINI_SNAKE_CASE_KEYS), ...GEMINI_SNAKE_CASE_KEYS],
   [gemini(GEMINI_INTERACTIONS_KEYS), ...GEMINI_INTERACTIONS_KEYS],
   // Gateways add Anthropic's cache keys to OpenAI's chat usage, whose prompt includes the cache.
   [openAIChat, 'prompt_tokens', 'completion_tokens', 'prompt_tokens_details', 'completion_tokens_details'],
-  // Anthropic has no input details: an input with details includes the cache, whatever other keys there are.
-  [openAIResponses, 'input_tokens_details', 'input_token_details'],
+  // Anthropic has no input details: an input with details includes the cache, whatever the other keys are.
+  [openAIResponses, 'input_tokens_details', 'input_token_details', 'cached_input_tokens', 'reasoning_output_tokens'],
   [anthropic, 'cache_read_input_tokens', 'cache_creation_input_tokens', 'cache_creation'],
-  // Anthropic without a cache reads the same, and means the same.
+  // Anthropic without a cache has the same keys and meaning.
   [openAIResponses, 'input_tokens', 'output_tokens', 'output_tokens_details', 'output_token_details', 'total_tokens'],
+  // In camel case, Codex shares the name of a cache write with Bedrock, and includes it.
+  [totalsAndParts, 'cachedInputTokens', 'reasoningOutputTokens', 'inputTokensDetails', 'outputTokensDetails'],
+  [bedrock, 'inputTokenCount', 'outputTokenCount'],
   [bedrock, 'cacheReadInputTokens', 'cacheWriteInputTokens', 'cacheCreationInputTokens'],
   [bedrock, 'cacheReadInputTokenCount', 'cacheWriteInputTokenCount'],
-  // Bedrock without a cache reads the same, and means the same.
+  // Bedrock without a cache has the same keys and meaning.
   [totalsAndParts, 'inputTokens', 'outputTokens', 'inputTokenDetails', 'outputTokenDetails'],
-  [totalsAndParts, 'cachedInputTokens', 'cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'],
+  [totalsAndParts, 'cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'],
   [camelCaseChat, 'promptTokens', 'completionTokens', 'totalTokens'],
+  [genAiAttributes, 'gen_ai.usage.input_tokens', 'gen_ai.usage.output_tokens'],
+  [genAiAttributes, 'gen_ai.usage.prompt_tokens', 'gen_ai.usage.completion_tokens'],
+  [ollama, 'prompt_eval_count', 'eval_count', 'promptEvalCount', 'evalCount'],
+  [titan, 'inputTextTokenCount', 'totalOutputTextTokenCount'],
+  [watsonx, 'input_token_count', 'generated_token_count', 'results'],
+  [textGeneration, 'generated_tokens', 'input_length'],
+  [langfuse, 'input', 'output'],
+  [cohereProcessed, 'tokens', 'cached_tokens', 'cachedTokens'],
 ]
 
 const RANK_OF_KEY: ReadonlyMap<string, number> = new Map(
@@ -72,7 +98,7 @@ const RANK_OF_KEY: ReadonlyMap<string, number> = new Map(
 
 const EMPTY_USAGE: ReadShape = () => ({})
 
-/** The shape of a usage object; `undefined`: it has members, and none identifies a shape. */
+/** Finds the shape; `undefined`: the object has members, and none identifies a shape. */
 function shapeOf(usage: Usage): ReadShape | undefined {
   let first = SHAPES.length
   let isEmpty = true

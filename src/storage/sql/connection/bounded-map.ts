@@ -1,4 +1,4 @@
-/** A map with a maximum size: the entry that was put in longest ago is dropped first. */
+/** A map with a maximum size. It drops the oldest insertion first. */
 export interface BoundedMap<T> {
   get(key: string): T | undefined
   put(key: string, value: T): void

@@ -1,19 +1,16 @@
 import { type DispatchCounts, statusText } from '../dispatches/dispatch-records.ts'
+import type { Column, Table } from '../schema/columns.ts'
 import type { Records, TableName } from '../schema/records.ts'
-import { type Column, TABLES, type Table } from '../schema/tables.ts'
+import { TABLES } from '../schema/tables.ts'
 import { type Dialect, type NameTable, tableAlong } from './dialects.ts'
 
-/**
- * Optimistic concurrency: a write names the version of each row that it read. If a row has another version by then, nothing is
- * written, and the work is tried again from the start.
- */
+/** Optimistic concurrency: a row has another version than the one that was read. Nothing is written, and the work is retried. */
 export class Conflict extends Error {}
 
-/** Every conflict means that another writer succeeded, so this is hardly ever reached. */
+/** A high limit: every conflict means that another writer succeeded. */
 const TRIES = 100
 const LONGEST_PAUSE_MS = 20
 
-/** Does the work again from the start while others write in between. */
 export async function retryOnConflict<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -25,38 +22,33 @@ export async function retryOnConflict<T>(attempt: () => Promise<T>): Promise<T> 
   }
 }
 
-/** Waits for a random time that grows with each try, so that several writers do not meet again. */
+/** Random pause that grows with each try, so that conflicting writers separate. */
 export async function pause(tries: number): Promise<void> {
   const ms = Math.random() * Math.min(tries, LONGEST_PAUSE_MS)
   await new Promise<void>((resolve) => void setTimeout(resolve, ms))
 }
 
-/** Stands for the time of the statement in a text. */
+/** Placeholder for the time of the statement. */
 export const NOW = '{now}'
 
 type Row = Readonly<Record<string, unknown>>
 
-/**
- * How rows change. `update` and `remove` require the given version. `count` adds to the counts of a dispatch in any version:
- * two writers that count at the same time do not conflict.
- */
+/** Kinds of changes. `update` and `remove` require the given version. `count` ignores it, so that concurrent counts do not conflict. */
 export type ChangeKind = 'insert' | 'update' | 'remove' | 'count'
 
-/** One kind of change to one table. */
 export interface TableChange {
   readonly kind: ChangeKind
   readonly table: TableName
   readonly rows: readonly Row[]
 }
 
-/** Changes that are written together, all or none. */
 export interface Changes {
   insert<Name extends TableName>(table: Name, row: Records[Name]): void
   /** @param row With the version that was read. */
   update<Name extends TableName>(table: Name, row: Records[Name]): void
   /** @param row Its key and the version that was read. */
   remove<Name extends TableName>(table: Name, row: Partial<Records[Name]>): void
-  /** @param row Its key and what is added to each count. */
+  /** @param row Its key and the amount for each count. */
   count(row: DispatchCounts & Pick<Records['dispatches'], 'dispatch_id'>): void
   /** Sorted by table and primary key: all writers lock rows in the same order. */
   list(): readonly TableChange[]
@@ -98,12 +90,11 @@ function byPrimaryKey(table: TableName): (one: Row, other: Row) => number {
   }
 }
 
-/** A random first version: a row that is removed and inserted again never repeats a version that someone has read. */
+/** Random, so that a row that is removed and inserted again never repeats a version. */
 export function firstVersion(): number {
   return Math.floor(Math.random() * 2 ** 50) + 1
 }
 
-/** A change as SQL. Its rows are one JSON parameter, or a parameter for each value. */
 export function changeText(change: TableChange, dialect: Dialect, nameOf: NameTable, parameter: string): string {
   const { kind } = change
   const name = nameOf(change.table)
@@ -120,17 +111,16 @@ export function changeText(change: TableChange, dialect: Dialect, nameOf: NameTa
   return `with x (${names}) as (${values}) ${TEXTS[kind](change, dialect, nameOf, 'x')}`
 }
 
-/** The parameters of {@link changeText}. */
 export function changeParameters(change: TableChange, dialect: Dialect): readonly unknown[] {
   if (!dialect.givesValues) return [rowsOf(change, dialect)]
   const columns = WRITTEN[change.kind][change.table]
   return change.rows.flatMap((row) => columns.map(([name]) => row[name] ?? null))
 }
 
-/** The rows of one statement that has a parameter for each value: SQLite takes 32,766 parameters. */
+/** Keeps a statement with one parameter per value below SQLite's limit of 32,766. */
 const MAX_ROWS = 512
 
-/** Splits a change into statements of 1, 2, 4, 8 … rows: few distinct texts, which drivers can keep prepared. */
+/** Splits a change into statements of 1, 2, 4, 8 … rows: drivers keep few distinct texts prepared. */
 export function partsOf(change: TableChange, { givesValues }: Dialect): readonly TableChange[] {
   const { kind, table, rows } = change
   if (!givesValues) return [change]
@@ -142,7 +132,6 @@ export function partsOf(change: TableChange, { givesValues }: Dialect): readonly
   return parts
 }
 
-/** The rows of a change as JSON, without absent values. */
 export function rowsOf({ kind, table, rows }: TableChange, { nestsJson }: Dialect): string {
   const written = WRITTEN[kind][table]
   function textOf(row: Row): string {
@@ -166,10 +155,7 @@ function isPlainJson(json: unknown): boolean {
 
 type WriteText = (change: TableChange, dialect: Dialect, nameOf: NameTable, given: string) => string
 
-/**
- * The given rows come first, and each finds its row by the primary key: a planner that takes the table for empty would otherwise
- * read all of it. PostgreSQL finds the place (`ctid`) of each row first.
- */
+/** Each given row looks up its row by primary key. With statistics of an empty table, a planner would otherwise scan the table. */
 const TEXTS: Readonly<Record<'update' | 'remove' | 'count', WriteText>> = {
   update(change, dialect, nameOf, given) {
     const table: Table = TABLES[change.table]
@@ -190,14 +176,14 @@ const TEXTS: Readonly<Record<'update' | 'remove' | 'count', WriteText>> = {
     const table: Table = TABLES[change.table]
     const counts = Object.entries(table.columns).filter(([, { counted }]) => counted)
     const target = dialect.updatesFrom ? '' : 'd.'
-    // The status is set first: MySQL would derive it from counts that the same statement has set already.
+    // Sets the status first: MySQL would otherwise derive it from counts that this statement has already set.
     const sets = [`${target}status = ${statusText('d', 'x')}`]
       .concat(counts.map(([column]) => `${target}${column} = d.${column} + x.${column}`))
       .concat(`${target}version = d.version + 1`)
       .join(', ')
     const same = table.primaryKey.map((column) => `d.${column} = x.${column}`).join(' and ')
     if (!dialect.hasLateral) return joinedUpdate(change, sets, same, dialect, nameOf, given)
-    // By its key alone, in any version: additions of others do not matter.
+    // By key only: additions by other writers do not conflict.
     const found = table.primaryKey.map((column) => `d.${column} = any (array(select x.${column} from ${given}))`)
     return `update ${nameOf(change.table)} as d set ${sets} from ${given} where ${same} and ${found.join(' and ')}`
   },
@@ -227,10 +213,10 @@ function joinedUpdate(
     : `update ${given} straight_join ${target} on ${same} set ${sets}`
 }
 
-/** Compares the version again: a row that another transaction has changed in between is a conflict. */
+/** Compares the version again: a concurrent change of the row is a conflict. */
 const FOUND = 'd.ctid = x.found_at and d.version = x.version'
 
-/** The given rows that still have their version, with the place of each. */
+/** The given rows that still have their version, with their `ctid`. */
 function placed({ table }: TableChange, columns: string, dialect: Dialect, nameOf: NameTable, given: string): string {
   const found = `select o.ctid as found_at from ${nameOf(table)} o where ${isSame(TABLES[table], dialect, 'o')} offset 0`
   return `select ${columns}, o.found_at from ${given} cross join lateral (${found}) o`
@@ -247,7 +233,7 @@ function isSame({ primaryKey, compared = [] }: Table, dialect: Dialect, of: stri
 
 type Columns = readonly (readonly [name: string, column: Column])[]
 
-/** The columns that each kind of change has, besides the primary key. */
+/** Columns that each kind of change writes, besides the primary key. */
 const WRITTEN: Readonly<Record<ChangeKind, Readonly<Record<TableName, Columns>>>> = {
   insert: columnsIn(() => true),
   update: columnsIn((_, { fixed }) => !fixed),

@@ -1,23 +1,15 @@
-/** The database's time, as far as this process knows it. */
 export interface DatabaseClock {
-  /**
-   * Epoch milliseconds: never ahead of the database, and behind it by less than {@link uncertaintyMs}; unless the database's clock
-   * was set since the last answer, a minute ago at most.
-   */
+  /** Epoch milliseconds. Never ahead of the database, behind by less than {@link uncertaintyMs}, unless the database's clock was set. */
   now(): number
-  /** The database's time is less than so many milliseconds after {@link now}. */
+  /** Upper bound of the delay of {@link now} in milliseconds. */
   uncertaintyMs(): number
-  /** Whether the last answer is too old or missing, or this machine has slept since. */
+  /** Whether the last answer is missing or too old, or this machine has slept since. */
   isStale(): boolean
-  /**
-   * Takes in a time that the database answered.
-   *
-   * @param askedAt When it was asked, by the monotonic clock of this process.
-   */
+  /** @param askedAt Monotonic time of this process when it asked. */
   learn(databaseNow: number, askedAt: number): void
 }
 
-/** Asks a database for its time until the uncertainty is small: the first answer may have waited for a connection. */
+/** Asks until the uncertainty is small: the first answer may have waited for a connection. */
 export async function askClock(known: DatabaseClock, running: () => number, ask: () => Promise<number>): Promise<void> {
   for (let asked = 1; ; asked++) {
     const askedAt = running()
@@ -31,15 +23,14 @@ const SHARP_MS = 20
 const MOST_ASKED = 3
 
 const FRESH_MS = 60_000
-/** Two clocks may differ by this without either having stood still. */
+/** Larger differences of the two clocks mean that one stopped or was set. */
 const APART_MS = 1_000
 
 /**
- * Follows a database's clock without asking it each time. The database read its clock at some moment between question and answer,
- * so each answer gives a lower and an upper bound for its distance from the monotonic clock of this process.
- *
- * @param running A monotonic clock in milliseconds: `performance.now`. It may stand still while the machine sleeps.
- * @param wall Epoch milliseconds, however wrong. If its distance from `running` changes, one of the two stood still or was set.
+ * Follows a database's clock without a query per read. The database read its clock between question and answer, so each answer gives a
+ * lower and an upper bound of its offset from the monotonic clock.
+ * @param running A monotonic clock in milliseconds: `performance.now`. It may stop while the machine sleeps.
+ * @param wall Epoch milliseconds, possibly wrong. A changed offset from `running` means that one of the two stopped or was set.
  */
 export function databaseClock(running: () => number, wall: () => number): DatabaseClock {
   let least = Number.NEGATIVE_INFINITY
@@ -53,14 +44,14 @@ export function databaseClock(running: () => number, wall: () => number): Databa
 
   return {
     now: () => Math.floor(least + running()),
-    // One more, since `now` rounds down.
+    // Plus 1, because `now` rounds down.
     uncertaintyMs: () => Math.ceil(greatest - least) + 1,
     isStale: () => running() - learnedAt > FRESH_MS || hasSlept(),
     learn(databaseNow, askedAt) {
       const answeredAt = running()
       // The answer is in whole milliseconds.
       const [lower, upper] = [databaseNow - answeredAt, databaseNow + 1 - askedAt]
-      // The database's clock was set or replaced, or this machine slept: earlier bounds no longer hold.
+      // The database's clock was set or replaced, or this machine slept: earlier bounds are invalid.
       const isNew = hasSlept() || lower > greatest || upper < least
       least = isNew ? lower : Math.max(least, lower)
       greatest = isNew ? upper : Math.min(greatest, upper)

@@ -17,7 +17,7 @@ import {
 import { askClock, databaseClock } from './database-clock.ts'
 import { type Dialect, type NameTable, tableNames } from './dialects.ts'
 
-/** A host's Kysely, of any tables: the part of it that the store uses. */
+/** The used part of a host's Kysely instance, for any tables. */
 export interface HostKysely {
   readonly isTransaction: boolean
   executeQuery<Row>(query: CompiledQuery<Row>): Promise<QueryResult<Row>>
@@ -25,20 +25,19 @@ export interface HostKysely {
   connection(): { execute<T>(work: (connection: HostKysely) => Promise<T>): Promise<T> }
 }
 
-/** A transaction of it. */
+/** A Kysely transaction. */
 export type HostTransaction = HostKysely & { readonly isTransaction: true }
 
-/** A statement as Kysely runs it. It is built here so that the store does not load `kysely` itself. */
+/** A compiled query, built here so that the store does not load `kysely`. */
 export function statement<Row = unknown>(sql: string, parameters: readonly unknown[] = []): CompiledQuery<Row> {
   return { sql, query: { kind: 'RawNode', sqlFragments: [sql], parameters: [] }, parameters, queryId: { queryId: sql } }
 }
 
-/** The database did not answer in time. */
 export class TimedOut extends Error {
   readonly code = 'database_timeout'
 }
 
-/** Timers of the machine. They keep the process alive. */
+/** System timers. They keep the process alive. */
 export const systemTimers: Pick<Clock, 'after'> = {
   after(ms, run) {
     const timer = setTimeout(run, ms)
@@ -46,7 +45,7 @@ export const systemTimers: Pick<Clock, 'after'> = {
   },
 }
 
-/** Limits the wait for a call to the database. The work may still be done; its late result is ignored. */
+/** Limits the wait for a database call. The work may still complete; its late result is ignored. */
 function limited<T>(work: Promise<T>, ms: number): Promise<T> {
   const fallback = (): never => {
     throw new TimedOut(`The database did not answer within ${ms} ms.`)
@@ -54,50 +53,44 @@ function limited<T>(work: Promise<T>, ms: number): Promise<T> {
   return withTimeout(work, { ms, clock: systemTimers, fallback })
 }
 
-/** Runs SQL in which {@link NOW} stands for the time of the statement. */
+/** Runs SQL. Replaces {@link NOW} by the time of the statement. */
 export interface Queries {
   query<Row>(text: string, parameters: readonly unknown[]): Promise<readonly Row[]>
-  /** Reads rows along indexes, whatever the statistics are. */
+  /** Reads rows by index, whatever the statistics are. */
   scan<Row>(text: string, parameters: readonly unknown[]): Promise<readonly Row[]>
-  /** Resolves to the number of changed rows. */
   change(text: string, parameters: readonly unknown[]): Promise<number>
 }
 
-/** A host's database, as this store uses it. */
 export interface Database extends Queries {
   readonly dialect: Dialect
   readonly nameOf: NameTable
-  /** The prefix of all table names. */
   readonly prefix: string
-  /** The limit for one statement, and for the time that a call waits before it begins, in milliseconds. */
+  /** Limit for one statement, and for the wait of a call before it begins, in milliseconds. */
   readonly timeoutMs: number
-  /** The store's time, epoch milliseconds; never ahead of the database. Call {@link sync} first. */
+  /** Epoch milliseconds, never ahead of the database. Call {@link sync} first. */
   now(): number
-  /** The database's time is less than so many milliseconds after {@link now}. */
+  /** Upper bound of the delay of {@link now} in milliseconds. */
   uncertaintyMs(): number
   /** Asks the database for its time if the known time is too old. */
   sync(): Promise<void>
-  /** Takes in the time that the database answered to a question of {@link askedAt}. */
   learn(databaseNow: unknown, askedAt: number): void
   askedAt(): number
-  /** Milliseconds of a monotonic clock; in a test with a clock of its own, that clock. */
+  /** Monotonic milliseconds; the given clock if a test has one. */
   elapsed(): number
-  /** Writes all changes or none. @throws {Conflict} When a row is not as it was read. */
+  /** Writes all changes or none. @throws {Conflict} When a row has another version. */
   write(changes: Changes): Promise<void>
-  /** Whether an error was caused by what was written, and not by the state of the database. */
+  /** Whether the written values caused an error, and not the state of the database. */
   isOnesFault(cause: unknown): boolean
-  /** Does all that `work` does, or nothing. */
   transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T>
 }
 
-/** How a database is used. */
 export interface DatabaseOptions {
   readonly db: HostKysely
   readonly dialect: Dialect
   readonly prefix: string
   readonly timeoutMs: number
   readonly clock?: Pick<Clock, 'now'> | undefined
-  /** `db` is a transaction of the host's: the store undoes its work to a savepoint. */
+  /** `db` is the host's transaction: the store rolls back to a savepoint. */
   readonly isTransaction?: boolean
 }
 
@@ -110,7 +103,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   const running = (): number => performance.now()
   const known = databaseClock(running, () => Date.now())
   const texts = new Map<string, string>()
-  /** Others may have committed since the host's transaction took its snapshot. */
+  /** The host's snapshot may miss later commits. */
   let isBehind = false
 
   function cached(key: string, build: () => string): string {
@@ -137,8 +130,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 
   /**
-   * @param mayWait No transaction is open on it: while others write, the statement is tried again.
-   * @param mayRetry A failed statement can be undone alone, and tried again.
+   * @param mayWait No transaction is open on it: the statement is retried while the database is busy.
+   * @param mayRetry A failed statement can be undone alone and retried.
    */
   function queriesOn(executor: Executor, mayWait: boolean, mayRetry = true): Queries {
     async function run<Row>(text: string, parameters: readonly unknown[]): Promise<QueryResult<Row>> {
@@ -173,13 +166,10 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  // In a transaction of the host's, a failure outside a savepoint may have undone everything.
+  // In the host's transaction, a failure outside a savepoint may have undone everything.
   const queries = queriesOn(db, !isTransaction, !isTransaction)
 
-  /**
-   * Work within a savepoint. It may be tried again only while the savepoint exists: after a deadlock, MySQL has undone the whole
-   * transaction, and later statements would be committed alone.
-   */
+  /** Retries only while the savepoint exists: a deadlock makes MySQL roll back the whole transaction. */
   async function afterSavepoint<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
     await queries.change('savepoint sallyport', [])
     try {
@@ -196,7 +186,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  /** Whether the transaction never sees later commits: a retry cannot help. */
+  /** Whether the transaction never sees later commits, so that a retry cannot help. */
   async function keepsSnapshot(): Promise<boolean> {
     if (dialect.name !== 'postgresql') return false
     const level = `select 1 where current_setting('transaction_isolation') in ('repeatable read', 'serializable')`
@@ -204,7 +194,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     return found.length > 0
   }
 
-  /** Waits for a connection at most as long as for a statement. A connection that comes later is not used. */
+  /** Waits for a connection at most as long as for a statement. A late connection is not used. */
   async function onConnection<T>(work: (connection: Executor) => Promise<T>): Promise<T> {
     let isLate = false
     let begin = (): void => {}
@@ -235,14 +225,13 @@ export function openDatabase(options: DatabaseOptions): Database {
         await on.change('commit', [])
         return result
       } catch (cause) {
-        // Also after a `begin` that timed out: if it is done late, this undoes it. If this fails, the connection is gone.
+        // Also undoes a `begin` that timed out and completes late. If the rollback fails, the connection is lost.
         await on.change('rollback', []).catch(() => {})
         throw cause
       }
     })
   }
 
-  /** All changes in one round trip, as calls of functions of the database. */
   async function writeTogether(list: readonly TableChange[], on: Queries): Promise<void> {
     const key = list.map(({ kind, table }) => `${kind} ${table}`).join(', ')
     const text = cached(key, () => {
@@ -250,7 +239,7 @@ export function openDatabase(options: DatabaseOptions): Database {
         const [rows, amount] = [dialect.parameter(2 * at + 1), dialect.parameter(2 * at + 2)]
         return `${functionName(kind, dialect, prefix)}('${table}', ${rows}, ${amount})`
       })
-      // Each write also returns the time, so that the clock is followed without extra queries.
+      // Each write also returns the time, which saves queries of the clock.
       return `select ${NOW} as now, ${calls.join(', ')}`
     })
     const parameters = list.flatMap((change) => [rowsOf(change, dialect), change.rows.length])

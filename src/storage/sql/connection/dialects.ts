@@ -1,60 +1,54 @@
+import type { Column, Kind, Table } from '../schema/columns.ts'
 import type { Records, TableName } from '../schema/records.ts'
-import { type Column, type Kind, TABLES, type Table } from '../schema/tables.ts'
+import { TABLES } from '../schema/tables.ts'
 
-/** The databases that there is a store for. */
+/** Supported databases. */
 export type DialectName = 'sqlite' | 'postgresql' | 'mysql' | 'mariadb'
 
-/** The codes in an error of a driver. */
 interface DriverError {
   readonly code?: unknown
   readonly errcode?: unknown
 }
 
-/** Where databases differ; all other SQL is the same. */
 export interface Dialect {
   readonly name: DialectName
-  /** Epoch milliseconds by the database's clock, the same throughout a statement. */
+  /** Epoch milliseconds by the database's clock, constant within a statement. */
   readonly now: string
-  /** A parameter as it is written: by its number, or as `?`. */
+  /** A parameter as SQL: numbered, or `?`. */
   readonly parameter: (number: number) => string
-  /** A list of rows from a JSON array of objects: with these columns, under this name. */
+  /** Rows from a JSON array of objects, with these columns, under this name. */
   readonly rows: (parameter: string, columns: Readonly<Record<string, Column>>, name: string) => string
-  /** Written rows are rows of parameters, and not such a list. */
+  /** Written rows are `values` with parameters instead of a JSON array. */
   readonly givesValues: boolean
-  /** A `json` column of such a list may be the array or object itself; it is read as text. */
+  /** A `json` column of such an array may be a nested array or object; it is read as text. */
   readonly nestsJson: boolean
   readonly concat: (...parts: readonly string[]) => string
-  /** Compares two values without any index, where a planner might take the wrong one. */
+  /** Compares two values without an index, so that a planner does not choose a wrong one. */
   readonly same: (one: string, other: string) => string
   readonly quote: (name: string) => string
   readonly types: Readonly<Record<Kind, (length: number) => string>>
-  /** The end of a table definition. */
   readonly tableOptions: string
-  /** An index may leave out rows. */
   readonly partialIndexes: boolean
-  /** A subquery may refer to what stands before it. */
   readonly hasLateral: boolean
   /** Joins two tables in this order. */
   readonly straightJoin: string
-  /** Forces an index, where a database takes hints. */
+  /** An index hint, where the database supports hints. */
   readonly along: (index: string) => string
-  /** The name of a table's primary key for {@link along}. */
   readonly primaryKeyOf: (table: string) => string
-  /** The most frequent calls are functions of the database: one round trip, and a plan that is kept. */
+  /** The most frequent calls are database functions: one round trip, and the connection keeps the plan. */
   readonly hasFunctions: boolean
   /** `update … from`; otherwise `update … join`. */
   readonly updatesFrom: boolean
-  /** Locks the rows of a `select`, and skips rows that others have locked. */
+  /** Locks the rows of a `select` and skips locked ones. */
   readonly skipLocked: string
-  /** Lets a `select` read the latest commits in a transaction that otherwise keeps its first snapshot. */
+  /** Makes a `select` read the latest commits in a transaction that otherwise keeps its first snapshot. */
   readonly readsLatest: string
-  /** The statements that begin a writing transaction. */
   readonly begin: readonly string[]
-  /** Others are writing: nothing was begun, and the same statement may be tried again. */
+  /** The database is busy and nothing was begun: the same statement may be retried. */
   readonly isBusy: (error: DriverError) => boolean
-  /** What was read has changed, or others were in the way: the work may be tried again from the start. */
+  /** A write conflict or a lock: the work may be retried from the start. */
   readonly isConflict: (error: DriverError) => boolean
-  /** The database refuses these values, whatever is written beside them. */
+  /** The database refuses these values. */
   readonly isRefused: (error: DriverError) => boolean
 }
 
@@ -96,7 +90,7 @@ const POSTGRESQL: Dialect = {
   isRefused: ({ code }) => typeof code === 'string' && /^(22|23|54)/.test(code),
 }
 
-/** Numeric codes of `node:sqlite`: busy or locked; a duplicate key; too big, and the like. */
+/** Numeric codes of `node:sqlite`. */
 const SQLITE_BUSY: readonly unknown[] = [5, 6, 261, 262, 517]
 const SQLITE_CONFLICTS: readonly unknown[] = [...SQLITE_BUSY, 1555, 2067]
 const SQLITE_REFUSALS: readonly unknown[] = [18, 19, 20, 25]
@@ -188,7 +182,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   },
 }
 
-/** @param collation The binary collation of the tables: names equal only themselves here too. */
+/** @param collation The binary collation of the tables, so that names compare exactly here too. */
 function mysqlRows(collation: string): Dialect['rows'] {
   return (parameter, columns, name) => {
     const types = Object.entries(columns).map(([column, { kind, length }]) => {
@@ -203,10 +197,9 @@ function isNumber(kind: Kind): boolean {
   return kind === 'integer' || kind === 'flag'
 }
 
-/** The names of a store's tables and indexes, quoted. */
 export interface NameTable {
   (table: TableName): string
-  /** @param index Its short name. Default: the primary key. */
+  /** @param index Short name. Default: the primary key. */
   index(table: TableName, index?: string): string
 }
 
@@ -217,7 +210,6 @@ export function tableNames(dialect: Dialect, prefix: string): NameTable {
   })
 }
 
-/** Collects the parameters of a statement in the order in which its text names them. */
 export class Parameters {
   readonly values: unknown[] = []
   readonly #dialect: Dialect
@@ -230,28 +222,27 @@ export class Parameters {
     return this.#dialect.parameter(this.values.push(value))
   }
 
-  /** Replaces each `?` of a text by the parameter for the next value. */
+  /** Replaces each `?` by a parameter for the next value. */
   bind(text: string, values: readonly unknown[]): string {
     let at = 0
     return text.replaceAll('?', () => this.add(values[at++]))
   }
 }
 
-/** How a table is joined: by one index, for each row before it. */
+/** Joins a table by one index, for each preceding row. */
 export interface LookUp {
   readonly table: TableName
   readonly alias: string
-  /** Names the leading columns of the index. May refer to tables before it. */
+  /** Compares the leading columns of the index. May refer to preceding tables. */
   readonly on: string
-  /** Its short name. Default: the primary key. */
+  /** Short name. Default: the primary key. */
   readonly index?: string
-  /** Rows without a match stay. */
   readonly isLeft?: boolean
 }
 
 /**
- * Joins a table in a way that a planner cannot turn round: with the statistics of an empty table it would read the whole table
- * first. PostgreSQL takes no hints: there it is a lateral subquery that cannot be pulled up.
+ * Prevents a planner from reordering the join, as it would with statistics of an empty table. PostgreSQL has no hints: there it is a
+ * lateral subquery that cannot be pulled up.
  */
 export function lookUp(join: LookUp, dialect: Dialect, nameOf: NameTable): string {
   const { table, alias, on, isLeft = false } = join
@@ -262,7 +253,6 @@ export function lookUp(join: LookUp, dialect: Dialect, nameOf: NameTable): strin
   return `${isLeft ? 'left join' : dialect.straightJoin} ${tableAlong(join, dialect, nameOf)} on ${on}`
 }
 
-/** A table with a hint for one of its indexes, where a database takes hints. */
 export function tableAlong(
   { table, alias, index }: Pick<LookUp, 'table' | 'alias' | 'index'>,
   dialect: Dialect,
@@ -271,13 +261,13 @@ export function tableAlong(
   return `${nameOf(table)} as ${alias}${dialect.along(nameOf.index(table, index))}`
 }
 
-/** All columns of a table for a `select`, with a prefix, so that one row can hold several tables. */
+/** All columns of a table for a `select`. The prefix allows several tables in one row. */
 export function columnsOf(table: TableName, alias: string, dialect: Dialect, prefix = ''): string {
   const names = Object.keys(TABLES[table].columns)
   return names.map((name) => `${alias}.${dialect.quote(name)} as ${dialect.quote(prefix + name)}`).join(', ')
 }
 
-/** The record of a table from a row that was read. Drivers return large integers as text or `bigint`. */
+/** The record of a table from a row. Drivers return large integers as text or `bigint`. */
 export function readRecord<Name extends TableName>(
   table: Name,
   row: Readonly<Record<string, unknown>>,

@@ -1,46 +1,38 @@
 import type { Clock } from '../../../ports/clock.ts'
 import { systemTimers, TimedOut } from './database.ts'
 
-/** How single calls are joined into batches. */
 export interface BatchOptions<Item, Outcome> {
-  /** Gives an outcome for each item, in their order; a rejection is for all of them. */
+  /** Resolves to an outcome per item, in order. A rejection applies to all items. */
   run(items: readonly Item[]): Promise<readonly Outcome[]>
   /** Two items with a common key are never in flight at the same time. Default: no keys. */
   keysOf?(item: Item): readonly string[]
-  /** Two items with a common key may be in one batch. Default: they may not. */
+  /** Items with a common key may share a batch. Default: no. */
   readonly share?: boolean
-  /** Whether a single item may have caused the error: each is then tried alone. */
+  /** Whether a single item may have caused the error. Each item is then retried alone. */
   isOnesFault(cause: unknown): boolean
-  /** The approximate size of an item in bytes, which limits a batch to what a database takes at once. Default: 0. */
+  /** Approximate bytes of an item: limits the size of a batch. Default: 0. */
   sizeOf?(item: Item): number
-  /**
-   * The limit for the time that a call waits to begin, and again for the time that it takes, in milliseconds; then it rejects.
-   * Default: no limit.
-   */
+  /** Limit in milliseconds for the wait of a call to begin, and again for its duration; it then rejects. Default: no limit. */
   readonly timeoutMs?: number
-  /** Default: the machine's timers. */
   readonly after?: Clock['after']
 }
 
-/** Batches in flight: one is prepared here while the database writes the other. */
+/** One batch is prepared while the database writes the other. */
 const MAX_BATCHES = 2
 const MAX_ITEMS = 100
-/**
- * The approximate bytes of a batch; one item always fits. Escaping may make it several times as large, and databases take 4 or 16 MB
- * at once.
- */
+/** Approximate bytes of a batch; one item always fits. Escaping may enlarge it several times, and databases accept 4 or 16 MB at once. */
 const MAX_BYTES = 1_000_000
 
 interface Waiting<Item, Outcome> {
   readonly item: Item
   readonly keys: readonly string[]
-  /** Its caller was already told that it took too long. */
+  /** Its caller already got a time-out error. */
   isLate: boolean
   resolve(outcome: Outcome): void
   reject(cause: unknown): void
 }
 
-/** Group commit: joins concurrent calls into few batches. A call that comes alone runs at once; nothing waits for others to join. */
+/** Group commit: joins concurrent calls into few batches. A single call runs at once; it does not wait for others. */
 export function groupCommit<Item, Outcome>(options: BatchOptions<Item, Outcome>): (item: Item) => Promise<Outcome> {
   const { run, keysOf = () => [], share = false, isOnesFault, sizeOf = () => 0 } = options
   const { timeoutMs, after = systemTimers.after } = options
@@ -49,7 +41,7 @@ export function groupCommit<Item, Outcome>(options: BatchOptions<Item, Outcome>)
   let inFlight = 0
   let isPumping = false
 
-  /** Takes the first items that may run now; items that wait for a key keep their place. */
+  /** Takes the first items that may run now. Items that wait for a key keep their position. */
   function take(): Waiting<Item, Outcome>[] {
     const batch: Waiting<Item, Outcome>[] = []
     const left: Waiting<Item, Outcome>[] = []
@@ -60,7 +52,7 @@ export function groupCommit<Item, Outcome>(options: BatchOptions<Item, Outcome>)
     for (const one of waiting) {
       const isBlocked = one.keys.some((key) => busy.has(key) || passed.has(key) || (!share && own.has(key)))
       if (!isBlocked && !isFull && batch.length > 0) {
-        // The size of an item that runs alone is never computed.
+        // Never compute the size of an item that runs alone.
         if (batch.length === 1) bytes = sizeOf((batch[0] ?? one).item)
         bytes += sizeOf(one.item)
         isFull = batch.length >= MAX_ITEMS || bytes > MAX_BYTES
@@ -93,7 +85,7 @@ export function groupCommit<Item, Outcome>(options: BatchOptions<Item, Outcome>)
     }
   }
 
-  /** Resolves to an error that no item caused: the rest of the batch then fails with it, and is not tried. */
+  /** Resolves to an error that no item caused. The rest of the batch then fails with it, without a try. */
   async function settle(batch: readonly Waiting<Item, Outcome>[]): Promise<{ readonly cause: unknown } | undefined> {
     try {
       const outcomes = await run(batch.map(({ item }) => item))
@@ -114,7 +106,6 @@ export function groupCommit<Item, Outcome>(options: BatchOptions<Item, Outcome>)
     }
   }
 
-  /** Rejects an item that waits too long or takes too long. The returned function cancels that. */
   function limit(one: Waiting<Item, Outcome>, ms: number): () => void {
     let cancel = after(ms, giveUp)
     function giveUp(): void {
@@ -150,12 +141,12 @@ export function groupCommit<Item, Outcome>(options: BatchOptions<Item, Outcome>)
       waiting.push(one)
       if (isPumping || inFlight >= MAX_BATCHES) return
       isPumping = true
-      // All calls of this turn of the event loop go together.
+      // Calls of one turn of the event loop share a batch.
       queueMicrotask(pump)
     })
 }
 
-/** The approximate length of plain data as JSON: its texts and names, and a little for everything else. */
+/** Approximate length of plain data as JSON. */
 export function jsonSize(value: unknown): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null) return OTHER_SIZE

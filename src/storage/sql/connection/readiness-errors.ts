@@ -1,30 +1,24 @@
 import { SallyportError } from '../../../errors.ts'
 import { Conflict } from './changes.ts'
 
-/** Codes of drivers for a missing function. */
 const NO_FUNCTION: readonly unknown[] = ['42883', 'ER_SP_DOES_NOT_EXIST', 'ER_FUNC_INEXISTENT_NAME_COLLISION']
-/** Codes of drivers for a missing table or column. */
 const NO_TABLE: readonly unknown[] = ['42P01', '42703', 'ER_NO_SUCH_TABLE', 'ER_BAD_FIELD_ERROR']
 
-/** Whether a statement failed because the database has no such function. */
 export function isNoSuchFunction(cause: unknown): boolean {
   return NO_FUNCTION.includes(memberOf(cause, 'code')) || /no such function/.test(String(memberOf(cause, 'message')))
 }
 
-/** Whether a statement failed because a table or a column is missing. */
 export function isNoSuchTable(cause: unknown): boolean {
   return NO_TABLE.includes(memberOf(cause, 'code')) || /no such (table|column)/.test(String(memberOf(cause, 'message')))
 }
 
-/** An error with one sentence for the problem and one for the remedy. */
 export function notReady(what: string, remedy: string, options?: { readonly cause?: unknown }): SallyportError {
   return new SallyportError('config_invalid', `${what} ${remedy}`, [], options)
 }
 
-/** The remedy for a database that is not migrated. */
 export const REMEDY = 'Run `await store.migrate()`, or the statements of `sqlStatements()`.'
 
-/** A failure of the driver, by its code alone: its message may contain a password or a host name. */
+/** A driver's failure by its code only: its message may contain a password or a host name. */
 export function unusable(cause: unknown): SallyportError {
   const code = memberOf(cause instanceof Conflict ? cause.cause : cause, 'code')
   if (code === 'database_timeout') {

@@ -2,13 +2,12 @@ import type { Database } from './database.ts'
 import type { DialectName } from './dialects.ts'
 import { isNoSuchFunction, notReady, unusable } from './readiness-errors.ts'
 
-/** A kind of database and its version. */
 interface Server {
   readonly dialect: DialectName
   readonly version: readonly number[]
 }
 
-/** The usual names, and the oldest versions that can run the statements of the store. */
+/** Oldest versions that can run the statements of the store. */
 const SERVERS: Readonly<Record<DialectName, { readonly title: string; readonly oldest: readonly number[] }>> = {
   sqlite: { title: 'SQLite', oldest: [3, 38] },
   postgresql: { title: 'PostgreSQL', oldest: [12] },
@@ -17,10 +16,8 @@ const SERVERS: Readonly<Record<DialectName, { readonly title: string; readonly o
 }
 
 /**
- * Checks the kind, the version and the settings of the database.
- *
- * @throws {SallyportError} `config_invalid`, if it does not answer, is another kind than the store's dialect, is too old, or has
- * settings that the store cannot work with.
+ * Checks the kind, version and settings of the database.
+ * @throws {SallyportError} `config_invalid`, if it does not answer, differs from the dialect, is too old, or has unusable settings.
  */
 export async function checkServer(db: Database): Promise<void> {
   const { name } = db.dialect
@@ -33,7 +30,7 @@ export async function checkServer(db: Database): Promise<void> {
   const { title, oldest } = SERVERS[server.dialect]
   if (server.dialect !== name) {
     throw notReady(
-      `The database is ${title}, and the store was told that it is ${SERVERS[name].title}.`,
+      `The database is ${title}, but the dialect of the store is ${SERVERS[name].title}.`,
       `Give sqlStore() the dialect '${server.dialect}'.`,
     )
   }
@@ -46,10 +43,9 @@ export async function checkServer(db: Database): Promise<void> {
   await checkSettings(db)
 }
 
-/** A setting of the server or the connection. */
 interface Setting {
   readonly asked: string
-  /** One sentence for the problem and one for the remedy; `undefined`: no problem. */
+  /** The problem and the remedy, a sentence each; `undefined`: no problem. */
   wrong(value: string): readonly [what: string, remedy: string] | undefined
 }
 
@@ -133,7 +129,7 @@ async function ask(db: Database, first: string, ...others: readonly string[]): P
   }
 }
 
-/** The server with this answer. MySQL gives only a version, and MariaDB sometimes another one before its own. */
+/** MySQL returns only a version. MariaDB may return another version before its own. */
 function serverOf(text: string): Server | undefined {
   const own = /^(SQLite|PostgreSQL) (\d[\d.]*)/.exec(text)
   if (own) return { dialect: own[1] === 'SQLite' ? 'sqlite' : 'postgresql', version: numbersOf(own[2]) }

@@ -1,16 +1,13 @@
+import type { Table } from '../schema/columns.ts'
 import { functions } from '../schema/functions.ts'
 import { MIGRATION_NAMES, recordsName } from '../schema/migrations.ts'
 import type { TableName } from '../schema/records.ts'
-import { TABLES, type Table } from '../schema/tables.ts'
+import { TABLES } from '../schema/tables.ts'
 import type { Database } from './database.ts'
 import { isNoSuchTable, notReady, REMEDY, unusable } from './readiness-errors.ts'
 import { checkServer } from './readiness-server.ts'
 
-/**
- * Resolves when a store can be used. It only reads.
- *
- * @throws {SallyportError} `config_invalid`, with one sentence for the problem and one for the remedy.
- */
+/** Only reads. @throws {SallyportError} `config_invalid`, with the problem and the remedy. */
 export async function checkReadiness(db: Database): Promise<void> {
   await checkServer(db)
   const made = await migrationsMade(db)
@@ -25,7 +22,7 @@ export async function checkReadiness(db: Database): Promise<void> {
   await checkParts(db, (text) => db.query(text, []))
 }
 
-/** The names of the migrations that were made; `undefined`: none was recorded. */
+/** Names of completed migrations; `undefined`: none is recorded. */
 export async function migrationsMade(db: Database): Promise<readonly string[] | undefined> {
   try {
     const rows = await db.query<{ readonly name: string }>(`select name from ${recordsName(db.dialect, db.prefix)}`, [])
@@ -36,11 +33,7 @@ export async function migrationsMade(db: Database): Promise<readonly string[] | 
   }
 }
 
-/**
- * The names of the migrations that are still to be made, oldest first.
- *
- * @throws {SallyportError} `config_invalid`, if this version does not know one that was made.
- */
+/** @throws {SallyportError} `config_invalid`, if a completed migration is unknown to this version. */
 export function migrationsLeft(made: readonly string[]): readonly string[] {
   const unknown = made.filter((name) => !MIGRATION_NAMES.includes(name))
   if (unknown.length > 0) {
@@ -58,10 +51,8 @@ export function migrationsLeft(made: readonly string[]): readonly string[] {
 }
 
 /**
- * Checks that every column of every table and every function is there.
- *
  * @param query Runs a statement.
- * @throws {SallyportError} `config_invalid`, if one is missing.
+ * @throws {SallyportError} `config_invalid`, if a table, column or function is missing.
  */
 export async function checkParts(
   db: Pick<Database, 'dialect' | 'nameOf' | 'prefix'>,
@@ -80,7 +71,7 @@ export async function checkParts(
     if (!isNoSuchTable(cause)) throw unusable(cause)
   }
   throw notReady(
-    'The database has not all tables, columns and functions of the store.',
+    'The database lacks a table, a column or a function of the store.',
     'Run the statements of `sqlStatements()` again that make them, or give it another prefix, where a name is taken.',
   )
 }

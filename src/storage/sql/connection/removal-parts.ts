@@ -1,16 +1,13 @@
 import { boundedMap } from './bounded-map.ts'
 
-/** One removed batch, oldest first. */
 export interface RemovedPart {
   readonly count: number
-  /** The instant of the last removed row. */
   readonly until: number
 }
 
 /**
- * Removes some rows of those that a key stands for. Resolves to their number: fewer than `limit` means that none is left.
- *
- * @param remove Removes at most so many rows, from an instant on.
+ * Removes some rows of a key. Resolves to their number: fewer than `limit` means that none is left.
+ * @param remove Removes at most `limit` rows, from an instant on.
  */
 export type RemoveSome = (
   key: string,
@@ -21,8 +18,8 @@ export type RemoveSome = (
 const MAX_KEYS = 1_000
 
 /**
- * Each full batch lets the next call go on where it ended: the removed rows may still be dead entries of the index, which every
- * later call would read again. The last batch looks from the start once more, for rows that were skipped before.
+ * After a full batch, the next call starts where it ended: every later call would otherwise read the dead index entries of removed rows
+ * again. The last batch starts from the beginning, for rows that were skipped.
  */
 export function removalParts(): RemoveSome {
   const reached = boundedMap<number>(MAX_KEYS)

@@ -17,11 +17,9 @@ import { loadOpenDigests, readCounters } from './load-dispatches.ts'
 const QUOTA_SPENT: AcceptOutcome = { outcome: 'quota_spent' }
 
 /**
- * Accepts dispatches, and stores the answers of their idempotency keys. Most acceptances depend on nothing that is stored: they are
- * written without a read, in a group commit. If a key exists already, the batch fails, and each is accepted alone after its key is
- * read.
- *
- * @param isAlone One call at a time, in a transaction of the host's.
+ * Accepts dispatches and stores the answers of their idempotency keys. Most acceptances depend on no stored data: they are written
+ * without a read, in a group commit. If a key exists, the batch fails, and each one reads its key and is accepted alone.
+ * @param isAlone The store is in the host's transaction: one call at a time.
  */
 export function acceptor(db: Database, isAlone: boolean): Pick<DispatchStore, 'recall' | 'accept'> {
   const spent = isAlone ? NO_SPENT_QUOTAS : spentQuotas()
@@ -51,16 +49,18 @@ export function acceptor(db: Database, isAlone: boolean): Pick<DispatchStore, 'r
     return outcomes
   }
 
-  async function acceptAfterLook(acceptance: Acceptance): Promise<AcceptOutcome> {
-    const { expired, repeat } = await look(acceptance)
+  async function acceptAfterRead(acceptance: Acceptance): Promise<AcceptOutcome> {
+    const { expired, repeat } = await readRepeat(acceptance)
     if (repeat) return repeat
     const [outcome] = await acceptAll([acceptance], expired)
     if (!outcome) throw new TypeError('an acceptance had no outcome')
     return outcome
   }
 
-  /** Looks for a stored answer of its key. */
-  async function look({ idempotency, dispatch }: Acceptance): Promise<{ expired?: KeyRecord; repeat?: AcceptOutcome }> {
+  async function readRepeat({
+    idempotency,
+    dispatch,
+  }: Acceptance): Promise<{ expired?: KeyRecord; repeat?: AcceptOutcome }> {
     const found = idempotency && (await readKey({ tenant: dispatch.tenant, name: idempotency.key }))
     if (!found) return {}
     if (found.expires_at <= db.now()) return { expired: found }
@@ -78,7 +78,7 @@ export function acceptor(db: Database, isAlone: boolean): Pick<DispatchStore, 'r
         if (!(cause instanceof Conflict)) throw cause
       }
     }
-    return [await retryOnConflict(() => acceptAfterLook(first))]
+    return [await retryOnConflict(() => acceptAfterRead(first))]
   }
 
   const batched = groupCommit<Acceptance, AcceptOutcome>({
@@ -97,9 +97,9 @@ export function acceptor(db: Database, isAlone: boolean): Pick<DispatchStore, 'r
         }
       : async (acceptance) => {
           const outcome = await batched(acceptance)
-          // A repeated event is answered as such, even if the quota is spent.
+          // A repeated event gets its stored answer, even if a quota is spent.
           if (outcome.outcome !== 'quota_spent' || !acceptance.idempotency) return outcome
-          return (await look(acceptance)).repeat ?? outcome
+          return (await readRepeat(acceptance)).repeat ?? outcome
         },
     async recall(tenant, key) {
       await db.sync()
@@ -110,7 +110,7 @@ export function acceptor(db: Database, isAlone: boolean): Pick<DispatchStore, 'r
   }
 }
 
-/** Two acceptances with a common key are not written at the same time. */
+/** Acceptances with a common key are not written at the same time. */
 function keysOf(acceptance: Acceptance): readonly string[] {
   const { dispatch, idempotency } = acceptance
   const named = namesOf([acceptance]).map(({ tenant, name }) => `${tenant} ${name}`)
@@ -129,10 +129,9 @@ function keyRecord(
   return { tenant, name, fingerprint, answer: JSON.stringify(answer), expires_at: now + ttlMs, version }
 }
 
-/** A dispatch with deliveries to be admitted, and its quota. */
-type Admission = Pick<Acceptance, 'dispatch' | 'quota'>
+type Admission = Pick<Acceptance, 'dispatch' | 'quotas'>
 
-/** Reads what the admission of deliveries depends on, if anything: counters, and digests that they may join. */
+/** Reads the data that admission depends on: counters, and digests that deliveries may join. */
 export async function loadForAdmission(
   admissions: readonly Admission[],
   db: Database,
@@ -145,14 +144,13 @@ export async function loadForAdmission(
   await loadOpenDigests([...new Set(admissions.flatMap(openKeysOf))], db, work)
 }
 
-/** The counters of their limits, and those of the turns of digest events. */
 function namesOf(admissions: readonly Admission[]): readonly TenantName[] {
   return [...admissions.flatMap(limitsOf), ...admissions.flatMap(turnsOf)]
 }
 
-function limitsOf({ dispatch: { tenant, deliveries }, quota }: Admission): readonly TenantName[] {
+function limitsOf({ dispatch: { tenant, deliveries }, quotas = [] }: Admission): readonly TenantName[] {
   const limits = deliveries.flatMap((delivery) => delivery.limits ?? [])
-  return (quota ? [quota, ...limits] : limits).map(({ key }) => ({ tenant, name: limitName(key) }))
+  return [...quotas, ...limits].map(({ key }) => ({ tenant, name: limitName(key) }))
 }
 
 /** Writers that may open or join the same digest conflict on these names. */
@@ -168,7 +166,7 @@ function openKeysOf({ dispatch }: Admission): readonly string[] {
   )
 }
 
-/** Reads idempotency keys, concurrent calls together. A single key is two parameters, which is cheaper than a list. */
+/** Reads idempotency keys; joins concurrent calls. Two parameters for a single key are cheaper than a list. */
 function keyReader(db: Database, isAlone: boolean): (key: TenantName) => Promise<KeyRecord | undefined> {
   const { dialect, nameOf } = db
   const table = { table: 'idempotency_keys', alias: 'k' } as const

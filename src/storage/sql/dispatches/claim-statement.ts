@@ -2,9 +2,10 @@ import type { ClaimRequest } from '../../../ports/dispatch-store.ts'
 import { NOW } from '../connection/changes.ts'
 import type { Database, Queries } from '../connection/database.ts'
 import { columnsOf, lookUp, Parameters, readRecord, tableAlong } from '../connection/dialects.ts'
+import type { Column } from '../schema/columns.ts'
 import { functionName } from '../schema/functions.ts'
 import type { DeliveryRecord, DispatchRecord } from '../schema/records.ts'
-import { type Column, TABLES } from '../schema/tables.ts'
+import { TABLES } from '../schema/tables.ts'
 import {
   byWakeTime,
   type ClaimSummary,
@@ -16,105 +17,187 @@ import {
   summaryOfRows,
   summaryText,
 } from './claim-texts.ts'
-import type { ClaimLook } from './low-water-marks.ts'
+import type { ClaimScan, SeenEntries } from './low-water-marks.ts'
+import type { SeenTenant, TenantRange } from './tenant-marks.ts'
+import { type SeenRow, seenTenant, seenText, shareText, turnsOf } from './turn-texts.ts'
 
-/** A delivery that a claim leased. */
 export interface ClaimedRecord {
-  /** As it was before the claim. */
+  /** Its state before the claim. */
   readonly delivery: DeliveryRecord
   readonly dispatch: DispatchRecord
 }
 
-/** The result of a claim. */
-export interface FoundDue extends ClaimSummary {
+export interface FoundDue extends ClaimSummary, Pick<SeenEntries, 'ranges' | 'tenants'> {
   readonly leased: readonly ClaimedRecord[]
 }
 
 /**
- * Leases due deliveries, oldest first, and counts the attempts, by the database's clock. It skips rows that other claims have locked
- * (SKIP LOCKED). One statement where the database has functions, otherwise one transaction.
+ * Leases due deliveries by the database's clock: the oldest ones, and if there are more than a channel's limit, those of the next tenants
+ * first. Skips locked rows. One statement with functions, else one transaction.
  */
 export async function claimDueRows(
   request: ClaimRequest,
   fence: string,
-  look: ClaimLook,
+  scan: ClaimScan,
   db: Database,
 ): Promise<FoundDue> {
+  await discoverTenants(request, scan, db)
   const askedAt = db.askedAt()
   const found = db.dialect.hasFunctions
-    ? await claimAtOnce(request, fence, look, db)
-    : await db.transaction((queries) => claimInTurn(request, fence, look, db, queries))
+    ? await claimAtOnce(request, fence, scan, db)
+    : await db.transaction((queries) => claimInTurn(request, fence, scan, db, queries))
   db.learn(found.now, askedAt)
   return found
 }
 
+/** Each scan finds one more tenant between any two known ones. */
+const MAX_SCANS = 7
+
+/** Searches for tenants in channels whose last scan added some. A claim alone finds only one between two known ones. */
+async function discoverTenants({ limits, after = {} }: ClaimRequest, scan: ClaimScan, db: Database): Promise<void> {
+  for (const [channel, limit] of Object.entries(limits)) {
+    for (let scans = 0; limit > 0 && scans < MAX_SCANS && !scan.isSettled(channel); scans++) {
+      const ranges = scan.ranges(channel, after[channel] ?? '')
+      const { text, values } = seenText(ranges, db.dialect, db.nameOf)
+      // The claim finds them too, later.
+      const rows = await db.scan<SeenRow>(text, values).catch(() => [])
+      scan.discovered(
+        ranges,
+        rows.map((row) => seenTenant(channel, row)),
+      )
+    }
+  }
+}
+
 type Row = Readonly<Record<string, unknown>>
 
-/** From a row with the columns of the delivery, and those of its dispatch with the prefix `h_`. */
 function claimedRecord(row: Row): ClaimedRecord {
   return { delivery: readRecord('deliveries', row), dispatch: readRecord('dispatches', row, 'h_') }
 }
 
 async function claimAtOnce(
-  { limits, busy, leaseMs }: ClaimRequest,
+  { limits, busy, leaseMs, after = {}, full = [] }: ClaimRequest,
   fence: string,
-  look: ClaimLook,
+  scan: ClaimScan,
   db: Database,
 ): Promise<FoundDue> {
+  const isShared = sharedChannels({ full })
   const channels = Object.entries(limits).map(([channel, amount]) => {
-    const { queued, leased, isWhole } = look.from(channel)
-    return { channel, amount, queued_from: queued, leased_from: leased, is_whole: isWhole }
+    const { queued, leased, isFull } = scan.from(channel)
+    const is_shared = isShared.has(channel)
+    return { channel, amount, queued_from: queued, leased_from: leased, is_full: isFull, is_shared }
   })
-  const receivers = busy.map(({ channel, concurrencyKey }) => ({ channel, concurrency_key: concurrencyKey }))
-  const parameters = [1, 2, 3, 4, 5].map(db.dialect.parameter).join(', ')
+  const ranges = Object.keys(limits).flatMap((channel) => scan.ranges(channel, after[channel] ?? ''))
+  const receivers = busy.map(({ concurrencyKey, ...one }) => ({ ...one, concurrency_key: concurrencyKey }))
+  const parameters = [1, 2, 3, 4, 5, 6, 7].map(db.dialect.parameter).join(', ')
   const text = `select * from ${functionName('claim', db.dialect, db.prefix)}(${parameters}, ${NOW})`
   const rows = await db.query<Row>(text, [
     JSON.stringify(channels),
     JSON.stringify(receivers),
-    look.expiring,
+    JSON.stringify(ranges),
+    JSON.stringify(full),
+    scan.expiring,
     leaseMs,
     fence,
   ])
-  return { leased: rows.slice(0, -1).map(claimedRecord), ...readSummary(rows.at(-1)?.summary) }
+  const [turns, summary] = rows.filter((row) => row.summary !== null).map((row) => row.summary)
+  const leased = rows.filter((row) => row.summary === null).map(claimedRecord)
+  // Without turns the only text is the summary.
+  if (summary === undefined) return { leased, ...readSummary(turns), ranges: [], tenants: [] }
+  const tenants: readonly SeenTenant[] = JSON.parse(String(turns))
+  const isSeen = new Set(tenants.map(({ channel }) => channel))
+  return { leased, ...readSummary(summary), ranges: ranges.filter(({ channel }) => isSeen.has(channel)), tenants }
+}
+
+/** Channels in which some tenants are at their share: only the turns of the others count. */
+export function sharedChannels({ full = [] }: Pick<ClaimRequest, 'full'>): ReadonlySet<string> {
+  return new Set(full.map(({ channel }) => channel))
 }
 
 async function claimInTurn(
   request: ClaimRequest,
   fence: string,
-  look: ClaimLook,
+  scan: ClaimScan,
   db: Database,
   queries: Queries,
 ): Promise<FoundDue> {
-  const { text, values } = summaryText(request, look, db.dialect, db.nameOf)
+  const { text, values } = summaryText(request, scan, db.dialect, db.nameOf)
   const summarize = async (): Promise<ClaimSummary> =>
-    summaryOfRows(await queries.query<SummaryRow>(text, values), request, look)
-  const due: Due[] = []
-  for (const channel of Object.keys(request.limits)) due.push(...(await lockDue(channel, request, look, db, queries)))
-  if (due.length === 0) return { leased: [], ...(await summarize()) }
+    summaryOfRows(await queries.query<SummaryRow>(text, values), request, scan)
+  const { due, ...turns } = await lockAll(request, scan, db, queries)
+  if (due.length === 0) return { leased: [], ...(await summarize()), ...turns }
   // One instant for all leases, in the database and here.
   const now = Math.max(...due.map(({ found_at }) => Number(found_at)))
   const leased = await leaseThese(due, { fence, leaseMs: request.leaseMs, now }, db, queries)
-  return { leased, ...(await summarize()), now }
+  return { leased, ...(await summarize()), now, ...turns }
 }
 
-/** A delivery that is due. */
+type Locked = Pick<FoundDue, 'ranges' | 'tenants'> & { readonly due: readonly Due[] }
+
+/** Locks the oldest due deliveries of each channel, or its tenants' shares and then the oldest, if more are due than its limit. */
+async function lockAll(request: ClaimRequest, scan: ClaimScan, db: Database, queries: Queries): Promise<Locked> {
+  const isShared = sharedChannels(request)
+  const due: Due[] = []
+  const contended: { readonly channel: string; readonly oldest: readonly Due[] }[] = []
+  for (const [channel, limit] of Object.entries(request.limits)) {
+    const oldest = isShared.has(channel) ? [] : await lockDue(channel, request, scan, db, queries)
+    if (limit > 0 && (oldest.length >= limit || isShared.has(channel))) contended.push({ channel, oldest })
+    else due.push(...oldest)
+  }
+  const ranges: TenantRange[] = []
+  const tenants: SeenTenant[] = []
+  for (const { channel, oldest } of contended) {
+    const limit = request.limits[channel] ?? 0
+    const own = scan.ranges(channel, request.after?.[channel] ?? '')
+    const { text, values } = seenText(own, db.dialect, db.nameOf)
+    const rows = await queries.query<SeenRow>(text, values)
+    ranges.push(...own)
+    tenants.push(...rows.map((row) => seenTenant(channel, row)))
+    const turns = { ranges, tenants, at: Number(rows[0]?.seen_at) }
+    const mine = await lockShares(channel, request, turns, oldest, db, queries)
+    const isMine = new Set(mine.map(({ delivery_id }) => delivery_id))
+    due.push(...mine, ...oldest.filter(({ delivery_id }) => !isMine.has(delivery_id)).slice(0, limit - mine.length))
+  }
+  return { due, ranges, tenants }
+}
+
+async function lockShares(
+  channel: string,
+  request: ClaimRequest,
+  { ranges, tenants, at }: Omit<Locked, 'due'> & { readonly at: number },
+  oldest: readonly Due[],
+  { dialect, nameOf }: Database,
+  queries: Queries,
+): Promise<readonly Due[]> {
+  const { shares } = turnsOf(channel, request, ranges, tenants, at)
+  const isOneTenant =
+    shares.length === 1 && oldest.length > 0 && oldest.every((one) => one.tenant === shares[0]?.tenant)
+  const mine: Due[] = []
+  for (const share of isOneTenant ? [] : shares) {
+    const since = tenants.find((one) => one.channel === channel && one.tenant === share.tenant)?.firstAt ?? 0
+    const { text, values } = shareText({ channel, ...share }, since, request, dialect, nameOf)
+    mine.push(...(await queries.query<Due>(text, values)))
+  }
+  return mine
+}
+
 interface Due {
+  readonly tenant: string
   readonly delivery_id: string
   readonly wake_at: unknown
   readonly found_at: unknown
 }
 
-/** The due deliveries of a channel, oldest first, without expired ones. They are locked where the database can lock rows. */
 async function lockDue(
   channel: string,
   request: ClaimRequest,
-  look: ClaimLook,
+  scan: ClaimScan,
   { dialect, nameOf }: Database,
   queries: Queries,
 ): Promise<readonly Due[]> {
   const limit = request.limits[channel] ?? 0
   if (limit <= 0) return []
-  const { queued, leased } = look.from(channel)
+  const { queued, leased } = scan.from(channel)
   const due: Due[] = []
   for (const [status, from] of [
     ['queued', queued],
@@ -124,7 +207,7 @@ async function lockDue(
     const { table, at, condition } = byWakeTime(status, dialect, nameOf)
     const own = `d.channel = ${parameters.add(channel)} and ${condition} and ${at} >= ${parameters.add(from)}`
     const free = notBusy(channel, request, dialect, parameters)
-    const text = `select d.delivery_id, d.wake_at, ${NOW} as found_at from ${table}
+    const text = `select d.delivery_id, d.tenant, d.wake_at, ${NOW} as found_at from ${table}
       where ${own} and ${at} <= ${NOW} and d.expires_at > ${NOW} ${free}
       order by ${at} limit ${parameters.add(limit)}${dialect.skipLocked}`
     due.push(...(await queries.query<Due>(text, parameters.values)))
@@ -135,7 +218,6 @@ async function lockDue(
 
 const INSTANT: Column = { kind: 'integer' }
 
-/** Reads locked deliveries as they are before the lease, and leases them. */
 async function leaseThese(
   due: readonly Due[],
   { fence, leaseMs, now }: LeaseParameters,

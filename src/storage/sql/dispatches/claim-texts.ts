@@ -1,30 +1,29 @@
 import type { ClaimRequest } from '../../../ports/dispatch-store.ts'
 import { NOW } from '../connection/changes.ts'
 import { type Dialect, type NameTable, Parameters, tableAlong } from '../connection/dialects.ts'
+import type { Column } from '../schema/columns.ts'
 import type { DeliveryRecord } from '../schema/records.ts'
-import type { Column } from '../schema/tables.ts'
-import type { ClaimLook, SeenChannel, SeenEntries } from './low-water-marks.ts'
+import { TABLES } from '../schema/tables.ts'
+import type { ClaimScan, SeenChannel, SeenEntries } from './low-water-marks.ts'
 
 type Waiting = 'queued' | 'sending'
 
 /** Deliveries `d` in the order of an index, by an instant. */
 export interface WaitingDeliveries {
   readonly table: string
-  /** The short name of the index. */
   readonly index: string
-  /** The instant, which the statement must compare and order by. */
+  /** The instant. The statement must compare and order by it. */
   readonly at: string
   readonly condition: string
 }
 
-/** Queued deliveries by when they are due, or leased ones by when their lease ends. The statement must name the channel. */
+/** Queued deliveries by due time, or leased ones by the end of their lease. The statement must compare the channel. */
 export function byWakeTime(status: Waiting, dialect: Dialect, nameOf: NameTable): WaitingDeliveries {
   if (dialect.partialIndexes) return alongIndex('due', 'wake_at', status, dialect, nameOf)
   const [index, at] = status === 'queued' ? ['queued', 'queued_at'] : ['leased', 'leased_until']
   return alongIndex(index, at, status, dialect, nameOf)
 }
 
-/** Queued or leased deliveries by their expiry. */
 export function byExpiry(status: Waiting, dialect: Dialect, nameOf: NameTable): WaitingDeliveries {
   return alongIndex('expiring', dialect.partialIndexes ? 'expires_at' : 'expiring_at', status, dialect, nameOf)
 }
@@ -40,20 +39,16 @@ function alongIndex(
   return { table, index, at: `d.${at}`, condition: `d.status = '${status}'` }
 }
 
-/** What a claim sets in a delivery `d` that it leases. */
 export function leaseSets({ concat }: Dialect, now: string, leaseMs: string, fence: string): string {
   const begun = [`'{"attempt":'`, '(d.attempts + 1)', `',"startedAt":'`, now, `'},'`]
-  // The number of attempts is set last: MySQL reads columns as they were set before.
+  // Sets the number of attempts last: MySQL reads values that the same statement has already set.
   return `status = 'sending', reason = null, wake_at = ${now} + ${leaseMs}, fence = ${fence},
     attempt_log = ${concat('d.attempt_log', ...begun)}, open_key = null, version = d.version + 1, attempts = d.attempts + 1`
 }
 
-/** The lease that a claim gives to all its deliveries. */
 export interface LeaseParameters {
-  /** The fencing token. */
   readonly fence: string
   readonly leaseMs: number
-  /** When it began, by the database's clock. */
   readonly now: number
 }
 
@@ -73,22 +68,31 @@ export function leasedRecord(before: DeliveryRecord, { fence, leaseMs, now }: Le
   }
 }
 
-const RECEIVER: Readonly<Record<string, Column>> = { concurrency_key: { kind: 'text' } }
+const KEY: Column = { kind: 'text' }
 
-/** A condition that leaves out busy receivers. */
 export function notBusy(channel: string, { busy }: ClaimRequest, { rows }: Dialect, parameters: Parameters): string {
-  const keys = busy.filter((one) => one.channel === channel).map(({ concurrencyKey }) => concurrencyKey)
-  if (keys.length === 0) return ''
-  const list = parameters.add(JSON.stringify(keys.map((concurrency_key) => ({ concurrency_key }))))
-  const taken = `select b.concurrency_key from ${rows(list, RECEIVER, 'b')}`
-  return `and (d.concurrency_key is null or d.concurrency_key not in (${taken}))`
+  const given = busy.filter((one) => one.channel === channel)
+  const keys = given.filter(({ tenant }) => tenant === undefined)
+  const ofTenants = given.filter(({ tenant }) => tenant !== undefined)
+  const conditions: string[] = []
+  if (keys.length > 0) {
+    const list = parameters.add(JSON.stringify(keys.map((one) => ({ concurrency_key: one.concurrencyKey }))))
+    const taken = `select b.concurrency_key from ${rows(list, { concurrency_key: KEY }, 'b')}`
+    conditions.push(`d.concurrency_key not in (${taken})`)
+  }
+  if (ofTenants.length > 0) {
+    const pairs = ofTenants.map(({ tenant, concurrencyKey }) => ({ tenant, concurrency_key: concurrencyKey }))
+    const columns = { tenant: TABLES.deliveries.columns.tenant, concurrency_key: KEY }
+    const paused = `select p.tenant, p.concurrency_key from ${rows(parameters.add(JSON.stringify(pairs)), columns, 'p')}`
+    conditions.push(`(d.tenant, d.concurrency_key) not in (${paused})`)
+  }
+  return conditions.length > 0 ? `and (d.concurrency_key is null or (${conditions.join(' and ')}))` : ''
 }
 
-/** What a claim finds out besides its deliveries. */
-export interface ClaimSummary extends SeenEntries {
-  /** When the next delivery of the channels is due, or its lease ends; `Infinity`: the claim saw none. */
+/** What a claim read after its own changes. */
+export interface ClaimSummary extends Omit<SeenEntries, 'ranges' | 'tenants'> {
+  /** The next due time or end of a lease in the channels; `Infinity`: none was seen. */
   readonly nextAt: number
-  /** A delivery of any channel is past its expiry. */
   readonly isExpired: boolean
 }
 
@@ -99,7 +103,6 @@ interface SummaryChannel {
   readonly next: unknown
 }
 
-/** The summary that the `claim` function returns as JSON. */
 export function readSummary(given: unknown): ClaimSummary {
   const { now, channels, expiring, expired } = JSON.parse(String(given))
   return summaryOf(now, channels ?? [], expiring, expired)
@@ -123,33 +126,31 @@ function instant(value: unknown): number | undefined {
   return value === null ? undefined : Number(value)
 }
 
-/** A row of {@link summaryText}: number 0 with expiries of all channels, then one for each channel. */
+/** A row of {@link summaryText}: number 0 has the expiries of all channels, the others one channel each. */
 export interface SummaryRow {
   readonly number: unknown
   readonly claimed_at: unknown
-  /** The first live entries. */
   readonly queued: unknown
   readonly leased: unknown
-  /** The first ones that have expired, or that may be claimed. */
+  /** The first entries that have expired (number 0) or that may be claimed. */
   readonly queued_next: unknown
   readonly leased_next: unknown
 }
 
-/** Reads a summary in one statement. */
 export function summaryText(
   request: ClaimRequest,
-  look: ClaimLook,
+  scan: ClaimScan,
   dialect: Dialect,
   nameOf: NameTable,
 ): { readonly text: string; readonly values: readonly unknown[] } {
   const parameters = new Parameters(dialect)
-  const texts = [expiryText(look, dialect, nameOf, parameters)]
+  const texts = [expiryText(scan, dialect, nameOf, parameters)]
   for (const channel of Object.keys(request.limits))
-    texts.push(channelText(texts.length, channel, request, look, dialect, nameOf, parameters))
+    texts.push(channelText(texts.length, channel, request, scan, dialect, nameOf, parameters))
   return { text: texts.join(' union all '), values: parameters.values }
 }
 
-export function summaryOfRows(rows: readonly SummaryRow[], request: ClaimRequest, look: ClaimLook): ClaimSummary {
+export function summaryOfRows(rows: readonly SummaryRow[], request: ClaimRequest, scan: ClaimScan): ClaimSummary {
   const names = Object.keys(request.limits)
   const all = rows.find(({ number }) => Number(number) === 0)
   if (!all) throw new TypeError('a claim returned no time')
@@ -157,8 +158,8 @@ export function summaryOfRows(rows: readonly SummaryRow[], request: ClaimRequest
     const channel = names[Number(number) - 1]
     return channel === undefined ? [] : [{ channel, queued, leased, next: earlier(queued_next, leased_next) }]
   })
-  // The text finds the latest expired entry. No live one is before the look's mark, so the mark stays.
-  const expiring = all.queued === null && all.leased === null ? null : look.expiring
+  // The query returns the latest expired entry. No live entry precedes the current mark, so the mark stays.
+  const expiring = all.queued === null && all.leased === null ? null : scan.expiring
   return summaryOf(all.claimed_at, channels, expiring, earlier(all.queued_next, all.leased_next))
 }
 
@@ -169,7 +170,7 @@ function earlier(one: unknown, other: unknown): unknown {
 
 type FirstText = (status: Waiting) => string
 
-/** @param next Runs only where there is a first entry. Absent: it is the same. */
+/** @param next Runs only if there is a first entry. Absent: the same entry. */
 function rowText(number: number, first: FirstText, next?: FirstText): string {
   const nextText = (column: 'queued' | 'leased'): string =>
     next
@@ -181,11 +182,8 @@ function rowText(number: number, first: FirstText, next?: FirstText): string {
   return `select ${number} as number, ${NOW} as claimed_at, ${columns} from (${firsts}) f`
 }
 
-/**
- * The latest expired entries first: InnoDB reads on past the end of a range, through all dead entries behind it, and sent deliveries
- * expire later than now.
- */
-function expiryText({ expiring }: ClaimLook, dialect: Dialect, nameOf: NameTable, parameters: Parameters): string {
+/** Latest expired entries first: InnoDB reads beyond the end of a range, through all dead entries of sent deliveries there. */
+function expiryText({ expiring }: ClaimScan, dialect: Dialect, nameOf: NameTable, parameters: Parameters): string {
   const first =
     (wanted: string): FirstText =>
     (status) => {
@@ -200,23 +198,31 @@ function channelText(
   number: number,
   channel: string,
   request: ClaimRequest,
-  look: ClaimLook,
+  scan: ClaimScan,
   dialect: Dialect,
   nameOf: NameTable,
   parameters: Parameters,
 ): string {
-  const { queued, leased, isWhole } = look.from(channel)
+  const { queued, leased, isFull } = scan.from(channel)
+  // Without the tenants at their share, the next due time would take a long search.
+  const isShared = request.full?.some((one) => one.channel === channel)
   const first =
     (condition: () => string): FirstText =>
     (status) => {
       const { table, at, condition: own } = byWakeTime(status, dialect, nameOf)
       const from = `d.channel = ${parameters.add(channel)} and ${at} >= ${parameters.add(status === 'queued' ? queued : leased)}`
-      const until = status === 'queued' || isWhole ? '' : `and ${at} <= ${NOW}`
+      const until = status === 'queued' || isFull ? '' : `and ${at} <= ${NOW}`
       return `select ${at} from ${table} where ${own} and ${from} ${until} ${condition()} order by ${at} limit 1`
     }
-  // Expired deliveries are found by their expiry, and need no low-water mark here.
+  // Expired deliveries are found by their expiry and need no low-water mark here.
   const wanted = `and (d.wake_at > ${NOW} or d.expires_at > ${NOW})`
   const all = first(() => wanted)
+  if (isShared)
+    return rowText(
+      number,
+      first(() => ''),
+      () => 'null',
+    )
   if (!request.busy.some((one) => one.channel === channel)) return rowText(number, all)
   const free = first(() => `${wanted} ${notBusy(channel, request, dialect, parameters)}`)
   return rowText(

@@ -1,21 +1,27 @@
 import type { ClaimedDelivery, ClaimRequest, DispatchStore } from '../../../ports/dispatch-store.ts'
 import type { DeliveryRow } from '../../rules/dispatch-rows.ts'
 import { beginAttempt, claimedDelivery, takeBackAttempt } from '../../rules/dispatch-rows.ts'
+import { hasComeAround, MAX_ROUNDS } from '../../rules/tenant-turns.ts'
 import { NOW, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { lookUp } from '../connection/dialects.ts'
 import { TABLES } from '../schema/tables.ts'
-import { type ClaimedRecord, claimDueRows, type FoundDue } from './claim-statement.ts'
+import { type ClaimedRecord, claimDueRows, type FoundDue, sharedChannels } from './claim-statement.ts'
 import { byWakeTime, type LeaseParameters, leasedRecord } from './claim-texts.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { deliveryExpirer, expiredRemover, type FoundExpired } from './expiry.ts'
 import { loadDispatches, loadOwners } from './load-dispatches.ts'
-import type { ClaimLook, LowWaterMarks } from './low-water-marks.ts'
+import type { ClaimScan, LowWaterMarks } from './low-water-marks.ts'
 import { type LeaseCache, tokenFor } from './settlements.ts'
+import type { SeenTenant } from './tenant-marks.ts'
+import { nextText, turnsOf } from './turn-texts.ts'
 
 const NONE_EXPIRED: FoundExpired = { expired: [], isMore: false }
 
-/** What claims share with the rest of the store. */
+interface FoundInRounds extends Pick<FoundDue, 'leased' | 'now' | 'nextAt' | 'isExpired'>, Pick<FoundTurns, 'last'> {
+  readonly scan: ClaimScan
+}
+
 export interface ClaimParts {
   readonly leases: LeaseCache
   readonly marks: LowWaterMarks
@@ -25,15 +31,14 @@ export interface ClaimParts {
 }
 
 /**
- * Claims due deliveries. If the database is slow or fails after it leased some, the next claim gives them back; at the latest they are
- * due again when their lease ends.
+ * If the database fails after it leased deliveries, the next claim makes them due again. Otherwise they are due when their lease ends.
  */
 export function claims(db: Database, { leases, marks, settle, newFence }: ClaimParts): DispatchStore['claim'] {
   const abandoned = abandonedLeases(db, settle)
   const expire = deliveryExpirer(db)
   const forgetExpired = expiredRemover(db)
 
-  /** A leased delivery for the worker; `undefined`: it was to be cancelled after its last lease. */
+  /** A leased delivery for the worker; `undefined`: it was cancelled after its last lease. */
   async function hand(
     { delivery: before, dispatch }: ClaimedRecord,
     lease: LeaseParameters,
@@ -52,7 +57,6 @@ export function claims(db: Database, { leases, marks, settle, newFence }: ClaimP
     return claimedDelivery(delivery, tokenFor(record.delivery_id, lease.fence), lease.now, wasSending)
   }
 
-  /** A leased delivery that several dispatches may share: it is read with all of them. */
   function handWhole(
     deliveryId: string,
     { wasSending, isUnwanted }: { readonly wasSending: boolean; readonly isUnwanted: boolean },
@@ -64,7 +68,7 @@ export function claims(db: Database, { leases, marks, settle, newFence }: ClaimP
       const delivery = work.delivery(deliveryId)
       if (delivery?.fence !== fence) return undefined
       if (isUnwanted) {
-        // Its last lease ended without a settlement: cancel what was to be cancelled, and do not count this attempt.
+        // Its last lease expired while a cancellation was requested: cancel it, and do not count this attempt.
         takeBackAttempt(delivery)
         work.moves.queue(delivery, now)
         if (isQueued(delivery)) {
@@ -78,30 +82,64 @@ export function claims(db: Database, { leases, marks, settle, newFence }: ClaimP
     })
   }
 
-  /** Claims from the low-water marks on. */
-  async function claimFrom(request: ClaimRequest, fence: string): Promise<FoundDue & { readonly look: ClaimLook }> {
-    let look = marks.begin()
+  async function claimFrom(request: ClaimRequest, fence: string): Promise<FoundDue & { readonly scan: ClaimScan }> {
+    let scan = marks.begin()
     try {
       const found = await retryOnConflict(() => {
-        look = marks.begin()
-        return claimDueRows(request, fence, look, db)
+        scan = marks.begin()
+        return claimDueRows(request, fence, scan, db)
       })
       const leaseEnd = found.leased.length > 0 ? found.now + request.leaseMs : undefined
-      const unseenAt = marks.learn(look, found, leaseEnd)
-      return { ...found, nextAt: Math.min(found.nextAt, unseenAt), look }
+      const unseenAt = marks.learn(scan, found, leaseEnd)
+      return { ...found, nextAt: Math.min(found.nextAt, unseenAt), scan }
     } catch (cause) {
-      // The database may still do it.
+      // The database may still complete the claim.
       abandoned.add(fence, request)
       const now = await db.sync().then(db.now, () => undefined)
-      marks.failed(look, Object.keys(request.limits), now)
+      marks.failed(scan, Object.keys(request.limits), now)
       throw cause
     }
+  }
+
+  /** Claims. While nothing is due for the visited tenants of shared channels, the next ones have their turn. */
+  async function claimRounds(request: ClaimRequest, fence: string): Promise<FoundInRounds> {
+    const { after = {} } = request
+    const first = await claimFrom(request, fence)
+    const turns = turnsIn(request, first)
+    let found: FoundDue = first
+    let { last, cut, idle } = turns
+    let nextAt = Math.min(first.nextAt, turns.nextAt)
+    for (let rounds = 1; rounds < MAX_ROUNDS && found.leased.length === 0 && cut.length > 0; rounds++) {
+      const before = { ...after, ...last }
+      const limits = Object.fromEntries(cut.map((channel) => [channel, request.limits[channel] ?? 0]))
+      const next = { ...request, limits, after: before }
+      found = await claimFrom(next, fence)
+      const more = turnsIn(next, found)
+      last = { ...last, ...more.last }
+      nextAt = Math.min(nextAt, found.nextAt, more.nextAt)
+      idle = [...idle, ...more.idle]
+      cut = more.cut.filter(
+        (channel) => !hasComeAround(after[channel] ?? '', before[channel] ?? '', last[channel] ?? ''),
+      )
+    }
+    const { leased, now } = found
+    const { isExpired, scan } = first
+    const isMore = cut.length > 0 || nextAt <= now
+    return { leased, now, isExpired, scan, last, nextAt: isMore ? now : Math.min(nextAt, await nextOf(idle, request)) }
+  }
+
+  async function nextOf(tenants: readonly SeenTenant[], request: ClaimRequest): Promise<number> {
+    if (tenants.length === 0) return Number.POSITIVE_INFINITY
+    const { text, values } = nextText(tenants, request, db.dialect, db.nameOf)
+    // The claim has leased deliveries; without this instant, the next poll finds more.
+    const rows = await db.scan<{ readonly wake_at: unknown }>(text, values).catch(() => [])
+    return Math.min(...rows.map(({ wake_at }) => Number(wake_at)), Number.POSITIVE_INFINITY)
   }
 
   return async (request) => {
     await abandoned.giveBack()
     const fence = newFence()
-    const { leased, now, nextAt, isExpired, look } = await claimFrom(request, fence)
+    const { leased, now, nextAt, isExpired, scan, last } = await claimRounds(request, fence)
     const lease: LeaseParameters = { fence, leaseMs: request.leaseMs, now }
     const work = new DispatchUnitOfWork(now)
     const handed = await Promise.allSettled(leased.map((one) => hand(one, lease, work)))
@@ -111,27 +149,64 @@ export function claims(db: Database, { leases, marks, settle, newFence }: ClaimP
     if (failed && deliveries.length === 0) throw failed.reason
     const { expired, isMore } = !isExpired
       ? NONE_EXPIRED
-      : await expire(now, look.expiring).catch((cause: unknown) => {
-          // Leased deliveries are handed out in any case; the next claim finds the expired ones again.
+      : await expire(now, scan.expiring).catch((cause: unknown) => {
+          // Hand out leased deliveries in any case; the next claim finds the expired ones again.
           if (deliveries.length > 0) return NONE_EXPIRED
           throw cause
         })
     void forgetExpired()
-    if (isMore) return { deliveries, expired, nextDueInMs: 0 }
-    return { deliveries, expired, ...(nextAt < Number.POSITIVE_INFINITY && { nextDueInMs: Math.max(0, nextAt - now) }) }
+    const claims = { deliveries, expired, ...(Object.keys(last).length > 0 && { last }) }
+    if (isMore) return { ...claims, nextDueInMs: 0 }
+    return { ...claims, ...(nextAt < Number.POSITIVE_INFINITY && { nextDueInMs: Math.max(0, nextAt - now) }) }
   }
 }
 
-/** A function, so that TypeScript forgets the status from before the call. */
+/** Turns of the tenants that a claim visited. */
+interface FoundTurns {
+  /** Where the next claim begins in each channel with turns. */
+  readonly last: Readonly<Record<string, string>>
+  /** Shared channels in which nothing was leased, but tenants after the visited ones may have due deliveries. */
+  readonly cut: readonly string[]
+  /** When a shared channel may have more: the summary has no instant for it. */
+  readonly nextAt: number
+  /** Tenants of shared channels with due deliveries of which none could be leased, because of busy receivers or other claims. */
+  readonly idle: readonly SeenTenant[]
+}
+
+function turnsIn(request: ClaimRequest, { leased, ranges, tenants, now }: FoundDue): FoundTurns {
+  const last: Record<string, string> = {}
+  const cut: string[] = []
+  const idle: SeenTenant[] = []
+  const isShared = sharedChannels(request)
+  let nextAt = Number.POSITIVE_INFINITY
+  for (const channel of new Set(ranges.map((one) => one.channel))) {
+    const turns = turnsOf(channel, request, ranges, tenants, now)
+    if (turns.last !== undefined) last[channel] = turns.last
+    if (!isShared.has(channel)) continue
+    const hasLeased = leased.some(({ delivery }) => delivery.channel === channel)
+    if (hasLeased) {
+      nextAt = now
+      continue
+    }
+    for (const visit of turns.visited) {
+      if (visit.firstAt > now) nextAt = Math.min(nextAt, visit.firstAt)
+      else idle.push(visit)
+    }
+    if (turns.isCut) cut.push(channel)
+  }
+  return { last, cut, nextAt, idle }
+}
+
+/** A function, because TypeScript would keep the narrowed status from before the call. */
 function isQueued({ status }: DeliveryRow): boolean {
   return status === 'queued'
 }
 
-/** Leases of claims that failed or were late: no worker has them, and they count as no attempt. */
+/** Leases of failed or late claims: no worker has them, and they do not count as attempts. */
 interface AbandonedLeases {
-  /** @param handed The deliveries of that fence that were handed out. */
+  /** @param handed Deliveries of that fence that were handed out. */
   add(fence: string, request: ClaimRequest, handed?: ReadonlySet<string>): void
-  /** Makes their deliveries due again. The database may still do a late claim, so this looks once a second until the leases end. */
+  /** Makes their deliveries due again. Looks once a second until the leases end, because the database may complete a late claim. */
   giveBack(): Promise<void>
 }
 
@@ -140,11 +215,10 @@ interface Abandoned {
   readonly channels: readonly string[]
   readonly leaseMs: number
   readonly handed: ReadonlySet<string>
-  /** When its leases have ended. */
   readonly until: number
 }
 
-/** The pause between two looks: after a long outage there are many, and not every claim pays for them. */
+/** Pause between two scans: after a long outage there are many, and not every claim should pay for them. */
 const REST_MS = 1_000
 
 function abandonedLeases(db: Database, settle: DispatchStore['settle']): AbandonedLeases {

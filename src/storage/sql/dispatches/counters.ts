@@ -6,7 +6,6 @@ import { type Changes, firstVersion } from '../connection/changes.ts'
 import type { CounterRecord } from '../schema/records.ts'
 import { storableText } from './dispatch-records.ts'
 
-/** A name within a tenant. */
 export interface TenantName {
   readonly tenant: string
   readonly name: string
@@ -14,12 +13,11 @@ export interface TenantName {
 
 const LIMIT = 'limit '
 
-/** The name of a limit's counter. Counters that are no limits have other names. */
 export function limitName(key: string): string {
   return `${LIMIT}${storableText(key)}`
 }
 
-/** How long the counter of a turn is kept at least. */
+/** Minimum time that the counter of a turn is kept. */
 const TURN_MS = 60_000
 
 interface KnownCounter {
@@ -30,7 +28,6 @@ interface KnownCounter {
   readonly isChanged: boolean
 }
 
-/** The counters of a unit of work: as they were read, and as they are now. */
 export class KnownCounters {
   readonly limits: SendLimits
   readonly #now: number
@@ -79,29 +76,27 @@ export class KnownCounters {
   }
 }
 
-/** When a counter no longer matters. */
 function endOf({ times, windowMs }: Counter): number {
   return (times.at(-1) ?? 0) + windowMs
 }
 
-/** Quotas that were found spent a moment ago. */
 export interface SpentQuotas {
   has(acceptance: Acceptance, now: number): boolean
   add(acceptance: Acceptance, now: number): void
 }
 
 const MAX_QUOTAS = 10_000
-/** The longest delay until a quota that has become free is seen. */
+/** Longest delay until a quota is known to be free again. */
 const SPENT_MS = 1_000
 
-/** In a transaction of the host's, which may be undone with all that it counted. */
+/** For the host's transaction, which may be rolled back with everything that it counted. */
 export const NO_SPENT_QUOTAS: SpentQuotas = { has: () => false, add() {} }
 
-/** Remembers spent quotas, so that a burst does not ask the database for each event. */
+/** Caches spent quotas, so that a burst does not query the database for each event. */
 export function spentQuotas(): SpentQuotas {
   const kept = boundedMap<number>(MAX_QUOTAS)
-  const keyOf = ({ dispatch: { tenant }, quota }: Acceptance): string | undefined =>
-    quota && compoundKey(tenant, `${quota.max} ${quota.windowMs} ${quota.key}`)
+  const keyOf = ({ dispatch: { tenant }, quotas }: Acceptance): string | undefined =>
+    quotas && compoundKey(tenant, ...quotas.map(({ key, max, windowMs }) => `${max} ${windowMs} ${key}`))
   return {
     has(acceptance, now) {
       const key = keyOf(acceptance)
@@ -110,7 +105,8 @@ export function spentQuotas(): SpentQuotas {
     },
     add(acceptance, now) {
       const key = keyOf(acceptance)
-      if (key !== undefined) kept.put(key, now + Math.min(SPENT_MS, acceptance.quota?.windowMs ?? 0))
+      const windows = acceptance.quotas?.map(({ windowMs }) => windowMs) ?? []
+      if (key !== undefined) kept.put(key, now + Math.min(SPENT_MS, ...windows))
     },
   }
 }

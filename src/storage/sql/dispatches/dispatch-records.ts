@@ -12,14 +12,13 @@ import {
 } from '../../rules/dispatch-rows.ts'
 import type { DeliveryRecord, DispatchRecord } from '../schema/records.ts'
 
-/** The record that a dispatch keeps of a delivery that it no longer shares. */
+/** The record of a delivery that its dispatch no longer shares. */
 export interface LeftRecord {
   readonly place: number
   readonly delivery: DeliveryRecord
   readonly event: string
 }
 
-/** A dispatch as it is now, and as it was read. */
 export interface KnownDispatch {
   readonly row: DispatchRow
   /** Absent: it is new. */
@@ -27,16 +26,14 @@ export interface KnownDispatch {
   readonly isWhole: boolean
 }
 
-/** A delivery as it is now, and as it was read. */
 export interface KnownDelivery {
   readonly row: DeliveryRow
   readonly record: DeliveryRecord
 }
 
-/** An index holds so many characters of a long text; the whole text is compared as well. */
+/** Characters of a long text in an index. The whole text is compared as well. */
 const INDEXED = 200
 
-/** The beginning of a text, for an index. */
 export function indexKey(text: string): string {
   return text.length <= INDEXED ? text : text.slice(0, INDEXED).toWellFormed()
 }
@@ -50,6 +47,7 @@ export function headOf(record: DispatchRecord): DispatchHead {
   return {
     dispatchId: record.dispatch_id,
     tenant: record.tenant,
+    by: record.made_by,
     eventType: record.event_type,
     recipient: record.recipient,
     ...(record.session_id !== null && { sessionId: record.session_id }),
@@ -66,6 +64,7 @@ export function dispatchRecord(dispatch: DispatchRow): DispatchRecord {
   return {
     dispatch_id: head.dispatchId,
     tenant: head.tenant,
+    made_by: head.by,
     event_type: head.eventType,
     recipient: head.recipient,
     recipient_key: indexKey(head.recipient),
@@ -84,7 +83,7 @@ export function dispatchRecord(dispatch: DispatchRow): DispatchRecord {
 
 /**
  * @param place Its place among the deliveries of its dispatch.
- * @param isKept Whether it keeps the status of its dispatch.
+ * @param isKept Whether the row keeps the status of its dispatch.
  */
 export function deliveryRecord(row: DeliveryRow, place: number, version: number, isKept: boolean): DeliveryRecord {
   const { digest } = row
@@ -121,7 +120,7 @@ export function deliveryRecord(row: DeliveryRow, place: number, version: number,
   }
 }
 
-/** @param dispatchOf The dispatch with an id, for those that asked to cancel the delivery. */
+/** @param dispatchOf Returns the dispatches that requested cancellation. */
 export function deliveryRow(
   record: DeliveryRecord,
   dispatch: DispatchRow,
@@ -181,7 +180,7 @@ function readDigest(written: string | null, events: DigestEvent[]): DigestRow | 
   return written === null ? undefined : { ...JSON.parse(written), events }
 }
 
-/** An object for each attempt with a comma after it, so that a claim can append to it in SQL. */
+/** An object per attempt, each followed by a comma, so that a claim can append to it in SQL. */
 function writeLog(log: readonly Attempt[] | undefined): string {
   return log && log.length > 0 ? `${JSON.stringify(log).slice(1, -1)},` : ''
 }
@@ -198,7 +197,7 @@ export function readJson<T>(written: string | null): T | undefined {
   return written === null ? undefined : JSON.parse(written)
 }
 
-/** The deliveries of a dispatch by kind. Skipped ones do not count. */
+/** Deliveries of a dispatch by kind. Skipped ones do not count. */
 export interface DispatchCounts {
   readonly open_count: number
   readonly sent_count: number
@@ -222,12 +221,12 @@ const COUNTED_AS: Readonly<Record<DeliveryStatus, keyof DispatchCounts | undefin
 const NONE: DispatchCounts = { open_count: 0, sent_count: 0, lost_count: 0, cancelled_count: 0 }
 const IN_DELIVERY: Kept = { status: null, open_count: null, sent_count: null, lost_count: null, cancelled_count: null }
 
-/** Whether the row of a delivery keeps the status of its dispatch: it is the only one, and no digest. */
+/** Whether a delivery keeps the status of its dispatch: it is the only one, and no digest. */
 export function isKeptInDelivery({ deliveries }: DispatchRow): boolean {
   return deliveries.length === 1 && deliveries[0]?.digest === undefined
 }
 
-/** The status and the counts in the row of a dispatch. All its deliveries must be known. */
+/** Status and counts in the row of a dispatch. All its deliveries must be loaded. */
 export function keptStatus(dispatch: DispatchRow): Kept {
   if (isKeptInDelivery(dispatch)) return IN_DELIVERY
   let counts = NONE
@@ -235,7 +234,6 @@ export function keptStatus(dispatch: DispatchRow): Kept {
   return { status: currentStatus(dispatch), ...counts }
 }
 
-/** The status of its dispatch in the row of an only delivery. */
 function statusInDelivery({ status, dispatch }: DeliveryRow): string {
   return statusOfDispatch([status], dispatch.head.route)
 }
@@ -257,9 +255,8 @@ function countsAfter(counts: DispatchCounts, status: DeliveryStatus, by: 1 | -1)
 
 /**
  * `statusOfDispatch` as SQL, after counts are added.
- *
- * @param row The row of the dispatch.
- * @param added The row of what is added.
+ * @param row The alias of the dispatch.
+ * @param added The alias of the added counts.
  */
 export function statusText(row: string, added: string): string {
   const has = (count: keyof DispatchCounts): string => `${row}.${count} + ${added}.${count} > 0`

@@ -7,7 +7,6 @@ import { type RemovedPart, removalParts } from '../connection/removal-parts.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { loadDispatches, loadPlans } from './load-dispatches.ts'
 
-/** Removes dispatches that have no open deliveries, oldest first. */
 export function dispatchRemover(db: Database): (query: DispatchRemoval) => Promise<number> {
   const removeSome = removalParts()
   return ({ tenant, acceptedForMs, limit }) =>
@@ -44,7 +43,7 @@ function findOver(
   db: Database,
 ): Promise<readonly Over[]> {
   const { dialect, nameOf } = db
-  // Not `exists`: databases turn that into a join, which may read all deliveries.
+  // Not `exists`: databases turn it into a join, which may read all deliveries.
   const open = (deliveries: string): string =>
     `(select 1 from ${deliveries} and v.status in ('queued', 'sending', 'held') limit 1) is null`
   const own = tableAlong({ table: 'deliveries', alias: 'v', index: 'of_dispatch' }, dialect, nameOf)

@@ -6,6 +6,7 @@ import {
   type DispatchRow,
   digestKey,
   isOpenDigest,
+  openedBefore,
   ownersOf,
 } from '../../rules/dispatch-rows.ts'
 import { type Changes, newChanges } from '../connection/changes.ts'
@@ -29,17 +30,14 @@ import {
   writeJson,
 } from './dispatch-records.ts'
 
-/** The place of a delivery in a dispatch; a shared one takes the place of the dispatch's own. */
 interface Standing {
   readonly place: number
   readonly row: DeliveryRow
 }
 
 /**
- * Unit of work: dispatches as they were read, changed by the rules of deliveries, for one attempt to write them. `save` finds the
- * changes by comparing the rows with the records.
- *
- * Put in dispatches first, then events of digests, then deliveries.
+ * Unit of work: dispatches that the delivery rules change, for one attempt to write them. `write` compares the rows with the records that
+ * were read. Put in dispatches first, then events of digests, then deliveries.
  */
 export class DispatchUnitOfWork {
   readonly moves: Transitions
@@ -54,8 +52,8 @@ export class DispatchUnitOfWork {
   readonly #removed = new Set<DispatchRow>()
 
   /**
-   * @param now The time of all changes by the store's clock; never ahead of the database.
-   * @param uncertaintyMs The bound for how far behind it is. It is added to delays, so that nothing is due early.
+   * @param now The store's time of all changes, never ahead of the database.
+   * @param uncertaintyMs Upper bound of its delay. It is added to delays, so that nothing is due early.
    */
   constructor(now: number, uncertaintyMs = 0) {
     this.#now = now
@@ -68,7 +66,7 @@ export class DispatchUnitOfWork {
         row.slot = -1
       },
       update(row) {
-        // Digests are ordered by the time at which they were first open.
+        // Digests are ordered by the time when they first opened.
         if (row.digest && row.digest.opened === 0 && isOpenDigest(row)) row.digest.opened = now
       },
       openDigest: (row) => this.#openDigest(row),
@@ -77,7 +75,7 @@ export class DispatchUnitOfWork {
     this.moves = deliveryTransitions(this.places, this.counters.limits)
   }
 
-  /** @param isWhole All its deliveries follow, and something may be decided by looking at them together. */
+  /** @param isWhole All its deliveries follow, so that decisions about all of them are possible. */
   putDispatch(record: DispatchRecord, isWhole: boolean): void {
     if (this.#dispatches.has(record.dispatch_id)) return
     const row: DispatchRow = { head: headOf(record), sequence: 0, deliveries: [], plan: undefined }
@@ -109,7 +107,6 @@ export class DispatchUnitOfWork {
     }
   }
 
-  /** After its dispatch. */
   putPlan(record: PlanSourceRecord): void {
     const row = this.dispatch(record.dispatch_id)
     if (!row) return
@@ -117,12 +114,10 @@ export class DispatchUnitOfWork {
     row.plan = { source: JSON.parse(record.source), version: record.version }
   }
 
-  /** Adds a new dispatch. */
   add(row: DispatchRow): void {
     this.#dispatches.set(row.head.dispatchId, { row, isWhole: true })
   }
 
-  /** Removes a dispatch, and the deliveries that it does not share. */
   remove(row: DispatchRow): void {
     this.#removed.add(row)
   }
@@ -176,12 +171,12 @@ export class DispatchUnitOfWork {
     dispatch.deliveries = own.map((standing) => standing.row)
   }
 
-  /** Whether a row was put in as a delivery: a {@link LeftRecord} was not. */
+  /** Whether a row was put in as a delivery, and not as a {@link LeftRecord}. */
   #isStored(row: DeliveryRow): boolean {
     return this.delivery(row.deliveryId) === row
   }
 
-  /** @param isMoved Some delivery is written. */
+  /** @param isMoved Whether any delivery is written. */
   #saveDispatch({ row, record, isWhole }: KnownDispatch, isMoved: boolean, changes: Changes): void {
     const isRemoved = this.#removed.has(row)
     this.#savePlan(row, isRemoved, changes)
@@ -199,7 +194,8 @@ export class DispatchUnitOfWork {
       changes.remove('dispatches', { dispatch_id: record.dispatch_id, version: record.version })
       return
     }
-    // Its version guards decisions about its deliveries together. Without one, they were read in one statement; shared ones were not.
+    // The version guards decisions about all its deliveries. It is not needed if no delivery changes and none is shared: one statement
+    // read them.
     if (!isMoved && record.digested === null) return
     const digested = record.digested ?? (row.deliveries.some(({ digest }) => digest) ? 1 : null)
     changes.update('dispatches', { ...record, digested, records: this.#leftRecords(row), ...keptStatus(row) })
@@ -209,7 +205,7 @@ export class DispatchUnitOfWork {
     }
   }
 
-  /** The stored source changes only with its dispatch: the dispatch's version guards it. */
+  /** The stored source changes only with its dispatch, whose version guards it. */
   #savePlan({ plan, head: { dispatchId: dispatch_id } }: DispatchRow, isRemoved: boolean, changes: Changes): void {
     const record = this.#plans.get(dispatch_id)
     if (record && (isRemoved || !plan)) changes.remove('plan_sources', { dispatch_id, version: record.version })
@@ -218,7 +214,7 @@ export class DispatchUnitOfWork {
       changes.insert('plan_sources', { dispatch_id, source: JSON.stringify(plan.source), version: plan.version })
   }
 
-  /** Whether a new plan of the dispatch has put its event into a digest. */
+  /** Whether a replan has added the event of the dispatch to a digest. */
   #isNewEvent({ head }: DispatchRow, delivery: DeliveryRow): boolean {
     if (!delivery.digest || !this.#isStored(delivery)) return false
     return this.#eventsOf(delivery.deliveryId).every((event) => event.dispatch_id !== head.dispatchId)
@@ -246,13 +242,12 @@ export class DispatchUnitOfWork {
     return writeJson(left.length > 0 ? left : undefined)
   }
 
-  /** Whether the delivery is written. */
   #saveDelivery({ row, record }: KnownDelivery, changes: Changes): boolean {
     const { delivery_id, version } = record
     const gathered = this.#eventsOf(delivery_id)
     const owners = new Set(row.digest?.events.map(({ dispatch }) => dispatch.head.dispatchId))
     const { isWhole = false } = this.#dispatches.get(row.dispatch.head.dispatchId) ?? {}
-    // Joined: it was planned again, and its event is now in the digest of another delivery.
+    // Joined: a replan moved its event to the digest of another delivery.
     const hasJoined = isWhole && !row.dispatch.deliveries.includes(row)
     const isGone = hasJoined || this.#removed.has(row.dispatch)
     for (const { dispatch_id, version } of gathered)
@@ -262,20 +257,20 @@ export class DispatchUnitOfWork {
       return true
     }
     const own = gathered.find((event) => event.dispatch_id === row.dispatch.head.dispatchId)
-    // If the dispatch is not whole, the row keeps the status or not as it did before.
+    // If the dispatch is not whole, the row keeps the status only if it did before.
     const isKept = isWhole ? isKeptInDelivery(row.dispatch) : record.dispatch_status !== null
     const after = deliveryRecord(row, own?.place ?? record.place, version, isKept)
     const differs = (name: keyof DeliveryRecord): boolean => record[name] !== after[name]
     if (!COLUMNS.some(differs) && owners.size === gathered.length) return false
     if (FIXED.some(differs)) {
-      // No update writes these columns: the delivery was planned again.
+      // No update writes these columns: the delivery was replanned.
       changes.remove('deliveries', { delivery_id, version })
       changes.insert('deliveries', { ...after, version: version + 1 })
     } else changes.update('deliveries', after.content === record.content ? { ...after, content: null } : after)
     return true
   }
 
-  /** Adds changed deliveries to the counts of dispatches that were not read as a whole. */
+  /** Adds changed deliveries to the counts of dispatches that are not whole. */
   #saveCounts(changes: Changes): void {
     const added = new Map<string, DispatchCounts>()
     for (const { row, record } of this.#deliveries.values()) {
@@ -292,8 +287,3 @@ export class DispatchUnitOfWork {
 
 const COLUMNS = Object.keys(TABLES.deliveries.columns) as (keyof DeliveryRecord)[]
 const FIXED = COLUMNS.filter((name) => TABLES.deliveries.columns[name].fixed)
-
-function openedBefore(one: DeliveryRow, other: DeliveryRow): boolean {
-  const before = (one.digest?.opened ?? 0) - (other.digest?.opened ?? 0)
-  return before < 0 || (before === 0 && one.deliveryId < other.deliveryId)
-}

@@ -7,22 +7,15 @@ import { byExpiry } from './claim-texts.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { loadDispatches, loadOwners } from './load-dispatches.ts'
 
-/** The expired deliveries that one claim ends. */
 const EXPIRED_AT_ONCE = 1_000
-/** Those of them that are written together. */
 const WRITTEN_AT_ONCE = 100
 
-/** The deliveries that a claim expired, and whether there are more. */
 export interface FoundExpired {
   readonly expired: readonly Expired[]
   readonly isMore: boolean
 }
 
-/**
- * Expires deliveries that are past their expiry and under no lease.
- *
- * @returns A function of the time, and of the instant from which on it looks.
- */
+/** @returns A function of the time and of the instant where it starts. */
 export function deliveryExpirer(db: Database): (now: number, from: number) => Promise<FoundExpired> {
   const { dialect, nameOf } = db
   const [queued, sending] = (['queued', 'sending'] as const).map((status, number) => {
@@ -55,7 +48,7 @@ export function deliveryExpirer(db: Database): (now: number, from: number) => Pr
       try {
         expired.push(...(await retryOnConflict(() => expireSome(ids, now))))
       } catch (cause) {
-        // Report what has expired so far; the next claim finds the rest again.
+        // Report the deliveries expired so far; the next claim finds the others.
         if (at === 0) throw cause
         return { expired, isMore: false }
       }
@@ -64,9 +57,8 @@ export function deliveryExpirer(db: Database): (now: number, from: number) => Pr
   }
 }
 
-/** The rows that one background removal takes. */
 const REMOVED_AT_ONCE = 500
-/** The pause after a removal that found few rows. */
+/** Pause after a removal that found few rows. */
 const REST_MS = 60_000
 
 interface Old {
@@ -95,10 +87,9 @@ async function remove(
 }
 
 /**
- * Removes expired idempotency keys and counters, at most `limit` of each. Resolves to the larger number of the two: fewer than
- * `limit` means that none is left.
- *
- * @throws {Conflict} When others removed or reused one meanwhile. The next call begins at the start.
+ * Removes expired idempotency keys and counters, at most `limit` of each. Resolves to the larger of both numbers: fewer than `limit`
+ * means that none is left.
+ * @throws {Conflict} If a row was removed or reused concurrently. The next call starts from the beginning.
  */
 export function expiredForgetter(db: Database): (limit: number) => Promise<number> {
   const removeSome = removalParts()
@@ -110,7 +101,7 @@ export function expiredForgetter(db: Database): (limit: number) => Promise<numbe
   }
 }
 
-/** {@link expiredForgetter} for the background: at most once a minute while there are few rows. A failure waits for the next call. */
+/** {@link expiredForgetter} in the background: at most once a minute while there are few rows. After a failure it pauses as well. */
 export function expiredRemover(db: Database): () => Promise<void> {
   const forgetExpired = expiredForgetter(db)
   let restUntil = Number.NEGATIVE_INFINITY
@@ -123,7 +114,7 @@ export function expiredRemover(db: Database): () => Promise<void> {
     try {
       if ((await forgetExpired(REMOVED_AT_ONCE)) < REMOVED_AT_ONCE) restUntil = now + REST_MS
     } catch (cause) {
-      // After a conflict the next call looks again at once.
+      // After a conflict the next call retries at once.
       if (!(cause instanceof Conflict)) restUntil = now + REST_MS
     } finally {
       isRunning = false

@@ -17,7 +17,6 @@ import { indexKey } from './dispatch-records.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { loadToShow } from './load-dispatches.ts'
 
-/** An entry of an index. */
 interface Place {
   readonly dispatch_id: string
   readonly created_at: unknown
@@ -25,7 +24,6 @@ interface Place {
   readonly fits: unknown
 }
 
-/** One page of dispatches by time of acceptance. The cursor is the place of the last one. */
 export function listDispatches(query: DispatchQuery, db: Database): Promise<Page<Dispatch>> {
   return filledPage(query.limit, query.cursor, (cursor, amount, needed) =>
     readEntries({ ...query, cursor }, amount, needed, db),
@@ -57,7 +55,7 @@ async function readEntries(
 async function readPlaces(query: DispatchQuery, amount: number, db: Database): Promise<readonly Place[]> {
   const { since, until, first = 'newest', cursor } = query
   const place = positionOf(cursor)
-  const after = place && { at: place.at, ids: [place.id] }
+  const after = place
   const range: ScanRange = { since, until, after, isNewestFirst: first === 'newest' }
   const { scans, filters } = planOf(query, db)
   const parameters = new Parameters(db.dialect)
@@ -71,18 +69,13 @@ async function readPlaces(query: DispatchQuery, amount: number, db: Database): P
 
 type Filter = readonly [text: string, value: string]
 
-/** The index that serves a query, and the filters that it does not cover. */
 interface Plan {
   readonly scans: readonly IndexScan[]
   readonly filters: readonly Filter[]
 }
 
-/**
- * A session and a recipient have fewer dispatches than any other filter; a status fewer than an event type, except `sent`. The other
- * filters are checked row by row.
- */
+/** Chooses the index with the fewest rows; `sent` is the most frequent status. Other filters are checked per row. */
 function planOf({ tenant, sessionId, recipient, status, eventType }: DispatchQuery, { nameOf }: Database): Plan {
-  // The status of a dispatch, in its own row or in that of its only delivery.
   const kept = `coalesce(r.status, (select max(v.dispatch_status) from ${nameOf('deliveries')} v where v.dispatch_id = r.dispatch_id))`
   const byStatus = filterOf(`${kept} = ?`, status)
   const all = [...filterOf('r.recipient = ?', recipient), ...byStatus, ...filterOf('r.event_type = ?', eventType)]
@@ -111,5 +104,5 @@ function scanOf(
   table: 'dispatches' | 'deliveries' = 'dispatches',
 ): IndexScan {
   const keys = [['tenant', tenant] as const, ...(key ? [key] : [])]
-  return { table, index, keys, at: 'created_at', ids: ['dispatch_id'] }
+  return { table, index, keys, at: 'created_at', id: 'dispatch_id' }
 }

@@ -1,5 +1,6 @@
 import type { Database } from '../connection/database.ts'
 import { columnsOf, type LookUp, lookUp, readRecord } from '../connection/dialects.ts'
+import type { Column } from '../schema/columns.ts'
 import type {
   CounterRecord,
   DeliveryRecord,
@@ -8,19 +9,17 @@ import type {
   Records,
   TableName,
 } from '../schema/records.ts'
-import { type Column, TABLES } from '../schema/tables.ts'
+import { TABLES } from '../schema/tables.ts'
 import { limitName, type TenantName } from './counters.ts'
 import type { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Reads of dispatches that others change meanwhile. */
 const TRIES = 5
 
 /**
- * Reads dispatches into a unit of work, with the deliveries that they share with others. Shared deliveries take several statements,
- * so they may be of different moments; the versions guard what is written.
- *
+ * Reads dispatches into a unit of work, with shared deliveries. These take several statements, which may see different moments; the
+ * versions guard later writes.
  * @param owners `whole` also reads the other dispatches as a whole: the end of a delivery may release held ones in each of them.
  */
 export async function loadDispatches(
@@ -34,7 +33,7 @@ export async function loadDispatches(
   for (const counter of await readCounters(limitsIn(read), db)) into.counters.put(counter)
 }
 
-/** Reads dispatches into a unit of work as they all were at one moment, to be shown. */
+/** Reads a consistent snapshot of dispatches into a unit of work. */
 export async function loadToShow(ids: readonly string[], db: Database, into: DispatchUnitOfWork): Promise<void> {
   let read = await readShared(ids, 'heads', db)
   for (let tries = 1; tries < TRIES && !(await isUnchanged(read, db)); tries++)
@@ -42,13 +41,11 @@ export async function loadToShow(ids: readonly string[], db: Database, into: Dis
   put(read, into)
 }
 
-/** Reads the data to plan dispatches again, for dispatches in the unit of work. */
 export async function loadPlans(ids: readonly string[], db: Database, into: DispatchUnitOfWork): Promise<void> {
   const on = 'p.dispatch_id = x.dispatch_id'
   for (const plan of await readRecords('plan_sources', ID, ids, { alias: 'p', on }, db)) into.putPlan(plan)
 }
 
-/** The dispatches that were read, in the order in which a unit of work takes them. */
 interface Read {
   readonly found: readonly Found[]
   /** Other dispatches that share deliveries with them. */
@@ -82,7 +79,6 @@ function put({ found, heads, events, shared }: Read, into: DispatchUnitOfWork): 
   for (const delivery of shared) into.putDelivery(delivery)
 }
 
-/** The counters that admit their deliveries. */
 function limitsIn({ found }: Read): readonly TenantName[] {
   return found.flatMap(({ record: { tenant }, deliveries }) =>
     deliveries.flatMap(limitsOf).map((key) => ({ tenant, name: limitName(key) })),
@@ -95,10 +91,7 @@ function limitsOf({ limits }: DeliveryRecord): readonly string[] {
   return named.map(({ key }) => key)
 }
 
-/**
- * Whether everything that took several statements to read still has its version: then all of it was so at one moment. A dispatch that
- * shares nothing took one statement.
- */
+/** Whether all rows of several statements still have their versions, so that they were valid at one moment. */
 async function isUnchanged({ found, shared }: Read, { dialect, nameOf, query }: Database): Promise<boolean> {
   const digested = found.filter((one) => one.digested)
   if (digested.length === 0) return true
@@ -118,7 +111,6 @@ async function isUnchanged({ found, shared }: Read, { dialect, nameOf, query }: 
   return Number(row?.amount) === dispatches.length + deliveries.length
 }
 
-/** The ids of the dispatches that deliveries belong to. */
 export async function loadOwners(
   ids: readonly string[],
   { dialect, nameOf, query }: Database,
@@ -132,7 +124,7 @@ export async function loadOwners(
   return found.map(({ dispatch_id }) => dispatch_id)
 }
 
-/** Reads the digests that an event may join into a unit of work. @param openKeys The beginnings of their keys. */
+/** Reads the digests that an event may join into a unit of work. @param openKeys Prefixes of their keys. */
 export async function loadOpenDigests(
   openKeys: readonly string[],
   db: Database,
@@ -193,7 +185,6 @@ function readHeads(ids: readonly string[], db: Database): Promise<readonly Dispa
   return readRecords('dispatches', ID, ids, HEAD, db)
 }
 
-/** All events of the digests that these dispatches have events in. */
 async function readEvents(ids: readonly string[], db: Database): Promise<DigestEventRecord[]> {
   const { dialect, nameOf } = db
   const table = 'digest_events'
@@ -209,7 +200,6 @@ const ID: Readonly<Record<string, Column>> = { dispatch_id: TABLES.dispatches.co
 const DELIVERY_ID: Readonly<Record<string, Column>> = { delivery_id: TABLES.deliveries.columns.delivery_id }
 const HEAD = { alias: 'h', on: 'h.dispatch_id = x.dispatch_id' }
 
-/** The records of a table that belong to values of one column, as `x`. */
 async function readRecords<Name extends TableName>(
   table: Name,
   column: Readonly<Record<string, Column>>,
@@ -232,7 +222,6 @@ function idsOf(found: readonly Found[]): readonly string[] {
   return found.map(({ record }) => record.dispatch_id)
 }
 
-/** The dispatches of events that were not found yet. */
 function missing(events: readonly DigestEventRecord[], found: readonly Found[]): readonly string[] {
   const known = new Set(idsOf(found))
   return [...new Set(events.map(({ dispatch_id }) => dispatch_id))].filter((id) => !known.has(id))

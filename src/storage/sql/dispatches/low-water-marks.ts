@@ -1,86 +1,95 @@
-/** Where one claim begins to look. */
-export interface ClaimLook {
+import { type SeenTenant, type TenantRange, tenantMarks } from './tenant-marks.ts'
+
+export interface ClaimScan {
   /** By the clock of this process. */
   readonly begunAt: number
-  from(channel: string): ChannelLook
-  /** The instant from which on it looks for expired deliveries. */
+  from(channel: string): ChannelStart
+  /** The tenants that the claim visits, if more are due in the channel than it may lease. */
+  ranges(channel: string, after: string): readonly TenantRange[]
+  /** Whether the last scan of the channel added no tenant. */
+  isSettled(channel: string): boolean
+  /** Records tenants that were found before the claim. */
+  discovered(ranges: readonly TenantRange[], seen: readonly SeenTenant[]): void
   readonly expiring: number
 }
 
-/** The instants from which on a claim looks, by the database's clock: no live entry is before them. */
-export interface ChannelLook {
+/** Instants by the database's clock. No live entry precedes them. */
+export interface ChannelStart {
   readonly queued: number
   readonly leased: number
-  /** It looks from the start, and also at leases that have not ended. */
-  readonly isWhole: boolean
+  /** Scans from the start, including leases that have not ended. */
+  readonly isFull: boolean
 }
 
 /** The first live entries that a claim saw after its own changes. */
 export interface SeenEntries {
-  /** The time of the claim, by the database's clock. */
+  /** Time of the claim, by the database's clock. */
   readonly now: number
   readonly channels: readonly SeenChannel[]
-  /** Of the expired deliveries. */
+  /** The tenants of channels in which they took turns. */
+  readonly ranges: readonly TenantRange[]
+  readonly tenants: readonly SeenTenant[]
+  /** The first live entry by expiry. */
   readonly expiring: number | undefined
 }
 
 export interface SeenChannel {
   readonly channel: string
   readonly queued: number | undefined
-  /** A look that is not whole sees only leases that have ended. */
+  /** Only ended leases, unless the scan is full. */
   readonly leased: number | undefined
 }
 
 /**
- * Low-water marks of the indexes that claims read. Claimed, settled and expired deliveries leave dead entries there, in front of all
- * due ones, until no transaction can see the rows. A claim from the start would read them all again.
+ * Low-water marks of the indexes that claims read. Claimed, settled and expired deliveries leave dead entries before all due ones until
+ * no transaction can see them. A claim from the start of the index would read them all again.
  *
- * So a process remembers the first live entry that its last claim saw, and the next claim begins there. The invariant: at that claim,
- * no live entry was before the mark, and the mark was at least a margin old. Nothing is stored as due earlier than now. So only a
- * transaction that took longer than the margin, or a clock that was set back, can put an entry before the mark. Whole looks, from the
- * start, find these: one a second in each channel that is asked for, or, where that takes long, in a twentieth of the time, and every
- * {@link WHOLE_WITHIN_MS} at the latest.
+ * A process therefore keeps the first live entry that its last claim saw, and starts the next claim there. Invariant: at that claim, no
+ * live entry preceded the mark, and the mark was at least a margin old. No delivery is stored with a due time in the past. Only a
+ * transaction longer than the margin, or a clock that was set back, can add an entry before the mark. Full scans, which scan from the
+ * start, find these entries: once a second per channel, or less often if they are slow (at most a twentieth of the time), but at least
+ * every {@link FULL_SCAN_WITHIN_MS}.
  *
- * If the first whole look fails, the mark is provisional: {@link WINDOW_MS} before now. Otherwise each next look would be whole again,
- * and a process whose whole look takes longer than a statement may would never claim anything. Live entries may be before a
- * provisional mark; the next successful whole look finds them.
+ * Marks of tenants follow the same rules (`tenant-marks.ts`).
+ *
+ * If the first full scan fails, the mark is provisional: {@link WINDOW_MS} before now. Otherwise every scan would be full again, and a
+ * process whose full scan times out would never claim anything. The next successful full scan finds live entries before a provisional
+ * mark.
  */
 export interface LowWaterMarks {
   /** Call it right before a claim. */
-  begin(): ClaimLook
+  begin(): ClaimScan
   /**
-   * Takes in what a claim saw.
-   *
+   * Records the entries that a claim saw.
    * @param leaseEnd The end of the leases that it took.
-   * @returns When another claim may find entries that this one did not look at; `Infinity`: it looked at everything.
+   * @returns When another claim may find entries that this one did not read; `Infinity`: it read all entries.
    */
-  learn(look: ClaimLook, seen: SeenEntries, leaseEnd: number | undefined): number
-  /** A lease was renewed. It may now end sooner, and the next claim must come by then. */
+  learn(scan: ClaimScan, seen: SeenEntries, leaseEnd: number | undefined): number
+  /** A lease was renewed and may now end sooner. The next claim must run by then. */
   renewed(leaseEnd: number): void
   /**
-   * The claim failed, and what it saw is unknown.
-   *
-   * @param now The time of the database, epoch milliseconds, if it is known.
+   * The claim failed and its result is unknown.
+   * @param now Time of the database in epoch milliseconds, if known.
    */
-  failed(look: ClaimLook, channels: readonly string[], now: number | undefined): void
+  failed(scan: ClaimScan, channels: readonly string[], now: number | undefined): void
 }
 
 const LEAST_MARGIN_MS = 2_000
-/** The age of a provisional mark. */
+/** Age of a provisional mark. */
 const WINDOW_MS = 60_000
-/** A database this far behind the latest time that a claim saw has had its clock set back. */
+/** A larger step back means that the database's clock was set back. */
 const STEP_MS = 1_000
-const WHOLE_EVERY_MS = 1_000
-/** Whole looks take one part of so many of the time, */
+const FULL_SCAN_EVERY_MS = 1_000
+/** Full scans take at most 1/SHARE of the time, */
 const SHARE = 20
-/** but no two are further apart than this. */
-const WHOLE_WITHIN_MS = 30_000
+/** but run at least this often. */
+const FULL_SCAN_WITHIN_MS = 30_000
 
 interface Known {
   readonly queued: number
   readonly leased: number
-  /** When the next look is whole, by the clock of this process. */
-  readonly wholeFrom: number
+  /** Time of the next full scan, by the clock of this process. */
+  readonly fullFrom: number
   /** The first end of a running lease that was seen. */
   readonly leaseEnd: number
 }
@@ -88,68 +97,82 @@ interface Known {
 const UNKNOWN: Known = {
   queued: 0,
   leased: 0,
-  wholeFrom: Number.NEGATIVE_INFINITY,
+  fullFrom: Number.NEGATIVE_INFINITY,
   leaseEnd: Number.POSITIVE_INFINITY,
 }
-/** The key of expired deliveries, which belong to no channel. */
+/** Key of expired deliveries, which belong to no channel. */
 const EXPIRING = Symbol('expiring')
 
 /**
- * @param time Milliseconds of a monotonic clock.
- * @param timeoutMs The limit for one statement.
+ * @param time Monotonic milliseconds.
+ * @param timeoutMs Limit for one statement.
  */
 export function lowWaterMarks(time: () => number, timeoutMs: number): LowWaterMarks {
-  // An acceptance may wait for one time-out to begin, and take another to be written.
+  // An acceptance may wait for one time-out and take another one to be written.
   const marginMs = Math.max(LEAST_MARGIN_MS, 2 * timeoutMs)
   const all = new Map<string | typeof EXPIRING, Known>()
+  const tenants = tenantMarks()
   let seenAt = Number.NEGATIVE_INFINITY
 
-  /** Whole looks, also failed ones, take no more than their share of the time. */
-  function nextWhole(name: string | typeof EXPIRING, wasWhole: boolean, begunAt: number): number {
-    if (!wasWhole) return (all.get(name) ?? UNKNOWN).wholeFrom
-    return time() + Math.min(WHOLE_WITHIN_MS, Math.max(WHOLE_EVERY_MS, SHARE * (time() - begunAt)))
+  /** Full scans, including failed ones, take at most their share of the time. */
+  function nextFullScan(name: string | typeof EXPIRING, wasFull: boolean, begunAt: number): number {
+    if (!wasFull) return (all.get(name) ?? UNKNOWN).fullFrom
+    return time() + Math.min(FULL_SCAN_WITHIN_MS, Math.max(FULL_SCAN_EVERY_MS, SHARE * (time() - begunAt)))
   }
 
   function lowerTo(mark: number): void {
     for (const [name, known] of all)
       all.set(name, { ...known, queued: Math.min(known.queued, mark), leased: Math.min(known.leased, mark) })
+    tenants.lowerTo(mark)
   }
 
   return {
     begin() {
       const begunAt = time()
       const marks = new Map(all)
-      const from = (name: string | typeof EXPIRING): ChannelLook => {
-        const { queued, leased, wholeFrom } = marks.get(name) ?? UNKNOWN
-        if (begunAt >= wholeFrom) return { queued: 0, leased: 0, isWhole: true }
-        return { queued, leased, isWhole: false }
+      const from = (name: string | typeof EXPIRING): ChannelStart => {
+        const { queued, leased, fullFrom } = marks.get(name) ?? UNKNOWN
+        if (begunAt >= fullFrom) return { queued: 0, leased: 0, isFull: true }
+        return { queued, leased, isFull: false }
       }
-      return { begunAt, from, expiring: from(EXPIRING).leased }
+      const ranges = (channel: string, after: string): readonly TenantRange[] => {
+        const { queued, leased, isFull } = from(channel)
+        const found = tenants.ranges(channel, after, Math.min(queued, leased))
+        return isFull ? found.map((range) => ({ ...range, known_since: 0 })) : found
+      }
+      return {
+        begunAt,
+        from,
+        ranges,
+        isSettled: tenants.isSettled,
+        // Their marks are those of the channel until a claim has read their deliveries.
+        discovered: (read, seen) => tenants.learn(read, seen, 0),
+        expiring: from(EXPIRING).leased,
+      }
     },
 
-    learn(look, { now, channels, expiring }, leaseEnd = Number.POSITIVE_INFINITY) {
+    learn(scan, { now, channels, expiring, ...seen }, leaseEnd = Number.POSITIVE_INFINITY) {
       const latest = now - marginMs
       if (now < seenAt - STEP_MS) {
-        // The database's clock was set back: new entries are before the marks.
+        // The database's clock was set back: new entries precede the marks.
         lowerTo(latest)
         seenAt = now
         return now + 1
       }
       seenAt = Math.max(seenAt, now)
+      tenants.learn(seen.ranges, seen.tenants, latest)
       const mark = (first: number | undefined): number => Math.min(first ?? latest, latest)
       let unseen = Number.POSITIVE_INFINITY
       for (const { channel, queued, leased } of channels) {
-        const { isWhole } = look.from(channel)
+        const { isFull } = scan.from(channel)
         const { leaseEnd: before } = all.get(channel) ?? UNKNOWN
-        const end = isWhole
-          ? (leased ?? Number.POSITIVE_INFINITY)
-          : Math.min(before > now ? before : leaseEnd, leaseEnd)
-        const wholeFrom = nextWhole(channel, isWhole, look.begunAt)
-        all.set(channel, { queued: mark(queued), leased: mark(leased), wholeFrom, leaseEnd: end })
-        if (!isWhole) unseen = Math.min(unseen, end, now + Math.max(1, Math.ceil(wholeFrom - time())))
+        const end = isFull ? (leased ?? Number.POSITIVE_INFINITY) : Math.min(before > now ? before : leaseEnd, leaseEnd)
+        const fullFrom = nextFullScan(channel, isFull, scan.begunAt)
+        all.set(channel, { queued: mark(queued), leased: mark(leased), fullFrom, leaseEnd: end })
+        if (!isFull) unseen = Math.min(unseen, end, now + Math.max(1, Math.ceil(fullFrom - time())))
       }
-      const wholeFrom = nextWhole(EXPIRING, look.expiring === 0, look.begunAt)
-      all.set(EXPIRING, { ...UNKNOWN, leased: mark(expiring), wholeFrom })
+      const fullFrom = nextFullScan(EXPIRING, scan.expiring === 0, scan.begunAt)
+      all.set(EXPIRING, { ...UNKNOWN, leased: mark(expiring), fullFrom })
       return unseen
     },
 
@@ -157,15 +180,15 @@ export function lowWaterMarks(time: () => number, timeoutMs: number): LowWaterMa
       for (const [name, known] of all) all.set(name, { ...known, leaseEnd: Math.min(known.leaseEnd, leaseEnd) })
     },
 
-    failed(look, channels, now) {
+    failed(scan, channels, now) {
       const mark = now === undefined ? undefined : now - Math.max(WINDOW_MS, marginMs)
       const provisional = mark === undefined ? undefined : { ...UNKNOWN, queued: mark, leased: mark }
-      const rest = (name: string | typeof EXPIRING, wasWhole: boolean): void => {
+      const rest = (name: string | typeof EXPIRING, wasFull: boolean): void => {
         const known = all.get(name) ?? provisional
-        if (known) all.set(name, { ...known, wholeFrom: nextWhole(name, wasWhole, look.begunAt) })
+        if (known) all.set(name, { ...known, fullFrom: nextFullScan(name, wasFull, scan.begunAt) })
       }
-      for (const channel of channels) rest(channel, look.from(channel).isWhole)
-      rest(EXPIRING, look.expiring === 0)
+      for (const channel of channels) rest(channel, scan.from(channel).isFull)
+      rest(EXPIRING, scan.expiring === 0)
     },
   }
 }

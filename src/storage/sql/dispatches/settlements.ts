@@ -12,7 +12,7 @@ import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { loadDispatches, loadOwners } from './load-dispatches.ts'
 import type { LowWaterMarks } from './low-water-marks.ts'
 
-/** Settles leases. A delivery in the lease cache whose end affects nothing else is written without a read, in a group commit. */
+/** Settles leases. A cached delivery whose end affects no other row is written without a read, in a group commit. */
 export function settlements(db: Database, leases: LeaseCache): DispatchStore['settle'] {
   const inDoubt = inDoubtSettlements()
 
@@ -26,7 +26,7 @@ export function settlements(db: Database, leases: LeaseCache): DispatchStore['se
       const found = work.found(settlement.deliveryId)
       if (!found) return undefined
       const one = settleDelivery(found.row, settlement, now, work.moves, latest)
-      // The write may be done although it fails or times out here.
+      // The write may complete although it fails or times out here.
       inDoubt.keep(settlement, found, one)
       return one
     })
@@ -34,7 +34,7 @@ export function settlements(db: Database, leases: LeaseCache): DispatchStore['se
     return settled
   }
 
-  /** `undefined`: the delivery has to be read first. */
+  /** `undefined`: the delivery must be read first. */
   async function settleKnown(asked: readonly Settlement[]): Promise<readonly (Settled | undefined)[]> {
     await db.sync()
     const now = db.now()
@@ -48,7 +48,7 @@ export function settlements(db: Database, leases: LeaseCache): DispatchStore['se
     return write(work, now, asked)
   }
 
-  /** Settles with everything that may follow from it. */
+  /** Settles a delivery together with the changes that follow from it. */
   function settleWhole(settlement: Settlement): Promise<Settled> {
     return retryOnConflict(async () => {
       await db.sync()
@@ -89,7 +89,7 @@ function isLeased({ status, fence }: DeliveryRow, lease: LeaseToken): boolean {
   return status === 'sending' && fence === fenceOf(lease)
 }
 
-/** Renews leases, by the database's clock. */
+/** Renews leases by the database's clock. */
 export function renewals(db: Database, leases: LeaseCache, marks: LowWaterMarks): DispatchStore['renew'] {
   const { dialect, nameOf, change } = db
   const [until, id, mark] = [1, 2, 3].map(dialect.parameter)
@@ -107,20 +107,20 @@ export function renewals(db: Database, leases: LeaseCache, marks: LowWaterMarks)
   }
 }
 
-/** A delivery that this process leased, as it is stored. */
+/** A delivery that this process leased, as stored. */
 export interface Leased {
   readonly dispatch: DispatchRecord
   readonly delivery: DeliveryRecord
 }
 
-/** The lease cache: the latest leases of this process, which are settled without being read again. */
+/** Lease cache: the latest leases of this process, which are settled without a read. */
 export interface LeaseCache {
   keep(leased: Leased): void
   find(lease: LeaseToken): Leased | undefined
   forget(lease: LeaseToken): void
 }
 
-/** The size of both caches. A lease that was dropped is read when it is settled. */
+/** Size of both caches. A lease that was dropped is read when it is settled. */
 const MAX_KEPT = 10_000
 
 export function leaseCache(): LeaseCache {
@@ -140,12 +140,12 @@ export function leaseCache(): LeaseCache {
   }
 }
 
-/** The fencing token of one delivery. A claim stores one fence for all its deliveries; each worker gets a token of its own. */
+/** Fencing token of one delivery. A claim stores one fence for all its deliveries; each worker gets its own token. */
 export function tokenFor(deliveryId: string, fence: string): string {
   return `${fence}:${deliveryId}`
 }
 
-/** The stored fence of a token; empty, which no fence is, for a token of another delivery. */
+/** The stored fence of a token; empty, which matches no fence, if the token belongs to another delivery. */
 function fenceOf({ deliveryId, fence }: LeaseToken): string {
   const end = `:${deliveryId}`
   return fence.endsWith(end) ? fence.slice(0, -end.length) : ''
@@ -160,11 +160,11 @@ interface InDoubt {
   readonly settled: Settled
 }
 
-/** In-doubt settlements: written or not, this process does not know yet. A repeated one gets the result of the first. */
+/** In-doubt settlements: this process does not know whether they were written. A repeated settlement gets the first result. */
 interface InDoubtSettlements {
-  /** @param made The delivery as it was read, and as the settlement leaves it. */
+  /** @param made The delivery as it was read, and after the settlement. */
   keep(settlement: Settlement, made: KnownDelivery, settled: Settled): void
-  /** The result, if the delivery is now exactly as the settlement leaves it. */
+  /** The result, if the delivery is exactly in the state after the settlement. */
   find(settlement: Settlement, found: KnownDelivery | undefined): Settled | undefined
   forget(lease: LeaseToken): void
 }
@@ -189,7 +189,6 @@ function inDoubtSettlements(): InDoubtSettlements {
   }
 }
 
-/** Whether the last attempt ended so. */
 function endedSo({ attemptLog }: DeliveryRow, { outcome, code }: AttemptEnd): boolean {
   const last = attemptLog?.at(-1)
   return last?.outcome === outcome && last.code === code

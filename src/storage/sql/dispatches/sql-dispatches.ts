@@ -14,17 +14,15 @@ import { loadDispatches, loadPlans, loadToShow } from './load-dispatches.ts'
 import { lowWaterMarks } from './low-water-marks.ts'
 import { leaseCache, renewals, settlements } from './settlements.ts'
 
-/** Options of {@link sqlDispatches}. */
 export interface SqlDispatchesOptions {
   /** A new fencing token for every claim of every process. */
   readonly newFence: () => string
-  /** It is in a transaction of the host's: no group commit, and nothing is cached. */
+  /** The store is in the host's transaction: no group commit, no caches. */
   readonly isAlone: boolean
 }
 
-/** The dispatch half of an SQL store. */
 export function sqlDispatches(db: Database, { newFence, isAlone }: SqlDispatchesOptions): DispatchStore {
-  /** Reads a dispatch into a unit of work, which `apply` changes and writes; again after a conflict. */
+  /** Reads a dispatch into a unit of work, which `apply` changes and writes. Retries after a conflict. */
   function change<T>(
     tenant: string,
     dispatchId: string,
@@ -50,7 +48,6 @@ export function sqlDispatches(db: Database, { newFence, isAlone }: SqlDispatches
     return { changed, dispatch: readDispatch(row) }
   }
 
-  /** A dispatch to be shown. */
   async function find(tenant: string, dispatchId: string) {
     await db.sync()
     const now = db.now()

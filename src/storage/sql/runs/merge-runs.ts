@@ -1,4 +1,4 @@
-import type { MergeDecision, MergeSnapshot, RunKey, RunStore, StoredRun } from '../../../ports/run-store.ts'
+import type { MergeDecision, MergeKey, MergeSnapshot, RunStore, StoredRun } from '../../../ports/run-store.ts'
 import { compoundKey } from '../../rules/compound-key.ts'
 import { boundedMap } from '../connection/bounded-map.ts'
 import { Conflict, newChanges, retryOnConflict } from '../connection/changes.ts'
@@ -11,27 +11,25 @@ import { readTotals, storedRun, storedSession } from './run-records.ts'
 import { type LastMerge, RunUnitOfWork } from './run-unit-of-work.ts'
 
 interface Merge {
-  readonly key: RunKey
+  readonly key: MergeKey
   readonly decide: (snapshot: MergeSnapshot) => MergeDecision<unknown>
 }
 
-/** The result of a merge, or what its decision threw. */
+/** The result of a merge, or the error of its decision. */
 type Outcome = { readonly result: unknown; readonly run: StoredRun | undefined } | { readonly threw: unknown }
 
 /**
- * Merges runs with optimistic concurrency. Concurrent merges are read in one query, decided one after the other, and written in one
- * group commit. Nothing is locked: after a conflict everything is read and decided again.
- *
- * A merge that only touches a run is guarded by the run's version, every other one by the session's.
- *
- * @param isAlone One call at a time, in a transaction of the host's.
+ * Merges runs with optimistic concurrency. Concurrent merges are read in one query, decided in sequence, and written in one group commit.
+ * Takes no locks: after a conflict, it reads all of them and decides again. The run's version guards a merge that only touches a run;
+ * the session's version guards every other merge.
+ * @param isAlone The store is in the host's transaction: one call at a time.
  */
 export function merger(db: Database, isAlone: boolean): Pick<RunStore, 'mergeRun'> {
   const readSnapshots = snapshotReader(db)
   const spends = spendWriter(db, isAlone)
   const cache = mergeCache()
 
-  /** Reads until everything that the decisions ask for is loaded; usually once. */
+  /** Reads until all data that the decisions use is loaded; usually once. */
   async function decideAll(
     merges: readonly Merge[],
   ): Promise<{ readonly work: RunUnitOfWork; readonly outcomes: readonly Outcome[] }> {
@@ -66,8 +64,8 @@ export function merger(db: Database, isAlone: boolean): Pick<RunStore, 'mergeRun
   }
 
   /**
-   * Merges on the cached rows, without a read. `undefined`: this was not possible, and nothing was written. The decision must write
-   * the run within its session: only the versions of that write prove that the cached rows were current.
+   * Merges on cached rows, without a read. `undefined`: not possible, and nothing was written. The decision must write the run in its
+   * session: only the versions of that write prove that the cached rows were current.
    */
   async function mergeOnCache({ key, decide }: Merge): Promise<Outcome | undefined> {
     const last = cache.take(key)
@@ -76,7 +74,7 @@ export function merger(db: Database, isAlone: boolean): Pick<RunStore, 'mergeRun
     const { tenant, sessionId, runId } = key
     const { descendants } = last
     const work = new RunUnitOfWork()
-    work.putRun(last.run, sessionId, last.runVersion)
+    work.putRun(last.run, last.runVersion)
     work.putSession(last.session, last.sessionVersion)
     if (descendants) work.putSum(tenant, sessionId, runId, descendants.totals, descendants.version)
     work.begin([key])
@@ -95,7 +93,7 @@ export function merger(db: Database, isAlone: boolean): Pick<RunStore, 'mergeRun
     return { result: decided.result, run }
   }
 
-  function remember(key: RunKey, work: RunUnitOfWork): void {
+  function remember(key: MergeKey, work: RunUnitOfWork): void {
     const last = isAlone ? undefined : work.last(key)
     if (last) cache.put(last)
   }
@@ -123,7 +121,7 @@ export function merger(db: Database, isAlone: boolean): Pick<RunStore, 'mergeRun
   }
 
   return {
-    async mergeRun<T>(key: RunKey, decide: (snapshot: MergeSnapshot) => MergeDecision<T>) {
+    async mergeRun<T>(key: MergeKey, decide: (snapshot: MergeSnapshot) => MergeDecision<T>) {
       const outcome = await merged({ key, decide })
       if (outcome === undefined) throw new TypeError('a merge had no outcome')
       if ('threw' in outcome) throw outcome.threw
@@ -133,7 +131,7 @@ export function merger(db: Database, isAlone: boolean): Pick<RunStore, 'mergeRun
   }
 }
 
-/** A decision that throws has changed nothing, and fails its own merge only. */
+/** A decision that throws changes nothing and fails only its own merge. */
 function decisionOf(
   snapshot: MergeSnapshot,
   decide: Merge['decide'],
@@ -145,20 +143,19 @@ function decisionOf(
   }
 }
 
-/** Two sessions may report the same run. */
-function keysOf({ key: { tenant, sessionId, runId } }: Merge): readonly string[] {
-  return [compoundKey('session', tenant, sessionId), compoundKey('run', tenant, runId)]
+function keysOf({ key: { tenant, sessionId } }: Merge): readonly string[] {
+  return [compoundKey(tenant, sessionId)]
 }
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Reads merge snapshots: one statement for all keys, so that they are of one moment. */
+/** Reads merge snapshots in one statement, so that they are consistent. */
 function snapshotReader({
   dialect,
   nameOf,
   prefix,
   query,
-}: Database): (keys: readonly RunKey[]) => Promise<RunUnitOfWork> {
+}: Database): (keys: readonly MergeKey[]) => Promise<RunUnitOfWork> {
   const parameter = dialect.parameter(1)
   const text = dialect.hasFunctions
     ? `select ${SNAPSHOT_COLUMNS.join(', ')} from ${functionName('snapshots', dialect, prefix)}(${parameter})`
@@ -180,23 +177,23 @@ function snapshotReader({
 function put(row: Row, work: RunUnitOfWork): void {
   const { kind, tenant, session_id, run_id, state, derived } = row
   const version = Number(row.version)
-  if (kind === 'run') work.putRun(storedRun(row), String(session_id), version)
+  if (kind === 'run') work.putRun(storedRun(row), version)
   else if (kind === 'sum') work.putSum(String(tenant), String(session_id), String(run_id), readTotals(state), version)
   else work.putSession(storedSession({ ...row, totals: state, failures: derived }), version)
 }
 
-/** The merge cache: the last merge of some sessions. The next merge of that run needs no read while no other process writes there. */
+/** Merge cache: the last merge of some sessions. The next merge of that run needs no read unless another process has written. */
 interface MergeCache {
-  /** Removes the entry: it is put back when the stored rows are known again. */
-  take(key: RunKey): LastMerge | undefined
-  forget(key: RunKey): void
+  /** Removes the entry. It is put back once the stored rows are known again. */
+  take(key: MergeKey): LastMerge | undefined
+  forget(key: MergeKey): void
   put(last: LastMerge): void
-  /** Another process had written in between. */
+  /** Another process has written in between. */
   wasStale(): void
 }
 
 const MAX_SESSIONS = 1_000
-/** The merges that do not use the cache after a stale entry: other processes merge into the same sessions. */
+/** Merges that skip the cache after a stale entry: other processes merge into the same sessions. */
 const PAUSE = 50
 
 function mergeCache(): MergeCache {

@@ -8,9 +8,8 @@ import { TABLES } from '../schema/tables.ts'
 import { readSpend } from './run-records.ts'
 import type { Spent } from './run-unit-of-work.ts'
 
-/** The rows of one user's spend of a day, at most. Each writer adds to one, so that writers seldom meet; the spend is their sum. */
+/** Maximum rows of a user's spend per day. Each writer adds to one of them, which makes conflicts rare; the spend is their sum. */
 const PARTS = 16
-/** The parts that are cached as they were written last; others are read first. */
 const MAX_SHARES = 10_000
 
 interface Share {
@@ -23,13 +22,12 @@ interface Share {
   readonly version?: number
 }
 
-/** Adds to the spend of users. */
 export interface SpendWriter {
-  /** Writes changes together with spends. @throws {Conflict} When something is not as it was read. */
+  /** Writes changes together with spends. @throws {Conflict} When a row has another version. */
   write(spent: readonly Spent[], changes: Changes): Promise<void>
 }
 
-/** @param isAlone Writes may be undone by the host: nothing is cached. */
+/** @param isAlone The host may undo writes: nothing is cached. */
 export function spendWriter(db: Database, isAlone: boolean): SpendWriter {
   const readShares = shareReader(db)
   const remembered = boundedMap<Share>(MAX_SHARES)
@@ -45,7 +43,7 @@ export function spendWriter(db: Database, isAlone: boolean): SpendWriter {
     return part
   }
 
-  /** Takes shares out of the cache: their versions are unknown until they are written. */
+  /** Removes shares from the cache: their versions are unknown until they are written. */
   async function take(spent: readonly Spent[], part: number): Promise<Map<string, Share>> {
     const shares = new Map<string, Share>()
     for (const { tenant, userId, day } of spent) {
@@ -85,7 +83,7 @@ export function spendWriter(db: Database, isAlone: boolean): SpendWriter {
         await writeShares(spent, part, changes)
         conflicts = 0
       } catch (cause) {
-        // The other writer of this part may come again.
+        // Avoid further conflicts with the other writer of this part.
         if (cause instanceof Conflict && ++conflicts > 1) own = anyPart()
         throw cause
       } finally {

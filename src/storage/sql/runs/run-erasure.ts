@@ -1,4 +1,6 @@
 import type { RunFailure } from '../../../model/run.ts'
+import { compoundKey } from '../../rules/compound-key.ts'
+import { isOfUser, removeUser } from '../../rules/run-rules.ts'
 import { Conflict, changeParameters, changeText, newChanges, partsOf, retryOnConflict } from '../connection/changes.ts'
 import type { Database, Queries } from '../connection/database.ts'
 import { columnsOf, readRecord } from '../connection/dialects.ts'
@@ -7,28 +9,26 @@ import { TABLES } from '../schema/tables.ts'
 import { contains, readTotals } from './run-records.ts'
 import { removeRunsWhere, removeWhere } from './run-removal.ts'
 
-/** The rows that one statement reads. */
 const SEEN = 2_000
-/** The sessions that one statement changes. */
 const SOME = 100
 
 type Row = Readonly<Record<string, unknown>>
 
-/** The user to erase, and the user's runs at the beginning. */
 interface Erased {
   readonly tenant: string
   readonly userId: string
-  readonly runIds: ReadonlySet<string>
+  /** Keys of the user's runs: {@link runKey}. */
+  readonly runs: ReadonlySet<string>
 }
 
 /**
- * Erases a user. First it finds the sessions with data of the user: this reads all sums and failures of the tenant, and locks nothing.
- * Then one transaction removes the data: it locks each session and reads it again. Concurrent merges into other sessions count as
- * later than the erasure.
+ * Erases a user. First it finds the sessions with data of the user: it reads all sums and failures of the tenant without locks. Then one
+ * transaction locks each session, reads it again and removes the data. Concurrent merges into other sessions count as later than the
+ * erasure.
  */
 export async function eraseUserRows(tenant: string, userId: string, db: Database): Promise<number> {
   const runs = await readRuns(tenant, userId, db)
-  const erased = { tenant, userId, runIds: new Set(runs.map(({ runId }) => runId)) }
+  const erased = { tenant, userId, runs: new Set(runs.map(({ sessionId, runId }) => runKey(sessionId, runId))) }
   const found = new Set(runs.map(({ sessionId }) => sessionId))
   for (const sessionId of await sessionsThatFail(erased, db)) found.add(sessionId)
   for (const sessionId of await sessionsWithSums(erased, db)) found.add(sessionId)
@@ -52,7 +52,7 @@ async function eraseFrom(sessionIds: readonly string[], erased: Erased, on: Quer
   const list = JSON.stringify(sessionIds.map((session_id) => ({ tenant, session_id })))
   const same = 'd.tenant = x.tenant and d.session_id = x.session_id'
   const name = nameOf('sessions')
-  // Locks the sessions: merges that have read one of them will conflict, and new ones wait.
+  // Locks the sessions: merges that have read one of them conflict, and new ones wait.
   const touch = dialect.updatesFrom
     ? `update ${name} as d set version = d.version + 1 from ${wanted} where ${same}`
     : `update ${name} as d join ${wanted} on ${same} set d.version = d.version + 1`
@@ -77,26 +77,35 @@ async function eraseFrom(sessionIds: readonly string[], erased: Erased, on: Quer
   }
 
   let removed = 0
-  for (const sessionId of sessionIds)
-    removed += await removeRunsWhere({ tenant, session_id: sessionId, user_id: userId }, on, db)
+  for (const session_id of sessionIds) {
+    removed += await removeRunsWhere({ tenant, session_id, user_id: userId }, on, db)
+    removed += await removeRunsWhere({ tenant, session_id, agent_user_id: userId }, on, db)
+  }
   return removed
 }
 
-function withoutFailures(session: SessionRecord, { userId, runIds }: Erased): SessionRecord | undefined {
+function runKey(sessionId: string, runId: string): string {
+  return compoundKey(sessionId, runId)
+}
+
+function isErased(failure: RunFailure, sessionId: string, erased: Erased): boolean {
+  return isOfUser(failure, erased.userId) || erased.runs.has(runKey(sessionId, failure.runId))
+}
+
+function withoutFailures(session: SessionRecord, erased: Erased): SessionRecord | undefined {
   const failures: readonly RunFailure[] = JSON.parse(session.failures ?? '[]')
-  const left = failures.filter((failure) => failure.userId !== userId && !runIds.has(failure.runId))
+  const left = failures.filter((failure) => !isErased(failure, session.session_id, erased))
   if (left.length === failures.length) return undefined
   return { ...session, totals: null, failures: JSON.stringify(left) }
 }
 
 function withoutUser(sum: RunSumRecord, userId: string): RunSumRecord | undefined {
   const totals = readTotals(sum.totals)
-  if (!Object.hasOwn(totals.users, userId)) return undefined
-  Reflect.deleteProperty(totals.users, userId)
+  if (!removeUser(totals, userId)) return undefined
   return { ...sum, totals: JSON.stringify(totals) }
 }
 
-/** A name as a member of an object in JSON: a text without it has no such member; a text with it may have one. */
+/** A name as a member of a JSON object. A text without it has no such member; a text with it may have one. */
 function memberOf(name: string): string {
   return `${JSON.stringify(name)}:`
 }
@@ -107,27 +116,28 @@ async function readRuns(
   db: Database,
 ): Promise<readonly { readonly runId: string; readonly sessionId: string }[]> {
   const [first, second] = [db.dialect.parameter(1), db.dialect.parameter(2)]
-  const text = `select r.run_id, r.session_id from ${db.nameOf('runs')} r where r.tenant = ${first} and r.user_id = ${second}`
-  const rows = await db.query<Row>(text, [tenant, userId])
+  const text = `select r.run_id, r.session_id from ${db.nameOf('runs')} r where r.tenant = ${first} and r.`
+  const rows = [
+    ...(await db.query<Row>(`${text}user_id = ${second}`, [tenant, userId])),
+    ...(await db.query<Row>(`${text}agent_user_id = ${second}`, [tenant, userId])),
+  ]
   return rows.map(({ run_id, session_id }) => ({ runId: String(run_id), sessionId: String(session_id) }))
 }
 
-/** The sessions with failures of the user, or of these runs. */
-async function sessionsThatFail({ tenant, userId, runIds }: Erased, db: Database): Promise<readonly string[]> {
+async function sessionsThatFail(erased: Erased, db: Database): Promise<readonly string[]> {
   const [first, second] = [db.dialect.parameter(1), db.dialect.parameter(2)]
   const text = `select s.session_id, case when s.failures <> '[]' then s.failures end as failures
     from ${db.nameOf('sessions')} s where s.tenant = ${first} and s.session_id > ${second} order by s.session_id limit ${SEEN}`
   const found: string[] = []
-  const isTheirs = ({ userId: of, runId }: RunFailure): boolean => of === userId || runIds.has(runId)
-  await readOn(text, [tenant, ''], db, ({ session_id, failures }) => {
+  await readOn(text, [erased.tenant, ''], db, ({ session_id, failures }) => {
+    const sessionId = String(session_id)
     const reported: readonly RunFailure[] = failures === null ? [] : JSON.parse(String(failures))
-    if (reported.some(isTheirs)) found.push(String(session_id))
-    return [tenant, session_id]
+    if (reported.some((failure) => isErased(failure, sessionId, erased))) found.push(sessionId)
+    return [erased.tenant, sessionId]
   })
   return found
 }
 
-/** The sessions with totals in which the user has a share. */
 async function sessionsWithSums({ tenant, userId }: Erased, db: Database): Promise<readonly string[]> {
   const { dialect, nameOf } = db
   const [member, first, second, third, fourth] = [1, 2, 3, 4, 5].map(dialect.parameter)
@@ -143,7 +153,7 @@ async function sessionsWithSums({ tenant, userId }: Erased, db: Database): Promi
   return found
 }
 
-/** Reads all rows in batches. @param see Takes a row, and returns the parameters to go on after it. */
+/** Reads all rows in batches. @param see Takes a row and returns the parameters that continue after it. */
 async function readOn(
   text: string,
   from: readonly unknown[],

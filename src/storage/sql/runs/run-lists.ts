@@ -14,40 +14,35 @@ import {
   type ScanRange,
   scanText,
 } from '../connection/keyset-pagination.ts'
-import { indexKey } from '../dispatches/dispatch-records.ts'
-import { contains, RUN_COLUMNS, storedRun, tagLines } from './run-records.ts'
+import { contains, RUN_COLUMNS, storedRun, tagKey, tagLines } from './run-records.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** A place in a list. It includes the tenant in lists of all tenants. */
-interface RunPlace {
-  readonly at: number
-  readonly tenant?: string
-  readonly runId: string
-}
+const ORDER = ['created_at', 'tie_breaker'] as const
+const PLACE = 'r.session_id, r.run_id, r.created_at, r.tie_breaker'
 
-/** One page of runs by creation time. The cursor is the place of the last run. */
 export async function listRunRows(query: RunQuery, db: Database): Promise<Page<StoredRun>> {
   if (query.status?.length === 0) return { items: [] }
   if (query.silentForMs !== undefined) await db.sync()
   return filledPage(query.limit, query.cursor, async (cursor, amount) => {
     const rows = await readRows({ ...query, cursor }, amount, db)
     const entries = rows.map((row) => ({
-      cursor: writePlace(row, query),
+      cursor: cursorOf(Number(row.created_at), String(row.tie_breaker)),
       item: row.state === null ? undefined : storedRun(row),
     }))
     return { entries, isEnd: rows.length < amount }
   })
 }
 
-/** Reads rows from the cursor on. Rows that do not match have no state and no derived data. */
 async function readRows(query: RunQuery, amount: number, db: Database): Promise<readonly Row[]> {
   const { tenant, since } = query
   const { scans, covered } = planOf(query)
-  const from = readPlace(query)
-  const isOverTenants = scans[0]?.ids.includes('tenant')
-  const after = from && { at: from.at, ids: isOverTenants ? [from.tenant ?? tenant ?? '', from.runId] : [from.runId] }
-  const range: ScanRange = { since, until: latestOf(query, db), after, isNewestFirst: query.first === 'newest' }
+  const range: ScanRange = {
+    since,
+    until: latestOf(query, db),
+    after: readPlace(query.cursor),
+    isNewestFirst: query.first === 'newest',
+  }
   const parameters = new Parameters(db.dialect)
   /** @param place The alias that has the place of a row. */
   const columns = (place: 'r' | 'p'): string => {
@@ -55,11 +50,11 @@ async function readRows(query: RunQuery, amount: number, db: Database): Promise<
       const filters = filtersOf(query, covered, db.dialect).map(([text, ...values]) => parameters.bind(text, values))
       return filters.length > 0 ? `case when ${filters.join(' and ')} then r.${column} end as ${column}` : `r.${column}`
     }
-    // The long texts of rows that do not match are not read.
+    // Do not read the long texts of rows that do not match.
     const isLong = (column: string): boolean => column === 'state' || column === 'derived'
     const own = RUN_COLUMNS.filter((column) => column !== 'created_at')
     const read = own.map((column) => (isLong(column) ? ifFits(column) : `r.${column}`))
-    return `${place}.run_id, ${place}.created_at, ${read.join(', ')}`
+    return `${place}.created_at, ${place}.tie_breaker, ${read.join(', ')}`
   }
   const [scan, ...others] = scans
   if (scan?.table === 'runs' && others.length === 0)
@@ -67,30 +62,30 @@ async function readRows(query: RunQuery, amount: number, db: Database): Promise<
 
   // Merge the places first; then read only the rows of the page.
   const shown = columns('p')
-  const texts = scans.map((one) => scanText(one, range, 'r.run_id, r.created_at', amount, parameters, db))
-  const places = mergedText(texts, ['created_at', 'run_id'], range, amount)
-  const on = `r.run_id = p.run_id and ${parameters.bind('r.tenant = ?', [tenant])}`
-  // A place whose run was removed is skipped, and does not end the list.
+  const texts = scans.map((one) => scanText(one, range, PLACE, amount, parameters, db))
+  const places = mergedText(texts, ORDER, range, amount)
+  const ofTenant = parameters.bind(db.dialect.same('r.tenant', '?'), [tenant])
+  const on = `r.run_id = p.run_id and r.session_id = p.session_id and ${ofTenant}`
+  // A place whose run was removed is skipped and does not end the list.
   const runs = lookUp({ table: 'runs', alias: 'r', on, isLeft: true }, db.dialect, db.nameOf)
-  const text = `select ${shown} from (${places}) p ${runs} order by ${orderOf('p', ['created_at', 'run_id'], range)}`
+  const text = `select ${shown} from (${places}) p ${runs} order by ${orderOf('p', ORDER, range)}`
   return db.scan<Row>(text, parameters.values)
 }
 
-/** The latest creation time: a run that was silent for so long is older than that. */
+/** The latest creation time: a silent run is at least as old as its silence. */
 function latestOf({ until, silentForMs }: RunQuery, db: Database): number | undefined {
   if (silentForMs === undefined) return until
   return Math.min(until ?? Number.POSITIVE_INFINITY, db.now() + db.uncertaintyMs() - silentForMs)
 }
 
-/** The indexes that serve a query, and the filter that they cover. */
 interface Plan {
   readonly scans: readonly IndexScan[]
   readonly covered?: 'sessionId' | 'userId' | 'status' | 'model' | 'provider'
 }
 
 /**
- * A session, a user and a tag have fewer runs than a status, unless that is `completed`; then a model, and a provider. The other
- * filters are checked row by row. Over all tenants only open and pending runs have an index.
+ * Chooses the index with the fewest rows; `completed` is the most frequent status. Other filters are checked per row. Across tenants only
+ * open and pending runs have an index.
  */
 function planOf({ tenant, sessionId, userId, tag, status, model, provider, pending }: RunQuery): Plan {
   if (pending) return { scans: [overTenants('pending_since', 'pending')] }
@@ -100,13 +95,13 @@ function planOf({ tenant, sessionId, userId, tag, status, model, provider, pendi
   }
   const by = (index: string, column?: string, value = '', table: IndexScan['table'] = 'runs'): IndexScan => {
     const keys = [['tenant', tenant] as const, ...(column === undefined ? [] : [[column, value] as const])]
-    return { table, index, keys, at: 'created_at', ids: ['run_id'] }
+    return { table, index, keys, at: 'created_at', id: 'tie_breaker' }
   }
   const byStatus = [...new Set(status)].map((one) => by('by_status', 'status', one))
   const isRare = status !== undefined && !status.includes('completed')
   if (sessionId !== undefined) return { scans: [by('by_session', 'session_id', sessionId)], covered: 'sessionId' }
   if (userId !== undefined) return { scans: [by('by_user', 'user_id', userId)], covered: 'userId' }
-  if (tag !== undefined) return { scans: [by('by_tag', 'tag_key', indexKey(tag), 'run_tags')] }
+  if (tag !== undefined) return { scans: [by('by_tag', 'tag_key', tagKey(tag), 'run_tags')] }
   if (isRare) return { scans: byStatus, covered: 'status' }
   if (model !== undefined) return { scans: [by('by_model', 'model', model)], covered: 'model' }
   if (provider !== undefined) return { scans: [by('by_provider', 'provider', provider)], covered: 'provider' }
@@ -115,12 +110,11 @@ function planOf({ tenant, sessionId, userId, tag, status, model, provider, pendi
 }
 
 function overTenants(at: string, index?: string): IndexScan {
-  return { table: 'runs', ...(index !== undefined && { index }), keys: [], at, ids: ['tenant', 'run_id'] }
+  return { table: 'runs', ...(index !== undefined && { index }), keys: [], at, id: 'tie_breaker' }
 }
 
 type Condition = readonly [text: string, ...values: readonly unknown[]]
 
-/** The conditions that each row is checked against. */
 function filtersOf(query: RunQuery, covered: Plan['covered'], dialect: Dialect): readonly Condition[] {
   const { tenant, sessionId, status, provider, model, userId, tag, silentForMs, pending } = query
   const filters: Condition[] = []
@@ -138,16 +132,8 @@ function filtersOf(query: RunQuery, covered: Plan['covered'], dialect: Dialect):
   return filters
 }
 
-function writePlace({ created_at, tenant, run_id }: Row, query: RunQuery): string {
-  const id = query.tenant === undefined ? `${String(tenant).length} ${tenant}${run_id}` : String(run_id)
-  return cursorOf(Number(created_at), id)
-}
-
-function readPlace({ cursor, tenant }: RunQuery): RunPlace | undefined {
+/** `undefined` for a missing or unknown cursor: the list starts from the beginning. */
+function readPlace(cursor: string | undefined): ScanRange['after'] {
   const place = positionOf(cursor)
-  if (!place || tenant !== undefined) return place && { at: place.at, runId: place.id }
-  const [lead, length] = /^(\d{1,4}) /.exec(place.id) ?? []
-  if (lead === undefined) return undefined
-  const end = lead.length + Number(length)
-  return { at: place.at, tenant: place.id.slice(lead.length, end), runId: place.id.slice(end) }
+  return place && /^\d{1,16}$/.test(place.id) ? { at: place.at, id: Number(place.id) } : undefined
 }

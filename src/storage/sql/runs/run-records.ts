@@ -2,30 +2,33 @@ import { facetsOf } from '../../../model/run-facets.ts'
 import { addSpend, addTotals, noSpend, noTotals, type Spend, type Totals } from '../../../model/totals.ts'
 import type { StoredRun, StoredSession } from '../../../ports/run-store.ts'
 import { isOpenRun } from '../../rules/run-rules.ts'
+import { firstVersion } from '../connection/changes.ts'
 import type { Dialect } from '../connection/dialects.ts'
 import type { RunRecord, SessionRecord } from '../schema/records.ts'
+import { TAG_KEY_LENGTH } from '../schema/tables.ts'
 
-/** The long texts of a run that are written; an update leaves the others as they are. */
+/** Long texts of a run that are written. An update keeps the others. */
 export interface Written {
   readonly state: boolean
   readonly derived: boolean
 }
 
-/** @param sessionId The session that it was created in. */
-export function runRecord(run: StoredRun, sessionId: string, version: number, written: Written): RunRecord {
+export function runRecord(run: StoredRun, version: number, written: Written): RunRecord {
   const { state, derived, createdAt, updatedAt } = run
-  const { status, provider, model, userId, parentRunId, tags } = facetsOf(state)
+  const { status, provider, model, userId, agentUserId, parentRunId, tags } = facetsOf(state)
   const isPending = derived.pending.length > 0
   return {
     tenant: run.tenant,
+    session_id: state.sessionId,
     run_id: state.runId,
-    session_id: sessionId,
+    tie_breaker: tieBreaker(),
     parent_run_id: parentRunId ?? null,
-    top: derived.top ? 1 : null,
+    top: derived.top === true ? 1 : null,
     status,
     provider: provider ?? null,
     model: model ?? null,
     user_id: userId ?? null,
+    agent_user_id: agentUserId ?? null,
     tags: tags.length > 0 ? tagLines(tags) : null,
     state: written.state ? JSON.stringify(state) : null,
     derived: written.derived ? JSON.stringify(derived) : null,
@@ -40,19 +43,27 @@ export function runRecord(run: StoredRun, sessionId: string, version: number, wr
   }
 }
 
-/** Tags, one a line. A list contains a tag if it contains {@link tagLines} of it: JSON has no line breaks. */
+/** Tags, one per line. A list contains a tag if it contains {@link tagLines} of it: JSON has no line breaks. */
 export function tagLines(tags: readonly string[]): string {
   return `\n${tags.map((tag) => JSON.stringify(tag)).join('\n')}\n`
 }
 
-/** A condition: one text contains another, to the letter. */
+/** Start of a tag, for an index. */
+export function tagKey(tag: string): string {
+  return tag.length <= TAG_KEY_LENGTH ? tag : tag.slice(0, TAG_KEY_LENGTH).toWellFormed()
+}
+
+/** Only an insert writes it. */
+export function tieBreaker(): number {
+  return firstVersion()
+}
+
 export function contains(text: string, part: string, { name }: Dialect): string {
   return `${name === 'postgresql' ? 'strpos' : 'instr'}(${text}, ${part}) > 0`
 }
 
 type Row = Readonly<Record<string, unknown>>
 
-/** The columns of `runs` for {@link storedRun}. */
 export const RUN_COLUMNS = [
   'tenant',
   'state',
@@ -75,7 +86,6 @@ export function storedRun(row: Row): StoredRun {
   }
 }
 
-/** The columns of `sessions` for {@link storedSession}. */
 export const SESSION_COLUMNS = ['tenant', 'session_id', 'totals', 'failures', 'created_at', 'updated_at'] as const
 
 export function storedSession(row: Row): StoredSession {
@@ -106,7 +116,7 @@ export function sessionRecord(
   }
 }
 
-/** Totals that may be added to: `noTotals()` has objects without a prototype, since callers choose the names. */
+/** Totals that can be added to. `noTotals()` creates objects without a prototype, because callers choose the names. */
 export function readTotals(text: unknown): Totals {
   const totals = noTotals()
   addTotals(totals, JSON.parse(String(text)))

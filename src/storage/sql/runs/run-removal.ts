@@ -5,15 +5,16 @@ import { NOW, pause, retryOnConflict } from '../connection/changes.ts'
 import type { Database, Queries } from '../connection/database.ts'
 import { type Dialect, type NameTable, Parameters, tableAlong } from '../connection/dialects.ts'
 import { type RemovedPart, removalParts } from '../connection/removal-parts.ts'
+import type { Table } from '../schema/columns.ts'
 import type { TableName } from '../schema/records.ts'
-import { TABLES, type Table } from '../schema/tables.ts'
+import { TABLES } from '../schema/tables.ts'
 
-/** The rows that one statement removes at most, so that none takes long. */
+/** Limit of rows per statement, so that none takes long. */
 const SOME = 1_000
-/** Tries to remove runs that others have locked, for about a fifth of a second. */
+/** Retries for locked runs, about a fifth of a second in all. */
 const TRIES = 30
 
-/** Removes runs: ended ones first, then open ones, if they are asked for. */
+/** Removes runs: ended ones first, then open ones if requested. */
 export function runRemover(db: Database): (query: RemovalQuery) => Promise<number> {
   const removeSome = removalParts()
   return async ({ status, limit, ...of }) => {
@@ -30,25 +31,17 @@ export function runRemover(db: Database): (query: RemovalQuery) => Promise<numbe
   }
 }
 
-/** A class of runs. */
 interface Kept {
-  /** The short name of their index. */
   readonly index: string
-  /** The time of the last change. */
   readonly changed: string
   readonly condition: string
 }
 
-/** The runs of one batch. */
 interface Wanted extends Omit<RemovalQuery, 'status'> {
-  /** The earliest last change, epoch milliseconds. */
   readonly from: number
 }
 
-/**
- * Removes the runs that changed longest ago. Runs that others have locked, to merge into them or remove them, are skipped, and tried
- * again once nothing else is left; if they stay locked, the next removal finds them.
- */
+/** Removes the runs that changed longest ago. Retries locked runs once no others are left; the next removal finds the remaining ones. */
 async function removeOf(
   status: readonly RunStatus[],
   { index, changed, condition }: Kept,
@@ -85,47 +78,45 @@ async function removeOf(
   }
 }
 
-/** The columns of {@link RemovedRun}. */
-const REMOVED = 'r.tenant, r.run_id, case when r.tags is null then 0 else 1 end as is_tagged'
+const REMOVED = 'r.tenant, r.session_id, r.run_id, case when r.tags is null then 0 else 1 end as is_tagged'
 
 interface RemovedRun {
   readonly tenant: string
+  readonly session_id: string
   readonly run_id: string
   readonly is_tagged: unknown
   readonly changed_at?: unknown
 }
 
-/** Removes runs with their tags. */
+/** @param runs Locked where the database has row locks, so their rows do not move. */
 async function removeRows(runs: readonly RemovedRun[], on: Queries, { dialect, nameOf }: Database): Promise<number> {
   if (runs.length === 0) return 0
-  const { tenant, run_id } = TABLES.runs.columns
-  const these = `select k.run_id, k.tenant from ${dialect.rows(dialect.parameter(1), { tenant, run_id }, 'k')}`
-  const list = JSON.stringify(runs.map(({ tenant, run_id }) => ({ tenant, run_id })))
+  const { tenant, session_id, run_id } = TABLES.runs.columns
+  const rows = dialect.rows(dialect.parameter(1), { tenant, session_id, run_id }, 'k')
+  const these = `select k.run_id, k.session_id, k.tenant from ${rows}`
+  const list = JSON.stringify(runs.map(({ tenant, session_id, run_id }) => ({ tenant, session_id, run_id })))
   const remove = (table: 'runs' | 'run_tags'): Promise<number> =>
-    on.change(removalText(table, ['run_id', 'tenant'], these, dialect, nameOf), [list])
+    on.change(removalText(table, TABLES.runs.primaryKey, these, dialect, nameOf, true), [list])
   const removed = await remove('runs')
   if (runs.some(({ is_tagged }) => Number(is_tagged) === 1)) await remove('run_tags')
   return removed
 }
 
-/** Removes the runs of a session, or those of a user in it, in batches. */
 export async function removeRunsWhere(
-  values: Readonly<Partial<Record<'tenant' | 'session_id' | 'user_id', string>>>,
+  values: Readonly<Partial<Record<'tenant' | 'session_id' | 'user_id' | 'agent_user_id', string>>>,
   on: Queries,
   db: Database,
 ): Promise<number> {
   const where = Object.keys(values).map((column, at) => `r.${column} = ${db.dialect.parameter(at + 1)}`)
-  const text = `select ${REMOVED} from ${db.nameOf('runs')} r where ${where.join(' and ')} limit ${SOME}`
+  const lock = db.dialect.hasLateral ? ' for update' : ''
+  const text = `select ${REMOVED} from ${db.nameOf('runs')} r where ${where.join(' and ')} limit ${SOME}${lock}`
   let removed = 0
   for (let count = SOME; count >= SOME; removed += count)
     count = await removeRows(await on.query<RemovedRun>(text, Object.values(values)), on, db)
   return removed
 }
 
-/**
- * Removes a session with everything in it. The session goes first: a concurrent merge finds it gone, and creates it again after this
- * transaction.
- */
+/** Removes the session row first: a concurrent merge does not find it, and creates it again after this transaction. */
 export function eraseSessionRows(tenant: string, sessionId: string, db: Database): Promise<number> {
   const of = { tenant, session_id: sessionId }
   return retryOnConflict(() =>
@@ -137,7 +128,6 @@ export function eraseSessionRows(tenant: string, sessionId: string, db: Database
   )
 }
 
-/** Removes the rows with these values, in batches. */
 export async function removeWhere(
   table: TableName,
   values: Readonly<Record<string, string>>,
@@ -155,8 +145,8 @@ export async function removeWhere(
 }
 
 /**
- * Removes the rows that a `select` finds. It runs once, since it may have a limit, and comes first: each of its rows finds its row by
- * the primary key, which begins with `columns`.
+ * Runs the `select` once, because it may have a limit, and first: its rows look up rows by primary key, which begins with `columns`.
+ * @param isLocked No other transaction can change the rows.
  */
 function removalText(
   table: TableName,
@@ -164,23 +154,33 @@ function removalText(
   select: string,
   dialect: Dialect,
   nameOf: NameTable,
+  isLocked = false,
 ): string {
   const { compared = [] }: Table = TABLES[table]
   const of = (row: string, column: string): string => `${row}.${dialect.quote(column)}`
   const target = tableAlong({ table, alias: 'd' }, dialect, nameOf)
-  const same = columns.map((column) => {
-    const sides = [of('d', column), of('x', column)] as const
-    return compared.includes(column) ? dialect.same(...sides) : sides.join(' = ')
-  })
+  const sameIn = (row: string): string =>
+    columns
+      .map((column) => {
+        const sides = [of(row, column), of('x', column)] as const
+        return compared.includes(column) ? dialect.same(...sides) : sides.join(' = ')
+      })
+      .join(' and ')
+  const same = sameIn('d')
+  if (dialect.hasLateral && isLocked) {
+    // One lookup for each row: arrays of two columns would look up every pair of their values.
+    const rows = `select f.found_at from x cross join lateral (select o.ctid as found_at from ${nameOf(table)} o where ${sameIn('o')} offset 0) f`
+    return `with x as materialized (${select}) delete from ${target} where d.ctid = any (array(${rows}))`
+  }
   if (dialect.hasLateral) {
-    // Not by `ctid`: a row that another transaction changes meanwhile is removed all the same.
+    // Not by `ctid`: a row that another transaction changes concurrently is removed too.
     const found = columns
       .filter((column) => !compared.includes(column))
       .map((column) => `${of('d', column)} = any (array(select ${of('x', column)} from x))`)
-    return `with x as materialized (${select}) delete from ${target} using x where ${[...same, ...found].join(' and ')}`
+    return `with x as materialized (${select}) delete from ${target} using x where ${[same, ...found].join(' and ')}`
   }
   const list = (row: string): string => columns.map((column) => of(row, column)).join(', ')
   if (dialect.updatesFrom)
     return `with x as materialized (${select}) delete from ${target} where (${list('d')}) in (select ${list('x')} from x)`
-  return `delete d from (${select}) as x straight_join ${target} on ${same.join(' and ')}`
+  return `delete d from (${select}) as x straight_join ${target} on ${same}`
 }

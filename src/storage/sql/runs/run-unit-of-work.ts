@@ -1,8 +1,10 @@
 import { dayOf } from '../../../model/day.ts'
-import { MAX_RUNS_ABOVE } from '../../../model/run-tree-limit.ts'
+import { MAX_ANCESTORS } from '../../../model/run-tree-limit.ts'
+import { shownReport } from '../../../model/shown-run.ts'
 import { addTotals, noTotals, type Spend, type Totals } from '../../../model/totals.ts'
 import type {
   MergeDecision,
+  MergeKey,
   MergeSnapshot,
   RunAncestor,
   RunKey,
@@ -11,12 +13,10 @@ import type {
   TotalsChanges,
 } from '../../../ports/run-store.ts'
 import { compoundKey } from '../../rules/compound-key.ts'
-import { applyDecision } from '../../rules/run-rules.ts'
+import { applyDecision, countedParent, parentsOf } from '../../rules/run-rules.ts'
 import { type Changes, firstVersion } from '../connection/changes.ts'
-import { indexKey } from '../dispatches/dispatch-records.ts'
-import { runRecord, sessionRecord } from './run-records.ts'
+import { runRecord, sessionRecord, tagKey, tieBreaker } from './run-records.ts'
 
-/** A user's spend, to be added to that day. */
 export interface Spent {
   readonly tenant: string
   readonly userId: string
@@ -31,18 +31,13 @@ export interface LastMerge {
   readonly runVersion: number
   readonly session: StoredSession
   readonly sessionVersion: number
-  /** The totals of the run's descendants. */
   readonly descendants: { readonly totals: Totals; readonly version: number } | undefined
 }
 
-/** A run as it is now. */
 interface KnownRun {
   readonly run: StoredRun
-  /** The session that it was created in. */
-  readonly sessionId: string
   /** Absent: it is new. */
   version?: number
-  /** The tags in its rows. */
   tags: readonly string[]
   readonly isChanged: boolean
   readonly written: { readonly state: boolean; readonly derived: boolean }
@@ -56,7 +51,6 @@ interface KnownSession {
   hasFailures: boolean
 }
 
-/** The totals of the descendants of a run. */
 interface KnownSum {
   readonly tenant: string
   readonly sessionId: string
@@ -69,23 +63,21 @@ interface KnownSum {
 const NOT_WRITTEN = { state: false, derived: false } as const
 const ALL_WRITTEN = { state: true, derived: true } as const
 
-/**
- * Unit of work: the runs, sessions and sums that were read for some merges, and the decisions so far. Each merge sees the decisions
- * before it. It is for one attempt to write them.
- */
+/** Unit of work: runs, sessions and sums of some merges, for one attempt to write them. Each merge sees the decisions of earlier ones. */
 export class RunUnitOfWork {
-  /** Keys that were asked for and have not been read. Results are invalid until these are read. */
-  readonly missing: RunKey[] = []
+  /** Requested keys that are not loaded. Results are invalid until they are. */
+  readonly missing: MergeKey[] = []
   readonly spent: Spent[] = []
   readonly #runs = new Map<string, KnownRun>()
   readonly #sessions = new Map<string, KnownSession>()
   readonly #sums = new Map<string, KnownSum>()
-  /** The keys that were looked for, found or not. */
+  /** Keys that were looked up, found or not. */
   readonly #looked = new Set<string>()
 
-  putRun(run: StoredRun, sessionId: string, version: number): void {
-    const { runId, tags } = run.state
-    this.#runs.set(runKey(run.tenant, runId), { run, sessionId, version, tags, isChanged: false, written: NOT_WRITTEN })
+  putRun(run: StoredRun, version: number): void {
+    const { sessionId, runId } = run.state
+    const known = { run, version, tags: shownReport(run.state).tags, isChanged: false, written: NOT_WRITTEN }
+    this.#runs.set(runKey({ tenant: run.tenant, sessionId, runId }), known)
   }
 
   putSession(session: StoredSession, version: number): void {
@@ -97,39 +89,31 @@ export class RunUnitOfWork {
     this.#sums.set(sumKey(tenant, sessionId, runId), { tenant, sessionId, runId, totals, version, isChanged: false })
   }
 
-  /** Call it once everything that was read for these keys has been put in. */
-  begin(keys: readonly RunKey[]): void {
+  /** Call it once all data of these keys has been put in. */
+  begin(keys: readonly MergeKey[]): void {
     // The query followed the same ancestors.
     for (const key of keys) this.snapshot(key)
     this.missing.length = 0
   }
 
-  snapshot(key: RunKey): MergeSnapshot {
+  snapshot(key: MergeKey): MergeSnapshot {
     const run = this.#run(key)?.run
     const session = this.#session(key)?.session
     return {
       run,
       session: session && { ...session },
       descendants: this.#sum(key)?.totals,
-      ancestors: this.#ancestors(key, run),
+      ...this.#ancestors(key, run),
     }
   }
 
-  /** Applies a decision. Returns the run after it. */
   decide(key: RunKey, decision: MergeDecision<unknown>, now: number): StoredRun | undefined {
-    const { tenant, sessionId, runId } = key
     this.#changeSession(key, decision, now)
     const found = this.#run(key)
-    const run = applyDecision(found?.run, decision, tenant, now)
+    const run = applyDecision(found?.run, decision, key.tenant, now)
     if (run === undefined || run === found?.run) return run
-    // A run of another session: merges there must see the change.
-    if (found && found.sessionId !== sessionId && (decision.state || decision.derived)) {
-      const other = this.#session({ tenant, sessionId: found.sessionId, runId })
-      if (other) other.isTouched = true
-    }
     const { state, derived } = found?.written ?? NOT_WRITTEN
-    this.#runs.set(runKey(tenant, runId), {
-      sessionId,
+    this.#runs.set(runKey(key), {
       tags: [],
       ...found,
       run,
@@ -139,7 +123,7 @@ export class RunUnitOfWork {
     return run
   }
 
-  /** Adds all changes except spends. Afterwards the unit of work has the versions that will be stored. */
+  /** Adds all changes except spends. The unit of work then has the versions that will be stored. */
   save(changes: Changes): void {
     for (const known of inOrder(this.#runs)) if (known.isChanged) saveRun(known, changes)
     for (const known of inOrder(this.#sessions)) if (known.isTouched) saveSession(known, changes)
@@ -147,12 +131,11 @@ export class RunUnitOfWork {
   }
 
   /** The rows of a run without ancestors, after they are written. */
-  last({ tenant, sessionId, runId, parentRunId }: RunKey): LastMerge | undefined {
-    const known = this.#runs.get(runKey(tenant, runId))
+  last({ tenant, sessionId, runId, parentRunId }: MergeKey): LastMerge | undefined {
+    const known = this.#runs.get(runKey({ tenant, sessionId, runId }))
     const { session, version } = this.#sessions.get(sessionKey(tenant, sessionId)) ?? {}
-    if (known?.version === undefined || known.sessionId !== sessionId || !session || version === undefined)
-      return undefined
-    if (parentRunId !== undefined || known.run.state.parentRunId !== undefined) return undefined
+    if (known?.version === undefined || !session || version === undefined) return undefined
+    if (parentRunId !== undefined || countedParent(known.run) !== undefined) return undefined
     const sum = this.#sums.get(sumKey(tenant, sessionId, runId))
     const descendants = sum?.version === undefined ? undefined : { totals: sum.totals, version: sum.version }
     return { run: known.run, runVersion: known.version, session, sessionVersion: version, descendants }
@@ -167,7 +150,7 @@ export class RunUnitOfWork {
   }
 
   #run(key: RunKey): KnownRun | undefined {
-    return this.#runs.get(this.#lookedFor(runKey(key.tenant, key.runId), key))
+    return this.#runs.get(this.#lookedFor(runKey(key), key))
   }
 
   #sum(key: RunKey): KnownSum | undefined {
@@ -178,19 +161,23 @@ export class RunUnitOfWork {
     return this.#sessions.get(this.#lookedFor(sessionKey(key.tenant, key.sessionId), key))
   }
 
-  /** {@link MergeSnapshot.ancestors}: none if the run's derived data says `top`. */
-  #ancestors({ tenant, sessionId, parentRunId }: RunKey, own: StoredRun | undefined): readonly RunAncestor[] {
-    let runId = own?.derived.top ? undefined : (own?.state.parentRunId ?? parentRunId)
+  #ancestors(key: MergeKey, own: StoredRun | undefined): Pick<MergeSnapshot, 'ancestors' | 'newAncestors'> {
+    const { counted, named } = parentsOf(own, key)
+    const ancestors = this.#ancestorsFrom(counted, key)
+    return named === undefined ? { ancestors } : { ancestors, newAncestors: this.#ancestorsFrom(named, key) }
+  }
+
+  #ancestorsFrom(parent: string | undefined, { tenant, sessionId }: RunKey): readonly RunAncestor[] {
+    let runId = parent
     const ancestors: RunAncestor[] = []
     const met = new Set<string>()
-    while (runId !== undefined && ancestors.length < MAX_RUNS_ABOVE && !met.has(runId)) {
+    while (runId !== undefined && ancestors.length < MAX_ANCESTORS && !met.has(runId)) {
       met.add(runId)
       const key: RunKey = { tenant, sessionId, runId }
-      const found = this.#run(key)
-      const run: StoredRun | undefined = found?.sessionId === sessionId ? found.run : undefined
+      const run: StoredRun | undefined = this.#run(key)?.run
       const descendants = this.#sum(key)?.totals
       ancestors.push({ runId, ...(run && { run }), ...(descendants && { descendants }) })
-      runId = run?.derived.top ? undefined : run?.state.parentRunId
+      runId = run && countedParent(run)
     }
     return ancestors
   }
@@ -231,22 +218,23 @@ export class RunUnitOfWork {
 }
 
 function saveRun(known: KnownRun, changes: Changes): void {
-  const { run, sessionId, version, written } = known
-  if (version !== undefined) changes.update('runs', runRecord(run, sessionId, version, written))
+  const { run, version, written } = known
+  if (version !== undefined) changes.update('runs', runRecord(run, version, written))
   known.version = version === undefined ? firstVersion() : version + 1
-  if (version === undefined) changes.insert('runs', runRecord(run, sessionId, known.version, ALL_WRITTEN))
-  if (known.tags !== run.state.tags) saveTags(known, changes)
+  if (version === undefined) changes.insert('runs', runRecord(run, known.version, ALL_WRITTEN))
+  if (known.tags !== shownReport(run.state).tags) saveTags(known, changes)
 }
 
 /** Rows of tags never change; the version of the run guards them. */
 function saveTags(known: KnownRun, changes: Changes): void {
   const { tenant, createdAt, state } = known.run
-  const before = new Set(known.tags.map(indexKey))
-  const after = new Set(state.tags.map(indexKey))
-  const row = { run_id: state.runId, tenant, created_at: createdAt, version: 1 }
+  const before = new Set(known.tags.map(tagKey))
+  const after = new Set(shownReport(state).tags.map(tagKey))
+  const { sessionId: session_id, runId: run_id } = state
+  const row = { tenant, session_id, run_id, tie_breaker: tieBreaker(), created_at: createdAt, version: 1 }
   for (const tag_key of before) if (!after.has(tag_key)) changes.remove('run_tags', { ...row, tag_key })
   for (const tag_key of after) if (!before.has(tag_key)) changes.insert('run_tags', { ...row, tag_key })
-  known.tags = state.tags
+  known.tags = shownReport(state).tags
 }
 
 function saveSession(known: KnownSession, changes: Changes): void {
@@ -270,8 +258,8 @@ function inOrder<T>(map: ReadonlyMap<string, T>): readonly T[] {
   return [...map].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value)
 }
 
-function runKey(tenant: string, runId: string): string {
-  return compoundKey('run', tenant, runId)
+function runKey({ tenant, sessionId, runId }: RunKey): string {
+  return compoundKey('run', tenant, sessionId, runId)
 }
 
 function sumKey(tenant: string, sessionId: string, runId: string): string {

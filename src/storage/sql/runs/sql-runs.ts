@@ -1,5 +1,5 @@
 import { addSpend, noSpend, noTotals } from '../../../model/totals.ts'
-import type { RunStore, StoredRun, StoredSession } from '../../../ports/run-store.ts'
+import type { RunKey, RunStore, StoredRun, StoredSession } from '../../../ports/run-store.ts'
 import { firstVersion, newChanges, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { merger } from './merge-runs.ts'
@@ -8,26 +8,24 @@ import { listRunRows } from './run-lists.ts'
 import { RUN_COLUMNS, readSpend, SESSION_COLUMNS, sessionRecord, storedRun, storedSession } from './run-records.ts'
 import { eraseSessionRows, runRemover } from './run-removal.ts'
 
-/** Options of {@link sqlRuns}. */
 export interface SqlRunsOptions {
-  /** It is in a transaction of the host's: no group commit, and nothing is cached. */
+  /** The store is in the host's transaction: no group commit, no caches. */
   readonly isAlone: boolean
 }
 
 type Row = Readonly<Record<string, unknown>>
 
-/** The run half of an SQL store. */
 export function sqlRuns(db: Database, { isAlone }: SqlRunsOptions): RunStore {
   const { dialect, nameOf } = db
   const [first, second, third] = [dialect.parameter(1), dialect.parameter(2), dialect.parameter(3)]
-  // Along the primary key: other indexes begin with the tenant.
-  const ofRun = `${dialect.same('tenant', first)} and run_id = ${second}`
+  // By the primary key: other indexes begin with the tenant.
+  const ofRun = `run_id = ${first} and session_id = ${second} and ${dialect.same('tenant', third)}`
   const runText = `select ${RUN_COLUMNS.join(', ')} from ${nameOf('runs')} where ${ofRun}`
   const sessionText = `select ${SESSION_COLUMNS.join(', ')} from ${nameOf('sessions')} where tenant = ${first} and session_id = ${second}`
   const spendText = `select spend from ${nameOf('spends')} where tenant = ${first} and user_id = ${second} and day >= ${third}`
 
-  async function findRun(tenant: string, runId: string): Promise<StoredRun | undefined> {
-    const [row] = await db.query<Row>(runText, [tenant, runId])
+  async function findRun({ tenant, sessionId, runId }: RunKey): Promise<StoredRun | undefined> {
+    const [row] = await db.query<Row>(runText, [runId, sessionId, tenant])
     return row && storedRun(row)
   }
 

@@ -1,25 +1,23 @@
+import { MAX_TENANTS_VISITED } from '../../../model/tenant-turns.ts'
 import { type ChangeKind, changeText } from '../connection/changes.ts'
 import { columnsOf, type Dialect, type NameTable } from '../connection/dialects.ts'
 import { leaseSets } from '../dispatches/claim-texts.ts'
+import { RANGE_COLUMNS, turnTexts } from '../dispatches/turn-texts.ts'
 import { SNAPSHOT_COLUMNS, snapshotText } from '../runs/merge-snapshot-query.ts'
+import type { Table } from './columns.ts'
 import type { TableName } from './records.ts'
-import { TABLES, type Table } from './tables.ts'
+import { TABLES } from './tables.ts'
 
-/** The names of the functions. */
 export type FunctionName = ChangeKind | 'claim' | 'snapshots' | 'scan'
 
-/** Part of each name. A changed function gets a new name: during a deployment two releases share a database. */
+/** Part of each name. A changed function gets a new version: during a deployment two releases share a database. */
 const VERSION = 1
 
-/** The name of a function, as a statement has it. */
 export function functionName(name: FunctionName, dialect: Dialect, prefix: string): string {
   return dialect.quote(`${prefix}${name}_${VERSION}`)
 }
 
-/**
- * Settings that leave the planner only indexes: each statement finds few rows in large tables, whatever the statistics say of tables
- * that were empty, or of lists whose length is unknown.
- */
+/** Restricts the planner to indexes: each statement finds few rows in large tables, whatever the statistics are. */
 const ALONG_INDEXES = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin', 'sort']
   .map((way) => `set enable_${way} = off`)
   .concat('set jit = off', 'set plan_cache_mode = force_generic_plan')
@@ -27,7 +25,6 @@ const ALONG_INDEXES = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin', 'sort']
 
 const ALL_TABLES = Object.keys(TABLES) as readonly TableName[]
 
-/** The tables that each kind of change is made to. */
 const KINDS: Readonly<Record<ChangeKind, readonly TableName[]>> = {
   insert: ALL_TABLES,
   update: ALL_TABLES,
@@ -35,10 +32,7 @@ const KINDS: Readonly<Record<ChangeKind, readonly TableName[]>> = {
   count: ['dispatches'],
 }
 
-/**
- * Definitions of the functions of a PostgreSQL database. The most frequent calls take one round trip, and each connection keeps
- * their plans, with any driver and any pooler.
- */
+/** The most frequent calls take one round trip, and each connection keeps their plans, with any driver and pooler. */
 export function functions(dialect: Dialect, nameOf: NameTable, prefix: string): readonly string[] {
   const nameFor = (name: FunctionName): string => functionName(name, dialect, prefix)
   const changes = Object.entries(KINDS) as [ChangeKind, readonly TableName[]][]
@@ -50,7 +44,7 @@ export function functions(dialect: Dialect, nameOf: NameTable, prefix: string): 
   ]
 }
 
-/** Changes rows of a table. If a row is gone or has another version, it fails with the code of a serialization failure. */
+/** Fails with the code of a serialization failure if a row is gone or has another version. */
 function changeFunction(
   name: string,
   kind: ChangeKind,
@@ -75,7 +69,6 @@ function changeFunction(
   end $body$`
 }
 
-/** Reads merge snapshots. */
 function snapshotsFunction(name: string, dialect: Dialect, nameOf: NameTable): string {
   const columns = SNAPSHOT_COLUMNS.map((column, at) => `${column} ${at < 6 ? 'text' : 'bigint'}`)
   return `create or replace function ${name}(keys json) returns table (${columns.join(', ')}) language plpgsql stable ${ALONG_INDEXES} as $body$
@@ -85,7 +78,7 @@ function snapshotsFunction(name: string, dialect: Dialect, nameOf: NameTable): s
   end $body$`
 }
 
-/** Runs a statement along indexes and returns its rows as JSON. It is volatile, since the statement may lock rows. */
+/** Runs a statement by index and returns its rows as JSON. Volatile, because the statement may lock rows. */
 function scanFunction(name: string): string {
   return `create or replace function ${name}(statement text, given json) returns table (found json) language plpgsql ${ALONG_INDEXES} as $body$
   begin
@@ -93,7 +86,6 @@ function scanFunction(name: string): string {
   end $body$`
 }
 
-/** A statement for the `scan` function, which takes all parameters as one JSON array. */
 export function scanStatement(text: string, parameters: readonly unknown[]): string {
   return text.replace(/\$(\d+)/g, (_, number: string) => {
     const at = Number(number) - 1
@@ -101,21 +93,33 @@ export function scanStatement(text: string, parameters: readonly unknown[]): str
   })
 }
 
-/** Later than any instant. */
 const NEVER = Number.MAX_SAFE_INTEGER
 
 /**
- * Leases what is due. It returns a row for each delivery as it was before, and a last row with the summary of the claim. It may be
- * planned for empty tables, so only one index serves each part: by the order that the part needs, or by what was read before it.
+ * Leases due deliveries. Returns a row for each delivery in its state before, and a last row with the summary. It may be planned for
+ * empty tables, so only one index fits each part: by its order, or by the rows read before.
  */
 function claimFunction(name: string, dialect: Dialect, nameOf: NameTable): string {
   const columns = ['summary text', ...outputs('deliveries', '', dialect), ...outputs('dispatches', 'h_', dialect)]
   const deliveries = nameOf('deliveries')
-  // It depends on nothing around it, so it is one hash lookup for any number of busy receivers.
-  const free = `(d.concurrency_key is null or (d.channel, d.concurrency_key) not in (
-          select b.channel, b.concurrency_key from json_to_recordset(busy) as b(channel text, concurrency_key text)
+  const names = (alias: string): string =>
+    Object.keys(TABLES.deliveries.columns)
+      .map((column) => `${alias}.${dialect.quote(column)}`)
+      .join(', ')
+  // Uncorrelated: one hash lookup for any number of busy receivers.
+  const taken = 'json_to_recordset(busy) as b(channel text, concurrency_key text, tenant text)'
+  const free = `(d.concurrency_key is null or (
+          (d.channel, d.concurrency_key) not in (select b.channel, b.concurrency_key from ${taken} where b.tenant is null)
+          and (d.channel, d.tenant, d.concurrency_key) not in (
+            select b.channel, b.tenant, b.concurrency_key from ${taken} where b.tenant is not null
+          )
         ))`
-  const asked = `json_to_recordset(channels) as a(channel text, amount bigint, queued_from bigint, leased_from bigint, is_whole boolean)`
+  const asked = `json_to_recordset(channels) as a(channel text, amount bigint, queued_from bigint, leased_from bigint, is_full boolean, is_shared boolean)`
+  const { firstBetween, firstOfKnown, table } = turnTexts(dialect, nameOf)
+  const ofRange = (column: string): string => `s.${column}`
+  const instants = Object.entries(RANGE_COLUMNS).map(
+    ([name, { kind }]) => `${name} ${kind === 'key' ? 'text' : 'bigint'}`,
+  )
   const first = (status: string, from: string, to: string, condition = ''): string => `left join lateral (
         select d.wake_at from ${deliveries} d
         where d.channel = a.channel and d.status = '${status}' and d.wake_at >= ${from} and d.wake_at <= ${to} ${condition}
@@ -126,12 +130,14 @@ function claimFunction(name: string, dialect: Dialect, nameOf: NameTable): strin
         where d.status = '${status}' and d.wake_at is not null and d.expires_at >= expiring_from and d.expires_at <= at ${condition}
         order by d.expires_at limit 1`
   const over = 'and d.wake_at <= at'
-  const leasesUntil = `case when a.is_whole then ${NEVER} else at end`
-  return `create or replace function ${name}(channels json, busy json, expiring_from bigint, lease_ms bigint, mark text, at bigint) returns table (${columns.join(', ')}) language plpgsql ${ALONG_INDEXES} as $body$
+  const leasesUntil = `case when a.is_full then ${NEVER} else at end`
+  return `create or replace function ${name}(channels json, busy json, ranges json, full_ json, expiring_from bigint, lease_ms bigint, mark text, at bigint) returns table (${columns.join(', ')}) language plpgsql ${ALONG_INDEXES} as $body$
   #variable_conflict use_column
   begin
-    return query with due as materialized (
-      select found.* from ${asked} cross join lateral (
+    return query with asked as materialized (
+      select * from ${asked}
+    ), oldest as materialized (
+      select found.* from asked a cross join lateral (
         select own.* from (values ('queued', a.queued_from), ('sending', a.leased_from)) w(status, since) cross join lateral (
           select d.* from ${deliveries} d
           where d.channel = a.channel and d.status = w.status and d.wake_at >= w.since and d.wake_at <= at
@@ -140,6 +146,45 @@ function claimFunction(name: string, dialect: Dialect, nameOf: NameTable): strin
         ) own
         order by own.wake_at limit a.amount
       ) found
+      where not a.is_shared
+    ), seen as materialized (
+      select s.channel, s.number, f.known, f.tenant, f.first_at
+      from asked a cross join lateral (
+        select * from json_to_recordset(ranges) as s(${instants.join(', ')}) where s.channel = a.channel
+      ) s cross join lateral (
+        select 0 as known, between_.tenant, between_.wake_at as first_at from (${firstBetween(ofRange)}) between_
+        union all select 1, s.known, known_.wake_at from (${firstOfKnown(ofRange)}) known_
+      ) f
+      where a.amount > 0 and (a.is_shared or (select count(*) from oldest o where o.channel = a.channel) >= a.amount)
+    ), visited as materialized (
+      select s.*, row_number() over (partition by s.channel order by s.number, s.known) as place from seen s
+      where not exists (
+        select 1 from json_to_recordset(full_) as f(channel text, tenant text) where f.channel = s.channel and f.tenant = s.tenant
+      )
+    ), turns as materialized (
+      select v.*, count(*) over (partition by v.channel) as among,
+        row_number() over (partition by v.channel order by v.place) as turn
+      from visited v where v.place <= ${MAX_TENANTS_VISITED} and v.first_at <= at
+    ), shares as materialized (
+      select t.channel, t.tenant, t.first_at, a.amount / t.among + case when t.turn <= a.amount % t.among then 1 else 0 end as amount
+      from turns t join asked a on a.channel = t.channel
+      where a.is_shared or t.among > 1
+        or exists (select 1 from oldest o where o.channel = t.channel and o.tenant <> t.tenant)
+    ), mine as materialized (
+      select own.* from shares s cross join lateral (
+        select d.* from ${table}
+        where d.channel = s.channel and d.tenant = s.tenant and d.wake_at >= s.first_at and d.wake_at <= at
+          and d.expires_at > at and ${free}
+        order by d.wake_at limit s.amount for update skip locked
+      ) own
+    ), rest as materialized (
+      select o.*, row_number() over (partition by o.channel order by o.wake_at) as nth
+      from oldest o where o.delivery_id not in (select m.delivery_id from mine m)
+    ), due as materialized (
+      select ${names('m')} from mine m
+      union all
+      select ${names('r')} from rest r join asked a on a.channel = r.channel
+      where r.nth <= a.amount - (select count(*) from mine m where m.channel = r.channel)
     ), leased as (
       update ${deliveries} as d set ${leaseSets(dialect, 'at', 'lease_ms', 'mark')}
       where d.delivery_id = any (array(select x.delivery_id from due x)) returning 1
@@ -148,18 +193,24 @@ function claimFunction(name: string, dialect: Dialect, nameOf: NameTable): strin
       ${columnsOf('deliveries', 'due', dialect)}, ${columnsOf('dispatches', 'h', dialect, 'h_')}
     from due cross join lateral (
       select * from ${nameOf('dispatches')} h where h.dispatch_id = due.dispatch_id offset 0
-    ) h;
+    ) h
+    union all
+    select found.*${', null'.repeat(columns.length - 1)} from (
+      select json_agg(json_build_object('channel', s.channel, 'number', s.number, 'isKnown', s.known = 1, 'tenant', s.tenant,
+        'firstAt', s.first_at))::text as found
+      from seen s
+    ) found where found.found is not null;
 
     summary := json_build_object(
       'now', at,
       'channels', (
         select json_agg(json_build_object('channel', a.channel, 'queued', queued.wake_at, 'leased', leased.wake_at,
-          'next', least(next_queued.wake_at, next_leased.wake_at)))
+          'next', case when not a.is_shared then least(next_queued.wake_at, next_leased.wake_at) end))
         from ${asked}
         ${first('queued', 'a.queued_from', String(NEVER))} queued on true
         ${first('sending', 'a.leased_from', leasesUntil)} leased on true
-        ${first('queued', 'queued.wake_at', String(NEVER), wanted)} next_queued on true
-        ${first('sending', 'leased.wake_at', leasesUntil, wanted)} next_leased on true
+        ${first('queued', 'queued.wake_at', String(NEVER), `and not a.is_shared ${wanted}`)} next_queued on true
+        ${first('sending', 'leased.wake_at', leasesUntil, `and not a.is_shared ${wanted}`)} next_leased on true
       ),
       'expiring', least((${expiring('queued', '')}), (${expiring('sending', '')})),
       'expired', least((${expiring('queued', over)}), (${expiring('sending', over)}))
@@ -168,7 +219,6 @@ function claimFunction(name: string, dialect: Dialect, nameOf: NameTable): strin
   end $body$`
 }
 
-/** The columns of a table in the result of a function. */
 function outputs(table: TableName, prefix: string, dialect: Dialect): readonly string[] {
   const { columns }: Table = TABLES[table]
   return Object.entries(columns).map(([column, { kind, length = 0 }]) => {

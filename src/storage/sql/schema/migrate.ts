@@ -5,7 +5,6 @@ import { notReady } from '../connection/readiness-errors.ts'
 import { checkServer } from '../connection/readiness-server.ts'
 import { migrationsFor, recordsDefinition, recordsName } from './migrations.ts'
 
-/** Statements that keep other migrating processes waiting, on one connection. */
 interface Lock {
   begin(name: string): readonly string[]
   end(name: string): string
@@ -15,13 +14,13 @@ interface Lock {
 type Row = Readonly<Record<string, unknown>>
 type Run = (text: string) => Promise<readonly Row[]>
 
-/** How long one process waits for another that migrates. */
+/** Limit of the wait for another migrating process. */
 const WAIT_MS = 60_000
 const WAIT_SECONDS = WAIT_MS / 1_000
 
 const TRANSACTION = { end: () => 'commit', undo: () => 'rollback' } as const
 
-/** Named locks belong to the server, so the name has the database in it. */
+/** Named locks belong to the server, so the name contains the database. */
 const mysqlName = (name: string): string => `sha1(concat(database(), ' ${name}'))`
 
 const MYSQL: Lock = {
@@ -33,7 +32,7 @@ const MYSQL: Lock = {
 const LOCKS: Readonly<Record<DialectName, Lock>> = {
   sqlite: { begin: () => ['begin immediate'], ...TRANSACTION },
   postgresql: {
-    // Read committed, whatever the host's default is: each statement sees what the previous holder of the lock committed.
+    // Read committed, whatever the host's default is: each statement sees the commits of the previous lock holder.
     begin: (name) => [
       'begin isolation level read committed read write',
       `set local lock_timeout = '${WAIT_SECONDS}s'`,
@@ -47,11 +46,10 @@ const LOCKS: Readonly<Record<DialectName, Lock>> = {
 }
 
 /**
- * Makes the missing migrations; other processes wait meanwhile. On SQLite and PostgreSQL all or nothing; on MySQL and MariaDB the
- * next call goes on where a failed one stopped.
- *
+ * Runs the missing migrations while other processes wait. SQLite and PostgreSQL run all or none; on MySQL and MariaDB the next call
+ * continues after a failure.
  * @param host Without plugins.
- * @throws {SallyportError} `config_invalid`, if the database cannot be used, or a newer version migrated it: nothing was changed.
+ * @throws {SallyportError} `config_invalid`, if the database cannot be used or a newer version migrated it. Nothing was changed.
  */
 export async function migrate(host: HostKysely, db: Database): Promise<void> {
   await checkServer(db)
@@ -61,7 +59,7 @@ export async function migrate(host: HostKysely, db: Database): Promise<void> {
   await checkParts(db, (text) => db.query(text, []))
 }
 
-/** Tries again while SQLite is locked, or a conflict was found. */
+/** Retries while SQLite is locked or a conflict occurs. */
 async function untilFree(dialect: Dialect, attempt: () => Promise<void>): Promise<void> {
   const deadline = performance.now() + WAIT_MS
   for (;;) {
@@ -71,7 +69,7 @@ async function untilFree(dialect: Dialect, attempt: () => Promise<void>): Promis
       const isConflict = typeof cause === 'object' && cause !== null && dialect.isConflict(cause)
       if (!isConflict || performance.now() > deadline) throw cause
     }
-    // A random time, so that waiting processes do not meet again.
+    // Random, so that waiting processes separate.
     await new Promise((resolve) => setTimeout(resolve, 10 + Math.random() * 40))
   }
 }
@@ -91,7 +89,7 @@ async function makeAll(connection: HostKysely, db: Database): Promise<void> {
     await makeMissing(run, db)
     await run(lock.end(name))
   } catch (cause) {
-    // If this fails, the connection is gone, and with it the lock.
+    // If this fails, the connection and its lock are lost.
     if (isHeld) await run(lock.undo(name)).catch(() => {})
     throw cause
   }
@@ -106,7 +104,7 @@ async function makeMissing(run: Run, db: Database): Promise<void> {
   for (const { name, statements } of migrationsFor(dialect, prefix)) {
     if (!left.includes(name)) continue
     for (const [at, text] of statements.entries()) {
-      // Before the last migration is recorded: a table of the host's may have the name of one of the store's.
+      // Check before the last migration is recorded: a host's table may have the name of a store's table.
       if (name === left.at(-1) && at === statements.length - 1) await checkParts(db, run)
       if (text !== records) await run(text)
     }

@@ -1,19 +1,21 @@
 import { type Dialect, type NameTable, tableNames } from '../connection/dialects.ts'
+import type { Index, Table } from './columns.ts'
 import { functions } from './functions.ts'
 import type { TableName } from './records.ts'
-import { type Index, TABLES, type Table } from './tables.ts'
+import { TABLES } from './tables.ts'
 
 /** One step of a store's tables from one version to the next. */
 export interface SqlMigration {
   /** The name that the last statement records. */
   readonly name: string
-  /** In their order, each without a semicolon at its end. The last one records the migration. */
+  /** In order, each without a final semicolon. The last one records the migration. */
   readonly statements: readonly string[]
 }
 
 /**
- * All migrations, oldest first. A released one never changes: a change of the tables is another migration. MySQL ends a transaction
- * with every definition, so each migration must bear to be run again from its start after it stopped anywhere.
+ * All migrations, oldest first. A released migration never changes; a change of the tables is a new migration. MySQL commits every
+ * definition, so a migration must be repeatable from its start after it stopped anywhere. Until the first release, `0001_tables` creates
+ * the current {@link TABLES}; a later migration adds a column only where it is missing.
  */
 const MIGRATIONS: readonly {
   readonly name: string
@@ -22,10 +24,8 @@ const MIGRATIONS: readonly {
   { name: '0001_tables', statements: (dialect, prefix) => definitions(dialect, tableNames(dialect, prefix), prefix) },
 ]
 
-/** The names of all migrations, oldest first. */
 export const MIGRATION_NAMES: readonly string[] = MIGRATIONS.map(({ name }) => name)
 
-/** The migrations with all of their statements, oldest first. */
 export function migrationsFor(dialect: Dialect, prefix: string): readonly SqlMigration[] {
   return MIGRATIONS.map(({ name, statements }, at) => ({
     name,
@@ -37,24 +37,21 @@ export function migrationsFor(dialect: Dialect, prefix: string): readonly SqlMig
   }))
 }
 
-/** The table with a row for each migration that was made. */
 export function recordsName(dialect: Dialect, prefix: string): string {
   return dialect.quote(`${prefix}migrations`)
 }
 
-/** Makes that table if it is missing. */
 export function recordsDefinition(dialect: Dialect, prefix: string): string {
   const columns = [`name ${dialect.types.key(200)} not null`, `migrated_at ${dialect.types.integer(0)} not null`]
   return tableText(recordsName(dialect, prefix), [...columns, 'primary key (name)'], dialect)
 }
 
-/** The statements that make all missing tables, indexes and functions as they are now. */
 export function definitions(dialect: Dialect, nameOf: NameTable, prefix: string): readonly string[] {
   const tables = Object.entries<Table>(TABLES).flatMap(([table, definition]) => {
     const name = nameOf(table as TableName)
     const indexes = indexesOf(definition, dialect).map((index) => indexOf(index, `${prefix}${table}`, dialect))
     const lines = linesOf(definition, dialect)
-    // MySQL has no `create index if not exists`: it makes the indexes of a table together with it.
+    // MySQL has no `create index if not exists`: its table definitions contain the indexes.
     if (dialect.name !== 'sqlite' && dialect.name !== 'postgresql')
       return [tableText(name, [...lines, ...indexes.map((index) => `index ${index.name} ${index.of}`)], dialect)]
     const apart = indexes.map((index) => `create index if not exists ${index.name} on ${name} ${index.of}`)
@@ -73,7 +70,8 @@ function linesOf(table: Table, dialect: Dialect): readonly string[] {
     return `${dialect.quote(column)} ${type}${optional ? '' : ' not null'}`
   })
   const derived = Object.entries(dialect.partialIndexes ? {} : (table.derived ?? {})).map(
-    ([column, text]) => `${dialect.quote(column)} ${dialect.types.integer(0)} as (${text}) stored`,
+    ([column, { kind, length = 0, text }]) =>
+      `${dialect.quote(column)} ${dialect.types[kind](length)} as (${text}) stored`,
   )
   return [...columns, ...derived, `primary key (${table.primaryKey.map(dialect.quote).join(', ')})`]
 }

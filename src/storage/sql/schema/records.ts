@@ -1,7 +1,8 @@
-/** A row of `dispatches`. `null` is an absent value, here and below. */
+/** `null` is an absent value in all records. */
 export interface DispatchRecord {
   readonly dispatch_id: string
   readonly tenant: string
+  readonly made_by: string
   readonly event_type: string
   readonly recipient: string
   readonly recipient_key: string
@@ -21,7 +22,6 @@ export interface DispatchRecord {
   readonly version: number
 }
 
-/** A row of `deliveries`. */
 export interface DeliveryRecord {
   readonly delivery_id: string
   readonly dispatch_id: string
@@ -54,7 +54,6 @@ export interface DeliveryRecord {
   readonly version: number
 }
 
-/** A row of `digest_events`. */
 export interface DigestEventRecord {
   readonly delivery_id: string
   readonly dispatch_id: string
@@ -64,14 +63,12 @@ export interface DigestEventRecord {
   readonly version: number
 }
 
-/** A row of `plan_sources`. */
 export interface PlanSourceRecord {
   readonly dispatch_id: string
   readonly source: string
   readonly version: number
 }
 
-/** A row of `idempotency_keys`. */
 export interface KeyRecord {
   readonly tenant: string
   readonly name: string
@@ -81,7 +78,6 @@ export interface KeyRecord {
   readonly version: number
 }
 
-/** A row of `counters`. */
 export interface CounterRecord {
   readonly tenant: string
   readonly name: string
@@ -92,7 +88,7 @@ export interface CounterRecord {
   readonly version: number
 }
 
-/** A row of `sessions`. In an update, `null` leaves the totals or the failures as they are. */
+/** In an update, `null` keeps the totals or the failures. */
 export interface SessionRecord {
   readonly tenant: string
   readonly session_id: string
@@ -103,17 +99,20 @@ export interface SessionRecord {
   readonly version: number
 }
 
-/** A row of `runs`. In an update, `null` leaves the state or the derived data as it is. */
+/** In an update, `null` keeps the state or the derived data. */
 export interface RunRecord {
   readonly tenant: string
-  readonly run_id: string
   readonly session_id: string
+  readonly run_id: string
+  readonly tie_breaker: number
   readonly parent_run_id: string | null
   readonly top: number | null
   readonly status: string
   readonly provider: string | null
   readonly model: string | null
   readonly user_id: string | null
+  /** The user of an agent's token, if the run shows another. */
+  readonly agent_user_id: string | null
   readonly tags: string | null
   readonly state: string | null
   readonly derived: string | null
@@ -127,16 +126,17 @@ export interface RunRecord {
   readonly version: number
 }
 
-/** A row of `run_tags`. */
 export interface RunTagRecord {
-  readonly run_id: string
   readonly tenant: string
+  readonly session_id: string
+  readonly run_id: string
   readonly tag_key: string
+  readonly tie_breaker: number
   readonly created_at: number
   readonly version: number
 }
 
-/** A row of `run_sums`. */
+/** A row of `run_sums`: totals of the descendants of a run. */
 export interface RunSumRecord {
   readonly tenant: string
   readonly session_id: string
@@ -145,7 +145,6 @@ export interface RunSumRecord {
   readonly version: number
 }
 
-/** A row of `spends`. */
 export interface SpendRecord {
   readonly tenant: string
   readonly user_id: string
@@ -155,7 +154,30 @@ export interface SpendRecord {
   readonly version: number
 }
 
-/** The rows of each table. */
+export interface RevocationRecord {
+  readonly number: number
+  readonly tenant: string
+  readonly covers: string
+  readonly covered: string
+  readonly revoked_at: number
+  readonly expires_at: number
+  readonly version: number
+}
+
+export interface TokenUseRecord {
+  readonly use_id: string
+  readonly tenant: string
+  readonly session_id: string
+  readonly jti: string
+  readonly operation: string
+  readonly outcome: string
+  readonly code: string | null
+  readonly record_id: string | null
+  readonly times: number
+  readonly used_at: number
+  readonly version: number
+}
+
 export interface Records {
   readonly dispatches: DispatchRecord
   readonly deliveries: DeliveryRecord
@@ -168,6 +190,8 @@ export interface Records {
   readonly run_tags: RunTagRecord
   readonly run_sums: RunSumRecord
   readonly spends: SpendRecord
+  readonly revocations: RevocationRecord
+  readonly token_uses: TokenUseRecord
 }
 
 export type TableName = keyof Records

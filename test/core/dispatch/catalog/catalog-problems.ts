@@ -2,7 +2,7 @@ import { defineEvents } from '../../../../src/core/dispatch/catalog/define-event
 import type { EventEngines } from '../../../../src/core/dispatch/catalog/event-definition.ts'
 import { type ConfigProblem, isSallyportError } from '../../../../src/errors.ts'
 
-/** What stops these definitions, which need not be what the types ask for. */
+/** The problems of definitions of any type. */
 export function problems(definitions: unknown, engines?: EventEngines): readonly ConfigProblem[] {
   try {
     defineEvents(definitions as Record<string, never>, engines)

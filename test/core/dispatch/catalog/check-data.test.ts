@@ -10,7 +10,7 @@ import { accepted, outcomes, places, post, refused, stored } from '../dispatchin
 
 const CANARY = 'canary-7f3a'
 
-/** The same data, as three libraries say it. */
+/** The same schema in three libraries. */
 const SCHEMAS: readonly (readonly [string, StandardSchema])[] = [
   [
     'valibot',
@@ -52,13 +52,13 @@ const bodyWith = (eventData?: unknown) => ({
   ...(eventData !== undefined && { eventData }),
 })
 
-describe.each(SCHEMAS)('a %s schema', (_, schema) => {
-  it('lets through what fits', async () => {
+describe.each(SCHEMAS)('a %s schema', (library, schema) => {
+  it(`A ${library} schema accepts data that fit`, async () => {
     const data = { orderId: 'A-1', total: 1, items: [{ 'a/b': 'red' }], mail: 'a@b.example' }
     expect(await post(depsFor(schema), bodyWith(data))).toMatchObject({ status: 202 })
   })
 
-  it('refuses what is missing as required, with its place', async () => {
+  it(`A ${library} schema refuses missing members as required, with their pointers`, async () => {
     const deps = depsFor(schema)
     expect(await refused(deps, bodyWith({ total: 1, items: [{}] }))).toMatchObject({
       status: 422,
@@ -71,14 +71,14 @@ describe.each(SCHEMAS)('a %s schema', (_, schema) => {
     expect(await stored(deps)).toEqual([])
   })
 
-  it('checks {} when no data was sent', async () => {
+  it(`A ${library} schema checks {} when no data was sent`, async () => {
     expect(places(await refused(depsFor(schema), bodyWith()))).toEqual([
       ['/eventData/orderId', 'required'],
       ['/eventData/total', 'required'],
     ])
   })
 
-  it('refuses what does not fit with all the places at once, and never with the value', async () => {
+  it(`A ${library} schema refuses all invalid values at once and quotes none`, async () => {
     const data = { orderId: [CANARY], total: CANARY, items: [{ 'a/b': 'red' }, { 'a/b': CANARY }], mail: CANARY }
     const problem = await refused(depsFor(schema), bodyWith(data))
     expect(places(problem).sort()).toEqual([
@@ -94,7 +94,7 @@ describe.each(SCHEMAS)('a %s schema', (_, schema) => {
     expect(JSON.stringify(problem)).not.toContain(CANARY)
   })
 
-  it('refuses null as a value of the wrong kind, not as missing', async () => {
+  it(`A ${library} schema refuses null as invalid, not as missing`, async () => {
     expect(places(await refused(depsFor(schema), bodyWith({ orderId: null, total: 1 })))).toEqual([
       ['/eventData/orderId', 'invalid'],
     ])
@@ -102,7 +102,7 @@ describe.each(SCHEMAS)('a %s schema', (_, schema) => {
 })
 
 describe('a schema', () => {
-  it('may take its time: valibot', async () => {
+  it('An asynchronous valibot schema is awaited', async () => {
     const known = v.pipeAsync(
       v.string(),
       v.checkAsync(async (id) => id === 'A-1', 'there is no such order'),
@@ -114,13 +114,13 @@ describe('a schema', () => {
     })
   })
 
-  it('may take its time: zod', async () => {
+  it('An asynchronous zod schema is awaited', async () => {
     const deps = depsFor(z.object({ orderId: z.string().refine(async (id) => id === 'A-1') }))
     expect(await post(deps, bodyWith({ orderId: 'A-1' }))).toMatchObject({ status: 202 })
     expect(places(await refused(deps, bodyWith({ orderId: CANARY })))).toEqual([['/eventData/orderId', 'invalid']])
   })
 
-  it('may quote the value in its own message: it is not passed on', async () => {
+  it('A schema message that quotes the value is not passed on', async () => {
     const data = v.object({
       orderId: v.pipe(
         v.string(),
@@ -134,7 +134,7 @@ describe('a schema', () => {
     expect(JSON.stringify(problem)).not.toContain(CANARY)
   })
 
-  it('may refuse the data as a whole', async () => {
+  it('A schema may refuse the data as a whole', async () => {
     const data = v.pipe(
       v.object({ a: v.number(), b: v.number() }),
       v.check(({ a, b }) => a < b, 'a is below b'),
@@ -142,7 +142,7 @@ describe('a schema', () => {
     expect(places(await refused(depsFor(data), bodyWith({ a: 2, b: 1 })))).toEqual([['/eventData', 'invalid']])
   })
 
-  it('gives templates and conditions what it puts out', async () => {
+  it('Templates and conditions receive the output of the schema', async () => {
     const events = defineEvents({
       'order.shipped': {
         data: v.object({
@@ -161,7 +161,7 @@ describe('a schema', () => {
     expect(await stored(deps)).toMatchObject([{ deliveries: [{ content: { text: '1767225600000 m' } }] }])
   })
 
-  it('that throws at what was sent is a refusal, and nothing is stored', async () => {
+  it('A schema that throws refuses the event, and nothing is stored', async () => {
     const data = v.pipe(
       v.unknown(),
       v.transform(() => JSON.parse(`{${CANARY}`)),
@@ -176,7 +176,7 @@ describe('a schema', () => {
 })
 
 describe('an event without a schema', () => {
-  it('takes any object, and none', async () => {
+  it('An event without a schema accepts any object or no data', async () => {
     const events = defineEvents({ 'order.shipped': { channels: { email: {} } } })
     const deps = testDeps({ email: recordingChannel() }, { events })
     await accepted(deps, bodyWith({ any: ['thing'] }))

@@ -15,14 +15,14 @@ const FINE = { a: { text: () => 'x' } }
 const FACTS: EventFacts = { data: { total: 5 }, recipient: { id: 'r' }, events: [{ total: 5 }] }
 
 describe('a catalogue', () => {
-  it('finds its events by their keys, and nothing else', () => {
+  it('A catalogue finds its events by their exact keys only', () => {
     const events = defineEvents({ 'order.shipped': { channels: FINE }, 'user.created_v2-x': { channels: FINE } })
     expect(events.eventTypes).toEqual(['order.shipped', 'user.created_v2-x'])
     expect(events.find('order.shipped')?.eventType).toBe('order.shipped')
     for (const name of ['', 'order', '__proto__', 'constructor', 'toString']) expect(events.find(name)).toBeUndefined()
   })
 
-  it('keeps the route, which is all unless it says first, and the order of the channels', () => {
+  it('A catalogue keeps the route, by default all, and the order of the channels', () => {
     const channels = { z: {}, m: {}, a: {} }
     const events = defineEvents({
       one: { channels },
@@ -33,23 +33,23 @@ describe('a catalogue', () => {
     expect(events.find('one')?.channels.map(({ channel }) => channel)).toEqual(['z', 'm', 'a'])
   })
 
-  it('cannot have its list of events changed', () => {
+  it('A catalogue freezes its list of events', () => {
     expect(Object.isFrozen(defineEvents({ one: { channels: FINE } }).eventTypes)).toBe(true)
   })
 
-  it('takes valibot, zod and arktype schemas', () => {
+  it('A catalogue accepts valibot, zod and arktype schemas', () => {
     const schemas = [v.object({}), z.object({}), type({})]
     for (const data of schemas) expect(problems({ one: { data, channels: FINE } })).toEqual([])
   })
 
-  it('leaves out a field that is undefined', () => {
+  it('A catalogue leaves out undefined fields', () => {
     const events = defineEvents({ one: { channels: { a: { subject: undefined, text: () => 'x' } } } })
     expect(Object.keys(events.find('one')?.channels[0]?.fields ?? {})).toEqual(['text'])
   })
 })
 
-describe('a mistake in a catalogue', () => {
-  it('stops the start, with a line for each', () => {
+describe('an invalid catalogue', () => {
+  it('defineEvents throws with one line per problem', () => {
     expect(() => defineEvents({ one: { channels: {} }, 'two 2': { channels: FINE } })).toThrow(
       expect.objectContaining({
         code: 'events_invalid',
@@ -61,12 +61,12 @@ describe('a mistake in a catalogue', () => {
     )
   })
 
-  it('such as a misspelt key is told, since a rule would be dropped in silence', () => {
-    const odd = { e: { wehn: () => false, channels: { a: {} } } } as never
-    expect(problems(odd)).toEqual([{ event: 'e', field: 'wehn', detail: 'is not an option; near: when' }])
+  it('defineEvents reports a misspelt option with a suggestion', () => {
+    const misspelt = { e: { wehn: () => false, channels: { a: {} } } } as never
+    expect(problems(misspelt)).toEqual([{ event: 'e', field: 'wehn', detail: 'is not an option; near: when' }])
   })
 
-  it('such as an engine that was not called is told', () => {
+  it('defineEvents reports an engine that is a function or has no compile', () => {
     const engines = { templates: () => braces, conditions: {} } as never
     expect(
       problems({ e: { when: { rule: 1 }, channels: { a: { text: 'x' } } } }, engines).map(({ field }) => field),
@@ -83,7 +83,7 @@ describe('a mistake in a catalogue', () => {
       { event: 'one', field: 'channels', detail: 'must be an object of channel definitions' },
     ],
     [
-      'a route there is not',
+      'an unknown route',
       { one: { route: 'any', channels: FINE } },
       { event: 'one', field: 'route', detail: 'must be one of all, first' },
     ],
@@ -161,7 +161,7 @@ describe('a mistake in a catalogue', () => {
       { one: { channels: { a: { text: {} } } } },
       { event: 'one', channel: 'a', field: 'text', detail: 'is neither a string nor a function' },
     ],
-  ])('such as %s is told with its place', (_, definitions, problem) => {
+  ])('defineEvents reports %s with its place', (_, definitions, problem) => {
     expect(problems(definitions)).toEqual([problem])
   })
 
@@ -171,19 +171,19 @@ describe('a mistake in a catalogue', () => {
     ['a channel that is null', { one: { channels: { a: null } } }, 'one'],
     ['a channel that is undefined', { one: { channels: { a: undefined } } }, 'one'],
     ['a channel that is a template', { one: { channels: { a: 'Hello' } } }, 'one'],
-  ])('such as %s is told as such, not thrown as a TypeError', (_, definitions, event) => {
+  ])('defineEvents reports %s as a problem, not as a TypeError', (_, definitions, event) => {
     const reported = problems(definitions, { templates: braces })
     expect(reported.length).toBeGreaterThan(0)
     for (const problem of reported) expect(problem.event).toBe(event)
   })
 
-  it('in a template is told with line and column', () => {
+  it('defineEvents reports the line and column of a template fault', () => {
     expect(problems({ one: { channels: { a: { text: 'Hi {{ data.x' } } } }, { templates: braces })).toEqual([
       { event: 'one', channel: 'a', field: 'text', detail: 'is not closed', line: 1, column: 4 },
     ])
   })
 
-  it('in a Liquid template is told with its line', () => {
+  it('defineEvents reports the line of a Liquid template fault', () => {
     const [problem, ...more] = problems(
       { one: { channels: { a: { html: 'a\nb {% nothing %}' } } } },
       { templates: liquid() },
@@ -192,7 +192,7 @@ describe('a mistake in a catalogue', () => {
     expect(problem).toMatchObject({ event: 'one', channel: 'a', field: 'html', line: 2 })
   })
 
-  it('in a JSON rule is told with a pointer into it', () => {
+  it('defineEvents reports the pointer of a JSON rule fault', () => {
     const [problem, ...more] = problems(
       { one: { when: { and: [{ cat: ['a'] }] }, channels: FINE } },
       { conditions: jsonLogic() },
@@ -201,7 +201,7 @@ describe('a mistake in a catalogue', () => {
     expect(problem).toMatchObject({ event: 'one', field: 'when', pointer: expect.stringMatching(/^\/and\/0/) })
   })
 
-  it('is told together with all the others', () => {
+  it('defineEvents reports all problems together', () => {
     const locales = { de: { html: 5, text: 'x' }, DE: { odd: 'x' } }
     const definitions = {
       'no good': {
@@ -245,8 +245,8 @@ describe('a mistake in a catalogue', () => {
   })
 })
 
-describe('what is compiled', () => {
-  it('is compiled once, when the catalogue is defined', () => {
+describe('compiled templates and conditions', () => {
+  it('A template is compiled once, when the catalogue is defined', () => {
     let compiled = 0
     const templates = {
       compile(source: string, escaping: 'html' | 'none') {
@@ -263,7 +263,7 @@ describe('what is compiled', () => {
     ])
   })
 
-  it('is escaped for HTML in the field html alone', () => {
+  it('Only templates of the field html are escaped for HTML', () => {
     const asked: [string, string][] = []
     const templates = {
       compile(source: string, escaping: 'html' | 'none') {
@@ -280,7 +280,7 @@ describe('what is compiled', () => {
     ])
   })
 
-  it('is given the facts as they are', () => {
+  it('Templates, conditions and functions receive the facts unchanged', () => {
     const seen: unknown[] = []
     const engines: EventEngines = {
       templates: {
@@ -315,7 +315,7 @@ describe('what is compiled', () => {
     }
   })
 
-  it('sees the events of a digest beside the last one', () => {
+  it('A template can read all events of a digest and the data of the last one', () => {
     const events = defineEvents(
       {
         one: {

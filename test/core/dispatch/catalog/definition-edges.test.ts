@@ -7,8 +7,8 @@ import { problems } from './catalog-problems.ts'
 
 const FACTS: EventFacts = { data: { total: 5 }, recipient: { id: 'r' }, events: [{ total: 5 }] }
 
-/** A schema that finds these issues with whatever it is given. */
-function finding(vendor: string, ...issues: object[]): StandardSchema {
+/** A schema that reports these issues for any data. */
+function schemaWith(vendor: string, ...issues: object[]): StandardSchema {
   return { '~standard': { version: 1, vendor, validate: () => ({ issues }) } } as unknown as StandardSchema
 }
 
@@ -17,21 +17,21 @@ function checked(data: StandardSchema | undefined, eventData = {}): unknown {
   return events.find('e')?.checkData(eventData)
 }
 
-describe('what a schema finds', () => {
+describe('issues of a schema', () => {
   const detail = "does not fit the event's data schema"
 
-  it('is nothing where there is none: the data are valid as they are', () => {
+  it('Data of an event without a schema are valid unchanged', () => {
     expect(checked(undefined, { a: 1 })).toEqual({ outcome: 'valid', data: { a: 1 } })
   })
 
   it.each([
-    ['of a library that may quote the value', 'other', 'expected canary', detail],
-    ['of one that does not, up to 200 characters', 'valibot', 'x'.repeat(200), `expected ${'x'.repeat(200)}`],
-    ['of one that does not, longer', 'valibot', 'x'.repeat(201), detail],
-    ['of one that does not, but quotes it here', 'arktype', 'a number (was 1)', detail],
-    ['that is no text', 'zod', 5, detail],
-  ])('names what was expected only where that is safe: %s', (_, vendor, expected, reported) => {
-    expect(checked(finding(vendor, { path: ['a'], expected }), { a: 1 })).toMatchObject({
+    ['from a library that may quote the value', 'other', 'expected canary', detail],
+    ['from valibot, up to 200 characters', 'valibot', 'x'.repeat(200), `expected ${'x'.repeat(200)}`],
+    ['from valibot, over 200 characters', 'valibot', 'x'.repeat(201), detail],
+    ['from arktype, with the value in it', 'arktype', 'a number (was 1)', detail],
+    ['from zod, not text', 'zod', 5, detail],
+  ])('An issue quotes the expectation of a schema only if that is safe: %s', (_, vendor, expected, reported) => {
+    expect(checked(schemaWith(vendor, { path: ['a'], expected }), { a: 1 })).toMatchObject({
       issues: [{ detail: reported }],
     })
   })
@@ -40,19 +40,19 @@ describe('what a schema finds', () => {
     ['within null', { a: null }, ['a', 'b']],
     ['within a text', { a: 'x' }, ['a', 'length']],
     ['that every object inherits', { a: {} }, ['a', 'toString']],
-  ])('is missing at a place %s', (_, data, path) => {
-    expect(checked(finding('zod', { path }), data)).toMatchObject({ issues: [{ code: 'required' }] })
+  ])('An issue at a place %s has the code required', (_, data, path) => {
+    expect(checked(schemaWith('zod', { path }), data)).toMatchObject({ issues: [{ code: 'required' }] })
   })
 
-  it('cannot be read when the schema rejects', async () => {
+  it('A schema that rejects makes the data invalid', async () => {
     const schema = { '~standard': { version: 1, vendor: 'v', validate: () => Promise.reject(new Error('canary')) } }
     const outcome = await checked(schema as unknown as StandardSchema)
     expect(outcome).toMatchObject({ outcome: 'invalid', issues: [{ pointer: '/eventData', code: 'invalid' }] })
   })
 })
 
-describe('a definition that is none', () => {
-  it('is told of with what is needed', () => {
+describe('invalid definitions', () => {
+  it('defineEvents reports an invalid definition with the expected shape', () => {
     expect(() => defineEvents(5 as never)).toThrow(
       expect.objectContaining({ code: 'events_invalid', message: expect.stringContaining('an object of events') }),
     )
@@ -71,7 +71,7 @@ describe('a definition that is none', () => {
     ])
   })
 
-  it('names all the members that it may have meant', () => {
+  it('defineEvents suggests similar names for each misspelt name', () => {
     expect(problems({ e: { dat: 1, overides: [], channels: { a: {} } } }).map(({ detail }) => detail)).toEqual([
       expect.stringContaining('data'),
       expect.stringContaining('overrides'),
@@ -81,8 +81,8 @@ describe('a definition that is none', () => {
   })
 })
 
-describe('a function of the host', () => {
-  it('that throws, or gives what is none of its answers, is told of as that', () => {
+describe('host functions', () => {
+  it('A host function that throws or returns an invalid value gives an error outcome', () => {
     const events = defineEvents({
       e: {
         channels: {
@@ -106,14 +106,14 @@ describe('a function of the host', () => {
     })
   })
 
-  it('that gives something else than a text as the key of a digest gives no key', () => {
+  it('A digest key that is not text gives an error outcome', () => {
     for (const key of [{ length: 1 }, ['a'], 5, null]) {
       const events = defineEvents({ e: { digest: { windowMs: 1, key: () => key as never }, channels: { a: {} } } })
       expect(events.find('e')?.digest?.key(FACTS)).toMatchObject({ outcome: 'error' })
     }
   })
 
-  it('that gives a promise for a key leaves no rejection behind', async () => {
+  it('A digest key that is a rejected promise leaves no unhandled rejection', async () => {
     const key = () => Promise.reject(new Error('canary')) as never
     const events = defineEvents({ e: { digest: { windowMs: 1, key }, channels: { a: {} } } })
     await withoutStrayRejections(async () =>

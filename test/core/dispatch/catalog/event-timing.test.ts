@@ -7,33 +7,33 @@ const FINE = { a: { text: () => 'x' } }
 const FACTS: EventFacts = { data: { total: 5 }, recipient: { id: 'r' }, events: [{ total: 5 }] }
 const DAY_MS = 86_400_000
 
-describe('whether and when an event goes out', () => {
-  it('is not critical, at once, each by itself and through any of its channels unless it is said', () => {
+describe('timing of an event', () => {
+  it('An event is by default not critical, without delay or digest, and overridable by any of its channels', () => {
     const event = defineEvents({ one: { channels: { b: {}, a: {} } } }).find('one')
     expect(event).toMatchObject({ critical: false, delayMs: 0, overrides: ['b', 'a'] })
     expect(event).not.toHaveProperty('digest')
   })
 
-  it('is kept as it is said', () => {
+  it('An event keeps a copy of its options critical, delayMs and overrides', () => {
     const definition = { critical: true, delayMs: 5000, overrides: ['b'], channels: { a: {}, b: {}, c: {} } }
     const event = defineEvents({ one: definition }).find('one')
     definition.overrides.push('c')
     expect(event).toMatchObject({ critical: true, delayMs: 5000, overrides: ['b'] })
   })
 
-  it.each([0, 1, 366 * DAY_MS])('takes a delay of %d ms', (delayMs) => {
+  it.each([0, 1, 366 * DAY_MS])('An event accepts a delay of %d ms', (delayMs) => {
     expect(defineEvents({ one: { delayMs, channels: FINE } }).find('one')?.delayMs).toBe(delayMs)
   })
 
   it.each([-1, 0.5, 366 * DAY_MS + 1, Number.NaN, Number.POSITIVE_INFINITY, '5', null])(
-    'takes no delay of %s',
+    'An event refuses a delay of %s',
     (delayMs) => {
       const detail = 'must be a whole number from 0 to 31622400000'
       expect(problems({ one: { delayMs, channels: FINE } })).toEqual([{ event: 'one', field: 'delayMs', detail }])
     },
   )
 
-  it.each(['yes', 1, null])('is not critical by %s', (critical) => {
+  it.each(['yes', 1, null])('An event refuses the value %s for critical', (critical) => {
     const problem = { event: 'one', field: 'critical', detail: 'must be true or false' }
     expect(problems({ one: { critical, channels: FINE } })).toEqual([problem])
   })
@@ -47,14 +47,14 @@ describe('whether and when an event goes out', () => {
     ['a number', [5], ['"5" is not a channel of the event']],
     ['a repeated name', ['sms', 'email', 'sms'], ['"sms" is there twice']],
     ['several', ['x', 'sms', 'sms'], ['"x" is not a channel of the event', '"sms" is there twice']],
-  ])('can be overridden by no %s', (_, overrides, details) => {
+  ])('The overrides of an event cannot be %s', (_, overrides, details) => {
     const reported = problems({ one: { overrides, channels: { email: {}, sms: {} } } })
     expect(reported).toEqual(details.map((detail) => ({ event: 'one', field: 'overrides', detail })))
   })
 })
 
 describe('a digest', () => {
-  /** The key that a function gives, which need not give what the types ask for. */
+  /** The key outcome of a function of any type. */
   function keyOf(key: (facts: EventFacts) => unknown, facts = FACTS): unknown {
     const digest = { windowMs: 1000, key } as { windowMs: number; key: () => string }
     return defineEvents({ one: { digest, channels: FINE } })
@@ -62,7 +62,7 @@ describe('a digest', () => {
       ?.digest?.key(facts)
   }
 
-  it('holds 100 events, all that one recipient gets on a channel, unless it says otherwise', () => {
+  it('A digest by default holds 100 events under one empty key', () => {
     const digest = defineEvents({ one: { digest: { windowMs: 60_000 }, channels: FINE } }).find('one')?.digest
     expect(digest).toMatchObject({ windowMs: 60_000, max: 100 })
     expect(digest?.key(FACTS)).toEqual({ outcome: 'key', key: '' })
@@ -71,12 +71,12 @@ describe('a digest', () => {
   it.each([
     [1, 1],
     [31 * DAY_MS, 1000],
-  ])('takes a window of %d ms and %d events', (windowMs, max) => {
+  ])('A digest accepts a window of %d ms and %d events', (windowMs, max) => {
     const digest = defineEvents({ one: { digest: { windowMs, max }, channels: FINE } }).find('one')?.digest
     expect(digest).toMatchObject({ windowMs, max })
   })
 
-  it('has the key that its function gives for the facts', () => {
+  it('A digest has the key that its function returns for the facts', () => {
     const facts = { data: { total: 5 }, recipient: { id: 'r' }, events: [{ total: 5 }] }
     expect(keyOf((seen) => (seen === facts ? 'same' : 'other'), facts)).toEqual({ outcome: 'key', key: 'same' })
     for (const key of ['', 'x'.repeat(512)]) expect(keyOf(() => key)).toEqual({ outcome: 'key', key })
@@ -91,7 +91,7 @@ describe('a digest', () => {
     ['gives nothing', () => undefined],
     ['gives 513 characters', () => 'x'.repeat(513)],
     ['gives a promise that fails', () => Promise.reject(new Error('late'))],
-  ])('has no key that can be told when its function %s', (what, key) => {
+  ])('A digest has no key when its function %s', (what, key) => {
     const threw = { outcome: 'error', detail: 'digest.key threw', cause: expect.any(SyntaxError) }
     expect(keyOf(key)).toEqual(what === 'throws' ? threw : { outcome: 'error', detail: 'digest.key gave no key' })
   })
@@ -101,7 +101,7 @@ describe('a digest', () => {
     ['null', null, 'digest', 'must be an object of options'],
     ['no window', {}, 'digest.windowMs', 'is required'],
     ['a window of 0', { windowMs: 0 }, 'digest.windowMs', 'must be a whole number from 1 to 2678400000'],
-    ['a broken window', { windowMs: 1.5 }, 'digest.windowMs', 'must be a whole number from 1 to 2678400000'],
+    ['a fractional window', { windowMs: 1.5 }, 'digest.windowMs', 'must be a whole number from 1 to 2678400000'],
     ['32 days', { windowMs: 31 * DAY_MS + 1 }, 'digest.windowMs', 'must be a whole number from 1 to 2678400000'],
     ['no events', { windowMs: 1, max: 0 }, 'digest.max', 'must be a whole number from 1 to 1000'],
     ['1,001 events', { windowMs: 1, max: 1001 }, 'digest.max', 'must be a whole number from 1 to 1000'],
@@ -112,20 +112,20 @@ describe('a digest', () => {
       'digest.maximum',
       'is not an option; the options are: windowMs, max, key',
     ],
-  ])('is told of with its place: %s', (_, digest, field, detail) => {
+  ])('defineEvents reports an invalid digest with its place: %s', (_, digest, field, detail) => {
     expect(problems({ one: { digest, channels: FINE } })).toEqual([{ event: 'one', field, detail }])
   })
 
-  it('takes no delay beside its window', () => {
+  it('A digest refuses a delay beside its window', () => {
     expect(problems({ one: { digest: { windowMs: 1 }, delayMs: 1, channels: FINE } })).toEqual([
       { event: 'one', field: 'delayMs', detail: 'a digest has a window: it takes no delay' },
     ])
     expect(problems({ one: { digest: { windowMs: 1 }, delayMs: 0, channels: FINE } })).toEqual([])
   })
 
-  it('needs the route all', () => {
+  it('A digest requires the route all', () => {
     const digest = { windowMs: 1 }
-    const detail = 'a digest needs route "all": the fallback\'s digest could not be told from the first\'s'
+    const detail = 'a digest needs route "all": a fallback\'s digest would look like the first\'s'
     expect(problems({ one: { digest, route: 'all', channels: FINE } })).toEqual([])
     expect(problems({ one: { digest, route: 'first', channels: FINE } })).toEqual([
       { event: 'one', field: 'digest', detail },

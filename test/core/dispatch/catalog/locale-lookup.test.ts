@@ -31,7 +31,7 @@ describe('a lookup', () => {
     ['fr', undefined],
     ['deu', undefined],
     ['d', undefined],
-  ])('for %s finds %s', (locale, found) => {
+  ])('The lookup of %s finds %s', (locale, found) => {
     expect(lookUpLocale(BY_TAG, locale)).toBe(found)
   })
 
@@ -48,15 +48,15 @@ describe('a lookup', () => {
     'de-1996-1996',
     'de-a',
     'de-toolonganame',
-  ])('for the malformed %j finds nothing', (locale) => {
+  ])('The lookup of the malformed %j finds nothing', (locale) => {
     expect(lookUpLocale(BY_TAG, locale)).toBeUndefined()
   })
 
-  it.each([undefined, null, 5, ['de']])('for %j, which is no text, finds nothing', (locale) => {
+  it.each([undefined, null, 5, ['de']])('The lookup of %j, which is not text, finds nothing', (locale) => {
     expect(lookUpLocale(BY_TAG, locale as undefined)).toBeUndefined()
   })
 
-  it('takes 255 characters, and does not begin with more', () => {
+  it('The lookup accepts 255 characters and does not start for more', () => {
     const long = `de-x-${'aaa-'.repeat(62)}aa`
     const asked: string[] = []
     const asking = new Map(BY_TAG)
@@ -72,7 +72,7 @@ describe('a lookup', () => {
     expect([isLanguageTag(long), isLanguageTag(`${long}a`)]).toEqual([true, false])
   })
 
-  it('is that of RFC 4647, section 3.4', () => {
+  it('The lookup equals that of RFC 4647, section 3.4', () => {
     fc.assert(
       fc.property(fc.array(tag()), tag(), fc.nat(), (tags, locale, cut) => {
         const prefix = locale
@@ -87,7 +87,7 @@ describe('a lookup', () => {
   })
 })
 
-/** A well-formed tag of few languages, so that tags meet, in any case. */
+/** A well-formed tag in any letter case, from few languages to make matches likely. */
 function tag(): fc.Arbitrary<string> {
   const part = (...texts: string[]): fc.Arbitrary<string> => fc.constantFrom('', '', ...texts)
   return fc
@@ -103,7 +103,7 @@ function tag(): fc.Arbitrary<string> {
     .filter(isLanguageTag)
 }
 
-/** Word for word: the range is truncated until it matches; a single character goes with what followed it. */
+/** The RFC word for word: truncates the range until it matches; drops a single character with its extension. */
 function naiveLookup(tags: readonly string[], range: string): string | undefined {
   const subtags = range.toLowerCase().split('-')
   while (subtags.length > 0) {

@@ -9,8 +9,8 @@ import type { EventFacts } from '../../../../src/ports/event-catalog.ts'
 import { braces } from '../dispatching.ts'
 import { problems } from './catalog-problems.ts'
 
-/** What a channel says to somebody with that locale. */
-function said(channel: ChannelDefinition<JsonObject>, locale?: string): Content {
+/** The content of a channel for a recipient with that locale. */
+function contentOf(channel: ChannelDefinition<JsonObject>, locale?: string): Content {
   const catalog = defineEvents({ one: { channels: { email: channel } } }, { templates: braces })
   const data = { name: '<Jane>' }
   const facts = { data, recipient: { id: 'r', ...(locale !== undefined && { locale }) }, events: [data] }
@@ -24,7 +24,7 @@ function said(channel: ChannelDefinition<JsonObject>, locale?: string): Content 
   )
 }
 
-/** What stops this channel, which need not be what the types ask for. */
+/** The problems of a channel of any type. */
 function problemsOf(channel: unknown, templates = braces): readonly ConfigProblem[] {
   return problems({ one: { channels: { email: channel } } }, { templates })
 }
@@ -51,16 +51,16 @@ describe('a channel with locales', () => {
     ['de_AT', 'Hello', 'Order'],
     ['de-AT-?', 'Hello', 'Order'],
     ['', 'Hello', 'Order'],
-  ])('says to %s: %s, %s', (locale, subject, text) => {
-    expect(said(LETTER, locale)).toEqual({ subject, text })
+  ])('The locale %s gives the fields %s and %s', (locale, subject, text) => {
+    expect(contentOf(LETTER, locale)).toEqual({ subject, text })
   })
 
-  it('has no field more, and none in another place', () => {
+  it('Locales add no fields to a channel and keep their order', () => {
     const event = defineEvents({ one: { channels: { email: LETTER } } }, { templates: braces }).find('one')
     expect(Object.keys(event?.channels[0]?.fields ?? {})).toEqual(['subject', 'text'])
   })
 
-  it('gives a locale the facts as they are', () => {
+  it('A template of a locale receives the facts unchanged', () => {
     const seen: unknown[] = []
     const channel = { text: 'x', locales: { de: { text: (facts: EventFacts<JsonObject>) => seen.push(facts) } } }
     const facts = { data: {}, recipient: { id: 'r', locale: 'de' }, events: [{}] }
@@ -69,27 +69,27 @@ describe('a channel with locales', () => {
     expect(seen[0]).toBe(facts)
   })
 
-  it('escapes for HTML in html, and nowhere else', () => {
+  it('Locale templates are escaped for HTML only in the field html', () => {
     const fields = { html: '{{ data.name }}', text: '{{ data.name }}' }
     const channel = { ...fields, locales: { de: { html: 'Fr. {{ data.name }}', text: 'Fr. {{ data.name }}' } } }
-    expect(said(channel, 'de')).toEqual({ html: 'Fr. &lt;Jane>', text: 'Fr. <Jane>' })
+    expect(contentOf(channel, 'de')).toEqual({ html: 'Fr. &lt;Jane>', text: 'Fr. <Jane>' })
   })
 
-  it('fails where a template of the locale does, and does not fall back on another', () => {
+  it('A failing template of a locale does not fall back to another locale', () => {
     const channel = {
       text: 'x',
       locales: { de: { text: '{{ data.gone }}' }, 'de-AT': { text: () => JSON.parse('{') } },
     }
-    expect([said(channel, 'de'), said(channel, 'de-AT')]).toEqual([{ text: 'missing' }, { text: 'error' }])
+    expect([contentOf(channel, 'de'), contentOf(channel, 'de-AT')]).toEqual([{ text: 'missing' }, { text: 'error' }])
   })
 
-  it('takes locales that say nothing, and fields that are undefined', () => {
+  it('Locales may be empty, and their fields may be undefined', () => {
     const channel = { text: 'x', subject: undefined, locales: { de: {}, fr: { text: undefined } } }
-    expect([said(channel, 'de'), said(channel, 'fr')]).toEqual([{ text: 'x' }, { text: 'x' }])
+    expect([contentOf(channel, 'de'), contentOf(channel, 'fr')]).toEqual([{ text: 'x' }, { text: 'x' }])
     expect(problemsOf({ text: 'x', locales: undefined })).toEqual([])
   })
 
-  it('looks at no locale for a field that has none', () => {
+  it('A field without locales does not read the locale of the recipient', () => {
     const catalog = defineEvents(
       { one: { channels: { email: { ...LETTER, html: () => 'x' } } } },
       { templates: braces },
@@ -107,7 +107,7 @@ describe('a channel with locales', () => {
   })
 })
 
-describe('a mistake in locales', () => {
+describe('invalid locales', () => {
   const notTag = 'is not a well-formed BCP 47 tag, such as de-AT'
   const notOwn = 'is not a field of the channel itself'
 
@@ -133,13 +133,13 @@ describe('a mistake in locales', () => {
     ['a condition', { de: { when: () => true } }, 'locales.de.when', notOwn],
     ['a field that is a number', { de: { text: 5 } }, 'locales.de.text', 'is neither a string nor a function'],
     ['a field that is null', { de: { text: null } }, 'locales.de.text', 'is neither a string nor a function'],
-  ])('such as %s is told with its place', (_, locales, field, detail) => {
+  ])('defineEvents reports the place of invalid locales: %s', (_, locales, field, detail) => {
     expect(problemsOf({ subject: 's', text: 't', note: undefined, when: () => true, locales })).toEqual([
       { event: 'one', channel: 'email', field, detail },
     ])
   })
 
-  it('in a template is told with locale, line and column', () => {
+  it('defineEvents reports a template fault in a locale with line and column', () => {
     expect(problemsOf({ text: 'x', locales: { 'de-AT': { text: 'Servus {{ data' } } })).toEqual([
       { event: 'one', channel: 'email', field: 'locales.de-AT.text', detail: 'is not closed', line: 1, column: 8 },
     ])
@@ -148,13 +148,13 @@ describe('a mistake in locales', () => {
     ])
   })
 
-  it('in a template that needs an engine is told when there is none', () => {
+  it('defineEvents reports a string template in a locale without an engine', () => {
     expect(() =>
       defineEvents({ one: { channels: { email: { text: () => 'x', locales: { de: { text: 'x' } } } } } }),
     ).toThrow(/field "locales\.de\.text": is a string template: pass \{ templates: liquid\(\) \}/)
   })
 
-  it('is not hidden by one in the field itself', () => {
+  it('defineEvents reports faults of a field and of its locale together', () => {
     const reported = problemsOf({ text: '{{', locales: { de: { text: '{{' } } })
     expect(reported.map(({ field }) => field)).toEqual(['text', 'locales.de.text'])
   })

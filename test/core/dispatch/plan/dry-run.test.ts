@@ -8,7 +8,7 @@ import { accepted, ORDER, post, stored } from '../dispatching.ts'
 const DRY = { dryRun: 'true' }
 
 describe('a dry run', () => {
-  it('is answered 200 with the plan, channel by channel', async () => {
+  it('A dry run is answered 200 with the plan of each channel', async () => {
     expect(await post(testDeps(), { ...ORDER, sessionId: 's1', extra: 1 }, {}, DRY)).toEqual({
       ok: true,
       status: 200,
@@ -32,7 +32,7 @@ describe('a dry run', () => {
     })
   })
 
-  it('shows the trace of a condition that does not hold', async () => {
+  it('A dry run shows the trace of a false condition', async () => {
     const body = { ...ORDER, recipient: '+4915112345678', eventData: { orderId: 'A-1', total: 1 } }
     expect(await post(testDeps(), body, {}, DRY)).toMatchObject({
       body: {
@@ -50,7 +50,7 @@ describe('a dry run', () => {
     })
   })
 
-  it('shows which channels are held behind the first', async () => {
+  it('A dry run shows which channels are held behind the first', async () => {
     const events = defineEvents({ e: { route: 'first', channels: { a: {}, b: {} } } })
     const deps = testDeps({ a: recordingChannel(), b: recordingChannel() }, { events })
     expect(await post(deps, { eventType: 'e', recipient: 'jane@example.com' }, {}, DRY)).toMatchObject({
@@ -58,7 +58,7 @@ describe('a dry run', () => {
     })
   })
 
-  it('stores nothing, sends nothing, wakes nobody', async () => {
+  it('A dry run stores nothing, sends nothing and wakes no worker', async () => {
     const woken: number[] = []
     const queue = { wake: (delayMs: number) => void woken.push(delayMs), listen: () => () => {} }
     const email = recordingChannel()
@@ -70,7 +70,7 @@ describe('a dry run', () => {
     expect([email.sent, woken]).toEqual([[], []])
   })
 
-  it('does not use the idempotency key up, nor answer from it', async () => {
+  it('A dry run neither stores nor replays an idempotency key', async () => {
     const deps = testDeps()
     const key = { 'idempotency-key': 'k1' }
     await post(deps, { ...ORDER, sessionId: 'other' }, key, DRY)
@@ -78,7 +78,7 @@ describe('a dry run', () => {
     expect(await post(deps, ORDER, key, DRY)).toMatchObject({ status: 200, headers: {}, body: { dryRun: true } })
   })
 
-  it('refuses what a dispatch refuses', async () => {
+  it('A dry run refuses the same requests as a dispatch', async () => {
     expect(await post(testDeps(), { ...ORDER, eventType: 'nothing' }, {}, DRY)).toMatchObject({
       status: 422,
       body: { code: 'event_unknown' },
@@ -110,16 +110,20 @@ describe('a dry run', () => {
       'dyrRun',
       'dryRn',
     ],
-  ])('is not taken for a dispatch when it is spelt %s', async (name) => {
+    ...['hydra', 'limit', '', '__proto__ '],
+  ])('A query with the parameter %j is refused and stores nothing', async (name) => {
     const deps = testDeps()
-    expect(await post(deps, ORDER, {}, { [name]: 'true' })).toMatchObject({
-      status: 422,
-      body: { code: 'validation_failed' },
+    expect(await post(deps, ORDER, {}, { [name]: 'true', dryRun: 'true' })).toMatchObject({
+      status: 400,
+      body: {
+        code: 'query_invalid',
+        errors: [{ pointer: '', code: 'not_allowed', detail: 'the only query parameter here is dryRun' }],
+      },
     })
     expect(await stored(deps)).toEqual([])
   })
 
-  it('says why a channel would fail', async () => {
+  it('A dry run shows why a channel would fail', async () => {
     const events = defineEvents({
       e: {
         channels: {
@@ -165,15 +169,16 @@ describe('a dry run', () => {
     expect(JSON.stringify(deps.logger.lines)).not.toContain('jane')
   })
 
-  it('is asked for with true, and with nothing else', async () => {
+  it('The query parameter dryRun accepts only true or false, sent once', async () => {
     const deps = testDeps()
     expect(await post(deps, ORDER, {}, { dryRun: 'false' })).toMatchObject({ status: 202 })
     for (const dryRun of ['1', '', 'TRUE', 'yes', 'true ', ['true', 'true'], ['true', 'false']]) {
       expect(await post(deps, ORDER, {}, { dryRun })).toMatchObject({
-        status: 422,
+        status: 400,
         body: {
-          code: 'validation_failed',
-          detail: 'The query parameter dryRun, written so and sent once, takes true or false.',
+          code: 'query_invalid',
+          detail: 'The query string cannot be accepted.',
+          errors: [{ pointer: '/dryRun', code: 'invalid', detail: 'expected true or false, once' }],
         },
       })
     }
@@ -193,11 +198,11 @@ describe('maskAddress', () => {
     ['user_42', 'u…'],
     ['user:42', 'u…'],
     ['@jane', '@…'],
-  ])('shows %s as %s', (address, masked) => {
+  ])('maskAddress shows %s as %s', (address, masked) => {
     expect(maskAddress(address)).toBe(masked)
   })
 
-  it('cuts no character in two', () => {
+  it('maskAddress splits no surrogate pair', () => {
     for (const address of ['😀jane', '😀@example.com']) expect(maskAddress(address).isWellFormed()).toBe(true)
   })
 })

@@ -14,7 +14,7 @@ const SENT: SendOutcome = { outcome: 'sent' }
 const REJECTED: SendOutcome = { outcome: 'rejected', code: 'bad_address' }
 const RETRY: SendOutcome = { outcome: 'retry', code: 'busy' }
 
-/** Channels a, b and c in that order, answering as told; two retries each. */
+/** Channels a, b and c with the given answers and two retries each. */
 function depsFor(answers: readonly (readonly SendOutcome[])[], rest = {}) {
   const [a, b, c] = answers.map((given) => recordingChannel(given, { retrySchedule: [1_000, 2_000] }))
   const channels = { a, b, c } as Record<'a' | 'b' | 'c', RecordingChannel>
@@ -26,7 +26,7 @@ function runDue(deps: TestDeps) {
   return createWorker({ ...deps, queue: localQueue(deps.clock) }).runDue()
 }
 
-/** Runs until nothing is due any more. */
+/** Runs until no delivery is due. */
 async function runToTheEnd(deps: TestDeps) {
   for (let round = 0; round < 20; round++) {
     await runDue(deps)
@@ -40,14 +40,14 @@ async function statusOf(deps: TestDeps) {
 }
 
 describe('the first route', () => {
-  it('queues the first channel and holds the others', async () => {
+  it('The route first queues the first channel and holds the others', async () => {
     const { deps } = depsFor([[SENT], [SENT], [SENT]])
     const answer = await accepted(deps, BODY)
     expect(answer.status).toBe('queued')
     expect(await outcomes(deps)).toEqual(['a: queued 0', 'b: held 0', 'c: held 0'])
   })
 
-  it('skips the others as unneeded when the first was sent', async () => {
+  it('The route first skips the other channels as unneeded once the first is sent', async () => {
     const { deps, channels } = depsFor([[SENT], [SENT], [SENT]])
     await accepted(deps, BODY)
     expect(await runDue(deps)).toMatchObject({ attempted: 1, sent: 1, failed: 0 })
@@ -60,7 +60,7 @@ describe('the first route', () => {
     expect([channels.b.sent, channels.c.sent]).toEqual([[], []])
   })
 
-  it('goes on to the next when one is rejected, at once and in the same run', async () => {
+  it('The route first sends the next channel in the same run after a rejection', async () => {
     const { deps, channels } = depsFor([[REJECTED], [SENT], [SENT]])
     await accepted(deps, BODY)
     expect(await runDue(deps)).toMatchObject({ attempted: 2, sent: 1, failed: 1 })
@@ -73,7 +73,7 @@ describe('the first route', () => {
     expect(channels.b.sent).toHaveLength(1)
   })
 
-  it('goes on to the next only when the attempts at one are exhausted', async () => {
+  it('The route first promotes the next channel only after all attempts of the one before', async () => {
     const { deps } = depsFor([[RETRY], [SENT], [SENT]])
     await accepted(deps, BODY)
     await runDue(deps)
@@ -90,7 +90,7 @@ describe('the first route', () => {
     ])
   })
 
-  it('fails when every channel does', async () => {
+  it('A dispatch on the route first fails when every channel fails', async () => {
     const { deps } = depsFor([[REJECTED], [REJECTED], [REJECTED]])
     await accepted(deps, BODY)
     await runDue(deps)
@@ -102,7 +102,7 @@ describe('the first route', () => {
     expect(await statusOf(deps)).toBe('failed')
   })
 
-  it('holds nothing for ever when a dispatch expires, and sends nothing then', async () => {
+  it('A dispatch on the route first that expires between retries sends no fallback', async () => {
     const { deps, channels } = depsFor([[RETRY], [SENT], [SENT]], { expiresInMs: 1_500 })
     await accepted(deps, BODY)
     await runDue(deps)
@@ -113,7 +113,7 @@ describe('the first route', () => {
     expect(channels.b.sent).toEqual([])
   })
 
-  it('goes on to the next when no further attempt would come before it expires', async () => {
+  it('The route first promotes the next channel when no retry fits before the expiry', async () => {
     const { deps } = depsFor([[RETRY], [SENT], [SENT]], { expiresInMs: 500 })
     await accepted(deps, BODY)
     expect(await runDue(deps)).toMatchObject({ attempted: 2, sent: 1, failed: 1 })
@@ -124,7 +124,7 @@ describe('the first route', () => {
     ])
   })
 
-  it('expires as a whole: what is held is no younger', async () => {
+  it('Held deliveries of the route first expire together with the queued one', async () => {
     const { deps } = depsFor([[SENT], [SENT], [SENT]], { expiresInMs: 500 })
     await accepted(deps, BODY)
     deps.clock.advance(500)
@@ -132,7 +132,7 @@ describe('the first route', () => {
     expect(await outcomes(deps)).toEqual(['a: expired 0', 'b: expired 0', 'c: expired 0'])
   })
 
-  it('begins with the first channel that can be sent', async () => {
+  it('The route first begins with the first sendable channel', async () => {
     const channels = {
       off: recordingChannel(),
       nowhere: recordingChannel(undefined, { address: () => undefined }),
@@ -171,7 +171,7 @@ describe('the first route', () => {
     expect(await statusOf(deps)).toBe('sent')
   })
 
-  it('with the channel named has nothing to fall back to', async () => {
+  it('A named channel on the route first has no fallback', async () => {
     const { deps, channels } = depsFor([[SENT], [REJECTED], [SENT]])
     await accepted(deps, { ...BODY, channel: 'b' })
     await runDue(deps)
@@ -179,7 +179,7 @@ describe('the first route', () => {
     expect([channels.a.sent, channels.c.sent]).toEqual([[], []])
   })
 
-  it('promotes once, though the worker that failed says so twice', async () => {
+  it('The route first promotes once when a failure is settled twice', async () => {
     const { deps } = depsFor([[SENT], [SENT], [SENT]])
     await accepted(deps, BODY)
     const { deliveries } = await deps.store.claim({ leaseMs: 1_000, limits: { a: 1 }, busy: [] })
@@ -194,7 +194,7 @@ describe('the first route', () => {
     expect(await outcomes(deps)).toEqual(['a: failed provider_rejected 1', 'b: queued 0', 'c: held 0'])
   })
 
-  it('never sends twice, and sends whenever a channel would, whatever the channels answer', async () => {
+  it('The route first sends exactly once if any channel succeeds, for any answers', async () => {
     const answer = fc.constantFrom<SendOutcome>(SENT, REJECTED, RETRY, { outcome: 'unknown', code: 'time_out' })
     const answers = fc.array(fc.array(answer, { minLength: 1, maxLength: 4 }), { minLength: 3, maxLength: 3 })
     await fc.assert(
@@ -203,7 +203,7 @@ describe('the first route', () => {
         await accepted(deps, BODY)
         await runToTheEnd(deps)
         const statuses = (await outcomes(deps)).map((text) => text.split(' ')[1])
-        // Three attempts, with the last answer for ever.
+        // Three attempts; the last answer repeats.
         const succeeds = given.map((list) => {
           const tries = [0, 1, 2].map((at) => (list[at] ?? list.at(-1))?.outcome)
           const end = tries.findIndex((outcome) => outcome === 'sent' || outcome === 'rejected')

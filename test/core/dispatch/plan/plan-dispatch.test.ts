@@ -16,14 +16,14 @@ function depsFor(events: EventCatalog, channels: Readonly<Record<string, Channel
   return testDeps({ a: recordingChannel(), b: recordingChannel(), ...channels }, { events, ...rest })
 }
 
-/** What comes of a condition on channel `a`, beside a channel `b` that has none. */
+/** The result of a condition on channel `a`; channel `b` has none. */
 async function withCondition(when: unknown) {
   const events = defineEvents({ e: { channels: { a: { when: when as () => boolean }, b: {} } } })
   const deps = depsFor(events)
   return { answer: await accepted(deps, BODY), outcomes: await outcomes(deps) }
 }
 
-/** What comes of a field on channel `a`, beside a channel `b` that renders. */
+/** The result of a field on channel `a`; channel `b` renders. */
 async function withField(field: unknown) {
   const events = defineEvents(
     { e: { channels: { a: { text: field as string }, b: { text: () => 'fine' } } } },
@@ -34,11 +34,11 @@ async function withField(field: unknown) {
 }
 
 describe('a condition', () => {
-  it('that holds lets its channel send', async () => {
+  it('A condition that holds queues its channel', async () => {
     expect((await withCondition(() => true)).outcomes).toEqual(['a: queued 0', 'b: queued 0'])
   })
 
-  it('that does not hold skips its channel alone, with a trace', async () => {
+  it('A false condition skips only its channel, with a trace', async () => {
     const { answer } = await withCondition(() => false)
     expect(answer).toMatchObject({ status: 'queued' })
     expect(answer.deliveries[0]).toEqual({
@@ -52,7 +52,7 @@ describe('a condition', () => {
     expect(answer.deliveries[1]).toMatchObject({ channel: 'b', status: 'queued' })
   })
 
-  it('that is a JSON rule says what was compared with what', async () => {
+  it('The trace of a JSON rule shows the compared values', async () => {
     const events = defineEvents(
       { e: { channels: { a: { when: { '>=': [{ var: 'data.total' }, 100] } }, b: {} } } },
       { conditions: jsonLogic() },
@@ -77,20 +77,20 @@ describe('a condition', () => {
     ['gives null', () => null],
     ['gives a promise', async () => true],
     ['gives a promise of false', async () => false],
-  ])('that %s fails its channel alone, closed', async (_, when) => {
+  ])('A condition that %s fails only its channel', async (_, when) => {
     const { answer, outcomes } = await withCondition(when)
     expect(outcomes).toEqual(['a: failed condition_error 0', 'b: queued 0'])
     expect(answer.status).toBe('partial')
   })
 
-  it('that gives a promise which is rejected leaves no rejection behind', async () => {
+  it('A condition that returns a rejected promise leaves no unhandled rejection', async () => {
     const { outcomes } = await withoutStrayRejections(() =>
       withCondition(async () => Promise.reject(new Error('late'))),
     )
     expect(outcomes).toEqual(['a: failed condition_error 0', 'b: queued 0'])
   })
 
-  it('is asked before the address and the content', async () => {
+  it('A condition is evaluated before the address and the content', async () => {
     const events = defineEvents({ e: { channels: { a: { when: () => false, text: () => fail() } } } })
     const a = recordingChannel(undefined, { address: () => fail() })
     const deps = depsFor(events, { a })
@@ -98,7 +98,7 @@ describe('a condition', () => {
     expect(await outcomes(deps)).toEqual(['a: skipped condition_false 0'])
   })
 
-  it('of the whole event skips every channel', async () => {
+  it('A false condition of the event skips every channel', async () => {
     const events = defineEvents({ e: { when: () => false, channels: { a: {}, b: { when: () => true } } } })
     const answer = await accepted(depsFor(events), BODY)
     expect(answer).toMatchObject({
@@ -110,21 +110,21 @@ describe('a condition', () => {
     })
   })
 
-  it('of the whole event that throws fails every channel', async () => {
+  it('A condition of the event that throws fails every channel', async () => {
     const events = defineEvents({ e: { when: () => fail(), channels: { a: {}, b: {} } } })
     const deps = depsFor(events)
     expect(await accepted(deps, BODY)).toMatchObject({ status: 'failed' })
     expect(await outcomes(deps)).toEqual(['a: failed condition_error 0', 'b: failed condition_error 0'])
   })
 
-  it('of the whole event that holds leaves it to those of the channels', async () => {
+  it('A condition of the event that holds leaves the decision to those of the channels', async () => {
     const events = defineEvents({ e: { when: () => true, channels: { a: { when: () => false }, b: {} } } })
     const deps = depsFor(events)
     await accepted(deps, BODY)
     expect(await outcomes(deps)).toEqual(['a: skipped condition_false 0', 'b: queued 0'])
   })
 
-  it('sees the data and the recipient', async () => {
+  it('A condition receives the data and the recipient', async () => {
     const seen: unknown[] = []
     const events = defineEvents({
       e: {
@@ -146,7 +146,7 @@ describe('a condition', () => {
 })
 
 describe('content', () => {
-  it('is what the fields render to, or any JSON value of a function', async () => {
+  it('Content has the rendered fields, or any JSON values of functions', async () => {
     const events = defineEvents(
       {
         e: {
@@ -172,7 +172,7 @@ describe('content', () => {
     })
   })
 
-  it('is the data as it is where the event gives no field', async () => {
+  it('Content of a channel without fields is the data', async () => {
     const deps = depsFor(defineEvents({ e: { channels: { a: {} } } }))
     await accepted(deps, BODY)
     expect((await stored(deps))[0]?.deliveries[0]?.content).toEqual({ data: { total: 5 } })
@@ -191,25 +191,25 @@ describe('content', () => {
     ['a function that gives a bigint', () => 1n],
     ['a function that gives a promise', async () => 'late'],
     [
-      'a function that gives a circle',
+      'a function that gives a cyclic object',
       () => {
         const circle: Record<string, unknown> = {}
         circle.self = circle
         return circle
       },
     ],
-  ])('that cannot be rendered, for %s, fails its channel alone', async (_, field) => {
+  ])('A field with %s fails only its channel', async (_, field) => {
     const { answer, outcomes } = await withField(field)
     expect(outcomes).toEqual(['a: failed template_error 0', 'b: queued 0'])
     expect(answer.status).toBe('partial')
   })
 
-  it('that is a rejected promise leaves no rejection behind', async () => {
+  it('A field function that returns a rejected promise leaves no unhandled rejection', async () => {
     const { outcomes } = await withoutStrayRejections(() => withField(async () => Promise.reject(new Error('late'))))
     expect(outcomes).toEqual(['a: failed template_error 0', 'b: queued 0'])
   })
 
-  it('is a copy: what a function kept does not reach the store', async () => {
+  it('Content is a copy: later changes by a field function do not reach the store', async () => {
     const kept = { words: ['one'] }
     const { stored } = await withField(() => {
       queueMicrotask(() => kept.words.push('two'))
@@ -219,11 +219,11 @@ describe('content', () => {
   })
 })
 
-describe('a template that reads what was not sent', () => {
+describe('missing data of templates', () => {
   const missing = (fields: Readonly<Record<string, string>>, more: Readonly<Record<string, object>> = {}) =>
     depsFor(defineEvents({ e: { channels: { a: fields, ...more } } }, { templates: braces }))
 
-  it('refuses the event with the place of each variable, once', async () => {
+  it('A template that reads missing data refuses the event with each place once', async () => {
     const deps = missing({ subject: '{{ data.order.id }}', text: '{{ data.name/of }}' }, { b: { text: () => 'x' } })
     expect(await refused(deps, BODY)).toMatchObject({
       status: 422,
@@ -239,7 +239,7 @@ describe('a template that reads what was not sent', () => {
     expect((await refused(twice, BODY)).errors).toHaveLength(1)
   })
 
-  it('does not refuse it for a channel that is skipped', async () => {
+  it('Missing data of a skipped channel do not refuse the event', async () => {
     const deps = missing({ text: '{{ data.name }}' }, { b: { text: () => 'x' } })
     const skipping = {
       ...deps,
@@ -249,7 +249,7 @@ describe('a template that reads what was not sent', () => {
     expect(await outcomes(skipping)).toEqual(['a: skipped no_address 0', 'b: queued 0'])
   })
 
-  it('fails its channel alone when it is the host that does not know it of the recipient', async () => {
+  it('A template that reads an unknown recipient attribute fails only its channel', async () => {
     const deps = missing({ text: '{{ recipient.attributes.name }}' }, { b: { text: () => 'x' } })
     await accepted(deps, BODY)
     expect(await outcomes(deps)).toEqual(['a: failed template_error 0', 'b: queued 0'])
@@ -266,7 +266,7 @@ describe('the status of a dispatch', () => {
     ['partial', [() => true, broken]],
     ['failed', [broken, never]],
     ['failed', [broken]],
-  ])('is %s for its channels', async (status, conditions) => {
+  ])('The status of a dispatch follows from its channels: %s, case %#', async (status, conditions) => {
     const channels = Object.fromEntries(conditions.map((when, index) => [`c${index}`, { when }]))
     const configured = Object.fromEntries(Object.keys(channels).map((name) => [name, recordingChannel()]))
     const events = defineEvents({ e: { channels } })

@@ -8,7 +8,7 @@ import { type TestDeps, testDeps } from '../../../support/deps.ts'
 import { holes } from '../../../support/holes.ts'
 import { recordingChannel } from '../../../support/recording-channel.ts'
 import { withoutStrayRejections } from '../../../support/stray-rejections.ts'
-import { accepted, braces, claimOne, ORDER, outcomes, post, stored } from '../dispatching.ts'
+import { accepted, braces, claimOne, outcomes, post, stored } from '../dispatching.ts'
 
 const BODY = { eventType: 'e', recipient: 'jane@example.com', eventData: { n: 1 } }
 
@@ -16,7 +16,7 @@ function depsFor(events: EventCatalog, a: Channel = recordingChannel()): TestDep
   return testDeps({ a, b: recordingChannel() }, { events })
 }
 
-describe('a delivery that fails as it is planned', () => {
+describe('a delivery that fails in planning', () => {
   const digest = { windowMs: 60_000 }
   const noJson = v.pipe(
     v.object({ n: v.number() }),
@@ -25,20 +25,20 @@ describe('a delivery that fails as it is planned', () => {
 
   it.each<[string, object, string, string]>([
     [
-      'what its template reads of a recipient',
+      'the unknown recipient fact of a template',
       { channels: { a: { text: '{{ recipient.x }}' } } },
       'template_error',
       'text: reads recipient.x',
     ],
-    ['what its template says', { channels: { a: { text: '{{ fail }}' } } }, 'template_error', 'text: failed'],
-    ['that its data are no JSON', { data: noJson, channels: { a: {} } }, 'template_error', 'the data is no JSON'],
+    ['the error of a template', { channels: { a: { text: '{{ fail }}' } } }, 'template_error', 'text: failed'],
+    ['data that are not JSON', { data: noJson, channels: { a: {} } }, 'template_error', 'the data is no JSON'],
     [
-      'that its digest has no key',
+      'the missing key of a digest',
       { digest: { ...digest, key: () => 5 }, channels: { a: {} } },
       'template_error',
       'digest.key gave no key',
     ],
-  ])('is logged with %s', async (_, event, reason, detail) => {
+  ])('A delivery that fails in planning is logged with %s', async (_, event, reason, detail) => {
     const deps = depsFor(defineEvents({ e: event } as never, { templates: braces }))
     await accepted(deps, BODY)
     expect(await outcomes(deps)).toEqual([`a: failed ${reason} 0`])
@@ -50,7 +50,7 @@ describe('a delivery that fails as it is planned', () => {
     expect((await stored(deps))[0]?.deliveries[0]).not.toHaveProperty('detail')
   })
 
-  it('is logged with what its channel did', async () => {
+  it('A delivery that fails in planning is logged with the error of its channel', async () => {
     const address = () => {
       throw new Error('canary')
     }
@@ -65,7 +65,7 @@ describe('a delivery that fails as it is planned', () => {
   })
 })
 
-describe('where a channel reaches somebody', () => {
+describe('addresses and concurrency keys', () => {
   const events = defineEvents({ e: { channels: { a: {} } } })
 
   it.each<[unknown, string]>([
@@ -75,7 +75,7 @@ describe('where a channel reaches somebody', () => {
     [5, 'a: failed channel_error 0'],
     [false, 'a: failed channel_error 0'],
     [{}, 'a: failed channel_error 0'],
-  ])('is nowhere, or broken, with %j: %s', async (address, outcome) => {
+  ])('An address of %j gives the delivery %s', async (address, outcome) => {
     const deps = depsFor(events, recordingChannel([], { address: () => address as string }))
     await accepted(deps, BODY)
     expect(await outcomes(deps)).toEqual([outcome])
@@ -86,13 +86,13 @@ describe('where a channel reaches somebody', () => {
     ['k', 'a: queued 0'],
     ['k\0', 'a: failed channel_error 0'],
     [5, 'a: failed channel_error 0'],
-  ])('has the key %j: %s', async (key, outcome) => {
+  ])('A concurrency key of %j gives the delivery %s', async (key, outcome) => {
     const deps = depsFor(events, recordingChannel([], { concurrencyKey: () => key as string }))
     await accepted(deps, BODY)
     expect(await outcomes(deps)).toEqual([outcome])
   })
 
-  it('leaves no rejection behind when it is told by a promise', () =>
+  it('An address or concurrency key that is a rejected promise leaves no unhandled rejection', () =>
     withoutStrayRejections(async () => {
       const rejecting = () => Promise.reject(new Error('canary')) as never
       for (const channel of [{ address: rejecting }, { concurrencyKey: rejecting }]) {
@@ -103,8 +103,8 @@ describe('where a channel reaches somebody', () => {
     }))
 })
 
-describe('what is stored of a dispatch', () => {
-  it('says that its event is critical, and nothing where it is not', async () => {
+describe('stored dispatches', () => {
+  it('A stored dispatch has the member critical only for a critical event', async () => {
     for (const critical of [true, false]) {
       const deps = depsFor(defineEvents({ e: { critical, channels: { a: {} } } }))
       await accepted(deps, BODY)
@@ -113,7 +113,7 @@ describe('what is stored of a dispatch', () => {
     }
   })
 
-  it('has no member without a value, nor has what is answered', async () => {
+  it('Stored dispatches and answers have no undefined member', async () => {
     const when = () => false
     const events = defineEvents({
       e: { channels: { a: {}, b: { when } } },
@@ -133,20 +133,8 @@ describe('what is stored of a dispatch', () => {
   })
 })
 
-describe('a dry run', () => {
-  it.each(['dry-run', 'dry_run', 'DRYRUN', 'dryrun'])('that is asked for as %s sends nothing', async (name) => {
-    const deps = testDeps()
-    expect(await post(deps, ORDER, {}, { [name]: 'true' })).toMatchObject({ status: 422 })
-    expect(await stored(deps)).toEqual([])
-  })
-
-  it('is not what other parameters mean', async () => {
-    for (const name of ['dry', 'run', 'hydra', 'draft']) {
-      expect(await post(testDeps(), ORDER, {}, { [name]: 'true' })).toMatchObject({ status: 202 })
-    }
-  })
-
-  it('shows no more of an address than who it may be', () => {
+describe('maskAddress', () => {
+  it('maskAddress shows the host of a URL and the first character of other addresses', () => {
     expect(['http://h.test/secret', 'HTTPS://h.test/secret', 'xhttps://h.test/s', '', 'jane'].map(maskAddress)).toEqual(
       ['http://h.test/…', 'https://h.test/…', 'x…', '…', 'j…'],
     )

@@ -27,19 +27,19 @@ const limit = (max: number, rest: Partial<SendLimit> = {}): SendLimit => ({ key:
 const limited = (...limits: readonly SendLimit[]): Verdict => ({ verdict: 'send', limits })
 
 describe('a policy on the first route', () => {
-  it('that skips the first has the second queued, and the third held', async () => {
+  it('A policy that skips the first channel queues the second and holds the third', async () => {
     const deps = depsFor(policyOf({ a: OPTED_OUT }))
     expect(await accepted(deps, BODY)).toMatchObject({ status: 'queued' })
     expect(await outcomes(deps)).toEqual(['a: skipped opted_out 0', 'b: queued 0', 'c: held 0'])
   })
 
-  it('that skips a later one leaves it out of those that are held', async () => {
+  it('A policy that skips a later channel leaves it out of the held ones', async () => {
     const deps = depsFor(policyOf({ b: OPTED_OUT }))
     await accepted(deps, BODY)
     expect(await outcomes(deps)).toEqual(['a: queued 0', 'b: skipped opted_out 0', 'c: held 0'])
   })
 
-  it('whose limits throttle the first has the second queued in the same answer', async () => {
+  it('A policy whose limits throttle the first channel queues the second in the same answer', async () => {
     const deps = depsFor(policyOf({ a: limited(limit(1, { key: 'a' })), b: limited(limit(1, { key: 'b' })) }))
     const answers = []
     for (let round = 0; round < 3; round++) answers.push(await accepted(deps, BODY))
@@ -53,7 +53,7 @@ describe('a policy on the first route', () => {
     expect(await outcomes(deps)).toEqual(['a: skipped throttled 0', 'b: skipped throttled 0', 'c: queued 0'])
   })
 
-  it('wakes a worker for the one that took the place of the first', async () => {
+  it('A fallback for a throttled channel wakes a worker', async () => {
     const woken: number[] = []
     const queue = { wake: (ms: number) => void woken.push(ms), listen: () => () => {} }
     const deps = depsFor(policyOf({ a: limited(limit(1)) }), { queue })
@@ -63,7 +63,7 @@ describe('a policy on the first route', () => {
     expect((await deps.store.claim({ leaseMs: 1, limits: { b: 1 }, busy: [] })).deliveries).toHaveLength(1)
   })
 
-  it('is to be asked again about what does not go out at once: what is held, and what is deferred', async () => {
+  it('Held and deferred deliveries are marked for another policy check', async () => {
     const deps = depsFor(policyOf({}))
     await accepted(deps, BODY)
     const deferred = async () => (await stored(deps))[0]?.deliveries.map((delivery) => delivery.deferred)
@@ -73,7 +73,7 @@ describe('a policy on the first route', () => {
     expect(await deferred()).toEqual([true, true, true])
   })
 
-  it('that changes its mind keeps a fallback from being sent', async () => {
+  it('A policy that skips a promoted fallback prevents its send', async () => {
     const channels = { a: recordingChannel([{ outcome: 'rejected', code: 'gone' }]), b: recordingChannel() }
     let verdict: Verdict = SEND
     const deps = testDeps(channels, {
@@ -87,7 +87,7 @@ describe('a policy on the first route', () => {
     expect(channels.b.sent).toEqual([])
   })
 
-  it('that defers the first holds the others behind it all the same', async () => {
+  it('A policy that defers the first channel holds the others behind it', async () => {
     const until = testDeps().clock.now() + HOUR
     const deps = depsFor(policyOf({ a: { verdict: 'defer', until }, c: { verdict: 'defer', until } }))
     const { deliveries } = await accepted(deps, BODY)

@@ -13,7 +13,7 @@ const SEND: Verdict = { verdict: 'send' }
 
 const both = defineEvents({ e: { channels: { a: {}, b: {} } } })
 
-/** Gives each channel its verdict, `send` to those that are not named, and keeps what it was asked. */
+/** A policy with a verdict per channel, by default `send`, that records its questions. */
 function policyOf(verdicts: Readonly<Record<string, Verdict>>): DeliveryPolicy & { readonly asked: PolicyQuestion[] } {
   const asked: PolicyQuestion[] = []
   return {
@@ -34,7 +34,7 @@ const limit = (max: number, rest: Partial<SendLimit> = {}): SendLimit => ({ key:
 const limited = (...limits: readonly SendLimit[]): Verdict => ({ verdict: 'send', limits })
 
 describe('a policy that skips', () => {
-  it('a policy that skips one channel skips only that channel, with its reason', async () => {
+  it('A policy that skips one channel skips only that channel, with its reason', async () => {
     const deps = depsFor(policyOf({ a: OPTED_OUT }))
     expect(await accepted(deps, BODY)).toMatchObject({
       status: 'queued',
@@ -46,13 +46,13 @@ describe('a policy that skips', () => {
     expect(await outcomes(deps)).toEqual(['a: skipped opted_out 0', 'b: queued 0'])
   })
 
-  it('a policy may skip every channel as throttled', async () => {
+  it('A policy may skip every channel as throttled', async () => {
     const deps = depsFor(policyOf({ a: { verdict: 'skip', reason: 'throttled' }, b: OPTED_OUT }))
     expect(await accepted(deps, BODY)).toMatchObject({ status: 'skipped' })
     expect(await outcomes(deps)).toEqual(['a: skipped throttled 0', 'b: skipped opted_out 0'])
   })
 
-  it('a skipped channel stores no address and content and needs no data', async () => {
+  it('A skipped channel stores no address and content and needs no data', async () => {
     const events = defineEvents({ e: { channels: { a: { text: '{{ data.gone }}' }, b: {} } } }, { templates: braces })
     const deps = depsFor(policyOf({ a: OPTED_OUT }), events)
     await accepted(deps, BODY)
@@ -61,7 +61,7 @@ describe('a policy that skips', () => {
     expect(dispatch?.deliveries[0]).not.toHaveProperty('content')
   })
 
-  it('the policy is not asked about channels that a condition or a missing address ends', async () => {
+  it('The policy is not asked about channels that a condition or a missing address ends', async () => {
     const events = defineEvents({ e: { channels: { a: { when: () => false }, nowhere: {} } } })
     const nowhere = recordingChannel(undefined, { address: () => undefined })
     const policy: DeliveryPolicy = {
@@ -74,7 +74,7 @@ describe('a policy that skips', () => {
     expect(await outcomes(deps)).toEqual(['a: skipped condition_false 0', 'nowhere: skipped no_address 0'])
   })
 
-  it('a policy cannot change a channel that a condition or a missing address ended', async () => {
+  it('A policy cannot change a channel that a condition or a missing address ended', async () => {
     const events = defineEvents({ e: { channels: { a: { when: () => false }, b: {}, c: { when: () => fail() } } } })
     const deps = depsFor(policyOf({ a: OPTED_OUT, b: OPTED_OUT, c: OPTED_OUT }), events)
     const nowhere = recordingChannel(undefined, { address: () => undefined })
@@ -87,7 +87,7 @@ describe('a policy that skips', () => {
     ])
   })
 
-  it('neither a named channel nor a session token bypasses the policy', async () => {
+  it('Neither a named channel nor a session token bypasses the policy', async () => {
     const deps = depsFor(policyOf({ a: OPTED_OUT }))
     await accepted(deps, { ...BODY, channel: 'a' })
     expect(await outcomes(deps)).toEqual(['a: skipped opted_out 0'])
@@ -104,7 +104,7 @@ describe('a policy that skips', () => {
 describe('a policy that defers', () => {
   const defer = (until: number): DeliveryPolicy => policyOf({ a: { verdict: 'defer', until }, b: OPTED_OUT })
 
-  it('a deferred delivery waits until the given time to the millisecond', async () => {
+  it('A deferred delivery waits until the given time to the millisecond', async () => {
     const clock = testDeps().clock
     const deps = depsFor(defer(clock.now() + HOUR))
     const answer = await accepted(deps, BODY)
@@ -118,7 +118,7 @@ describe('a policy that defers', () => {
     expect(await claimOne(deps)).toMatchObject({ deliveryId: answer.deliveries[0]?.deliveryId, deferred: true })
   })
 
-  it('a delivery deferred to a past time is sent at once', async () => {
+  it('A delivery deferred to a past time is sent at once', async () => {
     for (const until of [0, testDeps().clock.now() - HOUR, testDeps().clock.now()]) {
       const deps = depsFor(defer(until))
       const { deliveries } = await accepted(deps, BODY)
@@ -127,13 +127,13 @@ describe('a policy that defers', () => {
     }
   })
 
-  it('a deferral rounds up to a whole millisecond', async () => {
+  it('A deferral rounds up to a whole millisecond', async () => {
     const deps = depsFor(defer(testDeps().clock.now() + 0.5))
     expect((await accepted(deps, BODY)).deliveries[0]?.nextAttemptAt).toBe('2026-11-21T08:00:00.001Z')
     await expect(claimOne(deps)).rejects.toThrow('0 deliveries are due')
   })
 
-  it('a deferral that ends before the delay does not change the delay', async () => {
+  it('A deferral that ends before the delay does not change the delay', async () => {
     const events = defineEvents({ e: { delayMs: 2 * HOUR, channels: { a: {} } } })
     const now = testDeps().clock.now()
     const answers = await Promise.all([HOUR, 3 * HOUR].map((ms) => accepted(depsFor(defer(now + ms), events), BODY)))
@@ -145,7 +145,7 @@ describe('a policy that defers', () => {
 })
 
 describe('limits', () => {
-  it('the 202 answer shows throttled for spent limits', async () => {
+  it('The 202 answer shows throttled for spent limits', async () => {
     const deps = depsFor(policyOf({ a: limited(limit(2)) }))
     const answers = [await accepted(deps, BODY), await accepted(deps, BODY), await accepted(deps, BODY)]
     expect(answers.map(({ deliveries }) => [deliveries[0]?.status, deliveries[0]?.reason])).toEqual([
@@ -159,7 +159,7 @@ describe('limits', () => {
     expect(await accepted(deps, BODY)).toMatchObject({ deliveries: [{ status: 'queued' }, {}] })
   })
 
-  it('limits count per tenant and include deferred deliveries', async () => {
+  it('Limits count per tenant and include deferred deliveries', async () => {
     const until = testDeps().clock.now() + HOUR
     const deps = depsFor(policyOf({ a: { verdict: 'defer', until, limits: [limit(1)] }, b: OPTED_OUT }))
     const other = { authorization: 'Bearer other' }
@@ -169,7 +169,7 @@ describe('limits', () => {
     expect(await accepted(deps, BODY, other)).toMatchObject({ status: 'skipped' })
   })
 
-  it('skipped, refused, replayed and dry-run deliveries spend no limit', async () => {
+  it('Skipped, refused, replayed and dry-run deliveries spend no limit', async () => {
     const events = defineEvents({
       e: { channels: { a: {} } },
       never: { channels: { a: { when: () => false } } },
@@ -185,7 +185,7 @@ describe('limits', () => {
     expect(await accepted(deps, BODY)).toMatchObject({ status: 'skipped' })
   })
 
-  it('limits hold for a thousand concurrent dispatches', async () => {
+  it('Limits hold for a thousand concurrent dispatches', async () => {
     const events = defineEvents({ e: { channels: { a: {} } } })
     const deps = depsFor(policyOf({ a: limited(limit(7)) }), events)
     const answers = await Promise.all(Array.from({ length: 1_000 }, () => accepted(deps, BODY)))
@@ -194,8 +194,8 @@ describe('limits', () => {
   })
 })
 
-describe('what a policy is asked', () => {
-  it('a policy question names recipient, event, channel and time for each channel', async () => {
+describe('policy questions', () => {
+  it('A policy question names recipient, event, channel and time for each channel', async () => {
     const jane = {
       id: 'user_42',
       email: 'jane@example.com',
@@ -214,7 +214,7 @@ describe('what a policy is asked', () => {
     ])
   })
 
-  it('a policy question says whether the event is critical and when it would be sent, with delay and digest', async () => {
+  it('A policy question says whether the event is critical and when it would be sent, with delay and digest', async () => {
     const events = defineEvents({
       urgent: { critical: true, channels: { a: {} } },
       late: { delayMs: HOUR, channels: { a: {} } },
@@ -231,7 +231,7 @@ describe('what a policy is asked', () => {
     expect((await stored(deps)).map(({ critical }) => critical)).toEqual([undefined, undefined, true])
   })
 
-  it('a policy question names the session of a session token', async () => {
+  it('A policy question names the session of a session token', async () => {
     const policy = policyOf({})
     const deps = testDeps(undefined, { policy })
     await accepted(deps, { ...ORDER, channel: 'email' })
@@ -242,13 +242,13 @@ describe('what a policy is asked', () => {
     ])
   })
 
-  it('the policy is asked only about the channel that the caller named', async () => {
+  it('The policy is asked only about the channel that the caller named', async () => {
     const policy = policyOf({})
     await accepted(depsFor(policy), { ...BODY, channel: 'b' })
     expect(policy.asked.map(({ channel }) => channel)).toEqual(['b'])
   })
 
-  it('a dry run asks the policy and shows its verdict', async () => {
+  it('A dry run asks the policy and shows its verdict', async () => {
     const until = testDeps().clock.now() + HOUR
     const deps = depsFor(policyOf({ a: OPTED_OUT, b: { verdict: 'defer', until, limits: [limit(1)] } }))
     expect(await post(deps, BODY, {}, { dryRun: 'true' })).toMatchObject({
@@ -264,7 +264,7 @@ describe('what a policy is asked', () => {
     expect(await stored(deps)).toEqual([])
   })
 
-  it('the policy is not asked about refused and replayed requests', async () => {
+  it('The policy is not asked about refused and replayed requests', async () => {
     const policy = policyOf({})
     const deps = depsFor(policy)
     await refused(deps, { ...BODY, recipient: 'nobody' })

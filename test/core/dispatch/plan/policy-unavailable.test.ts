@@ -22,7 +22,7 @@ const limit = (max: number, rest: Partial<SendLimit> = {}): SendLimit => ({
   ...rest,
 })
 
-describe('a policy that cannot tell', () => {
+describe('a policy without a valid verdict', () => {
   const CANARY = 'canary-1d0e'
 
   it.each<[string, string, () => never | Promise<never>]>([
@@ -35,7 +35,7 @@ describe('a policy that cannot tell', () => {
     ],
     ['rejects', 'RangeError', async () => Promise.reject(new RangeError(CANARY))],
     ['rejects with a text', 'a thrown string', async () => Promise.reject(CANARY)],
-  ])('because it %s is answered 503, its cause named in the log alone', async (_, cause, decide) => {
+  ])('A policy that %s is answered 503, and its cause is only in the log', async (_, cause, decide) => {
     const deps = depsFor({ decide })
     const answer = await post(deps, BODY)
     expect(answer).toMatchObject({
@@ -55,7 +55,7 @@ describe('a policy that cannot tell', () => {
     expect(await stored(deps)).toEqual([])
   })
 
-  it('about one channel has nothing of the event stored, and does not use the key up', async () => {
+  it('A policy that fails for one channel stores nothing and does not use up the key', async () => {
     let down = true
     const decide = ({ channel }: PolicyQuestion): Verdict => (down && channel === 'b' ? fail() : SEND)
     const deps = depsFor({ decide })
@@ -66,7 +66,7 @@ describe('a policy that cannot tell', () => {
     expect(await accepted(deps, BODY, key)).toMatchObject({ duplicate: false, status: 'queued' })
   })
 
-  it('about two channels leaves no rejection behind', async () => {
+  it('A policy that rejects for two channels leaves no unhandled rejection', async () => {
     await withoutStrayRejections(() => refused(depsFor({ decide: () => Promise.reject(new Error('down')) }), BODY))
   })
 
@@ -89,42 +89,42 @@ describe('a policy that cannot tell', () => {
     ['a promise of nothing', Promise.resolve()],
     ['a function', () => SEND],
     ['a skip without a reason', { verdict: 'skip' }],
-    ['a skip for a reason of its own', { verdict: 'skip', reason: 'night' }],
-    ['a skip for another reason of ours', { verdict: 'skip', reason: 'sandboxed' }],
-    ['a defer to no time', { verdict: 'defer' }],
+    ['a skip for an unknown reason', { verdict: 'skip', reason: 'night' }],
+    ['a skip for a reserved reason', { verdict: 'skip', reason: 'sandboxed' }],
+    ['a defer without a time', { verdict: 'defer' }],
     ['a defer to NaN', defer(Number.NaN)],
     ['a defer to infinity', defer(Number.POSITIVE_INFINITY)],
     ['a defer to a text', defer('2026-11-21T09:00:00Z')],
     ['a defer to a Date', defer(new Date())],
     ['a defer to a bigint', defer(1n)],
-    ['a defer to before all time', defer(-1)],
-    ['a defer to after all time', defer(Date.UTC(9999, 0) + 1)],
-    ['a defer to what no date can hold', defer(1e300)],
+    ['a defer to a negative time', defer(-1)],
+    ['a defer past the last time', defer(Date.UTC(9999, 0) + 1)],
+    ['a defer past the range of dates', defer(1e300)],
     ['limits that are null', { verdict: 'send', limits: null }],
-    ['limits that are no list', { verdict: 'send', limits: limit(1) }],
-    ['a defer with limits that are no list', defer(0, 'x')],
+    ['limits that are not a list', { verdict: 'send', limits: limit(1) }],
+    ['a defer with limits that are not a list', defer(0, 'x')],
     ['a limit that is null', send(null)],
     ['a limit that is a text', send('k')],
     ['a limit after a good one', send(limit(1), {})],
     ['a limit without a key', send({ max: 1, windowMs: 1 })],
     ['a limit with an empty key', send(limit(1, { key: '' }))],
-    ['a limit whose key no database takes', send(limit(1, { key: 'a\0b' }))],
-    ['a limit whose key is half a character', send(limit(1, { key: 'a\ud800' }))],
+    ['a limit whose key has a NUL', send(limit(1, { key: 'a\0b' }))],
+    ['a limit whose key has a lone surrogate', send(limit(1, { key: 'a\ud800' }))],
     ['a limit with a key of 513 characters', send(limit(1, { key: 'k'.repeat(513) }))],
     ['a limit with a number for a key', send({ ...limit(1), key: 5 })],
     ['a limit without a max', send({ key: 'k', windowMs: 1 })],
-    ['a limit of none', send(limit(0))],
-    ['a limit of a half', send(limit(1.5))],
-    ['a limit of 1,001', send(limit(1_001))],
-    ['a limit of a text', send({ ...limit(1), max: '1' })],
+    ['a limit with a max of 0', send(limit(0))],
+    ['a limit with a max of 1.5', send(limit(1.5))],
+    ['a limit with a max of 1,001', send(limit(1_001))],
+    ['a limit with a max that is text', send({ ...limit(1), max: '1' })],
     ['a limit without a window', send({ key: 'k', max: 1 })],
-    ['a limit with no window', send(limit(1, { windowMs: 0 }))],
-    ['a limit with a window of a text', send({ ...limit(1), windowMs: '1000' })],
+    ['a limit with a window of 0', send(limit(1, { windowMs: 0 }))],
+    ['a limit with a window that is text', send({ ...limit(1), windowMs: '1000' })],
     ['a limit with a window that is true', send({ ...limit(1), windowMs: true })],
-    ['a limit with a window without end', send(limit(1, { windowMs: Number.POSITIVE_INFINITY }))],
+    ['a limit with an infinite window', send(limit(1, { windowMs: Number.POSITIVE_INFINITY }))],
     ['a limit with a window that is NaN', send(limit(1, { windowMs: Number.NaN }))],
-    ['a limit of a defer', defer(0, [limit(0)])],
-  ])('because it gives %s is never read as a yes', async (_, given) => {
+    ['a defer with a limit of 0', defer(0, [limit(0)])],
+  ])('A policy that returns %s is answered 503', async (_, given) => {
     for (const dryRun of ['false', 'true']) {
       const deps = depsFor({ decide: () => given as Verdict })
       expect(await post(deps, BODY, {}, { dryRun })).toMatchObject({
@@ -138,13 +138,13 @@ describe('a policy that cannot tell', () => {
   })
 
   it.each<[string, unknown]>([
-    ['limits that are not given', { verdict: 'send', limits: undefined }],
+    ['undefined limits', { verdict: 'send', limits: undefined }],
     ['no limits', send()],
     ['the widest limit', send(limit(1_000, { key: 'k'.repeat(512), windowMs: 1 }))],
-    ['a defer to the last time there is', defer(Date.UTC(9999, 0))],
-    ['more than a verdict', { ...SEND, because: 'why not' }],
+    ['a defer to the last time', defer(Date.UTC(9999, 0))],
+    ['a verdict with an extra member', { ...SEND, because: 'why not' }],
     ['a promise of a verdict', Promise.resolve(SEND)],
-  ])('is not meant: %s will do', async (_, given) => {
+  ])('A policy may return %s', async (_, given) => {
     expect(await accepted(depsFor({ decide: () => given as Verdict }), BODY)).toMatchObject({ status: 'queued' })
   })
 })

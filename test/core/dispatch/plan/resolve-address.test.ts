@@ -14,14 +14,14 @@ function depsFor(events: EventCatalog, channels: Readonly<Record<string, Channel
 }
 
 describe('an address', () => {
-  it('a missing address skips only its channel', async () => {
+  it('A missing address skips only its channel', async () => {
     const events = defineEvents({ e: { channels: { a: {}, b: {} } } })
     const deps = depsFor(events, { a: recordingChannel(undefined, { address: () => undefined }) })
     expect(await accepted(deps, BODY)).toMatchObject({ status: 'queued' })
     expect(await outcomes(deps)).toEqual(['a: skipped no_address 0', 'b: queued 0'])
   })
 
-  it('a channel that throws for an address fails only that channel', async () => {
+  it('A channel that throws for an address fails only that channel', async () => {
     const events = defineEvents({ e: { channels: { a: {}, b: {} } } })
     const deps = depsFor(events, { a: recordingChannel(undefined, { address: () => fail() }) })
     expect(await accepted(deps, BODY)).toMatchObject({ status: 'partial' })
@@ -32,9 +32,9 @@ describe('an address', () => {
     ['null', null],
     ['an empty string', ''],
     ['a number', 5],
-    ['text that no database takes', 'a\0b'],
+    ['text with a NUL', 'a\0b'],
     ['a promise', Promise.resolve('jane@example.com')],
-  ])('that is %s is never sent to', async (_, address) => {
+  ])('An address that is %s is never queued', async (_, address) => {
     const events = defineEvents({ e: { channels: { a: {}, b: {} } } })
     const deps = depsFor(events, { a: recordingChannel(undefined, { address: () => address as string }) })
     const { deliveries } = await accepted(deps, BODY)
@@ -42,14 +42,14 @@ describe('an address', () => {
     expect(deliveries[1]?.status).toBe('queued')
   })
 
-  it('the text "unknown" is an address', async () => {
+  it('The text "unknown" is an address', async () => {
     const events = defineEvents({ e: { channels: { a: {} } } })
     const deps = depsFor(events, { a: recordingChannel(undefined, { address: () => 'unknown' }) })
     await accepted(deps, BODY)
     expect(await stored(deps)).toMatchObject([{ deliveries: [{ status: 'queued', address: 'unknown' }] }])
   })
 
-  it('a channel that is not configured fails only that channel', async () => {
+  it('A channel that is not configured fails only that channel', async () => {
     const events = defineEvents({ e: { channels: { gone: {}, b: {} } } })
     const deps = depsFor(events)
     await accepted(deps, BODY)
@@ -62,7 +62,7 @@ describe('a concurrency key', () => {
   const keyed = (concurrencyKey: (address: string) => unknown) =>
     depsFor(events, { a: recordingChannel(undefined, { concurrencyKey: concurrencyKey as () => string }) })
 
-  it('the concurrency key of an address is stored if the channel has one', async () => {
+  it('The concurrency key of an address is stored if the channel has one', async () => {
     const deps = keyed((address) => `at ${address}`)
     await accepted(deps, BODY)
     const [dispatch] = await stored(deps)
@@ -76,13 +76,13 @@ describe('a concurrency key', () => {
     ['gives null', () => null],
     ['gives a promise', async () => 'x'],
     ['gives a promise that is rejected', async () => fail()],
-  ])('that %s fails its channel alone', async (_, key) => {
+  ])('A concurrency key function that %s fails only its channel', async (_, key) => {
     const deps = keyed(key)
     await withoutStrayRejections(() => accepted(deps, BODY))
     expect(await outcomes(deps)).toEqual(['a: failed channel_error 0', 'b: queued 0'])
   })
 
-  it('a concurrency key may be undefined or empty', async () => {
+  it('A concurrency key may be undefined or empty', async () => {
     for (const key of [undefined, '']) {
       const deps = keyed(() => key)
       await accepted(deps, BODY)

@@ -31,7 +31,7 @@ function directory(find: (id: string, tenant: string) => Promise<Recipient | und
 
 const body = (recipient: string) => ({ eventType: 'ping', recipient })
 
-/** Nothing that is one address, whatever a mail library, a browser or a modem would make of it. */
+/** Texts that are not one address, however lenient a parser is. */
 const NO_ADDRESS = [
   'a@x.example, b@y.example',
   'a@x.example,b@y.example',
@@ -94,7 +94,7 @@ describe('an address', () => {
     ['+123456789012345', 'phone', 'sms: queued 0'],
     ['https://hooks.example.com/a?b=c', 'url', 'webhook: queued 0'],
     ['HTTPS://hooks.example.com', 'url', 'webhook: queued 0'],
-  ])('%s speaks for itself: the directory is not asked', async (recipient, field, outcome) => {
+  ])('The recipient %s is an address and is not looked up', async (recipient, field, outcome) => {
     const recipients = directory(async () => undefined)
     const deps = depsWith(recipients)
     await accepted(deps, body(recipient))
@@ -104,7 +104,7 @@ describe('an address', () => {
     expect(adHocRecipient(recipient)).toEqual({ id: recipient, [field]: recipient })
   })
 
-  it.each(NO_ADDRESS)('%j is no address', async (recipient) => {
+  it.each(NO_ADDRESS)('The recipient %j is not an address and is refused', async (recipient) => {
     expect(adHocRecipient(recipient)).toBeUndefined()
     const deps = depsWith()
     expect(await refused(deps, body(recipient))).toMatchObject({
@@ -115,7 +115,7 @@ describe('an address', () => {
     expect(await stored(deps)).toEqual([])
   })
 
-  it('reading an address takes linear time', () => {
+  it('Reading an address takes linear time', () => {
     const hostile = [
       `${'a'.repeat(2_000)}@`,
       `a@${'a.'.repeat(1_000)}`,
@@ -132,7 +132,7 @@ describe('an address', () => {
 describe('an id', () => {
   const jane: Recipient = { id: 'user_42', email: 'jane@example.com', phone: '+4915112345678' }
 
-  it('an id is looked up in the directory within the tenant', async () => {
+  it('An id is looked up in the directory within the tenant', async () => {
     const recipients = directory(async (id, tenant) => (id === 'user_42' && tenant === 'other' ? jane : undefined))
     const deps = depsWith(recipients)
     const answer = await accepted(deps, body('user_42'), { authorization: 'Bearer other' })
@@ -147,7 +147,7 @@ describe('an id', () => {
   it.each<[string, undefined | null]>([
     ['undefined', undefined],
     ['null', null],
-  ])('that the directory answers with %s is 422', async (_, found) => {
+  ])('An id for which the directory gives %s is answered 422', async (_, found) => {
     const deps = depsWith(directory(async () => found as undefined))
     expect(await post(deps, body('user_43'))).toEqual({
       ok: false,
@@ -166,7 +166,7 @@ describe('an id', () => {
     expect(await stored(deps)).toEqual([])
   })
 
-  it('a directory that throws is answered 503 and nothing is stored', async () => {
+  it('A directory that throws is answered 503 and nothing is stored', async () => {
     const failing = directory(async () => {
       throw new TypeError('no row for jane@example.com')
     })
@@ -182,16 +182,13 @@ describe('an id', () => {
     expect(await stored(deps)).toEqual([])
   })
 
-  it.each(['de\0', 'de\ud800'])(
-    'is 503 when the directory gives a locale that no store can keep: %j',
-    async (locale) => {
-      const deps = depsWith(directory(async (id) => ({ id, email: 'jane@example.com', locale })))
-      expect(await post(deps, body('user_42'))).toMatchObject({ status: 503, body: { code: 'directory_unavailable' } })
-      expect(await stored(deps)).toEqual([])
-    },
-  )
+  it.each(['de\0', 'de\ud800'])('A directory that gives the unstorable locale %j is answered 503', async (locale) => {
+    const deps = depsWith(directory(async (id) => ({ id, email: 'jane@example.com', locale })))
+    expect(await post(deps, body('user_42'))).toMatchObject({ status: 503, body: { code: 'directory_unavailable' } })
+    expect(await stored(deps)).toEqual([])
+  })
 
-  it('an id needs no directory on a channel that reaches everyone', async () => {
+  it('An id needs no directory on a channel that reaches everyone', async () => {
     const channels = { log: recordingChannel(undefined, { address: ({ id }) => id }), email: recordingChannel() }
     const both = defineEvents({ ping: { channels: { email: {}, log: {} } } })
     const deps = testDeps(channels, { events: both })
@@ -199,7 +196,7 @@ describe('an id', () => {
     expect(await outcomes(deps)).toEqual(['email: skipped no_address 0', 'log: queued 0'])
   })
 
-  it('an id without a directory is refused if the named channel does not reach it', async () => {
+  it('An id without a directory is refused if the named channel does not reach it', async () => {
     const channels = { log: recordingChannel(undefined, { address: ({ id }) => id }), email: recordingChannel() }
     const both = defineEvents({ ping: { channels: { email: {}, log: {} } } })
     const deps = testDeps(channels, { events: both })
@@ -209,7 +206,7 @@ describe('an id', () => {
     })
   })
 
-  it('an id needs no directory although an earlier channel fails', async () => {
+  it('An id needs no directory although an earlier channel fails', async () => {
     const broken = recordingChannel(undefined, {
       address() {
         throw new Error('no')
@@ -223,9 +220,9 @@ describe('an id', () => {
   })
 })
 
-describe('a directory that gives no recipient', () => {
+describe('an invalid recipient of a directory', () => {
   it.each(['x', 5, true, [], {}, { id: 7 }, { id: 'u1', email: 5 }])(
-    'but %j is broken: 503, and nothing is stored',
+    'A directory that gives %j is answered 503, and nothing is stored',
     async (found) => {
       const deps = depsWith({ find: async () => found as never })
       expect(await refused(deps, body('user_42'))).toMatchObject({ status: 503, code: 'directory_unavailable' })
@@ -233,7 +230,7 @@ describe('a directory that gives no recipient', () => {
     },
   )
 
-  it('a directory may give null for everything but the id', async () => {
+  it('A directory may give null for everything but the id', async () => {
     const jane = { id: 'u1', email: 'jane@example.com', phone: null, url: null, locale: null, timeZone: null }
     const deps = depsWith({ find: async () => jane as never })
     await accepted(deps, body('user_42'))
@@ -245,7 +242,7 @@ describe('a directory that gives no recipient', () => {
     expect((await stored(deps))[0]).not.toHaveProperty('locale')
   })
 
-  it('a directory that gives null knows no such recipient', async () => {
+  it('A directory that gives null is answered recipient_unresolvable', async () => {
     const deps = depsWith({ find: async () => null as never })
     expect(await refused(deps, body('user_42'))).toMatchObject({ code: 'recipient_unresolvable' })
   })

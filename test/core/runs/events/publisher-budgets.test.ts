@@ -30,7 +30,7 @@ const exceeded = async (store: Store): Promise<string[]> =>
   (await reported(store)).map((each) => each.replace(/^budget\.exceeded (.*)@a\.b$/, '$1'))
 
 describe('budget events', () => {
-  it('each reached limit is published once, for the session and for the user', async () => {
+  it('Each reached limit is published once, for the session and for the user', async () => {
     const { sallyport, store } = app()
     const spend = async (runId: string, inputTokens: number): Promise<string[]> => {
       await postRun(sallyport, { runId, userId: 'u1', counts: { inputTokens } })
@@ -46,14 +46,14 @@ describe('budget events', () => {
     expect(await pending(store)).toEqual([])
   })
 
-  it('a post that reaches both limits causes an event for each level', async () => {
+  it('A post that reaches both limits causes an event for each level', async () => {
     const { sallyport, store } = app({ budgets: [perSession] })
     await postRun(sallyport, { runId: 'r1', status: 'completed', counts: { inputTokens: 200 } })
     await sallyport.worker.runDue()
     expect(await exceeded(store)).toEqual(['session.hard.s1', 'session.soft.s1'])
   })
 
-  it('a budget event has the budget state and the run', async () => {
+  it('A budget event has the budget state and the run', async () => {
     const { sallyport, store } = app({
       budgets: [perSession],
       runEvents: { 'budget.exceeded': () => ({ recipient: 'jane@example.com' }) },
@@ -64,10 +64,12 @@ describe('budget events', () => {
     expect(items).toHaveLength(1)
     const spent = { tokens: 90, cost: [] }
     const budget = { ...perSession, id: 's1', level: 'soft', spent, unpriced: { runs: 1, tokens: 90 } }
-    expect(items[0]?.deliveries[0]?.content).toEqual({ data: { budget, run: await sallyport.runs.get('r1') } })
+    expect(items[0]?.deliveries[0]?.content).toEqual({
+      data: { budget, run: await sallyport.runs.get({ sessionId: 's1', runId: 'r1' }) },
+    })
   })
 
-  it('budgets of other sessions, users and tenants are separate', async () => {
+  it('Budgets of other sessions, users and tenants are separate', async () => {
     const { sallyport, store } = app({ budgets: [perSession] })
     for (const [session, tenant] of [
       ['s1', 'default'],
@@ -82,14 +84,14 @@ describe('budget events', () => {
     expect(await reported(store, 't2')).toEqual(['budget.exceeded session.soft.s1@a.b'])
   })
 
-  it('two budgets of one session both have events', async () => {
+  it('Two budgets of one session both have events', async () => {
     const { sallyport, store } = app({ budgets: [perSession, { ...perSession, name: 'other' }] })
     await postRun(sallyport, { runId: 'r1', counts: { inputTokens: 80 } })
     await sallyport.worker.runDue()
     expect(await exceeded(store)).toEqual(['other.soft.s1', 'session.soft.s1'])
   })
 
-  it('a limit that could not be published is tried again, and the others are published once', async () => {
+  it('A limit that could not be published is tried again, and the others are published once', async () => {
     let isBroken = true
     const runEvents: RunEvents = {
       'budget.exceeded': (facts) => {
@@ -106,7 +108,7 @@ describe('budget events', () => {
     expect([await exceeded(store), await pending(store)]).toEqual([['session.hard.s1', 'session.soft.s1'], []])
   })
 
-  it('a user whom a run of another session names has no spend from this run', async () => {
+  it('A user whom a run of another session names has no spend from this run', async () => {
     let asked = 0
     const runEvents: RunEvents = { 'budget.exceeded': () => void asked++ }
     const { sallyport } = app({ budgets: [perUser], runEvents })
@@ -118,7 +120,7 @@ describe('budget events', () => {
     expect(asked).toBe(1)
   })
 
-  it('any characters in ids keep budgets apart', async () => {
+  it('Any characters in ids keep budgets apart', async () => {
     const { sallyport, store } = app({
       budgets: [perUser],
       runEvents: { 'budget.exceeded': () => ({ recipient: 'jane@example.com' }) },
@@ -130,7 +132,7 @@ describe('budget events', () => {
     expect(await reported(store)).toHaveLength(users.length)
   })
 
-  it('a daily budget is published once a day while it is reached', async () => {
+  it('A daily budget is published once a day while it is reached', async () => {
     const { sallyport, store, clock } = app({ budgets: [perDay] })
     const spend = async (runId: string, amount: string): Promise<number> => {
       const cost = { amount, currency: 'EUR', source: 'client' }
@@ -148,7 +150,7 @@ describe('budget events', () => {
     expect(await spend('r5', '0.01')).toBe(2)
   })
 
-  it('a budget without days is published once', async () => {
+  it('A budget without days is published once', async () => {
     const { sallyport, store, clock } = app({ budgets: [perUser] })
     for (const runId of ['r1', 'r2', 'r3']) {
       await postRun(sallyport, { runId, userId: 'u1', counts: { inputTokens: 80 } })
@@ -158,7 +160,7 @@ describe('budget events', () => {
     expect(await exceeded(store)).toEqual(['user.hard.u1', 'user.soft.u1'])
   })
 
-  it('the budget of a session that was erased and used again is published again', async () => {
+  it('The budget of a session that was erased and used again is published again', async () => {
     const { sallyport, store, clock } = app({ budgets: [perSession] })
     const spend = async (runId: string): Promise<number> => {
       await postRun(sallyport, { runId, counts: { inputTokens: 80 } })
@@ -174,7 +176,7 @@ describe('budget events', () => {
     expect(await spend('r1')).toBe(3)
   })
 
-  it('the budget of a user who is named later is published', async () => {
+  it('The budget of a user who is named later is published', async () => {
     const { sallyport, store } = app({ budgets: [perUser] })
     await postRun(sallyport, { runId: 'r1', counts: { inputTokens: 80 } })
     await sallyport.worker.runDue()
@@ -184,7 +186,7 @@ describe('budget events', () => {
     expect(await exceeded(store)).toEqual(['user.soft.u1'])
   })
 
-  it('the budget of a user whom only an ancestor names is published in either order', async () => {
+  it('The budget of a user whom only an ancestor names is published in either order', async () => {
     const posts = [
       { runId: 'top', userId: 'u1' },
       { runId: 'middle', parentRunId: 'top' },
@@ -205,7 +207,7 @@ describe('budget events', () => {
     }
   })
 
-  it('a merge during the budget check keeps the signal pending', async () => {
+  it('A merge during the budget check keeps the signal pending', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     let isFirst = true
@@ -232,7 +234,7 @@ describe('budget events', () => {
     expect(await pending(store)).toEqual([])
   })
 
-  it('a post without spend does not check the budgets', async () => {
+  it('A post without spend does not check the budgets', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     let looks = 0
@@ -250,7 +252,7 @@ describe('budget events', () => {
     expect(looks).toBe(1)
   })
 
-  it('budgets are checked again after the store failed', async () => {
+  it('Budgets are checked again after the store failed', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
     let isDown = true
@@ -277,18 +279,18 @@ describe('budget events in any order of posts', () => {
     fc.record({
       runId: fc.constantFrom('r1', 'r2', 'r3'),
       inputTokens: fc.constantFrom(1, 30, 45, 80, 120),
-      principal: fc.constantFrom(APPLICATION, { ...AGENT, userId: 'u1' }),
     }),
     { minLength: 1, maxLength: 7 },
   )
 
-  it('exactly the limits that are reached in the end are published, once each', async () => {
+  it('Exactly the limits that are reached in the end are published, once each', async () => {
     await fc.assert(
       fc.asyncProperty(posts, fc.boolean(), async (given, isAtOnce) => {
         const clock = fakeClock()
         const store = memoryStore({ clock })
         const apps = [app({ clock, store }), app({ clock, store })]
-        const record = async ({ runId, inputTokens, principal }: (typeof given)[number], index: number) => {
+        const record = async ({ runId, inputTokens }: (typeof given)[number], index: number) => {
+          const principal = runId === 'r3' ? { ...AGENT, userId: 'u1' } : APPLICATION
           await postRun(
             apps[index % 2]?.sallyport as never,
             { runId, userId: 'u1', counts: { inputTokens } },
@@ -312,7 +314,7 @@ describe('budget events in any order of posts', () => {
     )
   })
 
-  it('wherever a host crashes, the next publishes the rest, and nothing twice', async () => {
+  it('Wherever a host crashes, the next publishes the rest, and nothing twice', async () => {
     const live = async (diesAt: number, at: 'before' | 'after') => {
       const clock = fakeClock()
       const store = memoryStore({ clock })

@@ -19,7 +19,7 @@ describe('a publisher that fails', () => {
         return { mergeRun: async (...args) => (++merges > 1 ? fail() : real.mergeRun(...args)) }
       },
     ],
-  ])('a run that %s stays pending with a log line, and is published once by the next call', async (_, faults) => {
+  ])('A run that %s stays pending with a log line, and is published once by the next call', async (_, faults) => {
     const clock = fakeClock()
     const real = memoryStore({ clock })
     const own = runTestApp({ clock, store: { ...real, ...faults(real) } })
@@ -36,7 +36,7 @@ describe('a publisher that fails', () => {
 })
 
 describe('faults of the host', () => {
-  it('an event without a target, or of a removed run, is no fault', async () => {
+  it('An event without a target, or of a removed run, is no fault', async () => {
     const clock = fakeClock()
     for (const given of [
       { runEvents: { 'run.failed': () => null as never } },
@@ -49,7 +49,7 @@ describe('faults of the host', () => {
     }
   })
 
-  it('only events that cannot be dispatched are logged as errors', async () => {
+  it('Only events that cannot be dispatched are logged as errors', async () => {
     const odd = runTestApp({ runEvents: { 'run.failed': () => ({ recipient: 5 }) as never } })
     await postRun(odd.sallyport, { runId: 'r1', status: 'failed' })
     await settled()
@@ -61,7 +61,7 @@ describe('faults of the host', () => {
     expect(own.logger.lines).toEqual([])
   })
 
-  it('an event is published although another signal of the run stays pending', async () => {
+  it('An event is published although another signal of the run stays pending', async () => {
     const clock = fakeClock()
     const real = memoryStore({ clock })
     const runEvents = { ...reportAll, 'budget.exceeded': mailOf }
@@ -78,7 +78,7 @@ describe('faults of the host', () => {
 })
 
 describe('a dispatch with an internal error', () => {
-  it('a dispatch with an internal error leaves the event pending', async () => {
+  it('A dispatch with an internal error leaves the event pending', async () => {
     let ids = 0
     const own = runTestApp({ ids: { next: (prefix) => (prefix === 'dsp' ? fail() : `${prefix}_${++ids}`) } })
     await postRun(own.sallyport, { runId: 'r1', status: 'failed' })
@@ -90,7 +90,7 @@ describe('a dispatch with an internal error', () => {
 })
 
 describe('spend in budget events', () => {
-  it('a daily budget is published again the next day, and one without days is not', async () => {
+  it('A daily budget is published again the next day, and one without days is not', async () => {
     const clock = fakeClock()
     const budgets = [
       { name: 'day', per: 'user', days: 1, soft: { tokens: 10 } },
@@ -107,7 +107,7 @@ describe('spend in budget events', () => {
     expect(await reported(own.store)).toEqual([day, day, ever])
   })
 
-  it('spend is listed by currency and never below zero', async () => {
+  it('Spend is listed by currency and never below zero', async () => {
     const spend = { runs: 1, tokens: -1, cost: { USD: '1', EUR: '-2', CHF: '3' }, unpricedRuns: -1, unpricedTokens: -1 }
     const store = { findSpend: async () => spend, findSession: async () => undefined }
     const of = { tenant: 't', userId: 'u' }

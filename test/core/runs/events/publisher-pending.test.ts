@@ -54,7 +54,7 @@ describe('publishPending', () => {
     await leave(store, numbered(45))
     const { publisher, keys } = publishing(store, { 'run.failed': () => ({ recipient: 'jane' }) })
     expect(await publisher.publishPending()).toBe(45)
-    expect(keys).toEqual(numbered(45).map((id) => `run.failed jane: run.failed ${id} 0`))
+    expect(keys).toEqual(numbered(45).map((id) => `run.failed jane: run.failed s1 ${id} 0`))
     expect(await pending(store)).toEqual([])
     expect(await publisher.publishPending()).toBe(0)
   })
@@ -138,13 +138,13 @@ describe('publishPending', () => {
     await leave(store, ['r2'], ['budget'])
     const { publisher, keys } = publishing(store, { 'run.failed': () => ({ recipient: 'jane' }) })
     await publisher.publishPending()
-    expect(keys).toEqual(['run.failed jane: run.failed r1 0'])
+    expect(keys).toEqual(['run.failed jane: run.failed s1 r1 0'])
     expect([...(await pending(store))].sort()).toEqual(['r1 budget', 'r2 budget'])
   })
 })
 
 describe('publish', () => {
-  it('publish does nothing for signals that this host does not publish', async () => {
+  it('`publish` does nothing for signals that this host does not publish', async () => {
     const store = memoryStore({ clock })
     await leave(store, ['r1'], ['budget'])
     await leave(store, ['r2'])

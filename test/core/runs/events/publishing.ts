@@ -2,7 +2,6 @@ import * as v from 'valibot'
 import { defineEvents } from '../../../../src/core/dispatch/catalog/define-events.ts'
 import type { RunEventFacts, RunEvents, RunEventTarget } from '../../../../src/core/runs/events/run-events.ts'
 import type { Principal } from '../../../../src/model/principal.ts'
-import type { EndStatus } from '../../../../src/model/run.ts'
 import type { RunAnswer } from '../../../../src/model/run-post.ts'
 import type { EventCatalog } from '../../../../src/ports/event-catalog.ts'
 import type { Sallyport } from '../../../../src/sallyport/create-sallyport.ts'
@@ -10,8 +9,6 @@ import type { SallyportOptions } from '../../../../src/sallyport/options.ts'
 import { memoryStore } from '../../../../src/storage/memory/index.ts'
 import { type Composed, composed } from '../../../sallyport/composed.ts'
 import { type FakeClock, fakeClock } from '../../../support/fake-clock.ts'
-
-export const ENDS: readonly EndStatus[] = ['completed', 'incomplete', 'failed', 'cancelled', 'expired']
 
 const open = { channels: { a: {} } }
 

@@ -22,7 +22,7 @@ describe('readInstant', () => {
     ['2016-12-31T23:59:60Z', Date.UTC(2017, 0, 1)],
     ['1970-01-01T00:00:00Z', 0],
     [1e11, 1e11],
-  ])('the instant %s is read', (value, ms) => {
+  ])('The instant %s is read', (value, ms) => {
     expect(read(value)).toBe(ms)
   })
 
@@ -45,7 +45,7 @@ describe('readInstant', () => {
     '1795248000000',
     'now',
     '',
-  ])('%j is no instant', (text) => {
+  ])('The text %j is not an instant', (text) => {
     expect(read(text)).toBe('format')
   })
 
@@ -58,11 +58,11 @@ describe('readInstant', () => {
     [1.5e12 + 0.5, 'type'],
     [true, 'type'],
     [{}, 'type'],
-  ])('the instant %s is refused', (value, code) => {
+  ])('The instant %s is refused', (value, code) => {
     expect(read(value)).toBe(code)
   })
 
-  it('an instant is written as by toISOString, and read back', () => {
+  it('An instant is written as by toISOString, and read back', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 8.64e15 }),

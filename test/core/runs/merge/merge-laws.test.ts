@@ -1,11 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { canonicalJson } from '../../../../src/core/json/canonical-json.ts'
-import { joinRuns } from '../../../../src/core/runs/merge/join-runs.ts'
-import { mergeRun, type RunMerge, toRunState } from '../../../../src/core/runs/merge/merge-run.ts'
-import { isFinal, statusNamed, statusOfRun } from '../../../../src/core/runs/merge/run-status.ts'
+import { joinReports } from '../../../../src/core/runs/merge/join-runs.ts'
+import { mergeRun, type RunMerge, toRunReport } from '../../../../src/core/runs/merge/merge-run.ts'
 import { endsBeforeStart, finalOf, viewRun } from '../../../../src/core/runs/merge/selectors.ts'
-import type { RunState, RunUpdate } from '../../../../src/model/run.ts'
+import { statusNamed } from '../../../../src/core/runs/status-names.ts'
+import type { RunReport, RunState, RunUpdate } from '../../../../src/model/run.ts'
+import { isFinal, statusOfRun } from '../../../../src/model/run-status.ts'
+import { shownReport } from '../../../../src/model/shown-run.ts'
 import { expectedRun } from '../oracle.ts'
 import { shuffled, update, updates } from '../posts.ts'
 import { storedAs } from '../stored.ts'
@@ -25,10 +27,18 @@ function mergeAll(posts: readonly RunUpdate[]): RunState {
   return rest.reduce((state, post) => merged(state, post).state, merged(undefined, first).state)
 }
 
+function stateOf(post: RunUpdate): RunState {
+  return { runId: post.runId, sessionId: post.sessionId, application: toRunReport(post) }
+}
+
+function reportOf(posts: readonly RunUpdate[]): RunReport {
+  return shownReport(mergeAll(posts))
+}
+
 const same = (a: unknown, b: unknown) => expect(canonicalJson(a)).toBe(canonicalJson(b))
 
 describe('laws of mergeRun', () => {
-  it('posts give the same run in every order, with repeats anywhere', () => {
+  it('Posts give the same run in every order, with repeats anywhere', () => {
     fc.assert(
       fc.property(shuffled, ([posts, others]) => {
         const state = mergeAll(posts)
@@ -39,21 +49,21 @@ describe('laws of mergeRun', () => {
     )
   })
 
-  it('joinRuns is commutative, associative and idempotent', () => {
+  it('joinReports is commutative, associative and idempotent', () => {
     fc.assert(
       fc.property(updates, updates, updates, (first, second, third) => {
-        const [a, b, c] = [mergeAll(first), mergeAll(second), mergeAll(third)]
-        same(joinRuns(a, b), joinRuns(b, a))
-        same(joinRuns(joinRuns(a, b), c), joinRuns(a, joinRuns(b, c)))
-        expect(joinRuns(a, a)).toBe(a)
-        same(joinRuns(joinRuns(a, b), b), joinRuns(a, b))
-        expect(joinRuns(a, structuredClone(a))).toBe(a)
+        const [a, b, c] = [reportOf(first), reportOf(second), reportOf(third)]
+        same(joinReports(a, b), joinReports(b, a))
+        same(joinReports(joinReports(a, b), c), joinReports(a, joinReports(b, c)))
+        expect(joinReports(a, a)).toBe(a)
+        same(joinReports(joinReports(a, b), b), joinReports(a, b))
+        expect(joinReports(a, structuredClone(a))).toBe(a)
       }),
       RUNS,
     )
   })
 
-  it('a post that was merged before changes nothing', () => {
+  it('A post that was merged before changes nothing', () => {
     fc.assert(
       fc.property(updates, (posts) => {
         const state = mergeAll(posts)
@@ -67,7 +77,7 @@ describe('laws of mergeRun', () => {
     )
   })
 
-  it('a final run never reopens and never expires', () => {
+  it('A final run never reopens and never expires', () => {
     fc.assert(
       fc.property(updates, (posts) => {
         let state: RunState | undefined
@@ -82,10 +92,11 @@ describe('laws of mergeRun', () => {
     )
   })
 
-  it('a merged run equals the result of an oracle over all posts', () => {
+  it('A merged run equals the result of an oracle over all posts', () => {
     fc.assert(
       fc.property(updates, (posts) => {
         const state = mergeAll(posts)
+        const report = shownReport(state)
         const run = viewRun(storedAs(state))
         const at = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text))
         same(expectedRun(posts), {
@@ -99,7 +110,7 @@ describe('laws of mergeRun', () => {
           queuedAt: at(run.timings?.queuedAt),
           startedAt: at(run.timings?.startedAt),
           endedAt: at(run.timings?.endedAt),
-          reportedDurationMs: finalOf(state, 'durationMs'),
+          reportedDurationMs: finalOf(report, 'durationMs'),
           error: run.error,
           finishReason: run.finishReason,
           inputTokens: run.counts?.inputTokens,
@@ -111,13 +122,15 @@ describe('laws of mergeRun', () => {
           parentRunId: run.parentRunId,
           attempt: run.attempt,
         })
-        expect(endsBeforeStart(state)).toBe((finalOf(state, 'endedAt') ?? Infinity) < (state.earliest.startedAt ?? 0))
+        expect(endsBeforeStart(report)).toBe(
+          (finalOf(report, 'endedAt') ?? Infinity) < (report.earliest.startedAt ?? 0),
+        )
       }),
       RUNS,
     )
   })
 
-  it('ignored lists exactly the posted fields that the run does not show', () => {
+  it('`ignored` lists exactly the posted fields that the run does not show', () => {
     fc.assert(
       fc.property(updates, update, (posts, post) => {
         const merge = merged(mergeAll(posts), post)
@@ -133,7 +146,7 @@ describe('laws of mergeRun', () => {
         look('counts.steps', post.counts?.steps, run.counts?.steps)
         look('error', post.error, run.error)
         look('finishReason', post.finishReason, run.finishReason)
-        look('timings.durationMs', post.timings?.durationMs, finalOf(merge.state, 'durationMs'))
+        look('timings.durationMs', post.timings?.durationMs, finalOf(shownReport(merge.state), 'durationMs'))
         const fields = merge.ignored.map(({ field }) => field)
         expect(hidden.filter((field) => !fields.includes(field))).toEqual([])
         const looked = /^(status|model|agent\.name|cost|counts\.steps|error|finishReason|timings\.durationMs)$/
@@ -165,17 +178,22 @@ describe('laws of mergeRun', () => {
 describe('mergeRun', () => {
   const post: RunUpdate = { runId: 'r1', sessionId: 's1' }
 
-  it('different ids that are set once conflict in either order', () => {
-    const ids = [{ sessionId: 's2' }, { parentRunId: 'q' }, { resumedFromRunId: 'q' }, { attempt: 3 }, { runId: 'r2' }]
+  it('A state and an update of different runs are a programming error', () => {
+    for (const other of [{ sessionId: 's2' }, { runId: 'r2' }])
+      expect(() => mergeRun(stateOf(post), { ...post, ...other })).toThrow(TypeError)
+  })
+
+  it('Different ids that are set once conflict in either order', () => {
+    const ids = [{ parentRunId: 'q' }, { resumedFromRunId: 'q' }, { attempt: 3 }]
     const full = { ...post, parentRunId: 'p', resumedFromRunId: 'f', attempt: 1 }
     for (const other of ids) {
       const conflict = { outcome: 'conflict', fields: Object.keys(other) }
-      expect(mergeRun(toRunState(full), { ...full, ...other })).toEqual(conflict)
-      expect(mergeRun(toRunState({ ...full, ...other }), full)).toEqual(conflict)
+      expect(mergeRun(stateOf(full), { ...full, ...other })).toEqual(conflict)
+      expect(mergeRun(stateOf({ ...full, ...other }), full)).toEqual(conflict)
     }
   })
 
-  it('final fields of an update without a final status are ignored', () => {
+  it('Final fields of an update without a final status are ignored', () => {
     const update = { ...post, timings: { endedAt: 1e12, durationMs: 3 }, error: { type: 'x' }, finishReason: 'stop' }
     const ignored = ['timings.endedAt', 'timings.durationMs', 'error', 'finishReason'].map((field) => ({
       field,
@@ -184,27 +202,27 @@ describe('mergeRun', () => {
     for (const status of [{}, { status: 'waiting' }] as const) {
       const first = merged(undefined, { ...update, ...status })
       expect(first.ignored).toEqual(ignored)
-      expect(first.state.final).toEqual({})
-      expect(merged(toRunState({ ...post, ...status }), { ...update, ...status })).toMatchObject({
+      expect(first.state.application?.final).toEqual({})
+      expect(merged(stateOf({ ...post, ...status }), { ...update, ...status })).toMatchObject({
         ignored,
         changed: false,
       })
     }
   })
 
-  it('a late final status replaces expired, and a late open status does not', () => {
-    const expired = toRunState({ ...post, status: 'expired', seq: 9, timings: { endedAt: 1e12 } })
+  it('A late final status replaces expired, and a late open status does not', () => {
+    const expired = stateOf({ ...post, status: 'expired', seq: 9, timings: { endedAt: 1e12 } })
     expect(statusOfRun(merged(expired, { ...post, status: 'running', seq: 10 }).state)).toBe('expired')
     expect(statusOfRun(merged(expired, { ...post, status: 'completed' }).state)).toBe('completed')
   })
 
-  it('waiting goes back to running only with a greater seq', () => {
-    const waiting = toRunState({ ...post, status: 'waiting', seq: 1 })
+  it('The status waiting goes back to running only with a greater seq', () => {
+    const waiting = stateOf({ ...post, status: 'waiting', seq: 1 })
     expect(statusOfRun(merged(waiting, { ...post, status: 'running', seq: 1 }).state)).toBe('waiting')
     expect(statusOfRun(merged(waiting, { ...post, status: 'running', seq: 2 }).state)).toBe('running')
   })
 
-  it('aliases of statuses are recognised in any case and with either dash', () => {
+  it('Aliases of statuses are recognised in any case and with either dash', () => {
     const names = {
       PENDING: 'queued',
       'In-Progress': 'running',

@@ -29,15 +29,15 @@ function mergeAll(updates: readonly RunUpdate[]): RunState | undefined {
 }
 
 describe('limits of a run', () => {
-  it('a run keeps the same 128 entries in every order of posts, and a repeat changes nothing', () => {
+  it('A run keeps the same 128 entries in every order of posts, and a repeat changes nothing', () => {
     fc.assert(
       fc.property(fc.array(post, { minLength: 15, maxLength: 30 }), (posts) => {
         const updates = posts.map(updateOf)
         const state = mergeAll(updates)
         expect(canonicalJson(mergeAll([...updates].reverse()))).toBe(canonicalJson(state))
-        expect(Object.keys(state?.metadata ?? {}).length).toBeLessThanOrEqual(128)
-        expect(Object.keys(state?.counts ?? {}).length).toBeLessThanOrEqual(128)
-        expect(state?.tags.length).toBeLessThanOrEqual(128)
+        expect(Object.keys(state?.application?.metadata ?? {}).length).toBeLessThanOrEqual(128)
+        expect(Object.keys(state?.application?.counts ?? {}).length).toBeLessThanOrEqual(128)
+        expect(state?.application?.tags.length).toBeLessThanOrEqual(128)
         const [again] = updates
         const repeat = again && mergeRun(state, again)
         expect(repeat).toMatchObject({ outcome: 'merged', changed: false })
@@ -46,16 +46,18 @@ describe('limits of a run', () => {
     )
   })
 
-  it('the first post is cut like any other', () => {
+  it('The first post of a run is cut to the limits like any other', () => {
     const many = updateOf({ at: Array.from({ length: 200 }, (_, index) => index), seq: 0 })
     const few = updateOf({ at: [299], seq: 0 })
     expect(canonicalJson(mergeAll([many, few]))).toBe(canonicalJson(mergeAll([few, many])))
     const first = mergeAll([many])
-    const sizes = [first?.counts, first?.metadata, first?.tags].map((held) => Object.keys(held ?? {}).length)
+    const sizes = [first?.application?.counts, first?.application?.metadata, first?.application?.tags].map(
+      (held) => Object.keys(held ?? {}).length,
+    )
     expect(sizes).toEqual([128, 128, 128])
   })
 
-  it('entries over the limit are listed as ignored', () => {
+  it('Entries over the limit of a run are listed as ignored', () => {
     const keys = Array.from({ length: 130 }, (_, index) => `k${String(index).padStart(3, '0')}`)
     const full = mergeAll(
       keys

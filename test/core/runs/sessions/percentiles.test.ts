@@ -23,7 +23,7 @@ function nearestRank(durations: readonly number[], percent: number): number {
 }
 
 describe('percentiles of durations', () => {
-  it('percentiles are within 1.6 % of the exact ones, by nearest rank', () => {
+  it('Percentiles are within 1.6 % of the exact ones, by nearest rank', () => {
     fc.assert(
       fc.property(fc.array(duration, { minLength: 1, maxLength: 60 }), (durations) => {
         const spread = percentilesOver(durations)
@@ -41,7 +41,7 @@ describe('percentiles of durations', () => {
     )
   })
 
-  it('percentiles are within 1.6 % at both ends of every power of two', () => {
+  it('Percentiles are within 1.6 % at both ends of every power of two', () => {
     for (let power = 0; power <= 53; power++)
       for (const ms of [2 ** power - 1, 2 ** power, 2 ** power + 1]) {
         if (ms > MAX) continue
@@ -50,11 +50,11 @@ describe('percentiles of durations', () => {
       }
   })
 
-  it('percentiles are exact below 64 ms', () => {
+  it('Percentiles are exact below 64 ms', () => {
     for (let ms = 0; ms < 64; ms++) expect(percentilesOver([ms])).toEqual({ runs: 1, p50: ms, p95: ms })
   })
 
-  it('buckets are ordered by duration, not by name', () => {
+  it('Buckets are ordered by duration, not by name', () => {
     expect(percentilesOver([63, 10, 9, 8, 7])).toEqual({ runs: 5, p50: 9, p95: 63 })
     expect(percentilesOver([300_000, 20_000, 1000])).toEqual({ runs: 3, p50: 20_224, p95: 299_008 })
   })
@@ -64,7 +64,7 @@ describe('percentiles of durations', () => {
     expect(percentilesOver([1, 2])).toEqual({ runs: 2, p50: 1, p95: 2 })
   })
 
-  it('a histogram has 64 buckets, then 32 for every power of two', () => {
+  it('A histogram has 64 buckets, then 32 for every power of two', () => {
     const names = new Set(Object.keys(histogramOf(0)))
     for (let power = 0; power < 53; power++)
       for (let part = 0; part < 64; part++)
@@ -74,7 +74,7 @@ describe('percentiles of durations', () => {
     expect(Object.keys(histogramOf(1056))).toEqual(['1056ms'])
   })
 
-  it('an empty histogram has no percentiles, and subtracted runs do not count', () => {
+  it('An empty histogram has no percentiles, and subtracted runs do not count', () => {
     expect(percentilesOf({})).toBeUndefined()
     expect(percentilesOf({ '5ms': 0, '7ms': -1 })).toBeUndefined()
     expect(percentilesOf({ '5ms': -3, '7ms': 2 })).toEqual({ runs: 2, p50: 7, p95: 7 })

@@ -29,7 +29,7 @@ export function expectedSums(runs: readonly StoredRun[]): { session: Flat; users
   return { session: total(tops.map(({ sums }) => sums)), users: total(tops.map(({ users }) => users)) }
 }
 
-function ownSums(run: Run): Flat {
+export function ownSums(run: Run): Flat {
   const sums: Flat = {}
   const add = (path: string, by: number | bigint | undefined) => {
     if (by !== undefined) sums[path] = (sums[path] ?? 0n) + BigInt(by)
@@ -76,7 +76,7 @@ function tokensOf({ counts = {} }: Run): number | undefined {
 }
 
 /** The part of the descendants' totals that a run does not cover. */
-function without(sums: Flat, run: Run): Flat {
+export function without(sums: Flat, run: Run): Flat {
   const counts = Object.keys(run.counts ?? {})
   const ofModels = [...counts, ...(run.usageByModel ?? []).flatMap((share) => Object.keys(share.counts))]
   const ofModelsCost = run.cost || run.usageByModel?.some(({ cost }) => cost)
@@ -96,7 +96,7 @@ function without(sums: Flat, run: Run): Flat {
   return left
 }
 
-function total(all: readonly Flat[]): Flat {
+export function total(all: readonly Flat[]): Flat {
   const sum: Flat = {}
   for (const flat of all) for (const [path, by] of Object.entries(flat)) sum[path] = (sum[path] ?? 0n) + by
   return sum

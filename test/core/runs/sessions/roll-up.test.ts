@@ -44,7 +44,7 @@ async function sessionOf(store: RunStore): Promise<StoredSession> {
 }
 
 describe('changes of a session by a post', () => {
-  it('a run of one post adds its own totals', () => {
+  it('A run of one post adds its own totals', () => {
     const { totalsChanges } = decide(
       run('r1', {
         status: 'completed',
@@ -74,7 +74,7 @@ describe('changes of a session by a post', () => {
     })
   })
 
-  it('tokens without a cost are unpriced, by the total if nothing else is known', () => {
+  it('Tokens without a cost are unpriced, by the total if nothing else is known', () => {
     const spend = (counts: RunUpdate['counts']) =>
       decide(run('r1', { counts: counts ?? {} })).totalsChanges?.session.spend
     expect(spend({ totalTokens: 7 })).toMatchObject({ tokens: 7, unpricedRuns: 1, unpricedTokens: 7 })
@@ -83,7 +83,7 @@ describe('changes of a session by a post', () => {
     expect(spend({ steps: 3 })).toMatchObject({ tokens: 0, unpricedRuns: 0, unpricedTokens: 0 })
   })
 
-  it('changes are capped to the cardinality limits', async () => {
+  it('Changes are capped to the cardinality limits', async () => {
     const store = memoryRuns(stillClock())
     await record(
       store,
@@ -94,14 +94,14 @@ describe('changes of a session by a post', () => {
     expect(models['']).toEqual({ '(other)': { runs: 2, counts: {}, cost: {} } })
   })
 
-  it('a post that changes no total gives no changes', () => {
+  it('A post that changes no total gives no changes', () => {
     const before = stored(run('r1', { status: 'running', counts: { steps: 1 } }))
     const { state, totalsChanges } = decide(run('r1', { tags: ['new'] }), { run: before })
-    expect(state?.tags).toEqual(['new'])
+    expect(state?.application?.tags).toEqual(['new'])
     expect(totalsChanges).toBeUndefined()
   })
 
-  it('changes hold only what changed', () => {
+  it('Changes of a session hold only changed totals', () => {
     const before = stored(run('r1', { status: 'running', model: 'm', counts: { steps: 1, messages: 2 } }))
     const { totalsChanges } = decide(run('r1', { status: 'failed', counts: { steps: 4 } }), { run: before })
     expect(totalsChanges?.session).toEqual({
@@ -112,7 +112,7 @@ describe('changes of a session by a post', () => {
     })
   })
 
-  it('a negative time does not count', () => {
+  it('A negative time does not count', () => {
     const timings = { startedAt: NOW, firstTokenAt: NOW - 1, durationMs: 10, activeMs: 11 }
     const { totalsChanges } = decide(run('r1', { status: 'completed', timings }))
     expect(totalsChanges?.session.time).toEqual({ durationMs: 10, activeMs: 11 })
@@ -132,7 +132,7 @@ describe('changes of a session by a post', () => {
 })
 
 describe('totals of descendants', () => {
-  it('descendants of a run with countsScope tree count once', async () => {
+  it('Descendants of a run with countsScope tree count once', async () => {
     const store = memoryRuns(stillClock())
     await record(store, [
       run('c', { parentRunId: 'p', counts: { inputTokens: 5, steps: 1 } }),
@@ -149,7 +149,7 @@ describe('totals of descendants', () => {
     })
   })
 
-  it('spend of descendants belongs to the user of the run, or else to their own', async () => {
+  it('Spend of descendants belongs to the user of the run, or else to their own', async () => {
     const store = memoryRuns(stillClock())
     const tokens = async (user: string) => (await store.findSpend('t', user, 0)).tokens
     await record(store, [
@@ -162,7 +162,7 @@ describe('totals of descendants', () => {
     expect([await tokens('ann'), await tokens('bob')]).toEqual([7, 0])
   })
 
-  it('a model over the cap is subtracted where it was added', async () => {
+  it('A model over the cap is subtracted where it was added', async () => {
     const store = memoryRuns(stillClock())
     const many = Array.from({ length: 200 }, (_, index) => run(`r${index}`, { model: `m${index}` }))
     await record(store, [run('p', { model: 'm0' }), ...many])
@@ -173,7 +173,7 @@ describe('totals of descendants', () => {
     expect(await others()).toEqual({ runs: 1, counts: { steps: 0 }, cost: {} })
   })
 
-  it('models of descendants have no cost if the run states the cost of a model of its tree', async () => {
+  it('Models of descendants have no cost if the run states the cost of a model of its tree', async () => {
     const store = memoryRuns(stillClock())
     const usage = (model: string, amount: string, currency: string) => ({
       provider: 'p',
@@ -190,7 +190,7 @@ describe('totals of descendants', () => {
     expect(totals.models.p?.b?.cost ?? {}).toEqual({})
   })
 
-  it('totals of descendants are capped', async () => {
+  it('Totals of descendants are capped', async () => {
     const store = memoryRuns(stillClock())
     const counts = (from: number, length: number) =>
       Object.fromEntries(Array.from({ length }, (_, index) => [`n${from + index}`, 1]))
@@ -200,7 +200,7 @@ describe('totals of descendants', () => {
     expect(totals.counts).toEqual(counts(0, 64))
   })
 
-  it("spend of users over the cap is nobody's", async () => {
+  it('Spend of users over the cap is counted for no user', async () => {
     const store = memoryRuns(stillClock())
     const tokens = async (user: string) => (await store.findSpend('t', user, 0)).tokens
     const children = Array.from({ length: 257 }, (_, index) =>
@@ -212,7 +212,7 @@ describe('totals of descendants', () => {
     expect([await tokens('ann'), await tokens('u255'), await tokens('u256')]).toEqual([257, 0, 0])
   })
 
-  it('priced descendants of an unpriced run with countsScope tree keep their cost', async () => {
+  it('Priced descendants of an unpriced run with countsScope tree keep their cost', async () => {
     const store = memoryRuns(stillClock())
     const cost = { amount: '1', currency: 'EUR', source: 'client' as const }
     const unpriced = async () => viewSession(await sessionOf(store)).unpriced
@@ -233,7 +233,7 @@ describe('subtractions from a user', () => {
   const day = Math.floor(NOW / 86_400_000)
   const tokens = async (store: RunStore, user: string, since = day) => (await store.findSpend('t', user, since)).tokens
 
-  it('a subtraction goes to the day of the spend, not to today', async () => {
+  it('A subtraction goes to the day of the spend, not to today', async () => {
     const clock = stillClock()
     const store = memoryRuns(clock)
     await record(store, [run('old', { userId: 'u1', counts: { inputTokens: 500 } })])
@@ -246,7 +246,7 @@ describe('subtractions from a user', () => {
     expect([await tokens(store, 'u2', day + 1), await tokens(store, 'u2')]).toEqual([600, 600])
   })
 
-  it('an ancestor that is recorded later does not change the spend of today', async () => {
+  it('An ancestor that is recorded later does not change the spend of today', async () => {
     const clock = stillClock()
     const store = memoryRuns(clock)
     await record(store, [run('old', { parentRunId: 'p', userId: 'u1', counts: { inputTokens: 500 } })])
@@ -255,7 +255,7 @@ describe('subtractions from a user', () => {
     expect([await tokens(store, 'u1', day + 1), await tokens(store, 'u1')]).toEqual([300, 300])
   })
 
-  it('money is subtracted from the day of the spend too', () => {
+  it('Money is subtracted from the day of the spend too', () => {
     const cost = { amount: '3', currency: 'EUR', source: 'client' as const }
     const before = { ...stored(run('r1', { userId: 'ann', seq: 1, cost })), createdAt: 42 }
     const entry = (amount: string) =>
@@ -266,7 +266,7 @@ describe('subtractions from a user', () => {
 })
 
 describe('usage of a model', () => {
-  it('a model has all counts, custom counters included', () => {
+  it('A model has all counts, custom counters included', () => {
     const counts = { inputTokens: 3, mine: 4 }
     const share = { provider: 'p', model: 'm', counts }
     const [single, shared] = [run('r1', { provider: 'p', model: 'm', counts }), run('r1', { usageByModel: [share] })]
@@ -274,7 +274,7 @@ describe('usage of a model', () => {
     expect(decide(single).totalsChanges?.session.counts).toEqual(counts)
   })
 
-  it('a model keeps 16 custom counters, and they are subtracted again', async () => {
+  it('A model keeps 16 custom counters, and they are subtracted again', async () => {
     const store = memoryRuns(stillClock())
     const mine = (from: number, length: number, count = 1) =>
       Object.fromEntries(Array.from({ length }, (_, index) => [`n${from + index}`, count]))
@@ -289,7 +289,7 @@ describe('usage of a model', () => {
     expect((await sessionOf(store)).totals.counts.n19).toBe(6)
   })
 
-  it('an empty usageByModel gives the usage to the model of the run', () => {
+  it('An empty usageByModel gives the usage to the model of the run', () => {
     const reported = run('r1', { provider: 'p', model: 'm', counts: { steps: 3 } })
     const models = decide(reported).totalsChanges?.session.models
     expect(models?.p?.m?.counts).toEqual({ steps: 3 })
@@ -326,7 +326,7 @@ describe('a large subtree that gets a parent', () => {
     return totalsChanges
   }
 
-  it('a large subtree adds a bounded number of cells to each of 32 ancestors', async () => {
+  it('A large subtree adds a bounded number of cells to each of 32 ancestors', async () => {
     const { descendants: sums } = await found([...descendants, ...ancestors])
     expect(sums.map(({ runId }) => runId)).toEqual(ancestors.slice(0, 32).map(({ runId }) => runId))
     for (const { add } of sums) expect(add).toBe(sums[0]?.add)
@@ -336,7 +336,7 @@ describe('a large subtree that gets a parent', () => {
     expect(cells).toBeGreaterThan(33 * 12 + 64)
   })
 
-  it('an ancestor with a user or with countsScope tree changes the totals that go up', async () => {
+  it('An ancestor with a user or with countsScope tree changes the totals that go up', async () => {
     const users = descendants.map((each, index) => ({ ...each, userId: `u${index}` }))
     const { descendants: sums } = await found([...users, ...ancestors, run('p3', { userId: 'ann' }), run('p5', TREE)])
     const adds = sums.map(({ add }) => add)
@@ -358,7 +358,7 @@ describe('chains of ancestors', () => {
   it.each([
     ['from the top', chain(150)],
     ['from the bottom', chain(150).reverse()],
-  ])('totals go up 32 levels, and runs beyond count as tops, posted %s', async (_, updates) => {
+  ])('Totals go up 32 levels, and runs beyond count as tops, posted %s', async (_, updates) => {
     const store = memoryRuns(stillClock())
     await record(store, updates)
     const { totals } = await sessionOf(store)
@@ -366,7 +366,7 @@ describe('chains of ancestors', () => {
     expect(totals.counts).toEqual({ steps: 150 })
   })
 
-  it('a run that is its own ancestor stays cut off for good', async () => {
+  it('A run that is its own ancestor stays cut off for good', async () => {
     const store = memoryRuns(stillClock())
     await record(store, [
       run('a', { parentRunId: 'b', counts: { steps: 1 } }),
@@ -395,7 +395,7 @@ describe('failures of a session', () => {
     failures,
   })
 
-  it('a session keeps ten failures, newest first', () => {
+  it('A session keeps ten failures, newest first', () => {
     let session = sessionWith([])
     for (let at = 1; at <= 12; at++) {
       const { failures } = decide(failed(`r${at}`, { error: { type: 'timeout' } }), { session }, at)
@@ -409,12 +409,12 @@ describe('failures of a session', () => {
     ).toBeUndefined()
   })
 
-  it('the first run of a session can be a failure', () => {
+  it('The first run of a session can be a failure', () => {
     expect(decide(failed('r1')).failures).toEqual([{ runId: 'r1', at: NOW }])
     expect(decide(run('r1', { status: 'completed' })).failures).toBeUndefined()
   })
 
-  it('a run that did not fail after all leaves the failures', () => {
+  it('A run that did not fail after all leaves the failures', () => {
     const session = sessionWith([
       { runId: 'r2', at: 2 },
       { runId: 'r1', at: 1 },
@@ -423,7 +423,7 @@ describe('failures of a session', () => {
     expect(decide(later, { session, run: stored(failed('r1')) }).failures).toEqual([{ runId: 'r2', at: 2 }])
   })
 
-  it('a changed error keeps the time of its failure', () => {
+  it('A changed error keeps the time of its failure', () => {
     const session = sessionWith([{ runId: 'r1', at: 1, error: { type: 'a' } }])
     const before = stored(failed('r1', { error: { type: 'a' } }))
     const reported = failed('r1', { seq: 2, error: { type: 'b' } })
@@ -432,7 +432,7 @@ describe('failures of a session', () => {
     expect(decide(failed('r1', { counts: { steps: 1 } }), { session: same, run: before }).failures).toBeUndefined()
   })
 
-  it('a failure names the user of its run', () => {
+  it('A failure names the user of its run', () => {
     const { failures } = decide(failed('r1', { userId: 'ann' }))
     expect(failures).toEqual([{ runId: 'r1', at: NOW, userId: 'ann' }])
     const before = stored(failed('r1'))

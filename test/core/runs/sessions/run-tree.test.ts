@@ -81,7 +81,7 @@ describe('runTree', () => {
     expect(drawn(runTree(runs.map(([id, parent]) => run(id, parent))))).toBe(expected)
   })
 
-  it('a node has the short facts of its run', () => {
+  it('A node has the short facts of its run', () => {
     const agent = { name: 'planner' }
     const timings = { startedAt: '2026-11-21T08:00:00.000Z', endedAt: '2026-11-21T08:00:01.000Z', durationMs: 1000 }
     const [node, bare] = runTree([
@@ -101,7 +101,7 @@ describe('runTree', () => {
     expect(bare).toEqual({ runId: 'b', status: 'running', children: [] })
   })
 
-  it('every run is in the tree once, in order, below its parent unless that closes a cycle', () => {
+  it('Every run is in the tree once, in order, below its parent unless that closes a cycle', () => {
     const size = 8
     const parents = fc.array(fc.option(fc.nat(size)), { minLength: size, maxLength: size })
     fc.assert(
@@ -133,7 +133,7 @@ describe('runTree', () => {
     )
   })
 
-  it('a long chain of runs is built without deep recursion', () => {
+  it('A long chain of runs is built without deep recursion', () => {
     const runs = Array.from({ length: 500 }, (_, n) => run(`r${n}`, `r${n + 1}`))
     const [top, ...others] = runTree([...runs, run('r500')])
     expect(others).toEqual([])

@@ -25,7 +25,7 @@ function viewOf(totals: Partial<Totals>, more: Partial<StoredSession> = {}): Ret
 const run = (runId: string, more: Partial<RunUpdate> = {}): RunUpdate => ({ sessionId: 's1', runId, ...more })
 
 describe('the view of a session', () => {
-  it('a session without runs has empty totals', () => {
+  it('A session without runs has empty totals', () => {
     expect(viewOf({})).toEqual({
       sessionId: 's1',
       createdAt: '1970-01-01T00:00:00.000Z',
@@ -41,7 +41,7 @@ describe('the view of a session', () => {
     })
   })
 
-  it('a session shows the totals of its runs', async () => {
+  it('A session shows the totals of its runs', async () => {
     const store = memoryRuns(stillClock())
     const cost = (amount: string, currency = 'USD') => ({ amount, currency, source: 'client' as const })
     const timings = (durationMs: number) => ({ durationMs, activeMs: 40, timeToFirstTokenMs: 7 })
@@ -86,7 +86,7 @@ describe('the view of a session', () => {
     })
   })
 
-  it('a session shows models that a run of another model used', async () => {
+  it('A session shows models that a run of another model used', async () => {
     const store = memoryRuns(stillClock())
     const usageByModel = [
       { provider: 'p', model: 'small', counts: { steps: 2 } },
@@ -101,7 +101,7 @@ describe('the view of a session', () => {
     ])
   })
 
-  it('a session does not show entries that were subtracted completely', () => {
+  it('A session does not show entries that were subtracted completely', () => {
     const gone = { runs: 0, counts: { steps: 0 }, cost: { EUR: '0' } }
     const view = viewOf({
       byStatus: { running: 0, completed: 1 },
@@ -117,7 +117,7 @@ describe('the view of a session', () => {
     expect(view).not.toHaveProperty('lastError')
   })
 
-  it('numbers of a session are from 0 to 2^53 - 1', () => {
+  it('Numbers of a session are from 0 to 2^53 - 1', () => {
     const view = viewOf({
       spend: { runs: -1, tokens: 0, cost: { EUR: '-1' }, unpricedRuns: -2, unpricedTokens: MAX * 4 },
       byStatus: { running: -1 },
@@ -132,7 +132,7 @@ describe('the view of a session', () => {
     expect(view.time).toEqual({ modelMs: MAX })
   })
 
-  it('the view of a session shares nothing with the stored session', () => {
+  it('The view of a session shares nothing with the stored session', () => {
     const error = { type: 'timeout' }
     const view = viewOf(
       {},

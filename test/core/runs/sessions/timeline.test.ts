@@ -15,7 +15,7 @@ async function whole({ sessions }: TestApp, limit: number | (() => number), betw
 }
 
 describe('a timeline', () => {
-  it('a timeline has runs and dispatches, oldest first, in their usual views', async () => {
+  it('A timeline has runs and dispatches, oldest first, in their usual views', async () => {
     const all = app()
     const { post, dispatch, clock, runs, sessions } = all
     await post({ runId: 'r1' })
@@ -26,18 +26,18 @@ describe('a timeline', () => {
     await post({ runId: 'r1', status: 'completed' })
     const { items, nextCursor } = await sessions.timeline('s1')
     expect(items).toEqual([
-      { type: 'run', at: '2026-11-21T08:00:00.000Z', run: await runs.get('r1') },
+      { type: 'run', at: '2026-11-21T08:00:00.000Z', run: await runs.get({ sessionId: 's1', runId: 'r1' }) },
       {
         type: 'dispatch',
         at: '2026-11-21T08:00:01.000Z',
         dispatch: expect.objectContaining({ dispatchId: 'd1', createdAt: '2026-11-21T08:00:01.000Z', sessionId: 's1' }),
       },
-      { type: 'run', at: '2026-11-21T08:00:02.000Z', run: await runs.get('r2') },
+      { type: 'run', at: '2026-11-21T08:00:02.000Z', run: await runs.get({ sessionId: 's1', runId: 'r2' }) },
     ])
     expect(nextCursor).toBeUndefined()
   })
 
-  it('a run comes before a dispatch of the same millisecond', async () => {
+  it('A run comes before a dispatch of the same millisecond', async () => {
     const all = app()
     for (const n of [1, 2]) {
       await all.dispatch(`d${n}`)
@@ -46,7 +46,7 @@ describe('a timeline', () => {
     for (const limit of [1, 2, 3, 4, 5]) expect((await whole(all, limit)).map(idOf)).toEqual(['r1', 'r2', 'd1', 'd2'])
   })
 
-  it('a timeline shows one session of one tenant', async () => {
+  it('A timeline shows one session of one tenant', async () => {
     const all = app()
     await all.post({ runId: 'r1' })
     await all.post({ runId: 'r2' }, { sessionId: 's2' })
@@ -60,7 +60,7 @@ describe('a timeline', () => {
     expect(await all.sessions.timeline('s1', { tenant: 'nobody' })).toEqual({ items: [] })
   })
 
-  it('a timeline has pages of 50, and no page after a full last one', async () => {
+  it('A timeline has pages of 50, and no page after a full last one', async () => {
     const all = app()
     for (let n = 0; n < 30; n++) {
       await all.post({ runId: `r${n}` })
@@ -79,7 +79,7 @@ describe('a timeline', () => {
     expect((await all.sessions.timeline('s1', { limit: 59 })).nextCursor).toBeDefined()
   })
 
-  it('pages of any size work for lists of very different lengths', async () => {
+  it('Pages of any size work for lists of very different lengths', async () => {
     const all = app()
     const expected: string[] = []
     for (let n = 0; n < 450; n++) {
@@ -92,7 +92,7 @@ describe('a timeline', () => {
     for (const limit of [7, 99, 100, 101, 500]) expect((await whole(all, limit)).map(idOf)).toEqual(expected)
   })
 
-  it('a page of a long timeline needs few store calls', async () => {
+  it('A page of a long timeline needs few store calls', async () => {
     let asked = 0
     const all = app((store) => ({
       ...store,
@@ -112,7 +112,7 @@ describe('a timeline', () => {
     expect(Math.max(...costs)).toBeLessThanOrEqual(200)
   })
 
-  it('no entry is skipped when the last shown one is removed', async () => {
+  it('No entry is skipped when the last shown one is removed', async () => {
     const all = app()
     for (const n of [0, 1, 2, 3]) {
       await all.post({ runId: `r${n}`, userId: `user-${n}` })
@@ -128,7 +128,7 @@ describe('a timeline', () => {
     expect((await all.sessions.timeline('s1', { cursor: nextCursor })).items).toEqual([])
   })
 
-  it('no entry is skipped when the last shown one is removed and more came in the same millisecond', async () => {
+  it('No entry is skipped when the last shown one is removed and more came in the same millisecond', async () => {
     const all = app()
     for (const n of [0, 1, 2]) await all.post({ runId: `r${n}`, userId: `user-${n}` })
     const { nextCursor = '' } = await all.sessions.timeline('s1', { limit: 1 })
@@ -136,7 +136,7 @@ describe('a timeline', () => {
     expect((await all.sessions.timeline('s1', { cursor: nextCursor })).items.map(idOf)).toEqual(['r1', 'r2'])
   })
 
-  it('no entry of a long list is skipped when the clock runs backwards', async () => {
+  it('No entry of a long list is skipped when the clock runs backwards', async () => {
     const all = app()
     for (let n = 0; n < 150; n++) {
       await all.post({ runId: `r${n}` })
@@ -145,7 +145,7 @@ describe('a timeline', () => {
     expect((await whole(all, 60)).map(idOf)).toEqual(Array.from({ length: 150 }, (_, n) => `r${n}`))
   })
 
-  it('a timeline throws what the store throws', async () => {
+  it('A timeline throws what the store throws', async () => {
     const lost = new TypeError('connection lost')
     const fail = () => Promise.reject(lost)
     for (const broken of [{ listRuns: fail }, { listDispatches: fail }]) {
@@ -154,7 +154,7 @@ describe('a timeline', () => {
     }
   })
 
-  it('a timeline refuses cursors of another session or list, and invalid options', async () => {
+  it('A timeline refuses cursors of another session or list, and invalid options', async () => {
     const { post, sessions } = app()
     for (const sessionId of ['s1', 's2'])
       for (const n of [0, 1, 2]) await post({ runId: `${sessionId}-${n}` }, { sessionId })
@@ -200,7 +200,7 @@ describe('pages of a timeline', () => {
     return () => given[turn++ % given.length] ?? 1
   }
 
-  it('pages show every entry once and in order while entries are added', async () => {
+  it('Pages show every entry once and in order while entries are added', async () => {
     await fc.assert(
       fc.asyncProperty(happenings, additions, sizes, async (before, between, given) => {
         const all = app()
@@ -223,7 +223,7 @@ describe('pages of a timeline', () => {
     )
   })
 
-  it('pages skip no remaining entry while entries are removed', async () => {
+  it('Pages skip no remaining entry while entries are removed', async () => {
     await fc.assert(
       fc.asyncProperty(happenings, sizes, fc.array(fc.nat(60), { maxLength: 8 }), async (before, given, gone) => {
         const all = app()
@@ -243,7 +243,7 @@ describe('pages of a timeline', () => {
     )
   })
 
-  it('pages keep the order of each list when a clock is set back', async () => {
+  it('Pages keep the order of each list when a clock is set back', async () => {
     const jumps = fc.array(
       fc.record({ of: fc.constantFrom('run', 'dispatch'), afterMs: fc.integer({ min: -5, max: 5 }) }),
     )

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toRunState } from '../../../../src/core/runs/merge/merge-run.ts'
+import { toRunReport } from '../../../../src/core/runs/merge/merge-run.ts'
 import { percentilesOf } from '../../../../src/core/runs/sessions/percentiles.ts'
 import { totalsOfRun } from '../../../../src/core/runs/sessions/run-totals.ts'
 import type { RunUpdate } from '../../../../src/model/run.ts'
@@ -9,7 +9,10 @@ import { NOW } from '../recorder.ts'
 const NOTHING = { runId: 'r1', sessionId: 's1', status: 'completed' } as const
 
 function tallied(update: Partial<RunUpdate>): Totals {
-  return totalsOfRun({ state: toRunState({ ...NOTHING, ...update }), derived: { ended: [], pending: [] } })
+  return totalsOfRun({
+    state: { runId: 'r', sessionId: 's', application: toRunReport({ ...NOTHING, ...update }) },
+    derived: { ended: [], pending: [] },
+  })
 }
 
 describe('times in the totals of a run', () => {
@@ -32,7 +35,7 @@ describe('times in the totals of a run', () => {
       { durationMs: 9, activeMs: 10 },
     ],
     [{ startedAt: NOW, endedAt: NOW + 3 }, { durationMs: 3 }],
-  ])('the times of %j are %j', (timings, time) => {
+  ])('The times of %j are %j', (timings, time) => {
     expect(tallied({ ...(timings && { timings }) }).time).toStrictEqual(time)
   })
 
@@ -44,14 +47,14 @@ describe('times in the totals of a run', () => {
     [{ startedAt: NOW, firstTokenAt: NOW + 3, timeToFirstTokenMs: 4 }, 4],
     [{ startedAt: NOW }, undefined],
     [{ firstTokenAt: NOW }, undefined],
-  ])('the time to the first token of %j is %j', (timings = {}, ms) => {
+  ])('The time to the first token of %j is %j', (timings = {}, ms) => {
     const expected = ms === undefined ? {} : { [`${ms}ms`]: 1 }
     expect(tallied({ timings }).firstTokens).toEqual(expected)
   })
 })
 
 describe('counts of a model', () => {
-  it('a model has all counts of its run, custom counters included', () => {
+  it('A model has all counts of its run, custom counters included', () => {
     const counts = { inputTokens: 1, toolCalls: 2 }
     expect(tallied({ provider: 'p', model: 'm', counts }).models).toEqual({ p: { m: { runs: 1, counts, cost: {} } } })
     expect(tallied({ counts: { ...counts, searches: 3 } })).toMatchObject({
@@ -62,7 +65,7 @@ describe('counts of a model', () => {
 })
 
 describe('percentiles', () => {
-  it('percentiles use each duration alone, and none that was subtracted', () => {
+  it('Percentiles use each duration alone, and none that was subtracted', () => {
     const sum: Record<string, number> = {}
     for (const durationMs of [3, 3, 1_000, 2 ** 32, 2 ** 32 + 5]) {
       const { durations } = tallied({ timings: { durationMs } })

@@ -5,7 +5,7 @@ import {
   capCardinality,
   DESCENDANT_LIMITS,
   SESSION_LIMITS,
-} from '../../../../src/core/runs/sessions/roll-up.ts'
+} from '../../../../src/core/runs/sessions/cardinality.ts'
 import {
   addSpend,
   addTotals,
@@ -64,7 +64,7 @@ function add(sum: Totals, more: Totals, places: CardinalityLimits = SESSION_LIMI
 }
 
 describe('totals', () => {
-  it('totals add up to the same in any order with any names', () => {
+  it('Totals add up to the same in any order with any names', () => {
     fc.assert(
       fc.property(totals, totals, (a, b) => {
         expect(flatSums(sumOf(a, b))).toEqual(flatSums(sumOf(b, a)))
@@ -73,7 +73,7 @@ describe('totals', () => {
     )
   })
 
-  it('totals that are added and subtracted leave nothing', () => {
+  it('Totals that are added and subtracted leave nothing', () => {
     fc.assert(
       fc.property(totals, totals, (a, b) => {
         const change = minusTotals(b, a)
@@ -87,7 +87,7 @@ describe('totals', () => {
     )
   })
 
-  it('totals add up to the same after JSON', () => {
+  it('Totals add up to the same after JSON', () => {
     fc.assert(
       fc.property(totals, totals, (a, b) => {
         const read = sumOf(JSON.parse(JSON.stringify(sumOf(a))))
@@ -98,14 +98,14 @@ describe('totals', () => {
     )
   })
 
-  it('totals keep money exact', () => {
+  it('Totals keep money exact', () => {
     const sum = noSpend()
     for (let i = 0; i < 10; i++) addSpend(sum, { ...noSpend(), cost: { EUR: '0.1', USD: '0.000000001' } })
     addSpend(sum, { ...noSpend(), cost: { EUR: '99999999999999999999.9' } })
     expect(sum.cost).toEqual({ EUR: '100000000000000000000.9', USD: '0.00000001' })
   })
 
-  it('totals keep a reported count of 0', () => {
+  it('Totals keep a reported count of 0', () => {
     const reported = { ...noTotals(), counts: { toolErrors: 0 } }
     expect(minusTotals(reported, noTotals())?.counts).toEqual({ toolErrors: 0 })
     expect(minusTotals(reported, reported)).toBeUndefined()
@@ -128,14 +128,14 @@ function zeros(of: Totals): Record<string, bigint> {
 }
 
 describe('capCardinality', () => {
-  it('a session keeps 200 models and counts more of them as one', () => {
+  it('A session keeps 200 models and counts more of them as one', () => {
     const sum = noTotals()
     for (const each of namesOf(205)) add(sum, ofModels([each]))
     expect(Object.keys(sum.models.p ?? {})).toHaveLength(200)
     expect(sum.models['']).toEqual({ '(other)': { runs: 5, counts: { steps: 10 }, cost: { EUR: '5' } } })
   })
 
-  it('the cap is the same when all models come at once', () => {
+  it('The cap is the same when all models come at once', () => {
     const sum = noTotals()
     add(sum, ofModels(namesOf(150)))
     add(sum, ofModels(namesOf(100, 120)))
@@ -144,7 +144,7 @@ describe('capCardinality', () => {
     expect(sum.models['']?.['(other)']?.runs).toBe(20)
   })
 
-  it('a capped name is subtracted where it was added, and never gets room again', () => {
+  it('A capped name is subtracted where it was added, and never gets room again', () => {
     const sum = noTotals()
     add(sum, ofModels(namesOf(201)))
     add(sum, ofModels(['n0'], -1))
@@ -155,7 +155,7 @@ describe('capCardinality', () => {
     expect(sum.models.p?.n200).toBeUndefined()
   })
 
-  it('descendants keep 32 models', () => {
+  it('Descendants keep 32 models', () => {
     const sum = noTotals()
     for (const each of namesOf(35)) add(sum, ofModels([each]), DESCENDANT_LIMITS)
     expect(Object.keys(sum.models.p ?? {})).toHaveLength(32)
@@ -165,7 +165,7 @@ describe('capCardinality', () => {
   it.each([
     ['session', SESSION_LIMITS, 256, 0],
     ['run', DESCENDANT_LIMITS, 64, 256],
-  ])('counters and users over the cap are dropped: a %s', (_, places, counters, users) => {
+  ])('Counters and users over the cap are dropped: a %s', (_, places, counters, users) => {
     const sum = noTotals()
     for (const from of [0, 100, 200])
       add(
@@ -184,7 +184,7 @@ describe('capCardinality', () => {
     expect(sum.users.n0?.runs).toBe(users > 0 ? 2 : undefined)
   })
 
-  it('known counts have no cap and use no room', () => {
+  it('Known counts have no cap and use no room', () => {
     const known = { inputTokens: 1, outputTokens: 2, steps: 3, messages: 4 }
     const late = noTotals()
     add(late, { ...noTotals(), counts: byName(namesOf(300), 1) })
@@ -198,7 +198,7 @@ describe('capCardinality', () => {
     expect(Object.keys(early.counts)).toEqual([...Object.keys(known), ...namesOf(256)])
   })
 
-  it('an addition that fits is given as it came', () => {
+  it('An addition that fits is given as it came', () => {
     const sum = noTotals()
     const more = ofModels(['a', 'b'])
     expect(capCardinality(undefined, more, SESSION_LIMITS)).toBe(more)

@@ -7,7 +7,7 @@ import type OpenAI from 'openai'
 import type { RunCounts } from '../../../../src/model/run.ts'
 
 /** The tokens of one model call, each counted once. */
-export interface Truth {
+export interface Call {
   readonly plain: number
   readonly cacheRead: number
   readonly cacheWrite: number
@@ -19,7 +19,7 @@ export interface Truth {
 
 const tokens = fc.oneof(fc.constant(0), fc.nat(5), fc.nat(1_000_000))
 
-export const truth: fc.Arbitrary<Truth> = fc.record({
+export const calls: fc.Arbitrary<Call> = fc.record({
   plain: tokens,
   cacheRead: tokens,
   cacheWrite: tokens,
@@ -29,134 +29,134 @@ export const truth: fc.Arbitrary<Truth> = fc.record({
 })
 
 /** How a provider reports such a call, and which counts that gives. */
-type Speaker = readonly [who: string, tell: (truth: Truth) => object, knows: readonly (keyof RunCounts)[]]
+type ProviderUsage = readonly [provider: string, usageOf: (call: Call) => object, reports: readonly (keyof RunCounts)[]]
 
 const ALL = ['inputTokens', 'cacheReadTokens', 'cacheWriteTokens', 'outputTokens', 'reasoningTokens', 'totalTokens']
 const but = (...unknown: string[]) => ALL.filter((count) => !unknown.includes(count))
 
-const input = ({ plain, cacheRead, cacheWrite, tools }: Truth): number => plain + cacheRead + cacheWrite + tools
-const output = ({ text, reasoning }: Truth): number => text + reasoning
-const total = (truth: Truth): number => input(truth) + output(truth)
+const input = ({ plain, cacheRead, cacheWrite, tools }: Call): number => plain + cacheRead + cacheWrite + tools
+const output = ({ text, reasoning }: Call): number => text + reasoning
+const total = (call: Call): number => input(call) + output(call)
 
 /** The inclusive counts of a call. */
-export const countsOf = (truth: Truth): RunCounts => ({
-  inputTokens: input(truth),
-  cacheReadTokens: truth.cacheRead,
-  cacheWriteTokens: truth.cacheWrite,
-  outputTokens: output(truth),
-  reasoningTokens: truth.reasoning,
-  totalTokens: total(truth),
+export const countsOf = (call: Call): RunCounts => ({
+  inputTokens: input(call),
+  cacheReadTokens: call.cacheRead,
+  cacheWriteTokens: call.cacheWrite,
+  outputTokens: output(call),
+  reasoningTokens: call.reasoning,
+  totalTokens: total(call),
 })
 
-const openAIChat = (truth: Truth) =>
+const openAIChat = (call: Call) =>
   ({
-    prompt_tokens: input(truth),
-    completion_tokens: output(truth),
-    total_tokens: total(truth),
-    prompt_tokens_details: { cached_tokens: truth.cacheRead, cache_write_tokens: truth.cacheWrite },
-    completion_tokens_details: { reasoning_tokens: truth.reasoning },
+    prompt_tokens: input(call),
+    completion_tokens: output(call),
+    total_tokens: total(call),
+    prompt_tokens_details: { cached_tokens: call.cacheRead, cache_write_tokens: call.cacheWrite },
+    completion_tokens_details: { reasoning_tokens: call.reasoning },
   }) satisfies OpenAI.CompletionUsage
 
-const openAIResponses = (truth: Truth) =>
+const openAIResponses = (call: Call) =>
   ({
-    input_tokens: input(truth),
-    input_tokens_details: { cached_tokens: truth.cacheRead, cache_write_tokens: truth.cacheWrite },
-    output_tokens: output(truth),
-    output_tokens_details: { reasoning_tokens: truth.reasoning },
-    total_tokens: total(truth),
+    input_tokens: input(call),
+    input_tokens_details: { cached_tokens: call.cacheRead, cache_write_tokens: call.cacheWrite },
+    output_tokens: output(call),
+    output_tokens_details: { reasoning_tokens: call.reasoning },
+    total_tokens: total(call),
   }) satisfies OpenAI.Responses.ResponseUsage
 
-const anthropic = (truth: Truth) =>
+const anthropic = (call: Call) =>
   ({
-    input_tokens: truth.plain + truth.tools,
+    input_tokens: call.plain + call.tools,
     cache_creation: null,
-    cache_creation_input_tokens: truth.cacheWrite,
-    cache_read_input_tokens: truth.cacheRead,
-    output_tokens: output(truth),
-    output_tokens_details: { thinking_tokens: truth.reasoning },
+    cache_creation_input_tokens: call.cacheWrite,
+    cache_read_input_tokens: call.cacheRead,
+    output_tokens: output(call),
+    output_tokens_details: { thinking_tokens: call.reasoning },
     server_tool_use: null,
     service_tier: null,
     inference_geo: null,
     speed: null,
   }) satisfies Anthropic.Usage
 
-const anthropicByLifetime = (truth: Truth) =>
+const anthropicByLifetime = (call: Call) =>
   ({
-    ...anthropic(truth),
+    ...anthropic(call),
     cache_creation_input_tokens: null,
     cache_creation: {
-      ephemeral_5m_input_tokens: truth.cacheWrite - Math.floor(truth.cacheWrite / 3),
-      ephemeral_1h_input_tokens: Math.floor(truth.cacheWrite / 3),
+      ephemeral_5m_input_tokens: call.cacheWrite - Math.floor(call.cacheWrite / 3),
+      ephemeral_1h_input_tokens: Math.floor(call.cacheWrite / 3),
     },
   }) satisfies Anthropic.Usage
 
-const gemini = (truth: Truth) =>
+const gemini = (call: Call) =>
   ({
-    promptTokenCount: input(truth) - truth.tools,
-    cachedContentTokenCount: truth.cacheRead,
-    toolUsePromptTokenCount: truth.tools,
-    candidatesTokenCount: truth.text,
-    thoughtsTokenCount: truth.reasoning,
-    totalTokenCount: total(truth),
+    promptTokenCount: input(call) - call.tools,
+    cachedContentTokenCount: call.cacheRead,
+    toolUsePromptTokenCount: call.tools,
+    candidatesTokenCount: call.text,
+    thoughtsTokenCount: call.reasoning,
+    totalTokenCount: total(call),
   }) satisfies GenerateContentResponseUsageMetadata
 
-const geminiWithin = (truth: Truth) =>
-  ({ ...gemini(truth), candidatesTokenCount: output(truth) }) satisfies GenerateContentResponseUsageMetadata
+const geminiWithin = (call: Call) =>
+  ({ ...gemini(call), candidatesTokenCount: output(call) }) satisfies GenerateContentResponseUsageMetadata
 
-const geminiInteractions = (truth: Truth) =>
+const geminiInteractions = (call: Call) =>
   ({
-    total_input_tokens: input(truth) - truth.tools,
-    total_cached_tokens: truth.cacheRead,
-    total_tool_use_tokens: truth.tools,
-    total_output_tokens: truth.text,
-    total_thought_tokens: truth.reasoning,
-    total_tokens: total(truth),
+    total_input_tokens: input(call) - call.tools,
+    total_cached_tokens: call.cacheRead,
+    total_tool_use_tokens: call.tools,
+    total_output_tokens: call.text,
+    total_thought_tokens: call.reasoning,
+    total_tokens: total(call),
   }) satisfies Interactions.Usage
 
-const aiSdk = (truth: Truth) =>
+const aiSdk = (call: Call) =>
   ({
-    inputTokens: input(truth),
+    inputTokens: input(call),
     inputTokenDetails: {
-      noCacheTokens: truth.plain + truth.tools,
-      cacheReadTokens: truth.cacheRead,
-      cacheWriteTokens: truth.cacheWrite,
+      noCacheTokens: call.plain + call.tools,
+      cacheReadTokens: call.cacheRead,
+      cacheWriteTokens: call.cacheWrite,
     },
-    outputTokens: output(truth),
-    outputTokenDetails: { textTokens: truth.text, reasoningTokens: truth.reasoning },
-    totalTokens: total(truth),
+    outputTokens: output(call),
+    outputTokenDetails: { textTokens: call.text, reasoningTokens: call.reasoning },
+    totalTokens: total(call),
   }) satisfies LanguageModelUsage
 
-const aiSdkProvider = (truth: Truth) =>
+const aiSdkProvider = (call: Call) =>
   ({
     inputTokens: {
-      total: input(truth),
-      noCache: truth.plain + truth.tools,
-      cacheRead: truth.cacheRead,
-      cacheWrite: truth.cacheWrite,
+      total: input(call),
+      noCache: call.plain + call.tools,
+      cacheRead: call.cacheRead,
+      cacheWrite: call.cacheWrite,
     },
-    outputTokens: { total: output(truth), text: truth.text, reasoning: truth.reasoning },
+    outputTokens: { total: output(call), text: call.text, reasoning: call.reasoning },
   }) satisfies LanguageModelV3Usage
 
-const aiSdkFlat = (truth: Truth) =>
+const aiSdkFlat = (call: Call) =>
   ({
-    inputTokens: input(truth),
-    outputTokens: output(truth),
-    totalTokens: total(truth),
-    reasoningTokens: truth.reasoning,
-    cachedInputTokens: truth.cacheRead,
+    inputTokens: input(call),
+    outputTokens: output(call),
+    totalTokens: total(call),
+    reasoningTokens: call.reasoning,
+    cachedInputTokens: call.cacheRead,
   }) satisfies LanguageModelV2Usage
 
-const xai = (truth: Truth) => ({ ...openAIChat(truth), completion_tokens: truth.text }) satisfies OpenAI.CompletionUsage
+const xai = (call: Call) => ({ ...openAIChat(call), completion_tokens: call.text }) satisfies OpenAI.CompletionUsage
 
-const bedrock = (truth: Truth) => ({
-  inputTokens: truth.plain + truth.tools,
-  cacheReadInputTokens: truth.cacheRead,
-  cacheWriteInputTokens: truth.cacheWrite,
-  outputTokens: output(truth),
-  totalTokens: total(truth),
+const bedrock = (call: Call) => ({
+  inputTokens: call.plain + call.tools,
+  cacheReadInputTokens: call.cacheRead,
+  cacheWriteInputTokens: call.cacheWrite,
+  outputTokens: output(call),
+  totalTokens: total(call),
 })
 
-export const SPEAKERS: readonly Speaker[] = [
+export const PROVIDERS: readonly ProviderUsage[] = [
   ['OpenAI chat', openAIChat, ALL],
   ['xAI', xai, ALL],
   ['OpenAI responses', openAIResponses, ALL],

@@ -4,7 +4,7 @@ import type { ReadFault } from '../../../../src/core/json/schema-readers.ts'
 import { readUsage, type UsageCounts } from '../../../../src/core/runs/usage/usage.ts'
 import type { RunCounts } from '../../../../src/model/run.ts'
 import { FIXTURES } from './usage-fixtures.ts'
-import { countsOf, SPEAKERS, truth } from './usage-fixtures-spoken.ts'
+import { calls, countsOf, PROVIDERS } from './usage-fixtures-spoken.ts'
 
 const SOME: { numRuns: number } = { numRuns: 60 }
 
@@ -42,20 +42,20 @@ function without(value: unknown, bits: number, how: 'null' | 'absent', at: { lea
   return kept
 }
 
-describe.each(SPEAKERS)('usage of %s', (_, tell, knows) => {
-  it('a usage object is read to the counts of the call', () => {
+describe.each(PROVIDERS)('usage of %s', (provider, usageOf, reports) => {
+  it(`Usage of ${provider} is read to the counts of the call`, () => {
     fc.assert(
-      fc.property(truth, (happened) => {
-        const counts: RunCounts = countsOf(happened)
-        expect(read(tell(happened))).toEqual(Object.fromEntries(knows.map((count) => [count, counts[count]])))
+      fc.property(calls, (call) => {
+        const counts: RunCounts = countsOf(call)
+        expect(read(usageOf(call))).toEqual(Object.fromEntries(reports.map((count) => [count, counts[count]])))
       }),
     )
   })
 
-  it('input includes the cache, and output includes reasoning', () => {
+  it(`Input of ${provider} includes the cache, and output includes reasoning`, () => {
     fc.assert(
-      fc.property(truth, (happened) => {
-        const { inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0, ...rest } = read(tell(happened)) ?? {}
+      fc.property(calls, (call) => {
+        const { inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0, ...rest } = read(usageOf(call)) ?? {}
         expect(cacheReadTokens + cacheWriteTokens).toBeLessThanOrEqual(inputTokens)
         expect(rest.reasoningTokens ?? 0).toBeLessThanOrEqual(rest.outputTokens ?? 0)
       }),
@@ -63,48 +63,49 @@ describe.each(SPEAKERS)('usage of %s', (_, tell, knows) => {
     )
   })
 
-  it('the order of keys does not matter', () => {
+  it(`The order of keys in usage of ${provider} does not matter`, () => {
     fc.assert(
-      fc.property(truth, fc.nat(1000), (happened, seed) => {
-        const usage = tell(happened)
+      fc.property(calls, fc.nat(1000), (call, seed) => {
+        const usage = usageOf(call)
         expect(read(shuffled(usage, seed) as object)).toEqual(read(usage))
       }),
       SOME,
     )
   })
 
-  it('null members count as absent, and add no count', () => {
+  it(`Null members of ${provider} usage count as absent and add no count`, () => {
     fc.assert(
-      fc.property(truth, fc.nat(2 ** 10 - 1), (happened, bits) => {
-        const usage = tell(happened)
+      fc.property(calls, fc.nat(2 ** 10 - 1), (call, bits) => {
+        const usage = usageOf(call)
         const nulls = read(without(usage, bits, 'null') as object)
         expect(nulls).toEqual(read(without(usage, bits, 'absent') as object))
-        for (const count of Object.keys(nulls ?? {})) expect(knows).toContain(count)
+        for (const count of Object.keys(nulls ?? {})) expect(reports).toContain(count)
       }),
       SOME,
     )
   })
 
-  it('counts that are read again as usage stay the same', () => {
+  it(`Counts of ${provider} stay the same when they are read again as usage`, () => {
     fc.assert(
-      fc.property(truth, (happened) => {
-        const counts = read(tell(happened))
+      fc.property(calls, (call) => {
+        const counts = read(usageOf(call))
         expect(read(counts ?? {})).toEqual(counts)
       }),
       SOME,
     )
   })
 
-  it('any one member identifies the shape', () => {
-    const usage: Json = { ...tell({ plain: 1, cacheRead: 2, cacheWrite: 3, tools: 4, text: 5, reasoning: 6 }) }
-    const reported = Object.keys(usage).filter((key) => usage[key] !== null)
+  it(`Any one member identifies usage of ${provider}`, () => {
+    const usage: Json = { ...usageOf({ plain: 1, cacheRead: 2, cacheWrite: 3, tools: 4, text: 5, reasoning: 6 }) }
+    // Tokens of tool use are added to the input; alone, they are no count.
+    const reported = Object.keys(usage).filter((key) => usage[key] !== null && !/tool_?use/i.test(key))
     expect(reported.filter((key) => read({ [key]: usage[key] }) === undefined)).toEqual([])
   })
 
-  it('reading does not change the usage object', () => {
+  it(`Reading does not change usage of ${provider}`, () => {
     fc.assert(
-      fc.property(truth, (happened) => {
-        const usage = tell(happened)
+      fc.property(calls, (call) => {
+        const usage = usageOf(call)
         const before = structuredClone(usage)
         read(usage)
         expect(usage).toEqual(before)
@@ -125,7 +126,7 @@ describe('any object', () => {
   )
   const junk = fc.oneof(number, fc.jsonValue({ maxDepth: 1 }), fc.dictionary(key, number, { maxKeys: 4 }))
 
-  it('any object gives integers from 0 to 2^53 - 1, a fault, or no known shape', () => {
+  it('Any object read as usage gives integers from 0 to 2^53 - 1, a fault, or no known shape', () => {
     fc.assert(
       fc.property(fc.dictionary(key, junk, { maxKeys: 6 }), (usage) => {
         const counts = readUsage(usage, [])

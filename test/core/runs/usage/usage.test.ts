@@ -4,7 +4,7 @@ import { mergeRun } from '../../../../src/core/runs/merge/merge-run.ts'
 import { type NormalisedRun, normaliseRun } from '../../../../src/core/runs/normalise-run.ts'
 import { sessionRunSchema } from '../../../../src/core/runs/session-run-schema.ts'
 import { readUsage } from '../../../../src/core/runs/usage/usage.ts'
-import type { RunState } from '../../../../src/model/run.ts'
+import type { RunReport, RunState } from '../../../../src/model/run.ts'
 import { faultsOf, recorder } from '../recorder.ts'
 import { FIXTURES } from './usage-fixtures.ts'
 
@@ -17,30 +17,30 @@ const countsOf = (run: object) => normalised(run).update.counts
 const warningsOf = (run: object) => normalised(run).warnings.map(({ code, pointer }) => `${code} ${pointer}`)
 
 /** The counts of a run after these posts. */
-function recorded(...runs: readonly object[]): RunState['counts'] {
+function recorded(...runs: readonly object[]): RunReport['counts'] {
   let state: RunState | undefined
   for (const run of runs) {
     const merge = mergeRun(state, normalised(run).update)
     if (merge.outcome !== 'merged') throw new Error(merge.outcome)
     state = merge.state
   }
-  return state?.counts ?? {}
+  return state?.application?.counts ?? {}
 }
 
 describe('usage objects', () => {
-  it.each(FIXTURES)('usage of %s is read to inclusive counts', (_, usage, counts) => {
+  it.each(FIXTURES)('Usage of %s is read to inclusive counts', (_, usage, counts) => {
     expect(countsOf({ usage })).toEqual(counts)
   })
 
-  it.each(FIXTURES)('usage of %s causes no warning', (_, usage) => {
+  it.each(FIXTURES)('Usage of %s causes no warning', (_, usage) => {
     expect(warningsOf({ usage })).toEqual([])
   })
 
-  it.each(FIXTURES)('usage of %s gives the same counts after JSON', (_, usage) => {
+  it.each(FIXTURES)('Usage of %s gives the same counts after JSON', (_, usage) => {
     expect(countsOf({ usage: JSON.parse(JSON.stringify(usage)) })).toEqual(countsOf({ usage }))
   })
 
-  it('an update has the counts, and not the usage object', () => {
+  it('An update has the counts, and not the usage object', () => {
     expect(normalised({ usage: { prompt_tokens: 5 } }).update).toEqual({
       runId: 'r1',
       sessionId: 's1',
@@ -48,13 +48,13 @@ describe('usage objects', () => {
     })
   })
 
-  it('explicit counts win over usage, count by count, unless they are null', () => {
+  it('Explicit counts win over usage, count by count, unless they are null', () => {
     const usage = { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 }
     const counts = { inputTokens: 50, outputTokens: null, toolCalls: 2 }
     expect(countsOf({ usage, counts })).toEqual({ inputTokens: 50, outputTokens: 7, totalTokens: 12, toolCalls: 2 })
   })
 
-  it('usage counts in every post as absolute totals, and the greatest stay', () => {
+  it('Usage counts in every post as absolute totals, and the greatest stay', () => {
     const start = {
       input_tokens: 21,
       cache_read_input_tokens: 1800,
@@ -80,7 +80,7 @@ describe('usage of one member', () => {
     [{ responseTokenCount: 5 }, { outputTokens: 5 }],
     [{ promptTokens: 5 }, { inputTokens: 5 }],
     [{ completionTokens: 5 }, { outputTokens: 5 }],
-  ])('usage of one member is recognised: %j', (usage, counts) => {
+  ])('Usage of one member is recognised: %j', (usage, counts) => {
     expect(countsOf({ usage })).toEqual(counts)
   })
 })
@@ -89,22 +89,24 @@ describe('usage of no known shape', () => {
   it.each([
     [{ tokens: 5 }],
     [{ tokens: 5, prompt_tokens: null }],
+    [{ results: [{ score: 0.5 }] }],
+    [{ billed_units: { search_units: 1 } }],
     [{ usage: { prompt_tokens: 5 } }],
     [JSON.parse('{ "constructor": 1, "toString": 2, "hasOwnProperty": 3 }')],
-  ])('unknown usage %j is dropped with a warning, not refused', (usage) => {
+  ])('Unknown usage %j is dropped with a warning, not refused', (usage) => {
     const { update, warnings } = normalised({ usage, counts: { steps: 1 } })
-    expect(warnings).toEqual([{ code: 'unknown_field', pointer: '/run/usage', detail: expect.any(String) }])
+    expect(warnings).toEqual([{ code: 'usage_unknown', pointer: '/run/usage', detail: expect.any(String) }])
     expect(update.counts).toEqual({ steps: 1 })
   })
 
-  it('unknown members do not hide a known shape', () => {
+  it('Unknown members do not hide a known shape', () => {
     const usage = JSON.parse('{ "constructor": { "prototype": 1 }, "prompt_tokens": 5, "toString": "x", "x": [{}] }')
     expect(countsOf({ usage })).toEqual({ inputTokens: 5 })
     expect(warningsOf({ usage })).toEqual([])
   })
 
   it.each([[{}], [{ tokens: null }], [{ inputTokenDetails: {}, outputTokenDetails: {} }], [{ prompt_tokens: null }]])(
-    'empty usage %j is accepted',
+    'Empty usage %j is accepted',
     (usage) => {
       expect(warningsOf({ usage })).toEqual([])
       expect(countsOf({ usage })).toEqual({})
@@ -112,7 +114,7 @@ describe('usage of no known shape', () => {
     },
   )
 
-  it.each([['junk'], [7], [[5]], [null]])('details that are %j are ignored', (details) => {
+  it.each([['junk'], [7], [[5]], [null]])('Details that are %j are ignored', (details) => {
     expect(countsOf({ usage: { prompt_tokens: 5, prompt_tokens_details: details } })).toEqual({ inputTokens: 5 })
   })
 })
@@ -136,11 +138,11 @@ describe('usage with an invalid count', () => {
     [{ promptTokenCount: MAX, toolUsePromptTokenCount: MAX }, '/run/usage out_of_range'],
     [{ inputTokens: MAX, cacheReadInputTokens: MAX, cacheWriteInputTokens: MAX }, '/run/usage out_of_range'],
     [{ candidatesTokenCount: MAX, thoughtsTokenCount: 1 }, '/run/usage out_of_range'],
-  ])('the invalid count in %j is refused with its pointer', async (usage, fault) => {
+  ])('The invalid count in %j is refused with its pointer', async (usage, fault) => {
     expect(faultsOf(await recorder().post({ runId: 'r1', usage }))).toEqual([fault])
   })
 
-  it('an invalid count is refused in every shape', async () => {
+  it('An invalid count is refused in every shape', async () => {
     const usage = { prompt_tokens: -1, completion_tokens: 'x', completion_tokens_details: { reasoning_tokens: 0.5 } }
     expect(faultsOf(await recorder().post({ runId: 'r1', usage })).sort()).toEqual([
       '/run/usage/completion_tokens type',
@@ -149,7 +151,7 @@ describe('usage with an invalid count', () => {
     ])
   })
 
-  it('the greatest count and unknown members are accepted', () => {
+  it('The greatest count and unknown members are accepted', () => {
     expect(countsOf({ usage: { input_tokens: MAX - 1, cache_read_input_tokens: 1 } })).toMatchObject({
       inputTokens: MAX,
     })
@@ -158,7 +160,7 @@ describe('usage with an invalid count', () => {
 })
 
 describe('usage that looks exclusive', () => {
-  it('usage that looks exclusive is kept with a warning', () => {
+  it('Usage that looks exclusive is kept with a warning', () => {
     const usage = { inputTokens: 10, cachedInputTokens: 300, outputTokens: 1 }
     expect(normalised({ usage }).warnings).toEqual([
       { code: 'usage_looks_exclusive', pointer: '/run/usage', detail: expect.any(String) },
@@ -183,11 +185,11 @@ describe('usage that looks exclusive', () => {
       'reasoning beside the output',
       { prompt_tokens: 1, completion_tokens: 5, completion_tokens_details: { reasoning_tokens: 6 } },
     ],
-  ])('exclusive usage is warned of: %s', (_, usage) => {
+  ])('Usage that looks exclusive gets a warning: %s', (_, usage) => {
     expect(warningsOf({ usage })).toEqual(['usage_looks_exclusive /run/usage'])
   })
 
-  it('explicit counts and counts per model that look exclusive are warned of from one token on', () => {
+  it('Explicit counts and counts per model that look exclusive get a warning from one token on', () => {
     const counts = { inputTokens: 10, cacheReadTokens: 6, cacheWriteTokens: 5, outputTokens: 4, reasoningTokens: 5 }
     const fits = { ...counts, inputTokens: 11, outputTokens: 5 }
     const usageByModel = [
@@ -203,7 +205,7 @@ describe('usage that looks exclusive', () => {
     expect(warningsOf({ counts: fits })).toEqual([])
   })
 
-  it('a total that fits only with the part added is warned of', () => {
+  it('A total that fits only with the part added gets a warning', () => {
     const counts = { inputTokens: 10, cacheReadTokens: 4, outputTokens: 7, reasoningTokens: 5 }
     expect(warningsOf({ counts: { ...counts, totalTokens: 21 } })).toEqual([
       'usage_looks_exclusive /run/counts/inputTokens',
@@ -214,7 +216,7 @@ describe('usage that looks exclusive', () => {
     expect(warningsOf({ counts: { ...counts, totalTokens: 17 } })).toEqual([])
   })
 
-  it('explicit counts that contradict the usage are warned of at the smaller count', () => {
+  it('Explicit counts that contradict the usage get a warning at the smaller count', () => {
     const usage = { input_tokens: 21, cache_read_input_tokens: 1800, output_tokens: 5 }
     expect(warningsOf({ usage, counts: { inputTokens: 21 } })).toEqual([
       'usage_overruled /run/counts/inputTokens',
@@ -227,7 +229,7 @@ describe('usage that looks exclusive', () => {
     expect(warningsOf({ usage, counts: { inputTokens: 1821 } })).toEqual([])
   })
 
-  it('details of every call in the OpenAI Agents SDK are added', () => {
+  it('Details of every call in the OpenAI Agents SDK are added', () => {
     const usage = {
       requests: 2,
       inputTokens: 300,
@@ -240,7 +242,7 @@ describe('usage that looks exclusive', () => {
     expect(readUsage(usage, [])).toEqual(reported)
   })
 
-  it('token counts of every model add up to those of the run, unless it states its own', () => {
+  it('Token counts of every model add up to those of the run, unless it states its own', () => {
     const usageByModel = [
       { provider: 'p', model: 'a', counts: { inputTokens: 3, outputTokens: 1 } },
       { provider: 'p', model: 'b', counts: { inputTokens: 4 } },
@@ -255,7 +257,7 @@ describe('usage that looks exclusive', () => {
     expect(normaliseRun(body({ usageByModel: [] })).update.counts).toBeUndefined()
   })
 
-  it('unknown input and usage without a cache are not warned of', () => {
+  it('Unknown input and usage without a cache get no warning', () => {
     expect(warningsOf({ counts: { cacheReadTokens: 5, reasoningTokens: 5 } })).toEqual([])
     expect(warningsOf({ counts: { cacheReadTokens: 5, outputTokens: 1, totalTokens: 6 } })).toEqual([])
     expect(warningsOf({ counts: { inputTokens: 10, cacheReadTokens: 5, totalTokens: 15 } })).toEqual([])
@@ -265,7 +267,7 @@ describe('usage that looks exclusive', () => {
 })
 
 describe('counts', () => {
-  it('null counts are unknown, and 0 is known', () => {
+  it('Null counts are unknown, and 0 is known', () => {
     expect(countsOf({ counts: { inputTokens: null, outputTokens: 0, mine: null, other: 0 } })).toEqual({
       outputTokens: 0,
       other: 0,
@@ -274,7 +276,7 @@ describe('counts', () => {
     expect(countsOf({})).toBeUndefined()
   })
 
-  it('custom counters may have names that objects inherit', () => {
+  it('Custom counters may have names that objects inherit', () => {
     const counts = { constructor: 3, toString: 0, valueOf: 1, hasOwnProperty: 2, isPrototypeOf: 4 }
     expect(Object.entries(recorded({ counts }))).toEqual(Object.entries(counts))
     const merged = recorded({ counts: { steps: 1 } }, { counts }, { counts: { valueOf: 5, constructor: 1 } })
@@ -282,7 +284,7 @@ describe('counts', () => {
     expect(Object.entries(countsOf({ counts, usage: { prompt_tokens: 1 } }) ?? {})).toHaveLength(6)
   })
 
-  it('null counts do not count as custom counters', () => {
+  it('Null counts do not count as custom counters', () => {
     const nulls = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`c${index}`, null]))
     expect(countsOf({ counts: { ...nulls, c1: 1 } })).toEqual({ c1: 1 })
   })

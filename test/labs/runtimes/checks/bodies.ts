@@ -5,12 +5,12 @@ import { delivered, sentTo } from './dispatching.ts'
 
 const NOTE = 'Grüße, 東京 и 🚢 – “ok”'
 
-/** What goes over the wire, byte by byte. */
+/** Request bodies over the wire, byte by byte. */
 export const bodies: CheckGroup = {
   name: 'bodies',
   checks: [
     {
-      name: 'beyond ASCII arrive, and come back, as they are',
+      name: 'bodies beyond ASCII arrive and return unchanged',
       async run(target) {
         const { status, json } = await dispatch(target, 'noted', { note: NOTE })
         equal(status, 202)
@@ -23,7 +23,7 @@ export const bodies: CheckGroup = {
       },
     },
     {
-      name: 'in chunks that end within a character are put together',
+      name: 'chunks that end within a character are joined',
       async run(target) {
         const bytes = Buffer.from(JSON.stringify({ sessionId: 'c', run: { runId: 'c', metadata: { note: NOTE } } }))
         const body = Array.from(bytes, (byte) => Uint8Array.of(byte))
@@ -32,7 +32,7 @@ export const bodies: CheckGroup = {
       },
     },
     {
-      name: 'in chunks that are too many are refused as too large',
+      name: 'a chunked body over the limit is refused as too large',
       async run(target) {
         const body = Array.from({ length: 20 }, () => 'x'.repeat(4_096))
         const { status, json } = await post(target, RUN, '', { body })
@@ -40,17 +40,17 @@ export const bodies: CheckGroup = {
       },
     },
     {
-      name: 'of the largest size are taken',
+      name: 'a body of the maximum size is accepted',
       async run(target) {
         const event = { eventType: 'order.shipped', recipient: 'large', eventData: { orderId: '', total: 1 } }
         event.eventData.orderId = 'x'.repeat(262_144 - JSON.stringify(event).length)
         const { status, json } = await post(target, `${DISPATCH}?dryRun=true`, event)
-        // The template renders no more than its own limit, which is a fault of the channel and not of the body.
+        // The template exceeds its own limit of output, which is a fault of the channel and not of the body.
         deepEqual([status, json.code], [200, undefined])
       },
     },
     {
-      name: 'are let be when HEAD asks',
+      name: 'a HEAD request is answered 405 without a body',
       async run(target) {
         const { status, bytes } = await post(target, DISPATCH, '', { method: 'HEAD' })
         deepEqual([status, bytes.length], [405, 0])

@@ -1,13 +1,13 @@
 import type { Target } from '../target.ts'
 
-/** One thing that must hold in a runtime. */
+/** One check of a runtime. */
 export interface Check {
-  /** A plain fact. */
+  /** A sentence that states a fact. */
   readonly name: string
   run(target: Target): Promise<void>
 }
 
-/** What one is told of together. */
+/** Checks that are reported together. */
 export interface CheckGroup {
   readonly name: string
   readonly checks: readonly Check[]

@@ -10,7 +10,7 @@ export const dispatching: CheckGroup = {
   name: 'dispatch',
   checks: [
     {
-      name: 'is answered 202, and delivered by the worker',
+      name: 'an event is answered 202 and delivered by the worker',
       async run(target) {
         const { status, json } = await dispatch(target, 'delivered')
         const { dispatchId, deliveries, ...rest }: DispatchAnswer = json
@@ -25,7 +25,7 @@ export const dispatching: CheckGroup = {
       },
     },
     {
-      name: 'is skipped where its condition says so, with the reason',
+      name: 'a delivery is skipped if its condition is false, with the reason',
       async run(target) {
         const eventData = { orderId: 'A-2', total: 0 }
         const { status, json } = await post(target, DISPATCH, {
@@ -36,7 +36,7 @@ export const dispatching: CheckGroup = {
       },
     },
     {
-      name: 'is planned and not stored with dryRun',
+      name: 'a dry run plans an event and stores nothing',
       async run(target) {
         const body = { eventType: 'order.shipped', recipient: 'dry', eventData: { orderId: 'A-3', total: 1 } }
         const { status, json } = await post(target, `${DISPATCH}?dryRun=true`, body)
@@ -44,7 +44,7 @@ export const dispatching: CheckGroup = {
       },
     },
     {
-      name: 'is repeated by its idempotency key, and made once',
+      name: 'a repeated idempotency key replays the answer',
       async run(target) {
         const headers = { 'idempotency-key': 'k-1' }
         const first = await dispatch(target, 'repeated', { headers })
@@ -58,7 +58,7 @@ export const dispatching: CheckGroup = {
       },
     },
     {
-      name: 'from within the host is delivered by runDue(), as in a cron job',
+      name: 'runDue() delivers an event of the host, as in a cron job',
       async run(target) {
         const { status, due } = await own<{ status: number; due: { sent: number } }>(target, 'cron')
         equal(status, 202)
@@ -68,7 +68,7 @@ export const dispatching: CheckGroup = {
   ],
 }
 
-/** Waits for the delivery where the runtime sees to it; elsewhere nothing is sent before it is asked for. */
+/** Waits for the delivery if the runtime delivers by itself; otherwise runs the worker. */
 export async function delivered(target: Target, dispatchId: string): Promise<void> {
   const status = async () => (await own<DispatchView>(target, `dispatch?id=${dispatchId}`)).status
   if (target.waitsUntil) return until('the delivery', async () => (await status()) === 'sent', 10_000)
@@ -77,7 +77,7 @@ export async function delivered(target: Target, dispatchId: string): Promise<voi
   equal(await status(), 'sent')
 }
 
-/** What somebody got. */
+/** The messages to a recipient. */
 export async function sentTo(target: Target, recipient: string): Promise<readonly unknown[]> {
   const sent = await own<readonly Sent[]>(target, 'sent')
   return sent.filter(({ to }) => to === recipient).map(({ text }) => text)

@@ -2,12 +2,12 @@ import { deepEqual } from 'node:assert/strict'
 import { DISPATCH, post } from '../target.ts'
 import type { CheckGroup } from './check.ts'
 
-/** The host that stands on the page of a runtime. */
+/** The host on the page of a runtime. */
 export const documented: CheckGroup = {
   name: 'page',
   checks: [
     {
-      name: 'accepts who has the secret of its environment, and nobody else',
+      name: 'the documented host accepts only the secret of its environment',
       async run(target) {
         const body = { eventType: 'order.shipped', recipient: 'ada' }
         const known = await post(target, DISPATCH, body)

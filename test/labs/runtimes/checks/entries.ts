@@ -3,10 +3,10 @@ import { NEEDS } from '../entry-table.ts'
 import { own, type Target } from '../target.ts'
 import type { CheckGroup } from './check.ts'
 
-/** The names of every entry of the package, as the Node that runs this has them. */
+/** The exported names of every entry, as loaded by this Node. */
 export type Names = Readonly<Record<string, readonly string[]>>
 
-/** Every entry is imported by the runtime itself, where it has all that any of them needs. */
+/** Imports every entry in the runtime, which has all that an entry needs. */
 export function entriesLoad(names: Names): CheckGroup {
   const loaded = new WeakMap<Target, Promise<Names>>()
   const load = (target: Target): Promise<Names> => {
@@ -18,7 +18,7 @@ export function entriesLoad(names: Names): CheckGroup {
     name: 'entries',
     checks: [
       {
-        name: 'are those of the table',
+        name: 'the entries are those of the table',
         run: async () => deepEqual(Object.keys(NEEDS).sort(), Object.keys(names).sort()),
       },
       ...Object.keys(NEEDS).map((entry) => ({

@@ -6,12 +6,12 @@ import { delivered, sentTo } from './dispatching.ts'
 
 const MANY = 60
 
-/** Requests at the same time. */
+/** Concurrent requests. */
 export const parallel: CheckGroup = {
   name: 'parallel',
   checks: [
     {
-      name: 'of one idempotency key make one dispatch',
+      name: 'concurrent requests with one idempotency key make one dispatch',
       async run(target) {
         const answers = await atOnce(() => dispatch(target, 'one', { headers: { 'idempotency-key': 'k-one' } }))
         deepEqual(new Set(answers.map(({ status }) => status)), new Set([202]))
@@ -22,7 +22,7 @@ export const parallel: CheckGroup = {
       },
     },
     {
-      name: 'are all accepted, and each is delivered once',
+      name: 'concurrent requests are all accepted, and each is delivered once',
       async run(target) {
         const answers = await atOnce(() => dispatch(target, 'many'))
         equal(new Set(answers.map(({ json }) => json.dispatchId)).size, MANY)

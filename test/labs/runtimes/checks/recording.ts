@@ -4,12 +4,12 @@ import type { Reply } from '../../../support/host-call.ts'
 import { own, post, RUN, type Target } from '../target.ts'
 import type { CheckGroup } from './check.ts'
 
-/** What agents tell of their runs. */
+/** Runs that agents report. */
 export const recording: CheckGroup = {
   name: 'runs',
   checks: [
     {
-      name: 'are answered 201 when they are new and 200 when they are not, whatever came first',
+      name: 'a post of a run is answered 201 if it is new and 200 if not, in any order',
       async run(target) {
         const ended = { runId: 'r1', status: 'completed', model: 'gpt-5-mini', counts: { outputTokens: 1_000_000 } }
         const first = await record(target, 's1', ended)
@@ -21,7 +21,7 @@ export const recording: CheckGroup = {
       },
     },
     {
-      name: 'are priced and summed up',
+      name: 'runs are priced and summed up',
       async run(target) {
         const usage = { prompt_tokens: 1_000_000, completion_tokens: 1_000_000 }
         const { json } = await record(target, 's2', { runId: 'r2', status: 'completed', model: 'gpt-5', usage })
@@ -31,7 +31,7 @@ export const recording: CheckGroup = {
       },
     },
     {
-      name: 'come in batches, each post with an answer of its own',
+      name: 'each post of a batch has its own answer',
       async run(target) {
         const runs = [
           { sessionId: 's3', run: { runId: 'b1' } },
@@ -42,7 +42,7 @@ export const recording: CheckGroup = {
       },
     },
     {
-      name: 'are the same when their posts come at once',
+      name: 'concurrent posts of a run give the same run',
       async run(target) {
         const posts = Array.from({ length: 40 }, (_, seq) => ({
           runId: 'r4',

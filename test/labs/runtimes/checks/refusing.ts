@@ -5,22 +5,22 @@ import type { Check, CheckGroup } from './check.ts'
 
 const GOOD = JSON.stringify({ eventType: 'order.shipped', recipient: 'nobody', eventData: { orderId: 'A', total: 1 } })
 
-/** What is refused: how it is asked for, and what is answered. */
+/** Refused requests and their answers. */
 const REFUSALS: readonly {
   readonly what: string
   ask(target: Target): Promise<Reply>
   readonly answer: readonly [status: number, code: string]
-  /** A header that must go along. */
+  /** A header that the answer must have. */
   readonly header?: readonly [name: string, value: RegExp]
 }[] = [
   {
-    what: 'nobody',
+    what: 'no token',
     ask: (target) => bare(target, { headers: { authorization: undefined } }),
     answer: [401, 'unauthorized'],
     header: ['www-authenticate', /^Bearer realm="sallyport"$/],
   },
   {
-    what: 'a stranger',
+    what: 'an unknown secret',
     ask: (target) => bare(target, { headers: { authorization: 'Bearer sp_live_nonsense' } }),
     answer: [401, 'invalid_token'],
     header: ['www-authenticate', /error="invalid_token"/],
@@ -49,10 +49,10 @@ const REFUSALS: readonly {
     answer: [415, 'unsupported_media_type'],
     header: ['accept-encoding', /^identity$/],
   },
-  { what: 'what is no JSON', ask: (target) => post(target, DISPATCH, '{"a":'), answer: [400, 'invalid_json'] },
+  { what: 'invalid JSON', ask: (target) => post(target, DISPATCH, '{"a":'), answer: [400, 'invalid_json'] },
   { what: 'no body', ask: (target) => post(target, DISPATCH, ''), answer: [400, 'invalid_json'] },
   {
-    what: 'an event that there is not',
+    what: 'an unknown event',
     ask: (target) => post(target, DISPATCH, GOOD.replace('shipped', 'shiped')),
     answer: [422, 'event_unknown'],
   },
@@ -68,12 +68,12 @@ const REFUSALS: readonly {
   },
 ]
 
-/** Who is not let in, and what is not taken. */
+/** Refused callers and requests. */
 export const refusing: CheckGroup = {
   name: 'refusals',
   checks: REFUSALS.map(
     ({ what, ask, answer, header }): Check => ({
-      name: `${what}: ${answer.join(' ')}`,
+      name: `${what} is refused with ${answer.join(' ')}`,
       async run(target) {
         const { status, headers, json } = await ask(target)
         deepEqual([status, json?.code], answer)

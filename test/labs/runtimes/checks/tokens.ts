@@ -8,7 +8,7 @@ export const tokens: CheckGroup = {
   checks: [
     ...['HS256', 'ES256', 'EdDSA'].map(
       (kid): Check => ({
-        name: `of ${kid} are good for their session alone`,
+        name: `tokens of ${kid} are valid for their session only`,
         async run(target) {
           const token = await issue(target, { kid, sessionId: `of ${kid}`.replace(' ', '-') })
           const mine = await post(target, RUN, { sessionId: `of-${kid}`, run: { runId: kid } }, { token })
@@ -19,7 +19,7 @@ export const tokens: CheckGroup = {
       }),
     ),
     {
-      name: 'dispatch what they are granted, and nothing else',
+      name: 'tokens dispatch only what they grant',
       async run(target) {
         const grants = { dispatch: { events: ['order.shipped'], channels: ['paper'], recipients: ['ada'] } }
         const token = await issue(target, { kid: 'ES256', sessionId: 'granted', grants })
@@ -31,7 +31,7 @@ export const tokens: CheckGroup = {
       },
     },
     {
-      name: 'that were tampered with are none',
+      name: 'tampered tokens are refused',
       async run(target) {
         const token = await issue(target, { kid: 'EdDSA', sessionId: 's' })
         const [head, , signature] = token.split('.')

@@ -3,20 +3,21 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { webhookPublicKey } from 'sallyport/channels/webhook'
 import { Webhook } from 'standardwebhooks'
 import { openCanary } from '../../../hostile/webhooks/canary.ts'
 import { hostsInside, urlsInside } from '../../../hostile/webhooks/spellings.ts'
-import { WEBHOOK_SECRET } from '../hosts/webhooks.ts'
+import { WEBHOOK_KEY, WEBHOOK_SECRET } from '../hosts/webhooks.ts'
 import { own } from '../target.ts'
 import type { Check, CheckGroup } from './check.ts'
 
-/** What `webhook()` does where its guard holds. */
+/** `webhook()` where its guard works. */
 export const guardedWebhook: CheckGroup = {
   name: 'webhook',
   checks: [
     ...['https://localhost/', 'https://127.0.0.1/', 'https://[::ffff:7f00:1]/'].map(
       (url): Check => ({
-        name: `does not reach ${url}`,
+        name: `the guard refuses ${url}`,
         async run(target) {
           const outcome = await own(target, `guarded-webhook?to=${encodeURIComponent(url)}`)
           deepEqual(outcome, { outcome: 'rejected', code: 'address_forbidden' })
@@ -28,19 +29,19 @@ export const guardedWebhook: CheckGroup = {
   ],
 }
 
-/** What `webhook()` does where it cannot keep requests off private networks. */
+/** `webhook()` where it cannot keep requests off private networks. */
 export function refusedWebhook(runtime: string): CheckGroup {
   return { name: 'webhook', checks: [refusal(runtime, 'guarded-webhook'), sendsUnguarded()] }
 }
 
-/** What it does where it could not even post: there is none, with or without its guard. */
+/** `webhook()` where it cannot post at all: it is refused with or without its guard. */
 export function impossibleWebhook(runtime: string): CheckGroup {
   return { name: 'webhook', checks: [refusal(runtime, 'guarded-webhook'), refusal(runtime, 'unguarded-webhook')] }
 }
 
 function refusal(runtime: string, task: 'guarded-webhook' | 'unguarded-webhook'): Check {
   return {
-    name: `stops the start (${task}), and names the runtime and the reason`,
+    name: `webhook() refuses to start (${task}), and names the runtime and the reason`,
     async run(target) {
       const { isOurs, code, text } = await own<Record<string, unknown>>(target, task)
       deepEqual([isOurs, code], [true, 'config_invalid'], String(text))
@@ -50,10 +51,13 @@ function refusal(runtime: string, task: 'guarded-webhook' | 'unguarded-webhook')
   }
 }
 
-/** All that may lead inside, against servers there that count connections; and, without the guard, one that is counted. */
+/**
+ * Sends to all spellings of private addresses, against servers that count connections, and once without the guard as a
+ * control.
+ */
 function reachesNothingInside(): Check {
   return {
-    name: 'reaches nothing inside, however that is spelt',
+    name: 'no spelling of a private address is reached',
     async run(target) {
       const canary = await openCanary()
       const [http = 0] = canary.http
@@ -76,10 +80,10 @@ function reachesNothingInside(): Check {
   }
 }
 
-/** What the refusal advises: a webhook without its guard, whose requests something else looks at. */
+/** The advice of the refusal: a webhook without its guard, behind something else that checks requests. */
 function sendsUnguarded(): Check {
   return {
-    name: 'posts and signs with allowPrivateNetworks',
+    name: 'webhook() posts and signs with allowPrivateNetworks',
     async run(target) {
       const received: { readonly headers: IncomingHttpHeaders; readonly body: string }[] = []
       const peer = createServer(async (req, res) => {
@@ -94,10 +98,21 @@ function sendsUnguarded(): Check {
         const [{ headers, body } = { headers: {}, body: '' }] = received
         const event = new Webhook(WEBHOOK_SECRET).verify(body, headers as Record<string, string>)
         deepEqual((event as { data: unknown }).data, { orderId: 'Ä-1' })
+        equal(await isSignedByKey(headers, body), true)
       } finally {
         peer.close()
         peer.closeAllConnections()
       }
     },
   }
+}
+
+/** Verifies the `v1a` signature, the second one, with the public key. */
+async function isSignedByKey(headers: IncomingHttpHeaders, body: string): Promise<boolean> {
+  const bytes = (text: string): Buffer => Buffer.from(text, 'base64')
+  const raw = bytes(webhookPublicKey(WEBHOOK_KEY).replace('whpk_', ''))
+  const key = await crypto.subtle.importKey('raw', raw, 'Ed25519', false, ['verify'])
+  const [, signature = ''] = /^v1,\S+ v1a,(\S+)$/.exec(String(headers['webhook-signature'])) ?? []
+  const content = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
+  return crypto.subtle.verify('Ed25519', key, bytes(signature), Buffer.from(content))
 }

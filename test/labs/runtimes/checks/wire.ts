@@ -6,5 +6,5 @@ import { recording } from './recording.ts'
 import { refusing } from './refusing.ts'
 import { tokens } from './tokens.ts'
 
-/** What callers see, over HTTP: the same however the shop is mounted. */
+/** The view of callers over HTTP, the same for every mount. */
 export const wire: readonly CheckGroup[] = [dispatching, recording, refusing, tokens, bodies, parallel]

@@ -5,7 +5,7 @@ import type { StartWorker } from '../on-workerd.ts'
 import type { Site } from '../runtime.ts'
 import type { CheckGroup } from './check.ts'
 
-/** Names every module that it imported, or what was said when it did not load. */
+/** Responds with the names of every imported module, or with the error of its import. */
 const LOADER = `export default {
   async fetch(_, { MODULES }) {
     const loaded = JSON.parse(MODULES).map(async (name) => [name, await import(name).then(Object.keys, String)])
@@ -13,7 +13,7 @@ const LOADER = `export default {
   },
 }`
 
-/** Every entry by itself is bundled and loaded where it can be, and where it cannot, bundling says so. */
+/** Bundles and loads every entry separately. An entry that cannot load must fail to bundle. */
 export async function bundledEntries(start: StartWorker, hasNode: boolean, site: Site): Promise<CheckGroup> {
   const bundles = new Map<string, Bundle>()
   for (const entry of Object.keys(NEEDS)) {

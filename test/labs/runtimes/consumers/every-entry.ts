@@ -1,4 +1,5 @@
-// Every entry's types as a host uses them: only compiled, against the installed package and the real types of its hosts.
+// Uses every entry's types as a host does. Only compiled, against the installed package and the real types of its
+// hosts.
 import { createServer } from 'node:http'
 import { type MeterProvider, metrics, trace } from '@opentelemetry/api'
 import express from 'express'
@@ -73,7 +74,7 @@ const key: SessionTokenKey = { kid: 'k', key: new Uint8Array(32) }
 const auth = anyOf(appSecrets([process.env.APP_SECRET]), sessionTokens({ keys: [key], audience: 'a' }))
 const transport: MailTransport = { sendMail: async () => ({ messageId: '1' }) }
 const mail: EmailOptions = { from: 'a@example.com' }
-const hook: WebhookOptions = { secret: async (url, tenant) => (url === tenant ? undefined : ['whsec_']) }
+const hook: WebhookOptions = { secret: async ({ url, recipient }) => (url === recipient ? undefined : ['whsec_']) }
 const channels: Record<'email' | 'sms' | 'log' | 'webhook' | 'paper', Channel> = {
   email: failover(email(transport, mail), email(transport, mail)),
   sms: sms({ accountSid: 'AC', authToken: 't', from: '+431', fetch: (url, init) => fetch(url, init) }),

@@ -3,13 +3,13 @@ import { toFetch } from 'sallyport/fetch'
 import { AUDIENCE, type Shop } from './shop.ts'
 import { withoutHttp } from './without-http.ts'
 
-/** What a request to the shop's own paths does; what it gives is the answer, as JSON. */
+/** A request to one of the shop's own paths; its result is the answer, as JSON. */
 export type Task = (request: Request) => unknown
 
-/** What {@link withBackOffice} adds `/own/…` paths to, and takes what else a runtime has to show. */
+/** Additional tasks of a runtime, at `/own/…` paths. */
 export type Tasks = Readonly<Record<string, Task>>
 
-/** The host's own paths, through which it is asked for what has no endpoint. */
+/** The host's own paths, for operations without an endpoint. */
 export function backOffice(shop: Shop, more: Tasks = {}): (request: Request) => Promise<Response> {
   const tasks = { ...ordinary(shop), ...more }
   const elsewhere = toFetch(shop.sallyport)
@@ -39,13 +39,13 @@ function ordinary(shop: Shop): Tasks {
       const key = keys.find((one) => one.kid === kid)
       return key && issueSessionToken({ ...rest, key, audience: AUDIENCE })
     },
-    /** What a cron job does: it brings its own event, and delivers what is due. */
+    /** Simulates a cron job: accepts its own event and delivers what is due. */
     async cron() {
       const event = { eventType: 'order.shipped', recipient: 'cron', eventData: { orderId: 'C', total: 1 } } as const
       const { status } = await sallyport.dispatch(event)
       return { status, due: await sallyport.worker.runDue() }
     },
-    /** What a server does that goes on: its worker finds by itself what is due. */
+    /** Simulates a running server: its worker finds due deliveries by itself. */
     async worker() {
       sallyport.worker.start()
       const isSent = nextSent()

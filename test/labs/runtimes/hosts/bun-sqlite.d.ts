@@ -1,4 +1,4 @@
-/** As much of it as is used. */
+/** The part that is used. */
 declare module 'bun:sqlite' {
   interface Statement {
     readonly columnNames: readonly string[]

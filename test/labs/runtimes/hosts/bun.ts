@@ -11,7 +11,7 @@ interface BunServer {
   readonly port: number
 }
 
-/** As much of it as is used. */
+/** The part that is used. */
 declare const Bun: {
   serve(options: {
     readonly hostname: string

@@ -1,4 +1,4 @@
-/** As much of it as is used. */
+/** The part that is used. */
 declare module 'cloudflare:workers' {
   export const env: Readonly<Record<string, string>>
 }

@@ -3,19 +3,19 @@ import { sqlStore } from 'sallyport/storage/sql'
 import { dispatchStoreContract, fakeClock, runStoreContract, type StoreTrial } from 'sallyport/testing'
 import { kyselyOf, type SqliteDatabase } from './sqlite.ts'
 
-/** What came of the contracts of a store: how many cases it kept, and what was wrong with those that it did not keep. */
-export interface Kept {
+/** Results of the contracts of a store: the number of passed cases, and the failures. */
+export interface ContractResults {
   readonly kept: number
   readonly broken: readonly string[]
 }
 
-/** Holds the memory store to the contracts of both its ports. */
-export function tryMemoryStore(): Promise<Kept> {
+/** Runs the contracts of both ports on the memory store. */
+export function tryMemoryStore(): Promise<ContractResults> {
   return trying((clock) => ({ store: memoryStore({ clock }) }))
 }
 
-/** Holds the SQL store to them, over a SQLite that the runtime brings. */
-export function trySqliteStore(open: () => SqliteDatabase): Promise<Kept> {
+/** Runs them on the SQL store, over the runtime's SQLite. */
+export function trySqliteStore(open: () => SqliteDatabase): Promise<ContractResults> {
   return trying(async (clock) => {
     const db = kyselyOf(open())
     const store = sqlStore({ db, dialect: 'sqlite', clock, timeoutMs: 30_000 })
@@ -27,7 +27,7 @@ export function trySqliteStore(open: () => SqliteDatabase): Promise<Kept> {
 type Store = ReturnType<typeof memoryStore>
 type Made = Pick<StoreTrial<Store>, 'store' | 'close'>
 
-async function trying(make: (clock: { now(): number }) => Made | Promise<Made>): Promise<Kept> {
+async function trying(make: (clock: { now(): number }) => Made | Promise<Made>): Promise<ContractResults> {
   const cases: { readonly name: string; readonly body: () => Promise<void> }[] = []
   const options = {
     test: (name: string, body: () => Promise<void>) => void cases.push({ name, body }),

@@ -12,7 +12,7 @@ interface ServeOptions {
   readonly onListen: (address: { readonly port: number }) => void
 }
 
-/** As much of it as is used. */
+/** The part that is used. */
 declare const Deno: {
   readonly env: { get(name: string): string | undefined }
   serve(options: ServeOptions, handler: (request: Request) => Promise<Response>): unknown

@@ -1,6 +1,6 @@
 import manifest from 'sallyport/package.json' with { type: 'json' }
 
-/** The names that each entry of the installed package has, or what was said when it did not load. */
+/** The names of each entry of the installed package, or the error of its import. */
 export async function loadEntries(): Promise<Readonly<Record<string, readonly string[] | string>>> {
   const paths = Object.keys(manifest.exports).filter((path) => path !== './package.json')
   const loaded = paths.map(async (path) => {

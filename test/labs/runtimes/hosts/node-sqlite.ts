@@ -10,7 +10,7 @@ interface NodeStatement {
   columns(): readonly unknown[]
 }
 
-/** As much of it as is used: the types for Node 20 do not have it. */
+/** The part that is used; the types for Node 20 lack it. */
 interface NodeSqlite {
   readonly DatabaseSync: new (path: string) => { prepare(sql: string): NodeStatement; close(): void }
 }

@@ -6,27 +6,27 @@ import { priceBook } from 'sallyport/pricing'
 import { memoryStore } from 'sallyport/storage/memory'
 import * as v from 'valibot'
 
-/** Where what is secret is read from: `APP_SECRET`, and `SESSION_KEYS`, a list of {@link SigningKey} as JSON. */
+/** Source of the secrets: `APP_SECRET`, and `SESSION_KEYS`, a list of {@link SigningKey} as JSON. */
 export type ShopEnvironment = Readonly<Record<string, string | undefined>>
 
-/** What session tokens are signed with: base64url for `HS256`, otherwise a private JWK. */
+/** A signing key for session tokens: base64url for `HS256`, otherwise a private JWK. */
 export interface SigningKey extends SessionTokenKey {
   readonly key: string | Record<string, string>
 }
 
-/** What went out. */
+/** A sent message. */
 export interface Sent {
   readonly to: string
   readonly text: unknown
 }
 
-/** A host of Sallyport, the same in every runtime: it needs nothing but the language and what the web has. */
+/** A host of Sallyport, the same in every runtime: it needs only the language and the web platform. */
 export interface Shop {
   readonly sallyport: Sallyport<ShopEvents>
   readonly keys: readonly SigningKey[]
   /** Oldest first. */
   readonly sent: readonly Sent[]
-  /** Resolves once the next delivery is written down as sent. */
+  /** Resolves when the next delivery is stored as sent. */
   nextSent(): Promise<unknown>
 }
 
@@ -34,7 +34,7 @@ export type ShopEvents = { readonly 'order.shipped': { orderId: string; total: n
 
 export const AUDIENCE = 'shop'
 
-/** Opens it, with what its environment says: as a program starts, or in its first request. */
+/** Opens the shop with its environment: at the start of a program, or in its first request. */
 export function openShop({ APP_SECRET, SESSION_KEYS = '[]' }: ShopEnvironment): Shop {
   const keys: readonly SigningKey[] = JSON.parse(SESSION_KEYS)
   const sent: Sent[] = []
@@ -54,7 +54,7 @@ export function openShop({ APP_SECRET, SESSION_KEYS = '[]' }: ShopEnvironment): 
     prices: priceBook({ version: '2026-11', prices: [{ model: 'gpt-5*', input: '1.25', output: '10' }] }),
     hooks: {
       onSent() {
-        for (const tell of waiting.splice(0)) tell()
+        for (const resolve of waiting.splice(0)) resolve()
       },
     },
   })
@@ -76,7 +76,7 @@ const events = defineEvents(
   { templates: liquid(), conditions: jsonLogic() },
 )
 
-/** What verifies the tokens of a key: of a key pair its public half. */
+/** The verifying half of a key: the public half of a key pair. */
 function verifying({ key, ...rest }: SigningKey): SessionTokenKey {
   if (typeof key === 'string') return { ...rest, key }
   const { d: _, ...publicKey } = key

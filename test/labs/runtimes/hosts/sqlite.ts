@@ -1,6 +1,6 @@
 import { Kysely, SqliteDialect } from 'kysely'
 
-/** What Kysely asks of a SQLite. */
+/** The SQLite interface that Kysely requires. */
 export type SqliteDatabase = Exclude<ConstructorParameters<typeof SqliteDialect>[0]['database'], () => unknown>
 
 interface Statement {
@@ -17,7 +17,7 @@ interface Driver<Prepared extends Statement> {
   close(): void
 }
 
-/** Makes `node:sqlite` or `bun:sqlite` fit. @param columns How many columns a statement gives back. */
+/** Adapts `node:sqlite` or `bun:sqlite`. @param columns Number of columns that a statement returns. */
 export function fitting<Prepared extends Statement>(
   driver: Driver<Prepared>,
   columns: (statement: Prepared) => number,

@@ -5,7 +5,7 @@ import { sms } from 'sallyport/channels/sms'
 import { quietHours } from 'sallyport/policy'
 import { memoryStore } from 'sallyport/storage/memory'
 
-/** What the parts do by themselves, each as a value that is the same everywhere. */
+/** Results of the parts, the same in every runtime. */
 export async function withoutHttp(): Promise<unknown> {
   const { secret } = await generateAppSecret({ env: 'test' })
   const deps = {
@@ -27,7 +27,7 @@ export async function withoutHttp(): Promise<unknown> {
   }
 }
 
-/** What waits at midnight in Vienna, in summer: the runtime must know its time zones. */
+/** A verdict on a message at midnight in Vienna, in summer: the runtime must know time zones. */
 function quiet(): unknown {
   const at = Date.UTC(2026, 6, 1, 22)
   const policy = quietHours({ from: '23:00', to: '07:30', timeZone: 'Europe/Vienna' })

@@ -6,8 +6,8 @@ import { guardedWebhook, unguardedWebhook } from './webhooks.ts'
 
 let answer: ReturnType<typeof toFetch> | undefined
 
-/** With `nodejs_compat`, and opened by its first request, as workers are that get their environment with it. */
-// biome-ignore lint/style/noDefaultExport: it is what makes a module a worker
+/** With `nodejs_compat`. Opened by its first request, because workers get their environment with it. */
+// biome-ignore lint/style/noDefaultExport: a worker module needs one
 export default {
   fetch(request: Request, env: ShopEnvironment, context: unknown): Promise<Response> {
     answer ??= open(env)

@@ -11,5 +11,5 @@ const worker: { readonly fetch: ReturnType<typeof toFetch> } = {
   fetch: toFetch(shop.sallyport, { notFound: backOffice(shop, tasks) }),
 }
 
-// biome-ignore lint/style/noDefaultExport: it is what makes a module a worker
+// biome-ignore lint/style/noDefaultExport: a worker module needs one
 export default worker

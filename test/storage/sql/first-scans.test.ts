@@ -5,14 +5,14 @@ import { openPostgresql, type TestDatabase } from '../databases.ts'
 import { acceptance, claim, HOUR, ids } from '../storing.ts'
 import { run } from './migrating-stores.ts'
 
-describe('whole looks on PostgreSQL that time out', () => {
+describe('full scans on PostgreSQL that time out', () => {
   let database: TestDatabase
   beforeAll(async () => {
     database = await openPostgresql()
   }, 60_000)
   afterAll(() => database.close())
 
-  it('claims begin at the provisional mark, and take older deliveries after a whole look succeeds', async () => {
+  it('Claims begin at the provisional mark, and find older deliveries after a successful full scan', async () => {
     const clock = fakeClock()
     const host = database.connect()
     const accepting = sqlStore({ db: host, dialect: 'postgresql', clock })
@@ -21,7 +21,7 @@ describe('whole looks on PostgreSQL that time out', () => {
     clock.advance(HOUR)
     await accepting.accept(acceptance('new'))
 
-    // A lock on an old row delays a whole look, as a million dead entries would.
+    // The policy delays a full scan at an old row, as a million dead entries would.
     const isQuick = `wake_at is null or wake_at >= ${clock.now() - 60_000} or pg_sleep(60)::text is not null`
     await run(host, 'create role worker')
     await run(host, 'grant all on all tables in schema public to worker')

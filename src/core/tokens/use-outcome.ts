@@ -1,0 +1,34 @@
+import type { TokenOperation } from '../../model/token-use.ts'
+import type { HandlerRequest, HandlerResult, Refused } from '../answers/result.ts'
+import type { Action } from '../endpoints.ts'
+import { membersOf } from '../json/schema-readers.ts'
+import type { UseOutcome } from './use-log.ts'
+
+const OPERATIONS: Readonly<Record<Action, TokenOperation>> = {
+  dispatch: 'dispatch',
+  session_run: 'session_run',
+  session_run_batch: 'session_run',
+  session_token: 'exchange',
+}
+
+export function operationOf(action: Action): TokenOperation {
+  return OPERATIONS[action]
+}
+
+/** Use of a token by a request that was handled. */
+export function outcomeOf(
+  { body }: Pick<HandlerRequest, 'body'>,
+  result: HandlerResult<unknown>,
+  jti?: string,
+): UseOutcome {
+  if (!result.ok) return { outcome: 'refused', code: result.body.code, id: result.body.requestId }
+  const dispatchId = membersOf(result.body)?.dispatchId
+  const runId = membersOf(membersOf(body)?.run)?.runId
+  const id = jti ?? dispatchId ?? runId
+  return { outcome: 'accepted', id: typeof id === 'string' ? id : undefined }
+}
+
+/** Use of a token that was refused before its request was handled. */
+export function refusedOutcome({ refused }: Refused): UseOutcome {
+  return { outcome: 'refused', code: refused }
+}

@@ -1,0 +1,52 @@
+import type { DispatchGrant } from '../model/principal.ts'
+import type { TokenExchange, TokenExchangeAnswer, TokenGrants } from '../model/token-exchange.ts'
+import { type Component, type NamedSchema, s } from './model-schema.ts'
+import type { Notes } from './request-notes.ts'
+
+export interface TokenRequests {
+  readonly TokenExchangeRequest: Notes<TokenExchange>
+  readonly TokenGrants: Notes<TokenGrants>
+  readonly DispatchGrant: Notes<DispatchGrant>
+}
+
+/** An unknown member may be a limit. */
+const CLOSED = { additionalProperties: false } as const
+
+export const TOKEN_NOTES: TokenRequests = {
+  TokenExchangeRequest: {
+    about: { description: 'What a sub-agent may do. Unknown members are refused.', ...CLOSED },
+    fields: {
+      grants: {},
+      expiresInMs: { description: 'Lifetime; cut to that of the exchanged token. Default: 900,000 (15 minutes).' },
+      runId: { description: 'The only run that the token can record. Default: that of the exchanged token, if any.' },
+    },
+  },
+  TokenGrants: {
+    about: { description: 'Grants within those of the exchanged token.', ...CLOSED },
+    fields: {
+      dispatch: {},
+      runEvents: {
+        description: 'How many run events its posts may cause. Default: 20, or fewer if the token has fewer.',
+      },
+    },
+  },
+  DispatchGrant: {
+    about: { description: 'Dispatches of listed values only. An empty list permits nothing.', ...CLOSED },
+    fields: {
+      events: {},
+      channels: {},
+      recipients: {},
+      maxDispatches: {
+        description: 'How many; they also count for the exchanged token. Default: as many as that one.',
+      },
+    },
+  },
+}
+
+export const tokenAnswer: Component<TokenExchangeAnswer> = s.object<TokenExchangeAnswer>(
+  'TokenExchangeAnswer',
+  'A session token for a sub-agent.',
+  { token: s.text('A JWT.'), expiresAt: s.instant() },
+)
+
+export const TOKEN_SCHEMAS: readonly NamedSchema[] = [tokenAnswer]

@@ -1,0 +1,50 @@
+/**
+ * Content of a column. `key`: text in an index, up to `length` characters; `text`: any text; `json`: JSON that only this store reads;
+ * `integer`: up to 2^53 - 1, instants in epoch milliseconds; `flag`: 1 or absent.
+ */
+export type Kind = 'key' | 'text' | 'json' | 'integer' | 'flag'
+
+export interface Column {
+  readonly kind: Kind
+  readonly length?: number
+  readonly optional?: true
+  readonly fixed?: true
+  /** An update with `null` keeps it. */
+  readonly kept?: true
+  /** A change of the kind `count` adds to it. */
+  readonly counted?: true
+}
+
+/** An index. With `present`, it contains only rows where that column is not null, if the database supports it. */
+export interface Index {
+  readonly name: string
+  readonly columns: readonly string[]
+  readonly present?: string
+  /** Its replacement in databases without partial indexes. */
+  readonly instead?: readonly Index[]
+}
+
+/** One table. Every row has a `version`, which each update increments; an update of another version changes nothing. */
+export interface Table<Of = Readonly<Record<string, unknown>>> {
+  readonly columns: Readonly<Record<keyof Of, Column>>
+  readonly primaryKey: readonly (keyof Of)[]
+  /** Columns of the primary key that are only compared: other indexes begin with them, and a planner might choose one of those. */
+  readonly compared?: readonly (keyof Of)[]
+  readonly indexes: readonly Index[]
+  /** For databases without partial indexes: generated columns, absent in rows that an index omits. */
+  readonly derived?: Readonly<Record<string, Column & { readonly text: string }>>
+}
+
+export const fixed: (column: Column) => Column = (column) => ({ ...column, fixed: true })
+export const nullable: (column: Column) => Column = (column) => ({ ...column, optional: true })
+export const kept: (column: Column) => Column = (column) => ({ ...column, kept: true })
+
+export const key: Column = { kind: 'key', length: 200 }
+export const id: Column = fixed(key)
+export const shortText: Column = { kind: 'key', length: 32 }
+export const integer: Column = { kind: 'integer' }
+export const anyText: Column = { kind: 'text' }
+export const json: Column = { kind: 'json' }
+export const flag: Column = { kind: 'flag', optional: true }
+export const counted: Column = { kind: 'integer', optional: true, counted: true }
+export const version: Column = { kind: 'integer' }

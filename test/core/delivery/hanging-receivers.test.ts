@@ -1,0 +1,48 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createSallyport, defineEvents } from 'sallyport'
+import { webhook } from 'sallyport/channels/webhook'
+import { memoryStore } from 'sallyport/storage/memory'
+import { expect, onTestFinished, test } from 'vitest'
+import { SECRET } from '../../channels/events.ts'
+import { testAuth } from '../../support/deps.ts'
+
+const HANGING = 5
+
+/** A server on loopback that answers 200, or never. */
+async function listening(isHanging: boolean, onRequest: () => void = () => {}): Promise<string> {
+  const server = createServer((request, response) => {
+    onRequest()
+    request.resume()
+    if (!isHanging) request.on('end', () => response.end())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
+}
+
+test("Five origins of one tenant that hang do not stop another tenant's webhooks", async () => {
+  let hanging = 0
+  let arrived = 0
+  const dead = await Promise.all(Array.from({ length: HANGING }, () => listening(true, () => void hanging++)))
+  const alive = await listening(false, () => void arrived++)
+  const sallyport = createSallyport({
+    auth: testAuth,
+    events: defineEvents({ e: { channels: { webhook: {} } } }),
+    store: memoryStore(),
+    channels: { webhook: webhook({ secret: SECRET, allowHttp: true, allowPrivateNetworks: true }) },
+    recipients: { find: async (id) => ({ id, url: id === 'alive' ? alive : (dead[Number(id)] ?? '') }) },
+    logger: { log() {} },
+  })
+  onTestFinished(() => sallyport.worker.stop({ graceMs: 0 }))
+  const dispatch = (recipient: string, tenant: string) => sallyport.dispatch({ eventType: 'e', recipient }, { tenant })
+  for (let at = 0; at < 200; at++) expect((await dispatch(String(at % HANGING), 'attacker')).ok).toBe(true)
+  sallyport.worker.start()
+  await expect.poll(() => hanging, { timeout: 5_000 }).toBe(2 * HANGING)
+  for (let at = 0; at < 20; at++) expect((await dispatch('alive', 'other')).ok).toBe(true)
+  await expect.poll(() => arrived, { timeout: 8_000 }).toBe(20)
+  expect(hanging).toBe(2 * HANGING)
+}, 30_000)

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest'
+import { mergeRun, type RunMerge } from '../../../../src/core/runs/merge/merge-run.ts'
+import { viewAgentRun, viewRun } from '../../../../src/core/runs/merge/selectors.ts'
+import type { DerivedRunData, RunSource, RunUpdate } from '../../../../src/model/run.ts'
+import { storedAs } from '../stored.ts'
+
+type Post = Partial<RunUpdate>
+type SourcePost = readonly [source: RunSource, post: Post]
+type Merged = Extract<RunMerge, { outcome: 'merged' }>
+
+/** The last of some merges. */
+function lastMerge(...posts: readonly SourcePost[]): Merged {
+  let last: Merged | undefined
+  for (const [source, post] of posts) {
+    const merge = mergeRun(last?.state, { runId: 'r', sessionId: 's', ...post }, source)
+    if (merge.outcome !== 'merged') throw new Error(merge.fields.join())
+    last = merge
+  }
+  if (!last) throw new Error('no post')
+  return last
+}
+
+describe('a merge of one source', () => {
+  it('An agent creates the run with its own first post, whatever the application posted, and cannot tell', () => {
+    expect(lastMerge(['agent', {}]).created).toBe(true)
+    expect(lastMerge(['application', {}], ['agent', {}]).created).toBe(true)
+    expect(lastMerge(['agent', {}], ['agent', { tags: ['t'] }]).created).toBe(false)
+    expect(lastMerge(['agent', {}], ['application', {}]).created).toBe(false)
+  })
+
+  it('A repeated post of a source changes nothing, and the first of the other does', () => {
+    const post: Post = { status: 'failed', counts: { steps: 1 } }
+    expect(lastMerge(['agent', post], ['agent', post]).changed).toBe(false)
+    expect(lastMerge(['agent', post], ['application', post]).changed).toBe(true)
+    expect(lastMerge(['agent', post], ['application', post], ['agent', post], ['application', post]).changed).toBe(
+      false,
+    )
+  })
+
+  it("An agent's user is set once, and an application's is not", () => {
+    const second = (source: RunSource, first: Post, then: Post): RunMerge =>
+      mergeRun(lastMerge([source, first]).state, { runId: 'r', sessionId: 's', seq: 1, ...then }, source)
+    const conflict = { outcome: 'conflict', fields: ['userId'] }
+    expect(second('agent', { userId: 'a' }, { userId: 'b' })).toEqual(conflict)
+    expect(second('agent', { userId: 'a' }, {})).toEqual(conflict)
+    expect(second('agent', {}, { userId: 'a' })).toEqual(conflict)
+    expect(second('agent', { userId: 'a' }, { userId: 'a' }).outcome).toBe('merged')
+    expect(second('application', { userId: 'a' }, { userId: 'b' }).outcome).toBe('merged')
+  })
+
+  it('Ids that are set once conflict only within a source', () => {
+    const state = lastMerge(['application', { parentRunId: 'p', attempt: 1 }]).state
+    const post = { runId: 'r', sessionId: 's', parentRunId: 'q', attempt: 2 }
+    expect(mergeRun(state, post, 'agent').outcome).toBe('merged')
+    expect(mergeRun(state, post, 'application')).toEqual({ outcome: 'conflict', fields: ['parentRunId', 'attempt'] })
+  })
+
+  it('A field that is both outdated and recorded by the application is listed once, without its value', () => {
+    const { ignored } = lastMerge(
+      ['application', { model: 'mine', counts: { steps: 9 } }],
+      ['agent', { seq: 5, model: 'later', environment: 'e', counts: { steps: 4 } }],
+      ['agent', { seq: 1, model: 'earlier', environment: 'f', counts: { steps: 2 } }],
+    )
+    expect(ignored).toEqual([
+      { field: 'counts.steps', reason: 'application_recorded' },
+      { field: 'model', reason: 'application_recorded' },
+      { field: 'environment', reason: 'superseded', kept: 'e' },
+    ])
+  })
+
+  it('A principal that posts what is known already is added to those who posted', () => {
+    const { changed, state } = lastMerge(['agent', { by: 'a', tags: ['t'] }], ['agent', { by: 'b', tags: ['t'] }])
+    expect([changed, state.agent?.by]).toEqual([true, ['a', 'b']])
+  })
+
+  it('A state of another run is refused', () => {
+    const { state } = lastMerge(['agent', {}])
+    for (const other of [{ runId: 'x' }, { sessionId: 'x' }])
+      expect(() => mergeRun(state, { runId: 'r', sessionId: 's', ...other }, 'agent')).toThrow('different runs')
+  })
+})
+
+describe('the parts of a run that only an agent reported', () => {
+  const byAgent = (...posts: readonly SourcePost[]) => viewRun(storedAs(lastMerge(...posts).state)).byAgent
+
+  it('byAgent names the status and the usage that only an agent reported', () => {
+    const all: Post = { status: 'failed', counts: { steps: 1 } }
+    expect(byAgent(['agent', all])).toEqual(['status', 'usage'])
+    expect(byAgent(['agent', { status: 'failed' }])).toEqual(['status'])
+    expect(byAgent(['agent', { counts: { steps: 1 } }])).toEqual(['usage'])
+    expect(byAgent(['agent', { model: 'm' }])).toBeUndefined()
+    expect(byAgent(['application', { status: 'running' }], ['agent', all])).toEqual(['status', 'usage'])
+    expect(byAgent(['application', { status: 'completed' }], ['agent', all])).toEqual(['usage'])
+    expect(byAgent(['application', { counts: { steps: 0 } }], ['agent', all])).toEqual(['status'])
+    expect(byAgent(['application', all], ['agent', all])).toBeUndefined()
+    expect(byAgent(['application', all])).toBeUndefined()
+  })
+})
+
+describe('what a token is shown', () => {
+  const cost = { amount: '3', currency: 'USD', source: 'local' } as const
+  const derived: DerivedRunData = { ended: [], pending: [], cost }
+  const shown = (...posts: readonly SourcePost[]) => viewAgentRun(storedAs(lastMerge(...posts).state, { derived }))
+  const metered: Post = { counts: { inputTokens: 1 }, model: 'm' }
+
+  it('A calculated cost is shown while it depends on nothing that an application named', () => {
+    expect(shown(['agent', metered]).cost).toEqual(cost)
+    expect(shown(['application', { tags: ['t'] }], ['agent', metered]).cost).toEqual(cost)
+    expect(shown(['application', { provider: 'p' }], ['agent', metered]).cost).toBeUndefined()
+    expect(shown(['application', { counts: { steps: 1 } }], ['agent', metered]).cost).toBeUndefined()
+  })
+
+  it('A run that only an application reported shows a token nothing of it', () => {
+    const all: Post = { status: 'failed', counts: { steps: 1 }, tags: ['t'], userId: 'ann', metadata: { k: 'v' } }
+    expect(shown(['application', all])).toEqual({ runId: 'r', sessionId: 's', status: 'running' })
+    expect(shown(['application', all], ['agent', { status: 'waiting' }])).toEqual({
+      ...{ runId: 'r', sessionId: 's', status: 'waiting' },
+    })
+  })
+})

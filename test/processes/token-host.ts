@@ -1,0 +1,36 @@
+/**
+ * Host with session tokens over a database: `token-host.ts <sqlite file or postgres URL>`. It prints `port <number>`.
+ * `POST /revoke` revokes what its body names.
+ */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
+import { Kysely, PostgresDialect, SqliteDialect } from 'kysely'
+import Database from 'libsql'
+import pg from 'pg'
+import { toNode } from '../../src/adapters/node.ts'
+import { sessionTokens } from '../../src/auth/session-tokens.ts'
+import { createSallyport } from '../../src/sallyport/create-sallyport.ts'
+import { sqlStore } from '../../src/storage/sql/index.ts'
+import { AUDIENCE, KEY } from '../core/tokens/exchanging.ts'
+import { keptStatements } from '../support/kept-statements.ts'
+
+const [, , place = ''] = process.argv
+const isPostgres = place.startsWith('postgres:')
+const dialect = isPostgres
+  ? new PostgresDialect({ pool: new pg.Pool({ connectionString: place }) })
+  : new SqliteDialect({ database: keptStatements(new Database(place)) })
+const store = sqlStore({
+  db: new Kysely<unknown>({ dialect }),
+  dialect: isPostgres ? 'postgresql' : 'sqlite',
+  timeoutMs: 10_000,
+})
+await store.migrate()
+const sallyport = createSallyport({ auth: sessionTokens({ keys: [KEY], audience: AUDIENCE }), store })
+const handle = toNode(sallyport)
+const server = createServer(async (req, res) => {
+  if (req.url !== '/revoke') return handle(req, res)
+  await sallyport.tokens.revoke((await json(req)) as { jti: string })
+  res.end('{}')
+})
+server.listen(0, '127.0.0.1', () => process.stdout.write(`port ${(server.address() as AddressInfo).port}\n`))
