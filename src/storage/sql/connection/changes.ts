@@ -2,7 +2,7 @@ import { type DispatchCounts, statusText } from '../dispatches/dispatch-records.
 import type { Column, Table } from '../schema/columns.ts'
 import type { Records, TableName } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
-import { type Dialect, type NameTable, tableAlong } from './dialects.ts'
+import { type Dialect, type NameTable, sameEach, tableAlong } from './dialects.ts'
 
 /** Optimistic concurrency: a row has another version than the one that was read. Nothing is written, and the work is retried. */
 export class Conflict extends Error {}
@@ -222,13 +222,19 @@ function placed({ table }: TableChange, columns: string, dialect: Dialect, nameO
   return `select ${columns}, o.found_at from ${given} cross join lateral (${found}) o`
 }
 
-function isSame({ primaryKey, compared = [] }: Table, dialect: Dialect, of: string): string {
-  return [...primaryKey, 'version']
-    .map((name) => {
-      const [one, other] = [`${of}.${dialect.quote(name)}`, `x.${dialect.quote(name)}`]
-      return compared.includes(name) ? dialect.same(one, other) : `${one} = ${other}`
-    })
-    .join(' and ')
+/** @param columns The leading columns of the primary key. The row to find them in is `x`. */
+export function sameKey(
+  table: Pick<Table, 'hasRivals'>,
+  columns: readonly string[],
+  dialect: Dialect,
+  of: string,
+): string {
+  const named = (row: string): string[] => columns.map((column) => `${row}.${dialect.quote(column)}`)
+  return (table.hasRivals ? dialect.sameRow : sameEach)(named(of), named('x'))
+}
+
+function isSame(table: Table, dialect: Dialect, of: string): string {
+  return `${sameKey(table, table.primaryKey, dialect, of)} and ${of}.version = x.version`
 }
 
 type Columns = readonly (readonly [name: string, column: Column])[]

@@ -23,8 +23,8 @@ export interface Dialect {
   /** A `json` column of such an array may be a nested array or object; it is read as text. */
   readonly nestsJson: boolean
   readonly concat: (...parts: readonly string[]) => string
-  /** Compares two values without an index, so that a planner does not choose a wrong one. */
-  readonly same: (one: string, other: string) => string
+  /** Compares leading columns of a primary key so that a planner can choose no index that begins with another column. */
+  readonly sameRow: (columns: readonly string[], values: readonly string[]) => string
   readonly quote: (name: string) => string
   readonly types: Readonly<Record<Kind, (length: number) => string>>
   readonly tableOptions: string
@@ -65,7 +65,10 @@ const POSTGRESQL: Dialect = {
   givesValues: false,
   nestsJson: true,
   concat: (...parts) => parts.join(' || '),
-  same: (one, other) => `${one} is not distinct from ${other}`,
+  sameRow: (columns, values) => {
+    const [row, given] = [`(${columns.join(', ')})`, `(${values.join(', ')})`]
+    return `${row} >= ${given} and ${row} <= ${given}`
+  },
   quote: ascii,
   types: {
     key: () => 'text collate "C"',
@@ -106,7 +109,7 @@ const SQLITE: Dialect = {
   givesValues: true,
   nestsJson: false,
   concat: (...parts) => parts.join(' || '),
-  same: (one, other) => `${one} = ${other}`,
+  sameRow: sameEach,
   quote: ascii,
   types: {
     key: () => 'text',
@@ -144,7 +147,7 @@ const MYSQL: Dialect = {
   givesValues: false,
   nestsJson: false,
   concat: (...parts) => `concat(${parts.join(', ')})`,
-  same: (one, other) => `${one} = ${other}`,
+  sameRow: sameEach,
   quote: (name) => `\`${name}\``,
   types: {
     key: (length) => `varchar(${length})`,
@@ -195,6 +198,11 @@ function mysqlRows(collation: string): Dialect['rows'] {
 
 function isNumber(kind: Kind): boolean {
   return kind === 'integer' || kind === 'flag'
+}
+
+/** Compares each column with its value. */
+export function sameEach(columns: readonly string[], values: readonly string[]): string {
+  return columns.map((column, at) => `${column} = ${values[at]}`).join(' and ')
 }
 
 export interface NameTable {

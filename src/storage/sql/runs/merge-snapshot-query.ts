@@ -13,13 +13,12 @@ export const SNAPSHOT_COLUMNS: readonly string[] = [
  * @param parameter The keys of the merges, as a JSON array.
  */
 export function snapshotText(parameter: string, dialect: Dialect, nameOf: NameTable): string {
-  const { same } = dialect
   const { tenant, session_id, run_id, parent_run_id } = TABLES.runs.columns
   const keys = dialect.rows(parameter, { tenant, session_id, run_id, parent_run_id }, 'x')
   const join = (look: LookUp): string => lookUp(look, dialect, nameOf)
   const run = (on: string, isLeft: boolean): string => join({ table: 'runs', alias: 'r', on, isLeft })
   const ofRun = (key: string, id: string): string =>
-    `r.run_id = ${key}.${id} and r.session_id = ${key}.session_id and ${same('r.tenant', `${key}.tenant`)}`
+    dialect.sameRow(['r.run_id', 'r.session_id', 'r.tenant'], [`${key}.${id}`, `${key}.session_id`, `${key}.tenant`])
   const ofSum = 's.tenant = n.tenant and s.session_id = n.session_id and s.run_id = n.run_id'
   const ofSession = 's.tenant = d.tenant and s.session_id = d.session_id'
   // `coalesce` gives the ids of both parts of the recursion the collation of the column.

@@ -64,8 +64,8 @@ async function readRows(query: RunQuery, amount: number, db: Database): Promise<
   const shown = columns('p')
   const texts = scans.map((one) => scanText(one, range, PLACE, amount, parameters, db))
   const places = mergedText(texts, ORDER, range, amount)
-  const ofTenant = parameters.bind(db.dialect.same('r.tenant', '?'), [tenant])
-  const on = `r.run_id = p.run_id and r.session_id = p.session_id and ${ofTenant}`
+  const key = ['r.run_id', 'r.session_id', 'r.tenant']
+  const on = db.dialect.sameRow(key, ['p.run_id', 'p.session_id', parameters.add(tenant)])
   // A place whose run was removed is skipped and does not end the list.
   const runs = lookUp({ table: 'runs', alias: 'r', on, isLeft: true }, db.dialect, db.nameOf)
   const text = `select ${shown} from (${places}) p ${runs} order by ${orderOf('p', ORDER, range)}`

@@ -1,11 +1,10 @@
 import type { RunStatus } from '../../../model/run.ts'
 import type { RemovalQuery } from '../../../ports/run-store.ts'
 import { isOpenRun } from '../../rules/run-rules.ts'
-import { NOW, pause, retryOnConflict } from '../connection/changes.ts'
+import { NOW, pause, retryOnConflict, sameKey } from '../connection/changes.ts'
 import type { Database, Queries } from '../connection/database.ts'
 import { type Dialect, type NameTable, Parameters, tableAlong } from '../connection/dialects.ts'
 import { type RemovedPart, removalParts } from '../connection/removal-parts.ts'
-import type { Table } from '../schema/columns.ts'
 import type { TableName } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
 
@@ -156,16 +155,9 @@ function removalText(
   nameOf: NameTable,
   isLocked = false,
 ): string {
-  const { compared = [] }: Table = TABLES[table]
   const of = (row: string, column: string): string => `${row}.${dialect.quote(column)}`
   const target = tableAlong({ table, alias: 'd' }, dialect, nameOf)
-  const sameIn = (row: string): string =>
-    columns
-      .map((column) => {
-        const sides = [of(row, column), of('x', column)] as const
-        return compared.includes(column) ? dialect.same(...sides) : sides.join(' = ')
-      })
-      .join(' and ')
+  const sameIn = (row: string): string => sameKey(TABLES[table], columns, dialect, row)
   const same = sameIn('d')
   if (dialect.hasLateral && isLocked) {
     // One lookup for each row: arrays of two columns would look up every pair of their values.
@@ -174,9 +166,7 @@ function removalText(
   }
   if (dialect.hasLateral) {
     // Not by `ctid`: a row that another transaction changes concurrently is removed too.
-    const found = columns
-      .filter((column) => !compared.includes(column))
-      .map((column) => `${of('d', column)} = any (array(select ${of('x', column)} from x))`)
+    const found = columns.map((column) => `${of('d', column)} = any (array(select ${of('x', column)} from x))`)
     return `with x as materialized (${select}) delete from ${target} using x where ${[same, ...found].join(' and ')}`
   }
   const list = (row: string): string => columns.map((column) => of(row, column)).join(', ')

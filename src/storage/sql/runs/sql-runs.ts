@@ -18,8 +18,7 @@ type Row = Readonly<Record<string, unknown>>
 export function sqlRuns(db: Database, { isAlone }: SqlRunsOptions): RunStore {
   const { dialect, nameOf } = db
   const [first, second, third] = [dialect.parameter(1), dialect.parameter(2), dialect.parameter(3)]
-  // By the primary key: other indexes begin with the tenant.
-  const ofRun = `run_id = ${first} and session_id = ${second} and ${dialect.same('tenant', third)}`
+  const ofRun = dialect.sameRow(['run_id', 'session_id', 'tenant'], [first, second, third])
   const runText = `select ${RUN_COLUMNS.join(', ')} from ${nameOf('runs')} where ${ofRun}`
   const sessionText = `select ${SESSION_COLUMNS.join(', ')} from ${nameOf('sessions')} where tenant = ${first} and session_id = ${second}`
   const spendText = `select spend from ${nameOf('spends')} where tenant = ${first} and user_id = ${second} and day >= ${third}`

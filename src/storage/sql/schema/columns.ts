@@ -28,8 +28,8 @@ export interface Index {
 export interface Table<Of = Readonly<Record<string, unknown>>> {
   readonly columns: Readonly<Record<keyof Of, Column>>
   readonly primaryKey: readonly (keyof Of)[]
-  /** Columns of the primary key that are only compared: other indexes begin with them, and a planner might choose one of those. */
-  readonly compared?: readonly (keyof Of)[]
+  /** Other indexes begin with a later column of the primary key, and a planner might choose one of those. */
+  readonly hasRivals?: true
   readonly indexes: readonly Index[]
   /** For databases without partial indexes: generated columns, absent in rows that an index omits. */
   readonly derived?: Readonly<Record<string, Column & { readonly text: string }>>

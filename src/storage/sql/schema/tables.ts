@@ -234,7 +234,7 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       version,
     },
     primaryKey: ['run_id', 'session_id', 'tenant'],
-    compared: ['tenant'],
+    hasRivals: true,
     indexes: [
       { name: 'by_time', columns: ['tenant', 'created_at', 'tie_breaker'] },
       { name: 'by_session', columns: ['tenant', 'session_id', 'created_at', 'tie_breaker'] },
@@ -260,7 +260,7 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       version,
     },
     primaryKey: ['run_id', 'session_id', 'tenant', 'tag_key'],
-    compared: ['tenant'],
+    hasRivals: true,
     indexes: [{ name: 'by_tag', columns: ['tenant', 'tag_key', 'created_at', 'tie_breaker'] }],
   },
   /** Totals of the descendants of a run, whether the run is stored or not. */
