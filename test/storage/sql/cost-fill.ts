@@ -74,21 +74,30 @@ function rememberedTexts(dialect: DialectName, filling: Rows, expires_at: string
   ]
 }
 
+/** Run `r` of session `s` in each of many tenants. */
+export function fillNamesakeTexts(dialect: DialectName, filling: Rows): readonly string[] {
+  const tenant = insertsOf(dialect, filling).idOf('tenant')
+  return runTexts(dialect, filling, { tenant, session_id: "'s'", run_id: "'r'" })
+}
+
+type RunColumns = Readonly<Record<'tenant' | 'session_id' | 'run_id', string>>
+
 /** A third of the runs are open, a third have pending events. */
-function runTexts(dialect: DialectName, filling: Rows): readonly string[] {
+function runTexts(dialect: DialectName, filling: Rows, key?: RunColumns): readonly string[] {
   const { idOf, insert } = insertsOf(dialect, filling)
+  const own = key ?? { tenant: "'t'", session_id: idOf('session'), run_id: idOf('run') }
   const at = `${filling.until} - ${filling.count} + n`
   const third = (number: number): string => `case when n % 3 = ${number} then ${at} end`
   return [
     insert('runs', {
-      ...{ tenant: "'t'", run_id: idOf('run'), session_id: idOf('session'), tie_breaker: 'n', user_id: idOf('user') },
+      ...{ ...own, tie_breaker: 'n', user_id: idOf('user') },
       status: `case when n % 3 = 0 then 'running' else 'completed' end`,
       ...{ tags: "'x'", state: `'${STATE}'`, derived: `'{"ended":[],"pending":[]}'`, revision: '1' },
       ...{ created_at: at, updated_at: at, last_seen_at: at },
       ...{ open_since: third(0), pending_since: third(1), over_since: third(2) },
     }),
     insert('run_tags', {
-      ...{ tenant: "'t'", session_id: idOf('session'), run_id: idOf('run'), tie_breaker: 'n' },
+      ...{ ...own, tie_breaker: 'n' },
       ...{ tag_key: "'running'", created_at: at },
     }),
   ]

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { put } from '../../../src/contract-tests/run-store/run-fixtures.ts'
 import { databaseKinds, type TestDatabase } from '../databases.ts'
 import { CALLS, type Call, SWEEPS } from './cost-calls.ts'
-import { drainEndedTexts, drainUsedTexts, fillEndedTexts, fillUsedTexts } from './cost-fill.ts'
+import { drainEndedTexts, drainUsedTexts, fillEndedTexts, fillNamesakeTexts, fillUsedTexts } from './cost-fill.ts'
 import {
   type CostTrial,
   MANY,
@@ -64,6 +65,25 @@ for (const kind of await databaseKinds())
         it(`No sweep reads many of ${MANY} ended rows: ${state}`, async () => {
           expect(await readMuch(SWEEPS, prepare, true)).toEqual({})
         }, 120_000)
+
+      it(`A run is read and merged at the same cost when ${MANY} tenants have a run of its ids`, async () => {
+        const prefix = `c${++prefixes}_`
+        const fill = (name: string, count: number, until: number) =>
+          fillNamesakeTexts(kind.name, { prefix, name, count, until })
+        const trial = await openTrial({ database, prefix, first: async () => {}, fill, drain: () => [] })
+        await trial.fill(MANY)
+        const key = { tenant: 't', sessionId: 's', runId: 'r' }
+        const calls = {
+          'merge a new run': () => put(trial.store, key, { status: 'running', tags: ['x'] }),
+          'merge a run again': () => put(trial.other, key, { status: 'completed', tags: ['y'] }),
+          'find a run': async () => expect(await trial.store.findRun(key)).toBeDefined(),
+          'erase its session': async () => expect(await trial.store.erase('t', { sessionId: 's' })).toBeGreaterThan(0),
+        }
+        const costs: [string, number][] = []
+        for (const [name, call] of Object.entries(calls)) costs.push([name, await trial.costOf(call)])
+        await trial.close()
+        expect(costs.filter(([, cost]) => cost > MOST_READ)).toEqual([])
+      }, 120_000)
 
       it('A removal in batches does not read removed rows again, while a transaction holds an old snapshot', async () => {
         const trial = await trialOf({ first: async () => {} }, true)
