@@ -8,7 +8,7 @@ import type { Load } from './load/load-limits.ts'
 /** Action of an endpoint. A batch, and the exchange of a token, need the same permission as recording a run. */
 export type Action = 'dispatch' | 'session_run' | 'session_run_batch' | 'session_token'
 
-/** What a request asks for. */
+/** Permission that a request needs. */
 export interface Requested {
   readonly action: Action
   /** Operation that the token must allow. */

@@ -1,6 +1,6 @@
 import type { Operation } from './principal.ts'
 
-/** What a session token was used for. A batch is a `session_run`. */
+/** Operation of a request with a session token. A batch is a `session_run`. */
 export type TokenOperation = Operation | 'exchange'
 
 /** Uses of a session token: one request, or several equal ones. */

@@ -228,10 +228,10 @@ export interface DispatchStore {
    * becomes `sending` and its attempt is counted before the promise resolves. Deliveries past their expiry, of any channel, become
    * `expired` instead, together with the `held` deliveries of their dispatch.
    *
-   * Of each tenant and channel, the oldest due come first. When a channel has more due deliveries than its limit, its tenants take
+   * The oldest due deliveries of each tenant and channel come first. When a channel has more due deliveries than its limit, its tenants take
    * turns: the claim visits the next tenants with `queued` or `sending` deliveries, at most 32, in a fixed order that starts after
    * `after` and wraps around. It shares the limit equally among those with due deliveries; those visited first get the remainder.
-   * What a tenant does not use goes to others. With `last` as the next `after`, every tenant has its turn within as many claims as
+   * Others get what a tenant does not use. With `last` as the next `after`, every tenant has its turn within as many claims as
    * there are tenants, and sooner with larger limits.
    */
   claim(request: ClaimRequest): Promise<Claims>

@@ -12,14 +12,12 @@ import type {
   Settlement,
 } from '../../ports/dispatch-store.ts'
 import { ok } from '../assertions.ts'
-import { type CaseTable, type ContractCase, casesOf, type StoreCapabilities, type StoreTrial } from '../contract.ts'
+import type { CaseTable, ContractCase, StoreCapabilities, StoreTrial } from '../contract.ts'
+import { readPages, reopened, storeCases } from '../store-cases.ts'
 import { acceptance, type GivenDispatch, HOUR, LEASE, proof, REJECTED, SENT, TENANT } from './samples.ts'
 
 /** Ends a loop if a store hands out the same delivery again and again. No case needs so many claims. */
 const MAX_CLAIMS = 200
-
-/** Ends a loop if a cursor leads back to an earlier page. No case has so many pages. */
-const MAX_PAGES = 200
 
 export type DispatchCase = ContractCase<StoreTrial<DispatchStore>>
 
@@ -63,19 +61,11 @@ export interface StoreHarness {
   reopen(): Promise<StoreHarness>
 }
 
-/** Cases that need these capabilities. Each case runs on its own harness. */
 export function dispatchCases(
   needs: readonly (keyof StoreCapabilities)[],
   table: CaseTable<StoreHarness>,
 ): readonly DispatchCase[] {
-  return casesOf<StoreHarness, StoreCapabilities>(needs, table).map(({ run, ...rest }) => ({
-    ...rest,
-    async run(trial) {
-      const hasOther = !needs.includes('secondHandle') || trial.other !== undefined
-      ok(hasOther, '`create` returned no `other`: return one, or set `secondHandle: false`')
-      await run(harnessOf(trial))
-    },
-  }))
+  return storeCases(harnessOf, needs, table)
 }
 
 export function claimOf(limits: Readonly<Record<string, number>>, more: Partial<ClaimRequest> = {}): ClaimRequest {
@@ -131,26 +121,20 @@ function harnessOf(trial: StoreTrial<DispatchStore>): StoreHarness {
     states: async (dispatchId, tenant) =>
       (await found(dispatchId, tenant)).deliveries.map(({ status, reason }) => [status, reason ?? []].flat().join(' ')),
     async list(query, between) {
-      const ids: string[] = []
-      let cursor: string | undefined
-      for (const at of numbers(MAX_PAGES)) {
-        const asked = { tenant: TENANT, limit: 100, ...query, ...(cursor !== undefined && { cursor }) }
-        const page = await (at % 2 === 0 ? other : store).listDispatches(asked)
-        ok(page.items.length <= asked.limit, `a page has at most ${asked.limit} dispatches`)
-        const read = page.items.map(({ dispatchId }) => dispatchId)
-        ids.push(...read)
-        cursor = page.nextCursor
-        if (cursor === undefined) return ids
-        await between?.(read)
-      }
-      throw new Error(`a list still has a next page after ${MAX_PAGES} pages`)
+      const asked = { tenant: TENANT, limit: 100, ...query }
+      const items = await readPages(
+        asked.limit,
+        (cursor = asked.cursor, at) => (at % 2 === 0 ? other : store).listDispatches({ ...asked, cursor }),
+        between && ((page) => between(dispatchIdsOf(page))),
+      )
+      return dispatchIdsOf(items)
     },
-    async reopen() {
-      const reopened = await trial.reopen?.()
-      ok(reopened, '`create` returned no `reopen`: return one, or set `durable: false`')
-      return harnessOf({ ...trial, store: reopened, other: reopened })
-    },
+    reopen: async () => harnessOf(await reopened(trial)),
   }
+}
+
+function dispatchIdsOf(dispatches: readonly Dispatch[]): string[] {
+  return dispatches.map(({ dispatchId }) => dispatchId)
 }
 
 /** Sorted: the port guarantees no order. */

@@ -11,13 +11,11 @@ import type {
   StoredSession,
 } from '../../ports/run-store.ts'
 import { ok } from '../assertions.ts'
-import { type CaseTable, type ContractCase, casesOf, type StoreCapabilities, type StoreTrial } from '../contract.ts'
+import type { CaseTable, ContractCase, StoreCapabilities, StoreTrial } from '../contract.ts'
+import { readPages, reopened, storeCases } from '../store-cases.ts'
 import { put, runIdsOf, runKeyOf } from './run-fixtures.ts'
 
 export const DAY_MS = 86_400_000
-
-/** Ends a loop if a cursor leads back to an earlier page. No case has so many pages. */
-const MAX_PAGES = 1_000
 
 /** Maximum difference between the store's clock, on another machine, and `now` of its trial. */
 const LEEWAY_MS = 100
@@ -68,19 +66,11 @@ export interface RunHarness {
   reopen(): Promise<RunHarness>
 }
 
-/** Cases that need these capabilities. Each case runs on its own harness. */
 export function runCases(
   needs: readonly (keyof StoreCapabilities)[],
   table: CaseTable<RunHarness>,
 ): readonly RunStoreCase[] {
-  return casesOf<RunHarness, StoreCapabilities>(needs, table).map(({ run, ...rest }) => ({
-    ...rest,
-    async run(trial) {
-      const hasOther = !needs.includes('secondHandle') || trial.other !== undefined
-      ok(hasOther, '`create` returned no `other`: return one, or set `secondHandle: false`')
-      await run(harnessOf(trial))
-    },
-  }))
+  return storeCases(harnessOf, needs, table)
 }
 
 function harnessOf(trial: StoreTrial<RunStore>): RunHarness {
@@ -94,17 +84,8 @@ function harnessOf(trial: StoreTrial<RunStore>): RunHarness {
 
   const list: RunHarness['list'] = async (query = {}, between) => {
     const limit = query.limit ?? 100
-    const all: StoredRun[] = []
-    let cursor = query.cursor
-    for (let page = 0; page < MAX_PAGES; page++) {
-      const { items, nextCursor } = await store.listRuns({ ...query, limit, cursor })
-      ok(items.length <= limit, `a page has at most ${limit} runs, got ${items.length}`)
-      all.push(...items)
-      if (nextCursor === undefined) return all
-      cursor = nextCursor
-      await between?.(items)
-    }
-    throw new Error(`a list still has a next page after ${MAX_PAGES} pages`)
+    const read = (cursor = query.cursor) => store.listRuns({ ...query, limit, cursor })
+    return readPages(limit, read, between)
   }
 
   return {
@@ -141,11 +122,7 @@ function harnessOf(trial: StoreTrial<RunStore>): RunHarness {
       while (performance.now() - began < STILL_MS) await store.findRun(runKeyOf('nobody'))
       return trial.now() === start
     },
-    async reopen() {
-      const reopened = await trial.reopen?.()
-      ok(reopened, '`create` returned no `reopen`: return one, or set `durable: false`')
-      return harnessOf({ ...trial, store: reopened, other: reopened })
-    },
+    reopen: async () => harnessOf(await reopened(trial)),
   }
 }
 

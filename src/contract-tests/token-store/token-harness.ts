@@ -1,12 +1,10 @@
 import type { TokenUse } from '../../model/token-use.ts'
 import type { NewRevocation, NewTokenUse, Revocation, TokenStore, TokenUseQuery } from '../../ports/token-store.ts'
 import { ok } from '../assertions.ts'
-import { type CaseTable, type ContractCase, casesOf, type StoreCapabilities, type StoreTrial } from '../contract.ts'
+import type { CaseTable, ContractCase, StoreCapabilities, StoreTrial } from '../contract.ts'
+import { readPages, reopened, storeCases } from '../store-cases.ts'
 
 export const HOUR_MS = 3_600_000
-
-/** Ends a loop if a cursor leads back to an earlier page. No case has so many pages. */
-const MAX_PAGES = 1_000
 
 /** Text that databases have refused or changed, as an id of a user. */
 export const HOSTILE: readonly string[] = [
@@ -38,19 +36,11 @@ export interface TokenHarness {
   reopen(): Promise<TokenHarness>
 }
 
-/** Cases that need these capabilities. Each case runs on its own harness. */
 export function tokenCases(
   needs: readonly (keyof StoreCapabilities)[],
   table: CaseTable<TokenHarness>,
 ): readonly TokenStoreCase[] {
-  return casesOf<TokenHarness, StoreCapabilities>(needs, table).map(({ run, ...rest }) => ({
-    ...rest,
-    async run(trial) {
-      const hasOther = !needs.includes('secondHandle') || trial.other !== undefined
-      ok(hasOther, '`create` returned no `other`: return one, or set `secondHandle: false`')
-      await run(harnessOf(trial))
-    },
-  }))
+  return storeCases(harnessOf, needs, table)
 }
 
 function harnessOf(trial: StoreTrial<TokenStore>): TokenHarness {
@@ -58,16 +48,7 @@ function harnessOf(trial: StoreTrial<TokenStore>): TokenHarness {
 
   const uses: TokenHarness['uses'] = async (query = {}, handle = store) => {
     const limit = query.limit ?? 100
-    const all: TokenUse[] = []
-    let cursor = query.cursor
-    for (let page = 0; page < MAX_PAGES; page++) {
-      const { items, nextCursor } = await handle.listTokenUses({ tenant: 't', ...query, limit, cursor })
-      ok(items.length <= limit, `a page has at most ${limit} uses, got ${items.length}`)
-      all.push(...items)
-      if (nextCursor === undefined) return all
-      cursor = nextCursor
-    }
-    throw new Error(`a list still has a next page after ${MAX_PAGES} pages`)
+    return readPages(limit, (cursor = query.cursor) => handle.listTokenUses({ tenant: 't', ...query, limit, cursor }))
   }
 
   return {
@@ -88,11 +69,7 @@ function harnessOf(trial: StoreTrial<TokenStore>): TokenHarness {
     record: (...given) => store.recordTokenUses(given.map(tokenUse)),
     uses,
     ids: async (query) => (await uses(query)).map(({ useId }) => useId),
-    async reopen() {
-      const reopened = await trial.reopen?.()
-      ok(reopened, '`create` returned no `reopen`: return one, or set `durable: false`')
-      return harnessOf({ ...trial, store: reopened, other: reopened })
-    },
+    reopen: async () => harnessOf(await reopened(trial)),
   }
 }
 

@@ -21,7 +21,7 @@ export interface WatchedAttempt {
  * pause is twice as long; otherwise the receiver is resumed (closed).
  */
 export interface ReceiverBreaker {
-  /** Receivers that get nothing now: they are paused, or their probe is in flight. Claims leave them out. */
+  /** Receivers that get nothing now, at most 250: they are paused, or their probe is in flight. Claims leave them out. */
   stopped(): readonly BusyReceiver[]
   /** Milliseconds until the first pause ends; `undefined`: no receiver is paused. */
   probesInMs(): number | undefined
@@ -49,6 +49,8 @@ const INTERRUPTED: readonly unknown[] = ['stopped', 'lease_ending']
 
 /** Only receivers that timed out lately are kept. */
 const MAX_KEPT = 10_000
+/** Keeps a claim small. Deliveries to other paused receivers are claimed, and moved to the end of the pause. */
+const MAX_LEFT_OUT = 250
 
 const UNWATCHED: WatchedAttempt = { begin() {}, end: () => false, leave() {} }
 const OFF: ReceiverBreaker = {
@@ -98,8 +100,12 @@ export function receiverBreaker(
 
   return {
     stopped() {
-      const stopped = [...receivers.values()].filter((receiver) => receiver.isProbed || isPaused(receiver))
-      return stopped.map(({ place }) => place)
+      const stopped: BusyReceiver[] = []
+      for (const receiver of receivers.values()) {
+        if (stopped.length === MAX_LEFT_OUT) break
+        if (receiver.isProbed || isPaused(receiver)) stopped.push(receiver.place)
+      }
+      return stopped
     },
 
     probesInMs() {

@@ -18,7 +18,7 @@ export interface ClaimOutcome {
   readonly expired: number
   /** Deliveries were found, and more are due now. */
   readonly isMore: boolean
-  /** Nothing was found, although the store reports more. */
+  /** The claim found nothing, although the store reports more. */
   readonly isEmpty?: boolean
   /** Tenants at their share were left out: the next claim may find deliveries of others. */
   readonly isShared?: boolean

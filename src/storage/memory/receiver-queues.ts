@@ -34,7 +34,7 @@ interface ChannelQueues<T extends QueueItem> {
   readonly byKey: Map<string | undefined, Set<ReceiverQueue<T>>>
 }
 
-/** What a claim leaves out. */
+/** Receivers and tenants that a claim leaves out. */
 export type LeftOut = Pick<ClaimRequest, 'busy' | 'full'>
 
 /** Due queues per receiver, per tenant and per channel: a claim skips a busy receiver or a tenant in one step. */

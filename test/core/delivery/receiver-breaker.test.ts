@@ -227,6 +227,19 @@ describe('a receiver that keeps timing out', () => {
     expect(linesOf(own, 'delivery.receiver_paused')).toHaveLength(1)
   })
 
+  it('A claim names at most 250 of many paused receivers, and none of them gets anything', async () => {
+    const { own, a } = receivers({ breaker: { timeouts: 1, pauseMs: 3_600 * SECOND } })
+    for (let at = 0; at < 300; at++) await accepted(own.deps, { ...BODY, recipient: `dead-${at}@example.com` })
+    own.worker.start()
+    await pass(own, 5 * SECOND)
+    for (let at = 0; at < 300; at++) await accepted(own.deps, { ...BODY, recipient: `dead-${at}@example.com` })
+    await pass(own, 60 * SECOND)
+    expect(Math.max(...own.claims.map(({ busy }) => busy.length))).toBe(250)
+    expect(a.sent).toHaveLength(300)
+    expect(linesOf(own, 'delivery.receiver_paused')).toHaveLength(300)
+    await own.worker.stop()
+  })
+
   it('Moved deliveries of a paused receiver wake the queue once', async () => {
     const { channel, gates } = gated({ ...byAddress, retrySchedule: Array(50).fill(3_600 * SECOND) })
     const claiming = gate<void>()
