@@ -1,12 +1,8 @@
 import { type Principal, rootIdOf } from '../../model/principal.ts'
+import { timedMap } from './timed-map.ts'
 
 /** Tokens exchanged from one token whose refusals are listed under their own ids in one window. */
 const MAX_CHILDREN = 20
-
-interface Children {
-  readonly since: number
-  readonly ids: Set<string>
-}
 
 /**
  * Names the token under which a refusal is listed: its own id, or that of the host's token above it once `MAX_CHILDREN` others have
@@ -14,27 +10,23 @@ interface Children {
  */
 export interface RefusedTokens {
   idOf(principal: Principal, now: number): string
-  /** Forgets windows that have ended. */
-  sweep(now: number): void
 }
 
 export function refusedTokens(windowMs: number): RefusedTokens {
-  const roots = new Map<string, Children>()
-  const isOver = ({ since }: Children, now: number): boolean => now - since >= windowMs || now < since
+  const childrenOf = timedMap<Set<string>>()
   return {
     idOf(principal, now) {
       const root = rootIdOf(principal)
       if (root === principal.id) return root
       const key = `${principal.tenant} ${root}`
-      const known = roots.get(key)
-      const children = known && !isOver(known, now) ? known : { since: now, ids: new Set<string>() }
-      roots.set(key, children)
-      if (children.ids.size >= MAX_CHILDREN && !children.ids.has(principal.id)) return root
-      children.ids.add(principal.id)
+      let children = childrenOf.get(key, now)
+      if (!children) {
+        children = new Set()
+        childrenOf.put(key, children, now + windowMs, now)
+      }
+      if (children.size >= MAX_CHILDREN && !children.has(principal.id)) return root
+      children.add(principal.id)
       return principal.id
-    },
-    sweep(now) {
-      for (const [key, children] of roots) if (isOver(children, now)) roots.delete(key)
     },
   }
 }

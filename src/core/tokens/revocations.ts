@@ -5,6 +5,7 @@ import type { Revocation, TokenStore } from '../../ports/token-store.ts'
 import { portFault, refusalOf } from '../answers/fault.ts'
 import type { Refused } from '../answers/result.ts'
 import { invalidToken } from '../authenticate.ts'
+import { timedMap } from './timed-map.ts'
 
 /** Revocations known to this process. */
 export interface Revocations {
@@ -26,22 +27,19 @@ const STALE_MS = 900
 
 const PAGE = 500
 
-const SWEEP_MS = 60_000
-
 interface Known {
-  revokedAt: number
+  readonly revokedAt: number
   /** By this process's clock. */
-  until: number
+  readonly until: number
 }
 
 export function revocationList(
   store: Pick<TokenStore, 'listRevocations'>,
   clock: Pick<Clock, 'now' | 'after'>,
 ): Revocations {
-  const known = new Map<string, Known>()
+  const known = timedMap<Known>()
   let after = 0
   let readAt = Number.NEGATIVE_INFINITY
-  let sweptAt = Number.NEGATIVE_INFINITY
   let reading: { readonly began: number; readonly done: Promise<void> } | undefined
 
   async function read(): Promise<void> {
@@ -55,18 +53,11 @@ export function revocationList(
   function put({ tenant, by, value, revokedAt, sequence, endsInMs }: Revocation): void {
     after = Math.max(after, sequence)
     const key = keyOf(tenant, by, value)
-    const until = clock.now() + endsInMs
-    const found = known.get(key)
-    known.set(key, {
-      revokedAt: Math.max(found?.revokedAt ?? revokedAt, revokedAt),
-      until: Math.max(found?.until ?? until, until),
-    })
-  }
-
-  function sweep(now: number): void {
-    if (now - sweptAt < SWEEP_MS) return
-    sweptAt = now
-    for (const [key, { until }] of known) if (until <= now) known.delete(key)
+    const now = clock.now()
+    const found = known.get(key, now)
+    const latest = Math.max(found?.revokedAt ?? revokedAt, revokedAt)
+    const until = Math.max(found?.until ?? 0, now + endsInMs)
+    known.put(key, { revokedAt: latest, until }, until, now)
   }
 
   /** Joins a read that is under way. */
@@ -76,7 +67,6 @@ export function revocationList(
     const done = withTimeout(read(), { ms: READ_MS, clock })
       .then(() => {
         readAt = began
-        sweep(began)
       })
       .finally(() => {
         reading = undefined
@@ -97,10 +87,8 @@ export function revocationList(
   function judge({ id, tenant, sessionId = '', userId, parents = [], issuedAt }: Principal): Refused | undefined {
     if (known.size === 0) return undefined
     const now = clock.now()
-    const revokedAtOf = (by: Revocation['by'], value: string): number => {
-      const found = known.get(keyOf(tenant, by, value))
-      return found && found.until > now ? found.revokedAt : Number.NEGATIVE_INFINITY
-    }
+    const revokedAtOf = (by: Revocation['by'], value: string): number =>
+      known.get(keyOf(tenant, by, value), now)?.revokedAt ?? Number.NEGATIVE_INFINITY
     const isListed = [id, ...parents.map((parent) => parent.id)].some(
       (jti) => revokedAtOf('jti', jti) > Number.NEGATIVE_INFINITY,
     )

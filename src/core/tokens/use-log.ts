@@ -6,6 +6,7 @@ import type { TokenStore } from '../../ports/token-store.ts'
 import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
 import { type Noted, notedUses } from './noted-uses.ts'
 import { refusedTokens } from './refused-tokens.ts'
+import { timedMap } from './timed-map.ts'
 
 /** End of a request with a session token. */
 export type UseOutcome =
@@ -53,7 +54,7 @@ export function tokenUseLog(deps: UseLogDeps): UseLog {
   const noted = notedUses(MAX_NOTED)
   const refusedIds = refusedTokens(GROUPED_MS)
   /** Times when grouped uses were stored. */
-  const stored = new Map<string, number>()
+  const storedAt = timedMap<number>(MAX_NOTED)
   /** Uses of a write that failed. It may have been stored without an answer, so they are written again unchanged. */
   let unsure: readonly Noted[] = []
   let dropped = 0
@@ -101,7 +102,6 @@ export function tokenUseLog(deps: UseLogDeps): UseLog {
         left = left.slice(AT_ONCE)
         await record(unsure)
       }
-      sweep()
       await prune()
     } catch (cause) {
       reportFault(cause, { operation: 'store' }, { level: 'error', event: 'token_use.write_failed' }, deps)
@@ -116,19 +116,7 @@ export function tokenUseLog(deps: UseLogDeps): UseLog {
     unsure = []
     recorded += uses.length
     for (const { key, operation, outcome } of uses) {
-      if (!isGrouped(operation, outcome)) continue
-      stored.delete(key)
-      stored.set(key, now)
-    }
-  }
-
-  /** Keeps the last `MAX_NOTED` of `stored`, in the order of time. */
-  function sweep(): void {
-    const now = clock.now()
-    refusedIds.sweep(now)
-    for (const [key, at] of stored) {
-      if (now - at < GROUPED_MS && stored.size <= MAX_NOTED) break
-      stored.delete(key)
+      if (isGrouped(operation, outcome)) storedAt.put(key, now, now + GROUPED_MS, now)
     }
   }
 
@@ -155,7 +143,9 @@ export function tokenUseLog(deps: UseLogDeps): UseLog {
       const refused = end.outcome === 'refused' ? end : undefined
       const jti = refused ? refusedIds.idOf(principal, now) : principal.id
       const key = [outcome, tenant, jti, operation, refused ? refused.code : (id ?? '')].join(' ')
-      const dueAt = Math.max(now, (stored.get(key) ?? Number.NEGATIVE_INFINITY) + GROUPED_MS)
+      const at = storedAt.get(key, now)
+      // The clock may have been set back.
+      const dueAt = at === undefined ? now : Math.min(at, now) + GROUPED_MS
       note({
         ...{ key, dueAt, useId: ids.next('use'), jti, tenant, sessionId, operation, outcome },
         ...(refused && { code: refused.code }),

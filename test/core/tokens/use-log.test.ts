@@ -116,6 +116,17 @@ describe('the log of uses', () => {
     ])
   })
 
+  it('A clock that was set back delays no use by more than a minute', async () => {
+    const { log, clock, written } = logged()
+    log.add(token(), 'session_run', accepted('r1'))
+    clock.advance(1_000)
+    await written()
+    clock.advance(-3_600_000)
+    log.add(token(), 'session_run', accepted('r1'))
+    clock.advance(60_000)
+    expect(await written()).toHaveLength(2)
+  })
+
   it('A flood of refusals is stored once a minute under each of the first 20 exchanged tokens and under the token above', async () => {
     const { log, clock, written } = logged()
     const flood = (times: number): void => {
