@@ -10,7 +10,7 @@ export interface TimedMap<T> {
 const SWEEP_MS = 60_000
 
 /** @param maxSize When it is exceeded, the oldest `put` is dropped. Default: none. */
-export function timedMap<T>(maxSize = Number.POSITIVE_INFINITY): TimedMap<T> {
+export function timedMap<T>(maxSize: number = Number.POSITIVE_INFINITY): TimedMap<T> {
   const entries = new Map<string, { readonly value: T; readonly until: number }>()
   let sweptAt = 0
 
