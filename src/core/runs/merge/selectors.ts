@@ -13,7 +13,7 @@ import type {
   RunTimings,
   WaitingFor,
 } from '../../../model/run.ts'
-import { hasEnded, statusSource } from '../../../model/run-status.ts'
+import { statusSource } from '../../../model/run-status.ts'
 import { hasMetered, meteringSource, namesModel, shownReport } from '../../../model/shown-run.ts'
 import type { StoredRun } from '../../../ports/run-store.ts'
 import { reportedWith } from './last-writer-wins.ts'
@@ -79,17 +79,11 @@ export function costOf(report: RunReport, { cost }: Pick<DerivedRunData, 'cost'>
 
 /** Never before the start of the run. */
 function endedAtOf(report: RunReport): number | undefined {
-  if (!isEnded(report)) return undefined
   return endsBeforeStart(report) ? report.earliest.startedAt : finalOf(report, 'endedAt')
-}
-
-function isEnded({ status }: RunReport): boolean {
-  return status !== undefined && hasEnded(status)
 }
 
 /** Duration of an ended run in milliseconds: as posted, or else from start to end. */
 export function durationOf(report: RunReport): number | undefined {
-  if (!isEnded(report)) return undefined
   const reported = finalOf(report, 'durationMs')
   const { startedAt } = report.earliest
   if (reported !== undefined || startedAt === undefined) return reported
