@@ -147,16 +147,11 @@ function deriveData(
   const end = endOf(state)
   const newEnd = end === undefined || ended.includes(end) ? undefined : end
   const pending = publishes ? pendingAfter(before, run, state, cost?.cost, newEnd, publishes) : before
-  if (cost === undefined && pending.length === 0 && ended.length === 0)
-    return newEnd === undefined ? NO_DATA : justEnded(newEnd)
   const isCounted = newEnd !== undefined && sourceOfEnd(newEnd) === 'agent' && pending.includes(newEnd)
   const limits = isCounted && eventLimits ? { ...limitsBefore, [newEnd]: eventLimits } : limitsBefore
-  return {
-    ended: newEnd === undefined ? ended : [...ended, newEnd],
-    pending,
-    ...(limits && { eventLimits: limits }),
-    ...cost,
-  }
+  const derived = { ended: newEnd === undefined ? ended : [...ended, newEnd], pending }
+  if (limits === undefined) return cost === undefined ? derived : { ...derived, ...cost }
+  return { ...derived, eventLimits: limits, ...cost }
 }
 
 const NO_DATA: DerivedRunData = Object.freeze({ ended: [], pending: [] })
@@ -176,17 +171,6 @@ function isFirstEnd(before: readonly ReportedEnd[], after: readonly ReportedEnd[
 
 function isOfApplication(end: ReportedEnd): boolean {
   return sourceOfEnd(end) === 'application'
-}
-
-const JUST_ENDED = new Map<ReportedEnd, DerivedRunData>()
-
-/** Returns a shared object: most runs come in one post and have no calculated cost. */
-function justEnded(end: ReportedEnd): DerivedRunData {
-  const known = JUST_ENDED.get(end)
-  if (known) return known
-  const derived = Object.freeze({ ended: [end], pending: [] })
-  JUST_ENDED.set(end, derived)
-  return derived
 }
 
 /** Adds an end when the run first reaches it, and `budget` whenever the run's spend changes. */

@@ -68,8 +68,9 @@ export function finalOf<Field extends keyof Final>(report: RunReport, field: Fie
 
 /** True if the end is before the start; the view then shows the start for both. */
 export function endsBeforeStart(report: RunReport): boolean {
-  const endedAt = finalOf(report, 'endedAt')
-  return endedAt !== undefined && report.earliest.startedAt !== undefined && endedAt < report.earliest.startedAt
+  const { startedAt = 0 } = report.earliest
+  const endedAt = finalOf(report, 'endedAt') ?? startedAt
+  return endedAt < startedAt
 }
 
 /** Cost of a run: as posted, or else as calculated. */

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Budget } from '../../../../src/core/runs/events/budgets.ts'
 import type { BudgetEventFacts, RunEvents } from '../../../../src/core/runs/events/run-events.ts'
+import type { PriceBook } from '../../../../src/ports/price-book.ts'
 import { memoryStore } from '../../../../src/storage/memory/index.ts'
 import { type FakeClock, fakeClock } from '../../../support/fake-clock.ts'
 import { AGENT, APPLICATION, logged, mortal, pending, postRun, reported, runTestApp, type Store } from './publishing.ts'
@@ -21,6 +22,7 @@ interface Given {
   readonly runEvents?: RunEvents
   readonly clock?: FakeClock
   readonly store?: Store
+  readonly prices?: PriceBook
 }
 
 const app = ({ budgets = [perSession, perUser], runEvents = publishBudgets, ...rest }: Given = {}) =>
@@ -51,6 +53,25 @@ describe('budget events', () => {
     await postRun(sallyport, { runId: 'r1', status: 'completed', counts: { inputTokens: 200 } })
     await sallyport.worker.runDue()
     expect(await exceeded(store)).toEqual(['session.hard.s1', 'session.soft.s1'])
+  })
+
+  it('A post that changes only the calculated amount, or only its currency, is checked against the budgets', async () => {
+    const prices: PriceBook = {
+      price: ({ model }) => ({
+        ...{ amount: model === 'small' ? '0.10' : '2.00', version: 'v1' },
+        currency: model === 'abroad' ? 'USD' : 'EUR',
+      }),
+    }
+    const inDollars: Budget = { name: 'dollars', per: 'session', hard: { cost: { amount: '1.00', currency: 'USD' } } }
+    const { sallyport, store } = app({ budgets: [perDay, inDollars], prices })
+    const post = async (model: string, seq: number): Promise<string[]> => {
+      await postRun(sallyport, { runId: 'r1', userId: 'u1', counts: { inputTokens: 10 }, model, seq })
+      await sallyport.worker.runDue()
+      return exceeded(store)
+    }
+    expect(await post('small', 1)).toEqual([])
+    expect(await post('large', 2)).toEqual(['day.hard.u1'])
+    expect(await post('abroad', 3)).toEqual(['day.hard.u1', 'dollars.hard.s1'])
   })
 
   it('A budget event has the budget state and the run', async () => {
