@@ -18,6 +18,7 @@ const OPERANDS: ReadonlyMap<string, readonly [min: number, max: number]> = new M
   ['and', [1, MAX_NODES]],
   ['or', [1, MAX_NODES]],
   ['if', [2, MAX_NODES]],
+  ['?:', [3, 3]],
   ['!', [1, 1]],
   ['!!', [1, 1]],
   ['==', [2, 2]],
@@ -40,6 +41,10 @@ const OPERANDS: ReadonlyMap<string, readonly [min: number, max: number]> = new M
   ['-', [1, 2]],
   ['/', [2, 2]],
   ['%', [2, 2]],
+  ['max', [1, MAX_NODES]],
+  ['min', [1, MAX_NODES]],
+  ['cat', [1, MAX_NODES]],
+  ['substr', [2, 3]],
 ])
 
 const INHERITED: ReadonlySet<string> = new Set([...Object.getOwnPropertyNames(Object.prototype), 'prototype'])
@@ -56,7 +61,7 @@ class Fault {
 
 /**
  * Returns a copy of the rule that is safe to evaluate, or the first fault in it. In the copy, the first operand of `some`, `none` and
- * `all` is `{ list: [operand, nodes of the body] }`: the operator `list` checks that it is an array and charges steps for it.
+ * `all` is `{ list: [operand, nodes of the body] }`: the operator `list` checks that it is an array and charges steps for it. `?:` is `if`.
  */
 export function checkRule(rule: unknown): { readonly rule: Rule } | ConditionFault {
   const walk = new Walk()
@@ -105,7 +110,11 @@ class Walk {
       case 'all':
         return { [operator]: this.#iteration(operands, place, depth, inList) }
       default:
-        return { [operator]: operands.map((operand, index) => this.#rule(operand, place(index), depth + 1, inList)) }
+        return {
+          [operator === '?:' ? 'if' : operator]: operands.map((operand, index) =>
+            this.#rule(operand, place(index), depth + 1, inList),
+          ),
+        }
     }
   }
 
@@ -155,7 +164,8 @@ class Walk {
     this.#count(pointer, depth)
     if (typeof path !== 'string') throw new Fault('A path is a literal string such as "data.order.total".', pointer)
     if (inList && path === '') return path
-    const segments = path.split('.')
+    const segments = pathSegments(path)
+    if (segments === undefined) throw new Fault('In a path, a backslash stands before a dot or a backslash.', pointer)
     if (segments.includes('')) throw new Fault('A path has no empty segment.', pointer)
     if (!inList && segments[0] !== 'data' && segments[0] !== 'recipient') {
       throw new Fault('A path starts with "data." or "recipient.".', pointer)
@@ -170,6 +180,19 @@ class Walk {
     this.#nodes += 1
     if (this.#nodes > MAX_NODES) throw new Fault(`The rule has more than ${MAX_NODES} nodes.`, pointer)
   }
+}
+
+const ESCAPED: readonly string[] = ['\\.', '\\\\']
+
+/** The names in a path. A dot or a backslash in a name follows a backslash; `undefined`: a backslash precedes something else. */
+export function pathSegments(path: string): readonly string[] | undefined {
+  const names: string[] = ['']
+  for (const [part] of path.matchAll(/\\?./gs)) {
+    if (part === '.') names.push('')
+    else if (part.startsWith('\\') && !ESCAPED.includes(part)) return undefined
+    else names.push(`${names.pop()}${part.at(-1)}`)
+  }
+  return names
 }
 
 function isPlainObject(value: unknown): value is object {

@@ -5,20 +5,21 @@
 import { defaultMethods, LogicEngine } from 'json-logic-engine'
 import type { JsonValue } from '../model/json.ts'
 import type { CompiledCondition, ConditionEngine, ConditionFault, Decision } from '../ports/condition-engine.ts'
-import { checkRule, type Literal, type Rule, truthy } from './json-logic-check.ts'
+import { checkRule, type Literal, pathSegments, type Rule, truthy } from './json-logic-check.ts'
 import { explain } from './json-logic-trace.ts'
 
 /**
  * Evaluates conditions in [JSON Logic](https://jsonlogic.com).
  *
- * Operators: `and or ! !! if`, `== === != !== < <= > >=`, `in`, `var missing missing_some`, `some none all` and `+ - * / %`. Compilation
- * refuses all others, and rules with more than 256 nodes or 16 levels. Paths are literal and start with `data.` or `recipient.`. The list
- * of `some`, `none` and `all` must be a `var`; within them, paths start at the element, and `''` is the element.
+ * Operators: `and or ! !! if ?:`, `== === != !== < <= > >=`, `in`, `var missing missing_some`, `some none all`, `+ - * / % max min` and
+ * `cat substr`. Compilation refuses all others, and rules with more than 256 nodes or 16 levels. Paths are literal and start with `data.`
+ * or `recipient.`; a backslash precedes a dot or a backslash within a name: `data.labels.app\.kubernetes\.io`. The list of `some`,
+ * `none` and `all` must be a `var`; within them, paths start at the element, and `''` is the element.
  *
  * An absent path is `null`: equal only to `null`, and 0 in comparisons of order, as in JavaScript. Only own properties are read. Lists
- * and objects equal only themselves and have no order; an empty list is false. Comparisons never fail. The outcome is `error` after
- * arithmetic on a value that is not a number, a division by zero, or more than 100,000 steps (list elements times the nodes that read
- * them). It generates no code.
+ * and objects equal only themselves and have no order; an empty list is false. Comparisons never fail. In `cat` and `substr`, `null` is
+ * an empty text. The outcome is `error` after arithmetic on a value that is not a number, a division by zero, text of a list or an
+ * object, or more than 100,000 steps (list elements times the nodes that read them). It generates no code.
  */
 export function jsonLogic(): ConditionEngine {
   return { compile }
@@ -46,6 +47,7 @@ function decide(rule: Rule, evaluate: (part: Rule) => unknown, reset: () => void
 /** The detail never quotes the error, which may contain a value of the facts. */
 function describe(error: unknown): Decision {
   if (error instanceof StepsExceeded) return { outcome: 'error', detail: error.message }
+  if (error instanceof NoText) return { outcome: 'error', detail: error.message }
   if (Number.isNaN(error)) return { outcome: 'error', detail: NO_NUMBER }
   return { outcome: 'error', detail: 'the condition could not be evaluated', cause: error }
 }
@@ -64,7 +66,13 @@ class StepsExceeded extends Error {
   }
 }
 
-/** Throws {@link StepsExceeded}, or `NaN` for arithmetic on a value that is not a number. */
+class NoText extends Error {
+  constructor() {
+    super('the condition uses a list or an object as text')
+  }
+}
+
+/** Throws {@link StepsExceeded}, {@link NoText}, or `NaN` for arithmetic on a value that is not a number. */
 type Evaluate = (rule: Rule, facts: unknown) => unknown
 
 /** One per rule: the library stops optimising after many rules that do not repeat. `reset` sets the step counter to 0. */
@@ -110,7 +118,7 @@ function methods(spend: (count: number) => void): Record<string, unknown> {
   const find = (context: unknown, path: string): unknown => {
     let segments = split.get(path)
     if (segments === undefined) {
-      segments = path === '' ? [] : path.split('.')
+      segments = path === '' ? [] : (pathSegments(path) ?? [])
       split.set(path, segments)
     }
     return own(context, segments)
@@ -137,6 +145,25 @@ function methods(spend: (count: number) => void): Record<string, unknown> {
         return value === undefined || typeof value === 'function' ? (fallback ?? null) : value
       },
       deterministic: false,
+    },
+    max: { method: (operands: readonly unknown[]) => Math.max(...operands.map(finite)), deterministic: true },
+    min: { method: (operands: readonly unknown[]) => Math.min(...operands.map(finite)), deterministic: true },
+    cat: {
+      method: (operands: readonly unknown[]) => {
+        const text = operands.map(textOf).join('')
+        spend(text.length / 64)
+        return text
+      },
+      deterministic: true,
+    },
+    substr: {
+      method: ([given, start, length]: readonly unknown[]) => {
+        const text = textOf(given)
+        spend(text.length / 64)
+        const rest = text.slice(finite(start))
+        return length === undefined ? rest : rest.slice(0, finite(length))
+      },
+      deterministic: true,
     },
     missing: { method: (paths: readonly string[], context) => absent(paths, context), deterministic: false },
     missing_some: {
@@ -198,6 +225,16 @@ function own(value: unknown, segments: readonly string[]): unknown {
     found = (found as Record<string, unknown>)[segment]
   }
   return found
+}
+
+function finite(value: unknown): number {
+  if (typeof value !== 'number') throw Number.NaN
+  return value
+}
+
+function textOf(value: unknown): string {
+  if (!isScalar(value)) throw new NoText()
+  return value === null ? '' : String(value)
 }
 
 function size(value: unknown): number {

@@ -10,6 +10,7 @@ import {
   TypeGuards,
 } from 'liquidjs'
 import type { TemplateFault } from '../ports/template-engine.ts'
+import { argumentFault } from './liquid-arguments.ts'
 
 const MAX_SOURCE = 65_536
 const MAX_NESTING = 32
@@ -45,7 +46,7 @@ function nestingFault(liquid: Liquid, source: string): TemplateFault | undefined
 }
 
 /**
- * Refuses constructs that the parser accepts: an unknown filter of `cycle`; a range outside `for`, which is not charged; and a range that
+ * Refuses constructs that the parser accepts: an unknown filter of `cycle`; wrong arguments of a filter; a range outside `for`, which is not charged; and a range that
  * starts at a variable, because counting up from 2^53 never ends.
  */
 function tokenFault(liquid: Liquid, templates: readonly Template[]): TemplateFault | undefined {
@@ -62,7 +63,12 @@ function tokenFault(liquid: Liquid, templates: readonly Template[]): TemplateFau
     if (TypeGuards.isRangeToken(part)) {
       return at(part, `A range stands after "in" of "for", and starts at a number of at most ${MAX_RANGE_START}.`)
     }
-    if (isFilterToken(part) && !Object.hasOwn(liquid.filters, part.name)) return at(part, unknownFilter(part.name))
+    if (isFilterToken(part)) {
+      const fault = Object.hasOwn(liquid.filters, part.name)
+        ? argumentFault(part.name, part.args)
+        : unknownFilter(part.name)
+      if (fault !== undefined) return at(part, fault)
+    }
     pending.push(...Object.values(part))
   }
   return undefined
@@ -87,7 +93,7 @@ function startsAtNumber({ lhs }: RangeToken): boolean {
   return TypeGuards.isNumberToken(lhs) && Math.abs(lhs.content) <= MAX_RANGE_START
 }
 
-function isFilterToken(part: object): part is Token & { readonly name: string } {
+function isFilterToken(part: object): part is Token & { readonly name: string; readonly args: readonly unknown[] } {
   return 'kind' in part && part.kind === TokenKind.Filter && 'name' in part && 'input' in part && part.input !== ''
 }
 

@@ -19,25 +19,13 @@ const MAX_FORMAT = 100
 const DATE_WORD = 1500
 const WORDS = /%[-_0^#:]*\d*[aAbBhcxX]/g
 
+const NUMBER = ['abs', 'at_least', 'at_most', 'ceil', 'floor', 'minus', 'plus', 'round', 'times']
+const DIVISION = ['divided_by', 'modulo']
 const TEXT = [
-  ...['append', 'prepend', 'capitalize', 'downcase', 'upcase', 'strip_newlines', 'squish'],
+  ...['append', 'prepend', 'capitalize', 'downcase', 'upcase', 'strip', 'lstrip', 'rstrip', 'strip_newlines', 'squish'],
   ...['truncate', 'truncatewords', 'strip_html', 'url_encode'],
 ]
-const TRIM = ['strip', 'lstrip', 'rstrip']
 const SEARCH = ['remove', 'remove_first', 'replace', 'replace_first', 'split']
-const NUMBER = [
-  'abs',
-  'at_least',
-  'at_most',
-  'ceil',
-  'divided_by',
-  'floor',
-  'minus',
-  'modulo',
-  'plus',
-  'round',
-  'times',
-]
 const LIST = ['compact', 'concat', 'default', 'first', 'last', 'reverse', 'size', 'uniq']
 
 /**
@@ -47,9 +35,9 @@ const LIST = ['compact', 'concat', 'default', 'first', 'last', 'reverse', 'size'
 export function allowedFilters(escaping: 'html' | 'none'): ReadonlyMap<string, FilterImplOptions> {
   return new Map<string, FilterImplOptions>([
     ...TEXT.map((name) => [name, textFilter(original(name))] as const),
-    ...TRIM.map((name) => [name, trimFilter(original(name))] as const),
     ...SEARCH.map((name) => [name, searchFilter(original(name))] as const),
     ...NUMBER.map((name) => [name, numberFilter(original(name))] as const),
+    ...DIVISION.map((name) => [name, divisionFilter(original(name))] as const),
     ...LIST.map((name) => [name, timedFilter(original(name))] as const),
     ...Object.entries(LIST_FILTERS),
     ['slice', sliceFilter(original('slice'))],
@@ -95,14 +83,6 @@ function sliceFilter(handler: Handler): Handler {
   }
 }
 
-/** Trims only white space: trimming given characters costs far more. */
-function trimFilter(handler: Handler): Handler {
-  const trim = textFilter(handler)
-  return function (value: unknown): unknown {
-    return trim.call(this, value)
-  }
-}
-
 function searchFilter(handler: Handler): Handler {
   return function (value: unknown, pattern: unknown, ...rest: unknown[]): unknown {
     checkTime(this.context)
@@ -116,7 +96,17 @@ function numberFilter(handler: Handler): Handler {
   return function (...values: unknown[]): unknown {
     checkTime(this.context)
     const [value, ...rest] = values.map(shortNumber)
-    return handler.call(this, value, ...rest)
+    const result: unknown = handler.call(this, value, ...rest)
+    if (!Number.isFinite(result)) throw new RenderFault('a number is too large')
+    return result
+  }
+}
+
+function divisionFilter(handler: Handler): Handler {
+  const divide = numberFilter(handler)
+  return function (value: unknown, divisor: unknown, ...rest: unknown[]): unknown {
+    if (shortNumber(divisor) === 0) throw new RenderFault('a number is divided by zero')
+    return divide.call(this, value, divisor, ...rest)
   }
 }
 
@@ -218,8 +208,8 @@ function list(given: unknown, { context }: Call): readonly unknown[] {
 }
 
 function segments(property: unknown): readonly string[] {
-  if (typeof property !== 'string' || property.length > MAX_PATH)
-    throw new RenderFault('a property is named by a short text')
+  if (typeof property !== 'string' || property.length > MAX_PATH || /[[\]]/.test(property))
+    throw new RenderFault('a property is named by a short text without brackets')
   return property.split('.')
 }
 

@@ -56,10 +56,12 @@ function isKnown(what: keyof LiquidOptions, name: unknown): boolean {
  * escape escape_once newline_to_br safe_url`), numbers (`abs at_least at_most ceil divided_by floor minus modulo plus round times`),
  * lists (`compact concat first join last map reverse size slice sort sum uniq where`), `date` and `default`. Any other tag or filter
  * stops start-up, including `include`, `render`, `layout` and the filter `raw`: a template reads no file, and no value reaches HTML
- * unescaped. Nothing is escaped twice: neither a capture nor the output of `escape`, `escape_once` or `newline_to_br` as the last filter.
+ * unescaped. A filter with too few or too many arguments stops it too. Nothing is escaped twice: neither a capture nor the output of `escape`, `escape_once` or `newline_to_br` as the last filter.
  *
  * An absent variable makes the rendering `missing`, except in a condition (`{% if data.x %}`) and if `default` is its first filter;
  * `null` is present and empty. Only own properties are read. An object has no text.
+ *
+ * A division by zero, or a number beyond the range of JavaScript, is an `error`. Text that is no number counts as 0.
  *
  * Limits: templates with more than 65,536 characters or 32 nested tags are refused at start-up. A rendering outputs at most 262,144
  * characters and does at most 1,000,000 units of work: one per processed character, four per character of a tag in a loop and per list

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { render, text } from './compile.ts'
+import { render, templateFault, text } from './compile.ts'
 
 const DATA = {
   ...{ n: 7, below: -2.5, nothing: null, empty: '', blank: '  ', words: 'A b  c', lines: 'a\r\nb\nc' },
@@ -65,11 +65,63 @@ describe('filters', () => {
   })
 
   test('A property of a list filter is a text of at most 200 characters', async () => {
-    const detail = 'a property is named by a short text (line 1, column 1)'
+    const detail = 'a property is named by a short text without brackets (line 1, column 1)'
     expect(await text(`{{ data.list | map: "${'a'.repeat(200)}" | size }}`, DATA)).toBe('3')
     for (const property of ['5', `"${'a'.repeat(201)}"`])
       for (const filter of ['map', 'sort', 'sum', 'where'])
         expect(await render(`{{ data.list | ${filter}: ${property} }}`, DATA)).toEqual({ outcome: 'error', detail })
+  })
+
+  test.each(['{{ 1 | divided_by: 0 }}', '{{ data.n | modulo: data.nothing }}', '{{ data.n | divided_by: "apples" }}'])(
+    'A division by zero is an error: %s',
+    async (source) => {
+      const detail = 'a number is divided by zero (line 1, column 1)'
+      expect(await render(source, DATA)).toEqual({ outcome: 'error', detail })
+    },
+  )
+
+  test('A number beyond the range is an error', async () => {
+    const detail = 'a number is too large (line 1, column 1)'
+    const data = { huge: 1e308, word: 'Infinity' }
+    for (const source of [
+      '{{ data.huge | times: 10 }}',
+      '{{ data.word | plus: 1 }}',
+      '{{ data.huge | plus: data.huge }}',
+    ])
+      expect(await render(source, data)).toEqual({ outcome: 'error', detail })
+  })
+
+  test.each([
+    ['{{ " a" | strip: "a" }}', 'The filter "strip" takes no arguments, not 1.', 11],
+    ['{{ 5 | times }}', 'The filter "times" takes 1 argument, not 0.', 8],
+    ['{{ 5 | plus: 1, 2 }}', 'The filter "plus" takes 1 argument, not 2.', 8],
+    ['{% assign a = data.list | where %}', 'The filter "where" takes 1 to 2 arguments, not 0.', 27],
+    [
+      '{% if true %}{{ data.at | date: "%Y", 60, 1 }}{% endif %}',
+      'The filter "date" takes 0 to 2 arguments, not 3.',
+      27,
+    ],
+    ['{{ data.x | default: 1, allow: true }}', 'The filter "default" has no option "allow".', 13],
+    ['{{ data.x | default: allow_false: true, 1 }}', 'The options of the filter "default" follow its arguments.', 13],
+    ['{{ data.x | join: sep: "," }}', 'The filter "join" has no option "sep".', 13],
+    [
+      '{{ data.list | map: "a[0]" }}',
+      'The filter "map" takes a path of names such as "address.city", without brackets.',
+      16,
+    ],
+  ])('Arguments that would be ignored, or are missing, are refused at start: %s', (source, fault, column) => {
+    expect(templateFault(source)).toEqual({ fault, line: 1, column })
+  })
+
+  test('A property path from the data has no brackets', async () => {
+    const detail = 'a property is named by a short text without brackets (line 1, column 1)'
+    expect(await render('{{ data.list | map: data.path }}', { list: [], path: 'a[0]' })).toEqual({
+      ...{ outcome: 'error', detail },
+    })
+  })
+
+  test('Options of a filter that it has are no arguments', async () => {
+    expect(await text('{{ data.off | default: 1, allow_false: true }}', { off: false })).toBe('false')
   })
 
   test('A date has an optional format of at most 100 characters, and a zone as name or offset', async () => {
