@@ -131,8 +131,11 @@ const PROVIDER_NAMES: ReadonlyMap<string, string> = new Map(
   }).flatMap(([known, others]) => [known, ...others].map((name): [string, string] => [name, known])),
 )
 
-/** A provider's name in the conventions, without regard to case and SDK suffixes such as `.chat`. An unknown provider keeps its name. */
-export function providerName(reported: string): string {
+/**
+ * A provider's name in the conventions, without regard to case and SDK suffixes such as `.chat`. An unknown provider keeps its name.
+ * `unknown` if none was reported, because the conventions require the attribute.
+ */
+export function providerName(reported = 'unknown'): string {
   let name = reported.toLowerCase()
   while (name !== '') {
     const known = PROVIDER_NAMES.get(name)

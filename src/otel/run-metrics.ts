@@ -66,7 +66,7 @@ function countTokens(
 function tokenAttributes({ provider, model, responseModel }: Share): Attributes {
   return {
     [ATTRIBUTE.operationName]: INVOKE_AGENT,
-    [ATTRIBUTE.providerName]: provider === undefined ? undefined : providerName(provider),
+    [ATTRIBUTE.providerName]: providerName(provider),
     [ATTRIBUTE.tokenModality]: UNKNOWN_MODALITY,
     [ATTRIBUTE.requestModel]: model,
     [ATTRIBUTE.responseModel]: responseModel,

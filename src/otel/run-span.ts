@@ -11,7 +11,7 @@ export function attributesOf(run: EndedRun, errorType: string | undefined): Attr
     [ATTRIBUTE.agentId]: agent?.id,
     [ATTRIBUTE.agentName]: agent?.name,
     [ATTRIBUTE.agentVersion]: agent?.version,
-    [ATTRIBUTE.providerName]: provider === undefined ? undefined : providerName(provider),
+    [ATTRIBUTE.providerName]: providerName(provider),
     [ATTRIBUTE.requestModel]: run.model,
     [ATTRIBUTE.responseModel]: run.responseModel,
     [ATTRIBUTE.finishReasons]: finishReason === undefined ? undefined : [finishReason],

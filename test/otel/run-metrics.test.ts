@@ -87,7 +87,11 @@ describe('the tokens of a run', () => {
       'gen_ai.response.model': 'claude-x-1',
       'gen_ai.token.modality': 'unknown',
     }
-    const bare = { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.token.modality': 'unknown' }
+    const bare = {
+      'gen_ai.operation.name': 'invoke_agent',
+      'gen_ai.provider.name': 'unknown',
+      'gen_ai.token.modality': 'unknown',
+    }
     expect(await sdk.points(`${USAGE}.input_tokens`)).toStrictEqual([
       { attributes, value: 2000 },
       { attributes: bare, value: 7 },
