@@ -172,6 +172,7 @@ export interface Warning {
     | 'usage_overruled'
     | 'not_final'
     | 'unpriced'
+    | 'unpriced_part'
   readonly pointer: string
   readonly detail: string
 }

@@ -44,9 +44,25 @@ export interface RunCounts {
   readonly inputTokens?: number
   readonly cacheReadTokens?: number
   readonly cacheWriteTokens?: number
+  /** Part of `cacheWriteTokens`: written to be kept for one hour. */
+  readonly cacheWrite1hTokens?: number
+  /** Part of `inputTokens`. */
+  readonly audioInputTokens?: number
+  /** Part of `inputTokens`. */
+  readonly imageInputTokens?: number
   readonly outputTokens?: number
   readonly reasoningTokens?: number
+  /** Part of `outputTokens`. */
+  readonly audioOutputTokens?: number
+  /** Part of `outputTokens`. */
+  readonly imageOutputTokens?: number
   readonly totalTokens?: number
+  /** Searches that the model's provider bills. No price book has a price for them. */
+  readonly billedSearches?: number
+  /** Seconds of audio or video that the model's provider bills instead of tokens, rounded up. No price book has a price for them. */
+  readonly billedSeconds?: number
+  /** Characters that the model's provider bills instead of tokens. No price book has a price for them. */
+  readonly billedCharacters?: number
   readonly modelCalls?: number
   readonly toolCalls?: number
   readonly toolErrors?: number
@@ -60,6 +76,8 @@ export interface RunCounts {
 export interface ModelUsage {
   readonly provider: string
   readonly model: string
+  /** Default: that of the run. */
+  readonly serviceTier?: string
   readonly counts: RunCounts
   readonly cost?: RunCost
 }
@@ -85,6 +103,8 @@ export interface RunFields<Instant> {
   readonly model?: string
   /** The model that answered. */
   readonly responseModel?: string
+  /** The provider's service tier, such as `batch` or `priority`; it has prices of its own. Absent: `standard`. */
+  readonly serviceTier?: string
   /** Increases with every post of a run; orders its last-writer-wins fields. */
   readonly seq?: number
   readonly parentRunId?: string

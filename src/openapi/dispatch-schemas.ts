@@ -127,6 +127,7 @@ export const warning: Component<Warning> = s.object<Warning>(
       usage_overruled: 'a count that was sent on its own overrules the usage',
       not_final: 'it belongs to a final status, and this post has none',
       unpriced: 'tokens for which there is no price',
+      unpriced_part: 'a part of the usage for which the model has no price',
     }),
     pointer: s.text('JSON Pointer (RFC 6901) into the body that was sent.'),
     detail: s.text('For people.'),

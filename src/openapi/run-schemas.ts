@@ -36,6 +36,7 @@ const runCost = s.object<RunCost>('RunCost', undefined, {
 const modelUsage = s.object<ModelUsage>('ModelUsage', undefined, {
   provider: s.text(),
   model: s.text(),
+  serviceTier: s.optional(s.text()),
   counts: posted('RunCounts'),
   cost: s.optional(runCost),
 })
@@ -62,6 +63,7 @@ const run = s.object<AnsweredRun>(
     provider: s.optional(s.text()),
     model: s.optional(s.text()),
     responseModel: s.optional(s.text()),
+    serviceTier: s.optional(s.text()),
     seq: s.optional(s.whole(0)),
     parentRunId: s.optional(s.text()),
     resumedFromRunId: s.optional(s.text()),

@@ -7,68 +7,75 @@ import { type GivenOptions, readOptions } from '../options/read-options.ts'
 import type { PriceBook } from '../ports/price-book.ts'
 import { means } from './model-pattern.ts'
 import { BOOK, isEntry, type PriceBookOptions } from './price-book-options.ts'
-import { amountOf, compareEntries, entriesTie, type PriceEntry, readEntry } from './price-entry.ts'
+import { compareEntries, entriesTie, type PatternEntry, priceOf, readPatternEntry } from './price-entry.ts'
+import { remembering } from './remembering.ts'
 
+export { genaiPrices } from './genai-prices.ts'
 export type { ModelPrices, PriceBookOptions, PriceTier, TokenPrices } from './price-book-options.ts'
+export type { LeftOut, PriceList, PriceListOptions } from './price-list.ts'
 
-/** Maximum names in the cache: callers choose the names of models. */
-const MAX_NAMES = 1_000
 const EXPONENTS = { 1: 0, 1000: 3, 1000000: 6 } as const
 const ANY_BOOK = { version: '', currency: '', exponent: 0 }
 
 /**
- * A list of prices by model, provider and date.
+ * A list of prices by model, provider, service tier and date.
  *
  * The most specific entry that matches a run counts: a whole model name before a pattern, then the pattern with more characters, then the
- * entry that names the provider.
+ * entry that names the provider. Only the service tiers of this entry count.
  *
- * Amounts are exact. Cache reads, cache writes and reasoning have their own price instead of that of input or output. A run has no price
- * if a count is absent, unless its tokens are free, or if a part is greater than the count that includes it.
+ * Amounts are exact. A run has no cost, and the end of it the warning `unpriced_part`, if a kind of tokens, its service tier or a unit
+ * has no price, if a count with a price is absent (unless its tokens are free), if a part is greater than the count that includes it, or
+ * if audio or image tokens with a price of their own may be among the cached ones.
  *
- * Providers choose the tier by the prompt of each call, for the whole call. Runs report sums, so the average prompt
- * `inputTokens / modelCalls` chooses the tier: exact for one call, an estimate for several. Default of `modelCalls`: 1.
+ * Providers choose the tier by the prompt of each call, for the whole call. Runs report sums: a run whose `inputTokens` exceed the first
+ * tier has a cost only with `modelCalls: 1`. Report calls as items of `usageByModel` to price them one by one.
  * @throws {SallyportError} `option_invalid`, with all problems: a price that is negative or no decimal, an invalid date, `from` not
  * before `until`, an unknown field, tiers that do not ascend, two equally specific entries for the same runs.
  */
 export function priceBook(options: PriceBookOptions): PriceBook {
-  const entries = checkedEntries(options)
-  const found = new Map<string, readonly PriceEntry[]>()
-
-  function entriesFor(provider: string | undefined, model: string): readonly PriceEntry[] {
-    // The length prefix separates the provider from the model.
-    const key = provider === undefined ? `:${model}` : `${provider.length}:${provider}${model}`
-    const known = found.get(key)
-    if (known) return known
+  const { entries, otherwise } = checkedEntries(options)
+  const groupsFor = remembering((provider, model) => {
     const fitting = entries.filter(
       (entry) => means(entry.pattern, model) && (entry.provider === undefined || entry.provider === provider),
     )
-    if (found.size >= MAX_NAMES) found.clear()
-    found.set(key, fitting)
-    return fitting
-  }
-
+    return inGroups(fitting)
+  })
   return {
-    price({ provider, model, counts, at }) {
-      for (const { from, until, tiers, currency, version } of entriesFor(provider, model)) {
-        if (at < from || at >= until) continue
-        const amount = amountOf(counts, tiers)
-        return amount === undefined ? undefined : { amount, currency, version }
+    price(usage) {
+      for (const group of groupsFor(usage.provider, usage.model)) {
+        const price = priceOf(group, usage)
+        if (price !== undefined) return price
       }
-      return undefined
+      return otherwise?.price(usage)
     },
   }
 }
 
+/** Splits sorted entries into groups of equally specific ones. */
+function inGroups(entries: readonly PatternEntry[]): readonly (readonly PatternEntry[])[] {
+  const groups: PatternEntry[][] = []
+  for (const entry of entries) {
+    const [group] = groups.slice(-1)
+    if (group?.[0] && compareEntries(group[0], entry) === 0) group.push(entry)
+    else groups.push([entry])
+  }
+  return groups
+}
+
 /** Most specific first. */
-function checkedEntries(options: PriceBookOptions): readonly PriceEntry[] {
-  const { version, currency = 'USD', per = 1_000_000, prices } = readOptions('priceBook', options, BOOK, tieProblems)
+function checkedEntries(options: PriceBookOptions): Pick<PriceBookOptions, 'otherwise'> & {
+  readonly entries: readonly PatternEntry[]
+} {
+  const given = readOptions('priceBook', options, BOOK, tieProblems)
+  const { version, currency = 'USD', per = 1_000_000, prices, otherwise } = given
   const book = { version, currency, exponent: EXPONENTS[per] }
-  return prices.map((entry) => readEntry(entry, book)).sort(compareEntries)
+  const entries = prices.map((entry) => readPatternEntry(entry, book)).sort(compareEntries)
+  return otherwise ? { entries, otherwise } : { entries }
 }
 
 function tieProblems({ prices }: GivenOptions): ConfigProblem[] {
   const given: readonly unknown[] = Array.isArray(prices) ? prices : []
-  const entries = given.map((entry) => (isEntry(entry) ? readEntry(entry, ANY_BOOK) : undefined))
+  const entries = given.map((entry) => (isEntry(entry) ? readPatternEntry(entry, ANY_BOOK) : undefined))
   return entries.flatMap((entry, index) => {
     const other = entries.findIndex((before, at) => at < index && before && entry && entriesTie(before, entry))
     if (other < 0) return []

@@ -1,6 +1,6 @@
 import type { ConfigProblem } from '../errors.ts'
 import { canonicalDecimal } from '../model/decimal.ts'
-import { arrayOf, like, matching, oneOf, whole, word } from '../options/checks.ts'
+import { arrayOf, has, like, matching, oneOf, whole, word } from '../options/checks.ts'
 import {
   type Check,
   type Checks,
@@ -10,22 +10,39 @@ import {
   problemsIn,
   required,
 } from '../options/read-options.ts'
+import type { PriceBook } from '../ports/price-book.ts'
 import { readPattern } from './model-pattern.ts'
 
 /**
  * Prices for `per` tokens. A price is a decimal as the provider prints it, `'1.25'` or `1.25`: 0 or more, below 1,000,000, at most 15
  * decimals.
+ *
+ * Every kind of token has a price of its own: a run that used a kind without one has no cost (`unpriced_part`). Set `cacheRead` to
+ * the price of `input` if the provider makes no difference.
  */
 export interface TokenPrices {
-  /** Input outside of caches. */
-  readonly input: string | number
-  readonly output: string | number
-  /** Input read from a cache. Default: `input`. */
+  /** Input that none of the other prices is for. */
+  readonly input?: string | number
+  /** Input read from a cache: `cacheReadTokens`. */
   readonly cacheRead?: string | number
-  /** Input written to a cache. Default: `input`. */
+  /** Input written to a cache: `cacheWriteTokens` without `cacheWrite1hTokens`. */
   readonly cacheWrite?: string | number
-  /** Reasoning output. Default: `output`. */
+  /** Input written to a cache for one hour: `cacheWrite1hTokens`. */
+  readonly cacheWrite1h?: string | number
+  /** `audioInputTokens`. */
+  readonly audioInput?: string | number
+  /** `imageInputTokens`. */
+  readonly imageInput?: string | number
+  /** Output that none of the other prices is for. Absent: the model has no output, such as one for embeddings. */
+  readonly output?: string | number
+  /** `reasoningTokens`. Default: `output`. */
   readonly reasoning?: string | number
+  /** `audioOutputTokens`. */
+  readonly audioOutput?: string | number
+  /** `imageOutputTokens`. */
+  readonly imageOutput?: string | number
+  /** One call, whatever `per` is: `modelCalls`. Below 1,000. */
+  readonly request?: string | number
 }
 
 /** Prices of all tokens of a call with a long prompt (long context). */
@@ -40,6 +57,8 @@ export interface ModelPrices extends TokenPrices {
   readonly model: string
   /** The provider's name in runs. Default: any. */
   readonly provider?: string
+  /** The service tier of runs, such as `batch`; case is ignored. Default: `standard`. */
+  readonly serviceTier?: string
   /** Start: an RFC 3339 date (midnight UTC) or date-time. Default: always. */
   readonly from?: string
   /** End, exclusive, in the same format. Default: never. */
@@ -50,6 +69,8 @@ export interface ModelPrices extends TokenPrices {
   readonly version?: string
   /** For longer prompts, in ascending order. A tier must have every price that the model has. */
   readonly tiers?: readonly PriceTier[]
+  /** Why these runs have no cost, 1 to 200 characters, such as `is priced by the second`. Then there are no prices. */
+  readonly unpriced?: string
 }
 
 /** Options of {@link priceBook}. */
@@ -61,6 +82,8 @@ export interface PriceBookOptions {
   /** Number of tokens that a price is for. Default: 1,000,000. */
   readonly per?: 1 | 1_000 | 1_000_000
   readonly prices: readonly ModelPrices[]
+  /** Asked for models that no entry is for, for example a published list: {@link genaiPrices}. */
+  readonly otherwise?: PriceBook
 }
 
 /** This maximum limits a cost to 38 digits for any count of tokens. */
@@ -94,14 +117,22 @@ const instant = matching(
   'must be an RFC 3339 date, or a date-time with its offset',
 )
 const currency = like(/^[A-Z]{3}$/, 'must be an ISO 4217 code, such as "USD"')
-const version = like(/^[!-~]{1,100}$/, 'must be 1 to 100 visible ASCII characters')
+export const version = like(/^[!-~]{1,100}$/, 'must be 1 to 100 visible ASCII characters')
+
+const request = matching((value) => Number(readPrice(value)) < 1_000, 'must be a decimal of 0 or more, below 1000')
 
 const PRICES: Checks<TokenPrices> = {
-  input: required(price),
-  output: required(price),
+  input: price,
   cacheRead: price,
   cacheWrite: price,
+  cacheWrite1h: price,
+  audioInput: price,
+  imageInput: price,
+  output: price,
   reasoning: price,
+  audioOutput: price,
+  imageOutput: price,
+  request,
 }
 
 const TIER: Checks<PriceTier> = { aboveInputTokens: required(whole(0, Number.MAX_SAFE_INTEGER)), ...PRICES }
@@ -117,10 +148,8 @@ const tiers: Check = (value, entry) => {
 }
 
 function missingPrices(given: GivenOptions, entry: GivenOptions): ConfigProblem[] {
-  const missing = Object.entries(PRICES).filter(
-    ([name, { missing }]) => missing === undefined && entry[name] !== undefined && given[name] === undefined,
-  )
-  return missing.map(([field]) => ({ field, detail: 'must be given: the model has one' }))
+  const missing = Object.keys(PRICES).filter((name) => entry[name] !== undefined && given[name] === undefined)
+  return missing.map((field) => ({ field, detail: 'must be given: the model has one' }))
 }
 
 function orderProblems(given: GivenOptions, before: unknown): ConfigProblem[] {
@@ -138,6 +167,7 @@ const ENTRY: Checks<ModelPrices> = {
     ),
   ),
   provider: word,
+  serviceTier: word,
   from: instant,
   until: (value, { from }) => {
     const [begin = Number.NaN, end = Number.NaN] = [readPriceInstant(from), readPriceInstant(value)]
@@ -147,6 +177,17 @@ const ENTRY: Checks<ModelPrices> = {
   version,
   ...PRICES,
   tiers,
+  unpriced: matching(
+    (value) => typeof value === 'string' && value.length >= 1 && value.length <= 200,
+    'must be 1 to 200 characters',
+  ),
+}
+
+/** An entry has prices, or says why it has none. */
+function entryProblems(given: GivenOptions): ConfigProblem[] {
+  const hasPrice = Object.keys(PRICES).some((name) => given[name] !== undefined)
+  if (hasPrice !== (given.unpriced !== undefined)) return []
+  return [{ detail: hasPrice ? 'has both prices and unpriced' : 'needs a price, such as input' }]
 }
 
 export function isEntry(given: unknown): given is ModelPrices {
@@ -154,11 +195,12 @@ export function isEntry(given: unknown): given is ModelPrices {
   return fault === undefined || fault.length === 0
 }
 
-const entry: Check = nested(ENTRY)
+const entry: Check = nested(ENTRY, entryProblems)
 
 export const BOOK: Checks<PriceBookOptions> = {
   version: required(version),
   currency,
   per: oneOf([1, 1_000, 1_000_000]),
   prices: required(arrayOf(entry, 'must be a list of at least one', 1)),
+  otherwise: has('price'),
 }

@@ -1,13 +1,12 @@
-import { decimalPlaces, scaleDecimal, writeScaled } from '../model/decimal.ts'
-import type { RunCounts } from '../model/run.ts'
+import type { Price, PricedUsage, UnpricedPart } from '../ports/price-book.ts'
+import { amountOf, readTier, type Tier } from './amount.ts'
 import { comparePatterns, type ModelPattern, patternsMeet, readPattern } from './model-pattern.ts'
-import { type ModelPrices, readPrice, readPriceInstant, type TokenPrices } from './price-book-options.ts'
+import { type ModelPrices, readPriceInstant } from './price-book-options.ts'
 
 /** The parsed prices of a model. */
 export interface PriceEntry {
-  readonly pattern: ModelPattern
-  /** Absent: any. */
-  readonly provider?: string
+  /** In lower case. */
+  readonly serviceTier: string
   /** Epoch milliseconds. */
   readonly from: number
   /** The first instant at which it does not hold, epoch milliseconds. */
@@ -16,6 +15,15 @@ export interface PriceEntry {
   readonly version: string
   /** Longest prompts first; the last is for any prompt. */
   readonly tiers: readonly Tier[]
+  /** Reason why there is no price. */
+  readonly unpriced?: string
+}
+
+/** Prices for the models of a pattern. */
+export interface PatternEntry extends PriceEntry {
+  readonly pattern: ModelPattern
+  /** Absent: any. */
+  readonly provider?: string
 }
 
 /** Defaults of a book for its entries. */
@@ -28,21 +36,14 @@ export interface BookDefaults {
 
 /** Less than any prompt. */
 const ANY_SIZE = -1
+const STANDARD = 'standard'
 
 /** Reads a checked entry. */
-export function readEntry(given: ModelPrices, book: BookDefaults): PriceEntry {
-  const {
-    model,
-    provider,
-    from,
-    until,
-    currency = book.currency,
-    version = book.version,
-    tiers: longPrompts = [],
-  } = given
+export function readEntry(given: Omit<ModelPrices, 'model' | 'provider'>, book: BookDefaults): PriceEntry {
+  const { serviceTier = STANDARD, from, until, currency = book.currency, version = book.version, unpriced } = given
+  const { tiers: longPrompts = [] } = given
   return {
-    pattern: readPattern(model) as ModelPattern,
-    ...(provider !== undefined && { provider }),
+    serviceTier: serviceTier.toLowerCase(),
     from: readPriceInstant(from) ?? Number.NEGATIVE_INFINITY,
     until: readPriceInstant(until) ?? Number.POSITIVE_INFINITY,
     currency,
@@ -51,91 +52,43 @@ export function readEntry(given: ModelPrices, book: BookDefaults): PriceEntry {
       ...longPrompts.toReversed().map((tier) => readTier(tier.aboveInputTokens, tier, book.exponent)),
       readTier(ANY_SIZE, given, book.exponent),
     ],
+    ...(unpriced !== undefined && { unpriced }),
+  }
+}
+
+/** Reads a checked entry with its pattern. */
+export function readPatternEntry(given: ModelPrices, book: BookDefaults): PatternEntry {
+  const { model, provider } = given
+  return {
+    ...readEntry(given, book),
+    pattern: readPattern(model) as ModelPattern,
+    ...(provider !== undefined && { provider }),
   }
 }
 
 /** Sorts the more specific entry first. */
-export function compareEntries(a: PriceEntry, b: PriceEntry): number {
+export function compareEntries(a: PatternEntry, b: PatternEntry): number {
   return comparePatterns(a.pattern, b.pattern) || Number(a.provider === undefined) - Number(b.provider === undefined)
 }
 
-/** Whether a run can match both entries, and neither is more specific. */
-export function entriesTie(a: PriceEntry, b: PriceEntry): boolean {
+/** Whether a run can match both entries, and neither is more specific. Service tiers differ only for one pattern. */
+export function entriesTie(a: PatternEntry, b: PatternEntry): boolean {
   const isTogether = a.from < b.until && b.from < a.until
-  return isTogether && a.provider === b.provider && compareEntries(a, b) === 0 && patternsMeet(a.pattern, b.pattern)
+  if (!isTogether || a.provider !== b.provider || compareEntries(a, b) !== 0) return false
+  const isSamePattern = a.pattern.prefix === b.pattern.prefix && a.pattern.suffix === b.pattern.suffix
+  if (isSamePattern) return a.serviceTier === b.serviceTier
+  return patternsMeet(a.pattern, b.pattern)
 }
 
-/** Kinds of tokens with a price. */
-const TOKEN_KINDS = ['input', 'cacheRead', 'cacheWrite', 'output', 'reasoning'] as const
-
-/** A value for each of {@link TOKEN_KINDS}, in their order. */
-type PerKind<T, Kinds extends readonly unknown[] = typeof TOKEN_KINDS> = { readonly [At in keyof Kinds]: T }
-
-/** Prices for calls of one size, as integers of one scale: an amount is a sum of products. */
-interface Tier {
-  /** For calls with more input tokens. */
-  readonly aboveInputTokens: number
-  readonly prices: PerKind<bigint>
-  /** The same as numbers, which are faster. */
-  readonly quick: PerKind<number>
-  /** Decimal places of a sum. */
-  readonly places: number
-  readonly isInputFree: boolean
-  readonly isOutputFree: boolean
-}
-
-/** Reads checked prices for 10 to the power of `exponent` tokens. */
-function readTier(aboveInputTokens: number, given: TokenPrices, exponent: number): Tier {
-  const { input, output, cacheRead = input, cacheWrite = input, reasoning = output } = given
-  const byKind = { input, cacheRead, cacheWrite, output, reasoning }
-  const decimals = TOKEN_KINDS.map((kind) => readPrice(byKind[kind]) as string)
-  const places = Math.max(...decimals.map(decimalPlaces))
-  const scaled = decimals.map((decimal) => scaleDecimal(decimal, places))
-  const isFree = (...prices: readonly (string | number)[]): boolean => prices.every((price) => Number(price) === 0)
-  return {
-    aboveInputTokens,
-    prices: scaled as unknown as PerKind<bigint>,
-    quick: scaled.map(Number) as unknown as PerKind<number>,
-    places: places + exponent,
-    isInputFree: isFree(input, cacheRead, cacheWrite),
-    isOutputFree: isFree(output, reasoning),
-  }
-}
-
-/**
- * The cost of tokens by the first tier for calls of their size, as an exact decimal. `undefined` if a count with a price is absent,
- * or a part is greater than the count that includes it.
- */
-export function amountOf(counts: RunCounts, tiers: readonly Tier[]): string | undefined {
-  const tier = tierFor(counts, tiers)
-  const { cacheReadTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = counts
-  const inputTokens = counts.inputTokens ?? (tier?.isInputFree ? cacheReadTokens + cacheWriteTokens : undefined)
-  const outputTokens = counts.outputTokens ?? (tier?.isOutputFree ? reasoningTokens : undefined)
-  if (tier === undefined || inputTokens === undefined || outputTokens === undefined) return undefined
-  const tokens: PerKind<number> = [
-    inputTokens - cacheReadTokens - cacheWriteTokens,
-    cacheReadTokens,
-    cacheWriteTokens,
-    outputTokens - reasoningTokens,
-    reasoningTokens,
-  ]
-  let sum = 0
-  for (let kind = 0; kind < tokens.length; kind++) {
-    const count = tokens[kind] as number
-    if (!Number.isSafeInteger(count) || count < 0) return undefined
-    sum += count * (tier.quick[kind] as number)
-  }
-  // No term is negative: if the sum is a safe integer, so were all terms.
-  return writeScaled(Number.isSafeInteger(sum) ? sum : exactSum(tokens, tier.prices), tier.places)
-}
-
-function tierFor({ inputTokens = 0, modelCalls = 1 }: RunCounts, tiers: readonly Tier[]): Tier | undefined {
-  const calls = Math.max(modelCalls, 1)
-  // A product that is too great to be exact exceeds every count.
-  for (const tier of tiers) if (inputTokens > tier.aboveInputTokens * calls) return tier
-  return undefined
-}
-
-function exactSum(tokens: PerKind<number>, prices: PerKind<bigint>): bigint {
-  return prices.reduce((sum, price, kind) => sum + price * BigInt(tokens[kind] as number), 0n)
+/** Prices a usage by entries of one model that are equally specific. `undefined`: none holds at this time. */
+export function priceOf(entries: readonly PriceEntry[], usage: PricedUsage): Price | UnpricedPart | undefined {
+  const { counts, at, serviceTier = STANDARD } = usage
+  const held = entries.filter(({ from, until }) => at >= from && at < until)
+  const entry = held.find((one) => one.serviceTier === serviceTier)
+  if (entry === undefined)
+    return held.length > 0 ? { unpriced: 'serviceTier', reason: 'has no prices for this model' } : undefined
+  const { tiers, currency, version, unpriced } = entry
+  if (unpriced !== undefined) return { unpriced: 'model', reason: unpriced }
+  const amount = amountOf(counts, tiers)
+  return typeof amount === 'string' ? { amount, currency, version } : amount
 }

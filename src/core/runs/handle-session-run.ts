@@ -53,7 +53,7 @@ export async function recordRun(
       valid.warnings,
       warnings,
       clampedEnd(update, state, source),
-      unpricedEnd(update, run, source, deps.prices),
+      unpricedEnd(update, run, source, { tenant, prices: deps.prices }),
     ),
   }
   const status = created ? 201 : 200

@@ -4,8 +4,9 @@ import type { RunPost } from '../../model/run-post.ts'
 import { isFinal } from '../../model/run-status.ts'
 import type { CheckedSessionRun } from './session-run-schema.ts'
 import { saysTimeout, statusNamed } from './status-names.ts'
-import { TOKEN_COUNTS } from './usage/counts.ts'
-import { UNKNOWN_USAGE, type UsageCounts } from './usage/usage.ts'
+import { USAGE_COUNTS } from './usage/counts.ts'
+import { tierNamed } from './usage/service-tier.ts'
+import { type ReadUsage, UNKNOWN_USAGE } from './usage/usage.ts'
 
 export interface NormalisedRun {
   readonly update: RunUpdate
@@ -36,6 +37,8 @@ export function normaliseRun({ sessionId, run }: CheckedSessionRun, by?: string)
     if (run.finishReason !== undefined) warnings.push(notFinal('finishReason'))
   }
   addAsSent(update, run)
+  const { serviceTier = update.serviceTier } = run.usage ?? {}
+  if (serviceTier !== update.serviceTier) warnings.push(overrules('serviceTier'))
   if (by !== undefined) update.by = by
   warnOfExclusiveCounts(run, counts, warnings)
   return { update, warnings }
@@ -51,6 +54,8 @@ function addAsSent(update: Draft, run: CheckedSessionRun['run']): void {
   if (run.resumedFromRunId !== undefined) update.resumedFromRunId = run.resumedFromRunId
   if (run.attempt !== undefined) update.attempt = run.attempt
   if (run.agent !== undefined) update.agent = run.agent
+  const serviceTier = run.serviceTier === undefined ? run.usage?.serviceTier : tierNamed(run.serviceTier)
+  if (serviceTier !== undefined) update.serviceTier = serviceTier
   if (run.countsScope !== undefined) update.countsScope = run.countsScope
   if (run.usageByModel !== undefined) update.usageByModel = run.usageByModel
   if (run.cost !== undefined) update.cost = run.cost
@@ -72,29 +77,34 @@ function set<Field extends keyof Draft>(update: Draft, field: Field, value: Draf
 function withModels(byModel: readonly ModelUsage[], reported: RunCounts | undefined): RunCounts | undefined {
   if (byModel.length === 0) return reported
   const counts: Record<string, number> = {}
-  for (const name of TOKEN_COUNTS) {
+  for (const name of USAGE_COUNTS) {
     const sum = byModel.reduce((all, model) => all + (model.counts[name] ?? Number.NaN), 0)
     if (reported?.[name] === undefined && Number.isSafeInteger(sum)) counts[name] = sum
   }
   return Object.assign(counts, reported)
 }
 
-function withUsage(usage: UsageCounts, explicit: RunCounts | undefined, warnings: Warning[]): RunCounts | undefined {
-  if (usage !== UNKNOWN_USAGE) return explicit === undefined ? usage : overruled(usage, explicit, warnings)
+function withUsage(usage: ReadUsage, explicit: RunCounts | undefined, warnings: Warning[]): RunCounts | undefined {
+  if (usage !== UNKNOWN_USAGE)
+    return explicit === undefined ? usage.counts : overruled(usage.counts, explicit, warnings)
   const detail = 'has no count of a known provider, and was dropped'
   warnings.push({ code: 'usage_unknown', pointer: '/run/usage', detail })
   return explicit
 }
 
 /** Explicit counts win over the usage object, with a warning where they differ. */
-function overruled(usage: UsageCounts, explicit: RunCounts, warnings: Warning[]): RunCounts {
-  for (const name of TOKEN_COUNTS) {
+function overruled(counts: ReadUsage['counts'], explicit: RunCounts, warnings: Warning[]): RunCounts {
+  for (const name of USAGE_COUNTS) {
     const count = explicit[name]
-    if (usage[name] === undefined || count === undefined || count === usage[name]) continue
-    const detail = 'differs from the usage object, and was taken instead'
-    warnings.push({ code: 'usage_overruled', pointer: `/run/counts/${name}`, detail })
+    if (counts[name] !== undefined && count !== undefined && count !== counts[name])
+      warnings.push(overrules(`counts/${name}`))
   }
-  return { ...usage, ...explicit }
+  return { ...counts, ...explicit }
+}
+
+function overrules(field: string): Warning {
+  const detail = 'differs from the usage object, and was taken instead'
+  return { code: 'usage_overruled', pointer: `/run/${field}`, detail }
 }
 
 function withoutEnd(timings: RunTimings<number>, warnings: Warning[]): RunTimings<number> {

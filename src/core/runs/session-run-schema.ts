@@ -13,7 +13,7 @@ import { fitSchema, invalid, type Valid } from '../validate.ts'
 import { instantsAhead, readInstant } from './merge/instants.ts'
 import { CLIENT_STATUSES, statusNamed } from './status-names.ts'
 import { readCounts, readWholeCount } from './usage/counts.ts'
-import { readUsage, UNKNOWN_USAGE, type UsageCounts } from './usage/usage.ts'
+import { type ReadUsage, readUsage, UNKNOWN_USAGE } from './usage/usage.ts'
 
 /** A valid body: instants are epoch milliseconds, amounts exact decimals, trace ids lower case. */
 export interface CheckedSessionRun extends SessionRunRequest {
@@ -21,7 +21,7 @@ export interface CheckedSessionRun extends SessionRunRequest {
     readonly timings?: RunTimings<number>
     readonly cost?: RunCost
     readonly usageByModel?: readonly ModelUsage[]
-    readonly usage?: UsageCounts
+    readonly usage?: ReadUsage
   }
 }
 
@@ -50,12 +50,21 @@ const cost = objectOf({
   pricingVersion: optional(text(100)),
 })
 
+const modelUsage = objectOf({
+  provider: text(64),
+  model: text(200),
+  serviceTier: optional(text(64)),
+  counts,
+  cost: optional(cost),
+})
+
 const run = objectOf({
   runId,
   status: optional(reading(v.string(), readStatus)),
   provider: optional(text(64)),
   model: optional(text(200)),
   responseModel: optional(text(200)),
+  serviceTier: optional(text(64)),
   seq: optional(whole(0)),
   parentRunId: optional(runId),
   resumedFromRunId: optional(runId),
@@ -80,9 +89,9 @@ const run = objectOf({
     reading(
       v.custom<object>(() => true),
       readProviderUsage,
-    ) as v.GenericSchema<object, UsageCounts>,
+    ) as v.GenericSchema<object, ReadUsage>,
   ),
-  usageByModel: optional(listOf(objectOf({ provider: text(64), model: text(200), counts, cost: optional(cost) }), 16)),
+  usageByModel: optional(listOf(modelUsage, 16)),
   cost: optional(cost),
   finishReason: optional(text(100)),
   waitingFor: optional(v.picklist(['input', 'approval', 'auth', 'tool'])),
@@ -217,7 +226,7 @@ function isCurrency(code: string): boolean {
   return currencies.has(code)
 }
 
-function readProviderUsage(value: unknown, faults: ReadFault[]): UsageCounts {
+function readProviderUsage(value: unknown, faults: ReadFault[]): ReadUsage {
   if (!membersOf(value)) {
     faults.push({ code: 'type', detail: 'expected an object' })
     return UNKNOWN_USAGE

@@ -38,7 +38,7 @@ export type RunMerge =
  * `parentRunId`, `resumedFromRunId` and `attempt` are set once, and so is an agent's `userId`: another value is a conflict.
  *
  * The run shows an application's value where it has one. An agent can end a run that the application left open; the application's
- * own end wins. Amounts (`counts`, `usageByModel`, `cost`, `countsScope`) come from one source: from the application once it
+ * own end wins. Amounts (`counts`, `usageByModel`, `cost`, `countsScope`, `serviceTier`) come from one source: from the application once it
  * reported one.
  *
  * @param current Absent for a new run. Neither argument is changed, and the result shares nothing with the update.
@@ -145,10 +145,11 @@ function toFinal({ status, timings, error, finishReason }: RunUpdate): FinalFiel
 
 function toLatest(update: RunUpdate): RunReport['latest'] {
   const latest: Record<string, JsonValue> = {}
-  const { provider, model, responseModel, countsScope, waitingFor, userId, environment } = update
+  const { provider, model, responseModel, serviceTier, countsScope, waitingFor, userId, environment } = update
   if (provider !== undefined) latest.provider = provider
   if (model !== undefined) latest.model = model
   if (responseModel !== undefined) latest.responseModel = responseModel
+  if (serviceTier !== undefined) latest.serviceTier = serviceTier
   if (countsScope !== undefined) latest.countsScope = countsScope
   if (waitingFor !== undefined) latest.waitingFor = waitingFor
   if (userId !== undefined) latest.userId = userId

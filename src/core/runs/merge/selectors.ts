@@ -22,6 +22,7 @@ interface Latest {
   readonly provider: string
   readonly model: string
   readonly responseModel: string
+  readonly serviceTier: string
   readonly countsScope: NonNullable<Run['countsScope']>
   readonly waitingFor: WaitingFor
   readonly userId: string
@@ -143,6 +144,7 @@ function addReport(run: Draft<AnsweredRun>, report: RunReport, derived: Pick<Der
   show(run, 'provider', latestOf(report, 'provider'))
   show(run, 'model', latestOf(report, 'model'))
   show(run, 'responseModel', latestOf(report, 'responseModel'))
+  show(run, 'serviceTier', latestOf(report, 'serviceTier'))
   show(run, 'agent', viewAgent(report))
   show(run, 'timings', viewTimings(report))
   show(run, 'counts', filled({ ...report.counts }))

@@ -5,20 +5,28 @@ const MAX_COUNT = Number.MAX_SAFE_INTEGER
 const MAX_COUNTERS = 32
 
 /** The counts that a provider's usage object can contain. */
-export const TOKEN_COUNTS = [
+export const USAGE_COUNTS = [
   'inputTokens',
   'cacheReadTokens',
   'cacheWriteTokens',
+  'cacheWrite1hTokens',
+  'audioInputTokens',
+  'imageInputTokens',
   'outputTokens',
   'reasoningTokens',
+  'audioOutputTokens',
+  'imageOutputTokens',
   'totalTokens',
+  'billedSearches',
+  'billedSeconds',
+  'billedCharacters',
 ] as const
 
-export type TokenCount = (typeof TOKEN_COUNTS)[number]
+export type UsageCount = (typeof USAGE_COUNTS)[number]
 
 /** The counts that Sallyport defines; all others are custom counters. */
 export const KNOWN_COUNTS: ReadonlySet<string> = new Set([
-  ...TOKEN_COUNTS,
+  ...USAGE_COUNTS,
   'modelCalls',
   'toolCalls',
   'toolErrors',

@@ -1,10 +1,10 @@
 import { membersOf, type ReadFault } from '../../json/schema-readers.ts'
-import { isWhole, readWholeCount, type TokenCount } from './counts.ts'
+import { isWhole, readWholeCount, type UsageCount } from './counts.ts'
 
 export type Usage = Readonly<Record<string, unknown>>
 
 /** Reads a usage object of one shape. Sums are not range-checked yet. */
-export type ReadShape = (usage: Usage, faults: ReadFault[]) => { readonly [count in TokenCount]?: number | undefined }
+export type ReadShape = (usage: Usage, faults: ReadFault[]) => { readonly [count in UsageCount]?: number | undefined }
 
 /** Reads one count of a usage object. `undefined`: absent, or invalid, which adds a fault. */
 export type ReadCount = (usage: Usage, faults: ReadFault[]) => number | undefined
@@ -16,6 +16,13 @@ interface Shape {
   readonly toolUse?: ReadCount
   readonly cacheRead?: ReadCount
   readonly cacheWrite?: ReadCount
+  /** Part of `cacheWrite`. */
+  readonly cacheWrite1h?: ReadCount
+  /** Parts of `input` and `output`. */
+  readonly audioInput?: ReadCount
+  readonly imageInput?: ReadCount
+  readonly audioOutput?: ReadCount
+  readonly imageOutput?: ReadCount
   /** `within` (default): `input` includes the cache. `beside`: it does not. */
   readonly cache?: 'within' | 'beside'
   readonly output: ReadCount
@@ -28,6 +35,7 @@ interface Shape {
 /** Makes the reader of a shape. */
 export function reader(shape: Shape): ReadShape {
   const { input, toolUse, cacheRead, cacheWrite, cache, output, reasoning, thinking, total } = shape
+  const { cacheWrite1h, audioInput, imageInput, audioOutput, imageOutput } = shape
   return (usage, faults) => {
     const cacheReadTokens = cacheRead?.(usage, faults)
     const cacheWriteTokens = cacheWrite?.(usage, faults)
@@ -37,7 +45,19 @@ export function reader(shape: Shape): ReadShape {
     const reasoningTokens = reasoning?.(usage, faults)
     const totalTokens = total?.(usage, faults)
     const outputTokens = withReasoning(thinking, inputTokens, output(usage, faults), reasoningTokens, totalTokens)
-    return { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens, reasoningTokens, totalTokens }
+    return {
+      inputTokens,
+      cacheReadTokens,
+      cacheWriteTokens,
+      cacheWrite1hTokens: cacheWrite1h?.(usage, faults),
+      audioInputTokens: audioInput?.(usage, faults),
+      imageInputTokens: imageInput?.(usage, faults),
+      outputTokens,
+      reasoningTokens,
+      audioOutputTokens: audioOutput?.(usage, faults),
+      imageOutputTokens: imageOutput?.(usage, faults),
+      totalTokens,
+    }
   }
 }
 
@@ -81,6 +101,23 @@ export function atEach(key: string, inner: string): ReadCount {
       const count = readCount(membersOf(part)?.[inner], faults, () => [key, String(index), inner])
       return sum(all, count)
     }, undefined)
+  }
+}
+
+/** Adds the counts of some kinds in lists such as `[{ modality: 'AUDIO', tokenCount: 5 }]`. Kinds are in lower case. */
+export function ofKind(kinds: readonly string[], ...lists: readonly string[]): ReadCount {
+  const ofItem = (item: Usage, path: readonly string[]): ReadCount => {
+    const { modality, ttl, tokenCount, token_count, tokens, inputTokens } = item
+    const isOfKind = kinds.includes(String(modality ?? ttl).toLowerCase())
+    const count = isOfKind ? (tokenCount ?? token_count ?? tokens ?? inputTokens) : undefined
+    return (_, faults) => readCount(count, faults, () => path)
+  }
+  return (usage, faults) => {
+    const items = lists.flatMap((key) => {
+      const list = usage[key]
+      return Array.isArray(list) ? list.map((item, index) => ofItem(membersOf(item) ?? {}, [key, String(index)])) : []
+    })
+    return all(...items)(usage, faults)
   }
 }
 

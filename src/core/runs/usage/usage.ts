@@ -1,8 +1,10 @@
 import { isEmpty } from '../../../model/totals.ts'
 import { membersOf, type ReadFault } from '../../json/schema-readers.ts'
-import { TOKEN_COUNTS, type TokenCount } from './counts.ts'
+import { USAGE_COUNTS, type UsageCount } from './counts.ts'
+import { GEMINI_INTERACTIONS_KEYS, GEMINI_KEYS, GEMINI_SNAKE_CASE_KEYS, gemini } from './gemini-shapes.ts'
 import {
   bedrockLlama,
+  billedUnits,
   cohereBilled,
   cohereProcessed,
   genAiAttributes,
@@ -12,24 +14,17 @@ import {
   titan,
   watsonx,
 } from './platform-shapes.ts'
-import {
-  anthropic,
-  bedrock,
-  camelCaseChat,
-  GEMINI_INTERACTIONS_KEYS,
-  GEMINI_KEYS,
-  GEMINI_SNAKE_CASE_KEYS,
-  gemini,
-  openAIChat,
-  openAIResponses,
-  totalsAndParts,
-} from './provider-shapes.ts'
+import { anthropic, bedrock, camelCaseChat, openAIChat, openAIResponses, totalsAndParts } from './provider-shapes.ts'
+import { tierOf } from './service-tier.ts'
 import type { ReadShape, Usage } from './usage-shape.ts'
 
-/** Inclusive counts of a usage object: input includes the cache, output includes reasoning. */
-export type UsageCounts = Partial<Record<TokenCount, number>>
+/** Inclusive counts of a usage object (input includes the cache, output includes reasoning), and its service tier. */
+export interface ReadUsage {
+  readonly counts: Partial<Record<UsageCount, number>>
+  readonly serviceTier?: string
+}
 
-export const UNKNOWN_USAGE: UsageCounts = Object.freeze({})
+export const UNKNOWN_USAGE: ReadUsage = Object.freeze({ counts: {} })
 
 /**
  * Reads a provider's usage object. Absent and `null` counts stay unknown. `undefined`: nothing is understood of the numbers in it.
@@ -37,27 +32,32 @@ export const UNKNOWN_USAGE: UsageCounts = Object.freeze({})
  *
  * @param faults Receives invalid counts, and sums above 2^53 - 1.
  */
-export function readUsage(usage: unknown, faults: ReadFault[]): UsageCounts | undefined {
+export function readUsage(usage: unknown, faults: ReadFault[]): ReadUsage | undefined {
   const members = membersOf(usage)
   if (!members) return undefined
   const found: ReadFault[] = []
-  const reported = shapeOf(members)?.(members, found)
-  if (!reported) return undefined
-  const counts: UsageCounts = {}
-  for (const key of TOKEN_COUNTS) {
+  const shape = shapeOf(members)
+  if (!shape) return undefined
+  const reported = { ...shape(members, found), ...billedUnits(members, found) }
+  const counts: Partial<Record<UsageCount, number>> = {}
+  for (const key of USAGE_COUNTS) {
     const count = reported[key]
     if (count === undefined) continue
     if (count <= Number.MAX_SAFE_INTEGER) counts[key] = count
     else found.push({ code: 'out_of_range', detail: `adds up to more than 2^53 - 1 as ${key}` })
   }
   faults.push(...found)
-  return isEmpty(counts) && found.length === 0 && holdsNumber(members) ? undefined : counts
+  if (isEmpty(counts) && found.length === 0 && holdsNumber(members)) return undefined
+  const serviceTier = tierOf(members)
+  return serviceTier === undefined ? { counts } : { counts, serviceTier }
 }
 
 function holdsNumber(value: unknown): boolean {
   if (typeof value === 'number') return true
   return typeof value === 'object' && value !== null && Object.values(value).some(holdsNumber)
 }
+
+const EMPTY_USAGE: ReadShape = () => ({})
 
 /** The first shape with a matching key wins, so the specific ones are first. A repeated key identifies the last of its shapes. */
 const SHAPES: readonly (readonly [ReadShape, ...(readonly string[])])[] = [
@@ -90,13 +90,13 @@ const SHAPES: readonly (readonly [ReadShape, ...(readonly string[])])[] = [
   [textGeneration, 'generated_tokens', 'input_length'],
   [langfuse, 'input', 'output'],
   [cohereProcessed, 'tokens', 'cached_tokens', 'cachedTokens'],
+  // Counts of `billedUnits` alone.
+  [EMPTY_USAGE, 'seconds', 'characters'],
 ]
 
 const RANK_OF_KEY: ReadonlyMap<string, number> = new Map(
   SHAPES.flatMap(([, ...keys], rank) => keys.map((key): [string, number] => [key, rank])),
 )
-
-const EMPTY_USAGE: ReadShape = () => ({})
 
 /** Finds the shape; `undefined`: the object has members, and none identifies a shape. */
 function shapeOf(usage: Usage): ReadShape | undefined {
