@@ -120,15 +120,16 @@ function sideOf(side: Side, counts: RunCounts, { rates }: Tier): bigint | Unpric
   const total = counts[name] ?? freeTotal(side, parts, rates)
   if (total === undefined) return { unpriced: name, reason: 'is absent, and has a price' }
   const priced = parts.filter(([kind]) => rates[kind] !== rates[side])
+  const less: UnpricedPart = { unpriced: name, reason: 'is less than its parts' }
   // Cached tokens may be of audio or images; nothing else overlaps.
-  if ([priced, parts.filter(isCached), parts.filter(isMedia)].some((some) => sumOf(some) > total))
-    return { unpriced: name, reason: 'is less than its parts' }
+  if (sumOf(parts.filter(isCached)) > total || sumOf(parts.filter(isMedia)) > total) return less
   const missing = priced.find(([kind]) => rates[kind] === undefined)
   if (missing) return { unpriced: COUNT_OF[missing[0]], reason: 'has no price' }
   const media = priced.find(isMedia)
   if (media && side === 'input' && parts.some(isCached))
     return { unpriced: COUNT_OF[media[0]], reason: 'has a price of its own, and it is unknown how many were cached' }
   const rest = total - sumOf(priced)
+  if (rest < 0) return less
   if (rest > 0 && rates[side] === undefined) return { unpriced: name, reason: 'has no price' }
   return priced.reduce((sum, [kind, count]) => sum + costOf(rates[kind], count), costOf(rates[side], rest))
 }

@@ -3,7 +3,7 @@ import { isRecord } from '../options/read-options.ts'
 import { compileMatch, type Matches } from './genai-match.ts'
 import { genaiEntries, type Report } from './genai-rates.ts'
 import { type PriceEntry, priceOf } from './price-entry.ts'
-import { checkList, type LeftOut, type PriceList, type PriceListOptions, stringAt } from './price-list.ts'
+import { checkList, type LeftOut, ownName, type PriceList, type PriceListOptions, stringAt } from './price-list.ts'
 import { remembering } from './remembering.ts'
 
 interface Model {
@@ -42,7 +42,7 @@ export function genaiPrices(data: unknown, options: PriceListOptions = {}): Pric
   checkList('genaiPrices', options, problems)
   const entriesFor = remembering((name, model) => {
     const asked = model.toLowerCase().trim()
-    const provider = findProvider(providers, name === undefined ? undefined : (named[name] ?? name), asked)
+    const provider = findProvider(providers, name === undefined ? undefined : ownName(named, name), asked)
     return (
       (provider && (modelOf(provider, asked, providers) ?? modelOf(provider, withDashes(asked), providers))) ?? NONE
     )

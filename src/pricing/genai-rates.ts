@@ -80,9 +80,8 @@ function convert(given: unknown, report: Report): ListedPrices {
   const keys = Object.keys(given).filter((key) => given[key] !== undefined && given[key] !== null)
   if (keys.length === 0) return 'states no price'
   for (const key of keys) {
-    if (USES.includes(key)) report('is not counted in tokens or calls', key)
-    else if (key in CACHED_MEDIA) report('needs to know which of the cached tokens were of this kind', key)
-    else if (!(key in KINDS) && key !== 'requests_kcount') return `is priced by ${key}`.slice(0, 200)
+    const isKnown = Object.hasOwn(KINDS, key) || Object.hasOwn(CACHED_MEDIA, key) || USES.includes(key)
+    if (!isKnown && key !== 'requests_kcount') return `is priced by ${key}`.slice(0, 200)
   }
   const same = Object.keys(CACHED_MEDIA).find(
     (key) => keys.includes(key) && !differs(given, CACHED_MEDIA[key] as string),
@@ -97,6 +96,10 @@ function convert(given: unknown, report: Report): ListedPrices {
     const prices = pricesAbove(given, keys, start)
     if (typeof prices === 'string') return prices
     tiers.push({ aboveInputTokens: start, ...prices })
+  }
+  for (const key of keys) {
+    if (USES.includes(key)) report('is not counted in tokens or calls', key)
+    if (Object.hasOwn(CACHED_MEDIA, key)) report('needs to know which of the cached tokens were of this kind', key)
   }
   return tiers.length > 0 ? { ...base, tiers } : base
 }

@@ -11,6 +11,8 @@ import { compareEntries, entriesTie, type PatternEntry, priceOf, readPatternEntr
 import { remembering } from './remembering.ts'
 
 export { genaiPrices } from './genai-prices.ts'
+export { litellmPrices } from './litellm-prices.ts'
+export { modelsDevPrices } from './models-dev-prices.ts'
 export type { ModelPrices, PriceBookOptions, PriceTier, TokenPrices } from './price-book-options.ts'
 export type { LeftOut, PriceList, PriceListOptions } from './price-list.ts'
 

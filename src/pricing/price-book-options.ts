@@ -117,7 +117,7 @@ const instant = matching(
   'must be an RFC 3339 date, or a date-time with its offset',
 )
 const currency = like(/^[A-Z]{3}$/, 'must be an ISO 4217 code, such as "USD"')
-export const version = like(/^[!-~]{1,100}$/, 'must be 1 to 100 visible ASCII characters')
+export const version: Check = like(/^[!-~]{1,100}$/, 'must be 1 to 100 visible ASCII characters')
 
 const request = matching((value) => Number(readPrice(value)) < 1_000, 'must be a decimal of 0 or more, below 1000')
 

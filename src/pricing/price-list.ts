@@ -83,12 +83,17 @@ export function stringAt(record: Readonly<Record<string, unknown>>, key: string)
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
+/** The list's name of a provider. */
+export function ownName(names: Readonly<Record<string, string>>, provider: string): string {
+  return (Object.hasOwn(names, provider) ? names[provider] : undefined) ?? provider
+}
+
 /** The reason for a price that {@link listedPrice} cannot read. */
 export function unreadable(name: string): string {
   return `has a price that is no number from 0 to 999999: ${name}`.slice(0, 200)
 }
 
-/** `whole` with prices that two lists of tiers share: the starts of all tiers, in ascending order. */
-export function ascending(starts: Iterable<number>): readonly number[] {
-  return [...new Set(starts)].sort((a, b) => a - b)
+/** Different numbers in ascending order. */
+export function ascending(numbers: Iterable<number>): readonly number[] {
+  return [...new Set(numbers)].sort((a, b) => a - b)
 }

@@ -71,8 +71,12 @@ describe('priceBook at start-up', () => {
     ['an empty span', { from: '2026-01-01', until: '2026-01-01T01:00:00+01:00' }, ['until']],
     ['an invalid currency', { currency: 'US' }, ['currency']],
     ['a version that is empty', { version: '' }, ['version']],
-    ['no price for input', { input: undefined }, ['input']],
-    ['no price for output', { output: undefined }, ['output']],
+    ['an empty service tier', { serviceTier: '' }, ['serviceTier']],
+    ['a price of a thousand for a request', { request: '1000' }, ['request']],
+    ['a price below 0 for a request', { request: -1 }, ['request']],
+    ['a price below 0 for audio', { audioInput: -1 }, ['audioInput']],
+    ['an empty reason', { input: undefined, output: undefined, unpriced: '' }, ['unpriced']],
+    ['a reason of 201 characters', { input: undefined, output: undefined, unpriced: 'x'.repeat(201) }, ['unpriced']],
     ['a price below 0', { input: -1 }, ['input']],
     ['a price that is no decimal', { output: '$10' }, ['output']],
     ['a price with an exponent', { output: '1e-6' }, ['output']],
@@ -169,10 +173,25 @@ describe('priceBook at start-up', () => {
       'prices[0].tiers[0].input',
       'prices[0].tiers[0].output',
       'prices[1].model',
-      'prices[1].input',
-      'prices[1].output',
+      'prices[1]',
     ])
     expect(error?.message).toContain('field "prices[0].input": must be a decimal')
+  })
+
+  it('priceBook refuses an entry without a price, and one with prices and a reason for none', () => {
+    const none = { input: undefined, output: undefined }
+    expect(fieldsOfEntry(none)).toEqual(['prices[0]'])
+    expect(fieldsOfEntry({ unpriced: 'is not sold' })).toEqual(['prices[0]'])
+    expect(fieldsOfEntry({ ...none, unpriced: 'is not sold' })).toEqual([])
+    expect(fieldsOfEntry({ ...none, output: 0 })).toEqual([])
+    expect(fieldsOf({ otherwise: {} })).toEqual(['otherwise'])
+  })
+
+  it('priceBook accepts two entries of one model for two service tiers, and refuses two for one', () => {
+    expect(fieldsOfEntries({}, { serviceTier: 'batch' })).toEqual([])
+    expect(fieldsOfEntries({ serviceTier: 'Standard' }, {})).toEqual(['prices[1].model'])
+    expect(fieldsOfEntries({ serviceTier: 'Batch' }, { serviceTier: 'batch' })).toEqual(['prices[1].model'])
+    expect(fieldsOfEntries({ model: 'ab*' }, { model: '*bc', serviceTier: 'batch' })).toEqual(['prices[1].model'])
   })
 
   it('priceBook names the known options beside an unknown one', () => {

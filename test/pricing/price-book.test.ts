@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { RunCounts } from '../../src/model/run.ts'
-import type { Price, PricedUsage } from '../../src/ports/price-book.ts'
+import type { Price, PricedUsage, UnpricedPart } from '../../src/ports/price-book.ts'
 import { type ModelPrices, type PriceBookOptions, priceBook } from '../../src/pricing/index.ts'
 
 const MILLION: RunCounts = { inputTokens: 1_000_000, outputTokens: 0 }
@@ -11,7 +11,7 @@ function priced(
   prices: readonly ModelPrices[],
   usage: Partial<PricedUsage>,
   book: Partial<PriceBookOptions> = {},
-): Price | undefined {
+): Partial<Price & UnpricedPart> | undefined {
   return priceBook({ version: 'v1', prices, ...book }).price({
     tenant: 't',
     model: 'm',
@@ -23,6 +23,17 @@ function priced(
 
 function amount(prices: Partial<ModelPrices>, counts: RunCounts, per: 1 | 1_000 | 1_000_000 = 1_000_000) {
   return priced([{ model: 'm', input: 3, output: 15, ...prices }], { counts }, { per })?.amount
+}
+
+function versionOf(price: Partial<Price & UnpricedPart> | undefined): string | undefined {
+  return price?.version
+}
+
+/** The part without a price, and the reason. */
+function unpriced(prices: Partial<ModelPrices>, counts: RunCounts): readonly (string | undefined)[] {
+  const price = priced([{ model: 'm', input: 3, output: 15, ...prices }], { counts })
+  expect(price).toEqual({ unpriced: expect.any(String), reason: expect.any(String) })
+  return [price?.unpriced, price?.reason]
 }
 
 describe('a price book', () => {
@@ -38,19 +49,42 @@ describe('a price book', () => {
     })
   })
 
-  it('A price book charges cache reads, cache writes and reasoning at their own prices', () => {
+  it('A price book charges every kind of tokens at its own price', () => {
     const counts = {
       inputTokens: 1_000_000,
       cacheReadTokens: 200_000,
       cacheWriteTokens: 100_000,
+      cacheWrite1hTokens: 40_000,
       outputTokens: 10_000,
       reasoningTokens: 4_000,
     }
-    expect(amount({}, counts)).toBe('3.15')
-    expect(amount({ cacheRead: '0.3' }, counts)).toBe('2.61')
-    expect(amount({ cacheWrite: '3.75' }, counts)).toBe('3.225')
-    expect(amount({ reasoning: 60 }, counts)).toBe('3.33')
-    expect(amount({ cacheRead: 0, cacheWrite: 0, reasoning: 0 }, counts)).toBe('2.19')
+    const prices = { cacheRead: '0.3', cacheWrite: '3.75', cacheWrite1h: 6 }
+    // 700,000 * 3 + 200,000 * 0.3 + 60,000 * 3.75 + 40,000 * 6 + 10,000 * 15
+    expect(amount(prices, counts)).toBe('2.775')
+    expect(amount({ ...prices, reasoning: 60 }, counts)).toBe('2.955')
+    expect(amount({ cacheRead: 0, cacheWrite: 0, cacheWrite1h: 0, reasoning: 0 }, counts)).toBe('2.19')
+    const media = {
+      inputTokens: 1_000_000,
+      audioInputTokens: 300_000,
+      imageInputTokens: 200_000,
+      outputTokens: 10_000,
+      audioOutputTokens: 2_000,
+      imageOutputTokens: 1_000,
+      reasoningTokens: 500,
+    }
+    const mediaPrices = { audioInput: 32, imageInput: 5, audioOutput: 64, imageOutput: 40 }
+    // 500,000 * 3 + 300,000 * 32 + 200,000 * 5 + 7,000 * 15 + 2,000 * 64 + 1,000 * 40
+    expect(amount(mediaPrices, media)).toBe('12.373')
+    // 500 * (20 - 15) more.
+    expect(amount({ ...mediaPrices, reasoning: 20 }, media)).toBe('12.3755')
+  })
+
+  it('A price book charges every call, whatever number of tokens the other prices are for', () => {
+    const counts = { inputTokens: 1_000_000, outputTokens: 0, modelCalls: 3 }
+    expect(amount({ request: '0.012' }, counts)).toBe('3.036')
+    expect(amount({ request: '0.012' }, counts, 1)).toBe('3000000.036')
+    expect(amount({ request: 0 }, { ...MILLION })).toBe('3')
+    expect(unpriced({ request: '0.012' }, MILLION)).toEqual(['modelCalls', 'is absent, and every call has a price'])
   })
 
   it('A price book accepts prices per 1, 1,000 or 1,000,000 tokens', () => {
@@ -68,7 +102,7 @@ describe('a price book', () => {
     expect(amount({}, { inputTokens: 0, outputTokens: 0 })).toBe('0')
     expect(amount({ output: 0 }, { inputTokens: 1_000_000 })).toBe('3')
     expect(amount({ output: 0, reasoning: 1 }, { inputTokens: 1_000_000 })).toBeUndefined()
-    expect(amount({ input: 0 }, { outputTokens: 1_000_000, cacheReadTokens: 7 })).toBe('15')
+    expect(amount({ input: 0, cacheRead: 0 }, { outputTokens: 1_000_000, cacheReadTokens: 7 })).toBe('15')
     expect(amount({ input: 0, cacheRead: 1 }, { outputTokens: 1_000_000 })).toBeUndefined()
     expect(amount({ input: 0, cacheWrite: 1 }, { outputTokens: 1_000_000 })).toBeUndefined()
   })
@@ -88,13 +122,107 @@ describe('a price book', () => {
 
   it('A price book has no price for parts greater than their total, nor for invalid counts', () => {
     const counts = { inputTokens: 10, outputTokens: 10 }
-    expect(amount({}, { ...counts, cacheReadTokens: 6, cacheWriteTokens: 4, reasoningTokens: 10 })).toBe('0.00018')
-    expect(amount({}, { ...counts, cacheReadTokens: 11 })).toBeUndefined()
-    expect(amount({}, { ...counts, cacheReadTokens: 6, cacheWriteTokens: 5 })).toBeUndefined()
-    expect(amount({}, { ...counts, reasoningTokens: 11 })).toBeUndefined()
-    expect(amount({}, { inputTokens: -1, outputTokens: 0 })).toBeUndefined()
-    expect(amount({}, { inputTokens: 0.5, outputTokens: 0 })).toBeUndefined()
-    expect(amount({}, { inputTokens: Number.NaN, outputTokens: 0 })).toBeUndefined()
+    const cache = { cacheRead: 3, cacheWrite: 3, cacheWrite1h: 3 }
+    expect(amount(cache, { ...counts, cacheReadTokens: 6, cacheWriteTokens: 4, reasoningTokens: 10 })).toBe('0.00018')
+    const less = [
+      [{ cacheReadTokens: 11 }, 'inputTokens'],
+      [{ cacheReadTokens: 6, cacheWriteTokens: 5 }, 'inputTokens'],
+      [{ cacheReadTokens: 6, cacheWrite1hTokens: 5 }, 'inputTokens'],
+      [{ audioInputTokens: 6, imageInputTokens: 5 }, 'inputTokens'],
+      [{ reasoningTokens: 11 }, 'outputTokens'],
+      [{ audioOutputTokens: 6, imageOutputTokens: 5 }, 'outputTokens'],
+      [{ audioOutputTokens: 6, reasoningTokens: 5 }, 'outputTokens'],
+    ] as const
+    const all = { ...cache, audioInput: 1, imageInput: 1, audioOutput: 1, imageOutput: 1, reasoning: 1 }
+    for (const [parts, name] of less) {
+      expect(unpriced(all, { ...counts, ...parts })).toEqual([name, 'is less than its parts'])
+    }
+    expect(unpriced(all, { ...counts, cacheWriteTokens: 1, cacheWrite1hTokens: 2 })).toEqual([
+      'cacheWriteTokens',
+      'is less than its part',
+    ])
+    for (const invalid of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])
+      for (const name of ['inputTokens', 'cacheWrite1hTokens', 'audioOutputTokens', 'modelCalls'])
+        expect(unpriced(all, { ...counts, [name]: invalid })).toEqual([name, 'is not a whole number of 0 or more'])
+  })
+
+  it.each([
+    ['cacheReadTokens', { inputTokens: 5, cacheReadTokens: 1, outputTokens: 0 }],
+    ['cacheWriteTokens', { inputTokens: 5, cacheWriteTokens: 1, outputTokens: 0 }],
+    ['cacheWrite1hTokens', { inputTokens: 5, cacheWriteTokens: 1, cacheWrite1hTokens: 1, outputTokens: 0 }],
+    ['audioInputTokens', { inputTokens: 5, audioInputTokens: 1, outputTokens: 0 }],
+    ['imageInputTokens', { inputTokens: 5, imageInputTokens: 1, outputTokens: 0 }],
+    ['audioOutputTokens', { inputTokens: 5, audioOutputTokens: 1, outputTokens: 5 }],
+    ['imageOutputTokens', { inputTokens: 5, imageOutputTokens: 1, outputTokens: 5 }],
+  ])(
+    'A price book without a price for %s has no price for a run that used them, and has one without',
+    (name, counts) => {
+      expect(unpriced({}, counts)).toEqual([name, 'has no price'])
+      expect(amount({}, { ...counts, cacheWriteTokens: 0, [name]: 0, cacheWrite1hTokens: 0 })).toBeDefined()
+    },
+  )
+
+  it.each(['billedSearches', 'billedSeconds', 'billedCharacters'])('A price book has no price for %s', (name) => {
+    expect(unpriced({}, { ...MILLION, [name]: 1 })).toEqual([name, 'is of a unit that has no price'])
+    expect(amount({}, { ...MILLION, [name]: 0 })).toBe('3')
+  })
+
+  it('A price book without a price for output is for models without output', () => {
+    expect(priced([{ model: 'm', input: 3 }], { counts: { inputTokens: 1_000_000 } })?.amount).toBe('3')
+    expect(priced([{ model: 'm', input: 3 }], { counts: MILLION })?.amount).toBe('3')
+    expect(priced([{ model: 'm', input: 3 }], { counts: { ...MILLION, outputTokens: 1 } })).toEqual({
+      unpriced: 'outputTokens',
+      reason: 'has no price',
+    })
+  })
+
+  it('A price book has no price for audio and cached tokens together, unless audio costs what other input does', () => {
+    const counts = { inputTokens: 10, cacheReadTokens: 4, audioInputTokens: 8, outputTokens: 0 }
+    expect(unpriced({ cacheRead: 1, audioInput: 6 }, counts)).toEqual([
+      'audioInputTokens',
+      'has a price of its own, and it is unknown how many were cached',
+    ])
+    expect(amount({ cacheRead: 1, audioInput: 3 }, counts)).toBe('0.000022')
+  })
+
+  it('A price book has no price for a model that it says has none', () => {
+    expect(priced([{ model: 'm', unpriced: 'is priced by the second' }], {})).toEqual({
+      unpriced: 'model',
+      reason: 'is priced by the second',
+    })
+  })
+
+  it('A price book asks another for the models that it does not have', () => {
+    const otherwise = priceBook({ version: 'list', prices: [{ model: '*', input: 1, output: 1 }] })
+    const prices = [{ model: 'm', input: 3 }]
+    expect(priced(prices, { model: 'n' }, { otherwise })).toMatchObject({ amount: '1', version: 'list' })
+    expect(priced(prices, {}, { otherwise })).toMatchObject({ amount: '3', version: 'v1' })
+    // A model that it has is never priced by another.
+    expect(priced(prices, { counts: { outputTokens: 1, inputTokens: 0 } }, { otherwise })).toMatchObject({
+      unpriced: 'outputTokens',
+    })
+  })
+})
+
+describe('a service tier', () => {
+  const prices = [
+    { model: 'gpt*', serviceTier: 'flex', input: 9, output: 9 },
+    { model: 'gpt-5', input: 3, output: 15 },
+    { model: 'gpt-5', serviceTier: 'Batch', input: '1.5', output: '7.5' },
+  ]
+
+  it('A service tier has prices of its own, and the standard tier is that of runs without one', () => {
+    expect(priced(prices, { model: 'gpt-5' })?.amount).toBe('3')
+    expect(priced(prices, { model: 'gpt-5', serviceTier: 'standard' })?.amount).toBe('3')
+    expect(priced(prices, { model: 'gpt-5', serviceTier: 'batch' })?.amount).toBe('1.5')
+  })
+
+  it('A service tier without prices of the most specific entry has none, even if a broader entry has them', () => {
+    const none = { unpriced: 'serviceTier', reason: 'has no prices for this model' }
+    expect(priced(prices, { model: 'gpt-5', serviceTier: 'priority' })).toEqual(none)
+    expect(priced(prices, { model: 'gpt-5', serviceTier: 'flex' })).toEqual(none)
+    expect(priced(prices, { model: 'gpt-4', serviceTier: 'flex' })?.amount).toBe('9')
+    expect(priced(prices, { model: 'gpt-4' })).toEqual(none)
   })
 })
 
@@ -198,7 +326,7 @@ describe('the entry that a price book chooses', () => {
     )
     const book = priceBook({ version: 'v', prices })
     const version = (model: string, provider?: string) =>
-      book.price({ tenant: 't', model, counts: MILLION, at: AT, ...(provider && { provider }) })?.version
+      versionOf(book.price({ tenant: 't', model, counts: MILLION, at: AT, ...(provider && { provider }) }))
     const answers = new Set<string>()
     for (let other = 0; other < 2_500; other++)
       answers.add([version(`x${other}`), ...reported.map(([model, provider]) => version(model, provider))].join())
@@ -210,7 +338,7 @@ describe('the entry that a price book chooses', () => {
     const book = priceBook({ version: 'v', prices })
     Object.assign(prices[0] as object, { input: 7, model: 'other' })
     prices.length = 0
-    expect(book.price({ tenant: 't', model: 'm', counts: MILLION, at: AT })?.amount).toBe('1')
+    expect(book.price({ tenant: 't', model: 'm', counts: MILLION, at: AT })).toMatchObject({ amount: '1' })
   })
 })
 
@@ -226,23 +354,28 @@ describe('a tier', () => {
   }
 
   it('A tier holds for the whole of a call with a longer prompt, cached input included', () => {
-    expect(amount(tiered, { inputTokens: 200_000, outputTokens: 1_000 })).toBe('0.26')
-    expect(amount(tiered, { inputTokens: 200_001, outputTokens: 1_000 })).toBe('0.5150025')
-    expect(amount(tiered, { inputTokens: 200_001, cacheReadTokens: 200_001, outputTokens: 0 })).toBe('0.05000025')
-    expect(amount(tiered, { inputTokens: 500_000, outputTokens: 0 })).toBe('1.25')
-    expect(amount(tiered, { inputTokens: 500_001, outputTokens: 0 })).toBe('2.000004')
+    const one = { modelCalls: 1 }
+    expect(amount(tiered, { ...one, inputTokens: 200_000, outputTokens: 1_000 })).toBe('0.26')
+    expect(amount(tiered, { ...one, inputTokens: 200_001, outputTokens: 1_000 })).toBe('0.5150025')
+    const cached = { inputTokens: 200_001, cacheReadTokens: 200_001, outputTokens: 0 }
+    expect(amount(tiered, { ...one, ...cached })).toBe('0.05000025')
+    expect(amount(tiered, { ...one, inputTokens: 500_000, outputTokens: 0 })).toBe('1.25')
+    expect(amount(tiered, { ...one, inputTokens: 500_001, outputTokens: 0 })).toBe('2.000004')
   })
 
-  it('A tier is chosen by the average prompt of a run with modelCalls', () => {
-    const counts = { inputTokens: 600_000, outputTokens: 0 }
-    expect(amount(tiered, counts)).toBe('2.4')
-    expect(amount(tiered, { ...counts, modelCalls: 0 })).toBe('2.4')
-    expect(amount(tiered, { ...counts, modelCalls: 1 })).toBe('2.4')
-    expect(amount(tiered, { inputTokens: 100_000, outputTokens: 0, modelCalls: 0 })).toBe('0.125')
-    expect(amount(tiered, { ...counts, modelCalls: 2 })).toBe('1.5')
-    expect(amount(tiered, { ...counts, modelCalls: 3 })).toBe('0.75')
-    expect(amount(tiered, { ...counts, modelCalls: Number.MAX_SAFE_INTEGER })).toBe('0.75')
-    expect(amount(tiered, { inputTokens: 600_001, outputTokens: 0, modelCalls: 3 })).toBe('1.5000025')
+  it('A tier is known for one call, and for any number of calls that are together no longer than the first', () => {
+    const counts = { inputTokens: 200_000, outputTokens: 0 }
+    for (const modelCalls of [undefined, 0, 1, 2, Number.MAX_SAFE_INTEGER])
+      expect(amount(tiered, { ...counts, ...(modelCalls !== undefined && { modelCalls }) })).toBe('0.25')
+    expect(amount(tiered, { inputTokens: 600_000, outputTokens: 0, modelCalls: 1 })).toBe('2.4')
+  })
+
+  it('A tier of several calls, or of an unknown number of calls, is unknown', () => {
+    const counts = { inputTokens: 200_001, outputTokens: 0 }
+    const several = 'is not 1: prices depend on the prompt of each call, and the tokens of all calls are one sum'
+    expect(unpriced(tiered, counts)).toEqual(['modelCalls', `is absent, and ${several}`])
+    for (const modelCalls of [0, 2, 1_000])
+      expect(unpriced(tiered, { ...counts, modelCalls })).toEqual(['modelCalls', several])
   })
 })
 
@@ -274,8 +407,8 @@ describe('an amount', () => {
   it('An amount is exact and canonical for any prices and counts', () => {
     fc.assert(
       fc.property(
-        fc.record({ input: price, output: price }),
-        fc.record({ cacheRead: price, cacheWrite: price, reasoning: price }, { requiredKeys: [] }),
+        fc.record({ input: price, output: price, cacheRead: price, cacheWrite: price }),
+        fc.record({ reasoning: price }, { requiredKeys: [] }),
         counts,
         fc.constantFrom(1 as const, 1_000 as const, 1_000_000 as const),
         (required, optional, reported, per) => {
@@ -288,8 +421,8 @@ describe('an amount', () => {
           }
           const sum =
             plain * exactly(required.input) +
-            BigInt(reported.cacheReadTokens) * exactly(optional.cacheRead ?? required.input) +
-            BigInt(reported.cacheWriteTokens) * exactly(optional.cacheWrite ?? required.input) +
+            BigInt(reported.cacheReadTokens) * exactly(required.cacheRead) +
+            BigInt(reported.cacheWriteTokens) * exactly(required.cacheWrite) +
             BigInt(reported.outputTokens - reported.reasoningTokens) * exactly(required.output) +
             BigInt(reported.reasoningTokens) * exactly(optional.reasoning ?? required.output)
           expect(exactly(given ?? '') * BigInt(per)).toBe(sum)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { unpricedEnd } from '../../../src/core/runs/merge/price-run.ts'
 import { decideMerge } from '../../../src/core/runs/merge-update.ts'
 import type { RunCost, RunUpdate } from '../../../src/model/run.ts'
-import type { Price, PriceBook, PricedUsage } from '../../../src/ports/price-book.ts'
+import type { Price, PriceBook, PricedUsage, UnpricedPart } from '../../../src/ports/price-book.ts'
 import type { StoredRun } from '../../../src/ports/run-store.ts'
 import { type ModelPrices, priceBook } from '../../../src/pricing/index.ts'
 import { memoryRuns } from '../../../src/storage/memory/memory-runs.ts'
@@ -39,7 +39,7 @@ async function costOf(update: Partial<RunUpdate>, prices: PriceBook = BOOK): Pro
 const ONE: Price = { amount: '1', currency: 'USD', version: 'v' }
 
 /** A price book with one fixed answer, and the calls it got. */
-function asking(price: Price | undefined): { prices: PriceBook; questions: PricedUsage[] } {
+function asking(price: Price | UnpricedPart | undefined): { prices: PriceBook; questions: PricedUsage[] } {
   const questions: PricedUsage[] = []
   const prices: PriceBook = {
     price(usage) {
@@ -341,7 +341,7 @@ describe('a faulty price book', () => {
 describe('the warning `unpriced`', () => {
   async function warnings(update: Partial<RunUpdate>, prices: PriceBook | undefined = BOOK) {
     const post: RunUpdate = { runId: 'r', sessionId: 's', ...update }
-    return unpricedEnd(post, await merger()(update), 'application', prices).map(
+    return unpricedEnd(post, await merger()(update), 'application', { tenant: 't', prices }).map(
       ({ code, pointer }) => `${code} ${pointer}`,
     )
   }
@@ -363,7 +363,7 @@ describe('the warning `unpriced`', () => {
     expect(await warnings({ ...unknown, counts: {} })).toEqual([])
     expect(await warnings({ ...unknown, counts: { inputTokens: 0, outputTokens: 0, steps: 3 } })).toEqual([])
     expect(
-      unpricedEnd({ runId: 'r', sessionId: 's', ...unknown }, await merger()(unknown), 'application', undefined),
+      unpricedEnd({ runId: 'r', sessionId: 's', ...unknown }, await merger()(unknown), 'application', { tenant: 't' }),
     ).toEqual([])
   })
 })
@@ -398,8 +398,15 @@ describe('the cost of a run with one price book', () => {
     version: 'v',
     prices: [
       { model: 'm', input: '1.25', output: 10, cacheRead: '0.125', until: new Date(NOW - 1).toISOString() },
-      { model: 'm', input: 2, output: 11, from: new Date(NOW - 1).toISOString(), version: 'w' },
-      { model: 'n', provider: 'q', input: '0.1', output: '0.7', tiers: [{ aboveInputTokens: 5, input: 3, output: 4 }] },
+      { model: 'm', input: 2, output: 11, cacheRead: 1, from: new Date(NOW - 1).toISOString(), version: 'w' },
+      {
+        model: 'n',
+        provider: 'q',
+        input: '0.1',
+        output: '0.7',
+        cacheRead: 0,
+        tiers: [{ aboveInputTokens: 5_000, input: 3, output: 4, cacheRead: 1 }],
+      },
     ],
   })
 
@@ -415,7 +422,7 @@ describe('the cost of a run with one price book', () => {
         expect(second?.derived.cost).toEqual(first?.derived.cost)
         if (first?.derived.cost !== undefined) priced++
       }),
-      { numRuns: 400 },
+      { numRuns: 1_000 },
     )
     expect(priced).toBeGreaterThan(40)
   })

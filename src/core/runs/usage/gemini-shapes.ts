@@ -1,5 +1,8 @@
 import { at, first, ofKind, type ReadShape, reader } from './usage-shape.ts'
 
+/** Number of counts in each list of keys; then come lists by modality. */
+export const GEMINI_COUNTS = 7
+
 /** Counts of `usageMetadata`, then its lists by modality: of the Gemini API, of Vertex and of the Live API, which writes `responseTokenCount`. */
 export const GEMINI_KEYS = [
   'promptTokenCount',

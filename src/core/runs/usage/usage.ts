@@ -1,7 +1,13 @@
 import { isEmpty } from '../../../model/totals.ts'
 import { membersOf, type ReadFault } from '../../json/schema-readers.ts'
 import { USAGE_COUNTS, type UsageCount } from './counts.ts'
-import { GEMINI_INTERACTIONS_KEYS, GEMINI_KEYS, GEMINI_SNAKE_CASE_KEYS, gemini } from './gemini-shapes.ts'
+import {
+  GEMINI_COUNTS,
+  GEMINI_INTERACTIONS_KEYS,
+  GEMINI_KEYS,
+  GEMINI_SNAKE_CASE_KEYS,
+  gemini,
+} from './gemini-shapes.ts'
 import {
   bedrockLlama,
   billedUnits,
@@ -63,9 +69,9 @@ const EMPTY_USAGE: ReadShape = () => ({})
 const SHAPES: readonly (readonly [ReadShape, ...(readonly string[])])[] = [
   [cohereBilled, 'billed_units', 'billedUnits'],
   [bedrockLlama, 'generation_token_count'],
-  [gemini(GEMINI_KEYS), ...GEMINI_KEYS],
-  [gemini(GEMINI_SNAKE_CASE_KEYS), ...GEMINI_SNAKE_CASE_KEYS],
-  [gemini(GEMINI_INTERACTIONS_KEYS), ...GEMINI_INTERACTIONS_KEYS],
+  [gemini(GEMINI_KEYS), ...GEMINI_KEYS.slice(0, GEMINI_COUNTS)],
+  [gemini(GEMINI_SNAKE_CASE_KEYS), ...GEMINI_SNAKE_CASE_KEYS.slice(0, GEMINI_COUNTS)],
+  [gemini(GEMINI_INTERACTIONS_KEYS), ...GEMINI_INTERACTIONS_KEYS.slice(0, GEMINI_COUNTS)],
   // Gateways add Anthropic's cache keys to OpenAI's chat usage, whose prompt includes the cache.
   [openAIChat, 'prompt_tokens', 'completion_tokens', 'prompt_tokens_details', 'completion_tokens_details'],
   // Anthropic has no input details: an input with details includes the cache, whatever the other keys are.
@@ -80,7 +86,8 @@ const SHAPES: readonly (readonly [ReadShape, ...(readonly string[])])[] = [
   [bedrock, 'cacheReadInputTokenCount', 'cacheWriteInputTokenCount'],
   // Bedrock without a cache has the same keys and meaning.
   [totalsAndParts, 'inputTokens', 'outputTokens', 'inputTokenDetails', 'outputTokenDetails'],
-  [totalsAndParts, 'cacheReadTokens', 'cacheWriteTokens', 'reasoningTokens'],
+  [totalsAndParts, 'cacheReadTokens', 'cacheWriteTokens', 'cacheWrite1hTokens', 'reasoningTokens'],
+  [totalsAndParts, 'audioInputTokens', 'imageInputTokens', 'audioOutputTokens', 'imageOutputTokens'],
   [camelCaseChat, 'promptTokens', 'completionTokens', 'totalTokens'],
   [genAiAttributes, 'gen_ai.usage.input_tokens', 'gen_ai.usage.output_tokens'],
   [genAiAttributes, 'gen_ai.usage.prompt_tokens', 'gen_ai.usage.completion_tokens'],

@@ -38,11 +38,15 @@ const input = ({ plain, cacheRead, cacheWrite, tools }: Call): number => plain +
 const output = ({ text, reasoning }: Call): number => text + reasoning
 const total = (call: Call): number => input(call) + output(call)
 
+/** The part of the cache writes that is kept for one hour, where the provider tells. */
+const longLived = ({ cacheWrite }: Call): number => Math.floor(cacheWrite / 3)
+
 /** The inclusive counts of a call. */
 export const countsOf = (call: Call): RunCounts => ({
   inputTokens: input(call),
   cacheReadTokens: call.cacheRead,
   cacheWriteTokens: call.cacheWrite,
+  cacheWrite1hTokens: longLived(call),
   outputTokens: output(call),
   reasoningTokens: call.reasoning,
   totalTokens: total(call),
@@ -85,8 +89,8 @@ const anthropicByLifetime = (call: Call) =>
     ...anthropic(call),
     cache_creation_input_tokens: null,
     cache_creation: {
-      ephemeral_5m_input_tokens: call.cacheWrite - Math.floor(call.cacheWrite / 3),
-      ephemeral_1h_input_tokens: Math.floor(call.cacheWrite / 3),
+      ephemeral_5m_input_tokens: call.cacheWrite - longLived(call),
+      ephemeral_1h_input_tokens: longLived(call),
     },
   }) satisfies Anthropic.Usage
 
@@ -161,7 +165,7 @@ export const PROVIDERS: readonly ProviderUsage[] = [
   ['xAI', xai, ALL],
   ['OpenAI responses', openAIResponses, ALL],
   ['Anthropic', anthropic, but('totalTokens')],
-  ['Anthropic by lifetime', anthropicByLifetime, but('totalTokens')],
+  ['Anthropic by lifetime', anthropicByLifetime, [...but('totalTokens'), 'cacheWrite1hTokens']],
   ['Gemini', gemini, but('cacheWriteTokens')],
   ['Gemini with thoughts within', geminiWithin, but('cacheWriteTokens')],
   ['Gemini Interactions', geminiInteractions, but('cacheWriteTokens')],
@@ -169,5 +173,5 @@ export const PROVIDERS: readonly ProviderUsage[] = [
   ['a provider of the AI SDK', aiSdkProvider, but('totalTokens')],
   ['the AI SDK, flat', aiSdkFlat, but('cacheWriteTokens')],
   ['Bedrock', bedrock, but('reasoningTokens')],
-  ['Sallyport', countsOf, ALL],
+  ['Sallyport', countsOf, [...ALL, 'cacheWrite1hTokens']],
 ]

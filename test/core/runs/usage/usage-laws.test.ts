@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ReadFault } from '../../../../src/core/json/schema-readers.ts'
-import { readUsage, type UsageCounts } from '../../../../src/core/runs/usage/usage.ts'
+import { type ReadUsage, readUsage } from '../../../../src/core/runs/usage/usage.ts'
 import type { RunCounts } from '../../../../src/model/run.ts'
 import { FIXTURES } from './usage-fixtures.ts'
 import { calls, countsOf, PROVIDERS } from './usage-fixtures-spoken.ts'
@@ -9,9 +9,9 @@ import { calls, countsOf, PROVIDERS } from './usage-fixtures-spoken.ts'
 const SOME: { numRuns: number } = { numRuns: 60 }
 
 /** Reads a usage object without faults. */
-function read(usage: object): UsageCounts | undefined {
+function read(usage: object): ReadUsage['counts'] | undefined {
   const faults: ReadFault[] = []
-  const counts = readUsage(usage, faults)
+  const counts = readUsage(usage, faults)?.counts
   expect(faults).toEqual([])
   return counts
 }
@@ -129,7 +129,7 @@ describe('any object', () => {
   it('Any object read as usage gives integers from 0 to 2^53 - 1, a fault, or no known shape', () => {
     fc.assert(
       fc.property(fc.dictionary(key, junk, { maxKeys: 6 }), (usage) => {
-        const counts = readUsage(usage, [])
+        const counts = readUsage(usage, [])?.counts
         for (const count of Object.values(counts ?? {})) {
           expect(Number.isSafeInteger(count)).toBe(true)
           expect(Object.is(Math.abs(count), count)).toBe(true)
