@@ -70,29 +70,6 @@ export const genAiAttributes: ReadShape = reader({
   reasoning: at('gen_ai.usage.reasoning.output_tokens'),
 })
 
-/**
- * Units that providers bill beside tokens, or instead of them: searches of Anthropic, Perplexity, xAI and Cohere, seconds of
- * transcriptions of OpenAI and Mistral.
- */
-export const billedUnits: ReadShape = (usage, faults) => ({
-  billedSearches: SEARCHES(usage, faults),
-  billedSeconds: SECONDS({ ...usage, seconds: wholeSeconds(usage.seconds) }, faults),
-  billedCharacters: CHARACTERS(usage, faults),
-})
-
-const SEARCHES = all(
-  at('server_tool_use', 'web_search_requests'),
-  at('num_search_queries'),
-  at('num_sources_used'),
-  at('billed_units', 'search_units'),
-)
-const SECONDS = all(at('seconds'), at('prompt_audio_seconds'))
-const CHARACTERS = at('characters')
-
-function wholeSeconds(seconds: unknown): unknown {
-  return typeof seconds === 'number' ? Math.ceil(seconds) : seconds
-}
-
 /** The sum of one count over the items of `results`. */
 function ofResults(key: string): ReadCount {
   return ({ results }, faults) => {

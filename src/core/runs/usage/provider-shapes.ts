@@ -1,4 +1,4 @@
-import { all, at, atEach, countOrTotal, first, ofKind, type ReadShape, reader } from './usage-shape.ts'
+import { all, at, atEach, countOrTotal, first, type ReadShape, reader } from './usage-shape.ts'
 
 /**
  * OpenAI's chat completions and compatible providers. Prompt includes the cache and completion includes reasoning:
@@ -19,13 +19,8 @@ export const openAIChat: ReadShape = reader({
     at('prompt_tokens_details', 'cache_creation_tokens'),
     at('cache_creation_input_tokens'),
   ),
-  cacheWrite1h: at('cache_creation', 'ephemeral_1h_input_tokens'),
-  audioInput: at('prompt_tokens_details', 'audio_tokens'),
-  imageInput: at('prompt_tokens_details', 'image_tokens'),
   output: at('completion_tokens'),
   reasoning: first(at('completion_tokens_details', 'reasoning_tokens'), at('reasoning_tokens')),
-  audioOutput: at('completion_tokens_details', 'audio_tokens'),
-  imageOutput: at('completion_tokens_details', 'image_tokens'),
   total: at('total_tokens'),
 })
 
@@ -34,11 +29,8 @@ export const camelCaseChat: ReadShape = reader({
   input: at('promptTokens'),
   cacheRead: first(at('promptTokensDetails', 'cachedTokens'), at('numCachedTokens'), at('promptCacheHitTokens')),
   cacheWrite: first(at('promptTokensDetails', 'cacheWriteTokens'), at('promptTokensDetails', 'cacheCreationTokens')),
-  audioInput: at('promptTokensDetails', 'audioTokens'),
   output: at('completionTokens'),
   reasoning: first(at('completionTokensDetails', 'reasoningTokens'), at('reasoningTokens')),
-  audioOutput: at('completionTokensDetails', 'audioTokens'),
-  imageOutput: at('completionTokensDetails', 'imageTokens'),
   total: at('totalTokens'),
 })
 
@@ -65,16 +57,6 @@ export const openAIResponses: ReadShape = reader({
     at('cache_write_input_tokens'),
     at('cache_creation_input_tokens'),
   ),
-  cacheWrite1h: first(
-    at('input_token_details', 'ephemeral_1h_input_tokens'),
-    at('cache_creation', 'ephemeral_1h_input_tokens'),
-  ),
-  audioInput: first(
-    at('input_token_details', 'audio_tokens'),
-    at('input_tokens_details', 'audio_tokens'),
-    at('input_token_details', 'audio'),
-  ),
-  imageInput: first(at('input_tokens_details', 'image_tokens'), at('input_token_details', 'image_tokens')),
   output: at('output_tokens'),
   reasoning: first(
     at('output_tokens_details', 'reasoning_tokens'),
@@ -83,12 +65,6 @@ export const openAIResponses: ReadShape = reader({
     at('reasoning_output_tokens'),
     at('reasoning_tokens'),
   ),
-  audioOutput: first(
-    at('output_token_details', 'audio_tokens'),
-    at('output_tokens_details', 'audio_tokens'),
-    at('output_token_details', 'audio'),
-  ),
-  imageOutput: at('output_tokens_details', 'image_tokens'),
   total: at('total_tokens'),
 })
 
@@ -104,7 +80,6 @@ export const anthropic: ReadShape = reader({
     at('cache_creation_input_tokens'),
     all(at('cache_creation', 'ephemeral_5m_input_tokens'), at('cache_creation', 'ephemeral_1h_input_tokens')),
   ),
-  cacheWrite1h: at('cache_creation', 'ephemeral_1h_input_tokens'),
   cache: 'beside',
   output: at('output_tokens'),
   reasoning: first(at('output_tokens_details', 'thinking_tokens'), at('reasoning_tokens')),
@@ -118,7 +93,6 @@ export const bedrock: ReadShape = reader({
   input: first(at('inputTokens'), at('inputTokenCount')),
   cacheRead: first(at('cacheReadInputTokens'), at('cacheReadInputTokenCount')),
   cacheWrite: first(at('cacheWriteInputTokens'), at('cacheWriteInputTokenCount'), at('cacheCreationInputTokens')),
-  cacheWrite1h: ofKind(['1h'], 'cacheDetails'),
   cache: 'beside',
   output: first(at('outputTokens'), at('outputTokenCount')),
   total: at('totalTokens'),
@@ -147,9 +121,6 @@ export const totalsAndParts: ReadShape = reader({
     at('cacheWriteInputTokens'),
     at('cacheWriteTokens'),
   ),
-  cacheWrite1h: at('cacheWrite1hTokens'),
-  audioInput: first(atEach('inputTokensDetails', 'audio_tokens'), at('audioInputTokens')),
-  imageInput: at('imageInputTokens'),
   output: countOrTotal('outputTokens'),
   reasoning: first(
     at('outputTokenDetails', 'reasoningTokens'),
@@ -159,7 +130,58 @@ export const totalsAndParts: ReadShape = reader({
     at('reasoningOutputTokens'),
     at('reasoningTokens'),
   ),
-  audioOutput: first(atEach('outputTokensDetails', 'audio_tokens'), at('audioOutputTokens')),
-  imageOutput: at('imageOutputTokens'),
   total: at('totalTokens'),
 })
+
+/** `usageMetadata` of the Gemini API, of Vertex and of the Live API, which writes `responseTokenCount`. */
+export const GEMINI_KEYS = [
+  'promptTokenCount',
+  'cachedContentTokenCount',
+  'toolUsePromptTokenCount',
+  'candidatesTokenCount',
+  'responseTokenCount',
+  'thoughtsTokenCount',
+  'totalTokenCount',
+] as const
+
+/** As the Python SDKs of Gemini and Vertex write it. */
+export const GEMINI_SNAKE_CASE_KEYS = [
+  'prompt_token_count',
+  'cached_content_token_count',
+  'tool_use_prompt_token_count',
+  'candidates_token_count',
+  'response_token_count',
+  'thoughts_token_count',
+  'total_token_count',
+] as const
+
+/** `usage` of the Interactions API. */
+export const GEMINI_INTERACTIONS_KEYS = [
+  'total_input_tokens',
+  'total_cached_tokens',
+  'total_tool_use_tokens',
+  'total_output_tokens',
+  'total_output_tokens',
+  'total_thought_tokens',
+  'total_tokens',
+] as const
+
+/**
+ * Gemini under the names of one of its interfaces. The prompt includes the cache. Tool use and thoughts are extra: the total "is
+ * the sum of `prompt_token_count`, `candidates_token_count`, `tool_use_prompt_token_count`, and `thoughts_token_count`"
+ * (`GenerateContentResponseUsageMetadata` in `@google/genai`).
+ */
+export function gemini(
+  keys: typeof GEMINI_KEYS | typeof GEMINI_SNAKE_CASE_KEYS | typeof GEMINI_INTERACTIONS_KEYS,
+): ReadShape {
+  const [prompt, cached, toolUse, candidates, response, thoughts, total] = keys
+  return reader({
+    input: at(prompt),
+    toolUse: at(toolUse),
+    cacheRead: at(cached),
+    output: first(at(candidates), at(response)),
+    reasoning: at(thoughts),
+    thinking: 'beside',
+    total: at(total),
+  })
+}

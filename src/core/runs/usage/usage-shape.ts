@@ -16,13 +16,6 @@ interface Shape {
   readonly toolUse?: ReadCount
   readonly cacheRead?: ReadCount
   readonly cacheWrite?: ReadCount
-  /** Part of `cacheWrite`. */
-  readonly cacheWrite1h?: ReadCount
-  /** Parts of `input` and `output`. */
-  readonly audioInput?: ReadCount
-  readonly imageInput?: ReadCount
-  readonly audioOutput?: ReadCount
-  readonly imageOutput?: ReadCount
   /** `within` (default): `input` includes the cache. `beside`: it does not. */
   readonly cache?: 'within' | 'beside'
   readonly output: ReadCount
@@ -35,7 +28,6 @@ interface Shape {
 /** Makes the reader of a shape. */
 export function reader(shape: Shape): ReadShape {
   const { input, toolUse, cacheRead, cacheWrite, cache, output, reasoning, thinking, total } = shape
-  const { cacheWrite1h, audioInput, imageInput, audioOutput, imageOutput } = shape
   return (usage, faults) => {
     const cacheReadTokens = cacheRead?.(usage, faults)
     const cacheWriteTokens = cacheWrite?.(usage, faults)
@@ -45,19 +37,7 @@ export function reader(shape: Shape): ReadShape {
     const reasoningTokens = reasoning?.(usage, faults)
     const totalTokens = total?.(usage, faults)
     const outputTokens = withReasoning(thinking, inputTokens, output(usage, faults), reasoningTokens, totalTokens)
-    return {
-      inputTokens,
-      cacheReadTokens,
-      cacheWriteTokens,
-      cacheWrite1hTokens: cacheWrite1h?.(usage, faults),
-      audioInputTokens: audioInput?.(usage, faults),
-      imageInputTokens: imageInput?.(usage, faults),
-      outputTokens,
-      reasoningTokens,
-      audioOutputTokens: audioOutput?.(usage, faults),
-      imageOutputTokens: imageOutput?.(usage, faults),
-      totalTokens,
-    }
+    return { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens, reasoningTokens, totalTokens }
   }
 }
 
@@ -104,23 +84,6 @@ export function atEach(key: string, inner: string): ReadCount {
   }
 }
 
-/** Adds the counts of some kinds in lists such as `[{ modality: 'AUDIO', tokenCount: 5 }]`. Kinds are in lower case. */
-export function ofKind(kinds: readonly string[], ...lists: readonly string[]): ReadCount {
-  const ofItem = (item: Usage, path: readonly string[]): ReadCount => {
-    const { modality, ttl, tokenCount, token_count, tokens, inputTokens } = item
-    const isOfKind = kinds.includes(String(modality ?? ttl).toLowerCase())
-    const count = isOfKind ? (tokenCount ?? token_count ?? tokens ?? inputTokens) : undefined
-    return (_, faults) => readCount(count, faults, () => path)
-  }
-  return (usage, faults) => {
-    const items = lists.flatMap((key) => {
-      const list = usage[key]
-      return Array.isArray(list) ? list.map((item, index) => ofItem(membersOf(item) ?? {}, [key, String(index)])) : []
-    })
-    return all(...items)(usage, faults)
-  }
-}
-
 export function countOrTotal(key: string): ReadCount {
   return (usage, faults) => countAt(usage, faults, key, membersOf(usage[key]) ? 'total' : undefined)
 }
@@ -146,7 +109,7 @@ function countAt(usage: Usage, faults: ReadFault[], key: string, inner?: string)
   return readCount(membersOf(usage[key])?.[inner], faults, () => [key, inner])
 }
 
-function readCount(value: unknown, faults: ReadFault[], path: () => readonly string[]): number | undefined {
+export function readCount(value: unknown, faults: ReadFault[], path: () => readonly string[]): number | undefined {
   if (value === undefined || value === null) return undefined
   if (isWhole(value, 0)) return value + 0
   readWholeCount(value, 0, faults, path())

@@ -2,15 +2,7 @@ import { isEmpty } from '../../../model/totals.ts'
 import { membersOf, type ReadFault } from '../../json/schema-readers.ts'
 import { USAGE_COUNTS, type UsageCount } from './counts.ts'
 import {
-  GEMINI_COUNTS,
-  GEMINI_INTERACTIONS_KEYS,
-  GEMINI_KEYS,
-  GEMINI_SNAKE_CASE_KEYS,
-  gemini,
-} from './gemini-shapes.ts'
-import {
   bedrockLlama,
-  billedUnits,
   cohereBilled,
   cohereProcessed,
   genAiAttributes,
@@ -20,8 +12,20 @@ import {
   titan,
   watsonx,
 } from './platform-shapes.ts'
-import { anthropic, bedrock, camelCaseChat, openAIChat, openAIResponses, totalsAndParts } from './provider-shapes.ts'
+import {
+  anthropic,
+  bedrock,
+  camelCaseChat,
+  GEMINI_INTERACTIONS_KEYS,
+  GEMINI_KEYS,
+  GEMINI_SNAKE_CASE_KEYS,
+  gemini,
+  openAIChat,
+  openAIResponses,
+  totalsAndParts,
+} from './provider-shapes.ts'
 import { tierOf } from './service-tier.ts'
+import { usageParts } from './usage-parts.ts'
 import type { ReadShape, Usage } from './usage-shape.ts'
 
 /** Inclusive counts of a usage object (input includes the cache, output includes reasoning), and its service tier. */
@@ -44,7 +48,7 @@ export function readUsage(usage: unknown, faults: ReadFault[]): ReadUsage | unde
   const found: ReadFault[] = []
   const shape = shapeOf(members)
   if (!shape) return undefined
-  const reported = { ...shape(members, found), ...billedUnits(members, found) }
+  const reported = { ...shape(members, found), ...usageParts(members, found) }
   const counts: Partial<Record<UsageCount, number>> = {}
   for (const key of USAGE_COUNTS) {
     const count = reported[key]
@@ -69,9 +73,9 @@ const EMPTY_USAGE: ReadShape = () => ({})
 const SHAPES: readonly (readonly [ReadShape, ...(readonly string[])])[] = [
   [cohereBilled, 'billed_units', 'billedUnits'],
   [bedrockLlama, 'generation_token_count'],
-  [gemini(GEMINI_KEYS), ...GEMINI_KEYS.slice(0, GEMINI_COUNTS)],
-  [gemini(GEMINI_SNAKE_CASE_KEYS), ...GEMINI_SNAKE_CASE_KEYS.slice(0, GEMINI_COUNTS)],
-  [gemini(GEMINI_INTERACTIONS_KEYS), ...GEMINI_INTERACTIONS_KEYS.slice(0, GEMINI_COUNTS)],
+  [gemini(GEMINI_KEYS), ...GEMINI_KEYS],
+  [gemini(GEMINI_SNAKE_CASE_KEYS), ...GEMINI_SNAKE_CASE_KEYS],
+  [gemini(GEMINI_INTERACTIONS_KEYS), ...GEMINI_INTERACTIONS_KEYS],
   // Gateways add Anthropic's cache keys to OpenAI's chat usage, whose prompt includes the cache.
   [openAIChat, 'prompt_tokens', 'completion_tokens', 'prompt_tokens_details', 'completion_tokens_details'],
   // Anthropic has no input details: an input with details includes the cache, whatever the other keys are.
@@ -97,7 +101,7 @@ const SHAPES: readonly (readonly [ReadShape, ...(readonly string[])])[] = [
   [textGeneration, 'generated_tokens', 'input_length'],
   [langfuse, 'input', 'output'],
   [cohereProcessed, 'tokens', 'cached_tokens', 'cachedTokens'],
-  // Counts of `billedUnits` alone.
+  // Counts of `usageParts` alone.
   [EMPTY_USAGE, 'seconds', 'characters'],
 ]
 
