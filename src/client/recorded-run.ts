@@ -46,6 +46,7 @@ export interface RunFacts
     | 'provider'
     | 'model'
     | 'responseModel'
+    | 'serviceTier'
     | 'agent'
     | 'countsScope'
     | 'usageByModel'

@@ -31,6 +31,11 @@ export function openAITokens(usage: Members): TokensReported {
     cacheWriteTokens: input.cache_write_tokens,
     outputTokens: usage.completion_tokens ?? usage.output_tokens,
     reasoningTokens: output.reasoning_tokens,
+    // Most calls report 0.
+    audioInputTokens: input.audio_tokens || undefined,
+    imageInputTokens: input.image_tokens || undefined,
+    audioOutputTokens: output.audio_tokens || undefined,
+    imageOutputTokens: output.image_tokens || undefined,
   }
 }
 
@@ -41,6 +46,8 @@ function anthropicTokens(usage: Members): TokensReported {
     inputTokens: Number(input_tokens) + Number(cache_read_input_tokens ?? 0) + Number(cache_creation_input_tokens ?? 0),
     cacheReadTokens: cache_read_input_tokens,
     cacheWriteTokens: cache_creation_input_tokens,
+    cacheWrite1hTokens: untypedMembers(usage.cache_creation).ephemeral_1h_input_tokens || undefined,
+    billedSearches: untypedMembers(usage.server_tool_use).web_search_requests || undefined,
     outputTokens: usage.output_tokens,
     reasoningTokens: untypedMembers(usage.output_tokens_details).thinking_tokens,
   }

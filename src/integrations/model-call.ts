@@ -4,7 +4,20 @@ import { knownText, textOf, untypedMembers } from './untyped.ts'
 
 /** Tokens of one call, as its provider reports them: input includes the cache, output includes reasoning. */
 export type TokensReported = Partial<
-  Record<'inputTokens' | 'cacheReadTokens' | 'cacheWriteTokens' | 'outputTokens' | 'reasoningTokens', unknown>
+  Record<
+    | 'inputTokens'
+    | 'cacheReadTokens'
+    | 'cacheWriteTokens'
+    | 'cacheWrite1hTokens'
+    | 'audioInputTokens'
+    | 'imageInputTokens'
+    | 'outputTokens'
+    | 'reasoningTokens'
+    | 'audioOutputTokens'
+    | 'imageOutputTokens'
+    | 'billedSearches',
+    unknown
+  >
 >
 
 /** The end of a model call. Values of the wrong type are not recorded. */
