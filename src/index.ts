@@ -186,7 +186,7 @@ export type {
 export type { IdGenerator } from './ports/id-generator.ts'
 export type { LogFields, Logger } from './ports/logger.ts'
 export type { PlanSource, Replannable } from './ports/plan-source.ts'
-export type { Price, PriceBook, PricedUsage } from './ports/price-book.ts'
+export type { Price, PriceBook, PricedUsage, UnpricedPart } from './ports/price-book.ts'
 export type { RateLimiter, RateLimitState, RateLimitSubject } from './ports/rate-limiter.ts'
 export type { RecipientDirectory } from './ports/recipient-directory.ts'
 export type { Redactor } from './ports/redactor.ts'

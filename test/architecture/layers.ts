@@ -121,7 +121,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
  */
 export const RUN_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'usage/': [],
-  'merge/': [],
+  'merge/': ['usage/'],
   'sessions/': ['usage/', 'merge/'],
   'events/': ['merge/'],
   '': ['usage/', 'merge/', 'sessions/', 'events/'],
