@@ -18,6 +18,7 @@ export {
   type PartOfAnswer,
   type RecordableModel,
 } from './ai-sdk.ts'
+export { type ClaudeMessages, claudeQuery } from './claude-query.ts'
 export {
   type LangChainCallbacks,
   type LangChainStart,
