@@ -23,6 +23,9 @@ export {
   type LangChainCallbacks,
   type LangChainStart,
   langchainCallbacks,
+  type OnLangChainEnd,
+  type OnLangChainModelStart,
+  type OnLangChainStart,
   type StartOfLangChain,
 } from './langchain.ts'
 export { type RecordingFetchOptions, recordingFetch } from './recording-fetch.ts'

@@ -23,8 +23,8 @@ export interface LangChainStart {
 /** Returns the start data of a run; `undefined`: the run is not recorded, or, inside another, counts as a part of it. */
 export type StartOfLangChain = (started: LangChainStart) => Omit<RunStart, 'runId'> | undefined
 
-/** Callbacks of a starting chain or tool. */
-type OnStart = (
+/** Receives the start of a chain, tool or retriever. */
+export type OnLangChainStart = (
   serialized: object,
   input: unknown,
   runId: string,
@@ -35,8 +35,8 @@ type OnStart = (
   runName?: string,
 ) => void
 
-/** Callbacks of a starting model. */
-type OnModelStart = (
+/** Receives the start of a model. */
+export type OnLangChainModelStart = (
   serialized: object,
   input: unknown,
   runId: string,
@@ -47,27 +47,28 @@ type OnModelStart = (
   runName?: string,
 ) => void
 
-type OnEnd = (value: unknown, runId: string, parentRunId?: string) => void
+/** Receives an output or an error. */
+export type OnLangChainEnd = (value: unknown, runId: string, parentRunId?: string) => void
 
 /** A callback handler of LangChain and LangGraph. Its methods never throw. */
 export interface LangChainCallbacks {
   readonly name: string
   /** `true`: LangChain otherwise calls handlers in the background, after a run has ended. */
   readonly awaitHandlers: boolean
-  readonly handleChainStart: OnStart
-  readonly handleChainEnd: OnEnd
-  readonly handleChainError: OnEnd
-  readonly handleChatModelStart: OnModelStart
-  readonly handleLLMStart: OnModelStart
+  readonly handleChainStart: OnLangChainStart
+  readonly handleChainEnd: OnLangChainEnd
+  readonly handleChainError: OnLangChainEnd
+  readonly handleChatModelStart: OnLangChainModelStart
+  readonly handleLLMStart: OnLangChainModelStart
   handleLLMNewToken(token: string, index: unknown, runId: string, ...others: unknown[]): void
   handleLLMEnd(output: unknown, runId: string, parentRunId?: string, tags?: unknown, extraParams?: unknown): void
-  readonly handleLLMError: OnEnd
-  readonly handleToolStart: OnStart
-  readonly handleToolEnd: OnEnd
-  readonly handleToolError: OnEnd
-  readonly handleRetrieverStart: OnStart
-  readonly handleRetrieverEnd: OnEnd
-  readonly handleRetrieverError: OnEnd
+  readonly handleLLMError: OnLangChainEnd
+  readonly handleToolStart: OnLangChainStart
+  readonly handleToolEnd: OnLangChainEnd
+  readonly handleToolError: OnLangChainEnd
+  readonly handleRetrieverStart: OnLangChainStart
+  readonly handleRetrieverEnd: OnLangChainEnd
+  readonly handleRetrieverError: OnLangChainEnd
 }
 
 /** Maximum steps in memory: LangChain does not end the steps of an abandoned stream. */
@@ -136,13 +137,22 @@ export function langchainCallbacks(
     return step
   }
 
-  const startChain: OnStart = (serialized, _input, runId, parentRunId, tags, metadata, _type, name) => {
+  const startChain: OnLangChainStart = (serialized, _input, runId, parentRunId, tags, metadata, _type, name) => {
     begin('chain', serialized, { runId, parentRunId, tags, metadata, name })
   }
-  const startPart: OnStart = (serialized, _input, runId, parentRunId) => {
+  const startPart: OnLangChainStart = (serialized, _input, runId, parentRunId) => {
     begin('part', serialized, { runId, parentRunId })
   }
-  const startModel: OnModelStart = (serialized, _input, runId, parentRunId, extra, tags, metadata = {}, name) => {
+  const startModel: OnLangChainModelStart = (
+    serialized,
+    _input,
+    runId,
+    parentRunId,
+    extra,
+    tags,
+    metadata = {},
+    name,
+  ) => {
     const step = begin('model', serialized, { runId, parentRunId, tags, metadata, name })
     if (step?.task === undefined) return
     const { run, provider = providerOf(metadata.ls_provider) } = step.task

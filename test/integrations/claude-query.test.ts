@@ -206,6 +206,29 @@ describe('totals', () => {
   })
 })
 
+describe('messages without a query', () => {
+  const assistant = (model: string) => ({ type: 'assistant', message: { id: `msg_${model}`, model, content: [] } })
+  const RESULT = { type: 'result', subtype: 'success', is_error: false, modelUsage: {} }
+
+  async function* messages(...each: ClaudeMessage[]): AsyncGenerator<ClaudeMessage, void> {
+    yield* each
+  }
+
+  it('A message that the SDK writes itself is not a call', async () => {
+    const each = messages(assistant('<synthetic>'), assistant('haiku'), RESULT)
+    for await (const _ of claudeQuery(app.recorder, { sessionId: 's1' }, each));
+    expect((await onlyRun(app))?.counts).toEqual({ modelCalls: 1, steps: 1 })
+  })
+
+  it('A query that is left in its second turn is cancelled', async () => {
+    const each = messages(assistant('haiku'), RESULT, assistant('opus'), RESULT)
+    for await (const { message } of claudeQuery(app.recorder, { sessionId: 's1' }, each)) {
+      if (Object(message).model === 'opus') break
+    }
+    expect(await onlyRun(app)).toMatchObject({ status: 'cancelled', counts: { modelCalls: 2, unmeteredCalls: 1 } })
+  })
+})
+
 it('claudeQuery() refuses wrong arguments', () => {
   expect(() => claudeQuery({} as never, 's1' as never, [] as never)).toThrow(/start[\s\S]*must be an object[\s\S]*next/)
 })

@@ -57,6 +57,15 @@ describe('a model', () => {
     expect((await onlyRun(app))?.counts).toEqual({ modelCalls: 1, unmeteredCalls: 1 })
   })
 
+  it('A slow handler of others does not delay the end of a run', async () => {
+    provider.answers(whole(chat('Hi.')))
+    let finish = (): void => {}
+    const slow = { handleLLMStart: () => new Promise<void>((resolve) => (finish = resolve)) }
+    await modelOf(provider).invoke('Hello?', { callbacks: [slow, ...callbacks()] })
+    expect(await onlyRun(app)).toMatchObject({ status: 'completed', counts: OPENAI_COUNTS })
+    finish()
+  })
+
   it('A batch becomes a run for each of its calls', async () => {
     provider.answers(whole(chat('Hi.')))
     await modelOf(provider).batch(['One?', 'Two?'], { callbacks: callbacks() })
