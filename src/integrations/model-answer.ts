@@ -15,6 +15,7 @@ export interface ModelAnswer {
 /** A model API: the paths of its calls, and a reader of its answers. */
 export interface ModelApi {
   readonly provider: string
+  /** The path of a call. A group named `model` is the requested model; without one, the model is in the request's body. */
   readonly path: RegExp
   /** Reads a whole answer, or one event of a stream. */
   read(answer: ModelAnswer, value: Members): void
@@ -90,7 +91,35 @@ const anthropic: ModelApi = {
   tokens: anthropicTokens,
 }
 
-export const MODEL_APIS: readonly ModelApi[] = [openAI, anthropic]
+/** Tokens of Gemini's `generateContent`: see the shape `gemini` of a run's `usage`. Tool use and thoughts are extra. */
+function geminiTokens(usage: Members): TokensReported {
+  const { promptTokenCount, toolUsePromptTokenCount, candidatesTokenCount, thoughtsTokenCount } = usage
+  const isOutputKnown = (candidatesTokenCount ?? thoughtsTokenCount) !== undefined
+  return {
+    inputTokens: Number(promptTokenCount) + Number(toolUsePromptTokenCount ?? 0),
+    cacheReadTokens: usage.cachedContentTokenCount,
+    outputTokens: isOutputKnown && Number(candidatesTokenCount ?? 0) + Number(thoughtsTokenCount ?? 0),
+    reasoningTokens: thoughtsTokenCount,
+  }
+}
+
+const gemini: ModelApi = {
+  provider: 'google',
+  path: /\/(?<model>[^/]+):(?:g|streamG)enerateContent$/,
+  read(answer, value) {
+    const candidate = untypedMembers(untypedMembers(value.candidates)[0])
+    answer.responseModel = value.modelVersion ?? answer.responseModel
+    answer.finishReason =
+      candidate.finishReason ?? untypedMembers(value.promptFeedback).blockReason ?? answer.finishReason
+    // The counts of a stream grow; not every event has all of them.
+    if (value.usageMetadata) answer.usage = { ...answer.usage, ...untypedMembers(value.usageMetadata) }
+    if (value.error) answer.failed = true
+    if (untypedMembers(untypedMembers(candidate.content).parts)[0]) answer.hasContent = true
+  },
+  tokens: geminiTokens,
+}
+
+export const MODEL_APIS: readonly ModelApi[] = [openAI, anthropic, gemini]
 
 function isWritten({ role: _, ...written }: Members): boolean {
   return Object.values(written).some((part) => part && untypedMembers(part).length !== 0)

@@ -12,7 +12,7 @@ import { watchedStream } from './watched-stream.ts'
 export interface RecordingFetchOptions {
   /** Sends the calls. Default: the `fetch` of the runtime, looked up at each call. */
   readonly fetch?: typeof fetch | undefined
-  /** The provider's name in price tables. Default: `openai` or `anthropic`, by the API of the call. */
+  /** The provider's name in price tables. Default: `openai`, `anthropic` or `google`, by the API of the call. */
   readonly provider?: string | undefined
 }
 
@@ -23,14 +23,15 @@ const CHECKS: Checks<RecordingFetchOptions & { readonly run: RecordedRun }> = {
 }
 
 /**
- * Records the model calls of an OpenAI or Anthropic client, or of any client with the same API:
+ * Records the model calls of an OpenAI, Anthropic or Google GenAI client, or of any client with the same API:
  * `openai.withOptions({ fetch: recordingFetch(run) })`.
  *
- * Counts `modelCalls` (answered calls), `retries` (by the header of these clients), reported tokens, `modelErrors` (refused, unreachable
+ * Counts `modelCalls` (answered calls), `retries` (by the header of the first two clients), reported tokens, `modelErrors` (refused, unreachable
  * or broken off; not aborted) and `unmeteredCalls` (answered without tokens). Reports the requested and the answering model,
  * `finishReason`, `modelMs`, the first token of a streamed answer, and `usageByModel` for several models.
  *
- * Records POSTs to `…/chat/completions`, `…/completions`, `…/responses` and `…/v1/messages`, and passes all other requests through.
+ * Records POSTs to `…/chat/completions`, `…/completions`, `…/responses`, `…/v1/messages`, `…:generateContent` and
+ * `…:streamGenerateContent`, and passes all other requests through.
  * Requests are unchanged. A response is a new one with the same bytes, at the reader's pace, without a BYOB reader. Does not record
  * prompts or outputs, nor the model of a `Request`, which is only in its body. Does not end the run.
  * @throws {ClientError} `option_invalid`, with all problems of the arguments.
@@ -41,10 +42,11 @@ export function recordingFetch(run: RecordedRun, options: RecordingFetchOptions 
   return async (input, init) => {
     const send = own ?? fetch
     const { url, method, headers, signal } = askedOf(input, init)
-    const api = method.toUpperCase() === 'POST' ? apiAt(url) : undefined
-    if (api === undefined) return send(input, init)
+    const call = method.toUpperCase() === 'POST' ? callAt(url) : undefined
+    if (call === undefined) return send(input, init)
 
-    const end = startModelCall(run, provider ?? api.provider, modelOf(init?.body))
+    const { api, model = modelOf(init?.body) } = call
+    const end = startModelCall(run, provider ?? api.provider, model)
     if (Number(new Headers(headers).get('x-stainless-retry-count')) > 0) run.add({ retries: 1 })
     let response: Response
     try {
@@ -72,9 +74,19 @@ function askedOf(input: string | URL | Request, init: RequestInit | undefined): 
   return { url, method, headers, signal, ...knownText(init ?? {}) }
 }
 
-function apiAt(url: string): ModelApi | undefined {
+interface Call {
+  readonly api: ModelApi
+  /** The model of the path. */
+  readonly model?: string | undefined
+}
+
+function callAt(url: string): Call | undefined {
   const [path = ''] = url.split(/[?#]/, 1)
-  return MODEL_APIS.find((api) => api.path.test(path))
+  for (const api of MODEL_APIS) {
+    const found = api.path.exec(path)
+    if (found) return { api, model: found.groups?.model }
+  }
+  return undefined
 }
 
 function modelOf(body: unknown): unknown {
@@ -99,15 +111,21 @@ function recorded(response: Response, { run, api, end, signal }: Recording): Res
     api.read(answer, value)
     if (answer.usage) answer.tokens = api.tokens(answer.usage)
   })
+  let hasEnded = false
+  const finish = (failed: boolean | undefined): void => {
+    if (!hasEnded) end({ ...answer, answered: true, failed })
+    hasEnded = true
+  }
   const body = watchedStream(response.body, {
     see(chunk) {
       feed.write(chunk)
       if (answer.hasContent) run.firstToken()
+      // Google's client neither reads on nor cancels.
+      if (answer.failed) finish(true)
     },
     end(error) {
       feed.end()
-      const failed = answer.failed || (error !== undefined && isFailure(error, signal))
-      end({ ...answer, answered: true, failed })
+      finish(answer.failed || (error !== undefined && isFailure(error, signal)))
     },
   })
   // A host's fetch may return another kind of body, none, or one that is already read.

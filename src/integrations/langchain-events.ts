@@ -1,0 +1,51 @@
+import type { ModelCallEnd } from './model-call.ts'
+import { textOf, untypedMembers } from './untyped.ts'
+
+export function isAbort(error: unknown): boolean {
+  const { name, message } = untypedMembers(error)
+  return name === 'AbortError' || name === 'ModelAbortError' || message === 'Aborted'
+}
+
+/** LangGraph throws these to stop or leave a graph: for an interrupt, or a command to the outer graph. */
+export function isBubbleUp(error: unknown): boolean {
+  return untypedMembers(error).is_bubble_up === true
+}
+
+/** The module and class of a serialized object: `langgraph/pregel/CompiledStateGraph`. */
+export function classPathOf(serialized: object): string {
+  const { id } = untypedMembers(serialized)
+  return Array.isArray(id) ? id.join('/') : ''
+}
+
+/** The name in price tables. */
+export function providerOf(reported: unknown): string {
+  const provider = textOf(reported, 64) ?? 'langchain'
+  return /^google[_-]/.test(provider) ? 'google' : provider
+}
+
+export function hasToolCall(fields: unknown): boolean {
+  const { chunk } = untypedMembers(fields)
+  return Boolean(untypedMembers(untypedMembers(untypedMembers(chunk).message).tool_call_chunks)[0])
+}
+
+/** The end of a call from an `LLMResult`. Totals of `usage_metadata` include cache and reasoning. */
+export function endOf(output: unknown): ModelCallEnd {
+  const { generations, llmOutput } = untypedMembers(output)
+  const { message, generationInfo } = untypedMembers(untypedMembers(untypedMembers(generations)[0])[0])
+  const { usage_metadata, response_metadata } = untypedMembers(message)
+  const facts = { ...untypedMembers(generationInfo), ...untypedMembers(response_metadata) }
+  const usage = untypedMembers(usage_metadata)
+  const legacy = untypedMembers(untypedMembers(llmOutput).tokenUsage)
+  const input = untypedMembers(usage.input_token_details)
+  return {
+    tokens: {
+      inputTokens: usage.input_tokens ?? legacy.promptTokens,
+      cacheReadTokens: input.cache_read,
+      cacheWriteTokens: input.cache_creation,
+      outputTokens: usage.output_tokens ?? legacy.completionTokens,
+      reasoningTokens: untypedMembers(usage.output_token_details).reasoning,
+    },
+    responseModel: facts.model_name ?? facts.model,
+    finishReason: facts.finish_reason ?? facts.stop_reason ?? facts.finishReason ?? facts.status,
+  }
+}
