@@ -37,7 +37,7 @@ const never: Matches = () => false
 export function genaiPrices(data: unknown, options: PriceListOptions = {}): PriceList {
   const problems: ConfigProblem[] = []
   const leftOut: LeftOut[] = []
-  const { version = 'genai-prices', providers: named = {} } = options
+  const { version = 'genai-prices', providers: named = {} } = options ?? {}
   const providers = readProviders(data, version, problems, (entry) => leftOut.push(entry))
   checkList('genaiPrices', options, problems)
   const entriesFor = remembering((name, model) => {

@@ -47,7 +47,7 @@ const ANY = ''
 export function litellmPrices(json: unknown, options: PriceListOptions = {}): PriceList {
   const problems: ConfigProblem[] = []
   const leftOut: LeftOut[] = []
-  const { version = 'litellm', providers: providerNames = {} } = options
+  const { version = 'litellm', providers: providerNames = {} } = options ?? {}
   const named = new NamedModels(version, 0, ALIASES)
   let models = 0
   if (!isRecord(json) || Object.keys(json).length === 0)

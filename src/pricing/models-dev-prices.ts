@@ -56,7 +56,7 @@ const LONG = ['tiers', 'context_over_200k']
 export function modelsDevPrices(json: unknown, options: PriceListOptions = {}): PriceList {
   const problems: ConfigProblem[] = []
   const leftOut: LeftOut[] = []
-  const { version = 'models.dev', providers: providerNames = {} } = options
+  const { version = 'models.dev', providers: providerNames = {} } = options ?? {}
   const named = new NamedModels(version, EXPONENT, ALIASES)
   let models = 0
   if (!isRecord(json) || Object.keys(json).length === 0)

@@ -13,7 +13,7 @@ import {
   handleSessionRun,
   handleSessionRunBatch,
 } from '../../src/index.ts'
-import { agentsSdk, aiSdk, recordingFetch } from '../../src/integrations/index.ts'
+import { agentsSdk, aiSdk, claudeQuery, langchainCallbacks, recordingFetch } from '../../src/integrations/index.ts'
 import { allOf, preferences, quietHours, throttle } from '../../src/policies/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { question } from '../policies/question.ts'
@@ -169,6 +169,10 @@ describe('arguments that are ports', () => {
     ['aiSdk', aiSdk, [null, { doGenerate() {}, doStream() {} }]],
     ['agentsSdk', agentsSdk, [null]],
     ['agentsSdk', agentsSdk, [part, 'start']],
+    ['claudeQuery', claudeQuery, [null, { sessionId: 's' }, part]],
+    ['claudeQuery', claudeQuery, [part, { sessionId: 's' }, 'query']],
+    ['langchainCallbacks', langchainCallbacks, [null]],
+    ['langchainCallbacks', langchainCallbacks, [part, 'start']],
     ['recordingFetch', recordingFetch, [undefined]],
     ['fakeClock', fakeClock, ['2026']],
     ['fakeClock', fakeClock, [null]],

@@ -28,6 +28,8 @@ const WITHOUT_OPTIONS: Readonly<Record<string, string>> = {
   'sallyport/client isClientError': 'takes any value',
   'sallyport/integrations agentsSdk': 'takes two arguments: tested in bad-options',
   'sallyport/integrations aiSdk': 'takes two arguments: tested in bad-options',
+  'sallyport/integrations claudeQuery': 'takes three arguments: tested in bad-options',
+  'sallyport/integrations langchainCallbacks': 'takes two arguments: tested in bad-options',
   'sallyport/json-logic jsonLogic': 'takes nothing',
   'sallyport/policy allOf': 'takes policies: tested in bad-options',
   'sallyport/policy preferences': 'takes a function: tested in bad-options',

@@ -29,7 +29,7 @@ import { recordingFetch } from '../../src/integrations/index.ts'
 import { openapiDocument } from '../../src/openapi/index.ts'
 import { otelRunExporter } from '../../src/otel/index.ts'
 import { quietHours, throttle } from '../../src/policies/index.ts'
-import { priceBook } from '../../src/pricing/index.ts'
+import { genaiPrices, litellmPrices, modelsDevPrices, priceBook } from '../../src/pricing/index.ts'
 import { bullmqQueue } from '../../src/queues/bullmq.ts'
 import { postgresQueue } from '../../src/queues/postgres.ts'
 import { rateLimits } from '../../src/rate-limits/index.ts'
@@ -247,7 +247,14 @@ const prices = {
   prices: [{ model: 'm', input: 1, output: 1, tiers: [{ aboveInputTokens: 1, input: 1, output: 1 }] }],
 }
 const PRICE = [-1, 'x', {}, Number.NaN, '1000000']
-const RATES = { input: PRICE, output: PRICE, cacheRead: PRICE, cacheWrite: PRICE, reasoning: PRICE }
+const RATES = {
+  ...{ input: PRICE, cacheRead: PRICE, cacheWrite: PRICE, cacheWrite1h: PRICE, audioInput: PRICE, imageInput: PRICE },
+  ...{ output: PRICE, reasoning: PRICE, audioOutput: PRICE, imageOutput: PRICE, request: [...PRICE, 1_000] },
+}
+const genai = [{ id: 'openai', name: 'OpenAI', models: [] }]
+const modelsDev = { openai: { models: { 'gpt-5': { cost: { input: 1, output: 2 } } } } }
+const litellm = { 'gpt-5': { litellm_provider: 'openai', mode: 'chat', input_cost_per_token: 1e-6 } }
+const LIST = { version: [...WORD, 'a b'], providers: [7, 'x', { a: 7 }] }
 const limiter = { points: 1, duration: 1, consume: async () => ({ remainingPoints: 0, msBeforeNext: 0 }) }
 const LIMITER = [...PART, { ...limiter, points: 0 }, { ...limiter, duration: 0 }]
 
@@ -277,7 +284,17 @@ const RULES: readonly OptionRow[] = [
     currency: [7, 'usd'],
     per: [100, '1'],
     prices: [[], {}, [5], HOLE],
+    otherwise: PART,
   }),
+  row('sallyport/pricing genaiPrices', 'PriceListOptions', (of: object) => genaiPrices(genai, of), {}, LIST),
+  row(
+    'sallyport/pricing modelsDevPrices',
+    'PriceListOptions',
+    (of: object) => modelsDevPrices(modelsDev, of),
+    {},
+    LIST,
+  ),
+  row('sallyport/pricing litellmPrices', 'PriceListOptions', (of: object) => litellmPrices(litellm, of), {}, LIST),
   row(
     'sallyport/pricing priceBook',
     'ModelPrices',
@@ -287,6 +304,8 @@ const RULES: readonly OptionRow[] = [
       ...RATES,
       model: [...WORD, 'a*b*'],
       provider: WORD,
+      serviceTier: WORD,
+      unpriced: [...TEXT, '', 'x'.repeat(201)],
       from: [5, 'x', '2026-02-30'],
       until: [5, 'x'],
       currency: [7, 'usd'],

@@ -194,7 +194,7 @@ describe('an invalid catalogue', () => {
 
   it('defineEvents reports the pointer of a JSON rule fault', () => {
     const [problem, ...more] = problems(
-      { one: { when: { and: [{ cat: ['a'] }] }, channels: FINE } },
+      { one: { when: { and: [{ map: ['a'] }] }, channels: FINE } },
       { conditions: jsonLogic() },
     )
     expect(more).toEqual([])
