@@ -1,3 +1,4 @@
+import type { Awaitable } from '../model/awaitable.ts'
 import { has } from '../options/checks.ts'
 import { checkArguments } from '../options/read-options.ts'
 import type { AuthVerifier, Refusal } from '../ports/auth-verifier.ts'
@@ -26,7 +27,7 @@ export function anyOf(...verifiers: readonly AuthVerifier[]): AuthVerifier {
 /** The first answer that is no refusal. Otherwise throws the first error, or returns the refusal with the most precedence. */
 async function firstOf<Part, Answer extends object>(
   parts: readonly Part[],
-  call: (part: Part) => Promise<Answer | Refusal>,
+  call: (part: Part) => Awaitable<Answer | Refusal>,
 ): Promise<Answer | Refusal> {
   const faults: unknown[] = []
   let refusal = INVALID_TOKEN

@@ -68,9 +68,14 @@ export function composeAppSecret(env: string, random: string): string {
  * Refuses a mistyped or truncated secret without a look-up or a hash.
  */
 export function isAppSecret(text: string): boolean {
-  if (text.length < SHORTEST || text.length > LONGEST || !APP_SECRET.test(text)) return false
+  if (!hasSecretShape(text)) return false
   const end = text.length - CHECKSUM_LENGTH
   return text.slice(end) === checksum(text, end)
+}
+
+/** True for the characters of a secret, without a look at its checksum. */
+export function hasSecretShape(text: string): boolean {
+  return text.length >= SHORTEST && text.length <= LONGEST && APP_SECRET.test(text)
 }
 
 export function isEnv(value: unknown): value is string {

@@ -1,4 +1,5 @@
 import type { ConfigProblem } from '../errors.ts'
+import type { Awaitable } from '../model/awaitable.ts'
 import { OPERATIONS, type Operation, type Principal } from '../model/principal.ts'
 import { arrayOf, has, like, oneOf } from '../options/checks.ts'
 import {
@@ -12,7 +13,7 @@ import {
 } from '../options/read-options.ts'
 import type { AuthVerifier, Refusal } from '../ports/auth-verifier.ts'
 import type { Clock } from '../ports/clock.ts'
-import { credentialId, fastestSha256, isAppSecret, type Sha256 } from './app-secret.ts'
+import { credentialId, fastestSha256, hasSecretShape, isAppSecret, type Sha256 } from './app-secret.ts'
 import { type NotAfter, notAfter, notAfterMilliseconds, visibleAscii } from './credential-checks.ts'
 import { INVALID_TOKEN } from './refusals.ts'
 
@@ -45,8 +46,7 @@ const CHECKS: Checks<AppSecretsOptions> = { clock: has('now') }
  * rotation: add the new one, move the applications, then remove the old one or give it a `notAfter`. A secret in clear is hashed at
  * once and only its SHA-256 is kept.
  *
- * A malformed secret is refused by its checksum, without hashing. Otherwise its SHA-256 is compared with those of all secrets, in
- * constant time. `verify` never throws for any string; an unknown, malformed or ended secret is `invalid_token`. Without
+ * A text of another shape is refused without hashing. Otherwise its SHA-256 is compared with those of all secrets, in constant time. `verify` never throws for any string; an unknown, malformed or ended secret is `invalid_token`. Without
  * `node:crypto` it hashes with WebCrypto, and finds a duplicate only at the first call, which then rejects.
  *
  * @throws SallyportError `option_invalid`, with all problems at once and without any secret: an entry is unset, empty, malformed or
@@ -70,11 +70,12 @@ export function appSecrets(
   }
 
   return {
-    verify(token): Promise<Principal | Refusal> {
-      if (!isAppSecret(token)) return Promise.resolve(INVALID_TOKEN)
+    verify(token): Awaitable<Principal | Refusal> {
+      // The hash decides; the checksum would only take time.
+      if (!hasSecretShape(token)) return INVALID_TOKEN
       const digest = sha256(token)
       return typeof digest === 'string' && !(credentials instanceof Promise)
-        ? Promise.resolve(match(credentials, digest))
+        ? match(credentials, digest)
         : Promise.all([credentials, digest]).then(([known, hashed]) => match(known, hashed))
     },
   }

@@ -1,4 +1,5 @@
 import { SallyportError } from '../errors.ts'
+import { type Awaitable, isPromise } from '../model/awaitable.ts'
 import {
   isMaxDispatches,
   isRunEvents,
@@ -35,7 +36,7 @@ export function authenticate(
   operation: Operation,
   auth: AuthVerifier,
   clock: Pick<Clock, 'now'>,
-): Promise<Principal | Refused> {
+): Awaitable<Principal | Refused> {
   return identify(headers, operation, auth, clock, permit)
 }
 
@@ -44,24 +45,31 @@ export function authenticate(
  *
  * @param check Refuses a principal. Default: none is refused.
  */
-export async function identify(
+export function identify(
   headers: HandlerRequest['headers'],
   operation: Operation,
   auth: AuthVerifier,
   clock: Pick<Clock, 'now'>,
   check?: typeof permit,
-): Promise<Principal | Refused> {
+): Awaitable<Principal | Refused> {
   const token = bearerOf(headers)
   if (isRefused(token)) return token
-  let verdict: Principal | Refusal
-  try {
-    verdict = await auth.verify(token, operation)
-  } catch (cause) {
-    return refusalOf(portFault('auth_unavailable', cause))
+  const judge = (verdict: Principal | Refusal): Principal | Refused => {
+    if (isRefusal(verdict)) return refusedBy(verdict)
+    const principal = checked(verdict, clock.now())
+    return isRefused(principal) ? principal : (check?.(principal, operation) ?? principal)
   }
-  if (isRefusal(verdict)) return refusedBy(verdict)
-  const principal = checked(verdict, clock.now())
-  return isRefused(principal) ? principal : (check?.(principal, operation) ?? principal)
+  let verdict: Awaitable<Principal | Refusal>
+  try {
+    verdict = auth.verify(token, operation)
+  } catch (cause) {
+    return unavailable(cause)
+  }
+  return isPromise(verdict) ? verdict.then(judge, unavailable) : judge(verdict)
+}
+
+function unavailable(cause: unknown): Refused {
+  return refusalOf(portFault('auth_unavailable', cause))
 }
 
 /** Refuses an operation that the principal does not allow; `undefined`: it is allowed. */

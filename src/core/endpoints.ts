@@ -23,7 +23,10 @@ export interface Endpoints {
   readonly load: Load
   /** True if the endpoint exists; otherwise every request gets 404 `not_found`. Absent: all endpoints exist. */
   handles?(action: Action): boolean
-  authenticate(headers: HandlerRequest['headers'], requested: Requested): Promise<Principal | Refused>
+  authenticate(
+    headers: HandlerRequest['headers'],
+    requested: Requested,
+  ): Principal | Refused | Promise<Principal | Refused>
   /** Counts the request of an authenticated caller. Absent: no rate limit. */
   admit?(principal: Principal, requested: Requested): Promise<Admission | Refused>
   /** Refuses a principal that was revoked after `authenticate`. Synchronous while the list of revocations is fresh. */

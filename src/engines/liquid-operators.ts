@@ -28,8 +28,12 @@ export function boundedOperators(): Operators {
 
 type Operator = Operators[string]
 
-function* settled(outcome: unknown, context: Context, wanted: boolean): Generator<unknown, boolean> {
+function settled(outcome: unknown, context: Context, wanted: boolean): boolean | Generator<unknown, boolean> {
   checkTime(context)
+  return typeof outcome === 'boolean' ? outcome === wanted : settledLater(outcome, wanted)
+}
+
+function* settledLater(outcome: unknown, wanted: boolean): Generator<unknown, boolean> {
   return Boolean(yield outcome) === wanted
 }
 

@@ -1,7 +1,10 @@
-import { Context, Drop, type Emitter, type FilterImplOptions, type Scope, toValue } from 'liquidjs'
+import { Context, Drop, type Emitter, type FilterImplOptions, type Liquid, type Scope, toValue } from 'liquidjs'
 
 /** Characters of one rendered field. */
 const MAX_OUTPUT = 262_144
+
+/** Units of work of one rendered field. */
+export const MAX_WORK = 1_000_000
 
 const MAX_NUMBER = 64
 
@@ -139,6 +142,8 @@ type Steps = Required<Iterator<unknown, unknown, unknown>>
 
 /** Longest time slice, in which a rendering blocks the event loop, in milliseconds. */
 const SLICE_MS = 8
+/** Units of work (4,096 take far less than a slice), after which a rendering by closures reads the clock. */
+const WORK_BETWEEN_CHECKS = 4_096
 /** A backstop: the limit of work is reached far sooner. Only running time counts, so a busy process fails no message. */
 const RUNNING_LIMIT_MS = 2000
 
@@ -149,10 +154,10 @@ class RunningTime implements Pick<Limit, 'check'> {
   #since = 0
   #now = 0
 
-  begin(): void {
+  begin(since: number): void {
     this.#before += this.#now - this.#since
-    this.#since = performance.now()
-    this.#now = this.#since
+    this.#since = since
+    this.#now = since
     this.isSliceOver = false
   }
 
@@ -179,9 +184,9 @@ export class RenderInSlices {
     if (isSteps(first)) this.#steps.push(first)
   }
 
-  /** Runs one time slice and returns whether the rendering is done. Rethrows its error. */
-  runSlice(): boolean {
-    this.#time.begin()
+  /** Runs one time slice, which began at `since`, and returns whether the rendering is done. Rethrows its error. */
+  runSlice(since: number): boolean {
+    this.#time.begin(since)
     while (this.#steps.length > 0) {
       try {
         if (!this.#advance()) return false
@@ -218,4 +223,52 @@ export class RenderInSlices {
 
 function isSteps(value: unknown): value is Steps {
   return typeof value === 'object' && value !== null && 'next' in value && typeof value.next === 'function'
+}
+
+/** Limits of a rendering by closures: one time slice, and the work that the library would allow. */
+export class OneSlice implements Pick<Limit, 'use' | 'check'> {
+  readonly #since: number
+  #work = 0
+  #unchecked = 0
+
+  constructor(since: number) {
+    this.#since = since
+  }
+
+  get work(): number {
+    return this.#work
+  }
+
+  use(amount: number): void {
+    if (!(amount > 0)) return
+    this.#work += amount
+    if (this.#work > MAX_WORK) throw new RenderFault('the rendering works on too much data')
+    this.#unchecked += amount
+    if (this.#unchecked > WORK_BETWEEN_CHECKS) this.check(performance.now())
+  }
+
+  check(now: number): void {
+    this.#unchecked = 0
+    if (now - this.#since > SLICE_MS) throw new RenderFault('the time slice is over')
+  }
+}
+
+/** A loop that is running. */
+export interface Loop {
+  item: unknown
+  index: number
+  readonly length: number
+}
+
+/** State of a rendering by closures. */
+export class ClosureContext extends PlainContext {
+  /** Outermost first. */
+  readonly loops: Loop[] = []
+  emitter: TextEmitter = new TextEmitter()
+
+  constructor(facts: object, liquid: Liquid, limits: OneSlice) {
+    // The type has private members, but the library calls only `use` and `check`.
+    const limit = limits as unknown as Limit
+    super(facts, liquid.options, { sync: true }, { liquid, memoryLimit: limit, renderLimit: limit })
+  }
 }

@@ -16,7 +16,8 @@ import {
 import { same } from './liquid-operators.ts'
 import { charge, checkTime, countKeys, RenderedText, TextEmitter } from './liquid-rendering.ts'
 
-const ELEMENT = 16
+/** Charge for an element of a collection. */
+export const ELEMENT = 16
 const ITERATION = 64
 
 type Tags = Liquid['tags']
@@ -58,6 +59,21 @@ class CaseTag extends liquidjs.CaseTag {
   }
 }
 
+/** Charges an iteration of a loop for its source. */
+export class IterationCharge implements Template {
+  readonly token: TagToken
+  readonly cost: number
+
+  constructor(token: TagToken, cost: number) {
+    this.token = token
+    this.cost = cost
+  }
+
+  render(ctx: Context): void {
+    charge(ctx, this.cost)
+  }
+}
+
 /** Differs from the library's tag: charges each iteration for its source, and listing a collection. */
 class ForTag extends liquidjs.ForTag {
   constructor(token: TagToken, remaining: TopLevelToken[], liquid: Liquid, parser: Parser) {
@@ -68,7 +84,7 @@ class ForTag extends liquidjs.ForTag {
       (sum, part) => sum + (TypeGuards.isHTMLToken(part) ? 4 : 4 * (part.end - part.begin)),
       ITERATION,
     )
-    this.templates.unshift({ token, render: (ctx) => charge(ctx, cost) })
+    this.templates.unshift(new IterationCharge(token, cost))
   }
 
   override *render(ctx: Context, emitter: Emitter): Generator<unknown, void, Template[]> {

@@ -2,25 +2,12 @@
  * Templates as strings in Liquid, without files or inheritance, with bounded work.
  * @module sallyport/liquid
  */
-import { type Context, Liquid, LiquidError, type Template, TypeGuards, UndefinedVariableError } from 'liquidjs'
 import { matching } from '../options/checks.ts'
 import { type Checks, readOptions } from '../options/read-options.ts'
-import type { CompiledTemplate, Rendering, TemplateEngine, TemplateFacts } from '../ports/template-engine.ts'
+import type { TemplateEngine } from '../ports/template-engine.ts'
 import { parse } from './liquid-check.ts'
-import { allowedFilters } from './liquid-filters.ts'
-import { boundedOperators } from './liquid-operators.ts'
-import {
-  ABSENT,
-  charge,
-  escapeHtml,
-  PlainContext,
-  RenderedText,
-  RenderFault,
-  RenderInSlices,
-  TextEmitter,
-  toText,
-} from './liquid-rendering.ts'
-import { ALLOWED_TAGS } from './liquid-tags.ts'
+import { lockedDown } from './liquid-engine.ts'
+import { compileTemplate } from './liquid-template.ts'
 
 /** Options of {@link liquid}. */
 export interface LiquidOptions {
@@ -29,8 +16,6 @@ export interface LiquidOptions {
   /** IANA name, for `date` without a time zone. Default `UTC`, on every machine. */
   readonly timeZone?: string
 }
-
-const MEMORY_LIMIT = 1_000_000
 
 const CHECKS: Checks<LiquidOptions> = {
   locale: matching((value) => isKnown('locale', value), 'must be a BCP 47 locale that this runtime knows'),
@@ -76,97 +61,7 @@ export function liquid(options: LiquidOptions = {}): TemplateEngine {
     compile(source, escaping) {
       const engine = engines[escaping]
       const parsed = parse(engine, source)
-      return 'fault' in parsed ? parsed : compiled(engine, [...parsed])
+      return 'fault' in parsed ? parsed : compileTemplate(engine, [...parsed])
     },
   }
-}
-
-function lockedDown(escaping: 'html' | 'none', locale: string, timeZone: string): Liquid {
-  const engine = new Liquid({
-    templates: {},
-    dynamicPartials: false,
-    ownPropertyOnly: true,
-    strictFilters: true,
-    strictVariables: true,
-    lenientIf: true,
-    locale,
-    timezoneOffset: timeZone === 'UTC' ? 0 : timeZone,
-    operators: boundedOperators(),
-    outputEscape: escaping === 'html' ? htmlOutput : textOutput,
-    memoryLimit: MEMORY_LIMIT,
-  })
-  for (const name of Object.keys(engine.tags)) delete engine.tags[name]
-  for (const [name, tag] of Object.entries(ALLOWED_TAGS)) engine.registerTag(name, tag)
-  for (const name of Object.keys(engine.filters)) engine.unregisterFilter(name)
-  for (const [name, filter] of allowedFilters(escaping)) engine.registerFilter(name, filter)
-  return engine
-}
-
-function htmlOutput(this: { context: Context }, value: unknown): string {
-  const text = value instanceof RenderedText ? value.valueOf() : escapeHtml(toText(value, this.context))
-  charge(this.context, text.length)
-  return text
-}
-
-/** Charges for output: without an output filter the library would not. */
-function textOutput(this: { context: Context }, value: unknown): string {
-  const text = toText(value, this.context)
-  charge(this.context, text.length)
-  return text
-}
-
-function compiled(engine: Liquid, templates: Template[]): CompiledTemplate {
-  return (facts) => {
-    const emitter = new TextEmitter()
-    const work = new RenderInSlices((renderLimit) =>
-      engine.renderer.renderTemplates(templates, contextOf(engine, facts, renderLimit), emitter),
-    )
-    return runSlice(work, emitter) ?? runSlices(work, emitter)
-  }
-}
-
-function contextOf(engine: Liquid, facts: TemplateFacts, renderLimit: Context['renderLimit']): Context {
-  return new PlainContext(facts, engine.options, { sync: true }, { liquid: engine, renderLimit })
-}
-
-/** Returns `undefined` until the rendering is done. */
-function runSlice(work: RenderInSlices, emitter: TextEmitter): Rendering | undefined {
-  try {
-    return work.runSlice() ? { outcome: 'rendered', text: emitter.buffer } : undefined
-  } catch (error) {
-    return failure(error)
-  }
-}
-
-async function runSlices(work: RenderInSlices, emitter: TextEmitter): Promise<Rendering> {
-  for (;;) {
-    await new Promise((resolve) => setTimeout(resolve))
-    const rendering = runSlice(work, emitter)
-    if (rendering) return rendering
-  }
-}
-
-function failure(error: unknown): Rendering {
-  if (error instanceof UndefinedVariableError && error.originalError === ABSENT) {
-    return { outcome: 'missing', path: pathOf(error) }
-  }
-  if (!LiquidError.is(error)) return { outcome: 'error', ...reason(error) }
-  const [line, column] = error.token.getPosition()
-  const { detail, ...rest } = reason(error.originalError)
-  return { outcome: 'error', detail: `${detail} (line ${line}, column ${column})`, ...rest }
-}
-
-/** The detail quotes only messages that contain no value of the facts. */
-function reason(error: unknown): Omit<Extract<Rendering, { outcome: 'error' }>, 'outcome'> {
-  if (error instanceof RenderFault) return { detail: error.message }
-  const message = error instanceof Error ? error.message : ''
-  if (message === 'memory alloc limit exceeded') return { detail: 'the rendering works on too much data' }
-  return { detail: 'the template could not be rendered', cause: error }
-}
-
-/** The path as written in the template: does not repeat an index that was computed from facts. */
-function pathOf({ token }: UndefinedVariableError): string {
-  if (!TypeGuards.isPropertyAccessToken(token) || token.variable !== undefined) return token.getText()
-  const names = token.props.map((prop) => ('content' in prop ? String(prop.content) : undefined))
-  return names.includes(undefined) ? token.getText() : names.join('.')
 }

@@ -3,6 +3,7 @@ import type { Endpoints, Requested } from '../core/endpoints.ts'
 import type { Admission } from '../core/load/admission.ts'
 import type { Caller, Holder } from '../core/load/fair-shares.ts'
 import { overloaded } from '../core/load/load-limits.ts'
+import { type Awaitable, andThen, isPromise } from '../model/awaitable.ts'
 import { type Principal, rootIdOf } from '../model/principal.ts'
 import type { HostBody, ReadOptions } from './body-reader.ts'
 import { jsonOf } from './body-reader.ts'
@@ -39,6 +40,7 @@ export async function answer(endpoints: Endpoints, target: Target, arrival: Arri
   if (method !== route.method) return refused(methodNotAllowed(route.method))
   if (load.flight.isFull()) return refused(overloaded())
   const authenticatedAt = clock.now()
+  // Also lets Node's parser deliver a short body, which is then read without listeners.
   const admitted = await admit(endpoints, route, arrival)
   if (isRefused(admitted)) return refused(admitted)
   const { admission } = admitted
@@ -78,19 +80,34 @@ interface Admitted {
   readonly admission: Admission | undefined
 }
 
-async function admit(endpoints: Endpoints, requested: Requested, arrival: Arrival): Promise<Admitted | Refused> {
-  const { callers, flight } = endpoints.load
+/** Authenticates and admits a caller, who holds a place while that takes time. */
+function admit(endpoints: Endpoints, requested: Requested, arrival: Arrival): Awaitable<Admitted | Refused> {
+  const { callers } = endpoints.load
   const sent = { tenant: '', id: String(arrival.headers.authorization ?? '') }
   if (!callers.tryAcquire(sent, arrival)) return overloaded()
+  let pending: Promise<Admitted | Refused> | undefined
   try {
-    const principal = await endpoints.authenticate(arrival.headers, requested)
-    if (isRefused(principal)) return principal
-    if (flight.isFull(holderOf(principal))) return overloaded()
-    const admission = endpoints.admit && (await endpoints.admit(principal, requested))
-    return isRefused(admission) ? admission : { principal, admission }
+    const authenticated = endpoints.authenticate(arrival.headers, requested)
+    const admitted = andThen(authenticated, (principal) => admitPrincipal(endpoints, requested, principal))
+    if (!isPromise(admitted)) return admitted
+    pending = admitted.finally(() => callers.release(arrival))
+    return pending
   } finally {
-    callers.release(arrival)
+    if (!pending) callers.release(arrival)
   }
+}
+
+function admitPrincipal(
+  endpoints: Endpoints,
+  requested: Requested,
+  principal: Principal | Refused,
+): Awaitable<Admitted | Refused> {
+  if (isRefused(principal)) return principal
+  if (endpoints.load.flight.isFull(holderOf(principal))) return overloaded()
+  if (!endpoints.admit) return { principal, admission: undefined }
+  return andThen(endpoints.admit(principal, requested), (admission) =>
+    isRefused(admission) ? admission : { principal, admission },
+  )
 }
 
 /** Age of an authentication at which the verifier is called again: a revocation takes effect within a second. */

@@ -69,7 +69,8 @@ export function toResponse({ wire, lingering }: FetchAnswer, method: string): Re
   const { status, headers, text } = wire
   utf8 ??= new TextEncoder()
   const bytes = utf8.encode(text)
-  const body = lingering ? endingAfter(lingering, bytes) : bytes
+  // Servers write a string at once; bytes become a stream in some of them.
+  const body = lingering ? endingAfter(lingering, bytes) : text
   return new Response(method === 'HEAD' ? null : body, {
     status,
     headers: { 'content-length': String(bytes.byteLength), ...headers },

@@ -1,9 +1,10 @@
 import { checkOptions } from '../client/check-options.ts'
 import type { RecordedRun } from '../client/recorded-run.ts'
+import { tierOf } from '../model/service-tier.ts'
 import { has } from '../options/checks.ts'
 import { required } from '../options/read-options.ts'
 import { addTime, type EndModelCall, isFailure, type ModelCallEnd, startModelCall } from './model-call.ts'
-import { ignoringErrors, untypedMembers } from './untyped.ts'
+import { ignoringErrors, type Members, untypedMembers } from './untyped.ts'
 import { watchedStream } from './watched-stream.ts'
 
 /** The used part of a language model of the AI SDK. */
@@ -56,7 +57,7 @@ export interface AiSdkIntegration {
  *
  * Counts `modelCalls` (answered calls), `retries`, tokens, `steps`, `toolCalls`, `toolErrors`, `modelErrors` (not aborted calls) and
  * `unmeteredCalls` (answered without tokens, for example if a stream is not read to its end). Reports the requested and the answering
- * model, `finishReason`, `modelMs`, `toolMs`, the first token of a stream, and `usageByModel` for several models. Does not record prompts
+ * model, `finishReason`, `serviceTier`, `modelMs`, `toolMs`, the first token of a stream, and `usageByModel` for several models or tiers. Does not record prompts
  * or outputs.
  *
  * Your own `experimental_telemetry` would replace these settings: add the returned `experimental_telemetry.integrations` to yours. Does
@@ -163,8 +164,8 @@ function recordedModel<Model extends RecordableModel>(run: RecordedRun, model: M
 
 /** The end of a call, from an answer or the last part of a stream. Totals of the AI SDK include cache and reasoning. */
 function endOf(answer: unknown): ModelCallEnd {
-  const { usage, finishReason, response } = untypedMembers(answer)
-  const { inputTokens, outputTokens } = untypedMembers(usage)
+  const { usage, finishReason, response, providerMetadata } = untypedMembers(answer)
+  const { inputTokens, outputTokens, raw } = untypedMembers(usage)
   const input = untypedMembers(inputTokens)
   const output = untypedMembers(outputTokens)
   return {
@@ -172,10 +173,17 @@ function endOf(answer: unknown): ModelCallEnd {
       inputTokens: input.total,
       cacheReadTokens: input.cacheRead,
       cacheWriteTokens: input.cacheWrite,
+      cacheWrite1hTokens: untypedMembers(untypedMembers(raw).cache_creation).ephemeral_1h_input_tokens || undefined,
       outputTokens: output.total,
       reasoningTokens: output.reasoning,
     },
+    serviceTier: tierOf(untypedMembers(raw)) ?? tierOf(metadataOf(providerMetadata)),
     finishReason: untypedMembers(finishReason).unified,
     responseModel: untypedMembers(response).modelId,
   }
+}
+
+/** The data of the provider, below its name. */
+function metadataOf(providerMetadata: unknown): Members {
+  return Object.assign({}, ...Object.values(untypedMembers(providerMetadata)).map(untypedMembers))
 }

@@ -1,3 +1,4 @@
+import { tierOf } from '../model/service-tier.ts'
 import type { TokensReported } from './model-call.ts'
 import { knownText, type Members, untypedMembers } from './untyped.ts'
 
@@ -6,6 +7,7 @@ export interface ModelAnswer {
   finishReason?: unknown
   usage?: Members
   tokens?: TokensReported
+  serviceTier?: string | undefined
   /** The answer reports an error. */
   failed?: boolean
   /** Some output of the model has arrived. */
@@ -66,6 +68,7 @@ const openAI: ModelApi = {
       choice.finish_reason ??
       untypedMembers(body.incomplete_details).reason ??
       (body.status === 'completed' ? body.status : answer.finishReason)
+    answer.serviceTier = tierOf(body) ?? answer.serviceTier
     if (body.usage) answer.usage = untypedMembers(body.usage)
     if (type === 'error' || body.error) answer.failed = true
     if (type.endsWith('.delta') || choice.text || isWritten(untypedMembers(choice.delta))) answer.hasContent = true
@@ -84,7 +87,10 @@ const anthropic: ModelApi = {
     answer.finishReason = body.stop_reason ?? untypedMembers(delta).stop_reason ?? answer.finishReason
     // The start of a message reports its first output tokens, only the end reports all.
     const early = isStart && { output_tokens: undefined }
-    if (body.usage) answer.usage = { ...answer.usage, ...knownText(untypedMembers(body.usage)), ...early }
+    if (body.usage) {
+      answer.usage = { ...answer.usage, ...knownText(untypedMembers(body.usage)), ...early }
+      answer.serviceTier = tierOf(answer.usage)
+    }
     if (type === 'error') answer.failed = true
     if (type === 'content_block_delta') answer.hasContent = true
   },
@@ -112,7 +118,10 @@ const gemini: ModelApi = {
     answer.finishReason =
       candidate.finishReason ?? untypedMembers(value.promptFeedback).blockReason ?? answer.finishReason
     // The counts of a stream grow; not every event has all of them.
-    if (value.usageMetadata) answer.usage = { ...answer.usage, ...untypedMembers(value.usageMetadata) }
+    if (value.usageMetadata) {
+      answer.usage = { ...answer.usage, ...untypedMembers(value.usageMetadata) }
+      answer.serviceTier = tierOf(answer.usage)
+    }
     if (value.error) answer.failed = true
     if (untypedMembers(untypedMembers(candidate.content).parts)[0]) answer.hasContent = true
   },

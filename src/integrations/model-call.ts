@@ -31,6 +31,7 @@ export interface ModelCallEnd {
   readonly responseModel?: unknown
   readonly finishReason?: unknown
   readonly tokens?: TokensReported | undefined
+  readonly serviceTier?: string | undefined
 }
 
 /** Ends a call and adds it to its run. Call it once. */
@@ -40,6 +41,7 @@ export function startModelCall(run: RecordedRun, provider: string, asked?: unkno
   const startedAt = performance.now()
   run.update(knownText({ provider: textOf(provider, 64), model: textOf(asked, 200) }))
   return ({ answered, failed, tokens = {}, ...facts }) => {
+    const serviceTier = textOf(facts.serviceTier, 64)
     const model = textOf(asked ?? facts.model, 200)
     const responseModel = textOf(facts.responseModel, 200)
     const metered = countsOf(tokens)
@@ -48,8 +50,8 @@ export function startModelCall(run: RecordedRun, provider: string, asked?: unkno
     addTime(run, 'modelMs', performance.now() - startedAt)
     run.add({ ...counts, ...(isUnmetered && { unmeteredCalls: 1 }), ...(failed && { modelErrors: 1 }) })
     run.update({
-      ...knownText({ model, responseModel, finishReason: textOf(facts.finishReason) }),
-      ...usageByModel(totalsOf(run), provider, model ?? responseModel, counts),
+      ...knownText({ model, responseModel, finishReason: textOf(facts.finishReason), serviceTier }),
+      ...usageByModel(totalsOf(run), { provider, model: model ?? responseModel, serviceTier }, counts),
     })
   }
 }
@@ -70,7 +72,15 @@ export function addTime(run: RecordedRun, which: keyof Totals['ms'], ms: number)
 /** Totals of a run that the recorder does not sum. */
 interface Totals {
   readonly ms: { modelMs: number; toolMs: number }
-  readonly byModel: Map<string, { provider: string; model: string; counts: Record<string, number> }>
+  /** By provider, model and service tier. */
+  readonly byModel: Map<string, Share>
+}
+
+interface Share {
+  readonly provider: string
+  readonly model: string
+  readonly serviceTier?: string | undefined
+  readonly counts: Record<string, number>
 }
 
 /** By run: all integrations of one run share its totals. */
@@ -84,15 +94,27 @@ function totalsOf(run: RecordedRun): Totals {
 
 const MAX_MODELS = 16
 
-/** Usage of each model, for several models: the run would otherwise be priced by its one `model`. */
-function usageByModel({ byModel }: Totals, provider: string, model: string | undefined, counts: RunCounts): object {
+/** Usage of each model and service tier, for several: the run would otherwise be priced by its one `model` and tier. */
+function usageByModel(
+  { byModel }: Totals,
+  { provider, model, serviceTier }: Pick<Share, 'provider' | 'serviceTier'> & { readonly model: string | undefined },
+  counts: RunCounts,
+): object {
   const added = Object.entries(counts)
   if (model === undefined || added.length === 0) return {}
-  const key = `${provider} ${model}`
-  const share = byModel.get(key) ?? { provider, model, counts: {} }
+  const key = `${provider} ${model} ${serviceTier}`
+  const share = byModel.get(key) ?? { provider, model, serviceTier, counts: {} }
   byModel.set(key, share)
   for (const [name, count = 0] of added) share.counts[name] = (share.counts[name] ?? 0) + count
-  return byModel.size > 1 ? { usageByModel: [...byModel.values()].slice(0, MAX_MODELS) } : {}
+  if (byModel.size < 2) return {}
+  const shares = [...byModel.values()].slice(0, MAX_MODELS)
+  const hasTiers = shares.some((one) => one.serviceTier !== undefined)
+  // Without a tier of its own, a share would have that of the run.
+  return {
+    usageByModel: shares.map((one) =>
+      knownText({ ...one, serviceTier: one.serviceTier ?? (hasTiers ? 'standard' : undefined) }),
+    ),
+  }
 }
 
 export function countsOf(reported: TokensReported): RunCounts {

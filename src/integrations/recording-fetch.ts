@@ -28,7 +28,7 @@ const CHECKS: Checks<RecordingFetchOptions & { readonly run: RecordedRun }> = {
  *
  * Counts `modelCalls` (answered calls), `retries` (by the header of the first two clients), reported tokens, `modelErrors` (refused, unreachable
  * or broken off; not aborted) and `unmeteredCalls` (answered without tokens). Reports the requested and the answering model,
- * `finishReason`, `modelMs`, the first token of a streamed answer, and `usageByModel` for several models.
+ * `finishReason`, `serviceTier`, `modelMs`, the first token of a streamed answer, and `usageByModel` for several models or tiers.
  *
  * Records POSTs to `…/chat/completions`, `…/completions`, `…/responses`, `…/v1/messages`, `…:generateContent` and
  * `…:streamGenerateContent`, and passes all other requests through.

@@ -65,11 +65,18 @@ function fieldOf(schema: v.GenericSchema & Inspectable, name: string): v.Generic
   return bare.item ?? bare
 }
 
+/** A schema that replaces the converted one. */
+interface Replaced {
+  readonly instead: OpenApiSchema
+}
+
 function noted(
   { properties, required, ...rest }: JsonSchema,
-  { about, fields }: { readonly about: JsonObject; readonly fields?: object },
+  notes: { readonly about: JsonObject; readonly fields: object } | Replaced,
 ): OpenApiSchema {
-  const noteOf = new Map<string, JsonObject>(Object.entries(fields ?? {}))
+  if ('instead' in notes) return notes.instead
+  const { about, fields } = notes
+  const noteOf = new Map<string, JsonObject>(Object.entries(fields))
   const described = Object.entries(properties ?? {}).map(([field, schema]) => [
     field,
     { ...(schema as JsonObject), ...noteOf.get(field) },
@@ -92,7 +99,7 @@ interface Requests extends TokenRequests {
   readonly RunPostTimings: Notes<RunTimings<InstantInput>>
   readonly RunPostModelUsage: Notes<ModelUsage>
   readonly RunPostCost: Notes<RunCost>
-  readonly RunCounts: { readonly about: JsonObject; readonly fields?: never }
+  readonly RunCounts: Replaced
   readonly RunAgent: Notes<RunAgent>
   readonly RunError: Notes<RunError>
   readonly TraceContext: Notes<TraceContext>
@@ -141,6 +148,8 @@ const COUNTS: Readonly<Record<KnownCount, JsonObject>> = {
   messages: count(),
 }
 
+const NOT_ITSELF = 'Never `runId` itself: that is refused.'
+
 const NOTES: Omit<Requests, 'DispatchRequest'> = {
   ...TOKEN_NOTES,
   SessionRunRequest: {
@@ -165,8 +174,8 @@ const NOTES: Omit<Requests, 'DispatchRequest'> = {
       responseModel: says('The model that answered.'),
       serviceTier: says('Such as `batch` or `priority`. Default: `standard`.'),
       seq: s.whole(0, 'Grows with every post of a run: orders what cannot be ordered otherwise.').json,
-      parentRunId: says('The run of the session that started this one.'),
-      resumedFromRunId: says('The run of the session that this one takes up again, or tries again.'),
+      parentRunId: says(`The run of the session that started this one. ${NOT_ITSELF}`),
+      resumedFromRunId: says(`The run of the session that this one takes up again, or tries again. ${NOT_ITSELF}`),
       attempt: s.whole(1, '1 for the first.').json,
       agent: {},
       timings: {},
@@ -230,11 +239,17 @@ const NOTES: Omit<Requests, 'DispatchRequest'> = {
     },
   },
   RunCounts: {
-    about: {
+    instead: {
       description: 'Absolute totals, never deltas. Up to 32 counters of your own may stand beside the known ones.',
-      properties: COUNTS,
-      propertyNames: { pattern: '^[a-z][A-Za-z0-9_]{0,63}$' },
-      additionalProperties: count(),
+      // Apart: in one object type of TypeScript, an optional member does not fit an index signature of numbers.
+      allOf: [
+        { type: 'object', properties: COUNTS },
+        {
+          type: 'object',
+          propertyNames: { pattern: '^[a-z][A-Za-z0-9_]{0,63}$' },
+          additionalProperties: count(),
+        },
+      ],
     },
   },
   RunAgent: { about: says('Which agent ran.'), fields: { id: {}, name: {}, version: {} } },

@@ -30,13 +30,13 @@ export interface ExchangedToken {
 /** Verifies bearer tokens. */
 export interface AuthVerifier {
   /**
-   * Resolves to the principal or a refusal. Must compare secrets in constant time and must not throw for a bad token: a throw means
-   * that the verifier is unavailable, and the answer is 503. The core refuses operations that the principal does not allow. A principal
+   * Returns the principal or a refusal, or a promise of it. Must compare secrets in constant time and must not throw for a bad token: a
+   * throw means that the verifier is unavailable, and the answer is 503. The core refuses operations that the principal does not allow. A principal
    * with a `sessionId` must end within 24 hours: name its `expiresAt`. A later one is a fault, answered 500.
    *
    * @param token The text after `Bearer `, 1-4,096 visible ASCII characters.
    */
-  verify(token: string, operation: Operation): Promise<Principal | Refusal>
+  verify(token: string, operation: Operation): Principal | Refusal | Promise<Principal | Refusal>
   /**
    * Signs a narrower token of the same tenant, session and user, whose principal names this token and its parents in `parents`. Refuses
    * a token that `verify` would refuse or that is not its own. Default: tokens cannot be exchanged (404).

@@ -7,15 +7,14 @@ const POOL_BYTES = 4096
 
 /** Generates ids of a prefix and a lower-case ULID (Crockford's base 32): 48 bits of time, sortable by age, and 80 random bits. */
 export function randomIds(now: () => number): IdGenerator {
-  const codes = Array.from(ALPHABET, (character) => character.charCodeAt(0))
-  let pool: readonly number[] = []
-  let used = 0
+  const pool = new Uint8Array(POOL_BYTES)
+  let used = POOL_BYTES
   let time = ''
   let timeOf = Number.NaN
   return {
     next(prefix) {
-      if (used === pool.length) {
-        pool = Array.from(crypto.getRandomValues(new Uint8Array(POOL_BYTES)), (byte) => codes[byte & 31] ?? 0)
+      if (used === POOL_BYTES) {
+        crypto.getRandomValues(pool)
         used = 0
       }
       const ms = now()
@@ -23,8 +22,8 @@ export function randomIds(now: () => number): IdGenerator {
         time = encodeTime(ms)
         timeOf = ms
       }
-      const random = String.fromCharCode(...pool.slice(used, used + RANDOM_CHARACTERS))
-      used += RANDOM_CHARACTERS
+      let random = ''
+      for (const end = used + RANDOM_CHARACTERS; used < end; used++) random += ALPHABET[(pool[used] ?? 0) & 31]
       return `${prefix}_${time}${random}`
     },
   }

@@ -12,6 +12,7 @@ import { type RecordBatchOptions, recordBatch } from '../core/runs/handle-sessio
 import type { RecordDeps, SessionRunDeps } from '../core/runs/record-deps.ts'
 import { exchangeToken } from '../core/tokens/exchange-token.ts'
 import { operationOf, outcomeOf, refusedOutcome } from '../core/tokens/use-outcome.ts'
+import { type Awaitable, andThen } from '../model/awaitable.ts'
 import type { Principal } from '../model/principal.ts'
 import { withTimeout } from '../model/time-out.ts'
 import type { AuthVerifier } from '../ports/auth-verifier.ts'
@@ -65,7 +66,7 @@ export function runsOnlyEndpoints(
   return {
     ...callerSteps(deps, limits, services),
     handles: (action) => action !== 'dispatch' && canHandle(action, deps),
-    handle: handlerOf(deps, services, async (action, principal, request, admission) => {
+    handle: handlerOf(deps, services, (action, principal, request, admission) => {
       if (action === 'dispatch') return refuse('not_found', 'This host only records runs.')
       return recordPosts(action, principal, request, deps, postLimit(principal, admission, limits))
     }),
@@ -83,7 +84,7 @@ function postLimit(
   return { admit: (posts) => admitPosts(principal, posts, admission, rateLimiter) }
 }
 
-type Answering = Promise<HandlerResult<unknown> | Refused>
+type Answering = Awaitable<HandlerResult<unknown> | Refused>
 type Verifying = AnswerDeps & { readonly auth: AuthVerifier; readonly clock: Clock }
 
 /** Tokens of a verifier without `exchange` cannot be exchanged. */
@@ -134,24 +135,22 @@ function callerSteps(
     return refused
   }
   const recheck: Endpoints['recheck'] = (principal, requested) => {
-    const settle = (refused: Refused | undefined) => refused && noted(principal, requested, refused)
-    const checked = revocations.check(principal)
-    return checked instanceof Promise ? checked.then(settle) : settle(checked)
+    return andThen(revocations.check(principal), (refused) => refused && noted(principal, requested, refused))
   }
+  const permitted = (principal: Principal, requested: Requested): Awaitable<Principal | Refused> =>
+    andThen(recheck(principal, requested), (revoked) => {
+      if (revoked) return revoked
+      const forbidden = permit(principal, requested.operation)
+      return forbidden ? noted(principal, requested, forbidden) : principal
+    })
   return {
     clock: deps.clock,
     logger: deps.logger,
     load: loadOf(limits, deps.logger),
     recheck,
-    async authenticate(headers, requested) {
-      const { operation } = requested
-      const principal = await identify(headers, operation, deps.auth, deps.clock)
-      if (isRefused(principal)) return principal
-      const checked = recheck(principal, requested)
-      const revoked = checked instanceof Promise ? await checked : checked
-      if (revoked) return revoked
-      const forbidden = permit(principal, operation)
-      return forbidden ? noted(principal, requested, forbidden) : principal
+    authenticate(headers, requested) {
+      const identified = identify(headers, requested.operation, deps.auth, deps.clock)
+      return andThen(identified, (principal) => (isRefused(principal) ? principal : permitted(principal, requested)))
     },
     ...(rateLimiter && {
       async admit(principal, requested) {

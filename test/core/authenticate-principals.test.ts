@@ -73,7 +73,7 @@ describe('the operations of a principal', () => {
 describe('the end of a session token', () => {
   const NOW = 1_000_000
   const longest = NOW + 86_400_000 + 60_000
-  const answerAt = (given: object): Promise<unknown> =>
+  const answerAt = async (given: object): Promise<unknown> =>
     authenticate({ authorization: 'Bearer a' }, 'dispatch', { verify: async () => given as never }, { now: () => NOW })
 
   it('A principal of a session ends within 24 hours and a minute; a later end is a fault of the host', async () => {

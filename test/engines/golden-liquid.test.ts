@@ -1,29 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { Liquid } from 'liquidjs'
 import { describe, expect, it } from 'vitest'
 import { liquid } from '../../src/engines/liquid.ts'
+import { GOLDEN, type GoldenCase, goldenCases, placed } from './golden-cases.ts'
 
-const GOLDEN = '../shared/data/golden_liquid.json'
-
-interface GoldenCase {
-  readonly name: string
-  readonly template: string
-  readonly data?: Readonly<Record<string, unknown>>
-  readonly result?: string
-  readonly results?: readonly string[]
-  /** Shopify's Liquid refuses it. */
-  readonly invalid?: boolean
-}
-
-const all: readonly GoldenCase[] = existsSync(GOLDEN) ? JSON.parse(readFileSync(GOLDEN, 'utf8')).tests : []
 const engine = liquid()
 const library = new Liquid()
-
-/** The template after assignments of its data, which events have below `data`. */
-function placed({ template, data = {} }: GoldenCase): string {
-  const names = Object.keys(data).filter((name) => /^[\w-]+$/.test(name))
-  return `${names.map((name) => `{% assign ${name} = data.${name} %}`).join('')}${template}`
-}
 
 interface Outcome {
   readonly text?: string
@@ -64,8 +45,8 @@ const DIFFERENT: Readonly<Record<string, string>> = {
   'filters, concat, nested left value gets flattened': 'the text of a list is its joined items',
 }
 
-describe.skipIf(all.length === 0 && `${GOLDEN} is absent`)('golden-liquid', async () => {
-  const cases = await Promise.all(all.map(async (one) => ({ one, outcome: await ourOutcome(one) })))
+describe.skipIf(goldenCases.length === 0 && `${GOLDEN} is absent`)('golden-liquid', async () => {
+  const cases = await Promise.all(goldenCases.map(async (one) => ({ one, outcome: await ourOutcome(one) })))
   const deviating = cases.filter(({ one, outcome }) => !isAsWanted(one, outcome))
 
   it('Most templates render as in Shopify', () => {

@@ -384,6 +384,7 @@ const PARTS: readonly OptionRow[] = [
       db: PART,
       timeoutMs: outside(10, 600_000),
       notify: CHANNEL,
+      preparedStatements: FLAG,
       clock: PART,
     },
   ),

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../support/free-port.ts'
 
-/** Redis of one test without persistence: it is empty after each start. */
+/** Redis of one test. */
 export interface RedisServer {
   readonly port: number
   /** Resolves when it accepts connections. The port stays the same. */
@@ -16,13 +16,17 @@ export interface RedisServer {
   remove(): Promise<void>
 }
 
-export async function redisServer(): Promise<RedisServer> {
+/** It is empty after each start. */
+const NO_PERSISTENCE = ['--save', '', '--appendonly', 'no']
+
+/** @param persistence Arguments of `redis-server`; `[]` for its own defaults. */
+export async function redisServer(persistence: readonly string[] = NO_PERSISTENCE): Promise<RedisServer> {
   const port = await freePort()
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-redis-'))
   let child: ChildProcess | undefined
 
   async function start(): Promise<void> {
-    const settings = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no']
+    const settings = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, ...persistence]
     const starting = spawn('redis-server', settings, { stdio: ['ignore', 'pipe', 'ignore'] })
     child = starting
     starting.stdout.setEncoding('utf8')

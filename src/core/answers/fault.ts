@@ -1,4 +1,5 @@
 import { isSallyportError, type ProblemCode } from '../../errors.ts'
+import type { Awaitable } from '../../model/awaitable.ts'
 import { isThrown } from '../../model/thrown.ts'
 import type { IdGenerator } from '../../ports/id-generator.ts'
 import {
@@ -91,7 +92,7 @@ export function answerRefusal<Body>(refused: Refused, deps: AnswerDeps): Handler
 /** Runs the steps of a handler and converts their refusals and errors to answers. */
 export async function answering<Body>(
   deps: AnswerDeps,
-  steps: () => Promise<HandlerResult<Body> | Refused>,
+  steps: () => Awaitable<HandlerResult<Body> | Refused>,
 ): Promise<HandlerResult<Body>> {
   try {
     const outcome = await steps()

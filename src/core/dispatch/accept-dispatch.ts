@@ -111,9 +111,10 @@ export function wakeFor(
   planned: readonly NewDelivery[],
   deps: FaultDeps & { readonly queue?: DeliveryQueue },
 ): void {
-  if (!stored.some(({ status }) => status === 'queued')) return
-  const delays = planned.flatMap(({ status, delayMs = 0 }) => (status === 'queued' ? delayMs : []))
-  for (const delayMs of new Set([0, ...delays])) wake(deps.queue, deps, delayMs)
+  if (!deps.queue || !stored.some(({ status }) => status === 'queued')) return
+  const delays = new Set([0])
+  for (const { status, delayMs = 0 } of planned) if (status === 'queued') delays.add(delayMs)
+  for (const delayMs of delays) wake(deps.queue, deps, delayMs)
 }
 
 export interface DispatchOrigin {

@@ -49,11 +49,11 @@ const NO_QUOTAS: Pick<Acceptance, 'quotas'> = Object.freeze({})
 
 /** Quotas of a token and of its parents with `maxDispatches`: one counter per token. */
 export function quotasOf({ id, dispatch, parents = [] }: Principal): Pick<Acceptance, 'quotas'> {
-  const tokens = [{ id, maxDispatches: dispatch?.maxDispatches }, ...parents]
-  const quotas = tokens.flatMap((token): SendLimit[] => {
+  const quotas: SendLimit[] = []
+  for (const token of [{ id, maxDispatches: dispatch?.maxDispatches }, ...parents]) {
     const { maxDispatches: max } = token
-    return max === undefined ? [] : [{ key: `grant ${token.id}`, max, windowMs: LONGEST_TOKEN_MS }]
-  })
+    if (max !== undefined) quotas.push({ key: `grant ${token.id}`, max, windowMs: LONGEST_TOKEN_MS })
+  }
   return quotas.length > 0 ? { quotas } : NO_QUOTAS
 }
 

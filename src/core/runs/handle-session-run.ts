@@ -1,3 +1,4 @@
+import { andThen } from '../../model/awaitable.ts'
 import type { Warning } from '../../model/dispatch.ts'
 import { type Principal, runEventLimitsOf } from '../../model/principal.ts'
 import type { RunSource, RunState, RunUpdate } from '../../model/run.ts'
@@ -17,10 +18,11 @@ import { type CheckedSessionRun, validateSessionRun } from './session-run-schema
 
 /** Authenticates a caller and records its post about a run. Never throws. */
 export function handleSessionRun(request: HandlerRequest, deps: SessionRunDeps): Promise<HandlerResult<RunAnswer>> {
-  return answering(deps, async () => {
-    const principal = await authenticate(request.headers, 'session_run', deps.auth, deps.clock)
-    return isRefused(principal) ? principal : recordRun(principal, request, deps)
-  })
+  return answering(deps, () =>
+    andThen(authenticate(request.headers, 'session_run', deps.auth, deps.clock), (principal) =>
+      isRefused(principal) ? principal : recordRun(principal, request, deps),
+    ),
+  )
 }
 
 /** Records a post of an authenticated caller: validates, redacts, normalises and merges it, then answers. */
@@ -45,6 +47,7 @@ export async function recordRun(
   const merged = await mergeUpdate(tenant, update, deps, { source, eventLimits })
   if (isRefused(merged)) return merged
   const { created, changed, ignored, state, run } = merged
+  const isMinimal = prefersMinimal(request.headers)
   const answer: RunAnswer = {
     created,
     changed,
@@ -55,10 +58,9 @@ export async function recordRun(
       clampedEnd(update, state, source),
       unpricedEnd(update, run, source, { tenant, prices: deps.prices }),
     ),
+    ...(!isMinimal && { run: source === 'agent' ? viewAgentRun(run) : viewRun(run) }),
   }
-  const status = created ? 201 : 200
-  if (prefersMinimal(request.headers)) return success(status, answer, APPLIED)
-  return success(status, { ...answer, run: source === 'agent' ? viewAgentRun(run) : viewRun(run) })
+  return success(created ? 201 : 200, answer, isMinimal ? APPLIED : undefined)
 }
 
 interface Named {

@@ -2,10 +2,10 @@ import type { Warning } from '../../model/dispatch.ts'
 import type { ModelUsage, RunCounts, RunTimings, RunUpdate } from '../../model/run.ts'
 import type { RunPost } from '../../model/run-post.ts'
 import { isFinal } from '../../model/run-status.ts'
+import { tierNamed } from '../../model/service-tier.ts'
 import type { CheckedSessionRun } from './session-run-schema.ts'
 import { saysTimeout, statusNamed } from './status-names.ts'
 import { USAGE_COUNTS } from './usage/counts.ts'
-import { tierNamed } from './usage/service-tier.ts'
 import { type ReadUsage, UNKNOWN_USAGE } from './usage/usage.ts'
 
 export interface NormalisedRun {

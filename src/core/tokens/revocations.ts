@@ -1,3 +1,4 @@
+import type { Awaitable } from '../../model/awaitable.ts'
 import type { Principal } from '../../model/principal.ts'
 import { withTimeout } from '../../model/time-out.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -13,7 +14,7 @@ export interface Revocations {
    * Refuses a session token that is revoked, or whose parent is. Costs a look in memory while requests come: the list is read again in
    * the background. Fails closed (503) when the last read began too long ago and another one fails.
    */
-  check(principal: Principal): Refused | undefined | Promise<Refused | undefined>
+  check(principal: Principal): Awaitable<Refused | undefined>
   /** Reads new revocations. @throws Errors of the store. */
   refresh(): Promise<void>
 }

@@ -36,11 +36,13 @@ export function memoryRuns(clock: Pick<Clock, 'now'>): RunStore {
       let indexes = indexesOf(tenant)
       let entry = indexes?.sessions.get(sessionId)
       const row = entry?.byId.get(runId)
+      const { ancestors, newAncestors } = runAncestors(key, row?.run, entry)
       const decision = decide({
         run: row?.run,
         session: entry?.session,
         descendants: entry?.descendants.get(runId),
-        ...runAncestors(key, row?.run, entry),
+        ancestors,
+        newAncestors,
       })
 
       const now = clock.now()

@@ -3,7 +3,7 @@
  * @module sallyport/storage/sql
  */
 import { SallyportError } from '../../errors.ts'
-import { has, like, oneOf, whole } from '../../options/checks.ts'
+import { bool, has, like, oneOf, whole } from '../../options/checks.ts'
 import { type Check, type Checks, readOptions, required } from '../../options/read-options.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DispatchStore } from '../../ports/dispatch-store.ts'
@@ -39,6 +39,12 @@ export interface SqlStoreOptions {
    * that accepted an event then wakes its workers. Default: workers find the event when they next look.
    */
   readonly notify?: string
+  /**
+   * With `postgresql`, and Kysely's `PostgresDialect` over `pg`: each connection prepares a statement once, which saves the parsing of
+   * its later calls. Not behind a pooler in transaction mode, unless it supports prepared statements, as PgBouncer 1.21 does with
+   * `max_prepared_statements`. Default: false.
+   */
+  readonly preparedStatements?: boolean
   /** For tests: the clock that decides when a delivery is due. Default: the database's clock, which all processes share. */
   readonly clock?: Pick<Clock, 'now'>
 }
@@ -57,6 +63,10 @@ const channel = like(
   'must be letters, digits and underscores, 63 at most, no digit first',
 )
 
+function forPostgresql(check: Check): Check {
+  return (value, given) => (given.dialect === 'postgresql' ? check(value, given) : 'is for postgresql alone')
+}
+
 const STATEMENTS: Checks<Pick<SqlStoreOptions, 'dialect' | 'prefix'>> = {
   dialect: required(oneOf(Object.keys(DIALECTS))),
   prefix: (value, given) => letters(value, given) ?? free(value, given),
@@ -66,7 +76,8 @@ const STORE: Checks<SqlStoreOptions> = {
   db: required(kysely),
   ...STATEMENTS,
   timeoutMs: whole(10, 600_000),
-  notify: (value, given) => (given.dialect === 'postgresql' ? channel(value, given) : 'is for postgresql alone'),
+  notify: forPostgresql(channel),
+  preparedStatements: forPostgresql(bool),
   clock: has('now'),
 }
 
@@ -105,9 +116,10 @@ export interface SqlStore extends DispatchStore, RunStore, TokenStore {
  * @throws {SallyportError} `option_invalid`, with all problems of the options.
  */
 export function sqlStore(options: SqlStoreOptions): SqlStore {
-  const { db, dialect, prefix = PREFIX, timeoutMs = 900, clock, notify } = readOptions('sqlStore', options, STORE)
-  const shared = { dialect: DIALECTS[dialect], prefix, clock }
-  const database = openDatabase({ db, ...shared, timeoutMs })
+  const { db, dialect, prefix = PREFIX, timeoutMs = 900, notify, ...others } = readOptions('sqlStore', options, STORE)
+  const shared = { dialect: DIALECTS[dialect], prefix, clock: others.clock }
+  const running = { ...shared, timeoutMs, preparedStatements: others.preparedStatements }
+  const database = openDatabase({ db, ...running })
   return {
     ...explainingUnmigrated(sqlDispatches(database, { newFence, isAlone: false }), prefix),
     ...explainingUnmigrated(sqlRuns(database, { isAlone: false }), prefix),
@@ -118,7 +130,7 @@ export function sqlStore(options: SqlStoreOptions): SqlStore {
       if (transaction?.isTransaction !== true) {
         throw new SallyportError('option_invalid', 'within() takes a transaction of Kysely.')
       }
-      const own = openDatabase({ db: transaction, ...shared, timeoutMs, isTransaction: true })
+      const own = openDatabase({ db: transaction, ...running, isTransaction: true })
       const store = explainingUnmigrated(sqlDispatches(own, { newFence, isAlone: true }), prefix)
       return notify === undefined ? store : notifying(store, notify, own)
     },

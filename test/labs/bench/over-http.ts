@@ -9,10 +9,14 @@ import { workload } from './workload.ts'
 const ROUNDS = 9
 const WARM_UP_SECONDS = 2
 const SECONDS = 2
-const PATHS = { run: '/api/agents/session/run', dispatch: '/api/outbound/dispatch' }
+const PATHS = {
+  run: '/api/agents/session/run',
+  'new run': '/api/agents/session/run',
+  dispatch: '/api/outbound/dispatch',
+}
 
 /**
- * The compared hosts. `node`: the constant host reads with `json()` of `node:stream/consumers`; `bare`: it reads with
+ * The compared hosts, and what is posted: one run again and again, a new run each time, or an event. `node`: the constant host reads with `json()` of `node:stream/consumers`; `bare`: it reads with
  * listeners only, the minimum for a host.
  */
 const COMPARED = [
@@ -20,6 +24,8 @@ const COMPARED = [
   ['koa', 'run'],
   ['node', 'run'],
   ['bare', 'run'],
+  ['node', 'new run'],
+  ['express', 'new run'],
   ['hono', 'run'],
   ['express', 'dispatch'],
   ['node', 'dispatch'],
@@ -29,7 +35,8 @@ const COMPARED = [
 interface Load {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string
+  /** The body of the next request. */
+  readonly body: () => string
   readonly connections: number
 }
 
@@ -45,7 +52,13 @@ interface Figure {
 export async function benchOverHttp(): Promise<void> {
   const { secret } = await generateAppSecret({ env: 'bench' })
   const { event, run } = await workload()
-  const bodies = { run: JSON.stringify(run('run-1')), dispatch: JSON.stringify(event) }
+  const [repeated, dispatch] = [JSON.stringify(run('run-1')), JSON.stringify(event)]
+  let count = 0
+  const bodies = {
+    run: () => repeated,
+    'new run': () => repeated.replace('run-1', `run-${++count}`),
+    dispatch: () => dispatch,
+  }
   const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
   for (const connections of [1, 50]) {
     console.log(`\nOver HTTP, ${connections} at a time: requests a second, p99 in ms, both as ratios to the constant`)
@@ -81,7 +94,8 @@ async function compare(floor: string, ours: string, operation: string, load: Loa
 
 async function measure(url: string, { path, headers, body, connections }: Load, duration: number): Promise<Figure> {
   const times: number[] = []
-  const options = { url: url + path, method: 'POST' as const, headers, body, connections, duration }
+  const request = { setupRequest: (next: autocannon.Request) => ({ ...next, body: body() }) }
+  const options = { url: url + path, method: 'POST' as const, headers, requests: [request], connections, duration }
   const { requests, non2xx } = await new Promise<autocannon.Result>((resolve, reject) => {
     const load = autocannon(options, (error, result) => (error ? reject(error) : resolve(result)))
     load.on('response', (_client, _status, _bytes, ms) => times.push(ms))

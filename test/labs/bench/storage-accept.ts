@@ -9,6 +9,7 @@ const BARE = bareInserts('bare_', (number) => `$${number}`)
 /** A dispatch with two deliveries and a key, accepted by the store and by hand-written inserts of the same rows. */
 export async function benchAccept({ pool, kysely }: BenchDatabase): Promise<void> {
   const store = sqlStore({ db: kysely, dialect: 'postgresql' })
+  const preparing = sqlStore({ db: kysely, dialect: 'postgresql', preparedStatements: true })
   await store.migrate()
   await sqlStore({ db: kysely, dialect: 'postgresql', prefix: 'bare_' }).migrate()
 
@@ -30,6 +31,7 @@ export async function benchAccept({ pool, kysely }: BenchDatabase): Promise<void
     const amount = places === 1 ? 500 : 3_000
     await sideBySide(`PostgreSQL: accept, ${places} in flight`, 9, {
       store: () => inFlight(amount, places, () => accepted(store)),
+      'store, prepared statements': () => inFlight(amount, places, () => accepted(preparing)),
       'bare pg: begin, 3 inserts, commit': () => inFlight(amount, places, () => byHand(acceptance(), false)),
       'the same, each a prepared statement': () => inFlight(amount, places, () => byHand(acceptance(), true)),
     })

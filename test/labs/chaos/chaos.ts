@@ -1,8 +1,10 @@
 /**
  * `npm run chaos` runs every scenario in full, and rewrites the figures in `docs/reliability.md`. `npm run chaos --
- * --seeds 3` repeats random scenarios with 3 seeds; `npm run chaos -- crashes` runs one, and writes nothing.
+ * --seeds 3` repeats random scenarios with 3 seeds; `npm run chaos -- crashes` runs one, and writes nothing. `npm run
+ * chaos -- --peers` compares other queues instead.
  */
 import { spawnSync } from 'node:child_process'
+import { comparePeers } from './compare-peers.ts'
 import { mariadbServer, noMariadb, postgresCluster, sqliteFiles } from './database-servers.ts'
 import { hostLauncher } from './hosts.ts'
 import { versionOf } from './place.ts'
@@ -13,14 +15,20 @@ import { missed, type Verdict } from './trial.ts'
 /** Maximum number of seeds. Scenarios that depend little on chance run once. */
 const MOST_SEEDS: Readonly<Record<string, number>> = { crashes: Number.POSITIVE_INFINITY, sqlite: 3, mariadb: 3 }
 const DEFAULT_SEEDS = 10
+const DEFAULT_SEEDS_OF_PEERS = 3
 
-const args = process.argv.slice(2)
+const isOfPeers = process.argv.includes('--peers')
+const args = process.argv.slice(2).filter((arg) => arg !== '--peers')
 const given = args.indexOf('--seeds')
-const seeds = given < 0 ? DEFAULT_SEEDS : Number(args[given + 1])
+const seeds = given < 0 ? (isOfPeers ? DEFAULT_SEEDS_OF_PEERS : DEFAULT_SEEDS) : Number(args[given + 1])
 if (!Number.isInteger(seeds) || seeds < 1) throw new Error('--seeds takes a whole number, 1 or more')
 const wanted = args.filter((_, index) => given < 0 || (index !== given && index !== given + 1))
 
 const redisVersion = /v=(\S+)/.exec(String(spawnSync('redis-server', ['--version']).stdout))?.[1]
+if (isOfPeers) {
+  await comparePeers(seeds, redisVersion)
+  process.exit()
+}
 const withoutMariadb = noMariadb()
 const [launcher, cluster, files] = await Promise.all([hostLauncher(), postgresCluster(), sqliteFiles()])
 const mariadb = withoutMariadb === undefined ? await mariadbServer() : undefined

@@ -1,6 +1,7 @@
+import type { Chance } from './chance.ts'
 import type { PostgresCluster } from './database-servers.ts'
 import { holdCommits } from './held-commits.ts'
-import type { Load } from './load.ts'
+import type { Accepted, Load } from './load.ts'
 import {
   CONCURRENCY,
   lastAccepted,
@@ -23,7 +24,16 @@ export interface CrashPlan {
   readonly leaseMs: number
 }
 
-type Crash = 'kill' | 'kill after a 202' | 'restart' | 'restart before commits'
+type Kill = 'kill' | 'kill after a 202'
+type Crash = Kill | 'restart' | 'restart before commits'
+
+/** A crash, and the number of accepted events at which it happens. */
+interface Moment<T> {
+  readonly crash: T
+  readonly after: number
+}
+
+const KILLS: readonly [Kill, Kill] = ['kill after a 202', 'kill']
 
 const HOSTS = 3
 /** Events posted during a crash. */
@@ -48,11 +58,8 @@ export async function crashes(stage: Stage, plan: CrashPlan, cluster?: PostgresC
     for (let next = ahead[0]; next; ahead.shift(), next = ahead[0]) {
       const { crash, after } = next
       const last = await load.reached(after)
-      if (crash === 'kill after a 202') {
-        await kill(
-          trial,
-          trial.hosts.find(({ port }) => port === last.port),
-        )
+      if (crash === 'kill' || crash === 'kill after a 202') {
+        await killHost(trial, crash, last)
       } else if (crash === 'restart before commits') {
         const commits = await holdCommits(stage.place)
         const since = Date.now()
@@ -64,8 +71,7 @@ export async function crashes(stage: Stage, plan: CrashPlan, cluster?: PostgresC
         held = 0
       } else {
         await passing(trial.chance.between(0, AIM_MS))
-        if (crash === 'kill') await kill(trial)
-        else await restart(cluster)
+        await restart(cluster)
       }
       overAt = Date.now()
     }
@@ -92,16 +98,22 @@ export async function crashes(stage: Stage, plan: CrashPlan, cluster?: PostgresC
 }
 
 /** The event counts at which the crashes happen. */
-function moments(
-  { dispatches, kills, restarts }: CrashPlan,
-  { chance }: Trial,
-): { readonly crash: Crash; readonly after: number }[] {
-  const all = [...inTurns(kills, 'kill after a 202', 'kill'), ...inTurns(restarts, 'restart before commits', 'restart')]
-  const list = all.map((crash) => ({ crash, after: chance.between(1, Math.floor(dispatches * 0.8)) }))
+function moments({ dispatches, kills, restarts }: CrashPlan, { chance }: Trial): Moment<Crash>[] {
+  const restarting = inTurns<Crash>(restarts, 'restart before commits', 'restart')
+  return atRandom([...inTurns(kills, ...KILLS), ...restarting], dispatches, chance)
+}
+
+/** The event counts at which hosts are killed. */
+export function killMoments(kills: number, dispatches: number, chance: Chance): readonly Moment<Kill>[] {
+  return atRandom(inTurns(kills, ...KILLS), dispatches, chance)
+}
+
+function atRandom<T>(crashes: readonly T[], dispatches: number, chance: Chance): Moment<T>[] {
+  const list = crashes.map((crash) => ({ crash, after: chance.between(1, Math.floor(dispatches * 0.8)) }))
   return list.sort((one, other) => one.after - other.after)
 }
 
-function inTurns(count: number, one: Crash, other: Crash): readonly Crash[] {
+function inTurns<T>(count: number, one: T, other: T): readonly T[] {
   return Array.from({ length: count }, (_, index) => (index % 2 === 0 ? one : other))
 }
 
@@ -117,10 +129,16 @@ function promisedSince(since: number, { accepted }: Load): readonly string[] {
   return promised.map(({ order, dispatchId }) => `${order} was answered 202 before it was committed: ${dispatchId}`)
 }
 
-/** Kills a host and starts another in its place. */
-async function kill(trial: Trial, victim = trial.chance.of(trial.hosts)): Promise<void> {
-  await trial.end(victim, 'SIGKILL')
-  await trial.start()
+/** Kills the host that has just answered 202, or any host a moment later, and starts another in its place. */
+export async function killHost(
+  { chance, hosts, start, end }: Pick<Trial, 'chance' | 'hosts' | 'start' | 'end'>,
+  crash: Kill,
+  last: Accepted,
+): Promise<void> {
+  if (crash === 'kill') await passing(chance.between(0, AIM_MS))
+  const answering = crash === 'kill after a 202' ? hosts.find(({ port }) => port === last.port) : undefined
+  await end(answering ?? chance.of(hosts), 'SIGKILL')
+  await start()
 }
 
 async function restart(cluster: PostgresCluster | undefined): Promise<void> {

@@ -26,6 +26,7 @@ export interface DatabaseServer {
 /** A server that can be stopped and restarted. It flushes commits to disk. */
 export interface PostgresCluster extends DatabaseServer {
   readonly port: number
+  open(): Promise<Extract<Place, { readonly dialect: 'postgresql' }>>
   /** Stops at once, like a loss of power; the server recovers at the next start. */
   crash(): Promise<void>
   stop(): Promise<void>
@@ -129,7 +130,7 @@ export async function mariadbServer(): Promise<DatabaseServer> {
   }
 }
 
-async function migrated(place: Place): Promise<Place> {
+async function migrated<T extends Place>(place: T): Promise<T> {
   const db = await connectTo(place)
   await sqlStore({ db, dialect: place.dialect }).migrate()
   if (place.dialect === 'postgresql') await sql`checkpoint`.execute(db)

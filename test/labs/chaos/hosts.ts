@@ -28,25 +28,30 @@ export interface Host {
 }
 
 /** Starts hosts from one bundle, so that each is ready within a few hundred milliseconds. */
-export interface HostLauncher {
-  start(settings: HostSettings): Promise<Host>
+export interface HostLauncher<Settings extends { readonly name: string } = HostSettings> {
+  start(settings: Settings): Promise<Host>
   /** Kills running hosts and removes the bundle. */
   close(): Promise<void>
 }
 
 const START_CAP_MS = 60_000
+/** `libsql` is native, `pg-native` is not installed, and the others read files of their packages. */
+const EXTERNAL = ['libsql', 'pg-native', 'graphile-worker', 'pg-boss']
 /** Log events of an attempt that the host will not settle. */
 const GIVEN_UP = ['delivery.lease_lost', 'delivery.settle_failed']
 
-export async function hostLauncher(): Promise<HostLauncher> {
+/** @param program File of this folder that takes its settings as JSON and reports the port that it listens on. */
+export async function hostLauncher<Settings extends { readonly name: string } = HostSettings>(
+  program = 'host-process.ts',
+): Promise<HostLauncher<Settings>> {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-chaos-'))
   await symlink(fileURLToPath(new URL('../../../node_modules', import.meta.url)), join(folder, 'node_modules'))
   await build({
-    entry: { host: fileURLToPath(new URL('host-process.ts', import.meta.url)) },
+    entry: { host: fileURLToPath(new URL(program, import.meta.url)) },
     ...{ outDir: folder, config: false, format: 'esm', target: 'node20', silent: true, dts: false, splitting: true },
     outExtension: () => ({ js: '.mjs' }),
-    // One bundle loads many times faster. `libsql` is native and `pg-native` is not installed, so both stay external.
-    ...{ noExternal: [/^(?!libsql$|pg-native$)/], external: ['libsql', 'pg-native'] },
+    // One bundle loads many times faster.
+    ...{ noExternal: [new RegExp(`^(?!(${EXTERNAL.join('|')})$)`)], external: EXTERNAL },
     banner: {
       js: "import { createRequire as requiring } from 'node:module'; const require = requiring(import.meta.url);",
     },

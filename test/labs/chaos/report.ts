@@ -3,8 +3,10 @@ import { cpus, release, totalmem, type } from 'node:os'
 import { missed, type Verdict } from './trial.ts'
 
 const FILE = new URL('../../../docs/reliability.md', import.meta.url)
-const BEGIN = '<!-- figures: written by npm run chaos -->'
-const END = '<!-- end of figures -->'
+const FIGURES: Marks = ['<!-- figures: written by npm run chaos -->', '<!-- end of figures -->']
+
+/** Unique lines around a part of the file that a program writes. */
+type Marks = readonly [begin: string, end: string]
 
 /** Circumstances of the figures. */
 export interface Circumstances {
@@ -16,26 +18,38 @@ export interface Circumstances {
   readonly took: string
 }
 
-/** Writes the figures between their two marks. The rest of the file is written by hand. */
-export async function writeReport(verdicts: readonly Verdict[], circumstances: Circumstances): Promise<void> {
-  const text = await readFile(FILE, 'utf8')
-  const [before, rest] = text.split(BEGIN)
-  const after = rest?.split(END)[1]
-  if (before === undefined || after === undefined) throw new Error(`${FILE.pathname} has no place for the figures`)
-  await writeFile(FILE, `${before}${BEGIN}\n\n${figures(verdicts, circumstances)}\n\n${END}${after}`)
+/** Writes the figures of all scenarios. */
+export function writeReport(verdicts: readonly Verdict[], circumstances: Circumstances): Promise<void> {
+  return writeBetween(FIGURES, figures(verdicts, circumstances))
 }
 
-function figures(verdicts: readonly Verdict[], { command, versions, absent, took }: Circumstances): string {
+/** Replaces what is between two marks. The rest of the file is written by hand. */
+export async function writeBetween([begin, end]: Marks, lines: string): Promise<void> {
+  const text = await readFile(FILE, 'utf8')
+  const [before, rest] = text.split(begin)
+  const after = rest?.split(end)[1]
+  if (before === undefined || after === undefined) throw new Error(`${FILE.pathname} has no place for the figures`)
+  await writeFile(FILE, `${before}${begin}\n\n${lines}\n\n${end}${after}`)
+}
+
+/** When, how and where figures were measured, and with which programs. */
+export function measured({ command, versions, took }: Omit<Circumstances, 'absent'>): readonly string[] {
   const processor = cpus()
   const where = `${processor.length} cores of an ${processor[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${type()} ${release().split('-')[0]}`
   return [
     `Measured ${new Date().toISOString().slice(0, 10)} by \`${command}\`, which took ${took}, on ${where}.`,
     `${versions.join(', ')}.`,
+  ]
+}
+
+function figures(verdicts: readonly Verdict[], circumstances: Circumstances): string {
+  return [
+    ...measured(circumstances),
     '',
     '| scenario, seeds | faults | lost/accepted | twice/limit | seconds/limit |',
     '| --- | --- | ---: | ---: | --- |',
     ...[...grouped(verdicts).values()].map(row),
-    ...absent.map((reason) => `\nSkipped: ${reason}.`),
+    ...circumstances.absent.map((reason) => `\nSkipped: ${reason}.`),
     ...problems(verdicts),
   ].join('\n')
 }
@@ -57,7 +71,8 @@ function row(verdicts: readonly Verdict[]): string {
   return `| ${[name, first.faults, lost, twice, times.join('; ')].join(' | ')} |`
 }
 
-function spread(list: readonly number[], write: (one: number) => string = String): string {
+/** Minimum, median and maximum. */
+export function spread(list: readonly number[], write: (one: number) => string = String): string {
   const sorted = [...list].sort((one, other) => one - other)
   const [least = Number.NaN] = sorted
   if (sorted.length === 1) return write(least)
@@ -84,6 +99,6 @@ function grouped(verdicts: readonly Verdict[]): ReadonlyMap<string, readonly Ver
   return groups
 }
 
-function seconds(ms: number): string {
+export function seconds(ms: number): string {
   return (ms / 1_000).toFixed(2)
 }

@@ -4,13 +4,19 @@ const LOOK_MS = 20
  * Polls a condition in real time, since other processes fulfil it.
  *
  * @param capMs Generous time limit.
+ * @param lookMs Time between two looks.
  * @throws After the limit, with `what` in the message.
  */
-export async function until(what: string, isTrue: () => boolean | Promise<boolean>, capMs = 120_000): Promise<void> {
+export async function until(
+  what: string,
+  isTrue: () => boolean | Promise<boolean>,
+  capMs = 120_000,
+  lookMs: number = LOOK_MS,
+): Promise<void> {
   const since = Date.now()
   while (!(await isTrue())) {
     if (Date.now() - since > capMs) throw new Error(`not within ${capMs} ms: ${what}`)
-    await passing(LOOK_MS)
+    await passing(lookMs)
   }
 }
 

@@ -101,6 +101,11 @@ describe('the options of a store', () => {
     [{ ...good, notify: 'due' }, 'field "notify": is for postgresql alone'],
     [{ ...good, dialect: 'postgresql', notify: '1due' }, 'field "notify": must be letters'],
     [{ ...good, dialect: 'postgresql', notify: `due'; --` }, 'field "notify": must be letters'],
+    [{ ...good, preparedStatements: true }, 'field "preparedStatements": is for postgresql alone'],
+    [
+      { ...good, dialect: 'postgresql', preparedStatements: 'yes' },
+      'field "preparedStatements": must be true or false',
+    ],
     [{ ...good, tableprefix: 'x_' }, 'field "tableprefix": is not an option'],
     [Object.assign(Object.create(null), good, { ['__proto__']: 1 }), 'field "__proto__": is not an option'],
   ])('sqlStore() refuses the options %j without quoting them', (options, message) => {

@@ -1,3 +1,4 @@
+import { tierOf } from '../../../model/service-tier.ts'
 import { isEmpty } from '../../../model/totals.ts'
 import { membersOf, type ReadFault } from '../../json/schema-readers.ts'
 import { USAGE_COUNTS, type UsageCount } from './counts.ts'
@@ -24,7 +25,6 @@ import {
   openAIResponses,
   totalsAndParts,
 } from './provider-shapes.ts'
-import { tierOf } from './service-tier.ts'
 import { usageParts } from './usage-parts.ts'
 import type { ReadShape, Usage } from './usage-shape.ts'
 

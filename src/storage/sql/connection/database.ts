@@ -16,6 +16,7 @@ import {
 } from './changes.ts'
 import { askClock, databaseClock } from './database-clock.ts'
 import { type Dialect, type NameTable, tableNames } from './dialects.ts'
+import { prepared } from './prepared-statements.ts'
 
 /** The used part of a host's Kysely instance, for any tables. */
 export interface HostKysely {
@@ -92,12 +93,14 @@ export interface DatabaseOptions {
   readonly clock?: Pick<Clock, 'now'> | undefined
   /** `db` is the host's transaction: the store rolls back to a savepoint. */
   readonly isTransaction?: boolean
+  /** Statements with parameters are prepared once for each connection. Default: false. */
+  readonly preparedStatements?: boolean | undefined
 }
 
 type Executor = Pick<HostKysely, 'executeQuery'>
 
 export function openDatabase(options: DatabaseOptions): Database {
-  const { dialect, prefix, timeoutMs, clock, isTransaction = false } = options
+  const { dialect, prefix, timeoutMs, clock, isTransaction = false, preparedStatements = false } = options
   const db = options.db.withoutPlugins()
   const nameOf = tableNames(dialect, prefix)
   const running = (): number => performance.now()
@@ -138,7 +141,10 @@ export function openDatabase(options: DatabaseOptions): Database {
       const since = performance.now()
       for (let tries = 1; ; tries++) {
         try {
-          return await limited(executor.executeQuery<Row>(statement(latest(timed(text)), [...parameters])), timeoutMs)
+          const sql = latest(timed(text))
+          const isPrepared = preparedStatements && parameters.length > 0
+          const compiled = statement<Row>(isPrepared ? prepared(sql) : sql, [...parameters])
+          return await limited(executor.executeQuery(compiled), timeoutMs)
         } catch (cause) {
           if (!mayRetry || !errorIs('isConflict', cause)) throw cause
           if (!mayWait || !errorIs('isBusy', cause)) throw new Conflict('what was read has changed', { cause })
