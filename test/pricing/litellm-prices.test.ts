@@ -208,9 +208,25 @@ const reason =
     : "SALLYPORT_LITELLM names no copy of LiteLLM's model_prices_and_context_window.json"
 
 describe.skipIf(reason)(`the whole list of LiteLLM${reason ? ` (skipped: ${reason})` : ''}`, () => {
+  const json: Record<string, Readonly<Record<string, unknown>>> = WHOLE ? JSON.parse(readFileSync(WHOLE, 'utf8')) : {}
+  const whole = WHOLE ? litellmPrices(json) : list
+
   it('The whole list has prices for most of its models, and a reason for each of the others', () => {
-    const whole = litellmPrices(JSON.parse(readFileSync(WHOLE ?? '', 'utf8')))
     expect(whole.models).toBeGreaterThan(whole.leftOut.filter(({ part }) => part === undefined).length)
     for (const { entry, reason: why } of whole.leftOut) expect([entry, why.length > 0]).toEqual([entry, true])
+  })
+
+  it('Every model of the whole list with two prices costs their sum', () => {
+    const leftOut = new Set(whole.leftOut.map(({ entry }) => entry))
+    let compared = 0
+    for (const [name, { litellm_provider: provider, ...model }] of Object.entries(json)) {
+      const prices = Object.keys(model).filter((key) => /cost|pricing/.test(key))
+      if (leftOut.has(name) || prices.toSorted().join() !== 'input_cost_per_token,output_cost_per_token') continue
+      const sum = (Number(model.input_cost_per_token) + Number(model.output_cost_per_token)) * 1_000_000
+      const found = ask(whole, { provider: String(provider), model: name })
+      expect([name, Number(found?.amount)]).toEqual([name, Number(sum.toPrecision(12))])
+      compared++
+    }
+    expect(compared).toBeGreaterThan(100)
   })
 })

@@ -174,10 +174,29 @@ const WHOLE = process.env.SALLYPORT_MODELS_DEV
 const reason =
   WHOLE && existsSync(WHOLE) ? undefined : 'SALLYPORT_MODELS_DEV names no copy of https://models.dev/api.json'
 
+type WholeList = Record<string, { models: Record<string, { cost?: { input: number; output: number } }> }>
+
 describe.skipIf(reason)(`the whole list of models.dev${reason ? ` (skipped: ${reason})` : ''}`, () => {
+  const json: WholeList = WHOLE ? JSON.parse(readFileSync(WHOLE, 'utf8')) : {}
+  const whole = WHOLE ? modelsDevPrices(json) : list
+
   it('The whole list has prices for most of its models, and a reason for each of the others', () => {
-    const whole = modelsDevPrices(JSON.parse(readFileSync(WHOLE ?? '', 'utf8')))
     expect(whole.models).toBeGreaterThan(whole.leftOut.length)
     for (const { entry, reason: why } of whole.leftOut) expect([entry, why.length > 0]).toEqual([entry, true])
+  })
+
+  it('Every model of the whole list costs what its prices of input and output say', () => {
+    const short = { inputTokens: 1_000, outputTokens: 1_000, modelCalls: 1 }
+    const leftOut = new Set(whole.leftOut.map(({ entry }) => entry))
+    let compared = 0
+    for (const [provider, { models }] of Object.entries(json))
+      for (const [model, { cost }] of Object.entries(models)) {
+        if (!cost || leftOut.has(`${provider}/${model}`)) continue
+        const found = ask(whole, { provider, model, counts: short })
+        const amount = Number(((cost.input + cost.output) / 1_000).toPrecision(12))
+        expect([provider, model, Number(found?.amount)]).toEqual([provider, model, amount])
+        compared++
+      }
+    expect(compared).toBeGreaterThan(1_000)
   })
 })

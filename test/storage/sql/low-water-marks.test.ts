@@ -18,10 +18,10 @@ function marksAt(timeoutMs = 1_000): {
     pass: (ms) => {
       time += ms
     },
-    claim({ now: at = now(), channel = 'a', leaseEnd, ...seen } = {}, tookMs = 0) {
+    claim({ now: at = now(), channel = 'a', leaseEnd, running, ...seen } = {}, tookMs = 0) {
       const scan = marks.begin()
       time += tookMs
-      const channels = [{ channel, queued: undefined, leased: undefined, ...seen }]
+      const channels = [{ channel, queued: undefined, leased: undefined, leaseEnd: running, ...seen }]
       return marks.learn(scan, { now: at, channels, ranges: [], tenants: [], expiring: undefined }, leaseEnd) - at
     },
     renew: marks.renewed,
@@ -34,10 +34,13 @@ function marksAt(timeoutMs = 1_000): {
   }
 }
 
-interface Seen extends Partial<Omit<SeenEntries['channels'][number], 'channel'>> {
+interface Seen extends Partial<Omit<SeenEntries['channels'][number], 'channel' | 'leaseEnd'>> {
   readonly now?: number
   readonly channel?: string
+  /** The end of the leases that the claim took. */
   readonly leaseEnd?: number
+  /** The first end of a lease that it saw. */
+  readonly running?: number
 }
 
 describe('the low-water marks of claims', () => {

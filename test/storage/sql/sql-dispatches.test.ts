@@ -13,24 +13,38 @@ import { fakeClock } from '../../support/fake-clock.ts'
 import { databaseKinds, type TestDatabase } from '../databases.ts'
 
 /** Fewer than for the memory store, since each run has its own tables. */
-const RUNS = 25
+const RUNS = Number(process.env.DISPATCH_RUNS ?? 25)
+const TIMEOUT_MS = RUNS * 12_000
+
+const ACCEPTED = {
+  do: 'accept',
+  tenant: 't1',
+  route: 'all',
+  wanted: [{ status: 'queued', limits: [], receiver: undefined }],
+  recipient: 'r1',
+  sessionId: undefined,
+  delayMs: 0,
+  expiresInMs: 600_000,
+  digestMax: undefined,
+  key: undefined,
+} as const satisfies Operation
+
+const LIMITS = { a: 9, b: 9, c: 9, d: 9 }
 
 /** A lease is renewed to end sooner, right after a full scan. */
 const SHORTENED: Operation[] = [
-  {
-    do: 'accept',
-    tenant: 't1',
-    route: 'all',
-    wanted: [{ status: 'queued', limits: [], receiver: undefined }],
-    recipient: 'r1',
-    sessionId: undefined,
-    delayMs: 0,
-    expiresInMs: 600_000,
-    digestMax: undefined,
-    key: undefined,
-  },
-  { do: 'claim', leaseMs: 1_000, limits: { a: 9, b: 9, c: 9, d: 9 }, busy: [] },
+  ACCEPTED,
+  { do: 'claim', leaseMs: 1_000, limits: LIMITS, busy: [] },
   { do: 'renew', lease: 0, live: true, leaseMs: 1 },
+]
+
+/** A full scan sees an expired delivery whose lease has ended, and takes a short lease. */
+const SHORT_AFTER_EXPIRED: Operation[] = [
+  { ...ACCEPTED, expiresInMs: 5_000 },
+  { do: 'claim', leaseMs: 1_000, limits: LIMITS, busy: [] },
+  ACCEPTED,
+  { do: 'wait', ms: 60_000 },
+  { do: 'claim', leaseMs: 1, limits: LIMITS, busy: [] },
 ]
 
 let stores = 0
@@ -44,24 +58,34 @@ for (const kind of await databaseKinds())
     }, 60_000)
     afterAll(() => database?.close())
 
-    it('Dispatches follow the state diagram to one end, in any order of operations', async () => {
-      if (!database) return
-      const db = database.connect()
-      const dialect = DIALECTS[kind.name]
-      await fc.assert(
-        fc.asyncProperty(fc.array(operation, { maxLength: 40, size: 'max' }), async (operations) => {
-          const clock = fakeClock()
-          const prefix = `s${++stores}_`
-          const opened = openDatabase({ db, dialect, prefix, timeoutMs: 10_000, clock })
-          for (const text of definitions(dialect, opened.nameOf, prefix)) await db.executeQuery(CompiledQuery.raw(text))
-          const store = sqlDispatches(opened, { newFence: () => `f${++fences}`, isAlone: false })
-          const played = scenario(store, clock, () => {})
-          for (const one of operations) await played.play(one)
-          await played.drain()
-          for (const table of Object.keys(TABLES) as TableName[])
-            await db.executeQuery(CompiledQuery.raw(`drop table ${opened.nameOf(table)}`))
-        }),
-        { numRuns: RUNS, examples: [[SHORTENED]] },
-      )
-    }, 300_000)
+    it(
+      'Dispatches follow the state diagram to one end, in any order of operations',
+      async () => {
+        if (!database) return
+        const db = database.connect()
+        const dialect = DIALECTS[kind.name]
+        await fc.assert(
+          fc.asyncProperty(fc.array(operation, { maxLength: 40, size: 'max' }), async (operations) => {
+            const clock = fakeClock()
+            const prefix = `s${++stores}_`
+            const opened = openDatabase({ db, dialect, prefix, timeoutMs: 10_000, clock })
+            for (const text of definitions(dialect, opened.nameOf, prefix))
+              await db.executeQuery(CompiledQuery.raw(text))
+            const store = sqlDispatches(opened, { newFence: () => `f${++fences}`, isAlone: false })
+            const played = scenario(store, clock, () => {})
+            for (const one of operations) await played.play(one)
+            await played.drain()
+            for (const table of Object.keys(TABLES) as TableName[])
+              await db.executeQuery(CompiledQuery.raw(`drop table ${opened.nameOf(table)}`))
+          }),
+          {
+            numRuns: RUNS,
+            examples: [[SHORTENED], [SHORT_AFTER_EXPIRED]],
+            interruptAfterTimeLimit: TIMEOUT_MS * 0.8,
+            markInterruptAsFailure: true,
+          },
+        )
+      },
+      TIMEOUT_MS,
+    )
   })

@@ -101,6 +101,7 @@ interface SummaryChannel {
   readonly queued: unknown
   readonly leased: unknown
   readonly next: unknown
+  readonly leaseEnd: unknown
 }
 
 export function readSummary(given: unknown): ClaimSummary {
@@ -110,7 +111,12 @@ export function readSummary(given: unknown): ClaimSummary {
 
 function summaryOf(now: unknown, given: readonly SummaryChannel[], expiring: unknown, expired: unknown): ClaimSummary {
   const channels = given.map(
-    ({ channel, queued, leased }): SeenChannel => ({ channel, queued: instant(queued), leased: instant(leased) }),
+    ({ channel, queued, leased, leaseEnd }): SeenChannel => ({
+      channel,
+      queued: instant(queued),
+      leased: instant(leased),
+      leaseEnd: instant(leaseEnd),
+    }),
   )
   const next = given.flatMap((one) => instant(one.next) ?? [])
   return {
@@ -135,6 +141,8 @@ export interface SummaryRow {
   /** The first entries that have expired (number 0) or that may be claimed. */
   readonly queued_next: unknown
   readonly leased_next: unknown
+  /** The first running lease of a channel, in a full scan. */
+  readonly lease_end: unknown
 }
 
 export function summaryText(
@@ -154,9 +162,10 @@ export function summaryOfRows(rows: readonly SummaryRow[], request: ClaimRequest
   const names = Object.keys(request.limits)
   const all = rows.find(({ number }) => Number(number) === 0)
   if (!all) throw new TypeError('a claim returned no time')
-  const channels = rows.flatMap(({ number, queued, leased, queued_next, leased_next }): SummaryChannel[] => {
+  const channels = rows.flatMap(({ number, queued, leased, lease_end, ...row }): SummaryChannel[] => {
     const channel = names[Number(number) - 1]
-    return channel === undefined ? [] : [{ channel, queued, leased, next: earlier(queued_next, leased_next) }]
+    const next = earlier(row.queued_next, row.leased_next)
+    return channel === undefined ? [] : [{ channel, queued, leased, next, leaseEnd: lease_end }]
   })
   // The query returns the latest expired entry. No live entry precedes the current mark, so the mark stays.
   const expiring = all.queued === null && all.leased === null ? null : scan.expiring
@@ -170,14 +179,18 @@ function earlier(one: unknown, other: unknown): unknown {
 
 type FirstText = (status: Waiting) => string
 
-/** @param next Runs only if there is a first entry. Absent: the same entry. */
-function rowText(number: number, first: FirstText, next?: FirstText): string {
+/**
+ * @param next Runs only if there is a first entry. Absent: the same entry.
+ * @param leaseEnd Absent: it is not read.
+ */
+function rowText(number: number, first: FirstText, next?: FirstText, leaseEnd?: () => string): string {
   const nextText = (column: 'queued' | 'leased'): string =>
     next
       ? `case when f.${column} is not null then (${next(column === 'queued' ? 'queued' : 'sending')}) end`
       : `f.${column}`
   // Built in the order in which the text names its parameters.
-  const columns = `f.queued, f.leased, ${nextText('queued')} as queued_next, ${nextText('leased')} as leased_next`
+  const columns = `f.queued, f.leased, ${nextText('queued')} as queued_next, ${nextText('leased')} as leased_next,
+    ${leaseEnd ? `(${leaseEnd()})` : 'null'} as lease_end`
   const firsts = `select (${first('queued')}) as queued, (${first('sending')}) as leased`
   return `select ${number} as number, ${NOW} as claimed_at, ${columns} from (${firsts}) f`
 }
@@ -214,20 +227,21 @@ function channelText(
       const until = status === 'queued' || isFull ? '' : `and ${at} <= ${NOW}`
       return `select ${at} from ${table} where ${own} and ${from} ${until} ${condition()} order by ${at} limit 1`
     }
+  // Also of deliveries that are expired or of a busy receiver: one may be the first that a later claim finds.
+  const leaseEnd = (): string => {
+    const { table, at, condition } = byWakeTime('sending', dialect, nameOf)
+    const running = `d.channel = ${parameters.add(channel)} and ${at} > ${NOW}`
+    return `select ${at} from ${table} where ${condition} and ${running} order by ${at} limit 1`
+  }
+  const rowOf = (from: FirstText, next?: FirstText): string =>
+    rowText(number, from, next, isFull ? leaseEnd : undefined)
   // Expired deliveries are found by their expiry and need no low-water mark here.
   const wanted = `and (d.wake_at > ${NOW} or d.expires_at > ${NOW})`
-  const all = first(() => wanted)
-  if (isShared)
-    return rowText(
-      number,
-      first(() => ''),
-      () => 'null',
-    )
-  if (!request.busy.some((one) => one.channel === channel)) return rowText(number, all)
-  const free = first(() => `${wanted} ${notBusy(channel, request, dialect, parameters)}`)
-  return rowText(
-    number,
-    first(() => ''),
-    free,
+  const every = first(() => '')
+  if (isShared) return rowOf(every, () => 'null')
+  if (!request.busy.some((one) => one.channel === channel)) return rowOf(first(() => wanted))
+  return rowOf(
+    every,
+    first(() => `${wanted} ${notBusy(channel, request, dialect, parameters)}`),
   )
 }

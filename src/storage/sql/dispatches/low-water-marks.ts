@@ -38,6 +38,8 @@ export interface SeenChannel {
   readonly queued: number | undefined
   /** Only ended leases, unless the scan is full. */
   readonly leased: number | undefined
+  /** The first end of a lease after now. Only full scans read it. */
+  readonly leaseEnd: number | undefined
 }
 
 /**
@@ -163,10 +165,10 @@ export function lowWaterMarks(time: () => number, timeoutMs: number): LowWaterMa
       tenants.learn(seen.ranges, seen.tenants, latest)
       const mark = (first: number | undefined): number => Math.min(first ?? latest, latest)
       let unseen = Number.POSITIVE_INFINITY
-      for (const { channel, queued, leased } of channels) {
+      for (const { channel, queued, leased, leaseEnd: running = Number.POSITIVE_INFINITY } of channels) {
         const { isFull } = scan.from(channel)
         const { leaseEnd: before } = all.get(channel) ?? UNKNOWN
-        const end = isFull ? (leased ?? Number.POSITIVE_INFINITY) : Math.min(before > now ? before : leaseEnd, leaseEnd)
+        const end = isFull ? running : Math.min(before > now ? before : leaseEnd, leaseEnd)
         const fullFrom = nextFullScan(channel, isFull, scan.begunAt)
         all.set(channel, { queued: mark(queued), leased: mark(leased), fullFrom, leaseEnd: end })
         if (!isFull) unseen = Math.min(unseen, end, now + Math.max(1, Math.ceil(fullFrom - time())))

@@ -205,7 +205,11 @@ function claimFunction(name: string, dialect: Dialect, nameOf: NameTable): strin
       'now', at,
       'channels', (
         select json_agg(json_build_object('channel', a.channel, 'queued', queued.wake_at, 'leased', leased.wake_at,
-          'next', case when not a.is_shared then least(next_queued.wake_at, next_leased.wake_at) end))
+          'next', case when not a.is_shared then least(next_queued.wake_at, next_leased.wake_at) end,
+          'leaseEnd', case when a.is_full then (
+            select d.wake_at from ${deliveries} d
+            where d.channel = a.channel and d.status = 'sending' and d.wake_at > at order by d.wake_at limit 1
+          ) end))
         from ${asked}
         ${first('queued', 'a.queued_from', String(NEVER))} queued on true
         ${first('sending', 'a.leased_from', leasesUntil)} leased on true
