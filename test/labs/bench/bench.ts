@@ -7,6 +7,7 @@ import { benchBodies } from './bodies.ts'
 import { benchColdImport } from './cold-import.ts'
 import { benchDelivery } from './delivery.ts'
 import { benchFairShares } from './fair-shares.ts'
+import { benchInHost } from './in-host.ts'
 import { benchInProcess } from './in-process.ts'
 import { benchLists } from './lists.ts'
 import { benchNovu } from './novu.ts'
@@ -23,6 +24,7 @@ const PARTS = {
   delivery: benchDelivery,
   'cold-import': benchColdImport,
   'over-http': benchOverHttp,
+  'in-host': benchInHost,
   storage: benchStorage,
   bodies: benchBodies,
   stop: benchStop,

@@ -35,7 +35,29 @@ function send(res: ServerResponse, answer: unknown): void {
   res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text)
 }
 
+/** Handles each body this many times, without an adapter, and sends the last answer. A GET is answered with the processor time. */
+async function handledTimes(times: number): Promise<RequestListener> {
+  const auth = appSecrets([process.env.BENCH_SECRET])
+  const answerTo = await answers()
+  const store = memoryStore()
+  return async (req, res) => {
+    if (req.method === 'GET') return send(res, process.cpuUsage())
+    const text = JSON.stringify(await json(req))
+    let answer = answerTo(req.url)
+    for (let time = 0; time < times; time++) {
+      const { ok, body } = await handleSessionRun({ headers: req.headers, body: JSON.parse(text) }, { auth, store })
+      if (!ok) throw new Error(JSON.stringify(body))
+      answer = body
+    }
+    send(res, answer)
+  }
+}
+
 const HOSTS: Record<string, () => Promise<RequestListener>> = {
+  'handled-0': () => handledTimes(0),
+  'handled-1': () => handledTimes(1),
+  'handled-2': () => handledTimes(2),
+  'handled-3': () => handledTimes(3),
   async 'express-constant'() {
     const answerTo = await answers()
     const app = express()

@@ -32,7 +32,7 @@ const COMPARED = [
 ] as const
 
 /** The requests, the same for every host. */
-interface Load {
+export interface Load {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   /** The body of the next request. */
@@ -40,8 +40,9 @@ interface Load {
   readonly connections: number
 }
 
-interface Figure {
+export interface Figure {
   readonly rate: number
+  readonly count: number
   readonly p99: number
 }
 
@@ -92,7 +93,11 @@ async function compare(floor: string, ours: string, operation: string, load: Loa
   }
 }
 
-async function measure(url: string, { path, headers, body, connections }: Load, duration: number): Promise<Figure> {
+export async function measure(
+  url: string,
+  { path, headers, body, connections }: Load,
+  duration: number,
+): Promise<Figure> {
   const times: number[] = []
   const request = { setupRequest: (next: autocannon.Request) => ({ ...next, body: body() }) }
   const options = { url: url + path, method: 'POST' as const, headers, requests: [request], connections, duration }
@@ -101,10 +106,11 @@ async function measure(url: string, { path, headers, body, connections }: Load, 
     load.on('response', (_client, _status, _bytes, ms) => times.push(ms))
   })
   if (non2xx > 0) throw new Error(`${non2xx} answers of ${url} were no success`)
-  return { rate: requests.average, p99: times.sort((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN }
+  const p99 = times.sort((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN
+  return { rate: requests.average, count: requests.total, p99 }
 }
 
-async function startHost(name: string, secret: string): Promise<{ url: string; stop(): Promise<void> }> {
+export async function startHost(name: string, secret: string): Promise<{ url: string; stop(): Promise<void> }> {
   const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
   const child = spawn(process.execPath, ['--import', 'tsx', file('host.ts'), name], {
     env: { ...process.env, BENCH_SECRET: secret, TSX_TSCONFIG_PATH: file('tsconfig.json') },
