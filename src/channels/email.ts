@@ -3,12 +3,16 @@
  * @module sallyport/channels/email
  */
 import type { Content } from '../model/dispatch.ts'
+import type { JsonValue } from '../model/json.ts'
 import { parseDomain, parseMailbox, type Recipient } from '../model/recipient.ts'
 import { fn, has, matching, schedule } from '../options/checks.ts'
 import { type Check, type Checks, faultOf, nested, problemsAt, readOptions, required } from '../options/read-options.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
-import { singleLine, unknownFields } from './message-content.ts'
+import { MAIL_FIELDS, type MailAttachment, type MailFields, mailFieldProblem, readMailFields } from './mail-fields.ts'
+import { notText, singleLine, unknownFields } from './message-content.ts'
 import { type SmtpProgress, smtpFaultOutcome, smtpReplyOutcome, watchProgress } from './smtp-outcome.ts'
+
+export type { MailAttachment } from './mail-fields.ts'
 
 /** A mailbox with a display name. */
 export interface NamedMailbox {
@@ -22,11 +26,15 @@ export interface MailToSend {
   from: string | { name: string; address: string }
   to: { name: string; address: string }
   replyTo?: string | { name: string; address: string }
-  envelope: { from: string; to: string }
+  cc?: { name: string; address: string }[]
+  /** All recipients: of `to`, then of `cc` and the hidden copies. */
+  envelope: { from: string; to: string | string[] }
   messageId: string
   subject: string
   html?: string
   text?: string
+  headers?: Record<string, string>
+  attachments?: MailAttachment[]
   disableFileAccess: true
   disableUrlAccess: true
   /** Ends the connection early. nodemailer before version 10 ignores it. */
@@ -36,7 +44,7 @@ export interface MailToSend {
 /** A transport's result for an accepted message. */
 export interface MailSent {
   readonly messageId?: string | undefined
-  /** Set by LMTP, which replies per recipient after the message. */
+  /** Addresses that were refused while others were not, and each reply. */
   readonly rejected?: readonly unknown[] | undefined
   readonly rejectedErrors?: readonly unknown[] | undefined
 }
@@ -86,15 +94,24 @@ const CHECKS: Checks<EmailOptions> = {
   addressOf: fn,
 }
 
-const FIELDS = ['subject', 'html', 'text']
+const FIELDS = ['subject', 'html', 'text', ...MAIL_FIELDS]
 
 /**
- * Sends mail through your nodemailer transport. Template fields: `subject`, and `html` or `text` or both.
+ * Sends mail through your nodemailer transport. Template fields: `subject`, and `html` or `text` or both. Further fields, each a template, a
+ * value or a function:
  *
- * Every message has exactly one recipient mailbox, which the channel validates itself. Content is passed as strings, without access to
- * files or URLs. The Message-ID is the delivery id, the same for every attempt, so that mail systems can drop a repeat.
+ * | field | value |
+ * |---|---|
+ * | `from` `replyTo` | one mailbox: `local@domain`, `Name <local@domain>` or `{ name, address }`. Default: those of the options |
+ * | `cc` `bcc` | one mailbox or a list, at most 50 |
+ * | `headers` | single lines by name, at most 50; none that the channel or the mail system sets |
+ * | `attachments` | at most 20 of `{ filename, content, encoding?, contentType?, cid? }`, 256 KiB in all. `encoding`: `utf8` (default) or `base64`. With `cid` it is an inline image: `<img src="cid:…">` |
  *
- * Codes: `address_invalid`, `content_invalid`, `smtp_<reply>` (4yz is retried; 5yz is final if it answers the recipient or the message),
+ * The channel validates every mailbox itself. Content is passed as strings, without access to files or URLs. The Message-ID is the delivery
+ * id, the same for every attempt, so that mail systems can drop a repeat. The outcome is that of the recipient: a copy that is refused
+ * changes nothing.
+ *
+ * Codes: `address_invalid`, `content_invalid`, `<field>_invalid` of a further field, `smtp_<reply>` (4yz is retried; 5yz is final if it answers the recipient or the message),
  * `smtp_auth`, `transport_misconfigured`, `connection_failed`, `aborted`; `connection_lost` and `timeout`, which are `retry` until the
  * whole message was sent, then `unknown` until its reply; `aborted` and `transport_error` if it may have been sent. To know this, the
  * channel adds a plugin that changes nothing to an SMTP transport of nodemailer; with other transports the outcome is `unknown`.
@@ -114,15 +131,21 @@ export function email(transport: MailTransport, options: EmailOptions): Channel 
     if (to === undefined) return { outcome: 'rejected', code: 'address_invalid' }
     const body = contentOf(message.content)
     if (body === undefined) return { outcome: 'rejected', code: 'content_invalid' }
+    const fields = readMailFields(message.content)
+    if (typeof fields === 'string') return { outcome: 'rejected', code: codeOf(fields) }
     if (context.signal.aborted) return { outcome: 'retry', code: 'aborted' }
-    const envelope = { from: from.address, to }
+    const sender = fields.from ?? from
+    const replies = fields.replyTo ?? replyTo
+    const copies = [...fields.cc, ...fields.bcc].map(({ address }) => address)
+    const envelope = { from: sender.address, to: copies.length > 0 ? [...new Set([to, ...copies])] : to }
     const progress = watch.begin(envelope)
-    return settle(context.signal, progress, () =>
+    return settle(envelope, context.signal, progress, () =>
       transport.sendMail({
         ...body,
-        from: { ...from },
+        ...partsOf(fields),
+        from: { ...sender },
         to: { name: '', address: to },
-        ...(replyTo && { replyTo: { ...replyTo } }),
+        ...(replies && { replyTo: { ...replies } }),
         envelope,
         messageId: `<${context.deliveryId}@${domain}>`,
         disableFileAccess: true,
@@ -142,11 +165,13 @@ export function email(transport: MailTransport, options: EmailOptions): Channel 
   }
 }
 
-function checkFields(fields: readonly string[]): string | undefined {
+function checkFields(fields: readonly string[], values: Readonly<Record<string, JsonValue>> = {}): string | undefined {
   const problems = [
     fields.includes('subject') ? undefined : 'needs a subject',
     fields.includes('html') || fields.includes('text') ? undefined : 'needs html or text',
     unknownFields(fields, FIELDS),
+    notText(values, ['subject', 'html', 'text']),
+    ...Object.entries(values).map(([field, value]) => mailFieldProblem(field, value)),
   ]
   return problems.filter((problem) => problem !== undefined).join('; ') || undefined
 }
@@ -161,12 +186,27 @@ function contentOf({ subject, html, text }: Content): Pick<MailToSend, 'subject'
   }
 }
 
+/** `replyTo` becomes `reply_to_invalid`. */
+function codeOf(field: string): string {
+  return `${field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}_invalid`
+}
+
+/** Copies, because a transport may change what it is given. */
+function partsOf({ cc, headers, attachments }: MailFields): Pick<MailToSend, 'cc' | 'headers' | 'attachments'> {
+  return {
+    ...(cc.length > 0 && { cc: cc.map((one) => ({ ...one })) }),
+    ...(Object.keys(headers).length > 0 && { headers: { ...headers } }),
+    ...(attachments.length > 0 && { attachments: attachments.map((one) => ({ ...one })) }),
+  }
+}
+
 function namedMailbox(given: string | NamedMailbox): NamedMailbox {
   const { name, address } = typeof given === 'string' ? { name: '', address: given } : given
   return { name, address: parseMailbox(address) as string }
 }
 
 async function settle(
+  envelope: MailToSend['envelope'],
   signal: AbortSignal,
   progress: SmtpProgress,
   sendMail: () => Promise<MailSent>,
@@ -178,7 +218,7 @@ async function settle(
   })
   signal.addEventListener('abort', onAbort, { once: true })
   try {
-    return await Promise.race([sendMail().then(sentOutcome, faultOutcome), aborted])
+    return await Promise.race([sendMail().then((sent) => sentOutcome(sent, envelope), faultOutcome), aborted])
   } catch (error) {
     return faultOutcome(error)
   } finally {
@@ -186,9 +226,11 @@ async function settle(
   }
 }
 
-function sentOutcome(sent: MailSent): SendOutcome {
-  if (sent?.rejected !== undefined && sent.rejected.length > 0) {
-    const reply: unknown = Reflect.get(Object(sent.rejectedErrors?.[0]), 'responseCode')
+function sentOutcome(sent: MailSent, { to }: MailToSend['envelope']): SendOutcome {
+  const { rejected = [], rejectedErrors = [] } = sent ?? {}
+  const refused = typeof to === 'string' ? 0 : rejected.indexOf(to[0])
+  if (refused in rejected) {
+    const reply: unknown = Reflect.get(Object(rejectedErrors[refused]), 'responseCode')
     return typeof reply === 'number' ? smtpReplyOutcome(reply) : { outcome: 'rejected', code: 'recipient_rejected' }
   }
   return { outcome: 'sent', ...(sent?.messageId !== undefined && { providerMessageId: sent.messageId }) }

@@ -75,9 +75,9 @@ export function failoverChannel(channels: Providers, clock: Clock = systemClock)
     send,
     ...(first.retrySchedule && { retrySchedule: first.retrySchedule }),
     ...(first.concurrencyKey && { concurrencyKey: first.concurrencyKey.bind(first) }),
-    checkFields(fields) {
+    checkFields(fields, values) {
       const problems = channels
-        .map((channel) => channel.checkFields?.(fields))
+        .map((channel) => channel.checkFields?.(fields, values))
         .filter((problem) => problem !== undefined)
       return [...new Set(problems)].join('; ') || undefined
     },

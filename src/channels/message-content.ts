@@ -21,3 +21,9 @@ export function unknownFields(fields: readonly string[], known: readonly string[
   if (unknown.length === 0) return undefined
   return `unknown ${unknown.length === 1 ? 'field' : 'fields'} ${unknown.join(', ')} (known: ${known.join(', ')})`
 }
+
+/** The problem with fields that are lists or objects instead of texts, if any. */
+export function notText(values: Readonly<Record<string, unknown>>, texts: readonly string[]): string | undefined {
+  const wrong = texts.filter((field) => Object.hasOwn(values, field))
+  return wrong.length === 0 ? undefined : `${wrong.join(', ')} must be a text`
+}

@@ -11,7 +11,7 @@ import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../port
 import type { Clock } from '../ports/clock.ts'
 import { systemClock } from '../runtime/system-clock.ts'
 import { isConnectFault, isLostConnection } from './connect-fault.ts'
-import { plainText, unknownFields } from './message-content.ts'
+import { notText, plainText, unknownFields } from './message-content.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { segmentCount } from './sms-segments.ts'
 
@@ -129,9 +129,11 @@ export function sms(options: SmsOptions): Channel {
     address: ({ phone }) => phone || undefined,
     send,
     ...(retrySchedule && { retrySchedule }),
-    checkFields(fields) {
-      if (!fields.includes('text')) return ['needs text', unknownFields(fields, ['text'])].filter(Boolean).join('; ')
-      return unknownFields(fields, ['text'])
+    checkFields(fields, values = {}) {
+      const needed = fields.includes('text') ? undefined : 'needs text'
+      return (
+        [needed, unknownFields(fields, ['text']), notText(values, ['text'])].filter(Boolean).join('; ') || undefined
+      )
     },
   }
 }

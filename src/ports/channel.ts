@@ -1,4 +1,5 @@
 import type { Attempt, Content } from '../model/dispatch.ts'
+import type { JsonValue } from '../model/json.ts'
 import type { Recipient } from '../model/recipient.ts'
 
 /** A rendered message for one address, equal for every attempt. */
@@ -53,6 +54,10 @@ export interface Channel {
   readonly retrySchedule?: readonly number[]
   /** Returns the receiver, such as a URL's origin; limits its deliveries in flight. Must be pure. Default: one per channel. */
   concurrencyKey?(address: string): string
-  /** Checks an event's template fields at start-up. Returns the fault, or `undefined`. Default: accepts all. */
-  checkFields?(fields: readonly string[]): string | undefined
+  /**
+   * Checks an event's fields at start-up. Returns the fault, or `undefined`. Default: accepts all.
+   * @param fields The names of all fields.
+   * @param values The fields that are values instead of templates or functions.
+   */
+  checkFields?(fields: readonly string[], values?: Readonly<Record<string, JsonValue>>): string | undefined
 }

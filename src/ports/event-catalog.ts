@@ -49,6 +49,8 @@ export interface CatalogChannel {
   readonly when?: (facts: EventFacts) => Decision
   /** Fields to render, by name. Empty: the event's data is sent as the field `data`. */
   readonly fields: Readonly<Record<string, (facts: EventFacts) => FieldRendering | Promise<FieldRendering>>>
+  /** The fields that are values, for the check of the channel at start-up. Default: none. */
+  readonly values?: Readonly<Record<string, JsonValue>>
 }
 
 /** Digest (debounce): events of one type become one delivery. */

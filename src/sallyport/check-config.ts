@@ -193,12 +193,12 @@ function unknownNames(
 function eventProblems(events: EventCatalog, channels: Readonly<Record<string, Channel>>): ConfigProblem[] {
   const names = Object.keys(channels)
   return events.eventTypes.flatMap((event) =>
-    (events.find(event)?.channels ?? []).flatMap(({ channel: name, fields }): ConfigProblem[] => {
+    (events.find(event)?.channels ?? []).flatMap(({ channel: name, fields, values }): ConfigProblem[] => {
       if (!names.includes(name)) {
         const configured = names.join(', ') || 'none'
         return [{ event, channel: name, detail: `is not configured; the channels are: ${configured}` }]
       }
-      const detail = channels[name]?.checkFields?.(Object.keys(fields))
+      const detail = channels[name]?.checkFields?.(Object.keys(fields), values)
       return detail === undefined ? [] : [{ event, channel: name, detail }]
     }),
   )

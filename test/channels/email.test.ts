@@ -119,7 +119,7 @@ test('The email channel requires a subject and a body, and names unknown fields'
   expect(checkFields?.(['subject', 'html'])).toBeUndefined()
   expect(checkFields?.(['subject', 'text'])).toBeUndefined()
   expect(checkFields?.(['body', 'titel'])).toBe(
-    'needs a subject; needs html or text; unknown fields body, titel (known: subject, html, text)',
+    'needs a subject; needs html or text; unknown fields body, titel (known: subject, html, text, from, replyTo, cc, bcc, headers, attachments)',
   )
 })
 

@@ -39,7 +39,22 @@ export function compileChannel(
   const names = Object.keys(templates).filter((name) => templates[name] !== undefined)
   const translations = compileLocales(locales, names, place, compilation)
   const fields = [...renderers].map(([field, renderer]) => [field, inLocale(field, renderer, translations)] as const)
-  return { channel, fields: Object.fromEntries(fields), ...(condition && { when: condition }) }
+  const values = valuesOf(templates)
+  return {
+    channel,
+    fields: Object.fromEntries(fields),
+    ...(Object.keys(values).length > 0 && { values }),
+    ...(condition && { when: condition }),
+  }
+}
+
+/** The fields that are values. */
+function valuesOf(definitions: Readonly<Record<string, FieldDefinition>>): CatalogChannel['values'] & {} {
+  const values = Object.entries(definitions).flatMap(([field, definition]) => {
+    const value = typeof definition === 'object' ? toJson(definition) : undefined
+    return value === undefined ? [] : [[field, value] as const]
+  })
+  return Object.fromEntries(values)
 }
 
 export function compileCondition(
@@ -103,10 +118,7 @@ function compileTemplate(
   { engines: { templates }, problems }: Compilation,
 ): FieldRenderer | undefined {
   if (typeof definition === 'function') return (facts) => callTemplate(definition, facts)
-  if (typeof definition !== 'string') {
-    problems.push({ ...place, detail: 'is neither a string nor a function' })
-    return undefined
-  }
+  if (typeof definition !== 'string') return constant(definition, place, problems)
   if (!templates) {
     const detail = "is a string template: pass { templates: liquid() } with liquid from 'sallyport/liquid'"
     problems.push({ ...place, detail })
@@ -117,6 +129,13 @@ function compileTemplate(
   if (typeof compiled === 'function') return (facts) => render(compiled, facts)
   const { fault, ...position } = compiled
   problems.push({ ...place, ...position, detail: fault })
+  return undefined
+}
+
+function constant(definition: unknown, place: CatalogPlace, problems: ConfigProblem[]): FieldRenderer | undefined {
+  const value = typeof definition === 'object' && definition !== null ? toJson(definition) : undefined
+  if (value !== undefined) return () => ({ outcome: 'rendered', value })
+  problems.push({ ...place, detail: 'is neither a string, a function, a list nor an object' })
   return undefined
 }
 

@@ -15,8 +15,15 @@ export interface EventEngines {
 /** A JSON Logic rule, or a synchronous function that returns a boolean. */
 export type ConditionDefinition<Data> = JsonObject | ((facts: EventFacts<Data>) => boolean)
 
-/** A template, or a function that returns the field: a string, or any JSON value that the channel accepts. */
-export type TemplateDefinition<Data> = string | ((facts: EventFacts<Data>) => JsonValue)
+/**
+ * A template; a function that returns the field: a string, or any JSON value that the channel accepts; or a list or an object, which is
+ * the field itself: texts in it are no templates.
+ */
+export type TemplateDefinition<Data> =
+  | string
+  | readonly JsonValue[]
+  | JsonObject
+  | ((facts: EventFacts<Data>) => JsonValue)
 
 /**
  * Fields in other languages, by BCP 47 tag such as `de-AT`. Each field is looked up by the recipient's locale (RFC 4647, section

@@ -154,12 +154,12 @@ describe('an invalid catalogue', () => {
     [
       'a field that is a number',
       { one: { channels: { a: { text: 5 } } } },
-      { event: 'one', channel: 'a', field: 'text', detail: 'is neither a string nor a function' },
+      { event: 'one', channel: 'a', field: 'text', detail: 'is neither a string, a function, a list nor an object' },
     ],
     [
-      'a field that is an object',
-      { one: { channels: { a: { text: {} } } } },
-      { event: 'one', channel: 'a', field: 'text', detail: 'is neither a string nor a function' },
+      'a field that is a boolean',
+      { one: { channels: { a: { text: true } } } },
+      { event: 'one', channel: 'a', field: 'text', detail: 'is neither a string, a function, a list nor an object' },
     ],
   ])('defineEvents reports %s with its place', (_, definitions, problem) => {
     expect(problems(definitions)).toEqual([problem])

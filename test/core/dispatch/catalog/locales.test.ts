@@ -131,8 +131,18 @@ describe('invalid locales', () => {
     ['a misspelt field', { de: { sbject: 'x' } }, 'locales.de.sbject', `${notOwn}; near: subject`],
     ['a field that the channel leaves out', { de: { note: 'x' } }, 'locales.de.note', notOwn],
     ['a condition', { de: { when: () => true } }, 'locales.de.when', notOwn],
-    ['a field that is a number', { de: { text: 5 } }, 'locales.de.text', 'is neither a string nor a function'],
-    ['a field that is null', { de: { text: null } }, 'locales.de.text', 'is neither a string nor a function'],
+    [
+      'a field that is a number',
+      { de: { text: 5 } },
+      'locales.de.text',
+      'is neither a string, a function, a list nor an object',
+    ],
+    [
+      'a field that is null',
+      { de: { text: null } },
+      'locales.de.text',
+      'is neither a string, a function, a list nor an object',
+    ],
   ])('defineEvents reports the place of invalid locales: %s', (_, locales, field, detail) => {
     expect(problemsOf({ subject: 's', text: 't', note: undefined, when: () => true, locales })).toEqual([
       { event: 'one', channel: 'email', field, detail },
