@@ -1,6 +1,7 @@
 import { checkOptions } from '../client/check-options.ts'
 import type { RecordedRun, RunStart } from '../client/recorded-run.ts'
 import type { RunRecorder } from '../client/run-recorder.ts'
+import { tierOf } from '../model/service-tier.ts'
 import { fn, has } from '../options/checks.ts'
 import { required } from '../options/read-options.ts'
 import { openAITokens } from './model-answer.ts'
@@ -51,8 +52,9 @@ const MAX_TRACES = 1000
  * own run, a child of the other's. A run that stops for an approval is `completed`; its continuation is another run.
  *
  * Counts `modelCalls` (answered calls), tokens, `steps` (turns), `toolCalls`, `toolErrors`, `modelErrors` and `unmeteredCalls` (answered
- * without tokens). Reports the agent, the models, `modelMs`, `toolMs`, the status and error, and `usageByModel` for several models. The
- * SDK reports neither the first token nor retries of its client. Does not record prompts or outputs.
+ * without tokens). Reports the agent, the models, `serviceTier`, `modelMs`, `toolMs`, the status and error, and `usageByModel` for
+ * several models or tiers. The SDK reports neither the first token nor retries of its client, nor the tier of a streamed chat
+ * completion. Does not record prompts or outputs.
  * @throws {ClientError} `option_invalid`, with all problems of the arguments.
  */
 export function agentsSdk(
@@ -149,6 +151,7 @@ function endModel({ spanData, error }: AgentsSpan, task: Task, end: EndModelCall
     answered: !error,
     failed: error !== null && !isAborted,
     ...{ model: data.model, responseModel: answer.model, tokens: openAITokens(untypedMembers(usage)) },
+    serviceTier: tierOf(answer),
   })
 }
 

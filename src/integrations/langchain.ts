@@ -3,7 +3,7 @@ import type { RecordedRun, RunStart } from '../client/recorded-run.ts'
 import type { RunRecorder } from '../client/run-recorder.ts'
 import { fn, has } from '../options/checks.ts'
 import { required } from '../options/read-options.ts'
-import { classPathOf, endOf, hasToolCall, isAbort, isBubbleUp, providerOf } from './langchain-events.ts'
+import { classPathOf, endOf, hasToolCall, isAbort, isBubbleUp, providerOf, requestedTier } from './langchain-events.ts'
 import { addTime, type EndModelCall, startModelCall } from './model-call.ts'
 import { textOf, untypedMembers } from './untyped.ts'
 
@@ -83,9 +83,9 @@ const MAX_STEPS = 50_000
  * child of the other's. A run that stops for an interrupt is `completed`; its continuation is another run.
  *
  * Counts `modelCalls` (answered calls), tokens, `toolCalls`, `toolErrors`, `modelErrors` (not aborted calls) and `unmeteredCalls`
- * (answered without tokens). Reports the agent's name, the models, `finishReason`, `modelMs`, `toolMs`, the first token of a stream, the
- * status and error, and `usageByModel` for several models. LangChain does not report retries of its clients. Does not count answers of a
- * cache. Does not record prompts or outputs.
+ * (answered without tokens). Reports the agent's name, the models, `finishReason`, `serviceTier`, `modelMs`, `toolMs`, the first token of
+ * a stream, the status and error, and `usageByModel` for several models or tiers. LangChain does not report retries of its clients. Does
+ * not count answers of a cache. Does not record prompts or outputs.
  *
  * LangChain does not report that a stream of a model or chain was abandoned: return its `signal` from `start`.
  * @throws {ClientError} `option_invalid`, with all problems of the arguments.
@@ -156,8 +156,9 @@ export function langchainCallbacks(
     const step = begin('model', serialized, { runId, parentRunId, tags, metadata, name })
     if (step?.task === undefined) return
     const { run, provider = providerOf(metadata.ls_provider) } = step.task
-    const model = metadata.ls_model_name ?? untypedMembers(extra?.invocation_params).model
-    step.endCall = startModelCall(run, provider, model)
+    const params = extra?.invocation_params
+    const end = startModelCall(run, provider, metadata.ls_model_name ?? untypedMembers(params).model)
+    step.endCall = (facts) => end(facts.answered ? { serviceTier: requestedTier(params), ...facts } : facts)
   }
   const endTool = (runId: string, toolErrors: object = {}): void => {
     const { task, startedAt } = take(runId) ?? {}
