@@ -37,22 +37,36 @@ export function endOf(output: unknown): ModelCallEnd {
   const facts = { ...untypedMembers(generationInfo), ...untypedMembers(response_metadata) }
   const raw = untypedMembers(facts.usage)
   return {
-    tokens: tokensOf(untypedMembers(usage_metadata), untypedMembers(untypedMembers(llmOutput).tokenUsage)),
+    tokens: tokensOf(untypedMembers(usage_metadata), raw, untypedMembers(untypedMembers(llmOutput).tokenUsage)),
     responseModel: facts.model_name ?? facts.model,
     finishReason: facts.finish_reason ?? facts.stop_reason ?? facts.finishReason ?? facts.status,
     ...knownText({ serviceTier: tierOf(facts) ?? tierOf(raw) }),
   }
 }
 
-function tokensOf(usage: Members, legacy: Members): TokensReported {
+/** @param raw The usage object of the provider, which Anthropic's models keep. */
+function tokensOf(usage: Members, raw: Members, legacy: Members): TokensReported {
   const input = untypedMembers(usage.input_token_details)
   const output = untypedMembers(usage.output_token_details)
+  const { cache_creation, ephemeral_5m_input_tokens, ephemeral_1h_input_tokens } = input
+  const longLived = ephemeral_1h_input_tokens ?? untypedMembers(raw.cache_creation).ephemeral_1h_input_tokens
+  // Cache writes with a known life are not in `cache_creation`.
+  const writes = [cache_creation, ephemeral_5m_input_tokens, ephemeral_1h_input_tokens].filter(
+    (one) => one !== undefined,
+  )
   return {
     inputTokens: usage.input_tokens ?? legacy.promptTokens,
     cacheReadTokens: input.cache_read,
-    cacheWriteTokens: input.cache_creation,
+    cacheWriteTokens: writes.length > 0 ? writes.reduce<number>((sum, one) => sum + Number(one), 0) : undefined,
     outputTokens: usage.output_tokens ?? legacy.completionTokens,
     reasoningTokens: output.reasoning,
+    // Most calls report 0.
+    cacheWrite1hTokens: longLived || undefined,
+    audioInputTokens: input.audio || undefined,
+    imageInputTokens: input.image || undefined,
+    audioOutputTokens: output.audio || undefined,
+    imageOutputTokens: output.image || undefined,
+    billedSearches: untypedMembers(raw.server_tool_use).web_search_requests || undefined,
   }
 }
 

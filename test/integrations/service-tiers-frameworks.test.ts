@@ -1,3 +1,5 @@
+import { AIMessage } from '@langchain/core/messages'
+import { FakeListChatModel } from '@langchain/core/utils/testing'
 import { ChatOpenAI } from '@langchain/openai'
 import { setTraceProcessors, setTracingDisabled } from '@openai/agents'
 import { agentsSdk, claudeQuery, langchainCallbacks } from 'sallyport/integrations'
@@ -93,6 +95,44 @@ describe('the service tier of a run of LangChain', () => {
   })
 })
 
+describe('parts of tokens with their own price, of LangChain', () => {
+  it('A chat completion reports audio', async () => {
+    const usage = {
+      ...{ prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 },
+      prompt_tokens_details: { cached_tokens: 0, audio_tokens: 60 },
+      completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 15 },
+    }
+    provider.answers(whole({ ...chat('Hi.'), usage }))
+    await modelOf(provider).invoke('Hello?', { callbacks: [langchainCallbacks(app.recorder)] })
+    expect((await onlyRun(app))?.counts).toMatchObject({ audioInputTokens: 60, audioOutputTokens: 15 })
+  })
+
+  /** The answer of a model, as `@langchain/anthropic` makes it. */
+  class Claude extends FakeListChatModel {
+    override async _generate() {
+      const usage = {
+        ...{ input_tokens: 10, cache_read_input_tokens: 0, cache_creation_input_tokens: 50, output_tokens: 20 },
+        cache_creation: { ephemeral_5m_input_tokens: 20, ephemeral_1h_input_tokens: 30 },
+        ...{ server_tool_use: { web_search_requests: 2 }, service_tier: 'priority' },
+      }
+      const usage_metadata = {
+        ...{ input_tokens: 60, output_tokens: 20, total_tokens: 80 },
+        input_token_details: { cache_creation: 50, cache_read: 0 },
+      }
+      const message = Object.assign(new AIMessage('Hi.'), { usage_metadata, response_metadata: { usage } })
+      return { generations: [{ text: 'Hi.', message }] }
+    }
+  }
+
+  it('A message of Anthropic reports its service tier, cache writes of an hour and searches', async () => {
+    await new Claude({ responses: [] }).invoke('Hello?', { callbacks: [langchainCallbacks(app.recorder)] })
+    const run = await onlyRun(app)
+    expect(run).toMatchObject({ serviceTier: 'priority', status: 'completed' })
+    expect(run?.counts).toMatchObject({ inputTokens: 60, cacheWriteTokens: 50 })
+    expect(run?.counts).toMatchObject({ cacheWrite1hTokens: 30, billedSearches: 2 })
+  })
+})
+
 describe('the service tier of a query of the Claude Agent SDK', () => {
   const said = (id: string, usage: object, parent_tool_use_id?: string): ClaudeMessage => ({
     ...{ type: 'assistant', parent_tool_use_id },
@@ -128,4 +168,19 @@ describe('the service tier of a query of the Claude Agent SDK', () => {
     expect(runs.find(({ parentRunId }) => parentRunId === undefined)?.serviceTier).toBe('mixed')
     expect(runs.find(({ parentRunId }) => parentRunId !== undefined)?.serviceTier).toBe('standard')
   })
+})
+
+it('A query reports cache writes of an hour and searches', async () => {
+  const modelUsage = {
+    opus: {
+      ...{ inputTokens: 10, outputTokens: 20, cacheReadInputTokens: 0, cacheCreationInputTokens: 50 },
+      ...{ cacheCreationEphemeral1hInputTokens: 30, webSearchRequests: 2 },
+    },
+  }
+  async function* query(): AsyncGenerator<ClaudeMessage, void> {
+    yield { type: 'result', subtype: 'success', is_error: false, modelUsage }
+  }
+  for await (const _ of claudeQuery(app.recorder, { sessionId: 's1' }, query()));
+  const counts = { inputTokens: 60, cacheWriteTokens: 50, cacheWrite1hTokens: 30, billedSearches: 2 }
+  expect((await onlyRun(app))?.counts).toMatchObject(counts)
 })
