@@ -141,16 +141,18 @@ function endModel({ spanData, error }: AgentsSpan, task: Task, end: EndModelCall
   const data: Members = { ...spanData }
   // A chat completion is in the span's output, unless the SDK excludes data from its traces.
   const answer = untypedMembers(data._response ?? untypedMembers(data.output)[0])
-  const usage = data.usage ?? answer.usage
+  const reported = untypedMembers(data.usage ?? answer.usage)
+  // The SDK reports 0 tokens of a stream without usage.
+  const usage = reported.total_tokens === 0 ? {} : reported
   const isAborted = error !== null && ABORTED.test(textOfError(error))
   const hasNoAnswer = data.type === 'response' ? !data._response : data.input && !data.output
   task.isCutOff = error ? isAborted : Boolean(hasNoAnswer)
-  task.isMetered ||= Boolean(usage)
+  task.isMetered ||= Object.keys(usage).length > 0
   if (!error) task.answers++
   end({
     answered: !error,
     failed: error !== null && !isAborted,
-    ...{ model: data.model, responseModel: answer.model, tokens: openAITokens(untypedMembers(usage)) },
+    ...{ model: data.model, responseModel: answer.model, tokens: openAITokens(usage) },
     serviceTier: tierOf(answer),
   })
 }
