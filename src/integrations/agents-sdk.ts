@@ -1,6 +1,7 @@
 import { checkOptions } from '../client/check-options.ts'
 import type { RecordedRun, RunStart } from '../client/recorded-run.ts'
 import type { RunRecorder } from '../client/run-recorder.ts'
+import { tierOf } from '../model/service-tier.ts'
 import { fn, has } from '../options/checks.ts'
 import { required } from '../options/read-options.ts'
 import { openAITokens } from './model-answer.ts'
@@ -51,8 +52,9 @@ const MAX_TRACES = 1000
  * own run, a child of the other's. A run that stops for an approval is `completed`; its continuation is another run.
  *
  * Counts `modelCalls` (answered calls), tokens, `steps` (turns), `toolCalls`, `toolErrors`, `modelErrors` and `unmeteredCalls` (answered
- * without tokens). Reports the agent, the models, `modelMs`, `toolMs`, the status and error, and `usageByModel` for several models. The
- * SDK reports neither the first token nor retries of its client. Does not record prompts or outputs.
+ * without tokens). Reports the agent, the models, `serviceTier`, `modelMs`, `toolMs`, the status and error, and `usageByModel` for
+ * several models or tiers. The SDK reports neither the first token nor retries of its client, nor the tier of a streamed chat
+ * completion. Does not record prompts or outputs.
  * @throws {ClientError} `option_invalid`, with all problems of the arguments.
  */
 export function agentsSdk(
@@ -139,16 +141,19 @@ function endModel({ spanData, error }: AgentsSpan, task: Task, end: EndModelCall
   const data: Members = { ...spanData }
   // A chat completion is in the span's output, unless the SDK excludes data from its traces.
   const answer = untypedMembers(data._response ?? untypedMembers(data.output)[0])
-  const usage = data.usage ?? answer.usage
+  const reported = untypedMembers(data.usage ?? answer.usage)
+  // The SDK reports 0 tokens of a stream without usage.
+  const usage = reported.total_tokens === 0 ? {} : reported
   const isAborted = error !== null && ABORTED.test(textOfError(error))
   const hasNoAnswer = data.type === 'response' ? !data._response : data.input && !data.output
   task.isCutOff = error ? isAborted : Boolean(hasNoAnswer)
-  task.isMetered ||= Boolean(usage)
+  task.isMetered ||= Object.keys(usage).length > 0
   if (!error) task.answers++
   end({
     answered: !error,
     failed: error !== null && !isAborted,
-    ...{ model: data.model, responseModel: answer.model, tokens: openAITokens(untypedMembers(usage)) },
+    ...{ model: data.model, responseModel: answer.model, tokens: openAITokens(usage) },
+    serviceTier: tierOf(answer),
   })
 }
 

@@ -1,6 +1,7 @@
 import { checkOptions } from '../client/check-options.ts'
 import type { RecordedRun, RunStart } from '../client/recorded-run.ts'
 import type { RunRecorder } from '../client/run-recorder.ts'
+import { tierOf } from '../model/service-tier.ts'
 import { has } from '../options/checks.ts'
 import { isRecord, required } from '../options/read-options.ts'
 import { claudeUsage } from './claude-usage.ts'
@@ -19,8 +20,9 @@ export type ClaudeMessages = AsyncGenerator<{ readonly type: string }, void>
  *
  * Counts tokens, which include those of the subagents (`countsScope: 'tree'`), `modelCalls` (messages of the model), `steps` (those of
  * the main agent), `toolCalls`, `toolErrors`, `modelErrors`, `retries`, and `unmeteredCalls` (without a result). Reports the models, the
- * cost (an estimate of the SDK at list prices), `finishReason`, the first token with `includePartialMessages`, and `usageByModel` for
- * several models. Runs of subagents have no tokens: the SDK does not report theirs. Does not record prompts or outputs.
+ * cost (an estimate of the SDK at list prices), `finishReason`, `serviceTier` (`mixed` if its messages differ), the first token with
+ * `includePartialMessages`, and `usageByModel` for several models. Runs of subagents have no tokens: the SDK does not report theirs.
+ * Does not record prompts or outputs.
  * @param start Data of the run. `provider` defaults to `anthropic`. Its `signal` should be that of the query's `abortController`.
  * @throws {ClientError} `option_invalid`, with all problems of the arguments.
  */
@@ -72,6 +74,9 @@ export function claudeQuery<Messages extends ClaudeMessages>(
   return proxy
 }
 
+/** The service tier of a run whose calls had several. */
+const MIXED = 'mixed'
+
 interface Recording {
   see(message: Members): void
   /** The query ended, or threw. */
@@ -88,6 +93,7 @@ function recordingOf(recorder: Pick<RunRecorder, 'start'>, start: RunStart): Rec
   /** The run that made each tool call, and that of the subagent in it. */
   const callers = new Map<unknown, RecordedRun>()
   const children = new Map<unknown, RecordedRun>()
+  const tiers = new Map<RecordedRun, string>()
   let result: Members | undefined
   let unmetered = 0
 
@@ -106,8 +112,19 @@ function recordingOf(recorder: Pick<RunRecorder, 'start'>, start: RunStart): Rec
     return child
   }
 
+  /** The SDK reports tokens by model, not by tier: a mixture has no tier that could price them. */
+  const seeTier = (by: RecordedRun, usage: unknown): void => {
+    const tier = tierOf(untypedMembers(usage))
+    if (tier === undefined) return
+    for (const one of new Set([by, run])) {
+      const serviceTier = (tiers.get(one) ?? tier) === tier ? tier : MIXED
+      tiers.set(one, serviceTier)
+      one.update({ serviceTier })
+    }
+  }
+
   const seeAnswer = (by: RecordedRun, { message, error }: Members): void => {
-    const { id, model, content } = untypedMembers(message)
+    const { id, model, content, usage: messageUsage } = untypedMembers(message)
     result = undefined
     if (error) count(by, { modelErrors: 1 })
     // The SDK writes such a message in place of an answer.
@@ -116,6 +133,7 @@ function recordingOf(recorder: Pick<RunRecorder, 'start'>, start: RunStart): Rec
       count(by, { modelCalls: 1 })
       if (by === run) run.add({ steps: 1 })
       by.update(knownText({ responseModel: textOf(model, 200) }))
+      seeTier(by, messageUsage)
     }
     for (const { type, id: toolUseId } of blocksOf(content)) {
       if (type !== 'tool_use' || !isNew(toolUseId)) continue

@@ -17,6 +17,11 @@ const FIELDS = {
   outputTokens: 'outputTokens',
   reasoningTokens: 'thinkingTokens',
 } as const
+/** Fields that are 0 for most queries, and then not recorded. */
+const RARE_FIELDS = {
+  cacheWrite1hTokens: 'cacheCreationEphemeral1hInputTokens',
+  billedSearches: 'webSearchRequests',
+} as const
 
 const MAX_MODELS = 16
 
@@ -69,6 +74,7 @@ function difference(usage: Members, before: Members = {}): Members {
 function tokensOf(usage: Members): Record<string, number> {
   const tokens: Record<string, unknown> = {}
   for (const [name, field] of Object.entries(FIELDS)) tokens[name] = usage[field]
+  for (const [name, field] of Object.entries(RARE_FIELDS)) tokens[name] = usage[field] || undefined
   const { inputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = tokens
   tokens.inputTokens = Number(inputTokens) + Number(cacheReadTokens) + Number(cacheWriteTokens)
   return countsOf(tokens) as Record<string, number>

@@ -1,9 +1,10 @@
 import { checkOptions } from '../client/check-options.ts'
-import type { RecordedRun, RunStart } from '../client/recorded-run.ts'
+import type { RunStart } from '../client/recorded-run.ts'
 import type { RunRecorder } from '../client/run-recorder.ts'
 import { fn, has } from '../options/checks.ts'
 import { required } from '../options/read-options.ts'
-import { classPathOf, endOf, hasToolCall, isAbort, isBubbleUp, providerOf } from './langchain-events.ts'
+import { classPathOf, endOf, hasToolCall, isAbort, isBubbleUp, providerOf, requestedTier } from './langchain-events.ts'
+import { completeTask, continueTask, failNode, failTask, type Task } from './langchain-task.ts'
 import { addTime, type EndModelCall, startModelCall } from './model-call.ts'
 import { textOf, untypedMembers } from './untyped.ts'
 
@@ -83,9 +84,9 @@ const MAX_STEPS = 50_000
  * child of the other's. A run that stops for an interrupt is `completed`; its continuation is another run.
  *
  * Counts `modelCalls` (answered calls), tokens, `toolCalls`, `toolErrors`, `modelErrors` (not aborted calls) and `unmeteredCalls`
- * (answered without tokens). Reports the agent's name, the models, `finishReason`, `modelMs`, `toolMs`, the first token of a stream, the
- * status and error, and `usageByModel` for several models. LangChain does not report retries of its clients. Does not count answers of a
- * cache. Does not record prompts or outputs.
+ * (answered without tokens). Reports the agent's name, the models, `finishReason`, `serviceTier`, `modelMs`, `toolMs`, the first token of
+ * a stream, the status and error, and `usageByModel` for several models or tiers. LangChain does not report retries of its clients. Does
+ * not count answers of a cache. Does not record prompts or outputs.
  *
  * LangChain does not report that a stream of a model or chain was abandoned: return its `signal` from `start`.
  * @throws {ClientError} `option_invalid`, with all problems of the arguments.
@@ -116,6 +117,7 @@ export function langchainCallbacks(
   const begin = (kind: Step['kind'], serialized: object, call: Call): Step | undefined => {
     const { runId, parentRunId = '', tags = [], metadata = {} } = call
     const parent = open.get(parentRunId)
+    if (parent?.isOwn && parent.isGraph && parent.task) continueTask(parent.task)
     const path = classPathOf(serialized)
     const isGraph = kind === 'chain' && path.startsWith('langgraph/pregel/')
     const isOutermost = parent === undefined
@@ -156,8 +158,9 @@ export function langchainCallbacks(
     const step = begin('model', serialized, { runId, parentRunId, tags, metadata, name })
     if (step?.task === undefined) return
     const { run, provider = providerOf(metadata.ls_provider) } = step.task
-    const model = metadata.ls_model_name ?? untypedMembers(extra?.invocation_params).model
-    step.endCall = startModelCall(run, provider, model)
+    const params = extra?.invocation_params
+    const end = startModelCall(run, provider, metadata.ls_model_name ?? untypedMembers(params).model)
+    step.endCall = (facts) => end(facts.answered ? { serviceTier: requestedTier(params), ...facts } : facts)
   }
   const endTool = (runId: string, toolErrors: object = {}): void => {
     const { task, startedAt } = take(runId) ?? {}
@@ -172,17 +175,13 @@ export function langchainCallbacks(
     handleChainStart: startChain,
     handleChainEnd(_outputs, runId) {
       const step = take(runId)
-      if (step?.isOwn) step.task?.run.complete()
+      if (step?.isOwn && step.task) completeTask(step.task)
     },
     handleChainError(error, runId, parentRunId = '') {
       const step = take(runId)
       const outer = open.get(parentRunId)
-      if (step?.isOwn) endTask(step.task, error)
-      else if (outer?.isOwn && outer.isGraph && outer.task) {
-        outer.task.cause = error
-        // LangGraph has no further event for an abandoned stream.
-        if (isAbort(error)) outer.task.run.cancel()
-      }
+      if (step?.isOwn && step.task) failTask(step.task, error)
+      else if (outer?.isOwn && outer.isGraph && outer.task) failNode(outer.task, error)
     },
     handleChatModelStart: startModel,
     handleLLMStart: startModel,
@@ -195,12 +194,12 @@ export function langchainCallbacks(
     handleLLMEnd(output, runId, _parentRunId, _tags, extra) {
       const step = take(runId)
       if (!untypedMembers(extra).cached) step?.endCall?.({ ...endOf(output), answered: true })
-      if (step?.isOwn) step.task?.run.complete()
+      if (step?.isOwn && step.task) completeTask(step.task)
     },
     handleLLMError(error, runId) {
       const step = take(runId)
       step?.endCall?.({ answered: step.hasContent, failed: !isAbort(error) })
-      if (step?.isOwn) endTask(step.task, error)
+      if (step?.isOwn && step.task) failTask(step.task, error)
     },
     handleToolStart: startPart,
     handleToolEnd: (_output, runId) => endTool(runId),
@@ -219,13 +218,6 @@ type Call = Pick<LangChainStart, 'runId'> & {
   readonly [Fact in keyof LangChainStart]?: LangChainStart[Fact] | undefined
 }
 
-interface Task {
-  readonly run: RecordedRun
-  readonly provider: string | undefined
-  /** Last error of a node: LangGraph reports each abort as `Error: Abort`. */
-  cause?: unknown
-}
-
 /** One call of a chain, a model, or a part of a chain: a tool or retriever. */
 interface Step {
   readonly kind: 'chain' | 'model' | 'part'
@@ -237,15 +229,4 @@ interface Step {
   readonly startedAt: number
   endCall?: EndModelCall
   hasContent?: boolean
-}
-
-function endTask(task: Task | undefined, error: unknown): void {
-  if (task === undefined) return
-  const { run, cause } = task
-  const isAborted = untypedMembers(error).message === 'Abort'
-  const reason = isAborted ? (cause ?? error) : error
-  if (isBubbleUp(error)) run.complete()
-  else if (untypedMembers(reason).name === 'TimeoutError') run.fail(reason)
-  else if (isAborted || isAbort(error)) run.cancel()
-  else run.fail(error)
 }

@@ -1,5 +1,6 @@
 import type { RecordedRun } from '../client/recorded-run.ts'
 import type { RunCounts } from '../model/run.ts'
+import { STANDARD_TIER } from '../model/service-tier.ts'
 import { knownText, textOf, untypedMembers } from './untyped.ts'
 
 /** Tokens of one call, as its provider reports them: input includes the cache, output includes reasoning. */
@@ -112,7 +113,7 @@ function usageByModel(
   // Without a tier of its own, a share would have that of the run.
   return {
     usageByModel: shares.map((one) =>
-      knownText({ ...one, serviceTier: one.serviceTier ?? (hasTiers ? 'standard' : undefined) }),
+      knownText({ ...one, serviceTier: one.serviceTier ?? (hasTiers ? STANDARD_TIER : undefined) }),
     ),
   }
 }

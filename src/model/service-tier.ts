@@ -1,5 +1,8 @@
-/** Names of what a provider sells at its standard price. */
-const STANDARD = new Set(['', 'standard', 'default', 'on_demand', 'unspecified', 'global', 'not_available'])
+/** The service tier of a provider's standard price. */
+export const STANDARD_TIER = 'standard'
+
+/** Other names of {@link STANDARD_TIER}. */
+const STANDARD_NAMES = new Set(['', 'default', 'on_demand', 'unspecified', 'global', 'not_available'])
 /** Members of usage objects that choose the price list: Anthropic's place and speed do, too. */
 const KEYS = ['service_tier', 'serviceTier', 'trafficType', 'traffic_type', 'speed', 'inference_geo']
 
@@ -9,7 +12,7 @@ const KEYS = ['service_tier', 'serviceTier', 'trafficType', 'traffic_type', 'spe
  */
 export function tierNamed(name: string): string {
   const tier = name.toLowerCase().replace(/^on_demand_/, '')
-  return STANDARD.has(tier) ? 'standard' : tier
+  return STANDARD_NAMES.has(tier) ? STANDARD_TIER : tier
 }
 
 /** Reads the service tier of a usage object; `other` if it is unreadable, so that it does not pass for the standard one. */
@@ -19,5 +22,5 @@ export function tierOf(usage: Readonly<Record<string, unknown>>): string | undef
   const named = given.map((tier) =>
     typeof tier === 'string' && /^[\w.-]{0,32}$/.test(tier) ? tierNamed(tier) : 'other',
   )
-  return [...new Set(named)].filter((tier) => tier !== 'standard').join(' ') || 'standard'
+  return [...new Set(named)].filter((tier) => tier !== STANDARD_TIER).join(' ') || STANDARD_TIER
 }

@@ -42,19 +42,43 @@ function compileAll(kind: 'and' | 'or', operands: unknown, depth: number): Match
     : (name) => known.some((matches) => matches(name))
 }
 
-/** Quantifiers without a limit, or of a group. */
-const UNLIMITED = /[*+]|\{\d+,\d*\}/g
+/** Escapes, character classes, and the kinds of groups: they hold no quantifiers. */
+const ATOMS = /\\.|\[(?:\\.|[^\]\\])*\]/g
+const GROUP_KINDS = /\(\?(?:[:=!]|<[=!]|<\w+>)/g
+/** Quantifiers of a variable number of repetitions, or of a group. */
+const VARIABLE = /[*+]|\{\d+,\d*\}/g
 const OF_GROUP = /\)[*+{]/
 const MAX_REGEX = 200
+/** Most ways to choose alternatives and options, each of which may be tried at every place of a name. */
+const MAX_WAYS = 500
 /** Longest name that an expression is tried on: the longest model of a run. */
 const MAX_NAME = 200
 
 function compileRegex(source: string): Matches | undefined {
-  if (source.length > MAX_REGEX || OF_GROUP.test(source) || (source.match(UNLIMITED)?.length ?? 0) > 1) return undefined
+  if (source.length > MAX_REGEX || !isBounded(source.replace(ATOMS, 'x').replace(GROUP_KINDS, '('))) return undefined
   try {
     const regex = new RegExp(source)
     return (name) => name.length <= MAX_NAME && regex.test(name)
   } catch {
     return undefined
   }
+}
+
+/** Whether an expression takes at most quadratic time, times {@link MAX_WAYS}. */
+function isBounded(expression: string): boolean {
+  return !OF_GROUP.test(expression) && (expression.match(VARIABLE)?.length ?? 0) <= 1 && waysOf(expression) <= MAX_WAYS
+}
+
+/** The product of the alternatives of all groups, and of 2 for each option. */
+function waysOf(expression: string): number {
+  let ways = 1
+  const open = [1]
+  for (const char of `(${expression})`) {
+    const alternatives = open.at(-1) ?? 1
+    if (char === '|') open[open.length - 1] = alternatives + 1
+    else if (char === '?') ways *= 2
+    else if (char === '(') open.push(1)
+    else if (char === ')') ways *= open.pop() ?? 1
+  }
+  return ways
 }

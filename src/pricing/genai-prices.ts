@@ -1,9 +1,17 @@
 import type { ConfigProblem } from '../errors.ts'
 import { isRecord } from '../options/read-options.ts'
 import { compileMatch, type Matches } from './genai-match.ts'
-import { genaiEntries, type Report } from './genai-rates.ts'
+import { genaiEntries } from './genai-rates.ts'
 import { type PriceEntry, priceOf } from './price-entry.ts'
-import { checkList, type LeftOut, ownName, type PriceList, type PriceListOptions, stringAt } from './price-list.ts'
+import {
+  checkList,
+  type LeftOut,
+  ownName,
+  type PriceList,
+  type PriceListOptions,
+  type Report,
+  stringAt,
+} from './price-list.ts'
 import { remembering } from './remembering.ts'
 
 interface Model {

@@ -1,10 +1,15 @@
 import { isRecord } from '../options/read-options.ts'
 import type { TokenPrices } from './price-book-options.ts'
 import type { PriceEntry } from './price-entry.ts'
-import { ascending, type ListedPrices, listedEntry, listedPrice, shifted, unreadable } from './price-list.ts'
-
-/** Receives what cannot be expressed: of one part, or of a whole model. */
-export type Report = (reason: string, part?: string) => void
+import {
+  ascending,
+  type ListedPrices,
+  listedEntry,
+  listedPrice,
+  type Report,
+  shifted,
+  unreadable,
+} from './price-list.ts'
 
 /** A million tokens. */
 const EXPONENT = 6
@@ -135,7 +140,7 @@ function tiersOf(price: unknown): readonly (readonly [start: number, price: unkn
   if (!Array.isArray(price.tiers)) return [[Number.NaN, undefined]]
   return price.tiers
     .map((tier: unknown): [number, unknown] =>
-      isRecord(tier) ? [Number(tier.start), tier.price] : [Number.NaN, undefined],
+      isRecord(tier) && typeof tier.start === 'number' ? [tier.start, tier.price] : [Number.NaN, undefined],
     )
     .sort(([a], [b]) => a - b)
 }

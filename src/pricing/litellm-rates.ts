@@ -1,9 +1,7 @@
+import { STANDARD_TIER } from '../model/service-tier.ts'
 import type { TierPrices } from './named-models.ts'
 import type { TokenPrices } from './price-book-options.ts'
-import { ascending, type ListedPrices, listedPrice, unreadable } from './price-list.ts'
-
-/** Receives what cannot be expressed: of one part, or of a whole model. */
-type Report = (reason: string, part?: string) => void
+import { ascending, type ListedPrices, listedPrice, type Report, unreadable } from './price-list.ts'
 
 const KINDS: Readonly<Record<string, keyof TokenPrices>> = {
   input_cost_per_token: 'input',
@@ -22,7 +20,6 @@ const KINDS: Readonly<Record<string, keyof TokenPrices>> = {
 
 /** Name of a price, then its length of prompts and its service tier: `input_cost_per_token_above_200k_tokens_priority`. */
 const PRICE = /^(.+?)(?:_above_(\d{1,6})k_tokens)?(?:_(batches|flex|priority|fast|ultrafast))?$/
-const STANDARD = 'standard'
 const BATCH = 'batch'
 
 /** Prices of what runs do not count, or report as `billedSearches` or as a service tier. */
@@ -51,7 +48,7 @@ export function litellmTiers(given: Readonly<Record<string, unknown>>, report: R
   const lengths = ascending(
     [...rates.values()].flatMap((byLength) => [...byLength.keys()]).filter((above) => above > 0),
   )
-  const hasRequest = rates.get(STANDARD)?.get(0)?.request !== undefined
+  const hasRequest = rates.get(STANDARD_TIER)?.get(0)?.request !== undefined
   return [...rates].map(([serviceTier, byLength]) => {
     const lacksRequest = hasRequest && byLength.get(0)?.request === undefined
     const prices = lacksRequest ? 'states no price of a request for this service tier' : pricesOf(byLength, lengths)
@@ -85,7 +82,7 @@ function readRates(
     draft[found.kind] = price
     rates.set(found.tier, byLength.set(found.above, draft))
   }
-  const base = rates.get(STANDARD)?.get(0)
+  const base = rates.get(STANDARD_TIER)?.get(0)
   if (base === undefined) return 'states no price'
   for (const key of cachedMedia) {
     const media = base[CACHED_MEDIA[key] as keyof TokenPrices]
@@ -103,7 +100,7 @@ interface Found {
 }
 
 function kindOf(key: string): Found | undefined {
-  const [, name = '', above = '0', suffix = STANDARD] = PRICE.exec(key) ?? []
+  const [, name = '', above = '0', suffix = STANDARD_TIER] = PRICE.exec(key) ?? []
   const kind = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined
   return kind && { kind, above: Number(above), tier: suffix === 'batches' ? BATCH : suffix }
 }

@@ -1,3 +1,4 @@
+import { STANDARD_TIER } from '../model/service-tier.ts'
 import type { Price, PricedUsage, UnpricedPart } from '../ports/price-book.ts'
 import { amountOf, readTier, type Tier } from './amount.ts'
 import { comparePatterns, type ModelPattern, patternsMeet, readPattern } from './model-pattern.ts'
@@ -36,11 +37,10 @@ export interface BookDefaults {
 
 /** Less than any prompt. */
 const ANY_SIZE = -1
-const STANDARD = 'standard'
 
 /** Reads a checked entry. */
 export function readEntry(given: Omit<ModelPrices, 'model' | 'provider'>, book: BookDefaults): PriceEntry {
-  const { serviceTier = STANDARD, from, until, currency = book.currency, version = book.version, unpriced } = given
+  const { serviceTier = STANDARD_TIER, from, until, currency = book.currency, version = book.version, unpriced } = given
   const { tiers: longPrompts = [] } = given
   return {
     serviceTier: serviceTier.toLowerCase(),
@@ -82,7 +82,7 @@ export function entriesTie(a: PatternEntry, b: PatternEntry): boolean {
 
 /** Prices a usage by entries of one model that are equally specific. `undefined`: none holds at this time. */
 export function priceOf(entries: readonly PriceEntry[], usage: PricedUsage): Price | UnpricedPart | undefined {
-  const { counts, at, serviceTier = STANDARD } = usage
+  const { counts, at, serviceTier = STANDARD_TIER } = usage
   const held = entries.filter(({ from, until }) => at >= from && at < until)
   const entry = held.find((one) => one.serviceTier === serviceTier)
   if (entry === undefined)

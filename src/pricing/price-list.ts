@@ -16,13 +16,16 @@ export interface LeftOut {
   readonly reason: string
 }
 
+/** Receives the reason why a part of a model, or the whole model, cannot be expressed. */
+export type Report = (reason: string, part?: string) => void
+
 /** A price book made of a published list. */
 export interface PriceList extends PriceBook {
   /** Every priced run stores it. */
   readonly version: string
   /** Number of models with prices. */
   readonly models: number
-  /** What the list says and this price book cannot express. Runs that used it have no cost, and never a wrong one. */
+  /** Entries and parts of the list that this price book cannot express. Runs that used them have no cost, and never a wrong one. */
   readonly leftOut: readonly LeftOut[]
 }
 

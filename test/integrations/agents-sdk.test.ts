@@ -143,6 +143,13 @@ describe('a model of chat completions', () => {
     expect(await onlyRun(app)).toMatchObject({ status: 'completed', counts: OPENAI_COUNTS })
   })
 
+  it('A streamed chat completion without usage is an unmetered call, not one of no tokens', async () => {
+    provider.answers(streamed(chatEvents('Hi.', { usage: false })))
+    const result = await runnerOf(provider, { useResponses: false }).run(agent, 'Hello?', { stream: true })
+    await result.completed
+    expect((await onlyRun(app))?.counts).toEqual({ modelCalls: 1, unmeteredCalls: 1, steps: 1 })
+  })
+
   it('A run without sensitive trace data takes the token totals of the SDK', async () => {
     provider.answers(whole(chat('Hi.')))
     await runnerOf(provider, { useResponses: false, traceIncludeSensitiveData: false }).run(agent, 'Hello?')

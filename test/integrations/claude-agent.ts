@@ -103,11 +103,16 @@ function kept(message: ClaudeMessage): object {
   const blocks = content.map(({ type, id, tool_use_id, is_error }) => ({ type, id, tool_use_id, is_error }))
   return {
     ...Object.fromEntries(KEPT.filter((field) => field in message).map((field) => [field, message[field]])),
-    ...(inner && { message: { id: inner.id, model: inner.model, content: blocks } }),
+    ...(inner && { message: { id: inner.id, model: inner.model, content: blocks, usage: tierMembers(inner.usage) } }),
     ...(event && { event: { type: event.type } }),
     ...(message.is_error ? { result } : {}),
     ...(tool_use_result?.isAsync ? { tool_use_result: { isAsync: true } } : {}),
   }
+}
+
+function tierMembers(usage: unknown): object | undefined {
+  const { service_tier, speed, inference_geo }: Record<string, unknown> = Object(usage)
+  return usage ? { service_tier, speed, inference_geo } : undefined
 }
 
 const lines: string[] = []

@@ -1,6 +1,6 @@
 import { Command, interrupt, MemorySaver, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { langchainCallbacks, type StartOfLangChain } from 'sallyport/integrations'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { onlyRun } from './agents.ts'
 import { read } from './clients.ts'
 import { agentOf, HELLO, toolCalls, toolOf } from './graphs.ts'
@@ -102,8 +102,11 @@ describe('an agent', () => {
       })
     })
     const stream = await agentOf(provider, 'Forecaster').stream(HELLO, { ...recording(), streamMode: 'messages' })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     for await (const _ of stream) break
     await closed
+    vi.advanceTimersByTime(15_000)
+    vi.useRealTimers()
     expect(await onlyRun(app)).toMatchObject({ status: 'cancelled', model: 'gpt-5' })
   })
 })

@@ -126,6 +126,9 @@ describe('a list of genai-prices', () => {
     [{ regex: '(' }],
     [{ regex: '(a+)+$' }],
     [{ regex: 'a*b*c*' }],
+    [{ regex: `^${'a?'.repeat(40)}${'a'.repeat(40)}$` }],
+    [{ regex: `^${'(a|a)'.repeat(36)}$` }],
+    [{ regex: `^${'a{0,9}'.repeat(20)}b$` }],
     [{ regex: 'x'.repeat(201) }],
     [{ equals: 5 }],
     [{ or: { equals: 'x' } }],
@@ -235,6 +238,11 @@ describe('a list of genai-prices', () => {
     [
       'a tier without a start',
       { input_mtok: { base: 1, tiers: [{ price: 1 }] } },
+      'has a tier whose start is not a whole number',
+    ],
+    [
+      'a tier that starts at null',
+      { input_mtok: { base: 1, tiers: [{ start: null, price: 2 }] } },
       'has a tier whose start is not a whole number',
     ],
     ['tiers that are no list', { input_mtok: { base: 1, tiers: 2 } }, 'has a tier whose start is not a whole number'],

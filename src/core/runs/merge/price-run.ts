@@ -12,7 +12,7 @@ import type {
   RunUpdate,
 } from '../../../model/run.ts'
 import { isFinal } from '../../../model/run-status.ts'
-import { tierNamed } from '../../../model/service-tier.ts'
+import { STANDARD_TIER, tierNamed } from '../../../model/service-tier.ts'
 import { meteringSource, shownReport } from '../../../model/shown-run.ts'
 import { describeThrown } from '../../../model/thrown.ts'
 import type { Price, PriceBook, PricedUsage, UnpricedPart } from '../../../ports/price-book.ts'
@@ -52,7 +52,7 @@ type Missing = UnpricedPart & { readonly index?: number }
 function priceReport(report: RunReport, { tenant, prices, now: at }: PricingTerms): Priced | Missing | undefined {
   const byModel = latestOf(report, 'usageByModel')
   if (prices === undefined && byModel === undefined) return undefined
-  const runTier = latestOf(report, 'serviceTier') ?? STANDARD
+  const runTier = latestOf(report, 'serviceTier') ?? STANDARD_TIER
   const costFor: CostOfUsage = ({ provider, model, counts, serviceTier = runTier }) => {
     if (prices === undefined || model === undefined || !isUsed(counts, isKnown)) return undefined
     const tier = tierNamed(serviceTier)
@@ -60,7 +60,7 @@ function priceReport(report: RunReport, { tenant, prices, now: at }: PricingTerm
       tenant,
       ...(provider !== undefined && { provider }),
       model,
-      ...(tier !== STANDARD && { serviceTier: tier }),
+      ...(tier !== STANDARD_TIER && { serviceTier: tier }),
       counts,
       at,
     }
@@ -70,8 +70,6 @@ function priceReport(report: RunReport, { tenant, prices, now: at }: PricingTerm
   const cost = priceWhole(report, costFor)
   return isCost(cost) ? { cost } : cost
 }
-
-const STANDARD = 'standard'
 
 type CostOfUsage = (usage: {
   readonly provider?: string | undefined

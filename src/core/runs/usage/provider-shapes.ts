@@ -1,4 +1,5 @@
-import { all, at, atEach, countOrTotal, first, type ReadShape, reader } from './usage-shape.ts'
+import { all, at, atEach, countOrTotal, first, type ReadCount, type ReadShape, reader } from './usage-shape.ts'
+import { LANGCHAIN_TIERS } from './usage-tier.ts'
 
 /**
  * OpenAI's chat completions and compatible providers. Prompt includes the cache and completion includes reasoning:
@@ -36,14 +37,15 @@ export const camelCaseChat: ReadShape = reader({
 
 /**
  * OpenAI's responses and realtime (`RealtimeResponseUsage` in `openai`), Codex (`Usage` in `@openai/codex-sdk`) and LangChain's
- * `UsageMetadata`: inclusive counts. LangChain leaves cache writes with a known life out of `cache_creation`.
+ * `UsageMetadata`: inclusive counts. LangChain leaves cache writes with a known life out of `cache_creation`, and in Python counts of a
+ * service tier out of the others: `flex_cache_read`.
  */
 export const openAIResponses: ReadShape = reader({
   input: at('input_tokens'),
   cacheRead: first(
     at('input_tokens_details', 'cached_tokens'),
     at('input_token_details', 'cached_tokens'),
-    at('input_token_details', 'cache_read'),
+    all(...ofTiers('input_token_details', 'cache_read')),
     at('cached_input_tokens'),
     at('cache_read_input_tokens'),
   ),
@@ -61,7 +63,7 @@ export const openAIResponses: ReadShape = reader({
   reasoning: first(
     at('output_tokens_details', 'reasoning_tokens'),
     at('output_tokens_details', 'thinking_tokens'),
-    at('output_token_details', 'reasoning'),
+    all(...ofTiers('output_token_details', 'reasoning')),
     at('reasoning_output_tokens'),
     at('reasoning_tokens'),
   ),
@@ -95,6 +97,7 @@ export const bedrock: ReadShape = reader({
   cacheWrite: first(at('cacheWriteInputTokens'), at('cacheWriteInputTokenCount'), at('cacheCreationInputTokens')),
   cache: 'beside',
   output: first(at('outputTokens'), at('outputTokenCount')),
+  reasoning: at('thinkingTokens'),
   total: at('totalTokens'),
 })
 
@@ -184,4 +187,9 @@ export function gemini(
     thinking: 'beside',
     total: at(total),
   })
+}
+
+/** A count of LangChain's details, of every service tier. */
+function ofTiers(details: string, name: string): readonly ReadCount[] {
+  return ['', ...LANGCHAIN_TIERS.map((tier) => `${tier}_`)].map((tier) => at(details, `${tier}${name}`))
 }

@@ -35,6 +35,7 @@ const PARTS = {
     at('cache_creation', LONG_LIVED),
     at('input_token_details', LONG_LIVED),
     inDetails('cacheDetails', ['1h']),
+    at('cacheCreationEphemeral1hInputTokens'),
     at('cacheWrite1hTokens'),
   ),
   audioInputTokens: ofKind(AUDIO, INPUT, 'audioInputTokens'),
@@ -44,6 +45,7 @@ const PARTS = {
   // Anthropic, Perplexity, xAI and Cohere bill searches, OpenAI and Mistral seconds of a transcription.
   billedSearches: all(
     at('server_tool_use', 'web_search_requests'),
+    at('webSearchRequests'),
     at('num_search_queries'),
     at('num_sources_used'),
     at('billed_units', 'search_units'),
@@ -52,9 +54,14 @@ const PARTS = {
   billedCharacters: at('characters'),
 } satisfies Record<string, ReadCount>
 
-/** Reads the counts that have the same names in every shape: parts of the totals, and units that are billed instead of tokens. */
-export const usageParts: ReadShape = (usage, faults) =>
-  Object.fromEntries(Object.entries(PARTS).map(([name, read]) => [name, read(usage, faults)]))
+/**
+ * Reads the counts that have the same names in every shape: parts of the totals, and units that are billed instead of tokens. The AI
+ * SDK leaves them only in the provider's own object, `raw`, whose faults do not count.
+ */
+export const usageParts: ReadShape = (usage, faults) => {
+  const raw = membersOf(usage.raw) ?? {}
+  return Object.fromEntries(Object.entries(PARTS).map(([name, read]) => [name, read(usage, faults) ?? read(raw, [])]))
+}
 
 function ofKind(kinds: readonly string[], lines: readonly (readonly string[])[], own: string): ReadCount {
   return first(...lines.map((line) => all(...line.map((key) => inDetails(key, kinds)))), at(own))
@@ -72,9 +79,10 @@ function inDetails(key: string, kinds: readonly string[]): ReadCount {
       const path = isList ? [key, String(index)] : [key]
       const given = modality ?? ttl
       if (given !== undefined) {
-        const count = kinds.includes(String(given).toLowerCase())
-          ? (tokenCount ?? token_count ?? tokens ?? inputTokens)
-          : undefined
+        const count =
+          typeof given === 'string' && kinds.includes(given.toLowerCase())
+            ? (tokenCount ?? token_count ?? tokens ?? inputTokens)
+            : undefined
         return () => readCount(count, faults, () => path)
       }
       const name = [`${kind}_tokens`, `${kind}Tokens`, kind].find((each) => members[each] !== undefined) ?? kind

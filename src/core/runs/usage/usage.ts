@@ -1,4 +1,3 @@
-import { tierOf } from '../../../model/service-tier.ts'
 import { isEmpty } from '../../../model/totals.ts'
 import { membersOf, type ReadFault } from '../../json/schema-readers.ts'
 import { USAGE_COUNTS, type UsageCount } from './counts.ts'
@@ -27,6 +26,7 @@ import {
 } from './provider-shapes.ts'
 import { usageParts } from './usage-parts.ts'
 import type { ReadShape, Usage } from './usage-shape.ts'
+import { usageTier } from './usage-tier.ts'
 
 /** Inclusive counts of a usage object (input includes the cache, output includes reasoning), and its service tier. */
 export interface ReadUsage {
@@ -58,7 +58,7 @@ export function readUsage(usage: unknown, faults: ReadFault[]): ReadUsage | unde
   }
   faults.push(...found)
   if (isEmpty(counts) && found.length === 0 && holdsNumber(members)) return undefined
-  const serviceTier = tierOf(members)
+  const serviceTier = usageTier(members)
   return serviceTier === undefined ? { counts } : { counts, serviceTier }
 }
 

@@ -89,7 +89,7 @@ export function notBusy(channel: string, { busy }: ClaimRequest, { rows }: Diale
   return conditions.length > 0 ? `and (d.concurrency_key is null or (${conditions.join(' and ')}))` : ''
 }
 
-/** What a claim read after its own changes. */
+/** Summary of the waiting deliveries, which a claim reads after its own changes. */
 export interface ClaimSummary extends Omit<SeenEntries, 'ranges' | 'tenants'> {
   /** The next due time or end of a lease in the channels; `Infinity`: none was seen. */
   readonly nextAt: number

@@ -83,3 +83,14 @@ it('Counts that add up to more than 2^53 - 1 are refused', async () => {
   const usage = { promptTokenCount: 9, promptTokensDetails: lists }
   expect(faultsOf(await recorder().post({ runId: 'r', usage })).join()).toContain('/run/usage')
 })
+
+it('Details whose kind is no text are not read', async () => {
+  const details = [
+    { modality: { toString: 1, valueOf: 1 }, tokenCount: 5 },
+    { modality: ['AUDIO'], tokenCount: 5 },
+  ]
+  const { post, deps } = recorder()
+  await post({ runId: 'r', usage: { promptTokenCount: 9, promptTokensDetails: details } })
+  const run = await deps.store.findRun({ tenant: 'default', sessionId: 's1', runId: 'r' })
+  expect(run?.state.application?.counts).toEqual({ inputTokens: 9 })
+})

@@ -74,6 +74,40 @@ export const PLATFORMS: readonly Fixture[] = [
     },
     { inputTokens: 20, cacheWriteTokens: 7, cacheWrite1hTokens: 4, outputTokens: 7 },
   ],
+  [
+    'LangChain in Python, of a service tier',
+    {
+      input_tokens: 100,
+      input_token_details: { flex_cache_read: 40, flex: 60 },
+      output_tokens: 20,
+      output_token_details: { flex_reasoning: 5, flex: 15 },
+      total_tokens: 120,
+    },
+    { inputTokens: 100, cacheReadTokens: 40, outputTokens: 20, reasoningTokens: 5, totalTokens: 120 },
+  ],
+  [
+    'a model of the Claude Agent SDK',
+    {
+      ...{ inputTokens: 10, outputTokens: 20, thinkingTokens: 5, cacheReadInputTokens: 60 },
+      ...{ cacheCreationInputTokens: 30, cacheCreationEphemeral1hInputTokens: 10, webSearchRequests: 2 },
+    },
+    {
+      ...{ inputTokens: 100, cacheReadTokens: 60, cacheWriteTokens: 30, cacheWrite1hTokens: 10 },
+      ...{ outputTokens: 20, reasoningTokens: 5, billedSearches: 2 },
+    },
+  ],
+  [
+    "the AI SDK, with the provider's own object",
+    {
+      ...{ inputTokens: 60, outputTokens: 20, totalTokens: 80 },
+      inputTokenDetails: { noCacheTokens: 10, cacheReadTokens: 0, cacheWriteTokens: 50 },
+      raw: { cache_creation: { ephemeral_1h_input_tokens: 30 }, server_tool_use: { web_search_requests: 2 } },
+    },
+    {
+      ...{ inputTokens: 60, cacheReadTokens: 0, cacheWriteTokens: 50, cacheWrite1hTokens: 30 },
+      ...{ outputTokens: 20, totalTokens: 80, billedSearches: 2 },
+    },
+  ],
   ['Ollama', { prompt_eval_count: 26, eval_count: 298, eval_duration: 5 }, { inputTokens: 26, outputTokens: 298 }],
   ['Ollama in camel case', { promptEvalCount: 26, evalCount: 298 }, { inputTokens: 26, outputTokens: 298 }],
   [

@@ -200,7 +200,7 @@ export const PUBLISHED: readonly Fixture[] = [
       costUSD: 0.25,
       contextWindow: 200000,
     },
-    { inputTokens: 2009, cacheReadTokens: 1800, cacheWriteTokens: 188, outputTokens: 393 },
+    { inputTokens: 2009, cacheReadTokens: 1800, cacheWriteTokens: 188, outputTokens: 393, billedSearches: 0 },
   ],
   [
     'the AI SDK 4',
