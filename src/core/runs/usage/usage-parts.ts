@@ -59,8 +59,9 @@ const PARTS = {
  * SDK leaves them only in the provider's own object, `raw`, whose faults do not count.
  */
 export const usageParts: ReadShape = (usage, faults) => {
-  const raw = membersOf(usage.raw) ?? {}
-  return Object.fromEntries(Object.entries(PARTS).map(([name, read]) => [name, read(usage, faults) ?? read(raw, [])]))
+  const raw = membersOf(usage.raw)
+  const parts = Object.entries(PARTS).map(([name, read]) => [name, read(usage, faults) ?? (raw && read(raw, []))])
+  return Object.fromEntries(parts)
 }
 
 function ofKind(kinds: readonly string[], lines: readonly (readonly string[])[], own: string): ReadCount {
