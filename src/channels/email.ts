@@ -6,7 +6,16 @@ import type { Content } from '../model/dispatch.ts'
 import type { JsonValue } from '../model/json.ts'
 import { parseDomain, parseMailbox, type Recipient } from '../model/recipient.ts'
 import { fn, has, matching, schedule } from '../options/checks.ts'
-import { type Check, type Checks, faultOf, nested, problemsAt, readOptions, required } from '../options/read-options.ts'
+import {
+  type Check,
+  type Checks,
+  faultOf,
+  isRecord,
+  nested,
+  problemsAt,
+  readOptions,
+  required,
+} from '../options/read-options.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
 import { MAIL_FIELDS, type MailAttachment, type MailFields, mailFieldProblem, readMailFields } from './mail-fields.ts'
 import { notText, singleLine, unknownFields } from './message-content.ts'
@@ -66,6 +75,16 @@ export interface EmailOptions {
   readonly retrySchedule?: readonly number[]
   /** Finds a recipient's address. Default: `recipient.email`. */
   readonly addressOf?: (recipient: Recipient) => string | undefined
+  /**
+   * Headers of every mail, such as the metadata that the provider returns in its feedback:
+   * `({ deliveryId }) => ({ 'X-PM-Metadata-sallyport_delivery_id': deliveryId })`. An event's `headers` replace those of the same name.
+   */
+  readonly headers?: (mail: MailFacts) => Readonly<Record<string, string>>
+}
+
+/** The delivery of a mail. */
+export interface MailFacts extends Pick<OutboundMessage, 'dispatchId' | 'tenant' | 'eventType'> {
+  readonly deliveryId: string
 }
 
 const address = matching(
@@ -92,6 +111,7 @@ const CHECKS: Checks<EmailOptions> = {
   ),
   retrySchedule: schedule,
   addressOf: fn,
+  headers: fn,
 }
 
 const FIELDS = ['subject', 'html', 'text', ...MAIL_FIELDS]
@@ -118,7 +138,7 @@ const FIELDS = ['subject', 'html', 'text', ...MAIL_FIELDS]
  * @throws SallyportError `option_invalid`, with all problems of the options.
  */
 export function email(transport: MailTransport, options: EmailOptions): Channel {
-  const { retrySchedule, addressOf, ...own } = readOptions('email', options, CHECKS, () =>
+  const { retrySchedule, addressOf, headers, ...own } = readOptions('email', options, CHECKS, () =>
     problemsAt('transport', faultOf(transport, has('sendMail'))),
   )
   const from = namedMailbox(own.from)
@@ -126,12 +146,18 @@ export function email(transport: MailTransport, options: EmailOptions): Channel 
   const domain = parseDomain(own.messageIdDomain ?? from.address.slice(from.address.lastIndexOf('@') + 1))
   const watch = watchProgress(transport)
 
+  function withHeaders({ content, dispatchId, tenant, eventType }: OutboundMessage, deliveryId: string): Content {
+    if (headers === undefined) return content
+    const own = headers({ deliveryId, dispatchId, tenant, eventType })
+    return { ...content, headers: mergeHeaders(own, content.headers ?? {}) }
+  }
+
   async function send(message: OutboundMessage, context: SendContext): Promise<SendOutcome> {
     const to = parseMailbox(message.to)
     if (to === undefined) return { outcome: 'rejected', code: 'address_invalid' }
     const body = contentOf(message.content)
     if (body === undefined) return { outcome: 'rejected', code: 'content_invalid' }
-    const fields = readMailFields(message.content)
+    const fields = readMailFields(withHeaders(message, context.deliveryId))
     if (typeof fields === 'string') return { outcome: 'rejected', code: codeOf(fields) }
     if (context.signal.aborted) return { outcome: 'retry', code: 'aborted' }
     const sender = fields.from ?? from
@@ -184,6 +210,15 @@ function contentOf({ subject, html, text }: Content): Pick<MailToSend, 'subject'
     ...(typeof html === 'string' && { html }),
     ...(typeof text === 'string' && { text }),
   }
+}
+
+/** Merges headers by their names without case. One that is no object is returned, and then refused. */
+function mergeHeaders(own: JsonValue, ofEvent: JsonValue): JsonValue {
+  if (!isRecord(own) || ofEvent === '') return own
+  if (!isRecord(ofEvent)) return ofEvent
+  const names = new Set(Object.keys(ofEvent).map((name) => name.toLowerCase()))
+  const others = Object.entries(own).filter(([name]) => !names.has(name.toLowerCase()))
+  return { ...Object.fromEntries(others), ...ofEvent }
 }
 
 /** `replyTo` becomes `reply_to_invalid`. */

@@ -180,6 +180,39 @@ describe('copies that a server refuses', () => {
   })
 })
 
+describe('headers of every mail', () => {
+  it('Every mail has the headers of the channel, which know the delivery, and those of the event replace them', async () => {
+    const { port, letters } = await inbox()
+    const channel = email(transportTo(port), {
+      ...OPTIONS,
+      headers: ({ deliveryId, tenant, eventType }) => ({
+        'X-Delivery': deliveryId,
+        'X-Tenant': tenant,
+        'X-Event': eventType,
+      }),
+    })
+    for (const content of [LETTER, { ...LETTER, headers: { 'x-tenant': 'hidden' } }])
+      expect(await channel.send(message('ada@example.test', content), context())).toMatchObject({ outcome: 'sent' })
+    const [first, second] = await Promise.all(letters.map((letter) => PostalMime.parse(letter)))
+    const headersOf = (mail: Email | undefined) =>
+      mail?.headers.filter(({ key }) => ['x-delivery', 'x-tenant', 'x-event'].includes(key)).map(({ value }) => value)
+    expect(headersOf(first)).toEqual(['dlv_1', 'acme', 'order.shipped'])
+    expect(headersOf(second)?.toSorted()).toEqual(['dlv_1', 'hidden', 'order.shipped'])
+  })
+
+  it.each([
+    ['a line break', { 'X-A': 'b\r\nBcc: eve@example.test' }],
+    ['a reserved name', { Bcc: 'eve@example.test' }],
+    ['no object', 'X-A: b' as never],
+  ])('A mail is refused when they hold %s', async (_what, given) => {
+    const { port, recipients } = await inbox()
+    const channel = email(transportTo(port), { ...OPTIONS, headers: () => given })
+    const outcome = await channel.send(message('ada@example.test', LETTER), context())
+    expect(outcome).toEqual({ outcome: 'rejected', code: 'headers_invalid' })
+    expect(recipients).toEqual([])
+  })
+})
+
 test('A list or an object in the catalogue is the field itself, and texts in it are no templates', async () => {
   const headers = { 'X-Campaign': '{{ data.name }}' }
   const given = { subject: () => 'Hi', text: () => 'Hi', headers, cc: ['a@example.com'] }

@@ -426,6 +426,7 @@ const PARTS: readonly OptionRow[] = [
     messageIdDomain: [7, '', 'no domain'],
     retrySchedule: SCHEDULE,
     addressOf: FUNCTION,
+    headers: FUNCTION,
   }),
   row(
     'sallyport/channels/email email',
