@@ -82,7 +82,7 @@ describe('the low-water marks of claims', () => {
 
   it("A claim's next due time is the next full scan or the end of a lease", () => {
     const marks = marksAt()
-    marks.claim({ leased: 1_000_800 })
+    marks.claim({ running: 1_000_800 })
     expect(marks.claim()).toBe(300)
     marks.pass(301)
     expect(marks.claim()).toBe(699)
@@ -91,7 +91,7 @@ describe('the low-water marks of claims', () => {
 
   it("A claim's next due time is the end of a lease that was shortened by a renewal", () => {
     const marks = marksAt()
-    marks.claim({ leased: 1_000_900 })
+    marks.claim({ running: 1_000_900 })
     marks.renew(1_000_700)
     expect(marks.claim()).toBe(200)
     marks.renew(1_000_800)

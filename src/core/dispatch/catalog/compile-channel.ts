@@ -1,5 +1,5 @@
 import type { ConfigProblem } from '../../../errors.ts'
-import { toJson } from '../../../model/json.ts'
+import { type JsonValue, toJson } from '../../../model/json.ts'
 import { ignoreRejection } from '../../../model/thrown.ts'
 import { isRecord, near } from '../../../options/read-options.ts'
 import type { Decision } from '../../../ports/condition-engine.ts'
@@ -51,7 +51,7 @@ export function compileChannel(
 /** The fields that are values. */
 function valuesOf(definitions: Readonly<Record<string, FieldDefinition>>): CatalogChannel['values'] & {} {
   const values = Object.entries(definitions).flatMap(([field, definition]) => {
-    const value = typeof definition === 'object' ? toJson(definition) : undefined
+    const value = fixedValue(definition)
     return value === undefined ? [] : [[field, value] as const]
   })
   return Object.fromEntries(values)
@@ -132,10 +132,20 @@ function compileTemplate(
   return undefined
 }
 
+/** A list or an object as JSON; `undefined` for others, and for those that JSON does not know. */
+function fixedValue(definition: unknown): JsonValue | undefined {
+  if (typeof definition !== 'object' || definition === null) return undefined
+  try {
+    return toJson(definition)
+  } catch {
+    return undefined
+  }
+}
+
 function constant(definition: unknown, place: CatalogPlace, problems: ConfigProblem[]): FieldRenderer | undefined {
-  const value = typeof definition === 'object' && definition !== null ? toJson(definition) : undefined
+  const value = fixedValue(definition)
   if (value !== undefined) return () => ({ outcome: 'rendered', value })
-  problems.push({ ...place, detail: 'is neither a string, a function, a list nor an object' })
+  problems.push({ ...place, detail: 'is neither a string, a function nor a JSON list or object' })
   return undefined
 }
 

@@ -154,12 +154,32 @@ describe('an invalid catalogue', () => {
     [
       'a field that is a number',
       { one: { channels: { a: { text: 5 } } } },
-      { event: 'one', channel: 'a', field: 'text', detail: 'is neither a string, a function, a list nor an object' },
+      {
+        event: 'one',
+        channel: 'a',
+        field: 'text',
+        detail: 'is neither a string, a function nor a JSON list or object',
+      },
+    ],
+    [
+      'a field of a bigint',
+      { one: { channels: { a: { text: [7n] } } } },
+      {
+        event: 'one',
+        channel: 'a',
+        field: 'text',
+        detail: 'is neither a string, a function nor a JSON list or object',
+      },
     ],
     [
       'a field that is a boolean',
       { one: { channels: { a: { text: true } } } },
-      { event: 'one', channel: 'a', field: 'text', detail: 'is neither a string, a function, a list nor an object' },
+      {
+        event: 'one',
+        channel: 'a',
+        field: 'text',
+        detail: 'is neither a string, a function nor a JSON list or object',
+      },
     ],
   ])('defineEvents reports %s with its place', (_, definitions, problem) => {
     expect(problems(definitions)).toEqual([problem])

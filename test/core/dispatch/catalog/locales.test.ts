@@ -135,13 +135,13 @@ describe('invalid locales', () => {
       'a field that is a number',
       { de: { text: 5 } },
       'locales.de.text',
-      'is neither a string, a function, a list nor an object',
+      'is neither a string, a function nor a JSON list or object',
     ],
     [
       'a field that is null',
       { de: { text: null } },
       'locales.de.text',
-      'is neither a string, a function, a list nor an object',
+      'is neither a string, a function nor a JSON list or object',
     ],
   ])('defineEvents reports the place of invalid locales: %s', (_, locales, field, detail) => {
     expect(problemsOf({ subject: 's', text: 't', note: undefined, when: () => true, locales })).toEqual([
