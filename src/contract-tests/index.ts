@@ -20,6 +20,12 @@ export {
   recordingChannel,
   type ScriptedOutcome,
 } from './recording-channel.ts'
+export {
+  type FeedbackSourceCapabilities,
+  type FeedbackSourceContractOptions,
+  type FeedbackTrial,
+  feedbackSourceContract,
+} from './feedback-source-contract.ts'
 export { type RunStoreContractOptions, runStoreContract } from './run-store-contract.ts'
 export { type TestRequest, type TestRequestParts, testRequest } from './test-request.ts'
 export { type TokenStoreContractOptions, tokenStoreContract } from './token-store-contract.ts'

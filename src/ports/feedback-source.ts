@@ -14,17 +14,20 @@ export interface FeedbackEvent {
   readonly kind: FeedbackKind
   /** Equal when the provider repeats the event. Derived from the event where the provider has no id. At most 128 characters. */
   readonly eventId: string
-  /** Time of the event by the provider's clock, epoch milliseconds. Default: the time of arrival. */
+  /** Time of the event by the provider's clock, whole epoch milliseconds. Default: the time of arrival. */
   readonly at?: number
-  /** Our delivery id, from the metadata that the channel passed to the provider. */
+  /** Our delivery id, from the metadata that the channel passed to the provider. At most 255 characters. */
   readonly deliveryId?: string
-  /** As in `providerMessageId` of the attempt. */
+  /** As in `providerMessageId` of the attempt. At most 255 characters. */
   readonly providerMessageId?: string
-  /** Address that the event is about, as the provider writes it. Never logged. */
+  /** Address that the event is about, as the provider writes it. At most 320 characters. Never logged. */
   readonly address?: string
   /** Of `bounced`: the address does not exist or refuses for good. Default: false. */
   readonly isPermanent?: boolean
-  /** A lower_snake word or an enhanced status code (RFC 3463, `5.1.1`); for `unknown`, the provider's name of the event. At most 64 characters. */
+  /**
+   * A lower_snake word or an enhanced status code (RFC 3463, `5.1.1`); for `unknown`, the provider's name of the event as such a word, or
+   * `unknown_shape`. At most 64 characters.
+   */
   readonly code?: string
 }
 
@@ -47,6 +50,8 @@ export type FeedbackReceipt =
       readonly events: readonly FeedbackEvent[]
       /** A proof that counts once: later requests with it are answered like the first one and ignored. */
       readonly onceToken?: string
+      /** Of `onceToken`: the source itself refuses the token after this time, epoch milliseconds. Default: never. */
+      readonly onceUntil?: number
     }
   /** No proof, or a wrong one: 401 without detail. */
   | { readonly outcome: 'refused' }
