@@ -59,7 +59,10 @@ function expectEvent(event: FeedbackEvent): void {
   ok(isText(eventId, 128), 'an event has an id of at most 128 characters')
   ok(at === undefined || (Number.isSafeInteger(at) && at >= 0), 'the time of an event is in whole epoch milliseconds')
   ok(deliveryId === undefined || isText(deliveryId, 255), 'a delivery id has at most 255 characters')
-  ok(providerMessageId === undefined || isText(providerMessageId, 255), 'a provider message id has at most 255 characters')
+  ok(
+    providerMessageId === undefined || isText(providerMessageId, 255),
+    'a provider message id has at most 255 characters',
+  )
   ok(address === undefined || isText(address, 320), 'an address has at most 320 characters')
   ok(isPermanent === undefined || kind === 'bounced', 'only a bounce is permanent')
   ok(
@@ -151,7 +154,10 @@ const CASES: readonly ContractCase<FeedbackTrial, FeedbackSourceCapabilities>[] 
     'keys of prototypes in JSON are no members': async (t) => {
       const [known] = await eventsOf(t, await t.request())
       for (const key of ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty']) {
-        const events = await eventsOf(t, await t.prove(`{"${key}":{"polluted":true,"kind":"bounced"},"a":{"${key}":7}}`))
+        const events = await eventsOf(
+          t,
+          await t.prove(`{"${key}":{"polluted":true,"kind":"bounced"},"a":{"${key}":7}}`),
+        )
         equal(
           events.map(({ kind }) => kind),
           ['unknown'],

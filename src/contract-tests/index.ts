@@ -9,6 +9,12 @@ export { type DispatchStoreContractOptions, dispatchStoreContract } from './disp
 export { type DocumentsContractOptions, type DocumentsTrial, documentsContract } from './documents-contract.ts'
 export { type FakeClock, fakeClock } from './fake-clock.ts'
 export {
+  type FeedbackSourceCapabilities,
+  type FeedbackSourceContractOptions,
+  type FeedbackTrial,
+  feedbackSourceContract,
+} from './feedback-source-contract.ts'
+export {
   type QueueCapabilities,
   type QueueContractOptions,
   type QueueTrial,
@@ -20,12 +26,6 @@ export {
   recordingChannel,
   type ScriptedOutcome,
 } from './recording-channel.ts'
-export {
-  type FeedbackSourceCapabilities,
-  type FeedbackSourceContractOptions,
-  type FeedbackTrial,
-  feedbackSourceContract,
-} from './feedback-source-contract.ts'
 export { type RunStoreContractOptions, runStoreContract } from './run-store-contract.ts'
 export { type TestRequest, type TestRequestParts, testRequest } from './test-request.ts'
 export { type TokenStoreContractOptions, tokenStoreContract } from './token-store-contract.ts'
