@@ -15,7 +15,7 @@ const MAX_ID = 255
 const MAX_ADDRESS = 320
 const MAX_CODE = 64
 
-/** What a source read of one event. Values of another type or length count as absent. */
+/** Facts that a source read of one event. Values of another type or length count as absent. */
 interface Facts {
   readonly kind: FeedbackKind
   readonly eventId: string
@@ -89,8 +89,8 @@ export function fromSeconds(seconds: unknown): number | undefined {
 
 /** A Message-ID as the email channel records it: in angle brackets. */
 export function messageIdOf(given: unknown): string | undefined {
-  if (typeof given !== 'string') return undefined
-  const [, id] = /^\s*<?([^<>\s]+)>?\s*$/.exec(given.slice(0, MAX_ID + 1)) ?? []
+  if (typeof given !== 'string' || given.length > MAX_ID) return undefined
+  const [, id] = /^\s*<?([^<>\s]+)>?\s*$/.exec(given) ?? []
   return id === undefined ? undefined : `<${id}>`
 }
 

@@ -129,7 +129,7 @@ function deliveryIdIn(tags: unknown): unknown {
   )
 }
 
-/** Of a message to several, the event does not say whom it is about. */
+/** The address, unless the message has several: the event does not say which one it is about. */
 function addressIn(data: unknown): unknown {
   const to = itemsAt(data, 'to')
   return to.length === 1 ? to[0] : memberOf(data, 'email')

@@ -1,4 +1,4 @@
-/** What a provider reports about a message. `unknown`: an event that the source does not know. */
+/** Kind of a report about a message. `unknown`: an event that the source does not know. */
 export type FeedbackKind =
   | 'delivered'
   | 'delayed'
@@ -22,7 +22,7 @@ export interface FeedbackEvent {
   readonly providerMessageId?: string
   /** Address that the event is about, as the provider writes it. At most 320 characters. Never logged. */
   readonly address?: string
-  /** Of `bounced`: the address does not exist or refuses for good. Default: false. */
+  /** Only with `bounced`: the address does not exist or refuses for good. Default: false. */
   readonly isPermanent?: boolean
   /**
    * A lower_snake word or an enhanced status code (RFC 3463, `5.1.1`); for `unknown`, the provider's name of the event as such a word, or
@@ -43,14 +43,14 @@ export interface FeedbackRequest {
   readonly now: number
 }
 
-/** What a request of a provider holds. */
+/** Content of a request of a provider. */
 export type FeedbackReceipt =
   | {
       readonly outcome: 'events'
       readonly events: readonly FeedbackEvent[]
       /** A proof that counts once: later requests with it are answered like the first one and ignored. */
       readonly onceToken?: string
-      /** Of `onceToken`: the source itself refuses the token after this time, epoch milliseconds. Default: never. */
+      /** Time after which the source itself refuses `onceToken`, epoch milliseconds. Default: never. */
       readonly onceUntil?: number
     }
   /** No proof, or a wrong one: 401 without detail. */

@@ -98,6 +98,8 @@ describe('the events of Resend', () => {
       { suppressed: { type: 'OnAccountSuppressionList' } },
       { kind: 'bounced', isPermanent: true, code: 'on_account_suppression_list' },
     ],
+    ['email.suppressed', {}, { kind: 'bounced', isPermanent: true, code: 'suppressed' }],
+    ['email.failed', {}, { kind: 'bounced', code: 'failed' }],
     ['email.sent', {}, { kind: 'unknown', code: 'email_sent' }],
     ['domain.created', {}, { kind: 'unknown', code: 'domain_created' }],
     ['constructor', {}, { kind: 'unknown', code: 'constructor' }],

@@ -4,6 +4,7 @@ import { ses } from 'sallyport/feedback/ses'
 import { fakeClock } from 'sallyport/testing'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { FeedbackSource } from '../../src/ports/feedback-source.ts'
+import { CERTIFICATE as ELLIPTIC_CERTIFICATE } from '../channels/certificate.ts'
 import { DAY_MS, NOW, REFUSED, requestOf } from './requests.ts'
 import {
   CERTIFICATE,
@@ -142,6 +143,24 @@ describe('the certificate of SNS', () => {
     ]) {
       expect(await sourceWith(snsServer(response)).receive(sesRequest(EVENT))).toEqual(REFUSED)
     }
+  })
+
+  it('A certificate of another kind of key is refused', async () => {
+    const server = snsServer(() => new Response(ELLIPTIC_CERTIFICATE))
+    for (const SignatureVersion of ['1', '2']) {
+      expect(await sourceWith(server).receive(sesRequest(EVENT, { SignatureVersion }))).toEqual(REFUSED)
+    }
+  })
+
+  it('Sixteen certificates are kept', async () => {
+    const server = snsServer()
+    const source = sourceWith(server)
+    const use = (index: number) =>
+      source.receive(sesRequest(EVENT, { SigningCertURL: CERTIFICATE_URL.replace('f3ec', `${index}`) }))
+    for (const index of [0, ...Array(17).keys(), 16]) expect(await use(index)).toMatchObject({ outcome: 'events' })
+    expect(server.requested).toHaveLength(17)
+    await use(0)
+    expect(server.requested).toHaveLength(18)
   })
 
   it('A certificate that is not valid now is refused', async () => {
