@@ -40,13 +40,19 @@ export function* sesEvents(snsId: string, message: string): Iterable<FeedbackEve
   const kind = kindOf(name, details)
   const at = instantOf(memberOf(details, 'timestamp')) ?? instantOf(memberOf(mail, 'timestamp'))
   const ids = { deliveryId: deliveryIdIn(mail), providerMessageId: messageIdIn(mail) }
-  const isPermanent = name === 'Bounce' && memberOf(details, 'bounceType') === 'Permanent'
+  const isPermanent = name === 'Bounce' && isDead(details)
   const recipients = recipientsIn(name, details, mail)
   for (const [index, { address, status }] of recipients.entries()) {
     const eventId = index === 0 ? snsId : `${snsId}:${index}`
     const code = status ?? codeFor(name, kind, details)
     yield feedbackEvent({ kind, eventId, at, ...ids, address, isPermanent, code })
   }
+}
+
+/** A recipient who left a list of contacts still has an address. */
+function isDead(bounce: unknown): boolean {
+  const subType = memberOf(bounce, 'bounceSubType')
+  return memberOf(bounce, 'bounceType') === 'Permanent' && subType !== 'UnsubscribedRecipient'
 }
 
 function kindOf(name: string, details: unknown): FeedbackKind {

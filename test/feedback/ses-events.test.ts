@@ -48,6 +48,7 @@ const CASES = [
     bounce('Permanent', 'OnAccountSuppressionList'),
     { kind: 'bounced', isPermanent: true, code: 'on_account_suppression_list' },
   ],
+  ['Bounce', bounce('Permanent', 'UnsubscribedRecipient'), { kind: 'bounced', code: 'unsubscribed_recipient' }],
   ['Bounce', bounce('Transient', 'MailboxFull'), { kind: 'bounced', code: 'mailbox_full' }],
   ['Bounce', bounce('Undetermined', 'Undetermined'), { kind: 'bounced', code: 'undetermined' }],
   ['Complaint', complaint('abuse'), { kind: 'complained', code: 'abuse' }],
