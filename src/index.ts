@@ -183,6 +183,13 @@ export type {
   EventFacts,
   FieldRendering,
 } from './ports/event-catalog.ts'
+export type {
+  FeedbackEvent,
+  FeedbackKind,
+  FeedbackReceipt,
+  FeedbackRequest,
+  FeedbackSource,
+} from './ports/feedback-source.ts'
 export type { IdGenerator } from './ports/id-generator.ts'
 export type { LogFields, Logger } from './ports/logger.ts'
 export type { PlanSource, Replannable } from './ports/plan-source.ts'

@@ -9,6 +9,12 @@ export { type DispatchStoreContractOptions, dispatchStoreContract } from './disp
 export { type DocumentsContractOptions, type DocumentsTrial, documentsContract } from './documents-contract.ts'
 export { type FakeClock, fakeClock } from './fake-clock.ts'
 export {
+  type FeedbackSourceCapabilities,
+  type FeedbackSourceContractOptions,
+  type FeedbackTrial,
+  feedbackSourceContract,
+} from './feedback-source-contract.ts'
+export {
   type QueueCapabilities,
   type QueueContractOptions,
   type QueueTrial,

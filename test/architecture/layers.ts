@@ -66,6 +66,16 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
       'src/channels/webhook-signature.ts': ['node:crypto'],
     },
   },
+  'src/feedback/': {
+    holds: 'events that providers report about messages',
+    layers: ['src/runtime/', 'src/options/', ...CONTRACTS],
+    modules: {
+      'src/feedback/proof.ts': ['node:crypto'],
+      'src/feedback/resend.ts': ['node:crypto'],
+      'src/feedback/sendgrid.ts': ['node:crypto'],
+      'src/feedback/sns-': ['node:crypto'],
+    },
+  },
   'src/engines/': {
     holds: 'template and condition languages',
     layers: ['src/options/', ...CONTRACTS],
@@ -155,6 +165,12 @@ export const LOADED: Readonly<Record<string, readonly string[]>> = {
   'sallyport/channels/sms': [],
   'sallyport/channels/log': [],
   'sallyport/channels/failover': [],
+  'sallyport/feedback/ses': ['node:crypto'],
+  'sallyport/feedback/sendgrid': ['node:crypto'],
+  'sallyport/feedback/mailgun': ['node:crypto'],
+  'sallyport/feedback/postmark': ['node:crypto'],
+  'sallyport/feedback/resend': ['node:crypto'],
+  'sallyport/feedback/twilio': ['node:crypto'],
   'sallyport/testing': ['node:assert/strict'],
 }
 

@@ -18,6 +18,7 @@ import {
   channelContract,
   dispatchStoreContract,
   documentsContract,
+  feedbackSourceContract,
   queueContract,
   recordingChannel,
   runStoreContract,
@@ -25,6 +26,12 @@ import {
   tokenStoreContract,
 } from '../../src/contract-tests/index.ts'
 import { liquid } from '../../src/engines/liquid.ts'
+import { mailgun } from '../../src/feedback/mailgun.ts'
+import { postmark } from '../../src/feedback/postmark.ts'
+import { resend } from '../../src/feedback/resend.ts'
+import { sendgrid } from '../../src/feedback/sendgrid.ts'
+import { ses } from '../../src/feedback/ses.ts'
+import { twilio } from '../../src/feedback/twilio.ts'
 import { recordingFetch } from '../../src/integrations/index.ts'
 import { openapiDocument } from '../../src/openapi/index.ts'
 import { otelRunExporter } from '../../src/otel/index.ts'
@@ -365,6 +372,70 @@ const mail = { from: { name: 'Shop', address: 'shop@example.com' } }
 const flags = (...names: readonly string[]): OptionRow['bad'] => Object.fromEntries(names.map((name) => [name, FLAG]))
 const STORE = flags('secondHandle', 'durable')
 
+const P256 =
+  'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE83T4O/n84iotIvIW4mdBgQ/7dAfSmpqIM8kF9mN1flpVKS3GRqe62gw+2fNNRaINXvVpiglSI8eNEc6wEA3F+g=='
+const FEEDBACK = { channel: [...WORD, 'a b', 'x'.repeat(65)], tenant: ID }
+const AGE = { toleranceSeconds: outside(1, 604_800) }
+const SECRETS = [7, '', {}, [], [''], [7], HOLE]
+const topics = { channel: 'email', topicArns: ['arn:aws:sns:us-east-1:123456789012:feedback'] }
+
+const SOURCES: readonly OptionRow[] = [
+  row('sallyport/feedback/ses ses', 'SesOptions', ses, topics, {
+    ...FEEDBACK,
+    ...AGE,
+    topicArns: ['x', {}, [], [7], ['arn:aws:sqs:us-east-1:123456789012:q'], ['*'], HOLE],
+    fetch: FUNCTION,
+    timeoutMs: TIMEOUT,
+    clock: PART,
+  }),
+  row(
+    'sallyport/feedback/sendgrid sendgrid',
+    'SendgridOptions',
+    sendgrid,
+    { channel: 'email', publicKey: P256 },
+    { ...FEEDBACK, ...AGE, publicKey: [...SECRETS, 'x', P256.slice(0, -8), [P256, 'x']] },
+  ),
+  row(
+    'sallyport/feedback/mailgun mailgun',
+    'MailgunOptions',
+    mailgun,
+    { channel: 'email', signingKey: 'k' },
+    { ...FEEDBACK, ...AGE, signingKey: SECRETS },
+  ),
+  row(
+    'sallyport/feedback/postmark postmark',
+    'PostmarkOptions',
+    postmark,
+    { channel: 'email', username: 'u', password: 'p' },
+    { ...FEEDBACK, username: [...WORD, 'a:b'], password: WORD },
+  ),
+  row(
+    'sallyport/feedback/resend resend',
+    'ResendOptions',
+    resend,
+    { channel: 'email', secret: SECRET },
+    { ...FEEDBACK, ...AGE, secret: [...SECRETS, 'x', 'whsec_', 'whsec_AAAA', `${SECRET} `, [SECRET, 'x']] },
+  ),
+  row(
+    'sallyport/feedback/twilio twilio',
+    'TwilioOptions',
+    twilio,
+    { channel: 'sms', authToken: 't', url: 'https://api.example.com/feedback' },
+    {
+      ...FEEDBACK,
+      authToken: SECRETS,
+      url: [
+        ...WORD,
+        'x',
+        'http://api.example.com/',
+        'https://a:b@api.example.com/',
+        'https://a.example/?q',
+        'https://a b',
+      ],
+    },
+  ),
+]
+
 const PARTS: readonly OptionRow[] = [
   row('sallyport/storage/memory memoryStore', 'MemoryStoreOptions', memoryStore, {}, { clock: PART }),
   row(
@@ -498,6 +569,15 @@ const PARTS: readonly OptionRow[] = [
       at: 'capabilities',
     },
   ),
+  row('sallyport/testing feedbackSourceContract', 'FeedbackSourceContractOptions', feedbackSourceContract, kit, KIT),
+  row(
+    'sallyport/testing feedbackSourceContract',
+    'FeedbackSourceCapabilities',
+    feedbackSourceContract,
+    kit,
+    flags('coversBody', 'expires'),
+    { at: 'capabilities' },
+  ),
   row('sallyport/testing channelContract', 'ChannelContractOptions', channelContract, kit, KIT),
   row(
     'sallyport/testing channelContract',
@@ -530,4 +610,4 @@ const PARTS: readonly OptionRow[] = [
   ),
 ]
 
-export const PART_ROWS: readonly OptionRow[] = [...AUTH, ...ADAPTERS, ...CALLERS, ...RULES, ...PARTS]
+export const PART_ROWS: readonly OptionRow[] = [...AUTH, ...ADAPTERS, ...CALLERS, ...RULES, ...PARTS, ...SOURCES]

@@ -9,6 +9,10 @@ import { failover } from '../../../src/channels/failover.ts'
 import { sms } from '../../../src/channels/sms.ts'
 import { webhook } from '../../../src/channels/webhook.ts'
 import { createClient, createRunRecorder } from '../../../src/client/index.ts'
+import { mailgun } from '../../../src/feedback/mailgun.ts'
+import { postmark } from '../../../src/feedback/postmark.ts'
+import { resend } from '../../../src/feedback/resend.ts'
+import { twilio } from '../../../src/feedback/twilio.ts'
 import { bullmqQueue } from '../../../src/queues/bullmq.ts'
 import { postgresQueue } from '../../../src/queues/postgres.ts'
 import { rateLimits } from '../../../src/rate-limits/index.ts'
@@ -42,6 +46,12 @@ it("No printed form of a host's objects shows a secret", async () => {
     secrets: appSecrets([secret, other.secret]),
     tokens: sessionTokens({ keys: [{ kid: 'k', key }], audience: 'api' }),
     webhooks: webhook({ secret: [`whsec_${hook}`] }),
+    bounces: [
+      mailgun({ channel: 'email', signingKey: word() }),
+      postmark({ channel: 'email', username: word(), password: word() }),
+      resend({ channel: 'email', secret: [`whsec_${hook}`] }),
+      twilio({ channel: 'sms', authToken: word(), url: 'https://api.example.com/feedback' }),
+    ],
     sql: sqlStore({ db, dialect: 'postgresql' }),
     memory: memoryStore(),
     line: postgresQueue({ client: () => new pg.Client(url) }),

@@ -8,6 +8,12 @@ import { webhook, webhookPublicKey } from '../../../src/channels/webhook.ts'
 import { createClient, createRunRecorder } from '../../../src/client/index.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import { isSallyportError } from '../../../src/errors.ts'
+import { mailgun } from '../../../src/feedback/mailgun.ts'
+import { postmark } from '../../../src/feedback/postmark.ts'
+import { resend } from '../../../src/feedback/resend.ts'
+import { sendgrid } from '../../../src/feedback/sendgrid.ts'
+import { ses } from '../../../src/feedback/ses.ts'
+import { twilio } from '../../../src/feedback/twilio.ts'
 import { otelRunExporter } from '../../../src/otel/index.ts'
 import { bullmqQueue } from '../../../src/queues/bullmq.ts'
 import { postgresQueue } from '../../../src/queues/postgres.ts'
@@ -84,6 +90,12 @@ const PLACES: Readonly<Record<string, readonly Place[]>> = {
       }),
     (secret) => sms({ accountSid: 'AC1', from: 'S', messagingServiceSid: `${secret}!`, maxSegments: as(secret) }),
     (secret) => failover(as(secret), as({ send: secret })),
+    (secret) => mailgun({ channel: `${secret} `, signingKey: as([secret, { secret }]) }),
+    (secret) => postmark({ channel: 'email', username: `${secret}:`, password: as({ secret }) }),
+    (secret) => resend({ channel: 'email', secret: [secret, `whsec_${base64(secret)}!`] }),
+    (secret) => sendgrid({ channel: 'email', publicKey: base64(secret) }),
+    (secret) => ses({ channel: 'email', topicArns: [secret], fetch: as(secret) }),
+    (secret) => twilio({ channel: 'sms', authToken: secret, url: `https://AC1:${secret}@api.example.com/?${secret}` }),
     (secret) =>
       rateLimits({ recipient: as({ points: secret, duration: secret, consume: secret }), recipientKey: secret }),
   ],

@@ -36,5 +36,11 @@ export const NEEDS: Readonly<Record<string, Need>> = {
   'sallyport/channels/sms': 'nothing',
   'sallyport/channels/log': 'nothing',
   'sallyport/channels/failover': 'nothing',
+  'sallyport/feedback/ses': 'node:crypto',
+  'sallyport/feedback/sendgrid': 'node:crypto',
+  'sallyport/feedback/mailgun': 'node:crypto',
+  'sallyport/feedback/postmark': 'node:crypto',
+  'sallyport/feedback/resend': 'node:crypto',
+  'sallyport/feedback/twilio': 'node:crypto',
   'sallyport/testing': 'node:assert/strict',
 }

@@ -24,10 +24,11 @@ export const DEVELOPMENT: readonly string[] = [
   'Zlib',
 ]
 
-/** Licences from the files of packages whose manifest names none. */
+/** Licences from the files of packages whose manifest names none, or not by its SPDX name. */
 export const READ_BY_HAND: Readonly<Record<string, string>> = {
   'only@0.0.2': 'MIT', // the end of its Readme.md
   'spawndamnit@3.0.1': 'MIT', // its LICENSE
+  'starkbank-ecdsa@1.2.0': 'MIT', // its LICENSE; the manifest says "MIT License"
 }
 
 /** The SPDX expression of a package's licence, or `NONE`. */

@@ -11,6 +11,7 @@ import {
   createSallyport,
   type DispatchStore,
   defineEvents,
+  type FeedbackSource,
   handleDispatch,
   isSallyportError,
   type RunListOptions,
@@ -27,6 +28,12 @@ import { sms } from 'sallyport/channels/sms'
 import { type WebhookOptions, webhook } from 'sallyport/channels/webhook'
 import * as client from 'sallyport/client'
 import { toExpress } from 'sallyport/express'
+import { mailgun } from 'sallyport/feedback/mailgun'
+import { postmark } from 'sallyport/feedback/postmark'
+import { resend } from 'sallyport/feedback/resend'
+import { sendgrid } from 'sallyport/feedback/sendgrid'
+import { type SesOptions, ses } from 'sallyport/feedback/ses'
+import { twilio } from 'sallyport/feedback/twilio'
 import { toFetch } from 'sallyport/fetch'
 import * as integrations from 'sallyport/integrations'
 import { jsonLogic } from 'sallyport/json-logic'
@@ -152,6 +159,15 @@ export const settle = (row: DeliveryRow, now: number, counters: Counters): Settl
 export const ownStore = (documents: Documents): DispatchStore & RunStore => documentStore(documents)
 export const contract = (): void =>
   dispatchStoreContract({ test: () => {}, create: () => ({ store, now: () => 0, advance: () => {} }) })
+const topics: SesOptions = { channel: 'email', topicArns: ['arn:aws:sns:eu-central-1:123456789012:feedback'] }
+export const sources = (secret: string): readonly FeedbackSource[] => [
+  ses(topics),
+  sendgrid({ channel: 'email', publicKey: secret }),
+  mailgun({ channel: 'email', signingKey: [secret] }),
+  postmark({ channel: 'email', username: 'u', password: secret }),
+  resend({ channel: 'email', secret, tenant: 'acme' }),
+  twilio({ channel: 'sms', authToken: secret, url: 'https://api.example.com/feedback' }),
+]
 export const loaded: readonly object[] = [client, integrations, openapi, queues]
 export const isOurs: (error: unknown) => boolean = isSallyportError
 export type { Sallyport }

@@ -1,0 +1,169 @@
+import { twilio } from 'sallyport/feedback/twilio'
+import { describe, expect, it } from 'vitest'
+import type { FeedbackRequest } from '../../src/ports/feedback-source.ts'
+import { eventsOf, REFUSED, requestOf } from './requests.ts'
+import { TWILIO_QUERY, TWILIO_TOKEN, TWILIO_URL, twilioJson, twilioRequest } from './signers.ts'
+
+const source = twilio({ channel: 'sms', authToken: TWILIO_TOKEN, url: TWILIO_URL })
+
+const FIELDS = {
+  SmsSid: 'SM2xxxxxx',
+  SmsStatus: 'sent',
+  MessageStatus: 'delivered',
+  To: '+15558675310',
+  MessageSid: 'SM2xxxxxx',
+  AccountSid: 'ACxxxxxxx',
+  From: '+15017122661',
+  ApiVersion: '2010-04-01',
+}
+const EVENT = { deliveryId: 'dlv_01', providerMessageId: 'SM2xxxxxx', address: '+15558675310' }
+
+async function read(fields: Readonly<Record<string, string>>): Promise<object | undefined> {
+  const [event] = await eventsOf(source, twilioRequest({ ...FIELDS, ...fields }))
+  return event
+}
+
+/** The same request with another body, URL or signature. */
+function changed(
+  request: FeedbackRequest,
+  change: { body?: string; url?: string; signature?: string },
+): FeedbackRequest {
+  const { body = request.body, url = request.url, signature = request.header('x-twilio-signature') ?? '' } = change
+  return requestOf({ body, url, headers: { 'x-twilio-signature': signature } })
+}
+
+describe('the proof of Twilio', () => {
+  it('The published example is accepted', async () => {
+    const published = twilio({ channel: 'sms', authToken: '12345', url: 'https://mycompany.com/myapp.php' })
+    const body = 'CallSid=CA1234567890ABCDE&Caller=%2B14158675309&Digits=1234&From=%2B14158675309&To=%2B18005551212'
+    const headers = { 'x-twilio-signature': 'RSOYDt4T1cUTdK1PDd93/VVr8B8=' }
+    const request = requestOf({ body, headers, url: '/myapp.php?foo=1&bar=2' })
+    expect(await eventsOf(published, request)).toMatchObject([{ kind: 'unknown', code: 'unknown_shape' }])
+  })
+
+  it('Another token, body, path, query and signature is refused', async () => {
+    const request = twilioRequest(FIELDS)
+    expect(await source.receive(twilioRequest(FIELDS, { token: 'other' }))).toEqual(REFUSED)
+    expect(await source.receive(twilioRequest(FIELDS, { url: 'https://evil.example/feedback/twilio' }))).toEqual(
+      REFUSED,
+    )
+    const text = new TextDecoder().decode(request.body)
+    for (const change of [
+      { body: text.replace('delivered', 'failed') },
+      { body: text.slice(0, -1) },
+      { body: `${text}&ErrorCode=30005` },
+      { url: '/feedback/twilio?sallyport_delivery_id=dlv_02' },
+      { url: '/feedback/twilio' },
+      { url: `/feedback/twilio${TWILIO_QUERY}&bodySHA256=0` },
+      { signature: '' },
+      { signature: 'x' },
+    ]) {
+      expect(await source.receive(changed(request, change))).toEqual(REFUSED)
+    }
+    expect(await source.receive(requestOf({ body: request.body, url: request.url }))).toEqual(REFUSED)
+  })
+
+  it('The order of the parameters and the path inside the host do not count', async () => {
+    const request = twilioRequest(FIELDS)
+    const reversed = new URLSearchParams(Object.entries(FIELDS).reverse()).toString()
+    for (const change of [{ body: reversed }, { url: `/v1/inner${TWILIO_QUERY}` }, { url: `${request.url}#x` }]) {
+      expect(await source.receive(changed(request, change))).toMatchObject({ outcome: 'events' })
+    }
+  })
+
+  it('A URL signed with its default port is accepted, and the other way round', async () => {
+    const withPort = 'https://api.example.com:443/feedback/twilio'
+    expect(await source.receive(twilioRequest(FIELDS, { url: withPort }))).toMatchObject({ outcome: 'events' })
+    const other = twilio({ channel: 'sms', authToken: TWILIO_TOKEN, url: withPort })
+    expect(await other.receive(twilioRequest(FIELDS))).toMatchObject({ outcome: 'events' })
+    const local = twilio({ channel: 'sms', authToken: TWILIO_TOKEN, url: 'http://[::1]:3000/x' })
+    expect(await local.receive(twilioRequest(FIELDS, { url: 'http://[::1]:3000/x' }))).toMatchObject({
+      outcome: 'events',
+    })
+    const wrong = 'https://api.example.com:8443/feedback/twilio'
+    expect(await source.receive(twilioRequest(FIELDS, { url: wrong }))).toEqual(REFUSED)
+  })
+
+  it('Each token of a list is accepted', async () => {
+    const both = twilio({ channel: 'sms', authToken: ['next', TWILIO_TOKEN], url: TWILIO_URL })
+    for (const token of ['next', TWILIO_TOKEN]) {
+      expect(await both.receive(twilioRequest(FIELDS, { token }))).toMatchObject({ outcome: 'events' })
+    }
+  })
+
+  it('A body of JSON needs its digest in the query', async () => {
+    const request = twilioJson('[]')
+    expect(await source.receive(request)).toMatchObject({ outcome: 'events' })
+    expect(await source.receive(changed(request, { body: '[{}]' }))).toEqual(REFUSED)
+    const withoutDigest = twilioRequest({}, { query: '' })
+    expect(await source.receive(changed(withoutDigest, { body: '[]' }))).toEqual(REFUSED)
+  })
+})
+
+describe('the events of Twilio', () => {
+  it.each([
+    [{ MessageStatus: 'delivered' }, { kind: 'delivered' }],
+    [
+      { MessageStatus: 'undelivered', ErrorCode: '30005' },
+      { kind: 'bounced', isPermanent: true, code: 'twilio_30005' },
+    ],
+    [
+      { MessageStatus: 'undelivered', ErrorCode: '30003' },
+      { kind: 'bounced', code: 'twilio_30003' },
+    ],
+    [
+      { MessageStatus: 'failed', ErrorCode: '30007' },
+      { kind: 'bounced', code: 'twilio_30007' },
+    ],
+    [{ MessageStatus: 'failed' }, { kind: 'bounced', code: 'failed' }],
+    [
+      { MessageStatus: 'failed', ErrorCode: '+15558675310' },
+      { kind: 'bounced', code: 'failed' },
+    ],
+    [{ MessageStatus: 'read' }, { kind: 'opened' }],
+    [{ MessageStatus: 'sent' }, { kind: 'unknown', code: 'sent' }],
+    [{ MessageStatus: 'queued' }, { kind: 'unknown', code: 'queued' }],
+    [{ MessageStatus: '__proto__' }, { kind: 'unknown' }],
+    [{ MessageStatus: '', SmsStatus: 'delivered' }, { kind: 'delivered' }],
+  ])('%j becomes %j', async (fields, expected) => {
+    expect(await read(fields)).toEqual({ ...EVENT, eventId: expect.stringMatching(/^[\w-]{43}$/), ...expected })
+  })
+
+  it('A repetition has the id of the first, and another status another', async () => {
+    const idOf = async (fields: Readonly<Record<string, string>>) => Reflect.get(Object(await read(fields)), 'eventId')
+    expect(await idOf({})).toBe(await idOf({ ApiVersion: '2020' }))
+    const ids = [{}, { MessageStatus: 'sent' }, { MessageSid: 'SM3' }, { ErrorCode: '30003' }].map(idOf)
+    expect(new Set(await Promise.all(ids)).size).toBe(4)
+  })
+
+  it('A form without a message, and one of the keys of prototypes, has an event unknown', async () => {
+    for (const fields of [{}, { MessageSid: 'SM1' }, { __proto__x: 'a' }, { ['__proto__']: 'a' }]) {
+      const [event] = await eventsOf(source, twilioRequest(fields))
+      expect(event).toMatchObject({ kind: 'unknown', code: 'unknown_shape' })
+    }
+  })
+
+  it('A callback without a query has no delivery id', async () => {
+    const [event] = await eventsOf(source, twilioRequest(FIELDS, { query: '' }))
+    expect(event).not.toHaveProperty('deliveryId')
+  })
+
+  it('1,000 events of a stream are read in their order', async () => {
+    const items = Array.from({ length: 1_000 }, (_, index) => ({
+      specversion: '1.0',
+      type: index === 0 ? 'com.twilio.messaging.message.undelivered' : 'com.twilio.messaging.message.delivered',
+      id: `EZ${index}`,
+      time: '2027-01-15T11:59:00.000Z',
+      data: { messageSid: `SM${index}`, to: '+15558675310', ...(index === 0 && { errorCode: 30_006 }) },
+    }))
+    const events = await eventsOf(source, twilioJson(JSON.stringify([...items, { type: 'other', id: 'x' }, 7])))
+    expect(events).toHaveLength(1_002)
+    expect(events[0]).toEqual({
+      ...{ kind: 'bounced', eventId: 'EZ0', at: Date.UTC(2027, 0, 15, 11, 59), providerMessageId: 'SM0' },
+      ...{ address: '+15558675310', isPermanent: true, code: 'twilio_30006' },
+    })
+    expect(events[999]).toMatchObject({ kind: 'delivered', eventId: 'EZ999' })
+    expect(events[1_000]).toEqual({ kind: 'unknown', eventId: 'x', code: 'other' })
+    expect(events[1_001]).toMatchObject({ kind: 'unknown', code: 'unknown_shape' })
+  })
+})
