@@ -63,6 +63,12 @@ export const OTHER_ERROR = '_OTHER'
 /** `gen_ai.token.modality` of tokens without a reported modality. */
 export const UNKNOWN_MODALITY = 'unknown'
 
+/** The parts of a count by their `gen_ai.token.modality`. */
+export const MODALITIES = {
+  inputTokens: { audio: 'audioInputTokens', image: 'imageInputTokens' },
+  outputTokens: { audio: 'audioOutputTokens', image: 'imageOutputTokens' },
+} as const
+
 /** Histograms of one run, with the buckets of the conventions. */
 export const HISTOGRAM = {
   duration: {

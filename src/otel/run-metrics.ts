@@ -1,9 +1,11 @@
 import type { Attributes, Context, Counter, Histogram, Meter } from '@opentelemetry/api'
+import type { RunCounts } from '../model/run.ts'
 import type { EndedRun } from '../ports/run-exporter.ts'
 import {
   ATTRIBUTE,
   HISTOGRAM,
   INVOKE_AGENT,
+  MODALITIES,
   providerName,
   RUN_ATTRIBUTE,
   TOKEN_COUNTER,
@@ -56,18 +58,30 @@ function countTokens(
   const shares: readonly Share[] = run.usageByModel?.length ? run.usageByModel : [run]
   for (const share of shares) {
     const attributes = definedAttributes({ ...tokenAttributes(share), ...meteredBy })
-    for (const [count, counter] of counters) {
-      const tokens = share.counts?.[count]
-      if (tokens !== undefined) counter.add(tokens, attributes, context)
-    }
+    for (const [count, counter] of counters)
+      for (const [modality, tokens] of tokensByModality(count, share.counts))
+        counter.add(tokens, { ...attributes, [ATTRIBUTE.tokenModality]: modality }, context)
   }
+}
+
+/** The tokens of a count by modality. Parts that exceed their whole are not told apart. */
+function tokensByModality(count: TokenCount, counts: RunCounts = {}): readonly (readonly [string, number])[] {
+  const all = counts[count]
+  if (all === undefined) return []
+  const names: Readonly<Record<string, keyof RunCounts>> = Object.hasOwn(MODALITIES, count)
+    ? MODALITIES[count as keyof typeof MODALITIES]
+    : {}
+  const parts = Object.entries(names).map(([modality, name]) => [modality, Number(counts[name] ?? 0)] as const)
+  const left = parts.reduce((rest, [, tokens]) => rest - tokens, all)
+  const used = parts.filter(([, tokens]) => tokens > 0)
+  if (left < 0 || used.length === 0) return [[UNKNOWN_MODALITY, all]]
+  return left > 0 ? [...used, [UNKNOWN_MODALITY, left]] : used
 }
 
 function tokenAttributes({ provider, model, responseModel }: Share): Attributes {
   return {
     [ATTRIBUTE.operationName]: INVOKE_AGENT,
     [ATTRIBUTE.providerName]: providerName(provider),
-    [ATTRIBUTE.tokenModality]: UNKNOWN_MODALITY,
     [ATTRIBUTE.requestModel]: model,
     [ATTRIBUTE.responseModel]: responseModel,
   }

@@ -105,6 +105,24 @@ describe('the tokens of a run', () => {
     expect(await sdk.points(`${USAGE}.reasoning.output_tokens`)).toEqual([{ attributes, value: 240 }])
   })
 
+  it('Tokens are told apart by modality, as far as it was reported', async () => {
+    const mixed = {
+      inputTokens: 100,
+      audioInputTokens: 30,
+      imageInputTokens: 20,
+      outputTokens: 40,
+      audioOutputTokens: 40,
+    }
+    const wrong = { inputTokens: 5, audioInputTokens: 7 }
+    const sdk = exported(ended({ counts: mixed }), ended({ counts: wrong }))
+    const byModality = async (name: string): Promise<unknown> =>
+      Object.fromEntries(
+        (await sdk.points(name)).map(({ attributes, value }) => [attributes['gen_ai.token.modality'], value]),
+      )
+    expect(await byModality(`${USAGE}.input_tokens`)).toEqual({ audio: 30, image: 20, unknown: 55 })
+    expect(await byModality(`${USAGE}.output_tokens`)).toEqual({ audio: 40 })
+  })
+
   it('A run with usage by model records the tokens of each model', async () => {
     const usageByModel = [
       { provider: 'openai.chat', model: 'big', counts: { inputTokens: 900 } },
