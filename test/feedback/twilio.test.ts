@@ -84,6 +84,40 @@ describe('the proof of Twilio', () => {
     expect(await source.receive(twilioRequest(FIELDS, { url: wrong }))).toEqual(REFUSED)
   })
 
+  it('The default port of http is 80, and only on this machine', async () => {
+    const local = twilio({ channel: 'sms', authToken: TWILIO_TOKEN, url: 'http://localhost/x' })
+    for (const [url, outcome] of [
+      ['http://localhost/x', 'events'],
+      ['http://localhost:80/x', 'events'],
+      ['http://localhost:443/x', 'refused'],
+      ['https://localhost/x', 'refused'],
+    ] as const)
+      expect([url, (await local.receive(twilioRequest(FIELDS, { url }))).outcome]).toEqual([url, outcome])
+  })
+
+  it.each([
+    ['http://api.example.com/x'],
+    ['ftp://localhost/x'],
+    ['https://user@api.example.com/x'],
+    ['https://:secret@api.example.com/x'],
+    ['https://api.example.com/x?a=b'],
+    ['https://api.example.com/x#a'],
+    ['https://api.example.com/x y'],
+    ['/x'],
+    [7 as never],
+  ])('The URL %s stops the start', (url) => {
+    expect(() => twilio({ channel: 'sms', authToken: 'a', url })).toThrow(
+      'field "url": must be an https: URL without credentials and query (http: only for this machine)',
+    )
+  })
+
+  it.each([['https://api.example.com'], ['http://127.0.0.1:3000/x'], ['http://[::1]/x']])(
+    'The URL %s is taken',
+    (url) => {
+      expect(twilio({ channel: 'sms', authToken: 'a', url })).toMatchObject({ channel: 'sms', tenant: 'default' })
+    },
+  )
+
   it('Each token of a list is accepted', async () => {
     const both = twilio({ channel: 'sms', authToken: ['next', TWILIO_TOKEN], url: TWILIO_URL })
     for (const token of ['next', TWILIO_TOKEN]) {
@@ -120,6 +154,15 @@ describe('the events of Twilio', () => {
       { MessageStatus: 'failed', ErrorCode: '+15558675310' },
       { kind: 'bounced', code: 'failed' },
     ],
+    [
+      { MessageStatus: 'failed', ErrorCode: '0' },
+      { kind: 'bounced', code: 'failed' },
+    ],
+    [
+      { MessageStatus: 'failed', ErrorCode: '300071234' },
+      { kind: 'bounced', code: 'failed' },
+    ],
+    [{ MessageStatus: 'delivered', ErrorCode: '30007', MessageSid: '' }, { kind: 'delivered' }],
     [{ MessageStatus: 'read' }, { kind: 'opened' }],
     [{ MessageStatus: 'sent' }, { kind: 'unknown', code: 'sent' }],
     [{ MessageStatus: 'queued' }, { kind: 'unknown', code: 'queued' }],
@@ -165,5 +208,8 @@ describe('the events of Twilio', () => {
     expect(events[999]).toMatchObject({ kind: 'delivered', eventId: 'EZ999' })
     expect(events[1_000]).toEqual({ kind: 'unknown', eventId: 'x', code: 'other' })
     expect(events[1_001]).toMatchObject({ kind: 'unknown', code: 'unknown_shape' })
+    const shapeless = await eventsOf(source, twilioJson('[7, {"type": "a"}, {"id": "b"}, {}]'))
+    expect(shapeless.map(({ code }) => code)).toEqual(Array(4).fill('unknown_shape'))
+    expect(new Set(shapeless.map(({ eventId }) => eventId)).size).toBe(4)
   })
 })
