@@ -39,7 +39,7 @@ const MAX_ATTACHMENTS = 20
 /** All attachments of a mail, decoded. */
 const MAX_ATTACHED_BYTES = 262_144
 
-/** What is wrong with a field. */
+/** Problem of a value of a field. */
 class Problem {
   readonly detail: string
   constructor(detail: string) {

@@ -224,7 +224,7 @@ function channelText(
     (status) => {
       const { table, at, condition: own } = byWakeTime(status, dialect, nameOf)
       const from = `d.channel = ${parameters.add(channel)} and ${at} >= ${parameters.add(status === 'queued' ? queued : leased)}`
-      const until = status === 'queued' || isFull ? '' : `and ${at} <= ${NOW}`
+      const until = status === 'queued' ? '' : `and ${at} <= ${NOW}`
       return `select ${at} from ${table} where ${own} and ${from} ${until} ${condition()} order by ${at} limit 1`
     }
   // Also of deliveries that are expired or of a busy receiver: one may be the first that a later claim finds.

@@ -36,9 +36,9 @@ export interface SeenEntries {
 export interface SeenChannel {
   readonly channel: string
   readonly queued: number | undefined
-  /** Only ended leases, unless the scan is full. */
+  /** The first ended lease. */
   readonly leased: number | undefined
-  /** The first end of a lease after now. Only full scans read it. */
+  /** The first end of a running lease. Only full scans read it. */
   readonly leaseEnd: number | undefined
 }
 
@@ -64,7 +64,7 @@ export interface LowWaterMarks {
   /**
    * Records the entries that a claim saw.
    * @param leaseEnd The end of the leases that it took.
-   * @returns When another claim may find entries that this one did not read; `Infinity`: it read all entries.
+   * @returns When another claim may find entries that this one did not lease: at the end of a running lease, or with its next full scan.
    */
   learn(scan: ClaimScan, seen: SeenEntries, leaseEnd: number | undefined): number
   /** A lease was renewed and may now end sooner. The next claim must run by then. */
@@ -171,7 +171,8 @@ export function lowWaterMarks(time: () => number, timeoutMs: number): LowWaterMa
         const end = isFull ? running : Math.min(before > now ? before : leaseEnd, leaseEnd)
         const fullFrom = nextFullScan(channel, isFull, scan.begunAt)
         all.set(channel, { queued: mark(queued), leased: mark(leased), fullFrom, leaseEnd: end })
-        if (!isFull) unseen = Math.min(unseen, end, now + Math.max(1, Math.ceil(fullFrom - time())))
+        const nextScan = isFull ? Number.POSITIVE_INFINITY : now + Math.max(1, Math.ceil(fullFrom - time()))
+        unseen = Math.min(unseen, end, nextScan)
       }
       const fullFrom = nextFullScan(EXPIRING, scan.expiring === 0, scan.begunAt)
       all.set(EXPIRING, { ...UNKNOWN, leased: mark(expiring), fullFrom })

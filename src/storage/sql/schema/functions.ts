@@ -130,7 +130,6 @@ function claimFunction(name: string, dialect: Dialect, nameOf: NameTable): strin
         where d.status = '${status}' and d.wake_at is not null and d.expires_at >= expiring_from and d.expires_at <= at ${condition}
         order by d.expires_at limit 1`
   const over = 'and d.wake_at <= at'
-  const leasesUntil = `case when a.is_full then ${NEVER} else at end`
   return `create or replace function ${name}(channels json, busy json, ranges json, full_ json, expiring_from bigint, lease_ms bigint, mark text, at bigint) returns table (${columns.join(', ')}) language plpgsql ${ALONG_INDEXES} as $body$
   #variable_conflict use_column
   begin
@@ -212,9 +211,9 @@ function claimFunction(name: string, dialect: Dialect, nameOf: NameTable): strin
           ) end))
         from ${asked}
         ${first('queued', 'a.queued_from', String(NEVER))} queued on true
-        ${first('sending', 'a.leased_from', leasesUntil)} leased on true
+        ${first('sending', 'a.leased_from', 'at')} leased on true
         ${first('queued', 'queued.wake_at', String(NEVER), `and not a.is_shared ${wanted}`)} next_queued on true
-        ${first('sending', 'leased.wake_at', leasesUntil, `and not a.is_shared ${wanted}`)} next_leased on true
+        ${first('sending', 'leased.wake_at', 'at', `and not a.is_shared ${wanted}`)} next_leased on true
       ),
       'expiring', least((${expiring('queued', '')}), (${expiring('sending', '')})),
       'expired', least((${expiring('queued', over)}), (${expiring('sending', over)}))
