@@ -77,7 +77,7 @@ export interface EmailOptions {
   readonly addressOf?: (recipient: Recipient) => string | undefined
   /**
    * Headers of every mail, such as the metadata that the provider returns in its feedback:
-   * `({ deliveryId }) => ({ 'X-PM-Metadata-sallyport_delivery_id': deliveryId })`. An event's `headers` replace those of the same name.
+   * `({ deliveryId }) => ({ 'X-PM-Metadata-sallyport_delivery': deliveryId })`. An event's `headers` replace those of the same name.
    */
   readonly headers?: (mail: MailFacts) => Readonly<Record<string, string>>
 }

@@ -110,7 +110,8 @@ function mailboxesOf(value: JsonValue): readonly Mailbox[] | Problem {
   return read.find((one) => one instanceof Problem) ?? (read as Mailbox[])
 }
 
-const HEADER_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,75}$/
+/** Also `_`: providers take metadata in names such as `X-PM-Metadata-order_id`. */
+const HEADER_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,75}$/
 /** Headers that the channel, the transport or a relay sets. */
 const RESERVED =
   /^(?:from|sender|to|cc|bcc|reply-to|subject|date|message-id|mime-version|received|return-path|content-.*|resent-.*|dkim-signature|arc-.*|authentication-results|x-nodemailer.*)$/i
@@ -121,7 +122,7 @@ function headersOf(value: JsonValue): Readonly<Record<string, string>> | Problem
   const entries = Object.entries(value)
   if (entries.length > MAX_HEADERS) return new Problem(`must have at most ${MAX_HEADERS} headers`)
   for (const [name, text] of entries) {
-    if (!HEADER_NAME.test(name)) return new Problem('must have names of A-Z a-z 0-9 and -, at most 76 characters')
+    if (!HEADER_NAME.test(name)) return new Problem('must have names of A-Z a-z 0-9 _ -, at most 76 characters')
     if (RESERVED.test(name)) return new Problem(`cannot set ${name}: the channel or the mail system sets it`)
     if (typeof text !== 'string' || text !== singleLine(text) || text.length + name.length + 2 > MAX_LINE)
       return new Problem(`must have a single line without control characters as ${name}`)

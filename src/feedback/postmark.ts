@@ -38,6 +38,8 @@ const CHECKS: Checks<PostmarkOptions> = {
 
 /** Postmark allows 20 characters for a name. */
 const SHORT_DELIVERY_ID = 'sallyport_delivery'
+/** More fields of metadata are not searched. */
+const MAX_METADATA = 100
 
 /**
  * Reads Postmark's webhooks.
@@ -74,12 +76,19 @@ function eventOf(body: Uint8Array): FeedbackEvent {
     kind,
     eventId: derivedId(name, scalarText(memberOf(given, 'ID')), time, messageId, address, kind),
     at: instantOf(time),
-    deliveryId: memberOf(given, 'Metadata', SHORT_DELIVERY_ID) ?? memberOf(given, 'Metadata', DELIVERY_ID),
+    deliveryId: deliveryIdIn(memberOf(given, 'Metadata')),
     providerMessageId: messageId,
     address,
     isPermanent,
     code,
   })
+}
+
+/** Names of metadata are compared without case: mail libraries change that of `X-PM-Metadata-sallyport_delivery`. */
+function deliveryIdIn(metadata: unknown): unknown {
+  const names = typeof metadata === 'object' && metadata !== null ? Object.keys(metadata).slice(0, MAX_METADATA) : []
+  const name = [SHORT_DELIVERY_ID, DELIVERY_ID].flatMap((own) => names.filter((one) => one.toLowerCase() === own))[0]
+  return name === undefined ? undefined : memberOf(metadata, name)
 }
 
 const TIME_OF: ReadonlyMap<string, string> = new Map([

@@ -1,5 +1,8 @@
+import { email } from 'sallyport/channels/email'
 import { postmark } from 'sallyport/feedback/postmark'
 import { describe, expect, it } from 'vitest'
+import { inbox, LETTER, transportTo } from '../channels/letters.ts'
+import { context, message } from '../channels/messages.ts'
 import { eventsOf, REFUSED, requestOf } from './requests.ts'
 import { POSTMARK_PASSWORD, POSTMARK_USER, postmarkRequest } from './signers.ts'
 
@@ -110,6 +113,18 @@ describe('the events of Postmark', () => {
     [{ ...BOUNCE, RecordType: 'Inbound' }, 'unknown', { code: 'inbound' }],
   ])('%j becomes %s', async (body, kind, more) => {
     expect(await read(body)).toEqual({ ...EVENT, kind, ...more })
+  })
+
+  it('The delivery id that a mail by SMTP carries is found again, in the case that arrives', async () => {
+    const { port, letters } = await inbox()
+    const channel = email(transportTo(port), {
+      from: 'shop@example.com',
+      headers: ({ deliveryId }) => ({ 'X-PM-Metadata-sallyport_delivery': deliveryId }),
+    })
+    expect(await channel.send(message('ada@example.test', LETTER), context())).toMatchObject({ outcome: 'sent' })
+    const [, name = '', value] = /^X-PM-Metadata-([^:]+): (\S+)\r$/im.exec(letters[0]?.toString() ?? '') ?? []
+    expect(value).toBe('dlv_1')
+    expect(await read({ ...BOUNCE, Metadata: { [name]: value } })).toMatchObject({ deliveryId: 'dlv_1' })
   })
 
   it('The delivery id is the metadata sallyport_delivery, or sallyport_delivery_id', async () => {

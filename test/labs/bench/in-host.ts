@@ -11,7 +11,7 @@ const TIMES = [0, 1, 2, 3]
 
 /**
  * What a run costs in a host, where other work runs before each one: each request is handled 0 to 3 times, without an adapter. The first
- * time finds the processor's caches filled by Node's HTTP work, the others find them warm.
+ * time follows Node's HTTP work, the others follow the handler itself.
  */
 export async function benchInHost(): Promise<void> {
   const { secret } = await generateAppSecret({ env: 'bench' })
