@@ -8,6 +8,7 @@ const PROBLEMS = {
   idempotency_key_invalid: [400, 'The Idempotency-Key header is malformed'],
   unauthorized: [401, 'No bearer token was sent'],
   invalid_token: [401, 'The bearer token is not valid'],
+  proof_invalid: [401, 'The proof of the request is not valid'],
   insufficient_scope: [403, 'The bearer token does not allow this'],
   grant_spent: [403, 'The session token has dispatched all that it may'],
   not_found: [404, 'There is nothing here'],
@@ -34,6 +35,7 @@ const PROBLEMS = {
   redactor_unavailable: [503, 'The redactor is unavailable'],
   auth_unavailable: [503, 'The token verifier is unavailable'],
   rate_limiter_unavailable: [503, 'The rate limiter is unavailable'],
+  feedback_unavailable: [503, 'The proof of the request cannot be checked'],
   overloaded: [503, 'Too much is going on here already'],
 } as const
 
@@ -54,6 +56,13 @@ export function titleOf(code: ProblemCode): string {
 /** All codes that an answer can have, in the order of their status. */
 export const PROBLEM_CODES: readonly ProblemCode[] = /* @__PURE__ */ Object.freeze(
   /* @__PURE__ */ Object.keys(PROBLEMS) as ProblemCode[],
+)
+
+/** Code of answers to applications and agents: without those for providers of feedback. */
+export type CallerCode = Exclude<ProblemCode, 'proof_invalid' | 'feedback_unavailable'>
+
+export const CALLER_CODES: readonly CallerCode[] = /* @__PURE__ */ PROBLEM_CODES.filter(
+  (code): code is CallerCode => code !== 'proof_invalid' && code !== 'feedback_unavailable',
 )
 
 /** Kind of fault at one place of a request body. A closed union. */

@@ -28,7 +28,10 @@ export type {
 export type { DispatchDeps } from './core/dispatch/handle-dispatch.ts'
 export type { PlanningDeps } from './core/dispatch/plan/plan-request.ts'
 export type { UnplannedDelivery } from './core/dispatch/retry-dispatch.ts'
-export type { Action, Endpoints, Requested } from './core/endpoints.ts'
+export type { Action, Endpoints, OpenAction, OpenAnswer, OpenRequest, Requested } from './core/endpoints.ts'
+export type { LinkService, LinkTarget } from './core/links/link-service.ts'
+export type { LocalText, UnsubscribePageOptions } from './core/links/unsubscribe-page-options.ts'
+export type { UnsubscribeTexts } from './core/links/unsubscribe-texts.ts'
 export type { Admission } from './core/load/admission.ts'
 export type { Caller, FairShares, Holder } from './core/load/fair-shares.ts'
 export type { Load } from './core/load/load-limits.ts'
@@ -49,6 +52,8 @@ export type {
 } from './core/runs/events/run-events.ts'
 export { mergeRun, type RunMerge } from './core/runs/merge/merge-run.ts'
 export type { SessionRunDeps } from './core/runs/record-deps.ts'
+export type { PreferenceReader } from './core/suppression/preference-reader.ts'
+export type { CheckedMessage, SuppressionCheck } from './core/suppression/suppression-check.ts'
 export {
   type ConfigProblem,
   type FaultCode,
@@ -84,7 +89,9 @@ export type {
   Route,
   Warning,
 } from './model/dispatch.ts'
+export type { Feedback, FeedbackKind, FeedbackView } from './model/feedback.ts'
 export type { JsonObject, JsonValue } from './model/json.ts'
+export type { PreferenceSet } from './model/preference-set.ts'
 export type { DispatchGrant, Operation, ParentToken, Principal } from './model/principal.ts'
 export type { Recipient } from './model/recipient.ts'
 export type {
@@ -136,11 +143,12 @@ export type {
   TimelineEntry,
   Unpriced,
 } from './model/session.ts'
+export type { SuppressedEvent, Suppression, SuppressionReason, SuppressionScope } from './model/suppression.ts'
 export type { TokenExchange, TokenExchangeAnswer, TokenGrants } from './model/token-exchange.ts'
 export type { TokenOperation, TokenUse, TokenUseView } from './model/token-use.ts'
 export type { ModelTotals, SourceTotals, Spend, Totals } from './model/totals.ts'
 export type { AuthVerifier, ExchangedToken, NarrowedToken, Refusal } from './ports/auth-verifier.ts'
-export type { Channel, OutboundMessage, SendContext, SendOutcome } from './ports/channel.ts'
+export type { Channel, MessageLinks, OutboundMessage, SendContext, SendOutcome } from './ports/channel.ts'
 export type { Clock } from './ports/clock.ts'
 export type {
   CompiledCondition,
@@ -185,14 +193,24 @@ export type {
 } from './ports/event-catalog.ts'
 export type {
   FeedbackEvent,
-  FeedbackKind,
   FeedbackReceipt,
   FeedbackRequest,
   FeedbackSource,
 } from './ports/feedback-source.ts'
+export type {
+  FeedbackBatch,
+  FeedbackOwner,
+  FeedbackRemoval,
+  FeedbackStore,
+  NewFeedback,
+  NewSuppression,
+  StoredFeedback,
+  SuppressionQuery,
+} from './ports/feedback-store.ts'
 export type { IdGenerator } from './ports/id-generator.ts'
 export type { LogFields, Logger } from './ports/logger.ts'
 export type { PlanSource, Replannable } from './ports/plan-source.ts'
+export type { PreferenceStore, StoredPreferences } from './ports/preference-store.ts'
 export type { Price, PriceBook, PricedUsage, UnpricedPart } from './ports/price-book.ts'
 export type { RateLimiter, RateLimitState, RateLimitSubject } from './ports/rate-limiter.ts'
 export type { RecipientDirectory } from './ports/recipient-directory.ts'
@@ -212,6 +230,7 @@ export type {
   StoredSession,
   TotalsChanges,
 } from './ports/run-store.ts'
+export type { SallyportStore } from './ports/sallyport-store.ts'
 export type {
   CompiledTemplate,
   Rendering,
@@ -246,9 +265,25 @@ export type {
   RetryOptions,
   RetryResult,
 } from './sallyport/dispatches.ts'
-export type { RunsOnlyOptions, SallyportOptions } from './sallyport/options.ts'
+export type {
+  HashKey,
+  LinkOptions,
+  RunsOnlyOptions,
+  SallyportOptions,
+  SuppressionOptions,
+} from './sallyport/options.ts'
 export type { ListOptions, PageOptions } from './sallyport/pagination.ts'
+export type { Preferences } from './sallyport/preferences.ts'
 export type { PruneOptions, RunExportOptions, RunListOptions, Runs, SweepOptions } from './sallyport/runs.ts'
 export type { RunsOnlySallyport } from './sallyport/runs-only.ts'
 export type { Sessions } from './sallyport/sessions.ts'
+export type {
+  AddSuppression,
+  ImportedSuppressions,
+  ImportSuppressionsOptions,
+  SuppressionListOptions,
+  Suppressions,
+  SuppressionsOfAddress,
+  SuppressionView,
+} from './sallyport/suppressions.ts'
 export type { Tokens, TokenUseListOptions, TokenUsePruneOptions } from './sallyport/tokens.ts'

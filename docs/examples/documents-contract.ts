@@ -3,13 +3,15 @@ import {
   dispatchStoreContract,
   documentsContract,
   fakeClock,
+  feedbackStoreContract,
+  preferenceStoreContract,
   type RegisterTest,
   runStoreContract,
   tokenStoreContract,
 } from 'sallyport/testing'
 import { jsonFileDocuments } from './documents-json-file.ts'
 
-/** Registers some 400 tests: each on an empty file of its own. */
+/** Registers some 500 tests: each on an empty file of its own. */
 export function tryJsonFile(test: RegisterTest, folder: string): void {
   const capabilities = { durable: true, secondHandle: false }
   let files = 0
@@ -32,4 +34,6 @@ export function tryJsonFile(test: RegisterTest, folder: string): void {
   dispatchStoreContract({ test, create, capabilities })
   runStoreContract({ test, create, capabilities })
   tokenStoreContract({ test, create, capabilities })
+  feedbackStoreContract({ test, create, capabilities })
+  preferenceStoreContract({ test, create, capabilities })
 }

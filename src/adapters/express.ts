@@ -10,7 +10,7 @@ export type { Mountable, MountOptions } from '../http/mount.ts'
 
 /** Middleware for Express's `app.use`, typed by the members that it uses. */
 export type ExpressHandler = (
-  req: NodeRequest & { readonly body?: unknown },
+  req: NodeRequest & { readonly body?: unknown; readonly rawBody?: unknown },
   res: NodeResponse,
   next: (error?: unknown) => void,
 ) => void
@@ -27,8 +27,22 @@ export function toExpress(sallyport: Mountable, options?: MountOptions): Express
       closeHostAnswer(endpoints, req, res)
       return next()
     }
-    answerNode(endpoints, target, req, () => req.body)
+    answerNode(endpoints, target, req, req)
       .then((answer) => sendAnswer(req, res, answer, endpoints.clock))
       .catch(next)
   }
+}
+
+/**
+ * Keeps the exact bytes of a body that Express parses: `express.json({ verify: keepRawBody })`, for a parser that runs before
+ * Sallyport. Feedback of providers is proven by its bytes. Keeps them as `req.rawBody`, only for paths with `/api/outbound/`; such a
+ * request holds its body twice while it is handled.
+ */
+export function keepRawBody(
+  req: { readonly url?: string | undefined; readonly originalUrl?: string | undefined; rawBody?: unknown },
+  _res: unknown,
+  bytes: Uint8Array,
+): void {
+  const url = req.originalUrl ?? req.url
+  if (url === undefined || url.includes('/api/outbound/')) req.rawBody = bytes
 }

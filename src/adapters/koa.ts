@@ -12,7 +12,12 @@ export type { Mountable, MountOptions } from '../http/mount.ts'
 export interface KoaContext {
   readonly req: NodeRequest
   readonly res: NodeResponse
-  readonly request: { readonly method: string; readonly body?: unknown }
+  readonly request: {
+    readonly method: string
+    readonly originalUrl?: string
+    readonly body?: unknown
+    readonly rawBody?: unknown
+  }
   status: number
   body: unknown
   /** `false`: Koa does not send the answer itself. */
@@ -36,7 +41,7 @@ export function toKoa(sallyport: Mountable, options?: MountOptions): KoaMiddlewa
       closeHostAnswer(endpoints, ctx.req, ctx.res)
       return void (await next())
     }
-    const answer = await answerNode(endpoints, target, ctx.req, () => ctx.request.body)
+    const answer = await answerNode(endpoints, target, ctx.req, ctx.request)
     const { status, headers, text } = answer.wire
     ctx.status = status
     ctx.body = text

@@ -3,7 +3,6 @@
  *
  * @module sallyport/node
  */
-import { internalError } from '../http/answer.ts'
 import { type Mountable, type MountOptions, mountOnce } from '../http/mount.ts'
 import {
   answerNode,
@@ -13,12 +12,13 @@ import {
   nodeAnswer,
   sendAnswer,
 } from '../http/node-bridge.ts'
+import { internalError } from '../http/wire.ts'
 
 export type { Mountable, MountOptions } from '../http/mount.ts'
 
 /** Request handler for `http.createServer` and Connect-style hosts, typed by the members that it uses. */
 export type NodeHandler = (
-  req: NodeRequest & { readonly body?: unknown },
+  req: NodeRequest & { readonly body?: unknown; readonly rawBody?: unknown },
   res: NodeResponse,
   next?: (error?: unknown) => void,
 ) => Promise<void>
@@ -37,7 +37,7 @@ export function toNode(sallyport: Mountable, options?: MountOptions): NodeHandle
     }
     try {
       const answer = target
-        ? await answerNode(endpoints, target, req, () => req.body)
+        ? await answerNode(endpoints, target, req, req)
         : nodeAnswer(endpoints, req, await notFound())
       sendAnswer(req, res, answer, endpoints.clock)
     } catch (error) {

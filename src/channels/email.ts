@@ -17,6 +17,7 @@ import {
   required,
 } from '../options/read-options.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
+import { dkimOptions, withListUnsubscribe } from './list-unsubscribe.ts'
 import { MAIL_FIELDS, type MailAttachment, type MailFields, mailFieldProblem, readMailFields } from './mail-fields.ts'
 import { notText, singleLine, unknownFields } from './message-content.ts'
 import { type SmtpProgress, smtpFaultOutcome, smtpReplyOutcome, watchProgress } from './smtp-outcome.ts'
@@ -44,6 +45,8 @@ export interface MailToSend {
   text?: string
   headers?: Record<string, string>
   attachments?: MailAttachment[]
+  /** Extends the headers that nodemailer signs with DKIM, unless the transport has its own `dkim.headerFieldNames`. */
+  _dkim?: { headerFieldNames: string }
   disableFileAccess: true
   disableUrlAccess: true
   /** Ends the connection early. nodemailer before version 10 ignores it. */
@@ -131,6 +134,10 @@ const FIELDS = ['subject', 'html', 'text', ...MAIL_FIELDS]
  * id, the same for every attempt, so that mail systems can drop a repeat. The outcome is that of the recipient: a copy that is refused
  * changes nothing.
  *
+ * With the option `links`, mails of events that are not `critical` get `List-Unsubscribe` and `List-Unsubscribe-Post` (RFC 8058), except those
+ * with an own header `List-Unsubscribe`. Both must be signed: with `dkim` of nodemailer they are, unless you set `dkim.headerFieldNames`; then
+ * list both there. A provider that signs for you must sign both.
+ *
  * Codes: `address_invalid`, `content_invalid`, `<field>_invalid` of a further field, `smtp_<reply>` (4yz is retried; 5yz is final if it answers the recipient or the message),
  * `smtp_auth`, `transport_misconfigured`, `connection_failed`, `aborted`; `connection_lost` and `timeout`, which are `retry` until the
  * whole message was sent, then `unknown` until its reply; `aborted` and `transport_error` if it may have been sent. To know this, the
@@ -160,6 +167,7 @@ export function email(transport: MailTransport, options: EmailOptions): Channel 
     const fields = readMailFields(withHeaders(message, context.deliveryId))
     if (typeof fields === 'string') return { outcome: 'rejected', code: codeOf(fields) }
     if (context.signal.aborted) return { outcome: 'retry', code: 'aborted' }
+    const headers = message.links ? withListUnsubscribe(fields.headers, message.links.unsubscribe) : fields.headers
     const sender = fields.from ?? from
     const replies = fields.replyTo ?? replyTo
     const copies = [...fields.cc, ...fields.bcc].map(({ address }) => address)
@@ -168,7 +176,7 @@ export function email(transport: MailTransport, options: EmailOptions): Channel 
     return settle(envelope, context.signal, progress, () =>
       transport.sendMail({
         ...body,
-        ...partsOf(fields),
+        ...partsOf({ ...fields, headers }),
         from: { ...sender },
         to: { name: '', address: to },
         ...(replies && { replyTo: { ...replies } }),
@@ -227,10 +235,16 @@ function codeOf(field: string): string {
 }
 
 /** Copies, because a transport may change what it is given. */
-function partsOf({ cc, headers, attachments }: MailFields): Pick<MailToSend, 'cc' | 'headers' | 'attachments'> {
+function partsOf({
+  cc,
+  headers,
+  attachments,
+}: MailFields): Pick<MailToSend, 'cc' | 'headers' | 'attachments' | '_dkim'> {
+  const dkim = dkimOptions(headers)
   return {
     ...(cc.length > 0 && { cc: cc.map((one) => ({ ...one })) }),
     ...(Object.keys(headers).length > 0 && { headers: { ...headers } }),
+    ...(dkim && { _dkim: dkim }),
     ...(attachments.length > 0 && { attachments: attachments.map((one) => ({ ...one })) }),
   }
 }

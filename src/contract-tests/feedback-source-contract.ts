@@ -1,4 +1,5 @@
-import type { FeedbackEvent, FeedbackKind, FeedbackRequest, FeedbackSource } from '../ports/feedback-source.ts'
+import { FEEDBACK_KINDS, type FeedbackKind } from '../model/feedback.ts'
+import type { FeedbackEvent, FeedbackRequest, FeedbackSource } from '../ports/feedback-source.ts'
 import { equal, ok } from './assertions.ts'
 import { type ContractCase, type ContractOptions, type ContractSubject, casesOf, registerCases } from './contract.ts'
 
@@ -37,9 +38,7 @@ const SOURCE: ContractSubject<FeedbackSourceCapabilities> = {
   defaults: { coversBody: true, expires: true },
 }
 
-const KINDS = new Set<FeedbackKind>([
-  ...(['delivered', 'delayed', 'bounced', 'complained', 'opened', 'clicked', 'unsubscribed', 'unknown'] as const),
-])
+const KINDS: ReadonlySet<FeedbackKind> = new Set(FEEDBACK_KINDS)
 
 const YEAR_MS = 366 * 86_400_000
 const MAX_CHANGES = 64

@@ -15,6 +15,27 @@ export interface Requested {
   readonly operation: Operation
 }
 
+/** Endpoint without a bearer token: the proof of a request is in its body or its path. */
+export type OpenAction = 'feedback' | 'unsubscribe'
+
+/** A request to an open endpoint. */
+export interface OpenRequest {
+  readonly method: string
+  /** Names in lower case. */
+  readonly headers: HandlerRequest['headers']
+  /** Path and query as the host received them. */
+  readonly url: string
+  /** The exact bytes; empty for `GET` and `HEAD`. */
+  readonly body: Uint8Array
+}
+
+/** An answer without its Content-Length. */
+export interface OpenAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
+}
+
 /** Steps of a request, in the order of calls: authenticate by the headers, admit, read the body, recheck, handle. None throws. */
 export interface Endpoints {
   readonly clock: Clock
@@ -38,6 +59,15 @@ export interface Endpoints {
     request: HandlerRequest,
     admission?: Admission,
   ): Promise<HandlerResult<unknown>>
+  /**
+   * Finds the handler of an open endpoint, which never rejects. `undefined`: 404 `not_found`. Absent: there is none.
+   *
+   * @param parameter The last part of the path, decoded.
+   */
+  open?(
+    action: OpenAction,
+    parameter: string,
+  ): ((request: OpenRequest) => Promise<HandlerResult<unknown> | OpenAnswer>) | undefined
   /** Answers a request that the transport itself refuses. */
   refuse(refused: Refused): HandlerResult<never>
   /** True while the host stops: every connection ends with its next answer. */

@@ -16,7 +16,7 @@ const MAX_SOURCE = 65_536
 const MAX_NESTING = 32
 const TOO_DEEP = 'The template nests too deeply to be parsed.'
 const MAX_RANGE_START = 1_000_000
-const FACTS: ReadonlySet<string> = new Set(['data', 'recipient', 'events'])
+const FACTS: ReadonlySet<string> = new Set(['data', 'recipient', 'events', 'links'])
 const BLOCKS: ReadonlySet<string> = new Set(['if', 'unless', 'for', 'case', 'capture'])
 
 export function parse(liquid: Liquid, source: string): readonly Template[] | TemplateFault {
@@ -81,7 +81,7 @@ function rootFault(liquid: Liquid, templates: readonly Template[]): TemplateFaul
     const place = uses[0]?.location
     if (FACTS.has(name) || !place) continue
     return {
-      fault: `"${name}" is none of data, recipient and events; write data.${name}?`,
+      fault: `"${name}" is none of data, recipient, events and links; write data.${name}?`,
       line: place.row,
       column: place.col,
     }

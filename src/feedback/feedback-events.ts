@@ -1,6 +1,6 @@
+import { FEEDBACK_LENGTHS, type FeedbackKind, feedbackText } from '../model/feedback.ts'
 import { parseInstant } from '../model/instants.ts'
-import { isStorable } from '../model/json.ts'
-import type { FeedbackEvent, FeedbackKind, FeedbackReceipt } from '../ports/feedback-source.ts'
+import type { FeedbackEvent, FeedbackReceipt } from '../ports/feedback-source.ts'
 import { sha256 } from './proof.ts'
 
 /** Name of the metadata with which a channel passes the delivery id to a provider. */
@@ -9,11 +9,7 @@ export const DELIVERY_ID = 'sallyport_delivery_id'
 /** Limits the work on one body. */
 const MAX_EVENTS = 10_000
 
-const MAX_EVENT_ID = 128
-const MAX_ID = 255
-/** Longest address in RFC 5321: 64 + 1 + 255. */
-const MAX_ADDRESS = 320
-const MAX_CODE = 64
+const { id: MAX_ID, eventId: MAX_EVENT_ID, address: MAX_ADDRESS, code: MAX_CODE } = FEEDBACK_LENGTHS
 
 /** Facts that a source read of one event. Values of another type or length count as absent. */
 interface Facts {
@@ -30,12 +26,12 @@ interface Facts {
 /** Ids and addresses that are too long are left out: a part of one would be another. */
 export function feedbackEvent(facts: Facts): FeedbackEvent {
   const { kind, at, isPermanent, code } = facts
-  const deliveryId = shortText(facts.deliveryId, MAX_ID)
-  const providerMessageId = shortText(facts.providerMessageId, MAX_ID)
-  const address = shortText(facts.address, MAX_ADDRESS)
+  const deliveryId = feedbackText(facts.deliveryId, MAX_ID)
+  const providerMessageId = feedbackText(facts.providerMessageId, MAX_ID)
+  const address = feedbackText(facts.address, MAX_ADDRESS)
   return {
     kind,
-    eventId: shortText(facts.eventId, MAX_EVENT_ID) ?? derivedId(facts.eventId),
+    eventId: feedbackText(facts.eventId, MAX_EVENT_ID) ?? derivedId(facts.eventId),
     ...(at !== undefined && Number.isFinite(at) && at >= 0 && { at: Math.trunc(at) }),
     ...(deliveryId !== undefined && { deliveryId }),
     ...(providerMessageId !== undefined && { providerMessageId }),
@@ -43,10 +39,6 @@ export function feedbackEvent(facts: Facts): FeedbackEvent {
     ...(kind === 'bounced' && isPermanent === true && { isPermanent }),
     ...(code !== undefined && { code }),
   }
-}
-
-function shortText(value: unknown, max: number): string | undefined {
-  return typeof value === 'string' && value !== '' && value.length <= max && isStorable(value) ? value : undefined
 }
 
 /** An id of an event whose provider has none: equal for equal parts. */

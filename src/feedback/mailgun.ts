@@ -2,9 +2,10 @@
  * Feedback of Mailgun, proven by its signing key.
  * @module sallyport/feedback/mailgun
  */
+import type { FeedbackKind } from '../model/feedback.ts'
 import { word } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
-import type { FeedbackEvent, FeedbackKind, FeedbackSource } from '../ports/feedback-source.ts'
+import type { FeedbackEvent, FeedbackSource } from '../ports/feedback-source.ts'
 import {
   codeOf,
   DELIVERY_ID,

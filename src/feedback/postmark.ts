@@ -2,9 +2,10 @@
  * Feedback of Postmark, proven by basic authentication.
  * @module sallyport/feedback/postmark
  */
+import type { FeedbackKind } from '../model/feedback.ts'
 import { like, word } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
-import type { FeedbackEvent, FeedbackKind, FeedbackSource } from '../ports/feedback-source.ts'
+import type { FeedbackEvent, FeedbackSource } from '../ports/feedback-source.ts'
 import {
   codeOf,
   DELIVERY_ID,

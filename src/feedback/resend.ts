@@ -2,10 +2,12 @@
  * Feedback of Resend, proven by Svix signatures.
  * @module sallyport/feedback/resend
  */
+
 import { timingSafeEqual } from 'node:crypto'
+import type { FeedbackKind } from '../model/feedback.ts'
 import { like } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
-import type { FeedbackEvent, FeedbackKind, FeedbackSource } from '../ports/feedback-source.ts'
+import type { FeedbackEvent, FeedbackSource } from '../ports/feedback-source.ts'
 import {
   codeOf,
   DELIVERY_ID,

@@ -2,10 +2,12 @@
  * Feedback of SendGrid, proven by its signed event webhook.
  * @module sallyport/feedback/sendgrid
  */
+
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import type { FeedbackKind } from '../model/feedback.ts'
 import { matching } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
-import type { FeedbackEvent, FeedbackKind, FeedbackSource } from '../ports/feedback-source.ts'
+import type { FeedbackEvent, FeedbackSource } from '../ports/feedback-source.ts'
 import {
   codeOf,
   DELIVERY_ID,

@@ -1,4 +1,5 @@
-import type { FeedbackEvent, FeedbackKind } from '../ports/feedback-source.ts'
+import type { FeedbackKind } from '../model/feedback.ts'
+import type { FeedbackEvent } from '../ports/feedback-source.ts'
 import {
   codeOf,
   DELIVERY_ID,

@@ -2,10 +2,11 @@
  * Feedback of Twilio, proven by its request signature.
  * @module sallyport/feedback/twilio
  */
+import type { FeedbackKind } from '../model/feedback.ts'
 import { parseUrl } from '../model/parse-url.ts'
 import { matching, word } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
-import type { FeedbackEvent, FeedbackKind, FeedbackSource } from '../ports/feedback-source.ts'
+import type { FeedbackEvent, FeedbackSource } from '../ports/feedback-source.ts'
 import {
   codeOf,
   DELIVERY_ID,

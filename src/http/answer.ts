@@ -1,4 +1,4 @@
-import { type HandlerRequest, type HandlerResult, isRefused, type Refused, refuse } from '../core/answers/result.ts'
+import { type HandlerRequest, isRefused, type Refused } from '../core/answers/result.ts'
 import type { Endpoints, Requested } from '../core/endpoints.ts'
 import type { Admission } from '../core/load/admission.ts'
 import type { Caller, Holder } from '../core/load/fair-shares.ts'
@@ -6,23 +6,21 @@ import { overloaded } from '../core/load/load-limits.ts'
 import { type Awaitable, andThen, isPromise } from '../model/awaitable.ts'
 import { type Principal, rootIdOf } from '../model/principal.ts'
 import type { HostBody, ReadOptions } from './body-reader.ts'
-import { jsonOf } from './body-reader.ts'
+import { checkContent } from './content-headers.ts'
+import { jsonOf } from './json-body.ts'
+import { answerOpen } from './open-answer.ts'
 import type { Target } from './routes.ts'
+import { JSON_TYPE, methodNotAllowed, notFound, toWire, type Wire } from './wire.ts'
 
 /** A request, independent of its transport. */
 export interface Arrival extends Caller {
   readonly method: string
+  /** URL or path as the host received it. Used by open endpoints. */
+  readonly url: string
   /** Names in lower case. */
   readonly headers: HandlerRequest['headers']
   /** Called at most once, and only after the caller is authenticated. */
   body(): HostBody
-}
-
-/** An answer without its Content-Length. */
-export interface Wire {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly text: string
 }
 
 /**
@@ -30,7 +28,11 @@ export interface Wire {
  * while the body was awaited, place in flight.
  */
 export async function answer(endpoints: Endpoints, target: Target, arrival: Arrival): Promise<Wire> {
-  if ('document' in target) return answerDocument(endpoints, target.document, arrival.method)
+  if (!('route' in target)) {
+    return 'open' in target
+      ? answerOpen(endpoints, target, arrival)
+      : answerDocument(endpoints, target.document, arrival.method)
+  }
   const { route, search } = target
   const { method, headers } = arrival
   const { load, clock } = endpoints
@@ -126,34 +128,6 @@ async function recheck(
   return (await endpoints.recheck(principal, requested)) ?? principal
 }
 
-const JSON_TYPE = 'application/json'
-
-/** Refuses a body that is not declared as plain JSON in UTF-8: 415, with `Accept` or `Accept-Encoding`. */
-export function checkContent(headers: HandlerRequest['headers']): Refused | undefined {
-  const type = headers['content-type']
-  if (type !== JSON_TYPE && !(typeof type === 'string' && isJson(type))) {
-    return refuse('unsupported_media_type', 'Send the body as application/json, in UTF-8.', {
-      headers: { accept: JSON_TYPE },
-    })
-  }
-  const encoding = headers['content-encoding']
-  if (encoding === undefined || (typeof encoding === 'string' && /^(?:identity)?$/i.test(encoding.trim()))) return
-  return refuse('unsupported_media_type', 'Send the body as it is: no Content-Encoding is taken.', {
-    headers: { 'accept-encoding': 'identity' },
-  })
-}
-
-/** Ignores parameters other than `charset`: RFC 8259 defines none. */
-function isJson(type: string): boolean {
-  const [essence = '', ...parameters] = type.toLowerCase().split(';')
-  return essence.trim() === JSON_TYPE && parameters.every(isUtf8OrIgnored)
-}
-
-function isUtf8OrIgnored(parameter: string): boolean {
-  const [name = '', value = ''] = parameter.split('=', 2)
-  return name.trim() !== 'charset' || ['utf-8', 'utf8', '"utf-8"', '"utf8"'].includes(value.trim())
-}
-
 export function parseQuery(search: string): NonNullable<HandlerRequest['query']> {
   const query: Record<string, string | string[] | undefined> = Object.create(null)
   for (const [name, value] of new URLSearchParams(search)) {
@@ -168,35 +142,4 @@ export function parseQuery(search: string): NonNullable<HandlerRequest['query']>
 function answerDocument(endpoints: Endpoints, document: string, method: string): Wire {
   if (method !== 'GET' && method !== 'HEAD') return toWire(endpoints.refuse(methodNotAllowed('GET, HEAD')))
   return { status: 200, headers: { 'content-type': JSON_TYPE, 'cache-control': 'no-cache' }, text: document }
-}
-
-function methodNotAllowed(allow: string): Refused {
-  return refuse('method_not_allowed', `Only ${allow} is allowed here.`, { headers: { allow } })
-}
-
-export function notFound(endpoints: Endpoints): Wire {
-  return toWire(endpoints.refuse(refuse('not_found', 'No endpoint has this path.')))
-}
-
-/** For transports without an error handler. */
-export function internalError(endpoints: Endpoints, cause: unknown): Wire {
-  return toWire(endpoints.refuse(refuse('internal_error', 'The request could not be handled.', { cause })))
-}
-
-/** Adds `Connection: close` (RFC 9112 section 9.6). */
-export function closing(wire: Wire): Wire {
-  return { ...wire, headers: { ...wire.headers, connection: 'close' } }
-}
-
-function toWire({ ok, status, headers, body }: HandlerResult<unknown>, more?: Wire['headers']): Wire {
-  return {
-    status,
-    headers: {
-      'content-type': ok ? JSON_TYPE : 'application/problem+json',
-      'cache-control': 'no-store',
-      ...more,
-      ...headers,
-    },
-    text: JSON.stringify(body),
-  }
 }

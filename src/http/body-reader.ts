@@ -1,8 +1,8 @@
-import { type HandlerRequest, isRefused, type Refused, refuse } from '../core/answers/result.ts'
+import { type HandlerRequest, type Refused, refuse } from '../core/answers/result.ts'
 import { overloaded } from '../core/load/load-limits.ts'
 import type { UnfinishedBody } from '../core/load/unfinished-bodies.ts'
-import { yieldToEventLoop } from '../core/yield-to-event-loop.ts'
 import type { Clock } from '../ports/clock.ts'
+import { GrowingBuffer } from './growing-buffer.ts'
 
 const BODY_TIMEOUT_MS = 10_000
 
@@ -30,10 +30,10 @@ interface WholeBody {
 export type HostBody =
   | { readonly kind: 'stream'; readonly pump: Pump }
   | ({ readonly kind: 'whole' } & WholeBody)
-  /** The host has read it and kept this: the bytes, the text, or the JSON value. */
-  | { readonly kind: 'left'; readonly value: unknown }
-  /** The host has read it and kept nothing. */
-  | { readonly kind: 'consumed' }
+  /** The host has read it and kept this: the bytes, the text, or the parsed value. `raw`: what it kept as `rawBody`. */
+  | { readonly kind: 'left'; readonly value: unknown; readonly raw?: unknown }
+  /** The host has read it and kept no body. */
+  | { readonly kind: 'consumed'; readonly raw?: unknown }
 
 export interface ReadOptions {
   readonly maxBytes: number
@@ -42,25 +42,53 @@ export interface ReadOptions {
   begin(refuse: () => void): UnfinishedBody | undefined
 }
 
-/** The JSON value of a body, wrapped to distinguish it from a refusal. */
-export interface Json {
-  readonly json: unknown
-}
+/** Bytes or text; a promise if the body is still to be read. */
+type Received = Uint8Array | string | Refused | Promise<Uint8Array | Refused>
 
-/** Returns a body's JSON value; values of the host's parser pass unchanged. Drops a byte order mark (RFC 8259 section 8.1). */
-export function jsonOf(
+/** Reads a body within its limits. A value of the host's parser is left to the caller: `undefined`. */
+export function receive(
   body: HostBody,
   headers: HandlerRequest['headers'],
   options: ReadOptions,
-): Json | Refused | Promise<Json | Refused> {
-  const { maxBytes, clock } = options
+): Received | undefined {
+  const { maxBytes } = options
   const length = declaredLength(headers)
   if (Number.isNaN(length)) return refuse('invalid_json', 'The Content-Length is no whole number.')
   if (length !== undefined && length > maxBytes) return tooLarge(maxBytes)
-  if (body.kind === 'consumed') return alreadyConsumed()
-  if (body.kind === 'left') return left(body.value, maxBytes)
-  const reading = body.kind === 'whole' ? readWhole(body, length ?? 0, options) : readStream(body.pump, length, options)
-  return reading.then((bytes) => (isRefused(bytes) ? bytes : parseAndYield(bytes, clock)))
+  switch (body.kind) {
+    case 'left':
+      return left(body.value, maxBytes)
+    case 'consumed':
+      return alreadyConsumed()
+    case 'whole':
+      return readWhole(body, length ?? 0, options)
+    case 'stream':
+      return readStream(body.pump, length, options)
+  }
+}
+
+/**
+ * Returns the exact bytes of a body. If the host has read it: the bytes or the text that it kept. A text of another length than the
+ * declared one was not decoded as plain UTF-8, and its bytes are lost.
+ */
+export function bytesOf(
+  body: HostBody,
+  headers: HandlerRequest['headers'],
+  options: ReadOptions,
+): Uint8Array | Refused | Promise<Uint8Array | Refused> {
+  const kept = keptBy(body)
+  if (body.kind === 'consumed' && kept === undefined) return bytesLost()
+  const received = receive(kept === undefined ? body : { kind: 'left', value: kept }, headers, options)
+  if (received !== undefined && typeof received !== 'string') return received
+  const bytes = encode(received ?? '')
+  const length = declaredLength(headers) ?? (received === undefined ? Number.NaN : bytes.byteLength)
+  return length === bytes.byteLength ? bytes : bytesLost()
+}
+
+/** The `rawBody` of the host, if it is bytes or text. */
+function keptBy(body: HostBody): Uint8Array | string | undefined {
+  const raw = 'raw' in body ? body.raw : undefined
+  return typeof raw === 'string' || raw instanceof Uint8Array ? raw : undefined
 }
 
 /** Content-Length, ignored with a Transfer-Encoding (RFC 9112 section 6.3). `NaN`: not a whole number. */
@@ -70,43 +98,16 @@ export function declaredLength(headers: HandlerRequest['headers']): number | und
   return typeof length === 'string' && /^\d{1,15}$/.test(length) ? Number(length) : Number.NaN
 }
 
-const LONG_BYTES = 65_536
-
-/** Yields to the event loop between parsing a long body and validating it. */
-function parseAndYield(bytes: Uint8Array, clock: Clock): Json | Refused | Promise<Json | Refused> {
-  const parsed = parse(bytes)
-  return bytes.byteLength > LONG_BYTES ? yieldToEventLoop(clock).then(() => parsed) : parsed
-}
-
 /** Applies the limit to the UTF-8 length of a text, which is computed only near the limit. */
-function left(value: unknown, maxBytes: number): Json | Refused {
-  if (value instanceof Uint8Array) return value.byteLength > maxBytes ? tooLarge(maxBytes) : parse(value)
-  if (typeof value !== 'string') return { json: value }
-  const isOver =
-    value.length > maxBytes || (value.length * 3 > maxBytes && new TextEncoder().encode(value).byteLength > maxBytes)
-  return isOver ? tooLarge(maxBytes) : parseText(value.startsWith('\uFEFF') ? value.slice(1) : value)
+function left(value: unknown, maxBytes: number): Uint8Array | string | Refused | undefined {
+  if (value instanceof Uint8Array) return value.byteLength > maxBytes ? tooLarge(maxBytes) : value
+  if (typeof value !== 'string') return undefined
+  const isOver = value.length > maxBytes || (value.length * 3 > maxBytes && encode(value).byteLength > maxBytes)
+  return isOver ? tooLarge(maxBytes) : value
 }
 
-/** Created once, at the first body: creating it costs more than most decoding. It keeps no state between whole texts. */
-let utf8: InstanceType<typeof TextDecoder> | undefined
-
-function parse(bytes: Uint8Array): Json | Refused {
-  try {
-    utf8 ??= new TextDecoder('utf-8', { fatal: true })
-    return parseText(utf8.decode(bytes))
-  } catch {
-    return refuse('invalid_json', 'The body is not valid UTF-8.')
-  }
-}
-
-function parseText(text: string): Json | Refused {
-  if (text === '') return refuse('invalid_json', 'The body is empty. Send a JSON object.')
-  try {
-    return { json: JSON.parse(text) }
-  } catch {
-    // The engine's message would quote the body.
-    return refuse('invalid_json', 'The body is not well-formed JSON.')
-  }
+function encode(text: string): Uint8Array {
+  return new TextEncoder().encode(text)
 }
 
 /**
@@ -139,7 +140,7 @@ export function readStream(
     const sink: BodySink = {
       chunk(bytes) {
         if (!buffer) return
-        const piece = typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes
+        const piece = typeof bytes === 'string' ? encode(bytes) : bytes
         if (buffer.size + piece.byteLength > maxBytes) return refuseWith(tooLarge(maxBytes))
         // May refuse this body.
         share.hold(buffer.reservedWith(piece.byteLength))
@@ -182,51 +183,6 @@ export function readWhole(
   })
 }
 
-/** Minimum reservation: below it, growing costs more than it saves. */
-const LEAST_BYTES = 1_024
-
-/** Collects a body in one buffer. Reserves at most twice the received bytes, or 1 KiB, and never more than `greatest`. */
-export class GrowingBuffer {
-  readonly #greatest: number
-  #bytes: Uint8Array = new Uint8Array(0)
-  #size = 0
-
-  /** @param greatest The length of the body if known, otherwise its limit. */
-  constructor(greatest: number) {
-    this.#greatest = greatest
-  }
-
-  get size(): number {
-    return this.#size
-  }
-
-  reservedWith(more: number): number {
-    const size = this.#size + more
-    if (size <= this.#bytes.byteLength) return this.#bytes.byteLength
-    return Math.max(size, Math.min(this.#greatest, Math.max(LEAST_BYTES, 2 * size)))
-  }
-
-  append(piece: Uint8Array): void {
-    const reserved = this.reservedWith(piece.byteLength)
-    if (reserved > this.#bytes.byteLength) {
-      // A body in one piece is not copied.
-      if (piece.byteLength === reserved) this.#bytes = piece
-      else {
-        const grown = new Uint8Array(reserved)
-        grown.set(this.#bytes.subarray(0, this.#size))
-        grown.set(piece, this.#size)
-        this.#bytes = grown
-      }
-    } else this.#bytes.set(piece, this.#size)
-    this.#size += piece.byteLength
-  }
-
-  /** Returns the received bytes, without a copy. */
-  whole(): Uint8Array {
-    return this.#bytes.subarray(0, this.#size)
-  }
-}
-
 function tooLarge(maxBytes: number): Refused {
   return refuse('body_too_large', `The body is over the limit of ${maxBytes} bytes.`, { limit: maxBytes })
 }
@@ -245,6 +201,15 @@ function alreadyConsumed(): Refused {
     'Something in the host read the body before Sallyport, and left nothing of it.',
     'Mount Sallyport before what reads the body, or let that keep its result:',
     'in req.body (Express, node:http) or ctx.request.body (Koa). Under fetch, pass a request that is still unread.',
+  ]
+  return refuse('body_already_consumed', detail.join(' '))
+}
+
+function bytesLost(): Refused {
+  const detail = [
+    'Something in the host read the body before Sallyport, and the proof of this request needs its exact bytes.',
+    'Mount Sallyport before the body parser, or keep the bytes: express.json({ verify: keepRawBody }) of',
+    'sallyport/express, req.rawBody in other hosts. Under fetch, pass a request that is still unread.',
   ]
   return refuse('body_already_consumed', detail.join(' '))
 }

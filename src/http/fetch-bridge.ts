@@ -2,19 +2,25 @@ import type { HandlerRequest } from '../core/answers/result.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { ignoreRejection } from '../model/thrown.ts'
 import type { Clock } from '../ports/clock.ts'
-import { answer, closing, internalError, type Wire } from './answer.ts'
+import { answer } from './answer.ts'
 import { type BodySink, declaredLength, type HostBody, LINGER_BYTES, LINGER_MS } from './body-reader.ts'
 import type { Target } from './routes.ts'
+import { closing, hasNoBody, internalError, type Wire } from './wire.ts'
 
 /** The members of `Request` that are used. Some frameworks have their own class, so `instanceof` is not used. */
 export interface FetchRequest {
   readonly method: string
   readonly url: string
-  readonly headers: { get(name: string): string | null }
+  readonly headers: FetchHeaders
   readonly bodyUsed: boolean
   readonly body: FetchBody | null
   readonly signal?: { readonly aborted: boolean }
   arrayBuffer(): Promise<ArrayBuffer>
+}
+
+interface FetchHeaders {
+  get(name: string): string | null
+  forEach(take: (value: string, name: string) => void): void
 }
 
 interface FetchBody {
@@ -35,10 +41,11 @@ export interface FetchAnswer {
 
 /** Answers a fetch-style request. Never rejects: fetch-style hosts have no error handler. */
 export async function answerFetch(endpoints: Endpoints, target: Target, request: FetchRequest): Promise<FetchAnswer> {
-  const headers = headersOf(request)
+  const headers = 'open' in target ? allHeadersOf(request) : headersOf(request)
   const body = requestBody(request, headers, endpoints.clock)
   const wire = await answer(endpoints, target, {
     method: request.method,
+    url: request.url,
     headers,
     body: body.take,
     hasLeft: () => request.signal?.aborted === true,
@@ -67,6 +74,7 @@ let utf8: InstanceType<typeof TextEncoder> | undefined
 
 export function toResponse({ wire, lingering }: FetchAnswer, method: string): Response {
   const { status, headers, text } = wire
+  if (hasNoBody(status)) return new Response(null, { status, headers })
   utf8 ??= new TextEncoder()
   const bytes = utf8.encode(text)
   // Servers write a string at once; bytes become a stream in some of them.
@@ -88,7 +96,7 @@ function endingAfter(lingering: Promise<void>, bytes: Uint8Array): ReadableStrea
   })
 }
 
-/** All headers that are used. Getting them by name avoids creating others in a host with lazy headers. */
+/** All headers that endpoints with a bearer token use. Getting them by name avoids creating others in a host with lazy headers. */
 const HEADERS = [
   'authorization',
   'content-type',
@@ -105,6 +113,14 @@ function headersOf({ headers }: FetchRequest): HandlerRequest['headers'] {
     const value = headers.get(name)
     if (value !== null) read[name] = value
   }
+  return read
+}
+
+function allHeadersOf({ headers }: FetchRequest): HandlerRequest['headers'] {
+  const read: Record<string, string> = {}
+  headers.forEach((value, name) => {
+    read[name.toLowerCase()] = value
+  })
   return read
 }
 

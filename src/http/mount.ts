@@ -1,8 +1,9 @@
 import type { Endpoints } from '../core/endpoints.ts'
 import { matching } from '../options/checks.ts'
 import { type Checks, problemsAt, readOptions } from '../options/read-options.ts'
-import { notFound, type Wire } from './answer.ts'
-import { DOCUMENT_PATH, ROUTES, type Target } from './routes.ts'
+import { splitTarget, withoutSlash } from './request-target.ts'
+import { DOCUMENT_PATH, OPEN_ROUTES, type OpenRoute, parameterOf, ROUTES, type Target } from './routes.ts'
+import { notFound, type Wire } from './wire.ts'
 
 /** Result of `createSallyport(…)`, for an adapter. */
 export interface Mountable {
@@ -39,6 +40,9 @@ export const MOUNT_CHECKS: Checks<MountOptions> = {
   openapi: matching(isDocument, 'must be an OpenAPI document: openapiDocument() of sallyport/openapi'),
 }
 
+/** Part of every path of an endpoint. */
+const API = '/api/'
+
 /** Limit, because callers choose the prefixes. */
 const MAX_LOGGED_PREFIXES = 10
 
@@ -58,21 +62,30 @@ export function mount<Options extends MountOptions>(
   const { endpoints } = mountable
   const base = normalise(read.basePath ?? '')
   const routes = new Map(ROUTES.map((route) => [base + route.path, route]))
+  // Without open endpoints, the host keeps their paths.
+  const open = endpoints.open ? OPEN_ROUTES : []
+  const openRoutes = open.map((route) => ({ route, start: base + route.path }))
   const document = read.openapi && JSON.stringify(read.openapi)
   const logged = new Set<string>()
 
+  function openTarget(path: string): Target | undefined {
+    const found = openRoutes.find(({ start }) => path.startsWith(start))
+    if (!found) return undefined
+    const parameter = parameterOf(path.slice(found.start.length))
+    return parameter === undefined ? undefined : { open: found.route, parameter }
+  }
+
   function logMiss(path: string): void {
     if (logged.size === MAX_LOGGED_PREFIXES) return
-    const route = ROUTES.find((each) => path.endsWith(each.path))
-    const prefix = path.slice(0, -(route?.path.length ?? 0))
-    if (!route || logged.has(prefix)) return
+    const { prefix, asked } = routeIn(path, open) ?? {}
+    if (prefix === undefined || logged.has(prefix)) return
     logged.add(prefix)
-    // The detail does not quote the prefix, which the caller chose.
+    // The detail quotes neither the prefix nor a parameter, which the caller chose.
     const change =
       prefix === ''
         ? `without the basePath "${base}", so the host takes that prefix off itself. Leave basePath out.`
         : `below another prefix than the basePath "${base}". Give what stands before /api/ as basePath.`
-    const detail = `Unless another mount answers there: ${route.path} was asked for ${change}`
+    const detail = `Unless another mount answers there: ${asked} was asked for ${change}`
     endpoints.logger.log('warn', 'mount.missed', { detail })
   }
 
@@ -85,10 +98,26 @@ export function mount<Options extends MountOptions>(
       const route = routes.get(path)
       if (route) return { route, search }
       if (document && path === base + DOCUMENT_PATH) return { document }
-      return void logMiss(path)
+      if (!path.includes(API)) return undefined
+      return openTarget(path) ?? void logMiss(path)
     },
     notFound: () => notFound(endpoints),
   }
+}
+
+/** Finds a route at the end of a path. */
+function routeIn(
+  path: string,
+  open: readonly OpenRoute[],
+): { readonly prefix: string; readonly asked: string } | undefined {
+  const route = ROUTES.find((each) => path.endsWith(each.path))
+  if (route) return { prefix: path.slice(0, -route.path.length), asked: route.path }
+  for (const { path: start, parameter } of open) {
+    const at = path.lastIndexOf(start)
+    if (at < 0 || parameterOf(path.slice(at + start.length)) === undefined) continue
+    return { prefix: path.slice(0, at), asked: start + parameter }
+  }
+  return undefined
 }
 
 const PLACES = /* @__PURE__ */ new WeakMap<Endpoints, Set<string>>()
@@ -115,20 +144,6 @@ function faultOfMountable(mountable: unknown): string | undefined {
   return typeof endpoints?.handle === 'function'
     ? undefined
     : 'must be what createSallyport(…) gave: it has no endpoints'
-}
-
-const ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i
-
-function splitTarget(target: string): readonly [path: string, search: string] {
-  const local = target.startsWith('/') ? target : target.replace(ORIGIN, '')
-  const hash = local.indexOf('#')
-  const whole = hash < 0 ? local : local.slice(0, hash)
-  const mark = whole.indexOf('?')
-  return mark < 0 ? [withoutSlash(whole), ''] : [withoutSlash(whole.slice(0, mark)), whole.slice(mark + 1)]
-}
-
-function withoutSlash(path: string): string {
-  return path.endsWith('/') ? path.slice(0, -1) : path
 }
 
 function normalise(basePath: string): string {

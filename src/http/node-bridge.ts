@@ -2,9 +2,10 @@ import { Buffer } from 'node:buffer'
 import type { HandlerRequest } from '../core/answers/result.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import type { Clock } from '../ports/clock.ts'
-import { answer, closing, type Wire } from './answer.ts'
+import { answer } from './answer.ts'
 import { type HostBody, LINGER_BYTES, LINGER_MS, type Pump } from './body-reader.ts'
 import type { Target } from './routes.ts'
+import { closing, hasNoBody, type Wire } from './wire.ts'
 
 export interface NodeRequest {
   readonly method?: string | undefined
@@ -21,6 +22,8 @@ export interface NodeRequest {
   readonly socket?: { readonly destroyed: boolean } | null
   on(event: 'data', listener: (chunk: Uint8Array) => void): unknown
   on(event: string, listener: () => void): unknown
+  /** Set by Express and Connect: the URL before a mount removed its prefix. */
+  readonly originalUrl?: string | undefined
   read(): Uint8Array | string | null
   pause(): unknown
   resume(): unknown
@@ -42,20 +45,29 @@ export interface NodeAnswer {
   readonly isLast: boolean
 }
 
-/** Answers a Node request. `leftBody` returns the body of the host's parser; called only when the stream has been read. */
+/** The host's own request: what its parser has left, read only when the stream has been read. */
+export interface HostRequest {
+  readonly body?: unknown
+  /** The exact bytes or the text of the body. */
+  readonly rawBody?: unknown
+  readonly originalUrl?: string | undefined
+}
+
+/** Answers a Node request. */
 export async function answerNode(
   endpoints: Endpoints,
   target: Target,
   req: NodeRequest,
-  leftBody: () => unknown,
+  host: HostRequest,
 ): Promise<NodeAnswer> {
   let isTaken = false
   const wire = await answer(endpoints, target, {
     method: req.method ?? '',
+    url: req.originalUrl ?? host.originalUrl ?? req.url ?? '',
     headers: headersOf(req),
     body() {
       isTaken = isBuffered(req)
-      return isTaken ? { kind: 'left', value: takeBuffered(req) } : bodyOf(req, leftBody)
+      return isTaken ? { kind: 'left', value: takeBuffered(req) } : bodyOf(req, host)
     },
     hasLeft: () => req.socket?.destroyed === true,
   })
@@ -87,7 +99,10 @@ export function sendAnswer(req: NodeRequest, res: NodeResponse, { wire, isLast }
   if (res.headersSent) return
   const { status, headers, text } = wire
   try {
-    res.writeHead(status, { 'content-length': Buffer.byteLength(text), ...headers })
+    res.writeHead(
+      status,
+      hasNoBody(status) ? { ...headers } : { 'content-length': Buffer.byteLength(text), ...headers },
+    )
     if (req.method === 'HEAD') return void res.end()
     if (!isLast) return void res.end(text)
     res.write(text)
@@ -138,10 +153,10 @@ function headersOf({ headers, rawHeaders }: NodeRequest): HandlerRequest['header
 }
 
 /** Relies on the stream, not on the parsed body: a parser that skips a request may still set an empty object (Express 4 does). */
-function bodyOf(req: NodeRequest, leftBody: () => unknown): HostBody {
+function bodyOf(req: NodeRequest, host: HostRequest): HostBody {
   if (!req.readableEnded && !req.readableDidRead) return { kind: 'stream', pump: pumpOf(req) }
-  const value = leftBody()
-  return value === undefined ? { kind: 'consumed' } : { kind: 'left', value }
+  const { body: value, rawBody: raw } = host
+  return value === undefined ? { kind: 'consumed', raw } : { kind: 'left', value, raw }
 }
 
 /** True if the whole body arrived with its headers, as usual: it needs no listeners and no timer. */

@@ -1,3 +1,4 @@
+import type { FeedbackView } from './feedback.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import type { Recipient } from './recipient.ts'
 
@@ -12,6 +13,7 @@ export type DeliveryReason =
   | 'condition_false'
   | 'no_address'
   | 'opted_out'
+  | 'suppressed'
   | 'throttled'
   | 'fallback_unneeded'
   | 'sandboxed'
@@ -160,6 +162,8 @@ export interface DeliveryView {
   readonly lastCode?: string
   readonly providerMessageId?: string
   readonly trace?: readonly ConditionTrace[]
+  /** Reports of the provider, oldest first: one for each kind and code. Absent without reports. */
+  readonly feedback?: readonly FeedbackView[]
 }
 
 /** Warning about accepted input that may be a mistake. */

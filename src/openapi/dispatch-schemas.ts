@@ -11,6 +11,7 @@ import type {
   PreviewedDelivery,
   Warning,
 } from '../model/dispatch.ts'
+import type { FeedbackView } from '../model/feedback.ts'
 import { type Component, type NamedSchema, s } from './model-schema.ts'
 
 const deliveryStatus = s.component<DeliveryStatus>(
@@ -33,6 +34,7 @@ const deliveryReason = s.component<DeliveryReason>(
     condition_false: 'a condition of the event was false',
     no_address: 'the recipient cannot be reached here',
     opted_out: 'the recipient does not want it',
+    suppressed: 'nothing is sent to the address: it bounced, complained or unsubscribed',
     throttled: 'the recipient had enough',
     fallback_unneeded: 'the channel before it did',
     sandboxed: 'sandbox mode was on',
@@ -74,6 +76,21 @@ const attemptView = s.object<AttemptView>('Attempt', undefined, {
   provider: s.optional(s.text('Which of several providers it was.')),
 })
 
+const feedbackView = s.object<FeedbackView>('Feedback', 'What the provider reported about a delivery.', {
+  kind: s.oneOf('Kind of the report.', {
+    delivered: 'the receiving server or phone took the message',
+    delayed: 'the provider tries again',
+    bounced: 'the message does not arrive',
+    complained: 'the recipient reported it as spam',
+    opened: 'it was opened, perhaps by a scanner',
+    clicked: 'a link was opened, perhaps by a scanner',
+    unsubscribed: 'the recipient unsubscribed at the provider',
+    unknown: 'any other event of the provider',
+  }),
+  at: s.instant('The first such report.'),
+  code: s.optional(s.text('A word of the provider, or an enhanced status code such as `5.1.1`.')),
+})
+
 const deliveryView = s.object<DeliveryView>('Delivery', "One channel's part of a dispatch.", {
   deliveryId: s.text("Goes along as the provider's idempotency key."),
   channel: s.text(),
@@ -86,6 +103,7 @@ const deliveryView = s.object<DeliveryView>('Delivery', "One channel's part of a
   lastCode: s.optional(s.text('The last code that the channel gave for not having sent.')),
   providerMessageId: s.optional(s.text()),
   trace: s.optional(s.list(conditionTrace, 'How the condition came out that skipped it.')),
+  feedback: s.optional(s.list(feedbackView, 'Reports of the provider, oldest first. Not in answers to a dispatch.')),
 })
 
 const previewedDelivery = s.object<PreviewedDelivery>(
@@ -167,5 +185,5 @@ export const dispatchPreview: Component<DispatchPreview> = s.object<DispatchPrev
 
 export const DISPATCH_SCHEMAS: readonly NamedSchema[] = [
   ...[dispatchAnswer, dispatchPreview, dispatchStatus, warning],
-  ...[deliveryView, previewedDelivery, deliveryStatus, deliveryReason, attemptView, conditionTrace],
+  ...[deliveryView, previewedDelivery, deliveryStatus, deliveryReason, attemptView, conditionTrace, feedbackView],
 ]

@@ -1,6 +1,6 @@
 import { problem, refuse } from '../core/answers/result.ts'
 import type { Action } from '../core/endpoints.ts'
-import { type Issue, type IssueCode, PROBLEM_CODES, type Problem, type ProblemCode, statusOf } from '../errors.ts'
+import { CALLER_CODES, type Issue, type IssueCode, type Problem, type ProblemCode, statusOf } from '../errors.ts'
 import type { JsonObject } from '../model/json.ts'
 import { type Component, type NamedSchema, reference, s } from './model-schema.ts'
 import type { OpenApiExample, OpenApiReference, OpenApiResponse, OpenApiSchema } from './open-api-document.ts'
@@ -34,7 +34,7 @@ const issue = s.object<Issue>('Issue', 'One fault in a body.', {
 })
 
 const problemCode = s.component<ProblemCode>('ProblemCode', {
-  json: { type: 'string', enum: [...PROBLEM_CODES], description: 'A closed union: switch on it.' },
+  json: { type: 'string', enum: [...CALLER_CODES], description: 'A closed union: switch on it.' },
 })
 
 export const problemSchema: Component<Problem> = s.object<Problem>('Problem', 'Problem details (RFC 9457).', {

@@ -17,6 +17,7 @@ export function allOf(...policies: readonly DeliveryPolicy[]): DeliveryPolicy {
   checkArguments('allOf', policies, has('decide'))
 
   return {
+    ...(policies.some(({ readsPreferences }) => readsPreferences) && { readsPreferences: true }),
     names: {
       channels: policies.flatMap(({ names }) => names?.channels ?? []),
       events: policies.flatMap(({ names }) => names?.events ?? []),

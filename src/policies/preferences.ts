@@ -1,21 +1,10 @@
+import { isPreferenceSet, type PreferenceSet, wants } from '../model/preference-set.ts'
 import type { Recipient } from '../model/recipient.ts'
 import { fn } from '../options/checks.ts'
 import { readOptions, required } from '../options/read-options.ts'
-import type { DeliveryPolicy } from '../ports/delivery-policy.ts'
+import type { DeliveryPolicy, PolicyQuestion, Verdict } from '../ports/delivery-policy.ts'
 
-/**
- * A recipient's preferences: `true` for yes, `false` for no. The most specific one counts: an event in a channel, then the event, then
- * the channel. All else is allowed. Must be a plain object without other properties.
- */
-export interface PreferenceSet {
-  /** By channel: `{ sms: false }` excludes text messages. */
-  readonly channels?: Readonly<Record<string, boolean>>
-  /**
-   * By event, whole or by channel: `{ newsletter: false, 'order.shipped': { email: true, sms: false } }`. Unnamed channels: as in
-   * `channels`.
-   */
-  readonly events?: Readonly<Record<string, boolean | Readonly<Record<string, boolean>>>>
-}
+export type { PreferenceSet } from '../model/preference-set.ts'
 
 /**
  * Skips unwanted messages as `opted_out`. Critical events pass without a call of `find`.
@@ -32,49 +21,31 @@ export function preferences(
 ): DeliveryPolicy {
   readOptions('preferences', { find }, { find: required(fn) })
 
+  return { decide: (question) => decide(question, () => find(question.recipient, question.tenant)) }
+}
+
+/**
+ * {@link preferences} of what `sallyport.preferences.set` stored. Needs `suppressions` or `links` of `createSallyport`, whose keys hash
+ * recipients.
+ */
+export function storedPreferences(): DeliveryPolicy {
   return {
-    async decide({ tenant, eventType, critical, channel, recipient }) {
-      if (critical) return { verdict: 'send' }
-      const found: unknown = await find(recipient, tenant)
-      if (found === undefined) return { verdict: 'send' }
-      if (!isPreferenceSet(found)) throw new TypeError('preferences: what was found is not a PreferenceSet')
-      return wants(found, eventType, channel) ? { verdict: 'send' } : { verdict: 'skip', reason: 'opted_out' }
-    },
+    readsPreferences: true,
+    decide: (question) =>
+      decide(question, () => {
+        if (question.preferences) return question.preferences()
+        throw new TypeError('storedPreferences: the host has no key for recipients')
+      }),
   }
 }
 
-function wants({ channels = {}, events = {} }: PreferenceSet, eventType: string, channel: string): boolean {
-  const event = own(events, eventType) ?? {}
-  return typeof event === 'boolean' ? event : (own(event, channel) ?? own(channels, channel) ?? true)
-}
-
-/** Reads own properties only: an event may be called `constructor`. */
-function own<Value>(values: Readonly<Record<string, Value>>, key: string): Value | undefined {
-  return Object.hasOwn(values, key) ? values[key] : undefined
-}
-
-function isPreferenceSet(value: unknown): value is PreferenceSet {
-  return (
-    isPlain(value) &&
-    Object.entries(value).every(([key, part]) => {
-      if (key === 'channels') return part === undefined || isSwitches(part)
-      if (key === 'events') return part === undefined || (isPlain(part) && Object.values(part).every(isSwitch))
-      return false
-    })
-  )
-}
-
-function isSwitch(value: unknown): boolean {
-  return typeof value === 'boolean' || isSwitches(value)
-}
-
-function isSwitches(value: unknown): boolean {
-  return isPlain(value) && Object.values(value).every((each) => typeof each === 'boolean')
-}
-
-/** Refuses other objects: a `Map` or a database row might look empty. */
-function isPlain(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null) return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || Object.getPrototypeOf(prototype) === null
+async function decide(
+  question: PolicyQuestion,
+  find: () => PreferenceSet | undefined | Promise<PreferenceSet | undefined>,
+): Promise<Verdict> {
+  if (question.critical) return { verdict: 'send' }
+  const found: unknown = await find()
+  if (found === undefined) return { verdict: 'send' }
+  if (!isPreferenceSet(found)) throw new TypeError('preferences: what was found is not a PreferenceSet')
+  return wants(found, question) ? { verdict: 'send' } : { verdict: 'skip', reason: 'opted_out' }
 }

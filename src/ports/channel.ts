@@ -16,6 +16,14 @@ export interface OutboundMessage {
   readonly locale?: string
   /** Time of acceptance, epoch milliseconds. */
   readonly createdAt: number
+  /** The recipient's links. Absent for events that are `critical`, and without the option `links`. */
+  readonly links?: MessageLinks
+}
+
+/** Links of one recipient. They are secrets: anyone who has a link can use it. */
+export interface MessageLinks {
+  /** Shows a page for `GET`; `POST` unsubscribes at once (RFC 8058). */
+  readonly unsubscribe: string
 }
 
 /** Context of one attempt. */

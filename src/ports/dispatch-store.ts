@@ -278,6 +278,8 @@ export interface DispatchStore {
     options: RetryRequest,
   ): Promise<ReplanOutcome | undefined>
   findDispatch(tenant: string, dispatchId: string): Promise<Dispatch | undefined>
+  /** Finds the tenant's dispatch that has this delivery; of a digest, one of those that share it. */
+  findByDelivery(tenant: string, deliveryId: string): Promise<Dispatch | undefined>
   listDispatches(query: DispatchQuery): Promise<Page<Dispatch>>
   /**
    * Removes dispatches without `queued`, `sending` or `held` deliveries, and their deliveries. A delivery that other dispatches

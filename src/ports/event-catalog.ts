@@ -11,6 +11,11 @@ export interface EventFacts<Data = unknown> {
   readonly recipient: Recipient
   /** Data of every event of a digest, oldest first; without a digest, of this event. `data` is the last event's. */
   readonly events: readonly Data[]
+  /** Absent without the option `links`. */
+  readonly links?: {
+    /** Placeholder of the recipient's unsubscribe link, which replaces it when the message is sent: use it unchanged. */
+    readonly unsubscribe: string
+  }
 }
 
 /** Result of checking an event's data. */
@@ -65,6 +70,8 @@ export interface CatalogDigest {
 /** One event type, compiled. */
 export interface CatalogEvent {
   readonly eventType: string
+  /** Kind of message that a recipient can unsubscribe from; may be shared by several event types. */
+  readonly category: string
   readonly route: Route
   /** Preferences and quiet hours do not apply. */
   readonly critical: boolean

@@ -1,13 +1,4 @@
-/** Kind of a report about a message. `unknown`: an event that the source does not know. */
-export type FeedbackKind =
-  | 'delivered'
-  | 'delayed'
-  | 'bounced'
-  | 'complained'
-  | 'opened'
-  | 'clicked'
-  | 'unsubscribed'
-  | 'unknown'
+import type { FeedbackKind } from '../model/feedback.ts'
 
 /** One event of a provider. It belongs to the delivery `deliveryId`, else to the one with `providerMessageId`. */
 export interface FeedbackEvent {

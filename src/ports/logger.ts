@@ -37,6 +37,10 @@ export interface LogFields {
   readonly timeouts?: number
   readonly pauseMs?: number
   readonly events?: number
+  /** Name of a feedback source. */
+  readonly source?: string
+  /** Reports that were new. */
+  readonly added?: number
   /** Uses of tokens that were dropped. */
   readonly uses?: number
   /** Complete requests that are being handled. */

@@ -1,4 +1,4 @@
-/** Input of a template: `data`, `recipient` and `events` (data of every event of a digest), plain JSON values. */
+/** Input of a template: `data`, `recipient`, `events` (data of every event of a digest) and, if configured, `links`; plain JSON values. */
 export type TemplateFacts = Readonly<Record<string, unknown>>
 
 /** Result of rendering a template. */

@@ -1,8 +1,11 @@
 import type { ErrorDetails, ErrorHooks } from '../core/answers/report-fault.ts'
 import type { Hooks } from '../core/delivery/hooks.ts'
 import type { BreakerOptions, ChannelLimits, WorkerOptions } from '../core/delivery/worker-options.ts'
+import { linkBaseUrl } from '../core/links/link-service.ts'
+import { unsubscribePageOptions } from '../core/links/unsubscribe-page-options.ts'
 import type { ConfigProblem } from '../errors.ts'
 import { arrayOf, bool, fn, has, oneOf, recordOf, schedule, whole } from '../options/checks.ts'
+import { hashKeys } from '../options/hash-keys.ts'
 import {
   type Check,
   type Checks,
@@ -17,10 +20,13 @@ import {
 import type { Channel } from '../ports/channel.ts'
 import type { DispatchStore } from '../ports/dispatch-store.ts'
 import type { EventCatalog } from '../ports/event-catalog.ts'
+import type { FeedbackStore } from '../ports/feedback-store.ts'
+import type { PreferenceStore } from '../ports/preference-store.ts'
 import type { RunStore } from '../ports/run-store.ts'
 import type { TokenStore } from '../ports/token-store.ts'
+import { consentProblems, feedbackSources } from './check-consent.ts'
 import { budgets, RUN_EVENTS, runEventProblems } from './check-runs.ts'
-import type { RunsOnlyOptions, SallyportOptions } from './options.ts'
+import type { LinkOptions, RunsOnlyOptions, SallyportOptions, SuppressionOptions } from './options.ts'
 
 type Methods<Port> = {
   // biome-ignore lint/complexity/noBannedTypes: an optional member is one that `{}` lacks.
@@ -45,7 +51,7 @@ const RUN_STORE: Methods<RunStore & TokenStore> = {
   removeRuns: true,
   erase: true,
 }
-const DISPATCH_STORE: Methods<DispatchStore> = {
+const DISPATCH_STORE: Methods<DispatchStore & FeedbackStore & PreferenceStore> = {
   accept: true,
   claim: true,
   renew: true,
@@ -56,8 +62,19 @@ const DISPATCH_STORE: Methods<DispatchStore> = {
   findReplannable: true,
   replan: true,
   findDispatch: true,
+  findByDelivery: true,
   listDispatches: true,
   removeDispatches: true,
+  recordFeedback: true,
+  findFeedback: true,
+  removeFeedback: true,
+  addSuppressions: true,
+  findSuppressions: true,
+  listSuppressions: true,
+  removeSuppressions: true,
+  findPreferences: true,
+  setPreferences: true,
+  removePreferences: true,
 }
 
 const HOUR_MS = 3_600_000
@@ -135,6 +152,16 @@ const ALL: Checks<SallyportOptions<unknown>> = {
   worker: nested(WORKER),
   queue: has('wake', 'listen'),
   runEvents: nested(RUN_EVENTS),
+  links: nested<LinkOptions>({
+    baseUrl: required(linkBaseUrl),
+    keys: required(hashKeys),
+    page: unsubscribePageOptions,
+  }),
+  feedback: feedbackSources,
+  suppressions: nested<SuppressionOptions>({
+    keys: required(hashKeys),
+    softBounceMs: whole(0, 31 * 86_400_000),
+  }),
   expiresInMs: period,
   idempotencyTtlMs: period,
 }
@@ -177,6 +204,7 @@ function fitProblems(given: GivenOptions): ConfigProblem[] {
     ...(names ? unknownNames('worker.channels', limited, names) : []),
     ...(events ? runEventProblems(given, events.eventTypes) : []),
     ...(events && channels ? eventProblems(events, channels) : []),
+    ...consentProblems(given, names),
   ]
 }
 

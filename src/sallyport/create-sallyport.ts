@@ -9,6 +9,7 @@ import type { DispatchAnswer, DispatchInput, EventTypeOf } from '../model/dispat
 import { localQueue } from '../queues/local.ts'
 import { budgetsOf } from './budgets.ts'
 import { isRunsOnly, readConfig } from './check-config.ts'
+import { consentOf } from './consent.ts'
 import { type RuntimePorts, withDefaults } from './defaults.ts'
 import { type DispatchCallOptions, dispatchFromHost, hostPrincipal } from './dispatch.ts'
 import { createDispatches, type Dispatches } from './dispatches.ts'
@@ -16,9 +17,11 @@ import { backgroundWork, dispatchEndpoints, stopOf } from './endpoints.ts'
 import { withMaintenance } from './maintenance.ts'
 import { watchForWorker } from './missing-worker.ts'
 import type { RunsOnlyOptions, SallyportOptions } from './options.ts'
+import { type Preferences, preferencesOf } from './preferences.ts'
 import { runsOf } from './runs.ts'
 import { createRunsOnly, type RunsOnlySallyport } from './runs-only.ts'
 import { sessionsOf } from './sessions.ts'
+import { type Suppressions, suppressionsOf } from './suppressions.ts'
 import { tokenServices } from './tokens.ts'
 
 /** Sallyport in a host: {@link RunsOnlySallyport} with dispatching. Reads throw errors of the store. */
@@ -31,6 +34,8 @@ export interface Sallyport<Events = Record<string, unknown>> extends RunsOnlySal
     options?: DispatchCallOptions,
   ): Promise<HandlerResult<DispatchAnswer>>
   readonly dispatches: Dispatches
+  readonly preferences: Preferences
+  readonly suppressions: Suppressions
 }
 
 /**
@@ -52,8 +57,13 @@ export function createSallyport<Events>(
 }
 
 function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport<Events> {
-  const given = withDefaults(options)
-  const ports = { ...given, queue: given.queue ?? localQueue(given.clock) }
+  const { suppressions: _, links: __, ...given } = withDefaults(options)
+  const consent = consentOf(options, given.store)
+  const ports = {
+    ...given,
+    queue: given.queue ?? localQueue(given.clock),
+    ...consent.ports,
+  }
   const { store, clock, logger, expiresInMs = EXPIRES_IN_MS, budgets = [], staleAfterMs, sandbox } = ports
   if (sandbox) logger.log('warn', 'sandbox.on', { detail: 'everything is recorded, nothing is sent' })
 
@@ -80,6 +90,7 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
     endpoints: {
       ...dispatchEndpoints(recording, options, services, { deliverer, background, publishing }),
       isStopping,
+      ...consent.open(ports),
     },
     worker,
     stop,
@@ -87,7 +98,9 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
       await store.ready?.()
     },
     dispatch: (event, callOptions = {}) => dispatchFromHost(event, callOptions, accepting),
-    dispatches: createDispatches(accepting),
+    dispatches: createDispatches({ ...accepting, hasFeedback: options.feedback !== undefined }),
+    preferences: preferencesOf({ store, recipientKeys: consent.addressKeys }),
+    suppressions: suppressionsOf({ store, clock, addressKeys: consent.addressKeys }),
     runs: runsOf(recording),
     sessions: sessionsOf({ store, dispatches: store }),
     budgets: budgetsOf({ budgets, store, clock }),
@@ -97,7 +110,11 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
 
 /** Publishes run events as dispatches; `undefined` without run events, which makes recording cheaper. */
 function publisherOf<Events>(
-  { runEvents: events = {}, budgets = [], ...ports }: SallyportOptions<Events> & Required<RuntimePorts>,
+  {
+    runEvents: events = {},
+    budgets = [],
+    ...ports
+  }: Omit<SallyportOptions<Events>, 'suppressions' | 'links'> & Required<RuntimePorts>,
   deps: DispatchDeps,
   background: (work: Promise<unknown>) => void,
 ): RunEventPublisher | undefined {

@@ -1,12 +1,14 @@
 import { forHostCall } from '../core/answers/report-fault.ts'
 import { viewDispatch } from '../core/dispatch/dispatch-view.ts'
 import { type RetryDeps, retryDispatch, type UnplannedDelivery } from '../core/dispatch/retry-dispatch.ts'
-import type { DispatchStatus, DispatchView } from '../model/dispatch.ts'
+import { viewWithFeedback } from '../core/feedback/with-feedback.ts'
+import type { Dispatch, DispatchStatus, DispatchView } from '../model/dispatch.ts'
 import { oneOf } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Page } from '../ports/dispatch-query.ts'
 import type { DeliveryChange } from '../ports/dispatch-store.ts'
+import type { FeedbackStore } from '../ports/feedback-store.ts'
 import { age, instantOption, storedId, storedText, type TenantScope, tenant, tenantOf } from './call-checks.ts'
 import { type ListOptions, listQuery, MAX_PAGE, pageChecks, pruneAll, viewPage } from './pagination.ts'
 
@@ -72,7 +74,7 @@ export interface Dispatches {
   retry(dispatchId: string, options?: RetryOptions): Promise<RetryResult | undefined>
   /**
    * Removes old dispatches with their deliveries, except those that may still be sent. Also removes expired idempotency keys
-   * (`idempotencyTtlMs`) of all tenants.
+   * (`idempotencyTtlMs`) and expired suppressions of all tenants, and feedback that is as old and at least eight days.
    *
    * @throws {SallyportError} `option_invalid`, for wrong options.
    */
@@ -88,8 +90,11 @@ export interface DispatchPruneOptions {
 }
 
 interface DispatchesDeps extends RetryDeps {
+  readonly store: RetryDeps['store'] & FeedbackStore
   readonly expiresInMs: number
   readonly clock: Clock
+  /** There are feedback sources: deliveries show their reports. */
+  readonly hasFeedback: boolean
 }
 
 const LIST = 'dispatches'
@@ -108,20 +113,26 @@ const LIST_CHECKS: Checks<DispatchListOptions> = {
 const RETRY_CHECKS: Checks<RetryOptions> = { tenant, channel: storedText }
 const PRUNE_CHECKS: Checks<DispatchPruneOptions> = { olderThan: required(age), tenant }
 
+/** Longest time that a proof which counts once is valid, and a day. */
+const PROOF_MS = 8 * 86_400_000
+
 function idOf(call: string, dispatchId: unknown): string {
   return storedId(`dispatches.${call}`, 'dispatchId', dispatchId)
 }
 
 export function createDispatches(deps: DispatchesDeps): Dispatches {
-  const { store, expiresInMs, sandbox = false, clock } = deps
+  const { store, expiresInMs, sandbox = false, clock, hasFeedback } = deps
+  const view = async (found: readonly Dispatch[]): Promise<readonly DispatchView[]> =>
+    hasFeedback ? viewWithFeedback(found, store) : found.map(viewDispatch)
   return {
     async get(dispatchId, scope) {
       const found = await store.findDispatch(tenantOf('dispatches.get', scope), idOf('get', dispatchId))
-      return found && viewDispatch(found)
+      return found && (await view([found]))[0]
     },
     async list(options = {}) {
       const query = listQuery(LIST, readOptions('dispatches.list', options, LIST_CHECKS))
-      return viewPage(LIST, await store.listDispatches(query), viewDispatch)
+      const page = await store.listDispatches(query)
+      return viewPage(LIST, { ...page, items: await view(page.items) }, (item) => item)
     },
     async cancel(dispatchId, scope) {
       const change = await store.cancel(tenantOf('dispatches.cancel', scope), idOf('cancel', dispatchId))
@@ -145,6 +156,8 @@ export function createDispatches(deps: DispatchesDeps): Dispatches {
       const removal = { tenant, acceptedForMs: olderThan, limit: MAX_PAGE }
       const pruned = await pruneAll(() => store.removeDispatches(removal), removal.limit, clock)
       await pruneAll(async () => (await store.forgetExpired?.(MAX_PAGE)) ?? 0, MAX_PAGE, clock)
+      const reports = { tenant, storedForMs: Math.max(olderThan, PROOF_MS), limit: MAX_PAGE }
+      await pruneAll(() => store.removeFeedback(reports), reports.limit, clock)
       return { pruned }
     },
   }

@@ -1,20 +1,23 @@
 import type { ErrorDetails, ErrorHooks } from '../core/answers/report-fault.ts'
 import type { Hooks } from '../core/delivery/hooks.ts'
 import type { WorkerOptions } from '../core/delivery/worker-options.ts'
+import type { UnsubscribePageOptions } from '../core/links/unsubscribe-page-options.ts'
 import type { Budget } from '../core/runs/events/budgets.ts'
 import type { RunEvents } from '../core/runs/events/run-events.ts'
+import type { HashKey } from '../options/hash-keys.ts'
 import type { AuthVerifier } from '../ports/auth-verifier.ts'
 import type { Channel } from '../ports/channel.ts'
 import type { DeliveryPolicy } from '../ports/delivery-policy.ts'
 import type { DeliveryQueue } from '../ports/delivery-queue.ts'
-import type { DispatchStore } from '../ports/dispatch-store.ts'
 import type { EventCatalog } from '../ports/event-catalog.ts'
+import type { FeedbackSource } from '../ports/feedback-source.ts'
 import type { PriceBook } from '../ports/price-book.ts'
 import type { RateLimiter } from '../ports/rate-limiter.ts'
 import type { RecipientDirectory } from '../ports/recipient-directory.ts'
 import type { Redactor } from '../ports/redactor.ts'
 import type { RunExporter } from '../ports/run-exporter.ts'
 import type { RunStore } from '../ports/run-store.ts'
+import type { SallyportStore } from '../ports/sallyport-store.ts'
 import type { TokenStore } from '../ports/token-store.ts'
 import type { RuntimePorts } from './defaults.ts'
 
@@ -57,12 +60,38 @@ export interface RunsOnlyOptions extends RuntimePorts {
   readonly channels?: undefined
 }
 
+export type { HashKey } from '../options/hash-keys.ts'
+
+/** Options of suppressions. */
+export interface SuppressionOptions {
+  /**
+   * Keys of the hashes under which addresses are stored. The first one hashes new addresses; retained keys still find old ones, so keep a
+   * replaced key in the list.
+   */
+  readonly keys: readonly HashKey[]
+  /**
+   * Milliseconds that a soft bounce suppresses its address on that channel, for events that are not critical. 0: not at all. Up to
+   * 2,678,400,000 (31 days). Default: 24 hours.
+   */
+  readonly softBounceMs?: number | undefined
+}
+
+/** Options of links in messages. */
+export interface LinkOptions {
+  /** Public URL at which the host has mounted Sallyport: what stands before `/api/`. At most 200 characters. */
+  readonly baseUrl: string
+  /** The first one signs links. Retained keys still verify older ones: unsubscribe links never expire. */
+  readonly keys: readonly HashKey[]
+  /** Texts and style of the unsubscribe page. Default: a plain page in the reader's language. */
+  readonly page?: UnsubscribePageOptions | undefined
+}
+
 /** Options of `createSallyport`. */
 export interface SallyportOptions<Events> extends Omit<RunsOnlyOptions, 'store' | 'hooks' | 'events' | 'channels'> {
   /** From `defineEvents`. */
   readonly events: EventCatalog<Events>
   /** Stores everything: `memoryStore()`, `sqlStore()`, or your own. */
-  readonly store: DispatchStore & RunStore & TokenStore
+  readonly store: SallyportStore
   /** Channels, by the names that events use. */
   readonly channels: Readonly<Record<string, Channel>>
   /** Finds recipients by user id. Default: only addresses can be notified. */
@@ -78,6 +107,21 @@ export interface SallyportOptions<Events> extends Omit<RunsOnlyOptions, 'store' 
   readonly queue?: DeliveryQueue | undefined
   /** Catalogue events that runs cause, each with its recipient. Default: none. */
   readonly runEvents?: RunEvents | undefined
+  /**
+   * Feedback of providers, by the name in the path `POST /api/outbound/feedback/{name}`: 1-64 of `A-Z a-z 0-9 . _ -`. Needs the keys of
+   * `suppressions` or `links`. Default: none.
+   */
+  readonly feedback?: Readonly<Record<string, FeedbackSource>> | undefined
+  /**
+   * Addresses to which nothing is sent after a bounce, a complaint or an unsubscription. Default: with the keys of `links` if given,
+   * otherwise none is suppressed.
+   */
+  readonly suppressions?: SuppressionOptions | undefined
+  /**
+   * Links to unsubscribe: mails of events that are not critical get `List-Unsubscribe` headers (RFC 8058), and templates read
+   * `links.unsubscribe`. Default: none.
+   */
+  readonly links?: LinkOptions | undefined
   /** Milliseconds from the first due time to expiry of a delivery, 1,000 to 31,622,400,000 (366 days). Default: 72 hours. */
   readonly expiresInMs?: number
   /** Milliseconds that an `Idempotency-Key` is kept, 1,000 to 31,622,400,000 (366 days). Default: 24 hours. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Json, jsonOf } from '../../src/http/body-reader.ts'
+import { type Json, jsonOf } from '../../src/http/json-body.ts'
 
 /** Reads a body of `length` bytes. `turns` holds the callbacks for the next turn of the event loop. */
 function reading(length: number): { readonly turns: readonly (() => void)[]; read(): Promise<unknown> } {

@@ -75,6 +75,31 @@ describe('a prefix that Sallyport does not know', () => {
   })
 })
 
+describe('the prefix of an open endpoint', () => {
+  const hintOf = async (path: string, basePath?: string) => {
+    const endpoints = new FakeEndpoints()
+    await toFetch({ endpoints }, { basePath })(new Request(`http://host${path}`, { method: 'POST', body: 'a' }))
+    expect(endpoints.opened).toEqual([])
+    return reported(endpoints)
+  }
+
+  test('A wrong prefix of an open endpoint is logged without its parameter', async () => {
+    const hints = [
+      await hintOf('/v1/api/outbound/feedback/canary/?canary=1'),
+      await hintOf('/api/outbound/unsubscribe/canary', '/v1'),
+    ]
+    expect(hints).toEqual([
+      [['warn', 'mount.missed', BELOW.replace(RUN, '/api/outbound/feedback/{name}')]],
+      [['warn', 'mount.missed', STRIPPED.replace(RUN, '/api/outbound/unsubscribe/{token}')]],
+    ])
+  })
+
+  test.each(['/v1/api/outbound/feedback/', '/v1/api/outbound/feedback/a/b', '/v1/api/outbound/feedback/%'])(
+    'A wrong parameter is not logged as a wrong prefix: %s',
+    async (path) => expect(await hintOf(path)).toEqual([]),
+  )
+})
+
 describe('the number of mount warnings', () => {
   test('Each kind of wrong prefix is logged on its own', async () => {
     const endpoints = new FakeEndpoints()

@@ -31,7 +31,7 @@ function isAsWanted({ invalid, result = '', results = [result] }: GoldenCase, { 
 /** Why some templates are not rendered, and their number. */
 const FAILURES: readonly (readonly [failure: RegExp, why: string, count: number])[] = [
   [/^The (?:tag|filter) "\w+" is not available/, 'the tag or filter is not on the allowlist', 206],
-  [/is none of data, recipient and events/, 'a name that no event has is refused at start', 117],
+  [/is none of data, recipient, events and links/, 'a name that no event has is refused at start', 117],
   [/^A range stands after "in" of "for"/, 'other ranges do work that is not counted', 24],
   [/^missing$/, 'an absent variable is missing, so that no mail has a gap', 14],
   [/^an object stands where text is needed/, 'an object has no text', 5],

@@ -242,7 +242,7 @@ describe('absent variables', () => {
 describe('a template that does not compile', () => {
   test('The fault names a variable that is neither a fact nor assigned', async () => {
     expect(templateFault('{{ data.x }}\n{{ orderId }}')).toEqual({
-      fault: '"orderId" is none of data, recipient and events; write data.orderId?',
+      fault: '"orderId" is none of data, recipient, events and links; write data.orderId?',
       line: 2,
       column: 4,
     })

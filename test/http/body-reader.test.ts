@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { unfinishedBodies } from '../../src/core/load/unfinished-bodies.ts'
-import { jsonOf, readStream, readWhole } from '../../src/http/body-reader.ts'
+import { readStream, readWhole } from '../../src/http/body-reader.ts'
+import { jsonOf } from '../../src/http/json-body.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 
 const CALLER = { id: 'app', tenant: 'default' }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { GrowingBuffer } from '../../src/http/body-reader.ts'
+import { GrowingBuffer } from '../../src/http/growing-buffer.ts'
 
 const GREATEST = 262_144
 const piece = fc.oneof(

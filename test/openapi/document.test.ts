@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { PROBLEM_CODES } from '../../src/errors.ts'
+import { CALLER_CODES } from '../../src/errors.ts'
 import { ROUTES } from '../../src/http/routes.ts'
 import { openapiDocument } from '../../src/openapi/index.ts'
 import { events } from './host.ts'
@@ -40,10 +40,10 @@ describe('the OpenAPI document', () => {
 
   it('The OpenAPI document contains every problem code, with an example', () => {
     const { schemas } = document.components
-    expect(schemas.ProblemCode).toMatchObject({ enum: PROBLEM_CODES })
+    expect(schemas.ProblemCode).toMatchObject({ enum: CALLER_CODES })
     const examples = Object.values(document.components.examples).map(({ value }) => value)
-    const shown = PROBLEM_CODES.filter((code) => examples.some((value) => Object(value).code === code))
-    expect(shown).toEqual(PROBLEM_CODES)
+    const shown = CALLER_CODES.filter((code) => examples.some((value) => Object(value).code === code))
+    expect(shown).toEqual(CALLER_CODES)
   })
 
   it('The OpenAPI document describes every operation, parameter, header and response', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { PROBLEM_CODES, type ProblemCode } from '../../src/errors.ts'
+import { CALLER_CODES, type ProblemCode } from '../../src/errors.ts'
 import { ROUTES } from '../../src/http/routes.ts'
 import { type Fit, misfits } from './lint.ts'
 import { document, headersOf, jsonOf, responseOf } from './posting.ts'
@@ -21,7 +21,7 @@ function codesAt(path: string, status: number): readonly ProblemCode[] {
 }
 
 /** The requests for every code, sent to every endpoint. */
-const trials = ROUTES.flatMap(({ action, path }) => PROBLEM_CODES.map((code) => ({ action, path, code })))
+const trials = ROUTES.flatMap(({ action, path }) => CALLER_CODES.map((code) => ({ action, path, code })))
 
 describe('the problems of the document', () => {
   const answered = new Set<string>()

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Action } from '../../src/core/endpoints.ts'
-import type { ProblemCode } from '../../src/errors.ts'
+import type { CallerCode } from '../../src/errors.ts'
 import { ROUTES } from '../../src/http/routes.ts'
 import type { RateLimiter } from '../../src/ports/rate-limiter.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
@@ -46,7 +46,7 @@ const LONG = { runs: Array.from({ length: 61 }, () => run) }
 const SPENT = { allowed: false, limit: 100, remaining: 0, windowMs: 60_000, resetMs: 12_000 }
 
 /** Real requests to real hosts that provoke each code. */
-export const PROVOKE: Readonly<Record<ProblemCode, (action: Action) => Promise<Response>>> = {
+export const PROVOKE: Readonly<Record<CallerCode, (action: Action) => Promise<Response>>> = {
   invalid_json: (action) => send(action, { body: '{' }),
   query_invalid: (action) => post(exampleHost(), `${pathOf(action)}?limit=1`, GOOD[action]),
   idempotency_key_invalid: (action) => good(action, { headers: { 'idempotency-key': 'a b' } }),

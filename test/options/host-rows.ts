@@ -18,6 +18,7 @@ const events = defineEvents({
   one: { channels: { email: { subject: () => 'x' } } },
   'run.failed': { channels: { email: {} } },
 })
+const keys = [{ kid: 'k1', key: new Uint8Array(32).fill(7) }]
 const budget = {
   name: 'b',
   per: 'user',
@@ -35,6 +36,13 @@ const full = {
   hooks: { onSent: () => {} },
   budgets: [budget],
   runEvents: { 'run.failed': () => undefined },
+  feedback: { ses: { tenant: 'default', channel: 'email', receive: async () => ({ outcome: 'refused' as const }) } },
+  suppressions: { keys, softBounceMs: 1 },
+  links: {
+    baseUrl: 'https://api.example.com',
+    keys,
+    page: { name: 'Shop', texts: { de: { title: 'x' } }, categories: { news: { de: 'x' } }, locale: 'de' },
+  },
 } satisfies SallyportOptions<unknown>
 
 export const sallyport: Sallyport<unknown> = createSallyport<unknown>(full)
@@ -70,22 +78,30 @@ const BREAKER = {
 }
 const RATE = { max: outside(1, 1_000_000), perMs: outside(1, HOUR) }
 const TOKENS = outside(0, Number.MAX_SAFE_INTEGER)
-const TENANT = [...TEXT, '', 'a b', 'x'.repeat(201)]
+export const TENANT: readonly unknown[] = [...TEXT, '', 'a b', 'x'.repeat(201)]
 const INSTANT = ['now', true, {}, Number.NaN, new Date(Number.NaN)]
 const AGE = outside(0, 20 * 366 * 86_400_000)
 const GRACE = { graceMs: [-1, Number.NaN, '5', {}] }
-const PAGE = { tenant: TENANT, limit: outside(1, 500), cursor: [7, 'x', ''] }
+export const PAGE: Readonly<Record<'tenant' | 'limit' | 'cursor', readonly unknown[]>> = {
+  tenant: TENANT,
+  limit: outside(1, 500),
+  cursor: [7, 'x', ''],
+}
 
-const create = (call: string) => (type: string, bad: OptionRow['bad'], at?: string) =>
-  row(
-    call,
-    type,
-    createSallyport as (options: SallyportOptions<unknown>) => unknown,
-    full,
-    bad,
-    at === undefined ? {} : { at },
-  )
-const host = create('sallyport createSallyport')
+type CreateRow = (type: string, bad: OptionRow['bad'], at?: string) => OptionRow
+
+const create =
+  (call: string): CreateRow =>
+  (type, bad, at) =>
+    row(
+      call,
+      type,
+      createSallyport as (options: SallyportOptions<unknown>) => unknown,
+      full,
+      bad,
+      at === undefined ? {} : { at },
+    )
+export const host: CreateRow = create('sallyport createSallyport')
 
 const CREATE: readonly OptionRow[] = [
   host('SallyportOptions', {
@@ -99,6 +115,18 @@ const CREATE: readonly OptionRow[] = [
     worker: OBJECT,
     queue: PART,
     runEvents: OBJECT,
+    feedback: [
+      ...OBJECT,
+      { 'a/b': full.feedback.ses },
+      { ['x'.repeat(65)]: full.feedback.ses },
+      { ses: null },
+      { ses: undefined },
+      { ses: { channel: 'email' } },
+      { ses: () => full.feedback.ses },
+      { ses: { ...full.feedback.ses, channel: 'emial' } },
+    ],
+    suppressions: [...OBJECT, {}],
+    links: [...OBJECT, {}],
     expiresInMs: PERIOD,
     idempotencyTtlMs: PERIOD,
   }),
@@ -170,6 +198,7 @@ const DEFINE: readonly OptionRow[] = [
   ),
   row('sallyport defineEvents', 'EventDefinition', (one: typeof EVENT) => defineEvents({ one }), EVENT, {
     data: [5, {}, 'x'],
+    category: [...TEXT, '', 'a b', 'x'.repeat(101)],
     when: [5, 'x', {}],
     route: ['last', 7],
     critical: FLAG,
@@ -196,7 +225,7 @@ const DEFINE: readonly OptionRow[] = [
   ),
 ]
 
-const scoped = (call: string, run: (scope: object) => unknown): OptionRow =>
+export const scoped = (call: string, run: (scope: object) => unknown): OptionRow =>
   row(`sallyport ${call}`, 'TenantScope', run, {}, { tenant: TENANT })
 const ONE = { recipient: 'ada@example.com', eventType: 'one' } as const
 

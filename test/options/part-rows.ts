@@ -19,6 +19,8 @@ import {
   dispatchStoreContract,
   documentsContract,
   feedbackSourceContract,
+  feedbackStoreContract,
+  preferenceStoreContract,
   queueContract,
   recordingChannel,
   runStoreContract,
@@ -554,6 +556,14 @@ const PARTS: readonly OptionRow[] = [
   }),
   row('sallyport/testing runStoreContract', 'RunStoreContractOptions', runStoreContract, kit, KIT),
   row('sallyport/testing runStoreContract', 'StoreCapabilities', runStoreContract, kit, STORE, { at: 'capabilities' }),
+  row('sallyport/testing feedbackStoreContract', 'FeedbackStoreContractOptions', feedbackStoreContract, kit, KIT),
+  row('sallyport/testing feedbackStoreContract', 'StoreCapabilities', feedbackStoreContract, kit, STORE, {
+    at: 'capabilities',
+  }),
+  row('sallyport/testing preferenceStoreContract', 'PreferenceStoreContractOptions', preferenceStoreContract, kit, KIT),
+  row('sallyport/testing preferenceStoreContract', 'StoreCapabilities', preferenceStoreContract, kit, STORE, {
+    at: 'capabilities',
+  }),
   row('sallyport/testing tokenStoreContract', 'TokenStoreContractOptions', tokenStoreContract, kit, KIT),
   row('sallyport/testing tokenStoreContract', 'StoreCapabilities', tokenStoreContract, kit, STORE, {
     at: 'capabilities',

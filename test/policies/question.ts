@@ -4,6 +4,7 @@ import type { PolicyQuestion } from '../../src/policies/index.ts'
 export function question(given: Partial<PolicyQuestion> = {}): PolicyQuestion {
   return {
     tenant: 'default',
+    category: 'c',
     eventType: 'order.shipped',
     critical: false,
     channel: 'email',

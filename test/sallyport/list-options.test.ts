@@ -3,6 +3,7 @@ import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import { CLIENT_STATUSES } from '../../src/core/runs/status-names.ts'
 import { createDispatches } from '../../src/sallyport/dispatches.ts'
 import type { RunListOptions } from '../../src/sallyport/runs.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
 import { allPages, app, optionProblems } from '../core/runs/test-app.ts'
 
 describe('options of a list of runs', () => {
@@ -134,11 +135,20 @@ describe('options of a list of runs', () => {
 
 describe('options of a list of dispatches', () => {
   it('The list options of dispatches are checked like those of runs', async () => {
-    const { store, deps } = app()
+    const { deps } = app()
+    const store = memoryStore()
     const queue = { wake: () => {}, listen: () => () => {} }
     const { logger, clock } = deps
     const planning = { events: defineEvents({ e: { channels: { log: {} } } }), channels: {} }
-    const dispatches = createDispatches({ store, queue, logger, clock, expiresInMs: 1, ...planning })
+    const dispatches = createDispatches({
+      store,
+      queue,
+      logger,
+      clock,
+      expiresInMs: 1,
+      hasFeedback: false,
+      ...planning,
+    })
     const wrong = { userId: 'jane', eventType: 1, recipient: null, sessionId: [], tenant: '', status: 'x', limit: 0 }
     const more = { since: 'x', until: 'x', cursor: 'x' }
     const problems = await optionProblems(() => dispatches.list({ ...wrong, ...more } as never))

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
-import type { DispatchStore } from '../../src/ports/dispatch-store.ts'
-import type { RunStore } from '../../src/ports/run-store.ts'
-import type { TokenStore } from '../../src/ports/token-store.ts'
+import type { SallyportStore } from '../../src/ports/sallyport-store.ts'
 import { randomIds } from '../../src/runtime/random-ids.ts'
 import { createSallyport } from '../../src/sallyport/create-sallyport.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
@@ -12,7 +10,7 @@ import { fakeClock } from '../support/fake-clock.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
 import { databaseKinds, type TestDatabase } from './databases.ts'
 
-type Store = DispatchStore & RunStore & TokenStore
+type Store = SallyportStore
 
 type Host = ReturnType<typeof hostOf>
 

@@ -6,13 +6,19 @@ import {
   refuse,
   success,
 } from '../../src/core/answers/result.ts'
-import type { Action, Endpoints, Requested } from '../../src/core/endpoints.ts'
+import type { Action, Endpoints, OpenAction, OpenAnswer, OpenRequest, Requested } from '../../src/core/endpoints.ts'
 import { type Load, loadOf } from '../../src/core/load/load-limits.ts'
 import type { Principal } from '../../src/model/principal.ts'
 import { type RecordingLogger, recordingLogger } from './deps.ts'
 import { HostClock } from './host-clock.ts'
 
 export const TOKEN = 'Bearer good'
+
+/** A request that reached the handler of an open endpoint. */
+export interface Opened extends OpenRequest {
+  readonly action: OpenAction
+  readonly parameter: string
+}
 
 /** Endpoints that return their input, for tests of the transport alone. */
 export class FakeEndpoints implements Endpoints {
@@ -39,6 +45,20 @@ export class FakeEndpoints implements Endpoints {
     await this.held
     const { body, query } = request
     return success(operation === 'dispatch' ? 202 : 201, { operation, body, query }, { 'x-answered': 'yes' })
+  }
+
+  readonly opened: Opened[] = []
+  openAnswer: HandlerResult<unknown> | OpenAnswer = success(200, { open: true }, { 'x-answered': 'yes' })
+
+  /** Handles every parameter except `unknown`. */
+  open(action: OpenAction, parameter: string): ReturnType<NonNullable<Endpoints['open']>> {
+    if (parameter === 'unknown') return undefined
+    return async (request) => {
+      this.opened.push({ action, parameter, ...request })
+      this.onHandle()
+      await this.held
+      return this.openAnswer
+    }
   }
 
   recheck(): undefined {}

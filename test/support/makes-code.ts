@@ -7,6 +7,7 @@ export const MAKES_CODE: Readonly<Record<string, string>> = {
   'test/adapters/express.test.ts': 'depd, of Express 4',
   'test/adapters/koa.test.ts': 'depd, of Koa',
   'test/adapters/mount-hints.test.ts': 'depd, of Koa',
+  'test/adapters/raw-bodies.test.ts': 'depd, of Express 4 and Koa; find-my-way, of Fastify',
   'test/adapters/stopping.test.ts': 'depd, of Express 4 and Koa',
   'test/adapters/untouched.test.ts': 'depd, of Express 4 and Koa; find-my-way, of Fastify',
   'test/adapters/hosts/express.test.ts': 'depd, of Express 4',

@@ -1,11 +1,11 @@
 import { expectTypeOf, test } from 'vitest'
 import type { Mountable } from '../../src/adapters/node.ts'
-import type { AuthVerifier, DispatchStore, RunStore, TokenStore } from '../../src/index.ts'
+import type { AuthVerifier, RunStore, SallyportStore, TokenStore } from '../../src/index.ts'
 import { createSallyport, defineEvents, type RunsOnlySallyport, type Sallyport } from '../../src/index.ts'
 
 declare const auth: AuthVerifier
 declare const runs: RunStore & TokenStore
-declare const store: DispatchStore & RunStore & TokenStore
+declare const store: SallyportStore
 const events = defineEvents({ one: { channels: { email: {} } } })
 
 test('A Sallyport without events and channels has no dispatch', () => {

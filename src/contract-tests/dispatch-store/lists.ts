@@ -46,6 +46,20 @@ export const listCases: readonly DispatchCase[] = dispatchCases([], {
     const { items } = await t.other.listDispatches({ tenant: TENANT, limit: 100 })
     equal(items, [await t.found('three'), await t.found('two'), await t.found('one')])
   },
+  'findByDelivery finds the dispatch of a delivery': async (t) => {
+    await acceptAll(t, { one: { deliveries: [delivery('x'), delivery('y')] }, two: { deliveries: [delivery('z')] } })
+    equal(await t.store.findByDelivery(TENANT, 'y'), await t.found('one'))
+    equal(await t.other.findByDelivery(TENANT, 'z'), await t.found('two'))
+    equal(await t.store.findByDelivery('t2', 'y'), undefined)
+    equal(await t.store.findByDelivery(TENANT, 'one'), undefined)
+  },
+  'findByDelivery finds a dispatch of a shared digest': async (t) => {
+    await t.accept('one', { deliveries: [digested('x')] })
+    await t.accept('two', { deliveries: [digested('y')] })
+    const found = await t.store.findByDelivery(TENANT, 'x')
+    ok(found?.dispatchId === 'one' || found?.dispatchId === 'two', 'a dispatch of the digest is found')
+    equal(found, await t.found(found.dispatchId))
+  },
   'listDispatches can begin with the oldest': async (t) => {
     await acceptAll(t, { one: {}, two: {}, three: {} })
     equal(await t.list({ first: 'oldest' }), ['one', 'two', 'three'])

@@ -21,6 +21,7 @@ const PORTS: Readonly<Record<Unavailable, ErrorOperation>> = {
   redactor_unavailable: 'redactor',
   auth_unavailable: 'auth',
   rate_limiter_unavailable: 'rate_limiter',
+  feedback_unavailable: 'feedback',
 }
 
 export type CallPlace = Pick<ErrorContext, 'eventType' | 'runId'>

@@ -23,6 +23,7 @@ export type ErrorOperation =
   | 'auth'
   | 'rate_limiter'
   | 'queue'
+  | 'feedback'
   | 'store'
   | 'request'
 

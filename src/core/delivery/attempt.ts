@@ -1,11 +1,15 @@
 import type { AttemptEnd, DispatchHead } from '../../model/dispatch.ts'
 import { isThrown } from '../../model/thrown.ts'
-import type { Channel, SendOutcome } from '../../ports/channel.ts'
+import type { Channel, OutboundMessage, SendOutcome } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
 import type { ClaimedDelivery, DispatchStore, Settled, Settlement } from '../../ports/dispatch-store.ts'
-import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
+import { reportFault } from '../answers/report-fault.ts'
 import { wake } from '../dispatch/accept-dispatch.ts'
+import { categoryOf } from '../dispatch/catalog/category-of.ts'
+import { linkMessage } from '../links/link-message.ts'
+import type { LinkService } from '../links/link-service.ts'
+import type { SuppressionCheck } from '../suppression/suppression-check.ts'
 import { type HookDeps, type Hooks, reportDelivery } from './hooks.ts'
 import {
   endUnsent,
@@ -29,9 +33,13 @@ export interface AttemptDeps extends HoldDeps, RecheckDeps, RenderDeps, HookDeps
   readonly clock: Clock
   readonly store: Pick<DispatchStore, 'settle' | 'renew'>
   readonly channels: Readonly<Record<string, Channel>>
+  /** Absent: no address is suppressed. */
+  readonly suppressions?: SuppressionCheck
   readonly hooks?: Hooks | undefined
   /** Wakes a worker when a delivery that was queued again is due. */
   readonly queue?: DeliveryQueue
+  /** Makes the links of messages. Absent: messages have none. */
+  readonly links?: LinkService
 }
 
 export interface AttemptOptions extends HoldOptions {
@@ -107,6 +115,9 @@ async function settlementFor(
   const ended = deps.policy && !isFresh(claimed) ? await recheckPolicy(claimed, deps.policy, hold, deps) : undefined
   if (ended) return ended
   if (!claimed.content) return renderDigest(claimed, hold, deps)
+  if (deps.suppressions && (await isSuppressed(claimed, deps.suppressions, deps))) {
+    return endUnsent(claimed, 'skipped', 'suppressed')
+  }
   if (hold.aborted) return putBack(claimed, 0)
   onSend?.()
   const sent = await sendMessage(channel, claimed, hold, deps)
@@ -115,6 +126,16 @@ async function settlementFor(
   const { retryAfterMs } = sent
   const delayMs = retryDelay(schedule, tries, claimed.deliveryId, { leftMs: leftMs(), retryAfterMs })
   return settlementOf(sent, claimed, delayMs, isPaused)
+}
+
+/** Reads the store before each attempt: no attempt begins after a complaint was stored. */
+function isSuppressed(
+  { channel, address, dispatch }: ClaimedDelivery,
+  suppressions: SuppressionCheck,
+  { events }: AttemptDeps,
+): Promise<boolean> {
+  const { tenant, eventType, critical = false } = dispatch
+  return suppressions.isSuppressed({ tenant, channel, address, category: categoryOf(eventType, events), critical })
 }
 
 const FRESH_MS = 60_000
@@ -186,7 +207,7 @@ async function sendMessage(
   channel: Channel,
   claimed: ClaimedDelivery,
   hold: Hold,
-  deps: FaultDeps,
+  deps: AttemptDeps,
 ): Promise<Sent | undefined> {
   const { deliveryId, attempts: attempt, address: to, content = {}, history, dispatch } = claimed
   const { eventType, dispatchId, tenant, recipient, locale, createdAt } = dispatch
@@ -206,7 +227,9 @@ async function sendMessage(
     reportFault(cause, { operation: 'channel', ...faultPlaceOf(claimed) }, line, deps)
   }
   try {
-    const given: unknown = await hold.during(async () => channel.send(message, context))
+    const given: unknown = await hold.during(async () =>
+      channel.send(deps.links ? await linked(message, claimed, deps.links, deps) : message, context),
+    )
     const sent = readOutcome(given)
     if (sent.broken) report(new TypeError('the channel gave no outcome'))
     else if (sent.cause !== undefined) report(sent.cause)
@@ -218,6 +241,16 @@ async function sendMessage(
     report(cause)
     return THROWN
   }
+}
+
+function linked(
+  message: OutboundMessage,
+  { channel, dispatch: { eventType, critical } }: ClaimedDelivery,
+  links: LinkService,
+  { events }: RenderDeps,
+): Promise<OutboundMessage> {
+  const category = categoryOf(eventType, events)
+  return linkMessage(message, { channel, category, critical: critical === true }, links)
 }
 
 function interruptedBy(code: string): Sent {

@@ -1,15 +1,20 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryPolicy, Verdict } from '../../ports/delivery-policy.ts'
 import type { ClaimedDelivery, Settlement } from '../../ports/dispatch-store.ts'
+import type { EventCatalog } from '../../ports/event-catalog.ts'
 import type { RecipientDirectory } from '../../ports/recipient-directory.ts'
 import { type ErrorOperation, type FaultDeps, reportFault } from '../answers/report-fault.ts'
+import { categoryOf } from '../dispatch/catalog/category-of.ts'
 import { askPolicy } from '../dispatch/plan/plan-request.ts'
 import { adHocRecipient, findRecipient } from '../dispatch/plan/resolve-recipient.ts'
+import type { PreferenceReader } from '../suppression/preference-reader.ts'
 import { endUnsent, faultPlaceOf, type Hold, putBack, wasStopped } from './lease.ts'
 
 export interface RecheckDeps extends FaultDeps {
   readonly policy?: DeliveryPolicy
   readonly recipients?: RecipientDirectory
+  readonly preferences?: PreferenceReader
+  readonly events: Pick<EventCatalog, 'find'>
   readonly clock: Clock
 }
 
@@ -46,11 +51,18 @@ export async function recheckPolicy(
 async function ask(
   policy: DeliveryPolicy,
   { channel, dispatch }: ClaimedDelivery,
-  { recipients, clock }: RecheckDeps,
+  { recipients, preferences, events, clock }: RecheckDeps,
   onFound: () => void,
 ): Promise<Verdict | undefined> {
   const { tenant, eventType, critical = false, recipient: id } = dispatch
   const recipient = adHocRecipient(id) ?? (recipients ? await findRecipient(id, tenant, recipients) : { id })
   onFound()
-  return recipient && askPolicy(policy, { tenant, eventType, critical, channel, recipient, at: clock.now() })
+  const category = categoryOf(eventType, events)
+  return (
+    recipient &&
+    askPolicy(policy, {
+      ...{ tenant, eventType, category, critical, channel, recipient, at: clock.now() },
+      ...(preferences && { preferences: () => preferences.find(tenant, recipient.id) }),
+    })
+  )
 }

@@ -4,10 +4,13 @@ import type { CatalogEvent, EventCatalog } from '../../ports/event-catalog.ts'
 import { type EventFault, reportEventFaults } from '../answers/fault.ts'
 import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
 import { type ContentFault, renderFields } from '../dispatch/plan/plan-dispatch.ts'
+import type { LinkService } from '../links/link-service.ts'
 import { endUnsent, faultPlaceOf, type Hold, placeOf, putBack, UNKNOWN_MS, wasStopped } from './lease.ts'
 
 export interface RenderDeps extends FaultDeps {
   readonly events: Pick<EventCatalog, 'find'>
+  /** Absent: facts have no `links`. */
+  readonly links?: LinkService
 }
 
 /**
@@ -31,7 +34,7 @@ export async function renderDigest(claimed: ClaimedDelivery, hold: Hold, deps: R
   }
 }
 
-async function render(claimed: ClaimedDelivery, event: CatalogEvent, deps: FaultDeps): Promise<Content | undefined> {
+async function render(claimed: ClaimedDelivery, event: CatalogEvent, deps: RenderDeps): Promise<Content | undefined> {
   const { digest } = claimed
   const channel = event.channels.find((candidate) => candidate.channel === claimed.channel)
   if (!digest || !channel) return undefined
@@ -47,7 +50,10 @@ async function render(claimed: ClaimedDelivery, event: CatalogEvent, deps: Fault
   const leftOut = digest.events.length - events.length
   if (leftOut > 0) deps.logger.log('warn', 'delivery.event_left_out', { ...placeOf(claimed), events: leftOut })
   if (events.length === 0) return undefined
-  const facts = { data: events.at(-1), recipient: digest.recipient, events }
+  const facts = {
+    ...{ data: events.at(-1), recipient: digest.recipient, events },
+    ...(deps.links && { links: deps.links.placeholders }),
+  }
   // Missing data is not listed: no caller can send it now.
   const onFault = ({ missing, ...fault }: ContentFault): void => report(fault)
   return renderFields(channel.fields, facts, onFault, 'digest')

@@ -122,6 +122,14 @@ export function documentDispatches(documents: Documents): DispatchStore {
 
     findDispatch: (tenant, dispatchId) => read(tenant, dispatchId, readDispatch),
 
+    findByDelivery: (tenant, deliveryId) =>
+      transact(documents, async (tx) => {
+        const unit = new DocumentUnitOfWork(tx)
+        const delivery = await unit.delivery(deliveryId)
+        const row = delivery && (await unit.dispatch(delivery.dispatch.head.dispatchId))
+        return row?.head.tenant === tenant ? readDispatch(row) : undefined
+      }),
+
     listDispatches: (query) =>
       readPage<ListedDispatch, Dispatch>(
         documents,

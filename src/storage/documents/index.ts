@@ -4,11 +4,11 @@
  */
 import { fn } from '../../options/checks.ts'
 import { type Checks, readOptions, required } from '../../options/read-options.ts'
-import type { DispatchStore } from '../../ports/dispatch-store.ts'
 import type { Documents } from '../../ports/documents.ts'
-import type { RunStore } from '../../ports/run-store.ts'
-import type { TokenStore } from '../../ports/token-store.ts'
+import type { SallyportStore } from '../../ports/sallyport-store.ts'
 import { documentDispatches } from './document-dispatches.ts'
+import { documentFeedback } from './document-feedback.ts'
+import { documentPreferences } from './document-preferences.ts'
 import { documentRuns } from './document-runs.ts'
 import { documentTokens } from './document-tokens.ts'
 import { withShortKeys } from './keys.ts'
@@ -18,12 +18,18 @@ export type { DocumentChange, DocumentRange, Documents, StoredDocument } from '.
 const CHECKS: Checks<Documents> = { now: required(fn), get: required(fn), list: required(fn), commit: required(fn) }
 
 /**
- * Keeps dispatches, runs and revocations of tokens as documents in your database. Any number of processes may share it. It keeps every
- * guarantee of the three ports if the four methods keep theirs: run `dispatchStoreContract`, `runStoreContract` and `tokenStoreContract`
- * over it.
+ * Keeps everything as documents in your database: dispatches, runs, revocations of tokens, feedback, suppressions and preferences. Any
+ * number of processes may share it. It keeps every guarantee of the ports if the four methods keep theirs: run `dispatchStoreContract`,
+ * `runStoreContract`, `tokenStoreContract`, `feedbackStoreContract` and `preferenceStoreContract` over it.
  * @throws {SallyportError} `option_invalid`, if a method is missing.
  */
-export function documentStore(documents: Documents): DispatchStore & RunStore & TokenStore {
+export function documentStore(documents: Documents): SallyportStore {
   const store = withShortKeys(readOptions('documentStore', documents, CHECKS))
-  return { ...documentDispatches(store), ...documentRuns(store), ...documentTokens(store) }
+  return {
+    ...documentDispatches(store),
+    ...documentRuns(store),
+    ...documentTokens(store),
+    ...documentFeedback(store),
+    ...documentPreferences(store),
+  }
 }

@@ -30,6 +30,7 @@ interface RowPage {
 
 export interface DispatchIndexes {
   find(tenant: string, dispatchId: string): DispatchRow | undefined
+  findByDelivery(tenant: string, deliveryId: string): DispatchRow | undefined
   add(row: DispatchRow): void
   remove(row: DispatchRow): void
   /** Call this after a delivery was replaced or its status has changed. */
@@ -41,6 +42,7 @@ export interface DispatchIndexes {
 
 export function dispatchIndexes(): DispatchIndexes {
   const byId = new Map<string, DispatchRow>()
+  const byDelivery = new Map<string, DispatchRow>()
   const byTenant = new Map<string, TenantIndexes>()
   const ofAllTenants = newList()
   let added = 0
@@ -51,9 +53,15 @@ export function dispatchIndexes(): DispatchIndexes {
       return row?.head.tenant === tenant ? row : undefined
     },
 
+    findByDelivery(tenant, deliveryId) {
+      const row = byDelivery.get(deliveryId)
+      return row?.head.tenant === tenant ? row : undefined
+    },
+
     add(row) {
       row.sequence = ++added
       byId.set(row.head.dispatchId, row)
+      for (const { deliveryId } of row.deliveries) byDelivery.set(deliveryId, row)
       ofAllTenants.add(row)
       const indexes = mapEntry(byTenant, row.head.tenant, newIndexes)
       indexes.rows.add(row)
@@ -68,6 +76,12 @@ export function dispatchIndexes(): DispatchIndexes {
     remove(row) {
       const { dispatchId, tenant, recipient, eventType, sessionId } = row.head
       byId.delete(dispatchId)
+      for (const { deliveryId, dispatch: other } of row.deliveries) {
+        if (byDelivery.get(deliveryId) !== row) continue
+        // A digest stays with its other dispatches.
+        if (other === row) byDelivery.delete(deliveryId)
+        else byDelivery.set(deliveryId, other)
+      }
       ofAllTenants.delete(row)
       const indexes = byTenant.get(tenant)
       if (!indexes) return

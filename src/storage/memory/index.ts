@@ -5,10 +5,10 @@
 import { has } from '../../options/checks.ts'
 import { type Checks, readOptions } from '../../options/read-options.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { DispatchStore } from '../../ports/dispatch-store.ts'
-import type { RunStore } from '../../ports/run-store.ts'
-import type { TokenStore } from '../../ports/token-store.ts'
+import type { SallyportStore } from '../../ports/sallyport-store.ts'
 import { memoryDispatches } from './memory-dispatches.ts'
+import { memoryFeedback } from './memory-feedback.ts'
+import { memoryPreferences } from './memory-preferences.ts'
 import { memoryRuns } from './memory-runs.ts'
 import { memoryTokens } from './memory-tokens.ts'
 
@@ -27,7 +27,13 @@ const CHECKS: Checks<MemoryStoreOptions> = { clock: has('now') }
  * guarantee of the ports.
  * @throws {SallyportError} `option_invalid`, with all problems of the options.
  */
-export function memoryStore(options: MemoryStoreOptions = {}): DispatchStore & RunStore & TokenStore {
+export function memoryStore(options: MemoryStoreOptions = {}): SallyportStore {
   const { clock = { now: () => Date.now() } } = readOptions('memoryStore', options, CHECKS)
-  return { ...memoryDispatches(clock), ...memoryRuns(clock), ...memoryTokens(clock) }
+  return {
+    ...memoryDispatches(clock),
+    ...memoryRuns(clock),
+    ...memoryTokens(clock),
+    ...memoryFeedback(clock),
+    ...memoryPreferences(),
+  }
 }

@@ -120,6 +120,11 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
       return row && readDispatch(row)
     },
 
+    async findByDelivery(tenant, deliveryId) {
+      const row = dispatches.findByDelivery(tenant, deliveryId)
+      return row && readDispatch(row)
+    },
+
     async listDispatches(query) {
       const { rows, ...page } = dispatches.page(query)
       return { ...page, items: rows.map(readDispatch) }

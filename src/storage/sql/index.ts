@@ -7,13 +7,14 @@ import { bool, has, like, oneOf, whole } from '../../options/checks.ts'
 import { type Check, type Checks, readOptions, required } from '../../options/read-options.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DispatchStore } from '../../ports/dispatch-store.ts'
-import type { RunStore } from '../../ports/run-store.ts'
-import type { TokenStore } from '../../ports/token-store.ts'
+import type { SallyportStore } from '../../ports/sallyport-store.ts'
 import { type Database, type HostKysely, type HostTransaction, openDatabase } from './connection/database.ts'
 import { DIALECTS, type DialectName } from './connection/dialects.ts'
 import { checkReadiness } from './connection/readiness.ts'
 import { isNoSuchFunction, isNoSuchTable, notReady, REMEDY } from './connection/readiness-errors.ts'
 import { sqlDispatches } from './dispatches/sql-dispatches.ts'
+import { sqlFeedback } from './feedback/sql-feedback.ts'
+import { sqlPreferences } from './feedback/sql-preferences.ts'
 import { sqlRuns } from './runs/sql-runs.ts'
 import { migrate } from './schema/migrate.ts'
 import { migrationsFor, type SqlMigration } from './schema/migrations.ts'
@@ -82,7 +83,7 @@ const STORE: Checks<SqlStoreOptions> = {
 }
 
 /** A store in a host's database. */
-export interface SqlStore extends DispatchStore, RunStore, TokenStore {
+export interface SqlStore extends SallyportStore {
   /**
    * Creates or updates the tables. Await it before the host listens. It is quick if nothing is pending, and several processes may call it
    * concurrently. `timeoutMs` does not limit it.
@@ -124,6 +125,8 @@ export function sqlStore(options: SqlStoreOptions): SqlStore {
     ...explainingUnmigrated(sqlDispatches(database, { newFence, isAlone: false }), prefix),
     ...explainingUnmigrated(sqlRuns(database, { isAlone: false }), prefix),
     ...explainingUnmigrated(sqlTokens(database), prefix),
+    ...explainingUnmigrated(sqlFeedback(database), prefix),
+    ...explainingUnmigrated(sqlPreferences(database), prefix),
     migrate: () => migrate(db.withoutPlugins(), openDatabase({ db, ...shared, timeoutMs: MIGRATING_MS })),
     ready: () => checkReadiness(database),
     within(transaction) {

@@ -7,6 +7,7 @@ import { testCallers } from './callers.ts'
 import { testContentTypes } from './content-types.ts'
 import { testLifecycle } from './lifecycle.ts'
 import { testMounts } from './mounts.ts'
+import { testOpenEndpoints } from './open-endpoints.ts'
 import { testRefusals } from './refusals.ts'
 import { testRefusedBodies } from './refused-bodies.ts'
 import { testRoutes } from './routes.ts'
@@ -37,6 +38,7 @@ export function testHost(host: Host): void {
     testRefusedBodies(host)
     testLifecycle(host)
     testBatches(host)
+    testOpenEndpoints(host)
     testRefusals(host)
     testWholeSallyport(host)
   })

@@ -109,7 +109,7 @@ test('A send to a server that stalls is aborted at the send time-out, and its co
 
 test('A send that times out in the transport has the outcome unknown and is retried', async () => {
   const port = await tcpPeer(afterData(() => {}))
-  const { worker, delivery, tryAgain } = await appAt(port, { socketTimeout: 20 })
+  const { worker, delivery, tryAgain } = await appAt(port, { socketTimeout: 500 })
   await worker.runDue()
   expect(shown(await delivery())).toBe('queued timeout 1 (1 unknown timeout)')
   expect(shown(await tryAgain(800, 1_200))).toBe('queued timeout 2 (1 unknown timeout, 2 unknown timeout)')

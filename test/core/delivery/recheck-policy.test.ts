@@ -92,6 +92,7 @@ describe('the policy', () => {
       {
         tenant: 'default',
         eventType: 'e',
+        category: 'e',
         critical: false,
         channel: 'a',
         recipient: { id: 'jane@example.com', email: 'jane@example.com' },

@@ -5,9 +5,7 @@ import type { Worker } from '../../../src/core/delivery/worker.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { Dispatch } from '../../../src/model/dispatch.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
-import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
-import type { RunStore } from '../../../src/ports/run-store.ts'
-import type { TokenStore } from '../../../src/ports/token-store.ts'
+import type { SallyportStore } from '../../../src/ports/sallyport-store.ts'
 import { createSallyport } from '../../../src/sallyport/create-sallyport.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { countingIds, testAuth } from '../../support/deps.ts'
@@ -128,7 +126,7 @@ function app() {
   }
 
   /** The store of one process. */
-  function crashableStore(own: () => Process): DispatchStore & RunStore & TokenStore {
+  function crashableStore(own: () => Process): SallyportStore {
     const never = new Promise<never>(() => {})
     return {
       ...store,

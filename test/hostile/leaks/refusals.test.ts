@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { toFetch } from '../../../src/adapters/fetch.ts'
 import { PROBLEM_CODES, type ProblemCode } from '../../../src/errors.ts'
+import type { FeedbackSource } from '../../../src/ports/feedback-source.ts'
 import { type Answer, openTestApp, type RequestParts, type TestApp, type TestAppOptions } from './test-app.ts'
 import { THROWN } from './thrown.ts'
 
@@ -42,6 +43,16 @@ const failed = (part: string, action: 'dispatch' | 'session_run' = 'dispatch'): 
   },
 })
 
+const reported = (receive: FeedbackSource['receive']): Refusal => ({
+  options: {
+    rest: {
+      suppressions: { keys: [{ kid: 'k1', key: new Uint8Array(32) }] },
+      feedback: { ses: { tenant: 'default', channel: 'email', receive } },
+    },
+  },
+  provoke: (app, bodies) => fetched(app, '/api/outbound/feedback/ses', bodies, false),
+})
+
 const dispatched = (more: (bodies: Bodies) => object): Refusal => ({
   provoke: (app, bodies) =>
     app.post('dispatch', { body: { ...bodies.dispatch, ...more(bodies) }, headers: bodies.headers }),
@@ -63,6 +74,7 @@ const REFUSALS: Readonly<Record<ProblemCode, Refusal>> = {
   invalid_token: {
     provoke: (app, { dispatch }) => app.post('dispatch', { token: `${app.secret}x`, body: dispatch }),
   },
+  proof_invalid: reported(async () => ({ outcome: 'refused' })),
   insufficient_scope: {
     provoke: (app, { dispatch }) => app.post('dispatch', { token: app.sessionToken, body: dispatch }),
   },
@@ -113,6 +125,9 @@ const REFUSALS: Readonly<Record<ProblemCode, Refusal>> = {
   redactor_unavailable: failed('redactor', 'session_run'),
   auth_unavailable: failed('auth'),
   rate_limiter_unavailable: failed('rateLimiter'),
+  feedback_unavailable: reported(async () => {
+    throw new Error('the certificate cannot be fetched')
+  }),
   overloaded: { options: { rest: { maxUnfinished: 1 } }, provoke: crowd },
 }
 

@@ -5,6 +5,7 @@
 import { cpus } from 'node:os'
 import { benchBodies } from './bodies.ts'
 import { benchColdImport } from './cold-import.ts'
+import { benchConsent } from './consent.ts'
 import { benchDelivery } from './delivery.ts'
 import { benchFairShares } from './fair-shares.ts'
 import { benchInHost } from './in-host.ts'
@@ -25,6 +26,7 @@ const PARTS = {
   'cold-import': benchColdImport,
   'over-http': benchOverHttp,
   'in-host': benchInHost,
+  consent: benchConsent,
   storage: benchStorage,
   bodies: benchBodies,
   stop: benchStop,

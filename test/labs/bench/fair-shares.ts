@@ -8,6 +8,7 @@ import { appSecrets, generateAppSecret } from 'sallyport/auth'
 import { type DialectName, type SqlStore, sqlStore } from 'sallyport/storage/sql'
 import { fillTexts } from '../../support/fill-deliveries.ts'
 import { keptStatements } from '../../support/kept-statements.ts'
+import { quantile } from './measure.ts'
 import { isThere, POSTGRES_URL, withDatabase } from './storage-databases.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: it is of any tables.
@@ -80,11 +81,6 @@ function print(dialect: string, what: string, times: readonly number[], idle: re
   console.log(
     `  ${dialect.padEnd(12)} p50 ${p50.toFixed(1).padStart(6)}, p99 ${p99.toFixed(1).padStart(6)}, ${ratio} x; load ${loadavg()[0]?.toFixed(1)}: ${what}`,
   )
-}
-
-function quantile(times: readonly number[], share: number): number {
-  const sorted = [...times].sort((one, other) => one - other)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
 interface FairHost {

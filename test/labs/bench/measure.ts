@@ -66,3 +66,9 @@ export function rateLine(name: string, rates: readonly number[]): string {
   const micros = (1e6 / perSecond).toFixed(1)
   return `  ${name.padEnd(34)} ${perSecond.toFixed(0).padStart(9)}/s ${micros.padStart(7)} us`
 }
+
+/** @param share From 0 to 1. */
+export function quantile(times: readonly number[], share: number): number {
+  const sorted = [...times].sort((one, other) => one - other)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}

@@ -2,10 +2,8 @@ import {
   type Channel,
   createSallyport,
   type DeliveryQueue,
-  type DispatchStore,
   defineEvents,
-  type RunStore,
-  type TokenStore,
+  type SallyportStore,
   type Worker,
 } from 'sallyport'
 import { appSecrets, generateAppSecret } from 'sallyport/auth'
@@ -30,7 +28,7 @@ const LOGGER = {
 }
 
 export async function hostOn(
-  store: DispatchStore & RunStore & TokenStore,
+  store: SallyportStore,
   queue?: DeliveryQueue,
   concurrency: number = CONCURRENCY,
 ): Promise<Host> {

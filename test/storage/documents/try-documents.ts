@@ -3,12 +3,14 @@ import type { StoreTrial } from '../../../src/contract-tests/contract.ts'
 import { dispatchStoreContract } from '../../../src/contract-tests/dispatch-store-contract.ts'
 import { documentsContract } from '../../../src/contract-tests/documents-contract.ts'
 import { fakeClock } from '../../../src/contract-tests/fake-clock.ts'
+import { feedbackStoreContract } from '../../../src/contract-tests/feedback-store-contract.ts'
+import { preferenceStoreContract } from '../../../src/contract-tests/preference-store-contract.ts'
 import { runStoreContract } from '../../../src/contract-tests/run-store-contract.ts'
 import { tokenStoreContract } from '../../../src/contract-tests/token-store-contract.ts'
 import { type Documents, documentStore } from '../../../src/storage/documents/index.ts'
 
 /**
- * Registers the contract of documents and the contracts of both ports over them. `open` is called with a name for each
+ * Registers the contract of documents and the contracts of the ports over them. `open` is called with a name for each
  * case, and again for every further handle on the same documents.
  */
 export function tryDocuments(open: (name: string) => Documents): void {
@@ -31,4 +33,6 @@ export function tryDocuments(open: (name: string) => Documents): void {
   dispatchStoreContract({ test, create, capabilities })
   runStoreContract({ test, create, capabilities })
   tokenStoreContract({ test, create, capabilities })
+  feedbackStoreContract({ test, create, capabilities })
+  preferenceStoreContract({ test, create, capabilities })
 }

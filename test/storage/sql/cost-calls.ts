@@ -3,6 +3,8 @@ import { put, QUIET } from '../../../src/contract-tests/run-store/run-fixtures.t
 import type { RunStatus } from '../../../src/model/run.ts'
 import { noSpend, noTotals } from '../../../src/model/totals.ts'
 import type { Acceptance, LeaseToken, NewDelivery, NewDispatch } from '../../../src/ports/dispatch-store.ts'
+import type { NewFeedback, NewSuppression } from '../../../src/ports/feedback-store.ts'
+import type { StoredPreferences } from '../../../src/ports/preference-store.ts'
 import type { MergeKey, RunStore, TotalsChanges } from '../../../src/ports/run-store.ts'
 import { acceptance, claim, claimOne, delivery, digested, HOUR, keyed, lease } from '../storing.ts'
 import type { CostTrial } from './cost-trials.ts'
@@ -45,6 +47,20 @@ function merge(store: RunStore, key: MergeKey, status: RunStatus): Promise<unkno
   const totalsChanges: TotalsChanges = { session: add, descendants, users: [{ userId: runId, add: add.spend, at: 0 }] }
   return put(store, key, { status, tags: [status], latest: { userId: runId } }, { totalsChanges })
 }
+
+const suppression = (id: string): NewSuppression => ({
+  ...{ suppressionId: id, tenant: 't', channel: 'email', addressKey: `k1.${id}`, reason: 'bounced', source: 'ses' },
+})
+
+/** A bounce that suppresses its address. */
+const report = (id: string): NewFeedback => ({
+  ...{ feedbackId: id, tenant: 't', channel: 'email', owner: `delivery:${id}`, kind: 'bounced', at: 0 },
+  ...{ addressKey: `k1.${id}`, suppression: suppression(id) },
+})
+
+const preferences = (id: string): StoredPreferences => ({
+  ...{ recipientKey: `k1.${id}`, tenant: 't', preferences: { channels: { sms: false } } },
+})
 
 /** Ten hours ago. */
 async function before({ clock }: CostTrial, work: () => Promise<unknown>): Promise<void> {
@@ -178,6 +194,43 @@ export const CALLS: Readonly<Record<string, Call>> = {
     const silent = { status: ['running'], silentForMs: HOUR, limit: 5 } as const
     return async () => expect((await trial.store.listRuns(silent)).items).not.toHaveLength(0)
   },
+  async 'record feedback'({ store }, id) {
+    return async () => expect(await store.recordFeedback({ feedback: [report(id)] })).toEqual([id])
+  },
+  async 'record feedback again'({ store, other }, id) {
+    await store.recordFeedback({ feedback: [report(id)] })
+    return async () => expect(await other.recordFeedback({ feedback: [report(id)] })).toEqual([])
+  },
+  async 'find feedback'({ store }, id) {
+    const { tenant, channel, owner } = report(id)
+    await store.recordFeedback({ feedback: [report(id)] })
+    return async () => expect(await store.findFeedback([{ tenant, channel, owner }])).toHaveLength(1)
+  },
+  async 'find a dispatch by its delivery'({ store }, id) {
+    await store.accept(acceptance(id))
+    return async () => expect(await store.findByDelivery('default', `${id}-a`)).toBeDefined()
+  },
+  async 'find suppressions'({ store }, id) {
+    await store.addSuppressions([suppression(id)])
+    const { addressKey } = suppression(id)
+    return async () => expect(await store.findSuppressions([addressKey, 'k2.other'])).toHaveLength(1)
+  },
+  async 'remove suppressions'({ store }, id) {
+    await store.addSuppressions([suppression(id)])
+    return async () => expect(await store.removeSuppressions([id])).toBe(1)
+  },
+  async 'find preferences'({ store }, id) {
+    await store.setPreferences(preferences(id))
+    return async () => expect(await store.findPreferences([`k1.${id}`, 'k2.other'])).toHaveLength(1)
+  },
+  async 'replace preferences'({ store }, id) {
+    await store.setPreferences(preferences(id))
+    return () => store.setPreferences(preferences(id))
+  },
+  async 'remove preferences'({ store }, id) {
+    await store.setPreferences(preferences(id))
+    return async () => expect(await store.removePreferences([`k1.${id}`])).toBe(1)
+  },
 }
 
 /** Sweeps that run every minute, and removals in batches. */
@@ -202,5 +255,10 @@ export const SWEEPS: Readonly<Record<string, Call>> = {
     await before(trial, () => put(trial.store, runKey(id), { status: 'completed', tags: ['x'] }))
     const removal = { status: ['completed'], unchangedForMs: HOUR, limit: 1 } as const
     return async () => expect(await trial.store.removeRuns(removal)).toBe(1)
+  },
+  async 'remove feedback'(trial, id) {
+    await before(trial, () => trial.store.recordFeedback({ feedback: [report(id)] }))
+    const removal = { storedForMs: HOUR, limit: 5 }
+    return async () => expect(await trial.store.removeFeedback(removal)).toBeGreaterThan(0)
   },
 }

@@ -9,7 +9,7 @@ const STATE =
 
 type Rows = Omit<Filling, 'channel'>
 
-/** Live data: waiting dispatches, digests, keys, counters and runs with all their rows. */
+/** Live data: waiting dispatches, digests, keys, counters, runs with all their rows, feedback and what recipients want. */
 export function fillUsedTexts(dialect: DialectName, filling: Rows): readonly string[] {
   const { prefix, name, until } = filling
   const { idOf, insert } = insertsOf(dialect, filling)
@@ -35,12 +35,17 @@ export function fillUsedTexts(dialect: DialectName, filling: Rows): readonly str
       ...{ tenant: "'t'", user_id: idOf('user'), day: '20000', part: '0', spend: `'${JSON.stringify(noSpend())}'` },
     }),
     ...runTexts(dialect, filling),
+    ...feedbackTexts(dialect, filling, until),
+    insert('preferences', { recipient_key: idOf('k1.recipient'), tenant: "'t'", preferences: "'{}'" }),
   ]
 }
 
 /** Deliveries are sent, runs end, and everything else is removed. */
 export function drainUsedTexts(prefix: string, now: number): readonly string[] {
-  const gone = ['digest_events', 'plan_sources', 'idempotency_keys', 'counters', 'sessions', 'run_sums', 'spends']
+  const gone = [
+    ...['digest_events', 'plan_sources', 'idempotency_keys', 'counters', 'sessions', 'run_sums', 'spends'],
+    ...['feedback', 'suppressions', 'preferences'],
+  ]
   return [
     ...drainTexts(prefix, now),
     `update ${prefix}runs set status = 'completed', open_since = null, pending_since = null, over_since = updated_at`,
@@ -48,7 +53,7 @@ export function drainUsedTexts(prefix: string, now: number): readonly string[] {
   ]
 }
 
-/** Data for sweeps: dispatches sent two hours ago, expired keys and counters, and runs of that time. */
+/** Data for sweeps: dispatches sent two hours ago, expired keys and counters, runs and feedback of that time. */
 export function fillEndedTexts(dialect: DialectName, filling: Rows): readonly string[] {
   const { prefix } = filling
   const before = { ...filling, until: filling.until - 2 * HOUR }
@@ -57,11 +62,15 @@ export function fillEndedTexts(dialect: DialectName, filling: Rows): readonly st
     `update ${prefix}deliveries set status = 'sent', dispatch_status = 'sent', wake_at = null`,
     ...rememberedTexts(dialect, before, `${before.until} - ${before.count} + n`),
     ...runTexts(dialect, before),
+    ...feedbackTexts(dialect, before, before.until),
   ]
 }
 
 export function drainEndedTexts(prefix: string): readonly string[] {
-  const gone = ['deliveries', 'dispatches', 'idempotency_keys', 'counters', 'runs', 'run_tags']
+  const gone = [
+    ...['deliveries', 'dispatches', 'idempotency_keys', 'counters', 'runs', 'run_tags'],
+    ...['feedback', 'suppressions'],
+  ]
   return gone.map((table) => `delete from ${prefix}${table}`)
 }
 
@@ -71,6 +80,23 @@ function rememberedTexts(dialect: DialectName, filling: Rows, expires_at: string
   return [
     insert('idempotency_keys', { tenant, name: idOf('key'), fingerprint: "'f'", answer: "'{}'", expires_at }),
     insert('counters', { tenant, name: idOf('limit'), times: "'[]'", max: '1', window_ms: '1', expires_at }),
+  ]
+}
+
+/** Reports, each with a suppression that expires a minute after `until`. All are of one tenant and channel. */
+function feedbackTexts(dialect: DialectName, filling: Rows, until: number): readonly string[] {
+  const { idOf, insert } = insertsOf(dialect, filling)
+  const at = `${until} - ${filling.count} + n`
+  const own = { tenant: "'t'", channel: "'email'", address_key: idOf('k1.address') }
+  return [
+    insert('feedback', {
+      ...{ ...own, feedback_id: idOf('feedback'), owner: idOf('delivery:dlv') },
+      ...{ kind: "'bounced'", reported_at: at, stored_at: at },
+    }),
+    insert('suppressions', {
+      ...{ ...own, suppression_id: idOf('suppression'), reason: "'bounced'", source: "'ses'" },
+      ...{ created_at: at, expires_at: `${at} + 60000` },
+    }),
   ]
 }
 

@@ -59,6 +59,14 @@ export async function fillRuns(filling: ListFilling): Promise<void> {
     select ${of('r')}, ${named('s')}, 't', n, case when n <= ${filling.wanted} then 'wanted' else 'other' end, ${at}, 1`)
 }
 
+/** Suppressions of one tenant, none of which has expired. */
+export async function fillSuppressions(filling: ListFilling): Promise<void> {
+  const { text, of, run } = statementsOf(filling)
+  await run(`insert into ${text('suppressions')} (suppression_id, tenant, channel, address_key, reason, source, created_at,
+      expires_at, version)
+    select ${of('s')}, 't', 'email', ${of('k')}, 'bounced', 'ses', ${FIRST_AT} + n, ${Number.MAX_SAFE_INTEGER}, 1`)
+}
+
 function statusOf({ wanted }: ListFilling): string {
   return `case when n <= ${wanted} then 'failed' else 'completed' end`
 }

@@ -6,7 +6,7 @@ import type { HostKysely } from '../../../src/storage/sql/index.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { databaseKinds, type TestDatabase } from '../databases.ts'
 import { hostBetween } from './host-between.ts'
-import { FIRST_AT, fillDispatches, fillRuns } from './list-fill.ts'
+import { FIRST_AT, fillDispatches, fillRuns, fillSuppressions } from './list-fill.ts'
 
 const LIMIT = 20
 const WANTED = 45
@@ -60,13 +60,14 @@ for (const kind of await databaseKinds())
       await store.migrate()
       // These are the statistics of empty tables.
       if (kind.name === 'postgresql') {
-        for (const table of ['dispatches', 'deliveries', 'runs', 'run_tags']) {
+        for (const table of ['dispatches', 'deliveries', 'runs', 'run_tags', 'suppressions']) {
           await db.executeQuery(CompiledQuery.raw(`alter table ${prefix}${table} set (autovacuum_enabled = off)`))
           await db.executeQuery(CompiledQuery.raw(`analyze ${prefix}${table}`))
         }
       }
       await fillDispatches({ db, dialect: kind.name, prefix, count, wanted: WANTED })
       await fillRuns({ db, dialect: kind.name, prefix, count, wanted: WANTED })
+      await fillSuppressions({ db, dialect: kind.name, prefix, count, wanted: WANTED })
       return store
     }
 
@@ -148,6 +149,13 @@ for (const kind of await databaseKinds())
             expect([what, next.items.length]).toEqual([what, LIMIT])
             await checkRead(what, MOST_READ)
           }
+        }
+        for (let cursor: string | undefined, page = 1; page <= 3; page++) {
+          asked.length = 0
+          const { items, nextCursor } = await store.listSuppressions({ tenant: 't', limit: LIMIT, cursor })
+          expect([count, page, items.length]).toEqual([count, page, LIMIT])
+          await checkRead(`page ${page} of ${count} suppressions`, MOST_READ)
+          cursor = nextCursor
         }
       },
       300_000,

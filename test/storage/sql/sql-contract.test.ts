@@ -3,11 +3,10 @@ import { afterAll, beforeAll, describe, test } from 'vitest'
 import type { StoreTrial } from '../../../src/contract-tests/contract.ts'
 import { dispatchStoreContract } from '../../../src/contract-tests/dispatch-store-contract.ts'
 import { fakeClock } from '../../../src/contract-tests/fake-clock.ts'
+import { feedbackStoreContract } from '../../../src/contract-tests/feedback-store-contract.ts'
+import { preferenceStoreContract } from '../../../src/contract-tests/preference-store-contract.ts'
 import { runStoreContract } from '../../../src/contract-tests/run-store-contract.ts'
 import { tokenStoreContract } from '../../../src/contract-tests/token-store-contract.ts'
-import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
-import type { RunStore } from '../../../src/ports/run-store.ts'
-import type { TokenStore } from '../../../src/ports/token-store.ts'
 import { type SqlStore, sqlStore } from '../../../src/storage/sql/index.ts'
 import { TABLES } from '../../../src/storage/sql/schema/tables.ts'
 import { databaseKinds, type TestDatabase } from '../databases.ts'
@@ -49,7 +48,7 @@ for (const kind of await databaseKinds())
       await db.destroy()
     }
 
-    async function create(): Promise<StoreTrial<DispatchStore & RunStore & TokenStore>> {
+    async function create(): Promise<StoreTrial<SqlStore>> {
       clock = fakeClock()
       await clear()
       // A new store: the clock of this case starts again.
@@ -61,4 +60,6 @@ for (const kind of await databaseKinds())
     describe('dispatches', () => dispatchStoreContract({ test, skip: test.skip, create, capabilities }))
     describe('runs', () => runStoreContract({ test, skip: test.skip, create, capabilities }))
     describe('tokens', () => tokenStoreContract({ test, skip: test.skip, create, capabilities }))
+    describe('feedback', () => feedbackStoreContract({ test, skip: test.skip, create, capabilities }))
+    describe('preferences', () => preferenceStoreContract({ test, skip: test.skip, create, capabilities }))
   })

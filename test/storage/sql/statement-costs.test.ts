@@ -90,11 +90,13 @@ for (const kind of await databaseKinds())
         await trial.fill(MANY)
         await trial.holdSnapshot()
         const { store } = trial
-        const old = { acceptedForMs: 3_600_000, unchangedForMs: 3_600_000, status: ['completed'], limit: PART } as const
+        const ages = { acceptedForMs: 3_600_000, unchangedForMs: 3_600_000, storedForMs: 3_600_000 }
+        const old = { ...ages, status: ['completed'], limit: PART } as const
         const removals = {
           keys: () => store.forgetExpired?.(PART),
           dispatches: () => store.removeDispatches?.(old),
           runs: () => store.removeRuns(old),
+          feedback: () => store.removeFeedback(old),
         }
         const costs: Record<string, number> = {}
         for (const [name, remove] of Object.entries(removals)) {

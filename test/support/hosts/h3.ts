@@ -9,6 +9,7 @@ export const h3Host: Host = {
   mounts: 'strips',
   errors: { sallyport: NO_NEXT },
   parser: 'first',
+  own: { 'hands over no prefix of a mount': 'it makes a Request whose URL lacks the prefix' },
   start,
 }
 

@@ -10,6 +10,7 @@ export const honoHost: Host = {
   mounts: 'strips',
   errors: { sallyport: NO_NEXT },
   parser: 'first',
+  own: { 'hands over no prefix of a mount': 'it makes a Request whose URL lacks the prefix' },
   start,
 }
 

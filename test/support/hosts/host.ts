@@ -54,6 +54,7 @@ export type Peculiarity =
   | 'answers 500 to a malformed path'
   | 'drops the parameter __proto__'
   | 'hands over the first of two Authorization headers'
+  | 'hands over no prefix of a mount'
 
 export const HOST_ANSWER = 'the host itself'
 

@@ -1,7 +1,7 @@
 import { type Issue, SallyportError } from '../../../errors.ts'
 import { isStorable, type JsonObject } from '../../../model/json.ts'
 import { ignoreRejection } from '../../../model/thrown.ts'
-import { bool, fn, has, matching, oneOf, whole } from '../../../options/checks.ts'
+import { bool, fn, has, like, matching, oneOf, whole } from '../../../options/checks.ts'
 import {
   type Check,
   type Checks,
@@ -68,6 +68,7 @@ const compiled: Check = () => undefined
 
 const EVENT: Checks<Definition> = {
   data: matching(isSchema, 'is not a Standard Schema (valibot, zod, arktype, …)'),
+  category: like(/^[A-Za-z0-9._-]{1,100}$/, 'must be 1-100 of A-Z a-z 0-9 . _ -'),
   when: compiled,
   route: oneOf(['all', 'first']),
   critical: bool,
@@ -87,7 +88,7 @@ function compileEvent(eventType: string, given: Definition, compilation: Compila
   const definition: Definition = isRecord(given) ? given : { channels: {} }
   for (const { detail, field } of problemsIn(definition, EVENT)) report(detail, field)
 
-  const { data, route = 'all', critical = false, delayMs = 0 } = definition
+  const { data, category = eventType, route = 'all', critical = false, delayMs = 0 } = definition
   const when = compileCondition(definition.when, { ...place, field: 'when' }, compilation)
   const digest = compileDigest(definition.digest, eventType, compilation)
   if (digest && route === 'first') {
@@ -103,6 +104,7 @@ function compileEvent(eventType: string, given: Definition, compilation: Compila
   const overrides = compileOverrides(definition.overrides, names, (detail) => report(detail, 'overrides'))
   return {
     eventType,
+    category,
     route,
     critical,
     delayMs,

@@ -57,6 +57,11 @@ export interface DigestDefinition<Data> {
 export interface EventDefinition<Schema> {
   /** Event data: any Standard Schema whose input is JSON (dates are strings). Default: any object. */
   readonly data?: Schema
+  /**
+   * Kind of message, such as `newsletter`: 1-100 of `A-Z a-z 0-9 . _ -`. An unsubscribe link covers all events of one category.
+   * Default: the event type.
+   */
+  readonly category?: string
   /** A false condition skips every channel. Default: always true. */
   readonly when?: ConditionDefinition<OutputOf<Schema>>
   /** `all` (default): every channel. `first`: the first channel that succeeds, in the order of `channels`. */

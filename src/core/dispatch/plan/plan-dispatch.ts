@@ -174,10 +174,13 @@ async function planChannel(
   }
 }
 
-/** Records data that the caller did not send. `false`: the path is the host's data about the recipient, which the host must fix. */
+/** Names of the facts that come from the host. */
+const OF_HOST: readonly unknown[] = ['recipient', 'links']
+
+/** Records data that the caller did not send. `false`: the path is the host's data, which the host must fix. */
 function noteMissing(path: string, missing: Map<string, Issue>): boolean {
   const [root, ...keys] = path.split('.')
-  if (root === 'recipient') return false
+  if (OF_HOST.includes(root)) return false
   if (missing.has(path)) return true
   // The digest has only this event yet: `events.0.total` is its `/eventData/total`.
   const inData = root === 'data' ? keys : root === 'events' ? keys.slice(1) : []

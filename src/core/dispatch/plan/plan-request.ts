@@ -9,6 +9,9 @@ import type { CatalogChannel, CatalogEvent, EventCatalog } from '../../../ports/
 import type { RecipientDirectory } from '../../../ports/recipient-directory.ts'
 import { type EventFault, port } from '../../answers/fault.ts'
 import { isRefused, type Refused, refuse } from '../../answers/result.ts'
+import type { LinkService } from '../../links/link-service.ts'
+import type { PreferenceReader } from '../../suppression/preference-reader.ts'
+import type { SuppressionCheck } from '../../suppression/suppression-check.ts'
 import { invalid } from '../../validate.ts'
 import {
   type Candidate,
@@ -27,8 +30,14 @@ export interface PlanningDeps {
   readonly recipients?: RecipientDirectory
   /** Absent: every delivery may be sent at once. */
   readonly policy?: DeliveryPolicy
+  /** Absent: policies cannot read stored preferences. */
+  readonly preferences?: PreferenceReader
+  /** Absent: no address is suppressed. */
+  readonly suppressions?: SuppressionCheck
   /** Plans and records everything, sends nothing. Default: `false`. */
   readonly sandbox?: boolean
+  /** Absent: facts have no `links`. */
+  readonly links?: LinkService
 }
 
 export interface PlanningScope {
@@ -49,7 +58,7 @@ export async function planRequest(
   event: CatalogEvent,
   { recipient: recipientId, eventData = {}, channel }: DispatchRequest,
   scope: PlanningScope,
-  { channels, recipients, policy, sandbox = false }: PlanningDeps,
+  { channels, recipients, policy, preferences, suppressions, sandbox = false, links }: PlanningDeps,
   faults: EventFault[],
 ): Promise<Plan | Refused> {
   const entries = channel === undefined ? event.channels : overridden(event, channel, channels, scope.grant)
@@ -68,11 +77,29 @@ export async function planRequest(
   const resolved = resolveRecipient(recipientId, tenant, recipients, reaches, { eventType })
   const recipient = 'then' in resolved ? await resolved : resolved
   if (isRefused(recipient)) return recipient
-  const facts = { data: checked.data, recipient, events: [checked.data] }
-  const filtered = filterChannels(event, entries, facts, channels, faults)
+  const known = { data: checked.data, recipient, events: [checked.data] }
+  const facts = links ? { ...known, links: links.placeholders } : known
+  const reached = filterChannels(event, entries, facts, channels, faults)
+  const filtered = suppressions ? await skipSuppressed(reached, event, tenant, suppressions) : reached
   const at = now + delayMs + (event.digest?.windowMs ?? 0)
-  const verdicts = policy && (await verdictsOn(filtered, event, recipient, scope, at, policy))
+  const verdicts = policy && (await verdictsOn(filtered, event, recipient, scope, at, policy, preferences))
   return planDispatch({ event, facts, filtered, now, delayMs, sandbox, faults, ...(verdicts && { verdicts }) })
+}
+
+/** Skips the channels whose address is suppressed. */
+function skipSuppressed(
+  filtered: readonly (Candidate | EndedChannel)[],
+  { eventType, category, critical }: CatalogEvent,
+  tenant: string,
+  suppressions: SuppressionCheck,
+): Promise<readonly (Candidate | EndedChannel)[]> {
+  const check = async (one: Candidate | EndedChannel): Promise<Candidate | EndedChannel> => {
+    if (one.status !== 'candidate') return one
+    const { channel, address } = one
+    const isSuppressed = await suppressions.isSuppressed({ tenant, channel, address, category, critical })
+    return isSuppressed ? { channel, status: 'skipped', reason: 'suppressed' } : one
+  }
+  return port('store_unavailable', () => Promise.all(filtered.map(check)), { eventType })
 }
 
 function isReached(
@@ -110,18 +137,30 @@ function overridden(
 
 function verdictsOn(
   filtered: readonly (Candidate | EndedChannel)[],
-  { eventType, critical }: CatalogEvent,
+  { eventType, category, critical }: CatalogEvent,
   recipient: Recipient,
   { tenant, session }: PlanningScope,
   at: number,
   policy: DeliveryPolicy,
+  preferences: PreferenceReader | undefined,
 ): Promise<readonly (Verdict | undefined)[]> {
-  const asker = session !== undefined && { sessionId: session }
+  const asked = {
+    ...{ tenant, eventType, category, critical, recipient, at },
+    ...(session !== undefined && { sessionId: session }),
+    ...(preferences && { preferences: readOnce(() => preferences.find(tenant, recipient.id)) }),
+  }
   const ask = async ({ status, channel }: Candidate | EndedChannel): Promise<Verdict | undefined> =>
-    status === 'candidate'
-      ? askPolicy(policy, { tenant, eventType, critical, channel, recipient, at, ...asker })
-      : undefined
+    status === 'candidate' ? askPolicy(policy, { ...asked, channel }) : undefined
   return port('policy_unavailable', () => Promise.all(filtered.map(ask)), { eventType })
+}
+
+/** The policy is called for each channel, of one recipient. */
+function readOnce<Value>(read: () => Promise<Value>): () => Promise<Value> {
+  let reading: Promise<Value> | undefined
+  return () => {
+    reading ??= read()
+    return reading
+  }
 }
 
 function sentThrough(channels: readonly string[]): string {

@@ -10,7 +10,7 @@ import { dispatchRemover } from './dispatch-removal.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { expiredForgetter } from './expiry.ts'
 import { listDispatches } from './list-dispatches.ts'
-import { loadDispatches, loadPlans, loadToShow } from './load-dispatches.ts'
+import { loadDispatches, loadOwners, loadPlans, loadToShow } from './load-dispatches.ts'
 import { lowWaterMarks } from './low-water-marks.ts'
 import { leaseCache, renewals, settlements } from './settlements.ts'
 
@@ -93,6 +93,12 @@ export function sqlDispatches(db: Database, { newFence, isAlone }: SqlDispatches
 
     async findDispatch(tenant, dispatchId) {
       const found = await find(tenant, dispatchId)
+      return found && readDispatch(found.row)
+    },
+
+    async findByDelivery(tenant, deliveryId) {
+      const owners = await loadOwners([deliveryId], db)
+      const found = owners[0] === undefined ? undefined : await find(tenant, owners[0])
       return found && readDispatch(found.row)
     },
 

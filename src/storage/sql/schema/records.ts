@@ -178,6 +178,39 @@ export interface TokenUseRecord {
   readonly version: number
 }
 
+export interface FeedbackRecord {
+  readonly feedback_id: string
+  readonly tenant: string
+  readonly channel: string
+  readonly owner: string
+  readonly kind: string
+  readonly code: string | null
+  readonly reported_at: number
+  readonly address_key: string | null
+  readonly stored_at: number
+  readonly version: number
+}
+
+export interface SuppressionRecord {
+  readonly suppression_id: string
+  readonly tenant: string
+  readonly channel: string
+  readonly address_key: string
+  readonly reason: string
+  readonly category: string | null
+  readonly source: string
+  readonly created_at: number
+  readonly expires_at: number
+  readonly version: number
+}
+
+export interface PreferencesRecord {
+  readonly recipient_key: string
+  readonly tenant: string
+  readonly preferences: string
+  readonly version: number
+}
+
 export interface Records {
   readonly dispatches: DispatchRecord
   readonly deliveries: DeliveryRecord
@@ -192,6 +225,9 @@ export interface Records {
   readonly spends: SpendRecord
   readonly revocations: RevocationRecord
   readonly token_uses: TokenUseRecord
+  readonly feedback: FeedbackRecord
+  readonly suppressions: SuppressionRecord
+  readonly preferences: PreferencesRecord
 }
 
 export type TableName = keyof Records

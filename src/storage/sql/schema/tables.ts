@@ -13,6 +13,7 @@ import {
   type Table,
   version,
 } from './columns.ts'
+import { FEEDBACK_TABLES } from './feedback-tables.ts'
 import type { Records, TableName } from './records.ts'
 import { TOKEN_TABLES } from './token-tables.ts'
 
@@ -276,4 +277,5 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
     indexes: [],
   },
   ...TOKEN_TABLES,
+  ...FEEDBACK_TABLES,
 }

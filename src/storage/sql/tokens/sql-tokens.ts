@@ -1,8 +1,9 @@
-import type { NewTokenUse, Revocation, TokenStore, TokenUseRemoval } from '../../../ports/token-store.ts'
-import { firstVersion, NOW, newChanges, retryOnConflict } from '../connection/changes.ts'
+import type { NewTokenUse, Revocation, TokenStore } from '../../../ports/token-store.ts'
+import { firstVersion, newChanges, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
-import { columnsOf, lookUp, readRecord, tableAlong } from '../connection/dialects.ts'
-import { type RemovedPart, removalParts } from '../connection/removal-parts.ts'
+import { columnsOf, lookUp, readRecord } from '../connection/dialects.ts'
+import { removalParts } from '../connection/removal-parts.ts'
+import { type AgedTable, removeAged } from '../connection/remove-aged.ts'
 import type { RevocationRecord, TokenUseRecord } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
 import { listTokenUses } from './list-token-uses.ts'
@@ -12,6 +13,8 @@ const MAX_REMOVED = 100
 
 /** Key of the row with the number of the last revocation. */
 const HEAD = 0
+
+const USES: AgedTable<'token_uses'> = { table: 'token_uses', index: 'by_age', at: 'used_at' }
 
 export function sqlTokens(db: Database): TokenStore {
   const removeSome = removalParts()
@@ -69,9 +72,9 @@ export function sqlTokens(db: Database): TokenStore {
 
     listTokenUses: (query) => listTokenUses(query, db),
 
-    removeTokenUses: (removal) =>
-      removeSome(removal.tenant ?? '', removal.limit, (from, limit) =>
-        retryOnConflict(() => removeUses({ ...removal, limit }, from, db)),
+    removeTokenUses: ({ tenant, usedForMs, limit }) =>
+      removeSome(tenant ?? '', limit, (from, most) =>
+        removeAged(USES, { tenant, forMs: usedForMs, limit: most }, from, db),
       ),
   }
 }
@@ -126,28 +129,4 @@ function tokenUseRecord({ agoMs, ...use }: NewTokenUse, now: number): TokenUseRe
     used_at: Math.floor(now - agoMs),
     version: 1,
   }
-}
-
-interface Old {
-  readonly use_id: string
-  readonly used_at: unknown
-}
-
-async function removeUses(
-  { tenant, usedForMs, limit }: TokenUseRemoval,
-  from: number,
-  db: Database,
-): Promise<RemovedPart> {
-  const { dialect, nameOf } = db
-  const uses = tableAlong({ table: 'token_uses', alias: 'u', index: 'by_age' }, dialect, nameOf)
-  const ofTenant = tenant === undefined ? '' : `and u.tenant = ${dialect.parameter(3)}`
-  const text = `select u.use_id, u.used_at from ${uses}
-    where u.used_at >= ${dialect.parameter(1)} and u.used_at < ${NOW} - ${dialect.parameter(2)} ${ofTenant}
-    order by u.used_at limit ${Math.trunc(limit)}`
-  const parameters = [from, Math.floor(usedForMs)]
-  const old = await db.scan<Old>(text, tenant === undefined ? parameters : [...parameters, tenant])
-  const changes = newChanges()
-  for (const { use_id } of old) changes.remove('token_uses', { use_id, version: 1 })
-  await db.write(changes)
-  return { count: old.length, until: Number(old.at(-1)?.used_at ?? 0) }
 }

@@ -207,7 +207,14 @@ describe('policy questions', () => {
     const policy = policyOf({})
     const deps = depsFor(policy, both, { recipients })
     await accepted(deps, { ...BODY, recipient: 'user_42' }, { authorization: 'Bearer other' })
-    const question = { tenant: 'other', eventType: 'e', critical: false, recipient: jane, at: deps.clock.now() }
+    const question = {
+      tenant: 'other',
+      eventType: 'e',
+      category: 'e',
+      critical: false,
+      recipient: jane,
+      at: deps.clock.now(),
+    }
     expect(policy.asked).toEqual([
       { ...question, channel: 'a' },
       { ...question, channel: 'b' },

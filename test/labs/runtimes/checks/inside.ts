@@ -38,7 +38,7 @@ export const sqliteContracts: CheckGroup = contracts('SQLite', 'sqlite-contracts
 
 function contracts(name: string, task: string): CheckGroup {
   const check: Check = {
-    name: 'the store passes the contracts of both ports',
+    name: 'the store passes the contracts of its ports',
     async run(target) {
       const { kept, broken } = await own<ContractResults>(target, task)
       deepEqual(broken, [])

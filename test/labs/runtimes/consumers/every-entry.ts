@@ -12,13 +12,17 @@ import {
   type DispatchStore,
   defineEvents,
   type FeedbackSource,
+  type FeedbackStore,
+  type HashKey,
   handleDispatch,
   isSallyportError,
+  type PreferenceStore,
   type RunListOptions,
   type RunPost,
   type RunStore,
   type Sallyport,
   type Settled,
+  type SuppressionView,
 } from 'sallyport'
 import { anyOf, appSecrets, issueSessionToken, type SessionTokenKey, sessionTokens } from 'sallyport/auth'
 import { type EmailOptions, email, type MailTransport } from 'sallyport/channels/email'
@@ -27,7 +31,7 @@ import { log } from 'sallyport/channels/log'
 import { sms } from 'sallyport/channels/sms'
 import { type WebhookOptions, webhook } from 'sallyport/channels/webhook'
 import * as client from 'sallyport/client'
-import { toExpress } from 'sallyport/express'
+import { keepRawBody, toExpress } from 'sallyport/express'
 import { mailgun } from 'sallyport/feedback/mailgun'
 import { postmark } from 'sallyport/feedback/postmark'
 import { resend } from 'sallyport/feedback/resend'
@@ -42,7 +46,7 @@ import { liquid } from 'sallyport/liquid'
 import { toNode } from 'sallyport/node'
 import * as openapi from 'sallyport/openapi'
 import { otelRunExporter } from 'sallyport/otel'
-import { allOf, preferences, quietHours, throttle } from 'sallyport/policy'
+import { allOf, preferences, quietHours, storedPreferences, throttle } from 'sallyport/policy'
 import { priceBook } from 'sallyport/pricing'
 import { type BullmqQueue, bullmqQueue } from 'sallyport/queue/bullmq'
 import { type NotificationClient, postgresQueue } from 'sallyport/queue/postgres'
@@ -57,7 +61,14 @@ import {
   settleDelivery,
 } from 'sallyport/storage/rules'
 import { type HostTransaction, sqlStore } from 'sallyport/storage/sql'
-import { dispatchStoreContract, fakeClock, recordingChannel, testRequest } from 'sallyport/testing'
+import {
+  dispatchStoreContract,
+  fakeClock,
+  feedbackStoreContract,
+  preferenceStoreContract,
+  recordingChannel,
+  testRequest,
+} from 'sallyport/testing'
 import * as v from 'valibot'
 
 const data = v.object({ orderId: v.string(), total: v.number(), note: v.optional(v.string()) })
@@ -65,6 +76,7 @@ const events = defineEvents(
   {
     'order.shipped': {
       data,
+      category: 'orders',
       when: ({ data, recipient }) => data.total > 0 && recipient.id !== '',
       channels: {
         email: { subject: ({ data }) => `Order ${data.orderId}`, text: 'Order {{ data.orderId }}' },
@@ -109,10 +121,12 @@ const queues = {
   redis: (): BullmqQueue => bullmqQueue({ connection: { host: '127.0.0.1' } }),
 }
 
+const keys: readonly HashKey[] = [{ kid: 'k', key: process.env.HASH_KEY }]
 const sallyport = createSallyport({
   ...{ auth, events, store: inDatabase, channels },
   policy: allOf(
     preferences(() => undefined),
+    storedPreferences(),
     quietHours({ from: '22:00', to: '08:00', timeZone: 'UTC' }),
     throttle({ max: 1, windowMs: 1 }),
   ),
@@ -123,6 +137,9 @@ const sallyport = createSallyport({
   runEvents: { 'run.failed': ({ run }) => ({ recipient: run.userId ?? 'ops' }) },
   hooks: { onFailed: async ({ channel, reason }) => console.error(channel, reason) },
   worker: { channels: { email: { concurrency: 2 } } },
+  feedback: { resend: resend({ channel: 'email', secret: 'whsec_' }) },
+  suppressions: { keys, softBounceMs: 0 },
+  links: { baseUrl: 'https://api.example.com', keys, page: { texts: { sv: { title: 'Avsluta' } } } },
 })
 
 await sallyport.dispatch({ eventType: 'order.shipped', recipient: 'r', eventData: { orderId: 'o', total: 1 } })
@@ -131,12 +148,17 @@ await sallyport.dispatch({ eventType: 'digest.due', recipient: 'r' })
 await sallyport.dispatch({ eventType: 'order.shipped', recipient: 'r' })
 // @ts-expect-error: there is no such event
 await sallyport.dispatch({ eventType: 'order.shiped', recipient: 'r' })
+await sallyport.suppressions.add({ channel: 'email', address: 'a@example.com' })
+await sallyport.preferences.set('r', { categories: { orders: { email: true } } })
+export const suppressed: readonly SuppressionView[] = (await sallyport.suppressions.list({ reason: 'bounced' })).items
 await db.transaction().execute(async (trx) => {
   const transaction: HostTransaction = trx
   await sallyport.dispatch({ eventType: 'digest.due', recipient: 'r' }, { store: inDatabase.within(transaction) })
 })
 
-express().use('/v1', toExpress(sallyport))
+express()
+  .use(express.json({ verify: keepRawBody }))
+  .use('/v1', toExpress(sallyport))
 new Koa().use(toKoa(sallyport))
 new Hono().mount('/v1', toFetch(sallyport))
 createServer(toNode(sallyport, { basePath: '/v1' }))
@@ -159,6 +181,10 @@ export const settle = (row: DeliveryRow, now: number, counters: Counters): Settl
 export const ownStore = (documents: Documents): DispatchStore & RunStore => documentStore(documents)
 export const contract = (): void =>
   dispatchStoreContract({ test: () => {}, create: () => ({ store, now: () => 0, advance: () => {} }) })
+export const consentContracts = (stores: FeedbackStore & PreferenceStore): void => {
+  feedbackStoreContract({ test: () => {}, create: () => ({ store: stores, now: () => 0, advance: () => {} }) })
+  preferenceStoreContract({ test: () => {}, create: () => ({ store: stores, now: () => 0, advance: () => {} }) })
+}
 const topics: SesOptions = { channel: 'email', topicArns: ['arn:aws:sns:eu-central-1:123456789012:feedback'] }
 export const sources = (secret: string): readonly FeedbackSource[] => [
   ses(topics),

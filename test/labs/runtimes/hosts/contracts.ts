@@ -1,6 +1,13 @@
 import { memoryStore } from 'sallyport/storage/memory'
 import { sqlStore } from 'sallyport/storage/sql'
-import { dispatchStoreContract, fakeClock, runStoreContract, type StoreTrial } from 'sallyport/testing'
+import {
+  dispatchStoreContract,
+  fakeClock,
+  feedbackStoreContract,
+  preferenceStoreContract,
+  runStoreContract,
+  type StoreTrial,
+} from 'sallyport/testing'
 import { kyselyOf, type SqliteDatabase } from './sqlite.ts'
 
 /** Results of the contracts of a store: the number of passed cases, and the failures. */
@@ -9,7 +16,7 @@ export interface ContractResults {
   readonly broken: readonly string[]
 }
 
-/** Runs the contracts of both ports on the memory store. */
+/** Runs the contracts of dispatches, runs, feedback and preferences on the memory store. */
 export function tryMemoryStore(): Promise<ContractResults> {
   return trying((clock) => ({ store: memoryStore({ clock }) }))
 }
@@ -40,6 +47,8 @@ async function trying(make: (clock: { now(): number }) => Made | Promise<Made>):
   }
   dispatchStoreContract(options)
   runStoreContract(options)
+  feedbackStoreContract(options)
+  preferenceStoreContract(options)
   const broken: string[] = []
   for (const { name, body } of cases) await body().catch((error: unknown) => void broken.push(`${name}: ${error}`))
   return { kept: cases.length - broken.length, broken }

@@ -15,7 +15,10 @@ export async function withoutHttp(): Promise<unknown> {
     channels: { log: log({ write: () => {} }) },
   }
   const headers = { authorization: `Bearer ${secret}` }
-  const dispatched = await handleDispatch({ headers, body: { eventType: 'login.code', recipient: 'u1' } }, deps)
+  const dispatched = await handleDispatch(
+    { headers, body: { category: 'c', eventType: 'login.code', recipient: 'u1' } },
+    deps,
+  )
   const recorded = await handleSessionRun({ headers, body: { sessionId: 's1', run: { runId: 'r1' } } }, deps)
   const refused = await handleDispatch({ headers: {}, body: {} }, deps)
   return {
@@ -31,7 +34,15 @@ export async function withoutHttp(): Promise<unknown> {
 function quiet(): unknown {
   const at = Date.UTC(2026, 6, 1, 22)
   const policy = quietHours({ from: '23:00', to: '07:30', timeZone: 'Europe/Vienna' })
-  return policy.decide({ tenant: 't', eventType: 'e', critical: false, channel: 'c', recipient: { id: 'r' }, at })
+  return policy.decide({
+    tenant: 't',
+    category: 'c',
+    eventType: 'e',
+    critical: false,
+    channel: 'c',
+    recipient: { id: 'r' },
+    at,
+  })
 }
 
 function isMisuse(act: () => unknown): boolean {

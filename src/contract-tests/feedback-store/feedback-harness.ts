@@ -1,0 +1,88 @@
+import type { Suppression } from '../../model/suppression.ts'
+import type {
+  FeedbackBatch,
+  FeedbackOwner,
+  FeedbackStore,
+  NewFeedback,
+  NewSuppression,
+  StoredFeedback,
+  SuppressionQuery,
+} from '../../ports/feedback-store.ts'
+import type { CaseTable, ContractCase, StoreCapabilities, StoreTrial } from '../contract.ts'
+import { readPages, reopened, storeCases } from '../store-cases.ts'
+
+export const HOUR_MS = 3_600_000
+
+export type FeedbackStoreCase = ContractCase<StoreTrial<FeedbackStore>>
+
+type Given<Value, Id extends keyof Value> = Partial<Value> & Pick<Value, Id>
+
+/** A store under test, with the calls that most cases make. Default tenant: `t`; channel: `email`; owner: `delivery:d`. */
+export interface FeedbackHarness {
+  readonly store: FeedbackStore
+  /** The second handle; `store` if there is none. */
+  readonly other: FeedbackStore
+  now(): number
+  advance(ms: number): Promise<void>
+  record(...reports: readonly Given<NewFeedback, 'feedbackId'>[]): Promise<readonly string[]>
+  recordOnce(once: string, ...reports: readonly Given<NewFeedback, 'feedbackId'>[]): Promise<readonly string[]>
+  /** Reports of an owner in the order of their ids. */
+  find(owner?: Partial<FeedbackOwner>, handle?: FeedbackStore): Promise<readonly StoredFeedback[]>
+  suppress(...given: readonly Given<NewSuppression, 'suppressionId'>[]): Promise<readonly string[]>
+  /** Ids of the suppressions of an address, sorted. Default: that of `suppress`. */
+  suppressed(addressKey?: string, handle?: FeedbackStore): Promise<readonly string[]>
+  /** Reads the list page by page. */
+  list(query?: Partial<SuppressionQuery>): Promise<readonly Suppression[]>
+  /** A harness over the same data, after all handles were closed. */
+  reopen(): Promise<FeedbackHarness>
+}
+
+export function feedbackCases(
+  needs: readonly (keyof StoreCapabilities)[],
+  table: CaseTable<FeedbackHarness>,
+): readonly FeedbackStoreCase[] {
+  return storeCases(harnessOf, needs, table)
+}
+
+function harnessOf(trial: StoreTrial<FeedbackStore>): FeedbackHarness {
+  const { store, other = store } = trial
+  return {
+    store,
+    other,
+    now: () => trial.now(),
+    advance: async (ms) => trial.advance(ms),
+    record: (...reports) => store.recordFeedback(batchOf(reports)),
+    recordOnce: (once, ...reports) => store.recordFeedback({ ...batchOf(reports), once: report({ feedbackId: once }) }),
+    async find(owner, handle = store) {
+      const found = await handle.findFeedback([{ ...OWNER, ...owner }])
+      return found.toSorted((one, two) => (one.feedbackId < two.feedbackId ? -1 : 1))
+    },
+    suppress: (...given) => store.addSuppressions(given.map(suppression)),
+    async suppressed(addressKey = ADDRESS, handle = store) {
+      return (await handle.findSuppressions([addressKey])).map(({ suppressionId }) => suppressionId).toSorted()
+    },
+    list(query = {}) {
+      const limit = query.limit ?? 100
+      return readPages(limit, (cursor = query.cursor) =>
+        store.listSuppressions({ tenant: 't', ...query, limit, cursor }),
+      )
+    },
+    reopen: async () => harnessOf(await reopened(trial)),
+  }
+}
+
+const OWNER: FeedbackOwner = { tenant: 't', channel: 'email', owner: 'delivery:d' }
+
+export const ADDRESS: string = `k1.${'a'.repeat(43)}`
+
+function batchOf(reports: readonly Given<NewFeedback, 'feedbackId'>[]): FeedbackBatch {
+  return { feedback: reports.map(report) }
+}
+
+function report(given: Given<NewFeedback, 'feedbackId'>): NewFeedback {
+  return { ...OWNER, kind: 'delivered', at: 1_000, ...given }
+}
+
+export function suppression(given: Given<NewSuppression, 'suppressionId'>): NewSuppression {
+  return { tenant: 't', channel: 'email', addressKey: ADDRESS, reason: 'complained', source: 'ses', ...given }
+}

@@ -1,0 +1,101 @@
+import { sha256 } from '../../model/sha256.ts'
+import type { FeedbackEvent, FeedbackReceipt, FeedbackSource } from '../../ports/feedback-source.ts'
+import type { FeedbackBatch } from '../../ports/feedback-store.ts'
+import { answering, port } from '../answers/fault.ts'
+import { type HandlerResult, type Refused, refuse, success } from '../answers/result.ts'
+import type { OpenRequest } from '../endpoints.ts'
+import type { FeedbackDeps } from './feedback-deps.ts'
+import { readEvent, UNKNOWN_SHAPE } from './read-events.ts'
+import { recordableReports } from './recordable-reports.ts'
+
+/** Answer to accepted feedback. */
+export interface FeedbackAnswer {
+  /** Events of the request. */
+  readonly events: number
+}
+
+/** Codes of events that a source did not read, with their log lines. */
+const UNREAD = [
+  [UNKNOWN_SHAPE, 'feedback.unknown_shape'],
+  ['too_many_events', 'feedback.too_many_events'],
+] as const
+
+/** Reports in one transaction of the store. */
+const BATCH = 100
+/** With a proof that counts once, all reports are stored in one transaction. */
+const MAX_ONCE = 1_000
+
+/**
+ * Checks the proof of a request of a provider and stores its events: `POST /api/outbound/feedback/{name}` without HTTP. Answers 200 when
+ * everything is stored, 401 without a right proof, 503 when the proof cannot be checked now. Never throws.
+ */
+export function handleFeedback(
+  name: string,
+  source: FeedbackSource,
+  request: OpenRequest,
+  deps: FeedbackDeps,
+): Promise<HandlerResult<FeedbackAnswer>> {
+  return answering(deps, async () => {
+    const receipt = await receive(source, request, deps)
+    if (receipt.outcome !== 'events') return refuseProof(name, deps)
+    const events = [...receipt.events].map(readEvent)
+    for (const [code, line] of UNREAD) {
+      const unread = events.filter((event) => event.code === code).length
+      if (unread > 0) deps.logger.log('warn', line, { source: name, events: unread })
+    }
+    const added = await record(name, source, receipt, events, deps)
+    deps.logger.log('info', 'feedback.received', { source: name, events: events.length, added })
+    return success(200, { events: events.length })
+  })
+}
+
+function receive(source: FeedbackSource, request: OpenRequest, { clock }: FeedbackDeps): Promise<FeedbackReceipt> {
+  const { body, headers, url } = request
+  const header = (field: string): string | undefined => {
+    const value = headers[field]
+    return typeof value === 'string' ? value : value?.join(', ')
+  }
+  return port('feedback_unavailable', async () => {
+    const given: unknown = await source.receive({ body, header, url, now: clock.now() })
+    if (isReceipt(given)) return given
+    throw new TypeError('the feedback source gave no receipt')
+  })
+}
+
+function isReceipt(given: unknown): given is FeedbackReceipt {
+  const { outcome, events, onceToken = '', onceUntil = 0 } = Object(given)
+  if (outcome === 'refused') return true
+  return outcome === 'events' && Array.isArray(events) && typeof onceToken === 'string' && Number.isFinite(onceUntil)
+}
+
+/** Without detail: it would help to guess the proof. */
+function refuseProof(name: string, { onRefused }: FeedbackDeps): Refused {
+  onRefused(name)
+  return refuse('proof_invalid', 'The request has no valid proof.')
+}
+
+/** Stores reports. Resolves to the number that is new. */
+async function record(
+  name: string,
+  { tenant, channel }: FeedbackSource,
+  receipt: Extract<FeedbackReceipt, { readonly outcome: 'events' }>,
+  events: readonly FeedbackEvent[],
+  deps: FeedbackDeps,
+): Promise<number> {
+  const { onceToken, onceUntil } = receipt
+  const place = { name, tenant, channel }
+  const stored = onceToken === undefined ? events : events.slice(0, MAX_ONCE)
+  const reports = await recordableReports(stored, place, deps)
+  const store = (batch: FeedbackBatch) => port('store_unavailable', () => deps.store.recordFeedback(batch))
+  if (onceToken !== undefined) {
+    const digest = await sha256(JSON.stringify(['once', tenant, name, onceToken]))
+    const at = onceUntil ?? deps.clock.now()
+    const once = { feedbackId: digest, tenant, channel, owner: `once:${digest}`, kind: 'unknown', at } as const
+    return (await store({ feedback: reports, once })).length
+  }
+  let added = 0
+  for (let at = 0; at < reports.length; at += BATCH) {
+    added += (await store({ feedback: reports.slice(at, at + BATCH) })).length
+  }
+  return added
+}

@@ -1,0 +1,66 @@
+import type { Dispatch, DispatchView } from '../../model/dispatch.ts'
+import type { FeedbackView } from '../../model/feedback.ts'
+import { writeInstant } from '../../model/instants.ts'
+import type { FeedbackOwner, FeedbackStore, StoredFeedback } from '../../ports/feedback-store.ts'
+import { viewDispatch } from '../dispatch/dispatch-view.ts'
+import { ownersOfDelivery } from './feedback-owner.ts'
+
+/** Owners in one read of the store. */
+const MAX_OWNERS = 100
+
+/**
+ * Views of dispatches with the reports about their deliveries. Reports are joined when they are read, so their order and the time of
+ * their arrival do not matter: also before the attempt was settled.
+ */
+export async function viewWithFeedback(
+  dispatches: readonly Dispatch[],
+  store: Pick<FeedbackStore, 'findFeedback'>,
+): Promise<readonly DispatchView[]> {
+  const owners = dispatches.flatMap((dispatch) => dispatch.deliveries.flatMap((one) => ownersIn(dispatch, one)))
+  const reports = new Map<string, StoredFeedback[]>()
+  for (let at = 0; at < owners.length; at += MAX_OWNERS) {
+    for (const report of await store.findFeedback(owners.slice(at, at + MAX_OWNERS))) {
+      const key = keyOf(report)
+      const found = reports.get(key)
+      if (found) found.push(report)
+      else reports.set(key, [report])
+    }
+  }
+  return dispatches.map((dispatch) => {
+    const view = viewDispatch(dispatch)
+    const deliveries = view.deliveries.map((delivery) => {
+      const own = ownersIn(dispatch, delivery).flatMap((owner) => reports.get(keyOf(owner)) ?? [])
+      return own.length === 0 ? delivery : { ...delivery, feedback: viewReports(own) }
+    })
+    return { ...view, deliveries }
+  })
+}
+
+interface Sent {
+  readonly deliveryId: string
+  readonly channel: string
+  readonly attempts: number
+  readonly providerMessageId?: string
+}
+
+/** Deliveries without an attempt have no reports. */
+function ownersIn({ tenant }: Dispatch, delivery: Sent): readonly FeedbackOwner[] {
+  return delivery.attempts === 0 ? [] : ownersOfDelivery(delivery, { tenant, channel: delivery.channel })
+}
+
+function keyOf({ tenant, channel, owner }: FeedbackOwner): string {
+  return JSON.stringify([tenant, channel, owner])
+}
+
+/** One entry for each kind and code, with its earliest time: oldest first. */
+function viewReports(reports: readonly StoredFeedback[]): readonly FeedbackView[] {
+  const earliest = new Map<string, StoredFeedback>()
+  for (const report of reports) {
+    const key = `${report.kind} ${report.code ?? ''}`
+    const known = earliest.get(key)
+    if (!known || report.at < known.at) earliest.set(key, report)
+  }
+  return [...earliest.entries()]
+    .toSorted(([keyA, one], [keyB, other]) => one.at - other.at || (keyA < keyB ? -1 : 1))
+    .map(([, { kind, at, code }]) => ({ kind, at: writeInstant(at), ...(code !== undefined && { code }) }))
+}

@@ -1,0 +1,122 @@
+import type { ReadyHashKeys } from '../../options/hash-keys.ts'
+import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
+import type { OpenAnswer, OpenRequest } from '../endpoints.ts'
+import { type LinkPayload, readLink } from './link-token.ts'
+import { type PageState, unsubscribePage } from './unsubscribe-page.ts'
+import type { UnsubscribePageOptions } from './unsubscribe-page-options.ts'
+
+/** A recipient's decision. */
+export interface Unsubscription extends Omit<LinkPayload, 'category'> {
+  /** Absent: every category of the channel. */
+  readonly category?: string
+}
+
+export interface UnsubscribeDeps extends FaultDeps {
+  /** All keys whose links are valid. */
+  readonly keys: ReadyHashKeys
+  /** Stores the decision; called again when it is repeated. Rejects when the store is unavailable. */
+  unsubscribe(of: Unsubscription): Promise<unknown>
+  /** Checked by `unsubscribePageOptions`. */
+  readonly page?: UnsubscribePageOptions
+}
+
+/**
+ * Returns the handler of an unsubscribe link. `GET` and `HEAD` show a page and change nothing, because scanners open links. `POST`
+ * unsubscribes from the link's category, or with the field `scope=all` from every category of the channel; a repetition is answered alike.
+ * The handler never rejects.
+ *
+ * @returns `undefined` for an invalid token. Where HMACs are asynchronous, the handler answers 404 instead.
+ */
+export function unsubscribeEndpoint(
+  token: string,
+  deps: UnsubscribeDeps,
+): ((request: OpenRequest) => Promise<OpenAnswer>) | undefined {
+  const reading = readLink(token, deps.keys)
+  if (reading === undefined) return undefined
+  return async (request) => {
+    try {
+      const link = await reading
+      return link ? await handle(link, request, deps) : plain(404, 'No link has this address.')
+    } catch (cause) {
+      reportFault(cause, { operation: 'request' }, FAILED, deps)
+      return plain(503, 'Try again shortly.', RETRY)
+    }
+  }
+}
+
+const FAILED = { level: 'error', event: 'request.failed' } as const
+const RETRY = { 'retry-after': '1' }
+
+async function handle(link: LinkPayload, request: OpenRequest, deps: UnsubscribeDeps): Promise<OpenAnswer> {
+  if (request.method === 'GET' || request.method === 'HEAD') return page(200, 'asked', link, request, deps)
+  if (request.method !== 'POST') return plain(405, 'Use GET or POST.', { allow: 'GET, HEAD, POST' })
+  const { category, ...every } = link
+  const isAll = await asksForAll(request)
+  try {
+    await deps.unsubscribe(isAll ? every : link)
+  } catch (cause) {
+    const line = { ...FAILED, fields: { code: 'store_unavailable' } }
+    reportFault(cause, { operation: 'store', channel: link.channel }, line, deps)
+    return page(503, 'failed', link, request, deps)
+  }
+  return page(200, isAll ? 'all' : 'category', link, request, deps)
+}
+
+const FORM = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\s*(?:;|$)/i
+
+/** True for the field `scope=all`. A body that is no form, or malformed, counts as a one-click request: mail providers never get an error. */
+async function asksForAll({ headers, body }: OpenRequest): Promise<boolean> {
+  const type = oneOf(headers['content-type'])
+  if (!FORM.test(type)) return false
+  try {
+    const form = await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData()
+    return form.get('scope') === 'all'
+  } catch {
+    return false
+  }
+}
+
+async function page(
+  status: number,
+  state: PageState,
+  { category }: LinkPayload,
+  { headers }: OpenRequest,
+  { page: options }: UnsubscribeDeps,
+): Promise<OpenAnswer> {
+  const { language, style, html } = unsubscribePage(state, category, oneOf(headers['accept-language']), options)
+  return {
+    status,
+    headers: {
+      ...SAFE_HEADERS,
+      'content-type': 'text/html; charset=utf-8',
+      'content-language': language,
+      vary: 'accept-language',
+      'content-security-policy': await policyOf(style),
+      ...(status === 503 && RETRY),
+    },
+    text: html,
+  }
+}
+
+const SAFE_HEADERS = {
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-robots-tag': 'noindex',
+}
+
+function plain(status: number, text: string, headers: OpenAnswer['headers'] = {}): OpenAnswer {
+  return { status, headers: { ...SAFE_HEADERS, 'content-type': 'text/plain; charset=utf-8', ...headers }, text }
+}
+
+/** Allows only this style, and the form to post to its own origin. */
+async function policyOf(style: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(style))
+  const hash = btoa(String.fromCharCode(...new Uint8Array(digest)))
+  const rules = ["default-src 'none'", `style-src 'sha256-${hash}'`, "form-action 'self'", "base-uri 'none'"]
+  return [...rules, "frame-ancestors 'none'"].join('; ')
+}
+
+function oneOf(header: string | readonly string[] | undefined): string {
+  return typeof header === 'string' ? header : (header?.join(',') ?? '')
+}

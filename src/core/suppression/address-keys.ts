@@ -1,0 +1,44 @@
+import { type Awaitable, isPromise } from '../../model/awaitable.ts'
+import { parseMailbox } from '../../model/recipient.ts'
+import type { ReadyHashKey, ReadyHashKeys } from '../../options/hash-keys.ts'
+
+/** Keyed hashes of addresses, so that suppressions and links hold no address. Each is `<key id>.<HMAC>`. */
+export interface AddressKeys {
+  /** Under the current key: for what is stored. */
+  current(tenant: string, address: string): Awaitable<string>
+  /** Under every retained key: for look-ups. */
+  all(tenant: string, address: string): Awaitable<readonly string[]>
+}
+
+const PURPOSE = 'sallyport:address:v1'
+
+export function addressKeys(keys: ReadyHashKeys): AddressKeys {
+  const [current] = keys
+  return {
+    current: (tenant, address) => keyed(current, signedText(tenant, address)),
+    all(tenant, address) {
+      const text = signedText(tenant, address)
+      const hashed = keys.map((key) => keyed(key, text))
+      return hashed.some(isPromise) ? Promise.all(hashed) : (hashed as readonly string[])
+    },
+  }
+}
+
+function keyed({ kid, hmac }: ReadyHashKey, text: string): Awaitable<string> {
+  const hash = hmac(text)
+  return isPromise(hash) ? hash.then((found) => `${kid}.${found}`) : `${kid}.${hash}`
+}
+
+function signedText(tenant: string, address: string): string {
+  return `${PURPOSE}\n${tenant}\n${normaliseAddress(address)}`
+}
+
+/**
+ * A mail address in lower case with its domain in ASCII, also from `Name <address>`; other addresses without spaces around them. Providers
+ * report addresses in other spellings than they were sent.
+ */
+export function normaliseAddress(address: string): string {
+  const text = address.trim()
+  const bare = text.endsWith('>') ? text.slice(text.lastIndexOf('<') + 1, -1) : text
+  return parseMailbox(bare)?.toLowerCase() ?? text
+}

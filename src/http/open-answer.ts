@@ -1,0 +1,87 @@
+import { type HandlerRequest, isRefused, type Refused } from '../core/answers/result.ts'
+import type { Endpoints } from '../core/endpoints.ts'
+import type { Caller } from '../core/load/fair-shares.ts'
+import { overloaded } from '../core/load/load-limits.ts'
+import { bytesOf, type HostBody, type ReadOptions } from './body-reader.ts'
+import { checkEncoding } from './content-headers.ts'
+import { pathAndQuery } from './request-target.ts'
+import type { OpenTarget } from './routes.ts'
+import { methodNotAllowed, notFound, toWire, type Wire } from './wire.ts'
+
+/** A request to an open endpoint, independent of its transport. */
+interface Arrival extends Caller {
+  readonly method: string
+  /** URL or path as the host received it. */
+  readonly url: string
+  /** All headers, with names in lower case. */
+  readonly headers: HandlerRequest['headers']
+  /** Called at most once. */
+  body(): HostBody
+}
+
+/** Content that a handler gets. */
+interface Content {
+  readonly headers: HandlerRequest['headers']
+  readonly body: Uint8Array
+}
+
+/**
+ * Answers a request without a bearer token. Order of checks: endpoint, method, load, body headers, body, place in flight. All
+ * callers of one action share the places and bodies of one principal, and no tenant's.
+ */
+export async function answerOpen(
+  endpoints: Endpoints,
+  { open, parameter }: OpenTarget,
+  arrival: Arrival,
+): Promise<Wire> {
+  const { load } = endpoints
+  const { method } = arrival
+  const refused = (refusal: Refused): Wire => toWire(endpoints.refuse(refusal))
+
+  const handle = endpoints.open?.(open.action, parameter)
+  if (!handle) return notFound(endpoints)
+  if (!open.methods.includes(method)) return refused(methodNotAllowed(open.methods.join(', ')))
+  const holder = { tenant: '', id: `open ${open.action}` }
+  if (load.flight.isFull(holder)) return refused(overloaded())
+
+  const begin: ReadOptions['begin'] = (refuse) => load.bodies.begin(holder, refuse)
+  const content = await contentOf(arrival, open.action === 'unsubscribe', {
+    maxBytes: open.maxBytes,
+    clock: endpoints.clock,
+    begin,
+  })
+  if (isRefused(content)) return refused(content)
+
+  if (!load.flight.tryAcquire(holder, arrival)) return refused(overloaded())
+  try {
+    const answer = await handle({ method, url: pathAndQuery(arrival.url), ...content })
+    return 'text' in answer ? answer : toWire(answer)
+  } finally {
+    load.flight.release(arrival)
+  }
+}
+
+const EMPTY = new Uint8Array(0)
+
+/** @param takesForm A parsed body is encoded again as a form. Otherwise it is refused: its exact bytes are lost. */
+async function contentOf(arrival: Arrival, takesForm: boolean, options: ReadOptions): Promise<Content | Refused> {
+  const { method, headers } = arrival
+  if (method === 'GET' || method === 'HEAD') return { headers, body: EMPTY }
+  const unsupported = checkEncoding(headers)
+  if (unsupported) return unsupported
+  const left = arrival.body()
+  const form = takesForm ? formOf(left) : undefined
+  const read = await bytesOf(left, headers, options)
+  if (!isRefused(read)) return { headers, body: read }
+  if (form === undefined || read.refused !== 'body_already_consumed') return read
+  return { headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' }, body: form }
+}
+
+/** The text fields of a body that the host's parser has parsed, as a form. */
+function formOf(body: HostBody): Uint8Array | undefined {
+  if (body.kind !== 'left') return undefined
+  const fields = Object.entries(Object(body.value)).filter(
+    (field): field is [string, string] => typeof field[1] === 'string',
+  )
+  return new TextEncoder().encode(new URLSearchParams(fields).toString())
+}

@@ -1,0 +1,51 @@
+/**
+ * Reason of a suppression. `bounced`: the address does not exist or refuses for good. `soft_bounced`: a message did not arrive; expires.
+ * `manual`: added by the host.
+ */
+export type SuppressionReason = 'bounced' | 'soft_bounced' | 'complained' | 'unsubscribed' | 'manual'
+
+export const SUPPRESSION_REASONS: readonly SuppressionReason[] = [
+  'bounced',
+  'soft_bounced',
+  'complained',
+  'unsubscribed',
+  'manual',
+]
+
+/** The part of a suppression that decides what it covers. */
+export interface SuppressionScope {
+  readonly reason: SuppressionReason
+  /** Covers only events of this category. Default: all events. */
+  readonly category?: string
+}
+
+/** An address to which a channel does not send. */
+export interface Suppression extends SuppressionScope {
+  /** Hash of its tenant, channel, address key, reason and category: equal for repetitions. */
+  readonly suppressionId: string
+  readonly tenant: string
+  readonly channel: string
+  /** Keyed hash of the address: `<key id>.<HMAC>`. */
+  readonly addressKey: string
+  /** Name of the feedback source, `link` or `host`. */
+  readonly source: string
+  /** Epoch milliseconds by the store's clock. */
+  readonly createdAt: number
+  /** Default: never. */
+  readonly expiresAt?: number
+}
+
+/** The part of an event that a suppression depends on. */
+export interface SuppressedEvent {
+  readonly category: string
+  readonly critical: boolean
+}
+
+/**
+ * True if a suppression covers an event. Hard bounces, complaints and manual suppressions of all categories cover critical events too;
+ * the others never do.
+ */
+export function covers({ reason, category }: SuppressionScope, event: SuppressedEvent): boolean {
+  if (category !== undefined) return category === event.category && !event.critical
+  return !event.critical || reason === 'bounced' || reason === 'complained' || reason === 'manual'
+}

@@ -1,0 +1,63 @@
+import type { AddressKeys } from '../core/suppression/address-keys.ts'
+import { preferenceReader } from '../core/suppression/preference-reader.ts'
+import { SallyportError } from '../errors.ts'
+import type { JsonObject } from '../model/json.ts'
+import { isPreferenceSet, type PreferenceSet } from '../model/preference-set.ts'
+import type { PreferenceStore } from '../ports/preference-store.ts'
+import { storedId, type TenantScope, tenantOf } from './call-checks.ts'
+
+/**
+ * Preferences of recipients for `storedPreferences()` of `sallyport/policy`. Every method throws errors of the store, and `option_invalid`
+ * for wrong arguments, or when `createSallyport` has no key for recipients.
+ */
+export interface Preferences {
+  /** @param recipient As in a dispatch: a user id, or the address itself. */
+  get(recipient: string, scope?: TenantScope): Promise<PreferenceSet | undefined>
+  /** Replaces the preferences as a whole; `undefined` removes them. At most 65,536 characters as JSON. */
+  set(recipient: string, preferences: PreferenceSet | undefined, scope?: TenantScope): Promise<void>
+}
+
+interface PreferencesDeps {
+  readonly store: PreferenceStore
+  readonly recipientKeys: AddressKeys | undefined
+}
+
+const MAX_TEXT = 65_536
+
+/** NUL or half of a surrogate pair, as JSON writes them. */
+const UNSTORABLE = /\\u(?:0000|d[89a-f])/
+
+export function preferencesOf({ store, recipientKeys }: PreferencesDeps): Preferences {
+  function keys(): AddressKeys {
+    if (recipientKeys) return recipientKeys
+    throw new SallyportError(
+      'option_invalid',
+      'Preferences need a key: give `suppressions: { keys }` or `links` to createSallyport.',
+    )
+  }
+
+  return {
+    async get(recipient, scope) {
+      const tenant = tenantOf('preferences.get', scope)
+      return preferenceReader(store, keys()).find(tenant, storedId('preferences.get', 'recipient', recipient))
+    },
+
+    async set(recipient, preferences, scope) {
+      const tenant = tenantOf('preferences.set', scope)
+      const all = await keys().all(tenant, storedId('preferences.set', 'recipient', recipient))
+      const [recipientKey = '', ...older] = all
+      if (preferences === undefined) return void (await store.removePreferences(all))
+      await store.setPreferences({ recipientKey, tenant, preferences: checked(preferences) })
+      if (older.length > 0) await store.removePreferences(older)
+    },
+  }
+}
+
+function checked(preferences: unknown): JsonObject {
+  const text = isPreferenceSet(preferences) ? JSON.stringify(preferences) : ''
+  if (text !== '' && text.length <= MAX_TEXT && !UNSTORABLE.test(text)) return JSON.parse(text)
+  throw new SallyportError(
+    'option_invalid',
+    `preferences.set takes a PreferenceSet: { channels?, categories?, events? } with true and false, at most ${MAX_TEXT} characters as JSON.`,
+  )
+}

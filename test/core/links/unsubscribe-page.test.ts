@@ -1,0 +1,211 @@
+import { createHash } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { linkToken } from '../../../src/core/links/link-token.ts'
+import { type PageState, unsubscribePage } from '../../../src/core/links/unsubscribe-page.ts'
+import type { UnsubscribePageOptions } from '../../../src/core/links/unsubscribe-page-options.ts'
+import { STYLE } from '../../../src/core/links/unsubscribe-style.ts'
+import { UNSUBSCRIBE_TEXTS } from '../../../src/core/links/unsubscribe-texts.ts'
+import { htmlFaults } from './html-faults.ts'
+import { LINK } from './link-keys.ts'
+import { endpoint } from './unsubscribing.ts'
+
+const STATES: readonly PageState[] = ['asked', 'category', 'all', 'failed']
+const LANGUAGES = Object.keys(UNSUBSCRIBE_TEXTS)
+
+const page = (options: UnsubscribePageOptions = {}, accept = '', state: PageState = 'asked', category = 'newsletter') =>
+  unsubscribePage(state, category, accept, options)
+
+describe('the unsubscribe page', () => {
+  it.each(LANGUAGES.flatMap((language) => STATES.map((state) => [language, state] as const)))(
+    'The page in %s, %s, is well-formed, with one heading, a language and no outside resource',
+    (language, state) => {
+      const { html } = page({ name: 'Shop & Söhne' }, language, state)
+      expect(htmlFaults(html)).toEqual([])
+      expect(html.match(/<h1>[^<]+<\/h1>/g)).toHaveLength(1)
+      expect(html).toContain(`<html lang="${language}" dir="ltr">`)
+      expect(html).toMatch(/<title>[^<]+ – Shop &amp; Söhne<\/title>/)
+      expect(html).toContain('width=device-width')
+      expect(html).not.toMatch(
+        /<script|<link|<img|javascript:|https?:|@import|url\(|style=|\son[a-z]+=|undefined|\{category\}/i,
+      )
+    },
+  )
+
+  it('The form posts to the address of the page', () => {
+    expect(page().html).toContain('<form method="post">')
+  })
+
+  it('Every built-in language has every text, and names the category in the question, the button and the result', () => {
+    const names = Object.keys(UNSUBSCRIBE_TEXTS.en).sort()
+    for (const texts of Object.values(UNSUBSCRIBE_TEXTS)) {
+      expect(Object.keys(texts).sort()).toEqual(names)
+      for (const text of [texts.question, texts.category, texts.doneCategory]) expect(text).toContain('{category}')
+    }
+  })
+
+  it.each([
+    ['light', STYLE.split('\n')[0]],
+    ['dark', STYLE.split('\n')[1]],
+  ])('Texts and buttons have a contrast of at least 4.5 in the %s scheme', (_, rule = '') => {
+    const colours = Object.fromEntries([...rule.matchAll(/--(\w+):(#\w{6})/g)].map(([, name, value]) => [name, value]))
+    for (const [text, back] of [
+      ['text', 'back'],
+      ['muted', 'back'],
+      ['label', 'button'],
+      ['button', 'back'],
+    ] as const)
+      expect(contrast(colours[text] ?? '', colours[back] ?? '')).toBeGreaterThanOrEqual(4.5)
+  })
+})
+
+describe('the policy of the page', () => {
+  it.each([
+    ['the built-in style', {}],
+    ['own rules', { css: 'h1 { color: teal }\r\n.ü > a { color: red }\r' }],
+  ])('The policy allows exactly the style of the page: %s', async (_, options) => {
+    const { text, headers } = await endpoint({ page: options }).send()
+    // An HTML parser reads every line break as one line feed.
+    const style = /<style>([\s\S]*)<\/style>/.exec(text)?.[1]?.replaceAll(/\r\n?/g, '\n') ?? ''
+    const hash = createHash('sha256').update(style).digest('base64')
+    expect(headers['content-security-policy']).toBe(
+      `default-src 'none'; style-src 'sha256-${hash}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+    )
+    expect(style.startsWith(STYLE)).toBe(true)
+  })
+})
+
+describe('the language of the page', () => {
+  const answered = (accept: string, options?: UnsubscribePageOptions) => page(options, accept).language
+
+  it.each([
+    ['', 'en'],
+    ['*', 'en'],
+    ['de', 'de'],
+    ['de-AT,de;q=0.9,en;q=0.8', 'de'],
+    ['zh-CN, fr-CA;q=0.7, es;q=0.8', 'es'],
+    ['en;q=0.1, NL ; q=0.9', 'nl'],
+    ['de;q=0, it', 'it'],
+    ['de;q=2, pt', 'pt'],
+    ['toString, __proto__, constructor', 'en'],
+  ])('A browser that accepts "%s" gets %s', (accept, language) => {
+    expect(answered(accept)).toBe(language)
+  })
+
+  it('The header Accept-Language decides, and the answer says so', async () => {
+    const { headers, text } = await endpoint().send({ headers: { 'accept-language': ['ja', 'de-CH;q=0.5'] } })
+    expect(headers).toMatchObject({ 'content-language': 'de', vary: 'accept-language' })
+    expect(text).toContain('Möchten Sie „newsletter“ nicht mehr erhalten?')
+  })
+
+  it('Own texts replace those of their language, and add languages', () => {
+    const texts = {
+      'de-AT': { title: 'Abmelden' },
+      de: { question: 'Kein „{category}“ mehr?' },
+      ar: { title: 'إلغاء الاشتراك' },
+      en: { all: undefined } as never,
+    }
+    const austrian = page({ texts }, 'de-AT')
+    expect(austrian.language).toBe('de-at')
+    expect(austrian.html).toContain('<h1>Abmelden</h1>')
+    expect(austrian.html).toContain('Kein „newsletter“ mehr?')
+    expect(austrian.html).toContain(UNSUBSCRIBE_TEXTS.de?.all)
+    expect(page({ texts }, 'de-CH').html).toContain('<h1>Abbestellen</h1>')
+    const arabic = page({ texts }, 'ar')
+    expect(arabic.html).toContain('<html lang="ar" dir="rtl">')
+    expect(arabic.html).toContain(UNSUBSCRIBE_TEXTS.en.all)
+    expect(page({ texts }, 'en').html).toContain(UNSUBSCRIBE_TEXTS.en.all)
+  })
+
+  it('The option locale is the language for all others', () => {
+    expect(answered('ja', { locale: 'DE' })).toBe('de')
+    expect(answered('en', { locale: 'de' })).toBe('en')
+    expect(answered('ja', { locale: 'ja' })).toBe('en')
+  })
+
+  it('A title is the same in every language', () => {
+    for (const language of LANGUAGES)
+      expect(page({ title: 'Preferences' }, language).html).toContain('<h1>Preferences</h1>')
+  })
+
+  it.each([
+    ['commas', ','.repeat(1e6)],
+    ['ranges', 'de-'.repeat(3e5)],
+    ['weights', `de;q=0.${'0'.repeat(1e6)}`],
+    ['spaces', `de${' '.repeat(1e6)};q=1`],
+    ['many ranges', 'xx;q=0.5,'.repeat(1e5)],
+  ])('A header of a million %s is read at once', (_, header) => {
+    const since = performance.now()
+    expect(LANGUAGES).toContain(answered(header))
+    expect(performance.now() - since).toBeLessThan(100)
+  })
+
+  it('Any header gives a language of the page', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (header) => LANGUAGES.includes(answered(header))))
+  })
+})
+
+describe('the readable name of a category', () => {
+  const categories = { newsletter: { de: 'Rundbrief', en: 'News' }, offers: 'Angebote', only: { fr: 'Nouvelles' } }
+  it.each([
+    ['newsletter', 'de-AT', 'Rundbrief'],
+    ['newsletter', 'fr', 'News'],
+    ['offers', 'fr', 'Angebote'],
+    ['only', 'de', 'Nouvelles'],
+    ['other', 'de', 'other'],
+    ['constructor', 'de', 'constructor'],
+    ['__proto__', 'de', '__proto__'],
+  ])('The category %s is shown in %s as %s', (category, language, name) => {
+    expect(page({ categories }, language, 'asked', category).html).toContain(name)
+  })
+
+  it('The default language is tried before English', () => {
+    const names = { newsletter: { en: 'News', it: 'Notizie' } }
+    expect(page({ categories: names, locale: 'it' }, 'de').html).toContain('Notizie')
+    expect(page({ categories: { newsletter: {} } }, 'de').html).toContain('newsletter')
+  })
+})
+
+describe('markup in any text', () => {
+  const EVIL = `</style></title><script>alert("1")</script><img src=x onerror='a'>&amp;{category}$&`
+
+  it('Markup of the host, of the category and of the request is text', async () => {
+    const texts = Object.fromEntries(Object.keys(UNSUBSCRIBE_TEXTS.en).map((name) => [name, EVIL]))
+    const options = { name: EVIL, title: EVIL, texts: { en: texts }, categories: { [EVIL]: EVIL } }
+    for (const state of STATES) {
+      const { html } = page(options, EVIL, state, EVIL)
+      expect(htmlFaults(html)).toEqual([])
+      expect(html).not.toMatch(/<script|<img/)
+      expect(html.match(/<\/style>/g)).toHaveLength(1)
+    }
+  })
+
+  it('Any category of a token is escaped', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ maxLength: 60 }), async (category) => {
+        const { send, deps } = endpoint({ page: { name: 'Shop' } })
+        const { text } = await send({}, await linkToken({ ...LINK, category }, deps.keys))
+        expect(htmlFaults(text)).toEqual([])
+      }),
+    )
+  })
+
+  it('The name of a category is inserted once, as it is', () => {
+    const { html } = page({ categories: { newsletter: "$& {category} $'" } })
+    expect(html).toContain('Do you want to stop receiving “$&amp; {category} $&#39;”?')
+  })
+})
+
+/** WCAG 2.2, contrast ratio of two colours. */
+function contrast(one: string, other: string): number {
+  const [least = 0, greatest = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b)
+  return (greatest + 0.05) / (least + 0.05)
+}
+
+function luminance(colour: string): number {
+  const parts = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16) / 255)
+  const [red = 0, green = 0, blue = 0] = parts.map((part) =>
+    part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4,
+  )
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}

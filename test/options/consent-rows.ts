@@ -1,0 +1,92 @@
+import { host, PAGE, sallyport, scoped, TENANT } from './host-rows.ts'
+import { HOLE, OBJECT, type OptionRow, outside, row, TEXT, UNSTORABLE } from './option-rows.ts'
+
+const KEY = { kid: 'k1', key: new Uint8Array(32).fill(7) }
+const KEYS = [[], {}, 'x', [5], [null], [KEY, KEY], HOLE]
+const KID = [...TEXT, '', 'a b', '-a', 'x'.repeat(33)]
+const HASH_KEY = { kid: KID, key: [5, {}, [], '', 'no base64url', 'short', new Uint8Array(31)] }
+const LINE = [...TEXT, '', ' ', 'a\0b', '\ud800', 'x'.repeat(1_001)]
+const TAGGED = [...OBJECT, { x_y: {} }, { de: {}, DE: {} }]
+
+const CREATE: readonly OptionRow[] = [
+  host('SuppressionOptions', { keys: KEYS, softBounceMs: outside(0, 31 * 86_400_000) }, 'suppressions'),
+  host('HashKey', HASH_KEY, 'suppressions.keys[0]'),
+  host(
+    'LinkOptions',
+    {
+      baseUrl: [
+        ...TEXT,
+        ...['', 'x', '/api', 'ftp://api.example.com', 'https://api.example.com?a', 'https://api.example.com#a'],
+        ...['https://a:b@api.example.com', `https://api.example.com/${'x'.repeat(200)}`],
+      ],
+      keys: KEYS,
+      page: OBJECT,
+    },
+    'links',
+  ),
+  host('HashKey', HASH_KEY, 'links.keys[0]'),
+  host(
+    'UnsubscribePageOptions',
+    {
+      name: LINE,
+      title: LINE,
+      texts: [...TAGGED, { de: 'x' }, { de: null }, { de: undefined }],
+      categories: [...OBJECT, { news: 7 }, { news: '' }, { news: null }, { news: { x_y: 'x' } }, { news: { de: 7 } }],
+      locale: [...TEXT, '', 'x_y', 'sv'],
+      css: [...TEXT, '</style>', '</STYLE', 'a\0b', 'x'.repeat(65_537)],
+    },
+    'links.page',
+  ),
+  host(
+    'sallyport#UnsubscribeTexts',
+    {
+      ...{ title: LINE, question: LINE, category: LINE, all: LINE },
+      ...{ doneCategory: LINE, doneAll: LINE, note: LINE, failed: LINE },
+    },
+    'links.page.texts.de',
+  ),
+]
+
+const REASON = ['bounce', 7]
+const OF = { tenant: TENANT, address: UNSTORABLE, channel: UNSTORABLE }
+const ada = { address: 'ada@example.com' }
+
+async function read(parts: AsyncIterable<string>): Promise<void> {
+  for await (const part of parts) void part
+}
+
+const METHODS: readonly OptionRow[] = [
+  row(
+    'sallyport suppressions.list',
+    'SuppressionListOptions',
+    (options: object) => sallyport.suppressions.list(options),
+    {},
+    { ...PAGE, channel: UNSTORABLE, reason: REASON },
+  ),
+  row('sallyport suppressions.find', 'SuppressionsOfAddress', sallyport.suppressions.find, ada, OF),
+  row(
+    'sallyport suppressions.add',
+    'AddSuppression',
+    sallyport.suppressions.add,
+    { ...ada, channel: 'email' },
+    {
+      ...OF,
+      reason: REASON,
+      category: [...TEXT, '', 'a b', 'x'.repeat(257)],
+      expiresInMs: outside(1, 20 * 366 * 86_400_000),
+    },
+  ),
+  row('sallyport suppressions.remove', 'SuppressionsOfAddress', sallyport.suppressions.remove, ada, OF),
+  row(
+    'sallyport suppressions.importCsv',
+    'ImportSuppressionsOptions',
+    (options: object) => sallyport.suppressions.importCsv('email\nada@example.com\n', options),
+    {},
+    { tenant: TENANT, channel: UNSTORABLE },
+  ),
+  scoped('suppressions.exportCsv', (scope) => read(sallyport.suppressions.exportCsv(scope))),
+  scoped('preferences.get', (scope) => sallyport.preferences.get('ada', scope)),
+  scoped('preferences.set', (scope) => sallyport.preferences.set('ada', { channels: { sms: false } }, scope)),
+]
+
+export const CONSENT_ROWS: readonly OptionRow[] = [...CREATE, ...METHODS]

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { NewFeedback } from '../../../src/ports/feedback-store.ts'
+import { sqlStore } from '../../../src/storage/sql/index.ts'
+import { fakeClock } from '../../support/fake-clock.ts'
+import { databaseKinds, type TestDatabase } from '../databases.ts'
+
+const HOUR = 3_600_000
+
+/** A soft bounce, which suppresses its address for an hour. */
+function softBounce(at: number): NewFeedback {
+  const id = String(at).padStart(4, '0')
+  const place = { tenant: 't', channel: 'email', addressKey: `k1.${id}` }
+  return {
+    ...{ ...place, feedbackId: id, owner: `delivery:${id}`, kind: 'bounced', at },
+    suppression: { ...place, suppressionId: id, reason: 'soft_bounced', source: 'ses', expiresInMs: HOUR },
+  }
+}
+
+for (const kind of await databaseKinds())
+  describe.skipIf(kind.absent)(`expired suppressions on ${kind.name}`, () => {
+    let database: TestDatabase
+    beforeAll(async () => {
+      database = await kind.open()
+    }, 60_000)
+    afterAll(() => database.close())
+
+    it('Removing the reports of soft bounces removes their expired suppressions', { timeout: 60_000 }, async () => {
+      const db = database.connect()
+      const clock = fakeClock()
+      const store = sqlStore({ db, dialect: kind.name, clock, timeoutMs: 30_000 })
+      await store.migrate()
+      const bounces = Array.from({ length: 600 }, (_, at) => softBounce(at))
+      for (let at = 0; at < bounces.length; at += 100)
+        await store.recordFeedback({ feedback: bounces.slice(at, at + 100) })
+      clock.advance(HOUR / 2)
+      await store.recordFeedback({ feedback: [softBounce(9_999)] })
+      clock.advance(HOUR / 2 + 1)
+      const limit = 200
+      let removed = limit
+      while (removed === limit) removed = await store.removeFeedback({ storedForMs: HOUR / 2 + 2, limit })
+      const rows = await db.selectFrom('sallyport_suppressions').select('suppression_id').execute()
+      expect(rows).toEqual([{ suppression_id: '9999' }])
+    })
+  })
