@@ -14,12 +14,6 @@ export interface FeedbackAnswer {
   readonly events: number
 }
 
-/** Codes of events that a source did not read, with their log lines. */
-const UNREAD = [
-  [UNKNOWN_SHAPE, 'feedback.unknown_shape'],
-  ['too_many_events', 'feedback.too_many_events'],
-] as const
-
 /** Reports in one transaction of the store. */
 const BATCH = 100
 /** With a proof that counts once, all reports are stored in one transaction. */
@@ -39,10 +33,11 @@ export function handleFeedback(
     const receipt = await receive(source, request, deps)
     if (receipt.outcome !== 'events') return refuseProof(name, deps)
     const events = [...receipt.events].map(readEvent)
-    for (const [code, line] of UNREAD) {
-      const unread = events.filter((event) => event.code === code).length
-      if (unread > 0) deps.logger.log('warn', line, { source: name, events: unread })
-    }
+    const unread = (code: string): number => events.filter((event) => event.code === code).length
+    const unknown = unread(UNKNOWN_SHAPE)
+    if (unknown > 0) deps.logger.log('warn', 'feedback.unknown_shape', { source: name, events: unknown })
+    const tooMany = unread('too_many_events')
+    if (tooMany > 0) deps.logger.log('warn', 'feedback.too_many_events', { source: name, events: tooMany })
     const added = await record(name, source, receipt, events, deps)
     deps.logger.log('info', 'feedback.received', { source: name, events: events.length, added })
     return success(200, { events: events.length })
