@@ -7,6 +7,7 @@ import { claimCases } from './dispatch-store/claim.ts'
 import { clockCases } from './dispatch-store/clocks.ts'
 import { copyCases } from './dispatch-store/copies.ts'
 import { digestCases } from './dispatch-store/digests.ts'
+import { erasureCases } from './dispatch-store/erasure.ts'
 import { expiryCases } from './dispatch-store/expiry.ts'
 import { hostileValueCases } from './dispatch-store/hostile-values.ts'
 import { leaseCases } from './dispatch-store/leases.ts'
@@ -46,7 +47,16 @@ export function dispatchStoreContract(options: DispatchStoreContractOptions): vo
       limitCases,
       digestCases,
     ],
-    ...[cancelRetryCases, replanCases, replanRouteCases, listCases, listStatusCases, removeCases, clockCases],
+    ...[
+      cancelRetryCases,
+      replanCases,
+      replanRouteCases,
+      listCases,
+      listStatusCases,
+      removeCases,
+      erasureCases,
+      clockCases,
+    ],
     ...[hostileValueCases, raceCases, changeRaceCases, processCases],
   ].flat()
   registerCases('dispatchStoreContract', STORE, cases, options)

@@ -13,6 +13,7 @@ import type {
 import type { JsonObject } from '../model/json.ts'
 import type { Recipient } from '../model/recipient.ts'
 import type { SendLimit } from './delivery-policy.ts'
+import type { DispatchErasureStore } from './dispatch-erasure.ts'
 import type { DispatchQuery, Page } from './dispatch-query.ts'
 import type { DispatchRemoval } from './dispatch-removal.ts'
 import type { PlanSource, Replannable } from './plan-source.ts'
@@ -207,7 +208,7 @@ export type ReplanOutcome = ({ readonly outcome: 'replanned' } & DispatchChange)
  * The store's clock decides due times, lease ends and expiry, and dates records: `createdAt` of a dispatch, begin and end of
  * attempts. Results are copies: a caller that changes one must not change stored data.
  */
-export interface DispatchStore {
+export interface DispatchStore extends DispatchErasureStore {
   /** Finds the stored answer of a key; a repeated request gets it even when data changed. {@link accept} checks the key again. */
   recall(tenant: string, key: string): Promise<StoredAnswer | undefined>
   /**

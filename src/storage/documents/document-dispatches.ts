@@ -1,4 +1,5 @@
 import type { Dispatch, DispatchAnswer } from '../../model/dispatch.ts'
+import type { AnswerErasure } from '../../ports/dispatch-erasure.ts'
 import type { DispatchQuery } from '../../ports/dispatch-query.ts'
 import type { DispatchStore, LeaseToken, StoredAnswer } from '../../ports/dispatch-store.ts'
 import type { Documents } from '../../ports/documents.ts'
@@ -13,10 +14,11 @@ import {
   requeueDispatch,
 } from '../rules/dispatch-changes.ts'
 import { currentStatus, type DeliveryRow, type DispatchRow, dispatchRow, readDispatch } from '../rules/dispatch-rows.ts'
+import { eraseDispatch, isErased, readDispatchData, redactedAnswer } from '../rules/erasure-rules.ts'
 import { claimDueDocuments } from './claim-due.ts'
 import { CLOSED, DocumentUnitOfWork, dispatchesOf, type ListedDispatch } from './dispatch-unit-of-work.ts'
 import { type Forgettable, forgetExpired, putForgettable } from './forgettable.ts'
-import { documentKey } from './keys.ts'
+import { documentKey, prefixOf } from './keys.ts'
 import { readPage, walkDocuments } from './pages.ts'
 import { type Transaction, transact } from './transaction.ts'
 
@@ -49,6 +51,23 @@ export function documentDispatches(documents: Documents): DispatchStore {
       leaveDigests(row)
       unit.remove(row)
       return true
+    })
+  }
+
+  function erase(tenant: string, dispatchId: string): Promise<number> {
+    return change(async (unit) => {
+      const row = await find(tenant, dispatchId, unit)
+      return row && !isErased(row) ? eraseDispatch(row, unit.transitions) : 0
+    })
+  }
+
+  /** Reads the answer again in its transaction. */
+  function redact(key: string, erasure: AnswerErasure): Promise<boolean> {
+    return transact(documents, async (tx) => {
+      const stored = await tx.get<Answered>(key)
+      const answer = stored && redactedAnswer(erasure, stored.answer)
+      if (answer) tx.put(key, { ...stored, answer })
+      return answer !== undefined
     })
   }
 
@@ -129,6 +148,21 @@ export function documentDispatches(documents: Documents): DispatchStore {
         const row = delivery && (await unit.dispatch(delivery.dispatch.head.dispatchId))
         return row?.head.tenant === tenant ? readDispatch(row) : undefined
       }),
+
+    findDispatchData: (tenant, dispatchId) => read(tenant, dispatchId, readDispatchData),
+
+    async eraseDispatches({ tenant, dispatchIds }) {
+      let cancelled = 0
+      for (const dispatchId of dispatchIds) cancelled += await erase(tenant, dispatchId)
+      return cancelled
+    },
+
+    async redactAnswers(erasure) {
+      let redacted = 0
+      for await (const { key } of walkDocuments(documents, prefixOf('answer', erasure.tenant)))
+        if (await redact(key, erasure)) redacted += 1
+      return redacted
+    },
 
     listDispatches: (query) =>
       readPage<ListedDispatch, Dispatch>(

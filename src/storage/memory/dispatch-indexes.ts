@@ -35,6 +35,8 @@ export interface DispatchIndexes {
   remove(row: DispatchRow): void
   /** Call this after a delivery was replaced or its status has changed. */
   update(row: DispatchRow): void
+  /** Call this after the recipient has changed. */
+  relist(row: DispatchRow, recipientBefore: string): void
   /** All dispatches, or those of a tenant, oldest first. */
   all(tenant: string | undefined): Iterable<DispatchRow>
   page(query: DispatchQuery): RowPage
@@ -101,6 +103,13 @@ export function dispatchIndexes(): DispatchIndexes {
       removeFrom(lists, row.listed, row)
       row.listed = status
       mapEntry(lists, status, newList).add(row)
+    },
+
+    relist(row, recipientBefore) {
+      const indexes = byTenant.get(row.head.tenant)
+      if (!indexes) return
+      removeFrom(indexes.byRecipient, recipientBefore, row)
+      mapEntry(indexes.byRecipient, row.head.recipient, newList).add(row)
     },
 
     all: (tenant) => (tenant === undefined ? ofAllTenants.up() : (byTenant.get(tenant)?.rows.up() ?? [])),

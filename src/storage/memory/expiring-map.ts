@@ -10,6 +10,8 @@ export interface ExpiringMap<T extends Expiring> {
   get(key: string, now: number): T | undefined
   /** Keeps an entry until a time, and removes a few expired ones. */
   keep(item: T, until: number, now: number): void
+  /** Entries whose keys start with this text. Reads all keys. */
+  withPrefix(prefix: string): Iterable<T>
   readonly size: number
 }
 
@@ -40,6 +42,9 @@ export function expiringMap<T extends Expiring>(): ExpiringMap<T> {
       byKey.set(item.key, item)
       byEnd.place(item, until)
       removeExpired(now)
+    },
+    *withPrefix(prefix) {
+      for (const [key, item] of byKey) if (key.startsWith(prefix)) yield item
     },
     get size() {
       return byKey.size

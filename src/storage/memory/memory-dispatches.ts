@@ -14,6 +14,7 @@ import {
   requeueDispatch,
 } from '../rules/dispatch-changes.ts'
 import { type DeliveryRow, type DispatchRow, ownersOf, readDispatch } from '../rules/dispatch-rows.ts'
+import { eraseDispatch, isErased, readDispatchData, redactedAnswer, sharersOf } from '../rules/erasure-rules.ts'
 import { claimDue } from './claim-due.ts'
 import { dispatchIndexes, openDigests } from './dispatch-indexes.ts'
 import { type Expiring, expiringMap, memoryCounters } from './expiring-map.ts'
@@ -21,7 +22,7 @@ import { receiverQueues } from './receiver-queues.ts'
 
 interface Answered extends Expiring {
   readonly fingerprint: string
-  readonly answer: DispatchAnswer
+  answer: DispatchAnswer
 }
 
 /** Dispatches of a memory store. Every method completes in one turn of the event loop, so methods never interleave. */
@@ -123,6 +124,34 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
     async findByDelivery(tenant, deliveryId) {
       const row = dispatches.findByDelivery(tenant, deliveryId)
       return row && readDispatch(row)
+    },
+
+    async findDispatchData(tenant, dispatchId) {
+      const row = dispatches.find(tenant, dispatchId)
+      return row && readDispatchData(row)
+    },
+
+    async eraseDispatches({ tenant, dispatchIds }) {
+      let cancelled = 0
+      for (const dispatchId of dispatchIds) {
+        const row = dispatches.find(tenant, dispatchId)
+        if (!row || isErased(row)) continue
+        const recipients = sharersOf(row).map((sharer) => [sharer, sharer.head.recipient] as const)
+        cancelled += eraseDispatch(row, transitions)
+        for (const [sharer, recipient] of recipients) dispatches.relist(sharer, recipient)
+      }
+      return cancelled
+    },
+
+    async redactAnswers(erasure) {
+      let redacted = 0
+      for (const stored of answered.withPrefix(compoundKey(erasure.tenant))) {
+        const answer = redactedAnswer(erasure, stored.answer)
+        if (!answer) continue
+        stored.answer = answer
+        redacted += 1
+      }
+      return redacted
     },
 
     async listDispatches(query) {

@@ -9,7 +9,7 @@ import { columnsOf, lookUp, readRecord, tableAlong } from '../connection/dialect
 import { groupCommit, jsonSize } from '../connection/group-commit.ts'
 import type { KeyRecord } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
-import { limitName, NO_SPENT_QUOTAS, spentQuotas, type TenantName } from './counters.ts'
+import { limitName, NO_SPENT_QUOTAS, spentQuotas, type TenantName, turnName } from './counters.ts'
 import { indexKey } from './dispatch-records.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { loadOpenDigests, readCounters } from './load-dispatches.ts'
@@ -156,7 +156,7 @@ function limitsOf({ dispatch: { tenant, deliveries }, quotas = [] }: Admission):
 /** Writers that may open or join the same digest conflict on these names. */
 function turnsOf(admission: Admission): readonly TenantName[] {
   const { tenant } = admission.dispatch
-  return openKeysOf(admission).map((key) => ({ tenant, name: `digest ${key}` }))
+  return openKeysOf(admission).map((key) => ({ tenant, name: turnName(key) }))
 }
 
 function openKeysOf({ dispatch }: Admission): readonly string[] {

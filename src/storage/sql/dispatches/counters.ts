@@ -17,6 +17,11 @@ export function limitName(key: string): string {
   return `${LIMIT}${storableText(key)}`
 }
 
+/** Name of the turn in which events open or join a digest. @param openKey Start of the digest's key. */
+export function turnName(openKey: string): string {
+  return `digest ${openKey}`
+}
+
 /** Minimum time that the counter of a turn is kept. */
 const TURN_MS = 60_000
 

@@ -126,6 +126,10 @@ export class DispatchUnitOfWork {
     return this.#dispatches.get(dispatchId)?.row
   }
 
+  wholeDispatches(): readonly DispatchRow[] {
+    return [...this.#dispatches.values()].flatMap(({ row, isWhole }) => (isWhole ? row : []))
+  }
+
   delivery(deliveryId: string): DeliveryRow | undefined {
     return this.#deliveries.get(deliveryId)?.row
   }
@@ -196,9 +200,15 @@ export class DispatchUnitOfWork {
     }
     // The version guards decisions about all its deliveries. It is not needed if no delivery changes and none is shared: one statement
     // read them.
-    if (!isMoved && record.digested === null) return
+    const isErased = record.recipient !== row.head.recipient
+    if (!isMoved && !isErased && record.digested === null) return
     const digested = record.digested ?? (row.deliveries.some(({ digest }) => digest) ? 1 : null)
-    changes.update('dispatches', { ...record, digested, records: this.#leftRecords(row), ...keptStatus(row) })
+    const kept = { digested, records: this.#leftRecords(row), ...keptStatus(row) }
+    if (isErased) {
+      const { dispatch_id, version } = record
+      changes.remove('dispatches', { dispatch_id, version })
+      changes.insert('dispatches', { ...dispatchRecord(row), ...kept, version: version + 1 })
+    } else changes.update('dispatches', { ...record, ...kept })
     for (const [at, { place }] of (this.#standings.get(row) ?? []).entries()) {
       const delivery = row.deliveries[at]
       if (delivery && this.#isNewEvent(row, delivery)) this.#insertEvent(row, delivery, place, changes)
@@ -250,8 +260,13 @@ export class DispatchUnitOfWork {
     // Joined: a replan moved its event to the digest of another delivery.
     const hasJoined = isWhole && !row.dispatch.deliveries.includes(row)
     const isGone = hasJoined || this.#removed.has(row.dispatch)
-    for (const { dispatch_id, version } of gathered)
-      if (isGone || !owners.has(dispatch_id)) changes.remove('digest_events', { delivery_id, dispatch_id, version })
+    const isErased = record.address !== null && row.address === undefined
+    for (const event of gathered) {
+      const { dispatch_id, version } = event
+      const hasLeft = isGone || !owners.has(dispatch_id)
+      if (hasLeft || isErased) changes.remove('digest_events', { delivery_id, dispatch_id, version })
+      if (!hasLeft && isErased) changes.insert('digest_events', { ...event, event_data: '{}', version: version + 1 })
+    }
     if (isGone) {
       changes.remove('deliveries', { delivery_id, version })
       return true
@@ -262,8 +277,8 @@ export class DispatchUnitOfWork {
     const after = deliveryRecord(row, own?.place ?? record.place, version, isKept)
     const differs = (name: keyof DeliveryRecord): boolean => record[name] !== after[name]
     if (!COLUMNS.some(differs) && owners.size === gathered.length) return false
-    if (FIXED.some(differs)) {
-      // No update writes these columns: the delivery was replanned.
+    if (FIXED.some(differs) || (record.content !== null && after.content === null)) {
+      // No update writes these: the delivery was replanned or erased.
       changes.remove('deliveries', { delivery_id, version })
       changes.insert('deliveries', { ...after, version: version + 1 })
     } else changes.update('deliveries', after.content === record.content ? { ...after, content: null } : after)

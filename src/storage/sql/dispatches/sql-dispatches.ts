@@ -2,10 +2,12 @@ import type { DispatchChange, DispatchStore } from '../../../ports/dispatch-stor
 import { cancelDispatch, readReplannable, replanDispatch, requeueDispatch } from '../../rules/dispatch-changes.ts'
 import type { DispatchRow } from '../../rules/dispatch-rows.ts'
 import { readDispatch } from '../../rules/dispatch-rows.ts'
+import { readDispatchData } from '../../rules/erasure-rules.ts'
 import { retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { acceptor, loadForAdmission } from './accept.ts'
 import { claims } from './claims.ts'
+import { dispatchEraser } from './dispatch-erasure.ts'
 import { dispatchRemover } from './dispatch-removal.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { expiredForgetter } from './expiry.ts'
@@ -96,6 +98,13 @@ export function sqlDispatches(db: Database, { newFence, isAlone }: SqlDispatches
       return found && readDispatch(found.row)
     },
 
+    async findDispatchData(tenant, dispatchId) {
+      const found = await find(tenant, dispatchId)
+      if (!found) return undefined
+      await loadPlans([dispatchId], db, found.work)
+      return readDispatchData(found.row)
+    },
+
     async findByDelivery(tenant, deliveryId) {
       const owners = await loadOwners([deliveryId], db)
       const found = owners[0] === undefined ? undefined : await find(tenant, owners[0])
@@ -107,6 +116,7 @@ export function sqlDispatches(db: Database, { newFence, isAlone }: SqlDispatches
       return listDispatches(query, db)
     },
 
+    ...dispatchEraser(db),
     removeDispatches: dispatchRemover(db),
     forgetExpired: (limit) => retryOnConflict(() => forgetExpired(limit)),
   }

@@ -1,0 +1,90 @@
+import type { DispatchAnswer } from '../../../model/dispatch.ts'
+import type { AnswerErasure, DispatchErasureStore } from '../../../ports/dispatch-erasure.ts'
+import { type DispatchRow, digestKey } from '../../rules/dispatch-rows.ts'
+import { eraseDispatch, isErased, redactedAnswer } from '../../rules/erasure-rules.ts'
+import { type Changes, newChanges, retryOnConflict } from '../connection/changes.ts'
+import type { Database } from '../connection/database.ts'
+import { columnsOf, readRecord, tableAlong } from '../connection/dialects.ts'
+import type { KeyRecord } from '../schema/records.ts'
+import { turnName } from './counters.ts'
+import { indexKey } from './dispatch-records.ts'
+import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
+import { loadDispatches, loadPlans, readCounters } from './load-dispatches.ts'
+
+export function dispatchEraser(db: Database): Pick<DispatchErasureStore, 'eraseDispatches' | 'redactAnswers'> {
+  return {
+    async eraseDispatches({ tenant, dispatchIds }) {
+      let cancelled = 0
+      for (const dispatchId of dispatchIds) cancelled += await retryOnConflict(() => erase(tenant, dispatchId, db))
+      return cancelled
+    },
+    redactAnswers: (erasure) => redactAnswers(erasure, db),
+  }
+}
+
+async function erase(tenant: string, dispatchId: string, db: Database): Promise<number> {
+  await db.sync()
+  const work = new DispatchUnitOfWork(db.now(), db.uncertaintyMs())
+  await loadDispatches([dispatchId], 'whole', db, work)
+  const row = work.dispatch(dispatchId)
+  if (row?.head.tenant !== tenant) return 0
+  const sharers = work.wholeDispatches()
+  await loadPlans(
+    sharers.map(({ head }) => head.dispatchId),
+    db,
+    work,
+  )
+  if (isErased(row)) return 0
+  const changes = newChanges()
+  await removeTurns(sharers, changes, db)
+  const cancelled = eraseDispatch(row, work.moves)
+  await work.write(db, changes)
+  return cancelled
+}
+
+/** The names of turns contain recipients and addresses. */
+async function removeTurns(dispatches: readonly DispatchRow[], changes: Changes, db: Database): Promise<void> {
+  const names = new Set<string>()
+  for (const delivery of dispatches.flatMap(({ deliveries }) => deliveries))
+    if (delivery.digest) names.add(turnName(indexKey(digestKey(delivery, delivery.digest))))
+  const tenant = dispatches[0]?.head.tenant ?? ''
+  const turns = [...names].map((name) => ({ tenant, name }))
+  for (const { name, version } of await readCounters(turns, db)) changes.remove('counters', { tenant, name, version })
+}
+
+/** Answers in one read. */
+const SOME = 500
+
+/** Reads all answers of the tenant by their keys. */
+async function redactAnswers(erasure: AnswerErasure, db: Database): Promise<number> {
+  const { dialect, nameOf } = db
+  const table = tableAlong({ table: 'idempotency_keys', alias: 'k' }, dialect, nameOf)
+  const [tenant, after] = [1, 2].map(dialect.parameter)
+  const text = `select ${columnsOf('idempotency_keys', 'k', dialect)} from ${table}
+    where k.tenant = ${tenant} and k.name > ${after} order by k.name limit ${SOME}`
+
+  async function redactSome(after: string): Promise<{ readonly redacted: number; readonly last?: string | undefined }> {
+    const rows = await db.query<Readonly<Record<string, unknown>>>(text, [erasure.tenant, after])
+    const keys = rows.map((row) => readRecord('idempotency_keys', row))
+    const redacted = keys.flatMap((key) => redact(key, erasure))
+    const changes = newChanges()
+    for (const key of redacted) changes.update('idempotency_keys', key)
+    await db.write(changes)
+    return { redacted: redacted.length, last: keys.length < SOME ? undefined : keys.at(-1)?.name }
+  }
+
+  let count = 0
+  for (let from: string | undefined = ''; from !== undefined; ) {
+    const name: string = from
+    const { redacted, last } = await retryOnConflict(() => redactSome(name))
+    count += redacted
+    from = last
+  }
+  return count
+}
+
+function redact(key: KeyRecord, erasure: AnswerErasure): readonly KeyRecord[] {
+  const stored: DispatchAnswer = JSON.parse(key.answer)
+  const answer = redactedAnswer(erasure, stored)
+  return answer ? [{ ...key, answer: JSON.stringify(answer) }] : []
+}
