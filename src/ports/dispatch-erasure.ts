@@ -31,6 +31,12 @@ export interface AnswerErasure extends DispatchErasure {
   readonly recipient: string
 }
 
+/** Numbers of dispatches that were erased, and of their deliveries that were cancelled. */
+export interface ErasedDispatches {
+  readonly dispatches: number
+  readonly cancelled: number
+}
+
 /** Reads and erases personal data of dispatches. Part of `DispatchStore`. */
 export interface DispatchErasureStore {
   /** Finds everything that is stored of the tenant's dispatch. */
@@ -39,10 +45,9 @@ export interface DispatchErasureStore {
    * Erases the personal data of dispatches and of those that share deliveries with them; of each dispatch in one transaction. Its `queued`,
    * `held` and `sending` deliveries become `cancelled`; a lease of them is no longer live. The recipient becomes `erased`. Locale, addresses,
    * content, traces, concurrency keys, limits that are not counted yet, data of digests and sources of plans are removed. Ids, event types,
-   * sessions, times, statuses, attempts and the provider's message ids remain. Resolves to the number of cancelled deliveries; a repeated
-   * call changes nothing.
+   * sessions, times, statuses, attempts and the provider's message ids remain. A repeated call changes nothing.
    */
-  eraseDispatches(erasure: DispatchErasure): Promise<number>
+  eraseDispatches(erasure: DispatchErasure): Promise<ErasedDispatches>
   /**
    * Redacts stored answers of idempotency keys: their recipient becomes `erased`, and their deliveries lose the traces. The keys remain: a
    * repeated request gets the redacted answer and causes nothing. Resolves to the number of answers that changed.

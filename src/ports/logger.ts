@@ -41,6 +41,10 @@ export interface LogFields {
   readonly source?: string
   /** Reports that were new. */
   readonly added?: number
+  /** Dispatches and answers of an erased recipient, and the deliveries that were cancelled. */
+  readonly dispatches?: number
+  readonly answers?: number
+  readonly cancelled?: number
   /** Uses of tokens that were dropped. */
   readonly uses?: number
   /** Complete requests that are being handled. */

@@ -98,7 +98,11 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
       await store.ready?.()
     },
     dispatch: (event, callOptions = {}) => dispatchFromHost(event, callOptions, accepting),
-    dispatches: createDispatches({ ...accepting, hasFeedback: options.feedback !== undefined }),
+    dispatches: createDispatches({
+      ...accepting,
+      addressKeys: consent.addressKeys,
+      hasFeedback: options.feedback !== undefined,
+    }),
     preferences: preferencesOf({ store, recipientKeys: consent.addressKeys }),
     suppressions: suppressionsOf({ store, clock, addressKeys: consent.addressKeys }),
     runs: runsOf(recording),

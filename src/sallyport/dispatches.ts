@@ -2,15 +2,17 @@ import { forHostCall } from '../core/answers/report-fault.ts'
 import { viewDispatch } from '../core/dispatch/dispatch-view.ts'
 import { type RetryDeps, retryDispatch, type UnplannedDelivery } from '../core/dispatch/retry-dispatch.ts'
 import { viewWithFeedback } from '../core/feedback/with-feedback.ts'
+import type { AddressKeys } from '../core/suppression/address-keys.ts'
 import type { Dispatch, DispatchStatus, DispatchView } from '../model/dispatch.ts'
 import { oneOf } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Page } from '../ports/dispatch-query.ts'
 import type { DeliveryChange } from '../ports/dispatch-store.ts'
-import type { FeedbackStore } from '../ports/feedback-store.ts'
+import type { SallyportStore } from '../ports/sallyport-store.ts'
 import { age, instantOption, storedId, storedText, type TenantScope, tenant, tenantOf } from './call-checks.ts'
 import { type ListOptions, listQuery, MAX_PAGE, pageChecks, pruneAll, viewPage } from './pagination.ts'
+import { type RecipientData, recipientData } from './recipient-data.ts'
 
 /** Filter of dispatches: those that match all given options. */
 export interface DispatchListOptions extends ListOptions {
@@ -52,7 +54,7 @@ export interface RetryOptions extends TenantScope {
  * filter that no store can hold (empty, over 2,048 characters, NUL, unpaired surrogate) throws a `SallyportError`,
  * `option_invalid`.
  */
-export interface Dispatches {
+export interface Dispatches extends RecipientData {
   get(dispatchId: string, scope?: TenantScope): Promise<DispatchView | undefined>
   /**
    * Newest first.
@@ -90,7 +92,9 @@ export interface DispatchPruneOptions {
 }
 
 interface DispatchesDeps extends RetryDeps {
-  readonly store: RetryDeps['store'] & FeedbackStore
+  readonly store: SallyportStore
+  /** Absent: neither preferences nor suppressions are stored. */
+  readonly addressKeys: AddressKeys | undefined
   readonly expiresInMs: number
   readonly clock: Clock
   /** There are feedback sources: deliveries show their reports. */
@@ -160,5 +164,6 @@ export function createDispatches(deps: DispatchesDeps): Dispatches {
       await pruneAll(() => store.removeFeedback(reports), reports.limit, clock)
       return { pruned }
     },
+    ...recipientData(deps),
   }
 }

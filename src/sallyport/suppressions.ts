@@ -209,7 +209,7 @@ export function suppressionsOf({ store, clock, addressKeys }: SuppressionsDeps):
   }
 }
 
-function viewSuppression(one: Suppression): SuppressionView {
+export function viewSuppression(one: Suppression): SuppressionView {
   const { channel, addressKey, reason, category, source, createdAt, expiresAt } = one
   return {
     ...{ channel, addressKey, reason, source },

@@ -147,6 +147,7 @@ describe('options of a list of dispatches', () => {
       clock,
       expiresInMs: 1,
       hasFeedback: false,
+      addressKeys: undefined,
       ...planning,
     })
     const wrong = { userId: 'jane', eventType: 1, recipient: null, sessionId: [], tenant: '', status: 'x', limit: 0 }

@@ -1,3 +1,4 @@
+import type { ErasedDispatches } from '../../ports/dispatch-erasure.ts'
 import { equal, matches, ok } from '../assertions.ts'
 import { SOURCE } from './replan.ts'
 import {
@@ -18,8 +19,12 @@ import { claimOf, type DispatchCase, dispatchCases, numbers, type StoreHarness }
 
 const ERASED = 'erased'
 
-function erase({ store }: StoreHarness, ...dispatchIds: readonly string[]): Promise<number> {
+function erase({ store }: StoreHarness, ...dispatchIds: readonly string[]): Promise<ErasedDispatches> {
   return store.eraseDispatches({ tenant: TENANT, dispatchIds })
+}
+
+function erased(dispatches: number, cancelled: number): ErasedDispatches {
+  return { dispatches, cancelled }
 }
 
 /** Everything that the store gives of a dispatch, as text. */
@@ -44,7 +49,7 @@ export const erasureCases: readonly DispatchCase[] = dispatchCases([], {
   },
   'eraseDispatches removes personal data and cancels open deliveries': async (t) => {
     await t.accept('1', PERSONAL)
-    equal(await erase(t, '1'), 3)
+    equal(await erase(t, '1'), erased(1, 3))
     equal(await t.states('1'), ['cancelled', 'skipped no_address', 'cancelled', 'cancelled'])
     const text = await textOf(t, '1')
     for (const secret of [ADDRESS, 'Hello', 'receiver', 'de-AT', 'tags', 'data.total', '"list"'])
@@ -62,7 +67,7 @@ export const erasureCases: readonly DispatchCase[] = dispatchCases([], {
     await t.settleNext({ to: 'queued', delayMs: 0, attempt: RETRY })
     await t.settleNext({ to: 'sent', attempt: { ...SENT, provider: 'p', providerMessageId: 'm1' } })
     const { recipient: _, deliveries, ...head } = await t.found('1')
-    equal(await erase(t, '1'), 0)
+    equal(await erase(t, '1'), erased(1, 0))
     const outcomes = deliveries.map(({ address: _, content: __, ...outcome }) => outcome)
     equal(await t.found('1'), { ...head, recipient: ERASED, deliveries: outcomes })
     equal(await t.list({ status: 'sent', sessionId: 's', eventType: 'e' }), ['1'])
@@ -70,7 +75,7 @@ export const erasureCases: readonly DispatchCase[] = dispatchCases([], {
   'eraseDispatches ends leases: nothing of the delivery can be settled, renewed or claimed again': async (t) => {
     await t.accept('1')
     const leased = proof(await t.claimOne())
-    equal(await erase(t, '1'), 1)
+    equal(await erase(t, '1'), erased(1, 1))
     equal(await t.store.renew(leased, LEASE), false)
     equal(await t.store.settle({ ...leased, to: 'queued', delayMs: 0, attempt: RETRY }), { live: false })
     equal(await t.store.settle({ ...leased, to: 'sent', attempt: SENT }), { live: false })
@@ -83,7 +88,7 @@ export const erasureCases: readonly DispatchCase[] = dispatchCases([], {
   'eraseDispatches erases the dispatches that share a digest, and no others': async (t) => {
     for (const id of ['1', '2']) await t.accept(id, { deliveries: [digested(`${id}-d`)] })
     await t.accept('3', { deliveries: [digested('3-d', { key: 'other' })] })
-    equal(await erase(t, '2'), 1)
+    equal(await erase(t, '2'), erased(2, 1))
     for (const id of ['1', '2']) {
       equal((await t.found(id)).recipient, ERASED)
       equal(await t.states(id), ['cancelled'])
@@ -101,7 +106,7 @@ export const erasureCases: readonly DispatchCase[] = dispatchCases([], {
     await t.cancel('1')
     await t.advance(HOUR)
     await t.settleNext({ to: 'queued', delayMs: HOUR, content: { text: 'rendered' } })
-    equal(await erase(t, '1', '2'), 1)
+    equal(await erase(t, '1', '2'), erased(2, 1))
     for (const id of ['1', '2']) {
       const text = await textOf(t, id)
       for (const secret of [ADDRESS, '"of"', 'rendered'])
@@ -123,10 +128,10 @@ export const erasureCases: readonly DispatchCase[] = dispatchCases([], {
   'eraseDispatches changes one tenant, ignores unknown dispatches, and a repeated call changes nothing': async (t) => {
     await t.accept('1')
     await t.accept('2', { tenant: 't2' })
-    equal(await erase(t, 'unknown', '1', '2'), 1)
-    const erased = await t.found('1')
-    equal(await erase(t, '1'), 0)
-    equal(await t.found('1'), erased)
+    equal(await erase(t, 'unknown', '1', '2'), erased(1, 1))
+    const found = await t.found('1')
+    equal(await erase(t, '1'), erased(0, 0))
+    equal(await t.found('1'), found)
     equal((await t.found('2', 't2')).recipient, ADDRESS)
   },
   'an erased dispatch is listed without its recipient, at its place': async (t) => {
@@ -210,7 +215,7 @@ export const erasureCases: readonly DispatchCase[] = dispatchCases([], {
   'an erased dispatch with a queued delivery of another channel sends neither': async (t) => {
     await t.accept('1', { deliveries: [delivery('x'), delivery('y', { channel: 'b' })] })
     await t.send()
-    equal(await erase(t, '1'), 1)
+    equal(await erase(t, '1'), erased(1, 1))
     equal(await t.states('1'), ['sent', 'cancelled'])
     equal((await t.claim({ a: 9, b: 9 })).deliveries, [])
   },

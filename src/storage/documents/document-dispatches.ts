@@ -1,5 +1,5 @@
 import type { Dispatch, DispatchAnswer } from '../../model/dispatch.ts'
-import type { AnswerErasure } from '../../ports/dispatch-erasure.ts'
+import type { AnswerErasure, ErasedDispatches } from '../../ports/dispatch-erasure.ts'
 import type { DispatchQuery } from '../../ports/dispatch-query.ts'
 import type { DispatchStore, LeaseToken, StoredAnswer } from '../../ports/dispatch-store.ts'
 import type { Documents } from '../../ports/documents.ts'
@@ -14,7 +14,14 @@ import {
   requeueDispatch,
 } from '../rules/dispatch-changes.ts'
 import { currentStatus, type DeliveryRow, type DispatchRow, dispatchRow, readDispatch } from '../rules/dispatch-rows.ts'
-import { eraseDispatch, isErased, readDispatchData, redactedAnswer } from '../rules/erasure-rules.ts'
+import {
+  addErased,
+  eraseDispatch,
+  isErased,
+  NONE_ERASED,
+  readDispatchData,
+  redactedAnswer,
+} from '../rules/erasure-rules.ts'
 import { claimDueDocuments } from './claim-due.ts'
 import { CLOSED, DocumentUnitOfWork, dispatchesOf, type ListedDispatch } from './dispatch-unit-of-work.ts'
 import { type Forgettable, forgetExpired, putForgettable } from './forgettable.ts'
@@ -54,10 +61,10 @@ export function documentDispatches(documents: Documents): DispatchStore {
     })
   }
 
-  function erase(tenant: string, dispatchId: string): Promise<number> {
+  function erase(tenant: string, dispatchId: string): Promise<ErasedDispatches> {
     return change(async (unit) => {
       const row = await find(tenant, dispatchId, unit)
-      return row && !isErased(row) ? eraseDispatch(row, unit.transitions) : 0
+      return row && !isErased(row) ? eraseDispatch(row, unit.transitions) : NONE_ERASED
     })
   }
 
@@ -152,9 +159,9 @@ export function documentDispatches(documents: Documents): DispatchStore {
     findDispatchData: (tenant, dispatchId) => read(tenant, dispatchId, readDispatchData),
 
     async eraseDispatches({ tenant, dispatchIds }) {
-      let cancelled = 0
-      for (const dispatchId of dispatchIds) cancelled += await erase(tenant, dispatchId)
-      return cancelled
+      let erased = NONE_ERASED
+      for (const dispatchId of dispatchIds) erased = addErased(erased, await erase(tenant, dispatchId))
+      return erased
     },
 
     async redactAnswers(erasure) {

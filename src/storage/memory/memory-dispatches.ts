@@ -14,7 +14,15 @@ import {
   requeueDispatch,
 } from '../rules/dispatch-changes.ts'
 import { type DeliveryRow, type DispatchRow, ownersOf, readDispatch } from '../rules/dispatch-rows.ts'
-import { eraseDispatch, isErased, readDispatchData, redactedAnswer, sharersOf } from '../rules/erasure-rules.ts'
+import {
+  addErased,
+  eraseDispatch,
+  isErased,
+  NONE_ERASED,
+  readDispatchData,
+  redactedAnswer,
+  sharersOf,
+} from '../rules/erasure-rules.ts'
 import { claimDue } from './claim-due.ts'
 import { dispatchIndexes, openDigests } from './dispatch-indexes.ts'
 import { type Expiring, expiringMap, memoryCounters } from './expiring-map.ts'
@@ -132,15 +140,15 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
     },
 
     async eraseDispatches({ tenant, dispatchIds }) {
-      let cancelled = 0
+      let erased = NONE_ERASED
       for (const dispatchId of dispatchIds) {
         const row = dispatches.find(tenant, dispatchId)
         if (!row || isErased(row)) continue
         const recipients = sharersOf(row).map((sharer) => [sharer, sharer.head.recipient] as const)
-        cancelled += eraseDispatch(row, transitions)
+        erased = addErased(erased, eraseDispatch(row, transitions))
         for (const [sharer, recipient] of recipients) dispatches.relist(sharer, recipient)
       }
-      return cancelled
+      return erased
     },
 
     async redactAnswers(erasure) {

@@ -1,6 +1,6 @@
 import type { DispatchAnswer } from '../../model/dispatch.ts'
 import { copyJson } from '../../model/json.ts'
-import { type AnswerErasure, type DispatchData, ERASED } from '../../ports/dispatch-erasure.ts'
+import { type AnswerErasure, type DispatchData, ERASED, type ErasedDispatches } from '../../ports/dispatch-erasure.ts'
 import { isOpenDelivery, type Transitions } from './delivery-transitions.ts'
 import { type DeliveryRow, type DispatchRow, ownersOf, readDispatch } from './dispatch-rows.ts'
 
@@ -11,11 +11,12 @@ export function sharersOf(dispatch: DispatchRow): readonly DispatchRow[] {
 
 /**
  * Erases the personal data of a dispatch and of those that share deliveries with it. Cancels open deliveries, also under a lease: its worker
- * can no longer settle it. Returns their number.
+ * can no longer settle it.
  */
-export function eraseDispatch(dispatch: DispatchRow, transitions: Transitions): number {
+export function eraseDispatch(dispatch: DispatchRow, transitions: Transitions): ErasedDispatches {
   let cancelled = 0
-  for (const sharer of sharersOf(dispatch)) {
+  const sharers = sharersOf(dispatch)
+  for (const sharer of sharers) {
     for (const row of sharer.deliveries) {
       row.cancelledBy = undefined
       if (isOpenDelivery(row.status)) {
@@ -28,7 +29,7 @@ export function eraseDispatch(dispatch: DispatchRow, transitions: Transitions): 
     delete (sharer.head as { locale?: string }).locale
     sharer.plan = undefined
   }
-  return cancelled
+  return { dispatches: sharers.length, cancelled }
 }
 
 /** What a provider answered remains: codes and message ids. */
@@ -43,6 +44,13 @@ function eraseDelivery(row: DeliveryRow): void {
     trace: undefined,
     digest: digest && { ...digest, key: ERASED, recipient: { id: ERASED }, events },
   } satisfies Partial<DeliveryRow>)
+}
+
+/** For a dispatch that is unknown or erased already. */
+export const NONE_ERASED: ErasedDispatches = { dispatches: 0, cancelled: 0 }
+
+export function addErased(one: ErasedDispatches, other: ErasedDispatches): ErasedDispatches {
+  return { dispatches: one.dispatches + other.dispatches, cancelled: one.cancelled + other.cancelled }
 }
 
 /** Whether a dispatch has been erased already. */

@@ -1,7 +1,7 @@
 import type { DispatchAnswer } from '../../../model/dispatch.ts'
-import type { AnswerErasure, DispatchErasureStore } from '../../../ports/dispatch-erasure.ts'
+import type { AnswerErasure, DispatchErasureStore, ErasedDispatches } from '../../../ports/dispatch-erasure.ts'
 import { type DispatchRow, digestKey } from '../../rules/dispatch-rows.ts'
-import { eraseDispatch, isErased, redactedAnswer } from '../../rules/erasure-rules.ts'
+import { addErased, eraseDispatch, isErased, NONE_ERASED, redactedAnswer } from '../../rules/erasure-rules.ts'
 import { type Changes, newChanges, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { columnsOf, readRecord, tableAlong } from '../connection/dialects.ts'
@@ -14,32 +14,33 @@ import { loadDispatches, loadPlans, readCounters } from './load-dispatches.ts'
 export function dispatchEraser(db: Database): Pick<DispatchErasureStore, 'eraseDispatches' | 'redactAnswers'> {
   return {
     async eraseDispatches({ tenant, dispatchIds }) {
-      let cancelled = 0
-      for (const dispatchId of dispatchIds) cancelled += await retryOnConflict(() => erase(tenant, dispatchId, db))
-      return cancelled
+      let erased = NONE_ERASED
+      for (const dispatchId of dispatchIds)
+        erased = addErased(erased, await retryOnConflict(() => erase(tenant, dispatchId, db)))
+      return erased
     },
     redactAnswers: (erasure) => redactAnswers(erasure, db),
   }
 }
 
-async function erase(tenant: string, dispatchId: string, db: Database): Promise<number> {
+async function erase(tenant: string, dispatchId: string, db: Database): Promise<ErasedDispatches> {
   await db.sync()
   const work = new DispatchUnitOfWork(db.now(), db.uncertaintyMs())
   await loadDispatches([dispatchId], 'whole', db, work)
   const row = work.dispatch(dispatchId)
-  if (row?.head.tenant !== tenant) return 0
+  if (row?.head.tenant !== tenant) return NONE_ERASED
   const sharers = work.wholeDispatches()
   await loadPlans(
     sharers.map(({ head }) => head.dispatchId),
     db,
     work,
   )
-  if (isErased(row)) return 0
+  if (isErased(row)) return NONE_ERASED
   const changes = newChanges()
   await removeTurns(sharers, changes, db)
-  const cancelled = eraseDispatch(row, work.moves)
+  const erased = eraseDispatch(row, work.moves)
   await work.write(db, changes)
-  return cancelled
+  return erased
 }
 
 /** The names of turns contain recipients and addresses. */

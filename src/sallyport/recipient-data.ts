@@ -1,0 +1,197 @@
+import { viewWithFeedback } from '../core/feedback/with-feedback.ts'
+import { type AddressKeys, normaliseAddress } from '../core/suppression/address-keys.ts'
+import { preferenceReader } from '../core/suppression/preference-reader.ts'
+import { yieldToEventLoop } from '../core/yield-to-event-loop.ts'
+import type { Content, DeliveryView, Dispatch, DispatchView } from '../model/dispatch.ts'
+import type { JsonObject } from '../model/json.ts'
+import type { PreferenceSet } from '../model/preference-set.ts'
+import type { Recipient } from '../model/recipient.ts'
+import { whole } from '../options/checks.ts'
+import { type Checks, readOptions, required } from '../options/read-options.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { DispatchData } from '../ports/dispatch-erasure.ts'
+import type { Page } from '../ports/dispatch-query.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { SallyportStore } from '../ports/sallyport-store.ts'
+import { storedText } from './call-checks.ts'
+import { MAX_PAGE, type PageOptions, pageChecks, readCursor, writeCursor } from './pagination.ts'
+import { type SuppressionView, viewSuppression } from './suppressions.ts'
+
+/** Options of {@link RecipientData.export}. */
+export interface RecipientExportOptions extends PageOptions {
+  /** As in dispatches, or an address that dispatches were sent to. Mail addresses match in any spelling of case and domain. */
+  readonly recipient: string
+}
+
+/** A delivery with what was sent, and to which address. */
+export interface ExportedDelivery extends DeliveryView {
+  readonly address?: string
+  readonly content?: Content
+}
+
+/** Everything that is stored of a dispatch. */
+export interface ExportedDispatch extends DispatchView {
+  readonly locale?: string
+  readonly deliveries: readonly ExportedDelivery[]
+  /** The event's data, while a delivery that failed in host code can be planned again. */
+  readonly eventData?: JsonObject
+  /** Its events in digests. */
+  readonly digests?: readonly {
+    readonly deliveryId: string
+    readonly recipient: Recipient
+    readonly eventData: JsonObject
+  }[]
+}
+
+/** One page of what is stored about a recipient. */
+export interface RecipientExport {
+  /** Oldest first. */
+  readonly dispatches: readonly ExportedDispatch[]
+  /** Only on the first page. Absent: none is stored. */
+  readonly preferences?: PreferenceSet
+  /** Suppressions of this address. Only on the first page. */
+  readonly suppressions?: readonly SuppressionView[]
+  /** Absent on the last page. */
+  readonly nextCursor?: string
+}
+
+/** Options of {@link RecipientData.erase}. */
+export interface RecipientEraseOptions extends Omit<RecipientExportOptions, 'limit'> {
+  /** Dispatches of the tenant to read in this call, 1 to 1,000,000. Default: all. */
+  readonly limit?: number | undefined
+}
+
+/** What was erased. */
+export interface RecipientErasure {
+  /** Erased dispatches, with those that share a digest with them. */
+  readonly dispatches: number
+  /** Deliveries that were open and will not be sent. */
+  readonly cancelled: number
+  /** Redacted answers of idempotency keys. */
+  readonly answers: number
+  /** With `limit`: more dispatches are to be read. */
+  readonly nextCursor?: string
+}
+
+/** Access and erasure for a recipient (GDPR articles 15 and 17). */
+export interface RecipientData {
+  /**
+   * Exports everything that is stored about a recipient, in pages: addresses and content too. Reads all dispatches of the tenant.
+   *
+   * @throws {SallyportError} `option_invalid`.
+   */
+  export(options: RecipientExportOptions): Promise<RecipientExport>
+  /**
+   * Erases a recipient: cancels its open deliveries and removes addresses, data, content and preferences. Outcomes remain without them, and
+   * suppressions as keyed hashes. Reads all dispatches of the tenant. May be repeated at any time, such as after an error.
+   *
+   * @throws {SallyportError} `option_invalid`.
+   */
+  erase(options: RecipientEraseOptions): Promise<RecipientErasure>
+}
+
+interface RecipientDataDeps {
+  readonly store: SallyportStore
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Absent: neither preferences nor suppressions are stored. */
+  readonly addressKeys: AddressKeys | undefined
+}
+
+const EXPORT = 'dispatches.export'
+const ERASE = 'dispatches.erase'
+const MAX_READ = 1_000_000
+
+const EXPORT_CHECKS: Checks<RecipientExportOptions> = { ...pageChecks(EXPORT), recipient: required(storedText) }
+const ERASE_CHECKS: Checks<RecipientEraseOptions> = {
+  ...pageChecks(ERASE),
+  limit: whole(1, MAX_READ),
+  recipient: required(storedText),
+}
+
+export function recipientData({ store, clock, logger, addressKeys }: RecipientDataDeps): RecipientData {
+  /** Reads a page of a tenant's dispatches. With `oldest` first, dispatches that are accepted meanwhile are read too. */
+  async function readPage(recipient: string, query: { tenant: string; limit: number; cursor: string | undefined }) {
+    const page: Page<Dispatch> = await store.listDispatches({ ...query, first: 'oldest' })
+    const wanted = normaliseAddress(recipient)
+    return { ...page, found: page.items.filter((dispatch) => isAbout(wanted, dispatch)) }
+  }
+
+  async function personal(tenant: string, recipient: string) {
+    if (!addressKeys) return {}
+    const preferences = await preferenceReader(store, addressKeys).find(tenant, recipient)
+    const suppressions = await store.findSuppressions(await addressKeys.all(tenant, recipient))
+    return { ...(preferences && { preferences }), suppressions: suppressions.map(viewSuppression) }
+  }
+
+  async function view(tenant: string, found: readonly Dispatch[]): Promise<readonly ExportedDispatch[]> {
+    const views = await viewWithFeedback(found, store)
+    const all = await Promise.all(found.map(({ dispatchId }) => store.findDispatchData(tenant, dispatchId)))
+    return views.flatMap((one, at) => (all[at] ? exported(one, all[at]) : []))
+  }
+
+  return {
+    async export(options) {
+      const { recipient, tenant = 'default', limit = 50, cursor } = readOptions(EXPORT, options, EXPORT_CHECKS)
+      let [from] = readCursor(EXPORT, cursor) ?? []
+      const first = from === undefined ? await personal(tenant, recipient) : {}
+      for (;;) {
+        const { found, nextCursor } = await readPage(recipient, { tenant, limit, cursor: from })
+        from = nextCursor
+        if (found.length === 0 && from !== undefined) {
+          await yieldToEventLoop(clock)
+          continue
+        }
+        const next = from !== undefined && { nextCursor: writeCursor(EXPORT, [from]) }
+        return { dispatches: await view(tenant, found), ...first, ...next }
+      }
+    },
+
+    async erase(options) {
+      const { recipient, tenant = 'default', limit = Infinity, cursor } = readOptions(ERASE, options, ERASE_CHECKS)
+      const counts = { dispatches: 0, cancelled: 0, answers: 0 }
+      let [from] = readCursor(ERASE, cursor) ?? []
+      // Also answers of dispatches that were removed.
+      if (from === undefined) counts.answers += await store.redactAnswers({ tenant, recipient, dispatchIds: [] })
+      if (from === undefined && addressKeys) await store.removePreferences(await addressKeys.all(tenant, recipient))
+      let left = limit
+      for (;;) {
+        const page = await readPage(recipient, { tenant, limit: Math.min(left, MAX_PAGE), cursor: from })
+        const dispatchIds = page.found.map(({ dispatchId }) => dispatchId)
+        if (dispatchIds.length > 0) {
+          // First: after a crash, only dispatches that are not erased lead to their answers.
+          counts.answers += await store.redactAnswers({ tenant, recipient, dispatchIds })
+          const erased = await store.eraseDispatches({ tenant, dispatchIds })
+          counts.dispatches += erased.dispatches
+          counts.cancelled += erased.cancelled
+        }
+        left -= page.items.length
+        from = page.nextCursor
+        if (from === undefined || left <= 0) break
+        await yieldToEventLoop(clock)
+      }
+      logger.log('info', 'recipient.erased', counts)
+      return { ...counts, ...(from !== undefined && { nextCursor: writeCursor(ERASE, [from]) }) }
+    },
+  }
+}
+
+/** Whether a dispatch is to this recipient or was sent to this address. @param wanted A normalised address. */
+function isAbout(wanted: string, dispatch: Dispatch): boolean {
+  if (normaliseAddress(dispatch.recipient) === wanted) return true
+  return dispatch.deliveries.some(({ address }) => address !== undefined && normaliseAddress(address) === wanted)
+}
+
+function exported(view: DispatchView, { dispatch, source, digests }: DispatchData): ExportedDispatch {
+  const deliveries = view.deliveries.map((one, at) => {
+    const { address, content } = dispatch.deliveries[at] ?? {}
+    return { ...one, ...(address !== undefined && { address }), ...(content && { content }) }
+  })
+  return {
+    ...view,
+    ...(dispatch.locale !== undefined && { locale: dispatch.locale }),
+    deliveries,
+    ...(source && { eventData: source.eventData }),
+    ...(digests.length > 0 && { digests }),
+  }
+}
