@@ -159,13 +159,7 @@ export type {
 } from './ports/condition-engine.ts'
 export type { DeliveryPolicy, PolicyNames, PolicyQuestion, SendLimit, Verdict } from './ports/delivery-policy.ts'
 export type { DeliveryQueue } from './ports/delivery-queue.ts'
-export type {
-  AnswerErasure,
-  DispatchData,
-  DispatchErasure,
-  DispatchErasureStore,
-  ErasedDispatches,
-} from './ports/dispatch-erasure.ts'
+export type { AnswerErasure, DispatchData, DispatchErasureStore, ErasedDispatches } from './ports/dispatch-erasure.ts'
 export type { DispatchQuery, Page } from './ports/dispatch-query.ts'
 export type { DispatchRemoval } from './ports/dispatch-removal.ts'
 export type {
@@ -281,15 +275,8 @@ export type {
 } from './sallyport/options.ts'
 export type { ListOptions, PageOptions } from './sallyport/pagination.ts'
 export type { Preferences } from './sallyport/preferences.ts'
-export type {
-  ExportedDelivery,
-  ExportedDispatch,
-  RecipientData,
-  RecipientEraseOptions,
-  RecipientErasure,
-  RecipientExport,
-  RecipientExportOptions,
-} from './sallyport/recipient-data.ts'
+export type { RecipientData, RecipientErasure, RecipientOptions } from './sallyport/recipient-data.ts'
+export type { ExportedDelivery, ExportedDispatch, RecipientExport } from './sallyport/recipient-export.ts'
 export type { PruneOptions, RunExportOptions, RunListOptions, Runs, SweepOptions } from './sallyport/runs.ts'
 export type { RunsOnlySallyport } from './sallyport/runs-only.ts'
 export type { Sessions } from './sallyport/sessions.ts'

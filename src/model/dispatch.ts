@@ -135,6 +135,9 @@ export interface Dispatch {
 /** A dispatch without its deliveries. */
 export type DispatchHead = Omit<Dispatch, 'deliveries'>
 
+/** Recipient of an erased dispatch. */
+export const ERASED = 'erased'
+
 /** Public view of an attempt. Instants are RFC 3339. */
 export interface AttemptView {
   readonly attempt: number

@@ -3,9 +3,6 @@ import type { JsonObject } from '../model/json.ts'
 import type { Recipient } from '../model/recipient.ts'
 import type { PlanSource } from './plan-source.ts'
 
-/** Recipient of an erased dispatch. */
-export const ERASED = 'erased'
-
 /** Everything that is stored of a dispatch. */
 export interface DispatchData {
   readonly dispatch: Dispatch
@@ -19,16 +16,12 @@ export interface DispatchData {
   }[]
 }
 
-/** Dispatches to erase. */
-export interface DispatchErasure {
-  readonly tenant: string
-  /** At most 500. Unknown ones are ignored. */
-  readonly dispatchIds: readonly string[]
-}
-
 /** Answers of idempotency keys to redact: those about any of the dispatches, and those to this recipient. */
-export interface AnswerErasure extends DispatchErasure {
+export interface AnswerErasure {
+  readonly tenant: string
   readonly recipient: string
+  /** At most 500. */
+  readonly dispatchIds: readonly string[]
 }
 
 /** Numbers of dispatches that were erased, and of their deliveries that were cancelled. */
@@ -45,9 +38,12 @@ export interface DispatchErasureStore {
    * Erases the personal data of dispatches and of those that share deliveries with them; of each dispatch in one transaction. Its `queued`,
    * `held` and `sending` deliveries become `cancelled`; a lease of them is no longer live. The recipient becomes `erased`. Locale, addresses,
    * content, traces, concurrency keys, limits that are not counted yet, data of digests and sources of plans are removed. Ids, event types,
-   * sessions, times, statuses, attempts and the provider's message ids remain. A repeated call changes nothing.
+   * sessions, times, statuses, attempts and the provider's message ids remain. A repeated call changes
+   * nothing, and unknown ids are ignored.
+   *
+   * @param dispatchIds At most 500.
    */
-  eraseDispatches(erasure: DispatchErasure): Promise<ErasedDispatches>
+  eraseDispatches(tenant: string, dispatchIds: readonly string[]): Promise<ErasedDispatches>
   /**
    * Redacts stored answers of idempotency keys: their recipient becomes `erased`, and their deliveries lose the traces. The keys remain: a
    * repeated request gets the redacted answer and causes nothing. Resolves to the number of answers that changed.

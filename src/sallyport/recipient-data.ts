@@ -2,63 +2,26 @@ import { viewWithFeedback } from '../core/feedback/with-feedback.ts'
 import { type AddressKeys, normaliseAddress } from '../core/suppression/address-keys.ts'
 import { preferenceReader } from '../core/suppression/preference-reader.ts'
 import { yieldToEventLoop } from '../core/yield-to-event-loop.ts'
-import type { Content, DeliveryView, Dispatch, DispatchView } from '../model/dispatch.ts'
-import type { JsonObject } from '../model/json.ts'
-import type { PreferenceSet } from '../model/preference-set.ts'
-import type { Recipient } from '../model/recipient.ts'
+import type { Dispatch } from '../model/dispatch.ts'
 import { whole } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { DispatchData } from '../ports/dispatch-erasure.ts'
 import type { Page } from '../ports/dispatch-query.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { SallyportStore } from '../ports/sallyport-store.ts'
-import { storedText } from './call-checks.ts'
-import { MAX_PAGE, type PageOptions, pageChecks, readCursor, writeCursor } from './pagination.ts'
-import { type SuppressionView, viewSuppression } from './suppressions.ts'
+import { storedText, type TenantScope } from './call-checks.ts'
+import { MAX_PAGE, pageChecks, readCursor, writeCursor } from './pagination.ts'
+import { type ExportedDispatch, exportDispatch, type RecipientExport } from './recipient-export.ts'
+import { viewSuppression } from './suppressions.ts'
 
-/** Options of {@link RecipientData.export}. */
-export interface RecipientExportOptions extends PageOptions {
-  /** As in dispatches, or an address that dispatches were sent to. Mail addresses match in any spelling of case and domain. */
+/** A recipient to export or erase. */
+export interface RecipientOptions extends TenantScope {
+  /** As in dispatches, or an address that was sent to. Mail addresses match in any spelling of case and domain. */
   readonly recipient: string
-}
-
-/** A delivery with what was sent, and to which address. */
-export interface ExportedDelivery extends DeliveryView {
-  readonly address?: string
-  readonly content?: Content
-}
-
-/** Everything that is stored of a dispatch. */
-export interface ExportedDispatch extends DispatchView {
-  readonly locale?: string
-  readonly deliveries: readonly ExportedDelivery[]
-  /** The event's data, while a delivery that failed in host code can be planned again. */
-  readonly eventData?: JsonObject
-  /** Its events in digests. */
-  readonly digests?: readonly {
-    readonly deliveryId: string
-    readonly recipient: Recipient
-    readonly eventData: JsonObject
-  }[]
-}
-
-/** One page of what is stored about a recipient. */
-export interface RecipientExport {
-  /** Oldest first. */
-  readonly dispatches: readonly ExportedDispatch[]
-  /** Only on the first page. Absent: none is stored. */
-  readonly preferences?: PreferenceSet
-  /** Suppressions of this address. Only on the first page. */
-  readonly suppressions?: readonly SuppressionView[]
-  /** Absent on the last page. */
-  readonly nextCursor?: string
-}
-
-/** Options of {@link RecipientData.erase}. */
-export interface RecipientEraseOptions extends Omit<RecipientExportOptions, 'limit'> {
-  /** Dispatches of the tenant to read in this call, 1 to 1,000,000. Default: all. */
+  /** Of an export: dispatches of a page, 1-500, default 50. Of an erasure: dispatches to read, 1-1,000,000, default all. */
   readonly limit?: number | undefined
+  /** `nextCursor` of the previous call of the same method, unchanged. */
+  readonly cursor?: string | undefined
 }
 
 /** What was erased. */
@@ -80,14 +43,14 @@ export interface RecipientData {
    *
    * @throws {SallyportError} `option_invalid`.
    */
-  export(options: RecipientExportOptions): Promise<RecipientExport>
+  export(options: RecipientOptions): Promise<RecipientExport>
   /**
    * Erases a recipient: cancels its open deliveries and removes addresses, data, content and preferences. Outcomes remain without them, and
    * suppressions as keyed hashes. Reads all dispatches of the tenant. May be repeated at any time, such as after an error.
    *
    * @throws {SallyportError} `option_invalid`.
    */
-  erase(options: RecipientEraseOptions): Promise<RecipientErasure>
+  erase(options: RecipientOptions): Promise<RecipientErasure>
 }
 
 interface RecipientDataDeps {
@@ -102,8 +65,8 @@ const EXPORT = 'dispatches.export'
 const ERASE = 'dispatches.erase'
 const MAX_READ = 1_000_000
 
-const EXPORT_CHECKS: Checks<RecipientExportOptions> = { ...pageChecks(EXPORT), recipient: required(storedText) }
-const ERASE_CHECKS: Checks<RecipientEraseOptions> = {
+const EXPORT_CHECKS: Checks<RecipientOptions> = { ...pageChecks(EXPORT), recipient: required(storedText) }
+const ERASE_CHECKS: Checks<RecipientOptions> = {
   ...pageChecks(ERASE),
   limit: whole(1, MAX_READ),
   recipient: required(storedText),
@@ -127,7 +90,7 @@ export function recipientData({ store, clock, logger, addressKeys }: RecipientDa
   async function view(tenant: string, found: readonly Dispatch[]): Promise<readonly ExportedDispatch[]> {
     const views = await viewWithFeedback(found, store)
     const all = await Promise.all(found.map(({ dispatchId }) => store.findDispatchData(tenant, dispatchId)))
-    return views.flatMap((one, at) => (all[at] ? exported(one, all[at]) : []))
+    return views.flatMap((one, at) => (all[at] ? exportDispatch(one, all[at]) : []))
   }
 
   return {
@@ -161,7 +124,7 @@ export function recipientData({ store, clock, logger, addressKeys }: RecipientDa
         if (dispatchIds.length > 0) {
           // First: after a crash, only dispatches that are not erased lead to their answers.
           counts.answers += await store.redactAnswers({ tenant, recipient, dispatchIds })
-          const erased = await store.eraseDispatches({ tenant, dispatchIds })
+          const erased = await store.eraseDispatches(tenant, dispatchIds)
           counts.dispatches += erased.dispatches
           counts.cancelled += erased.cancelled
         }
@@ -180,18 +143,4 @@ export function recipientData({ store, clock, logger, addressKeys }: RecipientDa
 function isAbout(wanted: string, dispatch: Dispatch): boolean {
   if (normaliseAddress(dispatch.recipient) === wanted) return true
   return dispatch.deliveries.some(({ address }) => address !== undefined && normaliseAddress(address) === wanted)
-}
-
-function exported(view: DispatchView, { dispatch, source, digests }: DispatchData): ExportedDispatch {
-  const deliveries = view.deliveries.map((one, at) => {
-    const { address, content } = dispatch.deliveries[at] ?? {}
-    return { ...one, ...(address !== undefined && { address }), ...(content && { content }) }
-  })
-  return {
-    ...view,
-    ...(dispatch.locale !== undefined && { locale: dispatch.locale }),
-    deliveries,
-    ...(source && { eventData: source.eventData }),
-    ...(digests.length > 0 && { digests }),
-  }
 }

@@ -85,6 +85,20 @@ const METHODS: readonly OptionRow[] = [
     { tenant: TENANT, channel: UNSTORABLE },
   ),
   scoped('suppressions.exportCsv', (scope) => read(sallyport.suppressions.exportCsv(scope))),
+  row(
+    'sallyport dispatches.export',
+    'RecipientOptions',
+    sallyport.dispatches.export,
+    { recipient: 'ada' },
+    { ...PAGE, recipient: UNSTORABLE },
+  ),
+  row(
+    'sallyport dispatches.erase',
+    'RecipientOptions',
+    sallyport.dispatches.erase,
+    { recipient: 'ada' },
+    { ...PAGE, limit: outside(1, 1_000_000), recipient: UNSTORABLE },
+  ),
   scoped('preferences.get', (scope) => sallyport.preferences.get('ada', scope)),
   scoped('preferences.set', (scope) => sallyport.preferences.set('ada', { channels: { sms: false } }, scope)),
 ]

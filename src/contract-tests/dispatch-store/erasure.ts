@@ -20,7 +20,7 @@ import { claimOf, type DispatchCase, dispatchCases, numbers, type StoreHarness }
 const ERASED = 'erased'
 
 function erase({ store }: StoreHarness, ...dispatchIds: readonly string[]): Promise<ErasedDispatches> {
-  return store.eraseDispatches({ tenant: TENANT, dispatchIds })
+  return store.eraseDispatches(TENANT, dispatchIds)
 }
 
 function erased(dispatches: number, cancelled: number): ErasedDispatches {
@@ -204,8 +204,8 @@ export const erasureCases: readonly DispatchCase[] = dispatchCases([], {
             : { ...proof(one), to: 'sent', attempt: SENT },
         ),
       ),
-      ...ids.map((id) => t.other.eraseDispatches({ tenant: TENANT, dispatchIds: [id] })),
-      t.other.eraseDispatches({ tenant: TENANT, dispatchIds: ['d0'] }),
+      ...ids.map((id) => t.other.eraseDispatches(TENANT, [id])),
+      t.other.eraseDispatches(TENANT, ['d0']),
       ...numbers(2).map((at) => t.accept(`d${at + 1}`, { deliveries: [digested(`d${at + 1}-d`)] })),
     ])
     for (const id of [...ids, 'd0']) ok(!(await textOf(t, id)).includes(ADDRESS), `the address is still in ${id}`)

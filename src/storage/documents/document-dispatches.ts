@@ -158,7 +158,7 @@ export function documentDispatches(documents: Documents): DispatchStore {
 
     findDispatchData: (tenant, dispatchId) => read(tenant, dispatchId, readDispatchData),
 
-    async eraseDispatches({ tenant, dispatchIds }) {
+    async eraseDispatches(tenant, dispatchIds) {
       let erased = NONE_ERASED
       for (const dispatchId of dispatchIds) erased = addErased(erased, await erase(tenant, dispatchId))
       return erased

@@ -139,7 +139,7 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
       return row && readDispatchData(row)
     },
 
-    async eraseDispatches({ tenant, dispatchIds }) {
+    async eraseDispatches(tenant, dispatchIds) {
       let erased = NONE_ERASED
       for (const dispatchId of dispatchIds) {
         const row = dispatches.find(tenant, dispatchId)

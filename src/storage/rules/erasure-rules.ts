@@ -1,6 +1,6 @@
-import type { DispatchAnswer } from '../../model/dispatch.ts'
+import { type DispatchAnswer, ERASED } from '../../model/dispatch.ts'
 import { copyJson } from '../../model/json.ts'
-import { type AnswerErasure, type DispatchData, ERASED, type ErasedDispatches } from '../../ports/dispatch-erasure.ts'
+import type { AnswerErasure, DispatchData, ErasedDispatches } from '../../ports/dispatch-erasure.ts'
 import { isOpenDelivery, type Transitions } from './delivery-transitions.ts'
 import { type DeliveryRow, type DispatchRow, ownersOf, readDispatch } from './dispatch-rows.ts'
 

@@ -89,7 +89,7 @@ export function erasureApp(
   return {
     ...{ sallyport, email, sms, logger },
     async send(eventType, recipient, idempotencyKey) {
-      const eventData = { title: 'Order 4711', street: 'Lovelace Road' }
+      const eventData = recipient === OTHER ? { title: 'Order 12' } : { title: 'Order 4711', street: 'Lovelace Road' }
       const options = idempotencyKey === undefined ? {} : { idempotencyKey }
       const answer = await sallyport.dispatch({ eventType, recipient, eventData } as never, options)
       if (!answer.ok) throw new Error(JSON.stringify(answer.body))

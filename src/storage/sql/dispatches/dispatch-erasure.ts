@@ -13,7 +13,7 @@ import { loadDispatches, loadPlans, readCounters } from './load-dispatches.ts'
 
 export function dispatchEraser(db: Database): Pick<DispatchErasureStore, 'eraseDispatches' | 'redactAnswers'> {
   return {
-    async eraseDispatches({ tenant, dispatchIds }) {
+    async eraseDispatches(tenant, dispatchIds) {
       let erased = NONE_ERASED
       for (const dispatchId of dispatchIds)
         erased = addErased(erased, await retryOnConflict(() => erase(tenant, dispatchId, db)))

@@ -11,6 +11,7 @@ import {
   isOpenDigest,
 } from '../../rules/dispatch-rows.ts'
 import type { DeliveryRecord, DispatchRecord } from '../schema/records.ts'
+import { TABLES } from '../schema/tables.ts'
 
 /** The record of a delivery that its dispatch no longer shares. */
 export interface LeftRecord {
@@ -118,6 +119,19 @@ export function deliveryRecord(row: DeliveryRow, place: number, version: number,
     provider_message_id: row.providerMessageId === undefined ? null : storableText(row.providerMessageId),
     version,
   }
+}
+
+const COLUMNS = Object.keys(TABLES.deliveries.columns) as (keyof DeliveryRecord)[]
+const FIXED = COLUMNS.filter((name) => TABLES.deliveries.columns[name].fixed)
+
+/**
+ * How a delivery is written; `undefined`: not at all. No update writes the columns of `replace`: the delivery was replanned or erased, and its
+ * row is removed and inserted.
+ */
+export function changeOfRecord(before: DeliveryRecord, after: DeliveryRecord): 'update' | 'replace' | undefined {
+  const differs = (name: keyof DeliveryRecord): boolean => before[name] !== after[name]
+  if (FIXED.some(differs) || (before.content !== null && after.content === null)) return 'replace'
+  return COLUMNS.some(differs) ? 'update' : undefined
 }
 
 /** @param dispatchOf Returns the dispatches that requested cancellation. */

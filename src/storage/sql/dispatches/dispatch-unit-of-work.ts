@@ -12,10 +12,10 @@ import {
 import { type Changes, newChanges } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import type { DeliveryRecord, DigestEventRecord, DispatchRecord, PlanSourceRecord } from '../schema/records.ts'
-import { TABLES } from '../schema/tables.ts'
 import { KnownCounters } from './counters.ts'
 import {
   addedCounts,
+  changeOfRecord,
   type DispatchCounts,
   deliveryRecord,
   deliveryRow,
@@ -275,10 +275,9 @@ export class DispatchUnitOfWork {
     // If the dispatch is not whole, the row keeps the status only if it did before.
     const isKept = isWhole ? isKeptInDelivery(row.dispatch) : record.dispatch_status !== null
     const after = deliveryRecord(row, own?.place ?? record.place, version, isKept)
-    const differs = (name: keyof DeliveryRecord): boolean => record[name] !== after[name]
-    if (!COLUMNS.some(differs) && owners.size === gathered.length) return false
-    if (FIXED.some(differs) || (record.content !== null && after.content === null)) {
-      // No update writes these: the delivery was replanned or erased.
+    const change = changeOfRecord(record, after)
+    if (!change && owners.size === gathered.length) return false
+    if (change === 'replace') {
       changes.remove('deliveries', { delivery_id, version })
       changes.insert('deliveries', { ...after, version: version + 1 })
     } else changes.update('deliveries', after.content === record.content ? { ...after, content: null } : after)
@@ -299,6 +298,3 @@ export class DispatchUnitOfWork {
     for (const [dispatch_id, counts] of added) changes.count({ dispatch_id, ...counts })
   }
 }
-
-const COLUMNS = Object.keys(TABLES.deliveries.columns) as (keyof DeliveryRecord)[]
-const FIXED = COLUMNS.filter((name) => TABLES.deliveries.columns[name].fixed)
