@@ -85,6 +85,7 @@ export type {
   DispatchStatus,
   DispatchView,
   EventTypeOf,
+  FallbackCause,
   PreviewedDelivery,
   Route,
   Warning,

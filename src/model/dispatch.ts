@@ -27,6 +27,9 @@ export type DeliveryReason =
 /** `all`: every channel of the event. `first`: in order, each channel only when the previous one failed. */
 export type Route = 'all' | 'first'
 
+/** Report of a provider after which the next channel of the route `first` follows. */
+export type FallbackCause = 'bounced'
+
 /** Status of a dispatch, derived from its deliveries. */
 export type DispatchStatus = 'queued' | 'sent' | 'partial' | 'failed' | 'skipped' | 'cancelled'
 

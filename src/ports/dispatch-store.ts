@@ -61,10 +61,7 @@ export interface Acceptance {
     readonly fingerprint: string
     readonly ttlMs: number
   }
-  /**
-   * Limits of accepted dispatches: all of them are counted, or none. Each shares its counter with limits of policies of the same key;
-   * refused dispatches do not count.
-   */
+  /** Limits of accepted dispatches: all are counted, or none. They share counters with limits of policies of the same key. */
   readonly quotas?: readonly SendLimit[]
 }
 
@@ -258,6 +255,12 @@ export interface DispatchStore extends DispatchErasureStore {
    * has no such dispatch.
    */
   retry(tenant: string, dispatchId: string, options: RetryRequest): Promise<DispatchChange | undefined>
+  /**
+   * Continues a dispatch with the route `first` after the bounce of a delivery; `undefined`: the tenant has none. If it is `sent` and all
+   * later ones are `skipped`, those with `fallback_unneeded` that have not expired become `held`, and the first that fits its limits is
+   * `queued`. If it is `sending`, {@link settle} with `sent` then promotes as with `failed`. Otherwise, as when repeated, nothing changes.
+   */
+  fallBack(tenant: string, deliveryId: string): Promise<DispatchChange | undefined>
   /** Finds the tenant's dispatch if it can be planned again, because its `source` is stored. */
   findReplannable(tenant: string, dispatchId: string): Promise<Replannable | undefined>
   /**

@@ -1,5 +1,5 @@
 import type { Issue } from '../errors.ts'
-import type { Route } from '../model/dispatch.ts'
+import type { FallbackCause, Route } from '../model/dispatch.ts'
 import type { JsonObject, JsonValue } from '../model/json.ts'
 import type { Recipient } from '../model/recipient.ts'
 import type { Decision } from './condition-engine.ts'
@@ -73,6 +73,8 @@ export interface CatalogEvent {
   /** Kind of message that a recipient can unsubscribe from; may be shared by several event types. */
   readonly category: string
   readonly route: Route
+  /** With the route `first`: reports after which the next channel follows. Default: none. */
+  readonly fallbackOn?: readonly FallbackCause[]
   /** Preferences and quiet hours do not apply. */
   readonly critical: boolean
   /** Delay between acceptance and the first attempt, in milliseconds. */

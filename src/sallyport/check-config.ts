@@ -59,6 +59,7 @@ const DISPATCH_STORE: Methods<DispatchStore & FeedbackStore & PreferenceStore> =
   recall: true,
   cancel: true,
   retry: true,
+  fallBack: true,
   findReplannable: true,
   replan: true,
   findDispatch: true,
@@ -208,6 +209,7 @@ function fitProblems(given: GivenOptions): ConfigProblem[] {
     ...(events ? runEventProblems(given, events.eventTypes) : []),
     ...(events && channels ? eventProblems(events, channels) : []),
     ...consentProblems(given, names),
+    ...(events && given.feedback === undefined ? fallbackProblems(events) : []),
   ]
 }
 
@@ -233,6 +235,13 @@ function eventProblems(events: EventCatalog, channels: Readonly<Record<string, C
       return detail === undefined ? [] : [{ event, channel: name, detail }]
     }),
   )
+}
+
+function fallbackProblems(events: EventCatalog): ConfigProblem[] {
+  return events.eventTypes.flatMap((event): ConfigProblem[] => {
+    const { fallbackOn = [] } = events.find(event) ?? {}
+    return fallbackOn.length > 0 ? [{ event, field: 'fallbackOn', detail: 'needs the option feedback' }] : []
+  })
 }
 
 /** Checks hooks. A member of a class instance is a misspelt hook if its name is near a missing one and has its first letter. */

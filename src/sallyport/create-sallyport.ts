@@ -90,7 +90,7 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
     endpoints: {
       ...dispatchEndpoints(recording, options, services, { deliverer, background, publishing }),
       isStopping,
-      ...consent.open(ports),
+      ...consent.open(accepting),
     },
     worker,
     stop,

@@ -1,5 +1,7 @@
 import type { FeedbackOwner } from '../../ports/feedback-store.ts'
 
+const OF_DELIVERY = 'delivery:'
+
 interface Place {
   readonly tenant: string
   readonly channel: string
@@ -11,9 +13,14 @@ export function ownerOf(
   { tenant, channel }: Place,
 ): FeedbackOwner {
   const { deliveryId, providerMessageId, eventId } = event
-  if (deliveryId !== undefined) return { tenant, channel, owner: `delivery:${deliveryId}` }
+  if (deliveryId !== undefined) return { tenant, channel, owner: `${OF_DELIVERY}${deliveryId}` }
   if (providerMessageId !== undefined) return { tenant, channel, owner: `message:${providerMessageId}` }
   return { tenant, channel, owner: `event:${eventId}` }
+}
+
+/** The delivery that a report names, if it names one. */
+export function deliveryIdOf({ owner }: Pick<FeedbackOwner, 'owner'>): string | undefined {
+  return owner.startsWith(OF_DELIVERY) ? owner.slice(OF_DELIVERY.length) : undefined
 }
 
 /** Owners of the reports about a delivery. Both count: a provider may name the delivery in some events only. */
@@ -21,6 +28,6 @@ export function ownersOfDelivery(
   { deliveryId, providerMessageId }: { readonly deliveryId: string; readonly providerMessageId?: string },
   { tenant, channel }: Place,
 ): readonly FeedbackOwner[] {
-  const own = { tenant, channel, owner: `delivery:${deliveryId}` }
+  const own = { tenant, channel, owner: `${OF_DELIVERY}${deliveryId}` }
   return providerMessageId === undefined ? [own] : [own, { tenant, channel, owner: `message:${providerMessageId}` }]
 }

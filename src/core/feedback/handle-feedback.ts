@@ -1,9 +1,10 @@
 import { sha256 } from '../../model/sha256.ts'
 import type { FeedbackEvent, FeedbackReceipt, FeedbackSource } from '../../ports/feedback-source.ts'
-import type { FeedbackBatch } from '../../ports/feedback-store.ts'
+import type { FeedbackBatch, NewFeedback } from '../../ports/feedback-store.ts'
 import { answering, port } from '../answers/fault.ts'
 import { type HandlerResult, type Refused, refuse, success } from '../answers/result.ts'
 import type { OpenRequest } from '../endpoints.ts'
+import { fallBackAfter } from './fall-back.ts'
 import type { FeedbackDeps } from './feedback-deps.ts'
 import { readEvent, UNKNOWN_SHAPE } from './read-events.ts'
 import { recordableReports } from './recordable-reports.ts'
@@ -38,7 +39,8 @@ export function handleFeedback(
     if (unknown > 0) deps.logger.log('warn', 'feedback.unknown_shape', { source: name, events: unknown })
     const tooMany = unread('too_many_events')
     if (tooMany > 0) deps.logger.log('warn', 'feedback.too_many_events', { source: name, events: tooMany })
-    const added = await record(name, source, receipt, events, deps)
+    const { added, reports } = await record(name, source, receipt, events, deps)
+    await fallBackAfter(reports, deps)
     deps.logger.log('info', 'feedback.received', { source: name, events: events.length, added })
     return success(200, { events: events.length })
   })
@@ -69,14 +71,14 @@ function refuseProof(name: string, { onRefused }: FeedbackDeps): Refused {
   return refuse('proof_invalid', 'The request has no valid proof.')
 }
 
-/** Stores reports. Resolves to the number that is new. */
+/** Resolves to the reports that are stored now, and the number that is new. */
 async function record(
   name: string,
   { tenant, channel }: FeedbackSource,
   receipt: Extract<FeedbackReceipt, { readonly outcome: 'events' }>,
   events: readonly FeedbackEvent[],
   deps: FeedbackDeps,
-): Promise<number> {
+): Promise<{ readonly added: number; readonly reports: readonly NewFeedback[] }> {
   const { onceToken, onceUntil } = receipt
   const place = { name, tenant, channel }
   const stored = onceToken === undefined ? events : events.slice(0, MAX_ONCE)
@@ -86,11 +88,22 @@ async function record(
     const digest = await sha256(JSON.stringify(['once', tenant, name, onceToken]))
     const at = onceUntil ?? deps.clock.now()
     const once = { feedbackId: digest, tenant, channel, owner: `once:${digest}`, kind: 'unknown', at } as const
-    return (await store({ feedback: reports, once })).length
+    const added = (await store({ feedback: reports, once })).length
+    return { added, reports: added < reports.length ? await storedOnes(reports, deps) : reports }
   }
   let added = 0
   for (let at = 0; at < reports.length; at += BATCH) {
     added += (await store({ feedback: reports.slice(at, at + BATCH) })).length
   }
-  return added
+  return { added, reports }
+}
+
+/** Those that are stored: the proof of a repeated request, which counts once, does not cover the events. */
+async function storedOnes(reports: readonly NewFeedback[], { store }: FeedbackDeps): Promise<readonly NewFeedback[]> {
+  const stored = new Set<string>()
+  for (let at = 0; at < reports.length; at += BATCH) {
+    const found = await port('store_unavailable', () => store.findFeedback(reports.slice(at, at + BATCH)))
+    for (const { feedbackId } of found) stored.add(feedbackId)
+  }
+  return reports.filter(({ feedbackId }) => stored.has(feedbackId))
 }

@@ -7,6 +7,7 @@ import { settleDelivery } from '../rules/delivery-transitions.ts'
 import {
   acceptDispatch,
   cancelDispatch,
+  fallBackDispatch,
   isOpenDispatch,
   leaveDigests,
   readReplannable,
@@ -131,6 +132,14 @@ export function documentDispatches(documents: Documents): DispatchStore {
       change(async (unit, { now }) => {
         const row = await find(tenant, dispatchId, unit)
         return row && { changed: requeueDispatch(row, options, now, unit.transitions), dispatch: readDispatch(row) }
+      }),
+
+    fallBack: (tenant, deliveryId) =>
+      change(async (unit, { now }) => {
+        const delivery = await unit.delivery(deliveryId)
+        const row = delivery && (await find(tenant, delivery.dispatch.head.dispatchId, unit))
+        if (!row) return undefined
+        return { changed: fallBackDispatch(row, deliveryId, now, unit.transitions), dispatch: readDispatch(row) }
       }),
 
     findReplannable: (tenant, dispatchId) => read(tenant, dispatchId, readReplannable),

@@ -7,6 +7,7 @@ import { type DeliveryIndex, deliveryTransitions, sendLimits, settleDelivery } f
 import {
   acceptDispatch,
   cancelDispatch,
+  fallBackDispatch,
   isOpenDispatch,
   leaveDigests,
   readReplannable,
@@ -109,6 +110,12 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
     async retry(tenant, dispatchId, options) {
       const row = dispatches.find(tenant, dispatchId)
       return row && { changed: requeueDispatch(row, options, clock.now(), transitions), dispatch: readDispatch(row) }
+    },
+
+    async fallBack(tenant, deliveryId) {
+      const row = dispatches.findByDelivery(tenant, deliveryId)
+      if (!row) return undefined
+      return { changed: fallBackDispatch(row, deliveryId, clock.now(), transitions), dispatch: readDispatch(row) }
     },
 
     async findReplannable(tenant, dispatchId) {

@@ -181,8 +181,9 @@ export function settleDelivery(
   if (sent) row.providerMessageId = settlement.attempt?.providerMessageId
   transitions.end(row, settlement.to, sent ? undefined : settlement.reason)
   const others: DeliveryChange[] = []
+  const isOver = sent && row.bouncedAttempt !== row.attempts
   for (const dispatch of ownersOf(row)) {
-    const changes = sent
+    const changes = isOver
       ? transitions.endHeld(dispatch, 'skipped', 'fallback_unneeded')
       : transitions.promote(dispatch, now, now)
     others.push(...changes)

@@ -51,6 +51,35 @@ export function cancelDispatch(dispatch: DispatchRow, transitions: Transitions):
   return changes
 }
 
+/**
+ * Continues a dispatch with the route `first` after the bounce of a delivery. Fallbacks that were not needed wait again, and the first one
+ * whose limits are not spent is queued. Once: nothing changes if a later delivery has been tried or may be. Returns the changes. The bounce
+ * of an attempt that is under way is kept for its settlement.
+ */
+export function fallBackDispatch(
+  dispatch: DispatchRow,
+  deliveryId: string,
+  now: number,
+  transitions: Transitions,
+): DeliveryChange[] {
+  const { head, deliveries } = dispatch
+  const at = deliveries.findIndex((row) => row.deliveryId === deliveryId)
+  const bounced = deliveries[at]
+  if (!bounced || head.route !== 'first') return []
+  const following = deliveries.slice(at + 1)
+  if (bounced.status === 'sending' && following.some(({ status }) => status === 'held')) {
+    bounced.bouncedAttempt = bounced.attempts
+    return []
+  }
+  if (bounced.status !== 'sent' || following.some(({ status }) => status !== 'skipped')) return []
+  const waiting = following.filter(
+    (row) => row.reason === 'fallback_unneeded' && isSendable(row) && row.expiresAt > now,
+  )
+  for (const row of waiting) transitions.hold(row)
+  transitions.promote(dispatch, now, now)
+  return waiting.map(changeOf)
+}
+
 const SENT_OR_OPEN: readonly DeliveryStatus[] = ['sent', 'queued', 'sending', 'held']
 
 function isFirstRouteServed({ head, deliveries }: DispatchRow): boolean {
@@ -87,8 +116,11 @@ function retryDeliveries(
   return retried
 }
 
-function isRetriable({ status, address, content, digest }: DeliveryRow): boolean {
-  if (status !== 'failed' && status !== 'expired') return false
+function isRetriable(row: DeliveryRow): boolean {
+  return (row.status === 'failed' || row.status === 'expired') && isSendable(row)
+}
+
+function isSendable({ address, content, digest }: DeliveryRow): boolean {
   return address !== undefined && (content !== undefined || digest !== undefined)
 }
 

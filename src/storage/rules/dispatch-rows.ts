@@ -55,6 +55,8 @@ export interface DeliveryRow {
   attempts: number
   /** Number of attempts before the last retry. */
   attemptsBefore: number
+  /** The attempt that was under way when its bounce was reported. */
+  bouncedAttempt: number | undefined
   /** Absent before the first attempt. */
   attemptLog: AttemptRow[] | undefined
   readonly acceptedAt: number
@@ -143,6 +145,7 @@ function deliveryRow(
     reason: delivery.reason,
     attempts: 0,
     attemptsBefore: 0,
+    bouncedAttempt: undefined,
     attemptLog: undefined,
     acceptedAt,
     expiresAt,

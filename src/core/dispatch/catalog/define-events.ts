@@ -1,7 +1,7 @@
 import { type Issue, SallyportError } from '../../../errors.ts'
 import { isStorable, type JsonObject } from '../../../model/json.ts'
 import { ignoreRejection } from '../../../model/thrown.ts'
-import { bool, fn, has, like, matching, oneOf, whole } from '../../../options/checks.ts'
+import { arrayOf, bool, fn, has, like, matching, oneOf, whole } from '../../../options/checks.ts'
 import {
   type Check,
   type Checks,
@@ -71,6 +71,7 @@ const EVENT: Checks<Definition> = {
   category: like(/^[A-Za-z0-9._-]{1,100}$/, 'must be 1-100 of A-Z a-z 0-9 . _ -'),
   when: compiled,
   route: oneOf(['all', 'first']),
+  fallbackOn: arrayOf(oneOf(['bounced'])),
   critical: bool,
   delayMs: whole(0, 366 * 24 * 3_600_000),
   digest: compiled,
@@ -88,12 +89,13 @@ function compileEvent(eventType: string, given: Definition, compilation: Compila
   const definition: Definition = isRecord(given) ? given : { channels: {} }
   for (const { detail, field } of problemsIn(definition, EVENT)) report(detail, field)
 
-  const { data, category = eventType, route = 'all', critical = false, delayMs = 0 } = definition
+  const { data, category = eventType, route = 'all', fallbackOn, critical = false, delayMs = 0 } = definition
   const when = compileCondition(definition.when, { ...place, field: 'when' }, compilation)
   const digest = compileDigest(definition.digest, eventType, compilation)
   if (digest && route === 'first') {
     report(`a digest needs route "all": a fallback's digest would look like the first's`, 'digest')
   }
+  if (fallbackOn !== undefined && route !== 'first') report('needs route "first"', 'fallbackOn')
   if (digest && typeof delayMs === 'number' && delayMs > 0)
     report('a digest has a window: it takes no delay', 'delayMs')
 
@@ -106,6 +108,7 @@ function compileEvent(eventType: string, given: Definition, compilation: Compila
     eventType,
     category,
     route,
+    ...(Array.isArray(fallbackOn) && { fallbackOn: [...fallbackOn] }),
     critical,
     delayMs,
     ...(digest && { digest }),

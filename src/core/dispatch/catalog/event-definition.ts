@@ -1,4 +1,4 @@
-import type { Route } from '../../../model/dispatch.ts'
+import type { FallbackCause, Route } from '../../../model/dispatch.ts'
 import type { JsonObject, JsonValue } from '../../../model/json.ts'
 import type { ConditionEngine } from '../../../ports/condition-engine.ts'
 import type { EventFacts } from '../../../ports/event-catalog.ts'
@@ -66,6 +66,11 @@ export interface EventDefinition<Schema> {
   readonly when?: ConditionDefinition<OutputOf<Schema>>
   /** `all` (default): every channel. `first`: the first channel that succeeds, in the order of `channels`. */
   readonly route?: Route
+  /**
+   * Reports of the provider after which the next channel follows, though the message was sent; only with the route `first`. Once for each
+   * delivery, and only until the dispatch expires. Needs the option `feedback`. Default: none.
+   */
+  readonly fallbackOn?: readonly FallbackCause[]
   /** Ignores preferences and quiet hours, for example for a password reset. Default: `false`. */
   readonly critical?: boolean
   /** Milliseconds from acceptance until it is due: a whole number, 0 to 31,622,400,000 (366 days). Default: 0. */

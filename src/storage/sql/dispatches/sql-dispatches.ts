@@ -1,5 +1,11 @@
 import type { DispatchChange, DispatchStore } from '../../../ports/dispatch-store.ts'
-import { cancelDispatch, readReplannable, replanDispatch, requeueDispatch } from '../../rules/dispatch-changes.ts'
+import {
+  cancelDispatch,
+  fallBackDispatch,
+  readReplannable,
+  replanDispatch,
+  requeueDispatch,
+} from '../../rules/dispatch-changes.ts'
 import type { DispatchRow } from '../../rules/dispatch-rows.ts'
 import { readDispatch } from '../../rules/dispatch-rows.ts'
 import { readDispatchData } from '../../rules/erasure-rules.ts'
@@ -77,6 +83,14 @@ export function sqlDispatches(db: Database, { newFence, isAlone }: SqlDispatches
       change(tenant, dispatchId, (row, work, now) =>
         written(work, row, requeueDispatch(row, options, now, work.moves)),
       ),
+
+    async fallBack(tenant, deliveryId) {
+      const [dispatchId] = await loadOwners([deliveryId], db)
+      if (dispatchId === undefined) return undefined
+      return change(tenant, dispatchId, (row, work, now) =>
+        written(work, row, fallBackDispatch(row, deliveryId, now, work.moves)),
+      )
+    },
 
     replan: (tenant, dispatchId, version, deliveries, options) =>
       change(tenant, dispatchId, async (row, work, now) => {

@@ -35,6 +35,7 @@ export interface DeliveryRecord {
   readonly reason: string | null
   readonly attempts: number
   readonly attempts_before: number
+  readonly bounced_attempt: number | null
   readonly attempt_log: string
   readonly accepted_at: number
   readonly expires_at: number

@@ -79,6 +79,8 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       reason: nullable(shortText),
       attempts: integer,
       attempts_before: integer,
+      /** The attempt that was under way when its bounce was reported. */
+      bounced_attempt: nullable(integer),
       /** A JSON object per attempt, each followed by a comma. */
       attempt_log: anyText,
       accepted_at: fixed(integer),

@@ -1,0 +1,48 @@
+import type { Dispatch } from '../../model/dispatch.ts'
+import type { NewFeedback } from '../../ports/feedback-store.ts'
+import { port } from '../answers/fault.ts'
+import { reportDelivery } from '../delivery/hooks.ts'
+import { wake } from '../dispatch/accept-dispatch.ts'
+import type { FeedbackDeps } from './feedback-deps.ts'
+import { deliveryIdOf } from './feedback-owner.ts'
+
+/**
+ * Continues dispatches whose events have `fallbackOn` after bounces. Repeated reports too: an earlier request may have ended after it stored
+ * the report.
+ *
+ * @param reports Stored reports.
+ */
+export async function fallBackAfter(reports: readonly NewFeedback[], deps: FeedbackDeps): Promise<void> {
+  for (const report of reports) {
+    const deliveryId = report.kind === 'bounced' ? deliveryIdOf(report) : undefined
+    if (deliveryId === undefined) continue
+    const { store, events } = deps
+    const dispatch = await port('store_unavailable', () => store.findByDelivery(report.tenant, deliveryId))
+    if (!dispatch || !events.find(dispatch.eventType)?.fallbackOn?.includes('bounced')) continue
+    if (await isOfDelivery(report, deliveryId, dispatch, deps)) await fallBack(dispatch, deliveryId, deps)
+  }
+}
+
+/** Whether the report is about the delivery's own address, not about that of a copy. */
+async function isOfDelivery(
+  { tenant, channel, addressKey }: NewFeedback,
+  deliveryId: string,
+  { deliveries }: Dispatch,
+  { addressKeys }: FeedbackDeps,
+): Promise<boolean> {
+  const delivery = deliveries.find((one) => one.deliveryId === deliveryId && one.channel === channel)
+  if (delivery?.address === undefined) return false
+  return addressKey === undefined || addressKey === (await addressKeys.current(tenant, delivery.address))
+}
+
+async function fallBack(dispatch: Dispatch, deliveryId: string, deps: FeedbackDeps): Promise<void> {
+  const { store, logger, queue, background } = deps
+  const { dispatchId, tenant, eventType } = dispatch
+  const { changed = [] } = (await port('store_unavailable', () => store.fallBack(tenant, deliveryId))) ?? {}
+  if (changed.length === 0) return
+  const queued = changed.find(({ status }) => status === 'queued')
+  const channel = queued && { channel: queued.channel }
+  logger.log('info', 'delivery.fell_back', { dispatchId, deliveryId, eventType, ...channel })
+  if (queued) wake(queue, deps)
+  for (const change of changed) background?.(reportDelivery(change, dispatch, deps))
+}
