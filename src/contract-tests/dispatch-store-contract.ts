@@ -55,6 +55,7 @@ export function dispatchStoreContract(options: DispatchStoreContractOptions): vo
       listCases,
       listStatusCases,
       removeCases,
+      fallBackCases,
       erasureCases,
       clockCases,
     ],

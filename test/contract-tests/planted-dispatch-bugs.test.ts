@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ACCEPT_BUGS } from './dispatch-accept-bugs.ts'
 import { DATING_BUGS } from './dispatch-dating-bugs.ts'
+import { PERSONAL_BUGS } from './dispatch-personal-bugs.ts'
 import { casesWith, fails } from './dispatch-planting.ts'
 import { READ_BUGS } from './dispatch-read-bugs.ts'
 import { REOPENING_BUGS } from './dispatch-reopening-bugs.ts'
@@ -23,6 +24,7 @@ describe('dispatchStoreContract', () => {
     ...REPLAN_BUGS,
     ...REOPENING_BUGS,
     ...TURN_BUGS,
+    ...PERSONAL_BUGS,
   ]
   const planted = bugs.map((one) => [one.name, one] as const)
   it.each(planted)('dispatchStoreContract catches a store where %s', async (_, { caughtBy, plant }) => {

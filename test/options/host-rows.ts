@@ -201,6 +201,7 @@ const DEFINE: readonly OptionRow[] = [
     category: [...TEXT, '', 'a b', 'x'.repeat(101)],
     when: [5, 'x', {}],
     route: ['last', 7],
+    fallbackOn: ['bounced', 7, ['opened'], [7], HOLE, ['bounced']],
     critical: FLAG,
     delayMs: outside(0, DAYS_366),
     digest: OBJECT,

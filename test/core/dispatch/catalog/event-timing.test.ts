@@ -123,6 +123,19 @@ describe('a digest', () => {
     expect(problems({ one: { digest: { windowMs: 1 }, delayMs: 0, channels: FINE } })).toEqual([])
   })
 
+  it('fallbackOn requires the route first and known reports', () => {
+    const fallbackOn = ['bounced']
+    expect(problems({ one: { fallbackOn, route: 'first', channels: FINE } })).toEqual([])
+    const detail = 'needs route "first"'
+    for (const route of ['all', undefined])
+      expect(problems({ one: { fallbackOn, route, channels: FINE } })).toEqual([
+        { event: 'one', field: 'fallbackOn', detail },
+      ])
+    expect(problems({ one: { fallbackOn: ['opened'], route: 'first', channels: FINE } })).toMatchObject([
+      { event: 'one', field: 'fallbackOn[0]' },
+    ])
+  })
+
   it('A digest requires the route all', () => {
     const digest = { windowMs: 1 }
     const detail = 'a digest needs route "all": a fallback\'s digest would look like the first\'s'
