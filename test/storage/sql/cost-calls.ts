@@ -219,6 +219,20 @@ export const CALLS: Readonly<Record<string, Call>> = {
     await store.addSuppressions([suppression(id)])
     return async () => expect(await store.removeSuppressions([id])).toBe(1)
   },
+  async 'fall back after a bounce'(trial, id) {
+    const held = delivery(`${id}-b`, { channel: `${id}-b`, status: 'held' })
+    const deliveries = [delivery(`${id}-a`, { channel: id }), held]
+    await trial.store.settle({ ...(await leased(trial, id, { route: 'first', deliveries })), to: 'sent' })
+    return async () => expect((await trial.store.fallBack('default', `${id}-a`))?.changed).toHaveLength(1)
+  },
+  async 'find the data of a dispatch'({ store }, id) {
+    await store.accept(digest(id))
+    return async () => expect((await store.findDispatchData('default', id))?.digests).toHaveLength(1)
+  },
+  async 'erase a dispatch'({ store }, id) {
+    await store.accept(digest(id))
+    return async () => expect(await store.eraseDispatches('default', [id])).toEqual({ dispatches: 1, cancelled: 1 })
+  },
   async 'find preferences'({ store }, id) {
     await store.setPreferences(preferences(id))
     return async () => expect(await store.findPreferences([`k1.${id}`, 'k2.other'])).toHaveLength(1)
