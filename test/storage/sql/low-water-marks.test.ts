@@ -24,7 +24,7 @@ function marksAt(timeoutMs = 1_000): {
       const channels = [{ channel, queued: undefined, leased: undefined, leaseEnd: running, ...seen }]
       return marks.learn(scan, { now: at, channels, ranges: [], tenants: [], expiring: undefined }, leaseEnd) - at
     },
-    renew: marks.renewed,
+    renew: (leaseEnd) => marks.renewed(leaseEnd, now()),
     fail(tookMs, isTimeKnown = true) {
       const scan = marks.begin()
       time += tookMs
@@ -96,6 +96,14 @@ describe('the low-water marks of claims', () => {
     expect(marks.claim()).toBe(200)
     marks.renew(1_000_800)
     expect(marks.claim()).toBe(200)
+  })
+
+  it("A claim's next due time is the end of a lease that was renewed after the first known end", () => {
+    const marks = marksAt()
+    marks.claim({ running: 1_000_600 })
+    marks.pass(101)
+    marks.renew(1_000_700)
+    expect(marks.claim()).toBe(99)
   })
 
   it("A claim's next due time is in whole milliseconds", () => {

@@ -47,6 +47,15 @@ const SHORT_AFTER_EXPIRED: Operation[] = [
   { do: 'claim', leaseMs: 1, limits: LIMITS, busy: [] },
 ]
 
+/** A lease is renewed after its end; the next claim takes others and must know when it ends. */
+const RENEWED_LATE: Operation[] = [
+  { ...ACCEPTED, wanted: Array.from({ length: 4 }, () => ACCEPTED.wanted[0]), delayMs: 60_000 },
+  { do: 'wait', ms: 600_000 },
+  { do: 'claim', leaseMs: 1, limits: LIMITS, busy: [] },
+  { do: 'wait', ms: 1 },
+  { do: 'renew', lease: 0, live: true, leaseMs: 1 },
+]
+
 let stores = 0
 let fences = 0
 
@@ -80,7 +89,7 @@ for (const kind of await databaseKinds())
           }),
           {
             numRuns: RUNS,
-            examples: [[SHORTENED], [SHORT_AFTER_EXPIRED]],
+            examples: [[SHORTENED], [SHORT_AFTER_EXPIRED], [RENEWED_LATE]],
             interruptAfterTimeLimit: TIMEOUT_MS * 0.8,
             markInterruptAsFailure: true,
           },

@@ -67,8 +67,11 @@ export interface LowWaterMarks {
    * @returns When another claim may find entries that this one did not lease: at the end of a running lease, or with its next full scan.
    */
   learn(scan: ClaimScan, seen: SeenEntries, leaseEnd: number | undefined): number
-  /** A lease was renewed and may now end sooner. The next claim must run by then. */
-  renewed(leaseEnd: number): void
+  /**
+   * A lease was renewed and may now end sooner. The next claim must run by then.
+   * @param now Time of the database in epoch milliseconds.
+   */
+  renewed(leaseEnd: number, now: number): void
   /**
    * The claim failed and its result is unknown.
    * @param now Time of the database in epoch milliseconds, if known.
@@ -179,8 +182,12 @@ export function lowWaterMarks(time: () => number, timeoutMs: number): LowWaterMa
       return unseen
     },
 
-    renewed(leaseEnd) {
-      for (const [name, known] of all) all.set(name, { ...known, leaseEnd: Math.min(known.leaseEnd, leaseEnd) })
+    renewed(leaseEnd, now) {
+      for (const [name, known] of all) {
+        const { leaseEnd: before } = known
+        // An end that has passed says nothing about this lease.
+        all.set(name, { ...known, leaseEnd: before > now ? Math.min(before, leaseEnd) : leaseEnd })
+      }
     },
 
     failed(scan, channels, now) {

@@ -100,7 +100,7 @@ export function renewals(db: Database, leases: LeaseCache, marks: LowWaterMarks)
     const earliest = db.now() + leaseMs
     const changed = await retryOnConflict(() => change(text, [leaseMs, lease.deliveryId, fenceOf(lease)]))
     if (changed === 0) return false
-    marks.renewed(earliest)
+    marks.renewed(earliest, db.now())
     const leased = leases.find(lease)
     if (leased) leases.keep({ ...leased, delivery: { ...leased.delivery, version: leased.delivery.version + 1 } })
     return true
