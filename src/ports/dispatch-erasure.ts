@@ -35,15 +35,13 @@ export interface DispatchErasureStore {
   /** Finds everything that is stored of the tenant's dispatch. */
   findDispatchData(tenant: string, dispatchId: string): Promise<DispatchData | undefined>
   /**
-   * Erases the personal data of dispatches and of those that share deliveries with them; of each dispatch in one transaction. Its `queued`,
-   * `held` and `sending` deliveries become `cancelled`; a lease of them is no longer live. The recipient becomes `erased`. Locale, addresses,
+   * Erases the personal data of a dispatch and of those that share deliveries with it, in one transaction. Their `queued`, `held` and
+   * `sending` deliveries become `cancelled`; a lease of them is no longer live. The recipient becomes `erased`. Locale, addresses,
    * content, traces, concurrency keys, limits that are not counted yet, data of digests and sources of plans are removed. Ids, event types,
-   * sessions, times, statuses, attempts and the provider's message ids remain. A repeated call changes
-   * nothing, and unknown ids are ignored.
-   *
-   * @param dispatchIds At most 500.
+   * sessions, times, statuses, attempts and the provider's message ids remain. `undefined`: the tenant
+   * has no such dispatch, or it is erased already.
    */
-  eraseDispatches(tenant: string, dispatchIds: readonly string[]): Promise<ErasedDispatches>
+  eraseDispatch(tenant: string, dispatchId: string): Promise<ErasedDispatches | undefined>
   /**
    * Redacts stored answers of idempotency keys: their recipient becomes `erased`, and their deliveries lose the traces. The keys remain: a
    * repeated request gets the redacted answer and causes nothing. Resolves to the number of answers that changed.

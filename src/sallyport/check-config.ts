@@ -67,7 +67,7 @@ const DISPATCH_STORE: Methods<DispatchStore & FeedbackStore & PreferenceStore> =
   listDispatches: true,
   removeDispatches: true,
   findDispatchData: true,
-  eraseDispatches: true,
+  eraseDispatch: true,
   redactAnswers: true,
   recordFeedback: true,
   findFeedback: true,

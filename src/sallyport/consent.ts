@@ -56,16 +56,18 @@ export function consentOf(
     addressKeys: keys,
     open(deps) {
       if (sources.size === 0 && !linkKeys) return {}
-      const onRefused = refusalLog(deps.logger, deps.clock)
+      const page = links?.page && { page: links.page }
+      const findLink = linkKeys && unsubscribeEndpoint({ ...deps, keys: linkKeys, unsubscribe, ...page })
+      const receiving = keys && {
+        ...deps,
+        addressKeys: keys,
+        softBounceMs,
+        onRefused: refusalLog(deps.logger, deps.clock),
+      }
       const open: Endpoints['open'] = (action, parameter) => {
-        if (action === 'unsubscribe') {
-          const page = links?.page && { page: links.page }
-          return linkKeys && unsubscribeEndpoint(parameter, { ...deps, keys: linkKeys, unsubscribe, ...page })
-        }
+        if (action === 'unsubscribe') return findLink?.(parameter)
         const source = sources.get(parameter)
-        if (!source || !keys) return undefined
-        const own = { ...deps, addressKeys: keys, softBounceMs, onRefused }
-        return (request) => handleFeedback(parameter, source, request, own)
+        return source && receiving && ((request) => handleFeedback(parameter, source, request, receiving))
       }
       return { open }
     },

@@ -18,13 +18,13 @@ import { viewSuppression } from './suppressions.ts'
 export interface RecipientOptions extends TenantScope {
   /** As in dispatches, or an address that was sent to. Mail addresses match in any spelling of case and domain. */
   readonly recipient: string
-  /** Of an export: dispatches of a page, 1-500, default 50. Of an erasure: dispatches to read, 1-1,000,000, default all. */
+  /** Dispatches of a page of an export, 1-500, default 50; or dispatches that an erasure reads, 1-1,000,000, default all. */
   readonly limit?: number | undefined
   /** `nextCursor` of the previous call of the same method, unchanged. */
   readonly cursor?: string | undefined
 }
 
-/** What was erased. */
+/** Counts of an erasure. */
 export interface RecipientErasure {
   /** Erased dispatches, with those that share a digest with them. */
   readonly dispatches: number
@@ -88,8 +88,10 @@ export function recipientData({ store, clock, logger, addressKeys }: RecipientDa
   }
 
   async function view(tenant: string, found: readonly Dispatch[]): Promise<readonly ExportedDispatch[]> {
-    const views = await viewWithFeedback(found, store)
-    const all = await Promise.all(found.map(({ dispatchId }) => store.findDispatchData(tenant, dispatchId)))
+    const read = await Promise.all(found.map(({ dispatchId }) => store.findDispatchData(tenant, dispatchId)))
+    const all = read.flatMap((data) => data ?? [])
+    const dispatches = all.map(({ dispatch }) => dispatch)
+    const views = await viewWithFeedback(dispatches, store)
     return views.flatMap((one, at) => (all[at] ? exportDispatch(one, all[at]) : []))
   }
 
@@ -124,9 +126,11 @@ export function recipientData({ store, clock, logger, addressKeys }: RecipientDa
         if (dispatchIds.length > 0) {
           // First: after a crash, only dispatches that are not erased lead to their answers.
           counts.answers += await store.redactAnswers({ tenant, recipient, dispatchIds })
-          const erased = await store.eraseDispatches(tenant, dispatchIds)
-          counts.dispatches += erased.dispatches
-          counts.cancelled += erased.cancelled
+          for (const dispatchId of dispatchIds) {
+            const erased = await store.eraseDispatch(tenant, dispatchId)
+            counts.dispatches += erased?.dispatches ?? 0
+            counts.cancelled += erased?.cancelled ?? 0
+          }
         }
         left -= page.items.length
         from = page.nextCursor

@@ -3,31 +3,29 @@ import type { Planted } from './dispatch-planting.ts'
 /** Bugs of erasures and of fallbacks after bounces. */
 export const PERSONAL_BUGS: readonly Planted[] = [
   {
-    name: 'an erasure erases only the first dispatch',
-    caughtBy: 'eraseDispatches erases records of events that left a digest, and rendered digests',
-    plant: (store) => () => ({
-      eraseDispatches: (tenant, dispatchIds) => store.eraseDispatches(tenant, dispatchIds.slice(-1)),
-    }),
-  },
-  {
     name: 'an erasure ignores the tenant',
-    caughtBy: 'eraseDispatches changes one tenant, ignores unknown dispatches, and a repeated call changes nothing',
+    caughtBy: 'eraseDispatch finds only dispatches of the tenant, and a repeated call changes nothing',
     plant: (store) => () => ({
-      async eraseDispatches(tenant, dispatchIds) {
-        await store.eraseDispatches('t2', dispatchIds)
-        return store.eraseDispatches(tenant, dispatchIds)
-      },
+      eraseDispatch: async (tenant, dispatchId) =>
+        (await store.eraseDispatch(tenant, dispatchId)) ?? store.eraseDispatch('t2', dispatchId),
     }),
   },
   {
     name: 'an erasure only cancels',
-    caughtBy: 'eraseDispatches removes personal data and cancels open deliveries',
+    caughtBy: 'eraseDispatch removes personal data and cancels open deliveries',
     plant: (store) => () => ({
-      async eraseDispatches(tenant, dispatchIds) {
-        let cancelled = 0
-        for (const id of dispatchIds) cancelled += (await store.cancel(tenant, id))?.changed.length ?? 0
-        return { dispatches: dispatchIds.length, cancelled }
+      async eraseDispatch(tenant, dispatchId) {
+        const change = await store.cancel(tenant, dispatchId)
+        return change && { dispatches: 1, cancelled: change.changed.length }
       },
+    }),
+  },
+  {
+    name: 'an erased dispatch is erased again',
+    caughtBy: 'eraseDispatch finds only dispatches of the tenant, and a repeated call changes nothing',
+    plant: (store) => () => ({
+      eraseDispatch: async (tenant, dispatchId) =>
+        (await store.eraseDispatch(tenant, dispatchId)) ?? { dispatches: 0, cancelled: 0 },
     }),
   },
   {

@@ -19,8 +19,8 @@ import { claimOf, type DispatchCase, dispatchCases, numbers, type StoreHarness }
 
 const ERASED = 'erased'
 
-function erase({ store }: StoreHarness, ...dispatchIds: readonly string[]): Promise<ErasedDispatches> {
-  return store.eraseDispatches(TENANT, dispatchIds)
+function erase({ store }: StoreHarness, dispatchId: string): Promise<ErasedDispatches | undefined> {
+  return store.eraseDispatch(TENANT, dispatchId)
 }
 
 function erased(dispatches: number, cancelled: number): ErasedDispatches {
@@ -47,7 +47,7 @@ export const erasureCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await t.other.findDispatchData('t2', '1'), undefined)
     equal(await t.other.findDispatchData(TENANT, 'unknown'), undefined)
   },
-  'eraseDispatches removes personal data and cancels open deliveries': async (t) => {
+  'eraseDispatch removes personal data and cancels open deliveries': async (t) => {
     await t.accept('1', PERSONAL)
     equal(await erase(t, '1'), erased(1, 3))
     equal(await t.states('1'), ['cancelled', 'skipped no_address', 'cancelled', 'cancelled'])
@@ -62,7 +62,7 @@ export const erasureCases: readonly DispatchCase[] = dispatchCases([], {
     await t.advance(2 * HOUR)
     equal((await t.claim({ a: 9, b: 9, c: 9, d: 9 })).deliveries, [])
   },
-  'eraseDispatches keeps ids, event types, sessions, times, statuses and attempts': async (t) => {
+  'eraseDispatch keeps ids, event types, sessions, times, statuses and attempts': async (t) => {
     await t.accept('1', { sessionId: 's', critical: true })
     await t.settleNext({ to: 'queued', delayMs: 0, attempt: RETRY })
     await t.settleNext({ to: 'sent', attempt: { ...SENT, provider: 'p', providerMessageId: 'm1' } })
@@ -72,7 +72,7 @@ export const erasureCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await t.found('1'), { ...head, recipient: ERASED, deliveries: outcomes })
     equal(await t.list({ status: 'sent', sessionId: 's', eventType: 'e' }), ['1'])
   },
-  'eraseDispatches ends leases: nothing of the delivery can be settled, renewed or claimed again': async (t) => {
+  'eraseDispatch ends leases: nothing of the delivery can be settled, renewed or claimed again': async (t) => {
     await t.accept('1')
     const leased = proof(await t.claimOne())
     equal(await erase(t, '1'), erased(1, 1))
@@ -85,7 +85,7 @@ export const erasureCases: readonly DispatchCase[] = dispatchCases([], {
     const [attempt] = (await t.only('1')).attemptLog
     equal(attempt?.outcome, undefined)
   },
-  'eraseDispatches erases the dispatches that share a digest, and no others': async (t) => {
+  'eraseDispatch erases the dispatches that share a digest, and no others': async (t) => {
     for (const id of ['1', '2']) await t.accept(id, { deliveries: [digested(`${id}-d`)] })
     await t.accept('3', { deliveries: [digested('3-d', { key: 'other' })] })
     equal(await erase(t, '2'), erased(2, 1))
@@ -101,12 +101,13 @@ export const erasureCases: readonly DispatchCase[] = dispatchCases([], {
     await t.advance(HOUR)
     equal((await t.claim()).deliveries.map(({ deliveryId }) => deliveryId).sort(), ['3-d', '4-d'])
   },
-  'eraseDispatches erases records of events that left a digest, and rendered digests': async (t) => {
+  'eraseDispatch erases records of events that left a digest, and rendered digests': async (t) => {
     for (const id of ['1', '2']) await t.accept(id, { deliveries: [digested(`${id}-d`)] })
     await t.cancel('1')
     await t.advance(HOUR)
     await t.settleNext({ to: 'queued', delayMs: HOUR, content: { text: 'rendered' } })
-    equal(await erase(t, '1', '2'), erased(2, 1))
+    equal(await erase(t, '1'), erased(1, 0))
+    equal(await erase(t, '2'), erased(1, 1))
     for (const id of ['1', '2']) {
       const text = await textOf(t, id)
       for (const secret of [ADDRESS, '"of"', 'rendered'])
@@ -118,19 +119,20 @@ export const erasureCases: readonly DispatchCase[] = dispatchCases([], {
     await t.accept('failed')
     await t.fail()
     await t.accept('broken', { deliveries: [broken('b')], source: SOURCE })
-    await erase(t, 'failed', 'broken')
+    for (const id of ['failed', 'broken']) equal(await erase(t, id), erased(1, 0))
     equal((await t.retry('failed'))?.changed, [])
     equal((await t.retry('broken'))?.changed, [])
     equal(await t.other.findReplannable(TENANT, 'broken'), undefined)
     equal(await t.states('failed'), ['failed provider_rejected'])
     equal((await t.claim()).deliveries, [])
   },
-  'eraseDispatches changes one tenant, ignores unknown dispatches, and a repeated call changes nothing': async (t) => {
+  'eraseDispatch finds only dispatches of the tenant, and a repeated call changes nothing': async (t) => {
     await t.accept('1')
     await t.accept('2', { tenant: 't2' })
-    equal(await erase(t, 'unknown', '1', '2'), erased(1, 1))
+    for (const id of ['unknown', '2']) equal(await erase(t, id), undefined)
+    equal(await erase(t, '1'), erased(1, 1))
     const found = await t.found('1')
-    equal(await erase(t, '1'), erased(0, 0))
+    equal(await erase(t, '1'), undefined)
     equal(await t.found('1'), found)
     equal((await t.found('2', 't2')).recipient, ADDRESS)
   },
@@ -204,8 +206,8 @@ export const erasureCases: readonly DispatchCase[] = dispatchCases([], {
             : { ...proof(one), to: 'sent', attempt: SENT },
         ),
       ),
-      ...ids.map((id) => t.other.eraseDispatches(TENANT, [id])),
-      t.other.eraseDispatches(TENANT, ['d0']),
+      ...ids.map((id) => t.other.eraseDispatch(TENANT, id)),
+      t.other.eraseDispatch(TENANT, 'd0'),
       ...numbers(2).map((at) => t.accept(`d${at + 1}`, { deliveries: [digested(`d${at + 1}-d`)] })),
     ])
     for (const id of [...ids, 'd0']) ok(!(await textOf(t, id)).includes(ADDRESS), `the address is still in ${id}`)

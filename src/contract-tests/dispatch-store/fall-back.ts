@@ -142,7 +142,7 @@ export const fallBackCases: readonly DispatchCase[] = dispatchCases([], {
   'an erased dispatch does not continue': async (t) => {
     await accept(t)
     await t.send()
-    await t.store.eraseDispatches(TENANT, ['1'])
+    await t.store.eraseDispatch(TENANT, '1')
     equal(await fallBack(t, '1-a'), [])
     equal(await t.states('1'), ['sent', UNNEEDED, UNNEEDED])
   },

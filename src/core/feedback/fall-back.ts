@@ -13,12 +13,15 @@ import { deliveryIdOf } from './feedback-owner.ts'
  * @param reports Stored reports.
  */
 export async function fallBackAfter(reports: readonly NewFeedback[], deps: FeedbackDeps): Promise<void> {
-  for (const report of reports) {
-    const deliveryId = report.kind === 'bounced' ? deliveryIdOf(report) : undefined
+  const { store, events } = deps
+  const fallsBack = (eventType: string): boolean => events.find(eventType)?.fallbackOn?.includes('bounced') ?? false
+  const bounces = reports.filter(({ kind }) => kind === 'bounced')
+  if (bounces.length === 0 || !events.eventTypes.some(fallsBack)) return
+  for (const report of bounces) {
+    const deliveryId = deliveryIdOf(report)
     if (deliveryId === undefined) continue
-    const { store, events } = deps
     const dispatch = await port('store_unavailable', () => store.findByDelivery(report.tenant, deliveryId))
-    if (!dispatch || !events.find(dispatch.eventType)?.fallbackOn?.includes('bounced')) continue
+    if (!dispatch || !fallsBack(dispatch.eventType)) continue
     if (await isOfDelivery(report, deliveryId, dispatch, deps)) await fallBack(dispatch, deliveryId, deps)
   }
 }

@@ -10,7 +10,7 @@ import type { AddressKeys } from '../suppression/address-keys.ts'
 /** Dependencies of the feedback endpoint. */
 export interface FeedbackDeps extends Omit<AnswerDeps, 'hooks'>, HookDeps {
   readonly store: FeedbackStore & Pick<DispatchStore, 'findByDelivery' | 'fallBack'>
-  readonly events: Pick<EventCatalog, 'find'>
+  readonly events: EventCatalog
   readonly clock: Clock
   /** Wakes a worker when a dispatch continues. */
   readonly queue?: DeliveryQueue

@@ -10,27 +10,45 @@ export type PageState = 'asked' | 'category' | 'all' | 'failed'
 export interface UnsubscribePage {
   /** BCP 47 tag. */
   readonly language: string
-  /** Content of the one `<style>` element. */
-  readonly style: string
   readonly html: string
 }
 
-/** Renders the page of a link for one category: HTML without scripts and external resources. */
-export function unsubscribePage(
-  state: PageState,
-  category: string,
-  acceptLanguage: string,
-  options: UnsubscribePageOptions = {},
-): UnsubscribePage {
+/** The pages of a host. */
+export interface UnsubscribePages {
+  /** Content of the one `<style>` element. */
+  readonly style: string
+  /** Renders the page of a link for one category: HTML without scripts and external resources. */
+  render(state: PageState, category: string, acceptLanguage: string): UnsubscribePage
+}
+
+export function unsubscribePages(options: UnsubscribePageOptions = {}): UnsubscribePages {
   const texts = textsByLanguage(options)
-  const language = chosenLanguage(acceptLanguage, texts, options)
-  const { title, ...own } = texts.get(language) ?? UNSUBSCRIBE_TEXTS[DEFAULT_LANGUAGE]
-  const named = readableName(category, language, options)
-  const say = (text: string): string => escapeHtml(text.replaceAll('{category}', () => named))
-  const heading = say(options.title ?? title)
   const sender = options.name === undefined ? '' : escapeHtml(options.name)
   const style = options.css === undefined ? STYLE : `${STYLE}\n${options.css.replaceAll(/\r\n?/g, '\n')}`
-  const html = `<!doctype html>
+  return {
+    style,
+    render(state, category, acceptLanguage) {
+      const language = chosenLanguage(acceptLanguage, texts, options)
+      const { title, ...own } = texts.get(language) ?? UNSUBSCRIBE_TEXTS[DEFAULT_LANGUAGE]
+      const named = readableName(category, language, options)
+      const say = (text: string): string => escapeHtml(text.replaceAll('{category}', () => named))
+      const heading = say(options.title ?? title)
+      return { language, html: htmlOf({ state, language, heading, sender, style }, own, say) }
+    },
+  }
+}
+
+interface Head {
+  readonly state: PageState
+  readonly language: string
+  /** Escaped, like `sender`. */
+  readonly heading: string
+  readonly sender: string
+  readonly style: string
+}
+
+function htmlOf({ state, language, heading, sender, style }: Head, own: Texts, say: Say): string {
+  return `<!doctype html>
 <html lang="${escapeHtml(language)}" dir="${RIGHT_TO_LEFT.test(language) ? 'rtl' : 'ltr'}">
 <head>
 <meta charset="utf-8">
@@ -48,7 +66,6 @@ ${formOf(state, own, say)}<p class="note">${say(own.note)}</p>
 </body>
 </html>
 `
-  return { language, style, html }
 }
 
 type Say = (text: string) => string
@@ -77,8 +94,14 @@ function formOf(state: PageState, texts: Texts, say: Say): string {
 
 const RIGHT_TO_LEFT = /^(?:ar|ckb|dv|fa|he|ps|sd|ug|ur|yi)(?:-|$)/i
 
+/** Texts of one language. */
+interface LanguageTexts extends UnsubscribeTexts {
+  /** BCP 47 tag in lower case. */
+  readonly language: string
+}
+
 /** The built-in and own texts of every language, complete, by tags in lower case. */
-function textsByLanguage({ texts: given = {} }: UnsubscribePageOptions): ReadonlyMap<string, UnsubscribeTexts> {
+function textsByLanguage({ texts: given = {} }: UnsubscribePageOptions): ReadonlyMap<string, LanguageTexts> {
   const builtIn = new Map(Object.entries(UNSUBSCRIBE_TEXTS))
   const own = byLowerCase(given)
   const tags = new Set([...builtIn.keys(), ...own.keys()])
@@ -86,7 +109,7 @@ function textsByLanguage({ texts: given = {} }: UnsubscribePageOptions): Readonl
     [...tags].map((tag) => {
       const parts = tag.split('-').map((_, index, all) => all.slice(0, index + 1).join('-'))
       const layers = [DEFAULT_LANGUAGE, ...parts].map((one) => ({ ...builtIn.get(one), ...defined(own.get(one)) }))
-      return [tag, Object.assign({ ...UNSUBSCRIBE_TEXTS[DEFAULT_LANGUAGE] }, ...layers)]
+      return [tag, Object.assign({ ...UNSUBSCRIBE_TEXTS[DEFAULT_LANGUAGE] }, ...layers, { language: tag })]
     }),
   )
 }
@@ -97,15 +120,14 @@ function defined(texts: Partial<UnsubscribeTexts> = {}): Partial<UnsubscribeText
 
 function chosenLanguage(
   acceptLanguage: string,
-  texts: ReadonlyMap<string, unknown>,
+  texts: ReadonlyMap<string, LanguageTexts>,
   { locale = DEFAULT_LANGUAGE }: UnsubscribePageOptions,
 ): string {
-  const tags = new Map([...texts.keys()].map((tag) => [tag, tag]))
   for (const range of acceptedLanguages(acceptLanguage)) {
-    const found = lookUpLocale(tags, range)
-    if (found !== undefined) return found
+    const found = lookUpLocale(texts, range)
+    if (found !== undefined) return found.language
   }
-  return tags.get(locale.toLowerCase()) ?? DEFAULT_LANGUAGE
+  return texts.get(locale.toLowerCase())?.language ?? DEFAULT_LANGUAGE
 }
 
 /** The name of a category in a language, in the default language, or in any; otherwise the category itself. */

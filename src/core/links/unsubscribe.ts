@@ -2,7 +2,7 @@ import type { ReadyHashKeys } from '../../options/hash-keys.ts'
 import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
 import type { OpenAnswer, OpenRequest } from '../endpoints.ts'
 import { type LinkPayload, readLink } from './link-token.ts'
-import { type PageState, unsubscribePage } from './unsubscribe-page.ts'
+import { type PageState, type UnsubscribePages, unsubscribePages } from './unsubscribe-page.ts'
 import type { UnsubscribePageOptions } from './unsubscribe-page-options.ts'
 
 /** A recipient's decision. */
@@ -20,26 +20,41 @@ export interface UnsubscribeDeps extends FaultDeps {
   readonly page?: UnsubscribePageOptions
 }
 
+interface Prepared extends UnsubscribeDeps {
+  readonly pages: UnsubscribePages
+  /** Content-Security-Policy of all pages. */
+  policy(): Promise<string>
+}
+
 /**
- * Returns the handler of an unsubscribe link. `GET` and `HEAD` show a page and change nothing, because scanners open links. `POST`
+ * Prepares the pages, and returns a function that finds the handler of an unsubscribe link. `GET` and `HEAD` show a page and change nothing, because scanners open links. `POST`
  * unsubscribes from the link's category, or with the field `scope=all` from every category of the channel; a repetition is answered alike.
- * The handler never rejects.
- *
- * @returns `undefined` for an invalid token. Where HMACs are asynchronous, the handler answers 404 instead.
+ * The handler never rejects. `undefined`: the token is invalid. Where HMACs are asynchronous, the handler answers 404 instead.
  */
 export function unsubscribeEndpoint(
-  token: string,
   deps: UnsubscribeDeps,
-): ((request: OpenRequest) => Promise<OpenAnswer>) | undefined {
-  const reading = readLink(token, deps.keys)
-  if (reading === undefined) return undefined
-  return async (request) => {
-    try {
-      const link = await reading
-      return link ? await handle(link, request, deps) : plain(404, 'No link has this address.')
-    } catch (cause) {
-      reportFault(cause, { operation: 'request' }, FAILED, deps)
-      return plain(503, 'Try again shortly.', RETRY)
+): (token: string) => ((request: OpenRequest) => Promise<OpenAnswer>) | undefined {
+  const pages = unsubscribePages(deps.page)
+  let policy: Promise<string> | undefined
+  const prepared: Prepared = {
+    ...deps,
+    pages,
+    policy() {
+      policy ??= policyOf(pages.style)
+      return policy
+    },
+  }
+  return (token) => {
+    const reading = readLink(token, deps.keys)
+    if (reading === undefined) return undefined
+    return async (request) => {
+      try {
+        const link = await reading
+        return link ? await handle(link, request, prepared) : plain(404, 'No link has this address.')
+      } catch (cause) {
+        reportFault(cause, { operation: 'request' }, FAILED, deps)
+        return plain(503, 'Try again shortly.', RETRY)
+      }
     }
   }
 }
@@ -47,7 +62,7 @@ export function unsubscribeEndpoint(
 const FAILED = { level: 'error', event: 'request.failed' } as const
 const RETRY = { 'retry-after': '1' }
 
-async function handle(link: LinkPayload, request: OpenRequest, deps: UnsubscribeDeps): Promise<OpenAnswer> {
+async function handle(link: LinkPayload, request: OpenRequest, deps: Prepared): Promise<OpenAnswer> {
   if (request.method === 'GET' || request.method === 'HEAD') return page(200, 'asked', link, request, deps)
   if (request.method !== 'POST') return plain(405, 'Use GET or POST.', { allow: 'GET, HEAD, POST' })
   const { category, ...every } = link
@@ -81,9 +96,9 @@ async function page(
   state: PageState,
   { category }: LinkPayload,
   { headers }: OpenRequest,
-  { page: options }: UnsubscribeDeps,
+  { pages, policy }: Prepared,
 ): Promise<OpenAnswer> {
-  const { language, style, html } = unsubscribePage(state, category, oneOf(headers['accept-language']), options)
+  const { language, html } = pages.render(state, category, oneOf(headers['accept-language']))
   return {
     status,
     headers: {
@@ -91,7 +106,7 @@ async function page(
       'content-type': 'text/html; charset=utf-8',
       'content-language': language,
       vary: 'accept-language',
-      'content-security-policy': await policyOf(style),
+      'content-security-policy': await policy(),
       ...(status === 503 && RETRY),
     },
     text: html,

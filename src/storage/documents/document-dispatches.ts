@@ -1,5 +1,5 @@
 import type { Dispatch, DispatchAnswer } from '../../model/dispatch.ts'
-import type { AnswerErasure, ErasedDispatches } from '../../ports/dispatch-erasure.ts'
+import type { AnswerErasure } from '../../ports/dispatch-erasure.ts'
 import type { DispatchQuery } from '../../ports/dispatch-query.ts'
 import type { DispatchStore, LeaseToken, StoredAnswer } from '../../ports/dispatch-store.ts'
 import type { Documents } from '../../ports/documents.ts'
@@ -15,14 +15,7 @@ import {
   requeueDispatch,
 } from '../rules/dispatch-changes.ts'
 import { currentStatus, type DeliveryRow, type DispatchRow, dispatchRow, readDispatch } from '../rules/dispatch-rows.ts'
-import {
-  addErased,
-  eraseDispatch,
-  isErased,
-  NONE_ERASED,
-  readDispatchData,
-  redactedAnswer,
-} from '../rules/erasure-rules.ts'
+import { eraseDispatch, isErased, readDispatchData, redactedAnswer } from '../rules/erasure-rules.ts'
 import { claimDueDocuments } from './claim-due.ts'
 import { CLOSED, DocumentUnitOfWork, dispatchesOf, type ListedDispatch } from './dispatch-unit-of-work.ts'
 import { type Forgettable, forgetExpired, putForgettable } from './forgettable.ts'
@@ -59,13 +52,6 @@ export function documentDispatches(documents: Documents): DispatchStore {
       leaveDigests(row)
       unit.remove(row)
       return true
-    })
-  }
-
-  function erase(tenant: string, dispatchId: string): Promise<ErasedDispatches> {
-    return change(async (unit) => {
-      const row = await find(tenant, dispatchId, unit)
-      return row && !isErased(row) ? eraseDispatch(row, unit.transitions) : NONE_ERASED
     })
   }
 
@@ -167,16 +153,18 @@ export function documentDispatches(documents: Documents): DispatchStore {
 
     findDispatchData: (tenant, dispatchId) => read(tenant, dispatchId, readDispatchData),
 
-    async eraseDispatches(tenant, dispatchIds) {
-      let erased = NONE_ERASED
-      for (const dispatchId of dispatchIds) erased = addErased(erased, await erase(tenant, dispatchId))
-      return erased
-    },
+    eraseDispatch: (tenant, dispatchId) =>
+      change(async (unit) => {
+        const row = await find(tenant, dispatchId, unit)
+        return row && !isErased(row) ? eraseDispatch(row, unit.transitions) : undefined
+      }),
 
     async redactAnswers(erasure) {
       let redacted = 0
-      for await (const { key } of walkDocuments(documents, prefixOf('answer', erasure.tenant)))
-        if (await redact(key, erasure)) redacted += 1
+      for await (const { key, text } of walkDocuments(documents, prefixOf('answer', erasure.tenant))) {
+        const listed: Answered = JSON.parse(text)
+        if (redactedAnswer(erasure, listed.answer) && (await redact(key, erasure))) redacted += 1
+      }
       return redacted
     },
 

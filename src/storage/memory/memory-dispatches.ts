@@ -15,15 +15,7 @@ import {
   requeueDispatch,
 } from '../rules/dispatch-changes.ts'
 import { type DeliveryRow, type DispatchRow, ownersOf, readDispatch } from '../rules/dispatch-rows.ts'
-import {
-  addErased,
-  eraseDispatch,
-  isErased,
-  NONE_ERASED,
-  readDispatchData,
-  redactedAnswer,
-  sharersOf,
-} from '../rules/erasure-rules.ts'
+import { eraseDispatch, isErased, readDispatchData, redactedAnswer, sharersOf } from '../rules/erasure-rules.ts'
 import { claimDue } from './claim-due.ts'
 import { dispatchIndexes, openDigests } from './dispatch-indexes.ts'
 import { type Expiring, expiringMap, memoryCounters } from './expiring-map.ts'
@@ -146,15 +138,12 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
       return row && readDispatchData(row)
     },
 
-    async eraseDispatches(tenant, dispatchIds) {
-      let erased = NONE_ERASED
-      for (const dispatchId of dispatchIds) {
-        const row = dispatches.find(tenant, dispatchId)
-        if (!row || isErased(row)) continue
-        const recipients = sharersOf(row).map((sharer) => [sharer, sharer.head.recipient] as const)
-        erased = addErased(erased, eraseDispatch(row, transitions))
-        for (const [sharer, recipient] of recipients) dispatches.relist(sharer, recipient)
-      }
+    async eraseDispatch(tenant, dispatchId) {
+      const row = dispatches.find(tenant, dispatchId)
+      if (!row || isErased(row)) return undefined
+      const recipients = sharersOf(row).map((sharer) => [sharer, sharer.head.recipient] as const)
+      const erased = eraseDispatch(row, transitions)
+      for (const [sharer, recipient] of recipients) dispatches.relist(sharer, recipient)
       return erased
     },
 

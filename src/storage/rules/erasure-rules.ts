@@ -32,7 +32,7 @@ export function eraseDispatch(dispatch: DispatchRow, transitions: Transitions): 
   return { dispatches: sharers.length, cancelled }
 }
 
-/** What a provider answered remains: codes and message ids. */
+/** Codes and message ids of the provider remain. */
 function eraseDelivery(row: DeliveryRow): void {
   const { digest } = row
   const events = digest?.events.map((event) => ({ ...event, eventData: {} })) ?? []
@@ -44,13 +44,6 @@ function eraseDelivery(row: DeliveryRow): void {
     trace: undefined,
     digest: digest && { ...digest, key: ERASED, recipient: { id: ERASED }, events },
   } satisfies Partial<DeliveryRow>)
-}
-
-/** For a dispatch that is unknown or erased already. */
-export const NONE_ERASED: ErasedDispatches = { dispatches: 0, cancelled: 0 }
-
-export function addErased(one: ErasedDispatches, other: ErasedDispatches): ErasedDispatches {
-  return { dispatches: one.dispatches + other.dispatches, cancelled: one.cancelled + other.cancelled }
 }
 
 /** Whether a dispatch has been erased already. */

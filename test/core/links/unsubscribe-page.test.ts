@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { linkToken } from '../../../src/core/links/link-token.ts'
-import { type PageState, unsubscribePage } from '../../../src/core/links/unsubscribe-page.ts'
+import { type PageState, unsubscribePages } from '../../../src/core/links/unsubscribe-page.ts'
 import type { UnsubscribePageOptions } from '../../../src/core/links/unsubscribe-page-options.ts'
 import { STYLE } from '../../../src/core/links/unsubscribe-style.ts'
 import { UNSUBSCRIBE_TEXTS } from '../../../src/core/links/unsubscribe-texts.ts'
@@ -14,7 +14,7 @@ const STATES: readonly PageState[] = ['asked', 'category', 'all', 'failed']
 const LANGUAGES = Object.keys(UNSUBSCRIBE_TEXTS)
 
 const page = (options: UnsubscribePageOptions = {}, accept = '', state: PageState = 'asked', category = 'newsletter') =>
-  unsubscribePage(state, category, accept, options)
+  unsubscribePages(options).render(state, category, accept)
 
 describe('the unsubscribe page', () => {
   it.each(LANGUAGES.flatMap((language) => STATES.map((state) => [language, state] as const)))(

@@ -231,7 +231,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
   },
   async 'erase a dispatch'({ store }, id) {
     await store.accept(digest(id))
-    return async () => expect(await store.eraseDispatches('default', [id])).toEqual({ dispatches: 1, cancelled: 1 })
+    return async () => expect(await store.eraseDispatch('default', id)).toEqual({ dispatches: 1, cancelled: 1 })
   },
   async 'find preferences'({ store }, id) {
     await store.setPreferences(preferences(id))

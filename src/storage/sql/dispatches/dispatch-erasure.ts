@@ -1,7 +1,7 @@
 import type { DispatchAnswer } from '../../../model/dispatch.ts'
 import type { AnswerErasure, DispatchErasureStore, ErasedDispatches } from '../../../ports/dispatch-erasure.ts'
 import { type DispatchRow, digestKey } from '../../rules/dispatch-rows.ts'
-import { addErased, eraseDispatch, isErased, NONE_ERASED, redactedAnswer } from '../../rules/erasure-rules.ts'
+import { eraseDispatch, isErased, redactedAnswer, sharersOf } from '../../rules/erasure-rules.ts'
 import { type Changes, newChanges, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { columnsOf, readRecord, tableAlong } from '../connection/dialects.ts'
@@ -11,31 +11,26 @@ import { indexKey } from './dispatch-records.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { loadDispatches, loadPlans, readCounters } from './load-dispatches.ts'
 
-export function dispatchEraser(db: Database): Pick<DispatchErasureStore, 'eraseDispatches' | 'redactAnswers'> {
+export function dispatchEraser(db: Database): Pick<DispatchErasureStore, 'eraseDispatch' | 'redactAnswers'> {
   return {
-    async eraseDispatches(tenant, dispatchIds) {
-      let erased = NONE_ERASED
-      for (const dispatchId of dispatchIds)
-        erased = addErased(erased, await retryOnConflict(() => erase(tenant, dispatchId, db)))
-      return erased
-    },
+    eraseDispatch: (tenant, dispatchId) => retryOnConflict(() => erase(tenant, dispatchId, db)),
     redactAnswers: (erasure) => redactAnswers(erasure, db),
   }
 }
 
-async function erase(tenant: string, dispatchId: string, db: Database): Promise<ErasedDispatches> {
+async function erase(tenant: string, dispatchId: string, db: Database): Promise<ErasedDispatches | undefined> {
   await db.sync()
   const work = new DispatchUnitOfWork(db.now(), db.uncertaintyMs())
   await loadDispatches([dispatchId], 'whole', db, work)
   const row = work.dispatch(dispatchId)
-  if (row?.head.tenant !== tenant) return NONE_ERASED
-  const sharers = work.wholeDispatches()
+  if (row?.head.tenant !== tenant) return undefined
+  const sharers = sharersOf(row)
   await loadPlans(
     sharers.map(({ head }) => head.dispatchId),
     db,
     work,
   )
-  if (isErased(row)) return NONE_ERASED
+  if (isErased(row)) return undefined
   const changes = newChanges()
   await removeTurns(sharers, changes, db)
   const erased = eraseDispatch(row, work.moves)

@@ -126,10 +126,6 @@ export class DispatchUnitOfWork {
     return this.#dispatches.get(dispatchId)?.row
   }
 
-  wholeDispatches(): readonly DispatchRow[] {
-    return [...this.#dispatches.values()].flatMap(({ row, isWhole }) => (isWhole ? row : []))
-  }
-
   delivery(deliveryId: string): DeliveryRow | undefined {
     return this.#deliveries.get(deliveryId)?.row
   }
