@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import express from 'express'
 import Koa from 'koa'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { toExpress } from '../../src/adapters/express.ts'
 import { toFetch } from '../../src/adapters/fetch.ts'
 import { toKoa } from '../../src/adapters/koa.ts'
@@ -10,7 +10,8 @@ import { toNode } from '../../src/adapters/node.ts'
 import type { MountOptions } from '../../src/http/mount.ts'
 import { call } from '../support/host-call.ts'
 import { FakeEndpoints } from '../support/host-endpoints.ts'
-import { listen, type RunningHost } from '../support/hosts/host.ts'
+import { closedAfterEach } from '../support/hosts/closed-after-each.ts'
+import { listen } from '../support/hosts/host.ts'
 
 const PATH = '/api/outbound/openapi.json'
 const openapi = { openapi: '3.1.1', info: { title: 'Zoë', version: '1' }, paths: {} }
@@ -24,14 +25,9 @@ const HOSTS: Readonly<Record<string, (options: MountOptions) => RequestListener>
 }
 
 describe.each(Object.entries(HOSTS))('the OpenAPI document served by %s', (_name, hostOf) => {
-  const open: RunningHost[] = []
-  afterEach(async () => {
-    for (const running of open.splice(0)) await running.close()
-  })
+  const closing = closedAfterEach()
   async function start(options: MountOptions): Promise<string> {
-    const running = await listen(hostOf(options))
-    open.push(running)
-    return running.url
+    return closing(await listen(hostOf(options))).url
   }
   const headers = { authorization: undefined, 'content-type': undefined }
 

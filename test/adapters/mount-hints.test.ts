@@ -2,14 +2,15 @@ import express from 'express'
 import { Hono } from 'hono'
 import Koa from 'koa'
 import koaMount from 'koa-mount'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { toExpress } from '../../src/adapters/express.ts'
 import { toFetch } from '../../src/adapters/fetch.ts'
 import { toKoa } from '../../src/adapters/koa.ts'
 import { toNode } from '../../src/adapters/node.ts'
 import { call } from '../support/host-call.ts'
 import { FakeEndpoints } from '../support/host-endpoints.ts'
-import { listen, type RunningHost } from '../support/hosts/host.ts'
+import { closedAfterEach } from '../support/hosts/closed-after-each.ts'
+import { listen } from '../support/hosts/host.ts'
 
 const RUN = '/api/agents/session/run'
 const STRIPPED =
@@ -17,15 +18,10 @@ const STRIPPED =
 const BELOW =
   'Unless another mount answers there: /api/agents/session/run was asked for below another prefix than the basePath "". Give what stands before /api/ as basePath.'
 
-const open: RunningHost[] = []
-afterEach(async () => {
-  for (const running of open.splice(0)) await running.close()
-})
+const closing = closedAfterEach()
 
 async function start(listener: Parameters<typeof listen>[0]): Promise<string> {
-  const running = await listen(listener)
-  open.push(running)
-  return running.url
+  return closing(await listen(listener)).url
 }
 
 const reported = ({ logger }: FakeEndpoints) =>

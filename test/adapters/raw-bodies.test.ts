@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import Fastify from 'fastify'
 import Koa from 'koa'
 import koaMount from 'koa-mount'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { keepRawBody, toExpress } from '../../src/adapters/express.ts'
 import { toFetch } from '../../src/adapters/fetch.ts'
 import { toKoa } from '../../src/adapters/koa.ts'
@@ -12,8 +12,9 @@ import { toNode } from '../../src/adapters/node.ts'
 import { recordingLogger } from '../support/deps.ts'
 import { call } from '../support/host-call.ts'
 import { FakeEndpoints } from '../support/host-endpoints.ts'
+import { closedAfterEach } from '../support/hosts/closed-after-each.ts'
 import { express4 } from '../support/hosts/express4.ts'
-import { listen, type RunningHost, runningAt } from '../support/hosts/host.ts'
+import { listen, runningAt } from '../support/hosts/host.ts'
 import { Koa2 } from '../support/hosts/koa.ts'
 import { orderSallyport } from './matrix/order-sallyport.ts'
 import { DISPATCH, FEEDBACK, UNSUBSCRIBE } from './matrix/paths.ts'
@@ -22,15 +23,10 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 /** JSON whose bytes a parser cannot give back. */
 const SPACED = '{ "a" : 1.0, "a" : "\\u00e9" }'
 
-const open: RunningHost[] = []
-afterEach(async () => {
-  for (const running of open.splice(0)) await running.close()
-})
+const closing = closedAfterEach()
 
 async function start(listener: Parameters<typeof listen>[0]): Promise<string> {
-  const running = await listen(listener)
-  open.push(running)
-  return running.url
+  return closing(await listen(listener)).url
 }
 
 const bodiesOf = ({ opened }: FakeEndpoints) => opened.map(({ body }) => Buffer.from(body).toString())
@@ -213,7 +209,7 @@ describe('Fastify', () => {
     app.all('/api/*', (_request, reply) => reply.callNotFound())
     await app.listen({ port: 0, host: '127.0.0.1' })
     const running = runningAt(app.server, [], () => app.close())
-    open.push(running)
+    closing(running)
     expect((await call(running.url + FEEDBACK, { body: SPACED })).status).toBe(200)
     expect(bodiesOf(endpoints)).toEqual([SPACED])
   })

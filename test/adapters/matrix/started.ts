@@ -1,7 +1,7 @@
-import { afterEach } from 'vitest'
 import { LINGER_MS } from '../../../src/http/body-reader.ts'
 import type { HostClock } from '../../support/host-clock.ts'
 import { FakeEndpoints } from '../../support/host-endpoints.ts'
+import { closedAfterEach } from '../../support/hosts/closed-after-each.ts'
 import type { Host, HostOptions, RunningHost } from '../../support/hosts/host.ts'
 
 export interface Started {
@@ -18,14 +18,10 @@ export interface Started {
 export type Start = (options?: HostOptions) => Promise<Started>
 
 export function starterOf(host: Host): Start {
-  const open: RunningHost[] = []
-  afterEach(async () => {
-    for (const running of open.splice(0)) await running.close()
-  })
+  const closing = closedAfterEach()
   return async (options) => {
     const endpoints = new FakeEndpoints()
-    const running = await host.start({ endpoints }, options)
-    open.push(running)
+    const running = closing(await host.start({ endpoints }, options))
     const isLate = host.own?.['completes the last answer of a connection only as that closes'] !== undefined
     return {
       url: running.url,
