@@ -136,6 +136,22 @@ describe('a fallback after a bounce', () => {
     expect(skipped).toEqual(['chat throttled'])
   })
 
+  it('Without an event that falls back, a bounce reads no dispatch', async () => {
+    let reads = 0
+    const one = consentApp({
+      store: (store) => ({
+        ...store,
+        findByDelivery(...args) {
+          reads++
+          return store.findByDelivery(...args)
+        },
+      }),
+    })
+    await one.send('first')
+    expect((await one.report(bounce(one.email.sent[0]?.deliveryId))).status).toBe(200)
+    expect(reads).toBe(0)
+  })
+
   it('fallbackOn without the option feedback is refused at start', () => {
     expect(() => app({ rest: { feedback: undefined } as never })).toThrow('needs the option feedback')
   })
