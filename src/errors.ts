@@ -4,7 +4,6 @@
  */
 const PROBLEMS = {
   invalid_json: [400, 'The body is not JSON'],
-  query_invalid: [400, 'The query string is not valid'],
   idempotency_key_invalid: [400, 'The Idempotency-Key header is malformed'],
   unauthorized: [401, 'No bearer token was sent'],
   invalid_token: [401, 'The bearer token is not valid'],
@@ -19,6 +18,7 @@ const PROBLEMS = {
   body_too_large: [413, 'The body is too large'],
   batch_too_large: [413, 'The batch is larger than a rate limit'],
   unsupported_media_type: [415, 'The body is not application/json'],
+  query_invalid: [422, 'The query string is not valid'],
   validation_failed: [422, 'The body is not valid'],
   event_unknown: [422, 'There is no such event'],
   channel_unknown: [422, 'There is no such channel'],

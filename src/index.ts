@@ -27,8 +27,7 @@ export type {
 } from './core/dispatch/catalog/event-definition.ts'
 export type { DispatchDeps } from './core/dispatch/handle-dispatch.ts'
 export type { PlanningDeps } from './core/dispatch/plan/plan-request.ts'
-export type { UnplannedDelivery } from './core/dispatch/retry-dispatch.ts'
-export type { Action, Endpoints, OpenAction, OpenAnswer, OpenRequest, Requested } from './core/endpoints.ts'
+export type { Action, Endpoints, OpenAction, OpenAnswer, OpenRequest, ReadAction, Requested } from './core/endpoints.ts'
 export type { LinkService, LinkTarget } from './core/links/link-service.ts'
 export type { LocalText, UnsubscribePageOptions } from './core/links/unsubscribe-page-options.ts'
 export type { UnsubscribeTexts } from './core/links/unsubscribe-texts.ts'
@@ -90,6 +89,7 @@ export type {
   Route,
   Warning,
 } from './model/dispatch.ts'
+export type { CancelResult, DeliveryChange, RetryResult, UnplannedDelivery } from './model/dispatch-results.ts'
 export type { Feedback, FeedbackKind, FeedbackView } from './model/feedback.ts'
 export type { JsonObject, JsonValue } from './model/json.ts'
 export type { PreferenceSet } from './model/preference-set.ts'
@@ -139,12 +139,19 @@ export type {
   RunNode,
   Session,
   SessionShare,
+  SessionSummary,
   SessionTime,
   SessionTotals,
   TimelineEntry,
   Unpriced,
 } from './model/session.ts'
-export type { SuppressedEvent, Suppression, SuppressionReason, SuppressionScope } from './model/suppression.ts'
+export type {
+  SuppressedEvent,
+  Suppression,
+  SuppressionReason,
+  SuppressionScope,
+  SuppressionView,
+} from './model/suppression.ts'
 export type { TokenExchange, TokenExchangeAnswer, TokenGrants } from './model/token-exchange.ts'
 export type { TokenOperation, TokenUse, TokenUseView } from './model/token-use.ts'
 export type { ModelTotals, SourceTotals, Spend, Totals } from './model/totals.ts'
@@ -170,7 +177,6 @@ export type {
   ClaimedDelivery,
   ClaimRequest,
   Claims,
-  DeliveryChange,
   DispatchChange,
   DispatchStore,
   LeaseToken,
@@ -233,6 +239,7 @@ export type {
   TotalsChanges,
 } from './ports/run-store.ts'
 export type { SallyportStore } from './ports/sallyport-store.ts'
+export type { SessionQuery } from './ports/session-query.ts'
 export type {
   CompiledTemplate,
   Rendering,
@@ -260,12 +267,11 @@ export {
 } from './sallyport/defaults.ts'
 export type { DispatchCallOptions } from './sallyport/dispatch.ts'
 export type {
-  CancelResult,
   Dispatches,
+  DispatchGetOptions,
   DispatchListOptions,
   DispatchPruneOptions,
   RetryOptions,
-  RetryResult,
 } from './sallyport/dispatches.ts'
 export type {
   HashKey,
@@ -280,7 +286,7 @@ export type { RecipientData, RecipientErasure, RecipientOptions } from './sallyp
 export type { ExportedDelivery, ExportedDispatch, RecipientExport } from './sallyport/recipient-export.ts'
 export type { PruneOptions, RunExportOptions, RunListOptions, Runs, SweepOptions } from './sallyport/runs.ts'
 export type { RunsOnlySallyport } from './sallyport/runs-only.ts'
-export type { Sessions } from './sallyport/sessions.ts'
+export type { SessionListOptions, Sessions } from './sallyport/sessions.ts'
 export type {
   AddSuppression,
   ImportedSuppressions,
@@ -288,6 +294,5 @@ export type {
   SuppressionListOptions,
   Suppressions,
   SuppressionsOfAddress,
-  SuppressionView,
 } from './sallyport/suppressions.ts'
 export type { Tokens, TokenUseListOptions, TokenUsePruneOptions } from './sallyport/tokens.ts'

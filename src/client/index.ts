@@ -2,15 +2,8 @@
  * Clients of the endpoints over `fetch`, for servers, browsers and workers.
  * @module sallyport/client
  */
-export {
-  type CallOptions,
-  type Client,
-  type ClientOptions,
-  createClient,
-  type DispatchOptions,
-  type EventsOf,
-  type FetchLike,
-} from './client.ts'
+export type { CallOptions, ClientOptions, FetchLike } from './caller.ts'
+export { type Client, createClient, type DispatchOptions, type EventsOf } from './client.ts'
 export { ClientError, isClientError } from './client-error.ts'
 export type { AsyncDisposing, Disposing, RecordedRun, RunEnd, RunFacts, RunStart } from './recorded-run.ts'
 export { createRunRecorder, type RunRecorder } from './run-recorder.ts'

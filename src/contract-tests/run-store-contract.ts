@@ -7,6 +7,7 @@ import { pagingCases } from './run-store/paging.ts'
 import { runProcessCases } from './run-store/processes.ts'
 import { runRaceCases } from './run-store/races.ts'
 import { sameRunIdCases } from './run-store/same-run-ids.ts'
+import { sessionListCases } from './run-store/session-lists.ts'
 import { sessionCases } from './run-store/sessions.ts'
 import { snapshotCases } from './run-store/snapshots.ts'
 import { sourceCases } from './run-store/sources.ts'
@@ -27,7 +28,7 @@ export interface RunStoreContractOptions extends ContractOptions {
 export function runStoreContract(options: RunStoreContractOptions): void {
   const cases = [
     ...[snapshotCases, sourceCases, decisionCases, stateCases, sessionCases, sameRunIdCases, totalsCases],
-    ...[runListCases, pagingCases],
+    ...[runListCases, pagingCases, sessionListCases],
     ...[erasureCases, runRaceCases, runProcessCases],
   ].flat()
   registerCases('runStoreContract', STORE, cases, options)

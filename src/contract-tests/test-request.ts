@@ -18,6 +18,8 @@ export interface TestRequest {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly body: unknown
   readonly query?: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** Used by the read API, which these handlers do not serve. */
+  readonly parameters?: Readonly<Record<string, string>>
 }
 
 const record: Check = matching(isRecord, 'must be an object')

@@ -8,9 +8,27 @@ import type { Load } from './load/load-limits.ts'
 /** Action of an endpoint. A batch, and the exchange of a token, need the same permission as recording a run. */
 export type Action = 'dispatch' | 'session_run' | 'session_run_batch' | 'session_token'
 
+/** Action of the read API: a read, or a change of stored data. For applications only. */
+export type ReadAction =
+  | 'list_dispatches'
+  | 'get_dispatch'
+  | 'cancel_dispatch'
+  | 'retry_dispatch'
+  | 'list_suppressions'
+  | 'find_suppressions'
+  | 'add_suppression'
+  | 'remove_suppressions'
+  | 'list_sessions'
+  | 'get_session'
+  | 'session_timeline'
+  | 'session_runs'
+  | 'get_run'
+  | 'list_runs'
+  | 'list_token_uses'
+
 /** Permission that a request needs. */
 export interface Requested {
-  readonly action: Action
+  readonly action: Action | ReadAction
   /** Operation that the token must allow. */
   readonly operation: Operation
 }
@@ -43,7 +61,7 @@ export interface Endpoints {
   /** Limits the requests in each of these steps. */
   readonly load: Load
   /** True if the endpoint exists; otherwise every request gets 404 `not_found`. Absent: all endpoints exist. */
-  handles?(action: Action): boolean
+  handles?(action: Requested['action']): boolean
   authenticate(
     headers: HandlerRequest['headers'],
     requested: Requested,
@@ -54,7 +72,7 @@ export interface Endpoints {
   recheck(principal: Principal, requested: Requested): Refused | undefined | Promise<Refused | undefined>
   /** @param admission The result of `admit`, if there is a rate limit. */
   handle(
-    action: Action,
+    action: Requested['action'],
     principal: Principal,
     request: HandlerRequest,
     admission?: Admission,

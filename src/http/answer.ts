@@ -6,10 +6,11 @@ import { overloaded } from '../core/load/load-limits.ts'
 import { type Awaitable, andThen, isPromise } from '../model/awaitable.ts'
 import { type Principal, rootIdOf } from '../model/principal.ts'
 import type { HostBody, ReadOptions } from './body-reader.ts'
+import { conditional } from './conditional.ts'
 import { checkContent } from './content-headers.ts'
-import { jsonOf } from './json-body.ts'
+import { type Json, jsonOf } from './json-body.ts'
 import { answerOpen } from './open-answer.ts'
-import type { Target } from './routes.ts'
+import type { HttpRoute, Target } from './routes.ts'
 import { JSON_TYPE, methodNotAllowed, notFound, toWire, type Wire } from './wire.ts'
 
 /** A request, independent of its transport. */
@@ -33,13 +34,13 @@ export async function answer(endpoints: Endpoints, target: Target, arrival: Arri
       ? answerOpen(endpoints, target, arrival)
       : answerDocument(endpoints, target.document, arrival.method)
   }
-  const { route, search } = target
+  const { route, search, parameters } = target
   const { method, headers } = arrival
   const { load, clock } = endpoints
   const refused = (refusal: Refused, more?: Wire['headers']): Wire => toWire(endpoints.refuse(refusal), more)
 
   if (endpoints.handles?.(route.action) === false) return notFound(endpoints)
-  if (method !== route.method) return refused(methodNotAllowed(route.method))
+  if (!allows(route, method)) return refused(methodNotAllowed(route.method === 'GET' ? 'GET, HEAD' : route.method))
   if (load.flight.isFull()) return refused(overloaded())
   const authenticatedAt = clock.now()
   // Also lets Node's parser deliver a short body, which is then read without listeners.
@@ -49,10 +50,11 @@ export async function answer(endpoints: Endpoints, target: Target, arrival: Arri
   const holder = holderOf(admitted.principal)
   const limits = admission?.headers
 
-  const unsupported = checkContent(headers)
+  const isBodiless = hasNoRequestBody(route, headers)
+  const unsupported = isBodiless ? undefined : checkContent(headers)
   if (unsupported) return refused(unsupported, limits)
   const begin: ReadOptions['begin'] = (refuse) => load.bodies.begin(holder, refuse)
-  const read = jsonOf(arrival.body(), headers, { maxBytes: route.maxBytes, clock, begin })
+  const read = isBodiless ? NO_BODY : jsonOf(arrival.body(), headers, { maxBytes: route.maxBytes, clock, begin })
   // Most bodies are already complete and need no `await`.
   const isAwaited = read instanceof Promise
   const content = isAwaited ? await read : read
@@ -65,11 +67,27 @@ export async function answer(endpoints: Endpoints, target: Target, arrival: Arri
   if (!load.flight.tryAcquire(holder, arrival)) return refused(overloaded(), limits)
   try {
     const body = content.json
-    const request = search === '' ? { headers, body } : { headers, body, query: parseQuery(search) }
-    return toWire(await endpoints.handle(route.action, principal, request, admission), limits)
+    const sent = search === '' ? { headers, body } : { headers, body, query: parseQuery(search) }
+    const request = parameters ? { ...sent, parameters } : sent
+    const wire = toWire(await endpoints.handle(route.action, principal, request, admission), limits)
+    return route.method === 'GET' ? conditional(wire, headers) : wire
   } finally {
     load.flight.release(arrival)
   }
+}
+
+function allows(route: HttpRoute, method: string): boolean {
+  return method === route.method || (method === 'HEAD' && route.method === 'GET')
+}
+
+const NO_BODY: Json = { json: undefined }
+
+/** True for a read, and for a `POST` without a body where the path says enough. */
+function hasNoRequestBody({ maxBytes, path }: HttpRoute, headers: HandlerRequest['headers']): boolean {
+  if (maxBytes === 0) return true
+  if (!path.includes('{') || headers['content-type'] !== undefined) return false
+  const length = headers['content-length']
+  return (length === undefined || length === '0') && headers['transfer-encoding'] === undefined
 }
 
 /** Exchanged tokens share the places of the token that the host issued. */

@@ -105,6 +105,7 @@ const HEADERS = [
   'transfer-encoding',
   'idempotency-key',
   'prefer',
+  'if-none-match',
 ] as const
 
 function headersOf({ headers }: FetchRequest): HandlerRequest['headers'] {

@@ -2,7 +2,16 @@ import type { Endpoints } from '../core/endpoints.ts'
 import { matching } from '../options/checks.ts'
 import { type Checks, problemsAt, readOptions } from '../options/read-options.ts'
 import { splitTarget, withoutSlash } from './request-target.ts'
-import { DOCUMENT_PATH, OPEN_ROUTES, type OpenRoute, parameterOf, ROUTES, type Target } from './routes.ts'
+import {
+  DOCUMENT_PATH,
+  OPEN_ROUTES,
+  type OpenRoute,
+  parameterOf,
+  parametersIn,
+  RESOURCE_ROUTES,
+  ROUTES,
+  type Target,
+} from './routes.ts'
 import { notFound, type Wire } from './wire.ts'
 
 /** Result of `createSallyport(…)`, for an adapter. */
@@ -75,6 +84,16 @@ export function mount<Options extends MountOptions>(
     return parameter === undefined ? undefined : { open: found.route, parameter }
   }
 
+  function resourceTarget(path: string, search: string): Target | undefined {
+    if (!path.startsWith(base)) return undefined
+    const local = path.slice(base.length)
+    for (const route of RESOURCE_ROUTES) {
+      const parameters = parametersIn(route.path, local)
+      if (parameters) return { route, search, parameters }
+    }
+    return undefined
+  }
+
   function logMiss(path: string): void {
     if (logged.size === MAX_LOGGED_PREFIXES) return
     const { prefix, asked } = routeIn(path, open) ?? {}
@@ -99,7 +118,7 @@ export function mount<Options extends MountOptions>(
       if (route) return { route, search }
       if (document && path === base + DOCUMENT_PATH) return { document }
       if (!path.includes(API)) return undefined
-      return openTarget(path) ?? void logMiss(path)
+      return resourceTarget(path, search) ?? openTarget(path) ?? void logMiss(path)
     },
     notFound: () => notFound(endpoints),
   }

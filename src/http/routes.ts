@@ -1,13 +1,20 @@
-import type { OpenAction, Requested } from '../core/endpoints.ts'
+import type { Action, OpenAction, ReadAction, Requested } from '../core/endpoints.ts'
 
 export interface HttpRoute extends Requested {
-  readonly method: 'POST'
-  /** Relative to the base path. */
+  readonly method: 'GET' | 'POST'
+  /** Relative to the base path. `{name}` stands for one part, a parameter. */
   readonly path: string
+  /** Limit of the body. 0: no body is read. */
   readonly maxBytes: number
 }
 
-export const ROUTES: readonly HttpRoute[] = [
+/** Route of an endpoint that takes a body. */
+export interface PostRoute extends HttpRoute {
+  readonly action: Action
+  readonly method: 'POST'
+}
+
+export const ROUTES: readonly PostRoute[] = [
   {
     action: 'dispatch',
     operation: 'dispatch',
@@ -37,6 +44,59 @@ export const ROUTES: readonly HttpRoute[] = [
     maxBytes: 65_536,
   },
 ]
+
+/** Route of the read API. */
+export interface ResourceRoute extends HttpRoute {
+  readonly action: ReadAction
+}
+
+function read(action: ReadAction, path: string): ResourceRoute {
+  return { action, operation: 'read', method: 'GET', path, maxBytes: 0 }
+}
+
+const CHANGE = { operation: 'manage', method: 'POST', maxBytes: 4_096 } as const
+
+const DISPATCHES = '/api/outbound/dispatches'
+const SUPPRESSIONS = '/api/outbound/suppressions'
+const SESSIONS = '/api/agents/sessions'
+
+export const RESOURCE_ROUTES: readonly ResourceRoute[] = /* @__PURE__ */ [
+  read('list_dispatches', DISPATCHES),
+  read('get_dispatch', `${DISPATCHES}/{dispatchId}`),
+  { action: 'cancel_dispatch', path: `${DISPATCHES}/{dispatchId}/cancel`, ...CHANGE },
+  { action: 'retry_dispatch', path: `${DISPATCHES}/{dispatchId}/retry`, ...CHANGE },
+  read('list_suppressions', SUPPRESSIONS),
+  // An address in a query string would be in access logs.
+  { action: 'find_suppressions', path: `${SUPPRESSIONS}/find`, ...CHANGE, operation: 'read' },
+  { action: 'add_suppression', path: `${SUPPRESSIONS}/add`, ...CHANGE },
+  { action: 'remove_suppressions', path: `${SUPPRESSIONS}/remove`, ...CHANGE },
+  read('list_sessions', SESSIONS),
+  read('get_session', `${SESSIONS}/{sessionId}`),
+  read('session_timeline', `${SESSIONS}/{sessionId}/timeline`),
+  read('session_runs', `${SESSIONS}/{sessionId}/runs`),
+  read('get_run', `${SESSIONS}/{sessionId}/runs/{runId}`),
+  read('list_runs', '/api/agents/runs'),
+  read('list_token_uses', '/api/agents/tokens/uses'),
+]
+
+/** Finds the parameters of a path that a template describes; `undefined`: it describes another one. */
+export function parametersIn(template: string, path: string): Readonly<Record<string, string>> | undefined {
+  const names = template.split('/')
+  const parts = path.split('/')
+  if (names.length !== parts.length) return undefined
+  const parameters: Record<string, string> = {}
+  for (const [at, name] of names.entries()) {
+    const part = parts[at] ?? ''
+    if (!name.startsWith('{')) {
+      if (name !== part) return undefined
+      continue
+    }
+    const value = parameterOf(part)
+    if (value === undefined) return undefined
+    parameters[name.slice(1, -1)] = value
+  }
+  return parameters
+}
 
 /** Route of an endpoint without a bearer token. */
 export interface OpenRoute {
@@ -86,6 +146,8 @@ export type Target =
       readonly route: HttpRoute
       /** Query string, without its `?`. */
       readonly search: string
+      /** Parameters of the path, decoded. */
+      readonly parameters?: Readonly<Record<string, string>>
     }
   | OpenTarget
   /** JSON text of the OpenAPI document. */

@@ -168,6 +168,10 @@ export interface DeliveryView {
   readonly lastCode?: string
   readonly providerMessageId?: string
   readonly trace?: readonly ConditionTrace[]
+  /** Masked: recognisable, but not usable. Only with `content: true`. */
+  readonly address?: string
+  /** Rendered fields. Links that name the recipient are placeholders. Only with `content: true`. */
+  readonly content?: Content
   /** Reports of the provider, oldest first: one for each kind and code. Absent without reports. */
   readonly feedback?: readonly FeedbackView[]
 }

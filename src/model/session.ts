@@ -81,13 +81,17 @@ export type TimelineEntry =
   | { readonly type: 'run'; readonly at: string; readonly run: Run }
   | { readonly type: 'dispatch'; readonly at: string; readonly dispatch: DispatchView }
 
-/** A session with its totals. Instants are RFC 3339. */
-export interface Session extends SessionTotals {
+/** A session with its totals, in a list. Instants are RFC 3339. */
+export interface SessionSummary extends SessionTotals {
   readonly sessionId: string
   readonly createdAt: string
   readonly updatedAt: string
   /** The last failed run. */
   readonly lastError?: { readonly runId: string; readonly at: string; readonly error?: RunError }
+}
+
+/** A session with its totals and newest entries. Instants are RFC 3339. */
+export interface Session extends SessionSummary {
   /** The newest 100 runs, each under its parent. */
   readonly tree: readonly RunNode[]
   /** The newest 100 runs and dispatches together, oldest first. */

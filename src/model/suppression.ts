@@ -35,6 +35,21 @@ export interface Suppression extends SuppressionScope {
   readonly expiresAt?: number
 }
 
+/** Public view of a suppression. Instants are RFC 3339. The address itself is not stored. */
+export interface SuppressionView {
+  readonly channel: string
+  /** Keyed hash of the address: `<key id>.<HMAC>`. */
+  readonly addressKey: string
+  readonly reason: SuppressionReason
+  /** Covers only events of this category. Absent: all events. */
+  readonly category?: string
+  /** Name of the feedback source; `link`: the recipient unsubscribed; `host`: added by a call. */
+  readonly source: string
+  readonly createdAt: string
+  /** Absent: never. */
+  readonly expiresAt?: string
+}
+
 /** The part of an event that a suppression depends on. */
 export interface SuppressedEvent {
   readonly category: string

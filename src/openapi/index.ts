@@ -2,17 +2,19 @@
  * The endpoints as an OpenAPI document.
  * @module sallyport/openapi
  */
-import { ROUTES } from '../http/routes.ts'
+import { RESOURCE_ROUTES, ROUTES } from '../http/routes.ts'
 import { arrayOf, bool, text, word } from '../options/checks.ts'
 import { type Checks, nested, readOptions, required } from '../options/read-options.ts'
 import type { EventCatalog } from '../ports/event-catalog.ts'
 import { DISPATCH_SCHEMAS } from './dispatch-schemas.ts'
 import { EXCHANGES } from './exchanges.ts'
-import type { OpenApiDocument, OpenApiSchema, OpenApiServer } from './open-api-document.ts'
+import type { OpenApiDocument, OpenApiPath, OpenApiSchema, OpenApiServer } from './open-api-document.ts'
 import { operation } from './operations.ts'
 import { HEADERS, PARAMETERS } from './parameters-and-headers.ts'
 import { PROBLEM_SCHEMAS, problemExamples, sharedProblemResponses } from './problems.ts'
 import { requestSchemas } from './request-schemas.ts'
+import { resourceOperation } from './resource-operations.ts'
+import { RESOURCE_SCHEMAS } from './resource-schemas.ts'
 import { RUN_SCHEMAS } from './run-schemas.ts'
 import { TOKEN_SCHEMAS } from './token-schemas.ts'
 
@@ -24,7 +26,9 @@ export type {
   OpenApiMediaType,
   OpenApiOperation,
   OpenApiParameter,
+  OpenApiPath,
   OpenApiReference,
+  OpenApiRequestBody,
   OpenApiResponse,
   OpenApiSchema,
   OpenApiSecurityScheme,
@@ -87,7 +91,10 @@ export function openapiDocument(options: OpenApiOptions = {}): OpenApiDocument {
       { name: 'agents', description: 'Runs of agents, the sessions that they belong to, and their tokens.' },
     ],
     security: [{ bearer: [] }],
-    paths: Object.fromEntries(routes.map((route) => [route.path, { post: operation(route, known) }])),
+    paths: {
+      ...Object.fromEntries(routes.map((route) => [route.path, { post: operation(route, known) }])),
+      ...resourcePaths(dispatch),
+    },
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: TOKENS } },
       parameters: PARAMETERS,
@@ -101,13 +108,23 @@ export function openapiDocument(options: OpenApiOptions = {}): OpenApiDocument {
   return JSON.parse(JSON.stringify(document))
 }
 
+/** @param dispatch Without it the paths of dispatches and suppressions are left out. */
+function resourcePaths(dispatch: boolean): OpenApiDocument['paths'] {
+  const paths = RESOURCE_ROUTES.flatMap((route): [string, OpenApiPath][] => {
+    const described = resourceOperation(route)
+    if (!dispatch && route.path.startsWith('/api/outbound/')) return []
+    return [[route.path, route.method === 'GET' ? { get: described } : { post: described }]]
+  })
+  return Object.fromEntries(paths)
+}
+
 /** Whether the catalogue has the event of an example. Also true without a catalogue, and for an example without an event. */
 function isOf(events: OpenApiOptions['events'], eventType: unknown): boolean {
   return events === undefined || typeof eventType !== 'string' || events.eventTypes.includes(eventType)
 }
 
 function schemas(events: OpenApiOptions['events']): Readonly<Record<string, OpenApiSchema>> {
-  const answers = [...DISPATCH_SCHEMAS, ...RUN_SCHEMAS, ...TOKEN_SCHEMAS, ...PROBLEM_SCHEMAS]
+  const answers = [...DISPATCH_SCHEMAS, ...RUN_SCHEMAS, ...TOKEN_SCHEMAS, ...RESOURCE_SCHEMAS, ...PROBLEM_SCHEMAS]
   return {
     ...requestSchemas(events?.eventTypes),
     ...Object.fromEntries(answers.map(({ name, definition }) => [name, definition])),

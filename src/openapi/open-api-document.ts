@@ -27,11 +27,12 @@ export interface OpenApiHeader {
   readonly schema: OpenApiSchema
 }
 
-/** A header or a query parameter of a request. */
+/** A parameter of a request. */
 export interface OpenApiParameter {
   readonly name: string
-  readonly in: 'header' | 'query'
+  readonly in: 'header' | 'query' | 'path'
   readonly description: string
+  readonly required?: true
   readonly schema: OpenApiSchema
   readonly example?: JsonValue
 }
@@ -40,6 +41,14 @@ export interface OpenApiParameter {
 export interface OpenApiResponse {
   readonly description: string
   readonly headers: Readonly<Record<string, OpenApiReference>>
+  /** Absent: an answer without a body. */
+  readonly content?: Readonly<Record<string, OpenApiMediaType>>
+}
+
+/** The body of a request. */
+export interface OpenApiRequestBody {
+  readonly description: string
+  readonly required: boolean
   readonly content: Readonly<Record<string, OpenApiMediaType>>
 }
 
@@ -49,14 +58,17 @@ export interface OpenApiOperation {
   readonly summary: string
   readonly description: string
   readonly tags: readonly string[]
-  readonly parameters: readonly OpenApiReference[]
-  readonly requestBody: {
-    readonly description: string
-    readonly required: true
-    readonly content: Readonly<Record<string, OpenApiMediaType>>
-  }
+  readonly parameters: readonly (OpenApiReference | OpenApiParameter)[]
+  /** Absent: the operation takes no body. */
+  readonly requestBody?: OpenApiRequestBody
   /** By status. */
   readonly responses: Readonly<Record<string, OpenApiResponse | OpenApiReference>>
+}
+
+/** The operations of one path, by method. */
+export interface OpenApiPath {
+  readonly get?: OpenApiOperation
+  readonly post?: OpenApiOperation
 }
 
 /** A server of the endpoints. */
@@ -97,6 +109,6 @@ export interface OpenApiDocument {
   /** Required by every operation. */
   readonly security: readonly Readonly<Record<string, readonly string[]>>[]
   /** By path, relative to the server's URL. */
-  readonly paths: Readonly<Record<string, { readonly post: OpenApiOperation }>>
+  readonly paths: Readonly<Record<string, OpenApiPath>>
   readonly components: OpenApiComponents
 }

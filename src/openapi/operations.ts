@@ -1,5 +1,5 @@
 import type { Action } from '../core/endpoints.ts'
-import type { HttpRoute } from '../http/routes.ts'
+import type { PostRoute } from '../http/routes.ts'
 import { dispatchAnswer, dispatchPreview } from './dispatch-schemas.ts'
 import { answerExamples, type Exchange, requestExamples } from './exchanges.ts'
 import { reference, type SchemaOf } from './model-schema.ts'
@@ -27,7 +27,7 @@ interface Answer {
 
 const JSON_TYPE = 'application/json'
 
-function paragraphs(...texts: readonly (readonly string[])[]): string {
+export function paragraphs(...texts: readonly (readonly string[])[]): string {
   return texts.map((lines) => lines.join(' ')).join('\n\n')
 }
 
@@ -112,7 +112,7 @@ const DESCRIBED: Readonly<Record<Action, Described>> = {
 }
 
 /** The operation of a route, with its examples among these exchanges. */
-export function operation({ action, maxBytes }: HttpRoute, exchanges: readonly Exchange[]): OpenApiOperation {
+export function operation({ action, maxBytes }: PostRoute, exchanges: readonly Exchange[]): OpenApiOperation {
   const { parameters, request, answers, ...described } = DESCRIBED[action]
   const responses = Object.entries(answers).map(
     ([status, { description, headers = [], body }]): [string, OpenApiResponse] => {

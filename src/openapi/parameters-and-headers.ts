@@ -4,6 +4,7 @@ export type ParameterName = 'IdempotencyKey' | 'DryRun' | 'Prefer'
 
 export type HeaderName =
   | 'Cache-Control'
+  | 'ETag'
   | 'Idempotent-Replayed'
   | 'Preference-Applied'
   | 'WWW-Authenticate'
@@ -46,6 +47,12 @@ export const HEADERS: Readonly<Record<HeaderName, OpenApiHeader>> = {
     required: true,
     schema: { const: 'no-store' },
   },
+  ETag: {
+    description:
+      'Entity tag of the answer. A request with it in `If-None-Match` gets 304 while the answer is the same.',
+    required: true,
+    schema: { type: 'string' },
+  },
   'Idempotent-Replayed': {
     description: 'There when this is what the first request with the `Idempotency-Key` was answered.',
     schema: { const: 'true' },
@@ -59,7 +66,7 @@ export const HEADERS: Readonly<Record<HeaderName, OpenApiHeader>> = {
     required: true,
     schema: { type: 'string' },
   },
-  Allow: { description: 'The methods that are allowed here.', required: true, schema: { const: 'POST' } },
+  Allow: { description: 'The methods that are allowed here.', required: true, schema: { enum: ['POST', 'GET, HEAD'] } },
   Accept: { description: 'There when the media type is another.', schema: { const: 'application/json' } },
   'Accept-Encoding': { description: 'There when the body is encoded.', schema: { const: 'identity' } },
   'Retry-After': {

@@ -8,7 +8,7 @@ import type { RequestComponent } from './request-schemas.ts'
 
 const posted = <T>(name: RequestComponent): SchemaOf<T> => s.posted<T>(name)
 
-const runStatus = s.component<RunStatus>(
+export const runStatus: Component<RunStatus> = s.component<RunStatus>(
   'RunStatus',
   s.oneOf('Where a run is.', {
     queued: 'it has not begun',
@@ -53,7 +53,7 @@ const runTimings = s.object<RunTimings<string>>('RunTimings', 'Durations are mil
   timeToFirstTokenMs: s.optional(s.whole(0)),
 })
 
-const run = s.object<AnsweredRun>(
+export const run: Component<AnsweredRun> = s.object<AnsweredRun>(
   'Run',
   'A run as it is recorded: all of its posts, merged. To a session token: its posts.',
   {

@@ -7,6 +7,8 @@ export interface DispatchQuery {
   readonly eventType?: string | undefined
   readonly recipient?: string | undefined
   readonly status?: DispatchStatus | undefined
+  /** Has a delivery of this channel. */
+  readonly channel?: string | undefined
   /** Accepted at or after this instant, epoch milliseconds by the store's clock. */
   readonly since?: number | undefined
   /** Accepted before this instant, epoch milliseconds by the store's clock. */

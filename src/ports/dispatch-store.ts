@@ -4,12 +4,12 @@ import type {
   Content,
   Delivery,
   DeliveryReason,
-  DeliveryStatus,
   Digest,
   Dispatch,
   DispatchAnswer,
   DispatchHead,
 } from '../model/dispatch.ts'
+import type { DeliveryChange } from '../model/dispatch-results.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { Recipient } from '../model/recipient.ts'
 import type { SendLimit } from './delivery-policy.ts'
@@ -129,15 +129,6 @@ export interface ClaimedDelivery {
   /** Fencing token of the lease, new for every claim; {@link DispatchStore.settle} requires it. */
   readonly fence: string
   readonly dispatch: DispatchHead
-}
-
-/** A delivery whose status changed. */
-export interface DeliveryChange {
-  readonly deliveryId: string
-  readonly channel: string
-  readonly status: DeliveryStatus
-  readonly reason?: DeliveryReason
-  readonly attempts: number
 }
 
 /** Result of a claim. */

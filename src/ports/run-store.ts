@@ -1,6 +1,7 @@
 import type { DerivedRunData, RunFailure, RunState, RunStatus } from '../model/run.ts'
 import type { Spend, Totals } from '../model/totals.ts'
 import type { Page } from './dispatch-query.ts'
+import type { SessionQuery } from './session-query.ts'
 
 /** A stored run. Instants are epoch milliseconds, by the store's clock. */
 export interface StoredRun {
@@ -152,6 +153,7 @@ export interface RunStore {
   /** Creates the session if it does not exist. */
   openSession(tenant: string, sessionId: string): Promise<StoredSession>
   findSession(tenant: string, sessionId: string): Promise<StoredSession | undefined>
+  listSessions(query: SessionQuery): Promise<Page<StoredSession>>
   /** Sums the amounts that merges added for a user since a day; days since 1970, UTC. */
   findSpend(tenant: string, userId: string, sinceDay: number): Promise<Spend>
   /**

@@ -46,6 +46,7 @@ const RUN_STORE: Methods<RunStore & TokenStore> = {
   findRun: true,
   listRuns: true,
   findSession: true,
+  listSessions: true,
   openSession: true,
   findSpend: true,
   removeRuns: true,

@@ -18,6 +18,7 @@ import { withMaintenance } from './maintenance.ts'
 import { watchForWorker } from './missing-worker.ts'
 import type { RunsOnlyOptions, SallyportOptions } from './options.ts'
 import { type Preferences, preferencesOf } from './preferences.ts'
+import { resourcesOf } from './resources.ts'
 import { runsOf } from './runs.ts'
 import { createRunsOnly, type RunsOnlySallyport } from './runs-only.ts'
 import { sessionsOf } from './sessions.ts'
@@ -85,10 +86,23 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
   const worker = withMaintenance(deliverer, maintenanceTasks, ports)
   const services = tokenServices(ports)
   const { stop, isStopping } = stopOf(worker, services, ports)
+  const calls = {
+    dispatches: createDispatches({
+      ...accepting,
+      addressKeys: consent.addressKeys,
+      hasFeedback: options.feedback !== undefined,
+    }),
+    suppressions: suppressionsOf({ store, clock, addressKeys: consent.addressKeys }),
+    runs: runsOf(recording),
+    sessions: sessionsOf({ store, dispatches: store }),
+    tokens: services.tokens,
+  }
+  const resources = resourcesOf({ ...calls, ...(consent.addressKeys === undefined && { suppressions: undefined }) })
 
   return {
+    ...calls,
     endpoints: {
-      ...dispatchEndpoints(recording, options, services, { deliverer, background, publishing }),
+      ...dispatchEndpoints(recording, options, services, resources, { deliverer, background, publishing }),
       isStopping,
       ...consent.open(accepting),
     },
@@ -98,17 +112,8 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
       await store.ready?.()
     },
     dispatch: (event, callOptions = {}) => dispatchFromHost(event, callOptions, accepting),
-    dispatches: createDispatches({
-      ...accepting,
-      addressKeys: consent.addressKeys,
-      hasFeedback: options.feedback !== undefined,
-    }),
     preferences: preferencesOf({ store, recipientKeys: consent.addressKeys }),
-    suppressions: suppressionsOf({ store, clock, addressKeys: consent.addressKeys }),
-    runs: runsOf(recording),
-    sessions: sessionsOf({ store, dispatches: store }),
     budgets: budgetsOf({ budgets, store, clock }),
-    tokens: services.tokens,
   }
 }
 

@@ -1,14 +1,14 @@
 import { forHostCall } from '../core/answers/report-fault.ts'
-import { viewDispatch } from '../core/dispatch/dispatch-view.ts'
-import { type RetryDeps, retryDispatch, type UnplannedDelivery } from '../core/dispatch/retry-dispatch.ts'
+import { viewContent, viewDispatch } from '../core/dispatch/dispatch-view.ts'
+import { type RetryDeps, retryDispatch } from '../core/dispatch/retry-dispatch.ts'
 import { viewWithFeedback } from '../core/feedback/with-feedback.ts'
 import type { AddressKeys } from '../core/suppression/address-keys.ts'
 import type { Dispatch, DispatchStatus, DispatchView } from '../model/dispatch.ts'
-import { oneOf } from '../options/checks.ts'
+import type { CancelResult, RetryResult } from '../model/dispatch-results.ts'
+import { bool, oneOf } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Page } from '../ports/dispatch-query.ts'
-import type { DeliveryChange } from '../ports/dispatch-store.ts'
 import type { SallyportStore } from '../ports/sallyport-store.ts'
 import { age, instantOption, storedId, storedText, type TenantScope, tenant, tenantOf } from './call-checks.ts'
 import { type ListOptions, listQuery, MAX_PAGE, pageChecks, pruneAll, viewPage } from './pagination.ts'
@@ -21,26 +21,18 @@ export interface DispatchListOptions extends ListOptions {
   readonly recipient?: string
   /** `failed` and `partial` have deliveries that ended without success. */
   readonly status?: DispatchStatus
+  /** Has a delivery of this channel. */
+  readonly channel?: string
   /** Accepted at or after this instant; a number is epoch milliseconds. */
   readonly since?: Date | number
   /** Accepted before this instant; a number is epoch milliseconds. */
   readonly until?: Date | number
 }
 
-/** Result of {@link Dispatches.cancel}. */
-export interface CancelResult {
-  /** Exactly these deliveries will not be sent. Empty: none could be stopped. */
-  readonly cancelled: readonly DeliveryChange[]
-  readonly dispatch: DispatchView
-}
-
-/** Result of {@link Dispatches.retry}. */
-export interface RetryResult {
-  /** The retried deliveries: `queued`, or `held` with the route `first`. Empty in sandbox mode. */
-  readonly retried: readonly DeliveryChange[]
-  /** Deliveries that failed in host code and still cannot be planned, with the reason. Unchanged; a later retry may succeed. */
-  readonly unplanned: readonly UnplannedDelivery[]
-  readonly dispatch: DispatchView
+/** Options of {@link Dispatches.get}. */
+export interface DispatchGetOptions extends TenantScope {
+  /** `true`: deliveries show their `address`, masked, and their `content`. Links in it are placeholders. Default: `false`. */
+  readonly content?: boolean | undefined
 }
 
 /** Filter of deliveries to retry. */
@@ -55,7 +47,7 @@ export interface RetryOptions extends TenantScope {
  * `option_invalid`.
  */
 export interface Dispatches extends RecipientData {
-  get(dispatchId: string, scope?: TenantScope): Promise<DispatchView | undefined>
+  get(dispatchId: string, options?: DispatchGetOptions): Promise<DispatchView | undefined>
   /**
    * Newest first.
    *
@@ -111,9 +103,11 @@ const LIST_CHECKS: Checks<DispatchListOptions> = {
   eventType: storedText,
   recipient: storedText,
   status: oneOf(STATUSES),
+  channel: storedText,
   since: instantOption,
   until: instantOption,
 }
+const GET_CHECKS: Checks<DispatchGetOptions> = { tenant, content: bool }
 const RETRY_CHECKS: Checks<RetryOptions> = { tenant, channel: storedText }
 const PRUNE_CHECKS: Checks<DispatchPruneOptions> = { olderThan: required(age), tenant }
 
@@ -129,9 +123,12 @@ export function createDispatches(deps: DispatchesDeps): Dispatches {
   const view = async (found: readonly Dispatch[]): Promise<readonly DispatchView[]> =>
     hasFeedback ? viewWithFeedback(found, store) : found.map(viewDispatch)
   return {
-    async get(dispatchId, scope) {
-      const found = await store.findDispatch(tenantOf('dispatches.get', scope), idOf('get', dispatchId))
-      return found && (await view([found]))[0]
+    async get(dispatchId, options = {}) {
+      const { tenant = 'default', content = false } = readOptions('dispatches.get', options, GET_CHECKS)
+      const found = await store.findDispatch(tenant, idOf('get', dispatchId))
+      if (!found) return undefined
+      const [shown] = await view([found])
+      return shown && content ? viewContent(shown, found) : shown
     },
     async list(options = {}) {
       const query = listQuery(LIST, readOptions('dispatches.list', options, LIST_CHECKS))

@@ -2,8 +2,8 @@ import type { Content, DeliveryView, DispatchView } from '../model/dispatch.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { PreferenceSet } from '../model/preference-set.ts'
 import type { Recipient } from '../model/recipient.ts'
+import type { SuppressionView } from '../model/suppression.ts'
 import type { DispatchData } from '../ports/dispatch-erasure.ts'
-import type { SuppressionView } from './suppressions.ts'
 
 /** A delivery with what was sent, and to which address. */
 export interface ExportedDelivery extends DeliveryView {

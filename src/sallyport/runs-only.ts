@@ -7,6 +7,7 @@ import { withDefaults } from './defaults.ts'
 import { runsOnlyEndpoints, stopOf } from './endpoints.ts'
 import { NOTHING_DUE, withMaintenance } from './maintenance.ts'
 import type { RunsOnlyOptions } from './options.ts'
+import { resourcesOf } from './resources.ts'
 import { type Runs, runsOf } from './runs.ts'
 import { type Sessions, sessionsOf } from './sessions.ts'
 import { type Tokens, tokenServices } from './tokens.ts'
@@ -52,17 +53,20 @@ export function createRunsOnly(options: RunsOnlyOptions): RunsOnlySallyport {
   const worker = withMaintenance(idleWorker(clock), maintenanceTasks, deps)
   const services = tokenServices(deps)
   const { stop, isStopping } = stopOf(worker, services, deps)
+  const calls = {
+    runs: runsOf(deps),
+    sessions: sessionsOf({ store, dispatches: { listDispatches: async () => ({ items: [] }) } }),
+    tokens: services.tokens,
+  }
   return {
-    endpoints: { ...runsOnlyEndpoints(deps, options, services), isStopping },
+    ...calls,
+    endpoints: { ...runsOnlyEndpoints(deps, options, services, resourcesOf(calls)), isStopping },
     worker,
     stop,
     async ready() {
       await store.ready?.()
     },
-    runs: runsOf(deps),
-    sessions: sessionsOf({ store, dispatches: { listDispatches: async () => ({ items: [] }) } }),
     budgets: budgetsOf({ budgets, store, clock }),
-    tokens: services.tokens,
   }
 }
 

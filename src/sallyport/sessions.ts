@@ -4,13 +4,21 @@ import { viewSession } from '../core/runs/sessions/session-view.ts'
 import { newestOf, readTimeline, type TimelinePlace, type TimelinePosition } from '../core/runs/sessions/timeline.ts'
 import { SallyportError } from '../errors.ts'
 import { isVisibleAscii } from '../model/principal.ts'
-import type { RunNode, Session, TimelineEntry } from '../model/session.ts'
-import { readOptions } from '../options/read-options.ts'
+import type { RunNode, Session, SessionSummary, TimelineEntry } from '../model/session.ts'
+import { type Checks, readOptions } from '../options/read-options.ts'
 import type { Page } from '../ports/dispatch-query.ts'
 import type { DispatchStore } from '../ports/dispatch-store.ts'
 import type { RunStore } from '../ports/run-store.ts'
-import { storedId, type TenantScope, tenantOf } from './call-checks.ts'
-import { listQuery, type PageOptions, pageChecks, readCursor, writeCursor } from './pagination.ts'
+import { instantOption, storedId, type TenantScope, tenantOf } from './call-checks.ts'
+import { listQuery, type PageOptions, pageChecks, readCursor, viewPage, writeCursor } from './pagination.ts'
+
+/** Filter of sessions: those that match all given options. */
+export interface SessionListOptions extends PageOptions {
+  /** Created at or after this instant; a number is epoch milliseconds. */
+  readonly since?: Date | number | undefined
+  /** Created before this instant; a number is epoch milliseconds. */
+  readonly until?: Date | number | undefined
+}
 
 /** Sessions of a host. Every method throws errors of the store, and `option_invalid` for wrong options. */
 export interface Sessions {
@@ -21,6 +29,8 @@ export interface Sessions {
    * opened and has no run. Dispatches alone create no session, but {@link Sessions.timeline} includes them.
    */
   get(sessionId: string, scope?: TenantScope): Promise<Session | undefined>
+  /** Newest first, by creation. */
+  list(options?: SessionListOptions): Promise<Page<SessionSummary>>
   /** Lists all runs, oldest first. A run is nested in its parent when both are on one page. Empty for an unknown session. */
   tree(sessionId: string, options?: PageOptions): Promise<Page<RunNode>>
   /** Lists all runs and dispatches, oldest first, without repeated or missed entries. Runs and dispatches each keep their order. */
@@ -34,6 +44,9 @@ interface SessionsDeps {
 
 /** Maximum runs, and maximum timeline entries, of {@link Sessions.get}. */
 const NEWEST = 100
+
+const LIST = 'sessions'
+const LIST_CHECKS: Checks<SessionListOptions> = { ...pageChecks(LIST), since: instantOption, until: instantOption }
 
 export function sessionsOf({ store, dispatches: outbound }: SessionsDeps): Sessions {
   return {
@@ -58,6 +71,11 @@ export function sessionsOf({ store, dispatches: outbound }: SessionsDeps): Sessi
         tree: runTree(oldestFirst.map(viewRun)),
         timeline: newestOf(oldestFirst, dispatches.items.toReversed(), NEWEST),
       }
+    },
+
+    async list(options = {}) {
+      const query = listQuery(LIST, readOptions('sessions.list', options, LIST_CHECKS))
+      return viewPage(LIST, await store.listSessions(query), viewSession)
     },
 
     async tree(sessionId, options = {}) {

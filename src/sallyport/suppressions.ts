@@ -3,7 +3,12 @@ import { newSuppression } from '../core/suppression/new-suppression.ts'
 import { type CsvRow, csvLine, readCsv } from '../core/suppression/suppression-csv.ts'
 import { SallyportError } from '../errors.ts'
 import { parseInstant, writeInstant } from '../model/instants.ts'
-import { SUPPRESSION_REASONS, type Suppression, type SuppressionReason } from '../model/suppression.ts'
+import {
+  SUPPRESSION_REASONS,
+  type Suppression,
+  type SuppressionReason,
+  type SuppressionView,
+} from '../model/suppression.ts'
 import { like, oneOf, whole } from '../options/checks.ts'
 import { type Check, type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -11,21 +16,6 @@ import type { Page } from '../ports/dispatch-query.ts'
 import type { FeedbackStore, NewSuppression } from '../ports/feedback-store.ts'
 import { storedText, type TenantScope, tenant, tenantOf } from './call-checks.ts'
 import { listQuery, MAX_PAGE, type PageOptions, pageChecks, viewPage } from './pagination.ts'
-
-/** Public view of a suppression. Instants are RFC 3339. The address itself is not stored. */
-export interface SuppressionView {
-  readonly channel: string
-  /** Keyed hash of the address: `<key id>.<HMAC>`. */
-  readonly addressKey: string
-  readonly reason: SuppressionReason
-  /** Covers only events of this category. Absent: all events. */
-  readonly category?: string
-  /** Name of the feedback source; `link`: the recipient unsubscribed; `host`: added by a call. */
-  readonly source: string
-  readonly createdAt: string
-  /** Absent: never. */
-  readonly expiresAt?: string
-}
 
 /** Filter of suppressions: those that match all given options. */
 export interface SuppressionListOptions extends PageOptions {

@@ -147,6 +147,7 @@ export const LOADED: Readonly<Record<string, readonly string[]>> = {
   'sallyport/node': ['node:buffer'],
   'sallyport/openapi': ['@valibot/to-json-schema', 'valibot'],
   'sallyport/client': [],
+  'sallyport/client/read': [],
   'sallyport/integrations': [],
   'sallyport/liquid': ['liquidjs'],
   'sallyport/json-logic': ['json-logic-engine'],

@@ -113,7 +113,7 @@ describe('a proxy between a recorder and its server', () => {
     let calls = 0
     const firewall: ClientOptions['fetch'] = async (to, init) => {
       calls += 1
-      return init.body.includes('<script>') ? new Response(PAGE, { status: 403 }) : fetch(to, init)
+      return init.body?.includes('<script>') ? new Response(PAGE, { status: 403 }) : fetch(to, init)
     }
     const { recorder, dropped } = recordTo(host.url, { fetch: firewall })
     for (let run = 0; run < 90; run++) {
@@ -135,7 +135,7 @@ describe('a proxy between a recorder and its server', () => {
   ])('The recorder splits a batch that is too large for %s', async (_, body) => {
     const host = await startHost()
     const proxy: ClientOptions['fetch'] = async (to, init) =>
-      init.body.length > 5000 ? Response.json(body, { status: 413 }) : fetch(to, init)
+      String(init.body).length > 5000 ? Response.json(body, { status: 413 }) : fetch(to, init)
     const { recorder, dropped } = recordTo(host.url, { fetch: proxy })
     for (let run = 0; run < 90; run++) recorder.start({ sessionId: 's1', runId: `r${run}` })
     recorder.start({ sessionId: 's1', runId: 'large', metadata: { text: 'x'.repeat(6000) } })

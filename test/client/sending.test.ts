@@ -82,7 +82,7 @@ describe('a recorder', () => {
       baseUrl: url,
       token: 'app',
       fetch: (to, init) => {
-        bodies.push(init.body)
+        bodies.push(String(init.body))
         return fetch(to, init)
       },
     })

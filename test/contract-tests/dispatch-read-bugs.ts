@@ -63,6 +63,19 @@ export const READ_BUGS: readonly Planted[] = [
     }),
   },
   {
+    name: 'lists by the channel of the first delivery',
+    caughtBy: 'listDispatches returns the dispatches with a delivery of a channel',
+    plant: (store) => () => ({
+      async listDispatches({ channel, ...query }) {
+        const page = await store.listDispatches(query)
+        const items = page.items.filter(
+          ({ deliveries: [first] }) => channel === undefined || first?.channel === channel,
+        )
+        return { ...page, items }
+      },
+    }),
+  },
+  {
     name: 'lists cache the first status of a dispatch',
     caughtBy: 'a dispatch is listed by its current status only',
     plant(store) {

@@ -5,6 +5,7 @@ import { fakeClock } from '../../src/contract-tests/fake-clock.ts'
 import { runStoreContract } from '../../src/contract-tests/run-store-contract.ts'
 import type { RunStore } from '../../src/ports/run-store.ts'
 import { memoryRuns } from '../../src/storage/memory/memory-runs.ts'
+import { SESSION_LIST_BUGS } from './run-list-bugs.ts'
 import { MERGE_BUGS } from './run-merge-bugs.ts'
 import { SESSION_BUGS } from './run-session-bugs.ts'
 import { SOURCE_BUGS } from './run-source-bugs.ts'
@@ -56,7 +57,7 @@ describe('runStoreContract on a correct store whose clock runs', () => {
 })
 
 describe('runStoreContract', () => {
-  it.each([...MERGE_BUGS, ...SESSION_BUGS, ...SOURCE_BUGS, ...STORE_BUGS])(
+  it.each([...MERGE_BUGS, ...SESSION_BUGS, ...SESSION_LIST_BUGS, ...SOURCE_BUGS, ...STORE_BUGS])(
     'runStoreContract catches a store that $it',
     async ({ plant, caughtBy }) => {
       const cases = casesOf(() => trialOf(plant))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { CALLER_CODES } from '../../src/errors.ts'
-import { ROUTES } from '../../src/http/routes.ts'
+import { RESOURCE_ROUTES, ROUTES } from '../../src/http/routes.ts'
 import { openapiDocument } from '../../src/openapi/index.ts'
 import { events } from './host.ts'
 import { lint } from './lint.ts'
@@ -8,7 +8,7 @@ import { printJson } from './print-json.ts'
 
 const document = openapiDocument()
 
-const operations = Object.values(document.paths).map(({ post }) => post)
+const operations = Object.values(document.paths).flatMap(({ get, post }) => [get ?? [], post ?? []].flat())
 
 describe('the OpenAPI document', () => {
   it('The OpenAPI document equals the one in docs', async () => {
@@ -33,8 +33,9 @@ describe('the OpenAPI document', () => {
   })
 
   it('The OpenAPI document contains exactly the routes', () => {
-    expect(Object.keys(document.paths).sort()).toEqual(ROUTES.map(({ path }) => path).sort())
-    for (const { path, method } of ROUTES)
+    const routes = [...ROUTES, ...RESOURCE_ROUTES]
+    expect(Object.keys(document.paths).sort()).toEqual(routes.map(({ path }) => path).sort())
+    for (const { path, method } of routes)
       expect(Object.keys(document.paths[path] ?? {})).toEqual([method.toLowerCase()])
   })
 
@@ -48,7 +49,8 @@ describe('the OpenAPI document', () => {
 
   it('The OpenAPI document describes every operation, parameter, header and response', () => {
     for (const { operationId, summary, description, tags, requestBody } of operations) {
-      expect([operationId, summary, description, requestBody.description].every((text) => text.length > 3)).toBe(true)
+      const texts = [operationId, summary, description, requestBody?.description ?? 'no body']
+      expect(texts.every((text) => text.length > 3)).toBe(true)
       expect(document.tags.map(({ name }) => name)).toEqual(expect.arrayContaining([...tags]))
     }
     const { parameters, headers, responses } = document.components
@@ -75,9 +77,9 @@ describe('the options of openapiDocument', () => {
 
   it('openapiDocument() leaves out the endpoint and the tag of dispatches for a host that only records runs', async () => {
     const own = openapiDocument({ dispatch: false })
-    const { '/api/outbound/dispatch': dispatch, ...others } = document.paths
-    expect(dispatch).toBeDefined()
-    expect(own.paths).toEqual(others)
+    const others = Object.entries(document.paths).filter(([path]) => !path.startsWith('/api/outbound/'))
+    expect(others.length).toBeGreaterThan(3)
+    expect(own.paths).toEqual(Object.fromEntries(others))
     expect(own.tags.map(({ name }) => name)).toEqual(['agents'])
     // Components that only dispatches use stay.
     expect((await lint(own)).filter((line) => !line.includes('no-unused-components'))).toEqual([])
@@ -89,7 +91,7 @@ describe('the options of openapiDocument', () => {
 
   it('openapiDocument() leaves out examples of events missing in the catalogue', async () => {
     const own = openapiDocument({ events: { eventTypes: ['user.left'] } })
-    const body = own.paths['/api/outbound/dispatch']?.post.requestBody.content['application/json']
+    const body = own.paths['/api/outbound/dispatch']?.post?.requestBody?.content['application/json']
     expect(body).toEqual({ schema: { $ref: '#/components/schemas/DispatchRequest' } })
     expect(await lint(own)).toEqual([])
   })

@@ -42,7 +42,7 @@ export function pathOf(action: string): string {
 
 /** The response in the document, with its reference resolved. */
 export function responseOf(document: OpenApiDocument, path: string, status: number): OpenApiResponse {
-  const found = document.paths[path]?.post.responses[status]
+  const found = document.paths[path]?.post?.responses[status]
   if (!found) throw new Error(`${path} has no ${status}`)
   if (!('$ref' in found)) return found
   const shared = document.components.responses[found.$ref.split('/').at(-1) ?? '']

@@ -10,13 +10,13 @@ const PROBLEM = { $ref: '#/components/schemas/Problem' }
 
 /** `<path> <status> <code>` for every code that the document has. */
 const documented = ROUTES.flatMap(({ path }) =>
-  Object.keys(document.paths[path]?.post.responses ?? {}).flatMap((status) =>
+  Object.keys(document.paths[path]?.post?.responses ?? {}).flatMap((status) =>
     codesAt(path, Number(status)).map((code) => `${path} ${status} ${code}`),
   ),
 )
 
 function codesAt(path: string, status: number): readonly ProblemCode[] {
-  const { schema } = responseOf(document, path, status).content[TYPE] ?? {}
+  const { schema } = responseOf(document, path, status).content?.[TYPE] ?? {}
   return schema ? Object(schema).allOf[1].properties.code.enum : []
 }
 
@@ -44,7 +44,7 @@ describe('the problems of the document', () => {
       expect(may).toEqual(expect.arrayContaining(sent))
       expect(sent).toEqual(expect.arrayContaining(must))
 
-      const { schema = {}, examples = {} } = described.content[TYPE] ?? {}
+      const { schema = {}, examples = {} } = described.content?.[TYPE] ?? {}
       fits.push({ schema, value: body }, { schema: PROBLEM, value: body })
       if (body.code !== code) return
       answered.add(`${path} ${answer.status} ${code}`)
@@ -64,7 +64,7 @@ describe('the problems of the document', () => {
 
   it('The schemas of problems refuse other values', async () => {
     const body = await jsonOf(await PROVOKE.unauthorized('dispatch'))
-    const { schema = {} } = responseOf(document, '/api/outbound/dispatch', 401).content[TYPE] ?? {}
+    const { schema = {} } = responseOf(document, '/api/outbound/dispatch', 401).content?.[TYPE] ?? {}
     const { requestId, ...less } = body
     const wrong = [{ ...body, status: 403 }, { ...body, code: 'not_found' }, less]
     const all = [...wrong.map((value) => ({ schema, value })), { schema: PROBLEM, value: { ...body, more: 1 } }]

@@ -245,7 +245,13 @@ const METHODS: readonly OptionRow[] = [
   ),
   row('sallyport worker.stop', 'StopOptions', (options: object) => sallyport.worker.stop(options), {}, GRACE),
   row('sallyport stop', 'StopOptions', (options: object) => createSallyport<unknown>(full).stop(options), {}, GRACE),
-  scoped('dispatches.get', (scope) => sallyport.dispatches.get('d', scope)),
+  row(
+    'sallyport dispatches.get',
+    'DispatchGetOptions',
+    (options: object) => sallyport.dispatches.get('d', options),
+    {},
+    { tenant: PAGE.tenant, content: FLAG },
+  ),
   row(
     'sallyport dispatches.list',
     'DispatchListOptions',
@@ -253,7 +259,7 @@ const METHODS: readonly OptionRow[] = [
     {},
     {
       ...PAGE,
-      ...{ sessionId: UNSTORABLE, eventType: UNSTORABLE, recipient: UNSTORABLE },
+      ...{ sessionId: UNSTORABLE, eventType: UNSTORABLE, recipient: UNSTORABLE, channel: UNSTORABLE },
       ...{ status: ['nope', 7], since: INSTANT, until: INSTANT },
     },
   ),
@@ -307,6 +313,13 @@ const METHODS: readonly OptionRow[] = [
   scoped('runs.erase', (scope) => sallyport.runs.erase({ sessionId: 's' }, scope)),
   scoped('sessions.open', (scope) => sallyport.sessions.open('s', scope)),
   scoped('sessions.get', (scope) => sallyport.sessions.get('s', scope)),
+  row(
+    'sallyport sessions.list',
+    'SessionListOptions',
+    (options: object) => sallyport.sessions.list(options),
+    {},
+    { ...PAGE, since: INSTANT, until: INSTANT },
+  ),
   row('sallyport sessions.tree', 'PageOptions', (options: object) => sallyport.sessions.tree('s', options), {}, PAGE),
   row(
     'sallyport sessions.timeline',

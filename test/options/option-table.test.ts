@@ -26,6 +26,8 @@ const WITHOUT_OPTIONS: Readonly<Record<string, string>> = {
   'sallyport/client recorder.flush': 'takes nothing',
   'sallyport/client recorder.close': 'takes nothing',
   'sallyport/client isClientError': 'takes any value',
+  'sallyport/client/read ClientError': 'an error',
+  'sallyport/client/read isClientError': 'takes any value',
   'sallyport/express keepRawBody': 'is an option of express.json(): tested in raw-bodies',
   'sallyport/integrations agentsSdk': 'takes two arguments: tested in bad-options',
   'sallyport/integrations aiSdk': 'takes two arguments: tested in bad-options',

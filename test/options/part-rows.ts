@@ -14,6 +14,7 @@ import {
   createRunRecorder,
   type RunRecorder,
 } from '../../src/client/index.ts'
+import { createReadClient } from '../../src/client/read.ts'
 import {
   channelContract,
   dispatchStoreContract,
@@ -196,6 +197,19 @@ const CALLERS: readonly OptionRow[] = [
     timeoutMs: outside(1, TIMER),
     retries: outside(0, 100),
   }),
+  row(
+    'sallyport/client/read createReadClient',
+    'ClientOptions',
+    (options: ClientOptions) => createReadClient(options),
+    call,
+    {
+      baseUrl: TEXT,
+      token: WORD,
+      fetch: FUNCTION,
+      timeoutMs: outside(1, TIMER),
+      retries: outside(0, 100),
+    },
+  ),
   calls(
     'client.dispatch',
     'DispatchOptions',

@@ -72,6 +72,7 @@ describe('a list of dispatches', () => {
       eventType: 'y',
       recipient: JANE,
       status: 'failed',
+      channel: 'b',
       since: new Date(START + 1_000),
       until: START + 1_001,
       limit: 10,
@@ -83,6 +84,7 @@ describe('a list of dispatches', () => {
       { eventType: 'x' },
       { recipient: JOHN },
       { status: 'sent' },
+      { channel: 'fax' },
       { since: START + 1_001 },
       { until: START + 1_000 },
     ]

@@ -60,6 +60,26 @@ export const listCases: readonly DispatchCase[] = dispatchCases([], {
     ok(found?.dispatchId === 'one' || found?.dispatchId === 'two', 'a dispatch of the digest is found')
     equal(found, await t.found(found.dispatchId))
   },
+  'listDispatches returns the dispatches with a delivery of a channel': async (t) => {
+    await acceptAll(t, {
+      one: { deliveries: [delivery('a1', { channel: 'email' }), delivery('a2', { channel: 'sms' })] },
+      two: { deliveries: [delivery('b1', { channel: 'sms' })], sessionId: 's1' },
+      three: { deliveries: [{ ...skipped('c1'), channel: 'email' }], eventType: 'f' },
+    })
+    equal(await t.list({ channel: 'email' }), ['three', 'one'])
+    equal(await t.list({ channel: 'sms' }), ['two', 'one'])
+    equal(await t.list({ channel: 'sms', first: 'oldest', limit: 1 }), ['one', 'two'])
+    equal(await t.list({ channel: 'fax' }), [])
+    equal(await t.list({ channel: 'email', status: 'queued' }), ['one'])
+    equal(await t.list({ channel: 'email', eventType: 'f' }), ['three'])
+    equal(await t.list({ channel: 'email', sessionId: 's1' }), [])
+  },
+  'listDispatches returns all dispatches of a digest of a channel': async (t) => {
+    await acceptAll(t, { one: { deliveries: [digested('x')] }, two: { deliveries: [digested('y')] } })
+    const { channel } = (await t.found('one'))?.deliveries[0] ?? {}
+    equal(await t.list({ channel }), ['two', 'one'])
+    equal(await t.list({ channel: `${channel}x` }), [])
+  },
   'listDispatches can begin with the oldest': async (t) => {
     await acceptAll(t, { one: {}, two: {}, three: {} })
     equal(await t.list({ first: 'oldest' }), ['one', 'two', 'three'])

@@ -5,9 +5,14 @@ import { type HandlerRequest, type Refused, refuse } from './result.ts'
 export function checkQuery(query: HandlerRequest['query'] = {}, known: readonly string[]): Refused | undefined {
   if (Object.keys(query).every((name) => known.includes(name))) return undefined
   // Names are not quoted: a caller may have put a secret there.
-  const detail =
-    known.length > 0 ? `the only query parameter here is ${known.join(', ')}` : 'no query parameter is known here'
-  return queryInvalid('', 'not_allowed', detail)
+  return queryInvalid('', 'not_allowed', knownOnes(known))
+}
+
+function knownOnes(known: readonly string[]): string {
+  if (known.length === 0) return 'no query parameter is known here'
+  return known.length === 1
+    ? `the only query parameter here is ${known[0]}`
+    : `the query parameters here are ${known.join(', ')}`
 }
 
 /** @param pointer To the parameter, in an object of all parameters. */

@@ -7,8 +7,10 @@ export interface HandlerRequest {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   /** The parsed JSON body. */
   readonly body: unknown
-  /** Used by dispatch: `dryRun`. The value of a repeated parameter is a list. */
+  /** Used by dispatch, `dryRun`, and by the read API. The value of a repeated parameter is a list. */
   readonly query?: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** Used by the read API: parameters of the path, decoded. */
+  readonly parameters?: Readonly<Record<string, string>>
 }
 
 /** Answer to a request, without its transport. Expected failures are answers too. */

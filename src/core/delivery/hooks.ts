@@ -1,6 +1,6 @@
 import type { DispatchAnswer, DispatchHead, DispatchView } from '../../model/dispatch.ts'
+import type { DeliveryChange } from '../../model/dispatch-results.ts'
 import { withTimeout } from '../../model/time-out.ts'
-import type { DeliveryChange } from '../../ports/dispatch-store.ts'
 import type { LogFields } from '../../ports/logger.ts'
 import { type ErrorHooks, type FaultDeps, reportFault } from '../answers/report-fault.ts'
 

@@ -35,6 +35,22 @@ export function viewDispatch(dispatch: Dispatch): DispatchView {
   }
 }
 
+/** Adds the masked addresses and the content of deliveries to a view. */
+export function viewContent(view: DispatchView, { deliveries }: Dispatch): DispatchView {
+  const stored = new Map(deliveries.map((delivery) => [delivery.deliveryId, delivery]))
+  return {
+    ...view,
+    deliveries: view.deliveries.map((shown) => {
+      const { address, content } = stored.get(shown.deliveryId) ?? {}
+      return {
+        ...shown,
+        ...(address !== undefined && { address: maskAddress(address) }),
+        ...(content && { content: structuredClone(content) }),
+      }
+    }),
+  }
+}
+
 function viewDelivery(delivery: Delivery): DeliveryView {
   const { deliveryId, channel, status, reason, attempts, attemptLog, deferred, dueAt } = delivery
   const { lastCode, providerMessageId, trace, eventCount } = delivery

@@ -1,5 +1,5 @@
-import type { Issue, ProblemCode } from '../../errors.ts'
-import type { DeliveryReason, DispatchHead } from '../../model/dispatch.ts'
+import type { DispatchHead } from '../../model/dispatch.ts'
+import type { UnplannedDelivery } from '../../model/dispatch-results.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
 import type {
@@ -26,20 +26,6 @@ export interface RetryDeps extends PlanningDeps, Omit<FaultDeps, 'hooks'>, HookD
   readonly queue: DeliveryQueue
   /** Receives work that continues after a retry, so that a host can wait for it. It never rejects. Default: not awaited. */
   readonly background?: ((work: Promise<void>) => void) | undefined
-}
-
-/** A delivery that failed in host code and cannot be planned again. It is unchanged and can be retried later. */
-export interface UnplannedDelivery {
-  readonly deliveryId: string
-  readonly channel: string
-  /**
-   * `template_error`, `condition_error` or `channel_error`; or the code with which its event would be refused now, such as
-   * `event_unknown`. `channel_not_allowed`: the event no longer has this channel.
-   */
-  readonly code: ProblemCode | DeliveryReason
-  readonly detail: string
-  /** With pointers such as `/eventData/total`. */
-  readonly errors?: readonly Issue[]
 }
 
 export interface Retried extends DispatchChange {

@@ -177,7 +177,9 @@ export function documentDispatches(documents: Documents): DispatchStore {
           fits: (listed) => fits(listed, query),
           read: async ({ tenant, dispatchId }) =>
             read(tenant, dispatchId, (row) =>
-              fits({ ...row.head, status: currentStatus(row) }, query) ? readDispatch(row) : undefined,
+              fits({ ...row.head, status: currentStatus(row) }, query) && hasChannel(row, query)
+                ? readDispatch(row)
+                : undefined,
             ),
         },
       ),
@@ -218,6 +220,11 @@ function storedAnswer(found: Answered | undefined, now: number): StoredAnswer | 
 }
 
 /** Whether a dispatch matches a query. The index keys contain the times. */
+/** The index documents do not contain channels. */
+function hasChannel({ deliveries }: DispatchRow, { channel }: DispatchQuery): boolean {
+  return channel === undefined || deliveries.some((delivery) => delivery.channel === channel)
+}
+
 function fits(
   listed: Pick<ListedDispatch, 'sessionId' | 'eventType' | 'recipient' | 'status'>,
   { sessionId, eventType, recipient, status }: DispatchQuery,

@@ -16,9 +16,11 @@ import { applyDecision, countedParent, parentsOf } from '../rules/run-rules.ts'
 import {
   descendantKey,
   listRunDocuments,
+  listSessionDocuments,
   removeRuns,
   runEntries,
   runKey,
+  sessionEntries,
   sessionKey,
   spendKey,
 } from './run-documents.ts'
@@ -49,11 +51,14 @@ export function documentRuns(documents: Documents): RunStore {
 
     listRuns: (query) => listRunDocuments(query, documents),
 
+    listSessions: (query) => listSessionDocuments(query, documents),
+
     openSession: (tenant, sessionId) =>
       transact(documents, async (tx) => {
         const found = await tx.get<StoredSession>(sessionKey(tenant, sessionId))
         const session = found ?? newSession(tenant, sessionId, tx.now)
         tx.put(sessionKey(tenant, sessionId), session)
+        tx.index(sessionEntries(found), sessionEntries(session))
         return session
       }),
 
@@ -114,6 +119,7 @@ async function changeSession(
   const totals = totalsChanges ? sumOf(session.totals, totalsChanges.session) : session.totals
   const changed = { ...session, totals, ...(failures && { failures }), ...(state && { updatedAt: tx.now }) }
   tx.put(sessionKey(tenant, sessionId), changed)
+  tx.index(sessionEntries(found), sessionEntries(changed))
 }
 
 async function addSums(

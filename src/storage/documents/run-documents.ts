@@ -1,7 +1,8 @@
 import { facetsOf, type RunFacets } from '../../model/run-facets.ts'
 import type { Page } from '../../ports/dispatch-query.ts'
 import type { Documents } from '../../ports/documents.ts'
-import type { RemovalQuery, RunKey, RunQuery, StoredRun } from '../../ports/run-store.ts'
+import type { RemovalQuery, RunKey, RunQuery, StoredRun, StoredSession } from '../../ports/run-store.ts'
+import type { SessionQuery } from '../../ports/session-query.ts'
 import { isOpenRun } from '../rules/run-rules.ts'
 import { documentKey, prefixOf, timePart } from './keys.ts'
 import { readPage, walkDocuments } from './pages.ts'
@@ -20,6 +21,31 @@ export function runKey({ tenant, sessionId, runId }: RunKey): string {
 
 export function sessionKey(tenant: string, sessionId: string): string {
   return documentKey('session', tenant, sessionId)
+}
+
+/** Prefix of the sessions of a tenant, by time of creation. */
+function sessionsOf(tenant: string): string {
+  return prefixOf('sessions', tenant)
+}
+
+/** Index document of a session: its id. */
+export function sessionEntries(session: StoredSession | undefined): DocumentEntries {
+  if (!session) return {}
+  const { tenant, sessionId, createdAt } = session
+  return { [`${sessionsOf(tenant)}${timePart(createdAt)}/${documentKey(sessionId)}`]: sessionId }
+}
+
+export function listSessionDocuments(query: SessionQuery, documents: Documents): Promise<Page<StoredSession>> {
+  const { tenant, first = 'newest' } = query
+  return readPage<string, StoredSession>(
+    documents,
+    sessionsOf(tenant),
+    { ...query, first },
+    {
+      fits: () => true,
+      read: (sessionId) => transact(documents, (tx) => tx.get(sessionKey(tenant, sessionId))),
+    },
+  )
 }
 
 export function descendantKey(tenant: string, sessionId: string, runId: string): string {

@@ -11,6 +11,7 @@ import {
   runKey,
   runsOfSession,
   runsOfTenant,
+  sessionEntries,
   sessionKey,
   spendKey,
 } from './run-documents.ts'
@@ -20,8 +21,9 @@ import { type Transaction, transact } from './transaction.ts'
 export function eraseSession(tenant: string, sessionId: string, documents: Documents): Promise<number> {
   return transact(documents, async (tx) => {
     const key = sessionKey(tenant, sessionId)
-    await tx.get(key)
+    const session = await tx.get<StoredSession>(key)
     tx.put(key, undefined)
+    tx.index(sessionEntries(session), {})
     for await (const { key: descendants } of walkDocuments(documents, prefixOf('descendants', tenant, sessionId)))
       await remove(tx, descendants)
     const runs = walkDocuments(documents, runsOfSession(tenant, sessionId))

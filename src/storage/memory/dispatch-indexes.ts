@@ -172,13 +172,14 @@ function positionOf({ head, sequence }: DispatchRow): ListPosition {
   return { at: head.createdAt, sequence }
 }
 
-function fits({ head, listed }: DispatchRow, query: DispatchQuery): boolean {
-  const { sessionId, eventType, recipient, status } = query
+function fits({ head, listed, deliveries }: DispatchRow, query: DispatchQuery): boolean {
+  const { sessionId, eventType, recipient, status, channel } = query
   return (
     (sessionId === undefined || head.sessionId === sessionId) &&
     (eventType === undefined || head.eventType === eventType) &&
     (recipient === undefined || head.recipient === recipient) &&
-    (status === undefined || listed === status)
+    (status === undefined || listed === status) &&
+    (channel === undefined || deliveries.some((delivery) => delivery.channel === channel))
   )
 }
 

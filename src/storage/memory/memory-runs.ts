@@ -17,6 +17,7 @@ import type {
   TotalsChanges,
 } from '../../ports/run-store.ts'
 import { applyDecision, countedParent, isOfUser, parentsOf, removeUser } from '../rules/run-rules.ts'
+import { cursorAt, readRange } from './list-range.ts'
 import { mapEntry, type RunRow, runIndexes, type SessionEntry, type TenantIndexes } from './run-indexes.ts'
 import { runPage } from './run-pages.ts'
 
@@ -75,6 +76,18 @@ export function memoryRuns(clock: Pick<Clock, 'now'>): RunStore {
       return entry && readSession(entry)
     },
 
+    async listSessions({ tenant, limit, first = 'newest', ...range }) {
+      const items: StoredSession[] = []
+      let last: SessionEntry | undefined
+      const list = indexesOf(tenant)?.sessionList
+      for (const entry of list ? readRange(list, (one) => one, first, range) : []) {
+        if (items.length >= limit) return { items, ...(last && { nextCursor: cursorAt(last) }) }
+        items.push(readSession(entry))
+        last = entry
+      }
+      return { items }
+    },
+
     async findSpend(tenant, userId, sinceDay) {
       const sum = noSpend()
       for (const [day, spend] of indexesOf(tenant)?.spend.get(userId) ?? []) if (day >= sinceDay) addSpend(sum, spend)
@@ -100,8 +113,10 @@ export function memoryRuns(clock: Pick<Clock, 'now'>): RunStore {
         eraseFailures(indexes, of.userId)
         return removeAll(indexes, rows)
       }
-      const rows = [...(indexes.sessions.get(of.sessionId)?.rows.up() ?? [])]
-      indexes.sessions.delete(of.sessionId)
+      const entry = indexes.sessions.get(of.sessionId)
+      if (!entry) return 0
+      const rows = [...entry.rows.up()]
+      runs.removeSession(indexes, entry)
       return removeAll(indexes, rows)
     },
   }

@@ -13,7 +13,7 @@ export interface RunRow extends ListPosition {
   readonly entry: SessionEntry
 }
 
-export interface SessionEntry {
+export interface SessionEntry extends ListPosition {
   readonly session: { -readonly [Name in keyof StoredSession]: StoredSession[Name] }
   readonly byId: Map<string, RunRow>
   readonly rows: SortedList<RunRow>
@@ -30,6 +30,7 @@ export interface TenantIndexes {
   /** Indexes built so far. Empty lists are removed. */
   readonly byFacet: Map<FacetName, Map<string, SortedList<RunRow>>>
   readonly sessions: Map<string, SessionEntry>
+  readonly sessionList: SortedList<SessionEntry>
   readonly spend: Map<string, Map<number, Spend>>
 }
 
@@ -43,6 +44,7 @@ export interface RunIndexes {
   readonly pending: SortedList<RunRow>
   openTenant(tenant: string): TenantIndexes
   openSession(indexes: TenantIndexes, tenant: string, sessionId: string, now: number): SessionEntry
+  removeSession(indexes: TenantIndexes, entry: SessionEntry): void
   add(indexes: TenantIndexes, entry: SessionEntry, run: StoredRun): void
   replace(indexes: TenantIndexes, row: RunRow, run: StoredRun): void
   remove(indexes: TenantIndexes, row: RunRow): void
@@ -52,6 +54,7 @@ export function runIndexes(): RunIndexes {
   const byTenant = new Map<string, TenantIndexes>()
   const [all, open, pending] = [newList(), newList(), newList()]
   let added = 0
+  let opened = 0
   let latest = 0
   let isInOrder = true
 
@@ -70,16 +73,28 @@ export function runIndexes(): RunIndexes {
         byAge: new Map(),
         byFacet: new Map(),
         sessions: new Map(),
+        sessionList: new SortedList<SessionEntry>(isListedBelow),
         spend: new Map(),
       })),
 
     openSession: (indexes, tenant, sessionId, now) =>
-      mapEntry(indexes.sessions, sessionId, () => ({
-        session: { tenant, sessionId, createdAt: now, updatedAt: now, totals: noTotals(), failures: [] },
-        byId: new Map(),
-        rows: newList(),
-        descendants: new Map(),
-      })),
+      mapEntry(indexes.sessions, sessionId, () => {
+        const entry: SessionEntry = {
+          session: { tenant, sessionId, createdAt: now, updatedAt: now, totals: noTotals(), failures: [] },
+          byId: new Map(),
+          rows: newList(),
+          descendants: new Map(),
+          at: now,
+          sequence: ++opened,
+        }
+        indexes.sessionList.add(entry)
+        return entry
+      }),
+
+    removeSession(indexes, entry) {
+      indexes.sessions.delete(entry.session.sessionId)
+      indexes.sessionList.delete(entry)
+    },
 
     add(indexes, entry, run) {
       if (run.createdAt < latest) isInOrder = false

@@ -1,7 +1,8 @@
 import type { DeliveryReason, DeliveryStatus } from '../../model/dispatch.ts'
+import type { DeliveryChange } from '../../model/dispatch-results.ts'
 import { copyJson } from '../../model/json.ts'
 import type { SendLimit } from '../../ports/delivery-policy.ts'
-import type { Claims, DeliveryChange, Settled, Settlement } from '../../ports/dispatch-store.ts'
+import type { Claims, Settled, Settlement } from '../../ports/dispatch-store.ts'
 import {
   changeOf,
   type DeliveryRow,

@@ -12,10 +12,11 @@ import type {
   DispatchStatus,
 } from '../../model/dispatch.ts'
 import { statusOfDispatch } from '../../model/dispatch.ts'
+import type { DeliveryChange } from '../../model/dispatch-results.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { copyJson } from '../../model/json.ts'
 import type { SendLimit } from '../../ports/delivery-policy.ts'
-import type { ClaimedDelivery, DeliveryChange, NewDelivery, NewDispatch } from '../../ports/dispatch-store.ts'
+import type { ClaimedDelivery, NewDelivery, NewDispatch } from '../../ports/dispatch-store.ts'
 import type { PlanSource } from '../../ports/plan-source.ts'
 import { compoundKey } from './compound-key.ts'
 

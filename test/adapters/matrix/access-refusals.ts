@@ -55,7 +55,7 @@ export const ACCESS_REFUSALS: Readonly<Record<string, Row>> = {
   'a dry run that is neither true nor false': {
     path: `${DISPATCH}?dryRun=1`,
     body: EVENT,
-    answer: { status: 400, code: 'query_invalid' },
+    answer: { status: 422, code: 'query_invalid' },
   },
   'another media type': {
     path: DISPATCH,

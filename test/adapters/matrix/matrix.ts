@@ -8,6 +8,7 @@ import { testContentTypes } from './content-types.ts'
 import { testLifecycle } from './lifecycle.ts'
 import { testMounts } from './mounts.ts'
 import { testOpenEndpoints } from './open-endpoints.ts'
+import { testReads } from './reads.ts'
 import { testRefusals } from './refusals.ts'
 import { testRefusedBodies } from './refused-bodies.ts'
 import { testRoutes } from './routes.ts'
@@ -39,6 +40,7 @@ export function testHost(host: Host): void {
     testLifecycle(host)
     testBatches(host)
     testOpenEndpoints(host)
+    testReads(host)
     testRefusals(host)
     testWholeSallyport(host)
   })

@@ -1,6 +1,7 @@
 import type { Delivery, DeliveryStatus } from '../../../src/model/dispatch.ts'
+import type { DeliveryChange } from '../../../src/model/dispatch-results.ts'
 import type { SendLimit } from '../../../src/ports/delivery-policy.ts'
-import type { ClaimedDelivery, DeliveryChange } from '../../../src/ports/dispatch-store.ts'
+import type { ClaimedDelivery } from '../../../src/ports/dispatch-store.ts'
 import type { Operation } from './operations.ts'
 import { isSame, type Seen, type Snapshot } from './snapshot.ts'
 

@@ -1,9 +1,9 @@
 import { type Dispatch, type DispatchStatus, statusOfDispatch } from '../../../src/model/dispatch.ts'
+import type { DeliveryChange } from '../../../src/model/dispatch-results.ts'
 import type {
   ClaimedDelivery,
   ClaimRequest,
   Claims,
-  DeliveryChange,
   DispatchStore,
   LeaseToken,
   NewDelivery,

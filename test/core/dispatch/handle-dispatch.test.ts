@@ -127,7 +127,7 @@ describe('the order of answers', () => {
     expect(await ask('Bearer nobody', WRONG, key, { dryRun: 'maybe' })).toBe('401 invalid_token')
     expect(await ask('Bearer broken', WRONG, key, { dryRun: 'maybe' })).toBe('503 auth_unavailable')
     expect(await ask(app, WRONG, key, { dryRun: 'maybe' })).toBe('400 idempotency_key_invalid')
-    expect(await ask(app, WRONG, {}, { dryRun: 'maybe' })).toBe('400 query_invalid /dryRun,invalid')
+    expect(await ask(app, WRONG, {}, { dryRun: 'maybe' })).toBe('422 query_invalid /dryRun,invalid')
     expect(await ask(app, WRONG)).toBe('422 validation_failed /eventType,type /recipient,required')
     expect(await ask('Bearer session', bad)).toBe('403 insufficient_scope')
     expect(await ask(app, bad)).toBe('422 event_unknown /eventType,not_allowed')

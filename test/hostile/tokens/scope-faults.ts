@@ -1,7 +1,7 @@
 import { type Caller, GRANT } from './callers.ts'
 import { ALL, type Answers, type Fault, type Faults, UNGRANTED } from './fault.ts'
 
-const REFUSED = '400 query_invalid'
+const REFUSED = '422 query_invalid'
 
 /** A request beyond the grant, and the application's answer to it. Default: success. */
 type Overreach = readonly [name: string, event: NonNullable<Fault['event']>, reported?: string]

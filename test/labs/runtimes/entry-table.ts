@@ -18,6 +18,7 @@ export const NEEDS: Readonly<Record<string, Need>> = {
   'sallyport/node': 'node:buffer',
   'sallyport/openapi': 'nothing',
   'sallyport/client': 'nothing',
+  'sallyport/client/read': 'nothing',
   'sallyport/integrations': 'nothing',
   'sallyport/liquid': 'nothing',
   'sallyport/json-logic': 'nothing',

@@ -1,4 +1,5 @@
 import { CompiledQuery, type Kysely } from 'kysely'
+import { noTotals } from '../../../src/model/totals.ts'
 import { DIALECTS, type DialectName } from '../../../src/storage/sql/connection/dialects.ts'
 
 /** Rows for lists, written in SQL as accepting and settling would leave them. */
@@ -65,6 +66,13 @@ export async function fillSuppressions(filling: ListFilling): Promise<void> {
   await run(`insert into ${text('suppressions')} (suppression_id, tenant, channel, address_key, reason, source, created_at,
       expires_at, version)
     select ${of('s')}, 't', 'email', ${of('k')}, 'bounced', 'ses', ${FIRST_AT} + n, ${Number.MAX_SAFE_INTEGER}, 1`)
+}
+
+export async function fillSessions(filling: ListFilling): Promise<void> {
+  const { text, of, run } = statementsOf(filling)
+  const totals = `'${JSON.stringify(noTotals())}'`
+  await run(`insert into ${text('sessions')} (tenant, session_id, created_at, updated_at, totals, failures, version)
+    select 't', ${of('s')}, ${FIRST_AT} + n, ${FIRST_AT} + n, ${totals}, '[]', 1`)
 }
 
 function statusOf({ wanted }: ListFilling): string {

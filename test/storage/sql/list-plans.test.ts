@@ -6,7 +6,7 @@ import type { HostKysely } from '../../../src/storage/sql/index.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { databaseKinds, type TestDatabase } from '../databases.ts'
 import { hostBetween } from './host-between.ts'
-import { FIRST_AT, fillDispatches, fillRuns, fillSuppressions } from './list-fill.ts'
+import { FIRST_AT, fillDispatches, fillRuns, fillSessions, fillSuppressions } from './list-fill.ts'
 
 const LIMIT = 20
 const WANTED = 45
@@ -17,6 +17,7 @@ const DISPATCH_FILTERS: readonly Omit<DispatchQuery, 'tenant' | 'limit'>[] = [
   {},
   { status: 'failed' },
   { eventType: 'wanted' },
+  { eventType: 'wanted', channel: 'a' },
   { recipient: 'wanted' },
   { sessionId: 'wanted' },
   { until: FIRST_AT + WANTED + 1 },
@@ -60,7 +61,7 @@ for (const kind of await databaseKinds())
       await store.migrate()
       // These are the statistics of empty tables.
       if (kind.name === 'postgresql') {
-        for (const table of ['dispatches', 'deliveries', 'runs', 'run_tags', 'suppressions']) {
+        for (const table of ['dispatches', 'deliveries', 'runs', 'run_tags', 'sessions', 'suppressions']) {
           await db.executeQuery(CompiledQuery.raw(`alter table ${prefix}${table} set (autovacuum_enabled = off)`))
           await db.executeQuery(CompiledQuery.raw(`analyze ${prefix}${table}`))
         }
@@ -68,6 +69,7 @@ for (const kind of await databaseKinds())
       await fillDispatches({ db, dialect: kind.name, prefix, count, wanted: WANTED })
       await fillRuns({ db, dialect: kind.name, prefix, count, wanted: WANTED })
       await fillSuppressions({ db, dialect: kind.name, prefix, count, wanted: WANTED })
+      await fillSessions({ db, dialect: kind.name, prefix, count, wanted: WANTED })
       return store
     }
 
@@ -150,6 +152,15 @@ for (const kind of await databaseKinds())
             await checkRead(what, MOST_READ)
           }
         }
+        for (const first of ['newest', 'oldest'] as const)
+          for (let cursor: string | undefined, page = 1; page <= 3; page++) {
+            asked.length = 0
+            const until = FIRST_AT + count - 5
+            const { items, nextCursor } = await store.listSessions({ tenant: 't', limit: LIMIT, cursor, first, until })
+            expect([count, page, items.length]).toEqual([count, page, LIMIT])
+            await checkRead(`page ${page} of ${count} sessions, ${first} first`, MOST_READ)
+            cursor = nextCursor
+          }
         for (let cursor: string | undefined, page = 1; page <= 3; page++) {
           asked.length = 0
           const { items, nextCursor } = await store.listSuppressions({ tenant: 't', limit: LIMIT, cursor })

@@ -1,14 +1,14 @@
 import { writeInstant } from '../../../model/instants.ts'
 import { copyJson } from '../../../model/json.ts'
 import type { RunCounts, RunStatus } from '../../../model/run.ts'
-import type { Money, Session, SessionShare, SessionTime, SessionTotals } from '../../../model/session.ts'
+import type { Money, SessionShare, SessionSummary, SessionTime, SessionTotals } from '../../../model/session.ts'
 import { addModel, isEmpty, type ModelTotals, noModel, type Totals } from '../../../model/totals.ts'
 import { wholeTotals } from '../../../model/whole-totals.ts'
 import type { StoredSession } from '../../../ports/run-store.ts'
 import { percentilesOf } from './percentiles.ts'
 
 /** Converts a stored session to its public view, without the lists of its runs. Shares nothing with it. */
-export function viewSession(session: StoredSession): Omit<Session, 'tree' | 'timeline'> {
+export function viewSession(session: StoredSession): SessionSummary {
   const { sessionId, createdAt, updatedAt, totals, failures } = session
   const [last] = failures
   return {
@@ -20,7 +20,11 @@ export function viewSession(session: StoredSession): Omit<Session, 'tree' | 'tim
   }
 }
 
-function viewFailure({ runId, at, error }: StoredSession['failures'][number]): NonNullable<Session['lastError']> {
+function viewFailure({
+  runId,
+  at,
+  error,
+}: StoredSession['failures'][number]): NonNullable<SessionSummary['lastError']> {
   return { runId, at: writeInstant(at), ...(error && { error: copyJson(error) as typeof error & object }) }
 }
 

@@ -60,14 +60,14 @@ async function readPlaces(query: DispatchQuery, amount: number, db: Database): P
   const { scans, filters } = planOf(query, db)
   const parameters = new Parameters(db.dialect)
   const texts = scans.map((scan) => {
-    const conditions = filters.map(([text, value]) => parameters.bind(text, [value]))
+    const conditions = filters.map(([text, ...values]) => parameters.bind(text, values))
     const fits = conditions.length > 0 ? `case when ${conditions.join(' and ')} then 1 else 0 end` : '1'
     return scanText(scan, range, `r.dispatch_id, r.created_at, ${fits} as fits`, amount, parameters, db)
   })
   return db.scan<Place>(mergedText(texts, ['created_at', 'dispatch_id'], range, amount), parameters.values)
 }
 
-type Filter = readonly [text: string, value: string]
+type Filter = readonly [text: string, ...values: readonly string[]]
 
 interface Plan {
   readonly scans: readonly IndexScan[]
@@ -75,7 +75,16 @@ interface Plan {
 }
 
 /** Chooses the index with the fewest rows; `sent` is the most frequent status. Other filters are checked per row. */
-function planOf({ tenant, sessionId, recipient, status, eventType }: DispatchQuery, { nameOf }: Database): Plan {
+function planOf(query: DispatchQuery, db: Database): Plan {
+  const { scans, filters } = indexFor(query, db)
+  const { channel } = query
+  if (channel === undefined) return { scans, filters }
+  const own = `select 1 from ${db.nameOf('deliveries')} v where v.dispatch_id = r.dispatch_id and v.channel = ?`
+  const joined = `select 1 from ${db.nameOf('digest_events')} e join ${db.nameOf('deliveries')} v on v.delivery_id = e.delivery_id where e.dispatch_id = r.dispatch_id and v.channel = ?`
+  return { scans, filters: [...filters, [`(exists (${own}) or exists (${joined}))`, channel, channel]] }
+}
+
+function indexFor({ tenant, sessionId, recipient, status, eventType }: DispatchQuery, { nameOf }: Database): Plan {
   const kept = `coalesce(r.status, (select max(v.dispatch_status) from ${nameOf('deliveries')} v where v.dispatch_id = r.dispatch_id))`
   const byStatus = filterOf(`${kept} = ?`, status)
   const all = [...filterOf('r.recipient = ?', recipient), ...byStatus, ...filterOf('r.event_type = ?', eventType)]

@@ -7,6 +7,7 @@ import { eraseUserRows } from './run-erasure.ts'
 import { listRunRows } from './run-lists.ts'
 import { RUN_COLUMNS, readSpend, SESSION_COLUMNS, sessionRecord, storedRun, storedSession } from './run-records.ts'
 import { eraseSessionRows, runRemover } from './run-removal.ts'
+import { listSessionRows } from './session-list.ts'
 
 export interface SqlRunsOptions {
   /** The store is in the host's transaction: no group commit, no caches. */
@@ -38,6 +39,7 @@ export function sqlRuns(db: Database, { isAlone }: SqlRunsOptions): RunStore {
     findRun,
     findSession,
     listRuns: (query) => listRunRows(query, db),
+    listSessions: (query) => listSessionRows(query, db),
 
     openSession: (tenant, sessionId) =>
       retryOnConflict(async () => {

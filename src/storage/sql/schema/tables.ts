@@ -202,7 +202,7 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       version,
     },
     primaryKey: ['tenant', 'session_id'],
-    indexes: [],
+    indexes: [{ name: 'by_time', columns: ['tenant', 'created_at', 'session_id'] }],
   },
   /** One row per run. While it is open and has no pending events, a merge changes no indexed column. */
   runs: {

@@ -114,7 +114,7 @@ describe('a dry run', () => {
   ])('A query with the parameter %j is refused and stores nothing', async (name) => {
     const deps = testDeps()
     expect(await post(deps, ORDER, {}, { [name]: 'true', dryRun: 'true' })).toMatchObject({
-      status: 400,
+      status: 422,
       body: {
         code: 'query_invalid',
         errors: [{ pointer: '', code: 'not_allowed', detail: 'the only query parameter here is dryRun' }],
@@ -174,7 +174,7 @@ describe('a dry run', () => {
     expect(await post(deps, ORDER, {}, { dryRun: 'false' })).toMatchObject({ status: 202 })
     for (const dryRun of ['1', '', 'TRUE', 'yes', 'true ', ['true', 'true'], ['true', 'false']]) {
       expect(await post(deps, ORDER, {}, { dryRun })).toMatchObject({
-        status: 400,
+        status: 422,
         body: {
           code: 'query_invalid',
           detail: 'The query string cannot be accepted.',

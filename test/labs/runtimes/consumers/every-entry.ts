@@ -31,6 +31,7 @@ import { log } from 'sallyport/channels/log'
 import { sms } from 'sallyport/channels/sms'
 import { type WebhookOptions, webhook } from 'sallyport/channels/webhook'
 import * as client from 'sallyport/client'
+import * as readClient from 'sallyport/client/read'
 import { keepRawBody, toExpress } from 'sallyport/express'
 import { mailgun } from 'sallyport/feedback/mailgun'
 import { postmark } from 'sallyport/feedback/postmark'
@@ -194,6 +195,6 @@ export const sources = (secret: string): readonly FeedbackSource[] => [
   resend({ channel: 'email', secret, tenant: 'acme' }),
   twilio({ channel: 'sms', authToken: secret, url: 'https://api.example.com/feedback' }),
 ]
-export const loaded: readonly object[] = [client, integrations, openapi, queues]
+export const loaded: readonly object[] = [client, readClient, integrations, openapi, queues]
 export const isOurs: (error: unknown) => boolean = isSallyportError
 export type { Sallyport }

@@ -1,0 +1,183 @@
+/**
+ * A client of the read API over `fetch`, for support tools and scripts.
+ * @module sallyport/client/read
+ */
+import type { DispatchStatus, DispatchView } from '../model/dispatch.ts'
+import type { CancelResult, RetryResult } from '../model/dispatch-results.ts'
+import type { Run, RunStatus } from '../model/run.ts'
+import type { Session, SessionSummary, TimelineEntry } from '../model/session.ts'
+import type { SuppressionReason, SuppressionView } from '../model/suppression.ts'
+import type { TokenUseView } from '../model/token-use.ts'
+import { type CallOptions, type ClientOptions, callerOf, SIGNAL_CHECKS } from './caller.ts'
+import { checkOptions } from './check-options.ts'
+
+export type { CallOptions, ClientOptions, FetchLike } from './caller.ts'
+export { ClientError, isClientError } from './client-error.ts'
+
+/** One page of a list. The last has no `next`. A page may have fewer items than its limit, even none. */
+export interface ReadPage<T> {
+  readonly items: readonly T[]
+  /** The `cursor` of the next page. */
+  readonly next?: string
+}
+
+/** Page of a list to read. */
+export interface PageFilter extends CallOptions {
+  /** 1 to 200. Default: 50. */
+  readonly limit?: number | undefined
+  /** `next` of the previous page of the same list, unchanged. */
+  readonly cursor?: string | undefined
+}
+
+/** Page of a list to read, and its time. */
+export interface RangeFilter extends PageFilter {
+  /** Created at or after this instant: RFC 3339, epoch milliseconds or a date. */
+  readonly since?: string | number | Date | undefined
+  /** Created before this instant. */
+  readonly until?: string | number | Date | undefined
+}
+
+/** Dispatches that match all given options. */
+export interface DispatchFilter extends RangeFilter {
+  readonly status?: DispatchStatus | undefined
+  readonly eventType?: string | undefined
+  /** Exactly as in the request. */
+  readonly recipient?: string | undefined
+  /** Has a delivery of this channel. */
+  readonly channel?: string | undefined
+  readonly sessionId?: string | undefined
+}
+
+/** Runs that match all given options. */
+export interface RunFilter extends RangeFilter {
+  readonly sessionId?: string | undefined
+  readonly status?: RunStatus | undefined
+  readonly provider?: string | undefined
+  /** The requested model. */
+  readonly model?: string | undefined
+  readonly userId?: string | undefined
+  readonly tag?: string | undefined
+  /** Order by creation. Default: `newest`. */
+  readonly first?: 'oldest' | 'newest' | undefined
+}
+
+/** An address, and perhaps its channel. */
+export interface OfAddress {
+  readonly address: string
+  /** Default: all channels. */
+  readonly channel?: string | undefined
+}
+
+/** An address not to send to. */
+export interface AddSuppression {
+  readonly address: string
+  readonly channel: string
+  /** Default: `manual`. */
+  readonly reason?: SuppressionReason | undefined
+  /** Suppresses only events of this category. Default: all events. */
+  readonly category?: string | undefined
+  /** Milliseconds until it expires, up to 20 years. Default: never. */
+  readonly expiresInMs?: number | undefined
+}
+
+/**
+ * Calls the read API of a Sallyport server with an application secret that allows `read`, and `manage` for changes. Methods reject with
+ * a {@link ClientError}: the server refuses wrong options, and an unknown id with `not_found` or `session_not_found`.
+ */
+export interface ReadClient {
+  readonly dispatches: {
+    list(options?: DispatchFilter): Promise<ReadPage<DispatchView>>
+    /** @param options `content: true` adds the rendered content and the masked address of each delivery. */
+    get(dispatchId: string, options?: CallOptions & { readonly content?: boolean }): Promise<DispatchView>
+    cancel(dispatchId: string, options?: CallOptions): Promise<CancelResult>
+    /** @param options `channel`: only deliveries of this channel. */
+    retry(dispatchId: string, options?: CallOptions & { readonly channel?: string }): Promise<RetryResult>
+  }
+  readonly suppressions: {
+    list(
+      options?: PageFilter & { readonly channel?: string; readonly reason?: SuppressionReason },
+    ): Promise<ReadPage<SuppressionView>>
+    find(of: OfAddress, options?: CallOptions): Promise<{ readonly items: readonly SuppressionView[] }>
+    add(suppression: AddSuppression, options?: CallOptions): Promise<{ readonly added: boolean }>
+    remove(of: OfAddress, options?: CallOptions): Promise<{ readonly removed: number }>
+  }
+  readonly sessions: {
+    list(options?: RangeFilter): Promise<ReadPage<SessionSummary>>
+    get(sessionId: string, options?: CallOptions): Promise<Session>
+    timeline(sessionId: string, options?: PageFilter): Promise<ReadPage<TimelineEntry>>
+  }
+  readonly runs: {
+    list(options?: RunFilter): Promise<ReadPage<Run>>
+    get(of: { readonly sessionId: string; readonly runId: string }, options?: CallOptions): Promise<Run>
+  }
+  readonly tokens: {
+    uses(
+      options?: PageFilter & {
+        readonly jti?: string
+        readonly sessionId?: string
+        readonly outcome?: 'accepted' | 'refused'
+      },
+    ): Promise<ReadPage<TokenUseView>>
+  }
+}
+
+/**
+ * Creates a client of the read API. Retries like `createClient`.
+ * @throws {ClientError} `option_invalid`, with all problems of the options.
+ */
+export function createReadClient(options: ClientOptions): ReadClient {
+  const call = callerOf('createReadClient', options)
+  const read = async <Answer>(path: string, options: CallOptions = {}, member = 'items'): Promise<Answer> => {
+    const { signal, ...query } = options
+    checkOptions(path, { signal }, SIGNAL_CHECKS)
+    return call({ path: path + queryOf(query), member }, { signal })
+  }
+  const post = async <Answer>(
+    path: string,
+    content: object,
+    member: string,
+    { signal }: CallOptions = {},
+  ): Promise<Answer> => {
+    checkOptions(path, { signal }, SIGNAL_CHECKS)
+    return call({ path, content, member }, { signal })
+  }
+  const dispatch = (dispatchId: string): string => `${DISPATCHES}/${encodeURIComponent(dispatchId)}`
+  const session = (sessionId: string): string => `${SESSIONS}/${encodeURIComponent(sessionId)}`
+  return {
+    dispatches: {
+      list: (query) => read(DISPATCHES, query),
+      get: (dispatchId, query) => read(dispatch(dispatchId), query, 'dispatchId'),
+      cancel: (dispatchId, own) => post(`${dispatch(dispatchId)}/cancel`, {}, 'cancelled', own),
+      retry: (dispatchId, { channel, ...own } = {}) =>
+        post(`${dispatch(dispatchId)}/retry`, { channel }, 'retried', own),
+    },
+    suppressions: {
+      list: (query) => read(SUPPRESSIONS, query),
+      find: (of, own) => post(`${SUPPRESSIONS}/find`, of, 'items', own),
+      add: (suppression, own) => post(`${SUPPRESSIONS}/add`, suppression, 'added', own),
+      remove: (of, own) => post(`${SUPPRESSIONS}/remove`, of, 'removed', own),
+    },
+    sessions: {
+      list: (query) => read(SESSIONS, query),
+      get: (sessionId, own) => read(session(sessionId), own, 'sessionId'),
+      timeline: (sessionId, query) => read(`${session(sessionId)}/timeline`, query),
+    },
+    runs: {
+      list: (query) => read('agents/runs', query),
+      get: ({ sessionId, runId }, own) => read(`${session(sessionId)}/runs/${encodeURIComponent(runId)}`, own, 'runId'),
+    },
+    tokens: { uses: (query) => read('agents/tokens/uses', query) },
+  }
+}
+
+const DISPATCHES = 'outbound/dispatches'
+const SUPPRESSIONS = 'outbound/suppressions'
+const SESSIONS = 'agents/sessions'
+
+function queryOf(parameters: object): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(parameters))
+    if (value !== undefined) query.set(name, value instanceof Date ? value.toISOString() : String(value))
+  const text = query.toString()
+  return text && `?${text}`
+}

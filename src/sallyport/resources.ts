@@ -1,0 +1,126 @@
+import { portFault } from '../core/answers/fault.ts'
+import { type HandlerRequest, type HandlerResult, isRefused, type Refused, refuse } from '../core/answers/result.ts'
+import type { ReadAction } from '../core/endpoints.ts'
+import { pointerTo } from '../core/json/json-pointer.ts'
+import { RESOURCE_MEMBERS, RESOURCE_PARAMETERS, resourceInput } from '../core/resources/resource-input.ts'
+import { invalid } from '../core/validate.ts'
+import { type Issue, isSallyportError, type ProblemCode } from '../errors.ts'
+import type { Principal } from '../model/principal.ts'
+import type { Page } from '../ports/dispatch-query.ts'
+import type { Dispatches } from './dispatches.ts'
+import type { Runs } from './runs.ts'
+import type { Sessions } from './sessions.ts'
+import type { Suppressions } from './suppressions.ts'
+import type { Tokens } from './tokens.ts'
+
+/** The calls that the read API offers. A host that lacks one answers its paths with 404. */
+export interface ResourceCalls {
+  readonly runs: Runs
+  readonly sessions: Sessions
+  readonly tokens: Tokens
+  readonly dispatches?: Dispatches | undefined
+  readonly suppressions?: Suppressions | undefined
+}
+
+/** The read API. */
+export interface Resources {
+  handles(action: ReadAction): boolean
+  handle(action: ReadAction, principal: Principal, request: HandlerRequest): Promise<HandlerResult<unknown> | Refused>
+}
+
+export function isResource(action: string): action is ReadAction {
+  return Object.hasOwn(RESOURCE_PARAMETERS, action)
+}
+
+/** Makes the calls of `Dispatches`, `Runs` and the others for a tenant. Never throws anything but faults of ports. */
+export function resourcesOf(calls: ResourceCalls): Resources {
+  const table = callsOf(calls)
+  return {
+    handles: (action) => table[action] !== undefined,
+    async handle(action, { tenant }, request) {
+      const call = table[action]
+      const input = resourceInput(action, request)
+      if (isRefused(input)) return input
+      try {
+        // The tenant is the last: no member of a request replaces it.
+        const found = await call?.({ ...input.options, ...request.parameters, tenant } as never)
+        if (found === undefined) return nothing(action)
+        return { ok: true, status: 200, headers: {}, body: found }
+      } catch (thrown) {
+        const refused = refusedInput(thrown, action)
+        if (refused) return refused
+        throw portFault('store_unavailable', thrown)
+      }
+    },
+  }
+}
+
+/** Options of each call: the parameters of its path and query, and members of its body. */
+type Call = (options: never) => Promise<object | undefined>
+type Of<Options, Parameters extends string = never> = Options & Readonly<Record<Parameters | 'tenant', string>>
+type Only<Method extends (...of: never) => unknown> = NonNullable<Parameters<Method>[0]>
+
+function callsOf({
+  runs,
+  sessions,
+  tokens,
+  dispatches,
+  suppressions,
+}: ResourceCalls): Readonly<Partial<Record<ReadAction, Call>>> {
+  return {
+    list_runs: async (options: Only<Runs['list']>) => pageOf(await runs.list({ first: 'newest', ...options })),
+    get_run: ({ tenant, ...of }: Of<unknown, 'sessionId' | 'runId'>) => runs.get(of, { tenant }),
+    list_sessions: async (options: Only<Sessions['list']>) => pageOf(await sessions.list(options)),
+    get_session: ({ sessionId, tenant }: Of<unknown, 'sessionId'>) => sessions.get(sessionId, { tenant }),
+    session_runs: async (options: Only<Runs['list']>) => pageOf(await runs.list({ first: 'newest', ...options })),
+    session_timeline: async ({ sessionId, ...options }: Of<object, 'sessionId'>) =>
+      pageOf(await sessions.timeline(sessionId, options)),
+    list_token_uses: async (options: Only<Tokens['uses']>) => pageOf(await tokens.uses(options)),
+    ...(dispatches && {
+      list_dispatches: async (options: Only<Dispatches['list']>) => pageOf(await dispatches.list(options)),
+      get_dispatch: ({ dispatchId, ...options }: Of<{ content?: boolean }, 'dispatchId'>) =>
+        dispatches.get(dispatchId, options),
+      cancel_dispatch: ({ dispatchId, tenant }: Of<unknown, 'dispatchId'>) => dispatches.cancel(dispatchId, { tenant }),
+      retry_dispatch: ({ dispatchId, ...options }: Of<{ channel?: string }, 'dispatchId'>) =>
+        dispatches.retry(dispatchId, options),
+    }),
+    ...(suppressions && {
+      list_suppressions: async (options: Only<Suppressions['list']>) => pageOf(await suppressions.list(options)),
+      find_suppressions: async (of: Only<Suppressions['find']>) => ({ items: await suppressions.find(of) }),
+      add_suppression: async (of: Only<Suppressions['add']>) => ({ added: await suppressions.add(of) }),
+      remove_suppressions: (of: Only<Suppressions['remove']>) => suppressions.remove(of),
+    }),
+  }
+}
+
+function pageOf<T>({ items, nextCursor }: Page<T>): { readonly items: readonly T[]; readonly next?: string } {
+  return { items, ...(nextCursor !== undefined && { next: nextCursor }) }
+}
+
+const MISSING: Readonly<Partial<Record<ReadAction, readonly [ProblemCode, string]>>> = {
+  get_session: ['session_not_found', 'There is no such session.'],
+  get_run: ['not_found', 'There is no such run.'],
+}
+
+function nothing(action: ReadAction): Refused {
+  return refuse(...(MISSING[action] ?? (['not_found', 'There is no such dispatch.'] as const)))
+}
+
+/**
+ * Converts problems of options to a refusal. An id in the path that no store can hold is not found. `undefined`: another error, or
+ * problems of a configuration.
+ */
+function refusedInput(thrown: unknown, action: ReadAction): Refused | undefined {
+  if (!isSallyportError(thrown) || thrown.code !== 'option_invalid') return undefined
+  const { problems } = thrown
+  const isOf = (names: readonly string[]): boolean =>
+    problems.length > 0 && problems.every(({ field = '' }) => names.includes(field))
+  const issues = problems.map(
+    ({ field = '', detail }): Issue => ({ pointer: pointerTo('', field), code: 'invalid', detail }),
+  )
+  if (isOf(Object.keys(RESOURCE_PARAMETERS[action]))) {
+    return refuse('query_invalid', 'The query string cannot be accepted.', { errors: issues })
+  }
+  if (isOf(RESOURCE_MEMBERS[action] ?? [])) return invalid(issues)
+  return isOf(['dispatchId', 'sessionId', 'runId']) ? nothing(action) : undefined
+}
