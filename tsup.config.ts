@@ -7,10 +7,13 @@ import ts from 'typescript'
 const { compilerOptions } = JSON.parse(readFileSync(new URL('tsconfig.json', import.meta.url), 'utf8'))
 const paths = Object.entries<[string]>(compilerOptions.paths)
 
-/** One bundle per entry of the package, as `tsconfig.json` lists them. */
-const entry: Record<string, string> = Object.fromEntries(
-  paths.map(([name, [file]]) => [name === 'sallyport' ? 'index' : name.replace('sallyport/', ''), file]),
-)
+/** One bundle per entry of the package, as `tsconfig.json` lists them, and the command line. */
+const entry: Record<string, string> = {
+  ...Object.fromEntries(
+    paths.map(([name, [file]]) => [name === 'sallyport' ? 'index' : name.replace('sallyport/', ''), file]),
+  ),
+  cli: './src/cli/main.ts',
+}
 
 type Plugin = NonNullable<Options['esbuildPlugins']>[number]
 

@@ -71,16 +71,19 @@ export function callerOf(name: string, options: ClientOptions): Caller {
     const { path, member, headers } = call
     const inTime = <T, Late>(work: Promise<T>, ms: number, fallback: () => Promise<Late>): Promise<T | Late> =>
       withTimeout(work, { ms, clock: timers, signal, fallback })
-    const sent =
-      'content' in call
-        ? ({ method: 'POST', body: JSON.stringify(call.content) } as const)
-        : ({ method: 'GET' } as const)
+    // A GET without a body: its content is undefined, and so is its JSON.
+    const body = JSON.stringify(call.content)
+    const method = 'content' in call ? 'POST' : 'GET'
     for (let retry = 0; ; retry++) {
       signal?.throwIfAborted()
       const stop = new AbortController()
       const send = (authorization: string): ReturnType<FetchLike> => {
-        const type = sent.method === 'POST' && { 'content-type': 'application/json' }
-        const init = { ...sent, headers: { ...type, ...headers, authorization }, signal: stop.signal }
+        const init = {
+          method,
+          headers: { 'content-type': 'application/json', ...headers, authorization },
+          body,
+          signal: stop.signal,
+        } as const
         return (own ?? fetch)(api + path, init)
       }
       try {

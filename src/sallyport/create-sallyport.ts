@@ -6,6 +6,7 @@ import { type DispatchDeps, planAndAccept } from '../core/dispatch/handle-dispat
 import { createPublisher, type RunEventPublisher } from '../core/runs/events/publisher.ts'
 import { sweepStale } from '../core/runs/sweep-stale.ts'
 import type { DispatchAnswer, DispatchInput, EventTypeOf } from '../model/dispatch.ts'
+import type { SallyportStore } from '../ports/sallyport-store.ts'
 import { localQueue } from '../queues/local.ts'
 import { budgetsOf } from './budgets.ts'
 import { isRunsOnly, readConfig } from './check-config.ts'
@@ -29,6 +30,7 @@ import { tokenServices } from './tokens.ts'
 export interface Sallyport<Events = Record<string, unknown>> extends RunsOnlySallyport {
   /** Sends accepted deliveries. Nothing is sent before `start()` or `runDue()` is called. */
   readonly worker: Worker
+  readonly store: SallyportStore
   /** Accepts an event from the host, as an application. Returns the answers of the endpoint and never throws. */
   dispatch<Type extends EventTypeOf<Events>>(
     event: DispatchInput<Events, Type>,
@@ -107,6 +109,7 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
       ...consent.open(accepting),
     },
     worker,
+    store,
     stop,
     async ready() {
       await store.ready?.()

@@ -2,6 +2,8 @@ import { readStopOptions, type StopOptions, stayAlive, type Worker } from '../co
 import type { Endpoints } from '../core/endpoints.ts'
 import { sweepStale } from '../core/runs/sweep-stale.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { RunStore } from '../ports/run-store.ts'
+import type { TokenStore } from '../ports/token-store.ts'
 import { type Budgets, budgetsOf } from './budgets.ts'
 import { withDefaults } from './defaults.ts'
 import { runsOnlyEndpoints, stopOf } from './endpoints.ts'
@@ -37,6 +39,8 @@ export interface RunsOnlySallyport {
    * @throws {SallyportError} `config_invalid`: the store needs a step first, such as a migration of the database.
    */
   ready(): Promise<void>
+  /** The store that it was given. */
+  readonly store: RunStore & TokenStore
   readonly runs: Runs
   readonly sessions: Sessions
   readonly budgets: Budgets
@@ -62,6 +66,7 @@ export function createRunsOnly(options: RunsOnlyOptions): RunsOnlySallyport {
     ...calls,
     endpoints: { ...runsOnlyEndpoints(deps, options, services, resourcesOf(calls)), isStopping },
     worker,
+    store,
     stop,
     async ready() {
       await store.ready?.()

@@ -119,6 +119,15 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     holds: 'createSallyport: options, defaults, and the objects it returns',
     layers: ['src/core/', 'src/core/tokens/', 'src/options/', 'src/queues/', 'src/runtime/', ...CONTRACTS],
   },
+  'src/cli/': {
+    holds: 'the command line',
+    layers: ['src/auth/', 'src/sallyport/', 'src/storage/', ...CONTRACTS],
+    modules: {
+      'src/cli/arguments.ts': ['node:util'],
+      'src/cli/host-module.ts': ['node:fs', 'node:path', 'node:url'],
+      'src/cli/main.ts': ['node:process'],
+    },
+  },
   'src/index.ts': {
     holds: 'the root entry',
     layers: ['src/core/', 'src/sallyport/', ...CONTRACTS],

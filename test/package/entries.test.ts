@@ -25,8 +25,10 @@ describe('the entries', () => {
     expect(JSON.stringify(manifest.exports, null, 2)).toEqual(JSON.stringify(expected, null, 2))
   })
 
-  it('tsup builds exactly the entries', () => {
-    expect(tsup.entry).toEqual(Object.fromEntries(stated.map(([entry, file]) => [builtAs(entry), `./${file}`])))
+  it('tsup builds exactly the entries, and the command line', () => {
+    const built = stated.map(([entry, file]) => [builtAs(entry), `./${file}`])
+    expect(tsup.entry).toEqual({ ...Object.fromEntries(built), cli: './src/cli/main.ts' })
+    expect(manifest.bin).toEqual({ sallyport: 'dist/cli.js' })
   })
 
   it('The reference covers exactly the entries', () => {

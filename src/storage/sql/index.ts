@@ -16,7 +16,7 @@ import { sqlDispatches } from './dispatches/sql-dispatches.ts'
 import { sqlFeedback } from './feedback/sql-feedback.ts'
 import { sqlPreferences } from './feedback/sql-preferences.ts'
 import { sqlRuns } from './runs/sql-runs.ts'
-import { migrate } from './schema/migrate.ts'
+import { migrate, pendingMigrations } from './schema/migrate.ts'
 import { migrationsFor, type SqlMigration } from './schema/migrations.ts'
 import { sqlTokens } from './tokens/sql-tokens.ts'
 
@@ -92,6 +92,11 @@ export interface SqlStore extends SallyportStore {
    */
   migrate(): Promise<void>
   /**
+   * Returns the migrations that {@link migrate} would run, with their statements. It only reads.
+   * @throws {SallyportError} `config_invalid`, as {@link ready}; also if a newer version migrated the database.
+   */
+  pendingMigrations(): Promise<readonly SqlMigration[]>
+  /**
    * Resolves when the store can be used. It only reads.
    * @throws {SallyportError} `config_invalid`, with the problem and the remedy: the database is not migrated, was migrated by a newer
    * version, cannot be reached, is of another kind than `dialect`, or is too old.
@@ -128,6 +133,7 @@ export function sqlStore(options: SqlStoreOptions): SqlStore {
     ...explainingUnmigrated(sqlFeedback(database), prefix),
     ...explainingUnmigrated(sqlPreferences(database), prefix),
     migrate: () => migrate(db.withoutPlugins(), openDatabase({ db, ...shared, timeoutMs: MIGRATING_MS })),
+    pendingMigrations: () => pendingMigrations(openDatabase({ db, ...shared, timeoutMs: MIGRATING_MS })),
     ready: () => checkReadiness(database),
     within(transaction) {
       if (transaction?.isTransaction !== true) {

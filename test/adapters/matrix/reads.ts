@@ -28,7 +28,7 @@ export function testReads({ start }: Host): void {
         expect([same.status, same.text, same.headers.etag]).toEqual([304, '', read.headers.etag])
         const head = await call(url + DISPATCHES, { method: 'HEAD', headers: bare })
         expect([head.status, head.text]).toEqual([200, ''])
-        const listed = await call(`${url}${DISPATCHES}/?limit=1&eventType=order.shipped`, {
+        const listed = await call(`${url}${DISPATCHES}?limit=1&eventType=order.shipped`, {
           method: 'GET',
           headers: bare,
         })

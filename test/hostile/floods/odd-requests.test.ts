@@ -17,7 +17,7 @@ describe('a query string', () => {
     ]) {
       const { json } = await call(`${url}${DISPATCH}?${query}`, { body: EVENT, headers: { authorization } })
       expect(json, query).toMatchObject({
-        status: 400,
+        status: 422,
         code: 'query_invalid',
         errors: [{ pointer: expect.any(String) }],
       })
@@ -35,7 +35,7 @@ describe('a query string', () => {
       const sent = { body: JSON.stringify(body), headers: { authorization } }
       const { json } = await call(`${url}${path}?dryRun=true`, sent)
       expect(json).toMatchObject({
-        status: 400,
+        status: 422,
         code: 'query_invalid',
         errors: [{ pointer: '', code: 'not_allowed', detail: 'no query parameter is known here' }],
       })

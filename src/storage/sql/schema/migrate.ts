@@ -3,7 +3,7 @@ import type { Dialect, DialectName } from '../connection/dialects.ts'
 import { checkParts, migrationsLeft, migrationsMade } from '../connection/readiness.ts'
 import { notReady } from '../connection/readiness-errors.ts'
 import { checkServer } from '../connection/readiness-server.ts'
-import { migrationsFor, recordsDefinition, recordsName } from './migrations.ts'
+import { migrationsFor, recordsDefinition, recordsName, type SqlMigration } from './migrations.ts'
 
 interface Lock {
   begin(name: string): readonly string[]
@@ -57,6 +57,17 @@ export async function migrate(host: HostKysely, db: Database): Promise<void> {
     await untilFree(db.dialect, () => host.connection().execute((connection) => makeAll(connection, db)))
   }
   await checkParts(db, (text) => db.query(text, []))
+}
+
+/**
+ * Migrations that {@link migrate} would run. It only reads.
+ *
+ * @throws {SallyportError} `config_invalid`, as `migrate`.
+ */
+export async function pendingMigrations(db: Database): Promise<readonly SqlMigration[]> {
+  await checkServer(db)
+  const left = migrationsLeft((await migrationsMade(db)) ?? [])
+  return migrationsFor(db.dialect, db.prefix).filter(({ name }) => left.includes(name))
 }
 
 /** Retries while SQLite is locked or a conflict occurs. */

@@ -1,0 +1,6 @@
+import type { Command } from './command.ts'
+import { list, retry, status } from './dispatch-commands.ts'
+import { secret, token } from './secret-commands.ts'
+import { erase, migrate, prune } from './store-commands.ts'
+
+export const COMMANDS: Readonly<Record<string, Command>> = { secret, token, migrate, status, list, retry, prune, erase }

@@ -1,0 +1,134 @@
+import type { DispatchStatus, DispatchView } from '../model/dispatch.ts'
+import type { RetryResult } from '../model/dispatch-results.ts'
+import type { Dispatches } from '../sallyport/dispatches.ts'
+import type { Given } from './arguments.ts'
+import type { Command } from './command.ts'
+import { type HostSallyport, loadHost } from './host-module.ts'
+import { HOST, HOST_HELP, scopeOf } from './host-options.ts'
+import { printJson, printRows } from './table.ts'
+import { EXIT, type Terminal, UsageError } from './terminal.ts'
+
+const STATUSES = ['queued', 'sent', 'partial', 'failed', 'skipped', 'cancelled'] as const satisfies DispatchStatus[]
+
+/** Largest count that `status` shows. A count of everything would read everything. */
+const MOST = 500
+
+async function dispatchesOf(given: Given, terminal: Terminal): Promise<Dispatches> {
+  const { dispatches } = await loadHost(given.text('module'), terminal)
+  if (!dispatches) throw new UsageError('the module exports a Sallyport that only records runs: it has no dispatches')
+  return dispatches
+}
+
+export const status: Command = {
+  usage: '[--since 24h] [--module FILE] [--tenant ID] [--json]',
+  about: 'Show whether the store is ready, and how many dispatches have each status.',
+  options: { ...HOST, since: 'text' },
+  help: [`--since 24h     only dispatches since then (default: all). Counts end at ${MOST}.`, ...HOST_HELP],
+  async run(given, terminal) {
+    const host = await loadHost(given.text('module'), terminal)
+    const since = given.instant('since', Date.now())
+    await host.ready()
+    const counts = await countsOf(host, { ...scopeOf(given), ...(since !== undefined && { since }) })
+    if (given.flag('json')) printJson({ ready: true, dispatches: Object.fromEntries(counts) }, terminal)
+    else {
+      const rows = counts.map(([name, count]) => ({ status: name, dispatches: count >= MOST ? `${MOST}+` : count }))
+      printRows(['status', 'dispatches'], rows, terminal)
+    }
+    return EXIT.done
+  },
+}
+
+async function countsOf(
+  { dispatches }: HostSallyport,
+  options: object,
+): Promise<readonly (readonly [DispatchStatus, number])[]> {
+  if (!dispatches) return []
+  const counts: (readonly [DispatchStatus, number])[] = []
+  for (const name of STATUSES)
+    counts.push([name, (await dispatches.list({ ...options, status: name, limit: MOST })).items.length])
+  return counts
+}
+
+export const list: Command = {
+  usage:
+    '[--status failed] [--event TYPE] [--recipient ID] [--channel NAME] [--session ID] [--since 2h] [--until T] [--limit 50] [--cursor C]',
+  about: 'List dispatches, newest first.',
+  options: {
+    ...HOST,
+    ...{ status: 'text', event: 'text', recipient: 'text', channel: 'text', session: 'text' },
+    ...{ since: 'text', until: 'text', limit: 'text', cursor: 'text' },
+  },
+  help: [
+    '--since, --until   RFC 3339, or a duration before now: 30d, 12h, 15m',
+    '--limit N          1-500 (default: 50)',
+    '--cursor C         the cursor of the page before, printed last',
+    ...HOST_HELP,
+    'When piped, prints lines of id, status, event, recipient and time, separated by tabs:',
+    '  npx sallyport list --status failed | cut -f1 | xargs npx sallyport retry',
+  ],
+  async run(given, terminal) {
+    const now = Date.now()
+    const named = { eventType: 'event', recipient: 'recipient', channel: 'channel', sessionId: 'session' } as const
+    const filters = Object.entries(named).flatMap(([option, name]) => [[option, given.text(name)] as const])
+    const options = {
+      ...Object.fromEntries(filters),
+      ...{ status: given.text('status'), cursor: given.text('cursor'), limit: given.whole('limit', 1, MOST) },
+      ...{ since: given.instant('since', now), until: given.instant('until', now) },
+    }
+    const present = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+    const dispatches = await dispatchesOf(given, terminal)
+    const page = await dispatches.list({ ...present, ...scopeOf(given) })
+    if (given.flag('json')) printJson(page, terminal)
+    else {
+      printRows(['dispatch', 'status', 'event', 'recipient', 'created', 'deliveries'], page.items.map(rowOf), terminal)
+      if (page.nextCursor !== undefined) terminal.err(`next page: --cursor '${page.nextCursor}'\n`)
+    }
+    return EXIT.done
+  },
+}
+
+function rowOf({ dispatchId, status: of, eventType, recipient, createdAt, deliveries }: DispatchView) {
+  const each = deliveries.map(({ channel, status: own, reason }) => `${channel}:${reason ?? own}`)
+  return {
+    dispatch: dispatchId,
+    status: of,
+    event: eventType,
+    recipient,
+    created: createdAt,
+    deliveries: each.join(' '),
+  }
+}
+
+export const retry: Command = {
+  usage: 'DISPATCH_ID [DISPATCH_ID ...] [--channel NAME] [--module FILE] [--tenant ID] [--json]',
+  about: 'Retry failed and expired deliveries of dispatches.',
+  takesIds: true,
+  options: { ...HOST, channel: 'text' },
+  help: [
+    '--channel NAME  only deliveries of this channel',
+    ...HOST_HELP,
+    'Exits with 3 if one of the ids is unknown; the others are retried.',
+  ],
+  async run(given, terminal) {
+    if (given.positionals.length === 0) throw new UsageError('give the id of a dispatch')
+    const channel = given.text('channel')
+    const dispatches = await dispatchesOf(given, terminal)
+    const results: { dispatchId: string; result: RetryResult | undefined }[] = []
+    for (const dispatchId of given.positionals)
+      results.push({
+        dispatchId,
+        result: await dispatches.retry(dispatchId, { ...scopeOf(given), ...(channel !== undefined && { channel }) }),
+      })
+    const rows = results.map(({ dispatchId, result }) => ({
+      dispatch: dispatchId,
+      retried: result ? result.retried.map((delivery) => delivery.channel).join(' ') || 'nothing' : 'not found',
+    }))
+    if (given.flag('json'))
+      printJson(
+        results.map(({ dispatchId, result }) => ({ dispatchId, ...result })),
+        terminal,
+      )
+    else printRows(['dispatch', 'retried'], rows, terminal)
+    return results.some(({ result }) => !result) ? EXIT.notFound : EXIT.done
+  },
+}

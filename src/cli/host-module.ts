@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Sallyport } from '../sallyport/create-sallyport.ts'
+import type { RunsOnlySallyport } from '../sallyport/runs-only.ts'
+import { type Terminal, UsageError } from './terminal.ts'
+
+/** A Sallyport of any kind: one that only records runs has no `dispatches`. */
+export type HostSallyport = RunsOnlySallyport & Partial<Pick<Sallyport, 'dispatches'>>
+
+const NAMES = ['sallyport.js', 'sallyport.mjs', 'sallyport.ts', 'sallyport.mts'] as const
+
+/**
+ * Imports the host's module. It exports a Sallyport as `default` or `sallyport`, or a function that returns one.
+ *
+ * @param given Path of the module. Default: `SALLYPORT_MODULE`, or the first `sallyport.{js,mjs,ts,mts}` of the folder.
+ * @throws {UsageError} There is no module, or it exports no Sallyport.
+ * @throws {Error} The module itself fails.
+ */
+export async function loadHost(given: string | undefined, { env, cwd }: Terminal): Promise<HostSallyport> {
+  const named = given ?? env.SALLYPORT_MODULE
+  const name = named ?? NAMES.find((each) => existsSync(resolve(cwd, each)))
+  if (name === undefined)
+    throw new UsageError(`give --module, a file that exports a Sallyport; there is no ${NAMES.join(', ')} here`)
+  const file = resolve(cwd, name)
+  if (!existsSync(file)) throw new UsageError(`--module: there is no file ${name}`)
+  const exported = await exportsOf(file).catch((cause: unknown) => {
+    const detail = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`${name} cannot be loaded: ${detail}`, { cause })
+  })
+  const found = exported.find(isSallyport)
+  if (found) return found
+  throw new UsageError(`--module: ${name} exports no Sallyport as "sallyport" or default`)
+}
+
+async function exportsOf(file: string): Promise<readonly unknown[]> {
+  const { sallyport, default: main }: Readonly<Record<string, unknown>> = await import(pathToFileURL(file).href)
+  return Promise.all([sallyport, main].map((value) => (typeof value === 'function' ? value() : value)))
+}
+
+function isSallyport(value: unknown): value is HostSallyport {
+  const { endpoints, runs, ready } = Object(value)
+  return typeof endpoints === 'object' && typeof runs === 'object' && typeof ready === 'function'
+}

@@ -1,0 +1,244 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { isAppSecret } from '../../src/auth/app-secret.ts'
+import { sessionTokens } from '../../src/auth/session-tokens.ts'
+import { runCommand } from '../../src/cli/run-command.ts'
+import type { Sallyport } from '../../src/sallyport/create-sallyport.ts'
+import { sallyport as hostOf } from './sallyport.ts'
+
+const MODULE = fileURLToPath(new URL('sallyport.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+const TOKEN_KEY = Buffer.alloc(32, 7).toString('base64url')
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sallyport-cli-'))
+  process.env.CLI_TEST_FILE = join(folder, 'test.db')
+})
+afterEach(() => {
+  delete process.env.CLI_TEST_FILE
+  rmSync(folder, { recursive: true })
+})
+
+interface Ran {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+async function ran(
+  args: readonly string[],
+  more: { readonly isInteractive?: boolean; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<Ran> {
+  let out = ''
+  let err = ''
+  const code = await runCommand(args, {
+    env: more.env ?? { SALLYPORT_MODULE: MODULE },
+    cwd: folder,
+    isInteractive: more.isInteractive ?? false,
+    out: (text) => {
+      out += text
+    },
+    err: (text) => {
+      err += text
+    },
+  })
+  return { code, out, err }
+}
+
+/** A migrated host with dispatches whose deliveries were rejected. */
+async function filled(
+  count: number,
+  recipient = 'jane@example.com',
+): Promise<{ host: Sallyport<unknown>; ids: string[] }> {
+  const host = hostOf()
+  await (host.store as unknown as { migrate(): Promise<void> }).migrate()
+  const ids: string[] = []
+  for (let at = 0; at < count; at++) {
+    const result = await host.dispatch({ eventType: 'hello', recipient } as never)
+    if (!result.ok) throw new Error(result.body.code)
+    ids.push(result.body.dispatchId)
+  }
+  await host.worker.runDue()
+  return { host, ids }
+}
+
+describe('secrets', () => {
+  it('secret prints a valid secret alone when piped, and all of it as JSON', async () => {
+    const { code, out } = await ran(['secret', '--env', 'test'])
+    expect([code, isAppSecret(out.trim()), out.startsWith('sp_test_')]).toEqual([0, true, true])
+    expect(Object.keys(JSON.parse((await ran(['secret', '--json'])).out))).toEqual(['id', 'secret', 'sha256'])
+    expect((await ran(['secret'], { isInteractive: true })).out).toMatch(
+      /^secret {2}sp_live_\w+\nid {6}app_\w+\nsha256 {2}\w+\n$/,
+    )
+  })
+
+  it('token prints a token that sessionTokens accepts, with exactly its grants', async () => {
+    const args = ['--session', 's1', '--kid', 'k1', '--audience', 'shop', '--user', 'u1', '--expires-in', '5m']
+    const grants = ['--event', 'hello', '--event', 'bye', '--channel', 'email', '--recipient', 'jane']
+    const { code, out } = await ran(['token', ...args, ...grants], { env: { SALLYPORT_TOKEN_KEY: TOKEN_KEY } })
+    const verifier = sessionTokens({ keys: [{ kid: 'k1', key: TOKEN_KEY }], audience: 'shop' })
+    expect([code, await verifier.verify(out.trim(), 'dispatch')]).toMatchObject([
+      0,
+      {
+        sessionId: 's1',
+        userId: 'u1',
+        dispatch: { events: ['hello', 'bye'], channels: ['email'], recipients: ['jane'] },
+      },
+    ])
+  })
+
+  it.each([
+    [['token'], /SALLYPORT_TOKEN_KEY is not set/, {}],
+    [['token', '--kid', 'k'], /--session is required/, { SALLYPORT_TOKEN_KEY: TOKEN_KEY }],
+    [['token', '--session', 's', '--kid', 'k', '--audience', 'a'], /key/, { SALLYPORT_TOKEN_KEY: 'short' }],
+    [['secret', '--env', 'No!'], /must be 1 to 16/, {}],
+  ] as const)('%j is refused with 2', async (args, message, env) => {
+    const { code, out, err } = await ran(args, { env })
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toMatch(message)
+    expect(err).not.toContain(TOKEN_KEY)
+  })
+})
+
+describe('migrate', () => {
+  it('migrate --dry-run prints the SQL and changes nothing; migrate runs it once', async () => {
+    const dry = await ran(['migrate', '--dry-run'])
+    expect([dry.code, dry.err]).toEqual([0, ''])
+    expect(dry.out).toMatch(/^-- 0001_tables\ncreate table if not exists "sallyport_migrations"[\s\S]*;\n$/)
+    expect((await ran(['status'])).code).toBe(4)
+    expect(await ran(['migrate'])).toEqual({ code: 0, out: '0001_tables\n', err: '' })
+    expect(await ran(['migrate'])).toEqual({ code: 0, out: '', err: 'Nothing is pending.\n' })
+    expect((await ran(['migrate', '--dry-run', '--json'])).out).toBe('{"pending":[]}\n')
+    expect((await ran(['status'])).code).toBe(0)
+  })
+})
+
+describe('dispatches', () => {
+  it('list prints lines for programs, a table for people, and JSON', async () => {
+    const { ids } = await filled(3)
+    const piped = await ran(['list', '--status', 'failed', '--limit', '2', '--since', '1h'])
+    const lines = piped.out.trimEnd().split('\n')
+    expect(lines.map((line) => line.split('\t').slice(0, 4))).toEqual([
+      [ids[2], 'failed', 'hello', 'jane@example.com'],
+      [ids[1], 'failed', 'hello', 'jane@example.com'],
+    ])
+    const [, cursor = ''] = /--cursor '(.+)'/.exec(piped.err) ?? []
+    const last = await ran(['list', '--cursor', cursor, '--status', 'failed', '--since', '1h'])
+    expect(last.out.split('\t')[0]).toBe(ids[0])
+    const [header = '', first = ''] = (await ran(['list'], { isInteractive: true })).out.split('\n')
+    expect(header).toMatch(/^DISPATCH +STATUS +EVENT +RECIPIENT +CREATED +DELIVERIES$/)
+    expect(first).toContain('email:provider_rejected')
+    expect(JSON.parse((await ran(['list', '--json', '--limit', '1'])).out).items).toHaveLength(1)
+    expect((await ran(['list', '--until', '1h'])).out).toBe('')
+  })
+
+  it('Control characters of a caller reach no terminal', async () => {
+    await filled(1, 'a\u001b[2J\n\tb@example.com')
+    for (const isInteractive of [true, false]) {
+      const { out } = await ran(['list'], { isInteractive })
+      expect(out.replaceAll('\n', '').replaceAll('\t', '')).not.toMatch(/\p{Cc}/u)
+      expect(out).toContain('a?[2J??b@example.com')
+    }
+  })
+
+  it('retry retries known ids, and exits with 3 for an unknown one', async () => {
+    const { host, ids } = await filled(2)
+    const { code, out } = await ran(['retry', ...ids, 'dsp_x'])
+    expect([code, out]).toEqual([3, `${ids[0]}\temail\n${ids[1]}\temail\ndsp_x\tnot found\n`])
+    expect((await host.dispatches.get(ids[0] ?? ''))?.status).toBe('queued')
+    expect(await ran(['retry', ids[0] ?? '', '--channel', 'sms'])).toEqual({
+      code: 0,
+      out: `${ids[0]}\tnothing\n`,
+      err: '',
+    })
+  })
+
+  it('status shows the number of dispatches of each status', async () => {
+    await filled(2)
+    expect(JSON.parse((await ran(['status', '--json'])).out)).toEqual({
+      ready: true,
+      dispatches: { queued: 0, sent: 0, partial: 0, failed: 2, skipped: 0, cancelled: 0 },
+    })
+    expect((await ran(['status', '--tenant', 'other'])).out).toContain('failed\t0\n')
+  })
+
+  it('erase removes the data of a recipient, only with --yes', async () => {
+    const { host, ids } = await filled(1)
+    expect((await ran(['erase', '--recipient', 'jane@example.com'])).code).toBe(2)
+    const { code, out } = await ran(['erase', '--recipient', 'jane@example.com', '--yes'])
+    expect([code, out]).toEqual([0, 'dispatches\t1\nruns\t0\n'])
+    expect((await host.dispatches.get(ids[0] ?? ''))?.recipient).toBe('erased')
+    expect((await ran(['erase', '--yes', '--recipient', 'a', '--session', 'b'])).err).toContain('give one of')
+  })
+
+  it('prune removes old dispatches', async () => {
+    await filled(1)
+    expect((await ran(['prune'])).code).toBe(2)
+    expect(JSON.parse((await ran(['prune', '--older-than', '1d', '--json'])).out)).toEqual({
+      pruned: { dispatches: 0, runs: 0, tokenUses: 0 },
+    })
+  })
+})
+
+describe('wrong command lines', () => {
+  it.each([
+    [['lst'], /no command "lst"/],
+    [['list', '--statsu', 'x'], /Unknown option '--statsu'/],
+    [['list', '--status', 'gone'], /must be one of/],
+    [['list', '--limit', '0'], /--limit must be a whole number from 1 to 500/],
+    [['list', '--since', 'soon'], /--since must be/],
+    [['list', 'dsp_1'], /takes options only/],
+    [['list', '--module', 'nothing.js'], /there is no file nothing.js/],
+    [['retry'], /give the id of a dispatch/],
+    [['prune', '--older-than', '90'], /--older-than must be a duration/],
+    [['help', 'lst'], /no command "lst"/],
+  ])('%j exits with 2', async (args, message) => {
+    const { code, out, err } = await ran(args)
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toMatch(message)
+  })
+
+  it('A module without a Sallyport, and no module at all, are wrong usage', async () => {
+    writeFileSync(join(folder, 'other.mjs'), 'export default {}\n')
+    expect(await ran(['list', '--module', 'other.mjs'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('exports no Sallyport'),
+    })
+    expect(await ran(['list'], { env: {} })).toMatchObject({ code: 2, err: expect.stringContaining('give --module') })
+  })
+
+  it('A module that throws exits with 1', async () => {
+    writeFileSync(join(folder, 'broken.mjs'), 'throw new Error("no database")\n')
+    expect(await ran(['list', '--module', 'broken.mjs'])).toMatchObject({
+      code: 1,
+      err: 'sallyport: broken.mjs cannot be loaded: no database\n',
+    })
+  })
+
+  it('help lists the commands, and the options of one', async () => {
+    expect((await ran([])).out).toMatch(/secret[\s\S]+erase[\s\S]+Exit codes/)
+    for (const name of ['secret', 'token', 'migrate', 'status', 'list', 'retry', 'prune', 'erase'])
+      expect((await ran(['help', name])).out).toContain(`usage: npx sallyport ${name}`)
+    expect((await ran(['list', '--help'])).code).toBe(0)
+  })
+})
+
+describe('the process', () => {
+  it('The process ends by itself, although the module keeps a database open, with the exit code', async () => {
+    const { ids } = await filled(1)
+    const run = (...args: string[]) =>
+      spawnSync(process.execPath, ['--import', 'tsx', MAIN, ...args], {
+        encoding: 'utf8',
+        env: { ...process.env, SALLYPORT_MODULE: MODULE },
+      })
+    const listed = run('list')
+    expect([listed.status, listed.stdout.split('\t')[0]]).toEqual([0, ids[0]])
+    expect(run('retry', 'dsp_x')).toMatchObject({ status: 3, stdout: 'dsp_x\tnot found\n' })
+  })
+})

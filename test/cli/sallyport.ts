@@ -1,0 +1,22 @@
+import process from 'node:process'
+import { Kysely, SqliteDialect } from 'kysely'
+import Database from 'libsql'
+import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
+import { createSallyport, type Sallyport } from '../../src/sallyport/create-sallyport.ts'
+import { sqlStore } from '../../src/storage/sql/index.ts'
+import { rejectingChannel } from './rejecting-channel.ts'
+
+/** The module of a host: a Sallyport over the SQLite file of an environment variable. Every mail is rejected. */
+export const sallyport = (): Sallyport<unknown> => {
+  const db = new Kysely<unknown>({
+    dialect: new SqliteDialect({ database: new Database(process.env.CLI_TEST_FILE ?? '') }),
+  })
+  return createSallyport<unknown>({
+    auth: { verify: async () => ({ refused: 'invalid_token' }) },
+    events: defineEvents({ hello: { channels: { email: { subject: () => 'Hello', text: () => 'Hello' } } } }),
+    store: sqlStore({ db, dialect: 'sqlite' }),
+    channels: { email: rejectingChannel },
+    recipients: { find: async (id) => ({ id, email: 'jane@example.com' }) },
+    logger: { log() {} },
+  })
+}
