@@ -124,7 +124,8 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     layers: ['src/auth/', 'src/sallyport/', 'src/storage/', ...CONTRACTS],
     modules: {
       'src/cli/arguments.ts': ['node:util'],
-      'src/cli/host-module.ts': ['node:fs', 'node:path', 'node:url'],
+      // The host's own module, which the user names.
+      'src/cli/host-module.ts': ['node:fs', 'node:path', 'node:url', 'pathToFileURL(file).href'],
       'src/cli/main.ts': ['node:process'],
     },
   },

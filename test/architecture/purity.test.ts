@@ -70,12 +70,14 @@ describe('the pure layers', () => {
 })
 
 describe('importing a file', () => {
-  it('Every file of src only declares: an import does no work', () => {
-    const working = sources.flatMap((source) =>
-      source.ast.statements
-        .filter((statement) => !isDeclaration(statement))
-        .map((statement) => placeOf(source, statement)),
-    )
+  it('Every file of src only declares: an import does no work, except in the program of the command line', () => {
+    const working = sources
+      .filter(({ path }) => path !== 'src/cli/main.ts')
+      .flatMap((source) =>
+        source.ast.statements
+          .filter((statement) => !isDeclaration(statement))
+          .map((statement) => placeOf(source, statement)),
+      )
     expect(working).toEqual([])
   })
 })

@@ -53,7 +53,8 @@ const METHODS: readonly (readonly [object: string, names: readonly string[]])[] 
 
 function methodsOf(prefix: string, object: object): readonly string[] {
   return Object.entries(object).flatMap(([name, part]) => {
-    if (name === 'endpoints') return []
+    // The store is the host's own.
+    if (name === 'endpoints' || name === 'store') return []
     return typeof part === 'function' ? [prefix + name] : methodsOf(`${prefix}${name}.`, part)
   })
 }

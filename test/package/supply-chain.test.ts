@@ -102,7 +102,6 @@ describe('the manifest', () => {
     const run = ['preinstall', 'install', 'postinstall', 'prepublish', 'preprepare', 'prepare', 'postprepare']
     expect(Object.keys(manifest.scripts).filter((name) => run.includes(name))).toEqual([])
     expect(manifest).not.toHaveProperty('gypfile')
-    expect(manifest).not.toHaveProperty('bin')
   })
 })
 
