@@ -8,7 +8,7 @@ import {
   type OpenRoute,
   parameterOf,
   parametersIn,
-  RESOURCE_ROUTES,
+  READ_ROUTES,
   ROUTES,
   type Target,
 } from './routes.ts'
@@ -84,10 +84,10 @@ export function mount<Options extends MountOptions>(
     return parameter === undefined ? undefined : { open: found.route, parameter }
   }
 
-  function resourceTarget(path: string, search: string): Target | undefined {
+  function readTarget(path: string, search: string): Target | undefined {
     if (!path.startsWith(base)) return undefined
     const local = path.slice(base.length)
-    for (const route of RESOURCE_ROUTES) {
+    for (const route of READ_ROUTES) {
       const parameters = parametersIn(route.path, local)
       if (parameters) return { route, search, parameters }
     }
@@ -118,7 +118,7 @@ export function mount<Options extends MountOptions>(
       if (route) return { route, search }
       if (document && path === base + DOCUMENT_PATH) return { document }
       if (!path.includes(API)) return undefined
-      return resourceTarget(path, search) ?? openTarget(path) ?? void logMiss(path)
+      return readTarget(path, search) ?? openTarget(path) ?? void logMiss(path)
     },
     notFound: () => notFound(endpoints),
   }
@@ -131,12 +131,23 @@ function routeIn(
 ): { readonly prefix: string; readonly asked: string } | undefined {
   const route = ROUTES.find((each) => path.endsWith(each.path))
   if (route) return { prefix: path.slice(0, -route.path.length), asked: route.path }
+  for (const { path: template } of READ_ROUTES) {
+    const at = startOfLast(path, template.split('/').length - 1)
+    if (at >= 0 && parametersIn(template, path.slice(at))) return { prefix: path.slice(0, at), asked: template }
+  }
   for (const { path: start, parameter } of open) {
     const at = path.lastIndexOf(start)
     if (at < 0 || parameterOf(path.slice(at + start.length)) === undefined) continue
     return { prefix: path.slice(0, at), asked: start + parameter }
   }
   return undefined
+}
+
+/** Where the last parts of a path begin; -1: it has fewer. */
+function startOfLast(path: string, parts: number): number {
+  let at = path.length
+  for (let left = parts; left > 0 && at >= 0; left--) at = at === 0 ? -1 : path.lastIndexOf('/', at - 1)
+  return at
 }
 
 const PLACES = /* @__PURE__ */ new WeakMap<Endpoints, Set<string>>()

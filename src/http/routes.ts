@@ -46,11 +46,11 @@ export const ROUTES: readonly PostRoute[] = [
 ]
 
 /** Route of the read API. */
-export interface ResourceRoute extends HttpRoute {
+export interface ReadRoute extends HttpRoute {
   readonly action: ReadAction
 }
 
-function read(action: ReadAction, path: string): ResourceRoute {
+function read(action: ReadAction, path: string): ReadRoute {
   return { action, operation: 'read', method: 'GET', path, maxBytes: 0 }
 }
 
@@ -60,7 +60,7 @@ const DISPATCHES = '/api/outbound/dispatches'
 const SUPPRESSIONS = '/api/outbound/suppressions'
 const SESSIONS = '/api/agents/sessions'
 
-export const RESOURCE_ROUTES: readonly ResourceRoute[] = /* @__PURE__ */ [
+export const READ_ROUTES: readonly ReadRoute[] = /* @__PURE__ */ [
   read('list_dispatches', DISPATCHES),
   read('get_dispatch', `${DISPATCHES}/{dispatchId}`),
   { action: 'cancel_dispatch', path: `${DISPATCHES}/{dispatchId}/cancel`, ...CHANGE },

@@ -2,7 +2,7 @@
  * The endpoints as an OpenAPI document.
  * @module sallyport/openapi
  */
-import { RESOURCE_ROUTES, ROUTES } from '../http/routes.ts'
+import { READ_ROUTES, ROUTES } from '../http/routes.ts'
 import { arrayOf, bool, text, word } from '../options/checks.ts'
 import { type Checks, nested, readOptions, required } from '../options/read-options.ts'
 import type { EventCatalog } from '../ports/event-catalog.ts'
@@ -12,9 +12,9 @@ import type { OpenApiDocument, OpenApiPath, OpenApiSchema, OpenApiServer } from 
 import { operation } from './operations.ts'
 import { HEADERS, PARAMETERS } from './parameters-and-headers.ts'
 import { PROBLEM_SCHEMAS, problemExamples, sharedProblemResponses } from './problems.ts'
+import { readOperation } from './read-operations.ts'
+import { READ_SCHEMAS } from './read-schemas.ts'
 import { requestSchemas } from './request-schemas.ts'
-import { resourceOperation } from './resource-operations.ts'
-import { RESOURCE_SCHEMAS } from './resource-schemas.ts'
 import { RUN_SCHEMAS } from './run-schemas.ts'
 import { TOKEN_SCHEMAS } from './token-schemas.ts'
 
@@ -93,7 +93,7 @@ export function openapiDocument(options: OpenApiOptions = {}): OpenApiDocument {
     security: [{ bearer: [] }],
     paths: {
       ...Object.fromEntries(routes.map((route) => [route.path, { post: operation(route, known) }])),
-      ...resourcePaths(dispatch),
+      ...readPaths(dispatch),
     },
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: TOKENS } },
@@ -109,9 +109,9 @@ export function openapiDocument(options: OpenApiOptions = {}): OpenApiDocument {
 }
 
 /** @param dispatch Without it the paths of dispatches and suppressions are left out. */
-function resourcePaths(dispatch: boolean): OpenApiDocument['paths'] {
-  const paths = RESOURCE_ROUTES.flatMap((route): [string, OpenApiPath][] => {
-    const described = resourceOperation(route)
+function readPaths(dispatch: boolean): OpenApiDocument['paths'] {
+  const paths = READ_ROUTES.flatMap((route): [string, OpenApiPath][] => {
+    const described = readOperation(route)
     if (!dispatch && route.path.startsWith('/api/outbound/')) return []
     return [[route.path, route.method === 'GET' ? { get: described } : { post: described }]]
   })
@@ -124,7 +124,7 @@ function isOf(events: OpenApiOptions['events'], eventType: unknown): boolean {
 }
 
 function schemas(events: OpenApiOptions['events']): Readonly<Record<string, OpenApiSchema>> {
-  const answers = [...DISPATCH_SCHEMAS, ...RUN_SCHEMAS, ...TOKEN_SCHEMAS, ...RESOURCE_SCHEMAS, ...PROBLEM_SCHEMAS]
+  const answers = [...DISPATCH_SCHEMAS, ...RUN_SCHEMAS, ...TOKEN_SCHEMAS, ...READ_SCHEMAS, ...PROBLEM_SCHEMAS]
   return {
     ...requestSchemas(events?.eventTypes),
     ...Object.fromEntries(answers.map(({ name, definition }) => [name, definition])),

@@ -110,7 +110,7 @@ const OF_BODIES: readonly ProblemCode[] = [
 ]
 
 /** Problem responses of the read API, by status. They have the examples of the other endpoints. */
-export function resourceProblems(hasBody: boolean): Readonly<Record<string, OpenApiResponse>> {
+export function readProblems(hasBody: boolean): Readonly<Record<string, OpenApiResponse>> {
   const codes: readonly ProblemCode[] = [...codesOf(), 'session_not_found', 'policy_unavailable']
   const own = hasBody
     ? codes.filter((code) => code !== 'batch_too_large')

@@ -19,7 +19,7 @@ import { withMaintenance } from './maintenance.ts'
 import { watchForWorker } from './missing-worker.ts'
 import type { RunsOnlyOptions, SallyportOptions } from './options.ts'
 import { type Preferences, preferencesOf } from './preferences.ts'
-import { resourcesOf } from './resources.ts'
+import { readApiOf } from './read-api.ts'
 import { runsOf } from './runs.ts'
 import { createRunsOnly, type RunsOnlySallyport } from './runs-only.ts'
 import { sessionsOf } from './sessions.ts'
@@ -99,12 +99,12 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
     sessions: sessionsOf({ store, dispatches: store }),
     tokens: services.tokens,
   }
-  const resources = resourcesOf({ ...calls, ...(consent.addressKeys === undefined && { suppressions: undefined }) })
+  const readApi = readApiOf({ ...calls, ...(consent.addressKeys === undefined && { suppressions: undefined }) })
 
   return {
     ...calls,
     endpoints: {
-      ...dispatchEndpoints(recording, options, services, resources, { deliverer, background, publishing }),
+      ...dispatchEndpoints(recording, options, services, readApi, { deliverer, background, publishing }),
       isStopping,
       ...consent.open(accepting),
     },

@@ -18,7 +18,7 @@ import { withTimeout } from '../model/time-out.ts'
 import type { AuthVerifier } from '../ports/auth-verifier.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RunsOnlyOptions } from './options.ts'
-import { isResource, type Resources } from './resources.ts'
+import { isReadAction, type ReadApi } from './read-api.ts'
 import type { TokenServices } from './tokens.ts'
 
 type Limits = Pick<RunsOnlyOptions, 'rateLimiter' | keyof LoadLimits>
@@ -28,7 +28,7 @@ export function dispatchEndpoints(
   deps: DispatchDeps & RunDeps,
   limits: Limits,
   services: TokenServices,
-  resources: Resources,
+  readApi: ReadApi,
   delivering: {
     /** The worker without maintenance, which `waitUntil` must not repeat after every answer. */
     readonly deliverer: Worker
@@ -41,8 +41,8 @@ export function dispatchEndpoints(
   const admit = rateLimiter && ((tenant: string, recipient: string) => admitRecipient(tenant, recipient, rateLimiter))
   return {
     ...callerSteps(deps, limits, services),
-    handles: (action) => canHandle(action, deps, resources),
-    handle: handlerOf(deps, services, resources, (action, principal, request, admission) => {
+    handles: (action) => canHandle(action, deps, readApi),
+    handle: handlerOf(deps, services, readApi, (action, principal, request, admission) => {
       if (action === 'dispatch') return planAndAccept(principal, request, deps, { admit })
       return recordPosts(action, principal, request, deps, postLimit(principal, admission, limits))
     }),
@@ -64,12 +64,12 @@ export function runsOnlyEndpoints(
   deps: RunDeps & AnswerDeps,
   limits: Limits,
   services: TokenServices,
-  resources: Resources,
+  readApi: ReadApi,
 ): Omit<Endpoints, 'isStopping'> {
   return {
     ...callerSteps(deps, limits, services),
-    handles: (action) => action !== 'dispatch' && canHandle(action, deps, resources),
-    handle: handlerOf(deps, services, resources, (action, principal, request, admission) => {
+    handles: (action) => action !== 'dispatch' && canHandle(action, deps, readApi),
+    handle: handlerOf(deps, services, readApi, (action, principal, request, admission) => {
       if (action === 'dispatch') return refuse('not_found', 'This host only records runs.')
       return recordPosts(action, principal, request, deps, postLimit(principal, admission, limits))
     }),
@@ -91,8 +91,8 @@ type Answering = Awaitable<HandlerResult<unknown> | Refused>
 type Verifying = AnswerDeps & { readonly auth: AuthVerifier; readonly clock: Clock }
 
 /** Tokens of a verifier without `exchange` cannot be exchanged. */
-function canHandle(action: Requested['action'], { auth }: Verifying, resources: Resources): boolean {
-  if (isResource(action)) return resources.handles(action)
+function canHandle(action: Requested['action'], { auth }: Verifying, readApi: ReadApi): boolean {
+  if (isReadAction(action)) return readApi.handles(action)
   return action !== 'session_token' || auth.exchange !== undefined
 }
 
@@ -110,13 +110,13 @@ function recordPosts(
 function handlerOf(
   deps: Verifying,
   { uses }: TokenServices,
-  resources: Resources,
+  readApi: ReadApi,
   handle: (action: Action, principal: Principal, request: HandlerRequest, admission?: Admission) => Answering,
 ): Endpoints['handle'] {
   const exchange = deps.auth.exchange?.bind(deps.auth)
   return async (action, principal, request, admission) => {
     // Only applications read, and uses are those of session tokens.
-    if (isResource(action)) return answering(deps, () => resources.handle(action, principal, request))
+    if (isReadAction(action)) return answering(deps, () => readApi.handle(action, principal, request))
     let jti: string | undefined
     const onExchanged = (id: string): void => {
       jti = id
@@ -138,7 +138,7 @@ function callerSteps(
   { revocations, uses }: TokenServices,
 ): Pick<Endpoints, 'clock' | 'logger' | 'load' | 'authenticate' | 'admit' | 'recheck' | 'refuse'> {
   const noted = (principal: Principal, { action, operation }: Requested, refused: Refused): Refused => {
-    uses.add(principal, isResource(action) ? operation : operationOf(action), refusedOutcome(refused))
+    uses.add(principal, isReadAction(action) ? operation : operationOf(action), refusedOutcome(refused))
     return refused
   }
   const recheck: Endpoints['recheck'] = (principal, requested) => {

@@ -9,7 +9,7 @@ import { withDefaults } from './defaults.ts'
 import { runsOnlyEndpoints, stopOf } from './endpoints.ts'
 import { NOTHING_DUE, withMaintenance } from './maintenance.ts'
 import type { RunsOnlyOptions } from './options.ts'
-import { resourcesOf } from './resources.ts'
+import { readApiOf } from './read-api.ts'
 import { type Runs, runsOf } from './runs.ts'
 import { type Sessions, sessionsOf } from './sessions.ts'
 import { type Tokens, tokenServices } from './tokens.ts'
@@ -64,7 +64,7 @@ export function createRunsOnly(options: RunsOnlyOptions): RunsOnlySallyport {
   }
   return {
     ...calls,
-    endpoints: { ...runsOnlyEndpoints(deps, options, services, resourcesOf(calls)), isStopping },
+    endpoints: { ...runsOnlyEndpoints(deps, options, services, readApiOf(calls)), isStopping },
     worker,
     store,
     stop,

@@ -55,6 +55,18 @@ describe('a prefix given to both the host and Sallyport', () => {
 })
 
 describe('a prefix that Sallyport does not know', () => {
+  test('An unknown prefix of a read is logged, without the id in its path', async () => {
+    const endpoints = new FakeEndpoints()
+    const url = await start(toNode({ endpoints }))
+    const path = '/ops/api/agents/sessions/secret/runs/r1'
+    expect((await call(url + path, { method: 'GET' })).status).toBe(404)
+    const asked = '/api/agents/sessions/{sessionId}/runs/{runId}'
+    expect(reported(endpoints)).toEqual([['warn', 'mount.missed', BELOW.replace(RUN, asked)]])
+    for (const other of ['/api/agents/runs/r1/more', '/x/api/outbound/dispatches/a/b/c'])
+      expect((await call(url + other, { method: 'GET' })).status).toBe(404)
+    expect(reported(endpoints)).toHaveLength(1)
+  })
+
   test('An unknown prefix that the host keeps is logged', async () => {
     const endpoints = new FakeEndpoints()
     const url = await start(toNode({ endpoints }))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { CALLER_CODES } from '../../src/errors.ts'
-import { RESOURCE_ROUTES, ROUTES } from '../../src/http/routes.ts'
+import { READ_ROUTES, ROUTES } from '../../src/http/routes.ts'
 import { openapiDocument } from '../../src/openapi/index.ts'
 import { events } from './host.ts'
 import { lint } from './lint.ts'
@@ -33,7 +33,7 @@ describe('the OpenAPI document', () => {
   })
 
   it('The OpenAPI document contains exactly the routes', () => {
-    const routes = [...ROUTES, ...RESOURCE_ROUTES]
+    const routes = [...ROUTES, ...READ_ROUTES]
     expect(Object.keys(document.paths).sort()).toEqual(routes.map(({ path }) => path).sort())
     for (const { path, method } of routes)
       expect(Object.keys(document.paths[path] ?? {})).toEqual([method.toLowerCase()])

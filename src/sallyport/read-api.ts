@@ -2,7 +2,7 @@ import { portFault } from '../core/answers/fault.ts'
 import { type HandlerRequest, type HandlerResult, isRefused, type Refused, refuse } from '../core/answers/result.ts'
 import type { ReadAction } from '../core/endpoints.ts'
 import { pointerTo } from '../core/json/json-pointer.ts'
-import { RESOURCE_MEMBERS, RESOURCE_PARAMETERS, resourceInput } from '../core/resources/resource-input.ts'
+import { READ_MEMBERS, READ_PARAMETERS, readInput } from '../core/read-api/read-input.ts'
 import { invalid } from '../core/validate.ts'
 import { type Issue, isSallyportError, type ProblemCode } from '../errors.ts'
 import type { Principal } from '../model/principal.ts'
@@ -14,7 +14,7 @@ import type { Suppressions } from './suppressions.ts'
 import type { Tokens } from './tokens.ts'
 
 /** The calls that the read API offers. A host that lacks one answers its paths with 404. */
-export interface ResourceCalls {
+export interface ReadCalls {
   readonly runs: Runs
   readonly sessions: Sessions
   readonly tokens: Tokens
@@ -23,23 +23,23 @@ export interface ResourceCalls {
 }
 
 /** The read API. */
-export interface Resources {
+export interface ReadApi {
   handles(action: ReadAction): boolean
   handle(action: ReadAction, principal: Principal, request: HandlerRequest): Promise<HandlerResult<unknown> | Refused>
 }
 
-export function isResource(action: string): action is ReadAction {
-  return Object.hasOwn(RESOURCE_PARAMETERS, action)
+export function isReadAction(action: string): action is ReadAction {
+  return Object.hasOwn(READ_PARAMETERS, action)
 }
 
 /** Makes the calls of `Dispatches`, `Runs` and the others for a tenant. Never throws anything but faults of ports. */
-export function resourcesOf(calls: ResourceCalls): Resources {
+export function readApiOf(calls: ReadCalls): ReadApi {
   const table = callsOf(calls)
   return {
     handles: (action) => table[action] !== undefined,
     async handle(action, { tenant }, request) {
       const call = table[action]
-      const input = resourceInput(action, request)
+      const input = readInput(action, request)
       if (isRefused(input)) return input
       try {
         // The tenant is the last: no member of a request replaces it.
@@ -66,7 +66,7 @@ function callsOf({
   tokens,
   dispatches,
   suppressions,
-}: ResourceCalls): Readonly<Partial<Record<ReadAction, Call>>> {
+}: ReadCalls): Readonly<Partial<Record<ReadAction, Call>>> {
   return {
     list_runs: async (options: Only<Runs['list']>) => pageOf(await runs.list({ first: 'newest', ...options })),
     get_run: ({ tenant, ...of }: Of<unknown, 'sessionId' | 'runId'>) => runs.get(of, { tenant }),
@@ -97,8 +97,12 @@ function pageOf<T>({ items, nextCursor }: Page<T>): { readonly items: readonly T
   return { items, ...(nextCursor !== undefined && { next: nextCursor }) }
 }
 
+const NO_SESSION = ['session_not_found', 'There is no such session.'] as const
+
 const MISSING: Readonly<Partial<Record<ReadAction, readonly [ProblemCode, string]>>> = {
-  get_session: ['session_not_found', 'There is no such session.'],
+  get_session: NO_SESSION,
+  session_timeline: NO_SESSION,
+  session_runs: NO_SESSION,
   get_run: ['not_found', 'There is no such run.'],
 }
 
@@ -118,9 +122,9 @@ function refusedInput(thrown: unknown, action: ReadAction): Refused | undefined 
   const issues = problems.map(
     ({ field = '', detail }): Issue => ({ pointer: pointerTo('', field), code: 'invalid', detail }),
   )
-  if (isOf(Object.keys(RESOURCE_PARAMETERS[action]))) {
+  if (isOf(Object.keys(READ_PARAMETERS[action]))) {
     return refuse('query_invalid', 'The query string cannot be accepted.', { errors: issues })
   }
-  if (isOf(RESOURCE_MEMBERS[action] ?? [])) return invalid(issues)
+  if (isOf(READ_MEMBERS[action] ?? [])) return invalid(issues)
   return isOf(['dispatchId', 'sessionId', 'runId']) ? nothing(action) : undefined
 }

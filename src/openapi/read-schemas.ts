@@ -211,12 +211,12 @@ const sessionPage = pageOf('SessionPage', summary)
 const tokenUsePage = pageOf('TokenUsePage', tokenUse)
 
 /** Bodies of answers of the read API. */
-export const RESOURCE_ANSWERS: Readonly<Record<string, Pick<SchemaOf<unknown>, 'json'>>> = {
+export const READ_ANSWERS: Readonly<Record<string, Pick<SchemaOf<unknown>, 'json'>>> = {
   ...{ dispatchPage, dispatchView, cancelResult, retryResult, suppressionPage, suppressions, added, removed },
   ...{ sessionPage, session, timelinePage, runPage, run, tokenUsePage },
 }
 
-export const RESOURCE_SCHEMAS: readonly NamedSchema[] = [
+export const READ_SCHEMAS: readonly NamedSchema[] = [
   ...[dispatchPage, dispatchView, cancelResult, retryResult, deliveryChange, unplanned],
   ...[suppressionPage, suppressions, added, removed, suppression, suppressionReason],
   ...[sessionPage, summary, session, sessionRuns, sessionTime, share, cost, percentiles, unpriced, failure, runNode],

@@ -1,13 +1,13 @@
 import type { ReadAction } from '../core/endpoints.ts'
-import { type ParameterKind, RESOURCE_MEMBERS, RESOURCE_PARAMETERS } from '../core/resources/resource-input.ts'
-import type { ResourceRoute } from '../http/routes.ts'
+import { type ParameterKind, READ_MEMBERS, READ_PARAMETERS } from '../core/read-api/read-input.ts'
+import type { ReadRoute } from '../http/routes.ts'
 import { SUPPRESSION_REASONS } from '../model/suppression.ts'
 import type { SchemaOf } from './model-schema.ts'
 import type { OpenApiOperation, OpenApiParameter, OpenApiRequestBody, OpenApiSchema } from './open-api-document.ts'
 import { paragraphs } from './operations.ts'
 import { headersNamed } from './parameters-and-headers.ts'
-import { resourceProblems } from './problems.ts'
-import { RESOURCE_ANSWERS } from './resource-schemas.ts'
+import { readProblems } from './problems.ts'
+import { READ_ANSWERS } from './read-schemas.ts'
 
 interface Described {
   readonly operationId: string
@@ -17,7 +17,7 @@ interface Described {
   readonly answer: Pick<SchemaOf<unknown>, 'json'> | undefined
 }
 
-const A = RESOURCE_ANSWERS
+const A = READ_ANSWERS
 const FEWER = 'A page may have fewer items than `limit`, even none, and yet a `next`.'
 
 const DESCRIBED: Readonly<Record<ReadAction, Described>> = {
@@ -174,7 +174,7 @@ const REQUIRED: Readonly<Partial<Record<ReadAction, readonly string[]>>> = {
 }
 
 /** The operation of a route of the read API. */
-export function resourceOperation({ action, path, maxBytes, operation }: ResourceRoute): OpenApiOperation {
+export function readOperation({ action, path, maxBytes, operation }: ReadRoute): OpenApiOperation {
   const { operationId, summary, tag, about, answer } = DESCRIBED[action]
   const isRead = maxBytes === 0
   const headers = headersNamed(isRead ? ['Cache-Control', 'ETag'] : ['Cache-Control'])
@@ -191,7 +191,7 @@ export function resourceOperation({ action, path, maxBytes, operation }: Resourc
       ...(isRead && {
         304: { description: 'The answer with the entity tag in `If-None-Match` is still the same.', headers },
       }),
-      ...resourceProblems(!isRead),
+      ...readProblems(!isRead),
     },
   }
 }
@@ -207,7 +207,7 @@ function pathParameters(path: string): readonly OpenApiParameter[] {
 }
 
 function queryParameters(action: ReadAction): readonly OpenApiParameter[] {
-  return Object.entries(RESOURCE_PARAMETERS[action]).map(([name, kind]) => ({
+  return Object.entries(READ_PARAMETERS[action]).map(([name, kind]) => ({
     name,
     in: 'query' as const,
     description: ABOUT[name] ?? '',
@@ -216,7 +216,7 @@ function queryParameters(action: ReadAction): readonly OpenApiParameter[] {
 }
 
 function requestBody(action: ReadAction, maxBytes: number): OpenApiRequestBody {
-  const names = RESOURCE_MEMBERS[action] ?? []
+  const names = READ_MEMBERS[action] ?? []
   const required = REQUIRED[action]
   const schema = {
     type: 'object',

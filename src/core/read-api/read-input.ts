@@ -16,7 +16,7 @@ const RUN_FILTERS = { status: 'text', provider: 'text', model: 'text', userId: '
 const RUNS = { ...RUN_FILTERS, ...TIMES, first: 'text', ...PAGE } as const
 
 /** Query parameters of each action. Others are refused. */
-export const RESOURCE_PARAMETERS: Readonly<Record<ReadAction, Readonly<Record<string, ParameterKind>>>> = {
+export const READ_PARAMETERS: Readonly<Record<ReadAction, Readonly<Record<string, ParameterKind>>>> = {
   list_dispatches: {
     ...{ status: 'text', eventType: 'text', recipient: 'text', channel: 'text', sessionId: 'text' },
     ...TIMES,
@@ -39,7 +39,7 @@ export const RESOURCE_PARAMETERS: Readonly<Record<ReadAction, Readonly<Record<st
 }
 
 /** Members of the body of each `POST`. Others are refused: a misspelled `channel` would retry all channels. */
-export const RESOURCE_MEMBERS: Readonly<Partial<Record<ReadAction, readonly string[]>>> = {
+export const READ_MEMBERS: Readonly<Partial<Record<ReadAction, readonly string[]>>> = {
   cancel_dispatch: [],
   retry_dispatch: ['channel'],
   find_suppressions: ['address', 'channel'],
@@ -51,14 +51,14 @@ export const RESOURCE_MEMBERS: Readonly<Partial<Record<ReadAction, readonly stri
 const MAX_LIMIT = 200
 
 /** Options of the call that a request makes, by name. */
-export type ResourceOptions = Readonly<Record<string, unknown>>
+export type ReadCallOptions = Readonly<Record<string, unknown>>
 
 /** Reads the query and the body of a request. The values themselves are checked by the call. */
-export function resourceInput(
+export function readInput(
   action: ReadAction,
   { query = {}, body }: Pick<HandlerRequest, 'query' | 'body'>,
-): { readonly options: ResourceOptions } | Refused {
-  const kinds = RESOURCE_PARAMETERS[action]
+): { readonly options: ReadCallOptions } | Refused {
+  const kinds = READ_PARAMETERS[action]
   const unknown = checkQuery(query, Object.keys(kinds))
   if (unknown) return unknown
   const options: Record<string, unknown> = {}
@@ -69,7 +69,7 @@ export function resourceInput(
     if (fault !== undefined) return queryInvalid(pointer, 'format', fault)
     options[name] = value
   }
-  const members = RESOURCE_MEMBERS[action]
+  const members = READ_MEMBERS[action]
   const sent = members && readMembers(body, members)
   return isRefused(sent) ? sent : { options: { ...options, ...sent } }
 }
@@ -92,7 +92,7 @@ function readParameter(text: string, kind: ParameterKind): { readonly value?: un
 }
 
 /** No body is an empty object. `null` means absent, as in every body. */
-function readMembers(body: unknown, members: readonly string[]): ResourceOptions | Refused {
+function readMembers(body: unknown, members: readonly string[]): ReadCallOptions | Refused {
   if (body === undefined) return {}
   const dangers = checkJsonSafety(body)
   if (dangers.length > 0) return invalid(dangers)
