@@ -34,7 +34,8 @@ export function testReads({ start }: Host): void {
         })
         expect(listed.json.items).toHaveLength(1)
         const cancelled = await call(`${path}/cancel`, { headers: bare })
-        expect([cancelled.status, cancelled.json.dispatch.status]).toEqual([200, 'cancelled'])
+        // A host that delivers after its answer may have sent it already.
+        expect([cancelled.status, cancelled.json.dispatch.dispatchId]).toEqual([200, json.dispatchId])
         const retried = await call(`${path}/retry`, { body: '{"channel":"email"}' })
         expect([retried.status, retried.json.retried]).toEqual([200, []])
         expect((await call(path, { body: '{}' })).headers.allow).toBe('GET, HEAD')

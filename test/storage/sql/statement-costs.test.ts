@@ -103,7 +103,8 @@ for (const kind of await databaseKinds())
           const parts: number[] = []
           for (let part = 1; part <= 6; part++)
             parts.push(await trial.costOf(async () => expect(await remove()).toBe(PART)))
-          costs[name] = Math.max(...parts) - (parts[0] ?? 0)
+          // The second largest: MariaDB may repeat one part after a conflict. A store that reads removed rows reads more in each part.
+          costs[name] = (parts.toSorted((a, b) => a - b).at(-2) ?? 0) - Math.min(...parts)
         }
         await trial.close()
         expect(Object.entries(costs).filter(([, cost]) => cost > PART)).toEqual([])
