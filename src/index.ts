@@ -126,6 +126,7 @@ export type {
   SessionRunBatchRequest,
 } from './model/run-batch.ts'
 export { facetsOf, type RunFacets } from './model/run-facets.ts'
+export type { RunFilter } from './model/run-filter.ts'
 export type {
   IgnoredField,
   InstantInput,

@@ -1,10 +1,11 @@
 import { parseArgs } from 'node:util'
+import { parseInstant } from '../model/instants.ts'
 import { UsageError } from './terminal.ts'
 
 /** Options of a command by name. `text` takes a value. */
 export type OptionKinds = Readonly<Record<string, 'text' | 'list' | 'flag'>>
 
-/** What a command line says. */
+/** Options and arguments of a command. */
 export interface Given {
   readonly positionals: readonly string[]
   text(name: string): string | undefined
@@ -63,8 +64,8 @@ export function readArguments(args: readonly string[], kinds: OptionKinds): Give
       if (value === undefined) return undefined
       const ms = durationOf(value)
       if (ms !== undefined) return now - ms
-      const at = /^\d{4}-\d{2}-\d{2}/.test(value) ? Date.parse(value) : Number.NaN
-      if (Number.isNaN(at)) throw new UsageError(`--${name} must be an RFC 3339 instant, or a duration such as 2h`)
+      const at = parseInstant(value)
+      if (at === undefined) throw new UsageError(`--${name} must be an RFC 3339 instant, or a duration such as 2h`)
       return at
     },
     whole(name, least, most) {

@@ -10,8 +10,15 @@ import { EXIT, type Terminal, UsageError } from './terminal.ts'
 
 const STATUSES = ['queued', 'sent', 'partial', 'failed', 'skipped', 'cancelled'] as const satisfies DispatchStatus[]
 
-/** Largest count that `status` shows. A count of everything would read everything. */
+/** Largest count that `status` reads, and largest page. A count of everything would read everything. */
 const MOST = 500
+
+interface Count {
+  readonly status: DispatchStatus
+  readonly count: number
+  /** There are more. */
+  readonly more: boolean
+}
 
 async function dispatchesOf(given: Given, terminal: Terminal): Promise<Dispatches> {
   const { dispatches } = await loadHost(given.text('module'), terminal)
@@ -29,23 +36,24 @@ export const status: Command = {
     const since = given.instant('since', Date.now())
     await host.ready()
     const counts = await countsOf(host, { ...scopeOf(given), ...(since !== undefined && { since }) })
-    if (given.flag('json')) printJson({ ready: true, dispatches: Object.fromEntries(counts) }, terminal)
+    if (given.flag('json')) printJson({ ready: true, dispatches: counts }, terminal)
     else {
-      const rows = counts.map(([name, count]) => ({ status: name, dispatches: count >= MOST ? `${MOST}+` : count }))
+      const rows = counts.map(({ status: name, count, more }) => ({
+        status: name,
+        dispatches: more ? `${count}+` : count,
+      }))
       printRows(['status', 'dispatches'], rows, terminal)
     }
     return EXIT.done
   },
 }
 
-async function countsOf(
-  { dispatches }: HostSallyport,
-  options: object,
-): Promise<readonly (readonly [DispatchStatus, number])[]> {
-  if (!dispatches) return []
-  const counts: (readonly [DispatchStatus, number])[] = []
-  for (const name of STATUSES)
-    counts.push([name, (await dispatches.list({ ...options, status: name, limit: MOST })).items.length])
+async function countsOf({ dispatches }: HostSallyport, options: object): Promise<readonly Count[]> {
+  const counts: Count[] = []
+  for (const name of dispatches ? STATUSES : []) {
+    const page = await dispatches?.list({ ...options, status: name, limit: MOST })
+    counts.push({ status: name, count: page?.items.length ?? 0, more: page?.nextCursor !== undefined })
+  }
   return counts
 }
 
@@ -63,8 +71,8 @@ export const list: Command = {
     '--limit N          1-500 (default: 50)',
     '--cursor C         the cursor of the page before, printed last',
     ...HOST_HELP,
-    'When piped, prints lines of id, status, event, recipient and time, separated by tabs:',
-    '  npx sallyport list --status failed | cut -f1 | xargs npx sallyport retry',
+    'When piped, prints lines of id, status, event, recipient, time and deliveries, separated by tabs:',
+    '  npx sallyport list --status failed | cut -f1 | xargs -r npx sallyport retry',
   ],
   async run(given, terminal) {
     const now = Date.now()
@@ -113,22 +121,34 @@ export const retry: Command = {
     if (given.positionals.length === 0) throw new UsageError('give the id of a dispatch')
     const channel = given.text('channel')
     const dispatches = await dispatchesOf(given, terminal)
+    const options = { ...scopeOf(given), ...(channel !== undefined && { channel }) }
     const results: { dispatchId: string; result: RetryResult | undefined }[] = []
-    for (const dispatchId of given.positionals)
-      results.push({
-        dispatchId,
-        result: await dispatches.retry(dispatchId, { ...scopeOf(given), ...(channel !== undefined && { channel }) }),
-      })
-    const rows = results.map(({ dispatchId, result }) => ({
-      dispatch: dispatchId,
-      retried: result ? result.retried.map((delivery) => delivery.channel).join(' ') || 'nothing' : 'not found',
-    }))
-    if (given.flag('json'))
-      printJson(
-        results.map(({ dispatchId, result }) => ({ dispatchId, ...result })),
-        terminal,
-      )
-    else printRows(['dispatch', 'retried'], rows, terminal)
+    try {
+      for (const dispatchId of given.positionals)
+        results.push({ dispatchId, result: await dispatches.retry(dispatchId, options) })
+    } finally {
+      // Also after a failure: these are retried.
+      printRetries(results, given.flag('json'), terminal)
+    }
     return results.some(({ result }) => !result) ? EXIT.notFound : EXIT.done
   },
+}
+
+function printRetries(
+  results: readonly { readonly dispatchId: string; readonly result: RetryResult | undefined }[],
+  isJson: boolean,
+  terminal: Terminal,
+): void {
+  if (isJson) {
+    printJson(
+      results.map(({ dispatchId, result }) => ({ dispatchId, ...result })),
+      terminal,
+    )
+    return
+  }
+  const rows = results.map(({ dispatchId, result }) => ({
+    dispatch: dispatchId,
+    retried: result ? result.retried.map(({ channel }) => channel).join(' ') || 'nothing' : 'not found',
+  }))
+  printRows(['dispatch', 'retried'], rows, terminal)
 }

@@ -24,18 +24,22 @@ export async function loadHost(given: string | undefined, { env, cwd }: Terminal
     throw new UsageError(`give --module, a file that exports a Sallyport; there is no ${NAMES.join(', ')} here`)
   const file = resolve(cwd, name)
   if (!existsSync(file)) throw new UsageError(`--module: there is no file ${name}`)
-  const exported = await exportsOf(file).catch((cause: unknown) => {
+  const found = await sallyportOf(file).catch((cause: unknown) => {
     const detail = cause instanceof Error ? cause.message : String(cause)
     throw new Error(`${name} cannot be loaded: ${detail}`, { cause })
   })
-  const found = exported.find(isSallyport)
   if (found) return found
   throw new UsageError(`--module: ${name} exports no Sallyport as "sallyport" or default`)
 }
 
-async function exportsOf(file: string): Promise<readonly unknown[]> {
+/** The default export is not called if `sallyport` is one: it may be the host's app. */
+async function sallyportOf(file: string): Promise<HostSallyport | undefined> {
   const { sallyport, default: main }: Readonly<Record<string, unknown>> = await import(pathToFileURL(file).href)
-  return Promise.all([sallyport, main].map((value) => (typeof value === 'function' ? value() : value)))
+  for (const value of [sallyport, main]) {
+    const found: unknown = await (typeof value === 'function' ? value() : value)
+    if (isSallyport(found)) return found
+  }
+  return undefined
 }
 
 function isSallyport(value: unknown): value is HostSallyport {

@@ -3,7 +3,7 @@ import type { SqlStore } from '../storage/sql/index.ts'
 import type { Command } from './command.ts'
 import { loadHost } from './host-module.ts'
 import { HELP, HOST, HOST_HELP, scopeOf } from './host-options.ts'
-import { printJson, printRows } from './table.ts'
+import { printCounts, printJson } from './table.ts'
 import { EXIT, UsageError } from './terminal.ts'
 
 type Migrating = Pick<SqlStore, 'migrate' | 'pendingMigrations'>
@@ -54,12 +54,7 @@ export const prune: Command = {
       tokenUses: (await tokens.prune(options)).pruned,
     }
     if (given.flag('json')) printJson({ pruned }, terminal)
-    else
-      printRows(
-        ['removed', 'count'],
-        Object.entries(pruned).map(([removed, count]) => ({ removed, count })),
-        terminal,
-      )
+    else printCounts('removed', pruned, terminal)
     return EXIT.done
   },
 }
@@ -89,12 +84,7 @@ export const erase: Command = {
       runs: await runsErased({ sessionId, userId }, (of) => runs.erase(of, scope)),
     }
     if (given.flag('json')) printJson({ erased }, terminal)
-    else
-      printRows(
-        ['erased', 'count'],
-        Object.entries(erased).map(([name, count]) => ({ erased: name, count })),
-        terminal,
-      )
+    else printCounts('erased', erased, terminal)
     return EXIT.done
   },
 }

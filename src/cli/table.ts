@@ -21,6 +21,12 @@ export function printRows(columns: readonly string[], rows: readonly Row[], term
   }
 }
 
+/** Prints a row for each count. */
+export function printCounts(title: string, counts: Readonly<Record<string, number>>, terminal: Terminal): void {
+  const rows = Object.entries(counts).map(([name, count]) => ({ [title]: name, count }))
+  printRows([title, 'count'], rows, terminal)
+}
+
 export function printJson(value: unknown, terminal: Terminal): void {
   terminal.out(`${JSON.stringify(value, null, terminal.isInteractive ? 2 : undefined)}\n`)
 }

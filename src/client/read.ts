@@ -4,13 +4,15 @@
  */
 import type { DispatchStatus, DispatchView } from '../model/dispatch.ts'
 import type { CancelResult, RetryResult } from '../model/dispatch-results.ts'
-import type { Run, RunStatus } from '../model/run.ts'
+import type { Run } from '../model/run.ts'
+import type { RunFilter } from '../model/run-filter.ts'
 import type { Session, SessionSummary, TimelineEntry } from '../model/session.ts'
 import type { SuppressionReason, SuppressionView } from '../model/suppression.ts'
 import type { TokenUseView } from '../model/token-use.ts'
 import { type CallOptions, type ClientOptions, callerOf, SIGNAL_CHECKS } from './caller.ts'
 import { checkOptions } from './check-options.ts'
 
+export type { RunFilter } from '../model/run-filter.ts'
 export type { CallOptions, ClientOptions, FetchLike } from './caller.ts'
 export { ClientError, isClientError } from './client-error.ts'
 
@@ -48,15 +50,8 @@ export interface DispatchFilter extends RangeFilter {
   readonly sessionId?: string | undefined
 }
 
-/** Runs that match all given options. */
-export interface RunFilter extends RangeFilter {
-  readonly sessionId?: string | undefined
-  readonly status?: RunStatus | undefined
-  readonly provider?: string | undefined
-  /** The requested model. */
-  readonly model?: string | undefined
-  readonly userId?: string | undefined
-  readonly tag?: string | undefined
+/** Page of runs to read. */
+export interface RunPageFilter extends RangeFilter, RunFilter {
   /** Order by creation. Default: `newest`. */
   readonly first?: 'oldest' | 'newest' | undefined
 }
@@ -107,7 +102,7 @@ export interface ReadClient {
     timeline(sessionId: string, options?: PageFilter): Promise<ReadPage<TimelineEntry>>
   }
   readonly runs: {
-    list(options?: RunFilter): Promise<ReadPage<Run>>
+    list(options?: RunPageFilter): Promise<ReadPage<Run>>
     get(of: { readonly sessionId: string; readonly runId: string }, options?: CallOptions): Promise<Run>
   }
   readonly tokens: {

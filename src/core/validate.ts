@@ -59,7 +59,8 @@ function describeIssue(issue: v.BaseIssue<unknown>): Issue {
   return { pointer, code: 'type', detail: `expected ${(issue.expected ?? 'another type').toLowerCase()}` }
 }
 
-const MAX_LISTED = 50
+/** Faults of one kind that a refusal lists. */
+export const MAX_LISTED = 50
 
 interface Inspectable {
   readonly type?: string

@@ -10,7 +10,7 @@ import { conditional } from './conditional.ts'
 import { checkContent } from './content-headers.ts'
 import { type Json, jsonOf } from './json-body.ts'
 import { answerOpen } from './open-answer.ts'
-import type { HttpRoute, Target } from './routes.ts'
+import type { HttpRoute, RouteTarget, Target } from './routes.ts'
 import { JSON_TYPE, methodNotAllowed, notFound, toWire, type Wire } from './wire.ts'
 
 /** A request, independent of its transport. */
@@ -50,7 +50,7 @@ export async function answer(endpoints: Endpoints, target: Target, arrival: Arri
   const holder = holderOf(admitted.principal)
   const limits = admission?.headers
 
-  const isBodiless = hasNoRequestBody(route, headers)
+  const isBodiless = hasNoRequestBody(target, headers)
   const unsupported = isBodiless ? undefined : checkContent(headers)
   if (unsupported) return refused(unsupported, limits)
   const begin: ReadOptions['begin'] = (refuse) => load.bodies.begin(holder, refuse)
@@ -83,9 +83,9 @@ function allows(route: HttpRoute, method: string): boolean {
 const NO_BODY: Json = { json: undefined }
 
 /** True for a read, and for a `POST` without a body where the path says enough. */
-function hasNoRequestBody({ maxBytes, path }: HttpRoute, headers: HandlerRequest['headers']): boolean {
-  if (maxBytes === 0) return true
-  if (!path.includes('{') || headers['content-type'] !== undefined) return false
+function hasNoRequestBody({ route, parameters }: RouteTarget, headers: HandlerRequest['headers']): boolean {
+  if (route.maxBytes === 0) return true
+  if (!parameters || headers['content-type'] !== undefined) return false
   const length = headers['content-length']
   return (length === undefined || length === '0') && headers['transfer-encoding'] === undefined
 }

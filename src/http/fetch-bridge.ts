@@ -105,12 +105,14 @@ const HEADERS = [
   'transfer-encoding',
   'idempotency-key',
   'prefer',
-  'if-none-match',
 ] as const
 
-function headersOf({ headers }: FetchRequest): HandlerRequest['headers'] {
+/** All headers that reads use. */
+const READ_HEADERS = ['authorization', 'if-none-match'] as const
+
+function headersOf({ headers, method }: FetchRequest): HandlerRequest['headers'] {
   const read: Record<string, string> = {}
-  for (const name of HEADERS) {
+  for (const name of method === 'GET' || method === 'HEAD' ? READ_HEADERS : HEADERS) {
     const value = headers.get(name)
     if (value !== null) read[name] = value
   }

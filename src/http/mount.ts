@@ -4,12 +4,12 @@ import { type Checks, problemsAt, readOptions } from '../options/read-options.ts
 import { splitTarget, withoutSlash } from './request-target.ts'
 import {
   DOCUMENT_PATH,
+  FIXED_ROUTES,
   OPEN_ROUTES,
   type OpenRoute,
   parameterOf,
   parametersIn,
-  READ_ROUTES,
-  ROUTES,
+  READ_TEMPLATES,
   type Target,
 } from './routes.ts'
 import { notFound, type Wire } from './wire.ts'
@@ -70,7 +70,7 @@ export function mount<Options extends MountOptions>(
   const read = readOptions(adapter, options, checks, () => problemsAt('sallyport', faultOfMountable(mountable)))
   const { endpoints } = mountable
   const base = normalise(read.basePath ?? '')
-  const routes = new Map(ROUTES.map((route) => [base + route.path, route]))
+  const routes = new Map(FIXED_ROUTES.map((route) => [base + route.path, route]))
   // Without open endpoints, the host keeps their paths.
   const open = endpoints.open ? OPEN_ROUTES : []
   const openRoutes = open.map((route) => ({ route, start: base + route.path }))
@@ -87,9 +87,9 @@ export function mount<Options extends MountOptions>(
   function readTarget(path: string, search: string): Target | undefined {
     if (!path.startsWith(base)) return undefined
     const local = path.slice(base.length)
-    for (const route of READ_ROUTES) {
-      const parameters = parametersIn(route.path, local)
-      if (parameters) return { route, search, parameters }
+    for (const template of READ_TEMPLATES) {
+      const parameters = parametersIn(template, local)
+      if (parameters) return { route: template.route, search, parameters }
     }
     return undefined
   }
@@ -129,11 +129,12 @@ function routeIn(
   path: string,
   open: readonly OpenRoute[],
 ): { readonly prefix: string; readonly asked: string } | undefined {
-  const route = ROUTES.find((each) => path.endsWith(each.path))
+  const route = FIXED_ROUTES.find((each) => path.endsWith(each.path))
   if (route) return { prefix: path.slice(0, -route.path.length), asked: route.path }
-  for (const { path: template } of READ_ROUTES) {
-    const at = startOfLast(path, template.split('/').length - 1)
-    if (at >= 0 && parametersIn(template, path.slice(at))) return { prefix: path.slice(0, at), asked: template }
+  for (const template of READ_TEMPLATES) {
+    const at = path.lastIndexOf(template.start)
+    if (at >= 0 && parametersIn(template, path.slice(at)))
+      return { prefix: path.slice(0, at), asked: template.route.path }
   }
   for (const { path: start, parameter } of open) {
     const at = path.lastIndexOf(start)
@@ -141,13 +142,6 @@ function routeIn(
     return { prefix: path.slice(0, at), asked: start + parameter }
   }
   return undefined
-}
-
-/** Where the last parts of a path begin; -1: it has fewer. */
-function startOfLast(path: string, parts: number): number {
-  let at = path.length
-  for (let left = parts; left > 0 && at >= 0; left--) at = at === 0 ? -1 : path.lastIndexOf('/', at - 1)
-  return at
 }
 
 const PLACES = /* @__PURE__ */ new WeakMap<Endpoints, Set<string>>()

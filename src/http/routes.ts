@@ -60,7 +60,7 @@ const DISPATCHES = '/api/outbound/dispatches'
 const SUPPRESSIONS = '/api/outbound/suppressions'
 const SESSIONS = '/api/agents/sessions'
 
-export const READ_ROUTES: readonly ReadRoute[] = /* @__PURE__ */ [
+export const READ_ROUTES: readonly ReadRoute[] = [
   read('list_dispatches', DISPATCHES),
   read('get_dispatch', `${DISPATCHES}/{dispatchId}`),
   { action: 'cancel_dispatch', path: `${DISPATCHES}/{dispatchId}/cancel`, ...CHANGE },
@@ -79,9 +79,28 @@ export const READ_ROUTES: readonly ReadRoute[] = /* @__PURE__ */ [
   read('list_token_uses', '/api/agents/tokens/uses'),
 ]
 
-/** Finds the parameters of a path that a template describes; `undefined`: it describes another one. */
-export function parametersIn(template: string, path: string): Readonly<Record<string, string>> | undefined {
-  const names = template.split('/')
+/** A route with parameters in its path. */
+export interface Template {
+  readonly route: ReadRoute
+  /** The path before its first parameter. */
+  readonly start: string
+}
+
+export const READ_TEMPLATES: readonly Template[] = /* @__PURE__ */ READ_ROUTES.flatMap((route) => {
+  const [start = '', ...parameters] = route.path.split('{')
+  return parameters.length > 0 ? [{ route, start }] : []
+})
+
+/** Routes whose path is always the same. */
+export const FIXED_ROUTES: readonly HttpRoute[] = /* @__PURE__ */ [
+  ...ROUTES,
+  ...READ_ROUTES.filter(({ path }) => !path.includes('{')),
+]
+
+/** Finds the parameters of a path; `undefined`: the route has another path. */
+export function parametersIn({ route, start }: Template, path: string): Readonly<Record<string, string>> | undefined {
+  if (!path.startsWith(start)) return undefined
+  const names = route.path.split('/')
   const parts = path.split('/')
   if (names.length !== parts.length) return undefined
   const parameters: Record<string, string> = {}
@@ -141,14 +160,16 @@ export function parameterOf(encoded: string): string | undefined {
 /** Path of the OpenAPI document, if a mount serves one. */
 export const DOCUMENT_PATH = '/api/outbound/openapi.json'
 
+export interface RouteTarget {
+  readonly route: HttpRoute
+  /** Query string, without its `?`. */
+  readonly search: string
+  /** Parameters of the path, decoded. Absent: the path has none. */
+  readonly parameters?: Readonly<Record<string, string>>
+}
+
 export type Target =
-  | {
-      readonly route: HttpRoute
-      /** Query string, without its `?`. */
-      readonly search: string
-      /** Parameters of the path, decoded. */
-      readonly parameters?: Readonly<Record<string, string>>
-    }
+  | RouteTarget
   | OpenTarget
   /** JSON text of the OpenAPI document. */
   | { readonly document: string }

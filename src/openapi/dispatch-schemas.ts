@@ -8,11 +8,12 @@ import type {
   DispatchAnswer,
   DispatchPreview,
   DispatchStatus,
+  DispatchView,
   PreviewedDelivery,
   Warning,
 } from '../model/dispatch.ts'
 import type { FeedbackView } from '../model/feedback.ts'
-import { type Component, type NamedSchema, s } from './model-schema.ts'
+import { type Component, type FieldsOf, type NamedSchema, s } from './model-schema.ts'
 
 export const deliveryStatus: Component<DeliveryStatus> = s.component<DeliveryStatus>(
   'DeliveryStatus',
@@ -127,7 +128,7 @@ const previewedDelivery = s.object<PreviewedDelivery>(
   },
 )
 
-export const dispatchStatus: Component<DispatchStatus> = s.component<DispatchStatus>(
+const dispatchStatus = s.component<DispatchStatus>(
   'DispatchStatus',
   s.oneOf('The state of a dispatch, derived from its deliveries.', {
     queued: 'something is still to be sent',
@@ -158,18 +159,27 @@ export const warning: Component<Warning> = s.object<Warning>(
   },
 )
 
+const DISPATCH_FIELDS: FieldsOf<Omit<DispatchView, 'by'>> = {
+  dispatchId: s.text(),
+  status: dispatchStatus,
+  eventType: s.text(),
+  recipient: s.text(),
+  sessionId: s.optional(s.text()),
+  sandboxed: s.optional(s.always(true, 'Sandbox mode was on: nothing of this is sent, ever.')),
+  createdAt: s.instant(),
+  deliveries: s.list(deliveryView, "In the order of the event's channels."),
+}
+
+export const dispatchView: Component<DispatchView> = s.object<DispatchView>('Dispatch', 'A stored dispatch.', {
+  ...DISPATCH_FIELDS,
+  by: s.text('Id of the credential or session token that dispatched it; `host`: the host itself.'),
+})
+
 export const dispatchAnswer: Component<DispatchAnswer> = s.object<DispatchAnswer>(
   'DispatchAnswer',
   'An accepted dispatch.',
   {
-    dispatchId: s.text(),
-    status: dispatchStatus,
-    eventType: s.text(),
-    recipient: s.text(),
-    sessionId: s.optional(s.text()),
-    sandboxed: s.optional(s.always(true, 'Sandbox mode was on: nothing of this is sent, ever.')),
-    createdAt: s.instant(),
-    deliveries: s.list(deliveryView, "In the order of the event's channels."),
+    ...DISPATCH_FIELDS,
     duplicate: s.flag('Whether this answers a repeated `Idempotency-Key` with what the first post got.'),
     warnings: s.list(warning),
   },

@@ -103,22 +103,26 @@ export function problemResponses(action: Action): Readonly<Record<string, OpenAp
   return Object.fromEntries(responses)
 }
 
-/** Codes that a route of the read API does not answer with: it has no batch, and a read has no body. */
+/** Codes that only requests with a body get. */
 const OF_BODIES: readonly ProblemCode[] = [
-  ...(['invalid_json', 'body_timeout', 'body_too_large', 'unsupported_media_type', 'validation_failed'] as const),
-  ...(['batch_too_large', 'body_already_consumed'] as const),
+  ...(['invalid_json', 'body_timeout', 'body_too_large', 'unsupported_media_type'] as const),
+  ...(['validation_failed', 'body_already_consumed'] as const),
 ]
 
-/** Problem responses of the read API, by status. They have the examples of the other endpoints. */
-export function readProblems(hasBody: boolean): Readonly<Record<string, OpenApiResponse>> {
-  const codes: readonly ProblemCode[] = [...codesOf(), 'session_not_found', 'policy_unavailable']
-  const own = hasBody
-    ? codes.filter((code) => code !== 'batch_too_large')
-    : codes.filter((code) => !OF_BODIES.includes(code))
+/** Problem responses of a route of the read API, by status. */
+export function readProblems({
+  hasBody,
+  more,
+}: {
+  readonly hasBody: boolean
+  /** Codes of this route besides those of all. */
+  readonly more: readonly ProblemCode[]
+}): Readonly<Record<string, OpenApiResponse>> {
+  const codes = [...codesOf(), ...more].filter((code) => hasBody || !OF_BODIES.includes(code))
   return Object.fromEntries(
-    [...byStatus(own)].map(([status, of]) => {
+    [...byStatus(codes)].map(([status, own]) => {
       const { about, headers = [] } = aboutStatus(status)
-      const content = { 'application/problem+json': { schema: problemWith(status, of) } }
+      const content = { 'application/problem+json': { schema: problemWith(status, own) } }
       return [status, { description: about, headers: headersNamed(['Cache-Control', ...headers]), content }]
     }),
   )

@@ -1,8 +1,17 @@
 import type { ReadAction } from '../core/endpoints.ts'
-import { type ParameterKind, READ_MEMBERS, READ_PARAMETERS } from '../core/read-api/read-input.ts'
+import {
+  kindOf,
+  MAX_LIMIT,
+  type ParameterKind,
+  READ_MEMBERS,
+  READ_PARAMETERS,
+  type ReadMember,
+  type ReadParameter,
+} from '../core/read-api/read-input.ts'
+import type { ProblemCode } from '../errors.ts'
 import type { ReadRoute } from '../http/routes.ts'
 import { SUPPRESSION_REASONS } from '../model/suppression.ts'
-import type { SchemaOf } from './model-schema.ts'
+import { reference } from './model-schema.ts'
 import type { OpenApiOperation, OpenApiParameter, OpenApiRequestBody, OpenApiSchema } from './open-api-document.ts'
 import { paragraphs } from './operations.ts'
 import { headersNamed } from './parameters-and-headers.ts'
@@ -14,10 +23,8 @@ interface Described {
   readonly summary: string
   readonly tag: 'outbound' | 'agents'
   readonly about: string
-  readonly answer: Pick<SchemaOf<unknown>, 'json'> | undefined
 }
 
-const A = READ_ANSWERS
 const FEWER = 'A page may have fewer items than `limit`, even none, and yet a `next`.'
 
 const DESCRIBED: Readonly<Record<ReadAction, Described>> = {
@@ -26,21 +33,18 @@ const DESCRIBED: Readonly<Record<ReadAction, Described>> = {
     summary: 'List dispatches, newest first',
     tag: 'outbound',
     about: `Dispatches that match all given parameters. ${FEWER}`,
-    answer: A.dispatchPage,
   },
   get_dispatch: {
     operationId: 'getDispatch',
     summary: 'Read a dispatch',
     tag: 'outbound',
     about: 'With the attempts, the trace of conditions and the feedback of each delivery.',
-    answer: A.dispatchView,
   },
   cancel_dispatch: {
     operationId: 'cancelDispatch',
     summary: 'Cancel a dispatch',
     tag: 'outbound',
     about: 'Stops `queued` and `held` deliveries. One that is being sent is not stopped, but is not retried.',
-    answer: A.cancelResult,
   },
   retry_dispatch: {
     operationId: 'retryDispatch',
@@ -48,95 +52,76 @@ const DESCRIBED: Readonly<Record<ReadAction, Described>> = {
     tag: 'outbound',
     about:
       'Retries `failed` and `expired` deliveries at once. Those that failed in host code are planned again. Repeated, it changes nothing more.',
-    answer: A.retryResult,
   },
   list_suppressions: {
     operationId: 'listSuppressions',
     summary: 'List suppressions',
     tag: 'outbound',
     about: `Addresses that nothing is sent to, as keyed hashes. ${FEWER}`,
-    answer: A.suppressionPage,
   },
   find_suppressions: {
     operationId: 'findSuppressions',
     summary: 'Find the suppressions of an address',
     tag: 'outbound',
     about: 'Writes nothing. It is a POST, because an address in a query string would be in access logs.',
-    answer: A.suppressions,
   },
   add_suppression: {
     operationId: 'addSuppression',
     summary: 'Suppress an address',
     tag: 'outbound',
     about: 'From then on no attempt to this address begins.',
-    answer: A.added,
   },
   remove_suppressions: {
     operationId: 'removeSuppressions',
     summary: 'Remove the suppressions of an address',
     tag: 'outbound',
     about: 'Of all reasons. A repeated report of a provider does not restore them.',
-    answer: A.removed,
   },
   list_sessions: {
     operationId: 'listSessions',
     summary: 'List sessions, newest first',
     tag: 'agents',
     about: 'With the totals of their runs. Ordered by creation.',
-    answer: A.sessionPage,
   },
   get_session: {
     operationId: 'getSession',
     summary: 'Read a session',
     tag: 'agents',
     about: 'The totals of its runs, its newest runs as a tree, and its newest runs and dispatches on a timeline.',
-    answer: A.session,
   },
   session_timeline: {
     operationId: 'listSessionTimeline',
     summary: 'List the runs and dispatches of a session, oldest first',
     tag: 'agents',
     about: 'Runs and dispatches each keep their order. Empty for an unknown session.',
-    answer: A.timelinePage,
   },
   session_runs: {
     operationId: 'listSessionRuns',
     summary: 'List the runs of a session',
     tag: 'agents',
     about: `Runs of the session that match all given parameters. ${FEWER}`,
-    answer: A.runPage,
   },
   get_run: {
     operationId: 'getRun',
     summary: 'Read a run',
     tag: 'agents',
     about: 'Two sessions may have runs of the same id.',
-    answer: A.run,
   },
   list_runs: {
     operationId: 'listRuns',
     summary: 'List runs of all sessions',
     tag: 'agents',
     about: `Runs that match all given parameters. ${FEWER}`,
-    answer: A.runPage,
   },
   list_token_uses: {
     operationId: 'listTokenUses',
     summary: 'List uses of session tokens, newest first',
     tag: 'agents',
     about: 'Uses are kept for a week.',
-    answer: A.tokenUsePage,
   },
 }
 
-const SCHEMAS: Readonly<Record<ParameterKind, OpenApiSchema>> = {
-  text: { type: 'string', minLength: 1, maxLength: 2_048 },
-  instant: { type: 'string', description: 'RFC 3339 or epoch milliseconds.' },
-  limit: { type: 'integer', minimum: 1, maximum: 200, default: 50 },
-  flag: { type: 'boolean', default: false },
-}
-
-const ABOUT: Readonly<Record<string, string>> = {
+const ABOUT: Readonly<Record<ReadParameter, string>> = {
   status: 'Only those with this status.',
   eventType: 'Only those of this event.',
   recipient: 'Only those of this recipient, exactly as in the request.',
@@ -152,22 +137,36 @@ const ABOUT: Readonly<Record<string, string>> = {
   model: 'Only those with this requested model.',
   userId: 'Only those of this user.',
   tag: 'Only those with this tag.',
-  first: 'Which come first, `newest` (the default) or `oldest`.',
+  first: 'Order by creation.',
   jti: 'Only those of the token with this id.',
-  outcome: 'Only those with this outcome, `accepted` or `refused`.',
+  outcome: 'Only those with this outcome.',
 }
 
 const TEXT: OpenApiSchema = { type: 'string', minLength: 1, maxLength: 2_048 }
 
-const MEMBERS: Readonly<Record<string, OpenApiSchema>> = {
-  channel: { ...TEXT, description: 'Default: all channels.' },
+const SCHEMAS: Readonly<Record<ParameterKind, OpenApiSchema>> = {
+  text: TEXT,
+  instant: { type: 'string', description: 'RFC 3339 or epoch milliseconds.' },
+  limit: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: 50 },
+  flag: { type: 'boolean', default: false },
+}
+
+/** Parameters with few values. */
+const CLOSED: Readonly<Partial<Record<ReadParameter, OpenApiSchema>>> = {
+  first: { type: 'string', enum: ['newest', 'oldest'], default: 'newest' },
+  outcome: { type: 'string', enum: ['accepted', 'refused'] },
+  reason: reference('SuppressionReason'),
+}
+
+const MEMBERS: Readonly<Record<ReadMember, OpenApiSchema>> = {
+  channel: TEXT,
   address: { ...TEXT, description: 'A mail address, a phone number, a URL.' },
   reason: { type: 'string', enum: [...SUPPRESSION_REASONS], default: 'manual' },
   category: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,256}$', description: 'Default: all events.' },
   expiresInMs: { type: 'integer', minimum: 1, description: 'Milliseconds, up to 20 years. Default: never.' },
 }
 
-const REQUIRED: Readonly<Partial<Record<ReadAction, readonly string[]>>> = {
+const REQUIRED: Readonly<Partial<Record<ReadAction, readonly ReadMember[]>>> = {
   find_suppressions: ['address'],
   add_suppression: ['channel', 'address'],
   remove_suppressions: ['address'],
@@ -175,25 +174,32 @@ const REQUIRED: Readonly<Partial<Record<ReadAction, readonly string[]>>> = {
 
 /** The operation of a route of the read API. */
 export function readOperation({ action, path, maxBytes, operation }: ReadRoute): OpenApiOperation {
-  const { operationId, summary, tag, about, answer } = DESCRIBED[action]
+  const { operationId, summary, tag, about } = DESCRIBED[action]
   const isRead = maxBytes === 0
   const headers = headersNamed(isRead ? ['Cache-Control', 'ETag'] : ['Cache-Control'])
-  const ok = { description: 'Done.', headers, content: { 'application/json': { schema: answer?.json ?? {} } } }
+  const content = { 'application/json': { schema: READ_ANSWERS[action].json } }
+  const unchanged = { description: 'The answer with the entity tag in `If-None-Match` is still the same.', headers }
   return {
     operationId,
     summary,
     description: paragraphs([about], [`Needs an application secret that allows \`${operation}\`.`]),
     tags: [tag],
-    parameters: [...pathParameters(path), ...queryParameters(action)],
+    parameters: [...pathParameters(path), ...queryParameters(action, tag)],
     ...(!isRead && { requestBody: requestBody(action, maxBytes) }),
     responses: {
-      200: { ...ok, description: isRead ? 'What was found.' : 'What was done.' },
-      ...(isRead && {
-        304: { description: 'The answer with the entity tag in `If-None-Match` is still the same.', headers },
-      }),
-      ...readProblems(!isRead),
+      200: { description: isRead ? 'What was found.' : 'What was done.', headers, content },
+      ...(isRead && { 304: unchanged }),
+      ...readProblems({ hasBody: !isRead, more: MORE_PROBLEMS[action] ?? [] }),
     },
   }
+}
+
+/** Problems of some actions only. */
+const MORE_PROBLEMS: Readonly<Partial<Record<ReadAction, readonly ProblemCode[]>>> = {
+  retry_dispatch: ['directory_unavailable', 'policy_unavailable'],
+  get_session: ['session_not_found'],
+  session_timeline: ['session_not_found'],
+  session_runs: ['session_not_found'],
 }
 
 function pathParameters(path: string): readonly OpenApiParameter[] {
@@ -206,12 +212,13 @@ function pathParameters(path: string): readonly OpenApiParameter[] {
   }))
 }
 
-function queryParameters(action: ReadAction): readonly OpenApiParameter[] {
-  return Object.entries(READ_PARAMETERS[action]).map(([name, kind]) => ({
+function queryParameters(action: ReadAction, tag: Described['tag']): readonly OpenApiParameter[] {
+  const status = reference(tag === 'outbound' ? 'DispatchStatus' : 'RunStatus')
+  return READ_PARAMETERS[action].map((name) => ({
     name,
     in: 'query' as const,
-    description: ABOUT[name] ?? '',
-    schema: SCHEMAS[kind],
+    description: ABOUT[name],
+    schema: name === 'status' ? status : (CLOSED[name] ?? SCHEMAS[kindOf(name)]),
   }))
 }
 
@@ -220,7 +227,7 @@ function requestBody(action: ReadAction, maxBytes: number): OpenApiRequestBody {
   const required = REQUIRED[action]
   const schema = {
     type: 'object',
-    properties: Object.fromEntries(names.map((name) => [name, MEMBERS[name] ?? {}])),
+    properties: Object.fromEntries(names.map((name) => [name, MEMBERS[name]])),
     ...(required && { required: [...required] }),
     additionalProperties: false,
   }

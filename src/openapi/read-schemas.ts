@@ -1,4 +1,4 @@
-import type { DispatchView } from '../model/dispatch.ts'
+import type { ReadAction } from '../core/endpoints.ts'
 import type { CancelResult, DeliveryChange, RetryResult, UnplannedDelivery } from '../model/dispatch-results.ts'
 import type { AnsweredRun, RunCounts } from '../model/run.ts'
 import type {
@@ -14,7 +14,7 @@ import type {
 } from '../model/session.ts'
 import type { SuppressionReason, SuppressionView } from '../model/suppression.ts'
 import type { TokenUseView } from '../model/token-use.ts'
-import { deliveryReason, deliveryStatus, deliveryView, dispatchStatus } from './dispatch-schemas.ts'
+import { deliveryReason, deliveryStatus, dispatchView } from './dispatch-schemas.ts'
 import { type Component, type FieldsOf, type NamedSchema, type SchemaOf, s } from './model-schema.ts'
 import { issue } from './problems.ts'
 import { run, runStatus } from './run-schemas.ts'
@@ -30,18 +30,6 @@ function pageOf<T>(name: string, item: SchemaOf<T>): Component<Listed<T>> {
     next: s.optional(s.text('The `cursor` of the next page. Absent on the last one.')),
   })
 }
-
-const dispatchView = s.object<DispatchView>('Dispatch', 'A stored dispatch.', {
-  dispatchId: s.text(),
-  status: dispatchStatus,
-  eventType: s.text(),
-  recipient: s.text(),
-  sessionId: s.optional(s.text()),
-  sandboxed: s.optional(s.always(true, 'Recorded in sandbox mode: it is never sent.')),
-  by: s.text('Id of the credential or session token that dispatched it; `host`: the host itself.'),
-  createdAt: s.instant(),
-  deliveries: s.list(deliveryView, "In the order of the event's channels."),
-})
 
 const deliveryChange = s.object<DeliveryChange>('DeliveryChange', 'A delivery whose status changed.', {
   deliveryId: s.text(),
@@ -211,9 +199,22 @@ const sessionPage = pageOf('SessionPage', summary)
 const tokenUsePage = pageOf('TokenUsePage', tokenUse)
 
 /** Bodies of answers of the read API. */
-export const READ_ANSWERS: Readonly<Record<string, Pick<SchemaOf<unknown>, 'json'>>> = {
-  ...{ dispatchPage, dispatchView, cancelResult, retryResult, suppressionPage, suppressions, added, removed },
-  ...{ sessionPage, session, timelinePage, runPage, run, tokenUsePage },
+export const READ_ANSWERS: Readonly<Record<ReadAction, Pick<SchemaOf<unknown>, 'json'>>> = {
+  list_dispatches: dispatchPage,
+  get_dispatch: dispatchView,
+  cancel_dispatch: cancelResult,
+  retry_dispatch: retryResult,
+  list_suppressions: suppressionPage,
+  find_suppressions: suppressions,
+  add_suppression: added,
+  remove_suppressions: removed,
+  list_sessions: sessionPage,
+  get_session: session,
+  session_timeline: timelinePage,
+  session_runs: runPage,
+  get_run: run,
+  list_runs: runPage,
+  list_token_uses: tokenUsePage,
 }
 
 export const READ_SCHEMAS: readonly NamedSchema[] = [

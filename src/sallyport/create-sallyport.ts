@@ -99,7 +99,7 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
     sessions: sessionsOf({ store, dispatches: store }),
     tokens: services.tokens,
   }
-  const readApi = readApiOf({ ...calls, ...(consent.addressKeys === undefined && { suppressions: undefined }) })
+  const readApi = readApiOf({ ...calls, suppressions: consent.addressKeys && calls.suppressions })
 
   return {
     ...calls,

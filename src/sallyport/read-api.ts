@@ -1,4 +1,5 @@
 import { portFault } from '../core/answers/fault.ts'
+import { queryRefused } from '../core/answers/query.ts'
 import { type HandlerRequest, type HandlerResult, isRefused, type Refused, refuse } from '../core/answers/result.ts'
 import type { ReadAction } from '../core/endpoints.ts'
 import { pointerTo } from '../core/json/json-pointer.ts'
@@ -67,12 +68,14 @@ function callsOf({
   dispatches,
   suppressions,
 }: ReadCalls): Readonly<Partial<Record<ReadAction, Call>>> {
+  const runPage = async (options: Only<Runs['list']>): Promise<object> =>
+    pageOf(await runs.list({ first: 'newest', ...options }))
   return {
-    list_runs: async (options: Only<Runs['list']>) => pageOf(await runs.list({ first: 'newest', ...options })),
+    list_runs: runPage,
     get_run: ({ tenant, ...of }: Of<unknown, 'sessionId' | 'runId'>) => runs.get(of, { tenant }),
     list_sessions: async (options: Only<Sessions['list']>) => pageOf(await sessions.list(options)),
     get_session: ({ sessionId, tenant }: Of<unknown, 'sessionId'>) => sessions.get(sessionId, { tenant }),
-    session_runs: async (options: Only<Runs['list']>) => pageOf(await runs.list({ first: 'newest', ...options })),
+    session_runs: runPage,
     session_timeline: async ({ sessionId, ...options }: Of<object, 'sessionId'>) =>
       pageOf(await sessions.timeline(sessionId, options)),
     list_token_uses: async (options: Only<Tokens['uses']>) => pageOf(await tokens.uses(options)),
@@ -122,9 +125,7 @@ function refusedInput(thrown: unknown, action: ReadAction): Refused | undefined 
   const issues = problems.map(
     ({ field = '', detail }): Issue => ({ pointer: pointerTo('', field), code: 'invalid', detail }),
   )
-  if (isOf(Object.keys(READ_PARAMETERS[action]))) {
-    return refuse('query_invalid', 'The query string cannot be accepted.', { errors: issues })
-  }
+  if (isOf(READ_PARAMETERS[action])) return queryRefused(issues)
   if (isOf(READ_MEMBERS[action] ?? [])) return invalid(issues)
   return isOf(['dispatchId', 'sessionId', 'runId']) ? nothing(action) : undefined
 }

@@ -4,6 +4,7 @@ import { CLIENT_STATUSES } from '../core/runs/status-names.ts'
 import { type SweepDeps, sweepStale } from '../core/runs/sweep-stale.ts'
 import { yieldToEventLoop } from '../core/yield-to-event-loop.ts'
 import type { EndStatus, Run, RunStatus } from '../model/run.ts'
+import type { RunFilter } from '../model/run-filter.ts'
 import { hasEnded } from '../model/run-status.ts'
 import { oneOf } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
@@ -13,14 +14,7 @@ import { age, instantOption, storedText, type TenantScope, tenant, tenantOf } fr
 import { type ListOptions, listQuery, MAX_PAGE, pageChecks, pruneAll, viewPage } from './pagination.ts'
 
 /** Filter of runs to export: those that match all given options. */
-export interface RunExportOptions extends TenantScope {
-  readonly sessionId?: string | undefined
-  readonly status?: RunStatus | undefined
-  readonly provider?: string | undefined
-  /** The requested model. */
-  readonly model?: string | undefined
-  readonly userId?: string | undefined
-  readonly tag?: string | undefined
+export interface RunExportOptions extends TenantScope, RunFilter {
   /** Created at or after this instant; a number is epoch milliseconds. */
   readonly since?: Date | number | undefined
   /** Created before this instant; a number is epoch milliseconds. */

@@ -15,6 +15,8 @@ const MODULE = fileURLToPath(new URL('sallyport.ts', import.meta.url))
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const TOKEN_KEY = Buffer.alloc(32, 7).toString('base64url')
 
+const STATUSES = ['queued', 'sent', 'partial', 'failed', 'skipped', 'cancelled']
+
 let folder: string
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'sallyport-cli-'))
@@ -22,6 +24,7 @@ beforeEach(() => {
 })
 afterEach(() => {
   delete process.env.CLI_TEST_FILE
+  delete process.env.CLI_TEST_AHEAD_MS
   rmSync(folder, { recursive: true })
 })
 
@@ -163,7 +166,7 @@ describe('dispatches', () => {
     await filled(2)
     expect(JSON.parse((await ran(['status', '--json'])).out)).toEqual({
       ready: true,
-      dispatches: { queued: 0, sent: 0, partial: 0, failed: 2, skipped: 0, cancelled: 0 },
+      dispatches: [0, 0, 0, 2, 0, 0].map((count, at) => ({ status: STATUSES[at], count, more: false })),
     })
     expect((await ran(['status', '--tenant', 'other'])).out).toContain('failed\t0\n')
   })
@@ -177,11 +180,29 @@ describe('dispatches', () => {
     expect((await ran(['erase', '--yes', '--recipient', 'a', '--session', 'b'])).err).toContain('give one of')
   })
 
-  it('prune removes old dispatches', async () => {
-    await filled(1)
+  it('prune removes dispatches older than the given age', async () => {
+    const { host, ids } = await filled(1)
     expect((await ran(['prune'])).code).toBe(2)
-    expect(JSON.parse((await ran(['prune', '--older-than', '1d', '--json'])).out)).toEqual({
-      pruned: { dispatches: 0, runs: 0, tokenUses: 0 },
+    const pruned = async (): Promise<unknown> => JSON.parse((await ran(['prune', '--older-than', '1d', '--json'])).out)
+    expect(await pruned()).toEqual({ pruned: { dispatches: 0, runs: 0, tokenUses: 0 } })
+    process.env.CLI_TEST_AHEAD_MS = String(2 * 86_400_000)
+    expect(await pruned()).toEqual({ pruned: { dispatches: 1, runs: 0, tokenUses: 0 } })
+    expect(await host.dispatches.get(ids[0] ?? '')).toBeUndefined()
+  })
+
+  it('retry prints what was retried before the store failed', async () => {
+    const { ids } = await filled(1)
+    const module = join(folder, 'failing.mjs')
+    writeFileSync(
+      module,
+      `const ok = { retried: [{ channel: 'email' }] }
+      const retry = async (id) => { if (id === 'dsp_x') throw new Error('it is down'); return ok }
+      export default { endpoints: {}, runs: {}, ready() {}, dispatches: { retry } }`,
+    )
+    expect(await ran(['retry', ids[0] ?? '', 'dsp_x', 'dsp_y', '--module', module])).toEqual({
+      code: 1,
+      out: `${ids[0]}\temail\n`,
+      err: 'sallyport: it is down\n',
     })
   })
 })
@@ -193,6 +214,7 @@ describe('wrong command lines', () => {
     [['list', '--status', 'gone'], /must be one of/],
     [['list', '--limit', '0'], /--limit must be a whole number from 1 to 500/],
     [['list', '--since', 'soon'], /--since must be/],
+    [['list', '--since', '2026-02-30T00:00:00Z'], /--since must be/],
     [['list', 'dsp_1'], /takes options only/],
     [['list', '--module', 'nothing.js'], /there is no file nothing.js/],
     [['retry'], /give the id of a dispatch/],
@@ -211,6 +233,13 @@ describe('wrong command lines', () => {
       err: expect.stringContaining('exports no Sallyport'),
     })
     expect(await ran(['list'], { env: {} })).toMatchObject({ code: 2, err: expect.stringContaining('give --module') })
+  })
+
+  it('The default export is not called beside a Sallyport', async () => {
+    const app = 'export default () => { throw new Error("the app was called") }'
+    writeFileSync(join(folder, 'app.mjs'), `export { sallyport } from ${JSON.stringify(MODULE)}\n${app}\n`)
+    await filled(1)
+    expect(await ran(['status', '--module', 'app.mjs'])).toMatchObject({ code: 0, err: '' })
   })
 
   it('A module that throws exits with 1', async () => {

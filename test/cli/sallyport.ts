@@ -14,7 +14,11 @@ export const sallyport = (): Sallyport<unknown> => {
   return createSallyport<unknown>({
     auth: { verify: async () => ({ refused: 'invalid_token' }) },
     events: defineEvents({ hello: { channels: { email: { subject: () => 'Hello', text: () => 'Hello' } } } }),
-    store: sqlStore({ db, dialect: 'sqlite' }),
+    store: sqlStore({
+      db,
+      dialect: 'sqlite',
+      clock: { now: () => Date.now() + Number(process.env.CLI_TEST_AHEAD_MS ?? 0) },
+    }),
     channels: { email: rejectingChannel },
     recipients: { find: async (id) => ({ id, email: 'jane@example.com' }) },
     logger: { log() {} },

@@ -1,3 +1,4 @@
+import type { Page } from '../../src/ports/dispatch-query.ts'
 import type { MergeDecision, MergeKey, MergeSnapshot, RunStore } from '../../src/ports/run-store.ts'
 
 /** A plausible bug, planted in a correct store. */
@@ -28,5 +29,23 @@ export function seeing(
       const shown = await show(result, key)
       return store.mergeRun(key, () => decide(shown))
     },
+  }
+}
+
+interface Paged {
+  readonly limit: number
+  readonly cursor?: string | undefined
+}
+
+/** Reads a page whose cursor is an offset. */
+export async function pageByOffset<Query extends Paged, Item>(
+  { cursor, limit, ...query }: Query,
+  list: (query: Omit<Query, keyof Paged> & Paged) => Promise<Page<Item>>,
+): Promise<Page<Item>> {
+  const { items } = await list({ ...query, limit: 1_000 })
+  const from = Number(cursor ?? 0) || 0
+  return {
+    items: items.slice(from, from + limit),
+    ...(from + limit < items.length && { nextCursor: `${from + limit}` }),
   }
 }

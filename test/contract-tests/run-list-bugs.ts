@@ -1,4 +1,4 @@
-import type { Bug } from './run-bug.ts'
+import { type Bug, pageByOffset } from './run-bug.ts'
 
 /** Bugs of lists of sessions. */
 export const SESSION_LIST_BUGS: readonly Bug[] = [
@@ -6,12 +6,7 @@ export const SESSION_LIST_BUGS: readonly Bug[] = [
     it: 'uses offsets as cursors of sessions',
     plant: (store) => ({
       ...store,
-      async listSessions({ cursor, limit, ...query }) {
-        const { items } = await store.listSessions({ ...query, limit: 1_000 })
-        const from = Number(cursor ?? 0) || 0
-        const page = items.slice(from, from + limit)
-        return { items: page, ...(from + limit < items.length && { nextCursor: `${from + limit}` }) }
-      },
+      listSessions: (query) => pageByOffset(query, store.listSessions),
     }),
     caughtBy: ['paging through sessions is complete while sessions are added and erased'],
   },

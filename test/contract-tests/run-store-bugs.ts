@@ -2,7 +2,7 @@ import type { RunReport, RunState } from '../../src/model/run.ts'
 import { facetsOf } from '../../src/model/run-facets.ts'
 import { noTotals, type Totals } from '../../src/model/totals.ts'
 import type { MergeDecision, RunKey, StoredRun } from '../../src/ports/run-store.ts'
-import type { Bug } from './run-bug.ts'
+import { type Bug, pageByOffset } from './run-bug.ts'
 
 const KEY_OF = ({ tenant, state }: StoredRun): RunKey => ({ tenant, sessionId: state.sessionId, runId: state.runId })
 
@@ -78,12 +78,7 @@ export const STORE_BUGS: readonly Bug[] = [
     it: 'uses offsets as cursors',
     plant: (store) => ({
       ...store,
-      async listRuns({ cursor, limit, ...query }) {
-        const { items } = await store.listRuns({ ...query, limit: 1_000 })
-        const from = Number(cursor ?? 0) || 0
-        const page = items.slice(from, from + limit)
-        return { items: page, ...(from + limit < items.length && { nextCursor: `${from + limit}` }) }
-      },
+      listRuns: (query) => pageByOffset(query, store.listRuns),
     }),
     caughtBy: [
       'paging through runs continues after a removed run and an erased session',

@@ -355,6 +355,15 @@ describe('bad input of the read API', () => {
     expect(JSON.stringify(json)).not.toMatch(/statsu|yesterday|gone/)
   })
 
+  it('All malformed parameters are refused at once', async () => {
+    const { json } = await ask(`${DISPATCHES}?since=x&limit=0&status=sent&status=failed`)
+    expect(json.errors).toMatchObject([
+      { pointer: '/since', code: 'format' },
+      { pointer: '/limit', code: 'format' },
+      { pointer: '/status', code: 'type' },
+    ])
+  })
+
   it('A cursor of another list is refused', async () => {
     for (const _ of [1, 2]) await dispatchId(sallyport)
     const { json } = await ask(`${DISPATCHES}?limit=1`)

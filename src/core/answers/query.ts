@@ -1,4 +1,4 @@
-import type { IssueCode } from '../../errors.ts'
+import type { Issue, IssueCode } from '../../errors.ts'
 import { type HandlerRequest, type Refused, refuse } from './result.ts'
 
 /** Refuses parameters other than these: a misspelled one must not be ignored, as a misspelled `dryRun` would send. */
@@ -15,7 +15,12 @@ function knownOnes(known: readonly string[]): string {
     : `the query parameters here are ${known.join(', ')}`
 }
 
+/** @param errors Their pointers refer to an object of all parameters. */
+export function queryRefused(errors: readonly Issue[]): Refused {
+  return refuse('query_invalid', 'The query string cannot be accepted.', { errors })
+}
+
 /** @param pointer To the parameter, in an object of all parameters. */
 export function queryInvalid(pointer: string, code: IssueCode, detail: string): Refused {
-  return refuse('query_invalid', 'The query string cannot be accepted.', { errors: [{ pointer, code, detail }] })
+  return queryRefused([{ pointer, code, detail }])
 }

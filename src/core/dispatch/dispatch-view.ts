@@ -35,13 +35,12 @@ export function viewDispatch(dispatch: Dispatch): DispatchView {
   }
 }
 
-/** Adds the masked addresses and the content of deliveries to a view. */
+/** Adds the masked addresses and the content of deliveries to the view of their dispatch. */
 export function viewContent(view: DispatchView, { deliveries }: Dispatch): DispatchView {
-  const stored = new Map(deliveries.map((delivery) => [delivery.deliveryId, delivery]))
   return {
     ...view,
-    deliveries: view.deliveries.map((shown) => {
-      const { address, content } = stored.get(shown.deliveryId) ?? {}
+    deliveries: view.deliveries.map((shown, at) => {
+      const { address, content } = deliveries[at] ?? {}
       return {
         ...shown,
         ...(address !== undefined && { address: maskAddress(address) }),

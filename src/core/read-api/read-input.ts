@@ -1,45 +1,77 @@
 import type { Issue } from '../../errors.ts'
 import { parseInstant } from '../../model/instants.ts'
-import { checkQuery, queryInvalid } from '../answers/query.ts'
+import { isRecord } from '../../options/read-options.ts'
+import { checkQuery, queryRefused } from '../answers/query.ts'
 import { type HandlerRequest, isRefused, type Refused } from '../answers/result.ts'
 import type { ReadAction } from '../endpoints.ts'
 import { pointerTo } from '../json/json-pointer.ts'
 import { checkJsonSafety } from '../json/safety-check.ts'
-import { invalid } from '../validate.ts'
+import { invalid, MAX_LISTED } from '../validate.ts'
 
 /** How the text of a query parameter is read. `instant`: RFC 3339 or epoch milliseconds. */
 export type ParameterKind = 'text' | 'instant' | 'limit' | 'flag'
 
-const TIMES = { since: 'instant', until: 'instant' } as const
-const PAGE = { cursor: 'text', limit: 'limit' } as const
-const RUN_FILTERS = { status: 'text', provider: 'text', model: 'text', userId: 'text', tag: 'text' } as const
-const RUNS = { ...RUN_FILTERS, ...TIMES, first: 'text', ...PAGE } as const
+/** Query parameter of the read API. */
+export type ReadParameter =
+  | 'channel'
+  | 'content'
+  | 'cursor'
+  | 'eventType'
+  | 'first'
+  | 'jti'
+  | 'limit'
+  | 'model'
+  | 'outcome'
+  | 'provider'
+  | 'reason'
+  | 'recipient'
+  | 'sessionId'
+  | 'since'
+  | 'status'
+  | 'tag'
+  | 'until'
+  | 'userId'
 
-/** Query parameters of each action. Others are refused. */
-export const READ_PARAMETERS: Readonly<Record<ReadAction, Readonly<Record<string, ParameterKind>>>> = {
-  list_dispatches: {
-    ...{ status: 'text', eventType: 'text', recipient: 'text', channel: 'text', sessionId: 'text' },
-    ...TIMES,
-    ...PAGE,
-  },
-  get_dispatch: { content: 'flag' },
-  cancel_dispatch: {},
-  retry_dispatch: {},
-  list_suppressions: { channel: 'text', reason: 'text', ...PAGE },
-  find_suppressions: {},
-  add_suppression: {},
-  remove_suppressions: {},
-  list_sessions: { ...TIMES, ...PAGE },
-  get_session: {},
-  session_timeline: PAGE,
-  session_runs: RUNS,
-  get_run: {},
-  list_runs: { sessionId: 'text', ...RUNS },
-  list_token_uses: { jti: 'text', sessionId: 'text', outcome: 'text', ...PAGE },
+/** Kinds of parameters that are no texts. */
+const KINDS: Readonly<Partial<Record<ReadParameter, ParameterKind>>> = {
+  content: 'flag',
+  limit: 'limit',
+  since: 'instant',
+  until: 'instant',
 }
 
+export function kindOf(parameter: ReadParameter): ParameterKind {
+  return KINDS[parameter] ?? 'text'
+}
+
+const PAGE = ['cursor', 'limit'] as const
+const TIMES = ['since', 'until'] as const
+const RUNS = ['status', 'provider', 'model', 'userId', 'tag', ...TIMES, 'first', ...PAGE] as const
+
+/** Query parameters of each action. Others are refused. */
+export const READ_PARAMETERS: Readonly<Record<ReadAction, readonly ReadParameter[]>> = {
+  list_dispatches: ['status', 'eventType', 'recipient', 'channel', 'sessionId', ...TIMES, ...PAGE],
+  get_dispatch: ['content'],
+  cancel_dispatch: [],
+  retry_dispatch: [],
+  list_suppressions: ['channel', 'reason', ...PAGE],
+  find_suppressions: [],
+  add_suppression: [],
+  remove_suppressions: [],
+  list_sessions: [...TIMES, ...PAGE],
+  get_session: [],
+  session_timeline: PAGE,
+  session_runs: RUNS,
+  get_run: [],
+  list_runs: ['sessionId', ...RUNS],
+  list_token_uses: ['jti', 'sessionId', 'outcome', ...PAGE],
+}
+
+/** Member of a body. */
+export type ReadMember = 'address' | 'channel' | 'reason' | 'category' | 'expiresInMs'
+
 /** Members of the body of each `POST`. Others are refused: a misspelled `channel` would retry all channels. */
-export const READ_MEMBERS: Readonly<Partial<Record<ReadAction, readonly string[]>>> = {
+export const READ_MEMBERS: Readonly<Partial<Record<ReadAction, readonly ReadMember[]>>> = {
   cancel_dispatch: [],
   retry_dispatch: ['channel'],
   find_suppressions: ['address', 'channel'],
@@ -48,33 +80,37 @@ export const READ_MEMBERS: Readonly<Partial<Record<ReadAction, readonly string[]
 }
 
 /** Largest page over HTTP. */
-const MAX_LIMIT = 200
+export const MAX_LIMIT = 200
 
 /** Options of the call that a request makes, by name. */
-export type ReadCallOptions = Readonly<Record<string, unknown>>
+type CallOptions = Readonly<Record<string, unknown>>
 
-/** Reads the query and the body of a request. The values themselves are checked by the call. */
+/** Reads the query and the body of a request, with all faults of either. The call checks the values themselves. */
 export function readInput(
   action: ReadAction,
   { query = {}, body }: Pick<HandlerRequest, 'query' | 'body'>,
-): { readonly options: ReadCallOptions } | Refused {
-  const kinds = READ_PARAMETERS[action]
-  const unknown = checkQuery(query, Object.keys(kinds))
+): { readonly options: CallOptions } | Refused {
+  const unknown = checkQuery(query, READ_PARAMETERS[action])
   if (unknown) return unknown
   const options: Record<string, unknown> = {}
+  const faults: Issue[] = []
   for (const [name, text] of Object.entries(query)) {
-    const pointer = pointerTo('', name)
-    if (typeof text !== 'string') return queryInvalid(pointer, 'type', 'must be given once')
-    const { value, fault } = readParameter(text, kinds[name] ?? 'text')
-    if (fault !== undefined) return queryInvalid(pointer, 'format', fault)
-    options[name] = value
+    const { value, fault } = readParameter(text, kindOf(name as ReadParameter))
+    if (fault === undefined) options[name] = value
+    else
+      faults.push({ pointer: pointerTo('', name), code: typeof text === 'string' ? 'format' : 'type', detail: fault })
   }
+  if (faults.length > 0) return queryRefused(faults)
   const members = READ_MEMBERS[action]
   const sent = members && readMembers(body, members)
   return isRefused(sent) ? sent : { options: { ...options, ...sent } }
 }
 
-function readParameter(text: string, kind: ParameterKind): { readonly value?: unknown; readonly fault?: string } {
+function readParameter(
+  text: string | readonly string[] | undefined,
+  kind: ParameterKind,
+): { readonly value?: unknown; readonly fault?: string } {
+  if (typeof text !== 'string') return { fault: 'must be given once' }
   switch (kind) {
     case 'text':
       return { value: text }
@@ -92,13 +128,11 @@ function readParameter(text: string, kind: ParameterKind): { readonly value?: un
 }
 
 /** No body is an empty object. `null` means absent, as in every body. */
-function readMembers(body: unknown, members: readonly string[]): ReadCallOptions | Refused {
+function readMembers(body: unknown, members: readonly string[]): CallOptions | Refused {
   if (body === undefined) return {}
   const dangers = checkJsonSafety(body)
   if (dangers.length > 0) return invalid(dangers)
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    return invalid([{ pointer: '', code: 'type', detail: 'expected object' }])
-  }
+  if (!isRecord(body)) return invalid([{ pointer: '', code: 'type', detail: 'expected object' }])
   const known = members.length === 0 ? 'no member is known here' : `the members are ${members.join(', ')}`
   const unknown = Object.keys(body)
     .filter((name) => !members.includes(name))
@@ -106,5 +140,3 @@ function readMembers(body: unknown, members: readonly string[]): ReadCallOptions
   if (unknown.length > 0) return invalid(unknown.slice(0, MAX_LISTED))
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
 }
-
-const MAX_LISTED = 50

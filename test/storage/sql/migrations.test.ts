@@ -48,6 +48,16 @@ for (const kind of await databaseKinds())
       expect((await claimOne(store)).dispatch.dispatchId).toBe('d1')
     })
 
+    it('pendingMigrations() returns the statements that migrate() would run, and changes nothing', async () => {
+      const database = await open(kind)
+      const store = storeIn(database)
+      const before = await shapeOf(database)
+      expect(await store.pendingMigrations()).toEqual(sqlStatements({ dialect: kind.name }))
+      expect(await shapeOf(database)).toEqual(before)
+      await store.migrate()
+      expect(await store.pendingMigrations()).toEqual([])
+    })
+
     it('Five concurrent calls on their own pools make each migration once', async () => {
       const database = await open(kind)
       const pools = Array.from({ length: 5 }, () => database.connect())
@@ -84,6 +94,7 @@ for (const kind of await databaseKinds())
         '0001_tables. Run a version that knows migration 9999_later, or restore a backup from before it: migrations are not undone.'
       const refused = { code: 'config_invalid', message }
       await expect(store.migrate()).rejects.toMatchObject(refused)
+      await expect(store.pendingMigrations()).rejects.toMatchObject(refused)
       await expect(store.ready()).rejects.toMatchObject(refused)
       expect(await shapeOf(database)).toEqual(before)
     })

@@ -1,0 +1,126 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { READ_ROUTES, type ReadRoute } from '../../src/http/routes.ts'
+import type { OpenApiResponse } from '../../src/openapi/index.ts'
+import type { AuthVerifier } from '../../src/ports/auth-verifier.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
+import { type ExampleHost, exampleHost } from './host.ts'
+import { type Fit, misfits } from './lint.ts'
+import { document, jsonOf, post, requestTo } from './posting.ts'
+
+const auth: AuthVerifier = {
+  async verify(token) {
+    if (token === 'session') return { id: 'session', tenant: 'default', sessionId: 's1' }
+    return { id: 'app', tenant: 'default', operations: ['dispatch', 'session_run', 'read', 'manage'] }
+  },
+}
+
+const ADDRESS = { channel: 'email', address: 'ada@example.com' }
+const BODIES: Readonly<Partial<Record<ReadRoute['action'], object>>> = {
+  add_suppression: { ...ADDRESS, reason: 'manual', category: 'order.shipped', expiresInMs: 1_000 },
+  find_suppressions: ADDRESS,
+  remove_suppressions: ADDRESS,
+}
+
+function responsesOf({ path, method }: ReadRoute): Readonly<Record<string, OpenApiResponse>> {
+  const { get, post: change } = document.paths[path] ?? {}
+  return ((method === 'GET' ? get : change)?.responses ?? {}) as Readonly<Record<string, OpenApiResponse>>
+}
+
+function schemaOf(route: ReadRoute, status: number, type: string): Fit['schema'] {
+  const found = responsesOf(route)[status]?.content?.[type]?.schema
+  if (!found) throw new Error(`${route.action} documents no ${status} ${type}`)
+  return found
+}
+
+let dispatchId = ''
+
+function pathOf({ path }: ReadRoute): string {
+  return path.replace('{dispatchId}', dispatchId).replace('{sessionId}', 's1').replace('{runId}', 'r2')
+}
+
+function ask(host: ExampleHost, route: ReadRoute, query = '', more: object = {}): Promise<Response> {
+  const body = JSON.stringify(BODIES[route.action] ?? {})
+  return host.fetch(requestTo(pathOf(route) + query, { method: route.method, body, ...more }))
+}
+
+describe('the read API in the document', () => {
+  let host: ExampleHost
+  beforeAll(async () => {
+    const busy = { address: () => 'there', send: async () => ({ outcome: 'rejected' as const, code: 'no' }) }
+    host = exampleHost({
+      auth,
+      channels: { email: busy, sms: busy, push: busy },
+      suppressions: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
+    })
+    const event = { eventType: 'order.shipped', recipient: 'user_42', eventData: { orderId: 'A-1', total: 20 } }
+    dispatchId = String(
+      (await jsonOf(await post(host, '/api/outbound/dispatch', { ...event, sessionId: 's1' }))).dispatchId,
+    )
+    const error = { type: 'timeout', message: 'too slow' }
+    const cost = { amount: '0.5', currency: 'USD', source: 'client' }
+    const timings = {
+      startedAt: '2026-11-21T07:00:00Z',
+      endedAt: '2026-11-21T07:00:09Z',
+      activeMs: 5,
+      timeToFirstTokenMs: 5,
+    }
+    for (const [runId, more] of [
+      ['r1', {}],
+      ['r2', { parentRunId: 'r1', status: 'failed', error, cost, timings }],
+    ] as const)
+      await post(host, '/api/agents/session/run', {
+        sessionId: 's1',
+        run: { runId, provider: 'openai', model: 'gpt-5', counts: { inputTokens: 1, outputTokens: 2 }, ...more },
+      })
+    await post(host, '/api/agents/session/run', { sessionId: 's2', run: { runId: 'r1' } }, { token: 'session' })
+    await host.sallyport.worker.runDue()
+    await host.sallyport.suppressions.add(ADDRESS)
+  })
+
+  it('The schemas fit every answer of a real host, and its parts have no other field', async () => {
+    const fits: Fit[] = []
+    for (const route of READ_ROUTES) {
+      const query = route.action === 'get_dispatch' ? '?content=true' : ''
+      const answer = await ask(host, route, query)
+      expect([route.action, answer.status]).toEqual([route.action, 200])
+      const value = await jsonOf(answer)
+      expect([route.action, Object(value.items ?? [1]).length > 0]).toEqual([route.action, true])
+      fits.push({ schema: schemaOf(route, 200, 'application/json'), value })
+      fits.push({ schema: schemaOf(route, 200, 'application/json'), value: { ...value, more: 1 } })
+    }
+    const found = [...(await misfits(fits, 'known')).keys()]
+    // Exactly the copies with another field do not fit.
+    expect(found.sort((a, b) => a - b)).toEqual(fits.flatMap((_, at) => (at % 2 === 1 ? at : [])))
+  })
+
+  it('Every refusal is documented for its route', async () => {
+    const down = { ...memoryStore(), findSession: async () => Promise.reject(new Error('down')) }
+    const refusals: readonly [string, object, ExampleHost][] = [
+      ['?unknown=1', {}, host],
+      ['', { token: 'session' }, host],
+      ['', { token: undefined }, host],
+      ['', { method: 'PUT' }, host],
+      ['', {}, exampleHost({ auth, store: down })],
+    ]
+    const fits: Fit[] = []
+    for (const route of READ_ROUTES)
+      for (const [query, more, asked] of refusals) {
+        const answer = await ask(asked, route, query, more)
+        if (answer.ok) continue
+        fits.push({ schema: schemaOf(route, answer.status, 'application/problem+json'), value: await jsonOf(answer) })
+      }
+    expect(fits.length).toBeGreaterThan(4 * READ_ROUTES.length)
+    expect(await misfits(fits, 'known')).toEqual(new Map())
+  })
+
+  it('Every parameter has a description and a schema', () => {
+    const described = READ_ROUTES.flatMap(({ path }) => {
+      const { get, post: change } = document.paths[path] ?? {}
+      return (get ?? change)?.parameters ?? []
+    })
+    expect(described.length).toBeGreaterThan(40)
+    for (const parameter of described) {
+      expect(parameter).toMatchObject({ description: expect.stringMatching(/../), schema: expect.anything() })
+    }
+  })
+})
