@@ -92,26 +92,22 @@ const feedbackView = s.object<FeedbackView>('Feedback', 'What the provider repor
   code: s.optional(s.text('A word of the provider, or an enhanced status code such as `5.1.1`.')),
 })
 
-export const deliveryView: Component<DeliveryView> = s.object<DeliveryView>(
-  'Delivery',
-  "One channel's part of a dispatch.",
-  {
-    deliveryId: s.text("Goes along as the provider's idempotency key."),
-    channel: s.text(),
-    status: deliveryStatus,
-    reason: s.optional(deliveryReason),
-    attempts: s.whole(0),
-    attemptLog: s.optional(s.list(attemptView, 'Oldest first; absent before the first.')),
-    nextAttemptAt: s.optional(s.instant('Absent when it is due at once.')),
-    eventCount: s.optional(s.whole(1, 'How many events the digest holds that this is.')),
-    lastCode: s.optional(s.text('The last code that the channel gave for not having sent.')),
-    providerMessageId: s.optional(s.text()),
-    trace: s.optional(s.list(conditionTrace, 'How the condition came out that skipped it.')),
-    address: s.optional(s.text('Enough to recognise it, not enough to use it. Only with `content=true`.')),
-    content: s.optional(s.map(s.anything(), 'The rendered fields by name. Only with `content=true`.')),
-    feedback: s.optional(s.list(feedbackView, 'Reports of the provider, oldest first. Not in answers to a dispatch.')),
-  },
-)
+const deliveryView = s.object<DeliveryView>('Delivery', "One channel's part of a dispatch.", {
+  deliveryId: s.text("Goes along as the provider's idempotency key."),
+  channel: s.text(),
+  status: deliveryStatus,
+  reason: s.optional(deliveryReason),
+  attempts: s.whole(0),
+  attemptLog: s.optional(s.list(attemptView, 'Oldest first; absent before the first.')),
+  nextAttemptAt: s.optional(s.instant('Absent when it is due at once.')),
+  eventCount: s.optional(s.whole(1, 'How many events the digest holds that this is.')),
+  lastCode: s.optional(s.text('The last code that the channel gave for not having sent.')),
+  providerMessageId: s.optional(s.text()),
+  trace: s.optional(s.list(conditionTrace, 'How the condition came out that skipped it.')),
+  address: s.optional(s.text('Enough to recognise it, not enough to use it. Only with `content=true`.')),
+  content: s.optional(s.map(s.anything(), 'The rendered fields by name. Only with `content=true`.')),
+  feedback: s.optional(s.list(feedbackView, 'Reports of the provider, oldest first. Not in answers to a dispatch.')),
+})
 
 const previewedDelivery = s.object<PreviewedDelivery>(
   'PreviewedDelivery',
