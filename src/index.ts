@@ -51,6 +51,13 @@ export type {
 } from './core/runs/events/run-events.ts'
 export { mergeRun, type RunMerge } from './core/runs/merge/merge-run.ts'
 export type { SessionRunDeps } from './core/runs/record-deps.ts'
+export type {
+  AcceptedMeasurement,
+  DeliveryMeasurement,
+  Measure,
+  Measurement,
+  RunMeasurement,
+} from './core/statistics/measurement.ts'
 export type { PreferenceReader } from './core/suppression/preference-reader.ts'
 export type { CheckedMessage, SuppressionCheck } from './core/suppression/suppression-check.ts'
 export {
@@ -146,6 +153,7 @@ export type {
   TimelineEntry,
   Unpriced,
 } from './model/session.ts'
+export type { DueNow, Latency, Statistics, StatisticsBucket } from './model/statistics.ts'
 export type {
   SuppressedEvent,
   Suppression,
@@ -180,6 +188,8 @@ export type {
   Claims,
   DispatchChange,
   DispatchStore,
+  DueCount,
+  DueQuery,
   LeaseToken,
   NewDelivery,
   NewDigest,
@@ -242,6 +252,14 @@ export type {
 export type { SallyportStore } from './ports/sallyport-store.ts'
 export type { SessionQuery } from './ports/session-query.ts'
 export type {
+  Heartbeat,
+  NewStatisticsRow,
+  StatisticsQuery,
+  StatisticsRow,
+  StatisticsStep,
+  StatisticsStore,
+} from './ports/statistics-store.ts'
+export type {
   CompiledTemplate,
   Rendering,
   TemplateEngine,
@@ -288,6 +306,7 @@ export type { ExportedDelivery, ExportedDispatch, RecipientExport } from './sall
 export type { PruneOptions, RunExportOptions, RunListOptions, Runs, SweepOptions } from './sallyport/runs.ts'
 export type { RunsOnlySallyport } from './sallyport/runs-only.ts'
 export type { SessionListOptions, Sessions } from './sallyport/sessions.ts'
+export type { ReadStatistics, StatisticsOptions } from './sallyport/statistics.ts'
 export type {
   AddSuppression,
   ImportedSuppressions,

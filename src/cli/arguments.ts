@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { durationOf } from '../model/duration.ts'
 import { parseInstant } from '../model/instants.ts'
 import { UsageError } from './terminal.ts'
 
@@ -19,8 +20,6 @@ export interface Given {
   instant(name: string, now: number): number | undefined
   whole(name: string, least: number, most: number): number | undefined
 }
-
-const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** @throws {UsageError} For an unknown option, or one without its value. */
 export function readArguments(args: readonly string[], kinds: OptionKinds): Given {
@@ -77,11 +76,6 @@ export function readArguments(args: readonly string[], kinds: OptionKinds): Give
       return number
     },
   }
-}
-
-function durationOf(text: string): number | undefined {
-  const [, amount, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
-  return amount === undefined ? undefined : Number(amount) * (UNITS[unit] ?? 0)
 }
 
 function parsed<T>(parse: () => T): T {

@@ -7,6 +7,7 @@ import type { CancelResult, RetryResult } from '../model/dispatch-results.ts'
 import type { Run } from '../model/run.ts'
 import type { RunFilter } from '../model/run-filter.ts'
 import type { Session, SessionSummary, TimelineEntry } from '../model/session.ts'
+import type { Statistics } from '../model/statistics.ts'
 import type { SuppressionReason, SuppressionView } from '../model/suppression.ts'
 import type { TokenUseView } from '../model/token-use.ts'
 import { type CallOptions, type ClientOptions, callerOf, SIGNAL_CHECKS } from './caller.ts'
@@ -75,6 +76,14 @@ export interface AddSuppression {
   readonly expiresInMs?: number | undefined
 }
 
+/** Window and step of statistics. */
+export interface StatisticsFilter extends CallOptions {
+  /** Such as `6h`: a multiple of `step`, at most 1,500 steps. Up to `2d` with steps of minutes, up to `90d` with hours. Default: `1h`. */
+  readonly window?: string | undefined
+  /** Such as `15m`: whole minutes, up to one day. Default: `1m`. */
+  readonly step?: string | undefined
+}
+
 /**
  * Calls the read API of a Sallyport server with an application secret that allows `read`, and `manage` for changes. Methods reject with
  * a {@link ClientError}: the server refuses wrong options, and an unknown id with `not_found` or `session_not_found`.
@@ -114,6 +123,7 @@ export interface ReadClient {
       },
     ): Promise<ReadPage<TokenUseView>>
   }
+  stats(options?: StatisticsFilter): Promise<Statistics>
 }
 
 /**
@@ -162,6 +172,7 @@ export function createReadClient(options: ClientOptions): ReadClient {
       get: ({ sessionId, runId }, own) => read(`${session(sessionId)}/runs/${encodeURIComponent(runId)}`, own, 'runId'),
     },
     tokens: { uses: (query) => read('agents/tokens/uses', query) },
+    stats: (query) => read('outbound/stats', query, 'buckets'),
   }
 }
 

@@ -25,6 +25,7 @@ export type ReadAction =
   | 'get_run'
   | 'list_runs'
   | 'list_token_uses'
+  | 'get_statistics'
 
 /** Permission that a request needs. */
 export interface Requested {

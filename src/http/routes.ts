@@ -77,6 +77,7 @@ export const READ_ROUTES: readonly ReadRoute[] = [
   read('get_run', `${SESSIONS}/{sessionId}/runs/{runId}`),
   read('list_runs', '/api/agents/runs'),
   read('list_token_uses', '/api/agents/tokens/uses'),
+  read('get_statistics', '/api/outbound/stats'),
 ]
 
 /** A route with parameters in its path. */

@@ -119,6 +119,13 @@ const DESCRIBED: Readonly<Record<ReadAction, Described>> = {
     tag: 'agents',
     about: 'Uses are kept for a week.',
   },
+  get_statistics: {
+    operationId: 'getStatistics',
+    summary: 'Read statistics',
+    tag: 'outbound',
+    about:
+      'What all processes did, in buckets of equal length up to now, what is due, and how many workers are alive. Counts of the last seconds may be missing.',
+  },
 }
 
 const ABOUT: Readonly<Record<ReadParameter, string>> = {
@@ -140,6 +147,9 @@ const ABOUT: Readonly<Record<ReadParameter, string>> = {
   first: 'Order by creation.',
   jti: 'Only those of the token with this id.',
   outcome: 'Only those with this outcome.',
+  window:
+    'Time until now: a multiple of `step`, at most 1,500 steps. Up to `2d` with steps of minutes, up to `90d` with steps of hours.',
+  step: 'Length of a bucket: whole minutes, up to `1d`.',
 }
 
 const TEXT: OpenApiSchema = { type: 'string', minLength: 1, maxLength: 2_048 }
@@ -147,6 +157,7 @@ const TEXT: OpenApiSchema = { type: 'string', minLength: 1, maxLength: 2_048 }
 const SCHEMAS: Readonly<Record<ParameterKind, OpenApiSchema>> = {
   text: TEXT,
   instant: { type: 'string', description: 'RFC 3339 or epoch milliseconds.' },
+  duration: { type: 'string', pattern: '^[0-9]{1,9}[smhd]$', examples: ['1h'] },
   limit: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: 50 },
   flag: { type: 'boolean', default: false },
 }

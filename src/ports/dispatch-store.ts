@@ -189,6 +189,23 @@ export interface RetryRequest {
 /** Outcome of {@link DispatchStore.replan}. `conflict`: the deliveries changed meanwhile; nothing was stored. */
 export type ReplanOutcome = ({ readonly outcome: 'replanned' } & DispatchChange) | { readonly outcome: 'conflict' }
 
+/** Filter of {@link DispatchStore.countDue}. */
+export interface DueQuery {
+  /** Default: all tenants. */
+  readonly tenant?: string | undefined
+  readonly channels: readonly string[]
+  /** Limit of the count. */
+  readonly limit: number
+}
+
+/** Number of due deliveries. */
+export interface DueCount {
+  /** At most the limit. */
+  readonly count: number
+  /** Milliseconds since the oldest one was due, by the store's clock. Absent: none is due. */
+  readonly oldestMs?: number
+}
+
 /**
  * Stores dispatches and their deliveries: the outbox. The delivery row is the job; there is no second queue.
  *
@@ -276,6 +293,8 @@ export interface DispatchStore extends DispatchErasureStore {
   /** Finds the tenant's dispatch that has this delivery; of a digest, one of those that share it. */
   findByDelivery(tenant: string, deliveryId: string): Promise<Dispatch | undefined>
   listDispatches(query: DispatchQuery): Promise<Page<Dispatch>>
+  /** Counts deliveries that {@link claim} could lease now: `queued` ones that are due, and `sending` ones whose lease has ended. */
+  countDue(query: DueQuery): Promise<DueCount>
   /**
    * Removes dispatches without `queued`, `sending` or `held` deliveries, and their deliveries. A delivery that other dispatches
    * share stays with them. Idempotency keys and counters remain until they expire. Resolves to the number of removed dispatches;

@@ -47,6 +47,8 @@ export interface LogFields {
   readonly cancelled?: number
   /** Uses of tokens that were dropped. */
   readonly uses?: number
+  /** Measurements that statistics lack. */
+  readonly measurements?: number
   /** Complete requests that are being handled. */
   readonly inFlight?: number
   /** Requests that are being authenticated or rate limited. */

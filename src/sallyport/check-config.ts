@@ -23,6 +23,7 @@ import type { EventCatalog } from '../ports/event-catalog.ts'
 import type { FeedbackStore } from '../ports/feedback-store.ts'
 import type { PreferenceStore } from '../ports/preference-store.ts'
 import type { RunStore } from '../ports/run-store.ts'
+import type { StatisticsStore } from '../ports/statistics-store.ts'
 import type { TokenStore } from '../ports/token-store.ts'
 import { consentProblems, feedbackSources } from './check-consent.ts'
 import { budgets, RUN_EVENTS, runEventProblems } from './check-runs.ts'
@@ -40,8 +41,15 @@ const TOKEN_STORE: Methods<TokenStore> = {
   listTokenUses: true,
   removeTokenUses: true,
 }
-const RUN_STORE: Methods<RunStore & TokenStore> = {
+const STATISTICS_STORE: Methods<StatisticsStore> = {
+  putStatistics: true,
+  listStatistics: true,
+  recordHeartbeat: true,
+  countWorkers: true,
+}
+const RUN_STORE: Methods<RunStore & TokenStore & StatisticsStore> = {
   ...TOKEN_STORE,
+  ...STATISTICS_STORE,
   mergeRun: true,
   findRun: true,
   listRuns: true,
@@ -66,6 +74,7 @@ const DISPATCH_STORE: Methods<DispatchStore & FeedbackStore & PreferenceStore> =
   findDispatch: true,
   findByDelivery: true,
   listDispatches: true,
+  countDue: true,
   removeDispatches: true,
   findDispatchData: true,
   eraseDispatch: true,

@@ -1,5 +1,6 @@
 import { answering } from '../core/answers/fault.ts'
 import type { HandlerResult } from '../core/answers/result.ts'
+import { withHeartbeat } from '../core/delivery/heartbeat.ts'
 import { createWorker, type Worker } from '../core/delivery/worker.ts'
 import { EXPIRES_IN_MS } from '../core/dispatch/accept-dispatch.ts'
 import { type DispatchDeps, planAndAccept } from '../core/dispatch/handle-dispatch.ts'
@@ -16,6 +17,7 @@ import { type DispatchCallOptions, dispatchFromHost, hostPrincipal } from './dis
 import { createDispatches, type Dispatches } from './dispatches.ts'
 import { backgroundWork, dispatchEndpoints, stopOf } from './endpoints.ts'
 import { withMaintenance } from './maintenance.ts'
+import { measuringOf } from './measuring.ts'
 import { watchForWorker } from './missing-worker.ts'
 import type { RunsOnlyOptions, SallyportOptions } from './options.ts'
 import { type Preferences, preferencesOf } from './preferences.ts'
@@ -23,6 +25,7 @@ import { readApiOf } from './read-api.ts'
 import { runsOf } from './runs.ts'
 import { createRunsOnly, type RunsOnlySallyport } from './runs-only.ts'
 import { sessionsOf } from './sessions.ts'
+import { statisticsOf } from './statistics.ts'
 import { type Suppressions, suppressionsOf } from './suppressions.ts'
 import { tokenServices } from './tokens.ts'
 
@@ -70,23 +73,25 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
   const { store, clock, logger, expiresInMs = EXPIRES_IN_MS, budgets = [], staleAfterMs, sandbox } = ports
   if (sandbox) logger.log('warn', 'sandbox.on', { detail: 'everything is recorded, nothing is sent' })
 
+  const measuring = measuringOf(ports)
+  const measured = { ...ports, measure: measuring.measure }
   const background = backgroundWork()
   const watch = watchForWorker(ports)
-  const accepting = { ...ports, expiresInMs, background: background.add, onDue: watch.accepted }
+  const accepting = { ...measured, expiresInMs, background: background.add, onDue: watch.accepted }
 
   // Record runs, and dispatch the events that they cause.
   const publishing = backgroundWork()
   const publisher = publisherOf(ports, accepting, publishing.add)
   const recording = { ...accepting, publisher }
 
-  const deliverer = watch.noticing(createWorker(ports, options.worker))
+  const deliverer = watch.noticing(createWorker(measured, options.worker))
   const maintenanceTasks = {
     publishPending: publisher?.publishPending,
     published: publishing.done,
     ...(staleAfterMs !== undefined && { sweepStale: () => sweepStale(staleAfterMs, recording) }),
   }
-  const worker = withMaintenance(deliverer, maintenanceTasks, ports)
-  const services = tokenServices(ports)
+  const worker = withHeartbeat(withMaintenance(deliverer, maintenanceTasks, ports), ports)
+  const services = { ...tokenServices(ports), counter: measuring.counter }
   const { stop, isStopping } = stopOf(worker, services, ports)
   const calls = {
     dispatches: createDispatches({
@@ -98,6 +103,12 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
     runs: runsOf(recording),
     sessions: sessionsOf({ store, dispatches: store }),
     tokens: services.tokens,
+    stats: statisticsOf({
+      store,
+      clock,
+      counter: measuring.counter,
+      due: { store, channels: Object.keys(ports.channels) },
+    }),
   }
   const readApi = readApiOf({ ...calls, suppressions: consent.addressKeys && calls.suppressions })
 
@@ -117,6 +128,7 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
     dispatch: (event, callOptions = {}) => dispatchFromHost(event, callOptions, accepting),
     preferences: preferencesOf({ store, recipientKeys: consent.addressKeys }),
     budgets: budgetsOf({ budgets, store, clock }),
+    onMeasurement: measuring.onMeasurement,
   }
 }
 

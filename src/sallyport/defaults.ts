@@ -36,14 +36,14 @@ export function withDefaults<Given extends RuntimePorts>(given: Given): Given & 
   })
 }
 
-/** Falls back to the default for ids of requests and uses: the host's generator may throw, and no answer depends on it. */
+/** Falls back to the default for ids on which no answer depends: the host's generator may throw. */
 function guardedIds(ids: IdGenerator): IdGenerator {
   return {
     next(prefix) {
       try {
         return ids.next(prefix)
       } catch (cause) {
-        if (prefix !== 'req' && prefix !== 'use') throw cause
+        if (prefix === 'dsp' || prefix === 'dlv') throw cause
         return systemIds.next(prefix)
       }
     },

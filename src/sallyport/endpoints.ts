@@ -10,6 +10,7 @@ import { type LoadLimits, loadOf } from '../core/load/load-limits.ts'
 import { recordRun } from '../core/runs/handle-session-run.ts'
 import { type RecordBatchOptions, recordBatch } from '../core/runs/handle-session-run-batch.ts'
 import type { RecordDeps, SessionRunDeps } from '../core/runs/record-deps.ts'
+import type { StatisticsCounter } from '../core/statistics/counter.ts'
 import { exchangeToken } from '../core/tokens/exchange-token.ts'
 import { operationOf, outcomeOf, refusedOutcome } from '../core/tokens/use-outcome.ts'
 import { type Awaitable, andThen } from '../model/awaitable.ts'
@@ -21,13 +22,16 @@ import type { RunsOnlyOptions } from './options.ts'
 import { isReadAction, type ReadApi } from './read-api.ts'
 import type { TokenServices } from './tokens.ts'
 
+/** What is stored after an answer. */
+type Services = TokenServices & { readonly counter: StatisticsCounter }
+
 type Limits = Pick<RunsOnlyOptions, 'rateLimiter' | keyof LoadLimits>
 type RunDeps = SessionRunDeps & RecordDeps
 
 export function dispatchEndpoints(
   deps: DispatchDeps & RunDeps,
   limits: Limits,
-  services: TokenServices,
+  services: Services,
   readApi: ReadApi,
   delivering: {
     /** The worker without maintenance, which `waitUntil` must not repeat after every answer. */
@@ -55,7 +59,7 @@ export function dispatchEndpoints(
       } catch (cause) {
         reportFault(cause, { operation: 'store' }, { level: 'error', event: 'worker.claim_failed' }, deps)
       }
-      await Promise.all([background.done(), services.uses.flush()])
+      await Promise.all([background.done(), services.uses.flush(), services.counter.flush()])
     },
   }
 }
@@ -63,7 +67,7 @@ export function dispatchEndpoints(
 export function runsOnlyEndpoints(
   deps: RunDeps & AnswerDeps,
   limits: Limits,
-  services: TokenServices,
+  services: Services,
   readApi: ReadApi,
 ): Omit<Endpoints, 'isStopping'> {
   return {
@@ -73,8 +77,10 @@ export function runsOnlyEndpoints(
       if (action === 'dispatch') return refuse('not_found', 'This host only records runs.')
       return recordPosts(action, principal, request, deps, postLimit(principal, admission, limits))
     }),
-    hasWork: services.uses.hasNoted,
-    deliver: services.uses.flush,
+    hasWork: () => services.uses.hasNoted() || services.counter.hasCounts(),
+    async deliver() {
+      await Promise.all([services.uses.flush(), services.counter.flush()])
+    },
   }
 }
 
@@ -191,7 +197,7 @@ export function backgroundWork(): BackgroundWork {
 
 export interface Stop {
   /**
-   * Stops the worker, stores the uses of tokens, and closes connections with their next answer. Uses that are not stored a second after
+   * Stops the worker, stores the uses of tokens and the statistics, and closes connections with their next answer. Uses that are not stored a second after
    * `graceMs` are no longer awaited, and logged as `token_use.write_failed`.
    */
   stop(options?: StopOptions): Promise<void>
@@ -201,7 +207,7 @@ export interface Stop {
 /** Time for the store after the grace of sends. */
 const STORE_MS = 1_000
 
-export function stopOf(worker: Worker, { uses }: TokenServices, deps: FaultDeps & { readonly clock: Clock }): Stop {
+export function stopOf(worker: Worker, { uses, counter }: Services, deps: FaultDeps & { readonly clock: Clock }): Stop {
   const { clock } = deps
   let isStopping = false
 
@@ -212,11 +218,18 @@ export function stopOf(worker: Worker, { uses }: TokenServices, deps: FaultDeps 
     await timedOut.catch((cause: unknown) => reportFault(cause, { operation: 'store' }, line, deps))
   }
 
+  /** After the worker, whose last sends are counted too. */
+  async function storeCounts(graceMs: number): Promise<void> {
+    if (graceMs === Number.POSITIVE_INFINITY) return counter.flush()
+    await withTimeout(counter.flush(), { ms: STORE_MS, clock, fallback: () => {} })
+  }
+
   return {
     async stop(options = {}) {
       const own = readStopOptions(options, 'stop')
       isStopping = true
-      await Promise.all([worker.stop(own), flush(own.graceMs ?? Number.POSITIVE_INFINITY)])
+      const graceMs = own.graceMs ?? Number.POSITIVE_INFINITY
+      await Promise.all([worker.stop(own).finally(() => storeCounts(graceMs)), flush(graceMs)])
     },
     isStopping: () => isStopping,
   }

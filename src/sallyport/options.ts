@@ -18,6 +18,7 @@ import type { Redactor } from '../ports/redactor.ts'
 import type { RunExporter } from '../ports/run-exporter.ts'
 import type { RunStore } from '../ports/run-store.ts'
 import type { SallyportStore } from '../ports/sallyport-store.ts'
+import type { StatisticsStore } from '../ports/statistics-store.ts'
 import type { TokenStore } from '../ports/token-store.ts'
 import type { RuntimePorts } from './defaults.ts'
 
@@ -25,8 +26,8 @@ import type { RuntimePorts } from './defaults.ts'
 export interface RunsOnlyOptions extends RuntimePorts {
   /** Authenticates callers: `appSecrets`, `sessionTokens` or `anyOf` from `sallyport/auth`, or your own. */
   readonly auth: AuthVerifier
-  /** Stores runs and revocations of tokens: `memoryStore()`, `sqlStore()`, or your own. */
-  readonly store: RunStore & TokenStore
+  /** Stores runs, revocations of tokens and statistics: `memoryStore()`, `sqlStore()`, or your own. */
+  readonly store: RunStore & TokenStore & StatisticsStore
   /** `create` (default): the first run creates its session. `must-exist`: an unknown one is 404 `session_not_found`. */
   readonly sessions?: 'create' | 'must-exist'
   /** Limits requests by token, tenant and recipient, except host dispatches: `rateLimits`, or your own. Default: no limit. */

@@ -8,9 +8,11 @@ import { invalid } from '../core/validate.ts'
 import { type Issue, isSallyportError, type ProblemCode } from '../errors.ts'
 import type { Principal } from '../model/principal.ts'
 import type { Page } from '../ports/dispatch-query.ts'
+import type { TenantScope } from './call-checks.ts'
 import type { Dispatches } from './dispatches.ts'
 import type { Runs } from './runs.ts'
 import type { Sessions } from './sessions.ts'
+import type { ReadStatistics } from './statistics.ts'
 import type { Suppressions } from './suppressions.ts'
 import type { Tokens } from './tokens.ts'
 
@@ -19,6 +21,7 @@ export interface ReadCalls {
   readonly runs: Runs
   readonly sessions: Sessions
   readonly tokens: Tokens
+  readonly stats: ReadStatistics
   readonly dispatches?: Dispatches | undefined
   readonly suppressions?: Suppressions | undefined
 }
@@ -65,6 +68,7 @@ function callsOf({
   runs,
   sessions,
   tokens,
+  stats,
   dispatches,
   suppressions,
 }: ReadCalls): Readonly<Partial<Record<ReadAction, Call>>> {
@@ -79,6 +83,8 @@ function callsOf({
     session_timeline: async ({ sessionId, ...options }: Of<object, 'sessionId'>) =>
       pageOf(await sessions.timeline(sessionId, options)),
     list_token_uses: async (options: Only<Tokens['uses']>) => pageOf(await tokens.uses(options)),
+    get_statistics: ({ window, step, ...scope }: StatisticsParameters) =>
+      stats({ ...scope, windowMs: window, stepMs: step }),
     ...(dispatches && {
       list_dispatches: async (options: Only<Dispatches['list']>) => pageOf(await dispatches.list(options)),
       get_dispatch: ({ dispatchId, ...options }: Of<{ content?: boolean }, 'dispatchId'>) =>
@@ -94,6 +100,11 @@ function callsOf({
       remove_suppressions: (of: Only<Suppressions['remove']>) => suppressions.remove(of),
     }),
   }
+}
+
+interface StatisticsParameters extends TenantScope {
+  readonly window?: number
+  readonly step?: number
 }
 
 function pageOf<T>({ items, nextCursor }: Page<T>): { readonly items: readonly T[]; readonly next?: string } {
@@ -113,17 +124,20 @@ function nothing(action: ReadAction): Refused {
   return refuse(...(MISSING[action] ?? (['not_found', 'There is no such dispatch.'] as const)))
 }
 
+/** Options whose parameter has another name. */
+const PARAMETER_OF: Readonly<Record<string, string>> = { windowMs: 'window', stepMs: 'step' }
+
 /**
  * Converts problems of options to a refusal. An id in the path that no store can hold is not found. `undefined`: another error, or
  * problems of a configuration.
  */
 function refusedInput(thrown: unknown, action: ReadAction): Refused | undefined {
   if (!isSallyportError(thrown) || thrown.code !== 'option_invalid') return undefined
-  const { problems } = thrown
+  const problems = thrown.problems.map(({ field = '', detail }) => ({ field: PARAMETER_OF[field] ?? field, detail }))
   const isOf = (names: readonly string[]): boolean =>
-    problems.length > 0 && problems.every(({ field = '' }) => names.includes(field))
+    problems.length > 0 && problems.every(({ field }) => names.includes(field))
   const issues = problems.map(
-    ({ field = '', detail }): Issue => ({ pointer: pointerTo('', field), code: 'invalid', detail }),
+    ({ field, detail }): Issue => ({ pointer: pointerTo('', field), code: 'invalid', detail }),
   )
   if (isOf(READ_PARAMETERS[action])) return queryRefused(issues)
   if (isOf(READ_MEMBERS[action] ?? [])) return invalid(issues)

@@ -3,15 +3,18 @@ import type { Endpoints } from '../core/endpoints.ts'
 import { sweepStale } from '../core/runs/sweep-stale.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RunStore } from '../ports/run-store.ts'
+import type { StatisticsStore } from '../ports/statistics-store.ts'
 import type { TokenStore } from '../ports/token-store.ts'
 import { type Budgets, budgetsOf } from './budgets.ts'
 import { withDefaults } from './defaults.ts'
 import { runsOnlyEndpoints, stopOf } from './endpoints.ts'
 import { NOTHING_DUE, withMaintenance } from './maintenance.ts'
+import { type Measuring, measuringOf } from './measuring.ts'
 import type { RunsOnlyOptions } from './options.ts'
 import { readApiOf } from './read-api.ts'
 import { type Runs, runsOf } from './runs.ts'
 import { type Sessions, sessionsOf } from './sessions.ts'
+import { type ReadStatistics, statisticsOf } from './statistics.ts'
 import { type Tokens, tokenServices } from './tokens.ts'
 
 /** Sallyport in a host that only records runs. Reads throw errors of the store. */
@@ -26,8 +29,8 @@ export interface RunsOnlySallyport {
    * Sallyport, and those of the host that pass `toExpress`, `toKoa`, `toNode` or the `notFound` of `toFetch`. Requests are still
    * served while the server accepts them.
    *
-   * Resolves when all deliveries in flight are settled and the uses of tokens are stored. Uses that are not stored one second after
-   * `graceMs` are no longer awaited, and logged as `token_use.write_failed`. May be called before a start, and again. Connections
+   * Resolves when all deliveries in flight are settled, and the uses of tokens and the statistics are stored. Those that are not stored one second after
+   * `graceMs` are no longer awaited; for uses that is logged as `token_use.write_failed`. May be called before a start, and again. Connections
    * continue to close even if the worker is started again: to stop only the worker, call `worker.stop()`.
    *
    * @throws {SallyportError} `option_invalid`, by a rejection, for a wrong `graceMs`; then nothing is stopped.
@@ -40,27 +43,38 @@ export interface RunsOnlySallyport {
    */
   ready(): Promise<void>
   /** The store that it was given. */
-  readonly store: RunStore & TokenStore
+  readonly store: RunStore & TokenStore & StatisticsStore
   readonly runs: Runs
   readonly sessions: Sessions
   readonly budgets: Budgets
   readonly tokens: Tokens
+  /**
+   * Counts what all processes did for a tenant, in buckets of equal length, and what is due now. A process stores its counts every five
+   * seconds and at `stop()`; a crash loses those of its last seconds. Minutes are kept for 2 days, hours for 90.
+   *
+   * @throws {SallyportError} `option_invalid`, by a rejection, with all problems of the options. Errors of the store.
+   */
+  readonly stats: ReadStatistics
+  readonly onMeasurement: Measuring['onMeasurement']
 }
 
 export function createRunsOnly(options: RunsOnlyOptions): RunsOnlySallyport {
-  const deps = withDefaults(options)
+  const given = withDefaults(options)
+  const { measure, counter, onMeasurement } = measuringOf(given)
+  const deps = { ...given, measure }
   const { store, clock, budgets = [], staleAfterMs } = deps
   const maintenanceTasks = {
     published: async () => {},
     ...(staleAfterMs !== undefined && { sweepStale: () => sweepStale(staleAfterMs, deps) }),
   }
   const worker = withMaintenance(idleWorker(clock), maintenanceTasks, deps)
-  const services = tokenServices(deps)
+  const services = { ...tokenServices(deps), counter }
   const { stop, isStopping } = stopOf(worker, services, deps)
   const calls = {
     runs: runsOf(deps),
     sessions: sessionsOf({ store, dispatches: { listDispatches: async () => ({ items: [] }) } }),
     tokens: services.tokens,
+    stats: statisticsOf({ store, clock, counter }),
   }
   return {
     ...calls,
@@ -72,6 +86,7 @@ export function createRunsOnly(options: RunsOnlyOptions): RunsOnlySallyport {
       await store.ready?.()
     },
     budgets: budgetsOf({ budgets, store, clock }),
+    onMeasurement,
   }
 }
 

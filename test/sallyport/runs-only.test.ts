@@ -4,6 +4,7 @@ import { fakeClock } from '../../src/contract-tests/index.ts'
 import { createSallyport, type RunsOnlyOptions } from '../../src/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { memoryRuns } from '../../src/storage/memory/memory-runs.ts'
+import { memoryStatistics } from '../../src/storage/memory/memory-statistics.ts'
 import { memoryTokens } from '../../src/storage/memory/memory-tokens.ts'
 
 const RUN = '/api/agents/session/run'
@@ -76,8 +77,10 @@ describe('a host that only records runs', () => {
     ])
   })
 
-  it('A runs-only host needs only a RunStore and a TokenStore', () => {
+  it('A runs-only host needs only a RunStore, a TokenStore and a StatisticsStore', () => {
     const { now } = Date
-    expect(() => runsHost({ store: { ...memoryRuns({ now }), ...memoryTokens({ now }) } })).not.toThrow()
+    expect(() =>
+      runsHost({ store: { ...memoryRuns({ now }), ...memoryTokens({ now }), ...memoryStatistics({ now }) } }),
+    ).not.toThrow()
   })
 })

@@ -1,10 +1,10 @@
 import { expectTypeOf, test } from 'vitest'
 import type { Mountable } from '../../src/adapters/node.ts'
-import type { AuthVerifier, RunStore, SallyportStore, TokenStore } from '../../src/index.ts'
+import type { AuthVerifier, RunStore, SallyportStore, StatisticsStore, TokenStore } from '../../src/index.ts'
 import { createSallyport, defineEvents, type RunsOnlySallyport, type Sallyport } from '../../src/index.ts'
 
 declare const auth: AuthVerifier
-declare const runs: RunStore & TokenStore
+declare const runs: RunStore & TokenStore & StatisticsStore
 declare const store: SallyportStore
 const events = defineEvents({ one: { channels: { email: {} } } })
 

@@ -3,6 +3,7 @@ import type { DeliveryChange } from '../../model/dispatch-results.ts'
 import { withTimeout } from '../../model/time-out.ts'
 import type { LogFields } from '../../ports/logger.ts'
 import { type ErrorHooks, type FaultDeps, reportFault } from '../answers/report-fault.ts'
+import type { MeasureDeps } from '../statistics/measure.ts'
 
 /** An accepted, stored dispatch. */
 export interface AcceptedEvent extends DispatchView {
@@ -42,7 +43,7 @@ export interface Hooks extends ErrorHooks {
   readonly onSkipped?: Hook<DeliveryEvent>
 }
 
-export interface HookDeps extends FaultDeps {
+export interface HookDeps extends FaultDeps, MeasureDeps {
   readonly hooks?: Hooks | undefined
 }
 

@@ -2,6 +2,7 @@ import { withTimeout } from '../../model/time-out.ts'
 import type { ClaimedDelivery, ClaimRequest, Claims, DispatchStore, Settlement } from '../../ports/dispatch-store.ts'
 import { reportFault } from '../answers/report-fault.ts'
 import { wake } from '../dispatch/accept-dispatch.ts'
+import { measureChange } from '../statistics/measure.ts'
 import { type AttemptDeps, type Attempted, attemptDelivery } from './attempt.ts'
 import { reportDelivery } from './hooks.ts'
 import { type Lease, placeOf, putBack, STOPPING_MS } from './lease.ts'
@@ -176,6 +177,7 @@ export function createSendLoop(deps: SendLoopDeps, options: WorkerOptions, onFre
     const reports = expired.map(({ dispatch, ...change }) => {
       const { deliveryId, channel, attempts: attempt } = change
       logger.log('warn', 'delivery.expired', { deliveryId, dispatchId: dispatch.dispatchId, channel, attempt })
+      measureChange(change, dispatch, deps)
       return reportDelivery(change, dispatch, deps)
     })
     await Promise.all(reports)

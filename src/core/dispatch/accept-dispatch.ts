@@ -17,12 +17,13 @@ import { port } from '../answers/fault.ts'
 import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
 import { type HandlerResult, type Refused, success } from '../answers/result.ts'
 import { type Hooks, reportAccepted } from '../delivery/hooks.ts'
+import { type MeasureDeps, measureAccepted } from '../statistics/measure.ts'
 import { grantSpent } from './authorise-dispatch.ts'
 import { viewDispatch } from './dispatch-view.ts'
 import { keyReused, replayed } from './idempotency.ts'
 import type { Plan, PlannedDelivery } from './plan/plan-dispatch.ts'
 
-export interface AcceptDeps extends FaultDeps {
+export interface AcceptDeps extends FaultDeps, MeasureDeps {
   readonly store: DispatchStore
   /** Woken when a delivery is queued. Absent: workers find it at their next poll. */
   readonly queue?: DeliveryQueue
@@ -54,6 +55,7 @@ export async function storeDispatch(
       logFailed(plan, dispatch, deps)
       wakeFor(outcome.answer.deliveries, dispatch.deliveries, deps)
       if (isDueAtOnce(outcome.answer, dispatch)) deps.onDue?.(dispatch.tenant, dispatch.dispatchId)
+      measureAccepted(outcome.answer, dispatch, deps)
       if (deps.hooks) {
         const reported = reportAccepted(outcome.answer, dispatch, deps)
         deps.background?.(reported)

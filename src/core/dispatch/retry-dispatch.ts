@@ -15,6 +15,7 @@ import { type EventFault, refusalOf, reportEventFaults } from '../answers/fault.
 import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
 import { boundedIssues, isRefused, type Refused, refuse } from '../answers/result.ts'
 import { type HookDeps, reportDelivery } from '../delivery/hooks.ts'
+import { measureChanges } from '../statistics/measure.ts'
 import { logFailed, newDeliveries, wakeFor } from './accept-dispatch.ts'
 import type { Plan, PlannedDelivery } from './plan/plan-dispatch.ts'
 import { type PlanningDeps, planRequest, unknownEvent } from './plan/plan-request.ts'
@@ -59,6 +60,7 @@ export async function retryDispatch(
     if (!change) return undefined
     const { changed, dispatch } = change
     wakeFor(changed, deliveries, deps)
+    measureChanges(changed, dispatch, deps)
     deps.background?.(reportAll(changed, dispatch, deps))
     return { changed, dispatch, unplanned }
   }

@@ -3,6 +3,7 @@ import type { NewFeedback } from '../../ports/feedback-store.ts'
 import { port } from '../answers/fault.ts'
 import { reportDelivery } from '../delivery/hooks.ts'
 import { wake } from '../dispatch/accept-dispatch.ts'
+import { measureChanges } from '../statistics/measure.ts'
 import type { FeedbackDeps } from './feedback-deps.ts'
 import { deliveryIdOf } from './feedback-owner.ts'
 
@@ -47,5 +48,6 @@ async function fallBack(dispatch: Dispatch, deliveryId: string, deps: FeedbackDe
   const channel = queued && { channel: queued.channel }
   logger.log('info', 'delivery.fell_back', { dispatchId, deliveryId, eventType, ...channel })
   if (queued) wake(queue, deps)
+  measureChanges(changed, dispatch, deps)
   for (const change of changed) background?.(reportDelivery(change, dispatch, deps))
 }

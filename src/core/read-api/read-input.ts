@@ -1,4 +1,5 @@
 import type { Issue } from '../../errors.ts'
+import { durationOf } from '../../model/duration.ts'
 import { parseInstant } from '../../model/instants.ts'
 import { isRecord } from '../../options/read-options.ts'
 import { checkQuery, queryRefused } from '../answers/query.ts'
@@ -8,8 +9,8 @@ import { pointerTo } from '../json/json-pointer.ts'
 import { checkJsonSafety } from '../json/safety-check.ts'
 import { invalid, MAX_LISTED } from '../validate.ts'
 
-/** How the text of a query parameter is read. `instant`: RFC 3339 or epoch milliseconds. */
-export type ParameterKind = 'text' | 'instant' | 'limit' | 'flag'
+/** How the text of a query parameter is read. `instant`: RFC 3339 or epoch milliseconds. `duration`: such as `15m`. */
+export type ParameterKind = 'text' | 'instant' | 'limit' | 'flag' | 'duration'
 
 /** Query parameter of the read API. */
 export type ReadParameter =
@@ -28,16 +29,20 @@ export type ReadParameter =
   | 'sessionId'
   | 'since'
   | 'status'
+  | 'step'
   | 'tag'
   | 'until'
   | 'userId'
+  | 'window'
 
 /** Kinds of parameters that are no texts. */
 const KINDS: Readonly<Partial<Record<ReadParameter, ParameterKind>>> = {
   content: 'flag',
   limit: 'limit',
   since: 'instant',
+  step: 'duration',
   until: 'instant',
+  window: 'duration',
 }
 
 export function kindOf(parameter: ReadParameter): ParameterKind {
@@ -64,6 +69,7 @@ export const READ_PARAMETERS: Readonly<Record<ReadAction, readonly ReadParameter
   session_runs: RUNS,
   get_run: [],
   list_runs: ['sessionId', ...RUNS],
+  get_statistics: ['window', 'step'],
   list_token_uses: ['jti', 'sessionId', 'outcome', ...PAGE],
 }
 
@@ -121,6 +127,10 @@ function readParameter(
     case 'limit': {
       const isInRange = /^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= MAX_LIMIT
       return isInRange ? { value: Number(text) } : { fault: `must be a whole number from 1 to ${MAX_LIMIT}` }
+    }
+    case 'duration': {
+      const value = durationOf(text)
+      return value === undefined ? { fault: 'must be a duration such as 1h, 15m or 30d' } : { value }
     }
     case 'flag':
       return text === 'true' || text === 'false' ? { value: text === 'true' } : { fault: 'must be true or false' }

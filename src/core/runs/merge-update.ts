@@ -11,10 +11,12 @@ import type {
 } from '../../model/run.ts'
 import { hasEnded, sourceOfEnd, statusOfRun, statusSource } from '../../model/run-status.ts'
 import { shownReport } from '../../model/shown-run.ts'
+import { addSpend, noSpend, type Spend, type Totals } from '../../model/totals.ts'
 import type { MergeDecision, Merged, MergeSnapshot, StoredRun } from '../../ports/run-store.ts'
 import { HostFault, portFault } from '../answers/fault.ts'
 import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
 import { type Refused, refuse } from '../answers/result.ts'
+import type { MeasureDeps } from '../statistics/measure.ts'
 import { mergeRun, type RunMerge } from './merge/merge-run.ts'
 import { type Priced, type PricingTerms, priceRun } from './merge/price-run.ts'
 import { viewRun } from './merge/selectors.ts'
@@ -25,6 +27,8 @@ export type Recording =
   | (Extract<RunMerge, { outcome: 'merged' }> & {
       /** True if this post ended the run for the first time, or is an application's first end. */
       readonly firstEnd: boolean
+      /** What the merge added to the session. Absent: nothing. */
+      readonly added?: Totals | undefined
     })
   | Extract<RunMerge, { outcome: 'conflict' }>
   | { readonly outcome: 'session_missing' }
@@ -42,7 +46,7 @@ export interface MergeRules extends PricingTerms {
 /** Decision function of a merge: {@link decideMerge}, or a condition before it. */
 export type Decide = (snapshot: MergeSnapshot, update: RunUpdate, rules: MergeRules) => MergeDecision<Recording>
 
-export interface MergedUpdate extends Extract<Recording, { outcome: 'merged' }> {
+export interface MergedUpdate extends Omit<Extract<Recording, { outcome: 'merged' }>, 'added'> {
   readonly run: StoredRun
 }
 
@@ -72,10 +76,34 @@ export async function mergeUpdate(
   if (result.outcome === 'session_missing') return refuse('session_not_found', 'Open the session before its first run.')
   if (result.outcome === 'conflict') return identityConflict(result.fields)
   if (run === undefined) throw new TypeError('the store gave no run')
+  if (deps.measure) measureRun(tenant, result, run, deps)
   if (result.firstEnd) exportRun(run, deps)
   if (publisher && run.derived.pending.length > 0) publisher.publish(run)
   const { state, created, changed, ignored, firstEnd } = result
   return { outcome: 'merged', state, created, changed, ignored, firstEnd, run }
+}
+
+/** Measures the spend of both sources: one of them metered each run. */
+function measureRun(
+  tenant: string,
+  { created, firstEnd, added }: Extract<Recording, { outcome: 'merged' }>,
+  { state, derived }: StoredRun,
+  { measure }: MeasureDeps,
+): void {
+  const spends = [added?.spend, added?.agent?.spend].filter((spend) => spend !== undefined)
+  const tokens = spends.reduce((sum, spend) => sum + spend.tokens, 0)
+  const ended = firstEnd && derived.ended.length === 1 ? statusOfRun(state) : undefined
+  const hasCost = spends.some(({ cost }) => Object.keys(cost).length > 0)
+  if (!created && ended === undefined && tokens === 0 && !hasCost) return
+  measure?.({ of: 'run', tenant, isNew: created, ended, tokens, cost: costOf(spends) })
+}
+
+function costOf(spends: readonly Spend[]): Spend['cost'] {
+  const [only, other] = spends
+  if (only && !other) return only.cost
+  const sum = noSpend()
+  for (const spend of spends) addSpend(sum, spend)
+  return sum.cost
 }
 
 /** Marks an error of the price book as the host's: it is the only host code that runs inside a decision. */
@@ -128,7 +156,7 @@ export function decideMerge(snapshot: MergeSnapshot, update: RunUpdate, rules: M
   const rolled = rollUp(snapshot, state, derived, rules.now)
   const firstEnd = isFirstEnd(run?.derived.ended ?? NO_DATA.ended, derived.ended)
   return {
-    result: { outcome: 'merged', state, created, changed, ignored, firstEnd },
+    result: { outcome: 'merged', state, created, changed, ignored, firstEnd, added: rolled.totalsChanges?.session },
     touched: true,
     state,
     derived: rolled.derived,

@@ -6,6 +6,7 @@ import type { Redactor } from '../../ports/redactor.ts'
 import type { RunExporter } from '../../ports/run-exporter.ts'
 import type { RunStore } from '../../ports/run-store.ts'
 import type { FaultDeps } from '../answers/report-fault.ts'
+import type { MeasureDeps } from '../statistics/measure.ts'
 import type { RunEventPublisher } from './events/publisher.ts'
 
 /** Dependencies of `handleSessionRun`. */
@@ -24,6 +25,6 @@ export interface SessionRunDeps extends FaultDeps {
   readonly exporters?: readonly RunExporter[] | undefined
 }
 
-export interface RecordDeps extends Omit<SessionRunDeps, 'auth' | 'ids'> {
+export interface RecordDeps extends Omit<SessionRunDeps, 'auth' | 'ids'>, MeasureDeps {
   readonly publisher?: RunEventPublisher | undefined
 }

@@ -17,9 +17,10 @@ import {
 import { currentStatus, type DeliveryRow, type DispatchRow, dispatchRow, readDispatch } from '../rules/dispatch-rows.ts'
 import { eraseDispatch, isErased, readDispatchData, redactedAnswer } from '../rules/erasure-rules.ts'
 import { claimDueDocuments } from './claim-due.ts'
+import { turnKey } from './delivery-documents.ts'
 import { CLOSED, DocumentUnitOfWork, dispatchesOf, type ListedDispatch } from './dispatch-unit-of-work.ts'
 import { type Forgettable, forgetExpired, putForgettable } from './forgettable.ts'
-import { documentKey, prefixOf } from './keys.ts'
+import { documentKey, prefixOf, timeIn } from './keys.ts'
 import { readPage, walkDocuments } from './pages.ts'
 import { type Transaction, transact } from './transaction.ts'
 
@@ -166,6 +167,22 @@ export function documentDispatches(documents: Documents): DispatchStore {
         if (redactedAnswer(erasure, listed.answer) && (await redact(key, erasure))) redacted += 1
       }
       return redacted
+    },
+
+    async countDue({ tenant, channels, limit }) {
+      const now = await documents.now()
+      let count = 0
+      let oldest = now
+      for (const channel of channels) {
+        const prefix = tenant === undefined ? prefixOf('waiting', channel) : turnKey(channel, tenant)
+        let left = limit
+        for await (const { key } of walkDocuments(documents, prefix, { first: 'oldest', until: Math.floor(now) + 1 })) {
+          oldest = Math.min(oldest, timeIn(key, prefix))
+          count++
+          if (--left <= 0) break
+        }
+      }
+      return { count: Math.min(count, limit), ...(count > 0 && { oldestMs: Math.floor(now - oldest) }) }
     },
 
     listDispatches: (query) =>

@@ -10,6 +10,7 @@ import { documentDispatches } from './document-dispatches.ts'
 import { documentFeedback } from './document-feedback.ts'
 import { documentPreferences } from './document-preferences.ts'
 import { documentRuns } from './document-runs.ts'
+import { documentStatistics } from './document-statistics.ts'
 import { documentTokens } from './document-tokens.ts'
 import { withShortKeys } from './keys.ts'
 
@@ -18,9 +19,10 @@ export type { DocumentChange, DocumentRange, Documents, StoredDocument } from '.
 const CHECKS: Checks<Documents> = { now: required(fn), get: required(fn), list: required(fn), commit: required(fn) }
 
 /**
- * Keeps everything as documents in your database: dispatches, runs, revocations of tokens, feedback, suppressions and preferences. Any
+ * Keeps everything as documents in your database: dispatches, runs, revocations of tokens, feedback, suppressions, preferences and
+ * statistics. Any
  * number of processes may share it. It keeps every guarantee of the ports if the four methods keep theirs: run `dispatchStoreContract`,
- * `runStoreContract`, `tokenStoreContract`, `feedbackStoreContract` and `preferenceStoreContract` over it.
+ * `runStoreContract`, `tokenStoreContract`, `feedbackStoreContract`, `preferenceStoreContract` and `statisticsStoreContract` over it.
  * @throws {SallyportError} `option_invalid`, if a method is missing.
  */
 export function documentStore(documents: Documents): SallyportStore {
@@ -31,5 +33,6 @@ export function documentStore(documents: Documents): SallyportStore {
     ...documentTokens(store),
     ...documentFeedback(store),
     ...documentPreferences(store),
+    ...documentStatistics(store),
   }
 }

@@ -10,6 +10,7 @@ import { memoryDispatches } from './memory-dispatches.ts'
 import { memoryFeedback } from './memory-feedback.ts'
 import { memoryPreferences } from './memory-preferences.ts'
 import { memoryRuns } from './memory-runs.ts'
+import { memoryStatistics } from './memory-statistics.ts'
 import { memoryTokens } from './memory-tokens.ts'
 
 /** Options of {@link memoryStore}. */
@@ -35,5 +36,6 @@ export function memoryStore(options: MemoryStoreOptions = {}): SallyportStore {
     ...memoryTokens(clock),
     ...memoryFeedback(clock),
     ...memoryPreferences(),
+    ...memoryStatistics(clock),
   }
 }

@@ -163,6 +163,18 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
       return { ...page, items: rows.map(readDispatch) }
     },
 
+    async countDue({ tenant, channels, limit }) {
+      const now = clock.now()
+      let count = 0
+      let oldest = now
+      for (const channel of channels)
+        for (const dueAt of queues.dueOf(channel, tenant, now)) {
+          count++
+          oldest = Math.min(oldest, dueAt)
+        }
+      return { count: Math.min(count, limit), ...(count > 0 && { oldestMs: now - oldest }) }
+    },
+
     async removeDispatches({ tenant, acceptedForMs, limit }) {
       const now = clock.now()
       const gone: DispatchRow[] = []

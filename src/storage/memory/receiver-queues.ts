@@ -44,6 +44,8 @@ export interface ReceiverQueues<T extends QueueItem> {
   readonly channels: Iterable<string>
   first(channels: Iterable<string>): T | undefined
   firstOf(channel: string, tenant: string): T | undefined
+  /** Due times of items that are due, in no order. Default: of all tenants. Do not change the queues meanwhile. */
+  dueOf(channel: string, tenant: string | undefined, now: number): Iterable<number>
   /** Tenants of a channel by name, from the one after `after` on, then from the first. Do not change the queues meanwhile. */
   tenantsAfter(channel: string, after: string): Iterable<Visit>
   /** Due items of these receivers that have expired: `first` finds them only before all others. */
@@ -135,6 +137,17 @@ export function receiverQueues<T extends QueueItem>(tenantOf: (item: T) => strin
     firstOf(channel, tenant) {
       const queue = byChannel.get(channel)?.tenants.get(tenant)
       return queue && queue.slot >= 0 ? queue.byDueTime.first?.items.first : undefined
+    },
+
+    *dueOf(channel, tenant, now) {
+      const { tenants } = byChannel.get(channel) ?? {}
+      const some = tenant === undefined ? tenants?.values() : [tenants?.get(tenant)]
+      for (const queue of some ?? [])
+        for (const { items } of queue?.byKey.values() ?? [])
+          for (const item of items) {
+            if (item.wakeAt > now) break
+            yield item.wakeAt
+          }
     },
 
     *tenantsAfter(channel, after) {

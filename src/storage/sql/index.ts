@@ -18,6 +18,7 @@ import { sqlPreferences } from './feedback/sql-preferences.ts'
 import { sqlRuns } from './runs/sql-runs.ts'
 import { migrate, pendingMigrations } from './schema/migrate.ts'
 import { migrationsFor, type SqlMigration } from './schema/migrations.ts'
+import { sqlStatistics } from './statistics/sql-statistics.ts'
 import { sqlTokens } from './tokens/sql-tokens.ts'
 
 export type { DialectName, HostKysely, HostTransaction, SqlMigration }
@@ -132,6 +133,7 @@ export function sqlStore(options: SqlStoreOptions): SqlStore {
     ...explainingUnmigrated(sqlTokens(database), prefix),
     ...explainingUnmigrated(sqlFeedback(database), prefix),
     ...explainingUnmigrated(sqlPreferences(database), prefix),
+    ...explainingUnmigrated(sqlStatistics(database), prefix),
     migrate: () => migrate(db.withoutPlugins(), openDatabase({ db, ...shared, timeoutMs: MIGRATING_MS })),
     pendingMigrations: () => pendingMigrations(openDatabase({ db, ...shared, timeoutMs: MIGRATING_MS })),
     ready: () => checkReadiness(database),

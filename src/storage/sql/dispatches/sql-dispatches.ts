@@ -13,6 +13,7 @@ import { retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { acceptor, loadForAdmission } from './accept.ts'
 import { claims } from './claims.ts'
+import { countDue } from './count-due.ts'
 import { dispatchEraser } from './dispatch-erasure.ts'
 import { dispatchRemover } from './dispatch-removal.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
@@ -129,6 +130,8 @@ export function sqlDispatches(db: Database, { newFence, isAlone }: SqlDispatches
       await db.sync()
       return listDispatches(query, db)
     },
+
+    countDue: (query) => countDue(query, db),
 
     ...dispatchEraser(db),
     removeDispatches: dispatchRemover(db),

@@ -7,8 +7,8 @@ import { groupCommit } from '../connection/group-commit.ts'
 import { cursorOf, filledPage, type IndexScan, positionOf, scanText } from '../connection/keyset-pagination.ts'
 import { removalParts } from '../connection/removal-parts.ts'
 import { type AgedTable, removeAged } from '../connection/remove-aged.ts'
+import { rowsByKey } from '../connection/rows-by-key.ts'
 import { feedbackOf, feedbackRecord, suppressionOf, suppressionRecord } from './feedback-records.ts'
-import { rowsByKey } from './rows-by-key.ts'
 
 const REPORTS: AgedTable<'feedback'> = { table: 'feedback', index: 'by_age', at: 'stored_at' }
 const EXPIRING: AgedTable<'suppressions'> = { table: 'suppressions', index: 'expiring', at: 'expires_at' }

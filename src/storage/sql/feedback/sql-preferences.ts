@@ -1,7 +1,7 @@
 import type { PreferenceStore } from '../../../ports/preference-store.ts'
 import { firstVersion, newChanges, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
-import { rowsByKey } from './rows-by-key.ts'
+import { rowsByKey } from '../connection/rows-by-key.ts'
 
 export function sqlPreferences(db: Database): PreferenceStore {
   const load = (keys: readonly string[]) =>

@@ -212,6 +212,23 @@ export interface PreferencesRecord {
   readonly version: number
 }
 
+export interface StatisticsRecord {
+  readonly counter_id: string
+  readonly tenant: string
+  readonly step: string
+  readonly starts_at: number
+  readonly revision: number
+  readonly counts: string
+  readonly expires_at: number
+  readonly version: number
+}
+
+export interface WorkerRecord {
+  readonly worker_id: string
+  readonly alive_until: number
+  readonly version: number
+}
+
 export interface Records {
   readonly dispatches: DispatchRecord
   readonly deliveries: DeliveryRecord
@@ -229,6 +246,8 @@ export interface Records {
   readonly feedback: FeedbackRecord
   readonly suppressions: SuppressionRecord
   readonly preferences: PreferencesRecord
+  readonly statistics: StatisticsRecord
+  readonly workers: WorkerRecord
 }
 
 export type TableName = keyof Records

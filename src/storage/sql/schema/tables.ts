@@ -15,6 +15,7 @@ import {
 } from './columns.ts'
 import { FEEDBACK_TABLES } from './feedback-tables.ts'
 import type { Records, TableName } from './records.ts'
+import { STATISTICS_TABLES } from './statistics-tables.ts'
 import { TOKEN_TABLES } from './token-tables.ts'
 
 export const TAG_KEY_LENGTH = 100
@@ -280,4 +281,5 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
   },
   ...TOKEN_TABLES,
   ...FEEDBACK_TABLES,
+  ...STATISTICS_TABLES,
 }

@@ -1,12 +1,12 @@
-import type { Database } from '../connection/database.ts'
-import { columnsOf, lookUp, readRecord } from '../connection/dialects.ts'
 import type { Records } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
+import type { Database } from './database.ts'
+import { columnsOf, lookUp, readRecord } from './dialects.ts'
 
-type FeedbackTable = 'feedback' | 'suppressions' | 'preferences'
+type KeyedTable = 'feedback' | 'suppressions' | 'preferences' | 'statistics' | 'workers'
 
 /** Reads the rows that have any of the given keys. Each key has values of the columns of one index, or of the primary key. */
-export async function rowsByKey<Name extends FeedbackTable>(
+export async function rowsByKey<Name extends KeyedTable>(
   table: Name,
   keys: readonly Readonly<Partial<Records[Name]>>[],
   db: Database,

@@ -1,0 +1,147 @@
+import type { Clock } from '../../ports/clock.ts'
+import type { IdGenerator } from '../../ports/id-generator.ts'
+import type { NewStatisticsRow, StatisticsRow, StatisticsStep, StatisticsStore } from '../../ports/statistics-store.ts'
+import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
+import { type Counts, countMeasurement, noCounts } from './counts.ts'
+import type { Measure } from './measurement.ts'
+
+/** Counts what this process does, and stores the counts. Nothing waits for it. */
+export interface StatisticsCounter {
+  readonly measure: Measure
+  /** Stores all counts. Never rejects: a failure is logged, and the counts are kept for the next time. */
+  flush(): Promise<void>
+  /** True if a flush has counts to store. */
+  hasCounts(): boolean
+  /** Counts that are not stored yet. Each replaces the stored row of the same key. */
+  unstored(tenant: string, step: StatisticsStep): readonly StatisticsRow[]
+}
+
+export interface CounterDeps extends FaultDeps {
+  readonly store: Pick<StatisticsStore, 'putStatistics'>
+  readonly clock: Pick<Clock, 'now' | 'after'>
+  readonly ids: IdGenerator
+}
+
+export const STEP_MS: Readonly<Record<StatisticsStep, number>> = { minute: 60_000, hour: 3_600_000 }
+
+/** Minutes are kept for two days, hours for ninety. */
+export const KEPT_MS: Readonly<Record<StatisticsStep, number>> = { minute: 2 * 86_400_000, hour: 90 * 86_400_000 }
+
+const EVERY_MS = 5_000
+
+/** Tenants whose counts are in memory. What further tenants do is not counted until others are stored. */
+const MAX_TENANTS = 10_000
+
+/** The limit of {@link StatisticsStore.putStatistics}. */
+const AT_ONCE = 100
+
+interface Row {
+  readonly tenant: string
+  readonly step: StatisticsStep
+  readonly startsAt: number
+  readonly counterId: string
+  readonly counts: Counts
+  revision: number
+}
+
+type Rows = Record<StatisticsStep, Row>
+
+/**
+ * Counts by tenant, minute and hour, and stores changed counts at most every five seconds, each as the total of its bucket: to repeat a
+ * write changes nothing. Each row has an id of its own, so the clock may be set back.
+ */
+export function statisticsCounter(deps: CounterDeps): StatisticsCounter {
+  const { store, clock, ids } = deps
+  /** Rows of the minute and the hour of a tenant's last measurement. */
+  const current = new Map<string, Rows>()
+  /** Rows with counts that are not stored. */
+  const changed = new Set<Row>()
+  let dropped = 0
+  let writing: Promise<void> | undefined
+  let stopTimer: (() => void) | undefined
+
+  function rowsOf(tenant: string, now: number): Rows | undefined {
+    const found = current.get(tenant)
+    if (!found) {
+      if (current.size >= MAX_TENANTS) return undefined
+      const rows = { minute: newRow(tenant, 'minute', now, ids), hour: newRow(tenant, 'hour', now, ids) }
+      current.set(tenant, rows)
+      return rows
+    }
+    for (const step of ['minute', 'hour'] as const)
+      if (startOf(step, now) !== found[step].startsAt) found[step] = newRow(tenant, step, now, ids)
+    return found
+  }
+
+  function setTimer(): void {
+    stopTimer ??= clock.after(EVERY_MS, () => {
+      stopTimer = undefined
+      void flush()
+    })
+  }
+
+  async function flush(): Promise<void> {
+    while (writing) await writing
+    stopTimer?.()
+    stopTimer = undefined
+    writing = write().finally(() => {
+      writing = undefined
+      if (changed.size > 0) setTimer()
+    })
+    await writing
+  }
+
+  async function write(): Promise<void> {
+    if (dropped > 0) deps.logger.log('warn', 'statistics.dropped', { measurements: dropped })
+    dropped = 0
+    try {
+      const rows = [...changed]
+      for (let from = 0; from < rows.length; from += AT_ONCE) await put(rows.slice(from, from + AT_ONCE))
+      forgetIdle()
+    } catch (cause) {
+      reportFault(cause, { operation: 'store' }, { level: 'error', event: 'statistics.write_failed' }, deps)
+    }
+  }
+
+  async function put(rows: readonly Row[]): Promise<void> {
+    const copies = rows.map((row): NewStatisticsRow => ({ ...readRow(row), keptForMs: KEPT_MS[row.step] }))
+    await store.putStatistics(copies)
+    for (const [at, row] of rows.entries()) if (copies[at]?.revision === row.revision) changed.delete(row)
+  }
+
+  function forgetIdle(): void {
+    const minuteAt = startOf('minute', clock.now())
+    for (const [tenant, { minute }] of current) if (minute.startsAt !== minuteAt) current.delete(tenant)
+  }
+
+  return {
+    measure(measurement) {
+      const rows = rowsOf(measurement.tenant, clock.now())
+      if (!rows) {
+        dropped++
+        return setTimer()
+      }
+      for (const row of [rows.minute, rows.hour]) {
+        countMeasurement(row.counts, measurement)
+        row.revision++
+        changed.add(row)
+      }
+      setTimer()
+    },
+    flush,
+    hasCounts: () => changed.size > 0,
+    unstored: (tenant, step) => [...changed].filter((row) => row.tenant === tenant && row.step === step).map(readRow),
+  }
+}
+
+function newRow(tenant: string, step: StatisticsStep, now: number, ids: IdGenerator): Row {
+  return { tenant, step, startsAt: startOf(step, now), counterId: ids.next('cnt'), counts: noCounts(), revision: 0 }
+}
+
+export function startOf(step: StatisticsStep, now: number): number {
+  return now - (now % STEP_MS[step])
+}
+
+function readRow({ counts, ...row }: Row): StatisticsRow {
+  return { ...row, counts: structuredClone({ ...counts }) }
+}

@@ -1,0 +1,109 @@
+import { KEPT_MS, STEP_MS, type StatisticsCounter } from '../core/statistics/counter.ts'
+import { addCounts, type Counts, noCounts, viewCounts } from '../core/statistics/counts.ts'
+import type { ConfigProblem } from '../errors.ts'
+import type { DueNow, Statistics } from '../model/statistics.ts'
+import { matching, whole } from '../options/checks.ts'
+import { type Checks, type GivenOptions, readOptions } from '../options/read-options.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { DispatchStore } from '../ports/dispatch-store.ts'
+import type { StatisticsRow, StatisticsStep, StatisticsStore } from '../ports/statistics-store.ts'
+import { type TenantScope, tenant } from './call-checks.ts'
+
+/** Window and step of statistics. */
+export interface StatisticsOptions extends TenantScope {
+  /**
+   * Milliseconds until now: a multiple of `stepMs`, at most 1,500 steps. Up to 2 days with steps of minutes, and up to 90 days with steps
+   * of whole hours. Default: one hour.
+   */
+  readonly windowMs?: number | undefined
+  /** Milliseconds of a bucket: whole minutes, up to one day. Default: one minute. */
+  readonly stepMs?: number | undefined
+}
+
+/** Reads statistics: see `Sallyport.stats`. */
+export type ReadStatistics = (options?: StatisticsOptions) => Promise<Statistics>
+
+interface StatisticsDeps {
+  readonly store: StatisticsStore
+  readonly clock: Pick<Clock, 'now'>
+  readonly counter: Pick<StatisticsCounter, 'unstored'>
+  /** Absent in a host that only records runs. */
+  readonly due?: { readonly store: Pick<DispatchStore, 'countDue'>; readonly channels: readonly string[] }
+}
+
+const MAX_STEPS = 1_500
+const MAX_DUE = 10_000
+const PAGE = 500
+
+const DAY_MS = 86_400_000
+
+const CHECKS: Checks<StatisticsOptions> = {
+  tenant,
+  windowMs: whole(STEP_MS.minute, KEPT_MS.hour),
+  stepMs: matching(
+    (value) =>
+      Number.isInteger(value) &&
+      Number(value) >= STEP_MS.minute &&
+      Number(value) <= DAY_MS &&
+      Number(value) % STEP_MS.minute === 0,
+    'must be whole minutes in milliseconds, up to one day',
+  ),
+}
+
+export function statisticsOf({ store, clock, counter, due }: StatisticsDeps): ReadStatistics {
+  return async (options = {}) => {
+    const read = readOptions('stats', options, CHECKS, timeProblems)
+    const { tenant = 'default', windowMs = STEP_MS.hour, stepMs = STEP_MS.minute } = read
+    const step: StatisticsStep = stepMs % STEP_MS.hour === 0 ? 'hour' : 'minute'
+    const until = clock.now() - (clock.now() % stepMs) + stepMs
+    const query = { tenant, step, since: until - windowMs, until }
+    const [rows, dueNow, workersAlive] = await Promise.all([
+      readRows(query, store),
+      due && countDue(tenant, due),
+      store.countWorkers(),
+    ])
+    const unstored = counter.unstored(tenant, step)
+    const newer = new Set(unstored.map(({ counterId }) => counterId))
+    const buckets = Array.from({ length: windowMs / stepMs }, noCounts)
+    for (const row of [...rows.filter(({ counterId }) => !newer.has(counterId)), ...unstored]) {
+      const bucket: Counts | undefined = buckets[Math.floor((row.startsAt - query.since) / stepMs)]
+      if (bucket) addCounts(bucket, row.counts)
+    }
+    return {
+      ...{ windowMs, stepMs },
+      buckets: buckets.map((counts, at) => viewCounts(query.since + at * stepMs, counts)),
+      ...(dueNow && { due: dueNow }),
+      workersAlive,
+    }
+  }
+}
+
+function timeProblems(given: GivenOptions): readonly ConfigProblem[] {
+  const { windowMs = STEP_MS.hour, stepMs = STEP_MS.minute } = given
+  if (typeof windowMs !== 'number' || typeof stepMs !== 'number') return []
+  if (windowMs % stepMs !== 0) return [{ field: 'windowMs', detail: 'must be a multiple of the step' }]
+  if (windowMs / stepMs > MAX_STEPS) return [{ field: 'stepMs', detail: `is too short: more than ${MAX_STEPS} steps` }]
+  const isMinutes = stepMs % STEP_MS.hour !== 0
+  if (isMinutes && windowMs > KEPT_MS.minute)
+    return [{ field: 'stepMs', detail: 'must be whole hours for more than two days: minutes are kept for two days' }]
+  return []
+}
+
+async function readRows(
+  query: { readonly tenant: string; readonly step: StatisticsStep; readonly since: number; readonly until: number },
+  store: StatisticsStore,
+): Promise<readonly StatisticsRow[]> {
+  const rows: StatisticsRow[] = []
+  let cursor: string | undefined
+  do {
+    const page = await store.listStatistics({ ...query, limit: PAGE, cursor })
+    rows.push(...page.items)
+    cursor = page.nextCursor
+  } while (cursor !== undefined)
+  return rows
+}
+
+async function countDue(tenant: string, { store, channels }: NonNullable<StatisticsDeps['due']>): Promise<DueNow> {
+  const { count, oldestMs } = await store.countDue({ tenant, channels, limit: MAX_DUE + 1 })
+  return { count: Math.min(count, MAX_DUE), isMore: count > MAX_DUE, ...(oldestMs !== undefined && { oldestMs }) }
+}
