@@ -17,7 +17,7 @@ import { type DispatchCallOptions, dispatchFromHost, hostPrincipal } from './dis
 import { createDispatches, type Dispatches } from './dispatches.ts'
 import { backgroundWork, dispatchEndpoints, stopOf } from './endpoints.ts'
 import { withMaintenance } from './maintenance.ts'
-import { measuringOf } from './measuring.ts'
+import { measuringOf, withCounts } from './measuring.ts'
 import { watchForWorker } from './missing-worker.ts'
 import type { RunsOnlyOptions, SallyportOptions } from './options.ts'
 import { type Preferences, preferencesOf } from './preferences.ts'
@@ -90,7 +90,11 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
     published: publishing.done,
     ...(staleAfterMs !== undefined && { sweepStale: () => sweepStale(staleAfterMs, recording) }),
   }
-  const worker = withHeartbeat(withMaintenance(deliverer, maintenanceTasks, ports), ports)
+  const worker = withCounts(
+    withHeartbeat(withMaintenance(deliverer, maintenanceTasks, ports), ports),
+    measuring.counter,
+    clock,
+  )
   const services = { ...tokenServices(ports), counter: measuring.counter }
   const { stop, isStopping } = stopOf(worker, services, ports)
   const calls = {

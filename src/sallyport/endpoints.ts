@@ -207,7 +207,7 @@ export interface Stop {
 /** Time for the store after the grace of sends. */
 const STORE_MS = 1_000
 
-export function stopOf(worker: Worker, { uses, counter }: Services, deps: FaultDeps & { readonly clock: Clock }): Stop {
+export function stopOf(worker: Worker, { uses }: TokenServices, deps: FaultDeps & { readonly clock: Clock }): Stop {
   const { clock } = deps
   let isStopping = false
 
@@ -218,18 +218,11 @@ export function stopOf(worker: Worker, { uses, counter }: Services, deps: FaultD
     await timedOut.catch((cause: unknown) => reportFault(cause, { operation: 'store' }, line, deps))
   }
 
-  /** After the worker, whose last sends are counted too. */
-  async function storeCounts(graceMs: number): Promise<void> {
-    if (graceMs === Number.POSITIVE_INFINITY) return counter.flush()
-    await withTimeout(counter.flush(), { ms: STORE_MS, clock, fallback: () => {} })
-  }
-
   return {
     async stop(options = {}) {
       const own = readStopOptions(options, 'stop')
       isStopping = true
-      const graceMs = own.graceMs ?? Number.POSITIVE_INFINITY
-      await Promise.all([worker.stop(own).finally(() => storeCounts(graceMs)), flush(graceMs)])
+      await Promise.all([worker.stop(own), flush(own.graceMs ?? Number.POSITIVE_INFINITY)])
     },
     isStopping: () => isStopping,
   }

@@ -1,6 +1,9 @@
 import { reportFault } from '../core/answers/report-fault.ts'
+import type { Worker } from '../core/delivery/worker.ts'
 import { type CounterDeps, type StatisticsCounter, statisticsCounter } from '../core/statistics/counter.ts'
 import type { Measure } from '../core/statistics/measurement.ts'
+import { withTimeout } from '../model/time-out.ts'
+import type { Clock } from '../ports/clock.ts'
 
 export interface Measuring {
   /** Counts a measurement and passes it to the host's listeners. Never throws. */
@@ -11,6 +14,27 @@ export interface Measuring {
    * quick. An error is logged. Returns a function that ends it.
    */
   onMeasurement(listener: Measure): () => void
+}
+
+/** Time for the store after the grace of sends. */
+const STORE_MS = 1_000
+
+/** Stores the counts at the end of `runDue`, whose process may end then, and of `stop`. */
+export function withCounts(worker: Worker, counter: StatisticsCounter, clock: Clock): Worker {
+  return {
+    start: worker.start,
+    async stop(options = {}) {
+      await worker.stop(options)
+      const { graceMs = Number.POSITIVE_INFINITY } = options
+      if (graceMs === Number.POSITIVE_INFINITY) await counter.flush()
+      else await withTimeout(counter.flush(), { ms: STORE_MS, clock, fallback: () => {} })
+    },
+    async runDue() {
+      const result = await worker.runDue()
+      await counter.flush()
+      return result
+    },
+  }
 }
 
 export function measuringOf(deps: CounterDeps): Measuring {

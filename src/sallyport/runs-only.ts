@@ -9,7 +9,7 @@ import { type Budgets, budgetsOf } from './budgets.ts'
 import { withDefaults } from './defaults.ts'
 import { runsOnlyEndpoints, stopOf } from './endpoints.ts'
 import { NOTHING_DUE, withMaintenance } from './maintenance.ts'
-import { type Measuring, measuringOf } from './measuring.ts'
+import { type Measuring, measuringOf, withCounts } from './measuring.ts'
 import type { RunsOnlyOptions } from './options.ts'
 import { readApiOf } from './read-api.ts'
 import { type Runs, runsOf } from './runs.ts'
@@ -67,7 +67,7 @@ export function createRunsOnly(options: RunsOnlyOptions): RunsOnlySallyport {
     published: async () => {},
     ...(staleAfterMs !== undefined && { sweepStale: () => sweepStale(staleAfterMs, deps) }),
   }
-  const worker = withMaintenance(idleWorker(clock), maintenanceTasks, deps)
+  const worker = withCounts(withMaintenance(idleWorker(clock), maintenanceTasks, deps), counter, clock)
   const services = { ...tokenServices(deps), counter }
   const { stop, isStopping } = stopOf(worker, services, deps)
   const calls = {

@@ -38,9 +38,10 @@ export const testAuth: AuthVerifier = {
   },
 }
 
+/** Counters and workers count apart, so that the ids of dispatches do not depend on statistics. */
 export function countingIds(): IdGenerator {
-  let count = 0
-  return { next: (prefix) => `${prefix}_${++count}` }
+  const counts = { own: 0, other: 0 }
+  return { next: (prefix) => `${prefix}_${++counts[prefix === 'cnt' || prefix === 'wrk' ? 'own' : 'other']}` }
 }
 
 export interface RecordingLogger extends Logger {
