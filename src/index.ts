@@ -35,13 +35,7 @@ export type { Admission } from './core/load/admission.ts'
 export type { Caller, FairShares, Holder } from './core/load/fair-shares.ts'
 export type { Load } from './core/load/load-limits.ts'
 export type { UnfinishedBodies, UnfinishedBody } from './core/load/unfinished-bodies.ts'
-export type {
-  Budget,
-  BudgetLimit,
-  BudgetQuestion,
-  BudgetReport,
-  BudgetState,
-} from './core/runs/events/budgets.ts'
+export type { Budget, BudgetQuestion } from './core/runs/events/budgets.ts'
 export type {
   BudgetEventFacts,
   RunEvent,
@@ -70,6 +64,7 @@ export {
   type ProblemCode,
   SallyportError,
 } from './errors.ts'
+export type { BudgetLimit, BudgetReport, BudgetState } from './model/budget.ts'
 export type {
   Attempt,
   AttemptEnd,
@@ -97,6 +92,7 @@ export type {
   Warning,
 } from './model/dispatch.ts'
 export type { CancelResult, DeliveryChange, RetryResult, UnplannedDelivery } from './model/dispatch-results.ts'
+export type { EventChannelView, EventView } from './model/event-view.ts'
 export type { Feedback, FeedbackKind, FeedbackView } from './model/feedback.ts'
 export type { JsonObject, JsonValue } from './model/json.ts'
 export type { PreferenceSet } from './model/preference-set.ts'

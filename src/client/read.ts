@@ -2,8 +2,11 @@
  * A client of the read API over `fetch`, for support tools and scripts.
  * @module sallyport/client/read
  */
+
+import type { BudgetReport } from '../model/budget.ts'
 import type { DispatchStatus, DispatchView } from '../model/dispatch.ts'
 import type { CancelResult, RetryResult } from '../model/dispatch-results.ts'
+import type { EventView } from '../model/event-view.ts'
 import type { Run } from '../model/run.ts'
 import type { RunFilter } from '../model/run-filter.ts'
 import type { Session, SessionSummary, TimelineEntry } from '../model/session.ts'
@@ -123,6 +126,8 @@ export interface ReadClient {
       },
     ): Promise<ReadPage<TokenUseView>>
   }
+  events(options?: CallOptions): Promise<{ readonly items: readonly EventView[] }>
+  budgets(of: { readonly sessionId?: string; readonly userId?: string }, options?: CallOptions): Promise<BudgetReport>
   stats(options?: StatisticsFilter): Promise<Statistics>
 }
 
@@ -172,6 +177,8 @@ export function createReadClient(options: ClientOptions): ReadClient {
       get: ({ sessionId, runId }, own) => read(`${session(sessionId)}/runs/${encodeURIComponent(runId)}`, own, 'runId'),
     },
     tokens: { uses: (query) => read('agents/tokens/uses', query) },
+    events: (own) => read('outbound/events', own),
+    budgets: (of, own) => read('agents/budgets', { ...own, ...of }, 'budgets'),
     stats: (query) => read('outbound/stats', query, 'buckets'),
   }
 }

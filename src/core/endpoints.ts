@@ -26,6 +26,8 @@ export type ReadAction =
   | 'list_runs'
   | 'list_token_uses'
   | 'get_statistics'
+  | 'list_events'
+  | 'check_budgets'
 
 /** Permission that a request needs. */
 export interface Requested {

@@ -78,6 +78,8 @@ export const READ_ROUTES: readonly ReadRoute[] = [
   read('list_runs', '/api/agents/runs'),
   read('list_token_uses', '/api/agents/tokens/uses'),
   read('get_statistics', '/api/outbound/stats'),
+  read('list_events', '/api/outbound/events'),
+  read('check_budgets', '/api/agents/budgets'),
 ]
 
 /** A route with parameters in its path. */

@@ -119,6 +119,18 @@ const DESCRIBED: Readonly<Record<ReadAction, Described>> = {
     tag: 'agents',
     about: 'Uses are kept for a week.',
   },
+  list_events: {
+    operationId: 'listEvents',
+    summary: 'List the events of the catalogue',
+    tag: 'outbound',
+    about: 'With the channels of each. The catalogue is the same for all tenants.',
+  },
+  check_budgets: {
+    operationId: 'checkBudgets',
+    summary: 'Check the budgets of a session or a user',
+    tag: 'agents',
+    about: 'Takes a `sessionId`, a `userId`, or both. An unknown one has spent nothing.',
+  },
   get_statistics: {
     operationId: 'getStatistics',
     summary: 'Read statistics',

@@ -12,11 +12,11 @@ import type {
   TimelineEntry,
   Unpriced,
 } from '../model/session.ts'
-import type { DueNow, Latency, Statistics, StatisticsBucket } from '../model/statistics.ts'
 import type { SuppressionReason, SuppressionView } from '../model/suppression.ts'
 import type { TokenUseView } from '../model/token-use.ts'
 import { deliveryReason, deliveryStatus, dispatchView } from './dispatch-schemas.ts'
 import { type Component, type FieldsOf, type NamedSchema, type SchemaOf, s } from './model-schema.ts'
+import { budgets, events, money, OPERATING_SCHEMAS, statistics, unpriced } from './operating-schemas.ts'
 import { issue } from './problems.ts'
 import { run, runStatus } from './run-schemas.ts'
 
@@ -89,25 +89,19 @@ const added = s.object<{ readonly added: boolean }>('SuppressionAdded', undefine
 const removed = s.object<{ readonly removed: number }>('SuppressionsRemoved', undefined, { removed: s.whole(0) })
 
 const counts: SchemaOf<RunCounts> = s.posted('RunCounts')
-const cost = s.object<Money>('Money', undefined, { amount: s.text('An exact decimal.'), currency: s.text('ISO 4217.') })
 
 const share = s.object<SessionShare>('SessionShare', 'Share of one model or provider.', {
   provider: s.optional(s.text()),
   model: s.optional(s.text()),
   runs: s.whole(0),
   counts,
-  cost: s.list(cost),
+  cost: s.list(money),
 })
 
 const percentiles = s.object<Percentiles>('Percentiles', 'Milliseconds, within 1.6 % of the exact value.', {
   runs: s.whole(0),
   p50: s.whole(0),
   p95: s.whole(0),
-})
-
-const unpriced = s.object<Unpriced>('Unpriced', 'Usage without a known price.', {
-  runs: s.whole(0),
-  tokens: s.whole(0),
 })
 
 const sessionTime = s.object<SessionTime>('SessionTime', 'Sums in milliseconds.', {
@@ -163,7 +157,7 @@ const SUMMARY: FieldsOf<SessionSummary> = {
   runs: sessionRuns,
   counts,
   tokens: s.whole(0, 'Input plus output.'),
-  cost: s.list(cost, 'By currency.'),
+  cost: s.list(money, 'By currency.'),
   unpriced,
   models: s.list(share),
   providers: s.list(share),
@@ -192,40 +186,6 @@ const tokenUse = s.object<TokenUseView>('TokenUse', 'A use of a session token, o
   time: s.instant('The first of them.'),
 })
 
-const latency = s.object<Latency>('Latency', 'Milliseconds, within 1.6 % of the exact value.', {
-  p50: s.whole(0),
-  p95: s.whole(0),
-  p99: s.whole(0),
-})
-
-const bucket = s.object<StatisticsBucket>('StatisticsBucket', 'What happened in one step.', {
-  startsAt: s.instant(),
-  accepted: s.whole(0, 'Accepted dispatches.'),
-  sent: s.whole(0, 'Deliveries that a provider accepted.'),
-  retried: s.whole(0, 'Attempts after which a delivery was queued again.'),
-  failed: s.map(s.whole(0), 'Failed deliveries by reason; `expired` for those past their expiry.'),
-  skipped: s.map(s.whole(0), 'Skipped deliveries by reason.'),
-  latencyMs: s.optional(latency),
-  runs: s.whole(0, 'Runs that were first recorded.'),
-  ended: { json: s.map(s.whole(0), 'Runs by the status with which they first ended.').json },
-  tokens: s.whole(-Number.MAX_SAFE_INTEGER, 'Input plus output. Below 0 after corrections.'),
-  cost: s.list(cost, 'By currency.'),
-})
-
-const dueNow = s.object<DueNow>('DueNow', 'Deliveries that are due and not yet claimed.', {
-  count: s.whole(0, 'Counted up to 10,000.'),
-  isMore: s.flag('`true`: there may be more.'),
-  oldestMs: s.optional(s.whole(0, 'Milliseconds since the oldest one was due. Absent: none is due.')),
-})
-
-const statistics = s.object<Statistics>('Statistics', 'What all processes did, and what is due.', {
-  windowMs: s.whole(60_000),
-  stepMs: s.whole(60_000),
-  buckets: s.list(bucket, 'Oldest first, without gaps. The last one contains the present.'),
-  due: s.optional(dueNow),
-  workersAlive: s.whole(0, 'Workers with a heartbeat in the last 30 seconds.'),
-})
-
 const dispatchPage = pageOf('DispatchPage', dispatchView)
 const suppressionPage = pageOf('SuppressionPage', suppression)
 const timelinePage = pageOf('TimelinePage', entries)
@@ -251,12 +211,14 @@ export const READ_ANSWERS: Readonly<Record<ReadAction, Pick<SchemaOf<unknown>, '
   list_runs: runPage,
   list_token_uses: tokenUsePage,
   get_statistics: statistics,
+  list_events: events,
+  check_budgets: budgets,
 }
 
 export const READ_SCHEMAS: readonly NamedSchema[] = [
   ...[dispatchPage, dispatchView, cancelResult, retryResult, deliveryChange, unplanned],
   ...[suppressionPage, suppressions, added, removed, suppression, suppressionReason],
-  ...[sessionPage, summary, session, sessionRuns, sessionTime, share, cost, percentiles, unpriced, failure, runNode],
-  ...[statistics, bucket, dueNow, latency],
+  ...[sessionPage, summary, session, sessionRuns, sessionTime, share, percentiles, failure, runNode],
+  ...OPERATING_SCHEMAS,
   ...[timelinePage, runEntry, dispatchEntry, runPage, tokenUsePage, tokenUse],
 ]

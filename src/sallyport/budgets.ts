@@ -1,4 +1,5 @@
-import { type Budget, type BudgetQuestion, type BudgetReport, checkBudgets } from '../core/runs/events/budgets.ts'
+import { type Budget, type BudgetQuestion, checkBudgets } from '../core/runs/events/budgets.ts'
+import type { BudgetReport } from '../model/budget.ts'
 import { type Checks, readOptions } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RunStore } from '../ports/run-store.ts'

@@ -1,6 +1,7 @@
-import type { Budget, BudgetLimit } from '../core/runs/events/budgets.ts'
+import type { Budget } from '../core/runs/events/budgets.ts'
 import type { RunEvents } from '../core/runs/events/run-events.ts'
 import type { ConfigProblem } from '../errors.ts'
+import type { BudgetLimit } from '../model/budget.ts'
 import { addDecimals, negateDecimal } from '../model/decimal.ts'
 import type { Money } from '../model/session.ts'
 import { arrayOf, fn, like, oneOf, whole } from '../options/checks.ts'

@@ -107,6 +107,7 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
     runs: runsOf(recording),
     sessions: sessionsOf({ store, dispatches: store }),
     tokens: services.tokens,
+    budgets: budgetsOf({ budgets, store, clock }),
     stats: statisticsOf({
       store,
       clock,
@@ -114,7 +115,7 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
       due: { store, channels: Object.keys(ports.channels) },
     }),
   }
-  const readApi = readApiOf({ ...calls, suppressions: consent.addressKeys && calls.suppressions })
+  const readApi = readApiOf({ ...calls, events: ports.events, suppressions: consent.addressKeys && calls.suppressions })
 
   return {
     ...calls,
@@ -131,7 +132,6 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
     },
     dispatch: (event, callOptions = {}) => dispatchFromHost(event, callOptions, accepting),
     preferences: preferencesOf({ store, recipientKeys: consent.addressKeys }),
-    budgets: budgetsOf({ budgets, store, clock }),
     onMeasurement: measuring.onMeasurement,
   }
 }

@@ -8,8 +8,11 @@ import { invalid } from '../core/validate.ts'
 import { type Issue, isSallyportError, type ProblemCode } from '../errors.ts'
 import type { Principal } from '../model/principal.ts'
 import type { Page } from '../ports/dispatch-query.ts'
+import type { EventCatalog } from '../ports/event-catalog.ts'
+import type { Budgets } from './budgets.ts'
 import type { TenantScope } from './call-checks.ts'
 import type { Dispatches } from './dispatches.ts'
+import { viewEvents } from './event-catalog-view.ts'
 import type { Runs } from './runs.ts'
 import type { Sessions } from './sessions.ts'
 import type { ReadStatistics } from './statistics.ts'
@@ -22,6 +25,9 @@ export interface ReadCalls {
   readonly sessions: Sessions
   readonly tokens: Tokens
   readonly stats: ReadStatistics
+  readonly budgets: Budgets
+  /** The catalogue. Absent in a host that only records runs. */
+  readonly events?: EventCatalog | undefined
   readonly dispatches?: Dispatches | undefined
   readonly suppressions?: Suppressions | undefined
 }
@@ -69,6 +75,8 @@ function callsOf({
   sessions,
   tokens,
   stats,
+  budgets,
+  events,
   dispatches,
   suppressions,
 }: ReadCalls): Readonly<Partial<Record<ReadAction, Call>>> {
@@ -85,6 +93,8 @@ function callsOf({
     list_token_uses: async (options: Only<Tokens['uses']>) => pageOf(await tokens.uses(options)),
     get_statistics: ({ window, step, ...scope }: StatisticsParameters) =>
       stats({ ...scope, windowMs: window, stepMs: step }),
+    check_budgets: (of: Only<Budgets['check']>) => budgets.check(of),
+    ...(events && { list_events: async () => ({ items: viewEvents(events) }) }),
     ...(dispatches && {
       list_dispatches: async (options: Only<Dispatches['list']>) => pageOf(await dispatches.list(options)),
       get_dispatch: ({ dispatchId, ...options }: Of<{ content?: boolean }, 'dispatchId'>) =>

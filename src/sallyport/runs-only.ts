@@ -74,6 +74,7 @@ export function createRunsOnly(options: RunsOnlyOptions): RunsOnlySallyport {
     runs: runsOf(deps),
     sessions: sessionsOf({ store, dispatches: { listDispatches: async () => ({ items: [] }) } }),
     tokens: services.tokens,
+    budgets: budgetsOf({ budgets, store, clock }),
     stats: statisticsOf({ store, clock, counter }),
   }
   return {
@@ -85,7 +86,6 @@ export function createRunsOnly(options: RunsOnlyOptions): RunsOnlySallyport {
     async ready() {
       await store.ready?.()
     },
-    budgets: budgetsOf({ budgets, store, clock }),
     onMeasurement,
   }
 }

@@ -23,8 +23,10 @@ describe('names', () => {
 })
 
 describe('size', () => {
-  it(`No file has more than ${MAX_LINES} lines`, () => {
-    const long = sources.map(({ path, ast }) => ({ path, lines: ast.text.split('\n').length - 1 }))
+  it(`No file has more than ${MAX_LINES} lines, except lists of names`, () => {
+    const long = sources
+      .filter((source) => !isBarrel(source))
+      .map(({ path, ast }) => ({ path, lines: ast.text.split('\n').length - 1 }))
     expect(long.filter(({ lines }) => lines > MAX_LINES)).toEqual([])
   })
 

@@ -70,6 +70,8 @@ export const READ_PARAMETERS: Readonly<Record<ReadAction, readonly ReadParameter
   get_run: [],
   list_runs: ['sessionId', ...RUNS],
   get_statistics: ['window', 'step'],
+  list_events: [],
+  check_budgets: ['sessionId', 'userId'],
   list_token_uses: ['jti', 'sessionId', 'outcome', ...PAGE],
 }
 

@@ -1,17 +1,10 @@
+import type { BudgetLimit, BudgetReport, BudgetState } from '../../../model/budget.ts'
 import { dayOf } from '../../../model/day.ts'
 import { addDecimals, negateDecimal } from '../../../model/decimal.ts'
 import type { Money, Unpriced } from '../../../model/session.ts'
 import { noSpend, type Spend } from '../../../model/totals.ts'
 import { wholeTotals } from '../../../model/whole-totals.ts'
 import type { RunStore } from '../../../ports/run-store.ts'
-
-/** A limit on spend, reached when one of its parts is. */
-export interface BudgetLimit {
-  /** Input plus output. */
-  readonly tokens?: number
-  /** Spend in other currencies does not count. */
-  readonly cost?: Money
-}
 
 /** Limits on the spend of a session or a user. */
 export interface Budget {
@@ -24,29 +17,6 @@ export interface Budget {
   readonly soft?: BudgetLimit
   /** Refuses: `allowed` is false once it is reached. */
   readonly hard?: BudgetLimit
-}
-
-/** State of a budget. */
-export interface BudgetState {
-  readonly name: string
-  readonly per: 'session' | 'user'
-  /** The session id or user id. */
-  readonly id: string
-  /** The reached limit: the spend is equal or greater. `hard` if both are reached. */
-  readonly level: 'within' | 'soft' | 'hard'
-  /** Spend that corrections made negative is 0 here. */
-  readonly spent: { readonly tokens: number; readonly cost: readonly Money[] }
-  /** Usage without a cost. If it is not 0, a limit in money misses some spend. */
-  readonly unpriced: Unpriced
-  readonly soft?: BudgetLimit
-  readonly hard?: BudgetLimit
-}
-
-/** Result of a budget check. */
-export interface BudgetReport {
-  /** True if no hard limit is reached. */
-  readonly allowed: boolean
-  readonly budgets: readonly BudgetState[]
 }
 
 /** Selects the budgets of a session, of a user, or of both. An unknown session or user has spent nothing. */

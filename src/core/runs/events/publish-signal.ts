@@ -1,4 +1,5 @@
 import type { Issue } from '../../../errors.ts'
+import type { BudgetState } from '../../../model/budget.ts'
 import { dayOf } from '../../../model/day.ts'
 import type { DispatchRequest } from '../../../model/dispatch.ts'
 import type { JsonObject } from '../../../model/json.ts'
@@ -15,7 +16,7 @@ import { type ErrorOperation, type FaultDeps, reportFault } from '../../answers/
 import type { HandlerResult } from '../../answers/result.ts'
 import type { CausedBy } from '../../dispatch/handle-dispatch.ts'
 import { agentUser, applicationUser, viewRun } from '../merge/selectors.ts'
-import { type Budget, type BudgetQuestion, type BudgetState, checkBudgets, isReached } from './budgets.ts'
+import { type Budget, type BudgetQuestion, checkBudgets, isReached } from './budgets.ts'
 import { eventOf, type RunEvents, type RunEventTarget } from './run-events.ts'
 
 export interface SignalDeps extends FaultDeps {

@@ -1,6 +1,6 @@
+import type { BudgetState } from '../../../model/budget.ts'
 import type { EndStatus, ReportedEnd, Run, RunSignal } from '../../../model/run.ts'
 import { statusOfEnd } from '../../../model/run-status.ts'
-import type { BudgetState } from './budgets.ts'
 
 /** Facts of a run event. */
 export interface RunEventFacts {

@@ -1,0 +1,27 @@
+import type { FallbackCause, Route } from './dispatch.ts'
+
+/** A channel of an event. */
+export interface EventChannelView {
+  readonly channel: string
+  /** It is sent only if a condition is true. */
+  readonly isConditional: boolean
+  /** Names of its fields. Empty: the event's data is sent. */
+  readonly fields: readonly string[]
+}
+
+/** An event of the catalogue. */
+export interface EventView {
+  readonly eventType: string
+  /** Kind of message that a recipient can unsubscribe from. */
+  readonly category: string
+  readonly route: Route
+  /** With the route `first`: reports after which the next channel follows. */
+  readonly fallbackOn?: readonly FallbackCause[]
+  /** Preferences and quiet hours do not apply. */
+  readonly critical: boolean
+  /** Milliseconds between acceptance and the first attempt. Absent: none. */
+  readonly delayMs?: number
+  /** Events of one key become one delivery. */
+  readonly digest?: { readonly windowMs: number; readonly max: number }
+  readonly channels: readonly EventChannelView[]
+}
