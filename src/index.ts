@@ -184,8 +184,6 @@ export type {
   Claims,
   DispatchChange,
   DispatchStore,
-  DueCount,
-  DueQuery,
   LeaseToken,
   NewDelivery,
   NewDigest,
@@ -196,6 +194,7 @@ export type {
   Settlement,
   StoredAnswer,
 } from './ports/dispatch-store.ts'
+export type { DueCount, DueQuery } from './ports/due-query.ts'
 export type {
   CatalogChannel,
   CatalogDigest,

@@ -16,6 +16,7 @@ import type { SendLimit } from './delivery-policy.ts'
 import type { DispatchErasureStore } from './dispatch-erasure.ts'
 import type { DispatchQuery, Page } from './dispatch-query.ts'
 import type { DispatchRemoval } from './dispatch-removal.ts'
+import type { DueCount, DueQuery } from './due-query.ts'
 import type { PlanSource, Replannable } from './plan-source.ts'
 
 /** An event that joins the open digest with its key, or opens one. */
@@ -188,23 +189,6 @@ export interface RetryRequest {
 
 /** Outcome of {@link DispatchStore.replan}. `conflict`: the deliveries changed meanwhile; nothing was stored. */
 export type ReplanOutcome = ({ readonly outcome: 'replanned' } & DispatchChange) | { readonly outcome: 'conflict' }
-
-/** Filter of {@link DispatchStore.countDue}. */
-export interface DueQuery {
-  /** Default: all tenants. */
-  readonly tenant?: string | undefined
-  readonly channels: readonly string[]
-  /** Limit of the count. */
-  readonly limit: number
-}
-
-/** Number of due deliveries. */
-export interface DueCount {
-  /** At most the limit. */
-  readonly count: number
-  /** Milliseconds since the oldest one was due, by the store's clock. Absent: none is due. */
-  readonly oldestMs?: number
-}
 
 /**
  * Stores dispatches and their deliveries: the outbox. The delivery row is the job; there is no second queue.

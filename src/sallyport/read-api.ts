@@ -145,7 +145,7 @@ function refusedInput(thrown: unknown, action: ReadAction): Refused | undefined 
   if (!isSallyportError(thrown) || thrown.code !== 'option_invalid') return undefined
   const problems = thrown.problems.map(({ field = '', detail }) => ({ field: PARAMETER_OF[field] ?? field, detail }))
   const isOf = (names: readonly string[]): boolean =>
-    problems.length > 0 && problems.every(({ field }) => names.includes(field))
+    problems.length > 0 && problems.every(({ field }) => field === '' || names.includes(field))
   const issues = problems.map(
     ({ field, detail }): Issue => ({ pointer: pointerTo('', field), code: 'invalid', detail }),
   )

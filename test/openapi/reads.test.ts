@@ -43,6 +43,8 @@ function ask(host: ExampleHost, route: ReadRoute, query = '', more: object = {})
   return host.fetch(requestTo(pathOf(route) + query, { method: route.method, body, ...more }))
 }
 
+const QUERIES: Readonly<Record<string, string>> = { get_dispatch: '?content=true', check_budgets: '?sessionId=s1' }
+
 describe('the read API in the document', () => {
   let host: ExampleHost
   beforeAll(async () => {
@@ -80,7 +82,7 @@ describe('the read API in the document', () => {
   it('The schemas fit every answer of a real host, and its parts have no other field', async () => {
     const fits: Fit[] = []
     for (const route of READ_ROUTES) {
-      const query = route.action === 'get_dispatch' ? '?content=true' : ''
+      const query = QUERIES[route.action] ?? ''
       const answer = await ask(host, route, query)
       expect([route.action, answer.status]).toEqual([route.action, 200])
       const value = await jsonOf(answer)

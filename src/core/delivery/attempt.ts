@@ -9,7 +9,7 @@ import { wake } from '../dispatch/accept-dispatch.ts'
 import { categoryOf } from '../dispatch/catalog/category-of.ts'
 import { linkMessage } from '../links/link-message.ts'
 import type { LinkService } from '../links/link-service.ts'
-import { measureChanges } from '../statistics/measure.ts'
+import { measureAttempt, measureChanges } from '../statistics/measure.ts'
 import type { SuppressionCheck } from '../suppression/suppression-check.ts'
 import { type HookDeps, type Hooks, reportDelivery } from './hooks.ts'
 import {
@@ -83,7 +83,7 @@ export async function attemptDelivery(
   const result = settled.cancelled ? 'cancelled' : resultOf(settlement)
   if (settlement.to === 'queued' && !settled.cancelled) wake(deps.queue, deps, settlement.delayMs)
   logEnd(settled.cancelled ? 'cancelled' : settlement.to, claimed, settlement, deps)
-  measureEnd(result, settlement, claimed, lease, deps)
+  measureAttempt(result, settlement, claimed, deps.clock.now() - lease.since, deps)
   measureChanges(settled.others, claimed.dispatch, deps)
   if (!deps.hooks) return { result }
   const own = settled.cancelled ? [] : [changeBy(settlement, claimed)]
@@ -93,24 +93,6 @@ export async function attemptDelivery(
 function resultOf(settlement: Settlement): AttemptResult {
   if (settlement.to !== 'queued') return settlement.to
   return settlement.attempt ? 'retried' : 'released'
-}
-
-function measureEnd(
-  result: AttemptResult,
-  settlement: Settlement,
-  { channel, waitedMs, deferred, attemptsBefore = 0, dispatch }: ClaimedDelivery,
-  { since }: Lease,
-  deps: AttemptDeps,
-): void {
-  const { tenant, eventType } = dispatch
-  const head = { of: 'delivery', tenant, eventType, channel } as const
-  if (result === 'retried') deps.measure?.({ ...head, result })
-  if (result !== 'sent' && result !== 'failed' && result !== 'skipped') return
-  const reason = 'reason' in settlement ? settlement.reason : undefined
-  // The wait of a deferred delivery is intended, and a retry by hand may come days later.
-  const isTimed = result === 'sent' && !deferred && attemptsBefore === 0
-  const latencyMs = isTimed ? waitedMs + Math.max(0, deps.clock.now() - since) : undefined
-  deps.measure?.({ ...head, result, reason, latencyMs })
 }
 
 async function reportAll(changes: readonly Change[], dispatch: DispatchHead, deps: HookDeps): Promise<void> {

@@ -1,5 +1,6 @@
 import type { DispatchAnswer, DispatchHead } from '../../model/dispatch.ts'
 import type { DeliveryChange } from '../../model/dispatch-results.ts'
+import type { ClaimedDelivery, Settlement } from '../../ports/dispatch-store.ts'
 import type { Measure } from './measurement.ts'
 
 export interface MeasureDeps {
@@ -31,4 +32,27 @@ export function measureChange(
 ): void {
   if (status !== 'sent' && status !== 'failed' && status !== 'skipped' && status !== 'expired') return
   measure?.({ of: 'delivery', tenant, eventType, channel, result: status, reason, latencyMs })
+}
+
+/**
+ * Measures the end of an attempt.
+ *
+ * @param result Other results, such as `released`, are not measured.
+ * @param tookMs Milliseconds since the claim.
+ */
+export function measureAttempt(
+  result: string,
+  settlement: Settlement,
+  { channel, waitedMs, deferred, attemptsBefore = 0, dispatch }: ClaimedDelivery,
+  tookMs: number,
+  { measure }: MeasureDeps,
+): void {
+  const { tenant, eventType } = dispatch
+  const head = { of: 'delivery', tenant, eventType, channel } as const
+  if (result === 'retried') measure?.({ ...head, result })
+  if (result !== 'sent' && result !== 'failed' && result !== 'skipped') return
+  const reason = 'reason' in settlement ? settlement.reason : undefined
+  // The wait of a deferred delivery is intended, and a retry by hand may come days later.
+  const isTimed = result === 'sent' && !deferred && attemptsBefore === 0
+  measure?.({ ...head, result, reason, latencyMs: isTimed ? waitedMs + Math.max(0, tookMs) : undefined })
 }

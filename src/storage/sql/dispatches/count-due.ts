@@ -1,4 +1,4 @@
-import type { DueCount, DueQuery } from '../../../ports/dispatch-store.ts'
+import type { DueCount, DueQuery } from '../../../ports/due-query.ts'
 import type { Database } from '../connection/database.ts'
 import { Parameters, tableAlong } from '../connection/dialects.ts'
 
