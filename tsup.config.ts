@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { posix, resolve } from 'node:path'
+import { basename, posix, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type BuildOptions, build } from 'esbuild'
 import type { Options } from 'tsup'
 import ts from 'typescript'
 
@@ -13,6 +16,13 @@ const entry: Record<string, string> = {
     paths.map(([name, [file]]) => [name === 'sallyport' ? 'index' : name.replace('sallyport/', ''), file]),
   ),
   cli: './src/cli/main.ts',
+}
+
+interface ConsoleAssets {
+  readonly script: string
+  readonly style: string
+  readonly preview: { readonly script: string; readonly hash: string }
+  readonly files: Readonly<Record<string, string>>
 }
 
 type Plugin = NonNullable<Options['esbuildPlugins']>[number]
@@ -163,6 +173,39 @@ const WORK: ReadonlySet<ts.SyntaxKind> = new Set([
   ts.SyntaxKind.TemplateExpression,
 ])
 
+/** Builds the files of the console from `src/console/app`, for the import `sallyport:console-assets`. */
+export async function buildConsole(): Promise<ConsoleAssets> {
+  const shared = {
+    ...{ bundle: true, minify: true, write: false, format: 'esm', target: 'es2022', legalComments: 'inline' },
+    ...{ jsx: 'automatic', jsxImportSource: 'preact', charset: 'utf8', absWorkingDir: fileURLToPath(APP) },
+  } as const satisfies BuildOptions
+  const [app, preview] = await Promise.all([
+    build({ ...shared, entryPoints: ['main.tsx'], splitting: true, outdir: 'assets', entryNames: '[name]-[hash]' }),
+    build({ ...shared, entryPoints: ['preview.ts'], format: 'iife' }),
+  ])
+  const files = Object.fromEntries(app.outputFiles.map(({ path, text }) => [basename(path), NOTICE + text]))
+  const named = (end: string): string =>
+    Object.keys(files).find((name) => /^main-/.test(name) && name.endsWith(end)) ?? ''
+  const script = preview.outputFiles[0]?.text.trim() ?? ''
+  const hash = createHash('sha256').update(script).digest('base64')
+  return { script: named('.js'), style: named('.css'), preview: { script, hash }, files }
+}
+
+const APP = new URL('src/console/app/', import.meta.url)
+
+/** The licences of what is bundled ask for it. */
+const NOTICE = '/*! Contains Preact (c) 2015 Jason Miller and uPlot (c) 2022 Leon Sorokin, both MIT */\n'
+
+const consoleAssets: Plugin = {
+  name: 'console-assets',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^sallyport:console-assets$/ }, ({ path }) => ({ path, namespace: 'console-assets' }))
+    onLoad({ filter: /.*/, namespace: 'console-assets' }, async () => ({
+      contents: `export const CONSOLE_ASSETS = ${JSON.stringify(await buildConsole())}`,
+    }))
+  },
+}
+
 const config: Options = {
   entry,
   format: 'esm',
@@ -172,7 +215,7 @@ const config: Options = {
   removeNodeProtocol: false,
   splitting: true,
   clean: true,
-  esbuildPlugins: [peersForNode, droppableConstants],
+  esbuildPlugins: [peersForNode, droppableConstants, consoleAssets],
   dts: { compilerOptions: { ignoreDeprecations: '6.0' } },
 }
 

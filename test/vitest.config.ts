@@ -1,12 +1,14 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
 import { aliases } from './support/aliases.ts'
+import { consoleAssets } from './support/console-assets.ts'
 import { MAKES_CODE } from './support/makes-code.ts'
 
 /** Files that start and kill many processes. */
 const CHAOS = 'test/labs/chaos/**/*.test.ts'
 
 const config: ViteUserConfig = defineConfig({
+  plugins: [consoleAssets()],
   resolve: { alias: aliases() },
   test: {
     testTimeout: 30_000,

@@ -41,7 +41,7 @@ export function toFetch(
   return async (request, ...context) => {
     const target = match(request.url)
     if (target) {
-      const answer = await answerFetch(endpoints, target, request)
+      const answer = await answerFetch(endpoints, target, request, context)
       deliverAfter(answer.wire, endpoints, own.waitUntil ?? waitUntilOf(context.at(-1)))
       return toResponse(answer, request.method)
     }

@@ -41,7 +41,7 @@ export function toKoa(sallyport: Mountable, options?: MountOptions): KoaMiddlewa
       closeHostAnswer(endpoints, ctx.req, ctx.res)
       return void (await next())
     }
-    const answer = await answerNode(endpoints, target, ctx.req, ctx.request)
+    const answer = await answerNode(endpoints, target, ctx.req, ctx.request, ctx)
     const { status, headers, text } = answer.wire
     ctx.status = status
     ctx.body = text

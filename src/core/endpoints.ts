@@ -1,6 +1,7 @@
 import type { Operation, Principal } from '../model/principal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { ErrorOperation } from './answers/report-fault.ts'
 import type { HandlerRequest, HandlerResult, Refused } from './answers/result.ts'
 import type { Admission } from './load/admission.ts'
 import type { Load } from './load/load-limits.ts'
@@ -37,7 +38,7 @@ export interface Requested {
 }
 
 /** Endpoint without a bearer token: the proof of a request is in its body or its path. */
-export type OpenAction = 'feedback' | 'unsubscribe'
+export type OpenAction = 'feedback' | 'unsubscribe' | 'console'
 
 /** A request to an open endpoint. */
 export interface OpenRequest {
@@ -48,6 +49,8 @@ export interface OpenRequest {
   readonly url: string
   /** The exact bytes; empty for `GET` and `HEAD`. */
   readonly body: Uint8Array
+  /** What the host's framework gave: Express's `req`, Koa's context, or a `Request` and the arguments after it. */
+  readonly given: readonly unknown[]
 }
 
 /** An answer without its Content-Length. */
@@ -91,6 +94,8 @@ export interface Endpoints {
   ): ((request: OpenRequest) => Promise<HandlerResult<unknown> | OpenAnswer>) | undefined
   /** Answers a request that the transport itself refuses. */
   refuse(refused: Refused): HandlerResult<never>
+  /** Logs an error of host code and tells `onError`. */
+  report(cause: unknown, operation: ErrorOperation, event: string): void
   /** True while the host stops: every connection ends with its next answer. */
   isStopping(): boolean
   /** True while {@link Endpoints.deliver} has work besides dispatches that were just accepted. */

@@ -20,6 +20,8 @@ export interface Arrival extends Caller {
   readonly url: string
   /** Names in lower case. */
   readonly headers: HandlerRequest['headers']
+  /** What the host's framework gave, for a console. */
+  readonly given: readonly unknown[]
   /** Called at most once, and only after the caller is authenticated. */
   body(): HostBody
 }

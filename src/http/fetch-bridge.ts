@@ -40,13 +40,19 @@ export interface FetchAnswer {
 }
 
 /** Answers a fetch-style request. Never rejects: fetch-style hosts have no error handler. */
-export async function answerFetch(endpoints: Endpoints, target: Target, request: FetchRequest): Promise<FetchAnswer> {
+export async function answerFetch(
+  endpoints: Endpoints,
+  target: Target,
+  request: FetchRequest,
+  context: readonly unknown[] = [],
+): Promise<FetchAnswer> {
   const headers = 'open' in target ? allHeadersOf(request) : headersOf(request)
   const body = requestBody(request, headers, endpoints.clock)
   const wire = await answer(endpoints, target, {
     method: request.method,
     url: request.url,
     headers,
+    given: [request, ...context],
     body: body.take,
     hasLeft: () => request.signal?.aborted === true,
   }).catch((cause: unknown) => internalError(endpoints, cause))

@@ -3,6 +3,7 @@ import { matching } from '../options/checks.ts'
 import { type Checks, problemsAt, readOptions } from '../options/read-options.ts'
 import { splitTarget, withoutSlash } from './request-target.ts'
 import {
+  CONSOLE_ROUTE,
   DOCUMENT_PATH,
   FIXED_ROUTES,
   OPEN_ROUTES,
@@ -14,9 +15,11 @@ import {
 } from './routes.ts'
 import { notFound, type Wire } from './wire.ts'
 
-/** Result of `createSallyport(…)`, for an adapter. */
+/** Result of `createSallyport(…)` or `createConsole(…)`, for an adapter. */
 export interface Mountable {
   readonly endpoints: Endpoints
+  /** It answers every path below the base path: see `createConsole`. Default: only those of endpoints. */
+  readonly answersAll?: true
 }
 
 /** Options of mounting. */
@@ -94,6 +97,11 @@ export function mount<Options extends MountOptions>(
     return undefined
   }
 
+  function siteTarget(path: string): Target | undefined {
+    const isBelow = path === base || path.startsWith(`${base}/`)
+    return isBelow ? { open: CONSOLE_ROUTE, parameter: path.slice(base.length) } : undefined
+  }
+
   function logMiss(path: string): void {
     if (logged.size === MAX_LOGGED_PREFIXES) return
     const { prefix, asked } = routeIn(path, open) ?? {}
@@ -114,6 +122,7 @@ export function mount<Options extends MountOptions>(
     base,
     match(url) {
       const [path, search] = splitTarget(url)
+      if (mountable.answersAll) return siteTarget(path)
       const route = routes.get(path)
       if (route) return { route, search }
       if (document && path === base + DOCUMENT_PATH) return { document }

@@ -53,18 +53,24 @@ export interface HostRequest {
   readonly originalUrl?: string | undefined
 }
 
-/** Answers a Node request. */
+/**
+ * Answers a Node request.
+ *
+ * @param given What the framework gave. Default: `host`.
+ */
 export async function answerNode(
   endpoints: Endpoints,
   target: Target,
   req: NodeRequest,
   host: HostRequest,
+  given: object = host,
 ): Promise<NodeAnswer> {
   let isTaken = false
   const wire = await answer(endpoints, target, {
     method: req.method ?? '',
     url: req.originalUrl ?? host.originalUrl ?? req.url ?? '',
     headers: headersOf(req),
+    given: [given],
     body() {
       isTaken = isBuffered(req)
       return isTaken ? { kind: 'left', value: takeBuffered(req) } : bodyOf(req, host)

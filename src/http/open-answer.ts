@@ -1,12 +1,12 @@
 import { type HandlerRequest, isRefused, type Refused } from '../core/answers/result.ts'
-import type { Endpoints } from '../core/endpoints.ts'
+import type { Endpoints, OpenAction } from '../core/endpoints.ts'
 import type { Caller } from '../core/load/fair-shares.ts'
 import { overloaded } from '../core/load/load-limits.ts'
 import { bytesOf, type HostBody, type ReadOptions } from './body-reader.ts'
 import { checkEncoding } from './content-headers.ts'
 import { pathAndQuery } from './request-target.ts'
 import type { OpenTarget } from './routes.ts'
-import { methodNotAllowed, notFound, toWire, type Wire } from './wire.ts'
+import { JSON_TYPE, methodNotAllowed, notFound, toWire, type Wire } from './wire.ts'
 
 /** A request to an open endpoint, independent of its transport. */
 interface Arrival extends Caller {
@@ -15,6 +15,8 @@ interface Arrival extends Caller {
   readonly url: string
   /** All headers, with names in lower case. */
   readonly headers: HandlerRequest['headers']
+  /** What the host's framework gave. */
+  readonly given: readonly unknown[]
   /** Called at most once. */
   body(): HostBody
 }
@@ -35,17 +37,17 @@ export async function answerOpen(
   arrival: Arrival,
 ): Promise<Wire> {
   const { load } = endpoints
-  const { method } = arrival
+  const { method, given } = arrival
   const refused = (refusal: Refused): Wire => toWire(endpoints.refuse(refusal))
 
   const handle = endpoints.open?.(open.action, parameter)
   if (!handle) return notFound(endpoints)
-  if (!open.methods.includes(method)) return refused(methodNotAllowed(open.methods.join(', ')))
+  if (open.methods.length > 0 && !open.methods.includes(method)) return refused(methodNotAllowed(open.methods.join(', ')))
   const holder = { tenant: '', id: `open ${open.action}` }
   if (load.flight.isFull(holder)) return refused(overloaded())
 
   const begin: ReadOptions['begin'] = (refuse) => load.bodies.begin(holder, refuse)
-  const content = await contentOf(arrival, open.action === 'unsubscribe', {
+  const content = await contentOf(arrival, FORMATS[open.action], {
     maxBytes: open.maxBytes,
     clock: endpoints.clock,
     begin,
@@ -54,7 +56,7 @@ export async function answerOpen(
 
   if (!load.flight.tryAcquire(holder, arrival)) return refused(overloaded())
   try {
-    const answer = await handle({ method, url: pathAndQuery(arrival.url), ...content })
+    const answer = await handle({ method, url: pathAndQuery(arrival.url), given, ...content })
     return 'text' in answer ? answer : toWire(answer)
   } finally {
     load.flight.release(arrival)
@@ -63,23 +65,29 @@ export async function answerOpen(
 
 const EMPTY = new Uint8Array(0)
 
-/** @param takesForm A parsed body is encoded again as a form. Otherwise it is refused: its exact bytes are lost. */
-async function contentOf(arrival: Arrival, takesForm: boolean, options: ReadOptions): Promise<Content | Refused> {
+type Format = 'form' | 'json' | undefined
+
+const FORMATS: Readonly<Record<OpenAction, Format>> = { feedback: undefined, unsubscribe: 'form', console: 'json' }
+
+/** @param format A body that the host has parsed is encoded again. Absent: it is refused, because its exact bytes are lost. */
+async function contentOf(arrival: Arrival, format: Format, options: ReadOptions): Promise<Content | Refused> {
   const { method, headers } = arrival
   if (method === 'GET' || method === 'HEAD') return { headers, body: EMPTY }
   const unsupported = checkEncoding(headers)
   if (unsupported) return unsupported
   const left = arrival.body()
-  const form = takesForm ? formOf(left) : undefined
+  const again = format && encodedAgain(left, format)
   const read = await bytesOf(left, headers, options)
   if (!isRefused(read)) return { headers, body: read }
-  if (form === undefined || read.refused !== 'body_already_consumed') return read
-  return { headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' }, body: form }
+  if (again === undefined || read.refused !== 'body_already_consumed') return read
+  const type = format === 'form' ? 'application/x-www-form-urlencoded' : JSON_TYPE
+  return { headers: { ...headers, 'content-type': type }, body: again }
 }
 
-/** The text fields of a body that the host's parser has parsed, as a form. */
-function formOf(body: HostBody): Uint8Array | undefined {
+/** A body that the host's parser has parsed: as JSON, or its text fields as a form. */
+function encodedAgain(body: HostBody, format: 'form' | 'json'): Uint8Array | undefined {
   if (body.kind !== 'left') return undefined
+  if (format === 'json') return new TextEncoder().encode(JSON.stringify(body.value))
   const fields = Object.entries(Object(body.value)).filter(
     (field): field is [string, string] => typeof field[1] === 'string',
   )

@@ -125,7 +125,7 @@ export interface OpenRoute {
   readonly action: OpenAction
   readonly methods: readonly string[]
   /** Relative to the base path. One more part follows: the parameter. */
-  readonly path: `/api/outbound/${OpenAction}/`
+  readonly path: string
   /** Name of the parameter, for log lines. */
   readonly parameter: string
   readonly maxBytes: number
@@ -147,6 +147,15 @@ export const OPEN_ROUTES: readonly OpenRoute[] = [
     maxBytes: 65_536,
   },
 ]
+
+/** Everything below the base path of a console; its parameter is the path. It answers all methods itself. */
+export const CONSOLE_ROUTE: OpenRoute = {
+  action: 'console',
+  methods: [],
+  path: '/',
+  parameter: '{path}',
+  maxBytes: 262_144,
+}
 
 const MAX_PARAMETER = 2_048
 

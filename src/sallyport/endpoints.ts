@@ -142,7 +142,7 @@ function callerSteps(
   deps: Verifying,
   { rateLimiter, ...limits }: Limits,
   { revocations, uses }: TokenServices,
-): Pick<Endpoints, 'clock' | 'logger' | 'load' | 'authenticate' | 'admit' | 'recheck' | 'refuse'> {
+): Pick<Endpoints, 'clock' | 'logger' | 'load' | 'authenticate' | 'admit' | 'recheck' | 'refuse' | 'report'> {
   const noted = (principal: Principal, { action, operation }: Requested, refused: Refused): Refused => {
     uses.add(principal, isReadAction(action) ? operation : operationOf(action), refusedOutcome(refused))
     return refused
@@ -172,6 +172,7 @@ function callerSteps(
       },
     }),
     refuse: (refused) => answerRefusal(refused, deps),
+    report: (cause, operation, event) => reportFault(cause, { operation }, { level: 'error', event }, deps),
   }
 }
 

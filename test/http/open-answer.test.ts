@@ -23,7 +23,7 @@ function started(limits: LoadLimits = {}) {
 }
 
 function arrivalOf(body: HostBody): Arrival {
-  return { method: 'POST', url: '/', headers: {}, body: () => body, hasLeft: () => false }
+  return { method: 'POST', url: '/', headers: {}, given: [], body: () => body, hasLeft: () => false }
 }
 
 function textBody(value: string): HostBody {

@@ -32,6 +32,12 @@ export class FakeEndpoints implements Endpoints {
   /** Called when a request reaches the handler. */
   onHandle: () => void = () => {}
 
+  readonly reported: unknown[] = []
+
+  report(cause: unknown): void {
+    this.reported.push(cause)
+  }
+
   async authenticate(headers: HandlerRequest['headers'], _requested: Requested): Promise<Principal | Refused> {
     if (headers.authorization === TOKEN) return { id: 'test', tenant: 'default' }
     return headers.authorization === undefined

@@ -30,7 +30,7 @@ export function endpoint(rest: Partial<UnsubscribeDeps> = {}): Endpoint {
     async send(request = {}, token) {
       const handler = unsubscribeEndpoint(deps)(token ?? (await linkToken(LINK, deps.keys)))
       if (!handler) throw new Error('the token is invalid')
-      return handler({ method: 'GET', headers: {}, url: '/u', body: new Uint8Array(), ...request })
+      return handler({ method: 'GET', headers: {}, url: '/u', body: new Uint8Array(), given: [], ...request })
     },
   }
 }

@@ -1,0 +1,57 @@
+import { signal } from '@preact/signals'
+import { base } from './host.ts'
+
+export interface Place {
+  /** Parts of the path below the console, decoded: `['dispatches', 'dsp_1']`. */
+  readonly parts: readonly string[]
+  readonly query: URLSearchParams
+}
+
+export const place = signal<Place>(readPlace())
+
+function readPlace(): Place {
+  const { pathname, search } = location
+  const local = pathname.startsWith(base) ? pathname.slice(base.length) : ''
+  return { parts: local.split('/').filter(Boolean).map(decoded), query: new URLSearchParams(search) }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+/** A URL within the console. */
+export function linkTo(parts: readonly string[], query: Readonly<Record<string, string | undefined>> = {}): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value) search.set(name, value)
+  const text = search.toString()
+  return base + parts.map(encodeURIComponent).join('/') + (text && `?${text}`)
+}
+
+export function goTo(url: string): void {
+  history.pushState(null, '', url)
+  arrive()
+  scrollTo(0, 0)
+}
+
+/** Replaces the query: filters are in the address, so that a link shows the same. */
+export function setQuery(changes: Readonly<Record<string, string | undefined>>): void {
+  const { parts, query } = place.value
+  goTo(linkTo(parts, { ...Object.fromEntries(query), ...changes }))
+}
+
+function arrive(): void {
+  place.value = readPlace()
+}
+
+addEventListener('popstate', arrive)
+addEventListener('click', (event) => {
+  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return
+  const link = event.target instanceof Element ? event.target.closest('a') : null
+  if (!link || link.origin !== location.origin || !link.pathname.startsWith(base) || link.target) return
+  event.preventDefault()
+  goTo(link.pathname + link.search)
+})

@@ -1,0 +1,93 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { host } from './host.ts'
+import { linkTo, place } from './router.ts'
+import { DispatchScreen } from './screens/dispatch.tsx'
+import { DispatchesScreen } from './screens/dispatches.tsx'
+import { EventsScreen } from './screens/events.tsx'
+import { OverviewScreen } from './screens/overview.tsx'
+import { RunScreen } from './screens/run.tsx'
+import { RunsScreen } from './screens/runs.tsx'
+import { SessionScreen } from './screens/session.tsx'
+import { SessionsScreen } from './screens/sessions.tsx'
+import { SuppressionsScreen } from './screens/suppressions.tsx'
+import { TokensScreen } from './screens/tokens.tsx'
+
+const SECTIONS = [
+  ['', 'Overview', 'get_statistics'],
+  ['dispatches', 'Dispatches', 'list_dispatches'],
+  ['events', 'Events', 'list_events'],
+  ['sessions', 'Sessions', 'list_sessions'],
+  ['runs', 'Runs', 'list_runs'],
+  ['suppressions', 'Suppressions', 'list_suppressions'],
+  ['tokens', 'Tokens', 'list_token_uses'],
+] as const
+
+export function App() {
+  const [section = ''] = place.value.parts
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <header>
+        <strong>{host.title}</strong>
+        <nav aria-label="Sections">
+          {SECTIONS.filter(([, , read]) => host.offers.has(read)).map(([name, label]) => (
+            <a key={name} href={linkTo(name ? [name] : [])} aria-current={section === name ? 'page' : undefined}>
+              {label}
+            </a>
+          ))}
+        </nav>
+        <small class="who">
+          {host.tenant !== 'default' && <span>tenant {host.tenant} </span>}
+          {host.user} {host.canOperate ? '' : '(read only)'}
+        </small>
+      </header>
+      <main id="main">{screenOf(place.value.parts)}</main>
+    </>
+  )
+}
+
+function screenOf([section = '', id, part, runId]: readonly string[]) {
+  switch (section) {
+    case '':
+      return <OverviewScreen />
+    case 'dispatches':
+      return id ? <DispatchScreen dispatchId={id} key={id} /> : <DispatchesScreen />
+    case 'events':
+      return <EventsScreen eventType={id} />
+    case 'sessions':
+      if (id && part === 'runs' && runId) return <RunScreen sessionId={id} runId={runId} key={runId} />
+      return id ? <SessionScreen sessionId={id} key={id} /> : <SessionsScreen />
+    case 'runs':
+      return <RunsScreen />
+    case 'suppressions':
+      return <SuppressionsScreen />
+    case 'tokens':
+      return <TokensScreen />
+    default:
+      return (
+        <Screen title="Not found">
+          <p class="state">The console has no such page.</p>
+        </Screen>
+      )
+  }
+}
+
+/** A screen with its heading, which gets the focus when it opens: a screen reader then says where it is. */
+export function Screen({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    document.title = `${title} – ${host.title}`
+    heading.current?.focus({ preventScroll: true })
+  }, [title])
+  return (
+    <>
+      <h1 ref={heading} tabIndex={-1}>
+        {title}
+      </h1>
+      {children}
+    </>
+  )
+}

@@ -1,0 +1,69 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import express from 'express'
+import { Hono } from 'hono'
+import Koa from 'koa'
+import { toExpress } from '../../src/adapters/express.ts'
+import { toFetch } from '../../src/adapters/fetch.ts'
+import { toKoa } from '../../src/adapters/koa.ts'
+import { toNode } from '../../src/adapters/node.ts'
+import { type ConsoleOptions, createConsole, type Mountable } from '../../src/console/index.ts'
+
+export type Framework = 'express' | 'koa' | 'hono' | 'node'
+
+export interface RunningConsole {
+  /** URL of the console, with a slash at its end. */
+  readonly url: string
+  close(): Promise<void>
+}
+
+/** What a framework gives to `access`, for reading its cookies. */
+export function cookieOf(given: unknown): string {
+  const { headers } = Object(given)
+  return String(typeof headers?.get === 'function' ? (headers.get('cookie') ?? '') : (headers?.cookie ?? ''))
+}
+
+type Mounting = (sallyport: Mountable, prefix: string, options: ConsoleOptions) => Parameters<typeof createServer>[1]
+
+const MOUNTINGS: Readonly<Record<Framework, Mounting>> = {
+  express(sallyport, prefix, options) {
+    const app = express()
+    app.use(express.json())
+    app.use(prefix, toExpress(createConsole(sallyport, options)))
+    return app
+  },
+  koa(sallyport, prefix, options) {
+    const app = new Koa()
+    app.use(toKoa(createConsole(sallyport, options), { basePath: prefix }))
+    return app.callback()
+  },
+  hono(sallyport, prefix, options) {
+    const app = new Hono()
+    app.mount(prefix, toFetch(createConsole(sallyport, { ...options, path: prefix })))
+    return getRequestListener(app.fetch)
+  },
+  node: (sallyport, prefix, options) => toNode(createConsole(sallyport, options), { basePath: prefix }),
+}
+
+/** Serves a console on the loopback. */
+export async function serveConsole(
+  framework: Framework,
+  sallyport: Mountable,
+  prefix: string,
+  options: ConsoleOptions,
+): Promise<RunningConsole> {
+  const server: Server = createServer(MOUNTINGS[framework](sallyport, prefix, options))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}${prefix}/`,
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
