@@ -45,13 +45,6 @@ export type {
 } from './core/runs/events/run-events.ts'
 export { mergeRun, type RunMerge } from './core/runs/merge/merge-run.ts'
 export type { SessionRunDeps } from './core/runs/record-deps.ts'
-export type {
-  AcceptedMeasurement,
-  DeliveryMeasurement,
-  Measure,
-  Measurement,
-  RunMeasurement,
-} from './core/statistics/measurement.ts'
 export type { PreferenceReader } from './core/suppression/preference-reader.ts'
 export type { CheckedMessage, SuppressionCheck } from './core/suppression/suppression-check.ts'
 export {
@@ -95,6 +88,13 @@ export type { CancelResult, DeliveryChange, RetryResult, UnplannedDelivery } fro
 export type { EventChannelView, EventView } from './model/event-view.ts'
 export type { Feedback, FeedbackKind, FeedbackView } from './model/feedback.ts'
 export type { JsonObject, JsonValue } from './model/json.ts'
+export type {
+  AcceptedMeasurement,
+  DeliveryMeasurement,
+  Measure,
+  Measurement,
+  RunMeasurement,
+} from './model/measurement.ts'
 export type { PreferenceSet } from './model/preference-set.ts'
 export type { DispatchGrant, Operation, ParentToken, Principal } from './model/principal.ts'
 export type { Recipient } from './model/recipient.ts'

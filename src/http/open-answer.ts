@@ -42,7 +42,8 @@ export async function answerOpen(
 
   const handle = endpoints.open?.(open.action, parameter)
   if (!handle) return notFound(endpoints)
-  if (open.methods.length > 0 && !open.methods.includes(method)) return refused(methodNotAllowed(open.methods.join(', ')))
+  if (open.methods.length > 0 && !open.methods.includes(method))
+    return refused(methodNotAllowed(open.methods.join(', ')))
   const holder = { tenant: '', id: `open ${open.action}` }
   if (load.flight.isFull(holder)) return refused(overloaded())
 

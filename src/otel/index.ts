@@ -1,5 +1,5 @@
 /**
- * Exports runs as OpenTelemetry spans and metrics, by its conventions for generative AI.
+ * Exports runs as OpenTelemetry spans and metrics, by its conventions for generative AI, and metrics of dispatching.
  * @module sallyport/otel
  */
 import {
@@ -22,6 +22,8 @@ import type { EndedRun, RunExporter } from '../ports/run-exporter.ts'
 import { CONVENTIONS, INVOKE_AGENT } from './conventions.ts'
 import { createRunMetrics, type RunMetrics } from './run-metrics.ts'
 import { attributesOf, costAttributesOf, errorTypeOf, timesOf } from './run-span.ts'
+
+export { type MeasuredSallyport, type OtelMetricsOptions, otelMetrics } from './metrics.ts'
 
 /** Options of {@link otelRunExporter}. */
 export interface OtelRunExporterOptions {

@@ -1,7 +1,7 @@
 import { reportFault } from '../core/answers/report-fault.ts'
 import type { Worker } from '../core/delivery/worker.ts'
 import { type CounterDeps, type StatisticsCounter, statisticsCounter } from '../core/statistics/counter.ts'
-import type { Measure } from '../core/statistics/measurement.ts'
+import type { Measure } from '../model/measurement.ts'
 import { withTimeout } from '../model/time-out.ts'
 import type { Clock } from '../ports/clock.ts'
 

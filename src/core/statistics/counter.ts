@@ -1,9 +1,9 @@
+import type { Measure } from '../../model/measurement.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { IdGenerator } from '../../ports/id-generator.ts'
 import type { NewStatisticsRow, StatisticsRow, StatisticsStep, StatisticsStore } from '../../ports/statistics-store.ts'
 import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
 import { type Counts, countMeasurement, noCounts } from './counts.ts'
-import type { Measure } from './measurement.ts'
 
 /** Counts what this process does, and stores the counts. Nothing waits for it. */
 export interface StatisticsCounter {

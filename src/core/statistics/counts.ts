@@ -2,8 +2,8 @@ import { addDecimals } from '../../model/decimal.ts'
 import { bucketOf, quantilesOf } from '../../model/histogram.ts'
 import { writeInstant } from '../../model/instants.ts'
 import type { JsonObject } from '../../model/json.ts'
+import type { Measurement } from '../../model/measurement.ts'
 import type { StatisticsBucket } from '../../model/statistics.ts'
-import type { Measurement } from './measurement.ts'
 
 /** Counts of one bucket. Plain JSON; only added. */
 export interface Counts {

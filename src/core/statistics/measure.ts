@@ -1,7 +1,7 @@
 import type { DispatchAnswer, DispatchHead } from '../../model/dispatch.ts'
 import type { DeliveryChange } from '../../model/dispatch-results.ts'
+import type { Measure } from '../../model/measurement.ts'
 import type { ClaimedDelivery, Settlement } from '../../ports/dispatch-store.ts'
-import type { Measure } from './measurement.ts'
 
 export interface MeasureDeps {
   /** Receives measurements. Default: nothing is measured. */

@@ -1,5 +1,5 @@
-import type { DeliveryReason } from '../../model/dispatch.ts'
-import type { RunStatus } from '../../model/run.ts'
+import type { DeliveryReason } from './dispatch.ts'
+import type { RunStatus } from './run.ts'
 
 /** A dispatch was accepted and stored. */
 export interface AcceptedMeasurement {

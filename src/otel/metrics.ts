@@ -1,0 +1,121 @@
+import { type Attributes, type MeterProvider, metrics } from '@opentelemetry/api'
+import type { DeliveryMeasurement, Measurement, RunMeasurement } from '../model/measurement.ts'
+import type { Statistics } from '../model/statistics.ts'
+import { has, like } from '../options/checks.ts'
+import { type Checks, problemsAt, readOptions } from '../options/read-options.ts'
+import { definedAttributes } from './run-span.ts'
+
+/** The members of a Sallyport that {@link otelMetrics} uses. */
+export interface MeasuredSallyport {
+  stats(options: { readonly windowMs: number; readonly tenant?: string | undefined }): Promise<Statistics>
+  onMeasurement(listener: (measurement: Measurement) => void): () => void
+}
+
+/** Options of {@link otelMetrics}. */
+export interface OtelMetricsOptions {
+  /** Receives the instruments. Default: the provider registered with `@opentelemetry/api` when it is called. */
+  readonly meterProvider?: MeterProvider | undefined
+  /** The tenant whose due deliveries the gauges show. Counters cover all tenants. Default: `default`. */
+  readonly tenant?: string | undefined
+}
+
+const CHECKS: Checks<OtelMetricsOptions> = {
+  meterProvider: has('getMeter'),
+  tenant: like(/^[\x21-\x7e]{1,200}$/, 'must be 1-200 visible ASCII characters'),
+}
+
+/** Seconds. */
+const DURATION_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 7_200]
+
+const WINDOW_MS = 60_000
+
+/**
+ * Records what this process does as OpenTelemetry metrics, for alerts: accepted dispatches, deliveries by channel and result, their
+ * duration, runs; and gauges of what is due and of the workers alive. See `docs/metrics.md`. Returns a function that ends it.
+ *
+ * @throws {SallyportError} `option_invalid`, with all problems of the options.
+ */
+export function otelMetrics(sallyport: MeasuredSallyport, options: OtelMetricsOptions = {}): () => void {
+  const { meterProvider, tenant } = readOptions('otelMetrics', options, CHECKS, () =>
+    problemsAt(
+      'sallyport',
+      typeof sallyport?.onMeasurement === 'function' ? undefined : 'must be what createSallyport(…) gave',
+    ),
+  )
+  const meter = (meterProvider ?? metrics).getMeter('sallyport')
+  const accepted = meter.createCounter('sallyport.dispatch.accepted', {
+    unit: '{dispatch}',
+    description: 'Accepted dispatches.',
+  })
+  const deliveries = meter.createCounter('sallyport.delivery.ended', {
+    unit: '{delivery}',
+    description: 'Deliveries that were sent, failed, expired or were skipped.',
+  })
+  const retries = meter.createCounter('sallyport.delivery.retries', {
+    unit: '{attempt}',
+    description: 'Attempts after which a delivery was queued again.',
+  })
+  const duration = meter.createHistogram('sallyport.delivery.duration', {
+    unit: 's',
+    description: 'Time from acceptance until the provider accepted a delivery that was not deferred.',
+    advice: { explicitBucketBoundaries: DURATION_BUCKETS },
+  })
+  const started = meter.createCounter('sallyport.run.recorded', {
+    unit: '{run}',
+    description: 'Runs that were first recorded.',
+  })
+  const ended = meter.createCounter('sallyport.run.ended', { unit: '{run}', description: 'Runs that first ended.' })
+  const due = meter.createObservableGauge('sallyport.delivery.due', {
+    unit: '{delivery}',
+    description: 'Deliveries that are due now, up to 10,000.',
+  })
+  const oldest = meter.createObservableGauge('sallyport.delivery.oldest_due', {
+    unit: 's',
+    description: 'Time since the oldest due delivery was due.',
+  })
+  const alive = meter.createObservableGauge('sallyport.worker.alive', {
+    unit: '{worker}',
+    description: 'Workers of all tenants that are alive.',
+  })
+  const gauges = [due, oldest, alive]
+
+  function recordDelivery({ channel, eventType, result, reason, latencyMs }: DeliveryMeasurement): void {
+    const place = { 'sallyport.channel': channel, 'sallyport.event_type': eventType }
+    if (result === 'retried') return retries.add(1, place)
+    const error = result === 'sent' || result === 'skipped' ? undefined : (reason ?? result)
+    deliveries.add(
+      1,
+      definedAttributes({ ...place, 'sallyport.result': result, 'sallyport.reason': reason, 'error.type': error }),
+    )
+    if (latencyMs !== undefined) duration.record(latencyMs / 1_000, place)
+  }
+
+  function recordRun({ isNew, ended: status }: RunMeasurement): void {
+    if (isNew) started.add(1)
+    if (status !== undefined) ended.add(1, { 'agent.run.status': status })
+  }
+
+  const stopListening = sallyport.onMeasurement((measurement) => {
+    if (measurement.of === 'delivery') recordDelivery(measurement)
+    else if (measurement.of === 'run') recordRun(measurement)
+    else accepted.add(1, { 'sallyport.event_type': measurement.eventType })
+  })
+
+  async function observe(result: {
+    observe(gauge: typeof due, value: number, attributes?: Attributes): void
+  }): Promise<void> {
+    // A failing store gives no values: an alert on absent data tells of it, and other instruments are collected.
+    const statistics = await sallyport.stats({ windowMs: WINDOW_MS, tenant }).catch(() => undefined)
+    if (!statistics) return
+    result.observe(alive, statistics.workersAlive)
+    if (!statistics.due) return
+    result.observe(due, statistics.due.count)
+    result.observe(oldest, (statistics.due.oldestMs ?? 0) / 1_000)
+  }
+
+  meter.addBatchObservableCallback(observe, gauges)
+  return () => {
+    stopListening()
+    meter.removeBatchObservableCallback(observe, gauges)
+  }
+}

@@ -1,0 +1,50 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { chromium as installedChromium } from '../docs/browser.ts'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** Starts the installed Chromium, driven over its own protocol. */
+export function openBrowser(): Promise<Browser> {
+  const name = installedChromium() ?? ''
+  const executablePath = spawnSync('which', [name], { encoding: 'utf8' }).stdout.trim()
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
+}
+
+export interface WatchedPage {
+  readonly page: Page
+  /** Everything that a browser complains about: errors of scripts, of the policy, and failed requests. */
+  readonly complaints: string[]
+}
+
+export async function openPage(
+  browser: Browser,
+  options: Parameters<Browser['newPage']>[0] = {},
+): Promise<WatchedPage> {
+  const page = await browser.newPage(options)
+  page.setDefaultTimeout(15_000)
+  const complaints: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('requestfailed', (request) => {
+    // A screen that is left stops its reads.
+    if (request.failure()?.errorText !== 'net::ERR_ABORTED') complaints.push(`failed: ${request.url()}`)
+  })
+  return { page, complaints }
+}
+
+/** The rules of axe-core that a page breaks, each with the elements. */
+export async function violationsOf(page: Page): Promise<readonly string[]> {
+  await page.evaluate(AXE)
+  return page.evaluate(async () => {
+    const { violations } = await Reflect.get(globalThis, 'axe').run()
+    return violations.map(
+      ({ id, nodes }: { id: string; nodes: { html: string }[] }) =>
+        `${id}: ${nodes.map(({ html }) => html).join(' | ')}`,
+    )
+  })
+}
