@@ -89,6 +89,16 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     layers: ['src/core/', 'src/core/tokens/', 'src/http/', 'src/options/', ...CONTRACTS],
     modules: { 'src/openapi/': ['valibot', '@valibot/to-json-schema'] },
   },
+  'src/console/': {
+    holds: 'console in a browser',
+    layers: ['src/core/', 'src/http/', 'src/options/', ...CONTRACTS],
+    modules: { 'src/console/': ['sallyport:console-assets'] },
+  },
+  'src/console/app/': {
+    holds: 'screens of the console',
+    layers: CONTRACTS,
+    modules: { 'src/console/app/': ['preact', 'preact/hooks', '@preact/signals', 'uplot'] },
+  },
   'src/client/': { holds: 'client of the endpoints', layers: ['src/options/', ...CONTRACTS] },
   'src/integrations/': {
     holds: 'recorders of the runs of other libraries',
@@ -182,6 +192,7 @@ export const LOADED: Readonly<Record<string, readonly string[]>> = {
   'sallyport/feedback/postmark': ['node:crypto'],
   'sallyport/feedback/resend': ['node:crypto'],
   'sallyport/feedback/twilio': ['node:crypto'],
+  'sallyport/console': ['sallyport:console-assets'],
   'sallyport/testing': ['node:assert/strict'],
 }
 

@@ -100,7 +100,9 @@ withBrowser('the console in a browser', () => {
               await visitAll(page, own.url, async (screen) => {
                 expect([screen, await page.evaluate(() => Reflect.get(globalThis, 'ran'))]).toEqual([screen, undefined])
               })
-              expect(complaints).toEqual([])
+              // The policy of the preview blocks the handler in the mail, while it is parsed.
+              const others = complaints.filter((text) => !text.startsWith('Executing inline event handler violates'))
+              expect(others).toEqual([])
             } finally {
               await page.close()
               await own.close()

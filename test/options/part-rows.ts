@@ -15,6 +15,7 @@ import {
   type RunRecorder,
 } from '../../src/client/index.ts'
 import { createReadClient } from '../../src/client/read.ts'
+import { type ConsoleOptions, createConsole } from '../../src/console/index.ts'
 import {
   channelContract,
   dispatchStoreContract,
@@ -37,7 +38,7 @@ import { ses } from '../../src/feedback/ses.ts'
 import { twilio } from '../../src/feedback/twilio.ts'
 import { recordingFetch } from '../../src/integrations/index.ts'
 import { openapiDocument } from '../../src/openapi/index.ts'
-import { otelRunExporter } from '../../src/otel/index.ts'
+import { type OtelMetricsOptions, otelMetrics, otelRunExporter } from '../../src/otel/index.ts'
 import { quietHours, throttle } from '../../src/policies/index.ts'
 import { genaiPrices, litellmPrices, modelsDevPrices, priceBook } from '../../src/pricing/index.ts'
 import { bullmqQueue } from '../../src/queues/bullmq.ts'
@@ -374,7 +375,31 @@ const RULES: readonly OptionRow[] = [
       attributes: FUNCTION,
     },
   ),
+  row(
+    'sallyport/otel otelMetrics',
+    'OtelMetricsOptions',
+    (options: OtelMetricsOptions) => otelMetrics(MEASURED, options),
+    {},
+    {
+      meterProvider: PART,
+      tenant: [7, '', 'ü'],
+    },
+  ),
+  row(
+    'sallyport/console createConsole',
+    'ConsoleOptions',
+    (options: ConsoleOptions) => createConsole(sallyport, options),
+    { access: () => 'none' as const },
+    {
+      access: FUNCTION,
+      redact: FUNCTION,
+      title: [7, '', 'x'.repeat(101)],
+      path: [7, 'ops', '/ops/', '/a b'],
+    },
+  ),
 ]
+
+const MEASURED = { stats: () => Promise.reject(new Error('not read')), onMeasurement: () => () => {} }
 
 const db = { isTransaction: false, executeQuery() {}, withoutPlugins: () => db, connection() {} } as never
 const DIALECT = { dialect: ['oracle', 7], prefix: [...WORD, 'a-b', 'sqlite_x', 'x'.repeat(31)] }

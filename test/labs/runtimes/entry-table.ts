@@ -43,5 +43,6 @@ export const NEEDS: Readonly<Record<string, Need>> = {
   'sallyport/feedback/postmark': 'node:crypto',
   'sallyport/feedback/resend': 'node:crypto',
   'sallyport/feedback/twilio': 'node:crypto',
+  'sallyport/console': 'nothing',
   'sallyport/testing': 'node:assert/strict',
 }

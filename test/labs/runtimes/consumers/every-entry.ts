@@ -32,6 +32,7 @@ import { sms } from 'sallyport/channels/sms'
 import { type WebhookOptions, webhook } from 'sallyport/channels/webhook'
 import * as client from 'sallyport/client'
 import * as readClient from 'sallyport/client/read'
+import * as ops from 'sallyport/console'
 import { keepRawBody, toExpress } from 'sallyport/express'
 import { mailgun } from 'sallyport/feedback/mailgun'
 import { postmark } from 'sallyport/feedback/postmark'
@@ -195,6 +196,6 @@ export const sources = (secret: string): readonly FeedbackSource[] => [
   resend({ channel: 'email', secret, tenant: 'acme' }),
   twilio({ channel: 'sms', authToken: secret, url: 'https://api.example.com/feedback' }),
 ]
-export const loaded: readonly object[] = [client, readClient, integrations, openapi, queues]
+export const loaded: readonly object[] = [client, readClient, integrations, openapi, ops, queues]
 export const isOurs: (error: unknown) => boolean = isSallyportError
 export type { Sallyport }
