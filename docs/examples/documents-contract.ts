@@ -7,6 +7,7 @@ import {
   preferenceStoreContract,
   type RegisterTest,
   runStoreContract,
+  statisticsStoreContract,
   tokenStoreContract,
 } from 'sallyport/testing'
 import { jsonFileDocuments } from './documents-json-file.ts'
@@ -36,4 +37,5 @@ export function tryJsonFile(test: RegisterTest, folder: string): void {
   tokenStoreContract({ test, create, capabilities })
   feedbackStoreContract({ test, create, capabilities })
   preferenceStoreContract({ test, create, capabilities })
+  statisticsStoreContract({ test, create, capabilities })
 }

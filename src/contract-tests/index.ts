@@ -29,5 +29,6 @@ export {
   type ScriptedOutcome,
 } from './recording-channel.ts'
 export { type RunStoreContractOptions, runStoreContract } from './run-store-contract.ts'
+export { type StatisticsStoreContractOptions, statisticsStoreContract } from './statistics-store-contract.ts'
 export { type TestRequest, type TestRequestParts, testRequest } from './test-request.ts'
 export { type TokenStoreContractOptions, tokenStoreContract } from './token-store-contract.ts'

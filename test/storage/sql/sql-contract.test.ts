@@ -6,6 +6,7 @@ import { fakeClock } from '../../../src/contract-tests/fake-clock.ts'
 import { feedbackStoreContract } from '../../../src/contract-tests/feedback-store-contract.ts'
 import { preferenceStoreContract } from '../../../src/contract-tests/preference-store-contract.ts'
 import { runStoreContract } from '../../../src/contract-tests/run-store-contract.ts'
+import { statisticsStoreContract } from '../../../src/contract-tests/statistics-store-contract.ts'
 import { tokenStoreContract } from '../../../src/contract-tests/token-store-contract.ts'
 import { type SqlStore, sqlStore } from '../../../src/storage/sql/index.ts'
 import { TABLES } from '../../../src/storage/sql/schema/tables.ts'
@@ -62,4 +63,5 @@ for (const kind of await databaseKinds())
     describe('tokens', () => tokenStoreContract({ test, skip: test.skip, create, capabilities }))
     describe('feedback', () => feedbackStoreContract({ test, skip: test.skip, create, capabilities }))
     describe('preferences', () => preferenceStoreContract({ test, skip: test.skip, create, capabilities }))
+    describe('statistics', () => statisticsStoreContract({ test, skip: test.skip, create, capabilities }))
   })
