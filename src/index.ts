@@ -5,7 +5,14 @@
  * @module sallyport
  */
 
-export type { ErrorContext, ErrorDetails, ErrorHooks, ErrorOperation, FaultDeps } from './core/answers/report-fault.ts'
+export type {
+  ErrorContext,
+  ErrorDetails,
+  ErrorHooks,
+  ErrorOperation,
+  FaultDeps,
+  FaultLine,
+} from './core/answers/report-fault.ts'
 export type { HandlerRequest, HandlerResult, Refused } from './core/answers/result.ts'
 export type { AcceptedEvent, DeliveryEvent, Hook, Hooks } from './core/delivery/hooks.ts'
 export type { RunDueResult, StopOptions, Worker } from './core/delivery/worker.ts'

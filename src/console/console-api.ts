@@ -13,7 +13,7 @@ import type { ConsoleLevel, ConsoleOptions, Granted } from './console-options.ts
 import { redactAnswer } from './redact-answer.ts'
 
 /** Header that a page of another site cannot send. */
-export const CONSOLE_HEADER = 'x-sallyport-console'
+const CONSOLE_HEADER = 'x-sallyport-console'
 
 /** Calls the read API, and previews dispatches, for a request that the host has let in. */
 export type ConsoleApi = (path: string, request: OpenRequest, access: Granted) => Promise<OpenAnswer>
@@ -54,7 +54,7 @@ export function consoleApi(endpoints: Endpoints, match: Mount['match'], { redact
     try {
       return await finished(toWire({ ...result, body: redactAnswer(result.body, redact) }), isRead, headers)
     } catch (cause) {
-      endpoints.report(cause, 'redactor', 'console.redact_threw')
+      endpoints.report(cause, 'redactor', { level: 'error', event: 'console.redact_threw' })
       return refused(refuse('internal_error', 'The answer could not be redacted, so it is not shown.'))
     }
   }

@@ -37,7 +37,7 @@ export function createConsole<HostRequest = unknown>(
     try {
       return readAccess(await own.access(given[0], ...given.slice(1)))
     } catch (cause) {
-      endpoints.report(cause, 'auth', 'console.access_threw')
+      endpoints.report(cause, 'auth', { level: 'error', event: 'console.access_threw' })
       return { access: 'none', user: '', tenant: 'default' }
     }
   }
@@ -65,7 +65,7 @@ export function createConsole<HostRequest = unknown>(
         try {
           return await answer(path, request)
         } catch (cause) {
-          endpoints.report(cause, 'request', 'request.failed')
+          endpoints.report(cause, 'request', { level: 'error', event: 'request.failed' })
           return toWire(endpoints.refuse(INTERNAL))
         }
       },

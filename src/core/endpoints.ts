@@ -1,7 +1,7 @@
 import type { Operation, Principal } from '../model/principal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
-import type { ErrorOperation } from './answers/report-fault.ts'
+import type { ErrorOperation, FaultLine } from './answers/report-fault.ts'
 import type { HandlerRequest, HandlerResult, Refused } from './answers/result.ts'
 import type { Admission } from './load/admission.ts'
 import type { Load } from './load/load-limits.ts'
@@ -95,7 +95,7 @@ export interface Endpoints {
   /** Answers a request that the transport itself refuses. */
   refuse(refused: Refused): HandlerResult<never>
   /** Logs an error of host code and tells `onError`. */
-  report(cause: unknown, operation: ErrorOperation, event: string): void
+  report(cause: unknown, operation: ErrorOperation, line: FaultLine): void
   /** True while the host stops: every connection ends with its next answer. */
   isStopping(): boolean
   /** True while {@link Endpoints.deliver} has work besides dispatches that were just accepted. */

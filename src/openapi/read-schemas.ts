@@ -2,7 +2,6 @@ import type { ReadAction } from '../core/endpoints.ts'
 import type { CancelResult, DeliveryChange, RetryResult, UnplannedDelivery } from '../model/dispatch-results.ts'
 import type { AnsweredRun, RunCounts } from '../model/run.ts'
 import type {
-  Money,
   Percentiles,
   RunNode,
   Session,
@@ -10,7 +9,6 @@ import type {
   SessionSummary,
   SessionTime,
   TimelineEntry,
-  Unpriced,
 } from '../model/session.ts'
 import type { SuppressionReason, SuppressionView } from '../model/suppression.ts'
 import type { TokenUseView } from '../model/token-use.ts'

@@ -16,14 +16,15 @@ import {
   type TracerProvider,
   trace,
 } from '@opentelemetry/api'
-import { bool, fn, has, oneOf } from '../options/checks.ts'
-import { type Checks, readOptions } from '../options/read-options.ts'
+import { bool, fn, has, like, oneOf } from '../options/checks.ts'
+import { type Checks, problemsAt, readOptions } from '../options/read-options.ts'
 import type { EndedRun, RunExporter } from '../ports/run-exporter.ts'
 import { CONVENTIONS, INVOKE_AGENT } from './conventions.ts'
+import { type MeasuredSallyport, recordMetrics } from './metrics.ts'
 import { createRunMetrics, type RunMetrics } from './run-metrics.ts'
 import { attributesOf, costAttributesOf, errorTypeOf, timesOf } from './run-span.ts'
 
-export { type MeasuredSallyport, type OtelMetricsOptions, otelMetrics } from './metrics.ts'
+export type { MeasuredSallyport } from './metrics.ts'
 
 /** Options of {@link otelRunExporter}. */
 export interface OtelRunExporterOptions {
@@ -100,6 +101,33 @@ export function otelRunExporter(options: OtelRunExporterOptions = {}): RunExport
       if ('thrown' in own) throw own.thrown
     },
   }
+}
+
+/** Options of {@link otelMetrics}. */
+export interface OtelMetricsOptions {
+  /** Receives the instruments. Default: the provider registered with `@opentelemetry/api` when it is called. */
+  readonly meterProvider?: MeterProvider | undefined
+  /** The tenant whose due deliveries the gauges show. Counters cover all tenants. Default: `default`. */
+  readonly tenant?: string | undefined
+}
+
+const METRICS_CHECKS: Checks<OtelMetricsOptions> = {
+  meterProvider: has('getMeter'),
+  tenant: like(/^[\x21-\x7e]{1,200}$/, 'must be 1-200 visible ASCII characters'),
+}
+
+/**
+ * Records what this process does as OpenTelemetry metrics, for alerts: accepted dispatches, deliveries by channel and result, their
+ * duration, runs; and gauges of what is due and of the workers alive. See `docs/metrics.md`. Returns a function that ends it.
+ *
+ * @throws SallyportError `option_invalid`, with all problems of the options.
+ */
+export function otelMetrics(sallyport: MeasuredSallyport, options: OtelMetricsOptions = {}): () => void {
+  const { meterProvider, tenant } = readOptions('otelMetrics', options, METRICS_CHECKS, () => {
+    const isMeasured = typeof Object(sallyport).onMeasurement === 'function'
+    return problemsAt('sallyport', isMeasured ? undefined : 'must be what createSallyport(…) gave')
+  })
+  return recordMetrics(sallyport, (meterProvider ?? metrics).getMeter(SCOPE), tenant)
 }
 
 const SCOPE = 'sallyport'

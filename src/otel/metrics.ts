@@ -1,8 +1,6 @@
-import { type Attributes, type MeterProvider, metrics } from '@opentelemetry/api'
+import type { Attributes, Meter } from '@opentelemetry/api'
 import type { DeliveryMeasurement, Measurement, RunMeasurement } from '../model/measurement.ts'
 import type { Statistics } from '../model/statistics.ts'
-import { has, like } from '../options/checks.ts'
-import { type Checks, problemsAt, readOptions } from '../options/read-options.ts'
 import { definedAttributes } from './run-span.ts'
 
 /** The members of a Sallyport that {@link otelMetrics} uses. */
@@ -11,38 +9,13 @@ export interface MeasuredSallyport {
   onMeasurement(listener: (measurement: Measurement) => void): () => void
 }
 
-/** Options of {@link otelMetrics}. */
-export interface OtelMetricsOptions {
-  /** Receives the instruments. Default: the provider registered with `@opentelemetry/api` when it is called. */
-  readonly meterProvider?: MeterProvider | undefined
-  /** The tenant whose due deliveries the gauges show. Counters cover all tenants. Default: `default`. */
-  readonly tenant?: string | undefined
-}
-
-const CHECKS: Checks<OtelMetricsOptions> = {
-  meterProvider: has('getMeter'),
-  tenant: like(/^[\x21-\x7e]{1,200}$/, 'must be 1-200 visible ASCII characters'),
-}
-
 /** Seconds. */
 const DURATION_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 7_200]
 
 const WINDOW_MS = 60_000
 
-/**
- * Records what this process does as OpenTelemetry metrics, for alerts: accepted dispatches, deliveries by channel and result, their
- * duration, runs; and gauges of what is due and of the workers alive. See `docs/metrics.md`. Returns a function that ends it.
- *
- * @throws {SallyportError} `option_invalid`, with all problems of the options.
- */
-export function otelMetrics(sallyport: MeasuredSallyport, options: OtelMetricsOptions = {}): () => void {
-  const { meterProvider, tenant } = readOptions('otelMetrics', options, CHECKS, () =>
-    problemsAt(
-      'sallyport',
-      typeof sallyport?.onMeasurement === 'function' ? undefined : 'must be what createSallyport(…) gave',
-    ),
-  )
-  const meter = (meterProvider ?? metrics).getMeter('sallyport')
+/** Creates the instruments and listens. Returns a function that ends it. */
+export function recordMetrics(sallyport: MeasuredSallyport, meter: Meter, tenant: string | undefined): () => void {
   const accepted = meter.createCounter('sallyport.dispatch.accepted', {
     unit: '{dispatch}',
     description: 'Accepted dispatches.',
@@ -81,7 +54,10 @@ export function otelMetrics(sallyport: MeasuredSallyport, options: OtelMetricsOp
 
   function recordDelivery({ channel, eventType, result, reason, latencyMs }: DeliveryMeasurement): void {
     const place = { 'sallyport.channel': channel, 'sallyport.event_type': eventType }
-    if (result === 'retried') return retries.add(1, place)
+    if (result === 'retried') {
+      retries.add(1, place)
+      return
+    }
     const error = result === 'sent' || result === 'skipped' ? undefined : (reason ?? result)
     deliveries.add(
       1,

@@ -172,7 +172,7 @@ function callerSteps(
       },
     }),
     refuse: (refused) => answerRefusal(refused, deps),
-    report: (cause, operation, event) => reportFault(cause, { operation }, { level: 'error', event }, deps),
+    report: (cause, operation, line) => reportFault(cause, { operation }, line, deps),
   }
 }
 

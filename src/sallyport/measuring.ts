@@ -3,6 +3,7 @@ import type { Worker } from '../core/delivery/worker.ts'
 import { type CounterDeps, type StatisticsCounter, statisticsCounter } from '../core/statistics/counter.ts'
 import type { Measure } from '../model/measurement.ts'
 import { withTimeout } from '../model/time-out.ts'
+import { optionError } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
 
 export interface Measuring {
@@ -12,6 +13,8 @@ export interface Measuring {
   /**
    * Calls `listener` for each thing that this process does, for metrics: synchronously and in the middle of other work, so it must be
    * quick. An error is logged. Returns a function that ends it.
+   *
+   * @throws {SallyportError} `option_invalid`, if it is no function.
    */
   onMeasurement(listener: Measure): () => void
 }
@@ -57,6 +60,8 @@ export function measuringOf(deps: CounterDeps): Measuring {
       for (const { listener } of listeners) tell(listener, measurement)
     },
     onMeasurement(listener) {
+      const problems = typeof listener === 'function' ? [] : [{ field: 'listener', detail: 'must be a function' }]
+      optionError('onMeasurement', problems)
       const entry = { listener }
       listeners.add(entry)
       return () => void listeners.delete(entry)

@@ -80,7 +80,8 @@ export function statisticsOf({ store, clock, counter, due }: StatisticsDeps): Re
 
 function timeProblems(given: GivenOptions): readonly ConfigProblem[] {
   const { windowMs = STEP_MS.hour, stepMs = STEP_MS.minute } = given
-  if (typeof windowMs !== 'number' || typeof stepMs !== 'number') return []
+  // Other values have a problem of their own.
+  if (typeof windowMs !== 'number' || typeof stepMs !== 'number' || !(stepMs > 0)) return []
   if (windowMs % stepMs !== 0) return [{ field: 'windowMs', detail: 'must be a multiple of the step' }]
   if (windowMs / stepMs > MAX_STEPS) return [{ field: 'stepMs', detail: `is too short: more than ${MAX_STEPS} steps` }]
   const isMinutes = stepMs % STEP_MS.hour !== 0

@@ -192,7 +192,7 @@ export const LOADED: Readonly<Record<string, readonly string[]>> = {
   'sallyport/feedback/postmark': ['node:crypto'],
   'sallyport/feedback/resend': ['node:crypto'],
   'sallyport/feedback/twilio': ['node:crypto'],
-  'sallyport/console': ['sallyport:console-assets'],
+  'sallyport/console': [],
   'sallyport/testing': ['node:assert/strict'],
 }
 

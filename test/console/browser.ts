@@ -1,10 +1,7 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { chromium as installedChromium } from '../docs/browser.ts'
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** Starts the installed Chromium, driven over its own protocol. */
 export function openBrowser(): Promise<Browser> {
@@ -39,7 +36,7 @@ export async function openPage(
 
 /** The rules of axe-core that a page breaks, each with the elements. */
 export async function violationsOf(page: Page): Promise<readonly string[]> {
-  await page.evaluate(AXE)
+  await page.evaluate(axe.source)
   return page.evaluate(async () => {
     const { violations } = await Reflect.get(globalThis, 'axe').run()
     return violations.map(

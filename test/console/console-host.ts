@@ -19,12 +19,6 @@ export interface RunningConsole {
   close(): Promise<void>
 }
 
-/** What a framework gives to `access`, for reading its cookies. */
-export function cookieOf(given: unknown): string {
-  const { headers } = Object(given)
-  return String(typeof headers?.get === 'function' ? (headers.get('cookie') ?? '') : (headers?.cookie ?? ''))
-}
-
 type Mounting = (sallyport: Mountable, prefix: string, options: ConsoleOptions) => Parameters<typeof createServer>[1]
 
 const MOUNTINGS: Readonly<Record<Framework, Mounting>> = {

@@ -12,7 +12,7 @@ import {
 import { recordingLogger, SESSION, testAuth } from '../support/deps.ts'
 
 /** Markup that would run if it were shown as HTML. It is in every field that a caller controls. */
-export const MARKUP = '<img src=x onerror="top.ran=1"><script>top.ran=1</script>'
+const MARKUP = '<img src=x onerror="top.ran=1"><script>top.ran=1</script>'
 
 const FRAME = '<iframe srcdoc="<script>top.ran=1</script>"></iframe>'
 const MAIL = `<style>p { color: green }</style><p id="shipped">On its way</p>${MARKUP}${FRAME}<a href="javascript:top.ran=1">x</a>`

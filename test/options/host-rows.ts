@@ -344,6 +344,13 @@ const METHODS: readonly OptionRow[] = [
     { olderThan: AGE, tenant: TENANT },
   ),
   row(
+    'sallyport stats',
+    'StatisticsOptions',
+    (options: object) => sallyport.stats(options),
+    {},
+    { tenant: TENANT, windowMs: [7, '1h', 91 * 86_400_000], stepMs: [7, '1m', 60_001, 2 * 86_400_000] },
+  ),
+  row(
     'sallyport budgets.check',
     'BudgetQuestion',
     (of: { sessionId: string }) => sallyport.budgets.check(of),

@@ -17,6 +17,7 @@ const WITHOUT_OPTIONS: Readonly<Record<string, string>> = {
   'sallyport facetsOf': 'a rule of stores',
   'sallyport mergeRun': 'a rule of stores',
   'sallyport ready': 'takes nothing',
+  'sallyport onMeasurement': 'takes a function: tested in statistics.test',
   'sallyport worker.start': 'takes nothing',
   'sallyport worker.runDue': 'takes nothing',
   'sallyport/auth anyOf': 'takes verifiers: tested in bad-options',

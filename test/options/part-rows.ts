@@ -26,6 +26,7 @@ import {
   queueContract,
   recordingChannel,
   runStoreContract,
+  statisticsStoreContract,
   testRequest,
   tokenStoreContract,
 } from '../../src/contract-tests/index.ts'
@@ -603,6 +604,7 @@ const PARTS: readonly OptionRow[] = [
   row('sallyport/testing preferenceStoreContract', 'StoreCapabilities', preferenceStoreContract, kit, STORE, {
     at: 'capabilities',
   }),
+  row('sallyport/testing statisticsStoreContract', 'StatisticsStoreContractOptions', statisticsStoreContract, kit, KIT),
   row('sallyport/testing tokenStoreContract', 'TokenStoreContractOptions', tokenStoreContract, kit, KIT),
   row('sallyport/testing tokenStoreContract', 'StoreCapabilities', tokenStoreContract, kit, STORE, {
     at: 'capabilities',

@@ -31,7 +31,7 @@ export function linkTo(parts: readonly string[], query: Readonly<Record<string, 
   return base + parts.map(encodeURIComponent).join('/') + (text && `?${text}`)
 }
 
-export function goTo(url: string): void {
+function goTo(url: string): void {
   history.pushState(null, '', url)
   arrive()
   scrollTo(0, 0)

@@ -85,6 +85,7 @@ const OWN_CODE: ReadonlySet<ErrorOperation> = new Set(['template', 'condition', 
 export type FaultContext = Pick<ErrorContext, 'operation'> & FaultPlace
 export type FaultPlace = { readonly [Name in Exclude<keyof ErrorContext, 'operation'>]?: string | undefined }
 
+/** Log line of an error: its level, event and further fields. */
 export interface FaultLine {
   readonly level: 'warn' | 'error'
   readonly event: string

@@ -14,7 +14,7 @@ interface HeartbeatDeps extends FaultDeps {
 const EVERY_MS = 10_000
 
 /** A started worker misses two heartbeats before it counts as dead. */
-export const ALIVE_MS = 30_000
+const ALIVE_MS = 30_000
 
 /** A cron job that runs every minute is alive, unless it misses a run. */
 const RUN_DUE_ALIVE_MS = 130_000

@@ -138,7 +138,7 @@ function newRow(tenant: string, step: StatisticsStep, now: number, ids: IdGenera
   return { tenant, step, startsAt: startOf(step, now), counterId: ids.next('cnt'), counts: noCounts(), revision: 0 }
 }
 
-export function startOf(step: StatisticsStep, now: number): number {
+function startOf(step: StatisticsStep, now: number): number {
   return now - (now % STEP_MS[step])
 }
 

@@ -1,7 +1,6 @@
 import type { BudgetLimit, BudgetReport, BudgetState } from '../../../model/budget.ts'
 import { dayOf } from '../../../model/day.ts'
 import { addDecimals, negateDecimal } from '../../../model/decimal.ts'
-import type { Money, Unpriced } from '../../../model/session.ts'
 import { noSpend, type Spend } from '../../../model/totals.ts'
 import { wholeTotals } from '../../../model/whole-totals.ts'
 import type { RunStore } from '../../../ports/run-store.ts'
