@@ -6,6 +6,7 @@ import { changeRaceCases } from './dispatch-store/change-races.ts'
 import { claimCases } from './dispatch-store/claim.ts'
 import { clockCases } from './dispatch-store/clocks.ts'
 import { copyCases } from './dispatch-store/copies.ts'
+import { countDueCases } from './dispatch-store/count-due.ts'
 import { digestCases } from './dispatch-store/digests.ts'
 import { erasureCases } from './dispatch-store/erasure.ts'
 import { expiryCases } from './dispatch-store/expiry.ts'
@@ -59,7 +60,7 @@ export function dispatchStoreContract(options: DispatchStoreContractOptions): vo
       erasureCases,
       clockCases,
     ],
-    ...[hostileValueCases, raceCases, changeRaceCases, processCases],
+    ...[countDueCases, hostileValueCases, raceCases, changeRaceCases, processCases],
   ].flat()
   registerCases('dispatchStoreContract', STORE, cases, options)
 }

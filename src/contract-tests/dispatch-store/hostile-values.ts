@@ -2,7 +2,7 @@ import type { Content } from '../../model/dispatch.ts'
 import type { JsonObject, JsonValue } from '../../model/json.ts'
 import { equal, matches } from '../assertions.ts'
 import { digesting } from './digests.ts'
-import { delivery, digested, HOUR, keyed, proof, RETRY, TENANT } from './samples.ts'
+import { delivery, digested, HOUR, keyed, MINUTE, proof, RETRY, TENANT } from './samples.ts'
 import { claimOf, type DispatchCase, dispatchCases, idsOf, numbers } from './store-harness.ts'
 
 /** Different texts that some databases compare as equal. */
@@ -125,6 +125,23 @@ export const hostileValueCases: readonly DispatchCase[] = dispatchCases([], {
       matches(await t.other.recall(tenant, 'k'), { answer: { dispatchId: `${at}` } })
       equal(await t.list({ tenant }), [`${at}`], JSON.stringify(tenant))
     }
+  },
+  'tenants with long names have lists, pages and time ranges of their own': async (t) => {
+    const tenants = longAscii(200)
+    for (const [at, tenant] of tenants.entries())
+      for (const part of numbers(3)) {
+        await t.accept(`${at}${part}`, { tenant })
+        await t.advance(MINUTE)
+      }
+    for (const [at, tenant] of tenants.entries()) {
+      const dated = await t.found(`${at}1`, tenant)
+      for (const limit of [1, 2, 9])
+        equal(await t.list({ tenant, limit, first: 'oldest' }), [`${at}0`, `${at}1`, `${at}2`])
+      equal(await t.list({ tenant, until: dated.createdAt }), [`${at}0`])
+      equal(await t.list({ tenant, since: dated.createdAt + 1 }), [`${at}2`])
+    }
+    const { nextDueInMs } = await t.store.claim(claimOf({ a: 4 }))
+    equal(nextDueInMs, 0)
   },
   'similar ASCII keys, sessions and event types are separate, at full length': async (t) => {
     const keys = ['k', 'K', '%', '_', 'k%', "'", '\\', '__proto__', 'constructor', ...longAscii(255)]

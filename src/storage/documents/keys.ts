@@ -21,9 +21,16 @@ export function timePart(ms: number): string {
   return String(Math.min(Math.max(0, Math.ceil(ms)), MAX_TIME)).padStart(16, '0')
 }
 
+/** The part of a key that follows a prefix. The key may have been shortened: its parts count, not its characters. */
+export function afterPrefix(key: string, prefix: string): string {
+  let start = 0
+  for (let at = prefix.indexOf('/'); at >= 0; at = prefix.indexOf('/', at + 1)) start = key.indexOf('/', start) + 1
+  return key.slice(start)
+}
+
 /** The time that follows the prefix of a key. */
 export function timeIn(key: string, prefix: string): number {
-  return Number(key.slice(prefix.length, prefix.length + 16))
+  return Number(afterPrefix(key, prefix).slice(0, 16))
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Page } from '../../ports/dispatch-query.ts'
 import type { Documents, StoredDocument } from '../../ports/documents.ts'
-import { timeIn, timePart } from './keys.ts'
+import { afterPrefix, timeIn, timePart } from './keys.ts'
 
 /** Minimum of documents per request after the first. */
 const CHUNK = 500
@@ -47,7 +47,7 @@ export async function readPage<Entry, Item>(
   }
   const items = found.slice(0, limit).map(({ item }) => item)
   const last = found.length > limit ? found[limit - 1]?.key : undefined
-  return { items, ...(last !== undefined && { nextCursor: last.slice(prefix.length) }) }
+  return { items, ...(last !== undefined && { nextCursor: afterPrefix(last, prefix) }) }
 }
 
 export async function* walkDocuments(
