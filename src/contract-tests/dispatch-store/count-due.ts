@@ -1,4 +1,4 @@
-import type { DueCount, DueQuery } from '../../ports/dispatch-store.ts'
+import type { DueCount, DueQuery } from '../../ports/due-query.ts'
 import { equal } from '../assertions.ts'
 import { delivery, digested, HOUR, LEASE, MARGIN, MINUTE, proof, RETRY, skipped, TENANT } from './samples.ts'
 import { between, claimOf, type DispatchCase, dispatchCases, numbers, type StoreHarness } from './store-harness.ts'
