@@ -17,6 +17,7 @@ import { jsonLogic } from 'sallyport/json-logic'
 import { liquid } from 'sallyport/liquid'
 import { memoryStore } from 'sallyport/storage/memory'
 import * as v from 'valibot'
+import { openConsole } from './open-console.ts'
 import { close, listen, post, startMailServer, startWebhookReceiver, tell } from './peers.ts'
 
 const webhookSecret = `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64')}`
@@ -183,6 +184,8 @@ tell.check(
 tell.check('7.25 s, counted once', run?.timings?.durationMs === 7_250)
 tell.check('1,600 input tokens, those from the cache among them', run?.counts?.inputTokens === 1_600)
 tell.check('the mail that the agent had sent', reported.length === 1 && reported[0]?.status === 'sent')
+
+if (process.argv.includes('--console')) await openConsole(sallyport)
 
 await sallyport.worker.stop()
 await Promise.all([close(server), receiver.close(), mailServer.close()])

@@ -44,7 +44,7 @@ export function SessionScreen({ sessionId }: { readonly sessionId: string }) {
                 <ul>
                   {session.models.map(({ provider, model, runs, cost }) => (
                     <li key={`${provider} ${model}`}>
-                      {provider} {model ?? 'unknown'}: {count(runs)} runs, {money(cost)}
+                      {provider} {model ?? 'unknown'}: {count(runs)} runs{cost.length > 0 && `, ${money(cost)}`}
                     </li>
                   ))}
                 </ul>
@@ -67,7 +67,8 @@ function Budgets({ sessionId }: { readonly sessionId: string }) {
       <ul>
         {budgets.map(({ name, level, spent, soft, hard }) => (
           <li key={name}>
-            {name} <Badge>{level}</Badge> {count(spent.tokens)} tokens, {money(spent.cost)} spent
+            {name} <Badge>{level}</Badge> {count(spent.tokens)} tokens
+            {spent.cost.length > 0 && `, ${money(spent.cost)}`} spent
             {hard?.tokens !== undefined && `, at most ${count(hard.tokens)} tokens`}
             {hard?.cost && `, at most ${money([hard.cost])}`}
             {soft?.cost && `, warns at ${money([soft.cost])}`}
