@@ -1,5 +1,6 @@
 import type { DispatchStatus, DispatchView } from '../model/dispatch.ts'
 import type { RetryResult } from '../model/dispatch-results.ts'
+import type { Statistics } from '../model/statistics.ts'
 import type { Dispatches } from '../sallyport/dispatches.ts'
 import type { Given } from './arguments.ts'
 import type { Command } from './command.ts'
@@ -28,7 +29,7 @@ async function dispatchesOf(given: Given, terminal: Terminal): Promise<Dispatche
 
 export const status: Command = {
   usage: '[--since 24h] [--module FILE] [--tenant ID] [--json]',
-  about: 'Show whether the store is ready, and how many dispatches have each status.',
+  about: 'Show whether the store is ready, dispatches by status, what is due, and the workers alive.',
   options: { ...HOST, since: 'text' },
   help: [`--since 24h     only dispatches since then (default: all). Counts end at ${MOST}.`, ...HOST_HELP],
   async run(given, terminal) {
@@ -36,16 +37,25 @@ export const status: Command = {
     const since = given.instant('since', Date.now())
     await host.ready()
     const counts = await countsOf(host, { ...scopeOf(given), ...(since !== undefined && { since }) })
-    if (given.flag('json')) printJson({ ready: true, dispatches: counts }, terminal)
-    else {
-      const rows = counts.map(({ status: name, count, more }) => ({
-        status: name,
-        dispatches: more ? `${count}+` : count,
-      }))
-      printRows(['status', 'dispatches'], rows, terminal)
-    }
+    const live = await host.stats({ windowMs: 60_000, ...scopeOf(given) })
+    if (given.flag('json')) printJson({ ready: true, dispatches: counts, due: live.due, workersAlive: live.workersAlive }, terminal)
+    else printRows(['status', 'count'], [...counts.map(counted), ...liveRows(live)], terminal)
     return EXIT.done
   },
+}
+
+function counted({ status: name, count, more }: Count) {
+  return { status: name, count: more ? `${count}+` : count }
+}
+
+/** A host that only records runs has neither. */
+function liveRows({ due, workersAlive }: Statistics) {
+  if (!due) return []
+  return [
+    { status: 'due', count: due.isMore ? `${due.count}+` : due.count },
+    { status: 'oldest due (seconds)', count: Math.round((due.oldestMs ?? 0) / 1_000) },
+    { status: 'workers alive', count: workersAlive },
+  ]
 }
 
 async function countsOf({ dispatches }: HostSallyport, options: object): Promise<readonly Count[]> {

@@ -167,8 +167,12 @@ describe('dispatches', () => {
     expect(JSON.parse((await ran(['status', '--json'])).out)).toEqual({
       ready: true,
       dispatches: [0, 0, 0, 2, 0, 0].map((count, at) => ({ status: STATUSES[at], count, more: false })),
+      due: { count: 0, isMore: false },
+      workersAlive: 1,
     })
-    expect((await ran(['status', '--tenant', 'other'])).out).toContain('failed\t0\n')
+    const { out } = await ran(['status', '--tenant', 'other'])
+    expect(out).toContain('failed\t0\n')
+    expect(out).toMatch(/due\t0\noldest due \(seconds\)\t0\nworkers alive\t1\n$/)
   })
 
   it('erase removes the data of a recipient, only with --yes', async () => {
