@@ -140,15 +140,17 @@ describe('withHeartbeat', () => {
   })
 
   it('A heartbeat under way does not make a stopped worker alive again', async () => {
-    const { worker, alive, settled, advance, hold } = beating()
+    const { worker, alive, settled, advance, hold, state } = beating()
     worker.start()
     await settled()
     const open = hold()
     await advance(10_000)
+    state.gate = Promise.resolve()
     const stopped = worker.stop()
     await settled()
     open()
     await stopped
+    await settled()
     expect(await alive()).toBe(0)
   })
 
