@@ -57,15 +57,18 @@ export function statisticsOf({ store, clock, counter, due }: StatisticsDeps): Re
     const step: StatisticsStep = stepMs % STEP_MS.hour === 0 ? 'hour' : 'minute'
     const until = clock.now() - (clock.now() % stepMs) + stepMs
     const query = { tenant, step, since: until - windowMs, until }
+    // Before the read: rows may be stored meanwhile.
+    const unstored = counter.unstored(tenant, step)
     const [rows, dueNow, workersAlive] = await Promise.all([
       readRows(query, store),
       due && countDue(tenant, due),
       store.countWorkers(),
     ])
-    const unstored = counter.unstored(tenant, step)
-    const newer = new Set(unstored.map(({ counterId }) => counterId))
+    const newest = new Map<string, StatisticsRow>()
+    for (const row of [...rows, ...unstored])
+      if (row.revision > (newest.get(row.counterId)?.revision ?? 0)) newest.set(row.counterId, row)
     const buckets = Array.from({ length: windowMs / stepMs }, noCounts)
-    for (const row of [...rows.filter(({ counterId }) => !newer.has(counterId)), ...unstored]) {
+    for (const row of newest.values()) {
       const bucket: Counts | undefined = buckets[Math.floor((row.startsAt - query.since) / stepMs)]
       if (bucket) addCounts(bucket, row.counts)
     }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ACCEPT_BUGS } from './dispatch-accept-bugs.ts'
 import { DATING_BUGS } from './dispatch-dating-bugs.ts'
+import { DUE_BUGS } from './dispatch-due-bugs.ts'
 import { PERSONAL_BUGS } from './dispatch-personal-bugs.ts'
 import { casesWith, fails } from './dispatch-planting.ts'
 import { READ_BUGS } from './dispatch-read-bugs.ts'
@@ -25,6 +26,7 @@ describe('dispatchStoreContract', () => {
     ...REOPENING_BUGS,
     ...TURN_BUGS,
     ...PERSONAL_BUGS,
+    ...DUE_BUGS,
   ]
   const planted = bugs.map((one) => [one.name, one] as const)
   it.each(planted)('dispatchStoreContract catches a store where %s', async (_, { caughtBy, plant }) => {

@@ -1,7 +1,9 @@
-import { describe, it } from 'vitest'
+import { AssertionError } from 'node:assert'
+import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../src/contract-tests/fake-clock.ts'
 import { statisticsStoreContract } from '../../src/contract-tests/statistics-store-contract.ts'
 import { memoryStatistics } from '../../src/storage/memory/memory-statistics.ts'
+import { HEARTBEAT_BUGS, ROW_BUGS } from './statistics-store-bugs.ts'
 
 describe('statisticsStoreContract on the memory store', () => {
   statisticsStoreContract({
@@ -13,4 +15,23 @@ describe('statisticsStoreContract on the memory store', () => {
     },
     capabilities: { secondHandle: false },
   })
+})
+
+describe('statisticsStoreContract', () => {
+  it.each([...ROW_BUGS, ...HEARTBEAT_BUGS])(
+    'statisticsStoreContract catches a store that $it',
+    async ({ plant, caughtBy }) => {
+      const cases = new Map<string, () => Promise<void>>()
+      statisticsStoreContract({
+        test: (name, body) => cases.set(name, body),
+        create() {
+          const clock = fakeClock()
+          const store = memoryStatistics(clock)
+          return { store: { ...store, ...plant(store, clock) }, now: clock.now, advance: clock.advance }
+        },
+        capabilities: { secondHandle: false },
+      })
+      for (const name of caughtBy) await expect(cases.get(name)?.()).rejects.toBeInstanceOf(AssertionError)
+    },
+  )
 })

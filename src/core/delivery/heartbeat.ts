@@ -30,8 +30,16 @@ export function withHeartbeat(worker: Worker, deps: HeartbeatDeps): Worker {
   let isAlive = false
   let beatAt = Number.NEGATIVE_INFINITY
   let stopTimer = (): void => {}
+  /** Counts starts and stops: the timer of an earlier start ends. */
+  let turn = 0
+  let beating: Promise<void> = Promise.resolve()
 
-  async function beat(aliveForMs: number): Promise<void> {
+  function beat(aliveForMs: number): Promise<void> {
+    beating = record(aliveForMs)
+    return beating
+  }
+
+  async function record(aliveForMs: number): Promise<void> {
     workerId ??= ids.next('wrk')
     beatAt = clock.now()
     isAlive = aliveForMs > 0
@@ -42,8 +50,10 @@ export function withHeartbeat(worker: Worker, deps: HeartbeatDeps): Worker {
     }
   }
 
-  function goOn(): void {
-    stopTimer = clock.after(EVERY_MS, () => void beat(ALIVE_MS).then(() => isStarted && goOn()))
+  function goOn(own: number): void {
+    stopTimer = clock.after(EVERY_MS, () => {
+      void beat(ALIVE_MS).then(() => own === turn && goOn(own))
+    })
   }
 
   return {
@@ -52,13 +62,16 @@ export function withHeartbeat(worker: Worker, deps: HeartbeatDeps): Worker {
       if (isStarted) return
       isStarted = true
       void beat(ALIVE_MS)
-      goOn()
+      goOn(++turn)
     },
     async stop(options) {
       await worker.stop(options)
       isStarted = false
+      turn++
       stopTimer()
-      if (isAlive) await withTimeout(beat(0), { ms: STOP_MS, clock, fallback: () => {} })
+      // After a heartbeat that is under way, which would replace it.
+      const last = isAlive && beating.then(() => beat(0))
+      if (last) await withTimeout(last, { ms: STOP_MS, clock, fallback: () => {} })
     },
     async runDue() {
       const isDue = !isStarted && Math.abs(clock.now() - beatAt) >= EVERY_MS

@@ -32,6 +32,9 @@ const EVERY_MS = 5_000
 /** Tenants whose counts are in memory. What further tenants do is not counted until others are stored. */
 const MAX_TENANTS = 10_000
 
+/** Rows in memory that are not stored. While the store fails, what needs further rows is not counted. */
+const MAX_UNSTORED = 40_000
+
 /** The limit of {@link StatisticsStore.putStatistics}. */
 const AT_ONCE = 100
 
@@ -63,13 +66,16 @@ export function statisticsCounter(deps: CounterDeps): StatisticsCounter {
   function rowsOf(tenant: string, now: number): Rows | undefined {
     const found = current.get(tenant)
     if (!found) {
-      if (current.size >= MAX_TENANTS) return undefined
+      if (current.size >= MAX_TENANTS || changed.size >= MAX_UNSTORED) return undefined
       const rows = { minute: newRow(tenant, 'minute', now, ids), hour: newRow(tenant, 'hour', now, ids) }
       current.set(tenant, rows)
       return rows
     }
-    for (const step of ['minute', 'hour'] as const)
-      if (startOf(step, now) !== found[step].startsAt) found[step] = newRow(tenant, step, now, ids)
+    for (const step of ['minute', 'hour'] as const) {
+      if (startOf(step, now) === found[step].startsAt) continue
+      if (changed.size >= MAX_UNSTORED) return undefined
+      found[step] = newRow(tenant, step, now, ids)
+    }
     return found
   }
 

@@ -73,6 +73,7 @@ export function viewCounts(startsAt: number, counts: Counts): StatisticsBucket {
     ...(latency && { latencyMs: { p50: latency.at(50), p95: latency.at(95), p99: latency.at(99) } }),
     cost: Object.entries(cost)
       .filter(([, amount]) => amount !== '0')
+      .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([currency, amount]) => ({ amount, currency })),
   }
 }
