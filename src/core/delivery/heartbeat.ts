@@ -26,15 +26,23 @@ const STOP_MS = 1_000
 export function withHeartbeat(worker: Worker, deps: HeartbeatDeps): Worker {
   const { store, clock, ids } = deps
   let workerId: string | undefined
+  let starts = 0
   let isStarted = false
   let isAlive = false
   let beatAt = Number.NEGATIVE_INFINITY
+  let writing: Promise<void> = Promise.resolve()
   let stopTimer = (): void => {}
 
-  async function beat(aliveForMs: number): Promise<void> {
-    workerId ??= ids.next('wrk')
+  /** Writes one heartbeat at a time: the last one must not be stored before an earlier one. */
+  function beat(aliveForMs: number): Promise<void> {
     beatAt = clock.now()
     isAlive = aliveForMs > 0
+    writing = writing.then(() => record(aliveForMs))
+    return writing
+  }
+
+  async function record(aliveForMs: number): Promise<void> {
+    workerId ??= ids.next('wrk')
     try {
       await store.recordHeartbeat({ workerId, aliveForMs })
     } catch (cause) {
@@ -43,25 +51,30 @@ export function withHeartbeat(worker: Worker, deps: HeartbeatDeps): Worker {
   }
 
   function goOn(): void {
+    stopTimer()
     stopTimer = clock.after(EVERY_MS, () => void beat(ALIVE_MS).then(() => isStarted && goOn()))
   }
 
   return {
     start() {
       worker.start()
+      starts++
       if (isStarted) return
       isStarted = true
       void beat(ALIVE_MS)
       goOn()
     },
     async stop(options) {
+      const before = starts
       await worker.stop(options)
+      // It was started again meanwhile.
+      if (starts !== before) return
       isStarted = false
       stopTimer()
       if (isAlive) await withTimeout(beat(0), { ms: STOP_MS, clock, fallback: () => {} })
     },
     async runDue() {
-      const isDue = !isStarted && Math.abs(clock.now() - beatAt) >= EVERY_MS
+      const isDue = !isStarted && (!isAlive || Math.abs(clock.now() - beatAt) >= EVERY_MS)
       const [result] = await Promise.all([worker.runDue(), isDue && beat(RUN_DUE_ALIVE_MS)])
       return result
     },
