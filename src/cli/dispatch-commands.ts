@@ -38,7 +38,8 @@ export const status: Command = {
     await host.ready()
     const counts = await countsOf(host, { ...scopeOf(given), ...(since !== undefined && { since }) })
     const live = await host.stats({ windowMs: 60_000, ...scopeOf(given) })
-    if (given.flag('json')) printJson({ ready: true, dispatches: counts, due: live.due, workersAlive: live.workersAlive }, terminal)
+    if (given.flag('json'))
+      printJson({ ready: true, dispatches: counts, due: live.due, workersAlive: live.workersAlive }, terminal)
     else printRows(['status', 'count'], [...counts.map(counted), ...liveRows(live)], terminal)
     return EXIT.done
   },

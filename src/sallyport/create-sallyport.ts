@@ -74,10 +74,10 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
   if (sandbox) logger.log('warn', 'sandbox.on', { detail: 'everything is recorded, nothing is sent' })
 
   const measuring = measuringOf(ports)
-  const measured = { ...ports, measure: measuring.measure }
+  const measured = { ...ports, expiresInMs, measure: measuring.measure }
   const background = backgroundWork()
   const watch = watchForWorker(ports)
-  const accepting = { ...measured, expiresInMs, background: background.add, onDue: watch.accepted }
+  const accepting = { ...measured, background: background.add, onDue: watch.accepted }
 
   // Record runs, and dispatch the events that they cause.
   const publishing = backgroundWork()

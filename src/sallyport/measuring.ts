@@ -45,11 +45,15 @@ export function measuringOf(deps: CounterDeps): Measuring {
   const listeners = new Set<{ readonly listener: Measure }>()
 
   function tell(listener: Measure, measurement: Parameters<Measure>[0]): void {
-    try {
-      listener(measurement)
-    } catch (cause) {
+    const failed = (cause: unknown): void => {
       const line = { level: 'error', event: 'hook.threw', fields: { hook: 'onMeasurement' } } as const
       reportFault(cause, { operation: 'hook' }, line, deps)
+    }
+    try {
+      const given: unknown = listener(measurement)
+      if (given instanceof Promise) given.catch(failed)
+    } catch (cause) {
+      failed(cause)
     }
   }
 

@@ -57,18 +57,15 @@ export function statisticsOf({ store, clock, counter, due }: StatisticsDeps): Re
     const step: StatisticsStep = stepMs % STEP_MS.hour === 0 ? 'hour' : 'minute'
     const until = clock.now() - (clock.now() % stepMs) + stepMs
     const query = { tenant, step, since: until - windowMs, until }
-    // Before the read: rows may be stored meanwhile.
+    // Copied before the read: what is stored meanwhile is in the copy or in the store.
     const unstored = counter.unstored(tenant, step)
     const [rows, dueNow, workersAlive] = await Promise.all([
       readRows(query, store),
       due && countDue(tenant, due),
       store.countWorkers(),
     ])
-    const newest = new Map<string, StatisticsRow>()
-    for (const row of [...rows, ...unstored])
-      if (row.revision > (newest.get(row.counterId)?.revision ?? 0)) newest.set(row.counterId, row)
     const buckets = Array.from({ length: windowMs / stepMs }, noCounts)
-    for (const row of newest.values()) {
+    for (const row of newestOf([...rows, ...unstored])) {
       const bucket: Counts | undefined = buckets[Math.floor((row.startsAt - query.since) / stepMs)]
       if (bucket) addCounts(bucket, row.counts)
     }
@@ -79,6 +76,16 @@ export function statisticsOf({ store, clock, counter, due }: StatisticsDeps): Re
       workersAlive,
     }
   }
+}
+
+/** The row with the highest revision of each counter, whose rows have one bucket. */
+function newestOf(rows: readonly StatisticsRow[]): Iterable<StatisticsRow> {
+  const newest = new Map<string, StatisticsRow>()
+  for (const row of rows) {
+    const other = newest.get(row.counterId)
+    if (!other || row.revision > other.revision) newest.set(row.counterId, row)
+  }
+  return newest.values()
 }
 
 function timeProblems(given: GivenOptions): readonly ConfigProblem[] {

@@ -26,23 +26,23 @@ const STOP_MS = 1_000
 export function withHeartbeat(worker: Worker, deps: HeartbeatDeps): Worker {
   const { store, clock, ids } = deps
   let workerId: string | undefined
+  let starts = 0
   let isStarted = false
   let isAlive = false
   let beatAt = Number.NEGATIVE_INFINITY
+  let writing: Promise<void> = Promise.resolve()
   let stopTimer = (): void => {}
-  /** Counts starts and stops: the timer of an earlier start ends. */
-  let turn = 0
-  let beating: Promise<void> = Promise.resolve()
 
+  /** Writes one heartbeat at a time: the last one must not be stored before an earlier one. */
   function beat(aliveForMs: number): Promise<void> {
-    beating = record(aliveForMs)
-    return beating
+    beatAt = clock.now()
+    isAlive = aliveForMs > 0
+    writing = writing.then(() => record(aliveForMs))
+    return writing
   }
 
   async function record(aliveForMs: number): Promise<void> {
     workerId ??= ids.next('wrk')
-    beatAt = clock.now()
-    isAlive = aliveForMs > 0
     try {
       await store.recordHeartbeat({ workerId, aliveForMs })
     } catch (cause) {
@@ -50,31 +50,31 @@ export function withHeartbeat(worker: Worker, deps: HeartbeatDeps): Worker {
     }
   }
 
-  function goOn(own: number): void {
-    stopTimer = clock.after(EVERY_MS, () => {
-      void beat(ALIVE_MS).then(() => own === turn && goOn(own))
-    })
+  function goOn(): void {
+    stopTimer()
+    stopTimer = clock.after(EVERY_MS, () => void beat(ALIVE_MS).then(() => isStarted && goOn()))
   }
 
   return {
     start() {
       worker.start()
+      starts++
       if (isStarted) return
       isStarted = true
       void beat(ALIVE_MS)
-      goOn(++turn)
+      goOn()
     },
     async stop(options) {
+      const before = starts
       await worker.stop(options)
+      // It was started again meanwhile.
+      if (starts !== before) return
       isStarted = false
-      turn++
       stopTimer()
-      // After a heartbeat that is under way, which would replace it.
-      const last = isAlive && beating.then(() => beat(0))
-      if (last) await withTimeout(last, { ms: STOP_MS, clock, fallback: () => {} })
+      if (isAlive) await withTimeout(beat(0), { ms: STOP_MS, clock, fallback: () => {} })
     },
     async runDue() {
-      const isDue = !isStarted && Math.abs(clock.now() - beatAt) >= EVERY_MS
+      const isDue = !isStarted && (!isAlive || Math.abs(clock.now() - beatAt) >= EVERY_MS)
       const [result] = await Promise.all([worker.runDue(), isDue && beat(RUN_DUE_ALIVE_MS)])
       return result
     },

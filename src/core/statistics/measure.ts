@@ -6,6 +6,8 @@ import type { ClaimedDelivery, Settlement } from '../../ports/dispatch-store.ts'
 export interface MeasureDeps {
   /** Receives measurements. Default: nothing is measured. */
   readonly measure?: Measure | undefined
+  /** Milliseconds after which a delivery expires. Default: never. */
+  readonly expiresInMs?: number | undefined
 }
 
 type Head = Pick<DispatchHead, 'tenant' | 'eventType'>
@@ -45,14 +47,14 @@ export function measureAttempt(
   settlement: Settlement,
   { channel, waitedMs, deferred, attemptsBefore = 0, dispatch }: ClaimedDelivery,
   tookMs: number,
-  { measure }: MeasureDeps,
+  { measure, expiresInMs = Number.POSITIVE_INFINITY }: MeasureDeps,
 ): void {
   const { tenant, eventType } = dispatch
   const head = { of: 'delivery', tenant, eventType, channel } as const
   if (result === 'retried') measure?.({ ...head, result })
   if (result !== 'sent' && result !== 'failed' && result !== 'skipped') return
   const reason = 'reason' in settlement ? settlement.reason : undefined
-  // The wait of a deferred delivery is intended, and a retry by hand may come days later.
-  const isTimed = result === 'sent' && !deferred && attemptsBefore === 0
+  // The wait of a deferred delivery is intended, and a retry by hand may come days later, also of one that expired before any attempt.
+  const isTimed = result === 'sent' && !deferred && attemptsBefore === 0 && waitedMs <= expiresInMs
   measure?.({ ...head, result, reason, latencyMs: isTimed ? waitedMs + Math.max(0, tookMs) : undefined })
 }

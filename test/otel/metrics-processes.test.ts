@@ -1,0 +1,175 @@
+import { metrics } from '@opentelemetry/api'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { createSallyport, defineEvents } from '../../src/index.ts'
+import type { Measurement } from '../../src/model/measurement.ts'
+import { otelMetrics } from '../../src/otel/index.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
+import { recordingLogger, testAuth } from '../support/deps.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+import { recordingChannel } from '../support/recording-channel.ts'
+import { telemetry } from './telemetry.ts'
+
+afterEach(() => metrics.disable())
+
+const events = defineEvents({ sent: { channels: { good: { text: () => 'x' } } } })
+const SENT = { eventType: 'sent', recipient: 'jane@example.com' } as const
+
+function newHost() {
+  const clock = fakeClock()
+  return { clock, store: memoryStore({ clock }) }
+}
+
+/** A process with a reader of its own, on a store that several may share. */
+function process({ clock, store } = newHost(), tenant?: string) {
+  const sallyport = createSallyport({
+    ...{ auth: testAuth, store, events, clock, logger: recordingLogger() },
+    channels: { good: recordingChannel() },
+  })
+  const sdk = telemetry()
+  const stop = otelMetrics(sallyport, { meterProvider: sdk.meterProvider, ...(tenant !== undefined && { tenant }) })
+  const values = async (name: string) => (await sdk.points(name)).map(({ value }) => value)
+  return { sallyport, clock, sdk, stop, values }
+}
+
+/** A Sallyport whose measurements a test makes. */
+function scripted() {
+  const listeners = new Set<(measurement: Measurement) => void>()
+  const stats = vi.fn(async () => ({ windowMs: 60_000, stepMs: 60_000, buckets: [], workersAlive: 2 }))
+  const sallyport = {
+    stats,
+    onMeasurement(listener: (measurement: Measurement) => void) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
+  const measure = (measurement: Measurement): void => {
+    for (const listener of listeners) listener(measurement)
+  }
+  return { sallyport, stats, measure, listeners }
+}
+
+describe('the metrics of several processes', () => {
+  it('Counters are of one process, gauges of all', async () => {
+    const shared = newHost()
+    const [one, other] = [process(shared), process(shared)]
+    await one.sallyport.dispatch(SENT)
+    shared.clock.advance(2_000)
+    expect([
+      await one.values('sallyport.dispatch.accepted'),
+      await other.values('sallyport.dispatch.accepted'),
+    ]).toEqual([[1], []])
+    for (const each of [one, other]) {
+      expect(await each.values('sallyport.delivery.due')).toEqual([1])
+      expect(await each.values('sallyport.delivery.oldest_due')).toEqual([2])
+    }
+    await other.sallyport.worker.runDue()
+    expect([await one.values('sallyport.delivery.ended'), await other.values('sallyport.delivery.ended')]).toEqual([
+      [],
+      [1],
+    ])
+    expect(await one.values('sallyport.worker.alive')).toEqual([1])
+  })
+
+  it('Gauges are of one tenant, counters of all', async () => {
+    const { sallyport, values, sdk } = process(newHost(), 'acme')
+    await sallyport.dispatch(SENT, { tenant: 'acme' })
+    await sallyport.dispatch(SENT)
+    expect([await values('sallyport.delivery.due'), await values('sallyport.dispatch.accepted')]).toEqual([[1], [2]])
+    const all = (await sdk.metrics()).flatMap(({ dataPoints }) => dataPoints.map(({ attributes }) => attributes))
+    expect(JSON.stringify(all)).not.toContain('acme')
+  })
+})
+
+describe('one process', () => {
+  it('The store is read once for each collection, for all gauges', async () => {
+    const { sallyport, stats } = scripted()
+    const sdk = telemetry()
+    otelMetrics(sallyport, { meterProvider: sdk.meterProvider })
+    const names = (await sdk.metrics()).map(({ descriptor }) => descriptor.name)
+    expect([names, stats.mock.calls]).toEqual([['sallyport.worker.alive'], [[{ windowMs: 60_000, tenant: undefined }]]])
+  })
+
+  it('Every result of a delivery has its attributes, and only a sent one a duration', async () => {
+    const { sallyport, measure } = scripted()
+    const sdk = telemetry()
+    otelMetrics(sallyport, { meterProvider: sdk.meterProvider })
+    const delivery = { of: 'delivery', tenant: 't', eventType: 'e', channel: 'c' } as const
+    measure({ ...delivery, result: 'sent', latencyMs: 400 })
+    measure({ ...delivery, result: 'sent' })
+    measure({ ...delivery, result: 'failed', reason: 'attempts_exhausted' })
+    measure({ ...delivery, result: 'expired' })
+    measure({ ...delivery, result: 'skipped', reason: 'condition_false' })
+    measure({ ...delivery, result: 'retried' })
+    const place = { 'sallyport.channel': 'c', 'sallyport.event_type': 'e' }
+    const of = (result: string, more: object = {}) => ({ ...place, 'sallyport.result': result, ...more })
+    expect(await sdk.points('sallyport.delivery.ended')).toStrictEqual([
+      { attributes: of('sent'), value: 2 },
+      {
+        attributes: of('failed', { 'sallyport.reason': 'attempts_exhausted', 'error.type': 'attempts_exhausted' }),
+        value: 1,
+      },
+      { attributes: of('expired', { 'error.type': 'expired' }), value: 1 },
+      { attributes: of('skipped', { 'sallyport.reason': 'condition_false' }), value: 1 },
+    ])
+    expect(await sdk.points('sallyport.delivery.retries')).toStrictEqual([{ attributes: place, value: 1 }])
+    expect(await sdk.points('sallyport.delivery.duration')).toMatchObject([
+      { attributes: place, value: { count: 1, sum: 0.4, buckets: { boundaries: expect.arrayContaining([0.5, 60]) } } },
+    ])
+  })
+
+  it('Runs are counted when they are first recorded and when they first end, without their tenant', async () => {
+    const { sallyport, measure } = scripted()
+    const sdk = telemetry()
+    otelMetrics(sallyport, { meterProvider: sdk.meterProvider })
+    const run = { of: 'run', tenant: 't', tokens: 0, cost: {} } as const
+    measure({ ...run, isNew: true })
+    measure({ ...run, isNew: false, tokens: 5 })
+    measure({ ...run, isNew: false, ended: 'failed' })
+    expect(await sdk.points('sallyport.run.recorded')).toStrictEqual([{ attributes: {}, value: 1 }])
+    expect(await sdk.points('sallyport.run.ended')).toStrictEqual([
+      { attributes: { 'agent.run.status': 'failed' }, value: 1 },
+    ])
+  })
+
+  it('Every instrument has its unit', async () => {
+    const { sallyport, clock, sdk } = process()
+    await sallyport.dispatch(SENT)
+    await sallyport.worker.runDue()
+    clock.advance(1)
+    const units = (await sdk.metrics()).map(({ descriptor: { name, unit } }) => [name, unit])
+    expect(Object.fromEntries(units)).toEqual({
+      'sallyport.dispatch.accepted': '{dispatch}',
+      'sallyport.delivery.ended': '{delivery}',
+      'sallyport.delivery.duration': 's',
+      'sallyport.delivery.due': '{delivery}',
+      'sallyport.delivery.oldest_due': 's',
+      'sallyport.worker.alive': '{worker}',
+    })
+  })
+
+  it('A host that only records runs has the gauge of workers, and none of what is due', async () => {
+    const { clock, store } = newHost()
+    const sdk = telemetry()
+    const sallyport = createSallyport({ auth: testAuth, store, clock, logger: recordingLogger() })
+    otelMetrics(sallyport, { meterProvider: sdk.meterProvider })
+    expect((await sdk.metrics()).map(({ descriptor }) => descriptor.name)).toEqual(['sallyport.worker.alive'])
+  })
+
+  it('After the end the store is not read and nothing listens', async () => {
+    const { sallyport, stats, listeners } = scripted()
+    const sdk = telemetry()
+    const stop = otelMetrics(sallyport, { meterProvider: sdk.meterProvider })
+    stop()
+    stop()
+    expect([await sdk.metrics(), stats.mock.calls, listeners.size]).toEqual([[], [], 0])
+  })
+
+  it('Without an option the registered provider receives the instruments', async () => {
+    const sdk = telemetry()
+    metrics.setGlobalMeterProvider(sdk.meterProvider)
+    const { sallyport, measure } = scripted()
+    otelMetrics(sallyport)
+    measure({ of: 'accepted', tenant: 't', eventType: 'e' })
+    expect(await sdk.points('sallyport.dispatch.accepted')).toHaveLength(1)
+  })
+})
