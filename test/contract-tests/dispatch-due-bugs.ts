@@ -1,4 +1,4 @@
-import type { DueCount } from '../../src/ports/dispatch-store.ts'
+import type { DueCount } from '../../src/ports/due-query.ts'
 import type { Planted } from './dispatch-planting.ts'
 
 /** Bugs of countDue. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { KEPT_MS, statisticsCounter } from '../../../src/core/statistics/counter.ts'
-import type { Measurement } from '../../../src/core/statistics/measurement.ts'
+import type { Measurement } from '../../../src/model/measurement.ts'
 import type { NewStatisticsRow, StatisticsRow, StatisticsStep } from '../../../src/ports/statistics-store.ts'
 import { memoryStatistics } from '../../../src/storage/memory/memory-statistics.ts'
 import { countingIds, recordingLogger } from '../../support/deps.ts'

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { addCounts, countMeasurement, noCounts, viewCounts } from '../../../src/core/statistics/counts.ts'
-import type { Measurement } from '../../../src/core/statistics/measurement.ts'
 import type { JsonObject } from '../../../src/model/json.ts'
+import type { Measurement } from '../../../src/model/measurement.ts'
 
 const RESULTS = ['sent', 'retried', 'failed', 'skipped', 'expired'] as const
 const REASONS = ['attempts_exhausted', 'condition_false', 'throttled', undefined] as const
