@@ -25,6 +25,7 @@ import {
   queueContract,
   recordingChannel,
   runStoreContract,
+  statisticsStoreContract,
   testRequest,
   tokenStoreContract,
 } from '../../src/contract-tests/index.ts'
@@ -576,6 +577,10 @@ const PARTS: readonly OptionRow[] = [
   }),
   row('sallyport/testing preferenceStoreContract', 'PreferenceStoreContractOptions', preferenceStoreContract, kit, KIT),
   row('sallyport/testing preferenceStoreContract', 'StoreCapabilities', preferenceStoreContract, kit, STORE, {
+    at: 'capabilities',
+  }),
+  row('sallyport/testing statisticsStoreContract', 'StatisticsStoreContractOptions', statisticsStoreContract, kit, KIT),
+  row('sallyport/testing statisticsStoreContract', 'StoreCapabilities', statisticsStoreContract, kit, STORE, {
     at: 'capabilities',
   }),
   row('sallyport/testing tokenStoreContract', 'TokenStoreContractOptions', tokenStoreContract, kit, KIT),
