@@ -12,7 +12,7 @@ import {
 } from 'sallyport/testing'
 import { jsonFileDocuments } from './documents-json-file.ts'
 
-/** Registers some 500 tests: each on an empty file of its own. */
+/** Registers some 600 tests: each on an empty file of its own. */
 export function tryJsonFile(test: RegisterTest, folder: string): void {
   const capabilities = { durable: true, secondHandle: false }
   let files = 0
