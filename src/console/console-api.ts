@@ -1,9 +1,10 @@
 import { type HandlerRequest, type Refused, refuse } from '../core/answers/result.ts'
 import type { Endpoints, OpenAnswer, OpenRequest } from '../core/endpoints.ts'
-import { parseQuery } from '../http/answer.ts'
+import { allows, parseQuery } from '../http/answer.ts'
 import { conditional } from '../http/conditional.ts'
 import { type Json, jsonOf } from '../http/json-body.ts'
 import type { Mount } from '../http/mount.ts'
+import { splitTarget } from '../http/request-target.ts'
 import type { RouteTarget } from '../http/routes.ts'
 import { methodNotAllowed, notFound, toWire } from '../http/wire.ts'
 import type { Awaitable } from '../model/awaitable.ts'
@@ -25,8 +26,8 @@ export function consoleApi(endpoints: Endpoints, match: Mount['match'], { redact
 
   /** The endpoint of a path, if the console offers it: the read API, and dry runs. */
   function targetOf(path: string, url: string): RouteTarget | undefined {
-    const search = url.includes('?') ? url.slice(url.indexOf('?')) : ''
-    const target = match(path + search)
+    const [, search] = splitTarget(url)
+    const target = match(`${path}?${search}`)
     if (!target || !('route' in target) || endpoints.handles?.(target.route.action) === false) return undefined
     const { operation, action } = target.route
     return operation === 'read' || operation === 'manage' || action === 'dispatch' ? target : undefined
@@ -38,8 +39,7 @@ export function consoleApi(endpoints: Endpoints, match: Mount['match'], { redact
     if (!target) return notFound(endpoints)
     const { route, search, parameters } = target
     const isRead = route.method === 'GET'
-    if (method !== route.method && !(isRead && method === 'HEAD'))
-      return refused(methodNotAllowed(isRead ? 'GET, HEAD' : route.method))
+    if (!allows(route, method)) return refused(methodNotAllowed(isRead ? 'GET, HEAD' : route.method))
     const denied = isRead ? undefined : deniedPost(request, route.operation, access)
     if (denied) return refused(denied)
 

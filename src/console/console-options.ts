@@ -3,7 +3,7 @@ import { isVisibleAscii } from '../model/principal.ts'
 import { fn, like, matching } from '../options/checks.ts'
 import { type Checks, required } from '../options/read-options.ts'
 
-/** What a request may see: nothing (404), everything, or everything and changes. */
+/** Access level: `none` sees nothing (404), `read` everything, `operate` also changes. */
 export type ConsoleLevel = 'none' | 'read' | 'operate'
 
 /** Access of one request. */

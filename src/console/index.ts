@@ -7,7 +7,7 @@ import { CONSOLE_ASSETS } from 'sallyport:console-assets'
 import type { OpenAnswer, OpenRequest } from '../core/endpoints.ts'
 import { MOUNT_CHECKS, type Mountable, mount } from '../http/mount.ts'
 import { READ_ROUTES } from '../http/routes.ts'
-import { notFound, toWire } from '../http/wire.ts'
+import { internalError, notFound } from '../http/wire.ts'
 import { readOptions } from '../options/read-options.ts'
 import { consoleApi } from './console-api.ts'
 import { assetHeaders, PAGE_HEADERS, PREVIEW_HEADERS } from './console-headers.ts'
@@ -61,23 +61,14 @@ export function createConsole<HostRequest = unknown>(
     answersAll: true,
     endpoints: {
       ...endpoints,
-      open: (_, path) => async (request) => {
-        try {
-          return await answer(path, request)
-        } catch (cause) {
-          endpoints.report(cause, 'request', { level: 'error', event: 'request.failed' })
-          return toWire(endpoints.refuse(INTERNAL))
-        }
-      },
+      open: (_, path) => (request) => answer(path, request).catch((cause: unknown) => internalError(endpoints, cause)),
     },
   }
 }
 
 const ASSETS = '/assets/'
 
-const INTERNAL = { refused: 'internal_error', detail: 'The request could not be handled.' } as const
-
-/** What the host's URL has before the console's own path. */
+/** Prefix of the host's URL before the console's own path. */
 function prefixOf(whole: string, path: string): string {
   const bare = whole.endsWith('/') ? whole.slice(0, -1) : whole
   return bare.endsWith(path) ? bare.slice(0, bare.length - path.length) : ''

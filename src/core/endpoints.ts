@@ -49,7 +49,7 @@ export interface OpenRequest {
   readonly url: string
   /** The exact bytes; empty for `GET` and `HEAD`. */
   readonly body: Uint8Array
-  /** What the host's framework gave: Express's `req`, Koa's context, or a `Request` and the arguments after it. */
+  /** Arguments of the host's framework: Express's `req`, Koa's context, or a `Request` and the arguments after it. */
   readonly given: readonly unknown[]
 }
 

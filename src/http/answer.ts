@@ -20,7 +20,7 @@ export interface Arrival extends Caller {
   readonly url: string
   /** Names in lower case. */
   readonly headers: HandlerRequest['headers']
-  /** What the host's framework gave, for a console. */
+  /** Arguments of the host's framework, for a console. */
   readonly given: readonly unknown[]
   /** Called at most once, and only after the caller is authenticated. */
   body(): HostBody
@@ -78,7 +78,7 @@ export async function answer(endpoints: Endpoints, target: Target, arrival: Arri
   }
 }
 
-function allows(route: HttpRoute, method: string): boolean {
+export function allows(route: HttpRoute, method: string): boolean {
   return method === route.method || (method === 'HEAD' && route.method === 'GET')
 }
 

@@ -97,7 +97,7 @@ export function mount<Options extends MountOptions>(
     return undefined
   }
 
-  function siteTarget(path: string): Target | undefined {
+  function consoleTarget(path: string): Target | undefined {
     const isBelow = path === base || path.startsWith(`${base}/`)
     return isBelow ? { open: CONSOLE_ROUTE, parameter: path.slice(base.length) } : undefined
   }
@@ -122,7 +122,7 @@ export function mount<Options extends MountOptions>(
     base,
     match(url) {
       const [path, search] = splitTarget(url)
-      if (mountable.answersAll) return siteTarget(path)
+      if (mountable.answersAll) return consoleTarget(path)
       const route = routes.get(path)
       if (route) return { route, search }
       if (document && path === base + DOCUMENT_PATH) return { document }

@@ -15,7 +15,7 @@ interface Arrival extends Caller {
   readonly url: string
   /** All headers, with names in lower case. */
   readonly headers: HandlerRequest['headers']
-  /** What the host's framework gave. */
+  /** Arguments of the host's framework. */
   readonly given: readonly unknown[]
   /** Called at most once. */
   body(): HostBody

@@ -46,7 +46,7 @@ export interface Heartbeat {
 
 /**
  * Stores statistics and the heartbeats of workers. Each process writes rows of its own, so that counting never waits for another
- * process. Every method throws when the store is unavailable and must then have made all of its changes or none.
+ * process. Every method throws when the store is unavailable and must then have made all of its changes or none, except {@link StatisticsStore.putStatistics}, which stores each row or not.
  */
 export interface StatisticsStore {
   /**

@@ -39,8 +39,10 @@ export function useRead<T>(path: string | undefined, isPolled = true): Loaded<T>
       if (answer.problem)
         setLoaded((before) => ({ ...(before.path === path && before), path, problem: answer.problem as Problem }))
       else if (answer.data !== undefined) setLoaded({ path, data: answer.data })
-      else setLoaded(({ problem: _, ...before }) => before)
+      else setLoaded((before) => (before.problem ? withoutProblem(before) : before))
       etag = answer.etag ?? etag
+      // One timer, also if the page was hidden and shown during this read.
+      clearTimeout(timer)
       if (isPolled && !document.hidden) timer = setTimeout(read, EVERY_MS)
     }
 
@@ -58,6 +60,10 @@ export function useRead<T>(path: string | undefined, isPolled = true): Loaded<T>
     }
   }, [path, isPolled])
   return loaded.path === path ? loaded : {}
+}
+
+function withoutProblem<T extends { readonly problem?: Problem }>({ problem: _, ...rest }: T): Omit<T, 'problem'> {
+  return rest
 }
 
 /** Posts to a URL below `api/`, with the header that another site cannot send. */
@@ -84,7 +90,7 @@ async function ask<T>(path: string, init: RequestInit): Promise<Answer<T>> {
   }
 }
 
-/** A path with the parameters that have a value. */
+/** Adds the parameters that have a value to a path. */
 export function withQuery(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query))

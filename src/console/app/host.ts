@@ -1,6 +1,6 @@
 const { dataset } = document.body
 
-/** What the host let this user see. */
+/** Access of this user, as the host granted it. */
 export const host = {
   title: dataset.title ?? 'Sallyport',
   canOperate: dataset.access === 'operate',

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { withQuery } from './api.ts'
 import { base } from './host.ts'
 
 export interface Place {
@@ -25,10 +26,7 @@ function decoded(part: string): string {
 
 /** A URL within the console. */
 export function linkTo(parts: readonly string[], query: Readonly<Record<string, string | undefined>> = {}): string {
-  const search = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) if (value) search.set(name, value)
-  const text = search.toString()
-  return base + parts.map(encodeURIComponent).join('/') + (text && `?${text}`)
+  return withQuery(base + parts.map(encodeURIComponent).join('/'), query)
 }
 
 function goTo(url: string): void {

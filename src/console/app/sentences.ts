@@ -1,4 +1,4 @@
-/** What a reason means, and what to do next. */
+/** Explanation of a reason, and the next step. */
 export interface Sentence {
   readonly means: string
   readonly next?: string

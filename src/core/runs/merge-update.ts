@@ -27,7 +27,7 @@ export type Recording =
   | (Extract<RunMerge, { outcome: 'merged' }> & {
       /** True if this post ended the run for the first time, or is an application's first end. */
       readonly firstEnd: boolean
-      /** What the merge added to the session. Absent: nothing. */
+      /** Totals that the merge added to the session. Absent: none. */
       readonly added?: Totals | undefined
     })
   | Extract<RunMerge, { outcome: 'conflict' }>

@@ -1,11 +1,9 @@
 import { useState } from 'preact/hooks'
-import type { SuppressionView } from '../../../model/suppression.ts'
+import { SUPPRESSION_REASONS, type SuppressionView } from '../../../model/suppression.ts'
 import { type Loaded, type Page, post, useRead, withQuery } from '../api.ts'
 import { host } from '../host.ts'
 import { Action, Badge, Failure, Filter, List, queryOf, Time } from '../parts.tsx'
 import { Screen } from '../shell.tsx'
-
-const REASONS = ['bounced', 'soft_bounced', 'complained', 'unsubscribed', 'manual']
 
 export function SuppressionsScreen() {
   const read = useRead<Page<SuppressionView>>(withQuery('outbound/suppressions', queryOf(['channel', 'reason'])))
@@ -14,7 +12,7 @@ export function SuppressionsScreen() {
       <p>Addresses to which nothing is sent. Only a keyed hash of each is stored: look one up by the address itself.</p>
       <OfAddress />
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <Filter name="reason" label="Reason" options={REASONS} />
+        <Filter name="reason" label="Reason" options={SUPPRESSION_REASONS} />
         <Filter name="channel" label="Channel" />
       </form>
       <List
