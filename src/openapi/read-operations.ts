@@ -160,7 +160,7 @@ const ABOUT: Readonly<Record<ReadParameter, string>> = {
   jti: 'Only those of the token with this id.',
   outcome: 'Only those with this outcome.',
   window:
-    'Time until now: a multiple of `step`, at most 1,500 steps. Up to `2d` with steps of minutes, up to `90d` with steps of hours.',
+    'Time until now: a multiple of `step`, at most 1,500 steps. Up to `2d` with steps of minutes, `90d` with steps of hours, `400d` with steps of one day.',
   step: 'Length of a bucket: whole minutes, up to `1d`.',
 }
 

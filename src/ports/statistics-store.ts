@@ -1,8 +1,8 @@
 import type { JsonObject } from '../model/json.ts'
 import type { Page } from './dispatch-query.ts'
 
-/** Length of a bucket: a minute or an hour. */
-export type StatisticsStep = 'minute' | 'hour'
+/** Length of a bucket. Minutes, hours and days are counted apart, so that a long window is read from few rows. */
+export type StatisticsStep = 'minute' | 'hour' | 'day'
 
 /** Counts of one tenant in one bucket, by one counter of a process. */
 export interface StatisticsRow {

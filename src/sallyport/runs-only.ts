@@ -50,7 +50,7 @@ export interface RunsOnlySallyport {
   readonly tokens: Tokens
   /**
    * Counts what all processes did for a tenant, in buckets of equal length, and what is due now. A process stores its counts every five
-   * seconds and at `stop()`; a crash loses those of its last seconds. Minutes are kept for 2 days, hours for 90.
+   * seconds and at `stop()`; a crash loses those of its last seconds. Minutes are kept for 2 days, hours for 90, days for 400.
    *
    * @throws {SallyportError} `option_invalid`, by a rejection, with all problems of the options. Errors of the store.
    */

@@ -12,11 +12,11 @@ import { type TenantScope, tenant } from './call-checks.ts'
 /** Window and step of statistics. */
 export interface StatisticsOptions extends TenantScope {
   /**
-   * Milliseconds until now: a multiple of `stepMs`, at most 1,500 steps. Up to 2 days with steps of minutes, and up to 90 days with steps
-   * of whole hours. Default: one hour.
+   * Milliseconds until now: a multiple of `stepMs`, at most 1,500 steps. Up to 2 days with steps of minutes, up to 90 days with steps of
+   * whole hours, and up to 400 days with steps of one day. Default: one hour.
    */
   readonly windowMs?: number | undefined
-  /** Milliseconds of a bucket: whole minutes, up to one day. Default: one minute. */
+  /** Milliseconds of a bucket: whole minutes, up to one day. A day begins at midnight UTC. Default: one minute. */
   readonly stepMs?: number | undefined
 }
 
@@ -35,16 +35,14 @@ const MAX_STEPS = 1_500
 const MAX_DUE = 10_000
 const PAGE = 500
 
-const DAY_MS = 86_400_000
-
 const CHECKS: Checks<StatisticsOptions> = {
   tenant,
-  windowMs: whole(STEP_MS.minute, KEPT_MS.hour),
+  windowMs: whole(STEP_MS.minute, KEPT_MS.day),
   stepMs: matching(
     (value) =>
       Number.isInteger(value) &&
       Number(value) >= STEP_MS.minute &&
-      Number(value) <= DAY_MS &&
+      Number(value) <= STEP_MS.day &&
       Number(value) % STEP_MS.minute === 0,
     'must be whole minutes in milliseconds, up to one day',
   ),
@@ -54,7 +52,7 @@ export function statisticsOf({ store, clock, counter, due }: StatisticsDeps): Re
   return async (options = {}) => {
     const read = readOptions('stats', options, CHECKS, timeProblems)
     const { tenant = 'default', windowMs = STEP_MS.hour, stepMs = STEP_MS.minute } = read
-    const step: StatisticsStep = stepMs % STEP_MS.hour === 0 ? 'hour' : 'minute'
+    const step = storedStep(stepMs)
     const until = clock.now() - (clock.now() % stepMs) + stepMs
     const query = { tenant, step, since: until - windowMs, until }
     // Copied before the read: what is stored meanwhile is in the copy or in the store.
@@ -91,13 +89,19 @@ function newestOf(rows: readonly StatisticsRow[]): Iterable<StatisticsRow> {
 function timeProblems(given: GivenOptions): readonly ConfigProblem[] {
   const { windowMs = STEP_MS.hour, stepMs = STEP_MS.minute } = given
   // Other values have a problem of their own.
-  if (typeof windowMs !== 'number' || typeof stepMs !== 'number' || !(stepMs > 0)) return []
+  if (typeof windowMs !== 'number' || typeof stepMs !== 'number' || !(stepMs > 0) || windowMs > KEPT_MS.day) return []
   if (windowMs % stepMs !== 0) return [{ field: 'windowMs', detail: 'must be a multiple of the step' }]
   if (windowMs / stepMs > MAX_STEPS) return [{ field: 'stepMs', detail: `is too short: more than ${MAX_STEPS} steps` }]
-  const isMinutes = stepMs % STEP_MS.hour !== 0
-  if (isMinutes && windowMs > KEPT_MS.minute)
-    return [{ field: 'stepMs', detail: 'must be whole hours for more than two days: minutes are kept for two days' }]
-  return []
+  const step = storedStep(stepMs)
+  if (windowMs <= KEPT_MS[step]) return []
+  const detail = `is too short for this window: counts by ${step} are kept for ${KEPT_MS[step] / STEP_MS.day} days`
+  return [{ field: 'stepMs', detail }]
+}
+
+/** The longest stored step of which the buckets consist. */
+function storedStep(stepMs: number): StatisticsStep {
+  if (stepMs === STEP_MS.day) return 'day'
+  return stepMs % STEP_MS.hour === 0 ? 'hour' : 'minute'
 }
 
 async function readRows(

@@ -14,6 +14,7 @@ import { recordingChannel } from '../support/recording-channel.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
 
 const events = defineEvents({
   sent: { channels: { good: { text: () => 'x' } } },
@@ -161,18 +162,22 @@ describe('buckets', () => {
     expect(clock.now() - (starts.at(-1) ?? 0)).toBeLessThan(MINUTE)
   })
 
-  it('Minutes are kept for two days, hours for ninety', async () => {
+  it('Minutes are kept for two days, hours for ninety, days for four hundred', async () => {
     const { sallyport, clock, dispatch } = host()
     await dispatch('sent')
     await sallyport.worker.runDue()
     const sum = async (windowMs: number, stepMs: number): Promise<number> =>
       (await sallyport.stats({ windowMs, stepMs })).buckets.reduce((all, { accepted }) => all + accepted, 0)
     clock.advance(47 * HOUR)
-    expect([await sum(48 * HOUR, 2 * MINUTE), await sum(90 * 24 * HOUR, 24 * HOUR)]).toEqual([1, 1])
+    expect([await sum(48 * HOUR, 2 * MINUTE), await sum(90 * DAY, 6 * HOUR)]).toEqual([1, 1])
     clock.advance(2 * HOUR)
     await dispatch('sent')
     await sallyport.worker.runDue()
-    expect([await sum(48 * HOUR, 2 * MINUTE), await sum(90 * 24 * HOUR, 24 * HOUR)]).toEqual([1, 2])
+    expect([await sum(48 * HOUR, 2 * MINUTE), await sum(90 * DAY, 6 * HOUR)]).toEqual([1, 2])
+    clock.advance(90 * DAY)
+    await dispatch('sent')
+    await sallyport.worker.runDue()
+    expect([await sum(90 * DAY, 6 * HOUR), await sum(400 * DAY, DAY)]).toEqual([1, 3])
   })
 
   it('Processes on one store add up, and one sees at once what it has not stored yet', async () => {
@@ -195,7 +200,8 @@ describe('buckets', () => {
 
   it.each([
     [{ windowMs: 0 }, ['windowMs']],
-    [{ windowMs: 91 * 24 * HOUR, stepMs: 24 * HOUR }, ['windowMs']],
+    [{ windowMs: 401 * DAY, stepMs: DAY }, ['windowMs']],
+    [{ windowMs: 96 * DAY, stepMs: 12 * HOUR }, ['stepMs']],
     [{ windowMs: HOUR, stepMs: 7 * MINUTE }, ['windowMs']],
     [{ windowMs: HOUR, stepMs: 90_000 }, ['stepMs']],
     [{ windowMs: 48 * HOUR, stepMs: MINUTE }, ['stepMs']],

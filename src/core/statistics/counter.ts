@@ -22,10 +22,16 @@ export interface CounterDeps extends FaultDeps {
   readonly ids: IdGenerator
 }
 
-export const STEP_MS: Readonly<Record<StatisticsStep, number>> = { minute: 60_000, hour: 3_600_000 }
+export const STEP_MS: Readonly<Record<StatisticsStep, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 }
 
-/** Minutes are kept for two days, hours for ninety. */
-export const KEPT_MS: Readonly<Record<StatisticsStep, number>> = { minute: 2 * 86_400_000, hour: 90 * 86_400_000 }
+/** Minutes are kept for two days, hours for ninety, days for four hundred. */
+export const KEPT_MS: Readonly<Record<StatisticsStep, number>> = {
+  minute: 2 * STEP_MS.day,
+  hour: 90 * STEP_MS.day,
+  day: 400 * STEP_MS.day,
+}
+
+const STEPS = ['minute', 'hour', 'day'] as const satisfies readonly StatisticsStep[]
 
 const EVERY_MS = 5_000
 
@@ -50,12 +56,12 @@ interface Row {
 type Rows = Record<StatisticsStep, Row>
 
 /**
- * Counts by tenant, minute and hour, and stores changed counts at most every five seconds, each as the total of its bucket: to repeat a
+ * Counts by tenant, minute, hour and day, and stores changed counts at most every five seconds, each as the total of its bucket: to repeat a
  * write changes nothing. Each row has an id of its own, so the clock may be set back.
  */
 export function statisticsCounter(deps: CounterDeps): StatisticsCounter {
   const { store, clock, ids } = deps
-  /** Rows of the minute and the hour of a tenant's last measurement. */
+  /** Rows of the minute, the hour and the day of a tenant's last measurement. */
   const current = new Map<string, Rows>()
   /** Rows with counts that are not stored. */
   const changed = new Set<Row>()
@@ -67,11 +73,12 @@ export function statisticsCounter(deps: CounterDeps): StatisticsCounter {
     const found = current.get(tenant)
     if (!found) {
       if (current.size >= MAX_TENANTS || changed.size >= MAX_UNSTORED) return undefined
-      const rows = { minute: newRow(tenant, 'minute', now, ids), hour: newRow(tenant, 'hour', now, ids) }
+      const rowIn = (step: StatisticsStep): Row => newRow(tenant, step, now, ids)
+      const rows = { minute: rowIn('minute'), hour: rowIn('hour'), day: rowIn('day') }
       current.set(tenant, rows)
       return rows
     }
-    for (const step of ['minute', 'hour'] as const) {
+    for (const step of STEPS) {
       if (startOf(step, now) === found[step].startsAt) continue
       if (changed.size >= MAX_UNSTORED) return undefined
       found[step] = newRow(tenant, step, now, ids)
@@ -127,7 +134,8 @@ export function statisticsCounter(deps: CounterDeps): StatisticsCounter {
         dropped++
         return setTimer()
       }
-      for (const row of [rows.minute, rows.hour]) {
+      for (const step of STEPS) {
+        const row = rows[step]
         countMeasurement(row.counts, measurement)
         row.revision++
         changed.add(row)

@@ -12,7 +12,7 @@ interface Row extends Omit<NewStatisticsRow, 'keptForMs'> {
 
 export function memoryStatistics(clock: Pick<Clock, 'now'>): StatisticsStore {
   /** Rows of a step expire in the order of their insertion, unless a process is late. */
-  const byKey = { minute: new Map<string, Row>(), hour: new Map<string, Row>() }
+  const byKey = { minute: new Map<string, Row>(), hour: new Map<string, Row>(), day: new Map<string, Row>() }
   const bySeries = new Map<string, SortedList<Row>>()
   const aliveUntil = new Map<string, number>()
   let added = 0

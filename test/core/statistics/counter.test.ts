@@ -8,6 +8,7 @@ import { fakeClock } from '../../support/fake-clock.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
 /** The start of an hour. */
 const START = Date.UTC(2026, 10, 21, 8)
 
@@ -73,6 +74,7 @@ describe('statisticsCounter', () => {
       [0, 2, 1],
       [HOUR, 1, 0],
     ])
+    expect(shown(await stored('t', 'day'))).toEqual([[START - (START % DAY) - START, 3, 1]])
     expect(shown(await stored('other'))).toEqual([[0, 1, 0]])
   })
 
@@ -95,8 +97,10 @@ describe('statisticsCounter', () => {
     expect(calls.flat().map(({ step, keptForMs, revision }) => [step, keptForMs, revision])).toEqual([
       ['minute', KEPT_MS.minute, 2],
       ['hour', KEPT_MS.hour, 2],
+      ['day', KEPT_MS.day, 2],
       ['minute', KEPT_MS.minute, 3],
       ['hour', KEPT_MS.hour, 3],
+      ['day', KEPT_MS.day, 3],
     ])
     clock.advance(HOUR)
     await settled()
@@ -131,7 +135,7 @@ describe('statisticsCounter', () => {
     const { calls, counter, accept } = counting()
     for (let at = 0; at < 101; at++) accept(`t${at}`)
     await counter.flush()
-    expect(calls.map((rows) => rows.length)).toEqual([100, 100, 2])
+    expect(calls.map((rows) => rows.length)).toEqual([100, 100, 100, 3])
   })
 
   it('A failing store keeps the counts, is logged and reported, and is tried again', async () => {
@@ -172,7 +176,7 @@ describe('statisticsCounter', () => {
     await counter.flush()
     await store.putStatistics(calls[0] ?? [])
     expect([acceptedIn(calls[0] ?? []), acceptedIn(await stored()), acceptedIn(await stored('t', 'hour'))]).toEqual([
-      ...[2, 2, 2],
+      ...[3, 2, 2],
     ])
   })
 
@@ -224,8 +228,8 @@ describe('statisticsCounter', () => {
       clock.advance(MINUTE)
     }
     const dropped = logger.lines.filter(({ event }) => event === 'statistics.dropped')
-    expect(dropped.map(({ fields }) => fields.measurements)).toEqual([8_000, 8_000])
-    expect(counter.unstored('t0', 'minute')).toHaveLength(4)
+    expect(dropped.map(({ fields }) => fields.measurements)).toEqual([8_000, 8_000, 8_000])
+    expect(counter.unstored('t0', 'minute')).toHaveLength(3)
     state.fails = false
     await counter.flush()
     expect(counter.hasCounts()).toBe(false)

@@ -6,6 +6,7 @@ import { cpus } from 'node:os'
 import { benchBodies } from './bodies.ts'
 import { benchColdImport } from './cold-import.ts'
 import { benchConsent } from './consent.ts'
+import { benchConsoles } from './consoles.ts'
 import { benchDelivery } from './delivery.ts'
 import { benchFairShares } from './fair-shares.ts'
 import { benchInHost } from './in-host.ts'
@@ -27,6 +28,7 @@ const PARTS = {
   'over-http': benchOverHttp,
   'in-host': benchInHost,
   consent: benchConsent,
+  consoles: benchConsoles,
   storage: benchStorage,
   bodies: benchBodies,
   stop: benchStop,

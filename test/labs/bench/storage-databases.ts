@@ -1,8 +1,13 @@
 import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createConnection } from 'node:net'
-import { Kysely, PostgresDialect } from 'kysely'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Kysely, PostgresDialect, SqliteDialect } from 'kysely'
+import Database from 'libsql'
 import pg from 'pg'
 import type { NotificationClient } from 'sallyport/queue/postgres'
+import { keptStatements } from '../../support/kept-statements.ts'
 
 /** Addresses of the servers. The benchmark creates its own databases and keys, and removes them. */
 export const POSTGRES_URL: string = process.env.BENCH_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
@@ -54,6 +59,20 @@ async function administer(text: string): Promise<void> {
     await client.query(text)
   } finally {
     await client.end()
+  }
+}
+
+/** Creates a SQLite file in WAL mode, and removes it after `work`, even if that fails. */
+export async function withSqlite(work: (db: Kysely<unknown>) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'sallyport-bench-'))
+  try {
+    const database = new Database(join(folder, 'store.db'))
+    database.exec('pragma journal_mode = wal; pragma synchronous = normal')
+    const kysely = new Kysely<unknown>({ dialect: new SqliteDialect({ database: keptStatements(database) }) })
+    await work(kysely)
+    await kysely.destroy()
+  } finally {
+    await rm(folder, { recursive: true, force: true })
   }
 }
 

@@ -3,6 +3,8 @@ import {
   createSallyport,
   type DeliveryQueue,
   defineEvents,
+  type Logger,
+  type Sallyport,
   type SallyportStore,
   type Worker,
 } from 'sallyport'
@@ -11,6 +13,7 @@ import { htmlOf, order, subjectOf } from './mail.ts'
 
 /** A host whose channel only counts its sends. */
 export interface Host {
+  readonly sallyport: Pick<Sallyport, 'dispatches' | 'endpoints'>
   readonly worker: Worker
   /** Accepts an event with one mail of 1 KB. */
   dispatch(): Promise<unknown>
@@ -21,7 +24,7 @@ export interface Host {
 /** Concurrent sends, as many as in the compared queues. */
 export const CONCURRENCY = 500
 
-const LOGGER = {
+export const LOGGER: Logger = {
   log(level: string, event: string, fields: unknown): void {
     if (level === 'error') throw new Error(`${event} ${JSON.stringify(fields)}`)
   },
@@ -33,26 +36,35 @@ export async function hostOn(
   concurrency: number = CONCURRENCY,
 ): Promise<Host> {
   const { secret } = await generateAppSecret({ env: 'bench' })
-  let left = 0
-  let done = (): void => {}
-  const none: Channel = {
-    address: () => 'ada@example.com',
-    async send() {
-      if (--left === 0) done()
-      return { outcome: 'sent' }
-    },
-  }
+  const { channel, sent } = countedSends()
   const events = defineEvents({
     'order.shipped': { channels: { none: { subject: () => subjectOf(order), html: () => htmlOf(order) } } },
   })
-  const { dispatch, worker } = createSallyport({
-    ...{ auth: appSecrets([secret]), events, store, channels: { none }, logger: LOGGER },
+  const sallyport = createSallyport({
+    ...{ auth: appSecrets([secret]), events, store, channels: { none: channel }, logger: LOGGER },
     ...(queue && { queue }),
     worker: { concurrency },
   })
   return {
-    worker,
-    dispatch: () => dispatch({ eventType: 'order.shipped', recipient: 'ada@example.com' }),
+    sallyport,
+    worker: sallyport.worker,
+    dispatch: () => sallyport.dispatch({ eventType: 'order.shipped', recipient: 'ada@example.com' }),
+    sent,
+  }
+}
+
+/** A channel that only counts its sends. */
+export function countedSends(): { readonly channel: Channel; readonly sent: Host['sent'] } {
+  let left = 0
+  let done = (): void => {}
+  return {
+    channel: {
+      address: () => 'ada@example.com',
+      async send() {
+        if (--left === 0) done()
+        return { outcome: 'sent' }
+      },
+    },
     sent: (count) =>
       new Promise((resolve) => {
         left = count

@@ -1,5 +1,6 @@
 import { benchAccept } from './storage-accept.ts'
 import { benchClaim } from './storage-claim.ts'
+import { benchCounters } from './storage-counters.ts'
 import { type BenchDatabase, isThere, POSTGRES_URL, REDIS_URL, withDatabase } from './storage-databases.ts'
 import { benchDrain } from './storage-drain.ts'
 import { benchEndToEnd } from './storage-end-to-end.ts'
@@ -14,6 +15,7 @@ const ON_POSTGRES: Readonly<Record<string, (database: BenchDatabase) => Promise<
   accept: benchAccept,
   runs: benchRuns,
   drain: async (database) => benchDrain(database, await isThere(REDIS_URL, 6379)),
+  counters: benchCounters,
   'end-to-end': benchEndToEnd,
   claim: (database) => benchClaim(database, isLong),
   ...(isLong && { memory: benchMemory }),

@@ -1,21 +1,16 @@
 import { parseArgs } from 'node:util'
-import type { Kysely } from 'kysely'
+import { Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
 import { toFetch } from '../../../src/adapters/fetch.ts'
-import { createSallyport, defineEvents } from '../../../src/index.ts'
+import { createSallyport, defineEvents, type EventCatalog } from '../../../src/index.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
-import { openSqlite } from '../../storage/databases.ts'
-import {
-  fillDispatches,
-  fillRuns,
-  fillSessions,
-  fillSuppressions,
-  type ListFilling,
-} from '../../storage/sql/list-fill.ts'
-import { withDatabase } from '../bench/storage-databases.ts'
+import { withDatabase, withSqlite } from '../bench/storage-databases.ts'
+import { BUSY_SESSION, fillLargeStore, TENANT } from './large-store.ts'
 
 /**
  * Measures the server time of every read of the console on a large database:
- * `npm run console-reads -- --on postgresql --deliveries 10000000 --runs 1000000`.
+ * `npm run console-reads -- --on postgresql --deliveries 10000000 --runs 1000000`. With `--url`, it uses and keeps that PostgreSQL
+ * database, and fills it only if it is empty.
  */
 const { values } = parseArgs({
   options: {
@@ -23,114 +18,112 @@ const { values } = parseArgs({
     deliveries: { type: 'string', default: '1000000' },
     runs: { type: 'string', default: '100000' },
     times: { type: 'string', default: '200' },
+    url: { type: 'string' },
   },
 })
 const [deliveries, runs, times] = [Number(values.deliveries), Number(values.runs), Number(values.times)]
 
 const AIM_MS = 200
 
-const READS = [
-  'outbound/stats?window=1h&step=1m',
-  'outbound/stats?window=24h&step=30m',
-  'outbound/stats?window=90d&step=1d',
-  'outbound/dispatches',
-  'outbound/dispatches?status=failed',
-  'outbound/dispatches?status=sent',
-  'outbound/dispatches?status=queued',
-  'outbound/dispatches?eventType=event5',
-  'outbound/dispatches?recipient=r5',
-  'outbound/dispatches?channel=a',
-  'outbound/dispatches?channel=none',
-  'outbound/dispatches?sessionId=s5',
-  'outbound/dispatches/d100000005?content=true',
-  'outbound/events',
-  'outbound/suppressions',
-  'outbound/suppressions?reason=complained',
-  'agents/sessions',
-  'agents/sessions/s5',
-  'agents/budgets?sessionId=s5',
-  'agents/runs',
-  'agents/runs?status=failed',
-  'agents/runs?status=completed&model=m5',
-  'agents/runs?userId=u5',
-  'agents/runs?tag=wanted',
-  'agents/sessions/s5/runs/r100000005',
-  'agents/tokens/uses',
+/** Paths of the reads, by the number of the request: each asks for other rows. */
+const READS: readonly ((at: number) => string)[] = [
+  () => 'outbound/stats?window=1h&step=1m',
+  () => 'outbound/stats?window=6h&step=5m',
+  () => 'outbound/stats?window=24h&step=1h',
+  () => 'outbound/stats?window=7d&step=6h',
+  () => 'outbound/stats?window=90d&step=1d',
+  () => 'outbound/dispatches',
+  (at) => `outbound/dispatches?until=${1_700_000_000_000 + at * 1_000}`,
+  () => 'outbound/dispatches?status=failed',
+  () => 'outbound/dispatches?status=sent',
+  () => 'outbound/dispatches?status=queued',
+  () => 'outbound/dispatches?status=partial',
+  (at) => `outbound/dispatches?eventType=event${at}`,
+  (at) => `outbound/dispatches?recipient=r${at}`,
+  () => 'outbound/dispatches?recipient=nobody',
+  () => 'outbound/dispatches?channel=a',
+  () => 'outbound/dispatches?channel=none',
+  (at) => `outbound/dispatches?sessionId=s${at}`,
+  (at) => `outbound/dispatches?sessionId=s${at}&status=failed`,
+  (at) => `outbound/dispatches?eventType=event${at}&status=failed`,
+  (at) => `outbound/dispatches?recipient=r${at}&eventType=event${at + 1}&channel=none`,
+  (at) => `outbound/dispatches/d${100_000_105 + at * 4_001}?content=true`,
+  () => 'outbound/events',
+  () => 'outbound/suppressions',
+  () => 'outbound/suppressions?reason=complained',
+  () => 'outbound/suppressions?channel=none',
+  () => 'agents/sessions',
+  (at) => `agents/sessions/s${at}`,
+  () => `agents/sessions/${BUSY_SESSION}`,
+  () => `agents/sessions/${BUSY_SESSION}/timeline?limit=100`,
+  (at) => `agents/sessions/s${at}/timeline?limit=100`,
+  (at) => `agents/sessions/s${at}/runs?limit=100`,
+  (at) => `agents/budgets?sessionId=s${at}`,
+  () => 'agents/runs',
+  () => 'agents/runs?status=failed',
+  (at) => `agents/runs?status=completed&model=m${at}`,
+  (at) => `agents/runs?userId=u${at}&status=failed`,
+  (at) => `agents/runs?provider=p${at}&model=m${at + 1}`,
+  () => 'agents/runs?tag=wanted',
+  () => 'agents/runs?tag=none',
+  (at) => `agents/sessions/s${at % 1_000}/runs/r${100_001_000 + at}`,
+  () => 'agents/tokens/uses',
+  (at) => `agents/tokens/uses?jti=jti${at}`,
+  () => 'agents/tokens/uses?outcome=refused',
+  (at) => `agents/tokens/uses?sessionId=s${at % 100}&outcome=refused`,
 ]
 
 // biome-ignore lint/suspicious/noExplicitAny: it is of any tables.
 async function measure(db: Kysely<any>, dialect: 'sqlite' | 'postgresql'): Promise<void> {
   const store = sqlStore({ db, dialect, timeoutMs: 60_000 })
   await store.migrate()
-  const filling: ListFilling = { db, dialect, prefix: 'sallyport_', count: deliveries, wanted: 100 }
-  const started = Date.now()
-  await fillDispatches(filling)
-  await fillRuns({ ...filling, count: runs })
-  await fillSessions({ ...filling, count: runs })
-  await fillSuppressions({ ...filling, count: 100_000 })
-  await fillStatistics()
-  if (dialect === 'postgresql')
-    await db.executeQuery({ sql: 'analyze', parameters: [], query: { kind: 'RawNode' } } as never)
-  console.log(
-    `${dialect}: ${deliveries} deliveries, ${runs} runs and sessions, filled in ${Math.round((Date.now() - started) / 1_000)} s`,
-  )
-
+  const events: EventCatalog<Record<string, unknown>> = defineEvents({
+    event5: { channels: { a: { text: () => 'x' } } },
+  })
   const sallyport = createSallyport({
-    ...{ auth: { verify: async () => ({ id: 'x', tenant: 't' }) }, store, logger: { log() {} } },
-    events: defineEvents({ event5: { channels: { a: { text: () => 'x' } } } }),
+    ...{ auth: { verify: async () => ({ id: 'x', tenant: TENANT }) }, store, logger: { log() {} } },
+    events,
     channels: { a: { address: ({ id }) => id, send: async () => ({ outcome: 'sent' }) } },
     suppressions: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
+    budgets: [{ name: 'session', per: 'session', hard: { tokens: 20_000 } }],
   })
+  const { items } = await store.listDispatches({ tenant: TENANT, limit: 1 })
+  if (items.length === 0) {
+    const started = Date.now()
+    await fillLargeStore({ db, dialect, store, deliveries, runs }, sallyport)
+    const seconds = Math.round((Date.now() - started) / 1_000)
+    console.log(`${dialect}: ${deliveries} deliveries, ${runs} runs and sessions, filled in ${seconds} s`)
+  }
+
   const built = new URL('../../../dist/console.js', import.meta.url).href
   const { createConsole }: typeof import('../../../src/console/index.ts') = await import(built)
-  const answer = toFetch(createConsole(sallyport, { access: () => ({ access: 'read', tenant: 't' }) }))
+  const answer = toFetch(createConsole(sallyport, { access: () => ({ access: 'read', tenant: TENANT }) }))
   let slowest = 0
-  for (const path of READS) {
+  for (const pathOf of READS) {
     const took: number[] = []
-    let status = 0
-    for (let time = 0; time < times; time++) {
+    const statuses = new Set<number>()
+    for (let at = 0; at < times; at++) {
       const from = performance.now()
-      const answered = await answer(new Request(`http://127.0.0.1/api/${path}`))
+      const answered = await answer(new Request(`http://127.0.0.1/api/${pathOf(at)}`))
       took.push(performance.now() - from)
-      status = answered.status
+      statuses.add(answered.status)
     }
     took.sort((one, other) => one - other)
-    const at = (share: number): number => took[Math.min(took.length - 1, Math.floor(share * took.length))] ?? 0
-    slowest = Math.max(slowest, at(0.99))
+    const [p50, p99, most] = [0.5, 0.99, 1].map((share) => took[Math.ceil(share * took.length) - 1] ?? 0)
+    slowest = Math.max(slowest, p99 ?? 0)
+    const shown = [p50, p99, most].map((ms) => (ms ?? 0).toFixed(1).padStart(7))
     console.log(
-      `${path.padEnd(52)} ${status}  p50 ${at(0.5).toFixed(1).padStart(7)} ms  p99 ${at(0.99).toFixed(1).padStart(7)} ms`,
+      `${pathOf(7).padEnd(64)} ${[...statuses].join(' ')}  p50 ${shown[0]}  p99 ${shown[1]}  max ${shown[2]} ms`,
     )
   }
   console.log(`slowest p99: ${slowest.toFixed(1)} ms, aim ${AIM_MS}`)
-
-  /** Four processes: two days of minutes, and ninety of hours. */
-  async function fillStatistics(): Promise<void> {
-    const now = Date.now()
-    for (const [step, ms, count] of [
-      ['minute', 60_000, 2_880],
-      ['hour', 3_600_000, 2_160],
-    ] as const)
-      for (let at = 0; at < count; at += 25) {
-        const rows = Array.from({ length: 100 }, (_, index) => ({
-          ...{ tenant: 't', step, startsAt: now - (now % ms) - (at + Math.floor(index / 4)) * ms },
-          ...{ counterId: `process${index % 4}`, revision: 1, keptForMs: 90 * 86_400_000 },
-          counts: {
-            accepted: 10,
-            sent: 9,
-            retried: 1,
-            failed: { provider_rejected: 1 },
-            skipped: {},
-            latencies: { '40ms': 9 },
-          },
-        }))
-        await store.putStatistics(rows)
-      }
-  }
 }
 
-if (values.on === 'postgresql') await withDatabase(({ kysely }) => measure(kysely, 'postgresql'))
+if (values.on === 'sqlite') await withSqlite((db) => measure(db, 'sqlite'))
+else if (values.url === undefined) await withDatabase(({ kysely }) => measure(kysely, 'postgresql'))
 else {
-  const database = await openSqlite()
-  await measure(database.connect(), 'sqlite')
-  await database.close()
+  const pool = new pg.Pool({ connectionString: values.url })
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
+  await measure(db, 'postgresql')
+  await db.destroy()
 }

@@ -1,0 +1,43 @@
+/** Ten open consoles: each asks every two seconds for what its screen shows, with the tag of the last answer. */
+const [url = '', dispatchId = ''] = process.argv.slice(2)
+
+const OVERVIEW = ['outbound/stats?window=1h&step=1m']
+
+/** What each console shows. */
+const SCREENS: readonly (readonly string[])[] = [
+  ...[OVERVIEW, OVERVIEW, OVERVIEW, OVERVIEW],
+  ['outbound/dispatches'],
+  ['outbound/dispatches?status=failed'],
+  [`outbound/dispatches/${dispatchId}`],
+  ['agents/sessions/s1', 'agents/budgets?sessionId=s1', 'agents/sessions/s1/timeline?limit=100'],
+  ['agents/sessions'],
+  ['agents/runs'],
+]
+
+const EVERY_MS = 2_000
+
+for (const [at, paths] of SCREENS.entries()) {
+  const tags = new Map<string, string>()
+  const ask = (): void => {
+    for (const path of paths) void read(path, tags)
+  }
+  // Consoles are not opened at the same moment.
+  setTimeout(
+    () => {
+      ask()
+      setInterval(ask, EVERY_MS)
+    },
+    (at * EVERY_MS) / SCREENS.length,
+  )
+}
+
+async function read(path: string, tags: Map<string, string>): Promise<void> {
+  const tag = tags.get(path)
+  const answer = await fetch(`${url}api/${path}`, { headers: tag === undefined ? {} : { 'if-none-match': tag } })
+  await answer.text()
+  if (answer.status !== 200 && answer.status !== 304) throw new Error(`${path} was answered ${answer.status}`)
+  tags.set(path, answer.headers.get('etag') ?? '')
+  process.send?.(answer.status)
+}
+
+process.on('disconnect', () => process.exit())

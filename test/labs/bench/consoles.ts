@@ -1,0 +1,73 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { createConsole, type Mountable } from 'sallyport/console'
+import { toNode } from 'sallyport/node'
+import { sqlStore } from 'sallyport/storage/sql'
+import { type BenchDatabase, isThere, POSTGRES_URL, withDatabase } from './storage-databases.ts'
+import { fill } from './storage-fill.ts'
+import { type Figure, figureOf, sideBySide } from './storage-measure.ts'
+import { CONCURRENCY, hostOn } from './storage-worker.ts'
+
+const COUNT = 20_000
+
+/** A worker that drains a backlog on PostgreSQL, alone and with ten consoles open that its process serves. */
+export async function benchConsoles(): Promise<void> {
+  if (await isThere(POSTGRES_URL, 5432)) await withDatabase(compare)
+}
+
+async function compare({ pool, kysely }: BenchDatabase): Promise<void> {
+  const store = sqlStore({ db: kysely, dialect: 'postgresql' })
+  await store.migrate()
+  const { sallyport, worker, sent } = await hostOn(store)
+  const server = createServer(toNode(createConsole(sallyport, { access: () => 'operate' })))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const answers = new Map<number, number>()
+
+  await recordRuns(sallyport)
+  await drain()
+  const { items } = await sallyport.dispatches.list({ limit: 1 })
+
+  async function drain(): Promise<Figure> {
+    await fill(pool, { count: COUNT })
+    return figureOf(COUNT, async () => {
+      const all = sent(COUNT)
+      worker.start()
+      await all
+      await worker.stop()
+    })
+  }
+
+  async function drainWithConsoles(): Promise<Figure> {
+    const file = fileURLToPath(new URL('consoles-process.ts', import.meta.url))
+    const consoles = fork(file, [url, items[0]?.dispatchId ?? ''], { execArgv: ['--import', 'tsx'] })
+    consoles.on('message', (status: number) => answers.set(status, (answers.get(status) ?? 0) + 1))
+    await once(consoles, 'message')
+    const figure = await drain()
+    consoles.kill()
+    await once(consoles, 'exit')
+    return figure
+  }
+
+  await sideBySide(`PostgreSQL: ${COUNT} deliveries sent and settled, ${CONCURRENCY} at a time`, 9, {
+    'no console': drain,
+    'ten consoles': drainWithConsoles,
+  })
+  console.log(`  answers to consoles: ${[...answers].map(([status, count]) => `${count} x ${status}`).join(', ')}`)
+  server.closeAllConnections()
+  server.close()
+}
+
+/** A session with a hundred runs. */
+async function recordRuns({ endpoints }: Mountable): Promise<void> {
+  for (let at = 0; at < 100; at++) {
+    const run = { runId: `r${at}`, status: 'completed', model: 'gpt-5', counts: { inputTokens: 900, outputTokens: 90 } }
+    const request = { headers: {}, body: { sessionId: 's1', run } }
+    const { ok } = await endpoints.handle('session_run', { id: 'bench', tenant: 'default' }, request)
+    if (!ok) throw new Error('a run was not recorded')
+  }
+}

@@ -1,0 +1,81 @@
+import type { SallyportStore } from 'sallyport'
+import { sqlStore } from 'sallyport/storage/sql'
+// Internals: the package cannot be told not to count.
+import { withHeartbeat } from '../../../src/core/delivery/heartbeat.ts'
+import { createWorker } from '../../../src/core/delivery/worker.ts'
+import { planAndAccept } from '../../../src/core/dispatch/handle-dispatch.ts'
+import { defineEvents } from '../../../src/index.ts'
+import { localQueue } from '../../../src/queues/local.ts'
+import { withDefaults } from '../../../src/sallyport/defaults.ts'
+import { hostPrincipal } from '../../../src/sallyport/dispatch.ts'
+import { measuringOf, withCounts } from '../../../src/sallyport/measuring.ts'
+import { htmlOf, order, subjectOf } from './mail.ts'
+import { type BenchDatabase, withSqlite } from './storage-databases.ts'
+import { type Figure, figureOf, inFlight, sideBySide } from './storage-measure.ts'
+import { CONCURRENCY, countedSends, LOGGER } from './storage-worker.ts'
+
+const AMOUNT = 3_000
+
+/** The same host with statistics and heartbeats, and without: accepting, and a worker that sends and settles. */
+export async function benchCounters({ kysely }: BenchDatabase): Promise<void> {
+  const store = sqlStore({ db: kysely, dialect: 'postgresql' })
+  await store.migrate()
+  await compare('PostgreSQL', store)
+  await withSqlite(async (db) => {
+    const store = sqlStore({ db, dialect: 'sqlite' })
+    await store.migrate()
+    await compare('SQLite, WAL', store)
+  })
+}
+
+async function compare(name: string, store: SallyportStore): Promise<void> {
+  const [without, counting] = [hostOn(store, false), hostOn(store, true)]
+  await sideBySide(`${name}: accept, 50 in flight`, 9, {
+    without: () => accepting(without),
+    'with counters': () => accepting(counting),
+  })
+  await sideBySide(`${name}: send by a no-op channel and settle, ${CONCURRENCY} at a time`, 9, {
+    without: () => settling(without),
+    'with counters': () => settling(counting),
+  })
+}
+
+async function accepting({ dispatch, drain }: CountingHost): Promise<Figure> {
+  const figure = await inFlight(AMOUNT, 50, dispatch)
+  await drain(AMOUNT)
+  return figure
+}
+
+async function settling({ dispatch, drain }: CountingHost): Promise<Figure> {
+  await inFlight(AMOUNT, 50, dispatch)
+  return figureOf(AMOUNT, () => drain(AMOUNT))
+}
+
+interface CountingHost {
+  dispatch(): Promise<unknown>
+  /** Sends and settles this many. */
+  drain(count: number): Promise<void>
+}
+
+function hostOn(store: SallyportStore, isCounting: boolean): CountingHost {
+  const sends = countedSends()
+  const events = defineEvents({
+    'order.shipped': { channels: { none: { subject: () => subjectOf(order), html: () => htmlOf(order) } } },
+  })
+  const auth = { verify: async () => hostPrincipal('default') }
+  const ports = withDefaults({ auth, events, store, channels: { none: sends.channel }, logger: LOGGER })
+  const { counter, measure } = measuringOf(ports)
+  const deps = { ...ports, queue: localQueue(ports.clock), expiresInMs: 86_400_000, ...(isCounting && { measure }) }
+  const bare = createWorker(deps, { concurrency: CONCURRENCY })
+  const worker = isCounting ? withCounts(withHeartbeat(bare, ports), counter, ports.clock) : bare
+  const body = { eventType: 'order.shipped', recipient: 'ada@example.com' }
+  return {
+    dispatch: () => planAndAccept(hostPrincipal('default'), { headers: {}, body }, deps),
+    async drain(count) {
+      const all = sends.sent(count)
+      worker.start()
+      await all
+      await worker.stop()
+    },
+  }
+}
