@@ -1,7 +1,7 @@
 import type { SortedList } from './sorted-list.ts'
 
 /** Rows read for one page. A filter with few matches ends its page early, so that it does not block the event loop. */
-export const MAX_SCANNED = 10_000
+export const MAX_SCANNED = 2_500
 
 /** Order of a row in lists: creation time, then order of insertion. */
 export interface ListPosition {

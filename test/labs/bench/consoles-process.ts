@@ -37,7 +37,7 @@ async function read(path: string, tags: Map<string, string>): Promise<void> {
   await answer.text()
   if (answer.status !== 200 && answer.status !== 304) throw new Error(`${path} was answered ${answer.status}`)
   tags.set(path, answer.headers.get('etag') ?? '')
-  process.send?.(answer.status)
+  process.send?.({ path, status: answer.status })
 }
 
 process.on('disconnect', () => process.exit())

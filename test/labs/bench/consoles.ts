@@ -8,10 +8,13 @@ import { toNode } from 'sallyport/node'
 import { sqlStore } from 'sallyport/storage/sql'
 import { type BenchDatabase, isThere, POSTGRES_URL, withDatabase } from './storage-databases.ts'
 import { fill } from './storage-fill.ts'
-import { type Figure, figureOf, sideBySide } from './storage-measure.ts'
+import { type Figure, figureOf, printProcessorTime, sideBySide } from './storage-measure.ts'
 import { CONCURRENCY, hostOn } from './storage-worker.ts'
 
-const COUNT = 20_000
+const COUNT = 60_000
+
+/** Different paths that the consoles ask for. */
+const PATHS = 9
 
 /** A worker that drains a backlog on PostgreSQL, alone and with ten consoles open that its process serves. */
 export async function benchConsoles(): Promise<void> {
@@ -45,18 +48,23 @@ async function compare({ pool, kysely }: BenchDatabase): Promise<void> {
   async function drainWithConsoles(): Promise<Figure> {
     const file = fileURLToPath(new URL('consoles-process.ts', import.meta.url))
     const consoles = fork(file, [url, items[0]?.dispatchId ?? ''], { execArgv: ['--import', 'tsx'] })
-    consoles.on('message', (status: number) => answers.set(status, (answers.get(status) ?? 0) + 1))
-    await once(consoles, 'message')
+    const opened = new Set<string>()
+    consoles.on('message', ({ path, status }: { readonly path: string; readonly status: number }) => {
+      opened.add(path)
+      answers.set(status, (answers.get(status) ?? 0) + 1)
+    })
+    while (opened.size < PATHS) await once(consoles, 'message')
     const figure = await drain()
     consoles.kill()
     await once(consoles, 'exit')
     return figure
   }
 
-  await sideBySide(`PostgreSQL: ${COUNT} deliveries sent and settled, ${CONCURRENCY} at a time`, 9, {
+  const figures = await sideBySide(`PostgreSQL: ${COUNT} deliveries sent and settled, ${CONCURRENCY} at a time`, 7, {
     'no console': drain,
     'ten consoles': drainWithConsoles,
   })
+  printProcessorTime(figures)
   console.log(`  answers to consoles: ${[...answers].map(([status, count]) => `${count} x ${status}`).join(', ')}`)
   server.closeAllConnections()
   server.close()

@@ -11,10 +11,11 @@ import { hostPrincipal } from '../../../src/sallyport/dispatch.ts'
 import { measuringOf, withCounts } from '../../../src/sallyport/measuring.ts'
 import { htmlOf, order, subjectOf } from './mail.ts'
 import { type BenchDatabase, withSqlite } from './storage-databases.ts'
-import { type Figure, figureOf, inFlight, sideBySide } from './storage-measure.ts'
+import { type Figure, figureOf, inFlight, printProcessorTime, sideBySide } from './storage-measure.ts'
 import { CONCURRENCY, countedSends, LOGGER } from './storage-worker.ts'
 
 const AMOUNT = 3_000
+const ROUNDS = 25
 
 /** The same host with statistics and heartbeats, and without: accepting, and a worker that sends and settles. */
 export async function benchCounters({ kysely }: BenchDatabase): Promise<void> {
@@ -30,14 +31,16 @@ export async function benchCounters({ kysely }: BenchDatabase): Promise<void> {
 
 async function compare(name: string, store: SallyportStore): Promise<void> {
   const [without, counting] = [hostOn(store, false), hostOn(store, true)]
-  await sideBySide(`${name}: accept, 50 in flight`, 9, {
+  const accepts = await sideBySide(`${name}: accept, 50 in flight`, ROUNDS, {
     without: () => accepting(without),
     'with counters': () => accepting(counting),
   })
-  await sideBySide(`${name}: send by a no-op channel and settle, ${CONCURRENCY} at a time`, 9, {
+  printProcessorTime(accepts)
+  const settles = await sideBySide(`${name}: send by a no-op channel and settle, ${CONCURRENCY} at a time`, ROUNDS, {
     without: () => settling(without),
     'with counters': () => settling(counting),
   })
+  printProcessorTime(settles)
 }
 
 async function accepting({ dispatch, drain }: CountingHost): Promise<Figure> {

@@ -56,3 +56,9 @@ export async function sideBySide(title: string, rounds: number, sides: Sides): P
 function perSecond(figures: readonly Figure[] = []): number[] {
   return figures.map((figure) => figure.perSecond)
 }
+
+/** Prints how much processor time the second side takes of the first, round by round. */
+export function printProcessorTime(sides: Readonly<Record<string, readonly Figure[]>>): void {
+  const [base = [], other = []] = Object.values(sides).map((figures) => figures.map(({ micros }) => micros))
+  console.log(`  processor time, second of first: ${spread(ratios(other, base), 3)}`)
+}

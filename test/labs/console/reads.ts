@@ -4,6 +4,7 @@ import pg from 'pg'
 import { toFetch } from '../../../src/adapters/fetch.ts'
 import { createSallyport, defineEvents, type EventCatalog } from '../../../src/index.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
+import { processorTime } from '../bench/measure.ts'
 import { withDatabase, withSqlite } from '../bench/storage-databases.ts'
 import { BUSY_SESSION, fillLargeStore, TENANT } from './large-store.ts'
 
@@ -102,19 +103,21 @@ async function measure(db: Kysely<any>, dialect: 'sqlite' | 'postgresql'): Promi
   for (const pathOf of READS) {
     const took: number[] = []
     const statuses = new Set<number>()
+    const hadBefore = processorTime()
     for (let at = 0; at < times; at++) {
       const from = performance.now()
       const answered = await answer(new Request(`http://127.0.0.1/api/${pathOf(at)}`))
       took.push(performance.now() - from)
       statuses.add(answered.status)
     }
+    const processor = ((processorTime() - hadBefore) / times).toFixed(1).padStart(6)
     took.sort((one, other) => one - other)
     const [p50, p99, most] = [0.5, 0.99, 1].map((share) => took[Math.ceil(share * took.length) - 1] ?? 0)
     slowest = Math.max(slowest, p99 ?? 0)
     const shown = [p50, p99, most].map((ms) => (ms ?? 0).toFixed(1).padStart(7))
-    console.log(
-      `${pathOf(7).padEnd(64)} ${[...statuses].join(' ')}  p50 ${shown[0]}  p99 ${shown[1]}  max ${shown[2]} ms`,
-    )
+    const status = [...statuses].join(' ')
+    const time = `p50 ${shown[0]}  p99 ${shown[1]}  max ${shown[2]}  processor ${processor}`
+    console.log(`${pathOf(7).padEnd(64)} ${status}  ${time} ms`)
   }
   console.log(`slowest p99: ${slowest.toFixed(1)} ms, aim ${AIM_MS}`)
 }

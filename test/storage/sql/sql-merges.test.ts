@@ -237,7 +237,7 @@ for (const kind of await databaseKinds())
       expect(result).toEqual({ ancestors: ['r4', 'r3', 'r2', 'r1', 'r0', 'r-1'], runs: 1 })
     })
 
-    it('Lists page through rare matches, and read at most 10,000 rows for one page', async () => {
+    it('Lists page through rare matches, and read at most 2,500 rows for one page', async () => {
       const store = tables.store(clock)
       const put = (runId: string, tags: readonly string[]): Promise<unknown> =>
         store.mergeRun({ tenant: 't', sessionId: 's', runId }, () => ({
@@ -246,7 +246,7 @@ for (const kind of await databaseKinds())
         }))
       await put('first', ['a'])
       clock.advance(1)
-      await together(12_000, (at) => put(`${at}`, ['"a"', 'A', 'a ', 'b,"a']))
+      await together(3_000, (at) => put(`${at}`, ['"a"', 'A', 'a ', 'b,"a']))
       clock.advance(1)
       await put('last', ['x', 'a'])
       for (const [first, ids] of [
@@ -259,6 +259,6 @@ for (const kind of await databaseKinds())
         const rest = await store.listRuns({ ...query, cursor: page.nextCursor })
         expect([rest.items.map(({ state }) => state.runId), rest.nextCursor]).toEqual([[ids[1]], undefined])
       }
-      expect(await store.erase('t', { sessionId: 's' })).toBe(12_002)
+      expect(await store.erase('t', { sessionId: 's' })).toBe(3_002)
     }, 120_000)
   })

@@ -21,7 +21,7 @@ export function positionOf(cursor: string | undefined): KeysetPosition | undefin
 }
 
 /** Limit of rows read for one page: a page with few matches ends early, with a cursor. */
-const MAX_READ = 10_000
+const MAX_READ = 2_500
 const GROWTH = 4
 
 export interface Entry<Item> {
