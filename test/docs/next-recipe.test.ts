@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { generateAppSecret } from '../../src/auth/app-secret.ts'
 import { documented } from '../support/documented.ts'
@@ -14,6 +15,13 @@ const CONFIG = `export default {
   experimental: { turbopackMinify: false, turbopackFileSystemCacheForBuild: false },
 }`
 
+const SESSION_SECRET = 's'.repeat(32)
+
+function signedSession(key: string): Promise<string> {
+  const token = new SignJWT({ staff: 'ada' }).setProtectedHeader({ alg: 'HS256' })
+  return token.sign(new TextEncoder().encode(key))
+}
+
 const { secret } = await generateAppSecret({ env: 'test' })
 
 describe('the app of docs/hosts/nextjs.md', () => {
@@ -22,13 +30,17 @@ describe('the app of docs/hosts/nextjs.md', () => {
     project = await recipeProject()
     await project.write('sallyport.js', documented(PAGE, '// sallyport.ts'))
     await project.write('app/api/[...path]/route.js', documented(PAGE, '// app/api/[...path]/route.ts'))
+    await project.write(
+      'app/ops/[[...path]]/route.js',
+      documented('docs/console-hosts.md', '// app/ops/[[...path]]/route.ts'),
+    )
     await project.write('instrumentation.js', documented(PAGE, '// instrumentation.ts'))
     await project.write('next.config.js', CONFIG)
   }, 120_000)
   afterAll(() => project.remove())
 
   it('The documented Next.js app builds, delivers, and exits at SIGTERM', async () => {
-    const env = { APP_SECRET: secret, NEXT_TELEMETRY_DISABLED: '1' }
+    const env = { APP_SECRET: secret, SESSION_SECRET, NEXT_TELEMETRY_DISABLED: '1' }
     const building = startNode([NEXT, 'build'], project.folder, env)
     expect(await building.ended, building.lines.join('\n')).toBe(0)
     const port = await freePort()
@@ -42,6 +54,16 @@ describe('the app of docs/hosts/nextjs.md', () => {
       })
       expect(answer.status).toBe(202)
       await host.line('[sallyport] log')
+      const url = `http://127.0.0.1:${port}/ops`
+      expect((await fetch(url)).status).toBe(404)
+      expect((await fetch(url, { headers: { cookie: `session=${await signedSession('x'.repeat(32))}` } })).status).toBe(
+        404,
+      )
+      const cookie = `session=${await signedSession(SESSION_SECRET)}`
+      const page = await fetch(url, { headers: { cookie } })
+      expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('data-user="ada"')])
+      const list = await fetch(`${url}/api/outbound/dispatches`, { headers: { cookie } })
+      expect(await list.json()).toMatchObject({ items: [{ recipient: 'ada' }] })
     } finally {
       host.signal('SIGTERM')
     }

@@ -46,6 +46,7 @@ beforeAll(() => {
   })
   vi.spyOn(console, 'log').mockImplementation(() => {})
   vi.stubEnv('APP_SECRET', secret)
+  vi.stubEnv('SESSION_SECRET', 'x'.repeat(32))
 })
 
 afterEach(() => {
