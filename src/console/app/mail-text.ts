@@ -27,15 +27,13 @@ const REMOVED = new Set(
 
 /** Elements that would load something, by what to call it instead. */
 const LOADING: Readonly<Record<string, string>> = {
-  ...{
-    img: 'image',
-    image: 'image',
-    video: 'video',
-    audio: 'sound',
-    iframe: 'frame',
-    object: 'object',
-    embed: 'object',
-  },
+  img: 'image',
+  image: 'image',
+  video: 'video',
+  audio: 'sound',
+  iframe: 'frame',
+  object: 'object',
+  embed: 'object',
 }
 
 const ATTRIBUTES = new Set(
