@@ -1,8 +1,8 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { toNode } from '../../src/adapters/node.ts'
-import { createConsole, type Mountable } from '../../src/console/index.ts'
+import { type ConsoleOptions, createConsole, type Mountable } from '../../src/console/index.ts'
 
 export interface RunningConsole {
   /** URL of the console, with a slash at its end. */
@@ -11,7 +11,7 @@ export interface RunningConsole {
 }
 
 /** Serves on the loopback what answers a console at `prefix`. */
-export async function serve(answer: Parameters<typeof createServer>[1], prefix: string): Promise<RunningConsole> {
+export async function serve(answer: RequestListener | undefined, prefix: string): Promise<RunningConsole> {
   const server = createServer(answer)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -26,7 +26,12 @@ export async function serve(answer: Parameters<typeof createServer>[1], prefix: 
   }
 }
 
-/** Serves the console of a host that lets everyone change everything. */
-export function openConsole(sallyport: Mountable): Promise<RunningConsole> {
-  return serve(toNode(createConsole(sallyport, { access: () => 'operate' }), { basePath: '/ops' }), '/ops')
+/** The handler of a console at `/ops`, which everyone may use to change everything. */
+export function consoleAt(sallyport: Mountable, options: Partial<ConsoleOptions> = {}): RequestListener {
+  return toNode(createConsole(sallyport, { access: () => 'operate', ...options }), { basePath: '/ops' })
+}
+
+/** Serves the console of a host at `/ops`. */
+export function openConsole(sallyport: Mountable, options?: Partial<ConsoleOptions>): Promise<RunningConsole> {
+  return serve(consoleAt(sallyport, options), '/ops')
 }
