@@ -17,7 +17,7 @@ const MARKUP = '<img src=x onerror="top.ran=1"><script>top.ran=1</script>'
 const REMOTE = 'https://sender.invalid'
 
 /** A mail with everything that a browser would run, load, follow or complain of. */
-export const MAIL = `<base href="${REMOTE}/"><meta http-equiv="refresh" content="0;url=${REMOTE}/">
+export const MAIL: string = `<base href="${REMOTE}/"><meta http-equiv="refresh" content="0;url=${REMOTE}/">
 <link rel="stylesheet" href="${REMOTE}/a.css"><link rel="prefetch" href="${REMOTE}/b">
 <style><!-- @import "${REMOTE}/c.css"; @font-face { font-family: f; src: url(${REMOTE}/d.woff) }
 p { color: green; background: url(${REMOTE}/e.png) } @media all { p { list-style: u\\72l(${REMOTE}/f.png) } }
