@@ -129,6 +129,15 @@ withBrowser('polling', () => {
     },
   )
 
+  it('A redirect to another site is not followed', async () => {
+    const { page, complaints, readsWithin } = await opened()
+    instead = (_, res) => res.writeHead(302, { location: 'https://login.invalid/' }).end()
+    await readsWithin(2_000)
+    await page.getByText('Your session has ended').waitFor()
+    expect(complaints).toEqual([])
+    await page.close()
+  })
+
   it('Without access every read is 404: the session has ended; a dispatch that is gone has a sentence of its own', async () => {
     let access: 'read' | 'none' = 'read'
     const own = await serve(consoleAt(await filledSallyport(memoryStore()), { access: () => access }), '/ops')
