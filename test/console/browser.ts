@@ -34,6 +34,34 @@ export async function openPage(
   return { page, complaints }
 }
 
+/** True if the page is wider than its window. */
+export function scrollsSideways(page: Page): Promise<boolean> {
+  return page.evaluate(() => {
+    const { clientWidth, scrollWidth } = Reflect.get(globalThis, 'document').documentElement
+    return scrollWidth > clientWidth
+  })
+}
+
+/** Text, or label, of what has the focus. */
+export function focusedText(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    const { activeElement } = Reflect.get(globalThis, 'document')
+    return activeElement?.ariaLabel ?? activeElement?.labels?.[0]?.textContent ?? activeElement?.textContent ?? ''
+  })
+}
+
+/** Hides the page, or shows it again, as a browser does when another tab is opened. */
+export async function setHidden(page: Page, isHidden: boolean): Promise<void> {
+  await page.evaluate((hidden) => {
+    const { document, Event } = globalThis as never as {
+      document: object & { dispatchEvent(event: object): void }
+      Event: new (name: string) => object
+    }
+    Object.defineProperty(document, 'hidden', { value: hidden, configurable: true })
+    document.dispatchEvent(new Event('visibilitychange'))
+  }, isHidden)
+}
+
 /** The rules of axe-core that a page breaks, each with the elements. */
 export async function violationsOf(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source)

@@ -1,6 +1,4 @@
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { createServer } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import express from 'express'
 import { Hono } from 'hono'
@@ -10,14 +8,9 @@ import { toFetch } from '../../src/adapters/fetch.ts'
 import { toKoa } from '../../src/adapters/koa.ts'
 import { toNode } from '../../src/adapters/node.ts'
 import { type ConsoleOptions, createConsole, type Mountable } from '../../src/console/index.ts'
+import { type RunningConsole, serve } from './console-server.ts'
 
 export type Framework = 'express' | 'koa' | 'hono' | 'node'
-
-export interface RunningConsole {
-  /** URL of the console, with a slash at its end. */
-  readonly url: string
-  close(): Promise<void>
-}
 
 type Mounting = (sallyport: Mountable, prefix: string, options: ConsoleOptions) => Parameters<typeof createServer>[1]
 
@@ -42,22 +35,11 @@ const MOUNTINGS: Readonly<Record<Framework, Mounting>> = {
 }
 
 /** Serves a console on the loopback. */
-export async function serveConsole(
+export function serveConsole(
   framework: Framework,
   sallyport: Mountable,
   prefix: string,
   options: ConsoleOptions,
 ): Promise<RunningConsole> {
-  const server: Server = createServer(MOUNTINGS[framework](sallyport, prefix, options))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  return {
-    url: `http://127.0.0.1:${port}${prefix}/`,
-    async close() {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
-  }
+  return serve(MOUNTINGS[framework](sallyport, prefix, options), prefix)
 }

@@ -14,8 +14,22 @@ import { recordingLogger, SESSION, testAuth } from '../support/deps.ts'
 /** Markup that would run if it were shown as HTML. It is in every field that a caller controls. */
 const MARKUP = '<img src=x onerror="top.ran=1"><script>top.ran=1</script>'
 
-const FRAME = '<iframe srcdoc="<script>top.ran=1</script>"></iframe>'
-const MAIL = `<style>p { color: green }</style><p id="shipped">On its way</p>${MARKUP}${FRAME}<a href="javascript:top.ran=1">x</a>`
+const REMOTE = 'https://sender.invalid'
+
+/** A mail with everything that a browser would run, load, follow or complain of. */
+export const MAIL: string = `<base href="${REMOTE}/"><meta http-equiv="refresh" content="0;url=${REMOTE}/">
+<link rel="stylesheet" href="${REMOTE}/a.css"><link rel="prefetch" href="${REMOTE}/b">
+<style><!-- @import "${REMOTE}/c.css"; @font-face { font-family: f; src: url(${REMOTE}/d.woff) }
+p { color: green; background: url(${REMOTE}/e.png) } @media all { p { list-style: u\\72l(${REMOTE}/f.png) } }
+p { --x: u\\72l(${REMOTE}/g.png); border-image: var(--x); cursor: image-set("${REMOTE}/h.png" 1x) } --></style>
+<p id="shipped" onclick="top.ran=1" style="font-weight: bold; background: url(${REMOTE}/i.png)">On its way</p>
+<img src="${REMOTE}/j.png" srcset="${REMOTE}/k.png 1x" alt="Our logo"><img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=" alt="dot">
+<svg onload="top.ran=1"><use href="${REMOTE}/l.svg#a" /><image href="${REMOTE}/m.png" /><animate onbegin="top.ran=1" /></svg>
+<video src="${REMOTE}/n.mp4" poster="${REMOTE}/o.png" autoplay></video><audio src="${REMOTE}/p.mp3" autoplay></audio>
+<object data="${REMOTE}/q"></object><embed src="${REMOTE}/r"><input type="image" src="${REMOTE}/s.png">
+<form action="${REMOTE}/t"><button formaction="${REMOTE}/u">Send</button></form><table background="${REMOTE}/v.png"></table>
+<iframe srcdoc="<script>top.ran=1</script>"></iframe><iframe src="${REMOTE}/w"></iframe>
+<a href="javascript:top.ran=1">x</a><a href="${REMOTE}/y" target="_top" ping="${REMOTE}/z">Track your order</a>${MARKUP}`
 
 const events: EventCatalog<Record<string, unknown>> = defineEvents(
   {

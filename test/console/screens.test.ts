@@ -4,8 +4,9 @@ import type { Sallyport } from '../../src/index.ts'
 import { sqlStore } from '../../src/storage/sql/index.ts'
 import { serviceOrSkip } from '../queues/services.ts'
 import { openPostgresql, openSqlite, stopDatabases, type TestDatabase } from '../storage/databases.ts'
-import { openBrowser, openPage, violationsOf } from './browser.ts'
-import { type Framework, type RunningConsole, serveConsole } from './console-host.ts'
+import { openBrowser, openPage, scrollsSideways, violationsOf } from './browser.ts'
+import { type Framework, serveConsole } from './console-host.ts'
+import type { RunningConsole } from './console-server.ts'
 import { filledSallyport } from './filled.ts'
 
 const withBrowser = await serviceOrSkip('chromium')
@@ -100,9 +101,7 @@ withBrowser('the console in a browser', () => {
               await visitAll(page, own.url, async (screen) => {
                 expect([screen, await page.evaluate(() => Reflect.get(globalThis, 'ran'))]).toEqual([screen, undefined])
               })
-              // The policy of the preview blocks the handler in the mail, while it is parsed.
-              const others = complaints.filter((text) => !text.startsWith('Executing inline event handler violates'))
-              expect(others).toEqual([])
+              expect(complaints).toEqual([])
             } finally {
               await page.close()
               await own.close()
@@ -120,11 +119,7 @@ withBrowser('the console in a browser', () => {
           const { page } = await openPage(browser, { colorScheme, viewport: { width, height: 800 } })
           await visitAll(page, host.url, async (screen) => {
             expect([screen, await violationsOf(page)]).toEqual([screen, []])
-            const [inner, whole] = await page.evaluate(() => {
-              const { clientWidth, scrollWidth } = Reflect.get(globalThis, 'document').documentElement
-              return [clientWidth, scrollWidth]
-            })
-            expect([screen, whole <= inner]).toEqual([screen, true])
+            expect([screen, await scrollsSideways(page)]).toEqual([screen, false])
           })
           await page.close()
         },
@@ -163,9 +158,9 @@ withBrowser('the console in a browser', () => {
         const press = async (name: RegExp): Promise<void> => {
           await page.getByRole('button', { name }).or(page.getByRole('link', { name })).first().waitFor()
           for (let steps = 0; steps < 60; steps++) {
-            await page.keyboard.press('Tab')
             const text = await page.evaluate(() => Reflect.get(globalThis, 'document').activeElement?.textContent ?? '')
             if (name.test(text)) return page.keyboard.press('Enter')
+            await page.keyboard.press('Tab')
           }
           throw new Error(`Tab does not reach ${name}`)
         }
@@ -177,40 +172,6 @@ withBrowser('the console in a browser', () => {
       })
     })
   }
-
-  it('A hidden page asks for nothing, and a visible one with a conditional request', async () => {
-    const database = await openSqlite()
-    const store = sqlStore({ db: database.connect(), dialect: 'sqlite' })
-    await store.migrate()
-    const host = await serveConsole('node', await filledSallyport(store), '/ops', { access: () => 'read' })
-    const { page } = await openPage(browser)
-    const asked: (string | undefined)[] = []
-    page.on('request', (request) => {
-      if (request.url().includes('/api/')) asked.push(request.headers()['if-none-match'])
-    })
-    await page.clock.install()
-    await page.goto(`${host.url}sessions`)
-    await page.getByRole('link', { name: 's1' }).waitFor()
-    const answered = page.waitForResponse((response) => response.status() === 304)
-    await page.clock.runFor(2_100)
-    await answered
-    expect(asked[0]).toBeUndefined()
-    expect(asked[1]).toMatch(/^"[0-9a-f]{32}"$/)
-    await page.evaluate(() => {
-      const { document, Event } = globalThis as never as {
-        document: object & { dispatchEvent(event: object): void }
-        Event: new (name: string) => object
-      }
-      Object.defineProperty(document, 'hidden', { value: true })
-      document.dispatchEvent(new Event('visibilitychange'))
-    })
-    const before = asked.length
-    await page.clock.runFor(60_000)
-    expect(asked.length - before).toBeLessThanOrEqual(1)
-    await page.close()
-    await host.close()
-    await database.close()
-  })
 
   it('A page of another site cannot frame the console, nor change anything', async () => {
     const database = await openSqlite()

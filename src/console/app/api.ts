@@ -1,4 +1,3 @@
-import { useEffect, useState } from 'preact/hooks'
 import { base } from './host.ts'
 
 export interface Page<T> {
@@ -8,62 +7,25 @@ export interface Page<T> {
 
 /** A refusal of the server (RFC 9457), or a failed connection. */
 export interface Problem {
+  /** 0: nothing answered. */
   readonly status: number
   readonly detail: string
   readonly code?: string
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[]
+  /** The host does not let this browser in any more. */
+  readonly isSignedOut?: true
 }
 
-export interface Loaded<T> {
+export interface Answer<T> {
+  /** Absent with a problem, and if nothing has changed. */
   readonly data?: T
   readonly problem?: Problem
+  readonly etag?: string | undefined
 }
 
-const EVERY_MS = 2_000
-
-/** Reads a URL below `api/`, again every two seconds while the page is visible; an unchanged answer costs no body. */
-export function useRead<T>(path: string | undefined, isPolled = true): Loaded<T> {
-  const [loaded, setLoaded] = useState<Loaded<T> & { readonly path?: string | undefined }>({})
-  useEffect(() => {
-    if (path === undefined) return
-    const stopped = new AbortController()
-    let etag: string | undefined
-    let timer: ReturnType<typeof setTimeout> | undefined
-
-    async function read(): Promise<void> {
-      const answer = await ask<T>(path ?? '', {
-        signal: stopped.signal,
-        ...(etag && { headers: { 'if-none-match': etag } }),
-      })
-      if (stopped.signal.aborted) return
-      if (answer.problem)
-        setLoaded((before) => ({ ...(before.path === path && before), path, problem: answer.problem as Problem }))
-      else if (answer.data !== undefined) setLoaded({ path, data: answer.data })
-      else setLoaded((before) => (before.problem ? withoutProblem(before) : before))
-      etag = answer.etag ?? etag
-      // One timer, also if the page was hidden and shown during this read.
-      clearTimeout(timer)
-      if (isPolled && !document.hidden) timer = setTimeout(read, EVERY_MS)
-    }
-
-    function onVisibility(): void {
-      clearTimeout(timer)
-      if (!document.hidden) void read()
-    }
-
-    if (!document.hidden) void read()
-    if (isPolled) document.addEventListener('visibilitychange', onVisibility)
-    return () => {
-      stopped.abort()
-      clearTimeout(timer)
-      document.removeEventListener('visibilitychange', onVisibility)
-    }
-  }, [path, isPolled])
-  return loaded.path === path ? loaded : {}
-}
-
-function withoutProblem<T extends { readonly problem?: Problem }>({ problem: _, ...rest }: T): Omit<T, 'problem'> {
-  return rest
+/** Reads a URL below `api/`. With the `etag` of an answer, an unchanged one costs no body. */
+export function read<T>(path: string, signal: AbortSignal, etag?: string): Promise<Answer<T>> {
+  return ask<T>(path, { signal, ...(etag !== undefined && { headers: { 'if-none-match': etag } }) })
 }
 
 /** Posts to a URL below `api/`, with the header that another site cannot send. */
@@ -72,22 +34,40 @@ export function post<T>(path: string, body: object = {}): Promise<Answer<T>> {
   return ask<T>(path, { method: 'POST', headers, body: JSON.stringify(body) })
 }
 
-interface Answer<T> extends Loaded<T> {
-  readonly etag?: string | undefined
-}
-
 async function ask<T>(path: string, init: RequestInit): Promise<Answer<T>> {
   try {
-    const response = await fetch(`${base}api/${path}`, { ...init, cache: 'no-store', credentials: 'same-origin' })
+    const url = `${base}api/${path}`
+    // A host may redirect to its login page, which is no answer.
+    const response = await fetch(url, { ...init, cache: 'no-store', credentials: 'same-origin', redirect: 'manual' })
     const etag = response.headers.get('etag') ?? undefined
     if (response.status === 304) return { etag }
-    const body = await response.json()
-    return response.ok
-      ? { data: body, etag }
-      : { problem: { detail: 'The server gave no reason.', ...body, status: response.status } }
+    if (response.type === 'opaqueredirect') return { problem: SIGNED_OUT }
+    const body = await bodyOf(response)
+    if (response.ok) return body === undefined ? { problem: SIGNED_OUT } : { data: body, etag }
+    return { problem: problemOf(response.status, body, init.method === 'POST') }
   } catch {
-    return { problem: { status: 0, detail: 'The server cannot be reached. The console tries again.' } }
+    return { problem: { status: 0, detail: 'The server cannot be reached.' } }
   }
+}
+
+/** `undefined`: a page, or another text that no endpoint of the console answers. */
+async function bodyOf(response: Response) {
+  const isJson = /^application\/(?:problem\+)?json/.test(response.headers.get('content-type') ?? '')
+  return isJson ? response.json() : undefined
+}
+
+const SIGNED_OUT: Problem = {
+  status: 401,
+  detail: 'Your session has ended, or you may not open the console any more.',
+  isSignedOut: true,
+}
+
+function problemOf(status: number, body: Partial<Problem> | undefined, isPost: boolean): Problem {
+  const detail = body?.detail ?? `The server answered ${status}.`
+  // Without access, the console answers 404 to every path; a record that is gone has a detail of its own.
+  const isGone = status === 404 && detail.startsWith('There is no such')
+  const isRefused = status === 401 || (status === 403 && !isPost) || (status === 404 && !isGone)
+  return isRefused ? SIGNED_OUT : { ...body, status, detail }
 }
 
 /** Adds the parameters that have a value to a path. */

@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks'
 import { base } from './host.ts'
-import { Json } from './parts.tsx'
+import { Json, Scroll } from './parts.tsx'
 
 type Content = Readonly<Record<string, unknown>>
 
@@ -15,7 +15,11 @@ export function Mail({ content, label }: { readonly content: Content; readonly l
         </p>
       )}
       {typeof html === 'string' && <Preview html={html} label={label} />}
-      {typeof text === 'string' && <pre class="text">{text}</pre>}
+      {typeof text === 'string' && (
+        <Scroll label={`Text of ${label}`}>
+          <pre class="text">{text}</pre>
+        </Scroll>
+      )}
       {Object.keys(others).length > 0 && <Json of={others} label={`Other fields of ${label}`} />}
     </div>
   )

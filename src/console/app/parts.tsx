@@ -1,131 +1,77 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
-import type { Loaded, Page, Problem } from './api.ts'
-import { place, setQuery } from './router.ts'
+import type { Problem } from './api.ts'
+import type { Loaded } from './reading.ts'
+import type { Sentence } from './sentences/sentence.ts'
 
-/** Shows what was loaded; a problem, or that it is loading. What was there stays visible while the server is away. */
+/** Shows what was loaded, or a problem, or that it is loading. What was there stays visible while the server is away. */
 export function Shown<T>({
-  of: { data, problem },
+  of: { data, problem, isLoading },
   children,
 }: {
   readonly of: Loaded<T>
   readonly children: (data: T) => ComponentChildren
 }) {
+  const isWaiting = isLoading || (data === undefined && !problem)
   return (
-    <>
+    <div class="shown" aria-busy={isWaiting}>
       {problem && <Failure of={problem} />}
       {data !== undefined ? children(data) : !problem && <p class="state">Loading …</p>}
-    </>
-  )
-}
-
-export function Failure({ of: { detail, errors = [] } }: { readonly of: Problem }) {
-  return (
-    <div class="failure" role="alert">
-      <p>{detail}</p>
-      {errors.map(({ pointer, detail }) => (
-        <p key={pointer}>
-          <code>{pointer || 'the request'}</code> {detail}
-        </p>
-      ))}
     </div>
   )
 }
 
-export interface Column<T> {
-  readonly head: string
-  readonly cell: (item: T) => ComponentChildren
+/** A problem in a sentence, with the next step. */
+export function Failure({ of: { status, detail, errors = [], isSignedOut } }: { readonly of: Problem }) {
+  const isPassing = status === 0 || status >= 500
+  return (
+    <div class="failure" role="alert">
+      <p>
+        {detail} {isPassing && 'The console asks again by itself.'}
+      </p>
+      {errors.map(({ pointer, detail }) => (
+        <p key={pointer}>
+          <code>{pointer.slice(1) || 'the request'}</code> {detail}
+        </p>
+      ))}
+      {isSignedOut && (
+        <p>
+          Sign in again, then{' '}
+          <button type="button" onClick={() => location.reload()}>
+            Reload
+          </button>
+        </p>
+      )}
+    </div>
+  )
 }
 
-/** A page of a list with the way to the next one. */
-export function List<T>({
-  of,
-  columns,
-  keyOf,
-  empty,
-  label,
-}: {
-  readonly of: Loaded<Page<T>>
-  readonly columns: readonly Column<T>[]
-  readonly keyOf: (item: T) => string
-  readonly empty: string
-  readonly label: string
-}) {
-  const hasCursor = place.value.query.has('cursor')
+/** A list or a screen without anything to show: what it would have, and how to get it. */
+export function Empty({ children }: { readonly children: ComponentChildren }) {
+  return <p class="state">{children}</p>
+}
+
+/** Meaning of a value, and the next step. */
+export function Explained({ of: { means, next } }: { readonly of: Sentence }) {
   return (
-    <Shown of={of}>
-      {({ items, next }) => (
-        <>
-          {items.length === 0 ? (
-            <p class="state">{hasCursor || next ? 'Nothing matches on this page.' : empty}</p>
-          ) : (
-            <Scroll label={label}>
-              <table>
-                <thead>
-                  <tr>
-                    {columns.map(({ head }) => (
-                      <th scope="col" key={head}>
-                        {head}
-                      </th>
-                    ))}
-                  </tr>
-                </thead>
-                <tbody>
-                  {items.map((item) => (
-                    <tr key={keyOf(item)}>
-                      {columns.map(({ head, cell }) => (
-                        <td key={head}>{cell(item)}</td>
-                      ))}
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </Scroll>
-          )}
-          <p class="pager">
-            {hasCursor && (
-              <button type="button" onClick={() => setQuery({ cursor: undefined })}>
-                First page
-              </button>
-            )}
-            {next && (
-              <button type="button" onClick={() => setQuery({ cursor: next })}>
-                Next page
-              </button>
-            )}
-          </p>
-        </>
-      )}
-    </Shown>
+    <span class="explained">
+      {means} <span class="next">{next}</span>
+    </span>
   )
 }
 
 export function Badge({ children }: { readonly children: string }) {
-  return <span class={`badge ${TONES[children] ?? 'plain'}`}>{children.replaceAll('_', ' ')}</span>
+  return <span class={`badge ${TONES.get(children) ?? 'plain'}`}>{children.replaceAll('_', ' ')}</span>
 }
 
-const TONES: Readonly<Record<string, string>> = {
-  ...{ sent: 'good', completed: 'good', accepted: 'good', delivered: 'good', within: 'good' },
-  ...{
-    failed: 'bad',
-    expired: 'bad',
-    partial: 'bad',
-    rejected: 'bad',
-    refused: 'bad',
-    hard: 'bad',
-    bounced: 'bad',
-    complained: 'bad',
-  },
-  ...{
-    queued: 'going',
-    sending: 'going',
-    held: 'going',
-    running: 'going',
-    waiting: 'going',
-    retry: 'going',
-    soft: 'going',
-  },
-}
+const TONES: ReadonlyMap<string, string> = new Map([
+  ...['sent', 'completed', 'accepted', 'delivered', 'within'].map((word) => [word, 'good'] as const),
+  ...[
+    ...['failed', 'expired', 'partial', 'rejected', 'refused', 'hard', 'bounced', 'complained', 'incomplete', 'lost'],
+  ].map((word) => [word, 'bad'] as const),
+  ...['queued', 'sending', 'held', 'running', 'waiting', 'retry', 'unknown', 'soft', 'delayed'].map(
+    (word) => [word, 'going'] as const,
+  ),
+])
 
 /** An instant in the reader's time zone; its title has the exact one. */
 export function Time({ at }: { readonly at: string }) {
@@ -137,22 +83,6 @@ export function Time({ at }: { readonly at: string }) {
       {isToday ? date.toLocaleTimeString() : date.toLocaleString()}
     </time>
   )
-}
-
-export function duration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`
-  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`
-  if (ms < 48 * 3_600_000) return `${Math.floor(ms / 3_600_000)} h ${Math.round((ms % 3_600_000) / 60_000)} min`
-  return `${Math.round(ms / 86_400_000)} days`
-}
-
-export function count(value: number): string {
-  return value.toLocaleString()
-}
-
-export function money(cost: readonly { readonly amount: string; readonly currency: string }[]): string {
-  return cost.length === 0 ? '–' : cost.map(({ amount, currency }) => `${amount} ${currency}`).join(' + ')
 }
 
 /** Names and values; empty values are left out. */
@@ -167,83 +97,6 @@ export function Facts({ of }: { readonly of: Readonly<Record<string, ComponentCh
         </div>
       ))}
     </dl>
-  )
-}
-
-/** A field of a form that filters a list; the address keeps its value. */
-export function Filter({
-  name,
-  label,
-  options,
-}: {
-  readonly name: string
-  readonly label: string
-  readonly options?: readonly string[]
-}) {
-  const value = place.value.query.get(name) ?? ''
-  const set = (next: string): void => setQuery({ [name]: next || undefined, cursor: undefined })
-  const id = `filter-${name}`
-  return (
-    <label htmlFor={id}>
-      {label}
-      {options ? (
-        <select id={id} value={value} onChange={(event) => set(event.currentTarget.value)}>
-          <option value="">all</option>
-          {options.map((option) => (
-            <option key={option} value={option}>
-              {option}
-            </option>
-          ))}
-        </select>
-      ) : (
-        <input id={id} value={value} onChange={(event) => set(event.currentTarget.value.trim())} />
-      )}
-    </label>
-  )
-}
-
-/** The filters of the address that a list takes. */
-export function queryOf(names: readonly string[]): Record<string, string | undefined> {
-  const { query } = place.value
-  return Object.fromEntries(['cursor', ...names].map((name) => [name, query.get(name) ?? undefined]))
-}
-
-/** A button that asks again before it acts, and says how it went. */
-export function Action({
-  label,
-  confirm,
-  run,
-}: {
-  readonly label: string
-  readonly confirm: string
-  readonly run: () => Promise<string>
-}) {
-  const [isAsked, setAsked] = useState(false)
-  const [said, setSaid] = useState('')
-  const act = async (): Promise<void> => {
-    setAsked(false)
-    setSaid('…')
-    setSaid(await run())
-  }
-  return (
-    <span class="action">
-      {isAsked ? (
-        <>
-          {confirm}{' '}
-          <button type="button" onClick={act}>
-            Yes, {label.toLowerCase()}
-          </button>{' '}
-          <button type="button" onClick={() => setAsked(false)}>
-            No
-          </button>
-        </>
-      ) : (
-        <button type="button" onClick={() => setAsked(true)}>
-          {label}
-        </button>
-      )}
-      <span role="status">{said}</span>
-    </span>
   )
 }
 

@@ -29,16 +29,23 @@ export function linkTo(parts: readonly string[], query: Readonly<Record<string, 
   return withQuery(base + parts.map(encodeURIComponent).join('/'), query)
 }
 
+/** Goes to a URL. The focus moves to the heading, because what had it may be gone. */
 function goTo(url: string): void {
   history.pushState(null, '', url)
   arrive()
   scrollTo(0, 0)
+  document.querySelector('h1')?.focus({ preventScroll: true })
 }
 
-/** Replaces the query: filters are in the address, so that a link shows the same. */
-export function setQuery(changes: Readonly<Record<string, string | undefined>>): void {
+/** Changes the query: filters are in the address, so that a link shows the same. `stay`: the focus stays where it is. */
+export function setQuery(changes: Readonly<Record<string, string | undefined>>, focus: 'move' | 'stay' = 'move'): void {
   const { parts, query } = place.value
-  goTo(linkTo(parts, { ...Object.fromEntries(query), ...changes }))
+  const url = linkTo(parts, { ...Object.fromEntries(query), ...changes })
+  if (focus === 'move') goTo(url)
+  else {
+    history.pushState(null, '', url)
+    arrive()
+  }
 }
 
 function arrive(): void {

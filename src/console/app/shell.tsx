@@ -1,7 +1,7 @@
-import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
 import { host } from './host.ts'
+import { Empty } from './parts.tsx'
 import { linkTo, place } from './router.ts'
+import { Screen } from './screen.tsx'
 import { DispatchScreen } from './screens/dispatch.tsx'
 import { DispatchesScreen } from './screens/dispatches.tsx'
 import { EventsScreen } from './screens/events.tsx'
@@ -31,7 +31,9 @@ export function App() {
         Skip to content
       </a>
       <header>
-        <strong>{host.title}</strong>
+        <a class="title" href={linkTo([])}>
+          {host.title}
+        </a>
         <nav aria-label="Sections">
           {SECTIONS.filter(([, , read]) => host.offers.has(read)).map(([name, label]) => (
             <a key={name} href={linkTo(name ? [name] : [])} aria-current={section === name ? 'page' : undefined}>
@@ -40,8 +42,9 @@ export function App() {
           ))}
         </nav>
         <small class="who">
-          {host.tenant !== 'default' && <span>tenant {host.tenant} </span>}
-          {host.user} {host.canOperate ? '' : '(read only)'}
+          {[host.tenant !== 'default' && `tenant ${host.tenant}`, host.user, !host.canOperate && 'read only']
+            .filter(Boolean)
+            .join(' · ')}
         </small>
       </header>
       <main id="main">{screenOf(place.value.parts)}</main>
@@ -50,6 +53,13 @@ export function App() {
 }
 
 function screenOf([section = '', id, part, runId]: readonly string[]) {
+  const known = SECTIONS.find(([name]) => name === section)
+  if (known && !host.offers.has(known[2]))
+    return (
+      <Screen title={known[1]}>
+        <Empty>This host does not offer it: its Sallyport was created without what this screen shows.</Empty>
+      </Screen>
+    )
   switch (section) {
     case '':
       return <OverviewScreen />
@@ -69,25 +79,8 @@ function screenOf([section = '', id, part, runId]: readonly string[]) {
     default:
       return (
         <Screen title="Not found">
-          <p class="state">The console has no such page.</p>
+          <Empty>The console has no such page. Choose one above.</Empty>
         </Screen>
       )
   }
-}
-
-/** A screen with its heading, which gets the focus when it opens: a screen reader then says where it is. */
-export function Screen({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
-  const heading = useRef<HTMLHeadingElement>(null)
-  useEffect(() => {
-    document.title = `${title} – ${host.title}`
-    heading.current?.focus({ preventScroll: true })
-  }, [title])
-  return (
-    <>
-      <h1 ref={heading} tabIndex={-1}>
-        {title}
-      </h1>
-      {children}
-    </>
-  )
 }

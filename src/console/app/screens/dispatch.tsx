@@ -1,14 +1,17 @@
 import { useState } from 'preact/hooks'
-import type { ConditionTrace, DeliveryView, DispatchView } from '../../../model/dispatch.ts'
+import type { AttemptView, DeliveryView, DispatchView } from '../../../model/dispatch.ts'
 import type { CancelResult, RetryResult } from '../../../model/dispatch-results.ts'
-import { post, useRead } from '../api.ts'
-import { type Span, TimeAxis } from '../charts.tsx'
+import { Action } from '../action.tsx'
+import { post } from '../api.ts'
+import { Condition } from '../condition.tsx'
 import { host } from '../host.ts'
 import { Mail } from '../mail.tsx'
-import { Action, Badge, Facts, Scroll, Shown, Time } from '../parts.tsx'
+import { Badge, Explained, Facts, Shown, Time } from '../parts.tsx'
+import { useRead } from '../reading.ts'
 import { linkTo } from '../router.ts'
-import { explain } from '../sentences.ts'
-import { Screen } from '../shell.tsx'
+import { Screen } from '../screen.tsx'
+import { explainDelivery, explainDispatch, explainFeedback, explainOutcome } from '../sentences/delivery.ts'
+import { type TimeRow, TimeTable } from '../time-table.tsx'
 
 export function DispatchScreen({ dispatchId }: { readonly dispatchId: string }) {
   const [isContentShown, showContent] = useState(false)
@@ -20,15 +23,15 @@ export function DispatchScreen({ dispatchId }: { readonly dispatchId: string }) 
         {(dispatch) => (
           <>
             <Head of={dispatch} />
-            {host.canOperate && <Changes path={path} />}
-            <Attempts of={dispatch} />
-            <p>
+            <div class="actions">
+              {host.canOperate && <Changes path={path} />}
               <button type="button" aria-pressed={isContentShown} onClick={() => showContent(!isContentShown)}>
                 {isContentShown ? 'Hide content' : 'Show content'}
               </button>
-            </p>
+            </div>
+            <Attempts of={dispatch} />
             {dispatch.deliveries.map((delivery) => (
-              <Delivery key={delivery.deliveryId} of={delivery} />
+              <Delivery key={delivery.deliveryId} of={delivery} eventType={dispatch.eventType} />
             ))}
           </>
         )}
@@ -40,17 +43,21 @@ export function DispatchScreen({ dispatchId }: { readonly dispatchId: string }) 
 function Head({ of }: { readonly of: DispatchView }) {
   const { status, eventType, recipient, sessionId, createdAt, by, sandboxed } = of
   return (
-    <Facts
-      of={{
-        Status: <Badge>{status}</Badge>,
-        Event: <a href={linkTo(['events', eventType])}>{eventType}</a>,
-        Recipient: <a href={linkTo(['dispatches'], { recipient })}>{recipient}</a>,
-        Accepted: <Time at={createdAt} />,
-        By: by,
-        Session: sessionId && <a href={linkTo(['sessions', sessionId])}>{sessionId}</a>,
-        Sandbox: sandboxed && 'recorded, not sent',
-      }}
-    />
+    <>
+      <p class="lead">
+        <Badge>{status}</Badge> <Explained of={explainDispatch(status)} />
+      </p>
+      <Facts
+        of={{
+          Event: <a href={linkTo(['events', eventType])}>{eventType}</a>,
+          Recipient: <a href={linkTo(['dispatches'], { recipient })}>{recipient}</a>,
+          Accepted: <Time at={createdAt} />,
+          By: by,
+          Session: sessionId && <a href={linkTo(['sessions', sessionId])}>{sessionId}</a>,
+          Sandbox: sandboxed && 'recorded, not sent',
+        }}
+      />
+    </>
   )
 }
 
@@ -69,114 +76,95 @@ function Changes({ path }: { readonly path: string }) {
       : `Nothing to retry.${unplanned}`
   }
   return (
-    <p class="actions">
+    <>
       <Action label="Cancel" confirm="Stop deliveries that are not sent yet?" run={cancel} />
       <Action label="Retry" confirm="Send failed and expired deliveries again?" run={retry} />
-    </p>
+    </>
   )
 }
 
+/** Attempts that are drawn at first. A delivery that is retried for days has hundreds. */
+const DRAWN = 50
+
 function Attempts({ of }: { readonly of: DispatchView }) {
-  const spans = of.deliveries.flatMap(({ channel, attemptLog = [] }): Span[] =>
-    attemptLog.map(({ attempt, startedAt, endedAt, outcome }) => ({
-      label: `${channel}, attempt ${attempt}: ${outcome ?? 'in flight'}`,
-      from: Date.parse(startedAt),
-      to: endedAt === undefined ? undefined : Date.parse(endedAt),
-      tone: outcome === 'sent' ? 'good' : outcome === undefined ? 'going' : 'bad',
-    })),
-  )
-  if (spans.length === 0) return null
-  const accepted: Span = {
-    label: 'accepted',
-    from: Date.parse(of.createdAt),
-    to: Date.parse(of.createdAt),
-    tone: 'plain',
-  }
+  const [areAllShown, showAll] = useState(false)
+  const accepted = Date.parse(of.createdAt)
+  const rows = of.deliveries.flatMap(({ channel, attemptLog = [] }) => attemptLog.map((one) => rowOf(channel, one)))
+  if (rows.length === 0) return null
+  const inTime = rows.toSorted((one, other) => one.from - other.from)
+  const drawn = areAllShown ? inTime : inTime.slice(-DRAWN)
+  const first: TimeRow = { key: '', cells: ['accepted', '', '', ''], from: accepted, to: accepted, tone: 'plain' }
   return (
     <section>
       <h2>Attempts</h2>
-      <TimeAxis label="Attempts on a time axis" spans={[accepted, ...spans]} />
+      <TimeTable
+        label="Attempts on a time axis"
+        heads={['Attempt', 'Outcome', 'Code', 'Meaning']}
+        rows={[first, ...drawn]}
+      />
+      {drawn.length < inTime.length && (
+        <button type="button" onClick={() => showAll(true)}>
+          Show all {inTime.length} attempts
+        </button>
+      )}
     </section>
   )
 }
 
-function Delivery({ of }: { readonly of: DeliveryView }) {
-  const { deliveryId, channel, status, reason, attemptLog = [], trace = [], feedback = [], content } = of
-  const { means, next } = explain(status, reason)
+function rowOf(channel: string, { attempt, startedAt, endedAt, outcome, code, provider }: AttemptView): TimeRow {
+  return {
+    key: `${channel} ${attempt}`,
+    cells: [
+      `${channel}, attempt ${attempt}`,
+      <Badge key="outcome">{outcome ?? 'sending'}</Badge>,
+      code && <code>{code}</code>,
+      <span key="meaning">
+        <Explained of={explainOutcome(outcome)} /> {provider && `Provider: ${provider}.`}
+      </span>,
+    ],
+    from: Date.parse(startedAt),
+    to: endedAt === undefined ? (outcome === 'lost' ? Date.parse(startedAt) : undefined) : Date.parse(endedAt),
+    tone: outcome === 'sent' ? 'good' : outcome === 'rejected' ? 'bad' : 'going',
+  }
+}
+
+function Delivery({ of, eventType }: { readonly of: DeliveryView; readonly eventType: string }) {
+  const { deliveryId, channel, status, reason, trace = [], feedback = [], content } = of
   return (
     <section class="card">
       <h2>
         {channel} <Badge>{status}</Badge>
       </h2>
       <p>
-        {means} {next}
+        <Explained of={explainDelivery(status, reason)} />
       </p>
       <Facts
         of={{
-          Delivery: deliveryId,
-          Reason: reason,
+          Reason: reason && <code>{reason}</code>,
+          Attempts: of.attempts > 0 && of.attempts,
           'Next attempt': of.nextAttemptAt && <Time at={of.nextAttemptAt} />,
           Address: of.address,
           'Events in the digest': of.eventCount,
-          'Last code': of.lastCode,
+          'Last code': of.lastCode && <code>{of.lastCode}</code>,
           'Message id': of.providerMessageId,
+          Delivery: <span class="id">{deliveryId}</span>,
         }}
       />
-      {attemptLog.length > 0 && (
-        <ol class="attempts">
-          {attemptLog.map(({ attempt, startedAt, outcome, code, provider }) => (
-            <li key={attempt}>
-              <Time at={startedAt} /> <Badge>{outcome ?? 'sending'}</Badge> {code && <code>{code}</code>} {provider}
-            </li>
-          ))}
-        </ol>
-      )}
       {feedback.length > 0 && (
         <>
           <h3>Feedback of the provider</h3>
           <ul>
             {feedback.map(({ kind, at, code }) => (
               <li key={`${kind} ${code}`}>
-                <Time at={at} /> <Badge>{kind}</Badge> {code && <code>{code}</code>}
+                <Time at={at} /> <Badge>{kind}</Badge> {code && <code>{code}</code>}{' '}
+                <Explained of={explainFeedback(kind)} />
               </li>
             ))}
           </ul>
         </>
       )}
-      {trace.length > 0 && <Trace of={trace} channel={channel} />}
+      <Condition of={trace} channel={channel} eventType={eventType} isFalse={reason === 'condition_false'} />
       {content && <Mail content={content} label={`${channel} ${deliveryId}`} />}
     </section>
-  )
-}
-
-export function Trace({ of, channel }: { readonly of: readonly ConditionTrace[]; readonly channel: string }) {
-  return (
-    <Scroll label={`Condition of ${channel}`}>
-      <table>
-        <caption>Condition</caption>
-        <thead>
-          <tr>
-            <th scope="col">Rule</th>
-            <th scope="col">Read</th>
-            <th scope="col">Value</th>
-            <th scope="col">Expected</th>
-            <th scope="col">Result</th>
-          </tr>
-        </thead>
-        <tbody>
-          {of.map(({ rule, path, actual, expected, result }, at) => (
-            <tr key={`${rule} ${path} ${String(at)}`}>
-              <td>
-                <code>{rule}</code>
-              </td>
-              <td>{path}</td>
-              <td>{actual === undefined ? 'private' : <code>{JSON.stringify(actual)}</code>}</td>
-              <td>{expected === undefined ? '' : <code>{JSON.stringify(expected)}</code>}</td>
-              <td>{result ? 'true' : 'false'}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Scroll>
   )
 }

@@ -1,51 +1,65 @@
 import type { Statistics, StatisticsBucket } from '../../../model/statistics.ts'
-import { useRead, withQuery } from '../api.ts'
-import { Spark } from '../charts.tsx'
-import { count, duration, Facts, money, Shown } from '../parts.tsx'
+import { withQuery } from '../api.ts'
+import { Chart, type Unit } from '../chart.tsx'
+import { Empty, Explained, Facts, Shown } from '../parts.tsx'
+import { useRead } from '../reading.ts'
 import { linkTo, place, setQuery } from '../router.ts'
-import { explain } from '../sentences.ts'
-import { Screen } from '../shell.tsx'
+import { Screen } from '../screen.tsx'
+import { explainDelivery } from '../sentences/delivery.ts'
+import { compact, count, duration, money } from '../words.ts'
 
 /** Windows with the step of their plots. */
 const WINDOWS: Readonly<Record<string, string>> = { '1h': '1m', '6h': '5m', '24h': '30m', '7d': '6h', '90d': '1d' }
 
-const PLOTS: readonly (readonly [string, (bucket: StatisticsBucket) => number | null])[] = [
-  ['Accepted dispatches', (bucket) => bucket.accepted],
-  ['Sent deliveries', (bucket) => bucket.sent],
-  ['Failed deliveries', (bucket) => sumOf(bucket.failed)],
-  ['Retries', (bucket) => bucket.retried],
-  ['Latency p95 in ms', (bucket) => bucket.latencyMs?.p95 ?? null],
-  ['Runs', (bucket) => bucket.runs],
-  ['Tokens', (bucket) => bucket.tokens],
+interface Plot {
+  readonly label: string
+  readonly unit: Unit
+  readonly read: (bucket: StatisticsBucket) => number | null
+  /** The number beside the plot. Default: the sum. */
+  readonly figure?: 'latest'
+}
+
+const DELIVERIES: Unit = ['delivery', 'deliveries']
+
+const PLOTS: readonly Plot[] = [
+  { label: 'Accepted dispatches', unit: ['dispatch', 'dispatches'], read: ({ accepted }) => accepted },
+  { label: 'Sent deliveries', unit: DELIVERIES, read: ({ sent }) => sent },
+  { label: 'Failed deliveries', unit: DELIVERIES, read: ({ failed }) => sumOf(failed) },
+  { label: 'Retries', unit: ['attempt', 'attempts'], read: ({ retried }) => retried },
+  { label: 'Latency p95', unit: ['ms', 'ms'], read: ({ latencyMs }) => latencyMs?.p95 ?? null, figure: 'latest' },
+  { label: 'Runs', unit: ['run', 'runs'], read: ({ runs }) => runs },
+  { label: 'Tokens', unit: ['token', 'tokens'], read: ({ tokens }) => tokens },
 ]
 
 export function OverviewScreen() {
   const window = place.value.query.get('window') ?? '1h'
-  const read = useRead<Statistics>(withQuery('outbound/stats', { window, step: WINDOWS[window] ?? '1m' }))
+  const step = WINDOWS[window] ?? '1m'
+  const read = useRead<Statistics>(withQuery('outbound/stats', { window, step }))
   return (
     <Screen title="Overview">
       <form class="filters">
         <label>
           Window
-          <select value={window} onChange={(event) => setQuery({ window: event.currentTarget.value })}>
-            {Object.keys(WINDOWS).map((each) => (
-              <option key={each}>{each}</option>
+          <select value={window} onChange={(event) => setQuery({ window: event.currentTarget.value }, 'stay')}>
+            {Object.entries(WINDOWS).map(([each, step]) => (
+              <option key={each} value={each}>
+                {each}, by {step}
+              </option>
             ))}
           </select>
         </label>
       </form>
-      <Shown of={read}>{(statistics) => <Totals of={statistics} />}</Shown>
+      <Shown of={read}>{(statistics) => <Totals of={statistics} step={step} />}</Shown>
     </Screen>
   )
 }
 
-function Totals({ of }: { readonly of: Statistics }) {
+function Totals({ of, step }: { readonly of: Statistics; readonly step: string }) {
   const { buckets, due, workersAlive } = of
   const times = buckets.map(({ startsAt }) => Date.parse(startsAt) / 1_000)
-  const failed = reasonsOf(buckets, 'failed')
-  const skipped = reasonsOf(buckets, 'skipped')
   const currencies = [...new Set(buckets.flatMap(({ cost }) => cost.map(({ currency }) => currency)))]
   const cost = currencies.map((currency) => ({ currency, amount: costIn(currency, buckets) }))
+  const isQuiet = buckets.every(({ accepted, sent, runs }) => accepted + sent + runs === 0)
   return (
     <>
       {due && workersAlive === 0 && (
@@ -64,24 +78,45 @@ function Totals({ of }: { readonly of: Statistics }) {
           }}
         />
       )}
+      {isQuiet && (
+        <Empty>
+          Nothing happened in this window. Dispatch an event or post a run, or choose a longer window. Counts appear
+          here within a few seconds.
+        </Empty>
+      )}
       <div class="cards">
-        {PLOTS.map(([label, read]) => {
-          const values = buckets.map(read)
-          const isLatency = label.startsWith('Latency')
-          const known = values.filter((value) => value !== null)
-          const total = isLatency ? (known.at(-1) ?? undefined) : known.reduce((sum, value) => sum + value, 0)
-          return (
-            <section class="card" key={label}>
-              <h2>{label}</h2>
-              <p class="big">{total === undefined ? '–' : count(total)}</p>
-              <Spark label={label} times={times} values={values} />
-            </section>
-          )
-        })}
+        {PLOTS.map((plot) => (
+          <PlotCard key={plot.label} of={plot} step={step} times={times} values={buckets.map(plot.read)} />
+        ))}
       </div>
-      <Reasons title="Why deliveries failed" of={failed} status="failed" />
-      <Reasons title="Why deliveries were skipped" of={skipped} status="skipped" />
+      <Reasons title="Why deliveries failed" of={reasonsOf(buckets, 'failed')} status="failed" />
+      <Reasons title="Why deliveries were skipped" of={reasonsOf(buckets, 'skipped')} status="skipped" />
     </>
+  )
+}
+
+function PlotCard({
+  of: { label, unit, figure },
+  step,
+  times,
+  values,
+}: {
+  readonly of: Plot
+  readonly step: string
+  readonly times: readonly number[]
+  readonly values: readonly (number | null)[]
+}) {
+  const known = values.filter((value) => value !== null)
+  const shown = figure === 'latest' ? known.at(-1) : known.reduce((sum, value) => sum + value, 0)
+  return (
+    <section class="card">
+      <h2>{label}</h2>
+      <p class="big">
+        {shown === undefined ? '–' : compact(shown)}{' '}
+        <small>{shown !== undefined && figure === 'latest' && unit[1]}</small>
+      </p>
+      <Chart label={label} unit={unit} step={step} times={times} values={values} />
+    </section>
   )
 }
 
@@ -99,14 +134,14 @@ function Reasons({
     <section>
       <h2>{title}</h2>
       <ul class="reasons">
-        {of.map(([reason, times]) => {
-          const { means, next } = explain(status, reason)
-          return (
-            <li key={reason}>
-              <strong>{count(times)}</strong> <code>{reason}</code> {means} {next}
-            </li>
-          )
-        })}
+        {of.map(([reason, times]) => (
+          <li key={reason}>
+            <strong>{count(times)}</strong>
+            <span>
+              <code>{reason}</code> <Explained of={explainDelivery(status, reason)} />
+            </span>
+          </li>
+        ))}
       </ul>
       <p>
         <a href={linkTo(['dispatches'], { status })}>Show {status} dispatches</a>

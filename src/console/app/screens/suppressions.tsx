@@ -1,43 +1,55 @@
 import { useState } from 'preact/hooks'
-import { SUPPRESSION_REASONS, type SuppressionView } from '../../../model/suppression.ts'
-import { type Loaded, type Page, post, useRead, withQuery } from '../api.ts'
+import { SUPPRESSION_REASONS, type SuppressionReason, type SuppressionView } from '../../../model/suppression.ts'
+import { Action } from '../action.tsx'
+import { type Answer, post } from '../api.ts'
 import { host } from '../host.ts'
-import { Action, Badge, Failure, Filter, List, queryOf, Time } from '../parts.tsx'
-import { Screen } from '../shell.tsx'
+import { ListScreen } from '../list.tsx'
+import { Badge, Explained, Failure, Time } from '../parts.tsx'
+import { explainSuppression } from '../sentences/refusal.ts'
 
 export function SuppressionsScreen() {
-  const read = useRead<Page<SuppressionView>>(withQuery('outbound/suppressions', queryOf(['channel', 'reason'])))
   return (
-    <Screen title="Suppressions">
-      <p>Addresses to which nothing is sent. Only a keyed hash of each is stored: look one up by the address itself.</p>
+    <ListScreen<SuppressionView>
+      title="Suppressions"
+      path="outbound/suppressions"
+      filters={[
+        { name: 'reason', label: 'Reason', options: SUPPRESSION_REASONS },
+        { name: 'channel', label: 'On channel' },
+      ]}
+      empty="No address is suppressed. Bounces, complaints and unsubscriptions appear here, and addresses that you suppress above."
+      keyOf={({ channel, addressKey, reason, category }) => [channel, addressKey, reason, category].join(' ')}
+      columns={[
+        { head: 'Since', cell: ({ createdAt }) => <Time at={createdAt} /> },
+        { head: 'Reason', cell: ({ reason }) => <Reason of={reason} /> },
+        { head: 'Channel', cell: ({ channel }) => channel },
+        { head: 'Category', cell: ({ category }) => category ?? 'all' },
+        { head: 'Source', cell: ({ source }) => source },
+        { head: 'Until', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'for good') },
+        { head: 'Hash of the address', cell: ({ addressKey }) => <code class="id">{addressKey}</code> },
+      ]}
+    >
+      <p class="intro">
+        Addresses to which nothing is sent. Only a keyed hash of each is stored: look one up by the address itself.
+      </p>
       <OfAddress />
-      <form class="filters" onSubmit={(event) => event.preventDefault()}>
-        <Filter name="reason" label="Reason" options={SUPPRESSION_REASONS} />
-        <Filter name="channel" label="Channel" />
-      </form>
-      <List
-        of={read}
-        label="Suppressions"
-        empty="No address is suppressed."
-        keyOf={({ channel, addressKey, reason, category }) => [channel, addressKey, reason, category].join(' ')}
-        columns={[
-          { head: 'Since', cell: ({ createdAt }) => <Time at={createdAt} /> },
-          { head: 'Channel', cell: ({ channel }) => channel },
-          { head: 'Reason', cell: ({ reason }) => <Badge>{reason}</Badge> },
-          { head: 'Category', cell: ({ category }) => category ?? 'all' },
-          { head: 'Source', cell: ({ source }) => source },
-          { head: 'Until', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'for good') },
-          { head: 'Hash', cell: ({ addressKey }) => <code>{addressKey}</code> },
-        ]}
-      />
-    </Screen>
+    </ListScreen>
   )
 }
+
+function Reason({ of }: { readonly of: SuppressionReason }) {
+  return (
+    <>
+      <Badge>{of}</Badge> <Explained of={explainSuppression(of)} />
+    </>
+  )
+}
+
+type Found = Answer<{ readonly items: readonly SuppressionView[] }>
 
 function OfAddress() {
   const [address, setAddress] = useState('')
   const [channel, setChannel] = useState('email')
-  const [found, setFound] = useState<Loaded<{ readonly items: readonly SuppressionView[] }>>({})
+  const [found, setFound] = useState<Found>({})
   const of = { address, channel }
   const find = async (): Promise<void> => setFound(await post('outbound/suppressions/find', of))
   const add = async (): Promise<string> => {
@@ -52,7 +64,7 @@ function OfAddress() {
   }
   return (
     <form
-      class="filters"
+      class="filters card"
       onSubmit={(event) => {
         event.preventDefault()
         void find()
@@ -73,7 +85,7 @@ function OfAddress() {
           <Action label="Remove" confirm="Send to this address again?" run={remove} />
         </>
       )}
-      <div role="status">
+      <div class="found" role="status">
         {found.problem && <Failure of={found.problem} />}
         {found.data &&
           (found.data.items.length === 0

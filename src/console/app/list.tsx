@@ -1,0 +1,167 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { type Page, type Problem, withQuery } from './api.ts'
+import { Empty, Scroll, Shown } from './parts.tsx'
+import { type Loaded, useRead } from './reading.ts'
+import { place, setQuery } from './router.ts'
+import { Screen } from './screen.tsx'
+
+export interface Column<T> {
+  readonly head: string
+  readonly cell: (item: T) => ComponentChildren
+}
+
+/** A field that filters a list; the address keeps its value. */
+export interface Filter {
+  readonly name: string
+  readonly label: string
+  readonly options?: readonly string[]
+}
+
+interface Listed<T> {
+  readonly columns: readonly Column<T>[]
+  readonly keyOf: (item: T) => string
+  readonly label: string
+  /** Shown when there is nothing: what would be here, and how to get it. */
+  readonly empty: ComponentChildren
+}
+
+/** A screen with the pages of a list and its filters. */
+export function ListScreen<T>({
+  path,
+  filters,
+  title,
+  children,
+  ...listed
+}: Omit<Listed<T>, 'label'> & {
+  /** Below `api/`. */
+  readonly path: string
+  readonly filters: readonly Filter[]
+  readonly title: string
+  readonly children?: ComponentChildren
+}) {
+  const { query } = place.value
+  const names = ['cursor', ...filters.map(({ name }) => name)]
+  const asked = Object.fromEntries(names.map((name) => [name, query.get(name) ?? undefined]))
+  const of = useRead<Page<T>>(withQuery(path, asked))
+  const isFiltered = filters.some(({ name }) => query.has(name))
+  const empty = isFiltered ? 'Nothing matches. Clear a filter to see more.' : listed.empty
+  return (
+    <Screen title={title}>
+      {children}
+      <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        {filters.map((filter) => (
+          <Field key={filter.name} of={filter} problem={of.problem} />
+        ))}
+        {isFiltered && (
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => setQuery(Object.fromEntries(names.map((name) => [name, undefined])))}
+          >
+            Clear filters
+          </button>
+        )}
+      </form>
+      <List of={of} {...listed} label={title} empty={empty} />
+    </Screen>
+  )
+}
+
+function Field({ of, problem }: { readonly of: Filter; readonly problem: Problem | undefined }) {
+  const { name, label, options } = of
+  const value = place.value.query.get(name) ?? ''
+  // What is half typed stays when a poll draws the list again.
+  const [draft, setDraft] = useState(value)
+  useEffect(() => setDraft(value), [value])
+  const id = `filter-${name}`
+  const fault = problem?.errors?.find(({ pointer }) => pointer === `/${name}`)?.detail
+  const own = { id, value: draft, 'aria-invalid': fault !== undefined, 'aria-describedby': fault && `${id}-fault` }
+  const set = (next: string): void => setQuery({ [name]: next || undefined, cursor: undefined }, 'stay')
+  return (
+    <label htmlFor={id}>
+      {label}
+      {options ? (
+        <select {...own} onChange={(event) => set(event.currentTarget.value)}>
+          <option value="">all</option>
+          {options.map((option) => (
+            <option key={option} value={option}>
+              {option.replaceAll('_', ' ')}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <input
+          {...own}
+          type="search"
+          onInput={(event) => setDraft(event.currentTarget.value)}
+          onChange={(event) => set(event.currentTarget.value.trim())}
+        />
+      )}
+      {fault && (
+        <span class="fault" id={`${id}-fault`}>
+          {fault}
+        </span>
+      )}
+    </label>
+  )
+}
+
+/** A page of a list with the way to the next one. */
+export function List<T>({ of, label, columns, keyOf, empty }: Listed<T> & { readonly of: Loaded<Page<T>> }) {
+  const hasCursor = place.value.query.has('cursor')
+  return (
+    <>
+      <Shown of={of}>
+        {({ items, next }) =>
+          items.length === 0 ? (
+            <Empty>{hasCursor || next ? 'Nothing matches on this page.' : empty}</Empty>
+          ) : (
+            <Scroll label={label}>
+              <table>
+                <thead>
+                  <tr>
+                    {columns.map(({ head }) => (
+                      <th scope="col" key={head}>
+                        {head}
+                      </th>
+                    ))}
+                  </tr>
+                </thead>
+                <tbody>
+                  {items.map((item) => (
+                    <tr key={keyOf(item)}>
+                      {columns.map(({ head, cell }) => (
+                        <td key={head}>{cell(item)}</td>
+                      ))}
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </Scroll>
+          )
+        }
+      </Shown>
+      <Pager next={of.data?.next} />
+    </>
+  )
+}
+
+/** Buttons to the first page and the next. The address keeps the cursor. */
+export function Pager({ next }: { readonly next: string | undefined }) {
+  if (!place.value.query.has('cursor') && !next) return null
+  return (
+    <p class="pager">
+      {place.value.query.has('cursor') && (
+        <button type="button" onClick={() => setQuery({ cursor: undefined })}>
+          First page
+        </button>
+      )}
+      {next && (
+        <button type="button" onClick={() => setQuery({ cursor: next })}>
+          Next page
+        </button>
+      )}
+    </p>
+  )
+}

@@ -1,0 +1,157 @@
+import type { AttemptView, DeliveryReason, DeliveryStatus, DispatchStatus } from '../../../model/dispatch.ts'
+import type { FeedbackKind } from '../../../model/feedback.ts'
+import { type Sentence, sentenceOf } from './sentence.ts'
+
+const EXPIRED: Sentence = {
+  means: 'It was not sent before it expired.',
+  next: 'See on the overview whether a worker is alive, then retry if the message is still wanted.',
+}
+
+/** Every reason of a delivery. */
+export const REASONS: Readonly<Record<DeliveryReason, Sentence>> = {
+  condition_false: {
+    means: 'The condition of this channel was false for this data.',
+    next: 'Compare each rule below with the value that it read.',
+  },
+  no_address: {
+    means: 'The recipient has no address for this channel.',
+    next: 'Add the address in the directory of recipients, then dispatch the event again.',
+  },
+  opted_out: {
+    means: 'The recipient does not want this category on this channel.',
+    next: 'Leave it so. If it is a mistake, change the preference of the recipient, then dispatch the event again.',
+  },
+  suppressed: {
+    means: 'The address is suppressed after a bounce, a complaint or an unsubscription.',
+    next: 'Look the address up under Suppressions, and remove it only if the cause is gone.',
+  },
+  throttled: {
+    means: 'A limit for this recipient was used up when the event came.',
+    next: 'Raise the throttle in the policy of the host if too much is skipped.',
+  },
+  fallback_unneeded: {
+    means: 'An earlier channel of the route has sent the message.',
+    next: 'Nothing to do: the recipient has it once.',
+  },
+  sandboxed: {
+    means: 'The host runs in sandbox mode: it records everything and sends nothing.',
+    next: 'Create the host without `sandbox` to send.',
+  },
+  provider_rejected: {
+    means: 'The provider refused the message for good.',
+    next: 'Read the code of the last attempt, correct the address or the message, then retry.',
+  },
+  attempts_exhausted: {
+    means: 'Every attempt failed, and none is left.',
+    next: 'Read the codes of the attempts, and retry when the provider works again.',
+  },
+  condition_error: {
+    means: 'The condition of this channel threw an error.',
+    next: 'Find the error in the log of the host, correct the condition, deploy, then retry.',
+  },
+  template_error: {
+    means: 'The template could not be rendered.',
+    next: 'Find the error in the log of the host, correct the template, deploy, then retry.',
+  },
+  channel_error: {
+    means: 'The code of the channel threw an error.',
+    next: 'Read the log of the host for `channel.threw`, correct it, then retry.',
+  },
+  receiver_paused: {
+    means: 'The receiver timed out several times in a row, so it is paused for a while.',
+    next: 'Wait for the next attempt, or repair the receiver. Nothing is lost meanwhile.',
+  },
+}
+
+const DELIVERIES = {
+  queued: { means: 'It waits for a worker.', next: 'If it stays so, see on the overview whether a worker is alive.' },
+  sending: { means: 'A worker is sending it now.', next: 'Wait: a worker that dies is replaced after its lease.' },
+  held: { means: 'It is sent only if the channel before it fails.', next: 'See the channel before it.' },
+  sent: {
+    means: 'The provider has accepted it.',
+    next: 'Whether it arrived is in the feedback of the provider, if the host receives feedback.',
+  },
+  failed: { means: 'It could not be sent.', next: 'Read the codes of the attempts, then retry.' },
+  skipped: { means: 'It was not meant to be sent.', next: 'Nothing to do, unless the reason is wrong.' },
+  cancelled: { means: 'It was cancelled before it was sent.', next: 'Dispatch the event again to send it.' },
+  expired: EXPIRED,
+} as const satisfies Record<DeliveryStatus, Sentence>
+
+const DISPATCHES = {
+  queued: {
+    means: 'A delivery is not sent yet.',
+    next: 'Wait, or cancel it. Each channel below says what it waits for.',
+  },
+  sent: { means: 'Everything that was to be sent is sent.', next: 'Nothing to do.' },
+  partial: {
+    means: 'One channel failed, and another sent or may still send the message.',
+    next: 'Read the reason of the failed channel below, then retry it.',
+  },
+  failed: { means: 'Nothing was sent.', next: 'Read the reason of each channel below, then retry.' },
+  skipped: {
+    means: 'No channel was meant to send it.',
+    next: 'The reason of each channel is below. Run the event dry to try other data.',
+  },
+  cancelled: { means: 'It was cancelled before it was sent.', next: 'Dispatch the event again to send it.' },
+} as const satisfies Record<DispatchStatus, Sentence>
+
+const OUTCOMES = {
+  sent: { means: 'The provider accepted the message.', next: '' },
+  retry: { means: 'It was not sent.', next: 'The next attempt follows by itself, if one is left.' },
+  unknown: {
+    means: 'No answer came: it may have been sent.',
+    next: 'The next attempt follows by itself, so the recipient may get it twice.',
+  },
+  rejected: { means: 'The provider refused it for good.', next: 'Look the code up at the provider.' },
+  lost: {
+    means: 'The worker died, and it may have been sent.',
+    next: 'Another worker tries again. See why the process ended.',
+  },
+} as const satisfies Record<NonNullable<AttemptView['outcome']>, Sentence>
+
+const IN_FLIGHT: Sentence = { means: 'It is being sent now.', next: '' }
+
+const FEEDBACK = {
+  delivered: { means: 'The message arrived.', next: 'Nothing to do.' },
+  delayed: { means: 'The message waits at the receiving server.', next: 'Wait: the provider tries again.' },
+  bounced: {
+    means: 'The message came back.',
+    next: 'Correct the address. It is suppressed if the bounce is for good.',
+  },
+  complained: { means: 'The recipient marked it as spam.', next: 'Send this address nothing more of this kind.' },
+  opened: { means: 'The message was opened.', next: 'Nothing to do.' },
+  clicked: { means: 'A link in the message was opened.', next: 'Nothing to do.' },
+  unsubscribed: { means: 'The recipient unsubscribed.', next: 'Nothing to do: the suppression is recorded.' },
+  unknown: {
+    means: 'The provider reported an event that Sallyport does not know.',
+    next: 'Look it up at the provider by its code.',
+  },
+} as const satisfies Record<FeedbackKind, Sentence>
+
+/** Statuses that mean something else in a plan. */
+const PLANNED = {
+  queued: { means: 'It would be sent.', next: '' },
+  held: { means: 'It would be sent only if the channel before it fails.', next: '' },
+} as const satisfies Partial<Record<DeliveryStatus, Sentence>>
+
+/** What a dry run says of a delivery. */
+export function explainPlanned(status: string, reason?: string): Sentence {
+  return Object.hasOwn(PLANNED, status) ? sentenceOf(PLANNED, status) : explainDelivery(status, reason)
+}
+
+/** Why a delivery has its status: by its reason, if it has one. */
+export function explainDelivery(status: string, reason?: string): Sentence {
+  return reason === undefined ? sentenceOf(DELIVERIES, status) : sentenceOf({ ...REASONS, expired: EXPIRED }, reason)
+}
+
+export function explainDispatch(status: DispatchStatus): Sentence {
+  return sentenceOf(DISPATCHES, status)
+}
+
+export function explainOutcome(outcome: AttemptView['outcome']): Sentence {
+  return outcome === undefined ? IN_FLIGHT : sentenceOf(OUTCOMES, outcome)
+}
+
+export function explainFeedback(kind: FeedbackKind): Sentence {
+  return sentenceOf(FEEDBACK, kind)
+}

@@ -1,0 +1,44 @@
+import type { BudgetState } from '../../../model/budget.ts'
+import type { RunStatus, WaitingFor } from '../../../model/run.ts'
+import { type Sentence, sentenceOf } from './sentence.ts'
+
+const STATUSES = {
+  queued: { means: 'It has not started.', next: 'Wait for the next post of its agent.' },
+  running: { means: 'It runs.', next: 'Wait: without a post for a while it becomes expired.' },
+  waiting: { means: 'It waits for something outside.', next: 'Give it what it waits for.' },
+  completed: { means: 'It ended as it should.', next: 'Nothing to do.' },
+  incomplete: {
+    means: 'It ended before its work was done, for example at a limit of tokens.',
+    next: 'Read its finish reason, raise the limit, then run it again.',
+  },
+  failed: { means: 'It ended with an error.', next: 'Read the error below, and look its trace up in your tracing.' },
+  cancelled: { means: 'Someone stopped it.', next: 'Nothing to do, or run it again.' },
+  expired: {
+    means: 'No post came for so long that it counts as dead.',
+    next: 'See whether its process died. A later post of it replaces this status.',
+  },
+} as const satisfies Record<RunStatus, Sentence>
+
+const WAITING = {
+  input: { means: 'It waits for input of a person.', next: 'Answer it in the application of the agent.' },
+  approval: { means: 'It waits for an approval.', next: 'Approve or refuse it in the application of the agent.' },
+  auth: { means: 'It waits until someone signs in.', next: 'Sign in to the service that it asks for.' },
+  tool: { means: 'It waits for a tool.', next: 'See whether the tool answers.' },
+} as const satisfies Record<WaitingFor, Sentence>
+
+const LEVELS = {
+  within: { means: 'No limit is reached.', next: 'Nothing to do.' },
+  soft: { means: 'The soft limit is reached: the host is warned.', next: 'See which runs spent most.' },
+  hard: {
+    means: 'The hard limit is reached: the host should start no more runs.',
+    next: 'Raise the budget in the host, or end the session.',
+  },
+} as const satisfies Record<BudgetState['level'], Sentence>
+
+export function explainRun(status: RunStatus, waitingFor?: WaitingFor): Sentence {
+  return status === 'waiting' && waitingFor ? sentenceOf(WAITING, waitingFor) : sentenceOf(STATUSES, status)
+}
+
+export function explainBudget(level: BudgetState['level']): Sentence {
+  return sentenceOf(LEVELS, level)
+}

@@ -1,0 +1,151 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Sallyport } from '../../src/index.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
+import { serviceOrSkip } from '../queues/services.ts'
+import { focusedText, openBrowser, openPage } from './browser.ts'
+import { openConsole, type RunningConsole } from './console-server.ts'
+import { filledSallyport } from './filled.ts'
+
+const withBrowser = await serviceOrSkip('chromium')
+
+/** Tabs to what has this text or label. Everything on the way shows that it has the focus. */
+async function tabTo(page: Page, name: RegExp): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.getByText('Loading …').waitFor({ state: 'detached' })
+  const passed: string[] = []
+  for (let steps = 0; steps < 120; steps++) {
+    await page.keyboard.press('Tab')
+    const text = await focusedText(page)
+    expect([text, await isFocusVisible(page)]).toEqual([text, true])
+    if (name.test(text)) return
+    passed.push(text.slice(0, 20))
+  }
+  throw new Error(`Tab does not reach ${name}, but ${passed.join(', ')}`)
+}
+
+function isFocusVisible(page: Page): Promise<boolean> {
+  return page.evaluate(() => {
+    const { document, getComputedStyle } = globalThis as never as {
+      document: { activeElement: { closest(selector: string): object | null } & object; body: object }
+      getComputedStyle(of: object): { outlineStyle: string; outlineWidth: string }
+    }
+    const { activeElement } = document
+    if (activeElement === document.body) return true
+    const { outlineStyle, outlineWidth } = getComputedStyle(activeElement.closest('.chart') ?? activeElement)
+    return outlineStyle !== 'none' && outlineWidth !== '0px'
+  })
+}
+
+withBrowser('the keyboard alone', () => {
+  let browser: Browser
+  let sallyport: Sallyport
+  let host: RunningConsole
+  beforeAll(async () => {
+    browser = await openBrowser()
+    sallyport = await filledSallyport(memoryStore())
+    host = await openConsole(sallyport)
+  })
+  afterAll(async () => {
+    await host.close()
+    await browser.close()
+  })
+
+  it.each(['Dispatches', 'Events', 'Sessions', 'Runs', 'Suppressions', 'Tokens'])(
+    'The screen %s opens, and its heading has the focus',
+    async (name) => {
+      const { page } = await openPage(browser)
+      await page.goto(host.url)
+      await tabTo(page, new RegExp(`^${name}$`))
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { level: 1, name }).waitFor()
+      expect(await focusedText(page)).toMatch(new RegExp(`^${name}`))
+      await page.close()
+    },
+  )
+
+  it('The confirmation of a change takes the focus, Escape and No give it back, and Enter changes', async () => {
+    await sallyport.dispatch({ eventType: 'order.shipped', recipient: 'key@example.com' })
+    const { page } = await openPage(browser)
+    await page.goto(`${host.url}dispatches?recipient=key%40example.com`)
+    await tabTo(page, /^dsp_/)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: /^Dispatch dsp_/ }).waitFor()
+    await tabTo(page, /^Cancel$/)
+    for (const end of [['Escape'], ['Tab', 'Enter']]) {
+      await page.keyboard.press('Enter')
+      await page.getByRole('button', { name: 'Yes, cancel' }).waitFor()
+      expect(await focusedText(page)).toBe('Yes, cancel')
+      for (const key of end) await page.keyboard.press(key)
+      await page.getByRole('button', { name: 'Yes, cancel' }).waitFor({ state: 'detached' })
+      expect(await focusedText(page)).toBe('Cancel')
+    }
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Enter')
+    await page.getByText('Cancelled 1.').waitFor()
+    expect(await focusedText(page)).toBe('Cancel')
+    await page.close()
+  })
+
+  it('A failed dispatch is queued again', async () => {
+    const { page } = await openPage(browser)
+    await page.goto(`${host.url}dispatches?status=failed`)
+    await tabTo(page, /^dsp_/)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: /^Dispatch dsp_/ }).waitFor()
+    await tabTo(page, /^Retry$/)
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Enter')
+    await page.getByText('Queued 1 again.').waitFor()
+    await page.close()
+  })
+
+  it('An address is suppressed and released', async () => {
+    const { page } = await openPage(browser)
+    await page.goto(`${host.url}suppressions`)
+    await tabTo(page, /^Address/)
+    await page.keyboard.type('typed@example.com')
+    await page.keyboard.press('Enter')
+    await page.getByText('It is not suppressed.').waitFor()
+    for (const [change, said] of [
+      ['Suppress', 'Suppressed: manual on email.'],
+      ['Remove', 'It is not suppressed.'],
+    ] as const) {
+      await tabTo(page, new RegExp(`^${change}$`))
+      await page.keyboard.press('Enter')
+      await page.keyboard.press('Enter')
+      await page.getByText(said).waitFor()
+    }
+    await page.close()
+  })
+
+  it('A value of a plot is read with the arrow keys, and the large plot opened', async () => {
+    const { page } = await openPage(browser)
+    await page.goto(host.url)
+    await tabTo(page, /^Accepted dispatches by time$/)
+    await page.keyboard.press('ArrowLeft')
+    const read = page.getByRole('slider', { name: 'Accepted dispatches by time' })
+    expect(await read.getAttribute('aria-valuetext')).toMatch(/: \d+ dispatches$/)
+    await tabTo(page, /^Open plot/)
+    await page.keyboard.press('Enter')
+    await page.locator('.uplot').waitFor()
+    await page.close()
+  })
+
+  it('Polling takes neither the focus nor what is half typed', async () => {
+    const { page } = await openPage(browser)
+    await page.clock.install()
+    await page.goto(`${host.url}dispatches?eventType=order.shipped`)
+    await tabTo(page, /^Recipient/)
+    await page.keyboard.type('half')
+    await sallyport.dispatch({ eventType: 'order.shipped', recipient: 'polled@example.com' })
+    await page.clock.runFor(2_000)
+    await page.getByText('polled@example.com').waitFor()
+    await page.route('**/api/**', (route) => route.abort())
+    await page.clock.runFor(2_000)
+    await page.getByRole('alert').waitFor()
+    expect(await page.getByLabel('Recipient').inputValue()).toBe('half')
+    expect(await focusedText(page)).toMatch(/^Recipient/)
+    await page.close()
+  })
+})

@@ -1,0 +1,154 @@
+import type { RequestListener } from 'node:http'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { memoryStore } from '../../src/storage/memory/index.ts'
+import { serviceOrSkip } from '../queues/services.ts'
+import { openBrowser, openPage, setHidden } from './browser.ts'
+import { consoleAt, type RunningConsole, serve } from './console-server.ts'
+import { filledSallyport } from './filled.ts'
+
+const withBrowser = await serviceOrSkip('chromium')
+
+/** Lets the page handle the answers that it has got. */
+async function settled(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    for (let turn = 0; turn < 3; turn++) await fetch('preview')
+  })
+}
+
+/** Waits for the first answer. Effects of a screen wait for a frame, and so for the clock. */
+async function drawn(page: Page): Promise<void> {
+  await page.getByText('Loading …').waitFor()
+  await page.clock.runFor(100)
+  await page.getByRole('link', { name: 's1' }).waitFor()
+}
+
+withBrowser('polling', () => {
+  let browser: Browser
+  let host: RunningConsole
+  /** What the host does instead of asking the console. */
+  let instead: RequestListener | undefined
+  beforeAll(async () => {
+    browser = await openBrowser()
+    const own = consoleAt(await filledSallyport(memoryStore()))
+    const isRead = (url = ''): boolean => url.includes('/api/')
+    host = await serve((req, res) => (instead && isRead(req.url) ? instead : own)(req, res), '/ops')
+  })
+  afterAll(async () => {
+    await host.close()
+    await browser.close()
+  })
+
+  /** A screen with one read, at a stopped clock, and the reads that it has made. */
+  async function opened() {
+    instead = undefined
+    const { page, complaints } = await openPage(browser)
+    const reads: (string | undefined)[] = []
+    page.on('request', (request) => {
+      if (request.url().includes('/api/')) reads.push(request.headers()['if-none-match'])
+    })
+    await page.clock.install()
+    await page.clock.pauseAt(Date.now() + 60_000)
+    await page.goto(`${host.url}sessions`)
+    await drawn(page)
+    await settled(page)
+    /** Advances the clock, and gives the number of reads that came of it. */
+    const readsWithin = async (ms: number): Promise<number> => {
+      const before = reads.length
+      await page.clock.runFor(ms)
+      await settled(page)
+      return reads.length - before
+    }
+    return { page, complaints, reads, readsWithin }
+  }
+
+  it('A visible page asks every two seconds with a conditional request', async () => {
+    const { page, complaints, reads, readsWithin } = await opened()
+    expect([await readsWithin(1_900), await readsWithin(200)]).toEqual([0, 1])
+    expect(reads).toEqual([undefined, expect.stringMatching(/^"[0-9a-f]{32}"$/)])
+    expect(complaints).toEqual([])
+    await page.close()
+  })
+
+  it('A hidden page asks for nothing, and once when it is shown again', async () => {
+    const { page, readsWithin } = await opened()
+    await setHidden(page, true)
+    expect(await readsWithin(3_600_000)).toBe(0)
+    await setHidden(page, false)
+    expect([await readsWithin(0), await readsWithin(2_000)]).toEqual([0, 1])
+    await page.close()
+  })
+
+  it('A page that is hidden during a read stops it', async () => {
+    const { page, readsWithin } = await opened()
+    const asked = new Promise<void>((resolve) => {
+      instead = () => resolve()
+    })
+    const stopped = page.waitForEvent('requestfailed')
+    await page.clock.runFor(2_000)
+    await asked
+    await setHidden(page, true)
+    expect((await stopped).failure()?.errorText).toBe('net::ERR_ABORTED')
+    expect(await readsWithin(600_000)).toBe(0)
+    await page.close()
+  })
+
+  it('A failing server is asked less and less, at least once a minute, and the screen recovers by itself', async () => {
+    const { page, readsWithin } = await opened()
+    instead = (_, res) => res.writeHead(503, { 'content-type': 'text/plain' }).end()
+    expect(await readsWithin(2_000)).toBe(1)
+    await page.getByText('The console asks again by itself.').waitFor()
+    expect(await page.getByRole('link', { name: 's1' }).count()).toBe(1)
+    for (const pause of [4_000, 8_000, 16_000, 32_000, 60_000, 60_000])
+      expect([pause, await readsWithin(pause - 100), await readsWithin(100)]).toEqual([pause, 0, 1])
+    instead = undefined
+    expect(await readsWithin(60_000)).toBe(1)
+    await page.getByRole('alert').waitFor({ state: 'detached' })
+    expect(await readsWithin(2_000)).toBe(1)
+    await page.close()
+  })
+
+  it.each([
+    ['a redirect to a login page', 302, { location: '/login' }],
+    ['a login page', 200, { 'content-type': 'text/html' }],
+    ['401', 401, { 'content-type': 'text/html' }],
+    ['403', 403, { 'content-type': 'text/plain' }],
+    ['404', 404, { 'content-type': 'text/plain' }],
+  ])(
+    'When the session of the host ends with %s, a sentence says so, and a button reloads',
+    async (_, status, headers) => {
+      const { page, readsWithin } = await opened()
+      instead = (_, res) => res.writeHead(status, headers).end()
+      await readsWithin(2_000)
+      await page.getByText('Your session has ended').waitFor()
+      instead = undefined
+      await page.getByRole('button', { name: 'Reload' }).click()
+      await drawn(page)
+      expect(await page.getByText('Your session has ended').count()).toBe(0)
+      await page.close()
+    },
+  )
+
+  it('A redirect to another site is not followed', async () => {
+    const { page, complaints, readsWithin } = await opened()
+    instead = (_, res) => res.writeHead(302, { location: 'https://login.invalid/' }).end()
+    await readsWithin(2_000)
+    await page.getByText('Your session has ended').waitFor()
+    expect(complaints).toEqual([])
+    await page.close()
+  })
+
+  it('Without access every read is 404: the session has ended; a dispatch that is gone has a sentence of its own', async () => {
+    let access: 'read' | 'none' = 'read'
+    const own = await serve(consoleAt(await filledSallyport(memoryStore()), { access: () => access }), '/ops')
+    const { page } = await openPage(browser)
+    await page.goto(`${own.url}dispatches/dsp_none`)
+    await page.getByText('There is no such dispatch.').waitFor()
+    await page.goto(`${own.url}dispatches`)
+    await page.getByRole('link', { name: /^dsp_/ }).first().waitFor()
+    access = 'none'
+    await page.getByText('Your session has ended').waitFor()
+    await page.close()
+    await own.close()
+  })
+})
