@@ -35,7 +35,8 @@ const MOUNTINGS: Readonly<Record<Framework, Mounting>> = {
   },
   hono(sallyport, prefix, options) {
     const app = new Hono()
-    app.mount(prefix, toFetch(createConsole(sallyport, { ...options, path: prefix })))
+    const handle = toFetch(createConsole(sallyport, options), { basePath: prefix })
+    app.all(`${prefix}/*`, (c) => handle(c.req.raw, c))
     return getRequestListener(app.fetch)
   },
   node: (sallyport, prefix, options) => toNode(createConsole(sallyport, options), { basePath: prefix }),
