@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import express from 'express'
@@ -11,7 +11,8 @@ import { toKoa } from '../../src/adapters/koa.ts'
 import { toNode } from '../../src/adapters/node.ts'
 import { type ConsoleOptions, createConsole, type Mountable } from '../../src/console/index.ts'
 
-export type Framework = 'express' | 'koa' | 'hono' | 'node'
+export const FRAMEWORKS = ['express', 'koa', 'hono', 'node'] as const
+export type Framework = (typeof FRAMEWORKS)[number]
 
 export interface RunningConsole {
   /** URL of the console, with a slash at its end. */
@@ -19,7 +20,7 @@ export interface RunningConsole {
   close(): Promise<void>
 }
 
-type Mounting = (sallyport: Mountable, prefix: string, options: ConsoleOptions) => Parameters<typeof createServer>[1]
+type Mounting = (sallyport: Mountable, prefix: string, options: ConsoleOptions) => RequestListener
 
 const MOUNTINGS: Readonly<Record<Framework, Mounting>> = {
   express(sallyport, prefix, options) {
@@ -42,14 +43,24 @@ const MOUNTINGS: Readonly<Record<Framework, Mounting>> = {
   node: (sallyport, prefix, options) => toNode(createConsole(sallyport, options), { basePath: prefix }),
 }
 
+interface HostOptions extends ConsoleOptions {
+  /** The host allows every origin to read with credentials. */
+  readonly cors?: boolean
+}
+
 /** Serves a console on the loopback. */
 export async function serveConsole(
   framework: Framework,
   sallyport: Mountable,
   prefix: string,
-  options: ConsoleOptions,
+  { cors = false, ...options }: HostOptions,
 ): Promise<RunningConsole> {
-  const server: Server = createServer(MOUNTINGS[framework](sallyport, prefix, options))
+  const handle = MOUNTINGS[framework](sallyport, prefix, options)
+  const server: Server = createServer((request, response) => {
+    if (cors) allowOrigin(request, response)
+    if (cors && request.method === 'OPTIONS') response.writeHead(204).end()
+    else handle(request, response)
+  })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -61,4 +72,10 @@ export async function serveConsole(
       await once(server, 'close')
     },
   }
+}
+
+function allowOrigin({ headers }: IncomingMessage, response: ServerResponse): void {
+  response.setHeader('access-control-allow-origin', headers.origin ?? '*')
+  response.setHeader('access-control-allow-credentials', 'true')
+  response.setHeader('access-control-allow-headers', 'x-sallyport-console')
 }

@@ -20,6 +20,7 @@ export const MAKES_CODE: Readonly<Record<string, string>> = {
   'test/hostile/input/fuzz.test.ts': 'depd, of Koa',
   'test/openapi/*.test.ts': 'ajv, of the linter',
   'test/package/tree-shaking.test.ts': 'bundle-require, of tsup',
+  'test/console/access-in-a-browser.test.ts': 'depd, of Express and Koa',
   'test/console/access.test.ts': 'depd, of Koa',
   'test/console/screens.test.ts': 'depd, of Express and Koa',
 }
