@@ -1,28 +1,34 @@
-import { type HandlerRequest, type Refused, refuse } from '../core/answers/result.ts'
+import { type HandlerRequest, type HandlerResult, type Refused, refuse } from '../core/answers/result.ts'
 import type { Endpoints, OpenAnswer, OpenRequest } from '../core/endpoints.ts'
 import { allows, parseQuery } from '../http/answer.ts'
 import { conditional } from '../http/conditional.ts'
 import { type Json, jsonOf } from '../http/json-body.ts'
 import type { Mount } from '../http/mount.ts'
 import { splitTarget } from '../http/request-target.ts'
-import type { RouteTarget } from '../http/routes.ts'
+import type { HttpRoute, RouteTarget } from '../http/routes.ts'
 import { methodNotAllowed, notFound, toWire } from '../http/wire.ts'
 import type { Awaitable } from '../model/awaitable.ts'
 import type { Operation, Principal } from '../model/principal.ts'
-import { DATA_HEADERS } from './console-headers.ts'
-import type { ConsoleLevel, ConsoleOptions, Granted } from './console-options.ts'
+import { callHost } from './call-host.ts'
+import { changeOf } from './console-change.ts'
+import { asData } from './console-headers.ts'
+import type { ConsoleOptions, Granted } from './console-options.ts'
 import { redactAnswer } from './redact-answer.ts'
 
 /** Header that a page of another site cannot send. */
 const CONSOLE_HEADER = 'x-sallyport-console'
 
 /** Calls the read API, and previews dispatches, for a request that the host has let in. */
-export type ConsoleApi = (path: string, request: OpenRequest, access: Granted) => Promise<OpenAnswer>
+export type ConsoleApi = (path: string, request: OpenRequest, granted: Granted) => Promise<OpenAnswer>
 
 const OPERATIONS: readonly Operation[] = ['read', 'manage', 'dispatch']
 
-export function consoleApi(endpoints: Endpoints, match: Mount['match'], { redact }: ConsoleOptions): ConsoleApi {
-  const refused = (refusal: Refused): OpenAnswer => withData(toWire(endpoints.refuse(refusal)))
+export function consoleApi(
+  endpoints: Endpoints,
+  match: Mount['match'],
+  { redact, onChange }: ConsoleOptions,
+): ConsoleApi {
+  const { clock } = endpoints
 
   /** The endpoint of a path, if the console offers it: the read API, and dry runs. */
   function targetOf(path: string, url: string): RouteTarget | undefined {
@@ -33,52 +39,66 @@ export function consoleApi(endpoints: Endpoints, match: Mount['match'], { redact
     return operation === 'read' || operation === 'manage' || action === 'dispatch' ? target : undefined
   }
 
-  return async (path, request, { access, tenant }) => {
-    const { method, headers } = request
-    const target = targetOf(path, request.url)
-    if (!target) return notFound(endpoints)
-    const { route, search, parameters } = target
-    const isRead = route.method === 'GET'
-    if (!allows(route, method)) return refused(methodNotAllowed(isRead ? 'GET, HEAD' : route.method))
-    const denied = isRead ? undefined : deniedPost(request, route.operation, access)
-    if (denied) return refused(denied)
-
-    const json = isRead ? { json: undefined } : await bodyOf(request, endpoints)
-    if ('refused' in json) return refused(json)
-    const isDryRun = route.action === 'dispatch'
-    const query = isDryRun ? { dryRun: 'true' } : parseQuery(search)
-    const asked: HandlerRequest = { headers: {}, query, body: json.json, ...(parameters && { parameters }) }
-    const principal: Principal = { id: 'console', tenant, operations: OPERATIONS }
+  async function handled(
+    { route, search, parameters }: RouteTarget,
+    request: OpenRequest,
+    granted: Granted,
+  ): Promise<HandlerResult<unknown> | Refused> {
+    const denied = deniedOf(route, request, granted)
+    if (denied) return denied
+    const read = route.method === 'GET' ? { json: undefined } : await bodyOf(request, route, endpoints)
+    if ('refused' in read) return read
+    const query = route.action === 'dispatch' ? { dryRun: 'true' } : parseQuery(search)
+    const asked: HandlerRequest = { headers: {}, query, body: read.json, ...(parameters && { parameters }) }
+    const principal: Principal = { id: 'console', tenant: granted.tenant, operations: OPERATIONS }
     const result = await endpoints.handle(route.action, principal, asked)
-    if (!result.ok || !redact) return finished(toWire(result), isRead, headers)
+    const change = result.ok && onChange ? changeOf(route.action, granted, asked, result.body) : undefined
+    if (change && onChange)
+      await callHost(() => onChange(change, request.given[0], ...request.given.slice(1)), clock).catch(changeThrew)
+    return result.ok && redact ? redacted(result, redact) : result
+  }
+
+  function changeThrew(cause: unknown): void {
+    endpoints.report(cause, 'hook', { level: 'error', event: 'hook.threw', fields: { hook: 'onChange' } })
+  }
+
+  async function redacted(
+    result: HandlerResult<unknown> & { readonly ok: true },
+    redact: NonNullable<ConsoleOptions['redact']>,
+  ): Promise<HandlerResult<unknown> | Refused> {
     try {
-      return await finished(toWire({ ...result, body: redactAnswer(result.body, redact) }), isRead, headers)
+      return { ...result, body: await redactAnswer(result.body, redact, clock) }
     } catch (cause) {
       endpoints.report(cause, 'redactor', { level: 'error', event: 'console.redact_threw' })
-      return refused(refuse('internal_error', 'The answer could not be redacted, so it is not shown.'))
+      return refuse('internal_error', 'The answer could not be redacted, so it is not shown.')
     }
+  }
+
+  return async (path, request, granted) => {
+    const target = targetOf(path, request.url)
+    if (!target) return asData(notFound(endpoints))
+    const result = await handled(target, request, granted)
+    const wire = toWire('refused' in result ? endpoints.refuse(result) : result)
+    return asData(target.route.method === 'GET' ? await conditional(wire, request.headers) : wire)
   }
 }
 
-async function finished(wire: OpenAnswer, isRead: boolean, headers: HandlerRequest['headers']): Promise<OpenAnswer> {
-  return withData(isRead ? await conditional(wire, headers) : wire)
-}
-
-function withData(wire: OpenAnswer): OpenAnswer {
-  return { ...wire, headers: { ...wire.headers, ...DATA_HEADERS } }
-}
-
-/** A POST must come from a page of this console, and a change needs `operate`. */
-function deniedPost({ headers }: OpenRequest, operation: Operation, access: ConsoleLevel): Refused | undefined {
-  if (headers['sec-fetch-site'] !== 'same-origin' || headers[CONSOLE_HEADER] !== '1')
-    return refuse('insufficient_scope', 'A POST must come from a page of this console.')
-  if (operation === 'manage' && access !== 'operate')
+/** A page of another site reads nothing, also where the host allows it by CORS; a POST must prove that it comes from the console. */
+function deniedOf(route: HttpRoute, { method, headers }: OpenRequest, { access }: Granted): Refused | undefined {
+  const isRead = route.method === 'GET'
+  if (!allows(route, method)) return methodNotAllowed(isRead ? 'GET, HEAD' : route.method)
+  const { 'sec-fetch-site': site, [CONSOLE_HEADER]: mark } = headers
+  const isOwn = isRead
+    ? site === undefined || site === 'same-origin' || site === 'none'
+    : site === 'same-origin' && mark === '1'
+  if (!isOwn) return refuse('insufficient_scope', 'The request must come from a page of this console.')
+  if (route.operation === 'manage' && access !== 'operate')
     return refuse('insufficient_scope', 'This access may look at everything, but change nothing.')
   return undefined
 }
 
-function bodyOf({ body }: OpenRequest, { clock }: Endpoints): Awaitable<Json | Refused> {
+function bodyOf({ body }: OpenRequest, { maxBytes }: HttpRoute, { clock }: Endpoints): Awaitable<Json | Refused> {
   if (body.byteLength === 0) return { json: undefined }
   // The bytes are complete: their budget was charged while they arrived.
-  return jsonOf({ kind: 'left', value: body }, {}, { maxBytes: body.byteLength, clock, begin: () => undefined })
+  return jsonOf({ kind: 'left', value: body }, {}, { maxBytes, clock, begin: () => undefined })
 }

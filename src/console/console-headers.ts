@@ -1,4 +1,5 @@
 import { CONSOLE_ASSETS } from 'sallyport:console-assets'
+import type { OpenAnswer } from '../core/endpoints.ts'
 
 const PAGE_POLICY = [
   "default-src 'none'",
@@ -33,6 +34,8 @@ const COMMON: Headers = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
+  // A script of another site could otherwise tell by loading a file whether this user has access.
+  'cross-origin-resource-policy': 'same-origin',
 }
 
 export const PAGE_HEADERS: Headers = {
@@ -50,10 +53,11 @@ export const PREVIEW_HEADERS: Headers = {
   'cache-control': 'no-store',
 }
 
-/** An answer of the API, which a browser must not show as a page. */
-export const DATA_HEADERS: Headers = {
-  ...COMMON,
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'"
+
+/** An answer that a browser must not show as a page. */
+export function asData(answer: OpenAnswer): OpenAnswer {
+  return { ...answer, headers: { ...answer.headers, ...COMMON, 'content-security-policy': DATA_POLICY } }
 }
 
 const TYPES: Headers = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' }

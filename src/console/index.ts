@@ -3,18 +3,17 @@
  * @module sallyport/console
  */
 
-import { CONSOLE_ASSETS } from 'sallyport:console-assets'
-import type { OpenAnswer, OpenRequest } from '../core/endpoints.ts'
+import type { Endpoints } from '../core/endpoints.ts'
 import { MOUNT_CHECKS, type Mountable, mount } from '../http/mount.ts'
-import { READ_ROUTES } from '../http/routes.ts'
-import { internalError, notFound } from '../http/wire.ts'
+import { internalError } from '../http/wire.ts'
 import { readOptions } from '../options/read-options.ts'
+import { callHost } from './call-host.ts'
 import { consoleApi } from './console-api.ts'
-import { assetHeaders, PAGE_HEADERS, PREVIEW_HEADERS } from './console-headers.ts'
 import { CONSOLE_CHECKS, type ConsoleOptions, type Granted, readAccess } from './console-options.ts'
-import { pageOf, previewOf } from './page.ts'
+import { consolePages } from './console-pages.ts'
 
 export type { Mountable } from '../http/mount.ts'
+export type { ConsoleChange } from './console-change.ts'
 export type { ConsoleAccess, ConsoleLevel, ConsoleOptions, RedactedField } from './console-options.ts'
 
 /**
@@ -30,51 +29,28 @@ export function createConsole<HostRequest = unknown>(
   const own = readOptions('createConsole', options, CONSOLE_CHECKS) as ConsoleOptions
   const { endpoints, match } = mount('createConsole', sallyport, {}, MOUNT_CHECKS)
   const api = consoleApi(endpoints, match, own)
-  const { title = 'Sallyport' } = own
-  const offers = READ_ROUTES.map(({ action }) => action).filter((action) => endpoints.handles?.(action) !== false)
+  const pages = consolePages(endpoints, own.title)
 
-  async function accessOf({ given }: OpenRequest): Promise<Granted> {
+  async function accessOf([request, ...context]: readonly unknown[]): Promise<Granted | undefined> {
     try {
-      return readAccess(await own.access(given[0], ...given.slice(1)))
+      return readAccess(await callHost(() => own.access(request, ...context), endpoints.clock))
     } catch (cause) {
       endpoints.report(cause, 'auth', { level: 'error', event: 'console.access_threw' })
-      return { access: 'none', user: '', tenant: 'default' }
+      return undefined
     }
   }
 
-  async function answer(path: string, request: OpenRequest): Promise<OpenAnswer> {
-    const granted = await accessOf(request)
-    if (granted.access === 'none') return notFound(endpoints)
-    if (path.startsWith('/api/')) return api(path, request, granted)
-    if (request.method !== 'GET' && request.method !== 'HEAD') return notFound(endpoints)
-    if (path.startsWith(ASSETS)) return assetNamed(path.slice(ASSETS.length)) ?? notFound(endpoints)
-    const [whole = ''] = request.url.split('?')
-    const base = own.path ?? prefixOf(whole, path)
-    // Without the last slash, the links of the page would lead beside the console.
-    if (path === '' && !whole.endsWith('/'))
-      return { status: 308, headers: { location: `${base}/`, 'cache-control': 'no-store' }, text: '' }
-    if (path === '/preview') return { status: 200, headers: PREVIEW_HEADERS, text: previewOf() }
-    return { status: 200, headers: PAGE_HEADERS, text: pageOf(`${base}/`, title, granted, offers) }
+  const open: Endpoints['open'] = async (_, path, { given }) => {
+    const granted = await accessOf(given)
+    if (!granted) return undefined
+    return async (request) => {
+      try {
+        return path.startsWith('/api/') ? await api(path, request, granted) : pages(path, request, granted)
+      } catch (cause) {
+        return internalError(endpoints, cause)
+      }
+    }
   }
 
-  return {
-    answersAll: true,
-    endpoints: {
-      ...endpoints,
-      open: (_, path) => (request) => answer(path, request).catch((cause: unknown) => internalError(endpoints, cause)),
-    },
-  }
-}
-
-const ASSETS = '/assets/'
-
-/** Prefix of the host's URL before the console's own path. */
-function prefixOf(whole: string, path: string): string {
-  const bare = whole.endsWith('/') ? whole.slice(0, -1) : whole
-  return bare.endsWith(path) ? bare.slice(0, bare.length - path.length) : ''
-}
-
-function assetNamed(name: string): OpenAnswer | undefined {
-  if (!Object.hasOwn(CONSOLE_ASSETS.files, name)) return undefined
-  return { status: 200, headers: assetHeaders(name), text: CONSOLE_ASSETS.files[name] ?? '' }
+  return { answersAll: true, endpoints: { ...endpoints, open } }
 }

@@ -2,8 +2,9 @@ import { CONSOLE_ASSETS } from 'sallyport:console-assets'
 import type { ReadAction } from '../core/endpoints.ts'
 import type { Granted } from './console-options.ts'
 
-/** The only document: its script reads the path and shows a screen. All its URLs are relative to its `<base>`. */
 /**
+ * The only document: its script reads the path and shows a screen. All its URLs are relative to `base`.
+ *
  * @param offers The screens' reads that this host offers: one without dispatching has no dispatches.
  */
 export function pageOf(

@@ -1,18 +1,52 @@
 import { pointerTo } from '../core/json/json-pointer.ts'
+import { yieldToEventLoop } from '../core/yield-to-event-loop.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { ConsoleOptions } from './console-options.ts'
 
-/** Replaces each text, number and flag of an answer. Throws what the redactor throws. */
-export function redactAnswer(
-  value: unknown,
-  redact: NonNullable<ConsoleOptions['redact']>,
-  pointer = '',
-  field = '',
-): unknown {
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
-    return redact(value, { field, pointer })
-  if (Array.isArray(value)) return value.map((item, at) => redactAnswer(item, redact, pointerTo(pointer, at), field))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, redactAnswer(member, redact, pointerTo(pointer, name), name)]),
-  )
+type Redact = NonNullable<ConsoleOptions['redact']>
+
+/** Time after which other work of the process gets a turn. */
+const SLICE_MS = 10
+
+/**
+ * Replaces each text, number and flag of an answer. A slow redactor does not block the event loop.
+ *
+ * @throws What the redactor throws, and a `TypeError` for a result that it may not give.
+ */
+export async function redactAnswer(answer: unknown, redact: Redact, clock: Clock): Promise<unknown> {
+  let began = clock.now()
+
+  async function redacted(value: unknown, pointer: string, field: string): Promise<unknown> {
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
+      if (clock.now() - began >= SLICE_MS) {
+        await yieldToEventLoop(clock)
+        began = clock.now()
+      }
+      return checked(redact(value, { field, pointer }), value)
+    }
+    if (typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) {
+      const items: unknown[] = []
+      for (const [at, item] of value.entries()) items.push(await redacted(item, pointerTo(pointer, at), field))
+      return items
+    }
+    const members: [string, unknown][] = []
+    for (const [name, member] of Object.entries(value))
+      members.push([name, await redacted(member, pointerTo(pointer, name), name)])
+    return Object.fromEntries(members)
+  }
+
+  return redacted(answer, '', '')
+}
+
+/** Longest text that replaces a shorter value. */
+const MAX_TEXT = 1_000
+
+/** Also refuses a promise: as JSON it would be `{}`, and the page would break without an error. */
+function checked(shown: unknown, value: string | number | boolean): unknown {
+  if (shown === null || typeof shown === 'boolean' || Number.isFinite(shown)) return shown
+  if (typeof shown !== 'string') throw new TypeError('redact() gave neither a text, a number, a flag nor null')
+  if (shown.length > Math.max(MAX_TEXT, String(value).length))
+    throw new TypeError(`redact() gave a text that is longer than the value and than ${MAX_TEXT} characters`)
+  return shown
 }

@@ -1,3 +1,4 @@
+import type { Awaitable } from '../model/awaitable.ts'
 import type { Operation, Principal } from '../model/principal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -53,6 +54,11 @@ export interface OpenRequest {
   readonly given: readonly unknown[]
 }
 
+/** A request whose body is not read yet. */
+export type OpenHead = Omit<OpenRequest, 'body'>
+
+export type OpenHandler = (request: OpenRequest) => Promise<HandlerResult<unknown> | OpenAnswer>
+
 /** An answer without its Content-Length. */
 export interface OpenAnswer {
   readonly status: number
@@ -84,14 +90,12 @@ export interface Endpoints {
     admission?: Admission,
   ): Promise<HandlerResult<unknown>>
   /**
-   * Finds the handler of an open endpoint, which never rejects. `undefined`: 404 `not_found`. Absent: there is none.
+   * Finds the handler of an open endpoint. `undefined`: 404 `not_found`, and the body is not read. Absent: there is none. Neither
+   * this nor the handler rejects.
    *
    * @param parameter The last part of the path, decoded.
    */
-  open?(
-    action: OpenAction,
-    parameter: string,
-  ): ((request: OpenRequest) => Promise<HandlerResult<unknown> | OpenAnswer>) | undefined
+  open?(action: OpenAction, parameter: string, request: OpenHead): Awaitable<OpenHandler | undefined>
   /** Answers a request that the transport itself refuses. */
   refuse(refused: Refused): HandlerResult<never>
   /** Logs an error of host code and tells `onError`. */

@@ -37,10 +37,11 @@ export async function answerOpen(
   arrival: Arrival,
 ): Promise<Wire> {
   const { load } = endpoints
-  const { method, given } = arrival
+  const { method, headers, given } = arrival
+  const url = pathAndQuery(arrival.url)
   const refused = (refusal: Refused): Wire => toWire(endpoints.refuse(refusal))
 
-  const handle = endpoints.open?.(open.action, parameter)
+  const handle = await endpoints.open?.(open.action, parameter, { method, url, headers, given })
   if (!handle) return notFound(endpoints)
   if (open.methods.length > 0 && !open.methods.includes(method))
     return refused(methodNotAllowed(open.methods.join(', ')))
@@ -57,7 +58,7 @@ export async function answerOpen(
 
   if (!load.flight.tryAcquire(holder, arrival)) return refused(overloaded())
   try {
-    const answer = await handle({ method, url: pathAndQuery(arrival.url), given, ...content })
+    const answer = await handle({ method, url, given, ...content })
     return 'text' in answer ? answer : toWire(answer)
   } finally {
     load.flight.release(arrival)

@@ -1,18 +1,25 @@
 import { describe, expect, it } from 'vitest'
 import { toFetch } from '../../src/adapters/fetch.ts'
 import { type ConsoleOptions, createConsole } from '../../src/console/index.ts'
-import { isSallyportError, type Sallyport } from '../../src/index.ts'
+import { READ_ROUTES } from '../../src/http/routes.ts'
+import { isSallyportError, type Sallyport, type SallyportOptions } from '../../src/index.ts'
+import { sha256 } from '../../src/model/sha256.ts'
+import { systemClock } from '../../src/runtime/system-clock.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { jsonOf } from '../openapi/posting.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { filledSallyport } from './filled.ts'
 
 const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin', 'x-sallyport-console': '1', 'content-type': 'application/json' }
 
 /** A console at `/ops`, with what the host was told of errors. */
-async function opened(options: Partial<ConsoleOptions<Request>> = {}) {
+async function opened(
+  options: Partial<ConsoleOptions<Request>> = {},
+  host: Partial<SallyportOptions<Record<string, unknown>>> = {},
+) {
   const told: unknown[][] = []
   const onError = (...of: unknown[]): number => told.push(of)
-  const sallyport = await filledSallyport(memoryStore(), { hooks: { onError } })
+  const sallyport = await filledSallyport(memoryStore(), { hooks: { onError }, ...host })
   const answer = toFetch(createConsole<Request>(sallyport, { access: () => 'operate', ...options }), {
     basePath: '/ops',
   })
@@ -30,6 +37,16 @@ async function newestOf(sallyport: Sallyport): Promise<string> {
 
 async function scriptOf(page: Response): Promise<string> {
   return /src="(assets\/[^"]+)"/.exec(await page.text())?.[1] ?? ''
+}
+
+function fail(): never {
+  throw new Error('the session store is down')
+}
+
+function revoked(): { access: 'operate' } {
+  const { proxy, revoke } = Proxy.revocable({ access: 'operate' as const }, {})
+  revoke()
+  return proxy
 }
 
 const PATHS = [
@@ -57,11 +74,43 @@ describe('access', () => {
     ['throws', () => Promise.reject(new Error('the session store is down'))],
     ['gives no access', () => 'admin' as never],
     ['gives an invalid tenant', () => ({ access: 'read', tenant: 'ü' }) as const],
+    ['gives nothing', () => undefined as never],
+    ['gives a list', () => ['operate'] as never],
+    ['throws at once', () => fail()],
+    [
+      'gives a getter that throws',
+      () => ({
+        get access() {
+          return fail()
+        },
+      }),
+    ],
+    ['gives a proxy that throws', () => new Proxy({ access: 'operate' as const }, { get: fail })],
+    ['gives a revoked proxy', () => revoked()],
   ])('When access %s, nothing is shown and onError is told', async (_, access) => {
     const { get, told } = await opened({ access })
     for (const path of PATHS) expect((await get(path)).status).toBe(404)
     expect(told).toHaveLength(PATHS.length)
     expect(told[0]?.[1]).toMatchObject({ operation: 'auth' })
+  })
+
+  it('An access that is still pending after ten seconds shows nothing, and onError is told', async () => {
+    const clock = fakeClock(Date.now())
+    const { get, told } = await opened({ access: () => new Promise(() => {}) }, { clock })
+    const answer = get('/api/outbound/dispatches')
+    await clock.advance(10_000)
+    expect((await answer).status).toBe(404)
+    expect(told).toEqual([
+      [expect.objectContaining({ name: 'TimeoutError' }), expect.objectContaining({ operation: 'auth' })],
+    ])
+  })
+
+  it('The body of a request without access is not read', async () => {
+    const { answer } = await opened({ access: () => 'none' })
+    const endless = new ReadableStream({ pull: () => new Promise<void>(() => {}) })
+    const init = { method: 'POST', headers: SAME_ORIGIN, body: endless, duplex: 'half' } as const
+    const request = new Request('http://127.0.0.1/ops/api/outbound/suppressions/find', init)
+    expect((await answer(request)).status).toBe(404)
   })
 
   it('With read a console reads, looks an address up and runs dry, but changes nothing', async () => {
@@ -145,6 +194,91 @@ describe('a POST of another site', () => {
   })
 })
 
+describe('a read of another site', () => {
+  it.each(['cross-site', 'same-site'])(
+    'A read that is %s is refused, also behind permissive CORS of the host',
+    async (site) => {
+      const { get } = await opened()
+      const answer = await get('/api/outbound/dispatches', { 'sec-fetch-site': site })
+      expect([answer.status, (await jsonOf(answer)).code]).toEqual([403, 'insufficient_scope'])
+    },
+  )
+
+  it.each(['same-origin', 'none'])('A read that is %s is answered', async (site) => {
+    const { get } = await opened()
+    expect((await get('/api/outbound/dispatches', { 'sec-fetch-site': site })).status).toBe(200)
+  })
+})
+
+describe('the path', () => {
+  it.each([
+    ['//api/outbound/dispatches', 200, 'text/html; charset=utf-8'],
+    ['/%61pi/outbound/dispatches', 200, 'text/html; charset=utf-8'],
+    ['/%252e%252e/api/outbound/dispatches', 200, 'text/html; charset=utf-8'],
+    ['/api%2foutbound/dispatches', 200, 'text/html; charset=utf-8'],
+    ['/api/outbound%2fdispatches', 404, 'application/problem+json'],
+    ['/api//outbound/dispatches', 404, 'application/problem+json'],
+    ['/api/outbound/openapi.json', 404, 'application/problem+json'],
+  ])('%s is %i, and holds no data of the host', async (path, status, type) => {
+    const { get } = await opened({ access: () => 'read' })
+    const answer = await get(path)
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([status, type])
+    expect(await answer.text()).not.toContain('example.com')
+  })
+
+  it.each([
+    ['', './ops/'],
+    ['?next=//evil.example', './ops/'],
+    ['/', './'],
+    ['/dispatches', './'],
+    ['/dispatches/', '../'],
+    ['/dispatches/dsp_1', '../'],
+    ['/sessions/s1/runs/r1', '../../../'],
+    ['//evil.example', '../'],
+    ['//evil.example//', '../../../'],
+    ['/%5C%5Cevil.example/x', '../'],
+  ])('At %j all URLs of the page are relative to %j', async (path, base) => {
+    const { get } = await opened()
+    const answer = await get(path)
+    expect([answer.status, answer.headers.get('location')]).toEqual([200, null])
+    expect(await answer.text()).toContain(`<base href="${base}">`)
+  })
+
+  it.each(['http://evil.example/ops', '//evil.example/ops', '/\\evil.example/ops', '/a/"><script>/ops'])(
+    'A host that passes the URL %j on gets a page with URLs of its own',
+    async (url) => {
+      const { sallyport } = await opened()
+      const { endpoints } = createConsole(sallyport, { access: () => 'read' })
+      const handle = await endpoints.open?.('console', '', { method: 'GET', headers: {}, url, given: [] })
+      const answer = await handle?.({ method: 'GET', headers: {}, url, given: [], body: new Uint8Array() })
+      expect(answer).toMatchObject({ status: 200, text: expect.stringContaining('<base href="./ops/">') })
+    },
+  )
+
+  it.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS', 'POST'])('%s on a page is 405', async (method) => {
+    const { answer } = await opened()
+    const refused = await answer(new Request('http://127.0.0.1/ops/dispatches', { method }))
+    expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+  })
+
+  it.each(['PUT', 'DELETE', 'GET', 'HEAD'])('%s on a change is 405, and changes nothing', async (method) => {
+    const { answer, dispatchId, sallyport } = await opened()
+    const url = `http://127.0.0.1/ops/api/outbound/dispatches/${dispatchId}/cancel`
+    const refused = await answer(new Request(url, { method, headers: SAME_ORIGIN }))
+    expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'POST'])
+    expect(await sallyport.dispatches.get(dispatchId)).toMatchObject({ status: 'queued' })
+  })
+
+  it('HEAD has the headers of GET and no text', async () => {
+    const { answer, get } = await opened()
+    for (const path of ['/', '/preview', '/api/outbound/dispatches']) {
+      const head = await answer(new Request(`http://127.0.0.1/ops${path}`, { method: 'HEAD' }))
+      expect([...head.headers]).toEqual([...(await get(path)).headers])
+      expect(await head.text()).toBe('')
+    }
+  })
+})
+
 describe('headers', () => {
   it('A page has the strict policy, is not framed and not kept', async () => {
     const { get } = await opened()
@@ -181,10 +315,26 @@ describe('headers', () => {
     expect([again.status, await again.text()]).toEqual([304, ''])
   })
 
-  it('The console without its last slash redirects', async () => {
-    const { get } = await opened()
-    const answer = await get('')
-    expect([answer.status, answer.headers.get('location')]).toEqual([308, '/ops/'])
+  it('Nothing but a script or a style is kept, and no other site loads anything', async () => {
+    const { get, post, dispatchId } = await opened()
+    const answers = [
+      await get('/'),
+      await get('/preview'),
+      await get('/api/outbound/dispatches'),
+      await get('/api/outbound/dispatches', { 'if-none-match': '*' }),
+      await get('/api/outbound/dispatches/dsp_none'),
+      await get('/api/nothing'),
+      await get('/assets/none.js'),
+      await post(`/api/outbound/dispatches/${dispatchId}/cancel`),
+      await post('/dispatches'),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 304, 404, 404, 404, 200, 405])
+    for (const { headers } of answers) {
+      expect(headers.get('cache-control')).toBe('no-store')
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+      expect(headers.get('cross-origin-resource-policy')).toBe('same-origin')
+      expect(headers.get('content-security-policy')).toMatch(/default-src 'none'/)
+    }
   })
 
   it('Titles, users and tenants are escaped', async () => {
@@ -195,6 +345,12 @@ describe('headers', () => {
     expect(text).not.toContain('<b>')
   })
 })
+
+function cycle(): object {
+  const own: Record<string, unknown> = {}
+  own.own = own
+  return own
+}
 
 describe('redact', () => {
   it('A hidden value is in no answer: not of lists, details, previews and refusals', async () => {
@@ -218,6 +374,60 @@ describe('redact', () => {
     }
   })
 
+  it('The entity tag is that of the redacted text, so it tells nothing of what is hidden', async () => {
+    const { get } = await opened({ redact: () => '•••' })
+    const answer = await get('/api/outbound/suppressions')
+    const text = await answer.text()
+    expect(answer.headers.get('etag')).toBe(`"${(await sha256(text)).slice(0, 32)}"`)
+  })
+
+  it.each([
+    ['undefined', () => undefined],
+    ['a big integer', () => 1n],
+    ['a number that JSON has not', () => Number.NaN],
+    ['a promise', async () => 'hidden'],
+    ['a function', () => () => 'hidden'],
+    ['a list', (value: unknown) => [value]],
+    ['a cycle', () => cycle()],
+    ['a text much longer than the value', () => 'x'.repeat(10_001)],
+  ])('A redactor that gives %s is a coded problem that shows nothing, and onError is told', async (_, redact) => {
+    const { get, told } = await opened({ redact: redact as never })
+    const answer = await get('/api/outbound/dispatches')
+    const text = await answer.text()
+    expect([answer.status, JSON.parse(text).code]).toEqual([500, 'internal_error'])
+    expect(text).not.toContain('example.com')
+    expect(told).toEqual([[expect.any(TypeError), expect.objectContaining({ operation: 'redactor' })]])
+  })
+
+  it('A redactor may give a text, a number, a flag and null, and a text as long as the value', async () => {
+    const given = ['•••', 0, false, null]
+    const { get } = await opened({ redact: (_, { pointer }) => given[pointer.length % 4] ?? null })
+    expect((await get('/api/outbound/dispatches')).status).toBe(200)
+  })
+
+  it('A slow redactor lets other requests of the host run in between', async () => {
+    let now = Date.now()
+    let turns = 0
+    const clock = { ...systemClock, now: () => now }
+    const { get } = await opened(
+      {
+        redact(value) {
+          now += 20
+          return value
+        },
+      },
+      { clock },
+    )
+    const count = (): void => {
+      turns += 1
+      timer = setImmediate(count)
+    }
+    let timer = setImmediate(count)
+    await get('/api/outbound/dispatches')
+    clearImmediate(timer)
+    expect(turns).toBeGreaterThan(10)
+  })
+
   it('A redactor that throws is a coded problem that shows nothing, and onError is told', async () => {
     const { get, told } = await opened({
       redact: (value) => {
@@ -229,6 +439,58 @@ describe('redact', () => {
     expect([answer.status, JSON.parse(text).code]).toEqual([500, 'internal_error'])
     expect(text).not.toContain('example.com')
     expect(told.map(([, context]) => context)).toEqual([expect.objectContaining({ operation: 'redactor' })])
+  })
+})
+
+describe('onChange', () => {
+  it('Each change is told once, with its user and the request of the host, and the rest is not', async () => {
+    const changes: unknown[] = []
+    const { get, post, dispatchId, sallyport } = await opened({
+      access: () => ({ access: 'operate', user: 'Ada' }),
+      onChange: (change, { headers }) => changes.push([change, headers.get('x-sallyport-console')]),
+    })
+    const { items } = await sallyport.dispatches.list({ status: 'failed', limit: 1 })
+    const failedId = items[0]?.dispatchId ?? ''
+    const address = { channel: 'email', address: 'new@example.com' }
+    // Each is asked for twice: the second request changes nothing.
+    for (const [path, body] of [
+      [`dispatches/${dispatchId}/cancel`, {}],
+      [`dispatches/${failedId}/retry`, {}],
+      ['suppressions/add', { ...address, reason: 'complained' }],
+      ['suppressions/remove', address],
+    ] as const)
+      for (const _ of [1, 2]) expect((await post(`/api/outbound/${path}`, body)).status).toBe(200)
+    await get('/api/outbound/dispatches')
+    await post('/api/outbound/suppressions/find', address)
+    await post('/api/outbound/dispatch', { eventType: 'order.shipped', recipient: 'jane@example.com' })
+    await post('/api/outbound/dispatches/dsp_none/cancel')
+    await post(`/api/outbound/dispatches/${dispatchId}/cancel`, { wrong: 1 })
+    const by = { user: 'Ada', tenant: 'default', count: 1 }
+    expect(changes).toEqual([
+      [{ action: 'cancel_dispatch', ...by, dispatchId }, '1'],
+      [{ action: 'retry_dispatch', ...by, dispatchId: failedId }, '1'],
+      [{ action: 'add_suppression', ...by, ...address, reason: 'complained' }, '1'],
+      [{ action: 'remove_suppressions', ...by, ...address }, '1'],
+    ])
+    const managing = READ_ROUTES.filter(({ operation }) => operation === 'manage').map(({ action }) => action)
+    expect(changes.map((told) => Object(told)[0].action)).toEqual(managing)
+  })
+
+  it.each([
+    ['throws', () => fail()],
+    ['rejects', () => Promise.reject(new Error('the log is full'))],
+  ])('An onChange that %s does not alter the answer, and onError is told', async (_, onChange) => {
+    const { post, dispatchId, told } = await opened({ onChange })
+    const answer = await post(`/api/outbound/dispatches/${dispatchId}/cancel`)
+    expect(await answer.json()).toMatchObject({ dispatch: { dispatchId, status: 'cancelled' } })
+    expect(told).toEqual([[expect.any(Error), expect.objectContaining({ operation: 'hook' })]])
+  })
+
+  it('A change is told also when its answer cannot be redacted', async () => {
+    const changes: unknown[] = []
+    const { post, dispatchId } = await opened({ onChange: (change) => changes.push(change), redact: fail })
+    expect((await post(`/api/outbound/dispatches/${dispatchId}/cancel`)).status).toBe(500)
+    expect(changes).toMatchObject([{ action: 'cancel_dispatch', dispatchId }])
   })
 })
 
@@ -254,16 +516,22 @@ describe('bad input', () => {
     expect([refused.status, (await jsonOf(refused)).code]).toEqual([400, 'invalid_json'])
   })
 
+  it('A body longer than any change needs is refused', async () => {
+    const { post } = await opened()
+    const refused = await post('/api/outbound/suppressions/find', { address: 'x'.repeat(5_000) })
+    expect([refused.status, (await jsonOf(refused)).code]).toEqual([413, 'body_too_large'])
+  })
+
   it('Wrong options are reported all at once', async () => {
     const sallyport = await filledSallyport(memoryStore())
     try {
-      createConsole(sallyport, { title: '', path: 'ops', redact: 1, acces: 1 } as never)
+      createConsole(sallyport, { title: '', onChange: 1, redact: 1, acces: 1 } as never)
       expect.unreachable()
     } catch (error) {
       expect(isSallyportError(error) && error.problems.map(({ field }) => field).sort()).toEqual([
         'acces',
         'access',
-        'path',
+        'onChange',
         'redact',
         'title',
       ])

@@ -1,4 +1,4 @@
-import type { createServer } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import express from 'express'
 import { Hono } from 'hono'
@@ -10,9 +10,10 @@ import { toNode } from '../../src/adapters/node.ts'
 import { type ConsoleOptions, createConsole, type Mountable } from '../../src/console/index.ts'
 import { type RunningConsole, serve } from './console-server.ts'
 
-export type Framework = 'express' | 'koa' | 'hono' | 'node'
+export const FRAMEWORKS = ['express', 'koa', 'hono', 'node'] as const
+export type Framework = (typeof FRAMEWORKS)[number]
 
-type Mounting = (sallyport: Mountable, prefix: string, options: ConsoleOptions) => Parameters<typeof createServer>[1]
+type Mounting = (sallyport: Mountable, prefix: string, options: ConsoleOptions) => RequestListener
 
 const MOUNTINGS: Readonly<Record<Framework, Mounting>> = {
   express(sallyport, prefix, options) {
@@ -28,10 +29,16 @@ const MOUNTINGS: Readonly<Record<Framework, Mounting>> = {
   },
   hono(sallyport, prefix, options) {
     const app = new Hono()
-    app.mount(prefix, toFetch(createConsole(sallyport, { ...options, path: prefix })))
+    const handle = toFetch(createConsole(sallyport, options), { basePath: prefix })
+    app.all(`${prefix}/*`, (c) => handle(c.req.raw, c))
     return getRequestListener(app.fetch)
   },
   node: (sallyport, prefix, options) => toNode(createConsole(sallyport, options), { basePath: prefix }),
+}
+
+interface HostOptions extends ConsoleOptions {
+  /** The host allows every origin to read with credentials. */
+  readonly cors?: boolean
 }
 
 /** Serves a console on the loopback. */
@@ -39,7 +46,19 @@ export function serveConsole(
   framework: Framework,
   sallyport: Mountable,
   prefix: string,
-  options: ConsoleOptions,
+  { cors = false, ...options }: HostOptions,
 ): Promise<RunningConsole> {
-  return serve(MOUNTINGS[framework](sallyport, prefix, options), prefix)
+  const handle = MOUNTINGS[framework](sallyport, prefix, options)
+  const answer: RequestListener = (request, response) => {
+    if (cors) allowOrigin(request, response)
+    if (cors && request.method === 'OPTIONS') response.writeHead(204).end()
+    else handle(request, response)
+  }
+  return serve(answer, prefix)
+}
+
+function allowOrigin({ headers }: IncomingMessage, response: ServerResponse): void {
+  response.setHeader('access-control-allow-origin', headers.origin ?? '*')
+  response.setHeader('access-control-allow-credentials', 'true')
+  response.setHeader('access-control-allow-headers', 'x-sallyport-console')
 }

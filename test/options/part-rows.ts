@@ -395,7 +395,7 @@ const RULES: readonly OptionRow[] = [
       access: FUNCTION,
       redact: FUNCTION,
       title: [7, '', 'x'.repeat(101)],
-      path: [7, 'ops', '/ops/', '/a b'],
+      onChange: FUNCTION,
     },
   ),
 ]
