@@ -9,7 +9,14 @@ import { explainDelivery } from '../sentences/delivery.ts'
 import { compact, count, duration, money } from '../words.ts'
 
 /** Windows with the step of their plots. */
-const WINDOWS: Readonly<Record<string, string>> = { '1h': '1m', '6h': '5m', '24h': '30m', '7d': '6h', '90d': '1d' }
+const WINDOWS: Readonly<Record<string, string>> = {
+  '1h': '1m',
+  '6h': '5m',
+  '24h': '1h',
+  '7d': '6h',
+  '90d': '1d',
+  '400d': '1d',
+}
 
 interface Plot {
   readonly label: string
