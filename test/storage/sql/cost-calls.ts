@@ -7,10 +7,8 @@ import type { NewFeedback, NewSuppression } from '../../../src/ports/feedback-st
 import type { StoredPreferences } from '../../../src/ports/preference-store.ts'
 import type { MergeKey, RunStore, TotalsChanges } from '../../../src/ports/run-store.ts'
 import { acceptance, claim, claimOne, delivery, digested, HOUR, keyed, lease } from '../storing.ts'
-import type { CostTrial } from './cost-trials.ts'
-
-/** Prepares a call under a unique id, and returns it. */
-export type Call = (trial: CostTrial, id: string) => Promise<() => Promise<unknown>>
+import type { Call, CostTrial } from './cost-trials.ts'
+import { STATISTICS_CALLS, STATISTICS_SWEEPS } from './statistics-calls.ts'
 
 const QUOTA = { max: 1, windowMs: HOUR }
 const SKIPPED = { status: 'skipped', reason: 'condition_false' } as const
@@ -245,6 +243,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
     await store.setPreferences(preferences(id))
     return async () => expect(await store.removePreferences([`k1.${id}`])).toBe(1)
   },
+  ...STATISTICS_CALLS,
 }
 
 /** Sweeps that run every minute, and removals in batches. */
@@ -275,4 +274,5 @@ export const SWEEPS: Readonly<Record<string, Call>> = {
     const removal = { storedForMs: HOUR, limit: 5 }
     return async () => expect(await trial.store.removeFeedback(removal)).toBeGreaterThan(0)
   },
+  ...STATISTICS_SWEEPS,
 }

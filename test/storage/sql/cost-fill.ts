@@ -2,6 +2,7 @@ import { noSpend, noTotals } from '../../../src/model/totals.ts'
 import type { DialectName } from '../../../src/storage/sql/connection/dialects.ts'
 import { drainTexts, type Filling, fillTexts, SERIES } from '../../support/fill-deliveries.ts'
 
+const MINUTE = 60_000
 const HOUR = 3_600_000
 const TALLY = `'${JSON.stringify(noTotals())}'`
 const STATE =
@@ -9,7 +10,13 @@ const STATE =
 
 type Rows = Omit<Filling, 'channel'>
 
-/** Live data: waiting dispatches, digests, keys, counters, runs with all their rows, feedback and what recipients want. */
+/** Heartbeats of live workers: they are few, and each heartbeat reads all. */
+const WORKERS = 50
+
+/**
+ * Live data: waiting dispatches, digests, keys, counters, runs with all their rows, feedback, what recipients want, statistics and
+ * workers.
+ */
 export function fillUsedTexts(dialect: DialectName, filling: Rows): readonly string[] {
   const { prefix, name, until } = filling
   const { idOf, insert } = insertsOf(dialect, filling)
@@ -37,6 +44,8 @@ export function fillUsedTexts(dialect: DialectName, filling: Rows): readonly str
     ...runTexts(dialect, filling),
     ...feedbackTexts(dialect, filling, until),
     insert('preferences', { recipient_key: idOf('k1.recipient'), tenant: "'t'", preferences: "'{}'" }),
+    ...statisticsTexts(dialect, filling, until, `${until} + ${HOUR}`),
+    ...workerTexts(dialect, { ...filling, count: WORKERS }, until + HOUR),
   ]
 }
 
@@ -44,7 +53,7 @@ export function fillUsedTexts(dialect: DialectName, filling: Rows): readonly str
 export function drainUsedTexts(prefix: string, now: number): readonly string[] {
   const gone = [
     ...['digest_events', 'plan_sources', 'idempotency_keys', 'counters', 'sessions', 'run_sums', 'spends'],
-    ...['feedback', 'suppressions', 'preferences'],
+    ...['feedback', 'suppressions', 'preferences', 'statistics', 'workers'],
   ]
   return [
     ...drainTexts(prefix, now),
@@ -53,7 +62,7 @@ export function drainUsedTexts(prefix: string, now: number): readonly string[] {
   ]
 }
 
-/** Data for sweeps: dispatches sent two hours ago, expired keys and counters, runs and feedback of that time. */
+/** Data for sweeps: dispatches sent two hours ago, expired keys, counters and statistics, runs and feedback of that time, dead workers. */
 export function fillEndedTexts(dialect: DialectName, filling: Rows): readonly string[] {
   const { prefix } = filling
   const before = { ...filling, until: filling.until - 2 * HOUR }
@@ -63,13 +72,15 @@ export function fillEndedTexts(dialect: DialectName, filling: Rows): readonly st
     ...rememberedTexts(dialect, before, `${before.until} - ${before.count} + n`),
     ...runTexts(dialect, before),
     ...feedbackTexts(dialect, before, before.until),
+    ...statisticsTexts(dialect, before, before.until, `${before.until} - ${before.count} + n`),
+    ...workerTexts(dialect, { ...before, count: WORKERS }, before.until),
   ]
 }
 
 export function drainEndedTexts(prefix: string): readonly string[] {
   const gone = [
     ...['deliveries', 'dispatches', 'idempotency_keys', 'counters', 'runs', 'run_tags'],
-    ...['feedback', 'suppressions'],
+    ...['feedback', 'suppressions', 'statistics', 'workers'],
   ]
   return gone.map((table) => `delete from ${prefix}${table}`)
 }
@@ -98,6 +109,22 @@ function feedbackTexts(dialect: DialectName, filling: Rows, until: number): read
       ...{ created_at: at, expires_at: `${at} + 60000` },
     }),
   ]
+}
+
+/** A counter of tenant `t` in each of many minutes, and one of each of many tenants in one hour. */
+function statisticsTexts(dialect: DialectName, filling: Rows, until: number, expires_at: string): readonly string[] {
+  const { idOf, insert } = insertsOf(dialect, filling)
+  const counts = { counter_id: idOf('counter'), revision: '1', counts: "'{}'", expires_at }
+  const minute = `(${until} - ${until % MINUTE}) - (${filling.count} - n) * ${MINUTE}`
+  return [
+    insert('statistics', { ...counts, tenant: "'t'", step: "'minute'", starts_at: minute }),
+    insert('statistics', { ...counts, tenant: idOf('tenant'), step: "'hour'", starts_at: `${until - (until % HOUR)}` }),
+  ]
+}
+
+function workerTexts(dialect: DialectName, filling: Rows, aliveUntil: number): readonly string[] {
+  const { idOf, insert } = insertsOf(dialect, filling)
+  return [insert('workers', { worker_id: idOf('worker'), alive_until: `${aliveUntil}` })]
 }
 
 /** Run `r` of session `s` in each of many tenants. */

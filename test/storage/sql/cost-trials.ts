@@ -36,6 +36,9 @@ export interface CostTrial {
 
 export type Prepare = (trial: CostTrial, count: number) => Promise<void>
 
+/** Prepares a call under a unique id, and returns it. */
+export type Call = (trial: CostTrial, id: string) => Promise<() => Promise<unknown>>
+
 /** The states of tables and statistics that a process may find. */
 export const STATES: Readonly<Record<string, Prepare>> = {
   async 'tables that were never analyzed'(trial, count) {

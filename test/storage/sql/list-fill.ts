@@ -75,6 +75,13 @@ export async function fillSessions(filling: ListFilling): Promise<void> {
     select 't', ${of('s')}, ${FIRST_AT} + n, ${FIRST_AT} + n, ${totals}, '[]', 1`)
 }
 
+/** Counts of one tenant, one counter a minute. */
+export async function fillStatistics(filling: ListFilling): Promise<void> {
+  const { text, of, run } = statementsOf(filling)
+  await run(`insert into ${text('statistics')} (counter_id, tenant, step, starts_at, revision, counts, expires_at, version)
+    select ${of('c')}, 't', 'minute', ${FIRST_AT} + 60000 * n, 1, '{}', ${Number.MAX_SAFE_INTEGER}, 1`)
+}
+
 function statusOf({ wanted }: ListFilling): string {
   return `case when n <= ${wanted} then 'failed' else 'completed' end`
 }

@@ -6,12 +6,14 @@ import type { HostKysely } from '../../../src/storage/sql/index.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { databaseKinds, type TestDatabase } from '../databases.ts'
 import { hostBetween } from './host-between.ts'
-import { FIRST_AT, fillDispatches, fillRuns, fillSessions, fillSuppressions } from './list-fill.ts'
+import { FIRST_AT, fillDispatches, fillRuns, fillSessions, fillStatistics, fillSuppressions } from './list-fill.ts'
 
 const LIMIT = 20
 const WANTED = 45
 /** The reads of a page: its index rows, one more, and the rows that belong to each. */
 const MOST_READ = 8 * (LIMIT + 1)
+
+const LISTED = ['dispatches', 'deliveries', 'runs', 'run_tags', 'sessions', 'suppressions', 'statistics']
 
 const DISPATCH_FILTERS: readonly Omit<DispatchQuery, 'tenant' | 'limit'>[] = [
   {},
@@ -61,7 +63,7 @@ for (const kind of await databaseKinds())
       await store.migrate()
       // These are the statistics of empty tables.
       if (kind.name === 'postgresql') {
-        for (const table of ['dispatches', 'deliveries', 'runs', 'run_tags', 'sessions', 'suppressions']) {
+        for (const table of LISTED) {
           await db.executeQuery(CompiledQuery.raw(`alter table ${prefix}${table} set (autovacuum_enabled = off)`))
           await db.executeQuery(CompiledQuery.raw(`analyze ${prefix}${table}`))
         }
@@ -70,6 +72,7 @@ for (const kind of await databaseKinds())
       await fillRuns({ db, dialect: kind.name, prefix, count, wanted: WANTED })
       await fillSuppressions({ db, dialect: kind.name, prefix, count, wanted: WANTED })
       await fillSessions({ db, dialect: kind.name, prefix, count, wanted: WANTED })
+      await fillStatistics({ db, dialect: kind.name, prefix, count, wanted: WANTED })
       return store
     }
 
@@ -166,6 +169,19 @@ for (const kind of await databaseKinds())
           const { items, nextCursor } = await store.listSuppressions({ tenant: 't', limit: LIMIT, cursor })
           expect([count, page, items.length]).toEqual([count, page, LIMIT])
           await checkRead(`page ${page} of ${count} suppressions`, MOST_READ)
+          cursor = nextCursor
+        }
+        const window = {
+          tenant: 't',
+          step: 'minute',
+          since: FIRST_AT + 500 * 60_000,
+          until: FIRST_AT + 600 * 60_000,
+        } as const
+        for (let cursor: string | undefined, page = 1; page <= 3; page++) {
+          asked.length = 0
+          const { items, nextCursor } = await store.listStatistics({ ...window, limit: LIMIT, cursor })
+          expect([count, page, items.length]).toEqual([count, page, LIMIT])
+          await checkRead(`page ${page} of ${count} counts`, MOST_READ)
           cursor = nextCursor
         }
       },

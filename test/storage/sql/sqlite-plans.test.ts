@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openSqlite, type TestDatabase } from '../databases.ts'
 import { claim } from '../storing.ts'
-import { CALLS, type Call, SWEEPS } from './cost-calls.ts'
+import { CALLS, SWEEPS } from './cost-calls.ts'
 import { drainUsedTexts, fillUsedTexts } from './cost-fill.ts'
-import { type CostTrial, MANY, NOW, openTrial, STATES } from './cost-trials.ts'
+import { type Call, type CostTrial, MANY, NOW, openTrial, STATES } from './cost-trials.ts'
 import { rowsOf } from './work-meter.ts'
 
 const ALL: Readonly<Record<string, Call>> = {
@@ -51,10 +51,14 @@ describe('the plans of SQLite', () => {
   )
 })
 
+/** A table with few rows: a heartbeat reads all of them. */
+const SHORT_TABLE = 'workers'
+
 /** Whether a step reads a whole table or all rows of a tenant, or sorts. */
 function isLong(sql: string, prefix: string): (step: string) => boolean {
   const tables = new Set<string | undefined>()
   for (const [, table, alias] of sql.matchAll(new RegExp(`"(${prefix}\\w+)"(?: as)? (\\w+)`, 'g'))) {
+    if (table === `${prefix}${SHORT_TABLE}`) continue
     tables.add(table)
     tables.add(alias)
   }
