@@ -115,7 +115,7 @@ export function List<T>({ of, label, columns, keyOf, empty }: Listed<T> & { read
       <Shown of={of}>
         {({ items, next }) =>
           items.length === 0 ? (
-            <Empty>{hasCursor || next ? 'Nothing matches on this page.' : empty}</Empty>
+            <Empty>{emptyPage(hasCursor, next) ?? empty}</Empty>
           ) : (
             <Scroll label={label}>
               <table>
@@ -145,6 +145,12 @@ export function List<T>({ of, label, columns, keyOf, empty }: Listed<T> & { read
       <Pager next={of.data?.next} />
     </>
   )
+}
+
+/** A store searches a limited number of records for one page. */
+function emptyPage(hasCursor: boolean, next: string | undefined): string | undefined {
+  if (next !== undefined) return 'Nothing matches on this page. The next page searches further.'
+  return hasCursor ? 'Nothing matches on this page.' : undefined
 }
 
 /** Buttons to the first page and the next. The address keeps the cursor. */
