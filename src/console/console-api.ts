@@ -6,7 +6,7 @@ import { type Json, jsonOf } from '../http/json-body.ts'
 import type { Mount } from '../http/mount.ts'
 import { splitTarget } from '../http/request-target.ts'
 import type { HttpRoute, RouteTarget } from '../http/routes.ts'
-import { methodNotAllowed, notFound, toWire } from '../http/wire.ts'
+import { methodNotAllowed, notFound, toWire, type Wire } from '../http/wire.ts'
 import type { Awaitable } from '../model/awaitable.ts'
 import type { Operation, Principal } from '../model/principal.ts'
 import { callHost } from './call-host.ts'
@@ -14,6 +14,7 @@ import { changeOf } from './console-change.ts'
 import { asData } from './console-headers.ts'
 import type { ConsoleOptions, Granted } from './console-options.ts'
 import { redactAnswer } from './redact-answer.ts'
+import { sharedAnswers } from './shared-answers.ts'
 
 /** Header that a page of another site cannot send. */
 const CONSOLE_HEADER = 'x-sallyport-console'
@@ -29,6 +30,7 @@ export function consoleApi(
   { redact, onChange }: ConsoleOptions,
 ): ConsoleApi {
   const { clock } = endpoints
+  const shared = sharedAnswers(clock)
 
   /** The endpoint of a path, if the console offers it: the read API, and dry runs. */
   function targetOf(path: string, url: string): RouteTarget | undefined {
@@ -44,8 +46,6 @@ export function consoleApi(
     request: OpenRequest,
     granted: Granted,
   ): Promise<HandlerResult<unknown> | Refused> {
-    const denied = deniedOf(route, request, granted)
-    if (denied) return denied
     const read = route.method === 'GET' ? { json: undefined } : await bodyOf(request, route, endpoints)
     if ('refused' in read) return read
     const query = route.action === 'dispatch' ? { dryRun: 'true' } : parseQuery(search)
@@ -74,12 +74,20 @@ export function consoleApi(
     }
   }
 
+  function wireOf(result: HandlerResult<unknown> | Refused): Wire {
+    return toWire('refused' in result ? endpoints.refuse(result) : result)
+  }
+
   return async (path, request, granted) => {
     const target = targetOf(path, request.url)
     if (!target) return asData(notFound(endpoints))
-    const result = await handled(target, request, granted)
-    const wire = toWire('refused' in result ? endpoints.refuse(result) : result)
-    return asData(target.route.method === 'GET' ? await conditional(wire, request.headers) : wire)
+    const { route, search, parameters } = target
+    const denied = deniedOf(route, request, granted)
+    if (denied) return asData(wireOf(denied))
+    const answer = async (): Promise<Wire> => wireOf(await handled(target, request, granted))
+    if (route.method !== 'GET') return asData(await answer().finally(shared.clear))
+    const key = JSON.stringify([granted.tenant, route.action, parameters, search])
+    return asData(await conditional(await shared.get(key, answer), request.headers))
   }
 }
 

@@ -348,7 +348,7 @@ const METHODS: readonly OptionRow[] = [
     'StatisticsOptions',
     (options: object) => sallyport.stats(options),
     {},
-    { tenant: TENANT, windowMs: [7, '1h', 91 * 86_400_000], stepMs: [7, '1m', 60_001, 2 * 86_400_000] },
+    { tenant: TENANT, windowMs: [7, '1h', 401 * 86_400_000], stepMs: [7, '1m', 60_001, 2 * 86_400_000] },
   ),
   row(
     'sallyport budgets.check',
