@@ -30,7 +30,7 @@ export function Budgets({ of: { data, problem } }: { readonly of: Loaded<BudgetR
   )
 }
 
-/** What was spent in one unit, and the limits in it. */
+/** Spend in one unit, and its limits. */
 interface Spend {
   readonly unit: string
   readonly spent: number

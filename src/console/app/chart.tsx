@@ -5,7 +5,7 @@ export type Unit = readonly [one: string, many: string]
 
 export interface Series {
   readonly label: string
-  /** Of one, and of many. */
+  /** Unit in the singular and the plural. */
   readonly unit: Unit
   /** Length of a bucket, such as `1m`. */
   readonly step: string

@@ -71,7 +71,7 @@ export function ListScreen<T>({
 function Field({ of, problem }: { readonly of: Filter; readonly problem: Problem | undefined }) {
   const { name, label, options } = of
   const value = place.value.query.get(name) ?? ''
-  // What is half typed stays when a poll draws the list again.
+  // Half-typed text stays when a poll draws the list again.
   const [draft, setDraft] = useState(value)
   useEffect(() => setDraft(value), [value])
   const id = `filter-${name}`

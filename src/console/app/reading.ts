@@ -66,7 +66,7 @@ export function useRead<T>(path: string | undefined, isPolled = true): Loaded<T>
   return kept.path === path ? kept : { ...(kept.data !== undefined && { data: kept.data }), isLoading: true }
 }
 
-/** What is shown after an answer: with a problem, the data that this path had before; without a change, the same object. */
+/** State after an answer: with a problem, the data that this path had before; without a change, the same object. */
 function after<T>(before: Kept<T>, path: string, { data, problem }: Loaded<T>): Kept<T> {
   const own = before.path === path ? before : {}
   if (problem) return { path, problem, ...(own.data !== undefined && { data: own.data }) }

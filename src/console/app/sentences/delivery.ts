@@ -134,7 +134,7 @@ const PLANNED = {
   held: { means: 'It would be sent only if the channel before it fails.', next: '' },
 } as const satisfies Partial<Record<DeliveryStatus, Sentence>>
 
-/** What a dry run says of a delivery. */
+/** Explanation of a delivery in a dry run. */
 export function explainPlanned(status: string, reason?: string): Sentence {
   return Object.hasOwn(PLANNED, status) ? sentenceOf(PLANNED, status) : explainDelivery(status, reason)
 }
