@@ -34,7 +34,17 @@ export type {
 } from './core/dispatch/catalog/event-definition.ts'
 export type { DispatchDeps } from './core/dispatch/handle-dispatch.ts'
 export type { PlanningDeps } from './core/dispatch/plan/plan-request.ts'
-export type { Action, Endpoints, OpenAction, OpenAnswer, OpenRequest, ReadAction, Requested } from './core/endpoints.ts'
+export type {
+  Action,
+  Endpoints,
+  OpenAction,
+  OpenAnswer,
+  OpenHandler,
+  OpenHead,
+  OpenRequest,
+  ReadAction,
+  Requested,
+} from './core/endpoints.ts'
 export type { LinkService, LinkTarget } from './core/links/link-service.ts'
 export type { LocalText, UnsubscribePageOptions } from './core/links/unsubscribe-page-options.ts'
 export type { UnsubscribeTexts } from './core/links/unsubscribe-texts.ts'

@@ -15,8 +15,6 @@ export interface ConsoleAccess {
   readonly tenant?: string | undefined
 }
 
-type Shown = string | number | boolean
-
 /** Place of a value in an answer. */
 export interface RedactedField {
   /** Name of the member; of its list, for an item. */
@@ -41,7 +39,9 @@ export interface ConsoleOptions<HostRequest = unknown> {
    * Called for each text, number and flag of each answer, never for names such as keys of metadata. What it hides never leaves the
    * server. If it throws or gives something else, the request is answered 500. Default: shows everything.
    */
-  readonly redact?: ((value: Shown, at: RedactedField) => Shown | null) | undefined
+  readonly redact?:
+    | ((value: string | number | boolean, at: RedactedField) => string | number | boolean | null)
+    | undefined
   /**
    * Called after each change that a user made, with the same request as `access`: for a record of who changed what. The answer waits for
    * it, at most ten seconds. An error goes to `onError` as `hook` and does not alter the answer. Default: no record.

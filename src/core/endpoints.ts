@@ -1,4 +1,3 @@
-import type { Awaitable } from '../model/awaitable.ts'
 import type { Operation, Principal } from '../model/principal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -57,6 +56,7 @@ export interface OpenRequest {
 /** A request whose body is not read yet. */
 export type OpenHead = Omit<OpenRequest, 'body'>
 
+/** Answers a request to an open endpoint. Never rejects. */
 export type OpenHandler = (request: OpenRequest) => Promise<HandlerResult<unknown> | OpenAnswer>
 
 /** An answer without its Content-Length. */
@@ -95,7 +95,11 @@ export interface Endpoints {
    *
    * @param parameter The last part of the path, decoded.
    */
-  open?(action: OpenAction, parameter: string, request: OpenHead): Awaitable<OpenHandler | undefined>
+  open?(
+    action: OpenAction,
+    parameter: string,
+    request: OpenHead,
+  ): OpenHandler | undefined | Promise<OpenHandler | undefined>
   /** Answers a request that the transport itself refuses. */
   refuse(refused: Refused): HandlerResult<never>
   /** Logs an error of host code and tells `onError`. */
