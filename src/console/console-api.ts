@@ -9,12 +9,12 @@ import type { HttpRoute, RouteTarget } from '../http/routes.ts'
 import { methodNotAllowed, notFound, toWire, type Wire } from '../http/wire.ts'
 import type { Awaitable } from '../model/awaitable.ts'
 import type { Operation, Principal } from '../model/principal.ts'
+import { answerCache } from './answer-cache.ts'
 import { callHost } from './call-host.ts'
 import { changeOf } from './console-change.ts'
 import { asData } from './console-headers.ts'
 import type { ConsoleOptions, Granted } from './console-options.ts'
 import { redactAnswer } from './redact-answer.ts'
-import { sharedAnswers } from './shared-answers.ts'
 
 /** Header that a page of another site cannot send. */
 const CONSOLE_HEADER = 'x-sallyport-console'
@@ -30,7 +30,7 @@ export function consoleApi(
   { redact, onChange }: ConsoleOptions,
 ): ConsoleApi {
   const { clock } = endpoints
-  const shared = sharedAnswers(clock)
+  const cache = answerCache(clock)
 
   /** The endpoint of a path, if the console offers it: the read API, and dry runs. */
   function targetOf(path: string, url: string): RouteTarget | undefined {
@@ -85,9 +85,9 @@ export function consoleApi(
     const denied = deniedOf(route, request, granted)
     if (denied) return asData(wireOf(denied))
     const answer = async (): Promise<Wire> => wireOf(await handled(target, request, granted))
-    if (route.method !== 'GET') return asData(await answer().finally(shared.clear))
+    if (route.method !== 'GET') return asData(await answer().finally(cache.clear))
     const key = JSON.stringify([granted.tenant, route.action, parameters, search])
-    return asData(await conditional(await shared.get(key, answer), request.headers))
+    return asData(await conditional(await cache.get(key, answer), request.headers))
   }
 }
 

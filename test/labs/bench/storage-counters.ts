@@ -15,7 +15,7 @@ import { type Figure, figureOf, inFlight, printProcessorTime, sideBySide } from 
 import { CONCURRENCY, countedSends, LOGGER } from './storage-worker.ts'
 
 const AMOUNT = 3_000
-const ROUNDS = 25
+const ROUNDS = 15
 
 /** The same host with statistics and heartbeats, and without: accepting, and a worker that sends and settles. */
 export async function benchCounters({ kysely }: BenchDatabase): Promise<void> {

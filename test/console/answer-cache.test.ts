@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { toFetch } from '../../src/adapters/fetch.ts'
+import { answerCache } from '../../src/console/answer-cache.ts'
 import { createConsole } from '../../src/console/index.ts'
-import { sharedAnswers } from '../../src/console/shared-answers.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { jsonOf } from '../openapi/posting.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -81,30 +81,30 @@ describe('ten open consoles', () => {
   })
 })
 
-describe('sharedAnswers', () => {
+describe('answerCache', () => {
   const answerOf = (text: string) => async () => ({ status: 200, headers: {}, text })
 
   it('A clock that is set back keeps no answer for long', async () => {
     let now = 10_000
-    const shared = sharedAnswers({ now: () => now })
-    await shared.get('a', answerOf('old'))
+    const cache = answerCache({ now: () => now })
+    await cache.get('a', answerOf('old'))
     now = 5_000
-    expect(await shared.get('a', answerOf('new'))).toMatchObject({ text: 'new' })
+    expect(await cache.get('a', answerOf('new'))).toMatchObject({ text: 'new' })
   })
 
   it('Of many keys only fifty are kept, and all are answered', async () => {
-    const shared = sharedAnswers({ now: () => 0 })
+    const cache = answerCache({ now: () => 0 })
     for (let at = 0; at < 60; at++)
-      expect(await shared.get(`${at}`, answerOf(`first ${at}`))).toMatchObject({ text: `first ${at}` })
-    expect(await shared.get('49', answerOf('again'))).toMatchObject({ text: 'first 49' })
-    expect(await shared.get('50', answerOf('again'))).toMatchObject({ text: 'again' })
+      expect(await cache.get(`${at}`, answerOf(`first ${at}`))).toMatchObject({ text: `first ${at}` })
+    expect(await cache.get('49', answerOf('again'))).toMatchObject({ text: 'first 49' })
+    expect(await cache.get('50', answerOf('again'))).toMatchObject({ text: 'again' })
   })
 
   it('An answer under way when all are forgotten is not shared after', async () => {
-    const shared = sharedAnswers({ now: () => 0 })
-    const slow = shared.get('a', answerOf('before'))
-    shared.clear()
-    expect(await shared.get('a', answerOf('after'))).toMatchObject({ text: 'after' })
+    const cache = answerCache({ now: () => 0 })
+    const slow = cache.get('a', answerOf('before'))
+    cache.clear()
+    expect(await cache.get('a', answerOf('after'))).toMatchObject({ text: 'after' })
     expect(await slow).toMatchObject({ text: 'before' })
   })
 })

@@ -2,7 +2,7 @@ import type { OpenAnswer } from '../core/endpoints.ts'
 import type { Clock } from '../ports/clock.ts'
 
 /** Answers to reads that were asked for a moment ago: ten open consoles read the store hardly more often than one. */
-export interface SharedAnswers {
+export interface AnswerCache {
   /** The answer that somebody asked for under this key in the last second, also one under way; otherwise that of `read`. */
   get(key: string, read: () => Promise<OpenAnswer>): Promise<OpenAnswer>
   /** Forgets all answers: after a change, nobody gets one from before it. */
@@ -10,29 +10,29 @@ export interface SharedAnswers {
 }
 
 /** Half of the pause between two reads of a page. */
-const SHARED_MS = 1_000
+const KEPT_MS = 1_000
 
 /** Answers in memory. More are not shared. */
-const MAX_SHARED = 50
+const MAX_KEPT = 50
 
-export function sharedAnswers(clock: Pick<Clock, 'now'>): SharedAnswers {
-  const shared = new Map<string, { readonly since: number; readonly answer: Promise<OpenAnswer> }>()
+export function answerCache(clock: Pick<Clock, 'now'>): AnswerCache {
+  const kept = new Map<string, { readonly since: number; readonly answer: Promise<OpenAnswer> }>()
 
   /** True also for the future: the clock was set back. */
   function isOld(since: number, now: number): boolean {
-    return Math.abs(now - since) >= SHARED_MS
+    return Math.abs(now - since) >= KEPT_MS
   }
 
   return {
     get(key, read) {
       const now = clock.now()
-      for (const [each, { since }] of shared) if (isOld(since, now)) shared.delete(each)
-      const found = shared.get(key)
+      for (const [each, { since }] of kept) if (isOld(since, now)) kept.delete(each)
+      const found = kept.get(key)
       if (found) return found.answer
       const answer = read()
-      if (shared.size < MAX_SHARED) shared.set(key, { since: now, answer })
+      if (kept.size < MAX_KEPT) kept.set(key, { since: now, answer })
       return answer
     },
-    clear: () => shared.clear(),
+    clear: () => kept.clear(),
   }
 }
