@@ -1,7 +1,7 @@
 import type { OpenAnswer } from '../core/endpoints.ts'
 import type { Clock } from '../ports/clock.ts'
 
-/** Answers to reads that were asked for a moment ago: ten open consoles read the store hardly more often than one. */
+/** Answers to reads of the last second: ten people on one screen read the store hardly more often than one. */
 export interface AnswerCache {
   /** The answer that somebody asked for under this key in the last second, also one under way; otherwise that of `read`. */
   get(key: string, read: () => Promise<OpenAnswer>): Promise<OpenAnswer>
