@@ -57,7 +57,7 @@ withBrowser('access in a browser', () => {
     let sallyport: Sallyport
     beforeAll(async () => {
       database = await openDatabase()
-      const store = sqlStore({ db: database.connect(), dialect })
+      const store = sqlStore({ db: database.connect(), dialect, timeoutMs: 10_000 })
       await store.migrate()
       sallyport = await tenantsSallyport(store)
     })
