@@ -120,8 +120,8 @@ for (const kind of await databaseKinds())
         for (const [name, remove] of Object.entries(removals)) {
           const parts: number[] = []
           for (let part = 1; part <= 6; part++) parts.push(await trial.costOf(remove))
-          // The second largest: MariaDB may repeat one part after a conflict. A store that reads removed rows reads more in each part.
-          costs[name] = (parts.toSorted((a, b) => a - b).at(-2) ?? 0) - Math.min(...parts)
+          // The third largest: MariaDB may repeat parts after a conflict. A store that reads removed rows reads more in each part.
+          costs[name] = (parts.toSorted((a, b) => a - b).at(-3) ?? 0) - Math.min(...parts)
         }
         const [statistics] = await rowsOf(trial.db, `select count(*) as left_over from c${prefixes}_statistics`)
         await trial.close()

@@ -7,6 +7,10 @@ import { afterEvery, afterOnce } from './host-between.ts'
 
 /** The first read of digest events: the dispatches have been read, shared deliveries have not. */
 const EVENTS = /e\.delivery_id = g\.delivery_id/
+/** The read of shared deliveries: the heads of their dispatches have not been read. */
+const SHARED = /d\.delivery_id = x\.delivery_id/
+/** The read of open digests. */
+const OPEN = /d\.open_key = x\.open_key/
 
 for (const kind of await databaseKinds())
   describe.skipIf(kind.absent !== undefined)(`reads of ${kind.name} during writes`, () => {
@@ -28,6 +32,22 @@ for (const kind of await databaseKinds())
       await own.other.accept(acceptance('A', { deliveries }))
       const store = own.over(afterOnce(own.db, EVENTS, () => own.other.cancel('default', 'A')))
       expect(statuses((await store.findDispatch('default', 'A')) as Dispatch)).toEqual(['cancelled', 'cancelled'])
+    })
+
+    it('A change sees its digest although the first dispatch leaves it meanwhile', async () => {
+      for (const id of ['A', 'B']) await own.other.accept(acceptance(id, { deliveries: [digested(`${id}-a`)] }))
+      const store = own.over(afterOnce(own.db, SHARED, () => own.other.cancel('default', 'A')))
+      expect((await store.cancel('default', 'B'))?.changed).toMatchObject([{ deliveryId: 'A-a', status: 'cancelled' }])
+      expect(statuses((await own.other.findDispatch('default', 'B')) as Dispatch)).toEqual(['cancelled'])
+      const { items } = await own.other.listDispatches({ tenant: 'default', limit: 9, status: 'cancelled' })
+      expect(items.map(({ dispatchId }) => dispatchId)).toEqual(['B', 'A'])
+    })
+
+    it('An event joins its digest although the first dispatch leaves it meanwhile', async () => {
+      for (const id of ['A', 'B']) await own.other.accept(acceptance(id, { deliveries: [digested(`${id}-a`)] }))
+      const store = own.over(afterOnce(own.db, OPEN, () => own.other.cancel('default', 'A')))
+      const accepted = await store.accept(acceptance('C', { deliveries: [digested('C-a')] }))
+      expect(accepted).toMatchObject({ answer: { deliveries: [{ deliveryId: 'A-a' }] } })
     })
 
     it('A read ends despite constant writes', async () => {

@@ -133,7 +133,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 
   /**
-   * @param mayWait No transaction is open on it: the statement is retried while the database is busy.
+   * @param mayWait The statement is retried while the database is busy: it begins or commits a transaction, or is alone.
    * @param mayRetry A failed statement can be undone alone and retried.
    */
   function queriesOn(executor: Executor, mayWait: boolean, mayRetry = true): Queries {
@@ -228,7 +228,8 @@ export function openDatabase(options: DatabaseOptions): Database {
       try {
         for (const text of dialect.begin) await patient.change(text, [])
         const result = await work(on)
-        await on.change('commit', [])
+        // A SQLite file without WAL is busy while others read. New readers wait for a commit that is retried, but not for a new transaction.
+        await patient.change('commit', [])
         return result
       } catch (cause) {
         // Also undoes a `begin` that timed out and completes late. If the rollback fails, the connection is lost.

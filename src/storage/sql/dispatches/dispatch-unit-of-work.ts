@@ -9,7 +9,7 @@ import {
   openedBefore,
   ownersOf,
 } from '../../rules/dispatch-rows.ts'
-import { type Changes, newChanges } from '../connection/changes.ts'
+import { type Changes, Conflict, newChanges } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import type { DeliveryRecord, DigestEventRecord, DispatchRecord, PlanSourceRecord } from '../schema/records.ts'
 import { KnownCounters } from './counters.ts'
@@ -90,9 +90,11 @@ export class DispatchUnitOfWork {
     else this.#events.set(record.delivery_id, [record])
   }
 
+  /** @throws {Conflict} Its dispatch is missing: it left the digest after the delivery was read. */
   putDelivery(record: DeliveryRecord): void {
+    if (this.#deliveries.has(record.delivery_id)) return
     const dispatch = this.dispatch(record.dispatch_id)
-    if (!dispatch || this.#deliveries.has(record.delivery_id)) return
+    if (!dispatch) throw new Conflict()
     const own = this.#eventsOf(record.delivery_id).sort((one, other) => one.number - other.number)
     const gathered = own.flatMap((event): DigestEvent[] => {
       const owner = this.dispatch(event.dispatch_id)

@@ -14,7 +14,6 @@ import {
   scanText,
 } from '../connection/keyset-pagination.ts'
 import { indexKey } from './dispatch-records.ts'
-import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { loadToShow } from './load-dispatches.ts'
 
 interface Place {
@@ -40,9 +39,8 @@ async function readEntries(
   const fitting = places.filter(({ fits }) => Number(fits) === 1).slice(0, needed)
   const isCut = fitting.length === needed
   const shown = isCut ? places.slice(0, places.indexOf(fitting.at(-1) as Place) + 1) : places
-  const work = new DispatchUnitOfWork(db.now())
   const ids = fitting.map(({ dispatch_id }) => dispatch_id)
-  await loadToShow(ids, db, work)
+  const work = await loadToShow(ids, db)
   const entries = shown.map(({ dispatch_id, created_at, fits }) => {
     const row = Number(fits) === 1 ? work.dispatch(dispatch_id) : undefined
     // It may have changed after its place was read.

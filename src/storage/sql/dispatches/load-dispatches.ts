@@ -1,3 +1,4 @@
+import { retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { columnsOf, type LookUp, lookUp, readRecord } from '../connection/dialects.ts'
 import type { Column } from '../schema/columns.ts'
@@ -11,7 +12,7 @@ import type {
 } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
 import { limitName, type TenantName } from './counters.ts'
-import type { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
+import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -33,12 +34,16 @@ export async function loadDispatches(
   for (const counter of await readCounters(limitsIn(read), db)) into.counters.put(counter)
 }
 
-/** Reads a consistent snapshot of dispatches into a unit of work. */
-export async function loadToShow(ids: readonly string[], db: Database, into: DispatchUnitOfWork): Promise<void> {
-  let read = await readShared(ids, 'heads', db)
-  for (let tries = 1; tries < TRIES && !(await isUnchanged(read, db)); tries++)
-    read = await readShared(ids, 'heads', db)
-  put(read, into)
+/** Reads a consistent snapshot of dispatches. */
+export function loadToShow(ids: readonly string[], db: Database): Promise<DispatchUnitOfWork> {
+  return retryOnConflict(async () => {
+    let read = await readShared(ids, 'heads', db)
+    for (let tries = 1; tries < TRIES && !(await isUnchanged(read, db)); tries++)
+      read = await readShared(ids, 'heads', db)
+    const work = new DispatchUnitOfWork(db.now())
+    put(read, work)
+    return work
+  })
 }
 
 export async function loadPlans(ids: readonly string[], db: Database, into: DispatchUnitOfWork): Promise<void> {

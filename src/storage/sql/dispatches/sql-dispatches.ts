@@ -60,8 +60,7 @@ export function sqlDispatches(db: Database, { newFence, isAlone }: SqlDispatches
   async function find(tenant: string, dispatchId: string) {
     await db.sync()
     const now = db.now()
-    const work = new DispatchUnitOfWork(now)
-    await loadToShow([dispatchId], db, work)
+    const work = await loadToShow([dispatchId], db)
     const row = work.dispatch(dispatchId)
     return row?.head.tenant === tenant ? { row, work, now } : undefined
   }
