@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { IdGenerator } from '../../ports/id-generator.ts'
 import type { NewStatisticsRow, StatisticsRow, StatisticsStep, StatisticsStore } from '../../ports/statistics-store.ts'
 import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
-import { type Counts, countMeasurement, noCounts } from './counts.ts'
+import { addCounts, type Counts, countMeasurement, noCounts } from './counts.ts'
 
 /** Counts what this process does, and stores the counts. Nothing waits for it. */
 export interface StatisticsCounter {
@@ -53,7 +53,7 @@ interface Row {
   revision: number
 }
 
-type Rows = Record<StatisticsStep, Row>
+type Rows = Readonly<Record<StatisticsStep, Row>>
 
 /**
  * Counts by tenant, minute, hour and day, and stores changed counts at most every five seconds, each as the total of its bucket: to repeat a
@@ -63,6 +63,8 @@ export function statisticsCounter(deps: CounterDeps): StatisticsCounter {
   const { store, clock, ids } = deps
   /** Rows of the minute, the hour and the day of a tenant's last measurement. */
   const current = new Map<string, Rows>()
+  /** Counts that are not yet added to their rows: a measurement is counted once, not in each of three rows. */
+  const pending = new Map<Rows, Counts>()
   /** Rows with counts that are not stored. */
   const changed = new Set<Row>()
   let dropped = 0
@@ -71,19 +73,31 @@ export function statisticsCounter(deps: CounterDeps): StatisticsCounter {
 
   function rowsOf(tenant: string, now: number): Rows | undefined {
     const found = current.get(tenant)
-    if (!found) {
-      if (current.size >= MAX_TENANTS || changed.size >= MAX_UNSTORED) return undefined
-      const rowIn = (step: StatisticsStep): Row => newRow(tenant, step, now, ids)
-      const rows = { minute: rowIn('minute'), hour: rowIn('hour'), day: rowIn('day') }
-      current.set(tenant, rows)
-      return rows
-    }
+    if (found?.minute.startsAt === startOf('minute', now)) return found
+    if ((!found && current.size >= MAX_TENANTS) || changed.size >= MAX_UNSTORED) return undefined
+    const rowIn = (step: StatisticsStep): Row =>
+      found?.[step].startsAt === startOf(step, now) ? found[step] : newRow(tenant, step, now, ids)
+    const rows = { minute: rowIn('minute'), hour: rowIn('hour'), day: rowIn('day') }
+    current.set(tenant, rows)
+    return rows
+  }
+
+  function pendingOf(rows: Rows): Counts {
+    const found = pending.get(rows)
+    if (found) return found
+    const counts = noCounts()
+    pending.set(rows, counts)
     for (const step of STEPS) {
-      if (startOf(step, now) === found[step].startsAt) continue
-      if (changed.size >= MAX_UNSTORED) return undefined
-      found[step] = newRow(tenant, step, now, ids)
+      rows[step].revision++
+      changed.add(rows[step])
     }
-    return found
+    return counts
+  }
+
+  /** Must precede every read of a row: its revision is already that of the pending counts. */
+  function addPending(): void {
+    for (const [rows, counts] of pending) for (const step of STEPS) addCounts(rows[step].counts, counts)
+    pending.clear()
   }
 
   function setTimer(): void {
@@ -117,6 +131,7 @@ export function statisticsCounter(deps: CounterDeps): StatisticsCounter {
   }
 
   async function put(rows: readonly Row[]): Promise<void> {
+    addPending()
     const copies = rows.map((row): NewStatisticsRow => ({ ...readRow(row), keptForMs: KEPT_MS[row.step] }))
     await store.putStatistics(copies)
     for (const [at, row] of rows.entries()) if (copies[at]?.revision === row.revision) changed.delete(row)
@@ -130,21 +145,16 @@ export function statisticsCounter(deps: CounterDeps): StatisticsCounter {
   return {
     measure(measurement) {
       const rows = rowsOf(measurement.tenant, clock.now())
-      if (!rows) {
-        dropped++
-        return setTimer()
-      }
-      for (const step of STEPS) {
-        const row = rows[step]
-        countMeasurement(row.counts, measurement)
-        row.revision++
-        changed.add(row)
-      }
+      if (rows) countMeasurement(pendingOf(rows), measurement)
+      else dropped++
       setTimer()
     },
     flush,
     hasCounts: () => changed.size > 0,
-    unstored: (tenant, step) => [...changed].filter((row) => row.tenant === tenant && row.step === step).map(readRow),
+    unstored(tenant, step) {
+      addPending()
+      return [...changed].filter((row) => row.tenant === tenant && row.step === step).map(readRow)
+    },
   }
 }
 

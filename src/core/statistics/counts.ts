@@ -1,7 +1,6 @@
 import { addDecimals } from '../../model/decimal.ts'
 import { bucketOf, quantilesOf } from '../../model/histogram.ts'
 import { writeInstant } from '../../model/instants.ts'
-import type { JsonObject } from '../../model/json.ts'
 import type { Measurement } from '../../model/measurement.ts'
 import type { StatisticsBucket } from '../../model/statistics.ts'
 
@@ -51,9 +50,8 @@ export function countMeasurement(counts: Counts, measurement: Measurement): void
   }
 }
 
-/** Adds counts that a process stored. Members that it lacks count as 0: it may be an older version. */
-export function addCounts(sum: Counts, stored: JsonObject): void {
-  const add = stored as Partial<Counts>
+/** @param add Members that it lacks count as 0: an older version may have stored it. */
+export function addCounts(sum: Counts, add: Partial<Counts>): void {
   sum.accepted += add.accepted ?? 0
   sum.sent += add.sent ?? 0
   sum.retried += add.retried ?? 0

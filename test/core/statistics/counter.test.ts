@@ -95,12 +95,12 @@ describe('statisticsCounter', () => {
     await settled()
     expect(calls).toHaveLength(2)
     expect(calls.flat().map(({ step, keptForMs, revision }) => [step, keptForMs, revision])).toEqual([
+      ['minute', KEPT_MS.minute, 1],
+      ['hour', KEPT_MS.hour, 1],
+      ['day', KEPT_MS.day, 1],
       ['minute', KEPT_MS.minute, 2],
       ['hour', KEPT_MS.hour, 2],
       ['day', KEPT_MS.day, 2],
-      ['minute', KEPT_MS.minute, 3],
-      ['hour', KEPT_MS.hour, 3],
-      ['day', KEPT_MS.day, 3],
     ])
     clock.advance(HOUR)
     await settled()
@@ -122,6 +122,22 @@ describe('statisticsCounter', () => {
     clock.advance(5_000)
     await settled()
     expect([calls.length, acceptedIn(await stored()), counter.hasCounts()]).toEqual([2, 2, false])
+  })
+
+  it('A measurement between two parts of a write is stored exactly once', async () => {
+    const { calls, clock, state, accept, settled, stored, counter } = counting()
+    let open = (): void => {}
+    state.gate = new Promise((resolve) => {
+      open = resolve
+    })
+    for (let at = 0; at < 101; at++) accept(`t${at}`)
+    clock.advance(5_000)
+    accept('t100')
+    open()
+    await settled()
+    clock.advance(5_000)
+    await settled()
+    expect([calls.length, acceptedIn(await stored('t100')), counter.hasCounts()]).toEqual([4, 2, false])
   })
 
   it('Two flushes at once store counts once', async () => {
@@ -243,7 +259,7 @@ describe('statisticsCounter', () => {
     accept()
     counter.measure(sent)
     const [row] = counter.unstored('t', 'minute')
-    expect(row).toMatchObject({ tenant: 't', step: 'minute', startsAt: START, revision: 2 })
+    expect(row).toMatchObject({ tenant: 't', step: 'minute', startsAt: START, revision: 1 })
     expect(row?.counts).toMatchObject({ accepted: 1, sent: 1, latencies: { '20ms': 1 } })
     expect(counter.unstored('t', 'hour')).toHaveLength(1)
     expect(counter.unstored('other', 'minute')).toEqual([])
@@ -251,11 +267,11 @@ describe('statisticsCounter', () => {
     expect(row?.counts).toMatchObject({ accepted: 1 })
     state.fails = true
     await counter.flush()
-    expect(counter.unstored('t', 'minute')).toMatchObject([{ revision: 3 }])
+    expect(counter.unstored('t', 'minute')).toMatchObject([{ revision: 2 }])
     state.fails = false
     await counter.flush()
     expect(counter.unstored('t', 'minute')).toEqual([])
-    expect(await stored()).toMatchObject([{ counterId: row?.counterId, revision: 3 }])
+    expect(await stored()).toMatchObject([{ counterId: row?.counterId, revision: 2 }])
   })
 
   it('A flush without counts writes nothing', async () => {

@@ -78,7 +78,8 @@ describe('counts', () => {
   it('Members that stored counts lack count as nothing', () => {
     const sum = counted([{ of: 'accepted', tenant: 't', eventType: 'e' }])
     addCounts(sum, {})
-    addCounts(sum, { accepted: 2, later: { unknown: 1 } })
+    const ofLaterVersion = { accepted: 2, later: { unknown: 1 } }
+    addCounts(sum, ofLaterVersion)
     expect(sum).toEqual({ ...noCounts(), accepted: 3 })
   })
 

@@ -31,7 +31,7 @@ it('A commit waits for readers of a SQLite file without WAL', async () => {
   reader.exec('begin')
   reader.prepare('select count(*) from sallyport_dispatches').get()
   expect(
-    await store.accept(acceptance('A', { idempotency: { key: 'k', fingerprint: 'f', ttlMs: 1_000 } })),
+    await store.accept(acceptance('A', {}, { idempotency: { key: 'k', fingerprint: 'f', ttlMs: 1_000 } })),
   ).toMatchObject({
     outcome: 'accepted',
   })
