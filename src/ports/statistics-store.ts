@@ -57,8 +57,8 @@ export interface StatisticsStore {
    */
   putStatistics(rows: readonly NewStatisticsRow[]): Promise<void>
   listStatistics(query: StatisticsQuery): Promise<Page<StatisticsRow>>
-  /** Replaces the worker's last heartbeat, and removes some of dead workers. */
+  /** Replaces the worker's last heartbeat. The first one of a worker also removes some of dead workers. */
   recordHeartbeat(heartbeat: Heartbeat): Promise<void>
-  /** The number of workers that are alive. */
+  /** The number of workers that are alive. A store may stop at 10,000. */
   countWorkers(): Promise<number>
 }

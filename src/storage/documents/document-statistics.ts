@@ -64,11 +64,13 @@ export function documentStatistics(documents: Documents): StatisticsStore {
 
     async recordHeartbeat({ workerId, aliveForMs }) {
       const key = WORKERS + documentKey(workerId)
-      await transact(documents, async (tx) => {
-        await tx.get(key)
+      const isNew = await transact(documents, async (tx) => {
+        const before = await tx.get(key)
         const worker: StoredWorker = { aliveUntil: tx.now + aliveForMs }
         tx.put(key, aliveForMs > 0 ? worker : undefined)
+        return before === undefined
       })
+      if (!isNew) return
       const now = await documents.now()
       for await (const { key: other, text } of walkWorkers()) {
         if (aliveUntil(text) <= now) await documents.commit([{ key: other, before: text, after: undefined }])

@@ -11,10 +11,11 @@ import { hostPrincipal } from '../../../src/sallyport/dispatch.ts'
 import { measuringOf, withCounts } from '../../../src/sallyport/measuring.ts'
 import { htmlOf, order, subjectOf } from './mail.ts'
 import { type BenchDatabase, withSqlite } from './storage-databases.ts'
-import { type Figure, figureOf, inFlight, printProcessorTime, sideBySide } from './storage-measure.ts'
+import { type Figure, figureOf, inFlight, inTurns, printProcessorTime, printSides } from './storage-measure.ts'
 import { CONCURRENCY, countedSends, LOGGER } from './storage-worker.ts'
 
-const AMOUNT = 3_000
+/** Takes longer than the five seconds between two writes of counts. */
+const AMOUNT = 12_000
 const ROUNDS = 15
 
 /** The same host with statistics and heartbeats, and without: accepting, and a worker that sends and settles. */
@@ -31,27 +32,27 @@ export async function benchCounters({ kysely }: BenchDatabase): Promise<void> {
 
 async function compare(name: string, store: SallyportStore): Promise<void> {
   const [without, counting] = [hostOn(store, false), hostOn(store, true)]
-  const accepts = await sideBySide(`${name}: accept, 50 in flight`, ROUNDS, {
-    without: () => accepting(without),
-    'with counters': () => accepting(counting),
-  })
-  printProcessorTime(accepts)
-  const settles = await sideBySide(`${name}: send by a no-op channel and settle, ${CONCURRENCY} at a time`, ROUNDS, {
-    without: () => settling(without),
-    'with counters': () => settling(counting),
-  })
-  printProcessorTime(settles)
+  const turns = await inTurns(ROUNDS, { without: () => turnOf(without), 'with counters': () => turnOf(counting) })
+  const titles = {
+    accept: `${name}: accept, 50 in flight`,
+    settle: `${name}: send by a no-op channel and settle, ${CONCURRENCY} at a time`,
+  } as const
+  for (const part of ['accept', 'settle'] as const) {
+    const figures = Object.entries(turns).map(([side, own]) => [side, own.map((turn) => turn[part])] as const)
+    printSides(titles[part], Object.fromEntries(figures))
+    printProcessorTime(Object.fromEntries(figures))
+  }
 }
 
-async function accepting({ dispatch, drain }: CountingHost): Promise<Figure> {
-  const figure = await inFlight(AMOUNT, 50, dispatch)
-  await drain(AMOUNT)
-  return figure
+interface Turn {
+  readonly accept: Figure
+  /** From the start of the worker to its end. */
+  readonly settle: Figure
 }
 
-async function settling({ dispatch, drain }: CountingHost): Promise<Figure> {
-  await inFlight(AMOUNT, 50, dispatch)
-  return figureOf(AMOUNT, () => drain(AMOUNT))
+async function turnOf({ dispatch, drain }: CountingHost): Promise<Turn> {
+  const accept = await inFlight(AMOUNT, 50, dispatch)
+  return { accept, settle: await figureOf(AMOUNT, () => drain(AMOUNT)) }
 }
 
 interface CountingHost {

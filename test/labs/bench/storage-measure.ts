@@ -28,29 +28,43 @@ export async function figureOf(amount: number, work: () => Promise<unknown>): Pr
   return { perSecond: (amount * 1000) / ms, micros: (had * 1000) / amount }
 }
 
-/**
- * Measures each side in every round, in turns and in changing order, so that a slow machine slows all of them; the
- * first round is a warm-up. Prints and returns the results.
- */
+/** Measures each side in every round, and prints and returns the results. */
 export async function sideBySide(title: string, rounds: number, sides: Sides): Promise<Record<string, Figure[]>> {
+  const figures = await inTurns(rounds, sides)
+  printSides(title, figures)
+  return figures
+}
+
+/**
+ * Runs each side in every round, in turns and in changing order, so that a slow machine slows all of them; the first
+ * round is a warm-up.
+ */
+export async function inTurns<T>(
+  rounds: number,
+  sides: Readonly<Record<string, () => Promise<T>>>,
+): Promise<Record<string, T[]>> {
   const names = Object.keys(sides)
-  const figures: Record<string, Figure[]> = Object.fromEntries(names.map((name) => [name, []]))
+  const results: Record<string, T[]> = Object.fromEntries(names.map((name) => [name, []]))
   for (let round = -1; round < rounds; round++) {
-    for (const name of round % 2 ? names : [...names].reverse()) {
-      const figure = await sides[name]?.()
-      if (round >= 0 && figure) figures[name]?.push(figure)
+    for (const [name, run] of round % 2 ? Object.entries(sides) : Object.entries(sides).reverse()) {
+      const result = await run()
+      if (round >= 0) results[name]?.push(result)
     }
   }
+  return results
+}
+
+/** @param figures The first is the base of the ratios. */
+export function printSides(title: string, figures: Readonly<Record<string, readonly Figure[]>>): void {
   console.log(`\n${title}; load ${loadavg()[0]?.toFixed(1)}`)
-  const base = perSecond(figures[names[0] ?? ''])
-  for (const name of names) {
-    const rates = perSecond(figures[name])
-    const micros = median((figures[name] ?? []).map((figure) => figure.micros))
-    const shown = name === names[0] ? '' : `   ${spread(ratios(base, rates))}`
+  const [base = []] = Object.values(figures)
+  for (const [name, own] of Object.entries(figures)) {
+    const rates = perSecond(own)
+    const micros = median(own.map((figure) => figure.micros))
+    const shown = own === base ? '' : `   ${spread(ratios(perSecond(base), rates))}`
     const rate = `${median(rates).toFixed(0).padStart(8)}/s ${micros.toFixed(0).padStart(6)} us of processor time`
     console.log(`  ${name.padEnd(44)} ${rate}${shown}`)
   }
-  return figures
 }
 
 function perSecond(figures: readonly Figure[] = []): number[] {

@@ -10,7 +10,7 @@ const STATE =
 
 type Rows = Omit<Filling, 'channel'>
 
-/** Heartbeats of live workers: they are few, and each heartbeat reads all. */
+/** Live workers are few: all are counted. */
 const WORKERS = 50
 
 /**
@@ -73,7 +73,7 @@ export function fillEndedTexts(dialect: DialectName, filling: Rows): readonly st
     ...runTexts(dialect, before),
     ...feedbackTexts(dialect, before, before.until),
     ...statisticsTexts(dialect, before, before.until, `${before.until} - ${before.count} + n`),
-    ...workerTexts(dialect, { ...before, count: WORKERS }, before.until),
+    ...workerTexts(dialect, before, before.until),
   ]
 }
 

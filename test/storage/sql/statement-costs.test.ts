@@ -115,6 +115,7 @@ for (const kind of await databaseKinds())
           runs: () => full(store.removeRuns(old)),
           feedback: () => full(store.removeFeedback(old)),
           'expired counts': () => store.putStatistics(countsOf(`x${++ids}`, ADDED)),
+          'dead workers': () => store.recordHeartbeat({ workerId: `x${++ids}`, aliveForMs: 3_600_000 }),
         }
         const costs: Record<string, number> = {}
         for (const [name, remove] of Object.entries(removals)) {
@@ -123,10 +124,13 @@ for (const kind of await databaseKinds())
           // The third largest: MariaDB may repeat parts after a conflict. A store that reads removed rows reads more in each part.
           costs[name] = (parts.toSorted((a, b) => a - b).at(-3) ?? 0) - Math.min(...parts)
         }
-        const [statistics] = await rowsOf(trial.db, `select count(*) as left_over from c${prefixes}_statistics`)
+        const leftIn = async (table: string): Promise<number> =>
+          Number((await rowsOf(trial.db, `select count(*) as left_over from c${prefixes}_${table}`))[0]?.left_over)
+        const [statistics, workers] = [await leftIn('statistics'), await leftIn('workers')]
         await trial.close()
         expect(Object.entries(costs).filter(([, cost]) => cost > PART)).toEqual([])
-        expect(Number(statistics?.left_over)).toBeLessThan(2 * MANY - 6 * ADDED)
+        expect(statistics).toBeLessThan(2 * MANY - 6 * ADDED)
+        expect(workers).toBeLessThan(MANY - 6)
       }, 120_000)
     },
   )

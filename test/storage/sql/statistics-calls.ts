@@ -100,6 +100,7 @@ export const STATISTICS_CALLS: Readonly<Record<string, Call>> = {
 /** Calls that also remove what has expired. */
 export const STATISTICS_SWEEPS: Readonly<Record<string, Call>> = {
   'store counts': STATISTICS_CALLS['store counts'] as Call,
+  'record the first heartbeat of a worker': STATISTICS_CALLS['record the first heartbeat of a worker'] as Call,
   'record a heartbeat': STATISTICS_CALLS['record a heartbeat'] as Call,
   'count workers': STATISTICS_CALLS['count workers'] as Call,
 }

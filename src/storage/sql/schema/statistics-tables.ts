@@ -3,7 +3,7 @@ import type { Records } from './records.ts'
 
 /** Tables of statistics. */
 export const STATISTICS_TABLES: { readonly [Name in 'statistics' | 'workers']: Table<Records[Name]> } = {
-  /** Counts of a tenant in a minute or an hour: one row per counter, which one process writes. */
+  /** Counts of a tenant in a minute, an hour or a day: one row per counter, which one process writes. */
   statistics: {
     columns: {
       counter_id: id,
@@ -25,6 +25,6 @@ export const STATISTICS_TABLES: { readonly [Name in 'statistics' | 'workers']: T
   workers: {
     columns: { worker_id: id, alive_until: integer, version },
     primaryKey: ['worker_id'],
-    indexes: [],
+    indexes: [{ name: 'alive', columns: ['alive_until'] }],
   },
 }

@@ -5,9 +5,9 @@ import type {
   StatisticsStore,
 } from '../../../ports/statistics-store.ts'
 import { compoundKey } from '../../rules/compound-key.ts'
-import { firstVersion, newChanges, retryOnConflict } from '../connection/changes.ts'
+import { firstVersion, NOW, newChanges, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
-import { columnsOf, Parameters, readRecord } from '../connection/dialects.ts'
+import { columnsOf, Parameters, readRecord, tableAlong } from '../connection/dialects.ts'
 import { cursorOf, filledPage, type IndexScan, positionOf, scanText } from '../connection/keyset-pagination.ts'
 import { removalParts } from '../connection/removal-parts.ts'
 import { type AgedTable, removeAged } from '../connection/remove-aged.ts'
@@ -17,13 +17,18 @@ import type { StatisticsRecord } from '../schema/records.ts'
 /** Rows removed besides twice the rows that are added. */
 const LEAST_REMOVED = 100
 
-/** Workers are few: all heartbeats are read. */
+/** Dead workers that a new worker removes. */
+const WORKERS_REMOVED = 20
+
+/** Further workers are not counted. */
 const MAX_WORKERS = 10_000
 
+const ALIVE: AgedTable<'workers'> = { table: 'workers', index: 'alive', at: 'alive_until' }
 const EXPIRING: AgedTable<'statistics'> = { table: 'statistics', index: 'expiring', at: 'expires_at' }
 
 export function sqlStatistics(db: Database): StatisticsStore {
   const removeSome = removalParts()
+  const removeWorkers = removalParts()
   return {
     async putStatistics(rows) {
       await db.sync()
@@ -73,23 +78,28 @@ export function sqlStatistics(db: Database): StatisticsStore {
     async recordHeartbeat({ workerId, aliveForMs }) {
       await db.sync()
       const now = db.now()
-      await retryOnConflict(async () => {
+      const isNew = await retryOnConflict(async () => {
         const [stored] = await rowsByKey('workers', [{ worker_id: workerId }], db)
         const record = { worker_id: workerId, alive_until: Math.ceil(now + aliveForMs) }
         const changes = newChanges()
         if (stored && aliveForMs === 0) changes.remove('workers', { worker_id: workerId, version: stored.version })
         else if (stored) changes.update('workers', { ...record, version: stored.version })
         else if (aliveForMs > 0) changes.insert('workers', { ...record, version: firstVersion() })
-        for (const { worker_id, alive_until, version } of await readWorkers(db))
-          if (alive_until <= now && worker_id !== workerId) changes.remove('workers', { worker_id, version })
         await db.write(changes)
+        return !stored
       })
+      // Not at every heartbeat: under an old snapshot, each leaves a dead index entry that a removal would read.
+      if (isNew)
+        await removeWorkers('', WORKERS_REMOVED, (from, limit) => removeAged(ALIVE, { forMs: 0, limit }, from, db))
     },
 
     async countWorkers() {
       await db.sync()
-      const workers = await readWorkers(db)
-      return workers.filter(({ alive_until }) => alive_until > db.now()).length
+      const { table, index, at } = ALIVE
+      const own = tableAlong({ table, alias: 'r', index }, db.dialect, db.nameOf)
+      const some = `select r.${at} from ${own} where r.${at} > ${NOW} order by r.${at} limit ${MAX_WORKERS}`
+      const [row] = await db.scan<{ readonly alive: unknown }>(`select count(*) as alive from (${some}) as w`, [])
+      return Number(row?.alive)
     },
   }
 }
@@ -109,10 +119,4 @@ function rowOf({ tenant, step, starts_at, counter_id, revision, counts }: Statis
     ...{ tenant, step: step as StatisticsStep, startsAt: starts_at, counterId: counter_id, revision },
     counts: JSON.parse(counts),
   }
-}
-
-async function readWorkers({ dialect, nameOf, query }: Database) {
-  const text = `select ${columnsOf('workers', 'w', dialect)} from ${nameOf('workers')} as w limit ${MAX_WORKERS}`
-  const rows = await query<Readonly<Record<string, unknown>>>(text, [])
-  return rows.map((row) => readRecord('workers', row))
 }
