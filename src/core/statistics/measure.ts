@@ -49,12 +49,12 @@ export function measureAttempt(
   tookMs: number,
   { measure, expiresInMs = Number.POSITIVE_INFINITY }: MeasureDeps,
 ): void {
+  if (!measure || (result !== 'sent' && result !== 'failed' && result !== 'skipped' && result !== 'retried')) return
   const { tenant, eventType } = dispatch
-  const head = { of: 'delivery', tenant, eventType, channel } as const
-  if (result === 'retried') measure?.({ ...head, result })
-  if (result !== 'sent' && result !== 'failed' && result !== 'skipped') return
-  const reason = 'reason' in settlement ? settlement.reason : undefined
+  const reason = result !== 'retried' && 'reason' in settlement ? settlement.reason : undefined
   // The wait of a deferred delivery is intended, and a retry by hand may come days later, also of one that expired before any attempt.
   const isTimed = result === 'sent' && !deferred && attemptsBefore === 0 && waitedMs <= expiresInMs
-  measure?.({ ...head, result, reason, latencyMs: isTimed ? waitedMs + Math.max(0, tookMs) : undefined })
+  const latencyMs = isTimed ? waitedMs + Math.max(0, tookMs) : undefined
+  // No spread: this runs for every delivery.
+  measure({ of: 'delivery', tenant, eventType, channel, result, reason, latencyMs })
 }

@@ -1,15 +1,17 @@
-import type { SallyportStore } from 'sallyport'
+import type { AuthVerifier, ClaimedDelivery, SallyportStore } from 'sallyport'
 import { sqlStore } from 'sallyport/storage/sql'
 // Internals: the package cannot be told not to count.
 import { withHeartbeat } from '../../../src/core/delivery/heartbeat.ts'
 import { createWorker } from '../../../src/core/delivery/worker.ts'
 import { planAndAccept } from '../../../src/core/dispatch/handle-dispatch.ts'
+import { measureAttempt } from '../../../src/core/statistics/measure.ts'
 import { defineEvents } from '../../../src/index.ts'
 import { localQueue } from '../../../src/queues/local.ts'
 import { withDefaults } from '../../../src/sallyport/defaults.ts'
 import { hostPrincipal } from '../../../src/sallyport/dispatch.ts'
 import { measuringOf, withCounts } from '../../../src/sallyport/measuring.ts'
 import { htmlOf, order, subjectOf } from './mail.ts'
+import { rate, type Task } from './measure.ts'
 import { type BenchDatabase, withSqlite } from './storage-databases.ts'
 import { type Figure, figureOf, inFlight, inTurns, printProcessorTime, printSides } from './storage-measure.ts'
 import { CONCURRENCY, countedSends, LOGGER } from './storage-worker.ts'
@@ -17,6 +19,33 @@ import { CONCURRENCY, countedSends, LOGGER } from './storage-worker.ts'
 /** Takes longer than the five seconds between two writes of counts. */
 const AMOUNT = 12_000
 const ROUNDS = 15
+/** Processor time for which a part is repeated. */
+const PART_MS = 1_000
+
+const SENT = { deliveryId: 'd', fence: 'f', to: 'sent', attempt: { outcome: 'sent' } } as const
+const CLAIMED: ClaimedDelivery = {
+  ...{
+    deliveryId: 'd',
+    channel: 'none',
+    address: '',
+    attempts: 1,
+    history: [],
+    waitedMs: 0,
+    expiresInMs: 0,
+    fence: 'f',
+  },
+  dispatch: {
+    dispatchId: 'd',
+    tenant: 'default',
+    by: 'app',
+    eventType: 'order.shipped',
+    recipient: 'r',
+    route: 'all',
+    createdAt: 0,
+  },
+}
+
+const AUTH: AuthVerifier = { verify: async () => hostPrincipal('default') }
 
 /** The same host with statistics and heartbeats, and without: accepting, and a worker that sends and settles. */
 export async function benchCounters({ kysely }: BenchDatabase): Promise<void> {
@@ -42,6 +71,36 @@ async function compare(name: string, store: SallyportStore): Promise<void> {
     printSides(titles[part], Object.fromEntries(figures))
     printProcessorTime(Object.fromEntries(figures))
   }
+  await printParts(store)
+}
+
+/** What counting does, each part alone: smaller than the noise of the turns. */
+async function printParts(store: SallyportStore): Promise<void> {
+  const ports = withDefaults({ auth: AUTH, store, logger: LOGGER })
+  const { counter, measure } = measuringOf(ports)
+  const of = { tenant: 'default', eventType: 'order.shipped' } as const
+  const accepted = (): void => measure({ of: 'accepted', ...of })
+  let waitedMs = 0
+  const sent = (): void => {
+    waitedMs = (waitedMs + 1) % 3_000
+    measureAttempt('sent', SENT, { ...CLAIMED, waitedMs }, 5, { measure })
+  }
+  const flushed = async (): Promise<void> => {
+    accepted()
+    await counter.flush()
+  }
+  const parts: Readonly<Record<string, Task>> = {
+    'count an acceptance': accepted,
+    'count a delivery': sent,
+    'store the counts of a tenant, every five seconds': flushed,
+    'record a heartbeat, every ten seconds': () => store.recordHeartbeat({ workerId: 'w', aliveForMs: 30_000 }),
+  }
+  console.log('  parts, in processor time each:')
+  for (const [name, part] of Object.entries(parts)) {
+    await rate(part, PART_MS / 4)
+    console.log(`    ${name.padEnd(50)} ${(1_000_000 / (await rate(part, PART_MS))).toFixed(2).padStart(8)} us`)
+  }
+  await counter.flush()
 }
 
 interface Turn {
@@ -66,8 +125,7 @@ function hostOn(store: SallyportStore, isCounting: boolean): CountingHost {
   const events = defineEvents({
     'order.shipped': { channels: { none: { subject: () => subjectOf(order), html: () => htmlOf(order) } } },
   })
-  const auth = { verify: async () => hostPrincipal('default') }
-  const ports = withDefaults({ auth, events, store, channels: { none: sends.channel }, logger: LOGGER })
+  const ports = withDefaults({ auth: AUTH, events, store, channels: { none: sends.channel }, logger: LOGGER })
   const { counter, measure } = measuringOf(ports)
   const deps = { ...ports, queue: localQueue(ports.clock), expiresInMs: 86_400_000, ...(isCounting && { measure }) }
   const bare = createWorker(deps, { concurrency: CONCURRENCY })
