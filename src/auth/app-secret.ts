@@ -1,6 +1,6 @@
-import { sha256 } from '../model/sha256.ts'
 import { matching } from '../options/checks.ts'
 import { type Checks, readOptions } from '../options/read-options.ts'
+import { fastestSha256 } from '../runtime/fastest-sha256.ts'
 
 /** Options of {@link generateAppSecret}. */
 export interface GenerateAppSecretOptions {
@@ -125,26 +125,4 @@ export function randomBase62(length: number): string {
     }
   }
   return text
-}
-
-export type Sha256 = (text: string) => string | Promise<string>
-
-interface NodeCrypto {
-  hash?(algorithm: 'sha256', text: string): string
-  createHash(algorithm: 'sha256'): { update(text: string): { digest(encoding: 'hex'): string } }
-}
-
-interface Runtime {
-  readonly process?: { getBuiltinModule?(id: 'node:crypto'): NodeCrypto | undefined }
-}
-
-/** Returns the fastest SHA-256: synchronous with `node:crypto` where it needs no import (Node, Bun, Deno), otherwise WebCrypto. */
-export function fastestSha256(): Sha256 {
-  const { process }: Runtime = globalThis
-  const nodeCrypto = process?.getBuiltinModule?.('node:crypto')
-  if (nodeCrypto === undefined) return sha256
-  const { hash } = nodeCrypto
-  return hash === undefined
-    ? (text) => nodeCrypto.createHash('sha256').update(text).digest('hex')
-    : (text) => hash('sha256', text)
 }

@@ -13,7 +13,8 @@ import {
 } from '../options/read-options.ts'
 import type { AuthVerifier, Refusal } from '../ports/auth-verifier.ts'
 import type { Clock } from '../ports/clock.ts'
-import { credentialId, fastestSha256, hasSecretShape, isAppSecret, type Sha256 } from './app-secret.ts'
+import { fastestSha256, type Sha256 } from '../runtime/fastest-sha256.ts'
+import { credentialId, hasSecretShape, isAppSecret } from './app-secret.ts'
 import { type NotAfter, notAfter, notAfterMilliseconds, visibleAscii } from './credential-checks.ts'
 import { INVALID_TOKEN } from './refusals.ts'
 

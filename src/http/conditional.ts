@@ -1,6 +1,8 @@
 import type { HandlerRequest } from '../core/answers/result.ts'
-import { sha256 } from '../model/sha256.ts'
+import { fastestSha256 } from '../runtime/fastest-sha256.ts'
 import type { Wire } from './wire.ts'
+
+const sha256 = fastestSha256()
 
 /** Adds an entity tag to a successful read, and answers 304 when the caller has this text already (RFC 9110 section 13.1.2). */
 export async function conditional(wire: Wire, headers: HandlerRequest['headers']): Promise<Wire> {

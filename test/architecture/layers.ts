@@ -47,13 +47,13 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   'src/http/': {
     holds: 'everything specific to HTTP',
-    layers: ['src/core/', 'src/options/', ...CONTRACTS],
+    layers: ['src/core/', 'src/options/', 'src/runtime/', ...CONTRACTS],
     modules: { 'src/http/node-bridge.ts': ['node:buffer'] },
   },
   'src/adapters/': { holds: 'one thin mount per framework', layers: ['src/http/', 'src/options/'], apart: true },
   'src/auth/': {
     holds: 'verifiers of credentials',
-    layers: ['src/options/', ...CONTRACTS],
+    layers: ['src/options/', 'src/runtime/', ...CONTRACTS],
     modules: { 'src/auth/': ['jose'] },
   },
   'src/channels/': {
@@ -114,7 +114,10 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     layers: ['src/runtime/', 'src/options/', ...CONTRACTS],
     modules: { 'src/queues/bullmq.ts': ['bullmq'] },
   },
-  'src/runtime/': { holds: 'the default clock, ids and logger, and the loading of peers', layers: CONTRACTS },
+  'src/runtime/': {
+    holds: 'the default clock, ids and logger, the fastest hashes, and the loading of peers',
+    layers: CONTRACTS,
+  },
   'src/storage/': {
     holds: 'stores',
     layers: ['src/options/', ...CONTRACTS],

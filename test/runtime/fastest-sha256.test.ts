@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { fastestSha256 } from '../../src/auth/app-secret.ts'
 import { appSecrets, type GeneratedAppSecret, generateAppSecret } from '../../src/auth/index.ts'
+import { fastestSha256 } from '../../src/runtime/fastest-sha256.ts'
 
 const ABC = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
 
