@@ -1,4 +1,7 @@
-/** Ten open consoles: each asks every two seconds for what its screen shows, with the tag of the last answer. */
+/**
+ * Ten consoles: each asks every two seconds for what its screen shows, with the tag of the last answer, from the message
+ * `open` to `close`; they start open.
+ */
 const [url = '', dispatchId = ''] = process.argv.slice(2)
 
 const OVERVIEW = ['outbound/stats?window=1h&step=1m']
@@ -20,19 +23,28 @@ const EVERY_MS = 2_000
 const answers = { opened: new Set<string>(), byStatus: new Map<number, number>() }
 const paths = new Set(SCREENS.flat())
 
-for (const [at, paths] of SCREENS.entries()) {
-  const tags = new Map<string, string>()
-  const ask = (): void => {
-    for (const path of paths) void read(path, tags)
-  }
-  // Consoles are not opened at the same moment.
-  setTimeout(
-    () => {
-      ask()
-      setInterval(ask, EVERY_MS)
-    },
-    (at * EVERY_MS) / SCREENS.length,
-  )
+const tags = SCREENS.map(() => new Map<string, string>())
+let timers: NodeJS.Timeout[] = []
+
+function open(): void {
+  timers = SCREENS.map((paths, at) => {
+    const ask = (): void => {
+      for (const path of paths) void read(path, tags[at] ?? new Map())
+    }
+    // Consoles are not opened at the same moment.
+    return setTimeout(
+      () => {
+        ask()
+        timers.push(setInterval(ask, EVERY_MS))
+      },
+      (at * EVERY_MS) / SCREENS.length,
+    )
+  })
+}
+
+function close(): void {
+  for (const timer of timers) clearTimeout(timer)
+  timers = []
 }
 
 async function read(path: string, tags: Map<string, string>): Promise<void> {
@@ -47,5 +59,10 @@ async function read(path: string, tags: Map<string, string>): Promise<void> {
   if (answers.opened.size === paths.size) process.send?.('opened')
 }
 
-process.on('message', () => process.send?.([...answers.byStatus]))
+process.on('message', (message) => {
+  close()
+  if (message === 'open') open()
+  if (message === 'end') process.send?.([...answers.byStatus])
+})
 process.on('disconnect', () => process.exit())
+open()

@@ -7,16 +7,18 @@ import { fileURLToPath } from 'node:url'
 import { createConsole, type Mountable } from 'sallyport/console'
 import { toNode } from 'sallyport/node'
 import { sqlStore } from 'sallyport/storage/sql'
-import { processorTime } from './measure.ts'
 import { type BenchDatabase, isThere, POSTGRES_URL, withDatabase } from './storage-databases.ts'
 import { fill } from './storage-fill.ts'
-import { type Figure, figureOf, printProcessorTime, sideBySide } from './storage-measure.ts'
+import { type Figure, figureOf, printProcessorTime, printSides } from './storage-measure.ts'
 import { CONCURRENCY, hostOn } from './storage-worker.ts'
 
-const COUNT = 60_000
+const COUNT = 150_000
+const DRAINS = 6
+/** Every console asks once in this time. */
+const TURN_MS = 2_000
 const IDLE_MS = 20_000
 
-/** A worker that drains a backlog on PostgreSQL, alone and with ten consoles open that its process serves. */
+/** A worker that drains a backlog on PostgreSQL, in turns alone and with ten consoles open that its process serves. */
 export async function benchConsoles(): Promise<void> {
   if (await isThere(POSTGRES_URL, 5432)) await withDatabase(compare)
 }
@@ -24,62 +26,73 @@ export async function benchConsoles(): Promise<void> {
 async function compare({ pool, kysely }: BenchDatabase): Promise<void> {
   const store = sqlStore({ db: kysely, dialect: 'postgresql' })
   await store.migrate()
-  const { sallyport, worker, sent } = await hostOn(store)
+  const host = await hostOn(store)
+  const { sallyport, worker, sent } = host
+  await recordRuns(sallyport)
+  await drain(async () => {})
+  const { items } = await sallyport.dispatches.list({ limit: 1 })
   const server = createServer(toNode(createConsole(sallyport, { access: () => 'operate' })))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-  const answers = new Map<number, number>()
+  const consoles = fork(
+    fileURLToPath(new URL('consoles-process.ts', import.meta.url)),
+    [`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, items[0]?.dispatchId ?? ''],
+    { execArgv: ['--import', 'tsx'] },
+  )
+  // Until every path was answered.
+  await once(consoles, 'message')
 
-  await recordRuns(sallyport)
-  await drain()
-  const { items } = await sallyport.dispatches.list({ limit: 1 })
-
-  async function drain(): Promise<Figure> {
+  async function drain(during: (isDrained: () => boolean) => Promise<void>): Promise<void> {
     await fill(pool, { count: COUNT })
-    return figureOf(COUNT, async () => {
-      const all = sent(COUNT)
-      worker.start()
-      await all
-      await worker.stop()
+    let isDrained = false
+    const all = sent(COUNT).then(() => {
+      isDrained = true
+    })
+    worker.start()
+    await during(() => isDrained)
+    await all
+    await worker.stop()
+  }
+
+  async function turn(isWatched: boolean): Promise<Figure> {
+    consoles.send(isWatched ? 'open' : 'close')
+    const before = host.total()
+    const { perSecond, micros } = await figureOf(1, () => setTimeout(TURN_MS))
+    const count = host.total() - before
+    return { perSecond: perSecond * count, micros: micros / count }
+  }
+
+  const figures: Record<'no console' | 'ten consoles', Figure[]> = { 'no console': [], 'ten consoles': [] }
+  for (let at = 0; at < DRAINS; at++) {
+    await drain(async (isDrained) => {
+      for (let isFirstWatched = at % 2 === 0; ; isFirstWatched = !isFirstWatched) {
+        const [first, second] = [await turn(isFirstWatched), await turn(!isFirstWatched)]
+        if (isDrained()) return
+        figures['ten consoles'].push(isFirstWatched ? first : second)
+        figures['no console'].push(isFirstWatched ? second : first)
+      }
     })
   }
-
-  async function withConsoles<T>(work: () => Promise<T>): Promise<T> {
-    const file = fileURLToPath(new URL('consoles-process.ts', import.meta.url))
-    const consoles = fork(file, [url, items[0]?.dispatchId ?? ''], { execArgv: ['--import', 'tsx'] })
-    // Until every path was answered.
-    await once(consoles, 'message')
-    const result = await work()
-    consoles.send('end')
-    const [counted] = (await once(consoles, 'message')) as [readonly (readonly [status: number, count: number])[]]
-    for (const [status, count] of counted) answers.set(status, (answers.get(status) ?? 0) + count)
-    consoles.kill()
-    await once(consoles, 'exit')
-    return result
-  }
-
-  const figures = await sideBySide(`PostgreSQL: ${COUNT} deliveries sent and settled, ${CONCURRENCY} at a time`, 7, {
-    'no console': drain,
-    'ten consoles': () => withConsoles(drain),
-  })
+  printSides(`PostgreSQL: deliveries sent and settled, ${CONCURRENCY} at a time, turns of two seconds`, figures)
   printProcessorTime(figures)
-  console.log(`  answers to consoles: ${[...answers].map(([status, count]) => `${count} x ${status}`).join(', ')}`)
+
   worker.start()
-  const [alone, watched] = [await idle(), await withConsoles(idle)]
+  const [alone, watched] = [await idle(false), await idle(true)]
   await worker.stop()
-  console.log(
-    `  a waiting worker, processor time a second: ${alone.toFixed(1)} ms, with ten consoles ${watched.toFixed(1)} ms`,
-  )
+  console.log(`  a waiting worker, processor time a second: ${alone} ms, with ten consoles ${watched} ms`)
+  consoles.send('end')
+  const [counted] = (await once(consoles, 'message')) as [readonly (readonly [status: number, count: number])[]]
+  console.log(`  answers to consoles: ${counted.map(([status, count]) => `${count} x ${status}`).join(', ')}`)
+  consoles.disconnect()
   server.closeAllConnections()
   server.close()
-}
 
-/** Milliseconds of processor time per second while nothing is due. */
-async function idle(): Promise<number> {
-  const [since, hadBefore] = [performance.now(), processorTime()]
-  await setTimeout(IDLE_MS)
-  return ((processorTime() - hadBefore) * 1_000) / (performance.now() - since)
+  /** Milliseconds of processor time per second while nothing is due. */
+  async function idle(isWatched: boolean): Promise<string> {
+    consoles.send(isWatched ? 'open' : 'close')
+    const { micros } = await figureOf(IDLE_MS / 1_000, () => setTimeout(IDLE_MS))
+    return (micros / 1_000).toFixed(1)
+  }
 }
 
 /** A session with a hundred runs. */

@@ -19,6 +19,8 @@ export interface Host {
   dispatch(): Promise<unknown>
   /** Resolves when this many more are sent. Call it before they are. */
   sent(count: number): Promise<void>
+  /** Sends since the start. */
+  total(): number
 }
 
 /** Concurrent sends, as many as in the compared queues. */
@@ -36,7 +38,7 @@ export async function hostOn(
   concurrency: number = CONCURRENCY,
 ): Promise<Host> {
   const { secret } = await generateAppSecret({ env: 'bench' })
-  const { channel, sent } = countedSends()
+  const { channel, sent, total } = countedSends()
   const events = defineEvents({
     'order.shipped': { channels: { none: { subject: () => subjectOf(order), html: () => htmlOf(order) } } },
   })
@@ -50,17 +52,20 @@ export async function hostOn(
     worker: sallyport.worker,
     dispatch: () => sallyport.dispatch({ eventType: 'order.shipped', recipient: 'ada@example.com' }),
     sent,
+    total,
   }
 }
 
 /** A channel that only counts its sends. */
-export function countedSends(): { readonly channel: Channel; readonly sent: Host['sent'] } {
+export function countedSends(): { readonly channel: Channel } & Pick<Host, 'sent' | 'total'> {
+  let total = 0
   let left = 0
   let done = (): void => {}
   return {
     channel: {
       address: () => 'ada@example.com',
       async send() {
+        total++
         if (--left === 0) done()
         return { outcome: 'sent' }
       },
@@ -70,5 +75,6 @@ export function countedSends(): { readonly channel: Channel; readonly sent: Host
         left = count
         done = resolve
       }),
+    total: () => total,
   }
 }
