@@ -1,8 +1,9 @@
 import { parseInstant } from '../model/instants.ts'
-import { isVisibleAscii } from '../model/principal.ts'
+import { isSessionId, isVisibleAscii } from '../model/principal.ts'
 import { matching } from '../options/checks.ts'
 import type { Check } from '../options/read-options.ts'
 
+export const sessionIdText: Check = matching(isSessionId, 'must be 1 to 200 visible ASCII characters, and not . or ..')
 export const visibleAscii: Check = matching(isVisibleAscii, 'must be 1 to 200 visible ASCII characters')
 
 /** Last instant at which a credential or key is valid. */

@@ -13,7 +13,7 @@ import {
   required,
 } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
-import { notAfterMilliseconds, visibleAscii } from './credential-checks.ts'
+import { notAfterMilliseconds, sessionIdText, visibleAscii } from './credential-checks.ts'
 import { LONGEST_TOKEN, type SessionTokenGrants } from './session-token-claims.ts'
 import { keyChecks, readyKey, type SessionTokenKey } from './session-token-key.ts'
 import { signSessionToken } from './sign-session-token.ts'
@@ -63,7 +63,7 @@ const grants: Check = (value, given) => {
 }
 
 const CHECKS: Checks<IssueSessionTokenOptions> = {
-  sessionId: required(visibleAscii),
+  sessionId: required(sessionIdText),
   tenant: visibleAscii,
   userId: matching(isUserId, 'must be 1 to 200 characters'),
   grants,

@@ -3,6 +3,7 @@ import {
   isMaxDispatches,
   isRunEvents,
   isRunId,
+  isSessionId,
   isUserId,
   isVisibleAscii,
   MAX_LEVELS,
@@ -50,7 +51,7 @@ export function readClaims(
   maxAgeSeconds: number,
 ): SessionClaims | undefined {
   const { jti, sid, sub, tnt = 'default', iat, exp, run_id: runId } = claims
-  if (!isVisibleAscii(jti) || !isVisibleAscii(sid) || !isVisibleAscii(tnt)) return undefined
+  if (!isVisibleAscii(jti) || !isSessionId(sid) || !isVisibleAscii(tnt)) return undefined
   if (sub !== undefined && !isUserId(sub)) return undefined
   if (runId !== undefined && !isRunId(runId)) return undefined
   if (typeof iat !== 'number' || typeof exp !== 'number') return undefined

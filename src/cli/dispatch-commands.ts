@@ -6,7 +6,7 @@ import type { Given } from './arguments.ts'
 import type { Command } from './command.ts'
 import { type HostSallyport, loadHost } from './host-module.ts'
 import { HOST, HOST_HELP, scopeOf } from './host-options.ts'
-import { printJson, printRows } from './table.ts'
+import { printable, printJson, printRows } from './table.ts'
 import { EXIT, type Terminal, UsageError } from './terminal.ts'
 
 const STATUSES = ['queued', 'sent', 'partial', 'failed', 'skipped', 'cancelled'] as const satisfies DispatchStatus[]
@@ -35,7 +35,10 @@ export const status: Command = {
   async run(given, terminal) {
     const host = await loadHost(given.text('module'), terminal)
     const since = given.instant('since', Date.now())
-    await host.ready()
+    await host.ready().catch((error: unknown) => {
+      if (given.flag('json')) printJson({ ready: false }, terminal)
+      throw error
+    })
     const counts = await countsOf(host, { ...scopeOf(given), ...(since !== undefined && { since }) })
     const live = await host.stats({ windowMs: 60_000, ...scopeOf(given) })
     if (given.flag('json'))
@@ -126,14 +129,14 @@ export const retry: Command = {
   help: [
     '--channel NAME  only deliveries of this channel',
     ...HOST_HELP,
-    'Exits with 3 if one of the ids is unknown; the others are retried.',
+    'Exits with 3 if one of the ids is unknown, and with 1 if a delivery cannot be planned again; the others are retried.',
   ],
   async run(given, terminal) {
     if (given.positionals.length === 0) throw new UsageError('give the id of a dispatch')
     const channel = given.text('channel')
     const dispatches = await dispatchesOf(given, terminal)
     const options = { ...scopeOf(given), ...(channel !== undefined && { channel }) }
-    const results: { dispatchId: string; result: RetryResult | undefined }[] = []
+    const results: Retried[] = []
     try {
       for (const dispatchId of given.positionals)
         results.push({ dispatchId, result: await dispatches.retry(dispatchId, options) })
@@ -141,15 +144,17 @@ export const retry: Command = {
       // Also after a failure: these are retried.
       printRetries(results, given.flag('json'), terminal)
     }
-    return results.some(({ result }) => !result) ? EXIT.notFound : EXIT.done
+    if (results.some(({ result }) => !result)) return EXIT.notFound
+    return results.some(({ result }) => result && result.unplanned.length > 0) ? EXIT.failed : EXIT.done
   },
 }
 
-function printRetries(
-  results: readonly { readonly dispatchId: string; readonly result: RetryResult | undefined }[],
-  isJson: boolean,
-  terminal: Terminal,
-): void {
+interface Retried {
+  readonly dispatchId: string
+  readonly result: RetryResult | undefined
+}
+
+function printRetries(results: readonly Retried[], isJson: boolean, terminal: Terminal): void {
   if (isJson) {
     printJson(
       results.map(({ dispatchId, result }) => ({ dispatchId, ...result })),
@@ -157,9 +162,13 @@ function printRetries(
     )
     return
   }
-  const rows = results.map(({ dispatchId, result }) => ({
-    dispatch: dispatchId,
-    retried: result ? result.retried.map(({ channel }) => channel).join(' ') || 'nothing' : 'not found',
-  }))
+  const rows = results.map(({ dispatchId, result }) => ({ dispatch: dispatchId, retried: retriedOf(result) }))
   printRows(['dispatch', 'retried'], rows, terminal)
+  for (const { dispatchId, result } of results)
+    for (const { channel, detail } of result?.unplanned ?? [])
+      terminal.err(`${printable(`${dispatchId}: ${channel} cannot be planned again: ${detail}`)}\n`)
+}
+
+function retriedOf(result: RetryResult | undefined): string {
+  return result ? result.retried.map(({ channel }) => channel).join(' ') || 'nothing' : 'not found'
 }

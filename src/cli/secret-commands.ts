@@ -1,5 +1,7 @@
 import { generateAppSecret } from '../auth/app-secret.ts'
 import { issueSessionToken } from '../auth/issue-session-token.ts'
+import type { SessionTokenGrants } from '../auth/session-token-claims.ts'
+import type { Given } from './arguments.ts'
 import type { Command } from './command.ts'
 import { printJson } from './table.ts'
 import { EXIT, UsageError } from './terminal.ts'
@@ -41,14 +43,13 @@ export const token: Command = {
     '--audience NAME   the audience of sessionTokens; --issuer NAME if it has one',
     '--user ID         user whose runs it records (default: none)',
     '--expires-in 15m  lifetime, up to 1h',
-    '--event, --channel, --recipient   may be repeated: what it may dispatch (default: nothing)',
+    '--event, --channel, --recipient   all three, each may be repeated: what it may dispatch (default: nothing)',
     `The key is read from ${KEY}: 32 or more random bytes as base64url. It is no option, because other users of the machine see options.`,
   ],
   async run(given, terminal) {
     const key = terminal.env[KEY]
     if (!key) throw new UsageError(`${KEY} is not set`)
-    const [events, channels, recipients] = [given.list('event'), given.list('channel'), given.list('recipient')]
-    const isGranted = events !== undefined || channels !== undefined || recipients !== undefined
+    const grants = grantsOf(given)
     const ms = given.duration('expires-in')
     const [userId, tenant, issuer] = [given.text('user'), given.text('tenant'), given.text('issuer')]
     const issued = await issueSessionToken({
@@ -59,12 +60,18 @@ export const token: Command = {
       ...(tenant !== undefined && { tenant }),
       ...(issuer !== undefined && { issuer }),
       ...(ms !== undefined && { expiresInSeconds: Math.floor(ms / 1_000) }),
-      ...(isGranted && {
-        grants: { dispatch: { events: events ?? [], channels: channels ?? [], recipients: recipients ?? [] } },
-      }),
+      ...(grants && { grants }),
     })
     if (given.flag('json')) printJson({ token: issued }, terminal)
     else terminal.out(`${issued}\n`)
     return EXIT.done
   },
+}
+
+function grantsOf(given: Given): SessionTokenGrants | undefined {
+  const [events, channels, recipients] = [given.list('event'), given.list('channel'), given.list('recipient')]
+  if (events && channels && recipients) return { dispatch: { events, channels, recipients } }
+  if (events || channels || recipients)
+    throw new UsageError('give --event, --channel and --recipient together: without one of them nothing is granted')
+  return undefined
 }

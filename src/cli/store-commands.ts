@@ -46,6 +46,7 @@ export const prune: Command = {
   async run(given, terminal) {
     const olderThan = given.duration('older-than')
     if (olderThan === undefined) throw new UsageError('--older-than is required')
+    if (olderThan === 0) throw new UsageError('--older-than must be longer than 0: everything would be removed')
     const options = { olderThan, ...scopeOf(given) }
     const { dispatches, runs, tokens } = await loadHost(given.text('module'), terminal)
     const pruned = {

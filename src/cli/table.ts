@@ -28,10 +28,22 @@ export function printCounts(title: string, counts: Readonly<Record<string, numbe
 }
 
 export function printJson(value: unknown, terminal: Terminal): void {
-  terminal.out(`${JSON.stringify(value, null, terminal.isInteractive ? 2 : undefined)}\n`)
+  const text = JSON.stringify(value, null, terminal.isInteractive ? 2 : undefined)
+  terminal.out(`${text.replace(UNSAFE, escaped)}\n`)
 }
 
-function printable(value: string | number | undefined): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are replaced.
-  return value === undefined ? '-' : String(value).replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '?')
+/** Characters that drive a terminal, end a line or change the direction of text, apart from the first 32, which JSON escapes. */
+const UNSAFE = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
+
+/** A value without characters that drive a terminal. */
+export function printable(value: string | number | undefined): string {
+  if (value === undefined) return '-'
+  return String(value).replace(UNSAFE, '?').replace(CONTROL, '?')
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are replaced.
+const CONTROL = /[\u0000-\u001f]/g

@@ -15,6 +15,9 @@ const KEPT_MS = 1_000
 /** Answers in memory. More are not shared. */
 const MAX_KEPT = 50
 
+/** Characters of an answer. A longer one is shared only until it is complete. */
+const MAX_CHARACTERS = 250_000
+
 export function answerCache(clock: Pick<Clock, 'now'>): AnswerCache {
   const kept = new Map<string, { readonly since: number; readonly answer: Promise<OpenAnswer> }>()
 
@@ -30,7 +33,14 @@ export function answerCache(clock: Pick<Clock, 'now'>): AnswerCache {
       const found = kept.get(key)
       if (found) return found.answer
       const answer = read()
-      if (kept.size < MAX_KEPT) kept.set(key, { since: now, answer })
+      if (kept.size < MAX_KEPT) {
+        const own = { since: now, answer }
+        kept.set(key, own)
+        answer.then(
+          ({ text }) => text.length > MAX_CHARACTERS && kept.get(key) === own && kept.delete(key),
+          () => {},
+        )
+      }
       return answer
     },
     clear: () => kept.clear(),

@@ -14,6 +14,7 @@ import { callHost } from './call-host.ts'
 import { changeOf } from './console-change.ts'
 import { asData } from './console-headers.ts'
 import type { ConsoleOptions, Granted } from './console-options.ts'
+import { isOfOtherPage, otherPageRefused } from './other-pages.ts'
 import { redactAnswer } from './redact-answer.ts'
 
 /** Header that a page of another site cannot send. */
@@ -21,6 +22,8 @@ const CONSOLE_HEADER = 'x-sallyport-console'
 
 /** Calls the read API, and previews dispatches, for a request that the host has let in. */
 export type ConsoleApi = (path: string, request: OpenRequest, granted: Granted) => Promise<OpenAnswer>
+
+const ONLY_PREVIEWS = 'The console previews events and dispatches none.'
 
 const OPERATIONS: readonly Operation[] = ['read', 'manage', 'dispatch']
 
@@ -48,7 +51,11 @@ export function consoleApi(
   ): Promise<HandlerResult<unknown> | Refused> {
     const read = route.method === 'GET' ? { json: undefined } : await bodyOf(request, route, endpoints)
     if ('refused' in read) return read
-    const query = route.action === 'dispatch' ? { dryRun: 'true' } : parseQuery(search)
+    const query = parseQuery(search)
+    if (route.action === 'dispatch') {
+      if (query.dryRun !== undefined && query.dryRun !== 'true') return refuse('insufficient_scope', ONLY_PREVIEWS)
+      query.dryRun = 'true'
+    }
     const asked: HandlerRequest = { headers: {}, query, body: read.json, ...(parameters && { parameters }) }
     const principal: Principal = { id: 'console', tenant: granted.tenant, operations: OPERATIONS }
     const result = await endpoints.handle(route.action, principal, asked)
@@ -96,10 +103,8 @@ function deniedOf(route: HttpRoute, { method, headers }: OpenRequest, { access }
   const isRead = route.method === 'GET'
   if (!allows(route, method)) return methodNotAllowed(isRead ? 'GET, HEAD' : route.method)
   const { 'sec-fetch-site': site, [CONSOLE_HEADER]: mark } = headers
-  const isOwn = isRead
-    ? site === undefined || site === 'same-origin' || site === 'none'
-    : site === 'same-origin' && mark === '1'
-  if (!isOwn) return refuse('insufficient_scope', 'The request must come from a page of this console.')
+  const isOwn = isRead ? !isOfOtherPage(headers) : site === 'same-origin' && mark === '1'
+  if (!isOwn) return otherPageRefused()
   if (route.operation === 'manage' && access !== 'operate')
     return refuse('insufficient_scope', 'This access may look at everything, but change nothing.')
   return undefined

@@ -17,7 +17,10 @@ export interface ConsoleAccess {
 
 /** Place of a value in an answer. */
 export interface RedactedField {
-  /** Name of the member; of its list, for an item. */
+  /**
+   * Name of the member; of its list, for an item. For `actual` and `expected` of a condition's trace: the last name of its `path`, such
+   * as `email` for `data.email`.
+   */
   readonly field: string
   /** JSON Pointer within the answer, such as `/items/0/recipient`. */
   readonly pointer: string
@@ -36,8 +39,9 @@ export interface ConsoleOptions<HostRequest = unknown> {
   ) => ConsoleLevel | ConsoleAccess | Promise<ConsoleLevel | ConsoleAccess>
   /**
    * Returns what to show instead of a value: a text of at most 1,000 characters or the value's own length, a number, a flag, or `null`.
-   * Called for each text, number and flag of each answer, never for names such as keys of metadata. What it hides never leaves the
-   * server. If it throws or gives something else, the request is answered 500. Default: shows everything.
+   * Called for each text, number and flag of each answer, never for names such as keys of metadata, nor for cursors, which hold the
+   * times and ids that a list is ordered by. What it hides never leaves the server, but filters still find by it: who knows an address
+   * can look for it. If it throws or gives something else, the request is answered 500. Default: shows everything.
    */
   readonly redact?:
     | ((value: string | number | boolean, at: RedactedField) => string | number | boolean | null)

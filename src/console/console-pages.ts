@@ -4,6 +4,7 @@ import { READ_ROUTES } from '../http/routes.ts'
 import { methodNotAllowed, notFound, toWire } from '../http/wire.ts'
 import { asData, assetHeaders, PAGE_HEADERS, PREVIEW_HEADERS } from './console-headers.ts'
 import type { Granted } from './console-options.ts'
+import { isOfOtherPage, otherPageRefused } from './other-pages.ts'
 import { pageOf, previewOf } from './page.ts'
 
 /** Answers paths that are not of the API, for a request that the host has let in. */
@@ -14,8 +15,11 @@ const ASSETS = '/assets/'
 export function consolePages(endpoints: Endpoints, title = 'Sallyport'): ConsolePages {
   const offers = READ_ROUTES.map(({ action }) => action).filter((action) => endpoints.handles?.(action) !== false)
 
-  return (path, { method, url }, granted) => {
+  return (path, { method, url, headers }, granted) => {
     if (method !== 'GET' && method !== 'HEAD') return asData(toWire(endpoints.refuse(methodNotAllowed('GET, HEAD'))))
+    // A page of another site may link to this one, but not read it.
+    if (isOfOtherPage(headers) && headers['sec-fetch-mode'] !== 'navigate')
+      return asData(toWire(endpoints.refuse(otherPageRefused())))
     if (path.startsWith(ASSETS)) return assetNamed(path.slice(ASSETS.length)) ?? asData(notFound(endpoints))
     if (path === '/preview') return { status: 200, headers: PREVIEW_HEADERS, text: previewOf() }
     return { status: 200, headers: PAGE_HEADERS, text: pageOf(baseOf(path, url), title, granted, offers) }

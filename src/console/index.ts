@@ -5,7 +5,7 @@
 
 import type { Endpoints } from '../core/endpoints.ts'
 import { MOUNT_CHECKS, type Mountable, mount } from '../http/mount.ts'
-import { internalError } from '../http/wire.ts'
+import { internalError, notFound } from '../http/wire.ts'
 import { readOptions } from '../options/read-options.ts'
 import { callHost } from './call-host.ts'
 import { consoleApi } from './console-api.ts'
@@ -15,6 +15,9 @@ import { consolePages } from './console-pages.ts'
 export type { Mountable } from '../http/mount.ts'
 export type { ConsoleChange } from './console-change.ts'
 export type { ConsoleAccess, ConsoleLevel, ConsoleOptions, RedactedField } from './console-options.ts'
+
+/** Age of an access at which `access` is called again: it may have ended while a body was awaited. */
+const GRANTED_MS = 1_000
 
 /**
  * Creates a console that every adapter mounts: `app.use('/ops', toExpress(createConsole(sallyport, { access })))`. It reads and changes
@@ -41,9 +44,13 @@ export function createConsole<HostRequest = unknown>(
   }
 
   const open: Endpoints['open'] = async (_, path, { given }) => {
-    const granted = await accessOf(given)
-    if (!granted) return undefined
+    const before = await accessOf(given)
+    if (!before) return undefined
+    const since = endpoints.clock.now()
     return async (request) => {
+      const isStale = Math.abs(endpoints.clock.now() - since) >= GRANTED_MS
+      const granted = isStale ? await accessOf(given) : before
+      if (!granted) return notFound(endpoints)
       try {
         return path.startsWith('/api/') ? await api(path, request, granted) : pages(path, request, granted)
       } catch (cause) {

@@ -32,11 +32,21 @@ export async function redactAnswer(answer: unknown, redact: Redact, clock: Clock
     }
     const members: [string, unknown][] = []
     for (const [name, member] of Object.entries(value))
-      members.push([name, await redacted(member, pointerTo(pointer, name), name)])
+      members.push([name, await redacted(member, pointerTo(pointer, name), fieldOf(name, value))])
     return Object.fromEntries(members)
   }
 
-  return redacted(answer, '', '')
+  const { next, ...shown } = Object(answer)
+  const isPage = next !== undefined && Array.isArray(shown.items)
+  if (!isPage) return redacted(answer, '', '')
+  // A replaced cursor would end the list.
+  return { ...Object(await redacted(shown, '', '')), next }
+}
+
+/** Field of a member. The values of a condition's trace belong to the field of the event's data that the condition read. */
+function fieldOf(name: string, { path }: { readonly path?: unknown }): string {
+  const isTraced = (name === 'actual' || name === 'expected') && typeof path === 'string'
+  return isTraced ? path.slice(path.lastIndexOf('.') + 1) : name
 }
 
 /** Longest text that replaces a shorter value. */

@@ -4,6 +4,7 @@ import {
   isMaxDispatches,
   isRunEvents,
   isRunId,
+  isSessionId,
   isUserId,
   isVisibleAscii,
   MAX_ENDS_IN_MS,
@@ -118,9 +119,7 @@ function isPrincipal({ id, tenant, sessionId, operations, ...token }: Principal)
   const { userId, ...scoped } = token
   if (userId !== undefined && !isUserId(userId)) return false
   const isOfSession = sessionId !== undefined
-  return isOfSession
-    ? isVisibleAscii(sessionId) && areOfToken(scoped)
-    : SCOPED.every((name) => scoped[name] === undefined)
+  return isOfSession ? isSessionId(sessionId) && areOfToken(scoped) : SCOPED.every((name) => scoped[name] === undefined)
 }
 
 function areOperations(operations: unknown): boolean {

@@ -148,7 +148,7 @@ async function recheck(
   return (await endpoints.recheck(principal, requested)) ?? principal
 }
 
-export function parseQuery(search: string): NonNullable<HandlerRequest['query']> {
+export function parseQuery(search: string): Record<string, string | string[] | undefined> {
   const query: Record<string, string | string[] | undefined> = Object.create(null)
   for (const [name, value] of new URLSearchParams(search)) {
     const before = query[name]

@@ -222,7 +222,7 @@ export interface DispatchRequest {
   readonly eventData?: JsonObject
   /** Sends only through this channel of the event. Conditions and policy still apply. */
   readonly channel?: string
-  /** Agent session of the dispatch, 1-200 visible ASCII characters. */
+  /** Agent session of the dispatch, 1-200 visible ASCII characters, and not `.` or `..`. */
   readonly sessionId?: string
 }
 

@@ -115,16 +115,27 @@ export function rootIdOf({ id, parents }: Principal): string {
   return parents?.at(-1)?.id ?? id
 }
 
-const RUN_ID = /^[A-Za-z0-9_.:-]{1,200}$/
+/** Characters of a run id. Clients remove `.` and `..` from paths, so they could not be read. */
+export const RUN_ID: RegExp = /^(?!\.\.?$)[A-Za-z0-9_.:-]+$/
+export const RUN_ID_EXPECTED = 'expected only A-Z a-z 0-9 _ . : -, and not . or ..'
 
-/** True for a valid run id: 1 to 200 of `A-Z a-z 0-9 _ . : -`. */
+/** Characters of a session id, without `.` and `..` as well. */
+export const SESSION_ID: RegExp = /^(?!\.\.?$)[!-~]+$/
+export const SESSION_ID_EXPECTED = 'expected visible ASCII characters, and not . or ..'
+
+/** True for a valid run id: 1 to 200 of `A-Z a-z 0-9 _ . : -`, and not `.` or `..`. */
 export function isRunId(value: unknown): value is string {
-  return typeof value === 'string' && RUN_ID.test(value)
+  return typeof value === 'string' && value.length <= 200 && RUN_ID.test(value)
+}
+
+/** True for a valid session id: 1 to 200 visible ASCII characters, and not `.` or `..`. */
+export function isSessionId(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= 200 && SESSION_ID.test(value)
 }
 
 const SCOPE = /^[\x21-\x7e]{1,200}$/
 
-/** True for a valid id of a tenant, session, credential or key: 1 to 200 visible ASCII characters. */
+/** True for a valid id of a tenant, credential or key: 1 to 200 visible ASCII characters. */
 export function isVisibleAscii(value: unknown): value is string {
   return typeof value === 'string' && SCOPE.test(value)
 }

@@ -97,13 +97,14 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
   )
   const services = { ...tokenServices(ports), counter: measuring.counter }
   const { stop, isStopping } = stopOf(worker, services, ports)
+  const channels = Object.keys(ports.channels)
   const calls = {
     dispatches: createDispatches({
       ...accepting,
       addressKeys: consent.addressKeys,
       hasFeedback: options.feedback !== undefined,
     }),
-    suppressions: suppressionsOf({ store, clock, addressKeys: consent.addressKeys }),
+    suppressions: suppressionsOf({ store, clock, channels, addressKeys: consent.addressKeys }),
     runs: runsOf(recording),
     sessions: sessionsOf({ store, dispatches: store }),
     tokens: services.tokens,
@@ -112,7 +113,7 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
       store,
       clock,
       counter: measuring.counter,
-      due: { store, channels: Object.keys(ports.channels) },
+      due: { store, channels },
     }),
   }
   const readApi = readApiOf({ ...calls, events: ports.events, suppressions: consent.addressKeys && calls.suppressions })

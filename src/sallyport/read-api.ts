@@ -134,6 +134,8 @@ function nothing(action: ReadAction): Refused {
   return refuse(...(MISSING[action] ?? (['not_found', 'There is no such dispatch.'] as const)))
 }
 
+const PATH_IDS = ['dispatchId', 'sessionId', 'runId']
+
 /** Options whose parameter has another name. */
 const PARAMETER_OF: Readonly<Record<string, string>> = { windowMs: 'window', stepMs: 'step' }
 
@@ -149,7 +151,8 @@ function refusedInput(thrown: unknown, action: ReadAction): Refused | undefined 
   const issues = problems.map(
     ({ field, detail }): Issue => ({ pointer: pointerTo('', field), code: 'invalid', detail }),
   )
-  if (isOf(READ_PARAMETERS[action])) return queryRefused(issues)
-  if (isOf(READ_MEMBERS[action] ?? [])) return invalid(issues)
-  return isOf(['dispatchId', 'sessionId', 'runId']) ? nothing(action) : undefined
+  const [parameters, members] = [READ_PARAMETERS[action], READ_MEMBERS[action] ?? []]
+  if (isOf(parameters)) return queryRefused(issues)
+  if (isOf(members)) return invalid(issues)
+  return isOf([...PATH_IDS, ...parameters, ...members]) ? nothing(action) : undefined
 }

@@ -3,7 +3,7 @@ import { runTree } from '../core/runs/sessions/run-tree.ts'
 import { viewSession } from '../core/runs/sessions/session-view.ts'
 import { newestOf, readTimeline, type TimelinePlace, type TimelinePosition } from '../core/runs/sessions/timeline.ts'
 import { SallyportError } from '../errors.ts'
-import { isVisibleAscii } from '../model/principal.ts'
+import { isSessionId } from '../model/principal.ts'
 import type { RunNode, Session, SessionSummary, TimelineEntry } from '../model/session.ts'
 import { type Checks, readOptions } from '../options/read-options.ts'
 import type { Page } from '../ports/dispatch-query.ts'
@@ -51,8 +51,11 @@ const LIST_CHECKS: Checks<SessionListOptions> = { ...pageChecks(LIST), since: in
 export function sessionsOf({ store, dispatches: outbound }: SessionsDeps): Sessions {
   return {
     async open(sessionId, scope) {
-      if (!isVisibleAscii(sessionId)) {
-        throw new SallyportError('option_invalid', 'sessions.open: a session id is 1-200 visible ASCII characters.')
+      if (!isSessionId(sessionId)) {
+        throw new SallyportError(
+          'option_invalid',
+          'sessions.open: a session id is 1-200 visible ASCII characters, and not . or ..',
+        )
       }
       await store.openSession(tenantOf('sessions.open', scope), sessionId)
     },

@@ -25,6 +25,7 @@ export interface SuppressionListOptions extends PageOptions {
 
 /** An address not to send to. */
 export interface AddSuppression extends TenantScope {
+  /** A channel of this Sallyport. */
   readonly channel: string
   readonly address: string
   /** Default: `manual`. */
@@ -90,24 +91,27 @@ const LIST_CHECKS: Checks<SuppressionListOptions> = {
   channel: storedText,
   reason: oneOf(SUPPRESSION_REASONS),
 }
-const ADD_CHECKS: Checks<AddSuppression> = {
+const ADD_CHECKS: Checks<Omit<AddSuppression, 'channel'>> = {
   tenant,
-  channel: required(storedText),
   address: required(storedText),
   reason: oneOf(SUPPRESSION_REASONS),
   category,
   expiresInMs: whole(1, MAX_EXPIRY_MS),
 }
 const OF_CHECKS: Checks<SuppressionsOfAddress> = { tenant, address: required(storedText), channel: storedText }
-const IMPORT_CHECKS: Checks<ImportSuppressionsOptions> = { tenant, channel: storedText }
 
 interface SuppressionsDeps {
   readonly store: FeedbackStore
   readonly clock: Pick<Clock, 'now'>
   readonly addressKeys: AddressKeys | undefined
+  /** Names of the channels. A suppression of another one would have no effect. */
+  readonly channels: readonly string[]
 }
 
-export function suppressionsOf({ store, clock, addressKeys }: SuppressionsDeps): Suppressions {
+export function suppressionsOf({ store, clock, addressKeys, channels }: SuppressionsDeps): Suppressions {
+  const addChecks: Checks<AddSuppression> = { ...ADD_CHECKS, channel: required(oneOf(channels)) }
+  const importChecks: Checks<ImportSuppressionsOptions> = { tenant, channel: oneOf(channels) }
+
   function keys(): AddressKeys {
     if (addressKeys) return addressKeys
     throw new SallyportError(
@@ -131,7 +135,9 @@ export function suppressionsOf({ store, clock, addressKeys }: SuppressionsDeps):
       chunk = []
     }
     for (const [at, row] of readCsv(csv).entries()) {
-      const read = row ? readRow(row, channel, clock.now()) : 'is no CSV line with the columns of the header'
+      const read = row
+        ? readRow(row, { channel, channels, now: clock.now() })
+        : 'is no CSV line with the columns of the header'
       if (typeof read === 'string') {
         if (problems.length < MAX_PROBLEMS) problems.push({ line: at + 1, detail: read })
         continue
@@ -158,7 +164,7 @@ export function suppressionsOf({ store, clock, addressKeys }: SuppressionsDeps):
     },
 
     async add(suppression) {
-      const read = readOptions('suppressions.add', suppression, ADD_CHECKS)
+      const read = readOptions('suppressions.add', suppression, addChecks)
       const { tenant = 'default', channel, address, reason = 'manual', category, expiresInMs } = read
       const addressKey = await keys().current(tenant, address)
       const one = await newSuppression({
@@ -178,7 +184,7 @@ export function suppressionsOf({ store, clock, addressKeys }: SuppressionsDeps):
     },
 
     async importCsv(csv, options = {}) {
-      const read = readOptions('suppressions.importCsv', options, IMPORT_CHECKS)
+      const read = readOptions('suppressions.importCsv', options, importChecks)
       if (typeof csv !== 'string')
         throw new SallyportError('option_invalid', 'suppressions.importCsv takes the CSV as text.')
       keys()
@@ -223,10 +229,18 @@ interface ReadRow extends Omit<NewSuppression, 'suppressionId' | 'tenant' | 'add
 
 const ADDRESS_KEY = /^[\w-]{1,32}\.[\w-]{43}$/
 
+interface RowContext {
+  /** Of a row without one. */
+  readonly channel: string | undefined
+  readonly channels: readonly string[]
+  readonly now: number
+}
+
 /** A text is the fault of the line. It quotes no address. */
-function readRow(row: CsvRow, defaultChannel: string | undefined, now: number): ReadRow | string {
+function readRow(row: CsvRow, { channel: defaultChannel, channels, now }: RowContext): ReadRow | string {
   const channel = row.channel || defaultChannel
-  if (!channel || storedText(channel, {})) return 'has no channel'
+  if (!channel) return 'has no channel'
+  if (!channels.includes(channel)) return `has a channel that is not one of ${channels.join(', ')}`
   const key = row.address_key
   const address = normaliseAddress(row.address || row.email || row.recipient || row.phone || '')
   if (key ? !ADDRESS_KEY.test(key) : address === '' || address.length > MAX_ADDRESS) return 'has no address'

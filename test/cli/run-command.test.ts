@@ -100,6 +100,11 @@ describe('secrets', () => {
     [['token'], /SALLYPORT_TOKEN_KEY is not set/, {}],
     [['token', '--kid', 'k'], /--session is required/, { SALLYPORT_TOKEN_KEY: TOKEN_KEY }],
     [['token', '--session', 's', '--kid', 'k', '--audience', 'a'], /key/, { SALLYPORT_TOKEN_KEY: 'short' }],
+    [
+      ['token', '--session', 's', '--event', 'hello'],
+      /--event, --channel and --recipient/,
+      { SALLYPORT_TOKEN_KEY: TOKEN_KEY },
+    ],
     [['secret', '--env', 'No!'], /must be 1 to 16/, {}],
   ] as const)('%j is refused with 2', async (args, message, env) => {
     const { code, out, err } = await ran(args, { env })
@@ -150,6 +155,15 @@ describe('dispatches', () => {
     }
   })
 
+  it('JSON has no character that drives a terminal or changes the direction of text', async () => {
+    const recipient = 'a\u009b2J\u007f\u202eb\u2028'
+    await filled(1, recipient)
+    const { out } = await ran(['list', '--json'], { isInteractive: true })
+    expect(out).not.toMatch(/[\u007f-\u009f\u2028\u202e]/)
+    expect(JSON.parse(out).items[0].recipient).toBe(recipient)
+    expect((await ran(['list'])).out).toContain('a?2J??b?')
+  })
+
   it('retry retries known ids, and exits with 3 for an unknown one', async () => {
     const { host, ids } = await filled(2)
     const { code, out } = await ran(['retry', ...ids, 'dsp_x'])
@@ -173,6 +187,26 @@ describe('dispatches', () => {
     const { out } = await ran(['status', '--tenant', 'other'])
     expect(out).toContain('failed\t0\n')
     expect(out).toMatch(/due\t0\noldest due \(seconds\)\t0\nworkers alive\t1\n$/)
+  })
+
+  it('retry says what cannot be planned again, and exits with 1', async () => {
+    const module = join(folder, 'broken-template.mjs')
+    writeFileSync(
+      module,
+      `const unplanned = [{ channel: 'email', code: 'template_error', detail: 'subject: the template threw' }]
+      const dispatches = { retry: async () => ({ retried: [], unplanned }) }
+      export default { endpoints: {}, runs: {}, ready() {}, dispatches }`,
+    )
+    expect(await ran(['retry', 'dsp_1', '--module', module])).toEqual({
+      code: 1,
+      out: 'dsp_1\tnothing\n',
+      err: 'dsp_1: email cannot be planned again: subject: the template threw\n',
+    })
+  })
+
+  it('status --json of a store that is not ready says so', async () => {
+    const { code, out } = await ran(['status', '--json'])
+    expect([code, JSON.parse(out)]).toEqual([4, { ready: false }])
   })
 
   it('erase removes the data of a recipient, only with --yes', async () => {
@@ -199,7 +233,7 @@ describe('dispatches', () => {
     const module = join(folder, 'failing.mjs')
     writeFileSync(
       module,
-      `const ok = { retried: [{ channel: 'email' }] }
+      `const ok = { retried: [{ channel: 'email' }], unplanned: [] }
       const retry = async (id) => { if (id === 'dsp_x') throw new Error('it is down'); return ok }
       export default { endpoints: {}, runs: {}, ready() {}, dispatches: { retry } }`,
     )
@@ -223,6 +257,7 @@ describe('wrong command lines', () => {
     [['list', '--module', 'nothing.js'], /there is no file nothing.js/],
     [['retry'], /give the id of a dispatch/],
     [['prune', '--older-than', '90'], /--older-than must be a duration/],
+    [['prune', '--older-than', '0d'], /everything would be removed/],
     [['help', 'lst'], /no command "lst"/],
   ])('%j exits with 2', async (args, message) => {
     const { code, out, err } = await ran(args)

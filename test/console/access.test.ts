@@ -77,6 +77,7 @@ describe('access', () => {
     ['gives nothing', () => undefined as never],
     ['gives a list', () => ['operate'] as never],
     ['throws at once', () => fail()],
+    ['rejects with nothing', () => Promise.reject()],
     [
       'gives a getter that throws',
       () => ({
@@ -91,7 +92,7 @@ describe('access', () => {
     const { get, told } = await opened({ access })
     for (const path of PATHS) expect((await get(path)).status).toBe(404)
     expect(told).toHaveLength(PATHS.length)
-    expect(told[0]?.[1]).toMatchObject({ operation: 'auth' })
+    expect(told[0]?.[1]).toEqual({ operation: 'auth' })
   })
 
   it('An access that is still pending after ten seconds shows nothing, and onError is told', async () => {
@@ -103,6 +104,24 @@ describe('access', () => {
     expect(told).toEqual([
       [expect.objectContaining({ name: 'TimeoutError' }), expect.objectContaining({ operation: 'auth' })],
     ])
+  })
+
+  it('A change whose body arrives after the access has ended is not made', async () => {
+    const clock = fakeClock(Date.now())
+    let access: 'operate' | 'none' = 'operate'
+    const { answer, dispatchId, sallyport } = await opened({ access: () => access }, { clock })
+    const { readable, writable } = new TransformStream<Uint8Array>()
+    const init = { method: 'POST', headers: SAME_ORIGIN, body: readable, duplex: 'half' } as const
+    const url = `http://127.0.0.1/ops/api/outbound/dispatches/${dispatchId}/cancel`
+    const pending = answer(new Request(url, init))
+    const writer = writable.getWriter()
+    await writer.write(new TextEncoder().encode('{'))
+    access = 'none'
+    await clock.advance(1_000)
+    await writer.write(new TextEncoder().encode('}'))
+    await writer.close()
+    expect((await pending).status).toBe(404)
+    expect(await sallyport.dispatches.get(dispatchId)).toMatchObject({ status: 'queued' })
   })
 
   it('The body of a request without access is not read', async () => {
@@ -139,12 +158,20 @@ describe('access', () => {
     expect(await sallyport.dispatches.get(dispatchId)).toMatchObject({ status: 'cancelled' })
   })
 
-  it('A dry run stays one whatever the query says, and nothing else is posted', async () => {
+  it('An event is previewed, never dispatched, and nothing else is posted', async () => {
     const { post, sallyport } = await opened()
     const before = await sallyport.dispatches.list()
     const body = { eventType: 'order.shipped', recipient: 'jane@example.com' }
-    const dry = await post('/api/outbound/dispatch?dryRun=false', body)
-    expect([dry.status, (await jsonOf(dry)).dryRun]).toEqual([200, true])
+    for (const [query, status, code] of [
+      ['', 200, undefined],
+      ['?dryRun=true', 200, undefined],
+      ['?dryRun=false', 403, 'insufficient_scope'],
+      ['?dryRun=true&dryRun=false', 403, 'insufficient_scope'],
+      ['?dryRun=true&x=1', 422, 'query_invalid'],
+    ] as const) {
+      const answer = await post(`/api/outbound/dispatch${query}`, body)
+      expect([query, answer.status, (await jsonOf(answer)).code]).toEqual([query, status, code])
+    }
     for (const path of ['/api/agents/session/run', '/api/agents/session/token', '/api/outbound/feedback/x'])
       expect([path, (await post(path)).status]).toEqual([path, 404])
     expect(await sallyport.dispatches.list()).toEqual(before)
@@ -201,6 +228,20 @@ describe('a read of another site', () => {
       const { get } = await opened()
       const answer = await get('/api/outbound/dispatches', { 'sec-fetch-site': site })
       expect([answer.status, (await jsonOf(answer)).code]).toEqual([403, 'insufficient_scope'])
+    },
+  )
+
+  it.each(['cross-site', 'same-site'])(
+    'A page that is %s may link to the console, but not read its pages, files and previews',
+    async (site) => {
+      const { get } = await opened()
+      const script = await scriptOf(await get('/'))
+      for (const path of ['/', '/dispatches', '/preview', `/${script}`]) {
+        const read = await get(path, { 'sec-fetch-site': site, 'sec-fetch-mode': 'cors' })
+        expect([path, read.status, (await jsonOf(read)).code]).toEqual([path, 403, 'insufficient_scope'])
+        const followed = await get(path, { 'sec-fetch-site': site, 'sec-fetch-mode': 'navigate' })
+        expect([path, followed.status]).toEqual([path, 200])
+      }
     },
   )
 
@@ -374,6 +415,31 @@ describe('redact', () => {
     }
   })
 
+  it('A value that a condition read has the name of the data that it is of', async () => {
+    const event = { eventType: 'order.shipped', recipient: 'jane@example.com', eventData: { urgent: 'a secret' } }
+    const { get, post, sallyport } = await opened({
+      redact: (value, { field }) => (field === 'urgent' ? '•••' : value),
+    })
+    const dispatched = await sallyport.dispatch(event)
+    const { dispatchId } = dispatched.body as { readonly dispatchId: string }
+    for (const answer of [
+      await get(`/api/outbound/dispatches/${dispatchId}`),
+      await post('/api/outbound/dispatch', event),
+    ]) {
+      const text = await answer.text()
+      expect([answer.status, text]).toEqual([200, expect.stringContaining('"path":"data.urgent"')])
+      expect(text).toContain('"actual":"•••"')
+      expect(text).not.toContain('a secret')
+    }
+  })
+
+  it('The cursor of a page stays, so that the next page can be read', async () => {
+    const { get } = await opened({ redact: () => '•••' })
+    const { next } = (await jsonOf(await get('/api/outbound/dispatches?limit=1'))) as { readonly next?: string }
+    const second = await get(`/api/outbound/dispatches?limit=1&cursor=${encodeURIComponent(next ?? '')}`)
+    expect([second.status, (await jsonOf(second)).items]).toEqual([200, [expect.anything()]])
+  })
+
   it('The entity tag is that of the redacted text, so it tells nothing of what is hidden', async () => {
     const { get } = await opened({ redact: () => '•••' })
     const answer = await get('/api/outbound/suppressions')
@@ -428,10 +494,13 @@ describe('redact', () => {
     expect(turns).toBeGreaterThan(10)
   })
 
-  it('A redactor that throws is a coded problem that shows nothing, and onError is told', async () => {
+  it.each([
+    ['an error', (value: unknown) => new Error(`cannot hide ${value}`)],
+    ['nothing', () => undefined],
+  ])('A redactor that throws %s is a coded problem that shows nothing, and onError is told', async (_, thrown) => {
     const { get, told } = await opened({
       redact: (value) => {
-        throw new Error(`cannot hide ${value}`)
+        throw thrown(value)
       },
     })
     const answer = await get('/api/outbound/dispatches')

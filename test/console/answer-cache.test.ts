@@ -100,6 +100,20 @@ describe('answerCache', () => {
     expect(await cache.get('50', answerOf('again'))).toMatchObject({ text: 'again' })
   })
 
+  it('A very long answer is shared only until it is complete', async () => {
+    const cache = answerCache({ now: () => 0 })
+    const long = answerOf('x'.repeat(250_001))
+    const both = await Promise.all([cache.get('a', long), cache.get('a', answerOf('other'))])
+    expect(both.map(({ text }) => text.length)).toEqual([250_001, 250_001])
+    expect(await cache.get('a', answerOf('again'))).toMatchObject({ text: 'again' })
+  })
+
+  it('A read that fails rejects for all who asked', async () => {
+    const cache = answerCache({ now: () => 0 })
+    const both = [1, 2].map(() => cache.get('a', () => Promise.reject(new Error('it is down'))))
+    expect(await Promise.allSettled(both)).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }])
+  })
+
   it('An answer under way when all are forgotten is not shared after', async () => {
     const cache = answerCache({ now: () => 0 })
     const slow = cache.get('a', answerOf('before'))

@@ -386,6 +386,8 @@ describe('bad input of the read API', () => {
     expect((await ask('/api/agents/sessions/s9')).json.code).toBe('session_not_found')
     for (const rest of ['', '/timeline', '/runs'])
       expect((await ask(`/api/agents/sessions/%00${rest}`)).json.code).toBe('session_not_found')
+    for (const query of ['status=bogus', 'cursor=x'])
+      expect((await ask(`/api/agents/sessions/%00/runs?${query}`)).json.code).toBe('session_not_found')
     expect((await ask('/api/agents/sessions/s9/runs')).json).toEqual({ items: [] })
     expect((await ask('/api/agents/sessions/s9/runs/%00')).json.code).toBe('not_found')
   })

@@ -8,6 +8,7 @@ import {
   type FaultContext,
   type FaultDeps,
   type FaultPlace,
+  logFailure,
   reportFault,
 } from './report-fault.ts'
 import { type HandlerResult, isRefused, problem, type Refused, refuse } from './result.ts'
@@ -83,9 +84,11 @@ export function answerRefusal<Body>(refused: Refused, deps: AnswerDeps): Handler
   const answer = problem<Body>(refused, requestId)
   // Load shedding is logged once, not for each request.
   if (answer.status >= 500 && refused.refused !== 'overloaded') {
-    const { refused: code, detail, cause, at } = refused
+    const { refused: code, detail, at } = refused
     const line = { level: 'error', event: 'request.failed', fields: { code, detail } } as const
-    reportFault(cause, { operation: 'request', requestId, ...at }, line, deps)
+    const context = { operation: 'request', requestId, ...at } as const
+    if ('cause' in refused) reportFault(refused.cause, context, line, deps)
+    else logFailure(context, line, deps)
   }
   return answer
 }

@@ -94,13 +94,19 @@ export interface FaultLine {
   readonly isLibrary?: boolean | undefined
 }
 
-/** Logs an error and passes it to `onError`. Never throws. */
+/** Logs an error, which may be any thrown value, and passes it to `onError`. Never throws. */
 export function reportFault(error: unknown, context: FaultContext, line: FaultLine, deps: FaultDeps): void {
-  const { operation, ...place } = context
-  const { level, event, fields, isLibrary } = line
-  const isOwn = OWN_CODE.has(operation) && !isLibrary
-  deps.logger.log(level, event, { ...fields, ...present(place), ...describeFault(error, isOwn, deps.errorDetails) })
+  const { fields, isLibrary } = line
+  const isOwn = OWN_CODE.has(context.operation) && !isLibrary
+  const described = describeFault(error, isOwn, deps.errorDetails)
+  logFailure(context, { ...line, fields: { ...fields, ...described } }, deps)
   callOnError(error, context, deps)
+}
+
+/** Logs a failure that no error caused, or one whose error was reported. */
+export function logFailure({ operation, ...place }: FaultContext, line: FaultLine, { logger }: FaultDeps): void {
+  const { level, event, fields } = line
+  logger.log(level, event, { ...present(place), ...fields })
 }
 
 function describeFault(
@@ -108,7 +114,6 @@ function describeFault(
   isOwn: boolean,
   details: ErrorDetails = 'default',
 ): Pick<LogFields, 'cause' | 'causeCode' | 'message' | 'stack'> {
-  if (error === undefined) return {}
   // Sallyport's own errors quote no data.
   const isOurs = isSallyportError(error)
   const described = isOurs ? { cause: error.message, causeCode: error.code } : describeThrown(error)
@@ -136,7 +141,7 @@ export function forHostCall<Deps extends FaultDeps>(deps: Deps): Deps {
 
 function callOnError(error: unknown, context: FaultContext, deps: FaultDeps): void {
   const { hooks, logger, clock } = deps
-  if (error === undefined || !hooks?.onError || deps.isSilent) return
+  if (!hooks?.onError || deps.isSilent) return
   const calls = CALLS.get(hooks) ?? { isRunning: false, pending: new Set() }
   if (calls.isRunning) return
   CALLS.set(hooks, calls)

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { DispatchRequest } from '../../model/dispatch.ts'
 import type { JsonObject } from '../../model/json.ts'
+import { SESSION_ID, SESSION_ID_EXPECTED } from '../../model/principal.ts'
 import { isJsonObject, objectOf, optional } from '../json/schema-readers.ts'
 
 const text = (max: number) => {
@@ -14,5 +15,5 @@ export const dispatchSchema: v.GenericSchema<unknown, DispatchRequest> = objectO
   recipient: text(2048),
   eventData: optional(v.custom<JsonObject>(isJsonObject, 'expected object')),
   channel: optional(text(64)),
-  sessionId: optional(v.pipe(text(200), v.regex(/^[\x21-\x7E]+$/, 'expected only visible ASCII'))),
+  sessionId: optional(v.pipe(text(200), v.regex(SESSION_ID, SESSION_ID_EXPECTED))),
 })

@@ -12,7 +12,7 @@ import type {
 import type { CatalogEvent, EventCatalog } from '../../ports/event-catalog.ts'
 import type { Replannable } from '../../ports/plan-source.ts'
 import { type EventFault, refusalOf, reportEventFaults } from '../answers/fault.ts'
-import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
+import { type FaultDeps, logFailure, reportFault } from '../answers/report-fault.ts'
 import { boundedIssues, isRefused, type Refused, refuse } from '../answers/result.ts'
 import { type HookDeps, reportDelivery } from '../delivery/hooks.ts'
 import { measureChanges } from '../statistics/measure.ts'
@@ -152,16 +152,18 @@ function failedAgain(planned: PlannedDelivery, idOf: (channel: string) => string
 }
 
 function unplannedOf(
-  { refused: code, detail, errors, cause, at }: Refused,
+  refused: Refused,
   failed: readonly Failed[],
   { dispatchId, eventType }: Replannable['dispatch'],
   deps: RetryDeps,
 ): readonly UnplannedDelivery[] {
+  const { refused: code, detail, errors, at } = refused
   for (const [index, { deliveryId, channel }] of failed.entries()) {
-    const place = { dispatchId, deliveryId, eventType, channel }
+    const context = { operation: 'request', ...at, dispatchId, deliveryId, eventType, channel } as const
     const line = { level: 'warn', event: 'delivery.replan_refused', fields: { code, detail } } as const
     // The error happened once, for all these deliveries.
-    reportFault(index === 0 ? cause : undefined, { operation: 'request', ...at, ...place }, line, deps)
+    if ('cause' in refused && index === 0) reportFault(refused.cause, context, line, deps)
+    else logFailure(context, line, deps)
   }
   const problem = { code, detail, ...(errors && { errors: boundedIssues(errors) }) }
   return failed.map(({ deliveryId, channel }) => ({ deliveryId, channel, ...problem }))

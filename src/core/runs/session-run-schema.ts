@@ -3,6 +3,7 @@ import type { Issue } from '../../errors.ts'
 import { canonicalDecimal } from '../../model/decimal.ts'
 import type { Warning } from '../../model/dispatch.ts'
 import { isStorable } from '../../model/json.ts'
+import { RUN_ID, RUN_ID_EXPECTED, SESSION_ID, SESSION_ID_EXPECTED } from '../../model/principal.ts'
 import type { ModelUsage, RunCost, RunTimings } from '../../model/run.ts'
 import type { RunPost, SessionRunRequest } from '../../model/run-post.ts'
 import { isRefused, type Refused } from '../answers/result.ts'
@@ -36,8 +37,8 @@ export const LENGTHS = {
   metadata: { min: 0, max: 512 },
 } as const
 
-const sessionId = text(200, /^[!-~]+$/, 'expected visible ASCII characters')
-const runId = text(200, /^[A-Za-z0-9_.:-]+$/, 'expected only A-Z a-z 0-9 _ . : -')
+const sessionId = text(200, SESSION_ID, SESSION_ID_EXPECTED)
+const runId = text(200, RUN_ID, RUN_ID_EXPECTED)
 const duration = whole(0)
 const instant = reading(v.union([v.string(), v.number()]), readInstant) as v.GenericSchema<string | number, number>
 const counts = reading(v.record(v.string(), v.number()), readCounts)

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { MOST_DISPATCHES, MOST_RUN_EVENTS } from '../../model/principal.ts'
+import { MOST_DISPATCHES, MOST_RUN_EVENTS, RUN_ID, RUN_ID_EXPECTED } from '../../model/principal.ts'
 import type { TokenExchange, TokenGrants } from '../../model/token-exchange.ts'
 import { listOf, objectOf, optional } from '../json/schema-readers.ts'
 
@@ -37,5 +37,5 @@ export const grantsSchema: v.GenericSchema<unknown, TokenGrants> = objectOf({
 export const exchangeSchema: v.GenericSchema<unknown, TokenExchange> = objectOf({
   grants: grantsSchema,
   expiresInMs: optional(whole(LEAST_MS, MOST_MS)),
-  runId: optional(v.pipe(text(200), v.regex(/^[A-Za-z0-9_.:-]+$/, 'expected only A-Z a-z 0-9 _ . : -'))),
+  runId: optional(v.pipe(text(200), v.regex(RUN_ID, RUN_ID_EXPECTED))),
 })

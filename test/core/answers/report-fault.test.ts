@@ -28,7 +28,7 @@ const settled = (): Promise<void> => new Promise(setImmediate)
 
 describe('a reported error', () => {
   it.each<[string, unknown, object]>([
-    ['nothing', undefined, {}],
+    ['nothing', undefined, { cause: 'a thrown undefined' }],
     ['a string', SECRET, { cause: 'a thrown string' }],
     ['null', null, { cause: 'a thrown object' }],
     ['an error', new TypeError(SECRET), { cause: 'TypeError', stack: expect.any(String) }],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { handleDispatch } from '../../../src/core/dispatch/handle-dispatch.ts'
+import { SESSION_ID_EXPECTED } from '../../../src/model/principal.ts'
 import { APP, testDeps } from '../../support/deps.ts'
 import { accepted, ORDER, places, post, refused, stored } from './dispatching.ts'
 
@@ -25,9 +26,10 @@ describe('a field of the body', () => {
     ['channel', '', 'too_short', 'expected at least 1 character'],
     ['channel', long(65), 'too_long', 'expected at most 64 characters'],
     ['sessionId', 7, 'type', 'expected string'],
-    ['sessionId', 's 1', 'format', 'expected only visible ASCII'],
-    ['sessionId', 's\t', 'format', 'expected only visible ASCII'],
-    ['sessionId', 'sé', 'format', 'expected only visible ASCII'],
+    ['sessionId', 's 1', 'format', SESSION_ID_EXPECTED],
+    ['sessionId', 's\t', 'format', SESSION_ID_EXPECTED],
+    ['sessionId', 'sé', 'format', SESSION_ID_EXPECTED],
+    ['sessionId', '..', 'format', SESSION_ID_EXPECTED],
     ['sessionId', long(201), 'too_long', 'expected at most 200 characters'],
   ])('The field %s with the value %j is refused as %s', async (field, value, code, detail) => {
     const deps = testDeps()

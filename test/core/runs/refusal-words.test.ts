@@ -11,7 +11,8 @@ const STATUSES = 'expected one of queued, running, waiting, completed, incomplet
 const WORDS: readonly (readonly [run: object, place: string, detail: string])[] = [
   [{ runId: 5 }, '/runId', 'expected a string'],
   [{ runId: '' }, '/runId', 'expected 1 to 200 characters'],
-  [{ runId: 'a b' }, '/runId', 'expected only A-Z a-z 0-9 _ . : -'],
+  [{ runId: 'a b' }, '/runId', 'expected only A-Z a-z 0-9 _ . : -, and not . or ..'],
+  [{ runId: '..' }, '/runId', 'expected only A-Z a-z 0-9 _ . : -, and not . or ..'],
   [{ status: 3 }, '/status', 'expected a string'],
   [{ status: 'sleeping' }, '/status', STATUSES],
   [

@@ -117,6 +117,16 @@ describe('suppressions', () => {
     expect(await app.outcomes(await app.send('order'))).toEqual([SUPPRESSED])
   })
 
+  it('A channel that there is not is refused: a suppression of it would have no effect', async () => {
+    const { suppressions } = consentApp().sallyport
+    const refused = {
+      code: 'option_invalid',
+      problems: [{ field: 'channel', detail: expect.stringMatching(/^must be one of .*email/) }],
+    }
+    await expect(suppressions.add({ channel: 'Email', address: ADA })).rejects.toMatchObject(refused)
+    await expect(suppressions.importCsv('email\n', { channel: 'fax' })).rejects.toMatchObject(refused)
+  })
+
   it('A host adds, finds, lists and removes suppressions', async () => {
     const { sallyport, send, outcomes } = consentApp()
     const { suppressions } = sallyport
@@ -181,6 +191,7 @@ describe('suppressions', () => {
       'z@example.com,,,,soon,',
       'too,few',
       'w@example.com,,,no category!,,',
+      'v@example.com,fax,,,,',
     ].join('\r\n')
     const imported = await sallyport.suppressions.importCsv(csv, { channel: 'email' })
     expect(imported).toEqual({
@@ -192,6 +203,7 @@ describe('suppressions', () => {
         { line: 7, detail: expect.stringContaining('expires_at') },
         { line: 8, detail: expect.stringContaining('columns') },
         { line: 9, detail: 'has no valid category' },
+        { line: 10, detail: expect.stringMatching(/^has a channel that is not one of .*email/) },
       ],
     })
     expect(JSON.stringify(imported)).not.toContain('@')
