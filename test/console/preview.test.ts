@@ -100,6 +100,35 @@ withBrowser('the preview of a mail', () => {
     expect(complaints).toEqual([])
   })
 
+  it.each([
+    ['an attribute', (css: string) => `<p id="end" style='${css}'>End</p>`],
+    ['a sheet', (css: string) => `<style>p { ${css} }</style><p id="end">End</p>`],
+    ['a sheet in a group', (css: string) => `<style>@media all { p { ${css} } }</style><p id="end">End</p>`],
+  ])('A shorthand that loads through a variable is removed from %s, and what is beside it stays', async (_, markup) => {
+    for (const shorthand of [
+      'background: image-set(var(--a) 1x)',
+      'background: var(--b, red) image-set(var(--a) 1x) !important',
+      'border-image: image-set(var(--a) 1x) 30',
+      'list-style: cross-fade(image-set(var(--a) 1x), red)',
+      'mask: image-set(var(--a) 1x)',
+      'background: var(--c) image-set(var(--a) 1x)',
+      'background: image-set(var(--a) 1x); background-color: red',
+      '-webkit-mask: image-set(var(--a) 1x)',
+    ]) {
+      const css = `--a: "https://sender.invalid/q"; --c: 1px; color: green; margin: var(--c); ${shorthand}`
+      const complaints = await shown(markup(css), async (mail) => {
+        const end = mail.locator('#end')
+        await end.waitFor()
+        const style = await end.evaluate((element) => {
+          const { color, marginTop } = Reflect.get(globalThis, 'getComputedStyle')(element)
+          return { color, marginTop }
+        })
+        expect(style).toEqual({ color: 'rgb(0, 128, 0)', marginTop: '1px' })
+      })
+      expect([shorthand, complaints]).toEqual([shorthand, []])
+    }
+  })
+
   it('Text and colours stay, and words stand for what is not loaded', async () => {
     await shown(MAIL, async (mail) => {
       const text = mail.locator('#shipped')

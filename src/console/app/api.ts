@@ -1,4 +1,5 @@
 import { base } from './host.ts'
+import type { Redacted } from './redacted.ts'
 
 export interface Page<T> {
   readonly items: readonly T[]
@@ -29,9 +30,9 @@ export function read<T>(path: string, signal: AbortSignal, etag?: string): Promi
 }
 
 /** Posts to a URL below `api/`, with the header that another site cannot send. */
-export function post<T>(path: string, body: object = {}): Promise<Answer<T>> {
+export function post<T>(path: string, body: object = {}): Promise<Answer<Redacted<T>>> {
   const headers = { 'content-type': 'application/json', 'x-sallyport-console': '1' }
-  return ask<T>(path, { method: 'POST', headers, body: JSON.stringify(body) })
+  return ask(path, { method: 'POST', headers, body: JSON.stringify(body) })
 }
 
 async function ask<T>(path: string, init: RequestInit): Promise<Answer<T>> {

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { compact } from './words.ts'
+import { compact, isNumber, textOf } from './words.ts'
 
 export type Unit = readonly [one: string, many: string]
 
@@ -9,28 +9,35 @@ export interface Series {
   readonly unit: Unit
   /** Length of a bucket, such as `1m`. */
   readonly step: string
-  /** Epoch seconds, ascending. */
-  readonly times: readonly number[]
-  readonly values: readonly (number | null)[]
+  /** Epoch milliseconds, ascending; `undefined` for a hidden one. */
+  readonly times: readonly (number | undefined)[]
+  /** `undefined` for no value. */
+  readonly values: readonly unknown[]
 }
 
 const [WIDTH, HEIGHT] = [300, 56]
+const DAY_MS = 86_400_000
 
 /** A small plot of bars with its scale. A pointer or the arrow keys read one bar; a button opens the large plot. */
 export function Chart(series: Series) {
   const { label, unit, step: length, times, values } = series
   const [isOpen, setOpen] = useState(false)
   const [chosen, choose] = useState<number>()
-  const most = values.reduce<number>((most, value) => Math.max(most, value ?? 0), 0)
+  const most = Math.max(0, ...values.filter(isNumber))
+  const hidden = values.find((value) => value !== undefined && !isNumber(value))
   const step = WIDTH / Math.max(1, values.length)
-  const bars = values.map((value, at) => barAt(at * step, step, ((value ?? 0) / (most || 1)) * HEIGHT))
+  const bars = values.map((value, at) =>
+    barAt(at * step, step, ((isNumber(value) ? Math.max(0, value) : 0) / (most || 1)) * HEIGHT),
+  )
   const last = values.length - 1
   const read = Math.min(chosen ?? last, last)
+  const scale =
+    most > 0 ? `at most ${spelled(most, unit)} in ${length}` : textOf(hidden === undefined ? 'none' : hidden)
   const words = `${clock(times, read)}: ${spelled(values[read], unit)}`
   return (
     <>
       <div class="chart">
-        <span class="scale">{most === 0 ? 'none' : `at most ${spelled(most, unit)} in ${length}`}</span>
+        <span class="scale">{scale}</span>
         <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
           <path class="bars" d={bars.join('')} />
           {chosen !== undefined && <path class="chosen" d={barAt(read * step, step, HEIGHT)} />}
@@ -70,18 +77,20 @@ function barAt(x: number, width: number, height: number): string {
     : `M${x.toFixed(1)} ${HEIGHT}V${(HEIGHT - height).toFixed(1)}h${(width * 0.8).toFixed(1)}V${HEIGHT}z`
 }
 
-function spelled(value: number | null | undefined, [one, many]: Unit): string {
-  return value === null || value === undefined ? 'no value' : `${compact(value)} ${value === 1 ? one : many}`
+function spelled(value: unknown, [one, many]: Unit): string {
+  if (value === undefined) return 'no value'
+  return isNumber(value) ? `${compact(value)} ${value === 1 ? one : many}` : textOf(value)
 }
 
 /** The time of a bucket; with its day, if the plot covers more than one. */
-function clock(times: readonly number[], at: number): string {
-  const [first = 0, last = 0] = [times[0], times.at(-1)]
-  const date = new Date((times[at] ?? 0) * 1_000)
+function clock(times: Series['times'], at: number): string {
+  const [first, last, own] = [times[0], times.at(-1), times[at]]
+  if (first === undefined || last === undefined || own === undefined) return textOf(null)
+  const date = new Date(own)
   const time = date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
-  if (last - first < 86_400) return time
+  if (last - first < DAY_MS) return time
   const day = date.toLocaleDateString([], { day: 'numeric', month: 'short' })
-  return last - first < 20 * 86_400 ? `${day} ${time}` : day
+  return last - first < 20 * DAY_MS ? `${day} ${time}` : day
 }
 
 function Plot(series: Series) {

@@ -1,6 +1,9 @@
 import type { ConditionTrace } from '../../model/dispatch.ts'
-import { Scroll } from './parts.tsx'
-import { linkTo } from './router.ts'
+import { Link, Scroll } from './parts.tsx'
+import type { Redacted } from './redacted.ts'
+import { joined, textOf } from './words.ts'
+
+type Trace = Redacted<ConditionTrace>
 
 /** The trace of a condition, next to the data that it read. */
 export function Condition({
@@ -9,23 +12,23 @@ export function Condition({
   eventType,
   isFalse,
 }: {
-  readonly of: readonly ConditionTrace[]
-  readonly channel: string
-  readonly eventType: string
+  readonly of: readonly Trace[]
+  readonly channel: unknown
+  readonly eventType: unknown
   readonly isFalse: boolean
 }) {
   const rules = of.filter(({ rule }) => rule !== 'function')
   if (rules.length === 0 && (of.length > 0 || isFalse))
     return (
       <p class="notice">
-        The condition of {channel} is a function, so there is no trace of what it read. Try other data in a{' '}
-        <a href={linkTo(['events', eventType])}>dry run of the event</a>, or write the condition as a JSON rule.
+        The condition of {textOf(channel)} is a function, so there is no trace of what it read. Try other data in a{' '}
+        <Link to={['events', eventType]}>dry run of the event</Link>, or write the condition as a JSON rule.
       </p>
     )
   if (rules.length === 0) return null
   return (
     <div class="condition">
-      <Scroll label={`Condition of ${channel}`}>
+      <Scroll label={`Condition of ${textOf(channel)}`}>
         <table>
           <caption>Condition</caption>
           <thead>
@@ -38,13 +41,13 @@ export function Condition({
           </thead>
           <tbody>
             {rules.map(({ rule, path, expected, result }, at) => (
-              <tr key={`${rule} ${path} ${String(at)}`}>
+              <tr key={joined(rule, path, at)}>
                 <td>
-                  <code>{rule}</code>
+                  <code>{textOf(rule)}</code>
                 </td>
-                <td>{path}</td>
+                <td>{textOf(path)}</td>
                 <td>{expected === undefined ? '' : <code>{JSON.stringify(expected)}</code>}</td>
-                <td class={result ? 'good' : 'bad'}>{result ? 'true' : 'false'}</td>
+                <td class={result === true ? 'good' : result === false ? 'bad' : undefined}>{textOf(result)}</td>
               </tr>
             ))}
           </tbody>
@@ -55,7 +58,7 @@ export function Condition({
   )
 }
 
-function DataRead({ by }: { readonly by: readonly ConditionTrace[] }) {
+function DataRead({ by }: { readonly by: readonly Trace[] }) {
   const values = new Map(by.flatMap(({ path, actual }) => (path === undefined ? [] : [[path, actual] as const])))
   if (values.size === 0) return null
   return (
@@ -63,9 +66,9 @@ function DataRead({ by }: { readonly by: readonly ConditionTrace[] }) {
       <h3>Data that it read</h3>
       <dl class="data">
         {[...values].map(([path, actual]) => (
-          <div key={path}>
+          <div key={textOf(path)}>
             <dt>
-              <code>{path}</code>
+              <code>{textOf(path)}</code>
             </dt>
             <dd>{actual === undefined ? hiddenValue(path) : <code>{JSON.stringify(actual)}</code>}</dd>
           </div>
@@ -76,6 +79,6 @@ function DataRead({ by }: { readonly by: readonly ConditionTrace[] }) {
 }
 
 /** Values of the host about a recipient are not recorded. */
-function hiddenValue(path: string): string {
-  return path.startsWith('data.') ? 'was not sent' : 'private to the host'
+function hiddenValue(path: unknown): string {
+  return textOf(path).startsWith('data.') ? 'was not sent' : 'private to the host'
 }

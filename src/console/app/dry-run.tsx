@@ -4,13 +4,15 @@ import { type Answer, post } from './api.ts'
 import { Condition } from './condition.tsx'
 import { Mail } from './mail.tsx'
 import { Badge, Empty, Explained, Facts, Shown } from './parts.tsx'
+import type { Redacted } from './redacted.ts'
 import { explainPlanned } from './sentences/delivery.ts'
+import { textOf } from './words.ts'
 
 /** Plans the event for a recipient while one types. Nothing is stored or sent. */
 export function DryRun({ eventType }: { readonly eventType: string }) {
   const [recipient, setRecipient] = useState('')
   const [text, setText] = useState('{}')
-  const [answer, setAnswer] = useState<Answer<DispatchPreview>>({})
+  const [answer, setAnswer] = useState<Answer<Redacted<DispatchPreview>>>({})
   const isValid = parsed(text) !== undefined
   useEffect(() => {
     const eventData = parsed(text)
@@ -63,7 +65,7 @@ export function DryRun({ eventType }: { readonly eventType: string }) {
   )
 }
 
-function Result({ of, eventType }: { readonly of: Answer<DispatchPreview>; readonly eventType: string }) {
+function Result({ of, eventType }: { readonly of: Answer<Redacted<DispatchPreview>>; readonly eventType: string }) {
   return (
     <Shown of={of}>
       {({ status, deliveries }) => (
@@ -72,16 +74,16 @@ function Result({ of, eventType }: { readonly of: Answer<DispatchPreview>; reado
             The dispatch would be <Badge>{status}</Badge>
           </p>
           {deliveries.map(({ channel, status: own, reason, detail, address, trace = [], content }) => (
-            <section class="card" key={channel}>
+            <section class="card" key={textOf(channel)}>
               <h3>
-                {channel} <Badge>{own}</Badge>
+                {textOf(channel)} <Badge>{own}</Badge>
               </h3>
               <p>
-                <Explained of={explainPlanned(own, reason)} /> {detail && <code>{detail}</code>}
+                <Explained of={explainPlanned(own, reason)} /> {detail !== undefined && <code>{textOf(detail)}</code>}
               </p>
-              <Facts of={{ Address: address, Reason: reason && <code>{reason}</code> }} />
+              <Facts of={{ Address: textOf(address), Reason: reason !== undefined && <code>{textOf(reason)}</code> }} />
               <Condition of={trace} channel={channel} eventType={eventType} isFalse={reason === 'condition_false'} />
-              {content && <Mail content={content} label={channel} />}
+              {content && <Mail content={content} label={textOf(channel)} />}
             </section>
           ))}
         </>

@@ -2,7 +2,8 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { type Page, type Problem, withQuery } from './api.ts'
 import { Empty, Scroll, Shown } from './parts.tsx'
-import { type Loaded, useRead } from './reading.ts'
+import { type Loaded, usePage } from './reading.ts'
+import type { Redacted } from './redacted.ts'
 import { place, setQuery } from './router.ts'
 import { Screen } from './screen.tsx'
 
@@ -33,7 +34,7 @@ export function ListScreen<T>({
   title,
   children,
   ...listed
-}: Omit<Listed<T>, 'label'> & {
+}: Omit<Listed<Redacted<T>>, 'label'> & {
   /** Below `api/`. */
   readonly path: string
   readonly filters: readonly Filter[]
@@ -43,7 +44,7 @@ export function ListScreen<T>({
   const { query } = place.value
   const names = ['cursor', ...filters.map(({ name }) => name)]
   const asked = Object.fromEntries(names.map((name) => [name, query.get(name) ?? undefined]))
-  const of = useRead<Page<T>>(withQuery(path, asked))
+  const of = usePage<T>(withQuery(path, asked))
   const isFiltered = filters.some(({ name }) => query.has(name))
   const empty = isFiltered ? 'Nothing matches. Clear a filter to see more.' : listed.empty
   return (

@@ -1,6 +1,7 @@
 import { useRef } from 'preact/hooks'
 import { base } from './host.ts'
 import { Json, Scroll } from './parts.tsx'
+import { textOf } from './words.ts'
 
 type Content = Readonly<Record<string, unknown>>
 
@@ -9,15 +10,15 @@ export function Mail({ content, label }: { readonly content: Content; readonly l
   const { html, subject, text, ...others } = content
   return (
     <div class="mail">
-      {typeof subject === 'string' && (
+      {subject !== undefined && (
         <p>
-          <strong>{subject}</strong>
+          <strong>{textOf(subject)}</strong>
         </p>
       )}
-      {typeof html === 'string' && <Preview html={html} label={label} />}
-      {typeof text === 'string' && (
+      {html !== undefined && <Preview html={textOf(html)} label={label} />}
+      {text !== undefined && (
         <Scroll label={`Text of ${label}`}>
-          <pre class="text">{text}</pre>
+          <pre class="text">{textOf(text)}</pre>
         </Scroll>
       )}
       {Object.keys(others).length > 0 && <Json of={others} label={`Other fields of ${label}`} />}

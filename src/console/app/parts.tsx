@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import type { Problem } from './api.ts'
 import type { Loaded } from './reading.ts'
+import { linkTo } from './router.ts'
 import type { Sentence } from './sentences/sentence.ts'
+import { instantOf, textOf } from './words.ts'
 
 /** Shows what was loaded, or a problem, or that it is loading. What was there stays visible while the server is away. */
 export function Shown<T>({
@@ -59,11 +61,18 @@ export function Explained({ of: { means, next } }: { readonly of: Sentence }) {
   )
 }
 
-export function Badge({ children }: { readonly children: string }) {
-  return <span class={`badge ${TONES.get(children) ?? 'plain'}`}>{children.replaceAll('_', ' ')}</span>
+export function Badge({ children }: { readonly children: unknown }) {
+  return <span class={`badge ${toneOf(children)}`}>{textOf(children).replaceAll('_', ' ')}</span>
 }
 
-const TONES: ReadonlyMap<string, string> = new Map([
+export type Tone = 'good' | 'bad' | 'going' | 'plain'
+
+/** Tone of a status, an outcome or a level. */
+export function toneOf(word: unknown): Tone {
+  return TONES.get(word) ?? 'plain'
+}
+
+const TONES: ReadonlyMap<unknown, Tone> = new Map([
   ...['sent', 'completed', 'accepted', 'delivered', 'within'].map((word) => [word, 'good'] as const),
   ...[
     ...['failed', 'expired', 'partial', 'rejected', 'refused', 'hard', 'bounced', 'complained', 'incomplete', 'lost'],
@@ -74,14 +83,38 @@ const TONES: ReadonlyMap<string, string> = new Map([
 ])
 
 /** An instant in the reader's time zone; its title has the exact one. */
-export function Time({ at }: { readonly at: string }) {
-  const date = new Date(at)
-  if (Number.isNaN(date.getTime())) return <>{at}</>
+export function Time({ at }: { readonly at: unknown }) {
+  const instant = instantOf(at)
+  if (instant === undefined) return <>{textOf(at)}</>
+  const date = new Date(instant)
   const isToday = date.toDateString() === new Date().toDateString()
   return (
-    <time dateTime={at} title={at}>
+    <time dateTime={textOf(at)} title={textOf(at)}>
       {isToday ? date.toLocaleTimeString() : date.toLocaleString()}
     </time>
+  )
+}
+
+/** A link within the console. Without one to go to, because an id is hidden, only its text. */
+export function Link({
+  to,
+  query = {},
+  class: name,
+  children,
+}: {
+  readonly to: readonly unknown[]
+  readonly query?: Readonly<Record<string, unknown>>
+  readonly class?: string
+  /** Default: the last part of `to`. */
+  readonly children?: unknown
+}) {
+  const text = textOf(children === undefined ? to.at(-1) : children)
+  if ([...to, ...Object.values(query)].some((part) => part === null || part === '')) return <>{text}</>
+  const texts = Object.entries(query).map(([name, value]) => [name, textOf(value)])
+  return (
+    <a class={name} href={linkTo(to.map(textOf), Object.fromEntries(texts))}>
+      {text}
+    </a>
   )
 }
 

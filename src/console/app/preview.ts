@@ -33,9 +33,16 @@ function isLoading(css: string): boolean {
 /** Removes what would load something. A style that was parsed has its names spelled out, apart from values with variables. */
 function clean(style: CSSStyleDeclaration): void {
   for (const name of [...style]) {
-    const value = style.getPropertyValue(name)
-    if (value.includes('\\') || isLoading(value)) style.removeProperty(name)
+    const value = cssValue(style, name)
+    if (value === '' || value.includes('\\') || isLoading(value)) style.removeProperty(name)
   }
+}
+
+/** Value of a property. With a variable in its shorthand it has none of its own: then that of `background` for `background-image`. */
+function cssValue(style: CSSStyleDeclaration, name: string): string {
+  const own = style.getPropertyValue(name)
+  const end = name.lastIndexOf('-')
+  return own !== '' || end <= 0 ? own : cssValue(style, name.slice(0, end))
 }
 
 function cleanText(sheet: CSSStyleSheet | null): string {

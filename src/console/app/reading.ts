@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import { type Problem, read } from './api.ts'
+import { type Page, type Problem, read } from './api.ts'
+import type { Redacted } from './redacted.ts'
 
 export interface Loaded<T> {
   readonly data?: T
@@ -22,7 +23,16 @@ type Kept<T> = Loaded<T> & { readonly path?: string | undefined }
  * Reads a URL below `api/`, again every two seconds; an unchanged answer costs no body. A hidden page stops a read under way and asks for
  * nothing until it is shown. With `isPolled: false` it reads until it has an answer.
  */
-export function useRead<T>(path: string | undefined, isPolled = true): Loaded<T> {
+export function useRead<T>(path: string | undefined, isPolled = true): Loaded<Redacted<T>> {
+  return useAnswer(path, isPolled)
+}
+
+/** Reads a page of a list in the same way. Its cursor is not redacted. */
+export function usePage<T>(path: string | undefined, isPolled = true): Loaded<Page<Redacted<T>>> {
+  return useAnswer(path, isPolled)
+}
+
+function useAnswer<T>(path: string | undefined, isPolled: boolean): Loaded<T> {
   const [kept, keep] = useState<Kept<T>>({})
   useEffect(() => {
     if (path === undefined) return

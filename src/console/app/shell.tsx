@@ -1,3 +1,4 @@
+import { Boundary } from './boundary.tsx'
 import { host } from './host.ts'
 import { Empty } from './parts.tsx'
 import { linkTo, place } from './router.ts'
@@ -47,7 +48,11 @@ export function App() {
             .join(' · ')}
         </small>
       </header>
-      <main id="main">{screenOf(place.value.parts)}</main>
+      <main id="main">
+        <Boundary title={SECTIONS.find(([name]) => name === section)?.[1] ?? ''}>
+          {screenOf(place.value.parts)}
+        </Boundary>
+      </main>
     </>
   )
 }

@@ -1,16 +1,29 @@
 import type { ComponentChildren } from 'preact'
-import { Scroll, Time } from './parts.tsx'
-import { duration } from './words.ts'
+import { Scroll, Time, type Tone } from './parts.tsx'
+import { duration, textOf } from './words.ts'
+
+/** Epoch milliseconds. */
+interface Span {
+  readonly from: number
+  /** Absent: it still goes on. */
+  readonly to?: number
+}
+
+export function openSpan(from: number | undefined): Span | undefined {
+  return from === undefined ? undefined : { from }
+}
+
+export function spanOf(from: number | undefined, to: number | undefined): Span | undefined {
+  return from === undefined || to === undefined ? undefined : { from, to: Math.max(from, to) }
+}
 
 /** A row with a bar, or a mark, on the time axis that all rows share. */
 export interface TimeRow {
   readonly key: string
   readonly cells: readonly ComponentChildren[]
-  /** Epoch milliseconds. */
-  readonly from: number
-  /** Absent: it still goes on. */
-  readonly to?: number | undefined
-  readonly tone: 'good' | 'bad' | 'going' | 'plain'
+  /** `undefined`: its times are hidden. */
+  readonly span: Span | undefined
+  readonly tone: Tone
   /** Rows below another one in a tree: the first cell is moved to the right. */
   readonly depth?: number
 }
@@ -28,8 +41,9 @@ export function TimeTable({
   readonly rows: readonly TimeRow[]
 }) {
   const now = Date.now()
-  const from = rows.reduce((least, row) => Math.min(least, row.from), now)
-  const to = rows.reduce((most, row) => Math.max(most, row.to ?? now), from + 1)
+  const spans = rows.flatMap(({ span }) => span ?? [])
+  const from = spans.reduce((least, span) => Math.min(least, span.from), now)
+  const to = spans.reduce((most, span) => Math.max(most, span.to ?? now), from + 1)
   return (
     <Scroll label={label}>
       <table class="times">
@@ -41,13 +55,17 @@ export function TimeTable({
               </th>
             ))}
             <th scope="col">
-              <span class="ends">
-                <span>
-                  <Time at={new Date(from).toISOString()} />
+              {spans.length === 0 ? (
+                'Time'
+              ) : (
+                <span class="ends">
+                  <span>
+                    <Time at={new Date(from).toISOString()} />
+                  </span>
+                  <span>{duration((to - from) / 2)}</span>
+                  <span>{duration(to - from)}</span>
                 </span>
-                <span>{duration((to - from) / 2)}</span>
-                <span>{duration(to - from)}</span>
-              </span>
+              )}
             </th>
           </tr>
         </thead>
@@ -60,7 +78,7 @@ export function TimeTable({
                 </td>
               ))}
               <td class="bar">
-                <Bar row={row} from={from} to={to} now={now} />
+                {row.span ? <Bar of={row.span} tone={row.tone} from={from} to={to} now={now} /> : textOf(null)}
               </td>
             </tr>
           ))}
@@ -73,26 +91,28 @@ export function TimeTable({
 const WIDTH = 1_000
 
 function Bar({
-  row,
+  of: span,
+  tone,
   from,
   to,
   now,
 }: {
-  readonly row: TimeRow
+  readonly of: Span
+  readonly tone: Tone
   readonly from: number
   readonly to: number
   readonly now: number
 }) {
   const x = (at: number): number => ((at - from) / (to - from)) * WIDTH
-  const end = row.to ?? now
-  const start = Math.min(x(row.from), WIDTH - 4)
-  const took = row.to === undefined ? `${duration(end - row.from)}, still open` : duration(end - row.from)
-  const words = `begins after ${duration(row.from - from)}${end > row.from ? `, takes ${took}` : ''}`
+  const end = span.to ?? now
+  const start = Math.min(x(span.from), WIDTH - 4)
+  const took = span.to === undefined ? `${duration(end - span.from)}, still open` : duration(end - span.from)
+  const words = `begins after ${duration(span.from - from)}${end > span.from ? `, takes ${took}` : ''}`
   return (
     <svg viewBox={`0 0 ${WIDTH} 20`} preserveAspectRatio="none" role="img" aria-label={words}>
       <title>{words}</title>
       <path d={`M.5 0V20M${WIDTH / 2} 0V20M${WIDTH - 0.5} 0V20`} />
-      <rect class={row.tone} x={start} y="4" width={Math.max(4, x(end) - start)} height="12" />
+      <rect class={tone} x={start} y="4" width={Math.max(4, x(end) - start)} height="12" />
     </svg>
   )
 }

@@ -6,12 +6,13 @@ import { post } from '../api.ts'
 import { Condition } from '../condition.tsx'
 import { host } from '../host.ts'
 import { Mail } from '../mail.tsx'
-import { Badge, Explained, Facts, Shown, Time } from '../parts.tsx'
+import { Badge, Explained, Facts, Link, Shown, Time, toneOf } from '../parts.tsx'
 import { useRead } from '../reading.ts'
-import { linkTo } from '../router.ts'
+import type { Redacted } from '../redacted.ts'
 import { Screen } from '../screen.tsx'
 import { explainDelivery, explainDispatch, explainFeedback, explainOutcome } from '../sentences/delivery.ts'
-import { type TimeRow, TimeTable } from '../time-table.tsx'
+import { openSpan, spanOf, type TimeRow, TimeTable } from '../time-table.tsx'
+import { instantOf, joined, textOf, worded } from '../words.ts'
 
 export function DispatchScreen({ dispatchId }: { readonly dispatchId: string }) {
   const [isContentShown, showContent] = useState(false)
@@ -40,7 +41,7 @@ export function DispatchScreen({ dispatchId }: { readonly dispatchId: string }) 
   )
 }
 
-function Head({ of }: { readonly of: DispatchView }) {
+function Head({ of }: { readonly of: Redacted<DispatchView> }) {
   const { status, eventType, recipient, sessionId, createdAt, by, sandboxed } = of
   return (
     <>
@@ -49,12 +50,16 @@ function Head({ of }: { readonly of: DispatchView }) {
       </p>
       <Facts
         of={{
-          Event: <a href={linkTo(['events', eventType])}>{eventType}</a>,
-          Recipient: <a href={linkTo(['dispatches'], { recipient })}>{recipient}</a>,
+          Event: <Link to={['events', eventType]} />,
+          Recipient: (
+            <Link to={['dispatches']} query={{ recipient }}>
+              {recipient}
+            </Link>
+          ),
           Accepted: <Time at={createdAt} />,
-          By: by,
-          Session: sessionId && <a href={linkTo(['sessions', sessionId])}>{sessionId}</a>,
-          Sandbox: sandboxed && 'recorded, not sent',
+          By: textOf(by),
+          Session: sessionId !== undefined && <Link to={['sessions', sessionId]} />,
+          Sandbox: worded({ true: 'recorded, not sent', false: '' }, sandboxed),
         }}
       />
     </>
@@ -70,7 +75,7 @@ function Changes({ path }: { readonly path: string }) {
   const retry = async (): Promise<string> => {
     const { data, problem } = await post<RetryResult>(`${path}/retry`)
     if (!data) return problem?.detail ?? ''
-    const unplanned = data.unplanned.map(({ channel, detail }) => ` ${channel}: ${detail}`).join('')
+    const unplanned = data.unplanned.map(({ channel, detail }) => ` ${textOf(channel)}: ${textOf(detail)}`).join('')
     return data.retried.length > 0
       ? `Queued ${data.retried.length} again.${unplanned}`
       : `Nothing to retry.${unplanned}`
@@ -86,14 +91,14 @@ function Changes({ path }: { readonly path: string }) {
 /** Attempts that are drawn at first. A delivery that is retried for days has hundreds. */
 const DRAWN = 50
 
-function Attempts({ of }: { readonly of: DispatchView }) {
+function Attempts({ of }: { readonly of: Redacted<DispatchView> }) {
   const [areAllShown, showAll] = useState(false)
-  const accepted = Date.parse(of.createdAt)
+  const accepted = instantOf(of.createdAt)
   const rows = of.deliveries.flatMap(({ channel, attemptLog = [] }) => attemptLog.map((one) => rowOf(channel, one)))
   if (rows.length === 0) return null
-  const inTime = rows.toSorted((one, other) => one.from - other.from)
+  const inTime = rows.toSorted((one, other) => (one.span?.from ?? 0) - (other.span?.from ?? 0))
   const drawn = areAllShown ? inTime : inTime.slice(-DRAWN)
-  const first: TimeRow = { key: '', cells: ['accepted', '', '', ''], from: accepted, to: accepted, tone: 'plain' }
+  const first: TimeRow = { key: '', cells: ['accepted', '', '', ''], span: spanOf(accepted, accepted), tone: 'plain' }
   return (
     <section>
       <h2>Attempts</h2>
@@ -111,43 +116,46 @@ function Attempts({ of }: { readonly of: DispatchView }) {
   )
 }
 
-function rowOf(channel: string, { attempt, startedAt, endedAt, outcome, code, provider }: AttemptView): TimeRow {
+function rowOf(channel: unknown, of: Redacted<AttemptView>): TimeRow {
+  const { attempt, startedAt, endedAt, outcome, code, provider } = of
+  const from = instantOf(startedAt)
+  const word = outcome === undefined ? 'sending' : outcome
+  const isOpen = endedAt === undefined && outcome !== 'lost'
   return {
-    key: `${channel} ${attempt}`,
+    key: joined(channel, attempt),
     cells: [
-      `${channel}, attempt ${attempt}`,
-      <Badge key="outcome">{outcome ?? 'sending'}</Badge>,
-      code && <code>{code}</code>,
+      `${textOf(channel)}, attempt ${textOf(attempt)}`,
+      <Badge key="outcome">{word}</Badge>,
+      code !== undefined && <code>{textOf(code)}</code>,
       <span key="meaning">
-        <Explained of={explainOutcome(outcome)} /> {provider && `Provider: ${provider}.`}
+        <Explained of={explainOutcome(outcome)} /> {provider !== undefined && `Provider: ${textOf(provider)}.`}
       </span>,
     ],
-    from: Date.parse(startedAt),
-    to: endedAt === undefined ? (outcome === 'lost' ? Date.parse(startedAt) : undefined) : Date.parse(endedAt),
-    tone: outcome === 'sent' ? 'good' : outcome === 'rejected' ? 'bad' : 'going',
+    span: isOpen ? openSpan(from) : spanOf(from, endedAt === undefined ? from : instantOf(endedAt)),
+    tone: toneOf(word),
   }
 }
 
-function Delivery({ of, eventType }: { readonly of: DeliveryView; readonly eventType: string }) {
+function Delivery({ of, eventType }: { readonly of: Redacted<DeliveryView>; readonly eventType: unknown }) {
   const { deliveryId, channel, status, reason, trace = [], feedback = [], content } = of
   return (
     <section class="card">
       <h2>
-        {channel} <Badge>{status}</Badge>
+        {textOf(channel)} <Badge>{status}</Badge>
       </h2>
       <p>
         <Explained of={explainDelivery(status, reason)} />
       </p>
       <Facts
         of={{
-          Reason: reason && <code>{reason}</code>,
-          Attempts: of.attempts > 0 && of.attempts,
-          'Next attempt': of.nextAttemptAt && <Time at={of.nextAttemptAt} />,
-          Address: of.address,
-          'Events in the digest': of.eventCount,
-          'Last code': of.lastCode && <code>{of.lastCode}</code>,
-          'Message id': of.providerMessageId,
-          Delivery: <span class="id">{deliveryId}</span>,
+          Reason: reason !== undefined && <code>{textOf(reason)}</code>,
+          Attempts: of.attempts !== 0 && textOf(of.attempts),
+          'Next attempt': of.nextAttemptAt !== undefined && <Time at={of.nextAttemptAt} />,
+          Address: textOf(of.address),
+          'Events in the digest': textOf(of.eventCount),
+          'Last code': of.lastCode !== undefined && <code>{textOf(of.lastCode)}</code>,
+          'Message id': textOf(of.providerMessageId),
+          Delivery: <span class="id">{textOf(deliveryId)}</span>,
         }}
       />
       {feedback.length > 0 && (
@@ -155,8 +163,8 @@ function Delivery({ of, eventType }: { readonly of: DeliveryView; readonly event
           <h3>Feedback of the provider</h3>
           <ul>
             {feedback.map(({ kind, at, code }) => (
-              <li key={`${kind} ${code}`}>
-                <Time at={at} /> <Badge>{kind}</Badge> {code && <code>{code}</code>}{' '}
+              <li key={joined(kind, code)}>
+                <Time at={at} /> <Badge>{kind}</Badge> {code !== undefined && <code>{textOf(code)}</code>}{' '}
                 <Explained of={explainFeedback(kind)} />
               </li>
             ))}
@@ -164,7 +172,7 @@ function Delivery({ of, eventType }: { readonly of: DeliveryView; readonly event
         </>
       )}
       <Condition of={trace} channel={channel} eventType={eventType} isFalse={reason === 'condition_false'} />
-      {content && <Mail content={content} label={`${channel} ${deliveryId}`} />}
+      {content && <Mail content={content} label={joined(channel, deliveryId)} />}
     </section>
   )
 }

@@ -1,7 +1,8 @@
 import type { DispatchStatus, DispatchView } from '../../../model/dispatch.ts'
 import { type Filter, ListScreen } from '../list.tsx'
-import { Badge, Time } from '../parts.tsx'
-import { linkTo } from '../router.ts'
+import { Badge, Link, Time } from '../parts.tsx'
+import type { Redacted } from '../redacted.ts'
+import { textOf } from '../words.ts'
 
 const STATUSES: readonly DispatchStatus[] = ['queued', 'sent', 'partial', 'failed', 'skipped', 'cancelled']
 
@@ -27,19 +28,15 @@ export function DispatchesScreen() {
           <code>/api/outbound/dispatch</code>.
         </>
       }
-      keyOf={({ dispatchId }) => dispatchId}
+      keyOf={({ dispatchId }) => textOf(dispatchId)}
       columns={[
         {
           head: 'Dispatch',
-          cell: ({ dispatchId }) => (
-            <a class="id" href={linkTo(['dispatches', dispatchId])}>
-              {dispatchId}
-            </a>
-          ),
+          cell: ({ dispatchId }) => <Link class="id" to={['dispatches', dispatchId]} />,
         },
         { head: 'Status', cell: ({ status }) => <Badge>{status}</Badge> },
-        { head: 'Event', cell: ({ eventType }) => eventType },
-        { head: 'Recipient', cell: ({ recipient }) => recipient },
+        { head: 'Event', cell: ({ eventType }) => textOf(eventType) },
+        { head: 'Recipient', cell: ({ recipient }) => textOf(recipient) },
         { head: 'Channels', cell: ({ deliveries }) => <Channels of={deliveries} /> },
         { head: 'Accepted', cell: ({ createdAt }) => <Time at={createdAt} /> },
       ]}
@@ -47,12 +44,12 @@ export function DispatchesScreen() {
   )
 }
 
-function Channels({ of }: { readonly of: DispatchView['deliveries'] }) {
+function Channels({ of }: { readonly of: Redacted<DispatchView['deliveries']> }) {
   return (
     <>
       {of.map(({ deliveryId, channel, status }) => (
         <span class="channel" key={deliveryId}>
-          {channel} <Badge>{status}</Badge>
+          {textOf(channel)} <Badge>{status}</Badge>
         </span>
       ))}
     </>

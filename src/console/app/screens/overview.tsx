@@ -1,12 +1,13 @@
 import type { Statistics, StatisticsBucket } from '../../../model/statistics.ts'
 import { withQuery } from '../api.ts'
-import { Chart, type Unit } from '../chart.tsx'
+import { Chart, type Series, type Unit } from '../chart.tsx'
 import { Empty, Explained, Facts, Shown } from '../parts.tsx'
 import { useRead } from '../reading.ts'
+import type { Redacted } from '../redacted.ts'
 import { linkTo, place, setQuery } from '../router.ts'
 import { Screen } from '../screen.tsx'
 import { explainDelivery } from '../sentences/delivery.ts'
-import { compact, count, duration, money } from '../words.ts'
+import { amountOf, compact, count, duration, instantOf, isNumber, money, sumOf, textOf } from '../words.ts'
 
 /** Windows with the step of their plots. */
 const WINDOWS: Readonly<Record<string, string>> = {
@@ -18,10 +19,12 @@ const WINDOWS: Readonly<Record<string, string>> = {
   '400d': '1d',
 }
 
+type Bucket = Redacted<StatisticsBucket>
+
 interface Plot {
   readonly label: string
   readonly unit: Unit
-  readonly read: (bucket: StatisticsBucket) => number | null
+  readonly read: (bucket: Bucket) => unknown
   /** The number beside the plot. Default: the sum. */
   readonly figure?: 'latest'
 }
@@ -31,9 +34,9 @@ const DELIVERIES: Unit = ['delivery', 'deliveries']
 const PLOTS: readonly Plot[] = [
   { label: 'Accepted dispatches', unit: ['dispatch', 'dispatches'], read: ({ accepted }) => accepted },
   { label: 'Sent deliveries', unit: DELIVERIES, read: ({ sent }) => sent },
-  { label: 'Failed deliveries', unit: DELIVERIES, read: ({ failed }) => sumOf(failed) },
+  { label: 'Failed deliveries', unit: DELIVERIES, read: ({ failed }) => sumOf(Object.values(failed)) },
   { label: 'Retries', unit: ['attempt', 'attempts'], read: ({ retried }) => retried },
-  { label: 'Latency p95', unit: ['ms', 'ms'], read: ({ latencyMs }) => latencyMs?.p95 ?? null, figure: 'latest' },
+  { label: 'Latency p95', unit: ['ms', 'ms'], read: ({ latencyMs }) => latencyMs?.p95, figure: 'latest' },
   { label: 'Runs', unit: ['run', 'runs'], read: ({ runs }) => runs },
   { label: 'Tokens', unit: ['token', 'tokens'], read: ({ tokens }) => tokens },
 ]
@@ -61,16 +64,16 @@ export function OverviewScreen() {
   )
 }
 
-function Totals({ of, step }: { readonly of: Statistics; readonly step: string }) {
+function Totals({ of, step }: { readonly of: Redacted<Statistics>; readonly step: string }) {
   const { buckets, due, workersAlive } = of
-  const times = buckets.map(({ startsAt }) => Date.parse(startsAt) / 1_000)
+  const times = buckets.map(({ startsAt }) => instantOf(startsAt))
   const currencies = [...new Set(buckets.flatMap(({ cost }) => cost.map(({ currency }) => currency)))]
   const cost = currencies.map((currency) => ({ currency, amount: costIn(currency, buckets) }))
-  const isQuiet = buckets.every(({ accepted, sent, runs }) => accepted + sent + runs === 0)
+  const isQuiet = buckets.every(({ accepted, sent, runs }) => [accepted, sent, runs].every((value) => value === 0))
   return (
     <>
       {due && workersAlive === 0 && (
-        <p class={due.count > 0 ? 'failure' : 'notice'} role="status">
+        <p class={due.count !== 0 ? 'failure' : 'notice'} role="status">
           No worker is alive. Call <code>worker.start()</code> in one process on this store, or let a cron job call{' '}
           <code>worker.runDue()</code>.
         </p>
@@ -78,8 +81,8 @@ function Totals({ of, step }: { readonly of: Statistics; readonly step: string }
       {due && (
         <Facts
           of={{
-            'Due now': `${count(due.count)}${due.isMore ? '+' : ''}`,
-            'Oldest due': due.oldestMs === undefined ? '–' : `${duration(due.oldestMs)} ago`,
+            'Due now': count(due.count) + (due.isMore === true ? '+' : ''),
+            'Oldest due': due.oldestMs === undefined ? '–' : ago(due.oldestMs),
             'Workers alive': count(workersAlive),
             Cost: money(cost),
           }}
@@ -110,17 +113,16 @@ function PlotCard({
 }: {
   readonly of: Plot
   readonly step: string
-  readonly times: readonly number[]
-  readonly values: readonly (number | null)[]
+  readonly times: Series['times']
+  readonly values: Series['values']
 }) {
-  const known = values.filter((value) => value !== null)
-  const shown = figure === 'latest' ? known.at(-1) : known.reduce((sum, value) => sum + value, 0)
+  const known = values.filter((value) => value !== undefined)
+  const shown = figure === 'latest' ? known.at(-1) : sumOf(known)
   return (
     <section class="card">
       <h2>{label}</h2>
       <p class="big">
-        {shown === undefined ? '–' : compact(shown)}{' '}
-        <small>{shown !== undefined && figure === 'latest' && unit[1]}</small>
+        {shown === undefined ? '–' : compact(shown)} <small>{isNumber(shown) && figure === 'latest' && unit[1]}</small>
       </p>
       <Chart label={label} unit={unit} step={step} times={times} values={values} />
     </section>
@@ -133,7 +135,7 @@ function Reasons({
   status,
 }: {
   readonly title: string
-  readonly of: readonly (readonly [string, number])[]
+  readonly of: readonly (readonly [string, unknown])[]
   readonly status: string
 }) {
   if (of.length === 0) return null
@@ -157,22 +159,22 @@ function Reasons({
   )
 }
 
-function reasonsOf(
-  buckets: readonly StatisticsBucket[],
-  member: 'failed' | 'skipped',
-): readonly (readonly [string, number])[] {
-  const sums = new Map<string, number>()
-  for (const bucket of buckets)
-    for (const [reason, times] of Object.entries(bucket[member])) sums.set(reason, (sums.get(reason) ?? 0) + times)
-  return [...sums].sort(([, one], [, other]) => other - one)
+function reasonsOf(buckets: readonly Bucket[], member: 'failed' | 'skipped'): readonly (readonly [string, unknown])[] {
+  const counts = Map.groupBy(
+    buckets.flatMap((bucket) => Object.entries(bucket[member])),
+    ([reason]) => reason,
+  )
+  const sums = [...counts].map(([reason, each]) => [reason, sumOf(each.map(([, times]) => times))] as const)
+  return sums.sort(([, one], [, other]) => (isNumber(one) && isNumber(other) ? other - one : 0))
 }
 
-function sumOf(counts: Readonly<Record<string, number>>): number {
-  return Object.values(counts).reduce((sum, each) => sum + each, 0)
+function ago(ms: unknown): string {
+  return isNumber(ms) ? `${duration(ms)} ago` : textOf(ms)
 }
 
 /** For reading only: amounts on the server are exact. */
-function costIn(currency: string, buckets: readonly StatisticsBucket[]): string {
+function costIn(currency: unknown, buckets: readonly Bucket[]): string {
   const amounts = buckets.flatMap(({ cost }) => cost.filter((one) => one.currency === currency))
-  return amounts.reduce((sum, { amount }) => sum + Number(amount), 0).toFixed(4)
+  const sum = sumOf(amounts.map(({ amount }) => amountOf(amount)))
+  return isNumber(sum) ? sum.toFixed(4) : textOf(sum)
 }

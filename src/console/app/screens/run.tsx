@@ -1,10 +1,10 @@
 import type { Run } from '../../../model/run.ts'
-import { Badge, Explained, Facts, Json, Shown, Time } from '../parts.tsx'
+import { Badge, Explained, Facts, Json, Link, Shown, Time } from '../parts.tsx'
 import { useRead } from '../reading.ts'
-import { linkTo } from '../router.ts'
+import type { Redacted } from '../redacted.ts'
 import { Screen } from '../screen.tsx'
 import { explainRun } from '../sentences/run.ts'
-import { count, duration, money } from '../words.ts'
+import { count, duration, joined, money, textOf } from '../words.ts'
 
 export function RunScreen({ sessionId, runId }: { readonly sessionId: string; readonly runId: string }) {
   const path = `agents/sessions/${encodeURIComponent(sessionId)}/runs/${encodeURIComponent(runId)}`
@@ -33,50 +33,50 @@ export function RunScreen({ sessionId, runId }: { readonly sessionId: string; re
   )
 }
 
-function RunFacts({ of }: { readonly of: Run }) {
+function RunFacts({ of }: { readonly of: Redacted<Run> }) {
   const { sessionId, parentRunId, agent, timings, cost, trace } = of
-  const to = (runId: string): string => linkTo(['sessions', sessionId, 'runs', runId])
+  const runLink = (runId: unknown) => runId !== undefined && <Link to={['sessions', sessionId, 'runs', runId]} />
   return (
     <Facts
       of={{
-        Session: <a href={linkTo(['sessions', sessionId])}>{sessionId}</a>,
-        Parent: parentRunId && <a href={to(parentRunId)}>{parentRunId}</a>,
-        'Resumed from': of.resumedFromRunId && <a href={to(of.resumedFromRunId)}>{of.resumedFromRunId}</a>,
-        Agent: [agent?.name ?? agent?.id, agent?.version].filter(Boolean).join(' '),
-        Model: [of.provider, of.model].filter(Boolean).join(' '),
-        User: of.userId,
-        Started: timings?.startedAt && <Time at={timings.startedAt} />,
-        Took: timings?.durationMs !== undefined && duration(timings.durationMs),
-        'First token after': timings?.timeToFirstTokenMs !== undefined && duration(timings.timeToFirstTokenMs),
+        Session: <Link to={['sessions', sessionId]} />,
+        Parent: runLink(parentRunId),
+        'Resumed from': runLink(of.resumedFromRunId),
+        Agent: joined(agent?.name === undefined ? agent?.id : agent.name, agent?.version),
+        Model: joined(of.provider, of.model),
+        User: textOf(of.userId),
+        Started: timings?.startedAt !== undefined && <Time at={timings.startedAt} />,
+        Took: duration(timings?.durationMs),
+        'First token after': duration(timings?.timeToFirstTokenMs),
         Cost: cost && money([cost]),
-        'Finish reason': of.finishReason,
-        Tags: of.tags?.join(', '),
-        Trace: trace && <span class="id">{trace.traceId}</span>,
+        'Finish reason': textOf(of.finishReason),
+        Tags: of.tags?.map(textOf).join(', '),
+        Trace: trace && <span class="id">{textOf(trace.traceId)}</span>,
         'Last post': <Time at={of.lastSeenAt} />,
       }}
     />
   )
 }
 
-function Failed({ of }: { readonly of: Run['error'] }) {
+function Failed({ of }: { readonly of: Redacted<Run['error']> }) {
   if (!of) return null
   const { type, message } = of
   return (
     <section class="failure">
-      <h2>Error {type && <code>{type}</code>}</h2>
-      {message && <p class="said">{message}</p>}
+      <h2>Error {type !== undefined && <code>{textOf(type)}</code>}</h2>
+      {message !== undefined && <p class="said">{textOf(message)}</p>}
       <Json of={of} label="Error" />
     </section>
   )
 }
 
-function Counts({ of }: { readonly of: Run }) {
+function Counts({ of }: { readonly of: Redacted<Run> }) {
   const counts = Object.entries(of.counts ?? {}).filter(([, value]) => value !== undefined)
   if (counts.length === 0) return null
   return (
     <section>
       <h2>Counts</h2>
-      <Facts of={Object.fromEntries(counts.map(([name, value]) => [spelled(name), count(value ?? 0)]))} />
+      <Facts of={Object.fromEntries(counts.map(([name, value]) => [spelled(name), count(value)]))} />
     </section>
   )
 }

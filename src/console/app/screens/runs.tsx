@@ -1,8 +1,7 @@
 import type { Run, RunStatus } from '../../../model/run.ts'
 import { type Filter, ListScreen } from '../list.tsx'
-import { Badge, Time } from '../parts.tsx'
-import { linkTo } from '../router.ts'
-import { compact, duration, money, tokensOf } from '../words.ts'
+import { Badge, Link, Time } from '../parts.tsx'
+import { compact, duration, joined, money, tokensOf } from '../words.ts'
 
 const STATUSES: readonly RunStatus[] = [
   'queued',
@@ -37,28 +36,23 @@ export function RunsScreen() {
           No run yet. An agent or an application posts its runs to <code>/api/agents/session/run</code>.
         </>
       }
-      keyOf={({ sessionId, runId }) => `${sessionId} ${runId}`}
+      keyOf={({ sessionId, runId }) => joined(sessionId, runId)}
       columns={[
         { head: 'Recorded', cell: ({ createdAt }) => <Time at={createdAt} /> },
         {
           head: 'Run',
-          cell: ({ sessionId, runId }) => <a href={linkTo(['sessions', sessionId, 'runs', runId])}>{runId}</a>,
+          cell: ({ sessionId, runId }) => <Link to={['sessions', sessionId, 'runs', runId]} />,
         },
         { head: 'Status', cell: ({ status }) => <Badge>{status}</Badge> },
-        { head: 'Model', cell: ({ provider, model }) => [provider, model].filter(Boolean).join(' ') },
+        { head: 'Model', cell: ({ provider, model }) => joined(provider, model) },
         {
           head: 'Took',
-          cell: ({ timings }) => (timings?.durationMs === undefined ? '' : duration(timings.durationMs)),
+          cell: ({ timings }) => duration(timings?.durationMs),
         },
-        { head: 'Tokens', cell: ({ counts }) => tokensText(counts) },
+        { head: 'Tokens', cell: ({ counts }) => compact(tokensOf(counts)) },
         { head: 'Cost', cell: ({ cost }) => (cost ? money([cost]) : '–') },
-        { head: 'Session', cell: ({ sessionId }) => <a href={linkTo(['sessions', sessionId])}>{sessionId}</a> },
+        { head: 'Session', cell: ({ sessionId }) => <Link to={['sessions', sessionId]} /> },
       ]}
     />
   )
-}
-
-function tokensText(counts: Run['counts']): string {
-  const tokens = tokensOf(counts)
-  return tokens === undefined ? '' : compact(tokens)
 }

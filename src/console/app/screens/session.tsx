@@ -4,13 +4,16 @@ import type { Session, TimelineEntry } from '../../../model/session.ts'
 import { type Page, withQuery } from '../api.ts'
 import { Budgets } from '../budgets.tsx'
 import { Pager } from '../list.tsx'
-import { Badge, Empty, Facts, Shown, Time } from '../parts.tsx'
-import { type Loaded, useRead } from '../reading.ts'
-import { linkTo, place, setQuery } from '../router.ts'
+import { Badge, Empty, Facts, Link, Shown, Time, toneOf } from '../parts.tsx'
+import { type Loaded, usePage, useRead } from '../reading.ts'
+import type { Redacted } from '../redacted.ts'
+import { place, setQuery } from '../router.ts'
 import { Screen } from '../screen.tsx'
 import { type TreeRow, treeRows } from '../session-rows.ts'
-import { type TimeRow, TimeTable } from '../time-table.tsx'
-import { compact, count, duration, money, tokensOf } from '../words.ts'
+import { openSpan, spanOf, type TimeRow, TimeTable } from '../time-table.tsx'
+import { compact, count, duration, instantOf, isNumber, joined, money, textOf, tokensOf } from '../words.ts'
+
+type Entry = Redacted<TimelineEntry>
 
 /** Entries of a page. */
 const LIMIT = 100
@@ -22,9 +25,7 @@ export function SessionScreen({ sessionId }: { readonly sessionId: string }) {
   const path = `agents/sessions/${encodeURIComponent(sessionId)}`
   const session = useRead<Session>(path)
   const budgets = useRead<BudgetReport>(withQuery('agents/budgets', { sessionId }))
-  const page = useRead<Page<TimelineEntry>>(
-    isNewest ? undefined : withQuery(`${path}/timeline`, { cursor, limit: LIMIT }),
-  )
+  const page = usePage<TimelineEntry>(isNewest ? undefined : withQuery(`${path}/timeline`, { cursor, limit: LIMIT }))
   // All at once, so that nothing moves.
   const isComplete = isAnswered(budgets) && (isNewest || isAnswered(page))
   return (
@@ -32,7 +33,7 @@ export function SessionScreen({ sessionId }: { readonly sessionId: string }) {
       <Shown of={session.problem || isComplete ? session : { isLoading: true }}>
         {(of) => (
           <>
-            <Totals of={of} />
+            <Totals of={of} sessionId={sessionId} />
             <Budgets of={budgets} />
             {isNewest ? (
               <Entries of={{ data: { items: of.timeline } }} sessionId={sessionId} isNewest />
@@ -51,22 +52,28 @@ function isAnswered({ data, problem }: Loaded<unknown>): boolean {
   return data !== undefined || problem !== undefined
 }
 
-function Totals({ of }: { readonly of: Session }) {
-  const { sessionId, lastError, unpriced } = of
+function Totals({ of, sessionId }: { readonly of: Redacted<Session>; readonly sessionId: string }) {
+  const { lastError, unpriced } = of
   return (
     <Facts
       of={{
         Created: <Time at={of.createdAt} />,
         Changed: <Time at={of.updatedAt} />,
-        Runs: <a href={linkTo(['runs'], { sessionId })}>{count(of.runs.total)}</a>,
+        Runs: (
+          <Link to={['runs']} query={{ sessionId }}>
+            {count(of.runs.total)}
+          </Link>
+        ),
         Tokens: count(of.tokens),
         Cost: money(of.cost),
-        'Without a price': unpriced.tokens > 0 && `${count(unpriced.tokens)} tokens`,
+        'Without a price': unpriced.tokens !== 0 && `${count(unpriced.tokens)} tokens`,
         'Duration p95': of.duration && duration(of.duration.p95),
-        Dispatches: <a href={linkTo(['dispatches'], { sessionId })}>show</a>,
-        'Last failure': lastError && (
-          <a href={linkTo(['sessions', sessionId, 'runs', lastError.runId])}>{lastError.runId}</a>
+        Dispatches: (
+          <Link to={['dispatches']} query={{ sessionId }}>
+            show
+          </Link>
         ),
+        'Last failure': lastError && <Link to={['sessions', sessionId, 'runs', lastError.runId]} />,
       }}
     />
   )
@@ -78,7 +85,7 @@ function Entries({
   sessionId,
   isNewest = false,
 }: {
-  readonly of: Loaded<Page<TimelineEntry>>
+  readonly of: Loaded<Page<Entry>>
   readonly sessionId: string
   readonly isNewest?: boolean
 }) {
@@ -125,69 +132,68 @@ function Entries({
 }
 
 /** The tree of runs, then the dispatches. */
-function rowsOf(entries: readonly TimelineEntry[], sessionId: string): readonly TimeRow[] {
-  const recorded = new Map(entries.flatMap((entry) => (entry.type === 'run' ? [[entry.run, entry.at] as const] : [])))
-  const runs = treeRows([...recorded.keys()]).map((row) => runRow(row, recorded.get(row.run) ?? '', sessionId))
+function rowsOf(entries: readonly Entry[], sessionId: string): readonly TimeRow[] {
+  const recorded = new Map(entries.flatMap((entry) => ('run' in entry ? [[entry.run, entry.at] as const] : [])))
+  const runs = treeRows([...recorded.keys()]).map((row) => runRow(row, recorded.get(row.run), sessionId))
   const dispatches = entries.flatMap((entry): readonly TimeRow[] => {
-    if (entry.type !== 'dispatch') return []
+    if (!('dispatch' in entry)) return []
     const { dispatchId, eventType, status } = entry.dispatch
-    const at = Date.parse(entry.at)
+    const at = instantOf(entry.at)
     const cells = [
-      <a key="event" href={linkTo(['dispatches', dispatchId])}>
+      <Link key="event" to={['dispatches', dispatchId]}>
         {eventType}
-      </a>,
+      </Link>,
       <Badge key="status">{status}</Badge>,
       '',
       '',
     ]
-    return [{ key: dispatchId, cells, from: at, to: at, tone: status === 'failed' ? 'bad' : 'plain' }]
+    return [{ key: textOf(dispatchId), cells, span: spanOf(at, at), tone: status === 'failed' ? 'bad' : 'plain' }]
   })
   return [...runs, ...dispatches]
 }
 
-function runRow({ run, depth, isParentElsewhere }: TreeRow, recordedAt: string, sessionId: string): TimeRow {
+function runRow({ run, depth, isParentElsewhere }: TreeRow, recordedAt: unknown, sessionId: string): TimeRow {
   const { runId, status, agent, model, timings, counts, cost, parentRunId } = run
-  const from = Date.parse(timings?.startedAt ?? recordedAt)
+  const from = instantOf(timings?.startedAt === undefined ? recordedAt : timings.startedAt)
   const isOpen = status === 'running' || status === 'waiting' || status === 'queued'
-  const tokens = tokensOf(counts)
-  const parent = parentRunId === undefined ? undefined : linkTo(['sessions', sessionId, 'runs', parentRunId])
   return {
-    key: runId,
+    key: textOf(runId),
     cells: [
       <span key="run">
-        <a href={linkTo(['sessions', sessionId, 'runs', runId])}>{agent?.name ?? runId}</a>{' '}
-        {model && <small>{model}</small>}{' '}
+        <Link to={['sessions', sessionId, 'runs', runId]}>{agent?.name === undefined ? runId : agent.name}</Link>{' '}
+        {model !== undefined && <small>{textOf(model)}</small>}{' '}
         {isParentElsewhere && (
           <small>
-            below <a href={parent}>{parentRunId}</a>, which is not on this page
+            below <Link to={['sessions', sessionId, 'runs', parentRunId]} />, which is not on this page
           </small>
         )}
       </span>,
       <Badge key="status">{status}</Badge>,
-      tokens === undefined ? '' : compact(tokens),
+      compact(tokensOf(counts)),
       cost ? money([cost]) : '',
     ],
-    from,
-    to: isOpen ? undefined : endOf(run, from),
-    tone: status === 'completed' ? 'good' : isOpen ? 'going' : 'bad',
+    span: isOpen ? openSpan(from) : spanOf(from, endOf(run, from)),
+    tone: toneOf(status),
     depth,
   }
 }
 
-function endOf({ timings }: Run, from: number): number {
-  if (timings?.endedAt !== undefined) return Math.max(from, Date.parse(timings.endedAt))
-  return from + (timings?.durationMs ?? 0)
+function endOf({ timings }: Redacted<Run>, from = 0): number | undefined {
+  if (timings?.endedAt !== undefined) return instantOf(timings.endedAt)
+  const took = timings?.durationMs === undefined ? 0 : timings.durationMs
+  return isNumber(took) ? from + took : undefined
 }
 
-function Models({ of: { models } }: { readonly of: Session }) {
+function Models({ of: { models } }: { readonly of: Redacted<Session> }) {
   if (models.length === 0) return null
   return (
     <section>
       <h2>Models</h2>
       <ul>
         {models.map(({ provider, model, runs, cost }) => (
-          <li key={`${provider} ${model}`}>
-            {provider} {model ?? 'unknown'}: {count(runs)} runs{cost.length > 0 && `, ${money(cost)}`}
+          <li key={joined(provider, model)}>
+            {textOf(provider)} {model === undefined ? 'unknown' : textOf(model)}: {count(runs)} runs
+            {cost.length > 0 && `, ${money(cost)}`}
           </li>
         ))}
       </ul>

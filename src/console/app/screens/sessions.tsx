@@ -1,8 +1,8 @@
 import type { SessionSummary } from '../../../model/session.ts'
 import { ListScreen } from '../list.tsx'
-import { Time } from '../parts.tsx'
-import { linkTo } from '../router.ts'
-import { compact, count, money } from '../words.ts'
+import { Link, Time } from '../parts.tsx'
+import type { Redacted } from '../redacted.ts'
+import { compact, count, money, textOf } from '../words.ts'
 
 export function SessionsScreen() {
   return (
@@ -18,10 +18,10 @@ export function SessionsScreen() {
           No session yet. The first run of an agent creates one: post it to <code>/api/agents/session/run</code>.
         </>
       }
-      keyOf={({ sessionId }) => sessionId}
+      keyOf={({ sessionId }) => textOf(sessionId)}
       columns={[
         { head: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
-        { head: 'Session', cell: ({ sessionId }) => <a href={linkTo(['sessions', sessionId])}>{sessionId}</a> },
+        { head: 'Session', cell: ({ sessionId }) => <Link to={['sessions', sessionId]} /> },
         { head: 'Runs', cell: ({ runs }) => <Runs of={runs} /> },
         { head: 'Tokens', cell: ({ tokens }) => compact(tokens) },
         { head: 'Cost', cell: ({ cost }) => money(cost) },
@@ -31,12 +31,12 @@ export function SessionsScreen() {
   )
 }
 
-function Runs({ of }: { readonly of: SessionSummary['runs'] }) {
+function Runs({ of }: { readonly of: Redacted<SessionSummary['runs']> }) {
   const { running = 0, failed = 0 } = of.byStatus
   return (
     <>
-      {count(of.total)} {running > 0 && <span class="going">{count(running)} running</span>}{' '}
-      {failed > 0 && <span class="bad">{count(failed)} failed</span>}
+      {count(of.total)} {running !== 0 && <span class="going">{count(running)} running</span>}{' '}
+      {failed !== 0 && <span class="bad">{count(failed)} failed</span>}
     </>
   )
 }

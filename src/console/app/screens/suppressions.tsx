@@ -1,11 +1,13 @@
 import { useState } from 'preact/hooks'
-import { SUPPRESSION_REASONS, type SuppressionReason, type SuppressionView } from '../../../model/suppression.ts'
+import { SUPPRESSION_REASONS, type SuppressionView } from '../../../model/suppression.ts'
 import { Action } from '../action.tsx'
 import { type Answer, post } from '../api.ts'
 import { host } from '../host.ts'
 import { ListScreen } from '../list.tsx'
 import { Badge, Explained, Failure, Time } from '../parts.tsx'
+import type { Redacted } from '../redacted.ts'
 import { explainSuppression } from '../sentences/refusal.ts'
+import { count, textOf, worded } from '../words.ts'
 
 export function SuppressionsScreen() {
   return (
@@ -21,11 +23,11 @@ export function SuppressionsScreen() {
       columns={[
         { head: 'Since', cell: ({ createdAt }) => <Time at={createdAt} /> },
         { head: 'Reason', cell: ({ reason }) => <Reason of={reason} /> },
-        { head: 'Channel', cell: ({ channel }) => channel },
-        { head: 'Category', cell: ({ category }) => category ?? 'all' },
-        { head: 'Source', cell: ({ source }) => source },
-        { head: 'Until', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'for good') },
-        { head: 'Hash of the address', cell: ({ addressKey }) => <code class="id">{addressKey}</code> },
+        { head: 'Channel', cell: ({ channel }) => textOf(channel) },
+        { head: 'Category', cell: ({ category }) => (category === undefined ? 'all' : textOf(category)) },
+        { head: 'Source', cell: ({ source }) => textOf(source) },
+        { head: 'Until', cell: ({ expiresAt }) => (expiresAt === undefined ? 'for good' : <Time at={expiresAt} />) },
+        { head: 'Hash of the address', cell: ({ addressKey }) => <code class="id">{textOf(addressKey)}</code> },
       ]}
     >
       <p class="intro">
@@ -36,7 +38,7 @@ export function SuppressionsScreen() {
   )
 }
 
-function Reason({ of }: { readonly of: SuppressionReason }) {
+function Reason({ of }: { readonly of: unknown }) {
   return (
     <>
       <Badge>{of}</Badge> <Explained of={explainSuppression(of)} />
@@ -44,23 +46,25 @@ function Reason({ of }: { readonly of: SuppressionReason }) {
   )
 }
 
-type Found = Answer<{ readonly items: readonly SuppressionView[] }>
+interface Items {
+  readonly items: readonly SuppressionView[]
+}
 
 function OfAddress() {
   const [address, setAddress] = useState('')
   const [channel, setChannel] = useState('email')
-  const [found, setFound] = useState<Found>({})
+  const [found, setFound] = useState<Answer<Redacted<Items>>>({})
   const of = { address, channel }
-  const find = async (): Promise<void> => setFound(await post('outbound/suppressions/find', of))
+  const find = async (): Promise<void> => setFound(await post<Items>('outbound/suppressions/find', of))
   const add = async (): Promise<string> => {
     const { data, problem } = await post<{ readonly added: boolean }>('outbound/suppressions/add', of)
     void find()
-    return problem?.detail ?? (data?.added ? 'Suppressed.' : 'It was suppressed already.')
+    return problem?.detail ?? worded({ true: 'Suppressed.', false: 'It was suppressed already.' }, data?.added)
   }
   const remove = async (): Promise<string> => {
     const { data, problem } = await post<{ readonly removed: number }>('outbound/suppressions/remove', of)
     void find()
-    return problem?.detail ?? `Removed ${data?.removed ?? 0}.`
+    return problem?.detail ?? `Removed ${count(data?.removed)}.`
   }
   return (
     <form
@@ -90,7 +94,7 @@ function OfAddress() {
         {found.data &&
           (found.data.items.length === 0
             ? 'It is not suppressed.'
-            : `Suppressed: ${found.data.items.map(({ channel, reason }) => `${reason} on ${channel}`).join(', ')}.`)}
+            : `Suppressed: ${found.data.items.map(({ channel, reason }) => `${textOf(reason)} on ${textOf(channel)}`).join(', ')}.`)}
       </div>
     </form>
   )

@@ -1,9 +1,8 @@
 import type { TokenUseView } from '../../../model/token-use.ts'
 import { ListScreen } from '../list.tsx'
-import { Badge, Explained, Time } from '../parts.tsx'
-import { linkTo } from '../router.ts'
+import { Badge, Explained, Link, Time } from '../parts.tsx'
 import { explainRefusal } from '../sentences/refusal.ts'
-import { count } from '../words.ts'
+import { count, textOf } from '../words.ts'
 
 export function TokensScreen() {
   return (
@@ -21,10 +20,17 @@ export function TokensScreen() {
         { head: 'First', cell: ({ time }) => <Time at={time} /> },
         { head: 'Outcome', cell: ({ outcome }) => <Badge>{outcome}</Badge> },
         { head: 'Operation', cell: ({ operation, id }) => <Operation name={operation} id={id} /> },
-        { head: 'Why refused', cell: ({ code }) => code && <Refusal code={code} /> },
+        { head: 'Why refused', cell: ({ code }) => code !== undefined && <Refusal code={code} /> },
         { head: 'Times', cell: ({ times }) => count(times) },
-        { head: 'Token', cell: ({ jti }) => <a href={linkTo(['tokens'], { jti })}>{jti}</a> },
-        { head: 'Session', cell: ({ sessionId }) => <a href={linkTo(['sessions', sessionId])}>{sessionId}</a> },
+        {
+          head: 'Token',
+          cell: ({ jti }) => (
+            <Link to={['tokens']} query={{ jti }}>
+              {jti}
+            </Link>
+          ),
+        },
+        { head: 'Session', cell: ({ sessionId }) => <Link to={['sessions', sessionId]} /> },
       ]}
     >
       <p class="intro">What session tokens did in the last week. Equal requests are one line.</p>
@@ -32,18 +38,18 @@ export function TokensScreen() {
   )
 }
 
-function Operation({ name, id }: { readonly name: string; readonly id: string | undefined }) {
+function Operation({ name, id }: { readonly name: unknown; readonly id: unknown }) {
   return (
     <>
-      {name.replaceAll('_', ' ')} {id && <span class="id">{id}</span>}
+      {textOf(name).replaceAll('_', ' ')} {id !== undefined && <span class="id">{textOf(id)}</span>}
     </>
   )
 }
 
-function Refusal({ code }: { readonly code: string }) {
+function Refusal({ code }: { readonly code: unknown }) {
   return (
     <>
-      <code>{code}</code> <Explained of={explainRefusal(code)} />
+      <code>{textOf(code)}</code> <Explained of={explainRefusal(code)} />
     </>
   )
 }

@@ -1,5 +1,6 @@
 import type { AttemptView, DeliveryReason, DeliveryStatus, DispatchStatus } from '../../../model/dispatch.ts'
 import type { FeedbackKind } from '../../../model/feedback.ts'
+import { textOf } from '../words.ts'
 import { type Sentence, sentenceOf } from './sentence.ts'
 
 const EXPIRED: Sentence = {
@@ -135,23 +136,23 @@ const PLANNED = {
 } as const satisfies Partial<Record<DeliveryStatus, Sentence>>
 
 /** Explanation of a delivery in a dry run. */
-export function explainPlanned(status: string, reason?: string): Sentence {
-  return Object.hasOwn(PLANNED, status) ? sentenceOf(PLANNED, status) : explainDelivery(status, reason)
+export function explainPlanned(status: unknown, reason?: unknown): Sentence {
+  return Object.hasOwn(PLANNED, textOf(status)) ? sentenceOf(PLANNED, status) : explainDelivery(status, reason)
 }
 
 /** Why a delivery has its status: by its reason, if it has one. */
-export function explainDelivery(status: string, reason?: string): Sentence {
+export function explainDelivery(status: unknown, reason?: unknown): Sentence {
   return reason === undefined ? sentenceOf(DELIVERIES, status) : sentenceOf({ ...REASONS, expired: EXPIRED }, reason)
 }
 
-export function explainDispatch(status: DispatchStatus): Sentence {
+export function explainDispatch(status: unknown): Sentence {
   return sentenceOf(DISPATCHES, status)
 }
 
-export function explainOutcome(outcome: AttemptView['outcome']): Sentence {
+export function explainOutcome(outcome: unknown): Sentence {
   return outcome === undefined ? IN_FLIGHT : sentenceOf(OUTCOMES, outcome)
 }
 
-export function explainFeedback(kind: FeedbackKind): Sentence {
+export function explainFeedback(kind: unknown): Sentence {
   return sentenceOf(FEEDBACK, kind)
 }

@@ -79,10 +79,10 @@ const SUPPRESSIONS = {
   manual: { means: 'The host or an operator added it.', next: 'Remove it when its cause is gone.' },
 } as const satisfies Record<SuppressionReason, Sentence>
 
-export function explainRefusal(code: string): Sentence {
+export function explainRefusal(code: unknown): Sentence {
   return sentenceOf(REFUSALS, code)
 }
 
-export function explainSuppression(reason: SuppressionReason): Sentence {
+export function explainSuppression(reason: unknown): Sentence {
   return sentenceOf(SUPPRESSIONS, reason)
 }

@@ -35,10 +35,12 @@ const LEVELS = {
   },
 } as const satisfies Record<BudgetState['level'], Sentence>
 
-export function explainRun(status: RunStatus, waitingFor?: WaitingFor): Sentence {
-  return status === 'waiting' && waitingFor ? sentenceOf(WAITING, waitingFor) : sentenceOf(STATUSES, status)
+export function explainRun(status: unknown, waitingFor?: unknown): Sentence {
+  return status === 'waiting' && waitingFor !== undefined
+    ? sentenceOf(WAITING, waitingFor)
+    : sentenceOf(STATUSES, status)
 }
 
-export function explainBudget(level: BudgetState['level']): Sentence {
+export function explainBudget(level: unknown): Sentence {
   return sentenceOf(LEVELS, level)
 }

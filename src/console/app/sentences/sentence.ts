@@ -1,3 +1,5 @@
+import { textOf } from '../words.ts'
+
 /** Explanation of a value, and the next step. */
 export interface Sentence {
   readonly means: string
@@ -5,7 +7,8 @@ export interface Sentence {
 }
 
 /** Sentence of a value; a value that `redact` replaced has none of its own. */
-export function sentenceOf(table: Readonly<Record<string, Sentence>>, value: string): Sentence {
-  const found = Object.hasOwn(table, value) ? table[value] : undefined
-  return found ?? { means: `It is ${value}.`, next: '' }
+export function sentenceOf(table: Readonly<Record<string, Sentence>>, value: unknown): Sentence {
+  const text = textOf(value)
+  const found = Object.hasOwn(table, text) ? table[text] : undefined
+  return found ?? { means: `It is ${text}.`, next: '' }
 }
