@@ -33,6 +33,7 @@ export function ListScreen<T>({
   filters,
   title,
   children,
+  below,
   ...listed
 }: Omit<Listed<Redacted<T>>, 'label'> & {
   /** Below `api/`. */
@@ -40,6 +41,8 @@ export function ListScreen<T>({
   readonly filters: readonly Filter[]
   readonly title: string
   readonly children?: ComponentChildren
+  /** Between the filters and the list. */
+  readonly below?: ComponentChildren
 }) {
   const { query } = place.value
   const names = ['cursor', ...filters.map(({ name }) => name)]
@@ -64,6 +67,7 @@ export function ListScreen<T>({
           </button>
         )}
       </form>
+      {below}
       <List of={of} {...listed} label={title} empty={empty} />
     </Screen>
   )

@@ -2,6 +2,8 @@ import uPlot from 'uplot'
 import type { Series } from './chart.tsx'
 import { isNumber } from './words.ts'
 
+const HEIGHT = 240
+
 /** Draws a large plot with a cursor. Returns a function that removes it. */
 export function drawPlot(box: HTMLElement, { label, unit, times, values }: Series): () => void {
   if (times.every((at) => at === undefined) || !values.some((value) => value === undefined || isNumber(value))) {
@@ -16,7 +18,7 @@ export function drawPlot(box: HTMLElement, { label, unit, times, values }: Serie
   const plot = new uPlot(
     {
       width: box.clientWidth,
-      height: 240,
+      height: HEIGHT,
       series: [
         {},
         {
@@ -32,7 +34,12 @@ export function drawPlot(box: HTMLElement, { label, unit, times, values }: Serie
     [points.map(([at]) => at), points.map(([, value]) => value)],
     box,
   )
-  return () => plot.destroy()
+  const resized = new ResizeObserver(() => plot.setSize({ width: box.clientWidth, height: HEIGHT }))
+  resized.observe(box)
+  return () => {
+    resized.disconnect()
+    plot.destroy()
+  }
 }
 
 /** A plot has a gap where it has no number. */

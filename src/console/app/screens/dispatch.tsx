@@ -46,7 +46,7 @@ function Head({ of }: { readonly of: Redacted<DispatchView> }) {
   return (
     <>
       <p class="lead">
-        <Badge>{status}</Badge> <Explained of={explainDispatch(status)} />
+        <Badge>{status}</Badge> <Explained of={explainDispatch(status, of.deliveries)} />
       </p>
       <Facts
         of={{
@@ -76,9 +76,8 @@ function Changes({ path }: { readonly path: string }) {
     const { data, problem } = await post<RetryResult>(`${path}/retry`)
     if (!data) return problem?.detail ?? ''
     const unplanned = data.unplanned.map(({ channel, detail }) => ` ${textOf(channel)}: ${textOf(detail)}`).join('')
-    return data.retried.length > 0
-      ? `Queued ${data.retried.length} again.${unplanned}`
-      : `Nothing to retry.${unplanned}`
+    if (data.retried.length > 0) return `Queued ${data.retried.length} again.${unplanned}`
+    return unplanned === '' ? 'Nothing to retry.' : `It cannot be planned again.${unplanned}`
   }
   return (
     <>
@@ -144,7 +143,7 @@ function Delivery({ of, eventType }: { readonly of: Redacted<DeliveryView>; read
         {textOf(channel)} <Badge>{status}</Badge>
       </h2>
       <p>
-        <Explained of={explainDelivery(status, reason)} />
+        <Explained of={explainDelivery(status, reason, of.nextAttemptAt)} />
       </p>
       <Facts
         of={{

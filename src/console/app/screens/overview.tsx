@@ -1,10 +1,11 @@
+import type { ComponentChildren } from 'preact'
 import type { Statistics, StatisticsBucket } from '../../../model/statistics.ts'
 import { withQuery } from '../api.ts'
 import { Chart, type Series, type Unit } from '../chart.tsx'
-import { Empty, Explained, Facts, Shown } from '../parts.tsx'
+import { Empty, Explained, Facts, Link, Shown } from '../parts.tsx'
 import { useRead } from '../reading.ts'
 import type { Redacted } from '../redacted.ts'
-import { linkTo, place, setQuery } from '../router.ts'
+import { place, setQuery } from '../router.ts'
 import { Screen } from '../screen.tsx'
 import { explainDelivery } from '../sentences/delivery.ts'
 import { amountOf, compact, count, duration, instantOf, isNumber, money, sumOf, textOf } from '../words.ts'
@@ -99,8 +100,22 @@ function Totals({ of, step }: { readonly of: Redacted<Statistics>; readonly step
           <PlotCard key={plot.label} of={plot} step={step} times={times} values={buckets.map(plot.read)} />
         ))}
       </div>
-      <Reasons title="Why deliveries failed" of={reasonsOf(buckets, 'failed')} status="failed" />
-      <Reasons title="Why deliveries were skipped" of={reasonsOf(buckets, 'skipped')} status="skipped" />
+      <Reasons title="Why deliveries failed" of={reasonsOf(buckets, 'failed')} status="failed">
+        <Link to={['dispatches']} query={{ status: 'failed' }}>
+          Show failed dispatches
+        </Link>
+        , and{' '}
+        <Link to={['dispatches']} query={{ status: 'partial' }}>
+          those that another channel has sent
+        </Link>
+        .
+      </Reasons>
+      <Reasons title="Why deliveries were skipped" of={reasonsOf(buckets, 'skipped')} status="skipped">
+        <Link to={['dispatches']} query={{ status: 'skipped' }}>
+          Show dispatches of which every channel was skipped
+        </Link>
+        . Those that another channel has sent are among the sent ones.
+      </Reasons>
     </>
   )
 }
@@ -133,10 +148,12 @@ function Reasons({
   title,
   of,
   status,
+  children,
 }: {
   readonly title: string
   readonly of: readonly (readonly [string, unknown])[]
   readonly status: string
+  readonly children: ComponentChildren
 }) {
   if (of.length === 0) return null
   return (
@@ -152,9 +169,7 @@ function Reasons({
           </li>
         ))}
       </ul>
-      <p>
-        <a href={linkTo(['dispatches'], { status })}>Show {status} dispatches</a>
-      </p>
+      <p>{children}</p>
     </section>
   )
 }

@@ -44,7 +44,11 @@ function RunFacts({ of }: { readonly of: Redacted<Run> }) {
         'Resumed from': runLink(of.resumedFromRunId),
         Agent: joined(agent?.name === undefined ? agent?.id : agent.name, agent?.version),
         Model: joined(of.provider, of.model),
-        User: textOf(of.userId),
+        User: of.userId !== undefined && (
+          <Link to={['runs']} query={{ userId: of.userId }}>
+            {of.userId}
+          </Link>
+        ),
         Started: timings?.startedAt !== undefined && <Time at={timings.startedAt} />,
         Took: duration(timings?.durationMs),
         'First token after': duration(timings?.timeToFirstTokenMs),

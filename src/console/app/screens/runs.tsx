@@ -1,6 +1,11 @@
+import type { BudgetReport } from '../../../model/budget.ts'
 import type { Run, RunStatus } from '../../../model/run.ts'
+import { withQuery } from '../api.ts'
+import { Budgets } from '../budgets.tsx'
 import { type Filter, ListScreen } from '../list.tsx'
 import { Badge, Link, Time } from '../parts.tsx'
+import { useRead } from '../reading.ts'
+import { place } from '../router.ts'
 import { compact, duration, joined, money, tokensOf } from '../words.ts'
 
 const STATUSES: readonly RunStatus[] = [
@@ -26,6 +31,8 @@ const FILTERS: readonly Filter[] = [
 ]
 
 export function RunsScreen() {
+  const userId = place.value.query.get('userId') ?? undefined
+  const budgets = useRead<BudgetReport>(userId === undefined ? undefined : withQuery('agents/budgets', { userId }))
   return (
     <ListScreen<Run>
       title="Runs"
@@ -37,6 +44,7 @@ export function RunsScreen() {
         </>
       }
       keyOf={({ sessionId, runId }) => joined(sessionId, runId)}
+      below={userId !== undefined && <Budgets of={budgets} />}
       columns={[
         { head: 'Recorded', cell: ({ createdAt }) => <Time at={createdAt} /> },
         {

@@ -192,7 +192,7 @@ function Models({ of: { models } }: { readonly of: Redacted<Session> }) {
       <ul>
         {models.map(({ provider, model, runs, cost }) => (
           <li key={joined(provider, model)}>
-            {textOf(provider)} {model === undefined ? 'unknown' : textOf(model)}: {count(runs)} runs
+            {joined(provider, model) || 'No model'}: {count(runs)} {runs === 1 ? 'run' : 'runs'}
             {cost.length > 0 && `, ${money(cost)}`}
           </li>
         ))}

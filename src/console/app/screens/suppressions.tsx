@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { SUPPRESSION_REASONS, type SuppressionView } from '../../../model/suppression.ts'
 import { Action } from '../action.tsx'
-import { type Answer, post } from '../api.ts'
+import { type Answer, type Problem, post } from '../api.ts'
 import { host } from '../host.ts'
 import { ListScreen } from '../list.tsx'
 import { Badge, Explained, Failure, Time } from '../parts.tsx'
@@ -54,33 +54,48 @@ function OfAddress() {
   const [address, setAddress] = useState('')
   const [channel, setChannel] = useState('email')
   const [found, setFound] = useState<Answer<Redacted<Items>>>({})
+  const [said, say] = useState('')
   const of = { address, channel }
   const find = async (): Promise<void> => setFound(await post<Items>('outbound/suppressions/find', of))
+  const lookUp = (): void => {
+    say('')
+    void find()
+  }
+  /** What was found and said is about another address. */
+  const type = (set: (text: string) => void, text: string): void => {
+    set(text.trim())
+    setFound({})
+    say('')
+  }
   const add = async (): Promise<string> => {
     const { data, problem } = await post<{ readonly added: boolean }>('outbound/suppressions/add', of)
-    void find()
-    return problem?.detail ?? worded({ true: 'Suppressed.', false: 'It was suppressed already.' }, data?.added)
+    if (problem) return refusalOf(problem)
+    say(worded({ true: 'It was added.', false: 'It was suppressed already.' }, data?.added))
+    await find()
+    return ''
   }
   const remove = async (): Promise<string> => {
     const { data, problem } = await post<{ readonly removed: number }>('outbound/suppressions/remove', of)
-    void find()
-    return problem?.detail ?? `Removed ${count(data?.removed)}.`
+    if (problem) return refusalOf(problem)
+    say(`Removed ${count(data?.removed)}.`)
+    await find()
+    return ''
   }
   return (
     <form
       class="filters card"
       onSubmit={(event) => {
         event.preventDefault()
-        void find()
+        lookUp()
       }}
     >
       <label>
         Address
-        <input value={address} onInput={(event) => setAddress(event.currentTarget.value.trim())} />
+        <input value={address} onInput={(event) => type(setAddress, event.currentTarget.value)} />
       </label>
       <label>
         Channel
-        <input value={channel} onInput={(event) => setChannel(event.currentTarget.value.trim())} />
+        <input value={channel} onInput={(event) => type(setChannel, event.currentTarget.value)} />
       </label>
       <button type="submit">Look up</button>
       {host.canOperate && (
@@ -91,6 +106,7 @@ function OfAddress() {
       )}
       <div class="found" role="status">
         {found.problem && <Failure of={found.problem} />}
+        {said}{' '}
         {found.data &&
           (found.data.items.length === 0
             ? 'It is not suppressed.'
@@ -98,4 +114,8 @@ function OfAddress() {
       </div>
     </form>
   )
+}
+
+function refusalOf({ detail, errors = [] }: Problem): string {
+  return [detail, ...errors.map((error) => `${error.pointer.slice(1)}: ${error.detail}.`)].join(' ')
 }

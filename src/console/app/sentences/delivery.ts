@@ -1,6 +1,13 @@
-import type { AttemptView, DeliveryReason, DeliveryStatus, DispatchStatus } from '../../../model/dispatch.ts'
+import type {
+  AttemptView,
+  DeliveryReason,
+  DeliveryStatus,
+  DeliveryView,
+  DispatchStatus,
+} from '../../../model/dispatch.ts'
 import type { FeedbackKind } from '../../../model/feedback.ts'
-import { textOf } from '../words.ts'
+import type { Redacted } from '../redacted.ts'
+import { instantOf, textOf } from '../words.ts'
 import { type Sentence, sentenceOf } from './sentence.ts'
 
 const EXPIRED: Sentence = {
@@ -12,7 +19,7 @@ const EXPIRED: Sentence = {
 export const REASONS: Readonly<Record<DeliveryReason, Sentence>> = {
   condition_false: {
     means: 'The condition of this channel was false for this data.',
-    next: 'Compare each rule below with the value that it read.',
+    next: 'See in its trace what it read, or try other data in a dry run of the event.',
   },
   no_address: {
     means: 'The recipient has no address for this channel.',
@@ -23,7 +30,7 @@ export const REASONS: Readonly<Record<DeliveryReason, Sentence>> = {
     next: 'Leave it so. If it is a mistake, change the preference of the recipient, then dispatch the event again.',
   },
   suppressed: {
-    means: 'The address is suppressed after a bounce, a complaint or an unsubscription.',
+    means: 'The address is suppressed: after a bounce, a complaint or an unsubscription, or by hand.',
     next: 'Look the address up under Suppressions, and remove it only if the cause is gone.',
   },
   throttled: {
@@ -39,7 +46,7 @@ export const REASONS: Readonly<Record<DeliveryReason, Sentence>> = {
     next: 'Create the host without `sandbox` to send.',
   },
   provider_rejected: {
-    means: 'The provider refused the message for good.',
+    means: 'The provider or the channel refused the message for good.',
     next: 'Read the code of the last attempt, correct the address or the message, then retry.',
   },
   attempts_exhausted: {
@@ -78,6 +85,13 @@ const DELIVERIES = {
   expired: EXPIRED,
 } as const satisfies Record<DeliveryStatus, Sentence>
 
+const NOT_DUE: Sentence = { means: 'It is not due yet.', next: 'A worker sends it at the time of the next attempt.' }
+
+const SENT_WITHOUT_ONE: Sentence = {
+  means: 'One channel has sent it, and another was skipped.',
+  next: 'Read the reason of the skipped channel below.',
+}
+
 const DISPATCHES = {
   queued: {
     means: 'A delivery is not sent yet.',
@@ -103,7 +117,10 @@ const OUTCOMES = {
     means: 'No answer came: it may have been sent.',
     next: 'The next attempt follows by itself, so the recipient may get it twice.',
   },
-  rejected: { means: 'The provider refused it for good.', next: 'Look the code up at the provider.' },
+  rejected: {
+    means: 'The provider or the channel refused it for good.',
+    next: 'Look the code up in the docs of the channel, or at the provider.',
+  },
   lost: {
     means: 'The worker died, and it may have been sent.',
     next: 'Another worker tries again. See why the process ended.',
@@ -140,13 +157,21 @@ export function explainPlanned(status: unknown, reason?: unknown): Sentence {
   return Object.hasOwn(PLANNED, textOf(status)) ? sentenceOf(PLANNED, status) : explainDelivery(status, reason)
 }
 
-/** Why a delivery has its status: by its reason, if it has one. */
-export function explainDelivery(status: unknown, reason?: unknown): Sentence {
-  return reason === undefined ? sentenceOf(DELIVERIES, status) : sentenceOf({ ...REASONS, expired: EXPIRED }, reason)
+/**
+ * Why a delivery has its status: by its reason, if it has one.
+ *
+ * @param dueAt Time of the next attempt.
+ */
+export function explainDelivery(status: unknown, reason?: unknown, dueAt?: unknown): Sentence {
+  if (reason !== undefined) return sentenceOf({ ...REASONS, expired: EXPIRED }, reason)
+  const isLater = status === 'queued' && (instantOf(dueAt) ?? 0) > Date.now()
+  return isLater ? NOT_DUE : sentenceOf(DELIVERIES, status)
 }
 
-export function explainDispatch(status: unknown): Sentence {
-  return sentenceOf(DISPATCHES, status)
+/** @param deliveries Its channels. One that was not needed is not worth a word. */
+export function explainDispatch(status: unknown, deliveries: readonly Redacted<DeliveryView>[] = []): Sentence {
+  const isSkipped = deliveries.some((each) => each.status === 'skipped' && each.reason !== 'fallback_unneeded')
+  return status === 'sent' && isSkipped ? SENT_WITHOUT_ONE : sentenceOf(DISPATCHES, status)
 }
 
 export function explainOutcome(outcome: unknown): Sentence {

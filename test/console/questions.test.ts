@@ -1,0 +1,117 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { explainDelivery } from '../../src/console/app/sentences/delivery.ts'
+import { recordingChannel } from '../../src/contract-tests/recording-channel.ts'
+import { createSallyport, defineEvents, type Sallyport } from '../../src/index.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
+import { serviceOrSkip } from '../queues/services.ts'
+import { recordingLogger, testAuth } from '../support/deps.ts'
+import { openBrowser, openPage } from './browser.ts'
+import { openConsole, type RunningConsole } from './console-server.ts'
+
+const withBrowser = await serviceOrSkip('chromium')
+
+/** A host that has sent one mail of three: one has no number for the SMS, one was refused by the SMS provider. */
+async function askedSallyport(): Promise<Sallyport> {
+  const refusing = recordingChannel([{ outcome: 'rejected', code: 'number_unknown' }], {
+    address: ({ id }) => (id === 'ada' ? undefined : id),
+  })
+  const sallyport = createSallyport<Record<string, unknown>>({
+    ...{ auth: testAuth, store: memoryStore(), logger: recordingLogger() },
+    channels: { email: recordingChannel(), sms: refusing },
+    events: defineEvents({
+      both: { channels: { email: { html: () => 'x' }, sms: { text: () => 'x' } } },
+      sms: { channels: { sms: { text: () => 'x' } } },
+    }),
+    suppressions: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
+    budgets: [{ name: 'person', per: 'user', soft: { tokens: 10 } }],
+  })
+  await sallyport.dispatch({ eventType: 'both', recipient: 'ada' })
+  await sallyport.dispatch({ eventType: 'both', recipient: 'joe' })
+  await sallyport.worker.runDue()
+  const run = { runId: 'r1', status: 'completed', userId: 'ada', counts: { inputTokens: 20 } }
+  const body = { sessionId: 's1', run }
+  await sallyport.endpoints.handle('session_run', { id: 'app', tenant: 'default' }, { headers: {}, body })
+  return sallyport
+}
+
+withBrowser('questions of support staff', () => {
+  let browser: Browser
+  let sallyport: Sallyport
+  let host: RunningConsole
+  let page: Page
+  beforeAll(async () => {
+    browser = await openBrowser()
+    sallyport = await askedSallyport()
+    host = await openConsole(sallyport)
+  })
+  beforeEach(async () => {
+    page = (await openPage(browser)).page
+  })
+  afterEach(() => page.close())
+  afterAll(async () => {
+    await host.close()
+    await browser.close()
+  })
+
+  it('From a failed delivery on the overview, its dispatch is found, although another channel has sent it', async () => {
+    await page.goto(host.url)
+    await page.getByRole('link', { name: 'those that another channel has sent' }).click()
+    await page.getByRole('link', { name: /^dsp_/ }).click()
+    await page.getByText('One channel failed').waitFor()
+  })
+
+  it('A dispatch says so if a channel of it was skipped', async () => {
+    const { items } = await sallyport.dispatches.list({ recipient: 'ada' })
+    await page.goto(`${host.url}dispatches/${items[0]?.dispatchId}`)
+    await page.getByText('One channel has sent it, and another was skipped.').waitFor()
+  })
+
+  it('A channel that there is not is refused with the names of the others', async () => {
+    await page.goto(`${host.url}suppressions`)
+    await page.getByLabel('Address').fill('new@example.com')
+    await page.getByLabel('Channel', { exact: true }).fill('Email')
+    await page.getByRole('button', { name: 'Suppress', exact: true }).click()
+    await page.getByRole('button', { name: 'Yes, suppress' }).click()
+    await page.getByText('channel: must be one of email, sms.').waitFor()
+    expect((await sallyport.suppressions.list()).items).toEqual([])
+  })
+
+  it('What was said of one address goes when another is typed', async () => {
+    await page.goto(`${host.url}suppressions`)
+    await page.getByLabel('Address').fill('old@example.com')
+    await page.getByRole('button', { name: 'Suppress', exact: true }).click()
+    await page.getByRole('button', { name: 'Yes, suppress' }).click()
+    await page.getByText('It was added. Suppressed: manual on email.').waitFor()
+    await page.getByLabel('Address').fill('other@example.com')
+    await page.getByText('It was added.').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Look up' }).click()
+    await page.getByText('It is not suppressed.').waitFor()
+    await sallyport.suppressions.remove({ address: 'old@example.com' })
+  })
+
+  it('From a run, the budgets of its user are found', async () => {
+    await page.goto(`${host.url}sessions/s1/runs/r1`)
+    await page.getByRole('link', { name: 'ada' }).click()
+    await page.getByText('20 tokens spent: warns at 10').waitFor()
+  })
+
+  it('An opened plot has the width of its card at every width of the window', async () => {
+    await page.goto(host.url)
+    await page.getByRole('button', { name: 'Open plot' }).first().click()
+    const plot = page.locator('.plot')
+    await plot.locator('canvas').waitFor()
+    for (const width of [500, 360, 1_200]) {
+      await page.setViewportSize({ width, height: 760 })
+      const [box, drawn] = [plot, plot.locator('.u-wrap')]
+      const widthOf = (of: typeof box): Promise<number> => of.evaluate(({ clientWidth }) => clientWidth)
+      await expect.poll(async () => (await widthOf(drawn)) - (await widthOf(box))).toBe(0)
+    }
+  })
+})
+
+it('A delivery that is not due yet waits for its time, not for a worker', () => {
+  const later = new Date(Date.now() + 3_600_000).toISOString()
+  expect(explainDelivery('queued', undefined, later).means).toBe('It is not due yet.')
+  expect(explainDelivery('queued', undefined, '2026-01-01T00:00:00Z').means).toBe('It waits for a worker.')
+})
