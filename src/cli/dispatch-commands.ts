@@ -73,7 +73,7 @@ async function countsOf({ dispatches }: HostSallyport, options: object): Promise
 
 export const list: Command = {
   usage:
-    '[--status failed] [--event TYPE] [--recipient ID] [--channel NAME] [--session ID] [--since 2h] [--until T] [--limit 50] [--cursor C]',
+    '[--status failed] [--event TYPE] [--recipient ID] [--channel NAME] [--session ID] [--since 2h] [--until T] [--limit 50] [--cursor C] [--module FILE] [--tenant ID] [--json]',
   about: 'List dispatches, newest first.',
   options: {
     ...HOST,

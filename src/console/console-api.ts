@@ -20,7 +20,7 @@ import { redactAnswer } from './redact-answer.ts'
 /** Header that a page of another site cannot send. */
 const CONSOLE_HEADER = 'x-sallyport-console'
 
-/** Calls the read API, and previews dispatches, for a request that the host has let in. */
+/** Calls the read API, and previews dispatches, for a request to which the host has granted access. */
 export type ConsoleApi = (path: string, request: OpenRequest, granted: Granted) => Promise<OpenAnswer>
 
 const ONLY_PREVIEWS = 'The console previews events and dispatches none.'

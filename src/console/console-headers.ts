@@ -15,7 +15,7 @@ const PAGE_POLICY = [
 
 /**
  * A preview has an origin of its own, so it can load nothing with the host's cookies: its one script is inline, allowed by its hash.
- * Images must come within the mail, so that no sender learns that it was looked at.
+ * Only images within the mail are shown, so that the sender cannot count views.
  */
 const PREVIEW_POLICY = [
   'sandbox allow-scripts',

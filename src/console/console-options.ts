@@ -31,7 +31,7 @@ export interface ConsoleOptions<HostRequest = unknown> {
   /**
    * Decides by the host's own session what a request may see. It gets what the host's framework gave: Express's `req`, Koa's context, a
    * `Request` and the arguments after it. With `none`, every path is 404; also when it throws, gives something else, or is pending after
-   * ten seconds: then `onError` is told. Called for every request, also of scripts and styles, before the body is read.
+   * ten seconds: then `onError` gets the error. Called for every request, also of scripts and styles, before the body is read.
    */
   readonly access: (
     request: HostRequest,
@@ -40,8 +40,8 @@ export interface ConsoleOptions<HostRequest = unknown> {
   /**
    * Returns what to show instead of a value: a text of at most 1,000 characters or the value's own length, a number, a flag, or `null`.
    * Called for each text, number and flag of each answer, never for names such as keys of metadata, nor for cursors, which hold the
-   * times and ids that a list is ordered by. What it hides never leaves the server, but filters still find by it: who knows an address
-   * can look for it. If it throws or gives something else, the request is answered 500. Default: shows everything.
+   * times and ids that a list is ordered by. A hidden value never leaves the server, but filters still find by it: a user who knows an
+   * address can look for it. If it throws or gives something else, the request is answered 500. Default: shows everything.
    */
   readonly redact?:
     | ((value: string | number | boolean, at: RedactedField) => string | number | boolean | null)
@@ -67,7 +67,7 @@ export const CONSOLE_CHECKS: Checks<ConsoleOptions> = {
   ),
 }
 
-/** Access of a request that the host has let in. */
+/** Access of a request to which the host has granted it. */
 export interface Granted {
   readonly access: Exclude<ConsoleLevel, 'none'>
   readonly user: string

@@ -7,7 +7,7 @@ import type { Granted } from './console-options.ts'
 import { isOfOtherPage, otherPageRefused } from './other-pages.ts'
 import { pageOf, previewOf } from './page.ts'
 
-/** Answers paths that are not of the API, for a request that the host has let in. */
+/** Answers paths that are not of the API, for a request to which the host has granted access. */
 export type ConsolePages = (path: string, request: OpenHead, granted: Granted) => OpenAnswer
 
 const ASSETS = '/assets/'

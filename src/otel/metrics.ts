@@ -80,7 +80,7 @@ export function recordMetrics(sallyport: MeasuredSallyport, meter: Meter, tenant
   async function observe(result: {
     observe(gauge: typeof due, value: number, attributes?: Attributes): void
   }): Promise<void> {
-    // A failing store gives no values: an alert on absent data tells of it, and other instruments are collected.
+    // A failing store gives no values: an alert on absent data notices it, and other instruments are collected.
     const statistics = await sallyport.stats({ windowMs: WINDOW_MS, tenant }).catch(() => undefined)
     if (!statistics) return
     result.observe(alive, statistics.workersAlive)

@@ -76,6 +76,16 @@ describe('a client of the read API', () => {
     expect(await read.tokens.uses({ outcome: 'refused' })).toEqual({ items: [] })
   })
 
+  it('A client reads the catalogue, budgets and statistics', async () => {
+    await dispatched()
+    expect((await read.events()).items).toMatchObject([{ eventType: 'hello' }])
+    expect(await read.budgets({ sessionId: 's/1', userId: 'u1' })).toEqual(
+      await sallyport.budgets.check({ sessionId: 's/1', userId: 'u1' }),
+    )
+    const { buckets } = await read.stats({ window: '10m', step: '5m' })
+    expect([buckets.length, buckets.reduce((sum, { accepted }) => sum + accepted, 0)]).toEqual([2, 1])
+  })
+
   it('A client changes and finds suppressions, and puts no address in a URL', async () => {
     const address = 'jane@example.com'
     expect(await read.suppressions.add({ channel: 'email', address })).toEqual({ added: true })

@@ -1,12 +1,12 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { explainDelivery } from '../../src/console/app/sentences/delivery.ts'
+import { explainDelivery, explainOutcome } from '../../src/console/app/sentences/delivery.ts'
 import { recordingChannel } from '../../src/contract-tests/recording-channel.ts'
 import { createSallyport, defineEvents, type Sallyport } from '../../src/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { serviceOrSkip } from '../queues/services.ts'
 import { recordingLogger, testAuth } from '../support/deps.ts'
-import { openBrowser, openPage } from './browser.ts'
+import { openBrowser, openPage, setHidden } from './browser.ts'
 import { openConsole, type RunningConsole } from './console-server.ts'
 
 const withBrowser = await serviceOrSkip('chromium')
@@ -88,6 +88,54 @@ withBrowser('questions of support staff', () => {
     await page.getByRole('button', { name: 'Look up' }).click()
     await page.getByText('It is not suppressed.').waitFor()
     await sallyport.suppressions.remove({ address: 'old@example.com' })
+  })
+
+  it('An attempt is explained by its code', async () => {
+    const { items } = await sallyport.dispatches.list({ status: 'partial' })
+    await page.goto(`${host.url}dispatches/${items[0]?.dispatchId}`)
+    await page.getByText('number_unknown').first().waitFor()
+    await page.getByText('Look the code up at the provider.').waitFor()
+    expect(explainOutcome('retry', 'smtp_auth').next).toBe('Correct the options of the channel in the host.')
+    expect(explainOutcome('retry', 'http_503').means).toBe('It was not sent. The receiver answered 503.')
+  })
+
+  it('A dry run is not asked for while the page is hidden, and marks an old result until the new one is there', async () => {
+    const asked: string[] = []
+    await page.route('**/outbound/dispatch', (route) => {
+      asked.push(route.request().postData() ?? '')
+      return route.continue()
+    })
+    await page.clock.install()
+    await page.goto(`${host.url}events/sms`)
+    const result = (busy: boolean) =>
+      page.locator(`.beside .shown[aria-busy="${busy}"]`).getByText('The dispatch would be')
+    await page.getByLabel('Recipient').fill('joe')
+    await page.clock.runFor(300)
+    await result(false).waitFor()
+    await page.getByLabel('Recipient').fill('jo')
+    await result(true).waitFor()
+    await setHidden(page, true)
+    await page.clock.runFor(1_000)
+    expect(asked).toHaveLength(1)
+    await setHidden(page, false)
+    await page.clock.runFor(300)
+    await result(false).waitFor()
+    expect(asked.map((body) => JSON.parse(body).recipient)).toEqual(['joe', 'jo'])
+  })
+
+  it('A dry run or a look-up that fails does not promise to be repeated', async () => {
+    await page.route('**/suppressions/find', (route) => route.abort())
+    await page.goto(`${host.url}suppressions`)
+    await page.getByLabel('Address').fill('new@example.com')
+    await page.getByRole('button', { name: 'Look up' }).click()
+    await page.getByText('The server cannot be reached. Try again in a moment.').waitFor()
+  })
+
+  it('Over plain HTTP the console says that it only reads, and offers no change', async () => {
+    await page.addInitScript(() => Object.defineProperty(globalThis, 'isSecureContext', { value: false }))
+    await page.goto(`${host.url}suppressions`)
+    await page.getByText('Over plain HTTP the console only reads.').waitFor()
+    expect(await page.getByRole('button', { name: 'Suppress', exact: true }).count()).toBe(0)
   })
 
   it('From a run, the budgets of its user are found', async () => {

@@ -8,8 +8,13 @@ const PROBES: Readonly<Record<Service, () => Promise<string | undefined>>> = {
   redis: () => refusing(6379),
   mariadb: () => refusing(3306),
   'redis-server': async () =>
-    spawnSync('redis-server', ['--version']).status === 0 ? undefined : 'there is no redis-server on the path',
-  chromium: async () => (chromium() === undefined ? 'there is no Chromium on the path' : undefined),
+    spawnSync('redis-server', ['--version']).status === 0
+      ? undefined
+      : 'there is no redis-server on the path: install Redis, such as by `apt-get install redis-server`',
+  chromium: async () =>
+    chromium() === undefined
+      ? 'there is no Chromium on the path: install it, such as by `apt-get install chromium`'
+      : undefined,
 }
 
 /** `redis-server` is the program, for a Redis of one test. */

@@ -13,8 +13,10 @@ export interface Problem {
   readonly detail: string
   readonly code?: string
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[]
-  /** The host does not let this browser in any more. */
+  /** The host grants this browser no access any more. */
   readonly isSignedOut?: true
+  /** It answers a POST, which is not repeated by itself. */
+  readonly isOfPost?: true
 }
 
 export interface Answer<T> {
@@ -36,6 +38,7 @@ export function post<T>(path: string, body: object = {}): Promise<Answer<Redacte
 }
 
 async function ask<T>(path: string, init: RequestInit): Promise<Answer<T>> {
+  const isPost = init.method === 'POST'
   try {
     const url = `${base}api/${path}`
     // A host may redirect to its login page, which is no answer.
@@ -45,9 +48,9 @@ async function ask<T>(path: string, init: RequestInit): Promise<Answer<T>> {
     if (response.type === 'opaqueredirect') return { problem: SIGNED_OUT }
     const body = await bodyOf(response)
     if (response.ok) return body === undefined ? { problem: SIGNED_OUT } : { data: body, etag }
-    return { problem: problemOf(response.status, body, init.method === 'POST') }
+    return { problem: problemOf(response.status, body, isPost) }
   } catch {
-    return { problem: { status: 0, detail: 'The server cannot be reached.' } }
+    return { problem: { status: 0, detail: 'The server cannot be reached.', ...(isPost && { isOfPost: true }) } }
   }
 }
 
@@ -68,7 +71,7 @@ function problemOf(status: number, body: Partial<Problem> | undefined, isPost: b
   // Without access, the console answers 404 to every path; a record that is gone has a detail of its own.
   const isGone = status === 404 && detail.startsWith('There is no such')
   const isRefused = status === 401 || (status === 403 && !isPost) || (status === 404 && !isGone)
-  return isRefused ? SIGNED_OUT : { ...body, status, detail }
+  return isRefused ? SIGNED_OUT : { ...body, status, detail, ...(isPost && { isOfPost: true }) }
 }
 
 /** Adds the parameters that have a value to a path. */

@@ -1,9 +1,10 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { DispatchPreview } from '../../model/dispatch.ts'
-import { type Answer, post } from './api.ts'
+import { post } from './api.ts'
 import { Condition } from './condition.tsx'
 import { Mail } from './mail.tsx'
 import { Badge, Empty, Explained, Facts, Shown } from './parts.tsx'
+import { type Loaded, useVisible } from './reading.ts'
 import type { Redacted } from './redacted.ts'
 import { explainPlanned } from './sentences/delivery.ts'
 import { textOf } from './words.ts'
@@ -12,12 +13,15 @@ import { textOf } from './words.ts'
 export function DryRun({ eventType }: { readonly eventType: string }) {
   const [recipient, setRecipient] = useState('')
   const [text, setText] = useState('{}')
-  const [answer, setAnswer] = useState<Answer<Redacted<DispatchPreview>>>({})
+  const [answer, setAnswer] = useState<Loaded<Redacted<DispatchPreview>>>({})
+  const isVisible = useVisible()
   const isValid = parsed(text) !== undefined
   useEffect(() => {
     const eventData = parsed(text)
     if (recipient === '' || eventData === undefined) return setAnswer({})
+    if (!isVisible) return
     let isOld = false
+    setAnswer((before) => ({ ...before, isLoading: true }))
     const timer = setTimeout(async () => {
       const next = await post<DispatchPreview>('outbound/dispatch', { eventType, recipient, eventData })
       if (!isOld) setAnswer(next)
@@ -26,7 +30,7 @@ export function DryRun({ eventType }: { readonly eventType: string }) {
       isOld = true
       clearTimeout(timer)
     }
-  }, [eventType, recipient, text])
+  }, [eventType, recipient, text, isVisible])
   return (
     <section>
       <h2>Dry run</h2>
@@ -65,7 +69,7 @@ export function DryRun({ eventType }: { readonly eventType: string }) {
   )
 }
 
-function Result({ of, eventType }: { readonly of: Answer<Redacted<DispatchPreview>>; readonly eventType: string }) {
+function Result({ of, eventType }: { readonly of: Loaded<Redacted<DispatchPreview>>; readonly eventType: string }) {
   return (
     <Shown of={of}>
       {({ status, deliveries }) => (

@@ -3,7 +3,8 @@ const { dataset } = document.body
 /** Access of this user, as the host granted it. */
 export const host = {
   title: dataset.title ?? 'Sallyport',
-  canOperate: dataset.access === 'operate',
+  /** Over plain HTTP a browser does not prove that a request comes from this page, so that no POST is answered. */
+  canOperate: dataset.access === 'operate' && isSecureContext,
   user: dataset.user ?? '',
   tenant: dataset.tenant ?? 'default',
   /** Reads that this host offers. */

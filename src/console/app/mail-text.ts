@@ -18,7 +18,7 @@ export function mailText(html: string): string {
 /** Content that is no markup. It is removed; of a style, its text stays. */
 const RAW = ['script', 'style', 'title', 'xmp', 'noembed', 'noframes', 'iframe']
 
-/** Tags that are removed. Their content stays: what is inside a video is for readers who cannot see it. */
+/** Tags that are removed. Their content stays: text inside a video is for readers who cannot see it. */
 const REMOVED = new Set(
   'script title xmp noembed noframes noscript plaintext textarea meta base link form svg math template frame frameset source track'.split(
     ' ',

@@ -2,10 +2,11 @@ import type { ComponentChildren } from 'preact'
 import type { Problem } from './api.ts'
 import type { Loaded } from './reading.ts'
 import { linkTo } from './router.ts'
+import { nextStep } from './sentences/problem.ts'
 import type { Sentence } from './sentences/sentence.ts'
 import { instantOf, textOf } from './words.ts'
 
-/** Shows what was loaded, or a problem, or that it is loading. What was there stays visible while the server is away. */
+/** Shows what was loaded, or a problem, or that it is loading. Earlier data stay visible while the server fails. */
 export function Shown<T>({
   of: { data, problem, isLoading },
   children,
@@ -23,12 +24,12 @@ export function Shown<T>({
 }
 
 /** A problem in a sentence, with the next step. */
-export function Failure({ of: { status, detail, errors = [], isSignedOut } }: { readonly of: Problem }) {
-  const isPassing = status === 0 || status >= 500
+export function Failure({ of }: { readonly of: Problem }) {
+  const { detail, errors = [], isSignedOut } = of
   return (
     <div class="failure" role="alert">
       <p>
-        {detail} {isPassing && 'The console asks again by itself.'}
+        <Explained of={{ means: detail, next: nextStep(of) }} />
       </p>
       {errors.map(({ pointer, detail }) => (
         <p key={pointer}>

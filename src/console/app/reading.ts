@@ -12,7 +12,7 @@ export interface Loaded<T> {
 const EVERY_MS = 2_000
 const SLOWEST_MS = 60_000
 
-/** Pause before the next read. It doubles with each failure in a row, so that a server in trouble is asked less. */
+/** Pause before the next read. It doubles with each failure in a row, to spare a server that fails. */
 function pauseAfter(failures: number): number {
   return Math.min(EVERY_MS * 2 ** failures, SLOWEST_MS)
 }
@@ -82,4 +82,15 @@ function after<T>(before: Kept<T>, path: string, { data, problem }: Loaded<T>): 
   if (problem) return { path, problem, ...(own.data !== undefined && { data: own.data }) }
   if (data !== undefined) return { path, data }
   return own.problem && own.data !== undefined ? { path, data: own.data } : before
+}
+
+/** Whether the page is visible. A hidden page asks for nothing. */
+export function useVisible(): boolean {
+  const [isVisible, setVisible] = useState(!document.hidden)
+  useEffect(() => {
+    const change = (): void => setVisible(!document.hidden)
+    document.addEventListener('visibilitychange', change)
+    return () => document.removeEventListener('visibilitychange', change)
+  }, [])
+  return isVisible
 }

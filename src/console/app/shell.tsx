@@ -49,6 +49,12 @@ export function App() {
         </small>
       </header>
       <main id="main">
+        {!isSecureContext && (
+          <p class="notice">
+            Over plain HTTP the console only reads. Open it over HTTPS to look an address up, run an event dry, or make
+            changes.
+          </p>
+        )}
         <Boundary title={SECTIONS.find(([name]) => name === section)?.[1] ?? ''}>
           {screenOf(place.value.parts)}
         </Boundary>
@@ -62,7 +68,7 @@ function screenOf([section = '', id, part, runId]: readonly string[]) {
   if (known && !host.offers.has(known[2]))
     return (
       <Screen title={known[1]}>
-        <Empty>This host does not offer it: its Sallyport was created without what this screen shows.</Empty>
+        <Empty>This host does not offer it: its `createSallyport` has no option for it.</Empty>
       </Screen>
     )
   switch (section) {

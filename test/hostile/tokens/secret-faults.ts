@@ -7,6 +7,9 @@ const ENV = 'live'
 const HEAD = `sp_${ENV}_`
 const random = good.slice(HEAD.length, -6)
 const checksum = good.slice(-6)
+/** The first two neighbours that differ. */
+const pair = [...random].findIndex((character, at) => character !== random[at + 1])
+const [first = '', second = ''] = random.slice(pair)
 
 /** Faults of an application secret. */
 export const secretFaults: Faults = {
@@ -20,7 +23,7 @@ export const secretFaults: Faults = {
     'a wrong checksum': good.slice(0, -1) + changed(good.slice(-1), 0),
     'a checksum of zeros': `${HEAD}${random}000000`,
     'no checksum': HEAD + random,
-    'two neighbours swapped': HEAD + random.slice(1, 2) + random.slice(0, 1) + random.slice(2) + checksum,
+    'two neighbours swapped': HEAD + random.slice(0, pair) + second + first + random.slice(pair + 2) + checksum,
     'its letters in the other case': HEAD + otherCase(random) + checksum,
     'its letters in the other case, the checksum right': composeAppSecret(ENV, otherCase(random)),
     'its prefix in upper case': good.toUpperCase().slice(0, HEAD.length) + random + checksum,

@@ -32,7 +32,9 @@ for (const kind of await databaseKinds())
     it('ready() reports an empty database, and names migrate() as the remedy', async () => {
       const message = await faultOf(here({ prefix: 'none_' }))
       expect(message).toContain('no tables of this store, whose prefix is "none_"')
-      expect(message).toContain('Run `await store.migrate()`, or the statements of `sqlStatements()`')
+      expect(message).toContain(
+        'Run `await store.migrate()`, `npx sallyport migrate`, or the statements of `sqlStatements()`',
+      )
     })
 
     it('ready() reports a missing migration', async () => {

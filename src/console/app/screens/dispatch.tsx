@@ -11,6 +11,7 @@ import { useRead } from '../reading.ts'
 import type { Redacted } from '../redacted.ts'
 import { Screen } from '../screen.tsx'
 import { explainDelivery, explainDispatch, explainFeedback, explainOutcome } from '../sentences/delivery.ts'
+import { textOfProblem } from '../sentences/problem.ts'
 import { openSpan, spanOf, type TimeRow, TimeTable } from '../time-table.tsx'
 import { instantOf, joined, textOf, worded } from '../words.ts'
 
@@ -69,12 +70,12 @@ function Head({ of }: { readonly of: Redacted<DispatchView> }) {
 function Changes({ path }: { readonly path: string }) {
   const cancel = async (): Promise<string> => {
     const { data, problem } = await post<CancelResult>(`${path}/cancel`)
-    if (!data) return problem?.detail ?? ''
-    return data.cancelled.length > 0 ? `Cancelled ${data.cancelled.length}.` : 'Nothing could be stopped any more.'
+    if (!data) return problem ? textOfProblem(problem) : ''
+    return data.cancelled.length > 0 ? `Cancelled ${data.cancelled.length}.` : 'No delivery is still to be sent.'
   }
   const retry = async (): Promise<string> => {
     const { data, problem } = await post<RetryResult>(`${path}/retry`)
-    if (!data) return problem?.detail ?? ''
+    if (!data) return problem ? textOfProblem(problem) : ''
     const unplanned = data.unplanned.map(({ channel, detail }) => ` ${textOf(channel)}: ${textOf(detail)}`).join('')
     if (data.retried.length > 0) return `Queued ${data.retried.length} again.${unplanned}`
     return unplanned === '' ? 'Nothing to retry.' : `It cannot be planned again.${unplanned}`
@@ -127,7 +128,7 @@ function rowOf(channel: unknown, of: Redacted<AttemptView>): TimeRow {
       <Badge key="outcome">{word}</Badge>,
       code !== undefined && <code>{textOf(code)}</code>,
       <span key="meaning">
-        <Explained of={explainOutcome(outcome)} /> {provider !== undefined && `Provider: ${textOf(provider)}.`}
+        <Explained of={explainOutcome(outcome, code)} /> {provider !== undefined && `Provider: ${textOf(provider)}.`}
       </span>,
     ],
     span: isOpen ? openSpan(from) : spanOf(from, endedAt === undefined ? from : instantOf(endedAt)),

@@ -79,16 +79,16 @@ function Totals({ of, step }: { readonly of: Redacted<Statistics>; readonly step
           <code>worker.runDue()</code>.
         </p>
       )}
-      {due && (
-        <Facts
-          of={{
+      <Facts
+        of={{
+          ...(due && {
             'Due now': count(due.count) + (due.isMore === true ? '+' : ''),
             'Oldest due': due.oldestMs === undefined ? '–' : ago(due.oldestMs),
             'Workers alive': count(workersAlive),
-            Cost: money(cost),
-          }}
-        />
-      )}
+          }),
+          Cost: money(cost),
+        }}
+      />
       {isQuiet && (
         <Empty>
           Nothing happened in this window. Dispatch an event or post a run, or choose a longer window. Counts appear

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
 import { SUPPRESSION_REASONS, type SuppressionView } from '../../../model/suppression.ts'
 import { Action } from '../action.tsx'
-import { type Answer, type Problem, post } from '../api.ts'
+import { type Answer, post } from '../api.ts'
 import { host } from '../host.ts'
 import { ListScreen } from '../list.tsx'
 import { Badge, Explained, Failure, Time } from '../parts.tsx'
 import type { Redacted } from '../redacted.ts'
+import { textOfProblem } from '../sentences/problem.ts'
 import { explainSuppression } from '../sentences/refusal.ts'
 import { count, textOf, worded } from '../words.ts'
 
@@ -61,7 +62,7 @@ function OfAddress() {
     say('')
     void find()
   }
-  /** What was found and said is about another address. */
+  /** Earlier answers are about another address. */
   const type = (set: (text: string) => void, text: string): void => {
     set(text.trim())
     setFound({})
@@ -69,14 +70,14 @@ function OfAddress() {
   }
   const add = async (): Promise<string> => {
     const { data, problem } = await post<{ readonly added: boolean }>('outbound/suppressions/add', of)
-    if (problem) return refusalOf(problem)
+    if (problem) return textOfProblem(problem)
     say(worded({ true: 'It was added.', false: 'It was suppressed already.' }, data?.added))
     await find()
     return ''
   }
   const remove = async (): Promise<string> => {
     const { data, problem } = await post<{ readonly removed: number }>('outbound/suppressions/remove', of)
-    if (problem) return refusalOf(problem)
+    if (problem) return textOfProblem(problem)
     say(`Removed ${count(data?.removed)}.`)
     await find()
     return ''
@@ -114,8 +115,4 @@ function OfAddress() {
       </div>
     </form>
   )
-}
-
-function refusalOf({ detail, errors = [] }: Problem): string {
-  return [detail, ...errors.map((error) => `${error.pointer.slice(1)}: ${error.detail}.`)].join(' ')
 }

@@ -8,6 +8,7 @@ import type {
 import type { FeedbackKind } from '../../../model/feedback.ts'
 import type { Redacted } from '../redacted.ts'
 import { instantOf, textOf } from '../words.ts'
+import { explainCode } from './code.ts'
 import { type Sentence, sentenceOf } from './sentence.ts'
 
 const EXPIRED: Sentence = {
@@ -27,7 +28,7 @@ export const REASONS: Readonly<Record<DeliveryReason, Sentence>> = {
   },
   opted_out: {
     means: 'The recipient does not want this category on this channel.',
-    next: 'Leave it so. If it is a mistake, change the preference of the recipient, then dispatch the event again.',
+    next: 'Nothing to do. If it is a mistake, change the preference of the recipient, then dispatch the event again.',
   },
   suppressed: {
     means: 'The address is suppressed: after a bounce, a complaint or an unsubscription, or by hand.',
@@ -47,7 +48,7 @@ export const REASONS: Readonly<Record<DeliveryReason, Sentence>> = {
   },
   provider_rejected: {
     means: 'The provider or the channel refused the message for good.',
-    next: 'Read the code of the last attempt, correct the address or the message, then retry.',
+    next: 'Read the code of the last attempt. A retry sends the same message to the same address: to change them, dispatch the event again.',
   },
   attempts_exhausted: {
     means: 'Every attempt failed, and none is left.',
@@ -63,7 +64,7 @@ export const REASONS: Readonly<Record<DeliveryReason, Sentence>> = {
   },
   channel_error: {
     means: 'The code of the channel threw an error.',
-    next: 'Read the log of the host for `channel.threw`, correct it, then retry.',
+    next: 'Read the log of the host for `channel.threw`, and correct it. Then retry, or without an attempt dispatch the event again.',
   },
   receiver_paused: {
     means: 'The receiver timed out several times in a row, so it is paused for a while.',
@@ -80,7 +81,7 @@ const DELIVERIES = {
     next: 'Whether it arrived is in the feedback of the provider, if the host receives feedback.',
   },
   failed: { means: 'It could not be sent.', next: 'Read the codes of the attempts, then retry.' },
-  skipped: { means: 'It was not meant to be sent.', next: 'Nothing to do, unless the reason is wrong.' },
+  skipped: { means: 'It was skipped.', next: 'Nothing to do, unless the reason is wrong.' },
   cancelled: { means: 'It was cancelled before it was sent.', next: 'Dispatch the event again to send it.' },
   expired: EXPIRED,
 } as const satisfies Record<DeliveryStatus, Sentence>
@@ -97,14 +98,14 @@ const DISPATCHES = {
     means: 'A delivery is not sent yet.',
     next: 'Wait, or cancel it. Each channel below says what it waits for.',
   },
-  sent: { means: 'Everything that was to be sent is sent.', next: 'Nothing to do.' },
+  sent: { means: 'Every channel has sent it.', next: 'Nothing to do.' },
   partial: {
     means: 'One channel failed, and another sent or may still send the message.',
     next: 'Read the reason of the failed channel below, then retry it.',
   },
   failed: { means: 'Nothing was sent.', next: 'Read the reason of each channel below, then retry.' },
   skipped: {
-    means: 'No channel was meant to send it.',
+    means: 'Every channel was skipped.',
     next: 'The reason of each channel is below. Run the event dry to try other data.',
   },
   cancelled: { means: 'It was cancelled before it was sent.', next: 'Dispatch the event again to send it.' },
@@ -117,10 +118,7 @@ const OUTCOMES = {
     means: 'No answer came: it may have been sent.',
     next: 'The next attempt follows by itself, so the recipient may get it twice.',
   },
-  rejected: {
-    means: 'The provider or the channel refused it for good.',
-    next: 'Look the code up in the docs of the channel, or at the provider.',
-  },
+  rejected: { means: 'The provider or the channel refused it for good.', next: 'Look the code up at the provider.' },
   lost: {
     means: 'The worker died, and it may have been sent.',
     next: 'Another worker tries again. See why the process ended.',
@@ -168,14 +166,17 @@ export function explainDelivery(status: unknown, reason?: unknown, dueAt?: unkno
   return isLater ? NOT_DUE : sentenceOf(DELIVERIES, status)
 }
 
-/** @param deliveries Its channels. One that was not needed is not worth a word. */
+/** @param deliveries Its channels. A fallback that was not needed is not mentioned. */
 export function explainDispatch(status: unknown, deliveries: readonly Redacted<DeliveryView>[] = []): Sentence {
   const isSkipped = deliveries.some((each) => each.status === 'skipped' && each.reason !== 'fallback_unneeded')
   return status === 'sent' && isSkipped ? SENT_WITHOUT_ONE : sentenceOf(DISPATCHES, status)
 }
 
-export function explainOutcome(outcome: unknown): Sentence {
-  return outcome === undefined ? IN_FLIGHT : sentenceOf(OUTCOMES, outcome)
+/** Meaning of an attempt: by its code, if that is one of Sallyport. */
+export function explainOutcome(outcome: unknown, code?: unknown): Sentence {
+  if (outcome === undefined) return IN_FLIGHT
+  const [general, own] = [sentenceOf(OUTCOMES, outcome), explainCode(code)]
+  return own ? { means: `${general.means} ${own.means}`, next: own.next } : general
 }
 
 export function explainFeedback(kind: unknown): Sentence {

@@ -10,7 +10,7 @@ const REFUSALS = {
   invalid_json: { means: 'The body was not JSON.', next: CORRECT },
   idempotency_key_invalid: { means: 'The Idempotency-Key header was malformed.', next: CORRECT },
   unauthorized: { means: 'No token was sent.', next: 'Give the agent a token.' },
-  invalid_token: { means: 'The token is expired, revoked or not ours.', next: 'Give the agent a new token.' },
+  invalid_token: { means: 'The token is expired, revoked or of another issuer.', next: 'Give the agent a new token.' },
   insufficient_scope: {
     means: 'The token may not do this.',
     next: 'Issue a token whose grants allow it, if it should.',
@@ -71,10 +71,10 @@ const SUPPRESSIONS = {
     next: 'Ask the recipient for another address.',
   },
   soft_bounced: { means: 'A message did not arrive.', next: 'Wait: it ends by itself.' },
-  complained: { means: 'The recipient marked a message as spam.', next: 'Keep it.' },
+  complained: { means: 'The recipient marked a message as spam.', next: 'Do not remove it.' },
   unsubscribed: {
     means: 'The recipient unsubscribed.',
-    next: 'Keep it, unless the recipient asks for messages again.',
+    next: 'Remove it only if the recipient asks for messages again.',
   },
   manual: { means: 'The host or an operator added it.', next: 'Remove it when its cause is gone.' },
 } as const satisfies Record<SuppressionReason, Sentence>

@@ -5,8 +5,8 @@ import { type Sentence, sentenceOf } from './sentence.ts'
 const STATUSES = {
   queued: { means: 'It has not started.', next: 'Wait for the next post of its agent.' },
   running: { means: 'It runs.', next: 'Wait: without a post for a while it becomes expired.' },
-  waiting: { means: 'It waits for something outside.', next: 'Give it what it waits for.' },
-  completed: { means: 'It ended as it should.', next: 'Nothing to do.' },
+  waiting: { means: 'It waits for a person or another system.', next: 'See the application of the agent.' },
+  completed: { means: 'It has ended without an error.', next: 'Nothing to do.' },
   incomplete: {
     means: 'It ended before its work was done, for example at a limit of tokens.',
     next: 'Read its finish reason, raise the limit, then run it again.',

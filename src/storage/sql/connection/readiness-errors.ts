@@ -16,7 +16,7 @@ export function notReady(what: string, remedy: string, options?: { readonly caus
   return new SallyportError('config_invalid', `${what} ${remedy}`, [], options)
 }
 
-export const REMEDY = 'Run `npx sallyport migrate` or `await store.migrate()`, or the statements of `sqlStatements()`.'
+export const REMEDY = 'Run `await store.migrate()`, `npx sallyport migrate`, or the statements of `sqlStatements()`.'
 
 /** A driver's failure by its code only: its message may contain a password or a host name. */
 export function unusable(cause: unknown): SallyportError {
