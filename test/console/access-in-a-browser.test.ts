@@ -7,7 +7,7 @@ import { sqlStore } from '../../src/storage/sql/index.ts'
 import { serviceOrSkip } from '../queues/services.ts'
 import { openPostgresql, openSqlite, type TestDatabase } from '../storage/databases.ts'
 import { openBrowser, openPage } from './browser.ts'
-import { FRAMEWORKS, serveConsole } from './console-host.ts'
+import { FRAMEWORKS, PREFIXES, serveConsole } from './console-host.ts'
 import type { RunningConsole } from './console-server.ts'
 import { type OtherSite, serveOtherSite } from './other-site.ts'
 import { accessByCookie, addDispatches, cookieFor, TENANTS, type Tenant, tenantsSallyport } from './two-tenants.ts'
@@ -63,10 +63,10 @@ withBrowser('access in a browser', () => {
     })
     afterAll(() => database.close())
 
-    withBrowser.each(FRAMEWORKS)('in %s', (framework) => {
+    withBrowser.each(hostsOn(dialect))('in %s at %s', (framework, prefix) => {
       let host: RunningConsole
       beforeAll(async () => {
-        host = await serveConsole(framework, sallyport, '/ops', { access: accessByCookie })
+        host = await serveConsole(framework, sallyport, prefix, { access: accessByCookie })
       })
       afterAll(() => host.close())
 
@@ -166,9 +166,9 @@ withBrowser('access in a browser', () => {
 
       // As with a cookie that goes with requests of every site, or access by the network.
       it.each(['localhost', '127.0.0.1'] as const)(
-        'A page of another origin on %s changes nothing, reads nothing and loads nothing, though its requests have access',
+        'A page of another origin on %s changes, reads, loads and frames nothing, though its requests have access',
         async (hostname) => {
-          const open = await serveConsole(framework, sallyport, '/ops', {
+          const open = await serveConsole(framework, sallyport, prefix, {
             access: () => ({ access: 'operate', tenant: 'acme' }),
           })
           const { due } = await addDispatches(sallyport, 'acme')
@@ -177,6 +177,8 @@ withBrowser('access in a browser', () => {
           const script = await page.locator('script[src]').getAttribute('src')
           await page.goto(other.urlOf(hostname, ''))
           expect(await page.evaluate(`(${ATTACK})(${JSON.stringify({ base: open.url, due, script })})`)).toEqual([])
+          await page.goto(other.urlOf(hostname, framesOf([open.url, `${open.url}dispatches`])))
+          expect(framedBy(page, open.url)).toEqual([])
           const change = `${open.url}api/outbound/dispatches/${due}/cancel`
           await page.evaluate(`(${POST_FORM})(${JSON.stringify(change)})`)
           await page.waitForURL(change)
@@ -200,14 +202,8 @@ withBrowser('access in a browser', () => {
     it.each(['localhost', '127.0.0.1'] as const)('A page of another origin on %s frames nothing', async (hostname) => {
       const { page } = await pageOf(host.url, 'operate', 'acme')
       for (const path of ['', 'dispatches', 'preview', 'api/outbound/dispatches', 'assets/nothing']) {
-        const url = host.url + path
-        const frames = `<iframe src="${url}"></iframe><iframe sandbox="allow-scripts allow-same-origin" src="${url}"></iframe>`
-        await page.goto(
-          other.urlOf(hostname, `${frames}<object type="text/html" data="${url}"></object><embed src="${url}">`),
-        )
-        const [, ...framed] = page.frames()
-        expect(framed.length).toBeGreaterThanOrEqual(2)
-        expect(framed.map((frame) => frame.url()).filter((shown) => shown.startsWith(host.url))).toEqual([])
+        await page.goto(other.urlOf(hostname, framesOf([host.url + path])))
+        expect(framedBy(page, host.url)).toEqual([])
       }
     })
 
@@ -244,6 +240,30 @@ withBrowser('access in a browser', () => {
     })
   })
 })
+
+/** The frameworks, each with a prefix: the databases together have every prefix, and every framework two. */
+function hostsOn(dialect: 'sqlite' | 'postgresql') {
+  const first = dialect === 'sqlite' ? 0 : FRAMEWORKS.length
+  return FRAMEWORKS.map((framework, at) => [framework, PREFIXES[(first + at) % PREFIXES.length] ?? '/ops'] as const)
+}
+
+/** HTML that frames pages in every way. */
+function framesOf(urls: readonly string[]): string {
+  return urls
+    .map(
+      (url) =>
+        `<iframe src="${url}"></iframe><iframe sandbox="allow-scripts allow-same-origin" src="${url}"></iframe>
+<object type="text/html" data="${url}"></object><embed src="${url}">`,
+    )
+    .join('')
+}
+
+/** URLs below `url` that a page shows in frames. */
+function framedBy(page: Page, url: string): readonly string[] {
+  const [, ...framed] = page.frames()
+  expect(framed.length).toBeGreaterThanOrEqual(2)
+  return framed.map((frame) => frame.url()).filter((shown) => shown.startsWith(url))
+}
 
 /** Opens a page and waits until it has loaded. */
 async function show(page: Page, url: string): Promise<void> {

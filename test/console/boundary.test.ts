@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { serviceOrSkip } from '../queues/services.ts'
-import { openBrowser, openPage } from './browser.ts'
+import { openBrowser, openPage, scrollsSideways, violationsOf } from './browser.ts'
 import { openConsole, type RunningConsole } from './console-server.ts'
 import { filledSallyport } from './filled.ts'
 
@@ -21,7 +21,7 @@ withBrowser('a screen that cannot be drawn', () => {
   })
 
   it('says so with the next step, and is drawn when it is opened again', async () => {
-    const { page, complaints } = await openPage(browser)
+    const { page, complaints } = await openPage(browser, { colorScheme: 'dark', viewport: { width: 360, height: 760 } })
     const stats = '**/api/outbound/stats*'
     // Stands for an answer of another version of the host.
     await page.route(stats, (route) => route.fulfill({ json: { buckets: 7 } }))
@@ -30,6 +30,7 @@ withBrowser('a screen that cannot be drawn', () => {
     await page.getByText('This screen cannot be drawn').waitFor()
     expect(complaints).toEqual([expect.stringContaining('TypeError')])
     expect(await page.getByRole('heading').count()).toBe(1)
+    expect([await scrollsSideways(page), await violationsOf(page)]).toEqual([false, []])
     await page.getByRole('navigation').getByRole('link', { name: 'Dispatches' }).click()
     await page.getByRole('columnheader', { name: 'Recipient' }).waitFor()
     await page.goBack()

@@ -13,6 +13,8 @@ import { type RunningConsole, serve } from './console-server.ts'
 export const FRAMEWORKS = ['express', 'koa', 'hono', 'node'] as const
 export type Framework = (typeof FRAMEWORKS)[number]
 
+export const PREFIXES = ['/ops', '/internal/tools/sallyport', '/a.b~c'] as const
+
 type Mounting = (sallyport: Mountable, prefix: string, options: ConsoleOptions) => RequestListener
 
 const MOUNTINGS: Readonly<Record<Framework, Mounting>> = {

@@ -1,6 +1,8 @@
+import { Webhook } from 'svix'
 import { toFetch } from '../../src/adapters/fetch.ts'
 import { recordingChannel } from '../../src/contract-tests/recording-channel.ts'
 import { jsonLogic } from '../../src/engines/json-logic.ts'
+import { resend } from '../../src/feedback/resend.ts'
 import {
   createSallyport,
   defineEvents,
@@ -9,10 +11,15 @@ import {
   type SallyportOptions,
   type SallyportStore,
 } from '../../src/index.ts'
-import { recordingLogger, SESSION, testAuth } from '../support/deps.ts'
+import { APP, recordingLogger, SESSION, testAuth } from '../support/deps.ts'
 
 /** Markup that would run if it were shown as HTML. It is in every field that a caller controls. */
-const MARKUP = '<img src=x onerror="top.ran=1"><script>top.ran=1</script>'
+export const MARKUP = '<img src=x onerror="top.ran=1"><script>top.ran=1</script>'
+
+/** Id of a session: visible characters without a space. */
+export const MARKUP_SESSION = '<img/src=x/onerror="top.ran=1"><script>top.ran=1</script>'
+
+const RESEND_SECRET = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
 
 const REMOTE = 'https://sender.invalid'
 
@@ -44,7 +51,10 @@ const events: EventCatalog<Record<string, unknown>> = defineEvents(
   { conditions: jsonLogic() },
 )
 
-/** A host with something on every screen: dispatches that were sent, skipped, failed and are due, runs, suppressions, tokens in use. */
+/**
+ * A host with something on every screen: dispatches that were sent, skipped, failed and are due, feedback of a provider, runs, suppressions,
+ * tokens in use.
+ */
 export async function filledSallyport(
   store: SallyportStore,
   options: Partial<SallyportOptions<Record<string, unknown>>> = {},
@@ -53,39 +63,69 @@ export async function filledSallyport(
   const sallyport: Sallyport = createSallyport<Record<string, unknown>>({
     ...{ auth: testAuth, store, events, channels: { email: recordingChannel(), sms: refused } },
     suppressions: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
+    feedback: { resend: resend({ channel: 'email', secret: RESEND_SECRET }) },
     budgets: [{ name: 'session', per: 'session', hard: { tokens: 1_000 } }],
     logger: recordingLogger(),
     ...options,
   })
   const shipped = { eventType: 'order.shipped', recipient: 'jane@example.com' } as const
   await sallyport.dispatch({ ...shipped, eventData: { number: 7 } })
-  await sallyport.dispatch({ ...shipped, sessionId: 's1', eventData: { number: MARKUP, urgent: true } })
+  await sallyport.dispatch({ ...shipped, sessionId: 's1', eventData: { number: MARKUP, urgent: true, [MARKUP]: 1 } })
   await sallyport.dispatch({ ...shipped, recipient: `user ${MARKUP}`, eventData: { number: MARKUP } })
   await sallyport.dispatch({ eventType: 'order.lost', recipient: 'joe@example.com' })
   await sallyport.worker.runDue()
   await sallyport.dispatch({ ...shipped, recipient: 'due@example.com', eventData: { number: 8 } })
   await sallyport.suppressions.add({ channel: 'email', address: 'bad@example.com' })
   await recordRuns(sallyport)
+  await reportFeedback(sallyport, store, options.clock?.now() ?? Date.now())
   return sallyport
 }
 
+/** Reports on the mail of the session: signed as Resend does, and one in the store with a code that no source gives. */
+async function reportFeedback(sallyport: Sallyport, store: SallyportStore, now: number): Promise<void> {
+  const { items } = await sallyport.dispatches.list({ sessionId: 's1' })
+  const { deliveryId } = items[0]?.deliveries.find(({ channel }) => channel === 'email') ?? {}
+  const tags = [{ name: 'sallyport_delivery_id', value: deliveryId }]
+  const bounce = { type: 'Permanent', subType: 'Mailbox full', message: MARKUP }
+  for (const type of ['email.delivered', 'email.bounced', MARKUP]) {
+    const body = JSON.stringify({ type, data: { tags, to: ['gone@example.com'], bounce } })
+    const headers = {
+      'svix-id': `msg_${type.length}`,
+      'svix-timestamp': `${Math.floor(now / 1_000)}`,
+      'svix-signature': new Webhook(RESEND_SECRET).sign(`msg_${type.length}`, new Date(now), body),
+    }
+    await post(sallyport, 'outbound/feedback/resend', headers, body)
+  }
+  const owner = { tenant: 'default', channel: 'email', owner: `delivery:${deliveryId}` }
+  const report = { ...owner, feedbackId: 'f'.repeat(64), kind: 'unknown', at: now, code: MARKUP } as const
+  await store.recordFeedback({ feedback: [report] })
+}
+
 async function recordRuns(sallyport: Sallyport): Promise<void> {
-  const fetchLike = toFetch(sallyport)
   const usage = { provider: 'openai', model: MARKUP, counts: { inputTokens: 700, outputTokens: 400 } }
   const times = { startedAt: '2026-11-24T07:00:00Z', endedAt: '2026-11-24T07:00:09Z' }
+  const metadata = { note: MARKUP, [MARKUP]: 'note' }
+  const failed = { status: 'failed', error: { type: 'x', message: MARKUP }, timings: times, metadata }
   const runs = [
     { runId: 'parent', status: 'completed', timings: times, ...usage, agent: { name: MARKUP }, tags: [MARKUP] },
-    { runId: 'child', parentRunId: 'parent', status: 'failed', error: { type: 'x', message: MARKUP }, timings: times },
-    { runId: 'open', parentRunId: 'parent', status: 'running', metadata: { note: MARKUP } },
+    { runId: 'child', parentRunId: 'parent', ...failed },
+    { runId: 'open', parentRunId: 'parent', status: 'running', metadata },
   ]
-  for (const run of runs) {
-    const answer = await fetchLike(
-      new Request('http://127.0.0.1/api/agents/session/run', {
-        method: 'POST',
-        headers: { ...SESSION, 'content-type': 'application/json' },
-        body: JSON.stringify({ sessionId: 's1', run }),
-      }),
-    )
-    if (!answer.ok) throw new Error(await answer.text())
-  }
+  for (const run of runs) await postRun(sallyport, SESSION, { sessionId: 's1', run })
+  await postRun(sallyport, APP, { sessionId: MARKUP_SESSION, run: { runId: 'hostile', ...failed } })
+}
+
+function postRun(sallyport: Sallyport, token: Readonly<Record<string, string>>, body: object): Promise<void> {
+  return post(sallyport, 'agents/session/run', { ...token, 'content-type': 'application/json' }, JSON.stringify(body))
+}
+
+async function post(
+  sallyport: Sallyport,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): Promise<void> {
+  const request = new Request(`http://127.0.0.1/api/${path}`, { method: 'POST', headers, body })
+  const answer = await toFetch(sallyport)(request)
+  if (!answer.ok) throw new Error(await answer.text())
 }

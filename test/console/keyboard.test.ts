@@ -64,6 +64,77 @@ withBrowser('the keyboard alone', () => {
     },
   )
 
+  it('A run is opened from its session', async () => {
+    const { page } = await openPage(browser)
+    await page.goto(`${host.url}sessions`)
+    for (const [link, heading] of [
+      [/^s1$/, 'Session s1'],
+      [/^child/, 'Run child'],
+    ] as const) {
+      await tabTo(page, link)
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { level: 1, name: heading }).waitFor()
+      expect(await focusedText(page)).toBe(heading)
+    }
+    await page.close()
+  })
+
+  it('The content of a dispatch is shown and hidden', async () => {
+    const { page } = await openPage(browser)
+    await page.goto(`${host.url}dispatches?sessionId=s1`)
+    await tabTo(page, /^dsp_/)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: /^Dispatch dsp_/ }).waitFor()
+    await tabTo(page, /^Show content$/)
+    await page.keyboard.press('Enter')
+    await page.frameLocator('iframe').locator('#shipped').waitFor()
+    expect(await focusedText(page)).toBe('Hide content')
+    await page.keyboard.press('Enter')
+    await page.locator('iframe').waitFor({ state: 'detached' })
+    await page.close()
+  })
+
+  it('An event is run dry', async () => {
+    const { page } = await openPage(browser)
+    await page.goto(`${host.url}events/order.shipped`)
+    await tabTo(page, /^Recipient/)
+    await page.keyboard.type('jane@example.com')
+    await tabTo(page, /^Data of the event/)
+    await page.keyboard.press('Control+A')
+    await page.keyboard.type('{"number": 12}')
+    await page.getByText('The dispatch would be').waitFor()
+    await page.getByText('Order 12').waitFor()
+    await page.close()
+  })
+
+  it('A list is filtered, turned page by page, and its filters are cleared', async () => {
+    for (let at = 0; at < 51; at++)
+      await sallyport.dispatch({ eventType: 'order.shipped', recipient: 'many@example.com' })
+    const { page } = await openPage(browser)
+    await page.goto(`${host.url}dispatches`)
+    await tabTo(page, /^Recipient/)
+    await page.keyboard.type('many@example.com')
+    await page.keyboard.press('Enter')
+    const rows = page.locator('.shown[aria-busy="false"] tbody tr')
+    for (const [button, count] of [
+      [/^Next page$/, 1],
+      [/^First page$/, 50],
+    ] as const) {
+      await tabTo(page, button)
+      await page.keyboard.press('Enter')
+      await expect.poll(() => rows.count()).toBe(count)
+      expect(await focusedText(page)).toBe('Dispatches')
+    }
+    await tabTo(page, /^Status/)
+    await page.keyboard.press('s')
+    await page.getByText('Nothing matches.').waitFor()
+    await tabTo(page, /^Clear filters$/)
+    await page.keyboard.press('Enter')
+    await page.getByRole('cell', { name: 'many@example.com' }).first().waitFor()
+    expect([await focusedText(page), new URL(page.url()).search]).toEqual(['Dispatches', ''])
+    await page.close()
+  })
+
   it('The confirmation of a change takes the focus, Escape and No give it back, and Enter changes', async () => {
     await sallyport.dispatch({ eventType: 'order.shipped', recipient: 'key@example.com' })
     const { page } = await openPage(browser)

@@ -1,11 +1,11 @@
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Sallyport } from '../../src/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { serviceOrSkip } from '../queues/services.ts'
 import { openBrowser, openPage } from './browser.ts'
 import { openConsole, type RunningConsole } from './console-server.ts'
-import { filledSallyport } from './filled.ts'
+import { filledSallyport, MARKUP, MARKUP_SESSION } from './filled.ts'
 
 const withBrowser = await serviceOrSkip('chromium')
 
@@ -31,17 +31,39 @@ const SCREENS: readonly (readonly [path: string, fields: readonly string[]])[] =
     'dispatches/{dispatchId}',
     [
       ...['status', 'eventType', 'recipient', 'by', 'sessionId', 'channel', 'outcome', 'code'],
-      ...['providerMessageId', 'deliveryId', 'reason', 'lastCode'],
+      ...['providerMessageId', 'deliveryId', 'reason', 'lastCode', 'kind'],
     ],
   ],
   ['events', ['eventType', 'category', 'channel']],
-  ['events/order.shipped', []],
+  ['events/{eventType}', ['eventType', 'channel', 'status', 'reason', 'address', 'subject', 'rule', 'path']],
   ['sessions', ['sessionId']],
   ['sessions/s1', ['runId', 'parentRunId', 'name', 'model', 'status', 'level', 'eventType', 'provider']],
   ['sessions/s1/runs/child', ['status', 'sessionId', 'parentRunId', 'message']],
   ['runs', ['runId', 'status', 'sessionId', 'provider', 'model']],
   ['suppressions', ['reason', 'channel', 'source', 'addressKey']],
   ['tokens', ['outcome', 'operation', 'id', 'jti', 'sessionId']],
+]
+
+/** A status of an answer, which a browser logs by itself. */
+const STATUS = /^Failed to load resource: the server responded with a status of 4/
+
+/** Pages whose address has a payload in the place of `{}`, and what shows it. */
+const ADDRESSES: readonly (readonly [path: string, shows: 'heading' | 'fields' | 'nothing'])[] = [
+  ['dispatches/{}', 'heading'],
+  ['events/{}', 'heading'],
+  ['sessions/{}', 'heading'],
+  ['sessions/{}/runs/child', 'nothing'],
+  ['sessions/s1/runs/{}', 'heading'],
+  ['{}', 'nothing'],
+  ['?window={}', 'nothing'],
+  ['sessions/s1?cursor={}', 'nothing'],
+  ...Object.entries({
+    dispatches: ['status', 'eventType', 'recipient', 'channel', 'sessionId', 'since', 'until', 'cursor'],
+    sessions: ['since', 'until'],
+    runs: ['status', 'provider', 'model', 'userId', 'tag', 'sessionId', 'since', 'until'],
+    suppressions: ['reason', 'channel'],
+    tokens: ['outcome', 'jti', 'sessionId'],
+  }).map(([path, names]) => [`${path}?${names.map((name) => `${name}={}`).join('&')}`, 'fields'] as const),
 ]
 
 withBrowser('markup in every field of every answer', () => {
@@ -60,6 +82,7 @@ withBrowser('markup in every field of every answer', () => {
     withBrowser(`As ${kind}`, () => {
       let host: RunningConsole
       let page: Page
+      let complaints: string[]
       const ran: string[] = []
       beforeAll(async () => {
         // `redact` puts a payload in the place of each text, so no field is forgotten.
@@ -69,8 +92,17 @@ withBrowser('markup in every field of every answer', () => {
           redact: (value, { field }) =>
             typeof value !== 'string' || KEPT.includes(field) || INSTANT.test(value) ? value : payloadOf(field),
         })
-        page = (await openPage(browser)).page
+        const opened = await openPage(browser)
+        page = opened.page
+        complaints = opened.complaints
         await page.exposeFunction('ran', (field: string) => ran.push(field))
+        // The name of the event is a payload too, and there is no such event.
+        await page.route('**/outbound/dispatch', (route) =>
+          route.continue({ postData: { ...route.request().postDataJSON(), eventType: 'order.shipped' } }),
+        )
+      })
+      beforeEach(() => {
+        complaints.length = 0
       })
       afterAll(async () => {
         await page.close()
@@ -80,10 +112,13 @@ withBrowser('markup in every field of every answer', () => {
       it.each(SCREENS)(
         'On the screen "%s" nothing runs, and what callers sent is shown as text',
         async (path, fields) => {
-          await page.goto(host.url + path.replace('{dispatchId}', dispatchId))
+          const eventType = encodeURIComponent(payloadOf('eventType'))
+          await page.goto(host.url + path.replace('{dispatchId}', dispatchId).replace('{eventType}', eventType))
           await page.getByRole('heading', { level: 1 }).waitFor()
           await page.getByText('Loading …').waitFor({ state: 'detached' })
           if (path.startsWith('dispatches/')) await page.getByRole('button', { name: 'Show content' }).click()
+          if (path.startsWith('events/')) await runDry(page, payloadOf('recipient'))
+          if (path.includes('{')) await page.locator('iframe').first().waitFor()
           const text = (await page.locator('body').textContent()) ?? ''
           const startOf = (field: string): string => payloadOf(field).slice(0, field.length + 16)
           expect(fields.filter((field) => !text.includes(startOf(field)))).toEqual([])
@@ -91,8 +126,53 @@ withBrowser('markup in every field of every answer', () => {
             .locator('a')
             .evaluateAll((links) => links.map((link) => Reflect.get(link, 'protocol')))
           expect(new Set(schemes)).toEqual(new Set(['http:']))
-          expect(ran).toEqual([])
+          expect({ ran, complaints }).toEqual({ ran: [], complaints: [] })
         },
       )
+
+      it.each(ADDRESSES)('In the address /%s nothing runs, and it is shown as text in: %s', async (path, shows) => {
+        const payload = payloadOf('id')
+        await page.goto(host.url + path.replaceAll('{}', encodeURIComponent(payload)))
+        const heading = page.getByRole('heading', { level: 1 })
+        await heading.waitFor()
+        await page.getByText('Loading …').waitFor({ state: 'detached' })
+        if (shows === 'heading') expect(await heading.textContent()).toContain(payload)
+        if (shows === 'fields') {
+          const fields = page.locator('input[id^=filter-]')
+          const values = await fields.evaluateAll((inputs) => inputs.map((input) => Reflect.get(input, 'value')))
+          expect(new Set(values)).toEqual(new Set([payload]))
+        }
+        expect({ ran, complaints: complaints.filter((text) => !STATUS.test(text)) }).toEqual({
+          ran: [],
+          complaints: [],
+        })
+      })
     })
+
+  it('Names and ids that callers chose, and a dry run of what they would send, are shown as text', async () => {
+    const host = await openConsole(sallyport)
+    const { page, complaints } = await openPage(browser)
+    await page.goto(`${host.url}sessions`)
+    await page.getByRole('link', { name: MARKUP_SESSION }).click()
+    await page.getByRole('heading', { level: 1, name: `Session ${MARKUP_SESSION}` }).waitFor()
+    await page.getByRole('link', { name: 'hostile' }).first().click()
+    await page.getByRole('heading', { name: 'Metadata' }).waitFor()
+    await page.getByText(`${JSON.stringify(MARKUP)}: "note"`).waitFor()
+    await page.goto(`${host.url}dispatches/${dispatchId}`)
+    await page.getByRole('listitem').getByText(MARKUP).waitFor()
+    await page.goto(`${host.url}events/order.shipped`)
+    await runDry(page, MARKUP)
+    await page.getByText(`Order ${MARKUP}`).waitFor()
+    await page.frameLocator('iframe').locator('#shipped').waitFor()
+    expect([await page.evaluate(() => Reflect.get(globalThis, 'ran')), complaints]).toEqual([undefined, []])
+    await page.close()
+    await host.close()
+  })
 })
+
+/** Runs an event dry, with markup in the names and values of its data. */
+async function runDry(page: Page, recipient: string): Promise<void> {
+  await page.getByLabel('Recipient').fill(recipient)
+  await page.getByLabel('Data of the event').fill(JSON.stringify({ number: MARKUP, urgent: false, [MARKUP]: MARKUP }))
+  await page.getByText('The dispatch would be').waitFor()
+}

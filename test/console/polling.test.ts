@@ -21,17 +21,28 @@ async function settled(page: Page, reads: readonly Request[]): Promise<void> {
 async function drawn(page: Page): Promise<void> {
   await page.getByText('Loading …').waitFor()
   await page.clock.runFor(100)
-  await page.getByRole('link', { name: 's1' }).waitFor()
+  await page.getByText('Loading …').waitFor({ state: 'detached' })
 }
+
+/** Screens, with the reads of each. */
+const SCREENS = [
+  ['', 1],
+  ['sessions', 1],
+  ['sessions/s1', 3],
+  ['dispatches/{dispatchId}', 1],
+] as const
 
 withBrowser('polling', () => {
   let browser: Browser
   let host: RunningConsole
+  let dispatchId = ''
   /** What the host does instead of asking the console. */
   let instead: RequestListener | undefined
   beforeAll(async () => {
     browser = await openBrowser()
-    const own = consoleAt(await filledSallyport(memoryStore()))
+    const sallyport = await filledSallyport(memoryStore())
+    dispatchId = (await sallyport.dispatches.list()).items[0]?.dispatchId ?? ''
+    const own = consoleAt(sallyport)
     const isRead = (url = ''): boolean => url.includes('/api/')
     host = await serve((req, res) => (instead && isRead(req.url) ? instead : own)(req, res), '/ops')
   })
@@ -40,8 +51,8 @@ withBrowser('polling', () => {
     await browser.close()
   })
 
-  /** A screen with one read, at a stopped clock, and the reads that it has made. */
-  async function opened() {
+  /** A screen at a stopped clock, and the reads that it has made. */
+  async function opened(path = 'sessions') {
     instead = undefined
     const { page, complaints } = await openPage(browser)
     const reads: Request[] = []
@@ -50,49 +61,64 @@ withBrowser('polling', () => {
     })
     await page.clock.install()
     await page.clock.pauseAt(Date.now() + 60_000)
-    await page.goto(`${host.url}sessions`)
+    await page.goto(host.url + path.replace('{dispatchId}', dispatchId))
     await drawn(page)
     await settled(page, reads)
-    /** Advances the clock, and gives the number of reads that came of it. */
-    const readsWithin = async (ms: number): Promise<number> => {
+    /** The number of reads that come of an action. */
+    const readsAfter = async (act: () => Promise<void>): Promise<number> => {
       const before = reads.length
-      await page.clock.runFor(ms)
+      await act()
       await settled(page, reads)
       return reads.length - before
     }
-    return { page, complaints, reads, readsWithin }
+    /** Advances the clock, and gives the number of reads that came of it. */
+    const readsWithin = (ms: number): Promise<number> => readsAfter(() => page.clock.runFor(ms))
+    return { page, complaints, reads, readsAfter, readsWithin }
   }
 
-  it('A visible page asks every two seconds with a conditional request', async () => {
-    const { page, complaints, reads, readsWithin } = await opened()
-    expect([await readsWithin(1_900), await readsWithin(200)]).toEqual([0, 1])
-    expect(reads.map((request) => request.headers()['if-none-match'])).toEqual([
-      undefined,
-      expect.stringMatching(/^"[0-9a-f]{32}"$/),
-    ])
-    expect(complaints).toEqual([])
-    await page.close()
-  })
+  it.each(SCREENS)(
+    'While /%s is visible it asks every two seconds with conditional requests, %i at once',
+    async (path, many) => {
+      const { page, complaints, reads, readsWithin } = await opened(path)
+      expect([await readsWithin(1_900), await readsWithin(200), await readsWithin(2_000)]).toEqual([0, many, many])
+      const urls = new Set(reads.map((request) => request.url()))
+      expect(urls.size).toBe(many)
+      for (const url of urls) {
+        const tags = reads.filter((one) => one.url() === url).map((one) => one.headers()['if-none-match'])
+        const tag = expect.stringMatching(/^"[0-9a-f]{32}"$/)
+        expect(tags).toEqual([undefined, tag, tag])
+      }
+      expect(complaints).toEqual([])
+      await page.close()
+    },
+  )
 
-  it('A hidden page asks for nothing, and once when it is shown again', async () => {
-    const { page, readsWithin } = await opened()
-    await setHidden(page, true)
-    expect(await readsWithin(3_600_000)).toBe(0)
-    await setHidden(page, false)
-    expect([await readsWithin(0), await readsWithin(2_000)]).toEqual([0, 1])
-    await page.close()
-  })
+  it.each(SCREENS)(
+    'While /%s is hidden it asks for nothing, and for all %i once when it is shown again',
+    async (path, many) => {
+      const { page, readsAfter, readsWithin } = await opened(path)
+      await setHidden(page, true)
+      expect(await readsWithin(3_600_000)).toBe(0)
+      expect(await readsAfter(() => setHidden(page, false))).toBe(many)
+      expect(await readsWithin(2_000)).toBe(many)
+      await page.close()
+    },
+  )
 
-  it('A page that is hidden during a read stops it', async () => {
-    const { page, readsWithin } = await opened()
+  it.each(SCREENS)('A page that is hidden while /%s is read stops all %i reads', async (path, many) => {
+    const { page, readsWithin } = await opened(path)
+    let held = 0
     const asked = new Promise<void>((resolve) => {
-      instead = () => resolve()
+      instead = () => {
+        if (++held === many) resolve()
+      }
     })
-    const stopped = page.waitForEvent('requestfailed')
+    const stopped: (string | undefined)[] = []
+    page.on('requestfailed', (request) => stopped.push(request.failure()?.errorText))
     await page.clock.runFor(2_000)
     await asked
     await setHidden(page, true)
-    expect((await stopped).failure()?.errorText).toBe('net::ERR_ABORTED')
+    await expect.poll(() => stopped).toEqual(Array(many).fill('net::ERR_ABORTED'))
     expect(await readsWithin(600_000)).toBe(0)
     await page.close()
   })

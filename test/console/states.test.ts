@@ -1,10 +1,11 @@
 import type { Browser, Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { toFetch } from '../../src/adapters/fetch.ts'
 import { recordingChannel } from '../../src/contract-tests/recording-channel.ts'
 import { createSallyport, defineEvents, type Sallyport } from '../../src/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { serviceOrSkip } from '../queues/services.ts'
-import { recordingLogger, testAuth } from '../support/deps.ts'
+import { APP, recordingLogger, testAuth } from '../support/deps.ts'
 import { openBrowser, openPage, scrollsSideways, violationsOf } from './browser.ts'
 import { openConsole, type RunningConsole } from './console-server.ts'
 import { filledSallyport } from './filled.ts'
@@ -13,6 +14,7 @@ import { LONG, largeSallyport } from './large.ts'
 const withBrowser = await serviceOrSkip('chromium')
 
 const NARROW = { viewport: { width: 360, height: 760 } }
+const DARK = { colorScheme: 'dark' } as const
 
 /** Lists, and the field of each that `wrong` does not fit. */
 const FILTERED = [
@@ -25,12 +27,14 @@ const FILTERED = [
 
 withBrowser('states of screens', () => {
   let browser: Browser
+  let sallyport: Sallyport
   let host: RunningConsole
   let empty: RunningConsole
   let large: RunningConsole
   beforeAll(async () => {
     browser = await openBrowser()
-    host = await openConsole(await filledSallyport(memoryStore()))
+    sallyport = await filledSallyport(memoryStore())
+    host = await openConsole(sallyport)
     empty = await openConsole(emptySallyport())
     large = await openConsole(await largeSallyport())
   })
@@ -123,15 +127,108 @@ withBrowser('states of screens', () => {
   })
 
   it('Without a server, a screen says so and keeps what it shows', async () => {
-    const { page } = await openPage(browser)
+    const { page, complaints } = await openPage(browser, { ...NARROW, ...DARK })
     await page.goto(`${host.url}sessions`)
     await page.getByRole('link', { name: 's1' }).waitFor()
     await page.route('**/api/**', (route) => route.abort())
     await page.getByText('The server cannot be reached. The console asks again by itself.').waitFor()
     expect(await page.getByRole('link', { name: 's1' }).count()).toBe(1)
+    expect([await scrollsSideways(page), await violationsOf(page)]).toEqual([false, []])
+    // A browser logs each request that has no answer.
+    expect(complaints.filter((text) => !/^failed: |net::ERR_FAILED/.test(text))).toEqual([])
     await page.unroute('**/api/**')
     await page.getByRole('alert').waitFor({ state: 'detached' })
     await page.close()
+  })
+
+  it.each([
+    ['light', 1_280],
+    ['dark', 360],
+  ] as const)(
+    'An open question, a change and an open look-up have no fault in the %s mode at %i px',
+    async (colorScheme, width) => {
+      const { page, complaints } = await openPage(browser, { colorScheme, viewport: { width, height: 760 } })
+      const check = async (state: string): Promise<void> => {
+        await page.getByText(state).waitFor()
+        expect([state, await scrollsSideways(page), await violationsOf(page)]).toEqual([state, false, []])
+      }
+      const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
+      const accepted = await sallyport.dispatch({ eventType: 'order.shipped', recipient: 'later@example.com' })
+      await page.goto(`${host.url}dispatches/${accepted.ok && accepted.body.dispatchId}`)
+      await press('Cancel')
+      await check('Stop deliveries that are not sent yet?')
+      await press('Yes, cancel')
+      await check('Cancelled 1.')
+      await press('Retry')
+      await press('Yes, retry')
+      await check('Nothing to retry.')
+      await page.goto(`${host.url}suppressions`)
+      await page.getByLabel('Address').fill('new@example.com')
+      await press('Look up')
+      await check('It is not suppressed.')
+      await press('Suppress')
+      await check('Send nothing to this address?')
+      await press('Yes, suppress')
+      await check('It was added. Suppressed: manual on email.')
+      await press('Remove')
+      await press('Yes, remove')
+      await check('Removed 1.')
+      expect(complaints).toEqual([])
+      await page.close()
+    },
+  )
+
+  it('Without a worker the overview says so, in red if something is due, until one runs', async () => {
+    const idle = emptySallyport()
+    const own = await openConsole(idle)
+    const { page, complaints } = await openPage(browser, { ...NARROW, ...DARK })
+    await page.goto(own.url)
+    const said = (kind: string) => page.locator(`p.${kind}`).getByText('No worker is alive.')
+    await said('notice').waitFor()
+    const colour = (kind: string) =>
+      said(kind).evaluate((of) => Reflect.get(globalThis, 'getComputedStyle')(of).borderColor)
+    const calm = await colour('notice')
+    expect([await said('failure').count(), await violationsOf(page)]).toEqual([0, []])
+    await idle.dispatch({ eventType: 'known', recipient: 'due@example.com' })
+    await said('failure').waitFor()
+    expect([await said('notice').count(), await violationsOf(page)]).toEqual([0, []])
+    expect(await colour('failure')).not.toBe(calm)
+    await idle.worker.runDue()
+    await page.getByText('No worker is alive.').waitFor({ state: 'detached' })
+    expect(complaints).toEqual([])
+    await page.close()
+    await own.close()
+  })
+
+  it('A host that only records runs shows what it has, and says of the rest that it does not offer it', async () => {
+    const recorder = createSallyport({ auth: testAuth, store: memoryStore(), logger: recordingLogger() })
+    const body = JSON.stringify({ sessionId: 's1', run: { runId: 'r1', status: 'completed' } })
+    const headers = { ...APP, 'content-type': 'application/json' }
+    await toFetch(recorder)(new Request('http://127.0.0.1/api/agents/session/run', { method: 'POST', headers, body }))
+    const own = await openConsole(recorder)
+    const { page, complaints } = await openPage(browser, NARROW)
+    for (const [path, shown] of [
+      ['', 'Accepted dispatches'],
+      ['sessions', 's1'],
+      ['sessions/s1', 'r1'],
+      ['sessions/s1/runs/r1', 'It has ended without an error.'],
+      ['runs', 'r1'],
+      ['dispatches', 'This host does not offer it'],
+      ['dispatches/dsp_1', 'This host does not offer it'],
+      ['events', 'This host does not offer it'],
+      ['events/known', 'This host does not offer it'],
+      ['suppressions', 'This host does not offer it'],
+    ] as const) {
+      await page.goto(own.url + path)
+      await page.locator('main').getByText(shown).first().waitFor()
+      expect([path, await scrollsSideways(page), await violationsOf(page)]).toEqual([path, false, []])
+      expect(await page.getByText('No worker is alive.').count()).toBe(0)
+    }
+    const sections = await page.getByRole('navigation').getByRole('link').allTextContents()
+    expect(sections).toEqual(['Overview', 'Sessions', 'Runs', 'Tokens'])
+    expect(complaints).toEqual([])
+    await page.close()
+    await own.close()
   })
 
   it.each([
@@ -143,7 +240,7 @@ withBrowser('states of screens', () => {
     const { page, complaints } = await openPage(browser, NARROW)
     await page.goto(large.url + path)
     await expect.poll(() => page.locator('tbody tr').count()).toBe(rows)
-    expect([await scrollsSideways(page), complaints]).toEqual([false, []])
+    expect([await scrollsSideways(page), await violationsOf(page), complaints]).toEqual([false, [], []])
     await page.close()
   })
 
@@ -167,11 +264,11 @@ withBrowser('states of screens', () => {
     expect(await page.locator('.times tbody tr').count()).toBeLessThanOrEqual(51)
     await page.getByRole('button', { name: 'Show content' }).click()
     await page.frameLocator('iframe').locator('#shipped').waitFor()
-    expect(await scrollsSideways(page)).toBe(false)
+    expect([await scrollsSideways(page), await violationsOf(page)]).toEqual([false, []])
     await page.goto(`${large.url}runs`)
     await page.locator('tbody a').first().click()
     await page.getByRole('heading', { name: 'Metadata' }).waitFor()
-    expect([await scrollsSideways(page), complaints]).toEqual([false, []])
+    expect([await scrollsSideways(page), await violationsOf(page), complaints]).toEqual([false, [], []])
     await page.close()
   })
 })
