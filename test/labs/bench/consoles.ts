@@ -7,13 +7,16 @@ import { fileURLToPath } from 'node:url'
 import { createConsole, type Mountable } from 'sallyport/console'
 import { toNode } from 'sallyport/node'
 import { sqlStore } from 'sallyport/storage/sql'
+import { quantile, ratios } from './measure.ts'
 import { type BenchDatabase, isThere, POSTGRES_URL, withDatabase } from './storage-databases.ts'
 import { fill } from './storage-fill.ts'
-import { type Figure, figureOf, printProcessorTime, printSides } from './storage-measure.ts'
+import { type Figure, figureOf, printSides } from './storage-measure.ts'
 import { CONCURRENCY, hostOn } from './storage-worker.ts'
 
 const COUNT = 150_000
-const DRAINS = 6
+const DRAINS = 24
+type Side = 'no console' | 'ten consoles'
+
 /** Every console asks once in this time. */
 const TURN_MS = 2_000
 const IDLE_MS = 20_000
@@ -62,7 +65,7 @@ async function compare({ pool, kysely }: BenchDatabase): Promise<void> {
     return { perSecond: perSecond * count, micros: micros / count }
   }
 
-  const figures: Record<'no console' | 'ten consoles', Figure[]> = { 'no console': [], 'ten consoles': [] }
+  const figures: Record<Side, Figure[]> = { 'no console': [], 'ten consoles': [] }
   for (let at = 0; at < DRAINS; at++) {
     await drain(async (isDrained) => {
       for (let isFirstWatched = at % 2 === 0; ; isFirstWatched = !isFirstWatched) {
@@ -74,7 +77,7 @@ async function compare({ pool, kysely }: BenchDatabase): Promise<void> {
     })
   }
   printSides(`PostgreSQL: deliveries sent and settled, ${CONCURRENCY} at a time, turns of two seconds`, figures)
-  printProcessorTime(figures)
+  printMiddle(figures)
 
   worker.start()
   const [alone, watched] = [await idle(false), await idle(true)]
@@ -92,6 +95,21 @@ async function compare({ pool, kysely }: BenchDatabase): Promise<void> {
     consoles.send(isWatched ? 'open' : 'close')
     const { micros } = await figureOf(IDLE_MS / 1_000, () => setTimeout(IDLE_MS))
     return (micros / 1_000).toFixed(1)
+  }
+}
+
+/** Pairs of turns vary by a tenth: the median of many is known to some thousandths. */
+function printMiddle({
+  'no console': alone,
+  'ten consoles': watched,
+}: Readonly<Record<Side, readonly Figure[]>>): void {
+  for (const [name, of] of [
+    ['processor time of a delivery', ({ micros }: Figure) => micros],
+    ['deliveries a second', ({ perSecond }: Figure) => perSecond],
+  ] as const) {
+    const pairs = ratios(watched.map(of), alone.map(of))
+    const [low, middle, high] = [0.25, 0.5, 0.75].map((share) => quantile(pairs, share).toFixed(3))
+    console.log(`  ${name}, with to without: ${middle} (half of ${pairs.length} pairs: ${low}-${high})`)
   }
 }
 
