@@ -28,6 +28,7 @@ async function drawn(page: Page): Promise<void> {
 const SCREENS = [
   ['', 1],
   ['sessions', 1],
+  ['events', 1],
   ['sessions/s1', 3],
   ['dispatches/{dispatchId}', 1],
 ] as const

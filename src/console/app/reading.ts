@@ -21,18 +21,18 @@ type Kept<T> = Loaded<T> & { readonly path?: string | undefined }
 
 /**
  * Reads a URL below `api/`, again every two seconds; an unchanged answer costs no body. A hidden page stops a read under way and asks for
- * nothing until it is shown. With `isPolled: false` it reads until it has an answer.
+ * nothing until it is shown.
  */
-export function useRead<T>(path: string | undefined, isPolled = true): Loaded<Redacted<T>> {
-  return useAnswer(path, isPolled)
+export function useRead<T>(path: string | undefined): Loaded<Redacted<T>> {
+  return useAnswer(path)
 }
 
 /** Reads a page of a list in the same way. Its cursor is not redacted. */
-export function usePage<T>(path: string | undefined, isPolled = true): Loaded<Page<Redacted<T>>> {
-  return useAnswer(path, isPolled)
+export function usePage<T>(path: string | undefined): Loaded<Page<Redacted<T>>> {
+  return useAnswer(path)
 }
 
-function useAnswer<T>(path: string | undefined, isPolled: boolean): Loaded<T> {
+function useAnswer<T>(path: string | undefined): Loaded<T> {
   const [kept, keep] = useState<Kept<T>>({})
   useEffect(() => {
     if (path === undefined) return
@@ -51,7 +51,7 @@ function useAnswer<T>(path: string | undefined, isPolled: boolean): Loaded<T> {
       failures = answer.problem ? failures + 1 : 0
       keep((before) => after(before, wanted, answer))
       // The same query is refused again.
-      isDone = answer.problem ? answer.problem.status === 422 : !isPolled
+      isDone = answer.problem?.status === 422
       if (!isDone) timer = setTimeout(next, pauseAfter(failures))
     }
 
@@ -72,7 +72,7 @@ function useAnswer<T>(path: string | undefined, isPolled: boolean): Loaded<T> {
       stop()
       document.removeEventListener('visibilitychange', onVisibility)
     }
-  }, [path, isPolled])
+  }, [path])
   return kept.path === path ? kept : { ...(kept.data !== undefined && { data: kept.data }), isLoading: true }
 }
 

@@ -12,7 +12,7 @@ import { count, duration, joined, textOf, worded } from '../words.ts'
 type Event = Redacted<EventView>
 
 export function EventsScreen({ eventType }: { readonly eventType: string | undefined }) {
-  const read = usePage<EventView>('outbound/events', false)
+  const read = usePage<EventView>('outbound/events')
   return eventType === undefined ? <Catalogue of={read} /> : <OneEvent of={read} eventType={eventType} />
 }
 
