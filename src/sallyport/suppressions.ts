@@ -230,7 +230,7 @@ interface ReadRow extends Omit<NewSuppression, 'suppressionId' | 'tenant' | 'add
 const ADDRESS_KEY = /^[\w-]{1,32}\.[\w-]{43}$/
 
 interface RowContext {
-  /** Of a row without one. */
+  /** Channel of rows that name none. */
   readonly channel: string | undefined
   readonly channels: readonly string[]
   readonly now: number

@@ -394,7 +394,7 @@ function cycle(): object {
 }
 
 describe('redact', () => {
-  it('A hidden value is in no answer: not of lists, details, previews and refusals', async () => {
+  it('A hidden value is in no answer: not of lists, details, timelines and previews', async () => {
     const hidden = 'jane@example.com'
     const { get, post, sallyport } = await opened({
       redact: (value, { field }) => (field === 'recipient' || field === 'html' || field === 'number' ? '•••' : value),

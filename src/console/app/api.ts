@@ -32,13 +32,13 @@ export function read<T>(path: string, signal: AbortSignal, etag?: string): Promi
 }
 
 /** Posts to a URL below `api/`, with the header that another site cannot send. */
-export function post<T>(path: string, body: object = {}): Promise<Answer<Redacted<T>>> {
+export async function post<T>(path: string, body: object = {}): Promise<Answer<Redacted<T>>> {
   const headers = { 'content-type': 'application/json', 'x-sallyport-console': '1' }
-  return ask(path, { method: 'POST', headers, body: JSON.stringify(body) })
+  const answer = await ask<Redacted<T>>(path, { method: 'POST', headers, body: JSON.stringify(body) })
+  return answer.problem ? { problem: { ...answer.problem, isOfPost: true } } : answer
 }
 
 async function ask<T>(path: string, init: RequestInit): Promise<Answer<T>> {
-  const isPost = init.method === 'POST'
   try {
     const url = `${base}api/${path}`
     // A host may redirect to its login page, which is no answer.
@@ -48,9 +48,9 @@ async function ask<T>(path: string, init: RequestInit): Promise<Answer<T>> {
     if (response.type === 'opaqueredirect') return { problem: SIGNED_OUT }
     const body = await bodyOf(response)
     if (response.ok) return body === undefined ? { problem: SIGNED_OUT } : { data: body, etag }
-    return { problem: problemOf(response.status, body, isPost) }
+    return { problem: problemOf(response.status, body, init.method === 'POST') }
   } catch {
-    return { problem: { status: 0, detail: 'The server cannot be reached.', ...(isPost && { isOfPost: true }) } }
+    return { problem: { status: 0, detail: 'The server cannot be reached.' } }
   }
 }
 
@@ -71,7 +71,7 @@ function problemOf(status: number, body: Partial<Problem> | undefined, isPost: b
   // Without access, the console answers 404 to every path; a record that is gone has a detail of its own.
   const isGone = status === 404 && detail.startsWith('There is no such')
   const isRefused = status === 401 || (status === 403 && !isPost) || (status === 404 && !isGone)
-  return isRefused ? SIGNED_OUT : { ...body, status, detail, ...(isPost && { isOfPost: true }) }
+  return isRefused ? SIGNED_OUT : { ...body, status, detail }
 }
 
 /** Adds the parameters that have a value to a path. */

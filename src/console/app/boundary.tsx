@@ -15,7 +15,7 @@ export function Boundary({ title, children }: { readonly title: string; readonly
     <Screen title={title}>
       <div class="failure" role="alert">
         <p>
-          This screen cannot be drawn: the host gave an answer that it does not understand. Draw it again, or reload the
+          This screen cannot be drawn: the page does not understand an answer of the host. Draw it again, or reload the
           page after a new version of the host was deployed. If it stays so, report the error in the console of your
           browser.
         </p>

@@ -67,10 +67,10 @@ function useAnswer<T>(path: string | undefined): Loaded<T> {
     }
 
     onVisibility()
-    document.addEventListener('visibilitychange', onVisibility)
+    const unwatch = watchVisibility(onVisibility)
     return () => {
       stop()
-      document.removeEventListener('visibilitychange', onVisibility)
+      unwatch()
     }
   }, [path])
   return kept.path === path ? kept : { ...(kept.data !== undefined && { data: kept.data }), isLoading: true }
@@ -87,10 +87,12 @@ function after<T>(before: Kept<T>, path: string, { data, problem }: Loaded<T>): 
 /** Whether the page is visible. A hidden page asks for nothing. */
 export function useVisible(): boolean {
   const [isVisible, setVisible] = useState(!document.hidden)
-  useEffect(() => {
-    const change = (): void => setVisible(!document.hidden)
-    document.addEventListener('visibilitychange', change)
-    return () => document.removeEventListener('visibilitychange', change)
-  }, [])
+  useEffect(() => watchVisibility(() => setVisible(!document.hidden)), [])
   return isVisible
+}
+
+/** Calls `onChange` when the page is hidden or shown, until the returned function is called. */
+function watchVisibility(onChange: () => void): () => void {
+  document.addEventListener('visibilitychange', onChange)
+  return () => document.removeEventListener('visibilitychange', onChange)
 }

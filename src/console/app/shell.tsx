@@ -68,7 +68,9 @@ function screenOf([section = '', id, part, runId]: readonly string[]) {
   if (known && !host.offers.has(known[2]))
     return (
       <Screen title={known[1]}>
-        <Empty>This host does not offer it: its `createSallyport` has no option for it.</Empty>
+        <Empty>
+          This host does not offer it: its <code>createSallyport</code> has no option for it.
+        </Empty>
       </Screen>
     )
   switch (section) {

@@ -15,11 +15,11 @@ import { CONCURRENCY, hostOn } from './storage-worker.ts'
 
 const COUNT = 150_000
 const DRAINS = 24
-type Side = 'no console' | 'ten consoles'
-
 /** Every console asks once in this time. */
 const TURN_MS = 2_000
 const IDLE_MS = 20_000
+
+type Side = 'no console' | 'ten consoles'
 
 /** A worker that drains a backlog on PostgreSQL, in turns alone and with ten consoles open that its process serves. */
 export async function benchConsoles(): Promise<void> {

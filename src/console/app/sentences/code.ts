@@ -6,7 +6,7 @@ const CHECK_CHANNEL = 'Correct the options of the channel in the host.'
 const READ_LOG = 'Find the error in the log of the host.'
 const CORRECT_SECRET = 'Correct the function that gives the secret of the webhook.'
 
-/** Codes of attempts that Sallyport and its channels give. */
+/** Codes of attempts by the worker and the channels of Sallyport, apart from those with a name or a number of another system. */
 const CODES: Readonly<Record<string, Sentence>> = {
   address_invalid: { means: 'The address is malformed.', next: 'Correct it in the directory of recipients.' },
   address_forbidden: {
@@ -41,5 +41,5 @@ export function explainCode(code: unknown): Sentence | undefined {
   const [, protocol, reply] = /^(http|smtp)_(\d{3})$/.exec(text) ?? []
   if (reply === undefined) return Object.hasOwn(CODES, text) ? CODES[text] : undefined
   const server = protocol === 'http' ? 'The receiver' : 'The mail server'
-  return { means: `${server} answered ${reply}.`, next: `Look the status up in the docs of the server.` }
+  return { means: `${server} answered ${reply}.`, next: 'Look the status up in the docs of the server.' }
 }
