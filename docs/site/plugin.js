@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Converter, Renderer } from 'typedoc'
 
-/** Titles decisions by their headings, lets the search weigh headings, and copies the library that draws diagrams. */
+/** Titles decisions by their headings, lets the search weigh headings and skip paths, and copies the library that draws diagrams. */
 export function load(app) {
   app.converter.on(Converter.EVENT_CREATE_DOCUMENT, (_context, page) => {
     if (page.parent?.name !== 'Decisions') return
@@ -15,7 +15,8 @@ export function load(app) {
   app.renderer.on(Renderer.EVENT_PREPARE_INDEX, (index) => {
     Object.assign(index.searchFieldWeights, { headings: 10, document: 3 })
     for (const [at, result] of index.searchResults.entries()) {
-      if (result.isDocument()) index.searchFields[at] = { headings: headingsOf(result).join('\n') }
+      if (!result.isDocument()) continue
+      index.searchFields[at] = { headings: headingsOf(result).join('\n'), document: withoutPaths(textOf(result)) }
     }
   })
   app.renderer.on(Renderer.EVENT_END, ({ outputDirectory }) => {
@@ -24,9 +25,21 @@ export function load(app) {
   })
 }
 
+/** The Markdown of a page. */
+function textOf(page) {
+  return page.content.map((part) => part.text).join('')
+}
+
+/** Text without link targets and paths of our files: a page that names many tests is not about testing. */
+function withoutPaths(text) {
+  return text
+    .replaceAll(/\]\([^)\s]*\)/g, ']')
+    .replaceAll(/^\[[^\]]+\]: \S+$/gm, '')
+    .replaceAll(/`(?:src|test)\/[^`]*`/g, '')
+}
+
 /** The headings of a page, without those within code. */
 function headingsOf(page) {
-  const text = page.content.map((part) => part.text).join('')
-  const prose = text.replaceAll(/^```.*?^```$/gms, '')
+  const prose = textOf(page).replaceAll(/^```.*?^```$/gms, '')
   return [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading.replaceAll('`', ''))
 }
