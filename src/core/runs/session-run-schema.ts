@@ -232,8 +232,10 @@ function readProviderUsage(value: unknown, faults: ReadFault[]): ReadUsage {
     faults.push({ code: 'type', detail: 'expected an object' })
     return UNKNOWN_USAGE
   }
-  for (const { pointer, detail } of checkJsonSafety(value))
-    faults.push({ code: 'format', detail, path: keysOf(pointer) })
+  const dangers = checkJsonSafety(value)
+  for (const { pointer, detail } of dangers) faults.push({ code: 'format', detail, path: keysOf(pointer) })
+  // Reading visits every level, so that deep nesting would overflow the stack.
+  if (dangers.some(({ code }) => code === 'too_deep')) return UNKNOWN_USAGE
   return readUsage(value, faults) ?? UNKNOWN_USAGE
 }
 

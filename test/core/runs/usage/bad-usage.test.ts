@@ -94,3 +94,11 @@ it('Details whose kind is no text are not read', async () => {
   const run = await deps.store.findRun({ tenant: 'default', sessionId: 's1', runId: 'r' })
   expect(run?.state.application?.counts).toEqual({ inputTokens: 9 })
 })
+
+it('A usage object that nests too deeply to be visited is refused, and nothing is recorded', async () => {
+  const { post, deps } = recorder()
+  const deep = JSON.parse(`${'{"a":'.repeat(20_000)}"x"${'}'.repeat(20_000)}`)
+  const faults = faultsOf(await post({ runId: 'r', usage: { input_tokens_details: deep } }))
+  expect(faults).toContain(`/run/usage/input_tokens_details${'/a'.repeat(29)} too_deep`)
+  expect(await deps.store.findRun({ tenant: 'default', sessionId: 's1', runId: 'r' })).toBeUndefined()
+})
