@@ -1,8 +1,10 @@
 /**
- * Ten consoles: each asks every two seconds for what its screen shows, with the tag of the last answer, from the message
+ * Ten consoles: each asks in every pause for what its screen shows, with the tag of the last answer, from the message
  * `open` to `close`; they start open.
  */
-const [url = '', dispatchId = ''] = process.argv.slice(2)
+const [url = '', dispatchId = '', pause = ''] = process.argv.slice(2)
+
+const PAUSE_MS = Number(pause)
 
 const OVERVIEW = ['outbound/stats?window=1h&step=1m']
 
@@ -16,8 +18,6 @@ const SCREENS: readonly (readonly string[])[] = [
   ['agents/sessions'],
   ['agents/runs'],
 ]
-
-const EVERY_MS = 2_000
 
 /** Answers by path and by status. A busy database may time out: 503. They are sent at the end: messages meanwhile would cost the measured process time. */
 const answers = { opened: new Set<string>(), byStatus: new Map<number, number>() }
@@ -35,9 +35,9 @@ function open(): void {
     return setTimeout(
       () => {
         ask()
-        timers.push(setInterval(ask, EVERY_MS))
+        timers.push(setInterval(ask, PAUSE_MS))
       },
-      (at * EVERY_MS) / SCREENS.length,
+      (at * PAUSE_MS) / SCREENS.length,
     )
   })
 }
