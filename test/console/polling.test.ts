@@ -29,7 +29,7 @@ const SCREENS = [
   ['', 1],
   ['sessions', 1],
   ['events', 1],
-  ['sessions/s1', 3],
+  ['sessions/s1', 2],
   ['dispatches/{dispatchId}', 1],
 ] as const
 

@@ -42,14 +42,15 @@ describe('the tree of a page', () => {
 withBrowser('a session of more than one page', () => {
   let browser: Browser
   let host: RunningConsole
+  let sallyport: Sallyport
   beforeAll(async () => {
     browser = await openBrowser()
     const prices = priceBook({
       ...{ version: '1', currency: 'EUR', per: 1 },
       prices: [{ model: 'gpt-5', input: '0.001', output: 0 }],
     })
-    const sallyport = await filledSallyport(memoryStore(), { prices })
-    await record(sallyport)
+    sallyport = await filledSallyport(memoryStore(), { prices })
+    await record()
     host = await openConsole(sallyport)
   })
   afterAll(async () => {
@@ -58,23 +59,26 @@ withBrowser('a session of more than one page', () => {
   })
 
   /** 130 runs below the first of them, and a dispatch in the middle. */
-  async function record(sallyport: Sallyport): Promise<void> {
-    const post = toFetch(sallyport)
+  async function record(): Promise<void> {
     for (let at = 0; at < 130; at++) {
-      const run = {
-        ...{ runId: `run-${at}`, status: 'completed', provider: 'openai', model: 'gpt-5' },
-        ...(at > 0 && { parentRunId: 'run-0' }),
-        counts: { inputTokens: 1_000 + at, outputTokens: 1 },
-      }
-      const headers = { ...APP, 'content-type': 'application/json' }
-      const body = JSON.stringify({ sessionId: 'long', run })
-      const answer = await post(
-        new Request('http://127.0.0.1/api/agents/session/run', { method: 'POST', headers, body }),
-      )
-      if (!answer.ok) throw new Error(await answer.text())
+      await recordRun('long', at)
       if (at === 50)
         await sallyport.dispatch({ eventType: 'order.shipped', recipient: 'jane@example.com', sessionId: 'long' })
     }
+  }
+
+  async function recordRun(sessionId: string, at: number): Promise<void> {
+    const run = {
+      ...{ runId: `run-${at}`, status: 'completed', provider: 'openai', model: 'gpt-5' },
+      ...(at > 0 && { parentRunId: 'run-0' }),
+      counts: { inputTokens: 1_000 + at, outputTokens: 1 },
+    }
+    const headers = { ...APP, 'content-type': 'application/json' }
+    const body = JSON.stringify({ sessionId, run })
+    const answer = await toFetch(sallyport)(
+      new Request('http://127.0.0.1/api/agents/session/run', { method: 'POST', headers, body }),
+    )
+    if (!answer.ok) throw new Error(await answer.text())
   }
 
   it('Every run and dispatch is on one of its pages, with tokens and cost', async () => {
@@ -104,6 +108,34 @@ withBrowser('a session of more than one page', () => {
     await page.getByRole('row', { name: /^run-129 / }).waitFor()
     await page.getByRole('button', { name: 'From the start' }).click()
     await page.getByRole('row', { name: /^run-0 / }).waitFor()
+    await page.close()
+  })
+
+  it('A session that becomes longer than a page keeps its rows until its first page is read', async () => {
+    for (let at = 0; at < 99; at++) await recordRun('growing', at)
+    const { page, complaints } = await openPage(browser)
+    let open = (): void => {}
+    const opened = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    await page.route('**/timeline?*', async (route) => {
+      await opened
+      await route.continue()
+    })
+    await page.goto(`${host.url}sessions/growing`)
+    const rows = page.locator('.times tbody tr')
+    await expect.poll(() => rows.count()).toBe(99)
+    await recordRun('growing', 99)
+    await recordRun('growing', 100)
+    await page.waitForRequest(/timeline/)
+    await page.getByRole('row', { name: /^run-100 / }).waitFor()
+    expect(await rows.count()).toBe(100)
+    expect(await page.getByRole('button', { name: 'Next page' }).count()).toBe(0)
+    open()
+    await page.getByRole('button', { name: 'Next page' }).waitFor()
+    await page.getByRole('row', { name: /^run-0 / }).waitFor()
+    expect(await rows.count()).toBe(100)
+    expect(complaints).toEqual([])
     await page.close()
   })
 

@@ -14,7 +14,7 @@ const SCREENS: readonly (readonly string[])[] = [
   ['outbound/dispatches'],
   ['outbound/dispatches?status=failed'],
   [`outbound/dispatches/${dispatchId}`],
-  ['agents/sessions/s1', 'agents/budgets?sessionId=s1', 'agents/sessions/s1/timeline?limit=100'],
+  ['agents/sessions/s1', 'agents/budgets?sessionId=s1'],
   ['agents/sessions'],
   ['agents/runs'],
 ]

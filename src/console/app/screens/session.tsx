@@ -1,3 +1,4 @@
+import { useRef } from 'preact/hooks'
 import type { BudgetReport } from '../../../model/budget.ts'
 import type { Run } from '../../../model/run.ts'
 import type { Session, TimelineEntry } from '../../../model/session.ts'
@@ -15,7 +16,7 @@ import { compact, count, duration, instantOf, isNumber, joined, money, textOf, t
 
 type Entry = Redacted<TimelineEntry>
 
-/** Entries of a page. */
+/** Entries of a page, and at most in the answer of a session. */
 const LIMIT = 100
 
 export function SessionScreen({ sessionId }: { readonly sessionId: string }) {
@@ -25,21 +26,26 @@ export function SessionScreen({ sessionId }: { readonly sessionId: string }) {
   const path = `agents/sessions/${encodeURIComponent(sessionId)}`
   const session = useRead<Session>(path)
   const budgets = useRead<BudgetReport>(withQuery('agents/budgets', { sessionId }))
-  const page = usePage<TimelineEntry>(isNewest ? undefined : withQuery(`${path}/timeline`, { cursor, limit: LIMIT }))
-  // All at once, so that nothing moves.
-  const isComplete = isAnswered(budgets) && (isNewest || isAnswered(page))
+  // A shorter session is whole in its own answer.
+  const isLong = session.data !== undefined && session.data.timeline.length >= LIMIT
+  const hasPages = !isNewest && (isLong || cursor !== undefined)
+  const page = usePage<TimelineEntry>(hasPages ? withQuery(`${path}/timeline`, { cursor, limit: LIMIT }) : undefined)
+  const isPage = hasPages && isAnswered(page)
+  // All at once, so that nothing moves. What is shown stays: a session may become long.
+  const isShown = useRef(false)
+  if (isAnswered(session) && isAnswered(budgets) && isPage === hasPages) isShown.current = true
   return (
     <Screen title={`Session ${sessionId}`}>
-      <Shown of={session.problem || isComplete ? session : { isLoading: true }}>
+      <Shown of={session.problem || isShown.current ? session : { isLoading: true }}>
         {(of) => (
           <>
             <Totals of={of} sessionId={sessionId} />
             <Budgets of={budgets} />
-            {isNewest ? (
-              <Entries of={{ data: { items: of.timeline } }} sessionId={sessionId} isNewest />
-            ) : (
-              <Entries of={page} sessionId={sessionId} />
-            )}
+            <Entries
+              of={isPage ? page : { data: { items: of.timeline }, isLoading: hasPages }}
+              sessionId={sessionId}
+              isNewest={isNewest}
+            />
             <Models of={of} />
           </>
         )}
@@ -83,11 +89,11 @@ function Totals({ of, sessionId }: { readonly of: Redacted<Session>; readonly se
 function Entries({
   of,
   sessionId,
-  isNewest = false,
+  isNewest,
 }: {
   readonly of: Loaded<Page<Entry>>
   readonly sessionId: string
-  readonly isNewest?: boolean
+  readonly isNewest: boolean
 }) {
   const hasMore = isNewest || place.value.query.has('cursor') || of.data?.next !== undefined
   return (
