@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { Agent, get, type IncomingMessage } from 'node:http'
+
 /**
  * Ten consoles: each asks in every pause for what its screen shows, with the tag of the last answer, from the message
  * `open` to `close`; they start open.
@@ -23,13 +26,16 @@ const SCREENS: readonly (readonly string[])[] = [
 const answers = { opened: new Set<string>(), byStatus: new Map<number, number>() }
 const paths = new Set(SCREENS.flat())
 
-const tags = SCREENS.map(() => new Map<string, string>())
+/** A console keeps its connections, and the tag of the last answer for each path. It runs elsewhere, so here it must cost little: no `fetch`. */
+const consoles = SCREENS.map(() => ({ agent: new Agent({ keepAlive: true }), tags: new Map<string, string>() }))
+type Console = (typeof consoles)[number]
+
 let timers: NodeJS.Timeout[] = []
 
 function open(): void {
-  timers = SCREENS.map((paths, at) => {
+  timers = consoles.map((own, at) => {
     const ask = (): void => {
-      for (const path of paths) void read(path, tags[at] ?? new Map())
+      for (const path of SCREENS[at] ?? []) void read(path, own)
     }
     // Consoles are not opened at the same moment.
     return setTimeout(
@@ -47,13 +53,14 @@ function close(): void {
   timers = []
 }
 
-async function read(path: string, tags: Map<string, string>): Promise<void> {
+async function read(path: string, { agent, tags }: Console): Promise<void> {
   const tag = tags.get(path)
-  const answer = await fetch(`${url}api/${path}`, { headers: tag === undefined ? {} : { 'if-none-match': tag } })
-  await answer.text()
-  const etag = answer.headers.get('etag')
-  if (etag !== null) tags.set(path, etag)
-  answers.byStatus.set(answer.status, (answers.byStatus.get(answer.status) ?? 0) + 1)
+  const request = get(`${url}api/${path}`, { agent, headers: tag === undefined ? {} : { 'if-none-match': tag } })
+  const [answer] = (await once(request, 'response')) as [IncomingMessage]
+  await once(answer.resume(), 'end')
+  const { statusCode = 0, headers } = answer
+  if (headers.etag !== undefined) tags.set(path, headers.etag)
+  answers.byStatus.set(statusCode, (answers.byStatus.get(statusCode) ?? 0) + 1)
   if (answers.opened.size === paths.size) return
   answers.opened.add(path)
   if (answers.opened.size === paths.size) process.send?.('opened')

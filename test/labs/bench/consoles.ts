@@ -98,6 +98,7 @@ async function compare({ pool, kysely }: BenchDatabase): Promise<void> {
   const [counted] = (await once(consoles, 'message')) as [readonly (readonly [status: number, count: number])[]]
   console.log(`  answers to consoles: ${counted.map(([status, count]) => `${count} x ${status}`).join(', ')}`)
   consoles.disconnect()
+  await once(consoles, 'exit')
   server.closeAllConnections()
   server.close()
 
