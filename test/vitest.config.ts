@@ -11,8 +11,10 @@ const config: ViteUserConfig = defineConfig({
   plugins: [consoleAssets()],
   resolve: { alias: aliases() },
   test: {
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Generous, for a busy machine: they only end a test that hangs.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
     // Slow files wait for a database or a process most of the time.
     maxWorkers: Math.max(3, availableParallelism()),
     coverage: { include: ['src/**'] },

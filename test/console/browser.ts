@@ -21,7 +21,7 @@ export async function openPage(
   options: Parameters<Browser['newPage']>[0] = {},
 ): Promise<WatchedPage> {
   const page = await browser.newPage(options)
-  page.setDefaultTimeout(15_000)
+  page.setDefaultTimeout(30_000)
   const complaints: string[] = []
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
@@ -64,7 +64,8 @@ export async function setHidden(page: Page, isHidden: boolean): Promise<void> {
 
 /** The rules of axe-core that a page breaks, each with the elements. */
 export async function violationsOf(page: Page): Promise<readonly string[]> {
-  await page.evaluate(axe.source)
+  const isLoaded = await page.evaluate(() => 'axe' in globalThis)
+  if (!isLoaded) await page.evaluate(axe.source)
   return page.evaluate(async () => {
     const { violations } = await Reflect.get(globalThis, 'axe').run()
     return violations.map(
