@@ -19,7 +19,7 @@ const TURN_MS = 2_000
 const IDLE_MS = 20_000
 /** A page asks every two seconds. */
 const PAUSE_MS = 2_000
-/** Turns vary by a tenth, so the consoles live ten times as fast: what they cost is a tenth of the measured. */
+/** Turns vary by more than consoles cost, so the consoles live ten times as fast: they cost a tenth of the measured. */
 const SPEED = 10
 
 type Side = 'no console' | 'ten consoles'
