@@ -90,6 +90,9 @@ export interface SessionSummary extends SessionTotals {
   readonly lastError?: { readonly runId: string; readonly at: string; readonly error?: RunError }
 }
 
+/** Maximum runs, and maximum timeline entries, of a {@link Session}. */
+export const NEWEST_ENTRIES = 100
+
 /** A session with its totals and newest entries. Instants are RFC 3339. */
 export interface Session extends SessionSummary {
   /** The newest 100 runs, each under its parent. */

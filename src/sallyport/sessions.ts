@@ -4,7 +4,13 @@ import { viewSession } from '../core/runs/sessions/session-view.ts'
 import { newestOf, readTimeline, type TimelinePlace, type TimelinePosition } from '../core/runs/sessions/timeline.ts'
 import { SallyportError } from '../errors.ts'
 import { isSessionId } from '../model/principal.ts'
-import type { RunNode, Session, SessionSummary, TimelineEntry } from '../model/session.ts'
+import {
+  NEWEST_ENTRIES,
+  type RunNode,
+  type Session,
+  type SessionSummary,
+  type TimelineEntry,
+} from '../model/session.ts'
 import { type Checks, readOptions } from '../options/read-options.ts'
 import type { Page } from '../ports/dispatch-query.ts'
 import type { DispatchStore } from '../ports/dispatch-store.ts'
@@ -42,9 +48,6 @@ interface SessionsDeps {
   readonly dispatches: Pick<DispatchStore, 'listDispatches'>
 }
 
-/** Maximum runs, and maximum timeline entries, of {@link Sessions.get}. */
-const NEWEST = 100
-
 const LIST = 'sessions'
 const LIST_CHECKS: Checks<SessionListOptions> = { ...pageChecks(LIST), since: instantOption, until: instantOption }
 
@@ -66,13 +69,13 @@ export function sessionsOf({ store, dispatches: outbound }: SessionsDeps): Sessi
       if (!session) return undefined
       // Before the next `await`: the store may add to these totals.
       const totals = viewSession(session)
-      const query = { tenant, sessionId, first: 'newest', limit: NEWEST } as const
+      const query = { tenant, sessionId, first: 'newest', limit: NEWEST_ENTRIES } as const
       const [runs, dispatches] = await Promise.all([store.listRuns(query), outbound.listDispatches(query)])
       const oldestFirst = runs.items.toReversed()
       return {
         ...totals,
         tree: runTree(oldestFirst.map(viewRun)),
-        timeline: newestOf(oldestFirst, dispatches.items.toReversed(), NEWEST),
+        timeline: newestOf(oldestFirst, dispatches.items.toReversed(), NEWEST_ENTRIES),
       }
     },
 

@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks'
 import type { BudgetReport } from '../../../model/budget.ts'
 import type { Run } from '../../../model/run.ts'
-import type { Session, TimelineEntry } from '../../../model/session.ts'
+import { NEWEST_ENTRIES, type Session, type TimelineEntry } from '../../../model/session.ts'
 import { type Page, withQuery } from '../api.ts'
 import { Budgets } from '../budgets.tsx'
 import { Pager } from '../list.tsx'
@@ -16,9 +16,6 @@ import { compact, count, duration, instantOf, isNumber, joined, money, textOf, t
 
 type Entry = Redacted<TimelineEntry>
 
-/** Entries of a page, and at most in the answer of a session. */
-const LIMIT = 100
-
 export function SessionScreen({ sessionId }: { readonly sessionId: string }) {
   const { query } = place.value
   const isNewest = query.get('show') === 'newest'
@@ -27,9 +24,11 @@ export function SessionScreen({ sessionId }: { readonly sessionId: string }) {
   const session = useRead<Session>(path)
   const budgets = useRead<BudgetReport>(withQuery('agents/budgets', { sessionId }))
   // A shorter session is whole in its own answer.
-  const isLong = session.data !== undefined && session.data.timeline.length >= LIMIT
+  const isLong = session.data !== undefined && session.data.timeline.length >= NEWEST_ENTRIES
   const hasPages = !isNewest && (isLong || cursor !== undefined)
-  const page = usePage<TimelineEntry>(hasPages ? withQuery(`${path}/timeline`, { cursor, limit: LIMIT }) : undefined)
+  const page = usePage<TimelineEntry>(
+    hasPages ? withQuery(`${path}/timeline`, { cursor, limit: NEWEST_ENTRIES }) : undefined,
+  )
   const isPage = hasPages && isAnswered(page)
   // All at once, so that nothing moves. What is shown stays: a session may become long.
   const isShown = useRef(false)
@@ -113,7 +112,7 @@ function Entries({
             aria-pressed={isNewest}
             onClick={() => setQuery({ show: 'newest', cursor: undefined }, 'stay')}
           >
-            Newest {LIMIT}
+            Newest {NEWEST_ENTRIES}
           </button>
         </p>
       )}
