@@ -1,11 +1,38 @@
 import { availableParallelism } from 'node:os'
-import { defineConfig, type ViteUserConfig } from 'vitest/config'
+import { defineConfig, type TestProjectConfiguration, type ViteUserConfig } from 'vitest/config'
 import { aliases } from './support/aliases.ts'
 import { consoleAssets } from './support/console-assets.ts'
-import { MAKES_CODE } from './support/makes-code.ts'
+import { makesCode } from './support/makes-code.ts'
+import { type Part, testFiles } from './support/parts.ts'
 
-/** Files that start and kill many processes. */
-const CHAOS = 'test/labs/chaos/**/*.test.ts'
+/** Files that start and kill many processes. They run after all others. */
+const CHAOS = 'test/labs/chaos/'
+
+const PROPERTY_RUNS: Readonly<Record<Part, number>> = { quick: 0.05, rest: 1 }
+
+/** A part in groups of files that share the options of their processes. */
+function projectsOf(part: Part): TestProjectConfiguration[] {
+  const files = testFiles(part)
+  const env = {
+    SALLYPORT_TESTS: part,
+    SALLYPORT_PROPERTY_RUNS: process.env.SALLYPORT_PROPERTY_RUNS ?? `${PROPERTY_RUNS[part]}`,
+  }
+  const group = (name: string, include: string[], more: object = {}): TestProjectConfiguration[] =>
+    include.length === 0 ? [] : [{ extends: true, test: { name, include, env, ...more } }]
+  const isChaos = (file: string): boolean => file.startsWith(CHAOS)
+  const others = files.filter((file) => !isChaos(file))
+  return [
+    ...group(
+      part,
+      others.filter((file) => !makesCode(file)),
+      {
+        execArgv: ['--disallow-code-generation-from-strings'],
+      },
+    ),
+    ...group(`${part}-makes-code`, others.filter(makesCode)),
+    ...group(`${part}-chaos`, files.filter(isChaos), { sequence: { groupOrder: 1 } }),
+  ]
+}
 
 const config: ViteUserConfig = defineConfig({
   plugins: [consoleAssets()],
@@ -15,25 +42,13 @@ const config: ViteUserConfig = defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
+    // Test files of one process share loaded modules.
+    isolate: false,
     // Slow files wait for a database or a process most of the time.
     maxWorkers: Math.max(3, availableParallelism()),
+    globalSetup: ['test/support/shared-postgres.ts'],
     coverage: { include: ['src/**'] },
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'all',
-          include: ['test/**/*.test.ts'],
-          exclude: [CHAOS, ...Object.keys(MAKES_CODE)],
-          // Files of this project do not generate code from strings.
-          execArgv: ['--disallow-code-generation-from-strings'],
-          typecheck: { enabled: true, include: ['test/**/*.test-d.ts'], tsconfig: 'test/types/tsconfig.json' },
-        },
-      },
-      { extends: true, test: { name: 'makes-code', include: Object.keys(MAKES_CODE) } },
-      // Runs after all others, alone on the machine.
-      { extends: true, test: { name: 'chaos', include: [CHAOS], sequence: { groupOrder: 1 } } },
-    ],
+    projects: [...projectsOf('quick'), ...projectsOf('rest')],
   },
 })
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Sallyport } from '../../src/index.ts'
 import { sqlStore } from '../../src/storage/sql/index.ts'
 import { serviceOrSkip } from '../queues/services.ts'
-import { openPostgresql, openSqlite, stopDatabases, type TestDatabase } from '../storage/databases.ts'
+import { openPostgresql, openSqlite, type TestDatabase } from '../storage/databases.ts'
 import { openBrowser, openPage, scrollsSideways, violationsOf } from './browser.ts'
 import { FRAMEWORKS, PREFIXES, serveConsole } from './console-host.ts'
 import type { RunningConsole } from './console-server.ts'
@@ -204,5 +204,3 @@ withBrowser('the console in a browser', () => {
     await database.close()
   })
 })
-
-afterAll(stopDatabases)

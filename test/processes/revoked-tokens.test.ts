@@ -6,7 +6,7 @@ import { decodeJwt } from 'jose'
 import { afterAll, describe, expect, it } from 'vitest'
 import { issueSessionToken } from '../../src/auth/issue-session-token.ts'
 import { AUDIENCE, KEY, PATHS } from '../core/tokens/exchanging.ts'
-import { postgresServer } from '../queues/postgres-server.ts'
+import { postgresServer } from '../support/postgres-server.ts'
 import { type Program, startNode } from '../support/program.ts'
 
 const HOST = fileURLToPath(new URL('token-host.ts', import.meta.url))

@@ -5,8 +5,8 @@ import { type QueueTrial, queueContract } from '../../src/contract-tests/queue-c
 import { bullmqQueue } from '../../src/queues/bullmq.ts'
 import { postgresQueue } from '../../src/queues/postgres.ts'
 import { recordingLogger } from '../support/deps.ts'
+import { type PostgresServer, postgresServer } from '../support/postgres-server.ts'
 import { countWakes } from './listener.ts'
-import { type PostgresServer, postgresServer } from './postgres-server.ts'
 import { silentProxy } from './proxy.ts'
 import { serviceOrSkip } from './services.ts'
 

@@ -4,9 +4,9 @@ import { type PostgresQueue, type PostgresQueueOptions, postgresQueue } from '..
 import { type Gate, gate } from '../core/dispatch/dispatching.ts'
 import { type RecordingLogger, recordingLogger } from '../support/deps.ts'
 import { fakeClock } from '../support/fake-clock.ts'
+import { type PostgresServer, postgresServer } from '../support/postgres-server.ts'
 import { accept, fleet, outbox } from './fleet.ts'
 import { countWakes } from './listener.ts'
-import { type PostgresServer, postgresServer } from './postgres-server.ts'
 import { silentProxy } from './proxy.ts'
 
 describe('the PostgreSQL queue', () => {

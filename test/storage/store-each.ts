@@ -1,12 +1,13 @@
-import type { Kysely } from 'kysely'
+import { CompiledQuery, type Kysely } from 'kysely'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
 import type { DialectName } from '../../src/storage/sql/connection/dialects.ts'
 import type { HostKysely } from '../../src/storage/sql/index.ts'
 import { type SqlStore, type SqlStoreOptions, sqlStore } from '../../src/storage/sql/index.ts'
+import { TABLES } from '../../src/storage/sql/schema/tables.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 import type { TestDatabase } from './databases.ts'
 
-/** One database for a `describe`, with separate tables for each test. */
+/** One database for a `describe`, whose tables are empty before each test. */
 export interface StoreEach {
   // biome-ignore lint/suspicious/noExplicitAny: it is of any tables.
   readonly db: Kysely<any>
@@ -19,13 +20,28 @@ export interface StoreEach {
   over(host: HostKysely, more?: Partial<SqlStoreOptions>): SqlStore
 }
 
+/** Deletes all rows of the store. Waits for other writers: SQLite has one at a time. */
+export async function emptyTables(db: StoreEach['db']): Promise<void> {
+  for (const table of Object.keys(TABLES)) {
+    const emptied = CompiledQuery.raw(`delete from sallyport_${table}`)
+    for (let tries = 1; ; tries++) {
+      const failed = await db.executeQuery(emptied).then(
+        () => undefined,
+        (cause: unknown) => ({ cause }),
+      )
+      if (!failed) break
+      if (tries === 1_000) throw failed.cause
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+}
+
 /** Opens one database for a `describe`. Call it there. */
 export function storeEach(open: () => Promise<TestDatabase>): StoreEach {
   let database: TestDatabase
   let db: StoreEach['db']
   let clock = fakeClock()
   let other: SqlStore
-  let stores = 0
   const self: StoreEach = {
     get db() {
       return db
@@ -36,9 +52,7 @@ export function storeEach(open: () => Promise<TestDatabase>): StoreEach {
     get dialect() {
       return database.dialect
     },
-    get prefix() {
-      return `s${stores}_`
-    },
+    prefix: 'sallyport_',
     get other() {
       return other
     },
@@ -54,9 +68,8 @@ export function storeEach(open: () => Promise<TestDatabase>): StoreEach {
   afterAll(() => database.close())
   beforeEach(async () => {
     clock = fakeClock()
-    stores++
     other = self.over(db)
-    await other.migrate()
+    await emptyTables(db)
   })
   return self
 }

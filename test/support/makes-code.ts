@@ -1,3 +1,5 @@
+import { dirname } from 'node:path'
+
 /**
  * Test files with dependencies that generate code from strings, and those dependencies. All other files run with
  * `--disallow-code-generation-from-strings`.
@@ -21,4 +23,13 @@ export const MAKES_CODE: Readonly<Record<string, string>> = {
   'test/openapi/*.test.ts': 'ajv, of the linter',
   'test/package/tree-shaking.test.ts': 'bundle-require, of tsup',
   'test/console/*.test.ts': 'depd, of Express and Koa; playwright-core',
+}
+
+const FOLDER = '/*.test.ts'
+
+/** True if a test file needs to generate code from strings. */
+export function makesCode(file: string): boolean {
+  return Object.keys(MAKES_CODE).some((one) =>
+    one.endsWith(FOLDER) ? dirname(file) === one.slice(0, -FOLDER.length) : file === one,
+  )
 }

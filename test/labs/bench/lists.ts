@@ -1,7 +1,8 @@
 import type { DispatchQuery, RunQuery } from 'sallyport'
 import { sqlStore } from 'sallyport/storage/sql'
-import { databaseKinds, stopDatabases } from '../../storage/databases.ts'
+import { databaseKinds } from '../../storage/databases.ts'
 import { fillDispatches, fillRuns, type ListFilling } from '../../storage/sql/list-fill.ts'
+import { stopPostgres } from '../../support/shared-postgres.ts'
 
 /**
  * `-- lists 1000000 sqlite`: number of dispatches and runs, and the database. Default: a million, in all available
@@ -58,7 +59,7 @@ export async function benchLists(): Promise<void> {
       await database.close()
     }
   }
-  await stopDatabases()
+  await stopPostgres()
 }
 
 async function measure(what: string, read: () => Promise<{ readonly items: readonly unknown[] }>): Promise<void> {

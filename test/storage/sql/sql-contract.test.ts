@@ -1,4 +1,3 @@
-import { CompiledQuery } from 'kysely'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import type { StoreTrial } from '../../../src/contract-tests/contract.ts'
 import { dispatchStoreContract } from '../../../src/contract-tests/dispatch-store-contract.ts'
@@ -9,8 +8,8 @@ import { runStoreContract } from '../../../src/contract-tests/run-store-contract
 import { statisticsStoreContract } from '../../../src/contract-tests/statistics-store-contract.ts'
 import { tokenStoreContract } from '../../../src/contract-tests/token-store-contract.ts'
 import { type SqlStore, sqlStore } from '../../../src/storage/sql/index.ts'
-import { TABLES } from '../../../src/storage/sql/schema/tables.ts'
 import { databaseKinds, type TestDatabase } from '../databases.ts'
+import { emptyTables } from '../store-each.ts'
 
 type TestHost = ReturnType<TestDatabase['connect']>
 
@@ -27,31 +26,12 @@ for (const kind of await databaseKinds())
     beforeAll(async () => {
       database = await kind.open()
       hosts = [database.connect(), database.connect()]
-      await open(hosts[0]).migrate()
     }, 60_000)
     afterAll(() => database.close())
 
-    /** Waits for the previous case: SQLite has one writer at a time. */
-    async function clear(): Promise<void> {
-      const db = database.connect()
-      for (const table of Object.keys(TABLES)) {
-        const emptied = CompiledQuery.raw(`delete from sallyport_${table}`)
-        for (let tries = 1; ; tries++) {
-          const failed = await db.executeQuery(emptied).then(
-            () => undefined,
-            (cause: unknown) => ({ cause }),
-          )
-          if (!failed) break
-          if (tries === 1_000) throw failed.cause
-          await new Promise((resolve) => setImmediate(resolve))
-        }
-      }
-      await db.destroy()
-    }
-
     async function create(): Promise<StoreTrial<SqlStore>> {
       clock = fakeClock()
-      await clear()
+      await emptyTables(hosts[0])
       // A new store: the clock of this case starts again.
       const [store, other] = [open(hosts[0]), open(hosts[1])]
       return { store, other, now: clock.now, advance: (ms) => clock.advance(ms), reopen: async () => open() }
