@@ -186,6 +186,22 @@ export const ACCEPT_BUGS: readonly Planted[] = [
     }),
   },
   {
+    name: 'spent quotas are remembered without the tenant',
+    caughtBy: 'a spent quota refuses no dispatch of another tenant',
+    plant(store) {
+      const spent = new Set<string>()
+      return () => ({
+        async accept(given) {
+          const name = given.quotas?.map(({ key }) => key).join(' ')
+          if (name !== undefined && spent.has(name)) return { outcome: 'quota_spent' }
+          const outcome = await store.accept(given)
+          if (name !== undefined && outcome.outcome === 'quota_spent') spent.add(name)
+          return outcome
+        },
+      })
+    },
+  },
+  {
     name: 'limit keys are compared without case and accents',
     caughtBy: 'limits with similar keys are separate',
     plant: (store) => () => ({

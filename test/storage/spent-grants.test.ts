@@ -18,9 +18,14 @@ const POSTS = 200
 const MAX = 3
 
 /** Sends all posts at once under one token that may dispatch three times, and counts the statuses. */
-async function burst(store: DispatchStore & RunStore, jti: string, key?: (at: number) => string) {
+async function burst(
+  store: DispatchStore & RunStore,
+  jti: string,
+  key?: (at: number) => string,
+  tenant: string = 'default',
+) {
   const auth = {
-    verify: async () => ({ id: jti, tenant: 'default', sessionId: 's1', dispatch: { ...GRANT, maxDispatches: MAX } }),
+    verify: async () => ({ id: jti, tenant, sessionId: 's1', dispatch: { ...GRANT, maxDispatches: MAX } }),
   }
   const deps = { ...testDeps(undefined, { auth }), store, ids: randomIds(() => Date.now()) }
   const posts = Array.from({ length: POSTS }, (_, at) => {
@@ -48,6 +53,12 @@ function testSpentGrants(open: () => Promise<Opened>): void {
     expect(asked().length - before).toBeLessThan(POSTS / 2)
     expect(await burst(store, 'b', (at) => `key-${at}`)).toEqual({ 202: MAX, 403: POSTS - MAX })
     expect(await burst(store, 'b', (at) => `again-${at}`)).toEqual({ 403: POSTS })
+  })
+
+  it('A spent grant of one tenant refuses nothing of the grant with the same id of another tenant', async () => {
+    const { store } = await open()
+    expect(await burst(store, 'e')).toEqual({ 202: MAX, 403: POSTS - MAX })
+    expect(await burst(store, 'e', undefined, 'other')).toEqual({ 202: MAX, 403: POSTS - MAX })
   })
 
   it('A spent grant replays repeated keys under concurrent posts', async () => {

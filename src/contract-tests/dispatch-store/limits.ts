@@ -173,6 +173,14 @@ export const limitCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await post({}), 'accepted')
     equal(await post({ quotas: [quota(1)] }), 'quota_spent')
   },
+  'a spent quota refuses no dispatch of another tenant': async (t) => {
+    const post = accepting(t)
+    const theirs = { quotas: [quota(1)], tenant: 't2' }
+    equal(await post({ quotas: [quota(1)] }), 'accepted')
+    // Refused first: a store may keep in mind which quotas are spent.
+    equal(await post({ quotas: [quota(1)] }), 'quota_spent')
+    equal([await post(theirs), await post(theirs)], ['accepted', 'quota_spent'])
+  },
   'a quota is free again after its window': async (t) => {
     const post = accepting(t)
     equal(await post({ quotas: [quota(1)] }), 'accepted')

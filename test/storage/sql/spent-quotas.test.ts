@@ -3,12 +3,13 @@ import { acceptance } from '../../../src/contract-tests/dispatch-store/samples.t
 import type { SendLimit } from '../../../src/ports/delivery-policy.ts'
 import { spentQuotas } from '../../../src/storage/sql/dispatches/counters.ts'
 
-it('Spent quotas are distinguished by key, number and window', () => {
+it('Spent quotas are distinguished by tenant, key, number and window', () => {
   const spent = spentQuotas()
-  const under = (quota: SendLimit) => acceptance('1', { quotas: [quota] })
+  const under = (quota: SendLimit, tenant = 't1') => acceptance('1', { quotas: [quota], tenant })
   const quota = { key: 'k', max: 3, windowMs: 60_000 }
   spent.add(under(quota), 0)
   expect([spent.has(under(quota), 999), spent.has(under(quota), 1_000)]).toEqual([true, false])
+  expect(spent.has(under(quota, 't2'), 0)).toBe(false)
   const others = [
     { ...quota, key: 'l' },
     { ...quota, max: 4 },
