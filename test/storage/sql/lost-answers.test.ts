@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
+import type { DispatchStore, Settlement } from '../../../src/ports/dispatch-store.ts'
 import { type SqlStore, sqlStore } from '../../../src/storage/sql/index.ts'
 import { openPostgresql, type TestDatabase } from '../databases.ts'
 import { storeEach } from '../store-each.ts'
@@ -118,6 +118,28 @@ describe('late or lost answers of a database', () => {
     const leased = lease(await claimOne(store))
     await expect(store.settle({ ...leased, to: 'queued', delayMs: 1_000 })).rejects.toThrow('gone')
     expect(await store.settle({ ...leased, to: 'sent', attempt: { outcome: 'sent' } })).toEqual({ live: false })
+  })
+
+  const fallback = delivery('second', { channel: 'b', status: 'held' })
+  describe.each([
+    ['of a delivery alone', { deliveries: [delivery('first')] }],
+    ['of a delivery with a fallback', { route: 'first', deliveries: [delivery('first'), fallback] }],
+  ] as const)('after a lost answer to a settlement %s', (_, dispatch) => {
+    it.each<[string, Partial<Settlement>]>([
+      ['another status', { to: 'skipped' }],
+      ['another outcome of its attempt', { attempt: { outcome: 'unknown', code: 'no_such_box' } }],
+      ['another code of its attempt', { attempt: { outcome: 'rejected', code: 'full' } }],
+      ['no code of its attempt', { attempt: { outcome: 'rejected' } }],
+    ])('A settlement of the same lease with %s is refused', async (_, other) => {
+      const store = losingAnswer()
+      await store.accept(acceptance('d', dispatch))
+      const attempt = { outcome: 'rejected', code: 'no_such_box' } as const
+      const failed = { to: 'failed', reason: 'provider_rejected', attempt } as const
+      const settlement = { ...lease(await claimOne(store)), ...failed }
+      await expect(store.settle(settlement)).rejects.toThrow('gone')
+      expect(await store.settle({ ...settlement, ...other } as Settlement)).toEqual({ live: false })
+      expect((await deliveriesOf(store, 'd'))[0]).toMatchObject({ status: 'failed', attemptLog: [attempt] })
+    })
   })
 
   it('A repeated settlement is refused if the delivery has changed since', async () => {
