@@ -415,7 +415,7 @@ describe('redact', () => {
     }
   })
 
-  it('A value that a condition read has the name of the data that it is of', async () => {
+  it('A value that a condition read, and the value that it expected, have the name of the data', async () => {
     const event = { eventType: 'order.shipped', recipient: 'jane@example.com', eventData: { urgent: 'a secret' } }
     const { get, post, sallyport } = await opened({
       redact: (value, { field }) => (field === 'urgent' ? '•••' : value),
@@ -429,6 +429,7 @@ describe('redact', () => {
       const text = await answer.text()
       expect([answer.status, text]).toEqual([200, expect.stringContaining('"path":"data.urgent"')])
       expect(text).toContain('"actual":"•••"')
+      expect(text).toContain('"expected":"•••"')
       expect(text).not.toContain('a secret')
     }
   })
