@@ -15,7 +15,7 @@ const START = Date.UTC(2026, 10, 21, 8)
 const slowModel = (types: readonly string[]) => ({
   provider: 'acme.chat',
   modelId: 'm1',
-  doGenerate: async (_options: never): ReturnType<RecordableModel['doGenerate']> => Promise.reject(new Error('unused')),
+  doGenerate: (_options: never): ReturnType<RecordableModel['doGenerate']> => Promise.reject(new Error('unused')),
   async doStream(_options: never) {
     async function* parts() {
       for (const [at, type] of types.entries()) {
