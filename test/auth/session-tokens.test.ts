@@ -159,6 +159,26 @@ describe('sessionTokens', () => {
     expect(await slow.verify(forge(HEADER, CLAIMS), 'session_run')).toEqual(INVALID)
   })
 
+  it('Revoking a token also revokes the tokens that were exchanged for it, at every level', async () => {
+    const revoked = new Set<string>()
+    const { verify, exchange } = at(NOW, { isRevoked: ({ jti }) => revoked.has(jti) })
+    const narrowed = { runEvents: 5, expiresAt: (NOW + 600) * 1_000 }
+    const exchanged = async (token: string) => {
+      const child = await exchange?.(token, narrowed)
+      return child && 'token' in child ? child.token : expect.unreachable('no token was exchanged')
+    }
+    const root = forge(HEADER, CLAIMS)
+    const child = await exchanged(root)
+    const grandchild = await exchanged(child)
+    const other = forge(HEADER, { ...CLAIMS, jti: 'tok_2' })
+    const tokens = [root, child, grandchild, other, await exchanged(other)]
+    const areRevoked = () => Promise.all(tokens.map(async (one) => 'refused' in (await verify(one, 'session_run'))))
+    expect(await areRevoked()).toEqual([false, false, false, false, false])
+    revoked.add(CLAIMS.jti)
+    expect(await areRevoked()).toEqual([true, true, true, false, false])
+    expect(await exchange?.(grandchild, narrowed)).toEqual(INVALID)
+  })
+
   it('sessionTokens throws when isRevoked throws', async () => {
     const down = new Error('down')
     const isRevoked = () => Promise.reject(down)
