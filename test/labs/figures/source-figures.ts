@@ -5,10 +5,12 @@ import ts from 'typescript'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** Texts of all files in a folder with this ending. */
-async function textsBelow(folder: string, ending: string): Promise<ReadonlyMap<string, string>> {
+/** Texts of all files in a folder with one of these endings. */
+async function textsBelow(folder: string, ...endings: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const names = await readdir(join(ROOT, folder), { recursive: true })
-  const paths = names.filter((name) => name.endsWith(ending)).map((name) => join(folder, name))
+  const paths = names
+    .filter((name) => endings.some((ending) => name.endsWith(ending)))
+    .map((name) => join(folder, name))
   return new Map(
     await Promise.all(paths.map(async (path) => [path, await readFile(join(ROOT, path), 'utf8')] as const)),
   )
@@ -19,7 +21,7 @@ function linesOf(text: string): number {
 }
 
 export async function linesOfSource(): Promise<number> {
-  const texts = await textsBelow('src', '.ts')
+  const texts = await textsBelow('src', '.ts', '.tsx')
   return [...texts.values()].reduce((sum, text) => sum + linesOf(text), 0)
 }
 
@@ -44,7 +46,7 @@ export async function linesOfCustomStores(): Promise<ReadonlyMap<string, number>
  */
 export async function namesExportedTwice(): Promise<ReadonlyMap<string, readonly string[]>> {
   const files = new Map<string, Set<string>>()
-  for (const [path, text] of await textsBelow('src', '.ts'))
+  for (const [path, text] of await textsBelow('src', '.ts', '.tsx'))
     for (const name of exportedNames(ts.createSourceFile(path, text, ts.ScriptTarget.Latest)))
       files.set(name, (files.get(name) ?? new Set()).add(path))
   return new Map([...files].filter(([, paths]) => paths.size > 1).map(([name, paths]) => [name, [...paths].sort()]))
