@@ -13,12 +13,13 @@ import { keptStatements } from '../support/kept-statements.ts'
 import { PART } from '../support/parts.ts'
 import { postgresAt, postgresUrl } from '../support/postgres-server.ts'
 import { postgresPort, TEMPLATE } from '../support/shared-postgres.ts'
+import { statementLog } from '../support/statement-log.ts'
 
 /** Options of a connection. */
 export interface ConnectOptions {
   /** Size of the pool. Default: 5; SQLite has one. */
   readonly connections?: number
-  /** Called for every statement. */
+  /** Called for every statement. Default: prints with `SALLYPORT_LOG_SQL=1`. */
   readonly log?: Logger
 }
 
@@ -77,7 +78,7 @@ export async function openSqlite(): Promise<TestDatabase> {
   const opened: Kysely<unknown>[] = []
   return {
     dialect: 'sqlite',
-    connect({ log } = {}) {
+    connect({ log = statementLog } = {}) {
       const dialect = new SqliteDialect({ database: openFile(join(folder, 'test.db')) })
       const db = new Kysely<unknown>({ dialect, ...(log && { log }) })
       opened.push(db)
@@ -112,7 +113,7 @@ export async function openPostgresql(template: string = TEMPLATE): Promise<Postg
   return {
     dialect: 'postgresql',
     url: postgresUrl(port, database),
-    connect({ connections: max = 5, log } = {}) {
+    connect({ connections: max = 5, log = statementLog } = {}) {
       const pool = new pg.Pool({ ...postgresAt(port, database), max })
       pool.on('error', () => {})
       const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }), ...(log && { log }) })
@@ -135,7 +136,7 @@ async function openMariadb(): Promise<TestDatabase> {
   const opened: Kysely<unknown>[] = []
   return {
     dialect: 'mariadb',
-    connect({ connections: connectionLimit = 5, log } = {}) {
+    connect({ connections: connectionLimit = 5, log = statementLog } = {}) {
       const dialect = new MysqlDialect({ pool: createPool({ ...at, database, connectionLimit }) })
       const db = new Kysely<unknown>({ dialect, ...(log && { log }) })
       opened.push(db)
