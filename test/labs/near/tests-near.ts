@@ -6,7 +6,7 @@ import { dirname, extname, parse } from 'node:path'
  */
 export const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   '.ci': ['test/package/workflows.test.ts'],
-  '.github': ['test/package/workflows.test.ts'],
+  '.github': ['test/docs/contributing.test.ts', 'test/package/workflows.test.ts'],
   'docs/examples': ['test/demo.test.ts'],
   'package.json': ['test/package'],
   'README.md': ['test/docs'],
