@@ -14,7 +14,7 @@ const PROPERTY_RUNS: Readonly<Record<Part, number>> = { quick: 0.05, rest: 1 }
 function projectsOf(part: Part): TestProjectConfiguration[] {
   const files = testFiles(part)
   const env = {
-    SALLYPORT_TESTS: part,
+    SALLYPORT_TEST_PART: part,
     SALLYPORT_PROPERTY_RUNS: process.env.SALLYPORT_PROPERTY_RUNS ?? `${PROPERTY_RUNS[part]}`,
   }
   const group = (name: string, include: string[], more: object = {}): TestProjectConfiguration[] =>

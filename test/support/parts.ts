@@ -1,12 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const ROOT = new URL('../../', import.meta.url)
 
-/** `npm test` runs `quick`, `npm run test:rest` what that leaves out. */
+/** `npm test` runs `quick`, `npm run test:rest` runs `rest`. */
 export type Part = 'quick' | 'rest'
 
-/** Test files that only `npm run test:rest` runs, by what they need. */
+/** The part that runs; absent outside of vitest. */
+export const PART: Part | undefined = process.env.SALLYPORT_TEST_PART as Part | undefined
+
+/** Test files of `rest` alone, by what they need. */
 const REST_ONLY: Readonly<Record<string, readonly string[]>> = {
   'a browser': [
     'test/console/access-in-a-browser.test.ts',
@@ -31,22 +33,42 @@ const REST_ONLY: Readonly<Record<string, readonly string[]>> = {
     'test/processes/fatal-connection.test.ts',
     'test/processes/worker-only.test.ts',
   ],
+  'the compiler': ['test/docs/snippets.test.ts', 'test/openapi/client.test.ts', 'test/openapi/generators.test.ts'],
+  npm: ['test/labs/quick-start/quick-start.test.ts', 'test/package/supply-chain-audit.test.ts'],
   Redis: ['test/queues/bullmq.test.ts', 'test/queues/bullmq-outage.test.ts', 'test/storage/documents/redis.test.ts'],
+  'large tables': ['test/storage/sql/statement-costs.test.ts'],
+  'a flushed file for each change': ['test/storage/documents/json-file.test.ts'],
   'many processes': ['test/labs/chaos/chaos.test.ts'],
 }
 
-/** Modules of files that run in both parts: they try more examples, or more services, in the second. */
-const IN_BOTH = /from '[./\w-]*\/(properties|databases|services)\.ts'/
-
 const restOnly = new Set(Object.values(REST_ONLY).flat())
 
-/** Test files of a part, as paths from the root. */
+/** The import of the module that sets how many examples a property tries. */
+const HAS_PROPERTIES = /from '[./]+\/support\/properties\.ts'/
+/** The import of a module that gives more databases or services in `rest`. */
+const HAS_SERVICES = /from '[./\w]*\/(?:databases|services)\.ts'/
+
+/** Files of a part, as paths from the root. Some are of both: in `rest` they try more examples, or use more services. */
 export function testFiles(part: Part): readonly string[] {
-  const names = readdirSync(new URL('test', `file://${ROOT}`), { recursive: true, encoding: 'utf8' })
-  const files = names.filter((name) => name.endsWith('.test.ts')).map((name) => `test/${name}`)
+  const files = allTestFiles()
   if (part === 'quick') return files.filter((file) => !restOnly.has(file))
-  return files.filter((file) => restOnly.has(file) || IN_BOTH.test(readFileSync(`${ROOT}${file}`, 'utf8')))
+  return files.filter((file) => {
+    if (restOnly.has(file)) return true
+    const text = textOf(file)
+    return HAS_PROPERTIES.test(text) || HAS_SERVICES.test(text)
+  })
 }
 
-/** The part that runs. Without vitest's configuration: both. */
-export const PART = process.env.SALLYPORT_TESTS as Part | undefined
+/** Files that try examples of properties. */
+export function propertyFiles(): readonly string[] {
+  return allTestFiles().filter((file) => HAS_PROPERTIES.test(textOf(file)))
+}
+
+function allTestFiles(): readonly string[] {
+  const names = readdirSync(new URL('test/', ROOT), { recursive: true, encoding: 'utf8' })
+  return names.filter((name) => name.endsWith('.test.ts')).map((name) => `test/${name}`)
+}
+
+function textOf(file: string): string {
+  return readFileSync(new URL(file, ROOT), 'utf8')
+}
