@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { DispatchStore, Settlement } from '../../../src/ports/dispatch-store.ts'
 import { type SqlStore, sqlStore } from '../../../src/storage/sql/index.ts'
+import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import { openPostgresql, type TestDatabase } from '../databases.ts'
 import { storeEach } from '../store-each.ts'
 import { acceptance, claimOne, deliveriesOf, delivery, digested, lease } from '../storing.ts'
@@ -24,7 +25,7 @@ describe('late or lost answers of a database', () => {
       const asked = afterOnce(own.db, /^select .* as now$/, async () => {
         late = 500
       })
-      await work(sqlStore({ db: asked, dialect: 'postgresql', prefix: own.prefix, timeoutMs: 20_000 }))
+      await work(sqlStore({ db: asked, dialect: 'postgresql', prefix: own.prefix, timeoutMs: UNHURRIED_MS }))
     } finally {
       spy.mockRestore()
     }
@@ -40,7 +41,8 @@ describe('late or lost answers of a database', () => {
       ]
       await store.accept(acceptance('d', { deliveries }))
       // By another store, since a claim returns the time.
-      const again = await claimOne(sqlStore({ db: own.db, dialect: 'postgresql', prefix: own.prefix }), 'c')
+      const other = sqlStore({ db: own.db, dialect: 'postgresql', prefix: own.prefix, timeoutMs: UNHURRIED_MS })
+      const again = await claimOne(other, 'c')
       const settling = await databaseNow()
       await store.settle({ ...lease(again), to: 'queued', delayMs: 1_500 })
       const due = new Map((await deliveriesOf(store, 'd')).map(({ deliveryId, dueAt }) => [deliveryId, dueAt]))
@@ -65,7 +67,7 @@ describe('late or lost answers of a database', () => {
       if (query.sql.endsWith(' as now')) asked++
       return own.db.executeQuery(query)
     })
-    const store = sqlStore({ db: count, dialect: 'postgresql', prefix: own.prefix, timeoutMs: 20_000 })
+    const store = sqlStore({ db: count, dialect: 'postgresql', prefix: own.prefix, timeoutMs: UNHURRIED_MS })
     // A slow first answer is asked for again.
     await store.accept(acceptance('1'))
     const atFirst = asked
@@ -175,11 +177,16 @@ describe('late or lost answers of a database', () => {
       asked++
       return new Promise(() => {})
     })
-    const store = own.over(hanging, { timeoutMs: 20 })
-    const calls = Array.from({ length: 350 }, (_, at) => store.accept(acceptance(`${at}`)))
-    const ended = await Promise.allSettled(calls)
-    for (const one of ended) expect(one).toMatchObject({ reason: { code: 'database_timeout' } })
-    expect(asked).toBe(2)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const store = own.over(hanging, { timeoutMs: 20 })
+      const calls = Promise.allSettled(Array.from({ length: 350 }, (_, at) => store.accept(acceptance(`${at}`))))
+      await vi.advanceTimersByTimeAsync(20)
+      for (const one of await calls) expect(one).toMatchObject({ reason: { code: 'database_timeout' } })
+      expect(asked).toBe(2)
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('Leases of failed claims are searched once a second, not by every claim', async () => {
@@ -190,9 +197,8 @@ describe('late or lost answers of a database', () => {
       if (query.sql.includes('f.fence')) looks.push(query.sql)
       return own.db.executeQuery(query)
     })
-    const running = performance.now.bind(performance)
-    let later = 0
-    const spy = vi.spyOn(performance, 'now').mockImplementation(() => running() + later)
+    let now = performance.now()
+    const spy = vi.spyOn(performance, 'now').mockImplementation(() => now)
     try {
       const store = own.over(away)
       const nothing = { leaseMs: 30_000, limits: { a: 1, b: 1 }, busy: [] }
@@ -201,13 +207,13 @@ describe('late or lost answers of a database', () => {
       looks.length = 0
       for (let claim = 0; claim < 5; claim++) await store.claim(nothing)
       expect(looks).toHaveLength(1)
-      later += 1_000
+      now += 1_000
       await store.claim(nothing)
       expect(looks).toHaveLength(2)
-      later += 30_000
+      now += 30_000
       await store.claim(nothing)
       expect(looks).toHaveLength(3)
-      later += 1_000
+      now += 1_000
       await store.claim(nothing)
       expect(looks).toHaveLength(3)
     } finally {
@@ -225,7 +231,7 @@ describe('calls that change nothing', () => {
 
   it('A call that changes nothing writes nothing', async () => {
     const db = database.connect()
-    const store = sqlStore({ db, dialect: 'postgresql' })
+    const store = sqlStore({ db, dialect: 'postgresql', timeoutMs: UNHURRIED_MS })
     await store.migrate()
     await store.accept(acceptance('d'))
     const version = async () => (await run<{ version: string }>(db, 'select version from sallyport_dispatches'))[0]

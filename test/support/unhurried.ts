@@ -1,0 +1,2 @@
+/** Time limit of a part in tests that are about something else. It is as long as a test may take, so that no machine is too slow. */
+export const UNHURRIED_MS = 120_000
