@@ -4,6 +4,7 @@ import Database from 'libsql'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import { createSallyport, type Sallyport } from '../../src/sallyport/create-sallyport.ts'
 import { sqlStore } from '../../src/storage/sql/index.ts'
+import { UNHURRIED_MS } from '../support/unhurried.ts'
 import { rejectingChannel } from './rejecting-channel.ts'
 
 /** The module of a host: a Sallyport over the SQLite file of an environment variable. Every mail is rejected. */
@@ -17,6 +18,7 @@ export const sallyport = (): Sallyport<unknown> => {
     store: sqlStore({
       db,
       dialect: 'sqlite',
+      timeoutMs: UNHURRIED_MS,
       clock: { now: () => Date.now() + Number(process.env.CLI_TEST_AHEAD_MS ?? 0) },
     }),
     channels: { email: rejectingChannel },

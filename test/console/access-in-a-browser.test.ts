@@ -11,6 +11,7 @@ import { FRAMEWORKS, PREFIXES, serveConsole } from './console-host.ts'
 import type { RunningConsole } from './console-server.ts'
 import { type OtherSite, serveOtherSite } from './other-site.ts'
 import { accessByCookie, addDispatches, cookieFor, TENANTS, type Tenant, tenantsSallyport } from './two-tenants.ts'
+import { UNHURRIED_MS } from '../support/unhurried.ts'
 
 const withBrowser = await serviceOrSkip('chromium')
 
@@ -57,7 +58,7 @@ withBrowser('access in a browser', () => {
     let sallyport: Sallyport
     beforeAll(async () => {
       database = await openDatabase()
-      const store = sqlStore({ db: database.connect(), dialect, timeoutMs: 10_000 })
+      const store = sqlStore({ db: database.connect(), dialect, timeoutMs: UNHURRIED_MS })
       await store.migrate()
       sallyport = await tenantsSallyport(store)
     })

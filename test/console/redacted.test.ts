@@ -8,6 +8,7 @@ import { openSqlite, type TestDatabase } from '../storage/databases.ts'
 import { openBrowser, openPage } from './browser.ts'
 import { openConsole } from './console-server.ts'
 import { filledSallyport } from './filled.ts'
+import { UNHURRIED_MS } from '../support/unhurried.ts'
 
 const withBrowser = await serviceOrSkip('chromium')
 
@@ -36,7 +37,7 @@ withBrowser('the console with hidden values', () => {
   beforeAll(async () => {
     browser = await openBrowser()
     database = await openSqlite()
-    const store = sqlStore({ db: database.connect(), dialect: 'sqlite' })
+    const store = sqlStore({ db: database.connect(), dialect: 'sqlite', timeoutMs: UNHURRIED_MS })
     await store.migrate()
     sallyport = await filledSallyport(store)
     const { items } = await sallyport.dispatches.list({})

@@ -4,13 +4,11 @@ import type { Sallyport } from '../../src/index.ts'
 import { sqlStore } from '../../src/storage/sql/index.ts'
 import { serviceOrSkip } from '../queues/services.ts'
 import { openPostgresql, openSqlite, type TestDatabase } from '../storage/databases.ts'
+import { UNHURRIED_MS } from '../support/unhurried.ts'
 import { openBrowser, openPage, scrollsSideways, violationsOf } from './browser.ts'
 import { FRAMEWORKS, PREFIXES, serveConsole } from './console-host.ts'
 import type { RunningConsole } from './console-server.ts'
 import { filledSallyport } from './filled.ts'
-
-/** A busy machine is no fault of the store. */
-const SLOW_MS = 10_000
 
 const withBrowser = await serviceOrSkip('chromium')
 
@@ -89,7 +87,7 @@ withBrowser('the console in a browser', () => {
       const faults: unknown[] = []
       beforeAll(async () => {
         database = await openDatabase()
-        const store = sqlStore({ db: database.connect(), dialect, timeoutMs: SLOW_MS })
+        const store = sqlStore({ db: database.connect(), dialect, timeoutMs: UNHURRIED_MS })
         await store.migrate()
         sallyport = await filledSallyport(store, { hooks: { onError: (error) => void faults.push(error) } })
         host = await serveConsole('express', sallyport, '/ops', { access: () => 'operate' })
@@ -179,7 +177,7 @@ withBrowser('the console in a browser', () => {
 
   it('A page of another site cannot frame the console, nor change anything', async () => {
     const database = await openSqlite()
-    const store = sqlStore({ db: database.connect(), dialect: 'sqlite' })
+    const store = sqlStore({ db: database.connect(), dialect: 'sqlite', timeoutMs: UNHURRIED_MS })
     await store.migrate()
     const sallyport = await filledSallyport(store)
     const host = await serveConsole('node', sallyport, '/ops', { access: () => 'operate' })

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { sqlStore } from '../../src/storage/sql/index.ts'
 import type { Table } from '../../src/storage/sql/schema/columns.ts'
 import { TABLES } from '../../src/storage/sql/schema/tables.ts'
+import { UNHURRIED_MS } from '../support/unhurried.ts'
 
 const root = new URL('../../', import.meta.url)
 const page = readFileSync(new URL('docs/operating.md', root), 'utf8')
@@ -68,7 +69,7 @@ describe('the SQL queries of the guide', () => {
 
   it('The SQL queries of docs/operating.md give the documented results', async () => {
     let at = now - 120_000
-    const store = sqlStore({ db, dialect: 'sqlite', clock: { now: () => at } })
+    const store = sqlStore({ db, dialect: 'sqlite', clock: { now: () => at }, timeoutMs: UNHURRIED_MS })
     await store.migrate()
     for (const [id, channel] of Object.entries({ due: 'mail', leased: 'chat', dead: 'text' })) {
       const head = { dispatchId: id, tenant: 't', by: 'app_1', eventType: 'e', recipient: 'r', route: 'all' } as const

@@ -14,6 +14,7 @@ import { createSallyport } from '../../src/sallyport/create-sallyport.ts'
 import { sqlStore } from '../../src/storage/sql/index.ts'
 import { AUDIENCE, KEY } from '../core/tokens/exchanging.ts'
 import { keptStatements } from '../support/kept-statements.ts'
+import { UNHURRIED_MS } from '../support/unhurried.ts'
 
 const [, , place = ''] = process.argv
 const isPostgres = place.startsWith('postgres:')
@@ -23,7 +24,7 @@ const dialect = isPostgres
 const store = sqlStore({
   db: new Kysely<unknown>({ dialect }),
   dialect: isPostgres ? 'postgresql' : 'sqlite',
-  timeoutMs: 10_000,
+  timeoutMs: UNHURRIED_MS,
 })
 await store.migrate()
 const sallyport = createSallyport({ auth: sessionTokens({ keys: [KEY], audience: AUDIENCE }), store })

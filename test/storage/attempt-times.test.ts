@@ -2,6 +2,7 @@ import { CompiledQuery } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { HostKysely } from '../../src/storage/sql/index.ts'
 import { sqlStore } from '../../src/storage/sql/index.ts'
+import { UNHURRIED_MS } from '../support/unhurried.ts'
 import { databaseKinds } from './databases.ts'
 import { afterEvery } from './sql/host-between.ts'
 import { storeEach } from './store-each.ts'
@@ -30,7 +31,8 @@ for (const kind of (await databaseKinds()).filter(({ name }) => name === 'postgr
     it.each([0, 1, 60_000])(
       'An attempt with a retry in %d ms ends between its start and its settlement',
       async (delayMs) => {
-        const store = (db: HostKysely) => sqlStore({ db, dialect: own.dialect, prefix: own.prefix, timeoutMs: 20_000 })
+        const store = (db: HostKysely) =>
+          sqlStore({ db, dialect: own.dialect, prefix: own.prefix, timeoutMs: UNHURRIED_MS })
         await store(own.db).accept(acceptance('1'))
         const before = await databaseNow()
         const late = store(afterEvery(own.db, /claim_/, beLate))

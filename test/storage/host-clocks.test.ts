@@ -8,6 +8,7 @@ import { sqlStore } from '../../src/storage/sql/index.ts'
 import { APP, recordingLogger, testAuth } from '../support/deps.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
+import { UNHURRIED_MS } from '../support/unhurried.ts'
 import { databaseKinds, type TestDatabase } from './databases.ts'
 
 type Store = SallyportStore
@@ -45,7 +46,7 @@ async function inDatabase(open: () => Promise<TestDatabase>): Promise<Opened> {
   const clock = fakeClock(START)
   const database = await open()
   const [one, other] = [database.connect(), database.connect()].map((db) =>
-    sqlStore({ db, dialect: database.dialect, clock, timeoutMs: 30_000 }),
+    sqlStore({ db, dialect: database.dialect, clock, timeoutMs: UNHURRIED_MS }),
   )
   if (!one || !other) throw new Error('there are no stores')
   await one.migrate()

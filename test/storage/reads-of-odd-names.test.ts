@@ -4,6 +4,7 @@ import type { Sallyport } from '../../src/sallyport/create-sallyport.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { sqlStore } from '../../src/storage/sql/index.ts'
 import { exampleHost } from '../openapi/host.ts'
+import { UNHURRIED_MS } from '../support/unhurried.ts'
 import { databaseKinds } from './databases.ts'
 
 const ODD: Readonly<Record<string, unknown>> = {
@@ -80,7 +81,7 @@ for (const kind of await databaseKinds())
     testReads(async () => {
       if (!database) throw new TypeError('there is no database')
       if (host) return host
-      const store = sqlStore({ db: database.connect(), dialect: database.dialect, timeoutMs: 20_000 })
+      const store = sqlStore({ db: database.connect(), dialect: database.dialect, timeoutMs: UNHURRIED_MS })
       await store.migrate()
       host = exampleHost({ store }).sallyport
       return host

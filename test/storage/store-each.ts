@@ -5,6 +5,7 @@ import type { HostKysely } from '../../src/storage/sql/index.ts'
 import { type SqlStore, type SqlStoreOptions, sqlStore } from '../../src/storage/sql/index.ts'
 import { TABLES } from '../../src/storage/sql/schema/tables.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
+import { UNHURRIED_MS } from '../support/unhurried.ts'
 import type { TestDatabase } from './databases.ts'
 
 /** One database for a `describe`, whose tables are empty before each test. */
@@ -58,7 +59,14 @@ export function storeEach(open: () => Promise<TestDatabase>): StoreEach {
     },
     over(host, more) {
       const { dialect, prefix } = self
-      return sqlStore({ db: host, dialect, prefix, timeoutMs: 20_000, clock: { now: () => clock.now() }, ...more })
+      return sqlStore({
+        db: host,
+        dialect,
+        prefix,
+        timeoutMs: UNHURRIED_MS,
+        clock: { now: () => clock.now() },
+        ...more,
+      })
     },
   }
   beforeAll(async () => {

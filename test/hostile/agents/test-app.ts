@@ -10,6 +10,7 @@ import { createSallyport, type Sallyport } from '../../../src/sallyport/create-s
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { recordingLogger } from '../../support/deps.ts'
 import { type RecordingChannel, recordingChannel } from '../../support/recording-channel.ts'
+import { UNHURRIED_MS } from '../../support/unhurried.ts'
 
 const KEY = { kid: 'k1', key: new Uint8Array(32).fill(7) }
 const AUDIENCE = 'shop'
@@ -75,7 +76,7 @@ export interface OthersRecords {
 /** A shop over a real database, with an application and two agents. */
 export async function app(): Promise<TestApp> {
   const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database: new Database(':memory:') }) })
-  const store = sqlStore({ db, dialect: 'sqlite' })
+  const store = sqlStore({ db, dialect: 'sqlite', timeoutMs: UNHURRIED_MS })
   await store.migrate()
   const { secret } = await generateAppSecret({ env: 'test' })
   const channels = { email: recordingChannel(), sms: recordingChannel(), ops: recordingChannel() }

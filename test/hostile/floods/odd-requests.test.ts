@@ -2,6 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { openPostgresql, openSqlite } from '../../storage/databases.ts'
 import { call } from '../../support/host-call.ts'
+import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import { DISPATCH, floodedHost, RUN } from './flooded-host.ts'
 import { SERVERS } from './servers.ts'
 
@@ -53,7 +54,7 @@ describe('a spent token', () => {
 
     it(`A spent token gets 403 alone at 200 concurrent requests on ${name}`, async () => {
       const { connect, dialect } = await database
-      const store = sqlStore({ db: connect(), dialect })
+      const store = sqlStore({ db: connect(), dialect, timeoutMs: UNHURRIED_MS })
       await store.migrate()
       const dispatch = { events: ['closed'], channels: ['email'], recipients: ['jane@example.com'], maxDispatches: 3 }
       const verify = async () => ({ id: 'token', tenant: 'shop', sessionId: 's1', dispatch })

@@ -9,12 +9,10 @@ import type { RunningHost } from '../../support/hosts/host.ts'
 import { koa3Host } from '../../support/hosts/koa.ts'
 import { nodeHost } from '../../support/hosts/node.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
+import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import { CANARY } from './hostile-texts.ts'
 import type { SecondReader } from './read-back.ts'
 import { events, SECRET } from './shop.ts'
-
-/** Generous, because servers, clients and fast-check share one process. */
-const TIMEOUT_MS = 20_000
 
 /** One Sallyport over a database, in a server of every adapter. */
 export interface TestApp extends SecondReader {
@@ -27,11 +25,11 @@ export interface TestApp extends SecondReader {
 
 export async function openTestApp(database: TestDatabase): Promise<TestApp> {
   const { dialect } = database
-  const store = sqlStore({ db: database.connect(), dialect, timeoutMs: TIMEOUT_MS })
+  const store = sqlStore({ db: database.connect(), dialect, timeoutMs: UNHURRIED_MS })
   await store.migrate()
   const leaks: string[] = []
   const sallyport = sallyportOver(store, leaks)
-  const second = sqlStore({ db: database.connect(), dialect, timeoutMs: TIMEOUT_MS })
+  const second = sqlStore({ db: database.connect(), dialect, timeoutMs: UNHURRIED_MS })
   const kinds = [express5Host, koa3Host, nodeHost, fetchHost]
   const hosts = await Promise.all(kinds.map(async (kind) => ({ name: kind.name, ...(await kind.start(sallyport)) })))
   return {

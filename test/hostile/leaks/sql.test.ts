@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, describe, expect, it } from 'vitest'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { databaseKinds, type TestDatabase } from '../../storage/databases.ts'
+import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import { textOf } from './collecting.ts'
 import { openTestApp } from './test-app.ts'
 
@@ -39,7 +40,7 @@ for (const kind of await databaseKinds())
       const { dialect } = database as TestDatabase
       const db = (database as TestDatabase).connect()
       const prefix = `${table}_`
-      const store = sqlStore({ db, dialect, prefix, timeoutMs: 2_000 })
+      const store = sqlStore({ db, dialect, prefix, timeoutMs: UNHURRIED_MS })
       await store.migrate()
       const thrown: string[] = []
       const app = await openTestApp({ rest: { store: recordErrors(store, thrown) } })

@@ -14,6 +14,7 @@ import { databaseKinds, type TestDatabase } from '../../storage/databases.ts'
 import { recordingLogger, testAuth } from '../../support/deps.ts'
 import { type FakeClock, fakeClock } from '../../support/fake-clock.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
+import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import { about, feedbackRequest, HOUR_MS, KEY } from './consenting.ts'
 
 const kinds = await databaseKinds()
@@ -231,7 +232,9 @@ describe('sends, settlements, crashes and feedback in any order', () => {
         await fc.assert(
           fc.asyncProperty(scenarios, async (scenario) => {
             const clock = fakeClock(START)
-            const stores = [one, other].map((db) => sqlStore({ db, dialect: kind.name, clock }))
+            const stores = [one, other].map((db) =>
+              sqlStore({ db, dialect: kind.name, clock, timeoutMs: UNHURRIED_MS }),
+            )
             await check(scenario, stores, clock)
           }),
           { numRuns: 40 },

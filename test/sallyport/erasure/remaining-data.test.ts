@@ -10,6 +10,7 @@ import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { TABLES } from '../../../src/storage/sql/schema/tables.ts'
 import { databaseKinds } from '../../storage/databases.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
+import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import { eraseAll, erasureApp, fill, PERSON, SECRETS, secretsIn } from './erasing.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'sallyport-erasure-'))
@@ -28,7 +29,7 @@ for (const kind of await databaseKinds())
       try {
         const db = database.connect()
         const clock = fakeClock(START)
-        const store = sqlStore({ db, dialect: kind.name, clock })
+        const store = sqlStore({ db, dialect: kind.name, clock, timeoutMs: UNHURRIED_MS })
         await store.migrate()
         const app = erasureApp(store, clock)
         const ids = await fill(app)
@@ -64,7 +65,7 @@ describe('what remains in files', () => {
     database.exec('pragma journal_mode = wal')
     const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) })
     const clock = fakeClock(START)
-    const store = sqlStore({ db, dialect: 'sqlite', clock })
+    const store = sqlStore({ db, dialect: 'sqlite', clock, timeoutMs: UNHURRIED_MS })
     await store.migrate()
     const app = erasureApp(store, clock)
     await fill(app)

@@ -6,6 +6,7 @@ import Database from 'libsql'
 import { afterAll, expect, it } from 'vitest'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { keptStatements } from '../../support/kept-statements.ts'
+import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import { acceptance } from '../storing.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'sallyport-busy-'))
@@ -24,7 +25,7 @@ it('A commit waits for readers of a SQLite file without WAL', async () => {
       if (level === 'error' && reader.inTransaction) reader.exec('rollback')
     },
   })
-  const store = sqlStore({ db, dialect: 'sqlite', timeoutMs: 10_000 })
+  const store = sqlStore({ db, dialect: 'sqlite', timeoutMs: UNHURRIED_MS })
   await store.migrate()
   commits = 0
   transactions = 0

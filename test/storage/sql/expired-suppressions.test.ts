@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { NewFeedback } from '../../../src/ports/feedback-store.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
+import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import { databaseKinds, type TestDatabase } from '../databases.ts'
 
 const HOUR = 3_600_000
@@ -27,7 +28,7 @@ for (const kind of await databaseKinds())
     it('Removing the reports of soft bounces removes their expired suppressions', { timeout: 60_000 }, async () => {
       const db = database.connect()
       const clock = fakeClock()
-      const store = sqlStore({ db, dialect: kind.name, clock, timeoutMs: 30_000 })
+      const store = sqlStore({ db, dialect: kind.name, clock, timeoutMs: UNHURRIED_MS })
       await store.migrate()
       const bounces = Array.from({ length: 600 }, (_, at) => softBounce(at))
       for (let at = 0; at < bounces.length; at += 100)

@@ -6,6 +6,7 @@ import { ended } from '../../core/delivery/real-servers.ts'
 import { countingIds, recordingLogger, testAuth } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
+import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import { databaseKinds, type TestDatabase } from '../databases.ts'
 
 const HOUR = 3_600_000
@@ -22,7 +23,7 @@ for (const kind of await databaseKinds())
     it('A prune removes all expired keys, and no others', { timeout: 120_000 }, async () => {
       const db = database.connect()
       const clock = fakeClock()
-      const store = sqlStore({ db, dialect: kind.name, clock, timeoutMs: 30_000 })
+      const store = sqlStore({ db, dialect: kind.name, clock, timeoutMs: UNHURRIED_MS })
       await store.migrate()
       const { dispatch, dispatches } = createSallyport({
         ...{ auth: testAuth, events: EVENTS, store, clock, ids: countingIds(), logger: recordingLogger() },

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { jsonSize } from '../../../src/storage/sql/connection/group-commit.ts'
 import type { HostKysely } from '../../../src/storage/sql/index.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
+import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import { databaseKinds, type TestDatabase } from '../databases.ts'
 import { acceptance, deliveriesOf, delivery } from '../storing.ts'
 
@@ -32,7 +33,7 @@ for (const kind of await databaseKinds())
 
     it('Concurrent large events are stored, in statements that the database accepts', async () => {
       const { host, largest } = measured((database as TestDatabase).connect())
-      const store = sqlStore({ db: host, dialect: kind.name, timeoutMs: 20_000 })
+      const store = sqlStore({ db: host, dialect: kind.name, timeoutMs: UNHURRIED_MS })
       await store.migrate()
       const content = { text: 'x'.repeat(60_000), html: '<p class="a">"\\é€</p>'.repeat(2_000) }
       const accepting = Array.from({ length: 60 }, (_, at) =>

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import { databaseKinds } from '../databases.ts'
 import { storeEach } from '../store-each.ts'
 import { acceptance, claim, ids } from '../storing.ts'
 
 /** The time-out of a statement; the low-water marks are twice as far behind. */
-const TIMEOUT_MS = 5_000
+const TIMEOUT_MS = UNHURRIED_MS
 const MARGIN_MS = 2 * TIMEOUT_MS
 
 for (const kind of await databaseKinds())

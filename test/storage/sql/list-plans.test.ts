@@ -4,6 +4,7 @@ import type { DispatchQuery } from '../../../src/ports/dispatch-query.ts'
 import type { RunQuery } from '../../../src/ports/run-store.ts'
 import type { HostKysely } from '../../../src/storage/sql/index.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
+import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import { databaseKinds, type TestDatabase } from '../databases.ts'
 import { hostBetween } from './host-between.ts'
 import { FIRST_AT, fillDispatches, fillRuns, fillSessions, fillStatistics, fillSuppressions } from './list-fill.ts'
@@ -59,7 +60,7 @@ for (const kind of await databaseKinds())
         asked.push(query as CompiledQuery)
         return db.executeQuery(query)
       })
-      const store = sqlStore({ db: host, dialect: kind.name, prefix, timeoutMs: 60_000 })
+      const store = sqlStore({ db: host, dialect: kind.name, prefix, timeoutMs: UNHURRIED_MS })
       await store.migrate()
       // These are the statistics of empty tables.
       if (kind.name === 'postgresql') {

@@ -2,10 +2,11 @@
 import { Kysely, SqliteDialect } from 'kysely'
 import Database from 'libsql'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
+import { UNHURRIED_MS } from '../../support/unhurried.ts'
 
 const database = new Database(process.argv[2] ?? '', { timeout: 0 })
 const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database }) })
-const store = sqlStore({ db, dialect: 'sqlite', timeoutMs: 20_000 })
+const store = sqlStore({ db, dialect: 'sqlite', timeoutMs: UNHURRIED_MS })
 process.stdout.write('ready\n')
 // All processes begin at the same moment.
 process.stdin.once('data', async () => {

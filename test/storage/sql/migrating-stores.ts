@@ -8,6 +8,7 @@ import {
 } from 'kysely'
 import type { DialectName } from '../../../src/storage/sql/connection/dialects.ts'
 import { type SqlStore, type SqlStoreOptions, sqlStore } from '../../../src/storage/sql/index.ts'
+import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import type { TestDatabase } from '../databases.ts'
 
 /** A host's tables, which this file does not know. */
@@ -16,8 +17,7 @@ export type AnyKysely = Kysely<any>
 
 /** A store on its own connection or pool. */
 export function storeIn(database: TestDatabase, options: Partial<SqlStoreOptions> = {}): SqlStore {
-  // Long enough for a busy machine: these tests are not about speed.
-  return sqlStore({ db: database.connect(), dialect: database.dialect, timeoutMs: 20_000, ...options })
+  return sqlStore({ db: database.connect(), dialect: database.dialect, timeoutMs: UNHURRIED_MS, ...options })
 }
 
 export async function run<Row = Record<string, unknown>>(db: AnyKysely, text: string): Promise<Row[]> {

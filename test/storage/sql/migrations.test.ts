@@ -10,6 +10,7 @@ import pg from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { DialectName } from '../../../src/storage/sql/connection/dialects.ts'
 import { sqlStatements, sqlStore } from '../../../src/storage/sql/index.ts'
+import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import { type DatabaseKind, databaseKinds, type TestDatabase } from '../databases.ts'
 import { acceptance, claimOne } from '../storing.ts'
 import { fakeDatabase, run, shapeOf, storeIn, VERSIONS } from './migrating-stores.ts'
@@ -237,7 +238,7 @@ describe('migrations', () => {
     const pool = new pg.Pool({ ...at, options: '-c search_path=tenant', max: 2 })
     pool.on('error', () => {})
     const second = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
-    const store = sqlStore({ db: second, dialect: 'postgresql', timeoutMs: 20_000 })
+    const store = sqlStore({ db: second, dialect: 'postgresql', timeoutMs: UNHURRIED_MS })
     await expect(store.ready()).rejects.toThrow('no tables of this store')
     await store.migrate()
     await store.ready()

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isSallyportError } from '../../../src/errors.ts'
 import type { DialectName } from '../../../src/storage/sql/connection/dialects.ts'
 import { type SqlStoreOptions, sqlStatements, sqlStore } from '../../../src/storage/sql/index.ts'
+import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import { databaseKinds, type TestDatabase } from '../databases.ts'
 import { fakeDatabase, run, storeIn, VERSIONS } from './migrating-stores.ts'
 
@@ -105,7 +106,7 @@ describe('readiness', () => {
     ['mariadb', '8.4.2', 'The database is MySQL, but the dialect of the store is MariaDB'],
   ] as const)('ready() on %s refuses %s', async (dialect, version, message) => {
     const { db } = fakeDatabase(() => [{ version }])
-    expect(await faultOf(sqlStore({ db, dialect }))).toContain(message)
+    expect(await faultOf(sqlStore({ db, dialect, timeoutMs: UNHURRIED_MS }))).toContain(message)
   })
 
   it.each([
@@ -123,7 +124,7 @@ describe('readiness', () => {
       if (text.includes('version()')) return [{ version }]
       return text.includes('from pg_proc') ? [{}, {}, {}, {}, {}, {}, {}] : [{ name: '0001_tables' }]
     })
-    await sqlStore({ db, dialect }).ready()
+    await sqlStore({ db, dialect, timeoutMs: UNHURRIED_MS }).ready()
   })
 
   it.each([
@@ -144,7 +145,7 @@ describe('readiness', () => {
     ['mariadb', '10.11.6-MariaDB', { s0: '', s1: 'utf8mb4', s2: 0 }, 'autocommit is off. Leave it on'],
   ] as const)('ready() on %s %s refuses the settings %j', async (dialect, version, settings, message) => {
     const { db } = fakeDatabase((text) => [text.includes('version()') ? { version } : settings])
-    expect(await faultOf(sqlStore({ db, dialect }))).toContain(message)
+    expect(await faultOf(sqlStore({ db, dialect, timeoutMs: UNHURRIED_MS }))).toContain(message)
   })
 
   it('ready() names the privileges that a user lacks', async () => {
@@ -153,7 +154,7 @@ describe('readiness', () => {
       if (text.includes('current_setting')) return [{ s0: 'UTF8', s1: 'off' }]
       throw Object.assign(new Error('permission denied for table sallyport_migrations'), { code: '42501' })
     })
-    expect(await faultOf(sqlStore({ db, dialect: 'postgresql' }))).toContain(
+    expect(await faultOf(sqlStore({ db, dialect: 'postgresql', timeoutMs: UNHURRIED_MS }))).toContain(
       'Grant it SELECT, INSERT, UPDATE and DELETE',
     )
   })
@@ -180,7 +181,7 @@ describe('readiness', () => {
     await once(server, 'listening')
     const db = pooled(server)
     await new Promise((resolve) => server.close(resolve))
-    const fault: unknown = await sqlStore({ db, dialect: 'postgresql', timeoutMs: 20_000 })
+    const fault: unknown = await sqlStore({ db, dialect: 'postgresql', timeoutMs: UNHURRIED_MS })
       .ready()
       .catch((cause: unknown) => cause)
     expect(String(fault)).toContain('its driver says ECONNREFUSED')
@@ -194,7 +195,7 @@ describe('readiness', () => {
     const { db } = fakeDatabase(() => {
       throw Object.assign(new Error('no'), { code: 'postgresql://jane:hunter2@db/prices' })
     })
-    const message = await faultOf(sqlStore({ db, dialect: 'postgresql' }))
+    const message = await faultOf(sqlStore({ db, dialect: 'postgresql', timeoutMs: UNHURRIED_MS }))
     expect(message).toContain('The database cannot be used.')
     expect(message).not.toContain('hunter2')
   })
@@ -203,7 +204,7 @@ describe('readiness', () => {
     const { db, asked } = fakeDatabase((text) =>
       text.includes('version()') ? [{ version: VERSIONS.mysql }] : [{ name: '0001_tables' }],
     )
-    await sqlStore({ db, dialect: 'mysql' }).ready()
+    await sqlStore({ db, dialect: 'mysql', timeoutMs: UNHURRIED_MS }).ready()
     expect(asked.length).toBe(4)
     expect(asked.filter((text) => !text.startsWith('select '))).toEqual([])
   })

@@ -8,6 +8,7 @@ import { runStoreContract } from '../../../src/contract-tests/run-store-contract
 import { statisticsStoreContract } from '../../../src/contract-tests/statistics-store-contract.ts'
 import { tokenStoreContract } from '../../../src/contract-tests/token-store-contract.ts'
 import { type SqlStore, sqlStore } from '../../../src/storage/sql/index.ts'
+import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import { databaseKinds, type TestDatabase } from '../databases.ts'
 import { emptyTables } from '../store-each.ts'
 
@@ -20,7 +21,7 @@ for (const kind of await databaseKinds())
 
     const time = { now: () => clock.now() }
     const open = (db = database.connect()): SqlStore =>
-      sqlStore({ db, dialect: kind.name, clock: time, timeoutMs: 30_000 })
+      sqlStore({ db, dialect: kind.name, clock: time, timeoutMs: UNHURRIED_MS })
     let hosts: readonly [TestHost, TestHost]
 
     beforeAll(async () => {

@@ -5,6 +5,7 @@ import { type Database, openDatabase } from '../../../src/storage/sql/connection
 import { DIALECTS, tableNames } from '../../../src/storage/sql/connection/dialects.ts'
 import { sqlRuns } from '../../../src/storage/sql/runs/sql-runs.ts'
 import { definitions } from '../../../src/storage/sql/schema/migrations.ts'
+import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import type { TestDatabase } from '../databases.ts'
 
 const TABLES = ['sessions', 'runs', 'run_tags', 'run_sums', 'spends'] as const
@@ -39,7 +40,7 @@ export async function runTables(test: TestDatabase): Promise<RunTables> {
   function database(clock?: Pick<Clock, 'now'>): Database {
     const at = test.dialect === 'sqlite' ? 0 : opened++ % 2
     pools[at] ??= test.connect()
-    return openDatabase({ db: pools[at], dialect, prefix: PREFIX, timeoutMs: 20_000, clock })
+    return openDatabase({ db: pools[at], dialect, prefix: PREFIX, timeoutMs: UNHURRIED_MS, clock })
   }
 
   return {

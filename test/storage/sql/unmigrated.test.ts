@@ -4,6 +4,7 @@ import { handleDispatchWithDefaults, handleSessionRunWithDefaults } from '../../
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { ORDER } from '../../core/dispatch/dispatching.ts'
 import { APP, testDeps } from '../../support/deps.ts'
+import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import { databaseKinds, type TestDatabase } from '../databases.ts'
 
 for (const kind of await databaseKinds())
@@ -16,7 +17,7 @@ for (const kind of await databaseKinds())
 
     function unmigrated() {
       const { connect, dialect } = database as TestDatabase
-      return sqlStore({ db: connect(), dialect, prefix: 'nobody_' })
+      return sqlStore({ db: connect(), dialect, prefix: 'nobody_', timeoutMs: UNHURRIED_MS })
     }
 
     const SAYS = /"nobody_"\. Run `await store\.migrate\(\)`/
