@@ -43,7 +43,7 @@ export async function buildPackage(): Promise<BuiltPackage> {
 }
 
 async function runNode(cwd: string, args: readonly string[]): Promise<string> {
-  const { stdout, stderr } = await run(process.execPath, args, { cwd, timeout: 60_000 }).catch(explain)
+  const { stdout, stderr } = await run(process.execPath, args, { cwd, timeout: 300_000 }).catch(explain)
   if (stderr !== '') throw new Error(stderr)
   return stdout
 }

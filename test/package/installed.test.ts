@@ -14,7 +14,7 @@ let built: BuiltPackage
 
 beforeAll(async () => {
   built = await buildPackage()
-}, 180_000)
+}, 300_000)
 
 afterAll(() => built?.remove())
 
@@ -74,7 +74,7 @@ describe('the installed package', () => {
       dispatch: 'sent',
       sent: ['Order A-1 shipped'],
     })
-  }, 60_000)
+  }, 300_000)
 })
 
 function valuesOf(all: ReturnType<typeof publicNames>): Record<string, string[]> {

@@ -157,7 +157,7 @@ describe.skipIf(reason)('recorded usages', () => {
       // The recorded amount is that of the standard tier; the usage object says flex.
       'no cost: /run/serviceTier has no prices for this model': 1,
     })
-  }, 60_000)
+  })
 
   it('Every recorded count is read', () => {
     const outcomes = cases().flatMap(({ usage, recorded, extractor }) => {

@@ -20,7 +20,7 @@ const WAKES = [
 
 const describeOwnRedis = await serviceOrSkip('redis-server')
 
-describeOwnRedis('the BullMQ queue during a Redis outage', { timeout: 60_000 }, () => {
+describeOwnRedis('the BullMQ queue during a Redis outage', () => {
   let server: RedisServer
   let logger: RecordingLogger
   /** Opens when a queue has logged a failure. */

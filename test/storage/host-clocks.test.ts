@@ -66,7 +66,7 @@ for (const { name, absent, open } of places)
     beforeAll(async () => {
       opened = await open()
       hosts = [hostOf(opened.stores[0], HOUR), hostOf(opened.stores[1], -HOUR)]
-    }, 60_000)
+    })
     afterAll(() => opened.close())
 
     it('Dispatches are dated and ordered by the clock of the store', async () => {

@@ -54,7 +54,7 @@ for (const kind of await databaseKinds())
       } finally {
         await database.close()
       }
-    }, 60_000)
+    })
   })
 
 describe('what remains in files', () => {

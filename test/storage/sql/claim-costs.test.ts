@@ -15,7 +15,7 @@ for (const kind of await databaseKinds())
       let prefixes = 0
       beforeAll(async () => {
         database = await kind.open()
-      }, 60_000)
+      })
       afterAll(() => database.close())
 
       async function claim({ store, clock }: CostTrial, at = NOW): Promise<readonly ClaimedDelivery[]> {

@@ -22,10 +22,10 @@ for (const kind of await databaseKinds())
     let database: TestDatabase
     beforeAll(async () => {
       database = await kind.open()
-    }, 60_000)
+    })
     afterAll(() => database.close())
 
-    it('Removing the reports of soft bounces removes their expired suppressions', { timeout: 60_000 }, async () => {
+    it('Removing the reports of soft bounces removes their expired suppressions', async () => {
       const db = database.connect()
       const clock = fakeClock()
       const store = sqlStore({ db, dialect: kind.name, clock, timeoutMs: UNHURRIED_MS })

@@ -17,7 +17,7 @@ for (const kind of await databaseKinds())
     let database: TestDatabase
     beforeAll(async () => {
       database = await kind.open()
-    }, 60_000)
+    })
     afterAll(() => database.close())
 
     it('A prune removes all expired keys, and no others', { timeout: 120_000 }, async () => {

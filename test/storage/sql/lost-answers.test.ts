@@ -226,7 +226,7 @@ describe('calls that change nothing', () => {
   let database: TestDatabase
   beforeAll(async () => {
     database = await openPostgresql()
-  }, 60_000)
+  })
   afterAll(() => database.close())
 
   it('A call that changes nothing writes nothing', async () => {

@@ -224,7 +224,7 @@ describe('migrations', () => {
       for (const child of children) child.kill('SIGKILL')
       await rm(folder, { recursive: true, force: true })
     }
-  }, 60_000)
+  })
 
   it('On PostgreSQL, migrate() works in the schema of each pool', async () => {
     const [kind] = (await databaseKinds()).filter(({ name }) => name === 'postgresql')

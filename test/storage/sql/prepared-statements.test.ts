@@ -20,7 +20,7 @@ describe('prepared statements', () => {
   let database: TestDatabase | undefined
   beforeAll(async () => {
     database = await openPostgresql()
-  }, 60_000)
+  })
   afterAll(() => database?.close())
 
   it('A connection prepares each statement once, and the store works as without', async () => {

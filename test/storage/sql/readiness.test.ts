@@ -23,7 +23,7 @@ for (const kind of await databaseKinds())
     let database: TestDatabase | undefined
     beforeAll(async () => {
       database = await kind.openEmpty()
-    }, 60_000)
+    })
     afterAll(() => database?.close())
     let prefixes = 0
 

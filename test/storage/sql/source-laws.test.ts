@@ -43,6 +43,6 @@ for (const kind of await databaseKinds())
         )
         expect.hasAssertions()
       },
-      60_000 + SEQUENCES * 200,
+      120_000 + SEQUENCES * 2_000,
     )
   })

@@ -27,7 +27,7 @@ for (const kind of await databaseKinds())
     beforeAll(async () => {
       database = await kind.open()
       hosts = [database.connect(), database.connect()]
-    }, 60_000)
+    })
     afterAll(() => database.close())
 
     async function create(): Promise<StoreTrial<SqlStore>> {

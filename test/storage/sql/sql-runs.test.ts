@@ -49,7 +49,7 @@ for (const kind of await databaseKinds())
     }, 300_000)
 
     runStoreContract({
-      test: (name, body) => it(name, body, 60_000),
+      test: (name, body) => it(name, body),
       create: async () => {
         await tables.clear()
         const { now, advance } = fakeClock()

@@ -11,7 +11,7 @@ for (const kind of await databaseKinds())
     let database: TestDatabase | undefined
     beforeAll(async () => {
       database = await kind.open()
-    }, 60_000)
+    })
     afterAll(() => database?.close())
 
     it("A store ignores the plugins of the host's Kysely", async () => {

@@ -37,7 +37,7 @@ for (const kind of await databaseKinds())
       let ids = 0
       beforeAll(async () => {
         database = await kind.open()
-      }, 60_000)
+      })
       afterAll(() => database.close())
 
       function trialOf(of: Pick<TrialOptions, 'first'>, isEnded: boolean): Promise<CostTrial> {

@@ -12,7 +12,7 @@ for (const kind of await databaseKinds())
     let database: TestDatabase | undefined
     beforeAll(async () => {
       database = await kind.open()
-    }, 60_000)
+    })
     afterAll(() => database?.close())
 
     function unmigrated() {

@@ -82,7 +82,7 @@ for (const kind of await databaseKinds())
     let database: TestDatabase | undefined
     beforeAll(async () => {
       database = await kind.open()
-    }, 60_000)
+    })
     afterAll(() => database?.close())
     const open = () => shopIn(database as TestDatabase)
 
@@ -264,7 +264,7 @@ describe('the workers of a PostgreSQL', () => {
   let database: TestDatabase
   beforeAll(async () => {
     database = await openPostgresql()
-  }, 60_000)
+  })
   afterAll(() => database.close())
 
   it('Workers are notified at the commit of a transaction, and never after a rollback', async () => {
