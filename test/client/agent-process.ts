@@ -1,13 +1,16 @@
 /**
  * Agent process with open runs: `agent-process.ts <url of its host> <mode>`. It prints `open` once the host has
  * recorded them. In the modes `idle` and `idle, silent server` it has no other work. In the mode `own handler` it also
- * listens for the signal, and exits with 7 after a line on its input.
+ * listens for the signal, and exits with 7 after a line on its input. Only a silent server ever exceeds a time limit.
  */
 import { once } from 'node:events'
 import { createClient } from '../../src/client/client.ts'
 import { createRunRecorder } from '../../src/client/run-recorder.ts'
 
 const [, , baseUrl = '', mode = ''] = process.argv
+const { setTimeout } = globalThis
+if (!mode.endsWith('silent server'))
+  globalThis.setTimeout = ((run: () => void, ms = 0) => setTimeout(run, 60 * ms)) as typeof setTimeout
 const client = createClient({ baseUrl, token: 'app' })
 const recorders = [1, 2].map(() => createRunRecorder({ client, endWith: process }))
 if (!mode.startsWith('idle')) setInterval(() => {}, 60_000)

@@ -1,6 +1,7 @@
 import { type ClientOptions, createClient, createRunRecorder, type RunRecorderOptions } from 'sallyport/client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { withoutStrayRejections } from '../support/stray-rejections.ts'
+import { UNHURRIED_MS } from '../support/unhurried.ts'
 import { startRecording, stopRecording } from './recorders.ts'
 import { type Scripted, startHost, startScripted } from './servers.ts'
 
@@ -22,7 +23,7 @@ const PAGE = '<h1>Forbidden</h1>'
 function recordTo(baseUrl: string, options: Partial<ClientOptions> = {}) {
   const dropped: unknown[][] = []
   const onDropped: RunRecorderOptions['onDropped'] = ({ run }, why) => void dropped.push([run.runId, why])
-  const client = createClient({ baseUrl, token: 'app', retries: 0, ...options })
+  const client = createClient({ baseUrl, token: 'app', retries: 0, timeoutMs: UNHURRIED_MS, ...options })
   return { recorder: createRunRecorder({ client, onDropped, heartbeatMs: 0 }), dropped }
 }
 

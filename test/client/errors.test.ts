@@ -3,6 +3,7 @@ import { ClientError, type ClientOptions, createClient, isClientError } from 'sa
 import { memoryStore } from 'sallyport/storage/memory'
 import { afterEach, describe, expect, test } from 'vitest'
 import { freePort } from '../support/free-port.ts'
+import { UNHURRIED_MS } from '../support/unhurried.ts'
 import { type events, type Scripted, startHost, startScripted, stopServers } from './servers.ts'
 
 afterEach(stopServers)
@@ -10,7 +11,7 @@ afterEach(stopServers)
 const EVENT = { eventType: 'ping', recipient: 'jane@example.com' }
 
 const errorOf = (options: ClientOptions): Promise<ClientError> =>
-  createClient({ retries: 0, ...options })
+  createClient({ retries: 0, timeoutMs: UNHURRIED_MS, ...options })
     .dispatch(EVENT)
     .then(
       () => Promise.reject(new Error('it was accepted')),
@@ -123,17 +124,17 @@ describe('a token', () => {
     return [inspect(error, { depth: 9, showHidden: true }), error.stack, JSON.stringify(error)].join('\n')
   }
 
-  test.each<[string, Scripted]>([
+  test.each<[string, Scripted, Partial<ClientOptions>?]>([
     [
       'the server refuses it',
       { status: 401, body: { type: 'urn:sallyport:problem:invalid_token', code: 'invalid_token' } },
     ],
     ['the answer is bad', { status: 502, body: 'no' }],
     ['the connection breaks', 'reset'],
-    ['no answer comes', 'hang'],
-  ])('No error contains the token when %s', async (_, answer) => {
+    ['no answer comes', 'hang', { timeoutMs: 50 }],
+  ])('No error contains the token when %s', async (_, answer, options) => {
     const { url } = await startScripted(answer)
-    expect(await shown({ baseUrl: url, token: CANARY, timeoutMs: 50 })).not.toContain(CANARY)
+    expect(await shown({ baseUrl: url, token: CANARY, ...options })).not.toContain(CANARY)
   })
 
   test('No error contains the token when no server listens', async () => {

@@ -2,13 +2,15 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { createClient, createRunRecorder } from 'sallyport/client'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { timers } from '../../src/client/timers.ts'
 import { startHost, startScripted, stopServers, type TestHost, until } from './servers.ts'
 
 const AGENT = fileURLToPath(new URL('agent-process.ts', import.meta.url))
 const children: ChildProcess[] = []
 
 afterEach(async () => {
+  vi.restoreAllMocks()
   for (const child of children.splice(0)) child.kill('SIGKILL')
   await stopServers()
 })
@@ -92,6 +94,8 @@ describe('a process with open runs', () => {
     ['raises the signal again', [], [[7, 'SIGTERM']]],
     ['leaves the signal to another listener', [() => {}], []],
   ])('The recorder cancels its runs and %s', async (_, listeners, kills) => {
+    // No time limit of the client passes.
+    vi.spyOn(timers, 'after').mockReturnValue(() => {})
     const killed: unknown[][] = []
     const own = Object.assign(new EventEmitter(), { pid: 7, kill: (...call: unknown[]) => killed.push(call) })
     for (const listener of listeners) own.on('SIGTERM', listener)

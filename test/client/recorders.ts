@@ -1,5 +1,6 @@
 import type { Run } from 'sallyport'
 import { createClient, createRunRecorder, type RunRecorder, type RunRecorderOptions } from 'sallyport/client'
+import { UNHURRIED_MS } from '../support/unhurried.ts'
 import { startHost, stopServers, type TestHost } from './servers.ts'
 
 /** A host, a recorder that posts to it, and the dropped posts. */
@@ -23,7 +24,7 @@ export async function startRecording(
   ...host: Parameters<typeof startHost>
 ): Promise<Recording> {
   const running = await startHost(...host)
-  const client = createClient({ baseUrl: running.url, token: 'app', retries: 0 })
+  const client = createClient({ baseUrl: running.url, token: 'app', retries: 0, timeoutMs: UNHURRIED_MS })
   const dropped: Recording['dropped'] = []
   const onDropped: RunRecorderOptions['onDropped'] = (...drop) => void dropped.push(drop)
   const recorder = createRunRecorder({ client, onDropped, ...options })
