@@ -4,6 +4,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket, type Se
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { onTestFinished } from 'vitest'
 import type { Clock } from '../../src/ports/clock.ts'
+import { freePort } from '../support/free-port.ts'
 
 export const NOW: number = Date.parse('2026-11-21T08:00:00Z')
 
@@ -50,14 +51,7 @@ export async function tcpPeer(handler: (socket: Socket) => void): Promise<number
 }
 
 /** A port of this machine that nothing listens on. */
-export async function deadPort(): Promise<number> {
-  const server = createTcpServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
+export const deadPort: () => Promise<number> = freePort
 
 export async function bodyOf(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
+import { freePort } from '../support/free-port.ts'
 
 /** Answers one request. */
 export type Answer = (response: ServerResponse) => unknown
@@ -26,19 +26,20 @@ const stops: (() => Promise<unknown>)[] = []
 export async function startProvider(): Promise<Provider> {
   const asked: Asked[] = []
   let script: Answer[] = []
+  // Nobody else listens there after the provider has stopped.
+  const port = await freePort()
   const server = createServer(async (request, response) => {
     const body = request.method === 'POST' ? await json(request) : {}
     asked.push({ path: request.url ?? '', headers: request.headers, body: body as Asked['body'] })
     const answer = script.length > 1 ? script.shift() : script[0]
     await answer?.(response)
-  }).listen(0, '127.0.0.1')
+  }).listen(port, '127.0.0.1')
   await once(server, 'listening')
   stops.push(async () => {
     server.closeAllConnections()
     server.close()
     await once(server, 'close')
   })
-  const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}`,
     asked,

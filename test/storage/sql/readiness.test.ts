@@ -1,11 +1,12 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isSallyportError } from '../../../src/errors.ts'
 import type { DialectName } from '../../../src/storage/sql/connection/dialects.ts'
 import { type SqlStoreOptions, sqlStatements, sqlStore } from '../../../src/storage/sql/index.ts'
+import { freePort } from '../../support/free-port.ts'
 import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import { databaseKinds, type TestDatabase } from '../databases.ts'
 import { fakeDatabase, run, storeIn, VERSIONS } from './migrating-stores.ts'
@@ -169,7 +170,7 @@ describe('readiness', () => {
     const held: Socket[] = []
     const server = createServer((socket) => held.push(socket)).listen(0, '127.0.0.1')
     await once(server, 'listening')
-    const db = pooled(server)
+    const db = pooled((server.address() as AddressInfo).port)
     expect(await faultOf(sqlStore({ db, dialect: 'postgresql', timeoutMs: 100 }))).toContain('did not answer in time')
     for (const socket of held) socket.destroy()
     server.close()
@@ -177,10 +178,7 @@ describe('readiness', () => {
   })
 
   it("ready() reports only the driver's code, and nothing about the connection", async () => {
-    const server = createServer().listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const db = pooled(server)
-    await new Promise((resolve) => server.close(resolve))
+    const db = pooled(await freePort())
     const fault: unknown = await sqlStore({ db, dialect: 'postgresql', timeoutMs: UNHURRIED_MS })
       .ready()
       .catch((cause: unknown) => cause)
@@ -226,8 +224,7 @@ function dropColumn(table: string, column: string): string {
 }
 
 /** With a user, a password and a database name that must not leak. */
-function pooled(server: Server): Kysely<unknown> {
-  const { port } = server.address() as AddressInfo
+function pooled(port: number): Kysely<unknown> {
   const pool = new pg.Pool({ connectionString: `postgresql://jane:hunter2@127.0.0.1:${port}/prices` })
   pool.on('error', () => {})
   return new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
