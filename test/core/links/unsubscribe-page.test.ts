@@ -6,6 +6,7 @@ import { type PageState, unsubscribePages } from '../../../src/core/links/unsubs
 import type { UnsubscribePageOptions } from '../../../src/core/links/unsubscribe-page-options.ts'
 import { STYLE } from '../../../src/core/links/unsubscribe-style.ts'
 import { UNSUBSCRIBE_TEXTS } from '../../../src/core/links/unsubscribe-texts.ts'
+import { searchedBy } from '../../support/searched.ts'
 import { htmlFaults } from './html-faults.ts'
 import { LINK } from './link-keys.ts'
 import { endpoint } from './unsubscribing.ts'
@@ -128,16 +129,15 @@ describe('the language of the page', () => {
       expect(page({ title: 'Preferences' }, language).html).toContain('<h1>Preferences</h1>')
   })
 
-  it.each([
-    ['commas', ','.repeat(1e6)],
-    ['ranges', 'de-'.repeat(3e5)],
-    ['weights', `de;q=0.${'0'.repeat(1e6)}`],
-    ['spaces', `de${' '.repeat(1e6)};q=1`],
-    ['many ranges', 'xx;q=0.5,'.repeat(1e5)],
-  ])('A header of a million %s is read at once', (_, header) => {
-    const since = performance.now()
-    expect(LANGUAGES).toContain(answered(header))
-    expect(performance.now() - since).toBeLessThan(100)
+  it.each<[string, (times: number) => string]>([
+    ['commas', (times) => ','.repeat(times)],
+    ['ranges', (times) => 'de-'.repeat(times)],
+    ['weights', (times) => `de;q=0.${'0'.repeat(times)}`],
+    ['spaces', (times) => `de${' '.repeat(times)};q=1`],
+    ['many ranges', (times) => 'xx;q=0.5,'.repeat(times)],
+  ])('No more is searched of a longer header: %s', (_, header) => {
+    const searched = (times: number) => searchedBy(() => expect(LANGUAGES).toContain(answered(header(times))))
+    expect(searched(1e5)).toBe(searched(1e4))
   })
 
   it('Any header gives a language of the page', () => {
