@@ -6,12 +6,12 @@ import { memoryStore } from '../../src/storage/memory/index.ts'
 import { sqlStore } from '../../src/storage/sql/index.ts'
 import { serviceOrSkip } from '../queues/services.ts'
 import { openPostgresql, openSqlite, type TestDatabase } from '../storage/databases.ts'
+import { UNHURRIED_MS } from '../support/unhurried.ts'
 import { openBrowser, openPage } from './browser.ts'
 import { FRAMEWORKS, PREFIXES, serveConsole } from './console-host.ts'
 import type { RunningConsole } from './console-server.ts'
 import { type OtherSite, serveOtherSite } from './other-site.ts'
 import { accessByCookie, addDispatches, cookieFor, TENANTS, type Tenant, tenantsSallyport } from './two-tenants.ts'
-import { UNHURRIED_MS } from '../support/unhurried.ts'
 
 const withBrowser = await serviceOrSkip('chromium')
 

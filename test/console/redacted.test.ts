@@ -5,10 +5,10 @@ import type { Sallyport } from '../../src/index.ts'
 import { sqlStore } from '../../src/storage/sql/index.ts'
 import { serviceOrSkip } from '../queues/services.ts'
 import { openSqlite, type TestDatabase } from '../storage/databases.ts'
+import { UNHURRIED_MS } from '../support/unhurried.ts'
 import { openBrowser, openPage } from './browser.ts'
 import { openConsole } from './console-server.ts'
 import { filledSallyport } from './filled.ts'
-import { UNHURRIED_MS } from '../support/unhurried.ts'
 
 const withBrowser = await serviceOrSkip('chromium')
 

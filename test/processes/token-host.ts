@@ -1,6 +1,6 @@
 /**
- * Host with session tokens over a database: `token-host.ts <sqlite file or postgres URL>`. It prints `port <number>`.
- * `POST /revoke` revokes what its body names.
+ * Host with session tokens over a database: `token-host.ts <sqlite file or postgres URL> <epoch milliseconds>`. It prints
+ * `port <number>`. `POST /revoke` revokes what its body names. Only `POST /advance` moves its clock, by `ms`.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -13,10 +13,11 @@ import { sessionTokens } from '../../src/auth/session-tokens.ts'
 import { createSallyport } from '../../src/sallyport/create-sallyport.ts'
 import { sqlStore } from '../../src/storage/sql/index.ts'
 import { AUDIENCE, KEY } from '../core/tokens/exchanging.ts'
+import { HostClock } from '../support/host-clock.ts'
 import { keptStatements } from '../support/kept-statements.ts'
 import { UNHURRIED_MS } from '../support/unhurried.ts'
 
-const [, , place = ''] = process.argv
+const [, , place = '', start = ''] = process.argv
 const isPostgres = place.startsWith('postgres:')
 const dialect = isPostgres
   ? new PostgresDialect({ pool: new pg.Pool({ connectionString: place }) })
@@ -27,11 +28,14 @@ const store = sqlStore({
   timeoutMs: UNHURRIED_MS,
 })
 await store.migrate()
-const sallyport = createSallyport({ auth: sessionTokens({ keys: [KEY], audience: AUDIENCE }), store })
+const clock = new HostClock()
+clock.advance(Number(start))
+const sallyport = createSallyport({ auth: sessionTokens({ keys: [KEY], audience: AUDIENCE, clock }), store, clock })
 const handle = toNode(sallyport)
 const server = createServer(async (req, res) => {
-  if (req.url !== '/revoke') return handle(req, res)
-  await sallyport.tokens.revoke((await json(req)) as { jti: string })
+  if (req.url === '/revoke') await sallyport.tokens.revoke((await json(req)) as { jti: string })
+  else if (req.url === '/advance') clock.advance(((await json(req)) as { ms: number }).ms)
+  else return handle(req, res)
   res.end('{}')
 })
 server.listen(0, '127.0.0.1', () => process.stdout.write(`port ${(server.address() as AddressInfo).port}\n`))

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { type QueueTrial, queueContract } from '../../src/contract-tests/queue-contract.ts'
 import { bullmqQueue } from '../../src/queues/bullmq.ts'
 import { postgresQueue } from '../../src/queues/postgres.ts'
 import { recordingLogger } from '../support/deps.ts'
-import { type PostgresServer, postgresServer } from '../support/postgres-server.ts'
+import { postgresAt } from '../support/postgres-server.ts'
+import { postgresPort } from '../support/shared-postgres.ts'
 import { countWakes } from './listener.ts'
 import { silentProxy } from './proxy.ts'
 import { serviceOrSkip } from './services.ts'
@@ -30,18 +32,17 @@ const running: Pick<QueueTrial, 'now' | 'until'> = {
 const contract = { test: it, skip: it.skip, capabilities: { injectedTime: false } }
 
 describe('the PostgreSQL queue keeps the queue contract', () => {
-  let server: PostgresServer
+  let port: number
 
   beforeAll(async () => {
-    server = await postgresServer()
+    port = await postgresPort()
   })
 
-  afterAll(() => server.remove())
-
   async function create(): Promise<QueueTrial> {
-    const proxy = await silentProxy(server.port)
+    const proxy = await silentProxy(port)
     const channel = `due_${randomUUID().replaceAll('-', '')}`
-    const make = () => postgresQueue({ client: () => server.client(proxy.port), channel, logger: recordingLogger() })
+    const make = () =>
+      postgresQueue({ client: () => new pg.Client(postgresAt(proxy.port)), channel, logger: recordingLogger() })
     const [queue, other] = [make(), make()]
     // A new listen connection wakes its listeners once; the cases start after that.
     const listeners = [countWakes(queue), countWakes(other)]
