@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, it } from 'vitest'
+import { beforeAll, describe, it } from 'vitest'
 import { type QueueTrial, queueContract } from '../../src/contract-tests/queue-contract.ts'
 import { bullmqQueue } from '../../src/queues/bullmq.ts'
 import { postgresQueue } from '../../src/queues/postgres.ts'
