@@ -1,6 +1,5 @@
 import { bodyParser } from '@koa/bodyparser'
 import express from 'express'
-import fc from 'fast-check'
 import Fastify from 'fastify'
 import Koa from 'koa'
 import koaMount from 'koa-mount'
@@ -16,6 +15,7 @@ import { closedAfterEach } from '../support/hosts/closed-after-each.ts'
 import { express4 } from '../support/hosts/express4.ts'
 import { listen, runningAt } from '../support/hosts/host.ts'
 import { Koa2 } from '../support/hosts/koa.ts'
+import { fc, runs } from '../support/properties.ts'
 import { orderSallyport } from './matrix/order-sallyport.ts'
 import { DISPATCH, FEEDBACK, UNSUBSCRIBE } from './matrix/paths.ts'
 
@@ -57,7 +57,7 @@ describe.each([
         expect((await call(url + FEEDBACK, { body })).status).toBe(200)
         expect(bodiesOf(endpoints).at(-1)).toBe(Buffer.from(body).toString())
       }),
-      { numRuns: 50, seed: 1 },
+      { numRuns: runs(50) },
     )
   })
 

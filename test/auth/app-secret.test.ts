@@ -1,7 +1,7 @@
 import { crc32 as zlibCrc32 } from 'node:zlib'
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { base62, composeAppSecret, crc32, isAppSecret, isEnv, randomBase62 } from '../../src/auth/app-secret.ts'
+import { fc } from '../support/properties.ts'
 
 const RANDOM = '0123456789abcdefghijABCDEFGHIJ'
 

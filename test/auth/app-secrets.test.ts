@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { composeAppSecret } from '../../src/auth/app-secret.ts'
 import type { Credential } from '../../src/auth/app-secrets.ts'
 import { matchingCredential } from '../../src/auth/app-secrets.ts'
 import { appSecrets, type GeneratedAppSecret, generateAppSecret } from '../../src/auth/index.ts'
+import { fc, runs } from '../support/properties.ts'
 
 const INVALID = { refused: 'invalid_token' }
 
@@ -123,7 +123,7 @@ describe('appSecrets', () => {
       fc.asyncProperty(fc.oneof(any, near, fc.string({ maxLength: 60 })), async (token) => {
         expect(await verifier.verify(token, 'session_run')).toEqual(INVALID)
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     )
   })
 

@@ -1,6 +1,6 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { fc, runs } from '../support/properties.ts'
 import { forge, hs256 } from './forge.ts'
 import { at, CLAIMS, ec, ed, ed25519, es256, GRANT, HEADER, INVALID, jwk, NOW } from './session-token-fixtures.ts'
 
@@ -121,7 +121,7 @@ describe('sessionTokens', () => {
       fc.asyncProperty(fc.oneof(any, near, shaped, signed), async (token) => {
         expect(await verifier.verify(token, 'session_run')).toEqual(INVALID)
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     )
   })
 })

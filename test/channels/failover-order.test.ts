@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { failoverChannel, type Providers } from '../../src/channels/failover-channel.ts'
 import type { Attempt, AttemptEnd } from '../../src/model/dispatch.ts'
 import { fakeClock } from '../support/fake-clock.ts'
+import { fc, runs } from '../support/properties.ts'
 import { context, message } from './messages.ts'
 import { attempts, fails, retry, scriptedProviders, trio } from './providers.ts'
 
@@ -291,6 +291,6 @@ test('failover keeps the order of providers for any results', async () => {
         history = isOver ? [] : [...history, { attempt: history.length + 1, startedAt: clock.now(), ...reported }]
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })

@@ -1,10 +1,10 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, verify } from 'node:crypto'
-import fc from 'fast-check'
 import { webhook, webhookPublicKey } from 'sallyport/channels/webhook'
 import { Webhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { expect, test } from 'vitest'
 import { readSecrets, type Signed, signatureHeaders } from '../../src/channels/webhook-signature.ts'
+import { fc, runs } from '../support/properties.ts'
 import { NEXT_SECRET, type Received, recordingPeer, SECRET, sendTo } from './events.ts'
 
 // Of the tests and the README of the Svix server. The Ed25519 signature is also the example in the specification.
@@ -127,7 +127,7 @@ test('Each secret signs once, in its order, and verifies its own signature only'
       const changed = { ...signed, body: `${signed.body}x` }
       expect(given.some(({ isBySecret }) => entries.some((entry) => isBySecret(entry, changed)))).toBe(false)
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 
@@ -137,7 +137,7 @@ test('A private key of any length but 32 and 64 bytes is invalid, and of 64 only
       const secret = `whsk_${Buffer.from(bytes).toString('base64')}`
       expect(readSecrets(secret) !== undefined).toBe(bytes.length === 32)
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
   const { secret, publicBytes } = keyPair()
   const seed = Buffer.from(secret.slice('whsk_'.length), 'base64')

@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import { createSallyport, type Run, type Sallyport } from 'sallyport'
 import { type Client, createClient, createRunRecorder, type RecordedRun } from 'sallyport/client'
 import { toFetch } from 'sallyport/fetch'
 import { memoryStore } from 'sallyport/storage/memory'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { testAuth } from '../support/deps.ts'
+import { fc, runs } from '../support/properties.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
 import { type PendingEvent, pendingEvent } from './reports.ts'
 import { events } from './servers.ts'
@@ -122,7 +122,7 @@ describe('joined posts', () => {
         const each = await runsAfter(steps.map((one): Step => ({ ...one, sending: 'sent', isSlow: false })))
         expect(await runsAfter(steps)).toEqual(each)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 })

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import type { RecordedRun, RunFacts } from 'sallyport/client'
+import { fc } from '../support/properties.ts'
 
 /** One change to a run; later changes have a greater `step`. */
 export type PendingEvent = (run: RecordedRun, step: number) => void

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '../support/properties.ts'
 
 /** Facts with every kind of value that JSON has. */
 export const FACTS: { readonly data: object; readonly recipient: object } = {

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { fc, runs } from '../support/properties.ts'
 import { text } from './compile.ts'
 
 const safeUrl = (url: unknown) => text('{{ data.url | safe_url }}', { url })
@@ -68,7 +68,7 @@ describe('safe_url', () => {
         expect(await safeUrl(given)).toMatch(/^(?:#|https?:\/\/\S+|mailto:\S*)$/)
         expect(await link(given)).toMatch(/^<a href="(?:#|(?:https?:\/\/|mailto:)[^\s"<>]*)">$/)
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     )
   })
 })

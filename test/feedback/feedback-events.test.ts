@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   codeOf,
@@ -9,6 +8,7 @@ import {
   messageIdOf,
 } from '../../src/feedback/feedback-events.ts'
 import { memberOf, parseJson } from '../../src/feedback/untrusted-json.ts'
+import { fc } from '../support/properties.ts'
 
 describe('a code', () => {
   it.each([

@@ -1,6 +1,6 @@
-import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { GrowingBuffer } from '../../src/http/growing-buffer.ts'
+import { fc, runs } from '../support/properties.ts'
 
 const GREATEST = 262_144
 const piece = fc.oneof(
@@ -22,7 +22,7 @@ test('A growing buffer keeps all bytes in order, and reserves at most twice thei
       }
       expect(Buffer.from(buffer.whole()).equals(Buffer.concat(pieces))).toBe(true)
     }),
-    { seed: 16, numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
-import fc from 'fast-check'
 import { recordingFetch } from 'sallyport/integrations'
 import { describe, expect, it } from 'vitest'
+import { fc, runs } from '../support/properties.ts'
 import { chat, chatEvents, OPENAI_COUNTS } from './openai-api.ts'
 import { streamed, textOf } from './provider.ts'
 import { app, provider, setUpEach } from './set-up.ts'
@@ -142,7 +142,7 @@ it('recordingFetch() reads events with any line ends from pieces of any size', a
         timings: { firstTokenAt: expect.anything() },
       })
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   )
 })
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   addDecimals,
@@ -8,6 +7,7 @@ import {
   scaleDecimal,
   writeScaled,
 } from '../../src/model/decimal.ts'
+import { fc, runs } from '../support/properties.ts'
 
 const CANONICAL = /^(?!-0$)-?(0|[1-9]\d*)(\.\d*[1-9])?$/
 
@@ -60,7 +60,7 @@ describe('a decimal', () => {
         expect(decimal).toMatch(CANONICAL)
         expect(canonicalDecimal(decimal ?? '')).toBe(decimal)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 })
@@ -97,7 +97,7 @@ describe('decimal arithmetic', () => {
         expect(addDecimals(a, negateDecimal(a))).toBe('0')
         expect(addDecimals(sum, negateDecimal(b))).toBe(a)
       }),
-      { numRuns: 1500 },
+      { numRuns: runs(1500) },
     )
   })
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { nearNames } from '../../src/model/suggestions.ts'
+import { fc, runs } from '../support/properties.ts'
 
 const NAMES = ['order.shipped', 'order.paid', 'user.created', 'sms', 'email']
 
@@ -33,7 +33,7 @@ describe('nearNames', () => {
         const most = Math.min(4, Math.max(2, Math.floor(wanted.length / 3)))
         expect(nearNames(wanted, [name])).toEqual(editsOf(wanted, name) <= most ? [name] : [])
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     )
   })
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import type { RunCounts } from '../../src/model/run.ts'
 import type { EndedRun } from '../../src/ports/run-exporter.ts'
+import { fc } from '../support/properties.ts'
 
 export const CREATED = '2026-11-21T08:00:00.000Z'
 export const LAST_SEEN = '2026-11-21T08:00:30.000Z'

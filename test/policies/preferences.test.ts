@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type PolicyQuestion, type PreferenceSet, preferences, type Verdict } from '../../src/policies/index.ts'
+import { fc } from '../support/properties.ts'
 import { question } from './question.ts'
 
 const SEND = { verdict: 'send' }

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { quietHours } from '../../src/policies/index.ts'
+import { fc, runs } from '../support/properties.ts'
 import { question } from './question.ts'
 import { looked } from './quiet-hours-oracle.ts'
 
@@ -49,7 +49,7 @@ describe('quietHours, compared with an oracle that reads the wall clock each min
         const until = looked(options, instant)
         expect(verdict).toEqual(until === instant ? { verdict: 'send' } : { verdict: 'defer', until })
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     )
   })
 

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type PolicyQuestion, type SendLimit, type ThrottleOptions, throttle } from '../../src/policies/index.ts'
+import { fc } from '../support/properties.ts'
 import { question } from './question.ts'
 
 const HOUR = 60 * 60 * 1000

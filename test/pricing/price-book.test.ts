@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { RunCounts } from '../../src/model/run.ts'
 import type { Price, PricedUsage, UnpricedPart } from '../../src/ports/price-book.ts'
 import { type ModelPrices, type PriceBookOptions, priceBook } from '../../src/pricing/index.ts'
+import { fc, runs } from '../support/properties.ts'
 
 const MILLION: RunCounts = { inputTokens: 1_000_000, outputTokens: 0 }
 const AT = Date.parse('2026-11-21T08:00:00.000Z')
@@ -430,7 +430,7 @@ describe('an amount', () => {
           expect(given?.replace('.', '').length).toBeLessThanOrEqual(40)
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 

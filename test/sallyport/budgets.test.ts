@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Budget, checkBudgets } from '../../src/core/runs/events/budgets.ts'
 import { isSallyportError } from '../../src/errors.ts'
@@ -7,6 +6,7 @@ import { noSpend, noTotals, type Spend } from '../../src/model/totals.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { postRun, runTestApp } from '../core/runs/events/publishing.ts'
 import { fakeClock } from '../support/fake-clock.ts'
+import { fc } from '../support/properties.ts'
 
 const DAY = 86_400_000
 

@@ -1,9 +1,9 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { SendLimit } from '../../src/ports/delivery-policy.ts'
 import type { NewDispatch } from '../../src/ports/dispatch-store.ts'
 import { memoryCounters } from '../../src/storage/memory/expiring-map.ts'
 import { sendLimits } from '../../src/storage/rules/delivery-transitions.ts'
+import { fc, runs } from '../support/properties.ts'
 import { acceptance, claimOne, deliveriesOf, delivery, HOUR, keyed, lease, storeOn } from './storing.ts'
 
 const limit = (max: number, key = 'l', windowMs = 1_000): SendLimit => ({ key, max, windowMs })
@@ -182,7 +182,7 @@ describe('a limit', () => {
           ).toBe(fits)
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 })

@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import type { DerivedRunData, RunFailure, RunReport, RunState, RunStatus } from '../../src/model/run.ts'
 import type { Spend, Totals } from '../../src/model/totals.ts'
 import type { RemovalQuery, RunQuery, TotalsChanges } from '../../src/ports/run-store.ts'
+import { fc } from '../support/properties.ts'
 
 /** The second is a name that every object has. */
 export const TENANTS = ['t1', '__proto__'] as const

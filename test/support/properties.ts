@@ -13,6 +13,9 @@ export function runs(count: number): number {
   return Math.ceil(Math.max(Math.min(count, FEWEST), count * FACTOR))
 }
 
+/** Time-out of a test with many examples. It only ends a test that hangs. */
+export const TIMEOUT_MS: number = 600_000 * Math.max(1, FACTOR)
+
 fc.configureGlobal({ seed: SEED, numRuns: runs(100) })
 
 /** fast-check with the seed and the number of examples of this run. Tests import it from here. */

@@ -1,8 +1,8 @@
 import { Agent, type OutgoingHttpHeaders } from 'node:http'
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { call, half } from '../../support/host-call.ts'
 import { HOST_ANSWER, type Host } from '../../support/hosts/host.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { FEEDBACK, UNSUBSCRIBE } from './paths.ts'
 import { starterOf } from './started.ts'
 
@@ -51,7 +51,7 @@ export function testOpenEndpoints(host: Host): void {
           expect((await call(url + FEEDBACK, { agent, headers, body })).status).toBe(200)
           expect(Buffer.compare(endpoints.opened.pop()?.body ?? Buffer.alloc(1), sent)).toBe(0)
         }),
-        { numRuns: 60, seed: 1 },
+        { numRuns: runs(60) },
       )
       agent.destroy()
     })

@@ -1,5 +1,4 @@
 import { domainToASCII } from 'node:url'
-import fc from 'fast-check'
 import { createTransport } from 'nodemailer'
 import { email } from 'sallyport/channels/email'
 import { expect, onTestFinished, test } from 'vitest'
@@ -9,10 +8,11 @@ import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { smtpPeer } from '../../channels/peers.ts'
 import { recordingLogger, testAuth } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
+import { fc, runs, TIMEOUT_MS } from '../../support/properties.ts'
 import { recipient } from './hostile-addresses.ts'
 
 const BATCH = 100
-const BATCHES = 100
+const BATCHES = runs(100)
 
 /** One `@`, and no character that separates, quotes, comments or routes. */
 const PLAIN = /^[^@,;:"()<>[\]\\%!\s\p{Cc}]+@[^@,;:"()<>[\]\\%!\s\p{Cc}]+$/u
@@ -46,7 +46,9 @@ async function server(): Promise<{ port: number; asked: string[]; letters: Map<s
   return { port, asked, letters }
 }
 
-test(`Each of ${BATCH * BATCHES} fuzzed recipients gives one RCPT of exactly its mailbox, or none`, async () => {
+test(`Each of ${BATCH * BATCHES} fuzzed recipients gives one RCPT of exactly its mailbox, or none`, {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const { port, asked, letters } = await server()
   const transport = createTransport({ pool: true, maxMessages: Infinity, host: '127.0.0.1', port, ignoreTLS: true })
   onTestFinished(() => transport.close())
@@ -87,6 +89,6 @@ test(`Each of ${BATCH * BATCHES} fuzzed recipients gives one RCPT of exactly its
     }),
     { numRuns: BATCHES },
   )
-  expect(counts.sent).toBeGreaterThan(1_000)
-  expect(counts.refused).toBeGreaterThan(1_000)
-}, 120_000)
+  expect(counts.sent).toBeGreaterThan((BATCH * BATCHES) / 10)
+  expect(counts.refused).toBeGreaterThan((BATCH * BATCHES) / 10)
+})

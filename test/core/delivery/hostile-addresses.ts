@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '../../support/properties.ts'
 
 /** Plain characters of an address. */
 const ATOM = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'

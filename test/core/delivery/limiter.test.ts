@@ -1,9 +1,9 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createLimiter, type Limiter, type Slot } from '../../../src/core/delivery/limiter.ts'
 import type { WorkerOptions } from '../../../src/core/delivery/worker-options.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
 import { type FakeClock, fakeClock } from '../../support/fake-clock.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 
 const keyed = recordingChannel([], { concurrencyKey: (address) => address })
@@ -242,7 +242,7 @@ describe('a rate', () => {
           expect(times.filter((time) => time >= from && time < from + 1_000).length).toBeLessThanOrEqual(max)
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     )
   })
 })

@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import type { AttemptEnd, DeliveryReason } from '../../../src/model/dispatch.ts'
 import type { SendLimit } from '../../../src/ports/delivery-policy.ts'
 import type { ClaimRequest } from '../../../src/ports/dispatch-store.ts'
+import { fc } from '../../support/properties.ts'
 
 export const CHANNELS = ['a', 'b', 'c', 'd'] as const
 export const TENANTS = ['t1', 't2', 't3'] as const

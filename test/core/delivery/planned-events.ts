@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
 import type { DeliveryPolicy, Verdict } from '../../../src/ports/delivery-policy.ts'
 import type { EventCatalog } from '../../../src/ports/event-catalog.ts'
+import { fc } from '../../support/properties.ts'
 import { braces } from '../dispatch/dispatching.ts'
 
 export const NOW: number = Date.UTC(2026, 10, 21, 8)

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MESSAGE_RETRIES, retryDelay } from '../../../src/core/delivery/retry-schedule.ts'
+import { fc, runs } from '../../support/properties.ts'
 
 describe('the schedule of messages', () => {
   it('The default schedule is 8 retries over about 30 minutes', () => {
@@ -41,7 +41,7 @@ describe('retryDelay', () => {
         expect(delay).toBeGreaterThanOrEqual(least)
         expect(delay).toBeLessThanOrEqual(least + step * 0.4)
       }),
-      { numRuns: 10_000 },
+      { numRuns: runs(10_000) },
     )
   })
 

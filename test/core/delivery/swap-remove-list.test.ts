@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { swapRemoveList } from '../../../src/core/delivery/send-loop.ts'
+import { fc } from '../../support/properties.ts'
 
 describe('a list with swap-remove', () => {
   it('A swap-remove list holds the members that were added and not removed', () => {

@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { Channel, SendOutcome } from '../../../src/ports/channel.ts'
 import type { Settlement } from '../../../src/ports/dispatch-store.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { accepted } from '../dispatch/dispatching.ts'
 import { acceptMany, app, BODY, byAddress, gated, pass, SENT, settled, type TestApp, totals } from './test-app.ts'
@@ -196,7 +196,7 @@ describe('a rate', () => {
           expect(begun.filter((at) => at >= from && at < from + 500).length).toBeLessThanOrEqual(2)
         }
       }),
-      { numRuns: 10 },
+      { numRuns: runs(10) },
     )
   })
 

@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises'
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Worker } from '../../../src/core/delivery/worker.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
@@ -10,11 +9,12 @@ import { createSallyport } from '../../../src/sallyport/create-sallyport.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { countingIds, testAuth } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { type Gate, gate } from '../dispatch/dispatching.ts'
 import { hold, isFinal } from './invariants.ts'
 import { type InFlight, type Life, provider } from './provider.ts'
 
-const RUNS = 2_000
+const RUNS = runs(2_000)
 const SCHEDULE = [1_000, 3_000, 9_000]
 const WORKER = { leaseMs: 6_000, sendTimeoutMs: 10_000, concurrency: 2 }
 
@@ -236,6 +236,14 @@ async function drain(own: ReturnType<typeof app>): Promise<void> {
   hold('every delivery becomes final', false, () => own.mail.begun)
 }
 
+/** A worker crashes before it can settle a delivery that the provider accepts. */
+const SENT_TWICE: Step[] = [
+  { do: 'accept', route: 'all' },
+  { do: 'run', worker: 0 },
+  { do: 'crash', worker: 0 },
+  { do: 'answer', place: 0, outcome: 'sent' },
+]
+
 test('Workers that crash, hang or lose the store never resend a delivery recorded as sent', async () => {
   let doubles = 0
   await fc.assert(
@@ -255,7 +263,7 @@ test('Workers that crash, hang or lose the store never resend a delivery recorde
         }
       }
     }),
-    { numRuns: RUNS },
+    { numRuns: RUNS, examples: [[SENT_TWICE]] },
   )
   expect(doubles, 'some deliveries were sent twice').toBeGreaterThan(0)
 })

@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import { handleDispatch } from '../../../src/core/dispatch/handle-dispatch.ts'
 import { APP, testDeps } from '../../support/deps.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { post } from './dispatching.ts'
 
@@ -37,7 +37,7 @@ describe('any request', () => {
         if (!answer.ok) expect(JSON.stringify(answer)).not.toContain(CANARY)
         expect(JSON.stringify(deps.logger.lines)).not.toContain(CANARY)
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     )
   })
 
@@ -59,7 +59,7 @@ describe('any request', () => {
         const answer = await post(testDeps({ log }, { events }), sent, { 'idempotency-key': 'k' })
         expect([202, 422]).toContain(answer.status)
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     )
   })
 })

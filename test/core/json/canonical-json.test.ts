@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { canonicalJson } from '../../../src/core/json/canonical-json.ts'
+import { fc, runs } from '../../support/properties.ts'
 
 /** The same value with the keys of every object reversed. */
 function reversed(value: unknown): unknown {
@@ -38,7 +38,7 @@ describe('canonicalJson', () => {
         expect(JSON.parse(canonicalJson(plain))).toEqual(plain)
         expect(canonicalJson(reversed(plain))).toBe(canonicalJson(plain))
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     )
   })
 })

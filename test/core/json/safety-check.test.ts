@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { checkJsonSafety } from '../../../src/core/json/safety-check.ts'
+import { fc, runs } from '../../support/properties.ts'
 
 /** `depth` nested objects. */
 function nested(depth: number): unknown {
@@ -158,7 +158,7 @@ describe('checkJsonSafety', () => {
           expect(pointer).not.toContain('\0')
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     )
   })
 
@@ -184,7 +184,7 @@ describe('checkJsonSafety', () => {
       fc.property(benign, (value) => {
         expect(checkJsonSafety(JSON.parse(JSON.stringify(value)))).toEqual([])
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 })

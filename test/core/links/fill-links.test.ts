@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fillLinks, hasPlaceholder } from '../../../src/core/links/fill-links.ts'
 import type { Content } from '../../../src/model/dispatch.ts'
+import { fc } from '../../support/properties.ts'
 
 const MARK = 'https://links.sallyport.invalid/unsubscribe'
 const MARKS = { unsubscribe: MARK }

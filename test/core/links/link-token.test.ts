@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type LinkPayload, linkToken, readLink } from '../../../src/core/links/link-token.ts'
+import { fc } from '../../support/properties.ts'
 import { asynchronous, keysOf, LINK } from './link-keys.ts'
 
 const KEYS = keysOf('k2', 'k1')

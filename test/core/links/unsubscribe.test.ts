@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { OpenRequest } from '../../../src/core/endpoints.ts'
 import { linkToken } from '../../../src/core/links/link-token.ts'
 import { unsubscribeEndpoint } from '../../../src/core/links/unsubscribe.ts'
+import { fc } from '../../support/properties.ts'
 import { asynchronous, keysOf, LINK } from './link-keys.ts'
 import { endpoint, form, URLENCODED } from './unsubscribing.ts'
 

@@ -1,6 +1,6 @@
-import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type Caller, type FairShares, fairShares, type Holder } from '../../../src/core/load/fair-shares.ts'
+import { fc, runs } from '../../support/properties.ts'
 
 interface Competitor extends Holder {
   /** Requests that it wants to have in flight. */
@@ -62,7 +62,7 @@ it('No order of requests exceeds 25/16 of the places, and all places come back',
       ask(shares, alone)
       expect(alone.open).toHaveLength(max)
     }),
-    { seed: 18, numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 
@@ -83,7 +83,7 @@ it('A principal that holds no less than a refused one of its tenant is refused t
         expect(refused).toEqual([...refused].sort())
       }
     }),
-    { seed: 18, numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 
@@ -107,7 +107,7 @@ it('Shares end max-min fair: who gets less than it asks for has about as much as
         if (!isSatisfied) expect(held(tenant) * 1.25).toBeGreaterThan(most - 10)
       }
     }),
-    { seed: 18, numRuns: 40 },
+    { numRuns: runs(40) },
   )
 })
 
@@ -120,6 +120,6 @@ it('A tenant gets a fifth of the places at once, whatever another tenant holds',
       ask(shares, other)
       expect(other.open.length).toBeGreaterThanOrEqual(Math.max(1, Math.floor(max / 5)))
     }),
-    { seed: 18, numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })

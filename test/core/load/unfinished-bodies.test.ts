@@ -1,10 +1,10 @@
-import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   type UnfinishedBody,
   type UnfinishedBudget,
   unfinishedBodies,
 } from '../../../src/core/load/unfinished-bodies.ts'
+import { fc, runs } from '../../support/properties.ts'
 
 /** A budget that records the names of the bodies that it refuses. */
 function budget(count: number, bytes = 1_000_000) {
@@ -162,7 +162,7 @@ describe('unfinishedBodies', () => {
         const all = Array.from({ length: 7 }, () => bodies.begin({ tenant: 't', id: 'p' }, () => {}))
         expect(all.every(Boolean)).toBe(true)
       }),
-      { seed: 16, numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 
@@ -193,7 +193,7 @@ describe('unfinishedBodies', () => {
           expect(held.length).toBeLessThanOrEqual(max)
         }
       }),
-      { seed: 18, numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 })

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type HandlerResult, isRefused } from '../../../src/core/answers/result.ts'
 import { handleSessionRun } from '../../../src/core/runs/handle-session-run.ts'
@@ -9,6 +8,7 @@ import type { SessionRunBatchAnswer } from '../../../src/model/run-batch.ts'
 import { facetsOf } from '../../../src/model/run-facets.ts'
 import type { RunStore } from '../../../src/ports/run-store.ts'
 import { memoryRuns } from '../../../src/storage/memory/memory-runs.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { NOW, recorder, stillClock } from './recorder.ts'
 
 interface Sent {
@@ -224,7 +224,7 @@ describe('a batch of posts', () => {
         )
         expect(await stateAfter(batches)).toEqual(state)
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     )
   })
 

@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import * as v from 'valibot'
 import { normaliseRun } from '../../../src/core/runs/normalise-run.ts'
 import { sessionRunSchema } from '../../../src/core/runs/session-run-schema.ts'
 import type { RunUpdate } from '../../../src/model/run.ts'
+import { fc } from '../../support/properties.ts'
 
 const START = Date.parse('2026-11-21T08:00:00.000Z')
 

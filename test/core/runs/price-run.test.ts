@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { unpricedEnd } from '../../../src/core/runs/merge/price-run.ts'
 import { decideMerge } from '../../../src/core/runs/merge-update.ts'
@@ -7,6 +6,7 @@ import type { Price, PriceBook, PricedUsage, UnpricedPart } from '../../../src/p
 import type { StoredRun } from '../../../src/ports/run-store.ts'
 import { type ModelPrices, priceBook } from '../../../src/pricing/index.ts'
 import { memoryRuns } from '../../../src/storage/memory/memory-runs.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { NOW, problemOf, recorder, runOf, stillClock } from './recorder.ts'
 
 const COUNTS = { inputTokens: 1_000_000, outputTokens: 100_000 }
@@ -393,6 +393,13 @@ const orders = fc
     fc.tuple(fc.constant(posts), fc.shuffledSubarray([...posts, ...posts], { minLength: posts.length * 2 })),
   )
 
+const ORDERS = runs(1_000)
+/** Posts with a price in the book below. */
+const PRICED: readonly Partial<RunUpdate>[] = [
+  { provider: 'q', model: 'n', counts: { inputTokens: 10, outputTokens: 1 } },
+  { provider: 'q', model: 'n', counts: { inputTokens: 999_999, outputTokens: 10 } },
+]
+
 describe('the cost of a run with one price book', () => {
   const book = priceBook({
     version: 'v',
@@ -422,8 +429,8 @@ describe('the cost of a run with one price book', () => {
         expect(second?.derived.cost).toEqual(first?.derived.cost)
         if (first?.derived.cost !== undefined) priced++
       }),
-      { numRuns: 1_000 },
+      { numRuns: ORDERS, examples: PRICED.map((post) => [[[post], [post, post]]]) },
     )
-    expect(priced).toBeGreaterThan(40)
+    expect(priced).toBeGreaterThan(ORDERS / 100)
   })
 })

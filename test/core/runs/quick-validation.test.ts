@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isRefused } from '../../../src/core/answers/result.ts'
 import { checkJsonSafety } from '../../../src/core/json/safety-check.ts'
 import { readQuickly } from '../../../src/core/json/schema-readers.ts'
 import { sessionRunSchema, validateSessionRun } from '../../../src/core/runs/session-run-schema.ts'
 import { validate } from '../../../src/core/validate.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { NOW } from './recorder.ts'
 
 /** A body with every field. */
@@ -113,7 +113,7 @@ describe('the quick reading of the schema', () => {
         if (readQuickly(sessionRunSchema, body) === undefined) return
         expect(checkJsonSafety(body)).toEqual([])
       }),
-      { numRuns: 20_000 },
+      { numRuns: runs(20_000) },
     )
   })
 
@@ -125,7 +125,7 @@ describe('the quick reading of the schema', () => {
         if (isRefused(guarded)) expect(isRefused(outcome)).toBe(true)
         else if (!isRefused(outcome)) expect(outcome).toEqual(guarded)
       }),
-      { numRuns: 5_000 },
+      { numRuns: runs(5_000) },
     )
   })
 })

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { HandlerResult } from '../../../src/core/answers/result.ts'
 import { handleSessionRunBatch } from '../../../src/core/runs/handle-session-run-batch.ts'
@@ -6,6 +5,7 @@ import type { RunAnswer } from '../../../src/model/run-post.ts'
 import type { Redactor } from '../../../src/ports/redactor.ts'
 import type { EndedRun } from '../../../src/ports/run-exporter.ts'
 import { memoryRuns } from '../../../src/storage/memory/memory-runs.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { withoutStrayRejections } from '../../support/stray-rejections.ts'
 import { answerOf, problemOf, recorder, runOf, stillClock } from './recorder.ts'
 
@@ -139,7 +139,7 @@ it('Tags that become equal by redaction are joined, in any order', async () => {
         'x',
       ])
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   )
 })
 

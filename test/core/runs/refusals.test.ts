@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { handleSessionRun } from '../../../src/core/runs/handle-session-run.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { faultsOf, NOW, problemOf, recorder } from './recorder.ts'
 
 const long = (length: number) => 'x'.repeat(length)
@@ -258,7 +258,7 @@ describe('refused bodies', () => {
         expect(await recorder().post({ runId: 'r1', ...run })).toEqual(result)
         if (!result.ok) expect(JSON.stringify(result)).not.toContain('c4n4ry')
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 

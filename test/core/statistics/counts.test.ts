@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { addCounts, countMeasurement, noCounts, viewCounts } from '../../../src/core/statistics/counts.ts'
 import type { JsonObject } from '../../../src/model/json.ts'
 import type { Measurement } from '../../../src/model/measurement.ts'
+import { fc, runs } from '../../support/properties.ts'
 
 const RESULTS = ['sent', 'retried', 'failed', 'skipped', 'expired'] as const
 const REASONS = ['attempts_exhausted', 'condition_false', 'throttled', undefined] as const
@@ -46,7 +46,7 @@ describe('counts', () => {
         expect(viewCounts(0, sum)).toEqual(viewCounts(0, whole))
         expect(sum).toEqual(whole)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 

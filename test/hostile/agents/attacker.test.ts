@@ -1,6 +1,7 @@
-import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { DispatchGrant } from '../../../src/model/principal.ts'
+import { allPages } from '../../core/runs/test-app.ts'
+import { fc, runs } from '../../support/properties.ts'
 import {
   app,
   CHANNELS,
@@ -15,6 +16,7 @@ import {
 
 const DISPATCH = '/api/outbound/dispatch'
 const RUN = '/api/agents/session/run'
+const POSTS = runs(500)
 
 const GRANT: DispatchGrant = {
   events: ['ticket.escalated'],
@@ -22,6 +24,17 @@ const GRANT: DispatchGrant = {
   recipients: ['user_ada'],
   maxDispatches: 3,
 }
+
+/** Posts within the grant. */
+const GOOD = [{}, { sessionId: null }, { sessionId: SESSION }, { eventData: { text: 'Hello', more: 1 } }].map(
+  (more) => ({
+    eventType: 'ticket.escalated',
+    recipient: 'user_ada',
+    channel: 'email',
+    eventData: { text: 'Hello' },
+    ...more,
+  }),
+)
 
 /** An agent under full control of an attacker, who knows every name, every id and the whole interface. */
 describe('an agent under an attacker', () => {
@@ -46,7 +59,8 @@ describe('an agent under an attacker', () => {
 
   /** Lists the dispatches of the agent's session. */
   async function dispatched() {
-    return (await shop.sallyport.dispatches.list({ sessionId: SESSION, limit: 100 })).items
+    const read = (page: object) => shop.sallyport.dispatches.list({ sessionId: SESSION, limit: 100, ...page })
+    return (await allPages(read)).flat()
   }
 
   /** Expects only granted dispatches, at most as many as granted, and no other effect. */
@@ -145,9 +159,9 @@ describe('an agent under an attacker', () => {
         for (const secret of SECRETS)
           expect(text.replaceAll(JSON.stringify(posted.recipient), '')).not.toContain(secret)
       }),
-      { numRuns: 500 },
+      { numRuns: POSTS, examples: GOOD.map((posted) => [posted, '', {}]) },
     )
-    expect(accepted).toBeGreaterThan(3)
+    expect(accepted).toBeGreaterThanOrEqual(Math.max(GOOD.length, POSTS / 100))
     await expectWithinGrant(1_000)
   })
 

@@ -8,6 +8,7 @@ import type { DispatchView } from '../../../src/model/dispatch.ts'
 import type { DispatchGrant } from '../../../src/model/principal.ts'
 import { createSallyport, type Sallyport } from '../../../src/sallyport/create-sallyport.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
+import { allPages } from '../../core/runs/test-app.ts'
 import { recordingLogger } from '../../support/deps.ts'
 import { type RecordingChannel, recordingChannel } from '../../support/recording-channel.ts'
 import { UNHURRIED_MS } from '../../support/unhurried.ts'
@@ -126,7 +127,7 @@ export async function app(): Promise<TestApp> {
       return { status: answer.status, text: await answer.text() }
     },
     async othersRecords() {
-      const dispatches = (await sallyport.dispatches.list({ limit: 100 })).items
+      const dispatches = (await allPages((page) => sallyport.dispatches.list({ limit: 100, ...page }))).flat()
       return {
         dispatches: dispatches.filter(({ sessionId }) => sessionId !== SESSION),
         session: await sallyport.sessions.get(OTHER_SESSION),

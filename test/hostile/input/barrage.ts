@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { Agent } from 'node:http'
-import fc from 'fast-check'
 import { DISPATCH } from '../../adapters/matrix/paths.ts'
 import { call, type Reply } from '../../support/host-call.ts'
+import { fc, SEED } from '../../support/properties.ts'
 import { watchBuiltins } from './builtins.ts'
-import { type HostileRequest, hostileRequest, parsed } from './hostile-requests.ts'
+import { type HostileRequest, hostileRequest, KNOWN_REQUESTS, parsed } from './hostile-requests.ts'
 import { readBack } from './read-back.ts'
 import { SECRET } from './shop.ts'
 import type { TestApp } from './test-app.ts'
@@ -23,7 +23,6 @@ export interface Barrage {
   readonly apps: readonly TestApp[]
   /** Total number of requests. */
   readonly requests: number
-  readonly seed: number
   readonly onAnswer?: (totals: Totals) => void
 }
 
@@ -31,7 +30,7 @@ export interface Barrage {
  * Sends hostile requests to every server of every app, over one connection each. Fails at the first wrong answer or
  * side effect; fast-check then reports the smallest failing request.
  */
-export async function barrage({ apps, requests, seed, onAnswer }: Barrage): Promise<Totals> {
+export async function barrage({ apps, requests, onAnswer }: Barrage): Promise<Totals> {
   const totals: Totals = { sent: 0, readBack: 0, statuses: new Map(), codes: new Map() }
   const stray: unknown[] = []
   const note = (fault: unknown): void => void stray.push(fault)
@@ -50,10 +49,15 @@ export async function barrage({ apps, requests, seed, onAnswer }: Barrage): Prom
           onAnswer?.(totals)
         })
         try {
-          await fc.assert(property, { numRuns: Math.ceil(requests / queues.length), seed: seed + index })
+          await fc.assert(property, {
+            numRuns: Math.ceil(requests / queues.length),
+            // Each server gets other requests.
+            seed: SEED + index,
+            examples: KNOWN_REQUESTS.map((request) => [request]),
+          })
           await checkUsable(line)
         } catch (error) {
-          throw new Error(`${name}, seed ${seed}`, { cause: error })
+          throw new Error(`${name}, seed ${SEED}`, { cause: error })
         } finally {
           line.agent.destroy()
         }

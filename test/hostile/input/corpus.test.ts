@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { appSecrets, sessionTokens } from '../../../src/auth/index.ts'
 import { createClient } from '../../../src/client/client.ts'
@@ -15,14 +14,16 @@ import { isSallyportError, PROBLEM_CODES } from '../../../src/errors.ts'
 import type { RunState, RunUpdate } from '../../../src/model/run.ts'
 import { forge } from '../../auth/forge.ts'
 import { CLAIMS, HEADER, KEYS } from '../../auth/session-token-fixtures.ts'
+import { fc, SEED } from '../../support/properties.ts'
 import { watchBuiltins } from './builtins.ts'
 import { hostileBody, hostileRun, parsed } from './hostile-requests.ts'
 import { CANARY } from './hostile-texts.ts'
-import { PATIENCE_MS, SEED, scale } from './scale.ts'
+import { PATIENCE_MS, scale } from './scale.ts'
 import { events, SECRET } from './shop.ts'
+import { VALID_RUNS } from './valid-bodies.ts'
 
 const AT = Date.parse('2026-11-21T08:00:00Z')
-const bodies = { numRuns: scale(500), seed: SEED }
+const bodies = { numRuns: scale(500) }
 
 /** Gives the valid part of a body as an update of one run. */
 function updateOf(body: unknown): RunUpdate | undefined {
@@ -66,7 +67,7 @@ describe(`${bodies.numRuns} hostile bodies of seed ${SEED}`, { timeout: PATIENCE
           })
         merges += updates.length
       }),
-      bodies,
+      { ...bodies, examples: [[VALID_RUNS.map((body) => JSON.stringify(body('r'))), 2]] },
     )
     check()
     expect(merges).toBeGreaterThan(bodies.numRuns / 4)

@@ -2,8 +2,9 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { databaseKinds } from '../../storage/databases.ts'
+import { SEED } from '../../support/properties.ts'
 import { barrage } from './barrage.ts'
-import { IS_WHOLE, PATIENCE_MS, SEED, scale } from './scale.ts'
+import { IS_WHOLE, PATIENCE_MS, scale } from './scale.ts'
 import { openTestApp, type TestApp } from './test-app.ts'
 
 const requests = scale(4_000)
@@ -28,7 +29,8 @@ test(
     const heap: (readonly [sent: number, bytes: number])[] = []
     const heapUsed = IS_WHOLE ? collector() : undefined
     const totals = await barrage({
-      ...{ apps, requests, seed: SEED },
+      apps,
+      requests,
       onAnswer({ sent }) {
         if (heapUsed && sent % Math.ceil(requests / SAMPLES) === 0) heap.push([sent, heapUsed()])
       },

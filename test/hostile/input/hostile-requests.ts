@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
-import fc from 'fast-check'
 import { BATCH, DISPATCH, RUN } from '../../adapters/matrix/paths.ts'
+import { fc } from '../../support/properties.ts'
 import { BAD_BYTES, CANARY, HOSTILE_KEYS, HOSTILE_TEXTS } from './hostile-texts.ts'
 import { type Branch, placesOf, type Tree, treeOf, write } from './json-tree.ts'
 import { VALID_BATCHES, VALID_DISPATCHES, VALID_RUNS } from './valid-bodies.ts'
@@ -201,9 +201,30 @@ export const hostileRequest: fc.Arbitrary<HostileRequest> = fc
   .map(([[path, text], spoil, sent, search, size]) => {
     const body = spoil(text)
     const pieces = size !== undefined && body.length / size < 2_000 ? size : undefined
-    const whole = { path: path + search, headers: sent, body, pieces }
-    return { ...whole, [fc.toStringMethod]: () => JSON.stringify({ ...whole, body: body.toString('latin1') }) }
+    return requestOf({ path: path + search, headers: sent, body, pieces })
   })
+
+const known = (path: string, text: string, sent: HostileRequest['headers'] = {}): HostileRequest =>
+  requestOf({ path, headers: sent, body: Buffer.from(text), pieces: undefined })
+
+const KNOWN_RUN = JSON.stringify(VALID_RUNS[1]?.('known'))
+
+/** Requests that get 202, 201 or 200, 200, 400, 401, 413, 415 and 422: the statuses that every barrage must get. */
+export const KNOWN_REQUESTS: readonly HostileRequest[] = [
+  known(DISPATCH, JSON.stringify(VALID_DISPATCHES[1]?.(''))),
+  known(RUN, KNOWN_RUN),
+  known(RUN, KNOWN_RUN),
+  known(RUN, '{'),
+  known(RUN, KNOWN_RUN, { authorization: 'Bearer' }),
+  known(DISPATCH, ' '.repeat(1_100_000)),
+  known(DISPATCH, '{}', { 'content-type': 'text/plain' }),
+  known(DISPATCH, '{}'),
+]
+
+function requestOf(request: Omit<HostileRequest, typeof fc.toStringMethod>): HostileRequest {
+  const { body } = request
+  return { ...request, [fc.toStringMethod]: () => JSON.stringify({ ...request, body: body.toString('latin1') }) }
+}
 
 /** Nearly valid bodies for one run. */
 export const hostileRun: fc.Arbitrary<string> = mutated(VALID_RUNS)

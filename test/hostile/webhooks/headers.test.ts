@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import { type WebhookOptions, webhook } from 'sallyport/channels/webhook'
 import { expect, test, vi } from 'vitest'
 import type { OutboundMessage, SendOutcome } from '../../../src/ports/channel.ts'
 import { SECRET } from '../../channels/events.ts'
 import { context, message } from '../../channels/messages.ts'
 import { tcpPeer } from '../../channels/peers.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { canary } from './inside.ts'
 
 const NAMES = [
@@ -101,7 +101,7 @@ test('Requests have the same headers for any text', async () => {
       expect(names).toEqual(NAMES)
       expect(body).toMatchObject({ type: eventType, data: { note } })
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '../../support/properties.ts'
 import { type Bytes, groupsOf } from './special-addresses.ts'
 
 /** Characters that a URL's host normalises to a plain one. */

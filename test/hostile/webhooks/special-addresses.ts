@@ -1,5 +1,5 @@
 import { BlockList, isIPv4 } from 'node:net'
-import fc from 'fast-check'
+import { fc } from '../../support/properties.ts'
 
 /**
  * IANA's registries of special addresses and other non-public ranges, written independently of the tested classifier.

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { resend } from 'sallyport/feedback/resend'
 import { toFetch } from 'sallyport/fetch'
 import { Webhook } from 'svix'
@@ -13,6 +12,7 @@ import { RESEND_SECRET } from '../../feedback/signers.ts'
 import { databaseKinds, type TestDatabase } from '../../storage/databases.ts'
 import { recordingLogger, testAuth } from '../../support/deps.ts'
 import { type FakeClock, fakeClock } from '../../support/fake-clock.ts'
+import { fc, runs, TIMEOUT_MS } from '../../support/properties.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import { about, feedbackRequest, HOUR_MS, KEY } from './consenting.ts'
@@ -214,7 +214,7 @@ describe('sends, settlements, crashes and feedback in any order', () => {
         const store = memoryStore({ clock })
         await check(scenario, [store, store], clock)
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 
@@ -237,9 +237,9 @@ describe('sends, settlements, crashes and feedback in any order', () => {
             )
             await check(scenario, stores, clock)
           }),
-          { numRuns: 40 },
+          { numRuns: runs(40) },
         )
       },
-      120_000,
+      TIMEOUT_MS,
     )
 })

@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { sendgrid } from 'sallyport/feedback/sendgrid'
 import { toFetch } from 'sallyport/fetch'
 import { describe, expect, it } from 'vitest'
 import { mailgunRequest, sendgridSigner } from '../../feedback/signers.ts'
+import { fc, runs } from '../../support/properties.ts'
 import { ADA, about, COMPLAINT, consentApp, feedbackRequest, HARD_BOUNCE, overHttp } from './consenting.ts'
 
 const NOW = '2027-01-15T12:00:00.000Z'
@@ -66,7 +66,7 @@ describe('feedback over HTTP', () => {
         expect(records[1]).toEqual(records[0])
         expect(records[2]).toEqual(records[0])
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     )
   })
 

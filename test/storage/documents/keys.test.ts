@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { documentStore } from '../../../src/storage/documents/index.ts'
 import { documentKey, prefixOf, timePart, withShortKeys } from '../../../src/storage/documents/keys.ts'
+import { fc } from '../../support/properties.ts'
 import { acceptance, delivery, digested } from '../storing.ts'
 import { mapDocuments } from './map-documents.ts'
 

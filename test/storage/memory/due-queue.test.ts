@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Due, DueQueue } from '../../../src/storage/memory/due-queue.ts'
+import { fc, runs } from '../../support/properties.ts'
 
 interface Entry extends Due {
   readonly name: number
@@ -80,7 +80,7 @@ describe('DueQueue', () => {
         }
         expect(drained).toEqual(model.map(({ wakeAt }) => wakeAt))
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 })

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type LeftOut, type QueueItem, receiverQueues } from '../../../src/storage/memory/receiver-queues.ts'
+import { fc, runs } from '../../support/properties.ts'
 
 const CHANNELS = ['a', 'b'] as const
 const KEYS = [undefined, '', 'x', 'y'] as const
@@ -177,7 +177,7 @@ describe('receiver queues', () => {
           )
         }
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     )
   })
 })

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SortedList } from '../../../src/storage/memory/sorted-list.ts'
+import { fc, runs } from '../../support/properties.ts'
 
 interface Entry {
   readonly key: number
@@ -107,7 +107,7 @@ describe('SortedList', () => {
           expect([...given, list.first?.key]).toEqual([...ought, sorted[0]])
         }
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     )
   })
 })

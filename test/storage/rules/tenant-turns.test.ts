@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { shareTurns } from '../../../src/storage/rules/tenant-turns.ts'
+import { fc } from '../../support/properties.ts'
 
 const NOW = 100
 const due = (tenant: string) => ({ tenant, firstAt: NOW })

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { askClock, databaseClock } from '../../../src/storage/sql/connection/database-clock.ts'
+import { fc } from '../../support/properties.ts'
 
 /** On a machine whose two clocks advance together. */
 const clockOver = (running: () => number) => databaseClock(running, () => WALL + running())

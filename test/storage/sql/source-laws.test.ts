@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RunStore } from '../../../src/ports/run-store.ts'
 import type { Posted } from '../../core/runs/recorded.ts'
@@ -10,11 +9,12 @@ import {
   recordSequence,
   sequences,
 } from '../../core/runs/sessions/source-laws.ts'
+import { fc, runs, TIMEOUT_MS } from '../../support/properties.ts'
 import { databaseKinds, type TestDatabase } from '../databases.ts'
 import { runTables } from './sql-runs-database.ts'
 
 /** Sequences of posts for each database. */
-const SEQUENCES = Number(process.env.SOURCE_SEQUENCES ?? 60)
+const SEQUENCES = runs(60)
 /** Sequences that are recorded at the same time, as in a host: stores write their merges together. */
 const TOGETHER = Math.min(SEQUENCES, 200)
 
@@ -43,6 +43,6 @@ for (const kind of await databaseKinds())
         )
         expect.hasAssertions()
       },
-      120_000 + SEQUENCES * 2_000,
+      TIMEOUT_MS,
     )
   })

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { CompiledQuery } from 'kysely'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { openDatabase } from '../../../src/storage/sql/connection/database.ts'
@@ -10,13 +9,12 @@ import { TABLES } from '../../../src/storage/sql/schema/tables.ts'
 import { type Operation, operation } from '../../core/delivery/operations.ts'
 import { scenario } from '../../core/delivery/scenario.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
+import { fc, runs, TIMEOUT_MS } from '../../support/properties.ts'
 import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import { databaseKinds, type TestDatabase } from '../databases.ts'
 
 /** Fewer than for the memory store, since each run has its own tables. */
-const RUNS = Number(process.env.DISPATCH_RUNS ?? 25)
-/** Time limit of the property. */
-const TEST_MS = 120_000 + RUNS * 20_000
+const RUNS = runs(25)
 /** Low-water marks stay twice as far behind the time: less than the operations wait. */
 const MARKS_TIMEOUT_MS = 10_000
 
@@ -98,6 +96,6 @@ for (const kind of await databaseKinds())
           },
         )
       },
-      TEST_MS,
+      TIMEOUT_MS,
     )
   })

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isLanguageTag, lookUpLocale } from '../../../../src/core/dispatch/catalog/compile-channel.ts'
+import { fc, runs } from '../../../support/properties.ts'
 
 const TAGS = ['de', 'de-at', 'de-1996', 'zh-hant', 'zh-hant-tw', 'en-a-myext', 'en-x-us', 'de-at-u-nu-latn']
 const BY_TAG: ReadonlyMap<string, string> = new Map(TAGS.map((tag) => [tag, tag]))
@@ -82,7 +82,7 @@ describe('a lookup', () => {
         const all = [...tags, ...(isLanguageTag(prefix) ? [prefix] : [])].map((name) => name.toLowerCase())
         expect(lookUpLocale(new Map(all.map((name) => [name, name])), locale)).toBe(naiveLookup(all, locale))
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 })

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createWorker } from '../../../../src/core/delivery/worker.ts'
 import { defineEvents } from '../../../../src/core/dispatch/catalog/define-events.ts'
@@ -6,6 +5,7 @@ import { viewDispatch } from '../../../../src/core/dispatch/dispatch-view.ts'
 import type { SendOutcome } from '../../../../src/ports/channel.ts'
 import { localQueue } from '../../../../src/queues/local.ts'
 import { type TestDeps, testDeps } from '../../../support/deps.ts'
+import { fc, runs } from '../../../support/properties.ts'
 import { type RecordingChannel, recordingChannel } from '../../../support/recording-channel.ts'
 import { accepted, braces, outcomes, stored } from '../dispatching.ts'
 
@@ -214,7 +214,7 @@ describe('the first route', () => {
           succeeds.map((_, at) => (winner < 0 || at < winner ? 'failed' : at === winner ? 'sent' : 'skipped')),
         )
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     )
   })
 })

@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Budget } from '../../../../src/core/runs/events/budgets.ts'
 import type { BudgetEventFacts, RunEvents } from '../../../../src/core/runs/events/run-events.ts'
 import type { PriceBook } from '../../../../src/ports/price-book.ts'
 import { memoryStore } from '../../../../src/storage/memory/index.ts'
 import { type FakeClock, fakeClock } from '../../../support/fake-clock.ts'
+import { fc, runs } from '../../../support/properties.ts'
 import { AGENT, APPLICATION, logged, mortal, pending, postRun, reported, runTestApp, type Store } from './publishing.ts'
 
 const DAY = 86_400_000
@@ -331,7 +331,7 @@ describe('budget events in any order of posts', () => {
         ])
         expect(await pending(store)).toEqual([])
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     )
   })
 

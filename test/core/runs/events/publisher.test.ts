@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { defineEvents } from '../../../../src/core/dispatch/catalog/define-events.ts'
 import type { RunEventFacts, RunEvents } from '../../../../src/core/runs/events/run-events.ts'
 import { memoryStore } from '../../../../src/storage/memory/index.ts'
 import { fakeClock } from '../../../support/fake-clock.ts'
+import { fc, runs } from '../../../support/properties.ts'
 import {
   AGENT,
   APPLICATION,
@@ -166,7 +166,7 @@ describe('events in any order of posts', () => {
         expect(await reported(store)).toEqual(ends.sort())
         expect(await pending(store)).toEqual([])
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     )
   })
 

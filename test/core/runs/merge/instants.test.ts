@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ReadFault } from '../../../../src/core/json/schema-readers.ts'
 import { readInstant } from '../../../../src/core/runs/merge/instants.ts'
 import { writeInstant } from '../../../../src/model/instants.ts'
+import { fc, runs } from '../../../support/properties.ts'
 
 function read(value: unknown): number | string {
   const faults: ReadFault[] = []
@@ -72,13 +72,13 @@ describe('readInstant', () => {
           for (const instant of [ms, near]) expect(writeInstant(instant)).toBe(new Date(instant).toISOString())
         },
       ),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     )
     fc.assert(
       fc.property(fc.integer({ min: 0, max: Date.UTC(9999, 11, 31) }), (ms) => {
         expect(read(writeInstant(ms))).toBe(ms)
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )
   })
 })

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { canonicalJson } from '../../../../src/core/json/canonical-json.ts'
 import { joinReports } from '../../../../src/core/runs/merge/join-runs.ts'
@@ -8,12 +7,13 @@ import { statusNamed } from '../../../../src/core/runs/status-names.ts'
 import type { RunReport, RunState, RunUpdate } from '../../../../src/model/run.ts'
 import { isFinal, statusOfRun } from '../../../../src/model/run-status.ts'
 import { shownReport } from '../../../../src/model/shown-run.ts'
+import { fc, runs } from '../../../support/properties.ts'
 import { expectedRun } from '../oracle.ts'
 import { shuffled, update, updates } from '../posts.ts'
 import { storedAs } from '../stored.ts'
 
 /** Per law; 21,000 sequences in all. On failure the seed and the path to repeat it with are printed. */
-const RUNS = { numRuns: 3500 }
+const RUNS = { numRuns: runs(3500) }
 
 function merged(current: RunState | undefined, post: RunUpdate): Extract<RunMerge, { outcome: 'merged' }> {
   const merge = mergeRun(current, post)
@@ -170,7 +170,7 @@ describe('laws of mergeRun', () => {
         if (post.counts) Object.assign(post.counts, { steps: -1 })
         expect(canonicalJson(merge.state)).toBe(after)
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     )
   })
 })

@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { canonicalJson } from '../../../../src/core/json/canonical-json.ts'
 import { mergeRun } from '../../../../src/core/runs/merge/merge-run.ts'
 import type { RunState, RunUpdate } from '../../../../src/model/run.ts'
+import { fc, runs } from '../../../support/properties.ts'
 
 /** A post with 20 entries of each kind from a pool larger than the limit of a run. */
 const post = fc.record({ at: fc.array(fc.nat(300), { minLength: 20, maxLength: 20 }), seq: fc.nat(5) })
@@ -42,7 +42,7 @@ describe('limits of a run', () => {
         const repeat = again && mergeRun(state, again)
         expect(repeat).toMatchObject({ outcome: 'merged', changed: false })
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     )
   })
 

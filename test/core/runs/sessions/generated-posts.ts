@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import type { RunUpdate } from '../../../../src/model/run.ts'
 import type { PriceBook } from '../../../../src/ports/price-book.ts'
+import { fc } from '../../../support/properties.ts'
 import { NOW } from '../recorder.ts'
 
 export const USERS: readonly string[] = ['ann', 'bob', '__proto__']

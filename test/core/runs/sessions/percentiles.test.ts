@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { histogramOf, percentilesOf } from '../../../../src/core/runs/sessions/percentiles.ts'
 import { addNumbers, noTotals } from '../../../../src/model/totals.ts'
+import { fc, runs } from '../../../support/properties.ts'
 
 const MAX = Number.MAX_SAFE_INTEGER
 const MOST = 0.016
@@ -37,7 +37,7 @@ describe('percentiles of durations', () => {
           expect(Math.abs((shown ?? Number.NaN) - exact)).toBeLessThanOrEqual(exact * MOST)
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 

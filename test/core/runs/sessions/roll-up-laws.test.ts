@@ -1,16 +1,12 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { RunUpdate } from '../../../../src/model/run.ts'
 import type { RunStore, StoredRun } from '../../../../src/ports/run-store.ts'
 import { memoryRuns } from '../../../../src/storage/memory/memory-runs.ts'
+import { fc, runs, TIMEOUT_MS } from '../../../support/properties.ts'
 import { record } from '../recorded.ts'
 import { stillClock } from '../recorder.ts'
 import { posts, prices, reported, USERS } from './generated-posts.ts'
 import { expectedSums, type Flat, flatSums, withoutZeros } from './roll-up-oracle.ts'
-
-/** Sequences of posts. On failure the seed and the path to repeat it with are printed. */
-const SEQUENCES = Number(process.env.ROLL_UP_SEQUENCES ?? 2000)
-const TIMEOUT_MS = SEQUENCES * 60
 
 /** Posts of several runs in random order, some twice. `parentOf` draws the parent of a run by its number. */
 const sequences = (parentOf: (index: number) => fc.Arbitrary<string | undefined>): fc.Arbitrary<RunUpdate[]> =>
@@ -59,7 +55,7 @@ describe('totals of a session', () => {
           expect(runs.filter(({ derived }) => derived.top)).toEqual([])
           await expectSums(store, runs)
         }),
-        { numRuns: SEQUENCES * 0.75 },
+        { numRuns: runs(1500) },
       )
     },
     TIMEOUT_MS,
@@ -73,7 +69,7 @@ describe('totals of a session', () => {
           const store = memoryRuns(stillClock())
           await expectSums(store, await record(store, updates, prices))
         }),
-        { numRuns: SEQUENCES * 0.25 },
+        { numRuns: runs(500) },
       )
     },
     TIMEOUT_MS,

@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { runTree } from '../../../../src/core/runs/sessions/run-tree.ts'
 import type { Run } from '../../../../src/model/run.ts'
 import type { RunNode } from '../../../../src/model/session.ts'
+import { fc, runs } from '../../../support/properties.ts'
 
 function run(runId: string, parentRunId?: string, more: Partial<Run> = {}): Run {
   const at = '2026-11-21T08:00:00.000Z'
@@ -129,7 +129,7 @@ describe('runTree', () => {
         expect(seen.toSorted()).toEqual(runs.map(({ runId }) => runId))
         for (const id of cut) expect(leadsBack(id, given)).toBe(true)
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 

@@ -1,11 +1,11 @@
-import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { memoryRuns } from '../../../../src/storage/memory/memory-runs.ts'
+import { fc, runs, TIMEOUT_MS } from '../../../support/properties.ts'
 import { stillClock } from '../recorder.ts'
 import { expectAgentsAlone, expectApplicationKept, expectSums, recordSequence, sequences } from './source-laws.ts'
 
 /** Sequences of posts by applications and agents. On failure the seed and the path to repeat it with are printed. */
-const SEQUENCES = Number(process.env.SOURCE_SEQUENCES ?? 1000)
+const SEQUENCES = runs(1000)
 
 it.each([
   ['The sums of each source equal those of an oracle, in any order of posts', expectSums],
@@ -20,5 +20,5 @@ it.each([
     )
     expect.hasAssertions()
   },
-  SEQUENCES * 120,
+  TIMEOUT_MS,
 )

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { TimelineEntry } from '../../../../src/model/session.ts'
+import { fc, runs } from '../../../support/properties.ts'
 import { allPages, app, optionProblems } from '../test-app.ts'
 
 type TestApp = ReturnType<typeof app>
@@ -219,7 +219,7 @@ describe('pages of a timeline', () => {
         const times = seen.map(({ at }) => at)
         expect(times).toEqual(times.toSorted())
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     )
   })
 
@@ -239,7 +239,7 @@ describe('pages of a timeline', () => {
         })
         expect(seen.map(idOf)).toEqual(expect.arrayContaining(ids.filter((id) => !removed.has(id))))
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     )
   })
 
@@ -260,7 +260,7 @@ describe('pages of a timeline', () => {
         expect(found.filter((id) => id.startsWith('run'))).toEqual(runs)
         expect(found.filter((id) => id.startsWith('dispatch'))).toEqual(dispatches)
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     )
   })
 })

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   type CardinalityLimits,
@@ -15,6 +14,7 @@ import {
   type Spend,
   type Totals,
 } from '../../../../src/model/totals.ts'
+import { fc, runs } from '../../../support/properties.ts'
 import { flatSums, withoutZeros } from './roll-up-oracle.ts'
 
 const name = fc.constantFrom('a', 'b', '__proto__', 'constructor', 'toString', '7')
@@ -69,7 +69,7 @@ describe('totals', () => {
       fc.property(totals, totals, (a, b) => {
         expect(flatSums(sumOf(a, b))).toEqual(flatSums(sumOf(b, a)))
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 
@@ -83,7 +83,7 @@ describe('totals', () => {
         )
         expect(minusTotals(a, structuredClone(a))).toBeUndefined()
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 
@@ -94,7 +94,7 @@ describe('totals', () => {
         addTotals(read, b)
         expect(flatSums(read)).toEqual(flatSums(sumOf(a, b)))
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     )
   })
 
@@ -118,7 +118,7 @@ describe('totals', () => {
         sumOf(a, b, a)
         expect([a, b]).toEqual([first, second])
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     )
   })
 })

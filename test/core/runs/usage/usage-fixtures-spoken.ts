@@ -2,9 +2,9 @@ import type { LanguageModelV2Usage, LanguageModelV3Usage } from '@ai-sdk/provide
 import type Anthropic from '@anthropic-ai/sdk'
 import type { GenerateContentResponseUsageMetadata, Interactions } from '@google/genai'
 import type { LanguageModelUsage } from 'ai6'
-import fc from 'fast-check'
 import type OpenAI from 'openai'
 import type { RunCounts } from '../../../../src/model/run.ts'
+import { fc } from '../../../support/properties.ts'
 
 /** The tokens of one model call, each counted once. */
 export interface Call {

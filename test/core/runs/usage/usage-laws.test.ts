@@ -1,12 +1,12 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ReadFault } from '../../../../src/core/json/schema-readers.ts'
 import { type ReadUsage, readUsage } from '../../../../src/core/runs/usage/usage.ts'
 import type { RunCounts } from '../../../../src/model/run.ts'
+import { fc, runs } from '../../../support/properties.ts'
 import { FIXTURES } from './usage-fixtures.ts'
 import { calls, countsOf, PROVIDERS } from './usage-fixtures-spoken.ts'
 
-const SOME: { numRuns: number } = { numRuns: 60 }
+const SOME: { numRuns: number } = { numRuns: runs(60) }
 
 /** Reads a usage object without faults. */
 function read(usage: object): ReadUsage['counts'] | undefined {
@@ -110,7 +110,7 @@ describe.each(PROVIDERS)('usage of %s', (provider, usageOf, reports) => {
         read(usage)
         expect(usage).toEqual(before)
       }),
-      { numRuns: 10 },
+      { numRuns: runs(10) },
     )
   })
 })
@@ -135,7 +135,7 @@ describe('any object', () => {
           expect(Object.is(Math.abs(count), count)).toBe(true)
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     )
   })
 })
