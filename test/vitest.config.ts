@@ -4,6 +4,7 @@ import { aliases } from './support/aliases.ts'
 import { consoleAssets } from './support/console-assets.ts'
 import { makesCode } from './support/makes-code.ts'
 import { type Part, testFiles } from './support/parts.ts'
+import { ServicesFirst } from './support/services-first.ts'
 
 /** Files that start and kill many processes. They run after all others. */
 const CHAOS = 'test/labs/chaos/'
@@ -44,8 +45,10 @@ const config: ViteUserConfig = defineConfig({
     expect: { poll: { timeout: 30_000 } },
     // Test files of one process share loaded modules.
     isolate: false,
+    setupFiles: ['test/support/restore-globals.ts'],
     // Slow files wait for a database or a process most of the time.
     maxWorkers: Math.max(3, availableParallelism()),
+    sequence: { sequencer: ServicesFirst },
     globalSetup: ['test/support/shared-postgres.ts'],
     coverage: { include: ['src/**'] },
     projects: [...projectsOf('quick'), ...projectsOf('rest')],

@@ -52,16 +52,21 @@ const HAS_SERVICES = /from '[./\w]*\/(?:databases|services)\.ts'/
 export function testFiles(part: Part): readonly string[] {
   const files = allTestFiles()
   if (part === 'quick') return files.filter((file) => !restOnly.has(file))
-  return files.filter((file) => {
-    if (restOnly.has(file)) return true
-    const text = textOf(file)
-    return HAS_PROPERTIES.test(text) || HAS_SERVICES.test(text)
-  })
+  return files.filter((file) => restOnly.has(file) || hasProperties(file) || usesServices(file))
+}
+
+/** True if a file waits for databases or other services. */
+export function usesServices(file: string): boolean {
+  return HAS_SERVICES.test(textOf(file))
+}
+
+function hasProperties(file: string): boolean {
+  return HAS_PROPERTIES.test(textOf(file))
 }
 
 /** Files that try examples of properties. */
 export function propertyFiles(): readonly string[] {
-  return allTestFiles().filter((file) => HAS_PROPERTIES.test(textOf(file)))
+  return allTestFiles().filter(hasProperties)
 }
 
 function allTestFiles(): readonly string[] {
