@@ -47,6 +47,7 @@ export interface BullmqQueue extends DeliveryQueue {
 
 interface Part {
   on(event: 'error', listener: (cause: Error) => void): unknown
+  waitUntilReady(): Promise<unknown>
   close(): Promise<unknown>
   disconnect(): Promise<unknown>
 }
@@ -101,26 +102,49 @@ export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
   const forReads = { ...forWrites, connection: connections.waiting }
   const wakeEmitter = createWakeEmitter()
   const onFault = faultLog('bullmq', logger, clock)
-  const parts: Part[] = []
+  const parts = new Set<Part>()
   const unset = new Set<number>()
   let isListening = false
   let closing: Promise<void> | undefined
 
   function open<T extends Part>(part: T): T {
     part.on('error', onFault)
-    parts.push(part)
+    parts.add(part)
     return part
   }
 
-  const producer = once(() => open(new QueueEventsProducer(name, forWrites)))
-  const queue = once(() => open(new Queue(name, { ...forWrites, streams: { events: { maxLen: KEPT_EVENTS } } })))
-  const events = coalesced(() => producer().publishEvent({ eventName: 'due', from }, KEPT_EVENTS), clock, onFault)
+  /** BullMQ sets up a connection once. If that fails, all calls fail, so the next call opens another part. */
+  function writing<T extends Part>(make: () => T): () => Promise<T> {
+    let made: T | undefined
+    return async () => {
+      const part = made ?? open(make())
+      made = part
+      try {
+        await part.waitUntilReady()
+        return part
+      } catch (cause) {
+        made = undefined
+        parts.delete(part)
+        void closePart(part)
+        throw cause
+      }
+    }
+  }
+
+  const producer = writing(() => new QueueEventsProducer(name, forWrites))
+  const queue = writing(() => new Queue(name, { ...forWrites, streams: { events: { maxLen: KEPT_EVENTS } } }))
+  const events = coalesced(
+    async () => (await producer()).publishEvent({ eventName: 'due', from }, KEPT_EVENTS),
+    clock,
+    onFault,
+  )
   const jobs: Coalescer = coalesced(addJobs, clock, onFault)
 
   async function addJobs(): Promise<void> {
+    const jobQueue = await queue()
     const instants = [...unset]
     // An existing job of the same id stays: it completes at the same instant.
-    await queue().addBulk(
+    await jobQueue.addBulk(
       instants.map((instant) => ({
         name: 'wake',
         data: {},
@@ -153,7 +177,7 @@ export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
     await Promise.all(
       [events, jobs].map((calls) => withTimeout(calls.close(), { ms: GOODBYE_MS, clock }).catch(() => {})),
     )
-    await Promise.all(parts.map(closePart))
+    await Promise.all([...parts].map(closePart))
   }
 
   async function closePart(part: Part): Promise<void> {
@@ -182,14 +206,6 @@ export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
       closing ??= closeAll()
       return closing
     },
-  }
-}
-
-function once<T>(make: () => T): () => T {
-  let made: T | undefined
-  return () => {
-    made ??= make()
-    return made
   }
 }
 

@@ -102,6 +102,23 @@ describeOwnRedis('the BullMQ queue during a Redis outage', () => {
     await atB.reached(1)
   })
 
+  it.each(WAKES)(
+    'The BullMQ queue sends %s although its first connection is lost while it is set up',
+    async (_, delayMs) => {
+      await server.start()
+      let infos = 0
+      // The first INFO is from ioredis, the second from BullMQ.
+      const proxy = await silentProxy(server.port, (bytes) => /\binfo\b/i.test(`${bytes}`) && ++infos === 2)
+      const [a, b] = [queueAt(proxy.port), queueAt()]
+      const atB = countWakes(b)
+      a.wake(delayMs)
+      await atB.reached(1)
+      await a.close()
+      await proxy.idle()
+      await proxy.close()
+    },
+  )
+
   it('The BullMQ queue wakes its own process while Redis is silent', async () => {
     await server.start()
     const proxy = await silentProxy(server.port)

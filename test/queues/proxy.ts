@@ -15,7 +15,11 @@ export interface SilentProxy {
   close(): Promise<void>
 }
 
-export async function silentProxy(targetPort: number): Promise<SilentProxy> {
+/** @param isLost A connection ends instead of passing on these bytes of its client. */
+export async function silentProxy(
+  targetPort: number,
+  isLost: (bytes: Buffer) => boolean = () => false,
+): Promise<SilentProxy> {
   const clients = new Set<Socket>()
   const servers = new Set<Socket>()
   /** Actions to run on `resume`; `undefined` while data passes. */
@@ -25,7 +29,10 @@ export async function silentProxy(targetPort: number): Promise<SilentProxy> {
     else act()
   }
   const join = (from: Socket, to: Socket): void => {
-    from.on('data', (bytes) => passOn(() => to.write(bytes)))
+    from.on('data', (bytes) => {
+      if (clients.has(from) && isLost(bytes)) from.destroy()
+      else passOn(() => to.write(bytes))
+    })
     // The close event reports the end of a broken connection.
     from.on('error', () => {})
     from.on('close', () => passOn(() => to.destroy()))
