@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Redis } from 'ioredis'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { Logger } from '../../src/ports/logger.ts'
 import { type BullmqQueue, bullmqQueue } from '../../src/queues/bullmq.ts'
 import { type Gate, gate } from '../core/dispatch/dispatching.ts'
 import { type RecordingLogger, recordingLogger } from '../support/deps.ts'
@@ -41,8 +42,8 @@ describeOwnRedis('the BullMQ queue during a Redis outage', () => {
   })
 
   /** A queue as one process has it. */
-  function queueAt(port = server.port): BullmqQueue {
-    const queue = bullmqQueue({ connection: { port, host: '127.0.0.1' }, logger })
+  function queueAt(port = server.port, own: Logger = logger): BullmqQueue {
+    const queue = bullmqQueue({ connection: { port, host: '127.0.0.1' }, logger: own })
     open.push(queue)
     return queue
   }
@@ -93,11 +94,12 @@ describeOwnRedis('the BullMQ queue during a Redis outage', () => {
 
   it.each(WAKES)('The BullMQ queue sends %s once a read-only Redis accepts writes', async (_, delayMs) => {
     await server.start()
-    const [a, b] = [queueAt(), queueAt()]
+    const refused = gate<void>()
+    const [a, b] = [queueAt(server.port, { log: () => refused.open() }), queueAt()]
     const atB = countWakes(b)
     await command('replicaof', '127.0.0.1', '1')
     a.wake(delayMs)
-    await failed.promise
+    await refused.promise
     await command('replicaof', 'no', 'one')
     await atB.reached(1)
   })

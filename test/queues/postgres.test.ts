@@ -96,7 +96,7 @@ describe('the PostgreSQL queue', () => {
 
   it('The PostgreSQL queue turns ten thousand wakes into two notifications', async () => {
     const stopRecording = await recordNotifications()
-    const a = process()
+    const a = process({ clock: fakeClock() })
     for (let at = 0; at < 10_000; at++) a.wake(0)
     await a.close()
     expect(await stopRecording()).toHaveLength(2)
@@ -185,7 +185,8 @@ describe('the PostgreSQL queue', () => {
 
   it('A closed PostgreSQL queue leaves no connection open', async () => {
     const before = await backends()
-    const a = process()
+    // No time limit of its close passes.
+    const a = process({ clock: fakeClock() })
     await listening(a)
     a.wake(0)
     a.wake(1_000)
