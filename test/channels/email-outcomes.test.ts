@@ -1,8 +1,9 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { email, type MailTransport } from 'sallyport/channels/email'
 import type { SMTPServerOptions } from 'smtp-server'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { CERTIFICATE, KEY } from './certificate.ts'
 import { afterData, inbox, LETTER, outcomeAt, transportTo } from './letters.ts'
 import { context, message } from './messages.ts'
@@ -110,6 +111,17 @@ function until(stage: (typeof STAGES)[number], then: (socket: Socket) => void): 
   }
 }
 
+/** The returned function has the latest connection of a client time out, as after ten minutes of silence. */
+function watchClient(): () => void {
+  let client: Socket | undefined
+  const note = (event: unknown) => {
+    client = (event as { readonly socket: Socket }).socket
+  }
+  subscribe('net.client.socket', note)
+  onTestFinished(() => void unsubscribe('net.client.socket', note))
+  return () => void client?.emit('timeout')
+}
+
 const pooled = [false, true] as const
 
 test.each(STAGES.flatMap((stage) => pooled.map((pool) => [stage, pool] as const)))(
@@ -123,8 +135,13 @@ test.each(STAGES.flatMap((stage) => pooled.map((pool) => [stage, pool] as const)
 )
 
 test.each(STAGES)('email gives retry if the server falls silent at %s', async (stage) => {
-  const port = await tcpPeer(until(stage, (socket) => socket.pause()))
-  const channel = email(transportTo(port, { socketTimeout: 50 }), { from: 'shop@example.com' })
+  const timeOut = watchClient()
+  const silent = (socket: Socket) => {
+    socket.pause()
+    timeOut()
+  }
+  const port = await tcpPeer(until(stage, silent))
+  const channel = email(transportTo(port), { from: 'shop@example.com' })
   const outcome = await channel.send(message('ada@example.test', LONG), context())
   expect(outcome).toEqual({ outcome: 'retry', code: 'timeout' })
 })
@@ -167,8 +184,9 @@ test('email gives unknown if the connection breaks after the message', async () 
 })
 
 test('email gives unknown if the connection falls silent after the message', async () => {
-  const port = await tcpPeer(afterData(() => {}))
-  const channel = email(transportTo(port, { socketTimeout: 20 }), { from: 'shop@example.com' })
+  const timeOut = watchClient()
+  const port = await tcpPeer(afterData(timeOut))
+  const channel = email(transportTo(port), { from: 'shop@example.com' })
   const outcome = await channel.send(message('ada@example.test', LETTER), context())
   expect(outcome).toEqual({ outcome: 'unknown', code: 'timeout' })
 })
