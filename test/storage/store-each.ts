@@ -21,19 +21,25 @@ export interface StoreEach {
   over(host: HostKysely, more?: Partial<SqlStoreOptions>): SqlStore
 }
 
-/** Deletes all rows of the store. Waits for other writers: SQLite has one at a time. */
-export async function emptyTables(db: StoreEach['db']): Promise<void> {
-  for (const table of Object.keys(TABLES)) {
-    const emptied = CompiledQuery.raw(`delete from sallyport_${table}`)
-    for (let tries = 1; ; tries++) {
-      const failed = await db.executeQuery(emptied).then(
-        () => undefined,
-        (cause: unknown) => ({ cause }),
-      )
-      if (!failed) break
-      if (tries === 1_000) throw failed.cause
-      await new Promise((resolve) => setImmediate(resolve))
-    }
+/** Deletes all rows of the store in one transaction. Waits for other writers: SQLite has one at a time. */
+export async function emptyTables(db: StoreEach['db'], dialect: DialectName): Promise<void> {
+  const texts = Object.keys(TABLES).map((table) => `delete from sallyport_${table}`)
+  const run = (on: StoreEach['db'], text: string) => on.executeQuery(CompiledQuery.raw(text))
+  for (let tries = 1; ; tries++) {
+    // PostgreSQL takes several statements at once.
+    const emptied =
+      dialect === 'postgresql'
+        ? run(db, texts.join('; '))
+        : db.transaction().execute(async (own) => {
+            for (const text of texts) await run(own, text)
+          })
+    const failed = await emptied.then(
+      () => undefined,
+      (cause: unknown) => ({ cause }),
+    )
+    if (!failed) return
+    if (tries === 1_000) throw failed.cause
+    await new Promise((resolve) => setImmediate(resolve))
   }
 }
 
@@ -77,7 +83,7 @@ export function storeEach(open: () => Promise<TestDatabase>): StoreEach {
   beforeEach(async () => {
     clock = fakeClock()
     other = self.over(db)
-    await emptyTables(db)
+    await emptyTables(db, database.dialect)
   })
   return self
 }
