@@ -2,8 +2,8 @@ import fc from 'fast-check'
 
 /** The part of a property's examples that is tried: 1 is all of them. */
 const FACTOR = Number(process.env.SALLYPORT_PROPERTY_RUNS ?? 1)
-/** Every property tries this many, or all if it has fewer. */
-const FEWEST = 10
+/** Every property tries this many, or all if it has fewer. Mutation tests set it. */
+const FEWEST = Number(process.env.FEW_RUNS ?? 10)
 
 /** The seed of all properties. `npm run fuzz` draws a new one. */
 export const SEED: number = Number(process.env.SALLYPORT_SEED ?? 20_261_125)

@@ -103,6 +103,9 @@ class InProcess {
     // A late error that a mutant causes must not end the process.
     for (const event of ['unhandledRejection', 'uncaughtException']) process.on(event, () => {})
     process.removeAllListeners('warning')
+    // At most 40 examples of each property: `test/support/properties.ts` reads both. `FEW_RUNS=400` for rules that need more.
+    process.env.SALLYPORT_PROPERTY_RUNS = '0'
+    process.env.FEW_RUNS ??= '40'
     registerTestModules()
     const words: Words = await import(urlOf('test/labs/mutation/collected-tests.ts'))
     this.#words = words

@@ -25,16 +25,12 @@ declare module 'node:module' {
   export function stripTypeScriptTypes(source: string): string
 }
 
-/** Lets Node import test files: maps the package's entries to their source, and `vitest` and `fast-check` to the files here. */
+/** Lets Node import test files: maps the package's entries to their source, and `vitest` to `collected-tests.ts`. */
 export function registerTestModules(): void {
   const urls = new Map<string, string>()
   const { compilerOptions } = JSON.parse(readFileSync('tsconfig.json', 'utf8'))
   for (const [name, [file]] of Object.entries<[string]>(compilerOptions.paths)) urls.set(name, urlOf(file))
-  const stand: readonly (readonly [string, string])[] = [
-    ['vitest', urlOf('test/labs/mutation/collected-tests.ts')],
-    ['fast-check', urlOf('test/labs/mutation/few-runs.ts')],
-  ]
-  for (const [name, url] of stand) urls.set(name, url)
+  urls.set('vitest', urlOf('test/labs/mutation/collected-tests.ts'))
 
   registerHooks({
     resolve(specifier, context, next) {
