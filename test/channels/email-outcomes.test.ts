@@ -1,11 +1,10 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { email, type MailTransport } from 'sallyport/channels/email'
 import type { SMTPServerOptions } from 'smtp-server'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { CERTIFICATE, KEY } from './certificate.ts'
-import { afterData, inbox, LETTER, outcomeAt, transportTo } from './letters.ts'
+import { afterData, inbox, LETTER, outcomeAt, transportTo, watchClient } from './letters.ts'
 import { context, message } from './messages.ts'
 import { deadPort, deferred, refusal, tcpPeer } from './peers.ts'
 
@@ -109,17 +108,6 @@ function until(stage: (typeof STAGES)[number], then: (socket: Socket) => void): 
       socket.write(isData ? '354 continue\r\n' : '250 ok\r\n')
     })
   }
-}
-
-/** The returned function has the latest connection of a client time out, as after ten minutes of silence. */
-function watchClient(): () => void {
-  let client: Socket | undefined
-  const note = (event: unknown) => {
-    client = (event as { readonly socket: Socket }).socket
-  }
-  subscribe('net.client.socket', note)
-  onTestFinished(() => void unsubscribe('net.client.socket', note))
-  return () => void client?.emit('timeout')
 }
 
 const pooled = [false, true] as const

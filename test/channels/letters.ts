@@ -1,8 +1,10 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
 import { createTransport } from 'nodemailer'
 import type { SendOutcome } from 'sallyport'
 import { email, type MailTransport } from 'sallyport/channels/email'
 import type { SMTPServerOptions } from 'smtp-server'
+import { onTestFinished } from 'vitest'
 import { context, message } from './messages.ts'
 import { smtpPeer } from './peers.ts'
 
@@ -39,6 +41,17 @@ export async function outcomeAt(options: SMTPServerOptions, transportOptions?: o
   const { port } = await inbox(options)
   const channel = email(transportTo(port, transportOptions), { from: 'shop@example.com' })
   return channel.send(message('ada@example.test', LETTER), context())
+}
+
+/** The returned function has the latest connection of a client time out, as after a long silence. */
+export function watchClient(): () => void {
+  let client: Socket | undefined
+  const note = (event: unknown) => {
+    client = (event as { readonly socket: Socket }).socket
+  }
+  subscribe('net.client.socket', note)
+  onTestFinished(() => void unsubscribe('net.client.socket', note))
+  return () => void client?.emit('timeout')
 }
 
 /** Accepts a message over SMTP, then calls `then` instead of answering. */

@@ -1,23 +1,42 @@
 import { MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { langchainCallbacks } from 'sallyport/integrations'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { onlyRun } from './agents.ts'
 import { HELLO, modelOf } from './graphs.ts'
 import { chat, chatEvents, OPENAI_COUNTS } from './openai-api.ts'
-import { streamed, whole } from './provider.ts'
+import { type Answer, streamed, whole } from './provider.ts'
 import { app, provider, setUpEach } from './set-up.ts'
 
 setUpEach()
 
 const recording = () => ({ callbacks: [langchainCallbacks(app.recorder)], configurable: { thread_id: 's1' } })
-const hanging = () => streamed(chatEvents('Hi.').slice(0, 3), 'hang')
+
+/** Time limit of a node, which passes only as a model hangs. */
+const LIMIT_MS = 3_600_000
+let limits: (() => void)[] = []
+
+beforeEach(() => {
+  limits = []
+  const { setTimeout } = globalThis
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation(((...call: Parameters<typeof setTimeout>) => {
+    if (call[1] === LIMIT_MS) limits.push(() => call[0](undefined))
+    return setTimeout(...call)
+  }) as typeof setTimeout)
+})
+afterEach(() => void vi.restoreAllMocks())
+
+/** A model that begins to answer until the time limit of its node passes. */
+const hanging = (): Answer => async (response) => {
+  await streamed(chatEvents('Hi.').slice(0, 3), 'hang')(response)
+  limits.at(-1)?.()
+}
 const retryPolicy = { initialInterval: 1, jitter: false, logWarning: false }
 
 /** A graph whose node asks the model, with the options of a node. */
 const graphOf = (options: object) =>
   new StateGraph(MessagesAnnotation)
     .addNode('ask', async ({ messages }, config) => ({ messages: await modelOf(provider).invoke(messages, config) }), {
-      timeout: 200,
+      timeout: LIMIT_MS,
       ...options,
     })
     .addEdge(START, 'ask')

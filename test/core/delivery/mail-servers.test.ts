@@ -2,14 +2,14 @@ import type { Socket } from 'node:net'
 import { email } from 'sallyport/channels/email'
 import type { SMTPServerOptions } from 'smtp-server'
 import { expect, test } from 'vitest'
-import { afterData, inbox, transportTo } from '../../channels/letters.ts'
+import { afterData, inbox, transportTo, watchClient } from '../../channels/letters.ts'
 import { refusal, tcpPeer } from '../../channels/peers.ts'
 import { ended, type ServerApp, serverApp, shown } from './real-servers.ts'
 
 const STEPS = [1, 5, 15, 45, 120, 240, 480, 900].map((seconds) => seconds * 1_000)
 
-function appAt(port: number, options: object = {}): Promise<ServerApp> {
-  return serverApp({ email: 'ada@example.test' }, () => email(transportTo(port, options), { from: 'shop@example.com' }))
+function appAt(port: number): Promise<ServerApp> {
+  return serverApp({ email: 'ada@example.test' }, () => email(transportTo(port), { from: 'shop@example.com' }))
 }
 
 /** The Message-IDs of messages. */
@@ -108,8 +108,9 @@ test('A send to a server that stalls is aborted at the send time-out, and its co
 })
 
 test('A send that times out in the transport has the outcome unknown and is retried', async () => {
-  const port = await tcpPeer(afterData(() => {}))
-  const { worker, delivery, tryAgain } = await appAt(port, { socketTimeout: 500 })
+  const timeOut = watchClient()
+  const port = await tcpPeer(afterData(timeOut))
+  const { worker, delivery, tryAgain } = await appAt(port)
   await worker.runDue()
   expect(shown(await delivery())).toBe('queued timeout 1 (1 unknown timeout)')
   expect(shown(await tryAgain(800, 1_200))).toBe('queued timeout 2 (1 unknown timeout, 2 unknown timeout)')
