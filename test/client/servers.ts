@@ -16,6 +16,8 @@ import { testAuth } from '../support/deps.ts'
 import { freePort } from '../support/free-port.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
 
+export { until } from '../support/until.ts'
+
 interface TestEvents {
   readonly 'order.shipped': { orderId: string; total: number }
   readonly ping: JsonObject
@@ -129,8 +131,3 @@ export async function startScripted(
 
 /** An accepted dispatch, with the fields a client checks. */
 export const ACCEPTED: Scripted = { status: 202, body: { dispatchId: 'dsp_1', warnings: [] } }
-
-/** Polls a condition on real sockets, with real or fake timers. The time limit of the test ends it. */
-export async function until(holds: () => unknown): Promise<void> {
-  while (!(await holds())) await new Promise(setImmediate)
-}
