@@ -1,5 +1,9 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { render, templateFault, text } from './compile.ts'
+
+// The limit of running time is a backstop for the limits of work, and never stops a rendering here.
+beforeEach(() => void vi.spyOn(performance, 'now').mockReturnValue(0))
+afterEach(() => void vi.restoreAllMocks())
 
 const TOO_MUCH = expect.objectContaining({ outcome: 'error', detail: expect.stringContaining('too much data') })
 const TOO_LONG = expect.objectContaining({ outcome: 'error', detail: expect.stringContaining('262144 characters') })
