@@ -2,13 +2,17 @@ import { spawnSync } from 'node:child_process'
 import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { chromium as installedChromium } from '../docs/browser.ts'
+import { UNHURRIED_MS } from '../support/unhurried.ts'
 
 /** Starts the installed Chromium, driven over its own protocol. */
 export function openBrowser(): Promise<Browser> {
   const name = installedChromium() ?? ''
   const executablePath = spawnSync('which', [name], { encoding: 'utf8' }).stdout.trim()
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'], timeout: UNHURRIED_MS })
 }
+
+/** Options of `expect.poll`, which waits as long as a test may take. */
+export const PATIENT: { readonly timeout: number } = { timeout: UNHURRIED_MS }
 
 export interface WatchedPage {
   readonly page: Page
@@ -21,7 +25,8 @@ export async function openPage(
   options: Parameters<Browser['newPage']>[0] = {},
 ): Promise<WatchedPage> {
   const page = await browser.newPage(options)
-  page.setDefaultTimeout(30_000)
+  // The time limit of a test ends all waits.
+  page.setDefaultTimeout(0)
   const complaints: string[] = []
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())

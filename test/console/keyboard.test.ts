@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Sallyport } from '../../src/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { serviceOrSkip } from '../queues/services.ts'
-import { focusedText, openBrowser, openPage } from './browser.ts'
+import { focusedText, openBrowser, openPage, PATIENT } from './browser.ts'
 import { openConsole, type RunningConsole } from './console-server.ts'
 import { filledSallyport } from './filled.ts'
 
@@ -122,7 +122,7 @@ withBrowser('the keyboard alone', () => {
     ] as const) {
       await tabTo(page, button)
       await page.keyboard.press('Enter')
-      await expect.poll(() => rows.count()).toBe(count)
+      await expect.poll(() => rows.count(), PATIENT).toBe(count)
       expect(await focusedText(page)).toBe('Dispatches')
     }
     await tabTo(page, /^Status/)

@@ -3,7 +3,7 @@ import type { Browser, Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { serviceOrSkip } from '../queues/services.ts'
-import { openBrowser, openPage, setHidden } from './browser.ts'
+import { openBrowser, openPage, PATIENT, setHidden } from './browser.ts'
 import { consoleAt, type RunningConsole, serve } from './console-server.ts'
 import { filledSallyport } from './filled.ts'
 
@@ -119,7 +119,7 @@ withBrowser('polling', () => {
     await page.clock.runFor(2_000)
     await asked
     await setHidden(page, true)
-    await expect.poll(() => stopped).toEqual(Array(many).fill('net::ERR_ABORTED'))
+    await expect.poll(() => stopped, PATIENT).toEqual(Array(many).fill('net::ERR_ABORTED'))
     expect(await readsWithin(600_000)).toBe(0)
     await page.close()
   })

@@ -6,7 +6,7 @@ import { createSallyport, defineEvents, type Sallyport } from '../../src/index.t
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { serviceOrSkip } from '../queues/services.ts'
 import { recordingLogger, testAuth } from '../support/deps.ts'
-import { openBrowser, openPage, setHidden } from './browser.ts'
+import { openBrowser, openPage, PATIENT, setHidden } from './browser.ts'
 import { openConsole, type RunningConsole } from './console-server.ts'
 
 const withBrowser = await serviceOrSkip('chromium')
@@ -153,7 +153,7 @@ withBrowser('questions of support staff', () => {
       await page.setViewportSize({ width, height: 760 })
       const [box, drawn] = [plot, plot.locator('.u-wrap')]
       const widthOf = (of: typeof box): Promise<number> => of.evaluate(({ clientWidth }) => clientWidth)
-      await expect.poll(async () => (await widthOf(drawn)) - (await widthOf(box))).toBe(0)
+      await expect.poll(async () => (await widthOf(drawn)) - (await widthOf(box)), PATIENT).toBe(0)
     }
   })
 })

@@ -7,7 +7,7 @@ import { priceBook } from '../../src/pricing/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { serviceOrSkip } from '../queues/services.ts'
 import { APP } from '../support/deps.ts'
-import { openBrowser, openPage } from './browser.ts'
+import { openBrowser, openPage, PATIENT } from './browser.ts'
 import { openConsole, type RunningConsole } from './console-server.ts'
 import { filledSallyport } from './filled.ts'
 
@@ -85,7 +85,7 @@ withBrowser('a session of more than one page', () => {
     const { page, complaints } = await openPage(browser)
     await page.goto(`${host.url}sessions/long`)
     const rows = page.locator('.times tbody tr')
-    await expect.poll(() => rows.count()).toBe(100)
+    await expect.poll(() => rows.count(), PATIENT).toBe(100)
     expect(await page.getByRole('row', { name: /^order\.shipped/ }).count()).toBe(1)
     await page.getByRole('row', { name: /^run-3 .* 1,004 1\.003 EUR/ }).waitFor()
     await page.getByRole('button', { name: 'Next page' }).click()
@@ -124,7 +124,7 @@ withBrowser('a session of more than one page', () => {
     })
     await page.goto(`${host.url}sessions/growing`)
     const rows = page.locator('.times tbody tr')
-    await expect.poll(() => rows.count()).toBe(99)
+    await expect.poll(() => rows.count(), PATIENT).toBe(99)
     await recordRun('growing', 99)
     await recordRun('growing', 100)
     await page.waitForRequest(/timeline/)

@@ -6,7 +6,7 @@ import { createSallyport, defineEvents, type Sallyport } from '../../src/index.t
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { serviceOrSkip } from '../queues/services.ts'
 import { APP, recordingLogger, testAuth } from '../support/deps.ts'
-import { openBrowser, openPage, scrollsSideways, violationsOf } from './browser.ts'
+import { openBrowser, openPage, PATIENT, scrollsSideways, violationsOf } from './browser.ts'
 import { openConsole, type RunningConsole } from './console-server.ts'
 import { filledSallyport } from './filled.ts'
 import { LONG, largeSallyport } from './large.ts'
@@ -109,7 +109,7 @@ withBrowser('states of screens', () => {
     const { page } = await openPage(browser, NARROW)
     await page.goto(`${host.url}${path}?${name}=yesterday`)
     const field = page.locator(`#filter-${name}`)
-    await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true')
+    await expect.poll(() => field.getAttribute('aria-invalid'), PATIENT).toBe('true')
     expect(await page.locator(`#filter-${name}-fault`).textContent()).toMatch(/must be/)
     expect([await scrollsSideways(page), await violationsOf(page)]).toEqual([false, []])
     await page.getByRole('button', { name: 'Clear filters' }).click()
@@ -239,7 +239,7 @@ withBrowser('states of screens', () => {
   ])('Very large, /%s draws %i rows at most, and does not scroll sideways', async (path, rows) => {
     const { page, complaints } = await openPage(browser, NARROW)
     await page.goto(large.url + path)
-    await expect.poll(() => page.locator('tbody tr').count()).toBe(rows)
+    await expect.poll(() => page.locator('tbody tr').count(), PATIENT).toBe(rows)
     expect([await scrollsSideways(page), await violationsOf(page), complaints]).toEqual([false, [], []])
     await page.close()
   })
