@@ -59,7 +59,7 @@ withBrowser('the keyboard alone', () => {
       await tabTo(page, new RegExp(`^${name}$`))
       await page.keyboard.press('Enter')
       await page.getByRole('heading', { level: 1, name }).waitFor()
-      expect(await focusedText(page)).toMatch(new RegExp(`^${name}`))
+      await expect.poll(() => focusedText(page), PATIENT).toMatch(new RegExp(`^${name}`))
       await page.close()
     },
   )
@@ -74,7 +74,7 @@ withBrowser('the keyboard alone', () => {
       await tabTo(page, link)
       await page.keyboard.press('Enter')
       await page.getByRole('heading', { level: 1, name: heading }).waitFor()
-      expect(await focusedText(page)).toBe(heading)
+      await expect.poll(() => focusedText(page), PATIENT).toBe(heading)
     }
     await page.close()
   })
@@ -88,7 +88,7 @@ withBrowser('the keyboard alone', () => {
     await tabTo(page, /^Show content$/)
     await page.keyboard.press('Enter')
     await page.frameLocator('iframe').locator('#shipped').waitFor()
-    expect(await focusedText(page)).toBe('Hide content')
+    await expect.poll(() => focusedText(page), PATIENT).toBe('Hide content')
     await page.keyboard.press('Enter')
     await page.locator('iframe').waitFor({ state: 'detached' })
     await page.close()
@@ -115,7 +115,9 @@ withBrowser('the keyboard alone', () => {
     await tabTo(page, /^Recipient/)
     await page.keyboard.type('many@example.com')
     await page.keyboard.press('Enter')
-    const rows = page.locator('.shown[aria-busy="false"] tbody tr')
+    const list = page.locator('.shown[aria-busy="false"]')
+    await list.waitFor()
+    const rows = list.locator('tbody tr')
     for (const [button, count] of [
       [/^Next page$/, 1],
       [/^First page$/, 50],
@@ -123,7 +125,7 @@ withBrowser('the keyboard alone', () => {
       await tabTo(page, button)
       await page.keyboard.press('Enter')
       await expect.poll(() => rows.count(), PATIENT).toBe(count)
-      expect(await focusedText(page)).toBe('Dispatches')
+      await expect.poll(() => focusedText(page), PATIENT).toBe('Dispatches')
     }
     await tabTo(page, /^Status/)
     await page.keyboard.press('s')
@@ -131,7 +133,8 @@ withBrowser('the keyboard alone', () => {
     await tabTo(page, /^Clear filters$/)
     await page.keyboard.press('Enter')
     await page.getByRole('cell', { name: 'many@example.com' }).first().waitFor()
-    expect([await focusedText(page), new URL(page.url()).search]).toEqual(['Dispatches', ''])
+    await expect.poll(() => focusedText(page), PATIENT).toBe('Dispatches')
+    expect(new URL(page.url()).search).toBe('')
     await page.close()
   })
 
@@ -146,15 +149,15 @@ withBrowser('the keyboard alone', () => {
     for (const end of [['Escape'], ['Tab', 'Enter']]) {
       await page.keyboard.press('Enter')
       await page.getByRole('button', { name: 'Yes, cancel' }).waitFor()
-      expect(await focusedText(page)).toBe('Yes, cancel')
+      await expect.poll(() => focusedText(page), PATIENT).toBe('Yes, cancel')
       for (const key of end) await page.keyboard.press(key)
       await page.getByRole('button', { name: 'Yes, cancel' }).waitFor({ state: 'detached' })
-      expect(await focusedText(page)).toBe('Cancel')
+      await expect.poll(() => focusedText(page), PATIENT).toBe('Cancel')
     }
     await page.keyboard.press('Enter')
     await page.keyboard.press('Enter')
     await page.getByText('Cancelled 1.').waitFor()
-    expect(await focusedText(page)).toBe('Cancel')
+    await expect.poll(() => focusedText(page), PATIENT).toBe('Cancel')
     await page.close()
   })
 
@@ -216,7 +219,7 @@ withBrowser('the keyboard alone', () => {
     await page.clock.runFor(2_000)
     await page.getByRole('alert').waitFor()
     expect(await page.getByLabel('Recipient').inputValue()).toBe('half')
-    expect(await focusedText(page)).toMatch(/^Recipient/)
+    await expect.poll(() => focusedText(page), PATIENT).toMatch(/^Recipient/)
     await page.close()
   })
 })
