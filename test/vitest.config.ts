@@ -49,7 +49,7 @@ const config: ViteUserConfig = defineConfig({
     // Slow files wait for a database or a process most of the time.
     maxWorkers: Math.max(3, availableParallelism()),
     sequence: { sequencer: ServicesFirst },
-    globalSetup: ['test/support/shared-postgres.ts'],
+    globalSetup: ['test/support/set-up.ts'],
     coverage: { include: ['src/**'] },
     projects: [...projectsOf('quick'), ...projectsOf('rest')],
   },

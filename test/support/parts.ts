@@ -41,7 +41,8 @@ const REST_ONLY: Readonly<Record<string, readonly string[]>> = {
   'many processes': ['test/labs/chaos/chaos.test.ts'],
 }
 
-const restOnly = new Set(Object.values(REST_ONLY).flat())
+/** Files of `rest` alone. */
+export const restOnly: ReadonlySet<string> = new Set(Object.values(REST_ONLY).flat())
 
 /** The import of the module that sets how many examples a property tries. */
 const HAS_PROPERTIES = /from '[./]+\/support\/properties\.ts'/
@@ -69,7 +70,8 @@ export function propertyFiles(): readonly string[] {
   return allTestFiles().filter(hasProperties)
 }
 
-function allTestFiles(): readonly string[] {
+/** All test files, as paths from the root. */
+export function allTestFiles(): readonly string[] {
   const names = readdirSync(new URL('test/', ROOT), { recursive: true, encoding: 'utf8' })
   return names.filter((name) => name.endsWith('.test.ts')).map((name) => `test/${name}`)
 }

@@ -9,14 +9,14 @@ export const TEMPLATE = 'sallyport_template'
 /** Enough connections for all files that run at the same time; statistics change only when a test asks for it. */
 const FLAGS = ['-c', 'max_connections=400', '-c', 'autovacuum=off']
 
-/** The port of the server, in the environment of the processes that run test files. */
-const PORT = 'SALLYPORT_TEST_POSTGRES_PORT'
-
 let own: Promise<PostgresServer> | undefined
 
-/** Port of the PostgreSQL that all test files share. A benchmark, which runs without vitest, has its own. */
+/**
+ * Port of the PostgreSQL that all test files share: vitest's set-up starts it. A benchmark, which runs without vitest,
+ * has its own.
+ */
 export async function postgresPort(): Promise<number> {
-  const given = process.env[PORT]
+  const given = process.env.SALLYPORT_TEST_POSTGRES_PORT
   if (given !== undefined) return Number(given)
   own ??= startServer()
   return (await own).port
@@ -26,14 +26,6 @@ export async function postgresPort(): Promise<number> {
 export async function stopPostgres(): Promise<void> {
   await (await own)?.remove()
 }
-
-/** Called by vitest before the first test file. */
-export async function setup(): Promise<void> {
-  process.env[PORT] = String(await postgresPort())
-}
-
-/** Called by vitest after the last test file. */
-export const teardown: () => Promise<void> = stopPostgres
 
 async function startServer(): Promise<PostgresServer> {
   const server = await postgresServer({ flags: FLAGS })
