@@ -1,39 +1,31 @@
 import { availableParallelism } from 'node:os'
-import { defineConfig, type TestProjectConfiguration, type ViteUserConfig } from 'vitest/config'
+import { defineConfig, type TestProjectInlineConfiguration, type ViteUserConfig } from 'vitest/config'
 import { aliases } from './support/aliases.ts'
 import { consoleAssets } from './support/console-assets.ts'
-import { makesCode } from './support/makes-code.ts'
-import { type Part, testFiles } from './support/parts.ts'
+import { MAKES_CODE, makesCode } from './support/makes-code.ts'
+import { type Part, REST_FILES, testFiles } from './support/parts.ts'
 import { ServicesFirst } from './support/services-first.ts'
 
-/** Files that start and kill many processes. They run after all others. */
-const CHAOS = 'test/labs/chaos/'
+/** Starts and kills many processes: runs after all others. */
+const CHAOS = 'test/labs/chaos/chaos.test.ts'
+const ALL = ['test/**/*.test.ts']
+const CODE = Object.keys(MAKES_CODE)
 
-const PROPERTY_RUNS: Readonly<Record<Part, number>> = { quick: 0.05, rest: 1 }
-
-/** A part in groups of files that share the options of their processes. */
-function projectsOf(part: Part): TestProjectConfiguration[] {
-  const files = testFiles(part)
+/** Files of a part that share the options of their processes. */
+function group(
+  part: Part,
+  name: string,
+  options: TestProjectInlineConfiguration['test'],
+): TestProjectInlineConfiguration {
   const env = {
     SALLYPORT_TEST_PART: part,
-    SALLYPORT_PROPERTY_RUNS: process.env.SALLYPORT_PROPERTY_RUNS ?? `${PROPERTY_RUNS[part]}`,
+    SALLYPORT_PROPERTY_RUNS: process.env.SALLYPORT_PROPERTY_RUNS ?? (part === 'quick' ? '0.05' : '1'),
   }
-  const group = (name: string, include: string[], more: object = {}): TestProjectConfiguration[] =>
-    include.length === 0 ? [] : [{ extends: true, test: { name, include, env, ...more } }]
-  const isChaos = (file: string): boolean => file.startsWith(CHAOS)
-  const others = files.filter((file) => !isChaos(file))
-  return [
-    ...group(
-      part,
-      others.filter((file) => !makesCode(file)),
-      {
-        execArgv: ['--disallow-code-generation-from-strings'],
-      },
-    ),
-    ...group(`${part}-makes-code`, others.filter(makesCode)),
-    ...group(`${part}-chaos`, files.filter(isChaos), { sequence: { groupOrder: 1 } }),
-  ]
+  return { extends: true, test: { name, env, ...options } }
 }
+
+const rest = testFiles('rest')
+const noCode = { execArgv: ['--disallow-code-generation-from-strings'] }
 
 const config: ViteUserConfig = defineConfig({
   plugins: [consoleAssets()],
@@ -51,7 +43,13 @@ const config: ViteUserConfig = defineConfig({
     sequence: { sequencer: ServicesFirst },
     globalSetup: ['test/support/set-up.ts'],
     coverage: { include: ['src/**'] },
-    projects: [...projectsOf('quick'), ...projectsOf('rest')],
+    projects: [
+      group('quick', 'quick', { include: ALL, exclude: [...REST_FILES, ...CODE], ...noCode }),
+      group('quick', 'quick-makes-code', { include: CODE, exclude: [...REST_FILES] }),
+      group('rest', 'rest', { include: rest.filter((file) => !makesCode(file)), exclude: [CHAOS], ...noCode }),
+      group('rest', 'rest-makes-code', { include: rest.filter(makesCode) }),
+      group('rest', 'rest-chaos', { include: [CHAOS], sequence: { groupOrder: 1 } }),
+    ],
   },
 })
 

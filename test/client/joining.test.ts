@@ -4,7 +4,7 @@ import { toFetch } from 'sallyport/fetch'
 import { memoryStore } from 'sallyport/storage/memory'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { testAuth } from '../support/deps.ts'
-import { fc, runs } from '../support/properties.ts'
+import { fc, runs, TIMEOUT_MS } from '../support/properties.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
 import { type PendingEvent, pendingEvent } from './reports.ts'
 import { events } from './servers.ts'
@@ -115,7 +115,7 @@ function shown({
   return run
 }
 
-describe('joined posts', () => {
+describe('joined posts', { timeout: TIMEOUT_MS }, () => {
   test('Joined posts give the same runs as posts sent one by one', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {

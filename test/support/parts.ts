@@ -42,7 +42,7 @@ const REST_ONLY: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Files of `rest` alone. */
-export const restOnly: ReadonlySet<string> = new Set(Object.values(REST_ONLY).flat())
+export const REST_FILES: ReadonlySet<string> = new Set(Object.values(REST_ONLY).flat())
 
 /** The import of the module that sets how many examples a property tries. */
 const HAS_PROPERTIES = /from '[./]+\/support\/properties\.ts'/
@@ -52,8 +52,8 @@ const HAS_SERVICES = /from '[./\w]*\/(?:databases|services)\.ts'/
 /** Files of a part, as paths from the root. Some are of both: in `rest` they try more examples, or use more services. */
 export function testFiles(part: Part): readonly string[] {
   const files = allTestFiles()
-  if (part === 'quick') return files.filter((file) => !restOnly.has(file))
-  return files.filter((file) => restOnly.has(file) || hasProperties(file) || usesServices(file))
+  if (part === 'quick') return files.filter((file) => !REST_FILES.has(file))
+  return files.filter((file) => REST_FILES.has(file) || hasProperties(file) || usesServices(file))
 }
 
 /** True if a file waits for databases or other services. */

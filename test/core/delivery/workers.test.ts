@@ -9,7 +9,7 @@ import { createSallyport } from '../../../src/sallyport/create-sallyport.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { countingIds, testAuth } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
-import { fc, runs } from '../../support/properties.ts'
+import { fc, runs, TIMEOUT_MS } from '../../support/properties.ts'
 import { type Gate, gate } from '../dispatch/dispatching.ts'
 import { hold, isFinal } from './invariants.ts'
 import { type InFlight, type Life, provider } from './provider.ts'
@@ -244,7 +244,9 @@ const SENT_TWICE: Step[] = [
   { do: 'answer', place: 0, outcome: 'sent' },
 ]
 
-test('Workers that crash, hang or lose the store never resend a delivery recorded as sent', async () => {
+test('Workers that crash, hang or lose the store never resend a delivery recorded as sent', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   let doubles = 0
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async (steps) => {

@@ -1,8 +1,9 @@
 /** `npm run test:near PATH...` runs the tests that mirror folders or files. Options of vitest follow after `--`. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { allTestFiles, REST_FILES } from '../../support/parts.ts'
 import { testsNear } from './tests-near.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
@@ -20,16 +21,15 @@ function runNear(given: readonly string[]): number {
   if (missing.length > 0) return fail(`There is no ${missing.join(', ')}`)
   try {
     // vitest runs all files whose path contains a filter: a full path is exact.
-    const command = ['test', '--', ...testsNear(paths, testFiles()), ...options]
-    return spawnSync('npm', command, { cwd: ROOT, stdio: 'inherit' }).status ?? 1
+    const files = testsNear(paths, allTestFiles())
+    const here = files.filter((file) => !REST_FILES.has(file))
+    const others = files.filter((file) => REST_FILES.has(file))
+    if (others.length > 0) console.log(`Of \`npm run test:rest\`, and left out: ${others.join(', ')}`)
+    if (here.length === 0) return 0
+    return spawnSync('npm', ['test', '--', ...here, ...options], { cwd: ROOT, stdio: 'inherit' }).status ?? 1
   } catch (error) {
     return fail((error as Error).message)
   }
-}
-
-function testFiles(): readonly string[] {
-  const files = readdirSync(resolve(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
-  return files.filter((file) => /\.test(?:-d)?\.ts$/.test(file)).map((file) => `test/${file}`)
 }
 
 function fail(message: string): number {

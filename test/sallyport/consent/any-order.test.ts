@@ -206,7 +206,7 @@ async function check(scenario: Scenario, stores: readonly SallyportStore[], cloc
   expect(dispatch.status).toBe('sent')
 }
 
-describe('sends, settlements, crashes and feedback in any order', () => {
+describe('sends, settlements, crashes and feedback in any order', { timeout: TIMEOUT_MS }, () => {
   it('In memory they give the same record', async () => {
     await fc.assert(
       fc.asyncProperty(scenarios, async (scenario) => {
@@ -222,24 +222,18 @@ describe('sends, settlements, crashes and feedback in any order', () => {
   afterAll(() => Promise.all(opened.map((database) => database.close())))
 
   for (const kind of kinds)
-    it.skipIf(kind.absent)(
-      `In ${kind.name} they give the same record`,
-      async () => {
-        const database = await kind.open()
-        opened.push(database)
-        const [one, other] = [database.connect(), database.connect()]
-        await sqlStore({ db: one, dialect: kind.name }).migrate()
-        await fc.assert(
-          fc.asyncProperty(scenarios, async (scenario) => {
-            const clock = fakeClock(START)
-            const stores = [one, other].map((db) =>
-              sqlStore({ db, dialect: kind.name, clock, timeoutMs: UNHURRIED_MS }),
-            )
-            await check(scenario, stores, clock)
-          }),
-          { numRuns: runs(40) },
-        )
-      },
-      TIMEOUT_MS,
-    )
+    it.skipIf(kind.absent)(`In ${kind.name} they give the same record`, async () => {
+      const database = await kind.open()
+      opened.push(database)
+      const [one, other] = [database.connect(), database.connect()]
+      await sqlStore({ db: one, dialect: kind.name }).migrate()
+      await fc.assert(
+        fc.asyncProperty(scenarios, async (scenario) => {
+          const clock = fakeClock(START)
+          const stores = [one, other].map((db) => sqlStore({ db, dialect: kind.name, clock, timeoutMs: UNHURRIED_MS }))
+          await check(scenario, stores, clock)
+        }),
+        { numRuns: runs(40) },
+      )
+    })
 })

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { SallyportStore } from '../../../src/ports/sallyport-store.ts'
-import { fc, runs } from '../../support/properties.ts'
+import { fc, runs, TIMEOUT_MS } from '../../support/properties.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { ADA, COMPLAINT, consentApp } from './consenting.ts'
 
@@ -29,7 +29,7 @@ function delayed(store: SallyportStore, turns: () => number, seen: Moment[]): Sa
   }
 }
 
-describe('a complaint', () => {
+describe('a complaint', { timeout: TIMEOUT_MS }, () => {
   it('No attempt begins after a complaint was stored, in any interleaving', async () => {
     let sent = 0
     let suppressed = 0

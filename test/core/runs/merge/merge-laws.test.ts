@@ -7,12 +7,12 @@ import { statusNamed } from '../../../../src/core/runs/status-names.ts'
 import type { RunReport, RunState, RunUpdate } from '../../../../src/model/run.ts'
 import { isFinal, statusOfRun } from '../../../../src/model/run-status.ts'
 import { shownReport } from '../../../../src/model/shown-run.ts'
-import { fc, runs } from '../../../support/properties.ts'
+import { fc, runs, TIMEOUT_MS } from '../../../support/properties.ts'
 import { expectedRun } from '../oracle.ts'
 import { shuffled, update, updates } from '../posts.ts'
 import { storedAs } from '../stored.ts'
 
-/** Per law; 21,000 sequences in all. On failure the seed and the path to repeat it with are printed. */
+/** Per law; a full run tries 21,000 sequences in all. On failure the seed and the path to repeat it with are printed. */
 const RUNS = { numRuns: runs(3500) }
 
 function merged(current: RunState | undefined, post: RunUpdate): Extract<RunMerge, { outcome: 'merged' }> {
@@ -37,7 +37,7 @@ function reportOf(posts: readonly RunUpdate[]): RunReport {
 
 const same = (a: unknown, b: unknown) => expect(canonicalJson(a)).toBe(canonicalJson(b))
 
-describe('laws of mergeRun', () => {
+describe('laws of mergeRun', { timeout: TIMEOUT_MS }, () => {
   it('Posts give the same run in every order, with repeats anywhere', () => {
     fc.assert(
       fc.property(shuffled, ([posts, others]) => {

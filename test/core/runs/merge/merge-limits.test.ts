@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { canonicalJson } from '../../../../src/core/json/canonical-json.ts'
 import { mergeRun } from '../../../../src/core/runs/merge/merge-run.ts'
 import type { RunState, RunUpdate } from '../../../../src/model/run.ts'
-import { fc, runs } from '../../../support/properties.ts'
+import { fc, runs, TIMEOUT_MS } from '../../../support/properties.ts'
 
 /** A post with 20 entries of each kind from a pool larger than the limit of a run. */
 const post = fc.record({ at: fc.array(fc.nat(300), { minLength: 20, maxLength: 20 }), seq: fc.nat(5) })
@@ -28,7 +28,7 @@ function mergeAll(updates: readonly RunUpdate[]): RunState | undefined {
   return state
 }
 
-describe('limits of a run', () => {
+describe('limits of a run', { timeout: TIMEOUT_MS }, () => {
   it('A run keeps the same 128 entries in every order of posts, and a repeat changes nothing', () => {
     fc.assert(
       fc.property(fc.array(post, { minLength: 15, maxLength: 30 }), (posts) => {
