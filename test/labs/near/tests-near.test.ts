@@ -16,7 +16,6 @@ const SMALL = [
   'test/docs/snippets.test.ts',
   'test/storage/claim.test.ts',
   'test/storage/sql/sql-runs.test.ts',
-  'test/storage/sql/locks.test-d.ts',
   'test/storage/documents/keys.test.ts',
 ]
 const near = (...paths: string[]): string[] => testsNear(paths, SMALL)
@@ -64,10 +63,7 @@ describe('the tests near a path', () => {
 
   it('A test has itself, and its helper has its folder', () => {
     expect(near('test/core/worker.test.ts')).toEqual(['test/core/worker.test.ts'])
-    expect(near('test/storage/sql/fill.ts')).toEqual([
-      'test/storage/sql/locks.test-d.ts',
-      'test/storage/sql/sql-runs.test.ts',
-    ])
+    expect(near('test/storage/sql/fill.ts')).toEqual(['test/storage/sql/sql-runs.test.ts'])
   })
 
   it('Several paths have each test once', () => {

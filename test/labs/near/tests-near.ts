@@ -23,7 +23,7 @@ export const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'src/storage/rules': ['test/contract-tests'],
 }
 
-const TEST_FILE = /\.test(?:-d)?\.ts$/
+const TEST_FILE = /\.test\.ts$/
 
 /**
  * The test files that mirror folders or files.
