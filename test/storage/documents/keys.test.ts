@@ -68,16 +68,16 @@ describe('document keys', () => {
     const store = documentStore(mapDocuments(Date, texts))
     const name = (of: string): string => `${of}${'Ω'.repeat(1_999)}`
     const limits = [{ key: name('l'), max: 2, windowMs: 1_000 }]
-    const deliveries = [
-      delivery(name('d'), { channel: name('c'), limits }),
-      digested(name('e'), { key: name('k') }, { channel: name('b'), address: name('a') }),
-    ]
     const idempotency = { key: name('i'), fingerprint: 'f', ttlMs: 1 }
-    const [first, second] = ['1', '2'].map((id) =>
-      acceptance(name(id), { tenant: name('t'), deliveries }, { idempotency }),
-    )
-    if (first) await store.accept(first)
-    if (second) await store.accept({ ...second, dispatch: { ...second.dispatch, tenant: name('T') } }).catch(() => {})
+    const accept = (id: string, tenant: string) => {
+      const deliveries = [
+        delivery(name(`${id}d`), { channel: name('c'), limits }),
+        digested(name(`${id}e`), { key: name('k') }, { channel: name('b'), address: name('a') }),
+      ]
+      return store.accept(acceptance(name(id), { tenant: name(tenant), deliveries }, { idempotency }))
+    }
+    await accept('1', 't')
+    await accept('2', 'T')
     await store.cancel(name('t'), name('1'))
     await store.mergeRun({ tenant: name('t'), sessionId: name('s'), runId: name('r') }, () => ({
       result: undefined,
