@@ -199,13 +199,9 @@ describe('the certificate of SNS', () => {
   })
 
   it('Forged requests cause at most four downloads at once, and none for a known certificate', async () => {
-    let answer = (): void => {}
+    const answers: ((response: Response) => void)[] = []
     const server = snsServer((url) =>
-      url === CERTIFICATE_URL
-        ? new Response(CERTIFICATE)
-        : new Promise((resolve) => {
-            answer = () => resolve(new Response('no', { status: 404 }))
-          }),
+      url === CERTIFICATE_URL ? new Response(CERTIFICATE) : new Promise((resolve) => void answers.push(resolve)),
     )
     const source = sourceWith(server)
     await source.receive(sesRequest(EVENT))
@@ -215,8 +211,8 @@ describe('the certificate of SNS', () => {
     await expect(forged(5)).rejects.toThrow('too many')
     expect(server.requested).toHaveLength(5)
     expect(await source.receive(sesRequest(EVENT))).toMatchObject({ outcome: 'events' })
-    answer()
-    expect(await waiting[3]).toEqual(REFUSED)
+    for (const answer of answers) answer(new Response('no', { status: 404 }))
+    expect(await Promise.all(waiting)).toEqual(Array(4).fill(REFUSED))
   })
 })
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Kysely, type Logger, MysqlDialect, PostgresDialect, type SqliteDatabase, SqliteDialect } from 'kysely'
 import Database from 'libsql'
-import { createPool } from 'mysql2'
+import { createPool, type Pool } from 'mysql2'
 import pg from 'pg'
 import type { DialectName } from '../../src/storage/sql/connection/dialects.ts'
 import { sqlStore } from '../../src/storage/sql/index.ts'
@@ -29,6 +29,8 @@ export interface TestDatabase {
   /** Opens another connection or pool, like another process. */
   // biome-ignore lint/suspicious/noExplicitAny: it is of any tables.
   connect(options?: ConnectOptions): Kysely<any>
+  /** Resolves when no statement runs on its connections, of stores that work in the background too. */
+  idle(): Promise<void>
   /** Releases all resources. */
   close(): Promise<void>
 }
@@ -67,6 +69,15 @@ export async function databaseKinds(): Promise<readonly DatabaseKind[]> {
   return [SQLITE, POSTGRESQL, { ...MARIADB, ...(absent && { absent }) }]
 }
 
+async function quiet(isBusy: () => boolean): Promise<void> {
+  do await new Promise(setImmediate)
+  while (isBusy())
+}
+
+function lengthOf(pool: Pool, of: string): number {
+  return (Reflect.get(pool, of) as { readonly length: number }).length
+}
+
 async function migrated(opening: Promise<TestDatabase>): Promise<TestDatabase> {
   const database = await opening
   await sqlStore({ db: database.connect(), dialect: database.dialect, timeoutMs: 60_000 }).migrate()
@@ -84,6 +95,8 @@ export async function openSqlite(): Promise<TestDatabase> {
       opened.push(db)
       return db
     },
+    // Its statements are synchronous.
+    idle: () => quiet(() => false),
     async close() {
       for (const db of opened) await db.destroy()
       await rm(folder, { recursive: true, force: true })
@@ -110,16 +123,19 @@ export async function openPostgresql(template: string = TEMPLATE): Promise<Postg
   await admin.connect()
   await admin.query(`create database ${database} template ${template}`)
   const opened: Kysely<unknown>[] = []
+  const pools: pg.Pool[] = []
   return {
     dialect: 'postgresql',
     url: postgresUrl(port, database),
     connect({ connections: max = 5, log = statementLog } = {}) {
       const pool = new pg.Pool({ ...postgresAt(port, database), max })
       pool.on('error', () => {})
+      pools.push(pool)
       const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }), ...(log && { log }) })
       opened.push(db)
       return db
     },
+    idle: () => quiet(() => pools.some((pool) => pool.waitingCount > 0 || pool.idleCount < pool.totalCount)),
     async close() {
       for (const db of opened) await db.destroy()
       await admin.query(`drop database ${database} with (force)`)
@@ -134,14 +150,20 @@ async function openMariadb(): Promise<TestDatabase> {
   const admin = createPool(at).promise()
   await admin.query(`create database ${database}`)
   const opened: Kysely<unknown>[] = []
+  const pools: Pool[] = []
   return {
     dialect: 'mariadb',
     connect({ connections: connectionLimit = 5, log = statementLog } = {}) {
-      const dialect = new MysqlDialect({ pool: createPool({ ...at, database, connectionLimit }) })
+      const pool = createPool({ ...at, database, connectionLimit })
+      pools.push(pool)
+      const dialect = new MysqlDialect({ pool })
       const db = new Kysely<unknown>({ dialect, ...(log && { log }) })
       opened.push(db)
       return db
     },
+    // Private in the type of a pool.
+    idle: () =>
+      quiet(() => pools.some((pool) => lengthOf(pool, '_freeConnections') < lengthOf(pool, '_allConnections'))),
     async close() {
       for (const db of opened) await db.destroy()
       await admin.query(`drop database ${database}`)

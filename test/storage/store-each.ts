@@ -21,14 +21,18 @@ export interface StoreEach {
   over(host: HostKysely, more?: Partial<SqlStoreOptions>): SqlStore
 }
 
-/** Deletes all rows of the store in one transaction. Waits for other writers: SQLite has one at a time. */
-export async function emptyTables(db: StoreEach['db'], dialect: DialectName): Promise<void> {
+/**
+ * Deletes all rows of the stores of earlier tests, once nothing of them runs in the background. Waits for other writers:
+ * SQLite has one at a time.
+ */
+export async function emptyTables(database: TestDatabase, db: StoreEach['db']): Promise<void> {
+  await database.idle()
   const texts = Object.keys(TABLES).map((table) => `delete from sallyport_${table}`)
   const run = (on: StoreEach['db'], text: string) => on.executeQuery(CompiledQuery.raw(text))
   for (let tries = 1; ; tries++) {
     // PostgreSQL takes several statements at once.
     const emptied =
-      dialect === 'postgresql'
+      database.dialect === 'postgresql'
         ? run(db, texts.join('; '))
         : db.transaction().execute(async (own) => {
             for (const text of texts) await run(own, text)
@@ -83,7 +87,7 @@ export function storeEach(open: () => Promise<TestDatabase>): StoreEach {
   beforeEach(async () => {
     clock = fakeClock()
     other = self.over(db)
-    await emptyTables(db, database.dialect)
+    await emptyTables(database, db)
   })
   return self
 }

@@ -36,7 +36,12 @@ const REST_ONLY: Readonly<Record<string, readonly string[]>> = {
   'the compiler': ['test/docs/snippets.test.ts', 'test/openapi/client.test.ts', 'test/openapi/generators.test.ts'],
   npm: ['test/labs/quick-start/quick-start.test.ts', 'test/package/supply-chain-audit.test.ts'],
   Redis: ['test/queues/bullmq.test.ts', 'test/queues/bullmq-outage.test.ts', 'test/storage/documents/redis.test.ts'],
-  'large tables': ['test/storage/sql/statement-costs.test.ts'],
+  'large tables': [
+    'test/storage/sql/claim-costs.test.ts',
+    'test/storage/sql/list-plans.test.ts',
+    'test/storage/sql/sqlite-plans.test.ts',
+    'test/storage/sql/statement-costs.test.ts',
+  ],
   'a flushed file for each change': ['test/storage/documents/json-file.test.ts'],
   'many processes': ['test/labs/chaos/chaos.test.ts'],
 }

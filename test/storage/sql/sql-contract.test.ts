@@ -32,7 +32,7 @@ for (const kind of await databaseKinds())
 
     async function create(): Promise<StoreTrial<SqlStore>> {
       clock = fakeClock()
-      await emptyTables(hosts[0], kind.name)
+      await emptyTables(database, hosts[0])
       // A new store: the clock of this case starts again.
       const [store, other] = [open(hosts[0]), open(hosts[1])]
       return { store, other, now: clock.now, advance: (ms) => clock.advance(ms), reopen: async () => open() }
