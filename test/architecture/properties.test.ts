@@ -5,11 +5,17 @@ import { parse } from './source.ts'
 
 const PROPERTIES = 'test/support/properties.ts'
 
+const files = readdirSync(new URL('test/', ROOT), { recursive: true, encoding: 'utf8' })
+const paths = files.filter((file) => /\.[cm]?[jt]sx?$/.test(file)).map((file) => `test/${file.replaceAll('\\', '/')}`)
+const textOf = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8')
+
 it('Only test/support/properties.ts imports fast-check, so all properties share its seed and number of examples', () => {
-  const files = readdirSync(new URL('test/', ROOT), { recursive: true, encoding: 'utf8' })
-  const paths = files.filter((file) => /\.[cm]?[jt]sx?$/.test(file)).map((file) => `test/${file.replaceAll('\\', '/')}`)
-  const importing = paths.filter((path) => importsFastCheck(path, readFileSync(new URL(path, ROOT), 'utf8')))
-  expect(importing).toEqual([PROPERTIES])
+  expect(paths.filter((path) => importsFastCheck(path, textOf(path)))).toEqual([PROPERTIES])
+})
+
+it('A property that tries a part of its examples in npm test is in a test file, which npm run test:rest runs again', () => {
+  const helpers = paths.filter((path) => !path.endsWith('.test.ts') && path !== PROPERTIES)
+  expect(helpers.filter((path) => /numRuns: runs\(/.test(textOf(path)))).toEqual([])
 })
 
 it.each([
