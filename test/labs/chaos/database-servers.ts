@@ -1,6 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,10 +6,13 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { createConnection } from 'mysql2/promise'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
+import { startMariadb } from '../../storage/mariadb-server.ts'
 import { freePort } from '../../support/free-port.ts'
 import { postgresServer } from '../../support/postgres-server.ts'
 import { connectTo, type Place } from './place.ts'
 import { until } from './until.ts'
+
+export { noMariadb } from '../../storage/mariadb-server.ts'
 
 /** A database server for these tests. */
 export interface DatabaseServer {
@@ -31,12 +32,6 @@ export interface PostgresCluster extends DatabaseServer {
   stop(): Promise<void>
   /** Resolves when it accepts connections. */
   start(): Promise<void>
-}
-
-/** The reason why MariaDB is not available; `undefined` if it is. */
-export function noMariadb(): string | undefined {
-  const isThere = ['mariadbd', 'mariadb-install-db'].every((name) => spawnSync(name, ['--help']).error === undefined)
-  return isThere ? undefined : 'there is no mariadbd, or no mariadb-install-db, on the path'
 }
 
 export async function sqliteFiles(): Promise<DatabaseServer> {
@@ -64,39 +59,16 @@ export async function postgresCluster(): Promise<PostgresCluster> {
 }
 
 export async function mariadbServer(): Promise<DatabaseServer> {
-  const folder = goneAtExit(await mkdtemp(join(tmpdir(), 'sallyport-chaos-mariadb-')))
-  const own = [
-    '--no-defaults',
-    `--datadir=${join(folder, 'data')}`,
-    ...(process.getuid?.() === 0 ? ['--user=root'] : []),
-  ]
-  const made = spawnSync('mariadb-install-db', [...own, '--auth-root-authentication-method=normal', '--skip-test-db'])
-  if (made.status !== 0) throw new Error(`mariadb-install-db: ${made.stderr}`)
-  const port = await freePort()
-  const where = [`--port=${port}`, '--bind-address=127.0.0.1', `--socket=${join(folder, 'socket')}`]
-  const child: ChildProcess = spawn('mariadbd', [...own, ...where, `--pid-file=${join(folder, 'pid')}`], {
-    stdio: 'ignore',
-  })
-  const connect = () => createConnection({ host: '127.0.0.1', port, user: 'root' })
-  await until('MariaDB answers', async () => {
-    const connection = await connect().catch(() => undefined)
-    await connection?.end()
-    return connection !== undefined
-  })
+  const { port, close } = await startMariadb()
   return {
     dialect: 'mariadb',
+    close,
     async open() {
       const database = newName()
-      const admin = await connect()
+      const admin = await createConnection({ host: '127.0.0.1', port, user: 'root' })
       await admin.query(`create database ${database}`)
       await admin.end()
       return migrated({ dialect: 'mariadb', port, database })
-    },
-    async close() {
-      const gone = once(child, 'exit')
-      child.kill('SIGKILL')
-      await gone
-      await rm(folder, { recursive: true, force: true })
     },
   }
 }

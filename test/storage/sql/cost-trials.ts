@@ -2,11 +2,17 @@ import type { CompiledQuery, Kysely } from 'kysely'
 import type { DialectName } from '../../../src/storage/sql/connection/dialects.ts'
 import { type SqlStore, sqlStore } from '../../../src/storage/sql/index.ts'
 import { TABLES } from '../../../src/storage/sql/schema/tables.ts'
+import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import type { TestDatabase } from '../databases.ts'
+import type { CountedDatabase } from './cost-databases.ts'
 import { meterOf, pagesOf, rowsOf, workOf } from './work-meter.ts'
 
 /** The time of a trial; its rows are a little older. */
 export const NOW = 1_800_000_000_000
+/** Claims look for late writes this far behind the time. */
+const MARGIN_MS = 2 * UNHURRIED_MS
+/** Before all rows of a trial. */
+export const EARLIER: number = NOW - 6 * MARGIN_MS
 /** The two numbers of rows whose costs are compared. */
 export const FEW = 100
 export const MANY = 20_000
@@ -81,7 +87,7 @@ export const UNDER_SNAPSHOT: Readonly<Record<string, Prepare>> = {
 
 /** Options of {@link openTrial}. */
 export interface TrialOptions {
-  readonly database: TestDatabase
+  readonly database: TestDatabase & Partial<CountedDatabase>
   readonly prefix: string
   readonly first: (trial: CostTrial) => Promise<unknown>
   /** SQL that writes `count` rows, the last of them at `until`. */
@@ -101,7 +107,8 @@ export async function openTrial({ database, prefix, first, fill, drain }: TrialO
   const db = database.connect({ connections: 1, log: ({ query }) => void statements.push(query) })
   const held = database.connect({ connections: 1 })
   const clock = { now: NOW }
-  const process = (): SqlStore => sqlStore({ db, dialect, prefix, clock: { now: () => clock.now }, timeoutMs: 5_000 })
+  const process = (): SqlStore =>
+    sqlStore({ db, dialect, prefix, clock: { now: () => clock.now }, timeoutMs: UNHURRIED_MS })
   const store = process()
   await store.migrate()
   const tables = TABLE_NAMES.map((table) => `${prefix}${table}`)
@@ -110,6 +117,7 @@ export async function openTrial({ database, prefix, first, fill, drain }: TrialO
     tables.flatMap((table) => UNWATCHED[dialect]?.(table) ?? []),
   )
   let fillings = 0
+  let isHeld = false
 
   /** Waits for background removals: they are over once the connection runs nothing else. */
   async function untilQuiet(): Promise<void> {
@@ -130,15 +138,17 @@ export async function openTrial({ database, prefix, first, fill, drain }: TrialO
     first: () => first(trial),
     async fill(count) {
       fillings++
-      await all(db, fill(`${fillings}`, count, NOW - 30_000 + 10_000 * fillings))
+      await all(db, fill(`${fillings}`, count, NOW - (3 - fillings) * MARGIN_MS))
     },
     drain: () => all(db, drain()),
     analyze: () => all(db, [dialect === 'mariadb' ? `analyze table ${tables.join(', ')}` : 'analyze']),
     async holdSnapshot() {
+      isHeld = true
       await all(held, [SNAPSHOTS[dialect] ?? 'begin', `select 1 from ${tables[0]} limit 1`])
     },
     async costOf(work) {
       await untilQuiet()
+      if (!isHeld) await database.purged?.()
       const cost = await workOf(meterOf(dialect, db), work)
       return dialect === 'mariadb' ? cost + (await pagesOf(db, [...statements])) : cost
     },

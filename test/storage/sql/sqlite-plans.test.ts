@@ -47,7 +47,7 @@ describe('the plans of SQLite', () => {
         expect([sql, steps.map(({ detail }) => String(detail)).filter(isLong(sql, prefix))]).toEqual([sql, []])
       }
     },
-    60_000,
+    600_000,
   )
 })
 
