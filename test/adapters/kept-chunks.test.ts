@@ -11,6 +11,7 @@ import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import { createSallyport } from '../../src/sallyport/create-sallyport.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { recordingLogger, testAuth } from '../support/deps.ts'
+import { HostClock } from '../support/host-clock.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
 
 setFlagsFromString('--expose-gc')
@@ -22,7 +23,8 @@ const HANDED_OVER = 2
 const RUN = '/api/agents/session/run'
 
 const sallyport = createSallyport({
-  ...{ auth: testAuth, store: memoryStore(), logger: recordingLogger() },
+  // No body is too slow.
+  ...{ auth: testAuth, store: memoryStore(), logger: recordingLogger(), clock: new HostClock() },
   ...{ events: defineEvents({ plain: { channels: { a: {} } } }), channels: { a: recordingChannel() } },
 })
 

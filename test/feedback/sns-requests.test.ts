@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { snsRequests } from '../../src/feedback/sns-requests.ts'
-import { systemClock } from '../../src/runtime/system-clock.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { NOW } from './requests.ts'
 import { CERTIFICATE, CERTIFICATE_URL, snsServer } from './sns-peer.ts'
 
@@ -9,7 +9,7 @@ const VALID_TO = Date.UTC(2126, 9, 30, 18, 26, 53)
 
 const requestsTo = (answer: (url: string) => Response) => {
   const server = snsServer(answer)
-  return { server, sns: snsRequests(server.fetch, 1_000, systemClock) }
+  return { server, sns: snsRequests(server.fetch, 1_000, fakeClock()) }
 }
 const urlOf = (at: number): string => CERTIFICATE_URL.replace('.pem', `${at}.pem`)
 /** A body in these pieces. */
