@@ -2,20 +2,23 @@ import { describe, expect, it } from 'vitest'
 import { toFetch } from '../../src/adapters/fetch.ts'
 import { answerCache } from '../../src/console/answer-cache.ts'
 import { createConsole } from '../../src/console/index.ts'
+import type { SallyportStore } from '../../src/ports/sallyport-store.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
+import { gate } from '../core/dispatch/dispatching.ts'
 import { jsonOf } from '../openapi/posting.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { filledSallyport } from './filled.ts'
 
 const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin', 'x-sallyport-console': '1', 'content-type': 'application/json' }
 
-/** A console over a store that counts its reads of lists. */
-async function opened() {
+/** A console over a store that counts its reads of lists. @param change Replaces methods of the store. */
+async function opened(change: (store: SallyportStore) => Partial<SallyportStore> = () => ({})) {
   const clock = fakeClock(Date.UTC(2026, 10, 25, 8))
   const store = memoryStore({ clock })
   let reads = 0
   const counting = {
     ...store,
+    ...change(store),
     listDispatches(query: Parameters<typeof store.listDispatches>[0]) {
       reads++
       return store.listDispatches(query)
@@ -77,6 +80,27 @@ describe('ten open consoles', () => {
     const path = `outbound/dispatches/${items[0]?.dispatchId}`
     expect(await jsonOf(await get(path))).toMatchObject({ status: 'queued' })
     expect((await post(`${path}/cancel`)).status).toBe(200)
+    expect(await jsonOf(await get(path))).toMatchObject({ status: 'cancelled' })
+  })
+})
+
+describe('a read during a change', () => {
+  it('A read while a change is under way answers nobody after the change', async () => {
+    const [begun, held] = [gate<void>(), gate<void>()]
+    const { sallyport, get, post } = await opened((store) => ({
+      async cancel(...of) {
+        begun.open()
+        await held.promise
+        return store.cancel(...of)
+      },
+    }))
+    const { items } = await sallyport.dispatches.list({ recipient: 'due@example.com' })
+    const path = `outbound/dispatches/${items[0]?.dispatchId}`
+    const posted = post(`${path}/cancel`)
+    await begun.promise
+    expect(await jsonOf(await get(path))).toMatchObject({ status: 'queued' })
+    held.open()
+    expect((await posted).status).toBe(200)
     expect(await jsonOf(await get(path))).toMatchObject({ status: 'cancelled' })
   })
 })

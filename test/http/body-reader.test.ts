@@ -31,6 +31,11 @@ test.each(['abc', '-5', '', '0x10', '1e3', '1.5', ' 7', '9'.repeat(40)])(
   },
 )
 
+test('A text that the parser of a host left may begin with a byte order mark', () => {
+  const { options } = reading({ count: 1, bytes: 1_000 })
+  expect(jsonOf({ kind: 'left', value: '\uFEFF{"a":1}' }, {}, options)).toEqual({ json: { a: 1 } })
+})
+
 test('A short body that exceeds the budget is refused unread', async () => {
   const { options } = reading({ count: 1, bytes: 10 })
   let isRead = false

@@ -88,6 +88,45 @@ describe('the PostgreSQL queue without a server', () => {
     await queue.close()
   })
 
+  it('The backoff of the PostgreSQL queue begins anew once it listened', async () => {
+    const clock = fakeClock()
+    const waits: number[] = []
+    let waiting = gate<void>()
+    const after: typeof clock.after = (ms, run, keepAlive) => {
+      if (!keepAlive) {
+        waits.push(ms)
+        waiting.open()
+      }
+      return clock.after(ms, run)
+    }
+    let isBack = false
+    let disconnect = (): void => {}
+    const client = (): NotificationClient => ({
+      connect: async () => isBack || Promise.reject(new Error('refused')),
+      query: async () => {},
+      on(event: string, listener: (given: never) => void) {
+        if (event === 'end') disconnect = listener as () => void
+      },
+      end: async () => {},
+    })
+    const queue = postgresQueue({ client, clock: { ...clock, after }, logger })
+    // It polls once it listens.
+    const listened = gate<void>()
+    queue.listen(() => listened.open())
+    for (let at = 0; at < 6; at++) {
+      await waiting.promise
+      waiting = gate()
+      isBack = at === 5
+      clock.advance(30_000)
+    }
+    await listened.promise
+    disconnect()
+    await waiting.promise
+    expect(waits).toHaveLength(7)
+    expect(waits.at(-1)).toBeLessThanOrEqual(100)
+    await queue.close()
+  })
+
   it.each([
     ['no client', { client: undefined }, 'client'],
     ['a channel that is not an identifier', { client: () => {}, channel: 'a"; DROP TABLE b; --' }, 'channel'],

@@ -88,6 +88,16 @@ export const suppressionCases: readonly FeedbackStoreCase[] = [
       await t.store.removeFeedback({ storedForMs: 0, limit: 10 })
       equal(await t.suppressed(), ['s'])
     },
+    'a suppression that is added again after it expired is listed as new': async (t) => {
+      await t.suppress({ suppressionId: 's', expiresInMs: HOUR_MS })
+      await t.advance(1_000)
+      await t.suppress({ suppressionId: 'n' })
+      const listed = async () => (await t.list()).map(({ suppressionId }) => suppressionId)
+      equal(await listed(), ['n', 's'])
+      await t.advance(2 * HOUR_MS)
+      await t.suppress({ suppressionId: 's' })
+      equal(await listed(), ['s', 'n'])
+    },
     'concurrent calls with one suppression store it once': async (t) => {
       const added = await Promise.all(
         Array.from({ length: 20 }, (_, at) =>

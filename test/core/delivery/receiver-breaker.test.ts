@@ -122,24 +122,6 @@ describe('a receiver that keeps timing out', () => {
     await own.worker.stop()
   })
 
-  it('A failure after five seconds is a time-out, whatever its code', async () => {
-    const a = recordingChannel(
-      [
-        () =>
-          new Promise((resolve) => {
-            own.deps.clock.after(5 * SECOND, () => resolve({ outcome: 'retry', code: 'connection_failed' }))
-          }),
-      ],
-      { ...byAddress, retrySchedule: Array(50).fill(SECOND) },
-    )
-    const own: TestApp = app({ a }, { perReceiver: 1 })
-    await acceptMany(own.deps, 5)
-    own.worker.start()
-    await pass(own, 30 * SECOND)
-    expect(a.sent).toHaveLength(3)
-    await own.worker.stop()
-  })
-
   it('The breaker can be turned off', async () => {
     const { own, a } = receivers({ breaker: false })
     await acceptMany(own.deps, 5)

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { SendOutcome } from '../../../src/ports/channel.ts'
+import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { composed, ends, took } from '../../sallyport/composed.ts'
+import { fakeClock } from '../../support/fake-clock.ts'
 import { type RecordingChannel, recordingChannel } from '../../support/recording-channel.ts'
 
 const FIRST = { eventType: 'first', recipient: 'jane@example.com' } as const
@@ -85,5 +87,21 @@ describe('retry on the first route', () => {
     const { retried, dispatch } = (await sallyport.dispatches.retry(dispatchId, { channel: 'b' })) ?? {}
     expect(retried?.map(({ channel, status }) => [channel, status])).toEqual([['b', 'queued']])
     expect(dispatch?.deliveries.map(({ status }) => status)).toEqual(['failed', 'queued', 'failed'])
+  })
+  it('A retry on the route first opens no digest, although the event has one by now', async () => {
+    const broken = (): string => {
+      throw new TypeError('no such helper')
+    }
+    const clock = fakeClock()
+    const store = memoryStore({ clock })
+    const before = defineEvents({ first: { route: 'first', channels: { a: { text: broken }, b: { text: broken } } } })
+    const { dispatchId } = took(await composed(before, { store, clock }).sallyport.dispatch(FIRST))
+    const channels = { a: { text: () => 'x' }, b: { text: () => 'x' } }
+    const now = defineEvents({ first: { route: 'all', digest: { windowMs: 3_600_000 }, channels } })
+    const retried = await composed(now, { store, clock }).sallyport.dispatches.retry(dispatchId)
+    expect(retried?.dispatch.deliveries.map(({ status, eventCount }) => [status, eventCount])).toEqual([
+      ['queued', undefined],
+      ['held', undefined],
+    ])
   })
 })

@@ -17,3 +17,11 @@ it('Spent quotas are distinguished by tenant, key, number and window', () => {
   ]
   expect(others.map((other) => spent.has(under(other), 0))).toEqual([false, false, false])
 })
+
+it('A spent quota is remembered no longer than its window, and the shortest window of several counts', () => {
+  const spent = spentQuotas()
+  const windows = [500, 60_000, 200]
+  const under = acceptance('1', { quotas: windows.map((windowMs) => ({ key: `k${windowMs}`, max: 3, windowMs })) })
+  spent.add(under, 0)
+  expect([spent.has(under, 199), spent.has(under, 200)]).toEqual([true, false])
+})
