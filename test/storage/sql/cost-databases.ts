@@ -4,7 +4,7 @@ import { openPostgresql, type TestDatabase } from '../databases.ts'
 import { noMariadb, startMariadb } from '../mariadb-server.ts'
 
 /** A database whose reads are counted. */
-export interface CountedDatabase extends TestDatabase {
+export interface CountedDatabase extends Omit<TestDatabase, 'idle'> {
   /** Resolves when no dead entry is left that no snapshot sees. */
   purged(): Promise<void>
 }

@@ -87,7 +87,7 @@ export const UNDER_SNAPSHOT: Readonly<Record<string, Prepare>> = {
 
 /** Options of {@link openTrial}. */
 export interface TrialOptions {
-  readonly database: TestDatabase & Partial<CountedDatabase>
+  readonly database: Omit<TestDatabase, 'idle'> & Partial<CountedDatabase>
   readonly prefix: string
   readonly first: (trial: CostTrial) => Promise<unknown>
   /** SQL that writes `count` rows, the last of them at `until`. */
