@@ -10,6 +10,7 @@ import { documented } from '../support/documented.ts'
 import { postgresServer } from '../support/postgres-server.ts'
 import type { Program } from '../support/program.ts'
 import { portOf, type RecipeProject, recipeProject } from '../support/recipe-project.ts'
+import { UNHURRIED_MS } from '../support/unhurried.ts'
 
 const PAGE = 'docs/operating.md'
 const { secret } = await generateAppSecret({ env: 'test' })
@@ -41,7 +42,7 @@ afterAll(() => project.remove())
 /** Writes the programs of the guide, over one of its storages. */
 async function writePrograms(folder: string, storage: string): Promise<void> {
   await project.write(`${folder}/outbound.js`, documented(PAGE, '// outbound.ts'))
-  await project.write(`${folder}/storage.js`, storage)
+  await project.write(`${folder}/storage.js`, storage.replace('sqlStore({', `sqlStore({ timeoutMs: ${UNHURRIED_MS},`))
   await project.write(`${folder}/queue.js`, documented(PAGE, 'bullmqQueue({'))
   await project.write(`${folder}/host.js`, documented(PAGE, '// host.js'))
   await project.write(`${folder}/worker.js`, documented(PAGE, '// worker.js'))
@@ -135,7 +136,13 @@ describe.each([
 
 describe('a host that stops', () => {
   it('The documented host answers all busy callers when it stops', async () => {
-    const host = start('memory/host.js', {})
+    await writePrograms('busy', MEMORY)
+    // A signal instead of a second: slow callers take longer.
+    const waiting = "await new Promise((resolve) => process.once('SIGUSR2', resolve))"
+    const printed = documented(PAGE, '// host.js').replace('15_000', `${UNHURRIED_MS}`)
+    expect(printed).toContain('await wait(1_000)')
+    await project.write('busy/host.js', printed.replace('await wait(1_000)', waiting))
+    const host = start('busy/host.js', {})
     const port = await portOf(host)
     const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
     const body = JSON.stringify({ eventType: 'order.placed', recipient: 'ada' })
@@ -143,6 +150,7 @@ describe('a host that stops', () => {
     await callers.answered(3)
     host.signal('SIGTERM')
     expect(await callers.gone).toEqual({ statuses: { 202: expect.any(Number) }, losses: [] })
+    host.signal('SIGUSR2')
     expect(await host.ended).toBe(0)
   })
 

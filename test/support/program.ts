@@ -8,7 +8,7 @@ export interface Program {
   readonly lines: readonly string[]
   /** Resolves to the first line after `from` that contains a text. Rejects if the process ends without it. */
   line(text: string, from?: number): Promise<string>
-  signal(name: 'SIGTERM' | 'SIGKILL'): void
+  signal(name: 'SIGTERM' | 'SIGKILL' | 'SIGUSR2'): void
   /** Exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals>
 }
