@@ -6,6 +6,7 @@ import { answeredSocket } from '../processes/idle-socket.ts'
 import { documented } from '../support/documented.ts'
 import type { Program } from '../support/program.ts'
 import { portOf, type RecipeProject, recipeProject } from '../support/recipe-project.ts'
+import { UNHURRIED_MS } from '../support/unhurried.ts'
 
 const CALLERS = 50
 /** The end of a host, a second after SIGTERM: slow callers take longer. */
@@ -41,12 +42,16 @@ const HOSTS: readonly (readonly [page: string, own: Call, status: number])[] = [
   ['docs/hosts/itty-router.md', home, 200],
 ]
 
-/** Runs the code of a page, with the module that the pages share. It closes at SIGUSR2 instead of a second after SIGTERM. */
+/**
+ * Runs the code of a page, with the module that the pages share. It closes at SIGUSR2 instead of a second after SIGTERM,
+ * and has ample time to stop.
+ */
 async function start(page: string): Promise<Program> {
   const file = `${page.replaceAll(/\W/g, '-')}.js`
   const printed = documented(page, "process.once('SIGTERM'")
   expect(printed).toMatch(CLOSING)
-  await project.write(file, printed.replace(CLOSING, "process.once('SIGUSR2', $1)"))
+  const patient = printed.replaceAll('15_000', `${UNHURRIED_MS}`)
+  await project.write(file, patient.replace(CLOSING, "process.once('SIGUSR2', $1)"))
   return project.start(file, { APP_SECRET: secret })
 }
 
