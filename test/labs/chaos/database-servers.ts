@@ -7,10 +7,8 @@ import { sql } from 'kysely'
 import { createConnection } from 'mysql2/promise'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { startMariadb } from '../../storage/mariadb-server.ts'
-import { freePort } from '../../support/free-port.ts'
 import { postgresServer } from '../../support/postgres-server.ts'
 import { connectTo, type Place } from './place.ts'
-import { until } from './until.ts'
 
 export { noMariadb } from '../../storage/mariadb-server.ts'
 
