@@ -4,7 +4,7 @@ import { aliases } from './support/aliases.ts'
 import { consoleAssets } from './support/console-assets.ts'
 import { MAKES_CODE, makesCode } from './support/makes-code.ts'
 import { type Part, REST_FILES, testFiles } from './support/parts.ts'
-import { ServicesFirst } from './support/services-first.ts'
+import { SlowestFirst } from './support/slowest-first.ts'
 
 /** Starts and kills many processes: runs after all others. */
 const CHAOS = 'test/labs/chaos/chaos.test.ts'
@@ -40,7 +40,7 @@ const config: ViteUserConfig = defineConfig({
     setupFiles: ['test/support/restore-globals.ts'],
     // Slow files wait for a database or a process most of the time.
     maxWorkers: Math.max(3, availableParallelism()),
-    sequence: { sequencer: ServicesFirst },
+    sequence: { sequencer: SlowestFirst },
     globalSetup: ['test/support/set-up.ts'],
     coverage: { include: ['src/**'] },
     projects: [

@@ -67,12 +67,12 @@ export async function setHidden(page: Page, isHidden: boolean): Promise<void> {
   }, isHidden)
 }
 
-/** The rules of axe-core that a page breaks, each with the elements. */
+/** The rules of axe-core that a page breaks, each with the elements. A frame with the content of a mail is not of the console. */
 export async function violationsOf(page: Page): Promise<readonly string[]> {
   const isLoaded = await page.evaluate(() => 'axe' in globalThis)
   if (!isLoaded) await page.evaluate(axe.source)
   return page.evaluate(async () => {
-    const { violations } = await Reflect.get(globalThis, 'axe').run()
+    const { violations } = await Reflect.get(globalThis, 'axe').run({ iframes: false, resultTypes: ['violations'] })
     return violations.map(
       ({ id, nodes }: { id: string; nodes: { html: string }[] }) =>
         `${id}: ${nodes.map(({ html }) => html).join(' | ')}`,

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { json } from 'node:stream/consumers'
 
-/** Names under which Chromium may be on the path. */
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome']
+/** Names under which Chromium may be on the path. The headless shell has no windows, and needs half the time. */
+const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',

@@ -1,20 +1,22 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { serviceOrSkip } from '../queues/services.ts'
 import { inBrowser } from './browser.ts'
-import { buildSite, searchOf, sidebarOf } from './built-site.ts'
+import { buildSite, type Site, searchOf, sidebarOf } from './built-site.ts'
 
 /** Generous, for a busy machine. */
 const CAP_MS = 180_000
 
+let built: Site
 let site = ''
 
 beforeAll(async () => {
-  site = await buildSite()
+  built = await buildSite()
+  site = built.folder
 }, CAP_MS)
 
-afterAll(() => rmSync(site, { recursive: true, force: true }))
+afterAll(() => built.remove())
 
 const read = (path: string): string => readFileSync(join(site, path), 'utf8')
 const pages = (): readonly string[] =>

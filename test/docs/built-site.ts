@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -23,13 +23,20 @@ export interface Entry {
 const typedoc = fileURLToPath(import.meta.resolve('typedoc'))
 const lunr = createRequire(typedoc)('lunr')
 
-/** Builds the site into a temporary folder. */
-export async function buildSite(): Promise<string> {
+/** The site in a folder. */
+export interface Site {
+  readonly folder: string
+  remove(): void
+}
+
+/** Builds the site into a temporary folder, or takes the one in SALLYPORT_SITE. */
+export async function buildSite(): Promise<Site> {
+  if (process.env.SALLYPORT_SITE) return { folder: process.env.SALLYPORT_SITE, remove() {} }
   const folder = mkdtempSync(join(tmpdir(), 'sallyport-site-'))
   const program = join(dirname(typedoc), '../bin/typedoc')
   const args = [program, '--options', 'docs/typedoc.json', '--skipErrorChecking', '--out', folder]
   await execute({ cwd: fileURLToPath(ROOT) }, process.execPath, ...args)
-  return folder
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
 /** The entries of the sidebar, outermost first. */

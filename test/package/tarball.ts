@@ -16,44 +16,37 @@ export interface Tarball {
   readonly files: readonly string[]
 }
 
-/** Builds and packs the package within `folder`. */
+/** Builds and packs the package within `folder`, or takes the tarball in SALLYPORT_TARBALL. */
 export async function packTarball(folder: string): Promise<Tarball> {
+  const path = process.env.SALLYPORT_TARBALL ?? (await pack(folder))
+  const packed = (await execute({}, 'tar', '-tzf', path)).trim().split('\n')
+  return { path, files: packed.map((file) => file.replace('package/', '')) }
+}
+
+async function pack(folder: string): Promise<string> {
   const root = fileURLToPath(ROOT)
   const built = join(folder, 'built')
   await execute({ cwd: root }, process.execPath, bin('tsup'), '--silent', '--out-dir', join(built, 'dist'))
   for (const file of ['package.json', 'README.md', 'LICENSE']) await cp(join(root, file), join(built, file))
   const packing = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder]
-  const [packed]: [Packed] = JSON.parse(await execute({ cwd: built }, 'npm', ...packing))
-  return { path: join(folder, packed.filename), files: packed.files.map(({ path }) => path) }
-}
-
-interface Packed {
-  readonly filename: string
-  readonly files: readonly { readonly path: string }[]
+  const [{ filename }]: [{ readonly filename: string }] = JSON.parse(await execute({ cwd: built }, 'npm', ...packing))
+  return join(folder, filename)
 }
 
 /** Peers that the entries import, and kysely, which hosts pass in. */
 const PEERS = ['@opentelemetry/api', 'bullmq', 'json-logic-engine', 'kysely', 'liquidjs']
 
 /** Installs the tarball in its own project with its peers and `more` of the pinned development dependencies. */
-export function installTarball(
-  tarball: Pick<Tarball, 'path'>,
-  project: string,
-  more: readonly string[] = [],
-): Promise<void> {
+export function installTarball(tarball: Tarball, project: string, more: readonly string[] = []): Promise<void> {
   return installBeside(tarball, project, [...PEERS, ...more])
 }
 
 /** Installs the tarball in its own project without optional peers. */
-export function installWithoutPeers(tarball: Pick<Tarball, 'path'>, project: string): Promise<void> {
+export function installWithoutPeers(tarball: Tarball, project: string): Promise<void> {
   return installBeside(tarball, project, [])
 }
 
-async function installBeside(
-  { path }: Pick<Tarball, 'path'>,
-  project: string,
-  names: readonly string[],
-): Promise<void> {
+async function installBeside({ path }: Tarball, project: string, names: readonly string[]): Promise<void> {
   const { devDependencies, overrides } = readJson('package.json')
   await writeFile(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module', overrides }))
   await npmInstall(project, path, ...names.map((name) => `${name}@${devDependencies[name]}`))

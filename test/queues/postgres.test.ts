@@ -138,16 +138,23 @@ describe('the PostgreSQL queue', () => {
   })
 
   it('The PostgreSQL queue reconnects after a server restart and sends the pending wake', async () => {
-    const [a, b] = [process(), process()]
+    let mayConnect = true
+    const client = () => {
+      if (!mayConnect) throw new Error('not yet')
+      return server.client()
+    }
+    const [a, b] = [process({ client }), process()]
     const atB = await listening(b)
     a.wake(0)
     await atB.reached(2)
-    const own = await server.connect()
-    await own.end()
     await restart(async () => {
+      mayConnect = false
       await failed.promise
       for (let at = 0; at < 10_000; at++) a.wake(0)
     })
+    // B listens again before A notifies.
+    await atB.reached(3)
+    mayConnect = true
     await atB.reached(4)
     expect(logger.lines).toEqual([
       { level: 'warn', event: 'queue.unavailable', fields: expect.objectContaining({ queue: 'postgres' }) },

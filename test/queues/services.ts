@@ -14,7 +14,7 @@ const PROBES: Readonly<Record<Service, () => Promise<string | undefined>>> = {
       : 'there is no redis-server on the path: install Redis, such as by `apt-get install redis-server`',
   chromium: async () =>
     chromium() === undefined
-      ? 'there is no Chromium on the path: install it, such as by `apt-get install chromium`'
+      ? 'there is no Chromium on the path: install it, such as by `apt-get install chromium-headless-shell`'
       : undefined,
 }
 

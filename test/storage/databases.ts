@@ -10,7 +10,7 @@ import pg from 'pg'
 import type { DialectName } from '../../src/storage/sql/connection/dialects.ts'
 import { sqlStore } from '../../src/storage/sql/index.ts'
 import { keptStatements } from '../support/kept-statements.ts'
-import { PART } from '../support/parts.ts'
+import { PART, pathOf, runsForServices } from '../support/parts.ts'
 import { postgresAt, postgresUrl } from '../support/postgres-server.ts'
 import { postgresPort, TEMPLATE } from '../support/shared-postgres.ts'
 import { statementLog } from '../support/statement-log.ts'
@@ -58,15 +58,25 @@ const POSTGRESQL: DatabaseKind = {
 const MARIADB: DatabaseKind = { name: 'mariadb', open: () => migrated(openMariadb()), openEmpty: openMariadb }
 
 /**
- * `npm test` runs on SQLite and PostgreSQL. MariaDB is not in the registry: if it is missing, the reason is printed, or
- * with `SALLYPORT_REQUIRE_SERVICES=1` the run fails.
+ * `npm test` runs on SQLite and PostgreSQL. The second part does not repeat that, unless with more examples of properties. It adds
+ * MariaDB, which is not in the registry: if it is missing, the reason is printed, or with `SALLYPORT_REQUIRE_SERVICES=1` the run fails.
  */
 export async function databaseKinds(): Promise<readonly DatabaseKind[]> {
-  if (PART === 'quick') return [SQLITE, POSTGRESQL]
+  const local = [SQLITE, POSTGRESQL]
+  if (PART === 'quick') return local
   const absent = (await answers(3306)) ? undefined : 'no MariaDB answers on 127.0.0.1:3306'
   if (absent && process.env.SALLYPORT_REQUIRE_SERVICES === '1') throw new Error(`required for these tests: ${absent}`)
   if (absent) console.warn(`skipped: ${absent}`)
-  return [SQLITE, POSTGRESQL, { ...MARIADB, ...(absent && { absent }) }]
+  const mariadb = { ...MARIADB, ...(absent && { absent }) }
+  return (await isForServices()) ? [mariadb] : [...local, mariadb]
+}
+
+/** True if the file of the running tests is in the second part for its services alone. */
+async function isForServices(): Promise<boolean> {
+  if (PART !== 'rest') return false
+  // Labs read databases outside of vitest.
+  const { expect } = await import('vitest')
+  return runsForServices(pathOf(expect.getState().testPath ?? ''))
 }
 
 async function quiet(isBusy: () => boolean): Promise<void> {

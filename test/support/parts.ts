@@ -1,4 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 const ROOT = new URL('../../', import.meta.url)
 
@@ -8,8 +10,15 @@ export type Part = 'quick' | 'rest'
 /** The part that runs; absent outside of vitest. */
 export const PART: Part | undefined = process.env.SALLYPORT_TEST_PART as Part | undefined
 
-/** Test files of `rest` alone, by what they need. */
+/** Test files of `rest` alone, by what they need. They start in this order: those that take longest are first. */
 const REST_ONLY: Readonly<Record<string, readonly string[]>> = {
+  npm: ['test/labs/quick-start/quick-start.test.ts', 'test/package/supply-chain-audit.test.ts'],
+  'large tables': [
+    'test/storage/sql/claim-costs.test.ts',
+    'test/storage/sql/list-plans.test.ts',
+    'test/storage/sql/sqlite-plans.test.ts',
+    'test/storage/sql/statement-costs.test.ts',
+  ],
   'a browser': [
     'test/console/access-in-a-browser.test.ts',
     'test/console/boundary.test.ts',
@@ -34,14 +43,7 @@ const REST_ONLY: Readonly<Record<string, readonly string[]>> = {
     'test/processes/worker-only.test.ts',
   ],
   'the compiler': ['test/docs/snippets.test.ts', 'test/openapi/client.test.ts', 'test/openapi/generators.test.ts'],
-  npm: ['test/labs/quick-start/quick-start.test.ts', 'test/package/supply-chain-audit.test.ts'],
   Redis: ['test/queues/bullmq.test.ts', 'test/queues/bullmq-outage.test.ts', 'test/storage/documents/redis.test.ts'],
-  'large tables': [
-    'test/storage/sql/claim-costs.test.ts',
-    'test/storage/sql/list-plans.test.ts',
-    'test/storage/sql/sqlite-plans.test.ts',
-    'test/storage/sql/statement-costs.test.ts',
-  ],
   'a flushed file for each change': ['test/storage/documents/json-file.test.ts'],
   'many processes': ['test/labs/chaos/chaos.test.ts'],
 }
@@ -61,9 +63,26 @@ export function testFiles(part: Part): readonly string[] {
   return files.filter((file) => REST_FILES.has(file) || hasProperties(file) || usesServices(file))
 }
 
+/** True if `rest` repeats a file of `npm test` only with more services. */
+export function runsForServices(file: string): boolean {
+  return !REST_FILES.has(file) && !hasProperties(file)
+}
+
+/** A file's path from the root. */
+export function pathOf(file: string): string {
+  return relative(fileURLToPath(ROOT), file)
+}
+
 /** True if a file waits for databases or other services. */
 export function usesServices(file: string): boolean {
   return HAS_SERVICES.test(textOf(file))
+}
+
+/** The turn at which a file starts; many have the same. The slowest are first. */
+export function turnOf(file: string): number {
+  const turns = [...REST_FILES]
+  if (REST_FILES.has(file)) return turns.indexOf(file)
+  return usesServices(file) ? turns.length : turns.length + 1
 }
 
 function hasProperties(file: string): boolean {

@@ -25,7 +25,7 @@ let registry: LoopbackRegistry
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sallyport-quick-start-'))
   const upstream = (await execute({}, 'npm', 'config', 'get', 'registry')).trim()
-  registry = await serveRegistry(process.env.SALLYPORT_TARBALL ?? (await packTarball(folder)).path, upstream)
+  registry = await serveRegistry((await packTarball(folder)).path, upstream)
 }, CAP_MS)
 
 afterAll(async () => {

@@ -14,9 +14,6 @@ const PROGRAMS = ['node', 'bun', 'deno']
 /** Packages installed beside the package and its peers. */
 const BESIDE = ['@hono/node-server', 'hono', '@types/node', '@types/express', '@types/koa']
 
-/** A tarball packed before; then nothing is built. */
-const packed = process.env.SALLYPORT_TARBALL
-
 /** Builds, packs and installs the package in a temporary folder, with the programs of `hosts/`. */
 export async function buildSite(): Promise<Site & { remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-runtimes-'))
@@ -28,7 +25,7 @@ export async function buildSite(): Promise<Site & { remove(): Promise<void> }> {
     await cp(new URL('hosts/', import.meta.url), join(project, 'hosts'), { recursive: true })
     await mkdir(cache)
     await writeFile(join(project, 'empty.js'), '')
-    await installTarball(packed ? { path: packed } : await packTarball(folder), project, BESIDE)
+    await installTarball(await packTarball(folder), project, BESIDE)
     for (const name of PROGRAMS) {
       const bundle = await bundleOwn(join(project, `hosts/${name}.ts`))
       await writeFile(join(project, `${name}.mjs`), textOf(bundle))

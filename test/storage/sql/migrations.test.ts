@@ -11,7 +11,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { DialectName } from '../../../src/storage/sql/connection/dialects.ts'
 import { sqlStatements, sqlStore } from '../../../src/storage/sql/index.ts'
 import { UNHURRIED_MS } from '../../support/unhurried.ts'
-import { type DatabaseKind, databaseKinds, type TestDatabase } from '../databases.ts'
+import { type DatabaseKind, databaseKinds, openPostgresql, type TestDatabase } from '../databases.ts'
 import { acceptance, claimOne } from '../storing.ts'
 import { fakeDatabase, run, shapeOf, storeIn, VERSIONS } from './migrating-stores.ts'
 
@@ -227,9 +227,8 @@ describe('migrations', () => {
   })
 
   it('On PostgreSQL, migrate() works in the schema of each pool', async () => {
-    const [kind] = (await databaseKinds()).filter(({ name }) => name === 'postgresql')
-    if (!kind || kind.absent) return
-    const database = await open(kind)
+    const database = await openPostgresql('template1')
+    opened.push(database)
     const first = database.connect()
     const { port, name } = (await run<{ port: number; name: string }>(first, PLACE))[0] ?? { port: 0, name: '' }
     await storeIn(database, { db: first }).migrate()
