@@ -57,13 +57,14 @@ describe('List-Unsubscribe', () => {
     expect(await send({ content: { headers } })).toMatchObject({ link: ['<https://own.example/u>'], post: [ONE_CLICK] })
   })
 
-  it('A List-Unsubscribe-Post without a List-Unsubscribe is replaced, and other headers remain', async () => {
-    const { link, post, raw } = await send({
-      content: { headers: { 'list-unsubscribe-post': 'x', 'X-Campaign': 'spring' } },
-    })
-    expect({ link, post }).toEqual({ link: [`<${URL}>`], post: [ONE_CLICK] })
-    expect(raw.toString()).toContain('X-Campaign: spring')
-  })
+  it.each(['list-unsubscribe-post', 'LIST-Unsubscribe-POST'])(
+    'A %s without a List-Unsubscribe is replaced, and other headers remain',
+    async (name) => {
+      const { link, post, raw } = await send({ content: { headers: { [name]: 'x', 'X-Campaign': 'spring' } } })
+      expect({ link, post }).toEqual({ link: [`<${URL}>`], post: [ONE_CLICK] })
+      expect(raw.toString()).toContain('X-Campaign: spring')
+    },
+  )
 
   it('A link of 970 characters is sent in one piece', async () => {
     const unsubscribe = `https://app.example/${'x'.repeat(950)}`

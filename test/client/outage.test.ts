@@ -110,6 +110,23 @@ describe('a recorder while its server is away', () => {
     await recorder.close()
   })
 
+  test('The recorder waits as long as the store asks for any post of a batch', async () => {
+    const problem = { type: 'urn:sallyport:problem:store_unavailable', code: 'store_unavailable', status: 503 }
+    const unstored = (retryAfterMs: number) => ({ status: 503, problem, retryAfterMs })
+    const down = { status: 200, body: { warnings: [], results: [unstored(90_000), unstored(1_000)] } }
+    const stored = { status: 201, warnings: [] }
+    const { url, asked } = await startScripted(down, { status: 200, body: { warnings: [], results: [stored, stored] } })
+    vi.spyOn(Math, 'random').mockReturnValue(0)
+    const recorder = createRunRecorder({ client: createClient({ baseUrl: url, token: 'app' }) })
+    for (const runId of ['r1', 'r2']) recorder.start({ sessionId: 's1', runId }).complete()
+    await recorder.flush()
+    await pass(89_000)
+    expect(asked).toHaveLength(1)
+    await pass(2_000)
+    await until(() => asked.length === 2)
+    await recorder.close()
+  })
+
   test('A full recorder drops the oldest open runs first', async () => {
     const { recorder, dropped, run, close, reopen } = await startRecording({ maxRuns: 3 })
     await close()

@@ -74,7 +74,7 @@ interface TwilioParts {
 
 /** A status callback, signed by Twilio's library. */
 export function twilioRequest(
-  fields: Readonly<Record<string, string>>,
+  fields: Readonly<Record<string, string | string[]>>,
   { token = TWILIO_TOKEN, url = TWILIO_URL, query = TWILIO_QUERY }: TwilioParts = {},
 ): FeedbackRequest {
   const signature = twilio.getExpectedTwilioSignature(token, url + query, fields)
@@ -82,7 +82,10 @@ export function twilioRequest(
     'x-twilio-signature': signature,
     'content-type': 'application/x-www-form-urlencoded',
   }
-  return requestOf({ body: new URLSearchParams(fields).toString(), headers, url: `/feedback/twilio${query}` })
+  const form = Object.entries(fields).flatMap(([name, value]) =>
+    [value].flat().map((one): [string, string] => [name, one]),
+  )
+  return requestOf({ body: new URLSearchParams(form).toString(), headers, url: `/feedback/twilio${query}` })
 }
 
 /** A body of JSON, signed by Twilio's library. */

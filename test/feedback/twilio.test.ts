@@ -71,6 +71,14 @@ describe('the proof of Twilio', () => {
     }
   })
 
+  it('Repeated parameters are accepted in any order', async () => {
+    for (const MediaUrl of [
+      ['b', 'a'],
+      ['a', 'b', 'a'],
+    ])
+      expect(await source.receive(twilioRequest({ ...FIELDS, MediaUrl }))).toMatchObject({ outcome: 'events' })
+  })
+
   it('A URL signed with its default port is accepted, and the other way round', async () => {
     const withPort = 'https://api.example.com:443/feedback/twilio'
     expect(await source.receive(twilioRequest(FIELDS, { url: withPort }))).toMatchObject({ outcome: 'events' })

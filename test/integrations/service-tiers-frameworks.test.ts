@@ -107,8 +107,15 @@ describe('parts of tokens with their own price, of LangChain', () => {
     expect((await onlyRun(app))?.counts).toMatchObject({ audioInputTokens: 60, audioOutputTokens: 15 })
   })
 
-  /** The answer of a model, as `@langchain/anthropic` makes it. */
+  /** The answer of a model, as `@langchain/anthropic` makes it, with the whole of the cache writes or with each life of theirs. */
   class Claude extends FakeListChatModel {
+    readonly #written: Readonly<Record<string, number>>
+
+    constructor(written: Readonly<Record<string, number>>) {
+      super({ responses: [] })
+      this.#written = written
+    }
+
     override async _generate() {
       const usage = {
         ...{ input_tokens: 10, cache_read_input_tokens: 0, cache_creation_input_tokens: 50, output_tokens: 20 },
@@ -117,15 +124,18 @@ describe('parts of tokens with their own price, of LangChain', () => {
       }
       const usage_metadata = {
         ...{ input_tokens: 60, output_tokens: 20, total_tokens: 80 },
-        input_token_details: { cache_creation: 50, cache_read: 0 },
+        input_token_details: { ...this.#written, cache_read: 0 },
       }
       const message = Object.assign(new AIMessage('Hi.'), { usage_metadata, response_metadata: { usage } })
       return { generations: [{ text: 'Hi.', message }] }
     }
   }
 
-  it('A message of Anthropic reports its service tier, cache writes of an hour and searches', async () => {
-    await new Claude({ responses: [] }).invoke('Hello?', { callbacks: [langchainCallbacks(app.recorder)] })
+  it.each([
+    { cache_creation: 50 },
+    { cache_creation: 0, ephemeral_5m_input_tokens: 20, ephemeral_1h_input_tokens: 30 },
+  ])('A message of Anthropic reports its service tier, cache writes and searches: %j', async (written) => {
+    await new Claude(written).invoke('Hello?', { callbacks: [langchainCallbacks(app.recorder)] })
     const run = await onlyRun(app)
     expect(run).toMatchObject({ serviceTier: 'priority', status: 'completed' })
     expect(run?.counts).toMatchObject({ inputTokens: 60, cacheWriteTokens: 50 })
