@@ -22,7 +22,8 @@ const FLAGS = [
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ]
 
-const CAP_MS = 120_000
+/** Generous, for a busy machine: it only ends a browser that hangs. */
+export const CAP_MS = 600_000
 
 /** The command of an installed Chromium; `undefined` if there is none. */
 export function chromium(): string | undefined {

@@ -2,11 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { serviceOrSkip } from '../queues/services.ts'
-import { inBrowser } from './browser.ts'
+import { CAP_MS, inBrowser } from './browser.ts'
 import { buildSite, type Site, searchOf, sidebarOf } from './built-site.ts'
-
-/** Generous, for a busy machine. */
-const CAP_MS = 180_000
 
 let built: Site
 let site = ''

@@ -94,6 +94,9 @@ export const fallBackCases: readonly DispatchCase[] = dispatchCases([], {
     await accept(t, '2', ['b', 'c'], { limits })
     await t.send()
     equal(await fallBack(t, '2-a'), ['2-b skipped', '2-c skipped'])
+    // The limits are free again, but a channel that was skipped for them stays so.
+    await t.advance(HOUR + MARGIN)
+    equal(await fallBack(t, '2-a'), [])
     equal(await t.states('2'), ['sent', 'skipped throttled', 'skipped throttled'])
   },
   'fallBack changes only dispatches with the route first, with a fallback that was not needed': async (t) => {
