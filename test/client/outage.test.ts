@@ -93,39 +93,26 @@ describe('a recorder while its server is away', () => {
     await recorder.close()
   })
 
-  test('The recorder waits as long as the store asks', async () => {
-    const problem = { type: 'urn:sallyport:problem:store_unavailable', code: 'store_unavailable', status: 503 }
-    const down = { status: 200, body: { warnings: [], results: [{ status: 503, problem, retryAfterMs: 90_000 }] } }
-    const up = { status: 200, body: { warnings: [], results: [{ status: 201, warnings: [] }] } }
-    const { url, asked } = await startScripted(down, up)
-    vi.spyOn(Math, 'random').mockReturnValue(0)
-    const recorder = createRunRecorder({ client: createClient({ baseUrl: url, token: 'app' }) })
-    recorder.start({ sessionId: 's1', runId: 'r1' }).complete()
-    await recorder.flush()
-    await pass(89_000)
-    expect(asked).toHaveLength(1)
-    await pass(2000)
-    await until(() => asked.length === 2)
-    expect(asked[1]?.body).toEqual(asked[0]?.body)
-    await recorder.close()
-  })
-
-  test('The recorder waits as long as the store asks for any post of a batch', async () => {
-    const problem = { type: 'urn:sallyport:problem:store_unavailable', code: 'store_unavailable', status: 503 }
-    const unstored = (retryAfterMs: number) => ({ status: 503, problem, retryAfterMs })
-    const down = { status: 200, body: { warnings: [], results: [unstored(90_000), unstored(1_000)] } }
-    const stored = { status: 201, warnings: [] }
-    const { url, asked } = await startScripted(down, { status: 200, body: { warnings: [], results: [stored, stored] } })
-    vi.spyOn(Math, 'random').mockReturnValue(0)
-    const recorder = createRunRecorder({ client: createClient({ baseUrl: url, token: 'app' }) })
-    for (const runId of ['r1', 'r2']) recorder.start({ sessionId: 's1', runId }).complete()
-    await recorder.flush()
-    await pass(89_000)
-    expect(asked).toHaveLength(1)
-    await pass(2_000)
-    await until(() => asked.length === 2)
-    await recorder.close()
-  })
+  test.each([[[90_000]], [[90_000, 1_000]]])(
+    'The recorder waits as long as the store asks: the most of %j',
+    async (waits) => {
+      const problem = { type: 'urn:sallyport:problem:store_unavailable', code: 'store_unavailable', status: 503 }
+      const unstored = waits.map((retryAfterMs) => ({ status: 503, problem, retryAfterMs }))
+      const stored = waits.map(() => ({ status: 201, warnings: [] }))
+      const answer = (results: readonly object[]) => ({ status: 200, body: { warnings: [], results } })
+      const { url, asked } = await startScripted(answer(unstored), answer(stored))
+      vi.spyOn(Math, 'random').mockReturnValue(0)
+      const recorder = createRunRecorder({ client: createClient({ baseUrl: url, token: 'app' }) })
+      for (const at of waits.keys()) recorder.start({ sessionId: 's1', runId: `r${at}` }).complete()
+      await recorder.flush()
+      await pass(89_000)
+      expect(asked).toHaveLength(1)
+      await pass(2000)
+      await until(() => asked.length === 2)
+      expect(asked[1]?.body).toEqual(asked[0]?.body)
+      await recorder.close()
+    },
+  )
 
   test('A full recorder drops the oldest open runs first', async () => {
     const { recorder, dropped, run, close, reopen } = await startRecording({ maxRuns: 3 })

@@ -79,10 +79,10 @@ withBrowser('the console in a browser', () => {
   afterAll(() => browser.close())
 
   const kinds = [
-    ['SQLite', openSqlite, 'sqlite', ['light', 360], 0],
-    ['PostgreSQL', openPostgresql, 'postgresql', ['dark', 1_280], 1],
+    ['SQLite', openSqlite, 'sqlite', ['light', 360]],
+    ['PostgreSQL', openPostgresql, 'postgresql', ['dark', 1_280]],
   ] as const
-  for (const [kind, openDatabase, dialect, mode, parity] of kinds) {
+  for (const [turn, [kind, openDatabase, dialect, mode]] of kinds.entries()) {
     withBrowser(`on ${kind}`, () => {
       let database: TestDatabase
       let sallyport: Sallyport
@@ -100,7 +100,7 @@ withBrowser('the console in a browser', () => {
         await database.close()
       })
 
-      it.each(HOSTS.filter((_, at) => at % 2 === parity))(
+      it.each(HOSTS.filter((_, at) => at % kinds.length === turn))(
         'Every screen opens in $framework at $prefix: nothing that a caller sent runs, and the browser complains of nothing',
         async ({ framework, prefix }) => {
           const own = await serveConsole(framework, sallyport, prefix, { access: () => 'read' })

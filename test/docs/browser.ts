@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { json } from 'node:stream/consumers'
 
-/** Names under which Chromium may be on the path. The headless shell has no windows, and needs half the time. */
+/** Names under which Chromium may be on the path. The headless shell is first: it has no windows, which take time. */
 const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
 
 const TYPES: Readonly<Record<string, string>> = {

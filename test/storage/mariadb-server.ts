@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createConnection } from 'mysql2/promise'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { freePort } from '../support/free-port.ts'
 
 /** MariaDB of one test file, in a folder of its own. Its user `root` has no password. */
@@ -13,8 +14,6 @@ export interface MariadbServer {
   /** Ends it by SIGKILL and removes its folder. */
   close(): Promise<void>
 }
-
-const LOOK_MS = 20
 
 /** The reason why no MariaDB can be started; `undefined` if one can. */
 export function noMariadb(): string | undefined {
@@ -32,21 +31,11 @@ export async function startMariadb(settings: readonly string[] = []): Promise<Ma
   if (made.status !== 0) throw new Error(`mariadb-install-db: ${made.stderr}`)
   const port = await freePort()
   const where = [`--port=${port}`, '--bind-address=127.0.0.1', `--socket=${join(folder, 'socket')}`]
-  const child: ChildProcess = spawn('mariadbd', [...own, ...where, `--pid-file=${join(folder, 'pid')}`, ...settings], {
-    stdio: 'ignore',
+  const child = spawn('mariadbd', [...own, ...where, `--pid-file=${join(folder, 'pid')}`, ...settings], {
+    stdio: ['ignore', 'ignore', 'pipe'],
   })
   const ended = once(child, 'exit')
-  let hasEnded = false
-  void ended.then(() => {
-    hasEnded = true
-  })
-  for (;;) {
-    const connection = await createConnection({ host: '127.0.0.1', port, user: 'root' }).catch(() => undefined)
-    await connection?.end()
-    if (connection) break
-    if (hasEnded) throw new Error('mariadbd ended before it answered')
-    await new Promise((resolve) => void setTimeout(resolve, LOOK_MS))
-  }
+  await readiness(child.stderr)
   return {
     port,
     async close() {
@@ -55,4 +44,15 @@ export async function startMariadb(settings: readonly string[] = []): Promise<Ma
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Resolves when the log of a server says that it takes connections. */
+async function readiness(log: Readable): Promise<void> {
+  for await (const line of createInterface({ input: log })) {
+    if (!line.includes('ready for connections')) continue
+    // What follows is not read, and must not block the server.
+    log.resume()
+    return
+  }
+  throw new Error('mariadbd ended before it took connections')
 }

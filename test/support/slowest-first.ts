@@ -5,7 +5,8 @@ import { pathOf, turnOf } from './parts.ts'
 export class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
-    const turn = ({ moduleId }: TestSpecification) => turnOf(pathOf(moduleId))
+    const turns = new Map(sorted.map((file) => [file, turnOf(pathOf(file.moduleId))]))
+    const turn = (file: TestSpecification): number => turns.get(file) ?? 0
     return sorted.sort((a, b) => a.project.name.localeCompare(b.project.name) || turn(a) - turn(b))
   }
 }
