@@ -183,6 +183,16 @@ export const WORK_BUGS: readonly Planted[] = [
     },
   },
   {
+    name: 'a claim reports at most 25 expired deliveries, and is silent about the others',
+    caughtBy: 'a claim that leaves expired deliveries to the next one says that more are due',
+    plant: (store) => () => ({
+      async claim(request) {
+        const claims = await store.claim(request)
+        return { ...claims, expired: claims.expired.slice(0, 25) }
+      },
+    }),
+  },
+  {
     name: 'deliveries of unnamed channels do not expire',
     caughtBy: 'deliveries of channels that no claim names expire',
     plant(store) {

@@ -31,6 +31,12 @@ test.each(['abc', '-5', '', '0x10', '1e3', '1.5', ' 7', '9'.repeat(40)])(
   },
 )
 
+test('With a Transfer-Encoding, the declared length is ignored', () => {
+  const { options } = reading({ count: 1, bytes: 1_000 })
+  const headers = { 'content-length': '9999', 'transfer-encoding': 'chunked' }
+  expect(jsonOf({ kind: 'left', value: '{"a":1}' }, headers, options)).toEqual({ json: { a: 1 } })
+})
+
 test('A text that the parser of a host left may begin with a byte order mark', () => {
   const { options } = reading({ count: 1, bytes: 1_000 })
   expect(jsonOf({ kind: 'left', value: '\uFEFF{"a":1}' }, {}, options)).toEqual({ json: { a: 1 } })

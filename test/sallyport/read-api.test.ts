@@ -165,6 +165,15 @@ describe('reading dispatches', () => {
 })
 
 describe('changes of dispatches', () => {
+  it('A member of `null` is absent', async () => {
+    const id = await dispatchId(sallyport)
+    const body = { channel: null }
+    const retried = await ask(`${DISPATCHES}/${id}/retry`, { method: 'POST', token: 'manage', body })
+    expect([retried.status, retried.json.retried]).toEqual([200, []])
+    const unknown = await ask(`${DISPATCHES}/${id}/retry`, { method: 'POST', token: 'manage', body: { chanel: null } })
+    expect([unknown.status, unknown.json.errors[0].pointer]).toEqual([422, '/chanel'])
+  })
+
   it('A dispatch is cancelled, without a body or with an empty one', async () => {
     const id = await dispatchId(sallyport)
     const first = await ask(`${DISPATCHES}/${id}/cancel`, { method: 'POST', token: 'manage' })

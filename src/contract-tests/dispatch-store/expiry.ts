@@ -1,6 +1,6 @@
 import { equal, matches } from '../assertions.ts'
 import { ADDRESS, delivery, digested, HOUR, keyed, MARGIN, MINUTE, proof, SENT, TENANT } from './samples.ts'
-import { between, byId, claimOf, type DispatchCase, dispatchCases, idsOf, timed } from './store-harness.ts'
+import { between, byId, claimOf, type DispatchCase, dispatchCases, idsOf, numbers, timed } from './store-harness.ts'
 
 const first = 'first'
 const pair = (rest = {}) => [delivery('x', rest), delivery('y', { channel: 'b', status: 'held' })]
@@ -66,6 +66,18 @@ export const expiryCases: readonly DispatchCase[] = dispatchCases([], {
     await t.accept('4')
     const { deliveries, expired } = await t.claim({ a: 1 })
     equal([idsOf(deliveries), idsOf(expired)], [['4-a'], ['1-a', '2-a', '3-a']])
+  },
+  'a claim that leaves expired deliveries to the next one says that more are due': async (t) => {
+    const ids = numbers(60).map((at) => `${at}`)
+    for (const id of ids) await t.accept(id, { deliveries: [delivery(id, { channel: 'gone' })], expiresInMs: HOUR })
+    await t.advance(HOUR)
+    const found: string[] = []
+    for (const _ of ids) {
+      const { expired, nextDueInMs } = await t.claim()
+      found.push(...idsOf(expired))
+      if (nextDueInMs !== 0) break
+    }
+    equal(found.sort(), ids.sort())
   },
   'a delivery that is being sent expires only after its lease': async (t) => {
     await t.accept('1', { expiresInMs: MINUTE })

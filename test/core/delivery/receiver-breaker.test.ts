@@ -22,6 +22,57 @@ async function deliveries({ deps }: TestApp) {
   return (await stored(deps)).flatMap((dispatch) => dispatch.deliveries)
 }
 
+/** Accepts a delivery that expires in 5 seconds. */
+async function acceptShort({ deps }: TestApp): Promise<void> {
+  await deps.store.accept({
+    dispatch: {
+      by: 'app',
+      ...{ dispatchId: 'short', tenant: 'default', eventType: 'e', recipient: BODY.recipient, route: 'all' },
+      deliveries: [
+        {
+          ...{ deliveryId: 'short', channel: 'a', status: 'queued', address: BODY.recipient },
+          ...{ concurrencyKey: BODY.recipient, content: {} },
+        },
+      ],
+    },
+    expiresInMs: 5 * SECOND,
+    answer: () => ({}) as never,
+  })
+  deps.queue.wake(0)
+}
+
+async function shortOne({ deps }: TestApp) {
+  return (await deps.store.findDispatch('default', 'short'))?.deliveries[0]
+}
+
+/** Deliveries that are claimed while the sends before them pause their receiver. */
+async function claimedDuringPause(accept: (own: TestApp) => Promise<void>) {
+  const { channel, gates } = gated({ ...byAddress, retrySchedule: Array(50).fill(3_600 * SECOND) })
+  const claiming = gate<void>()
+  let isHeld = false
+  const own = app(
+    { a: channel },
+    {
+      perReceiver: 6,
+      store: (real) => ({
+        async claim(request) {
+          if (isHeld) await claiming.promise
+          return real.claim(request)
+        },
+      }),
+    },
+  )
+  await acceptMany(own.deps, 3)
+  own.worker.start()
+  await settled(own)
+  isHeld = true
+  await accept(own)
+  await settled(own)
+  for (const gate of gates) gate.open(TIMEOUT)
+  await settled(own)
+  return { own, claiming }
+}
+
 describe('a receiver that keeps timing out', () => {
   it('Three time-outs in a row pause a receiver: its due deliveries wait, and are not counted as attempts', async () => {
     const { own, a } = receivers()
@@ -70,30 +121,11 @@ describe('a receiver that keeps timing out', () => {
     await acceptMany(own.deps, 3)
     own.worker.start()
     await pass(own, 3 * SECOND)
-    const { store } = own.deps
-    const [dispatch] = await stored(own.deps)
-    expect(dispatch).toBeDefined()
-    const acceptance = {
-      dispatch: {
-        by: 'app',
-        ...{ dispatchId: 'short', tenant: 'default', eventType: 'e', recipient: BODY.recipient, route: 'all' as const },
-        deliveries: [
-          {
-            ...{ deliveryId: 'short', channel: 'a', status: 'queued' as const, address: BODY.recipient },
-            ...{ concurrencyKey: BODY.recipient, content: {} },
-          },
-        ],
-      },
-      expiresInMs: 5 * SECOND,
-      answer: () => ({}) as never,
-    }
-    await store.accept(acceptance)
+    await acceptShort(own)
     await pass(own, 2 * SECOND)
-    expect((await store.findDispatch('default', 'short'))?.deliveries).toMatchObject([
-      { status: 'queued', attempts: 0 },
-    ])
+    expect(await shortOne(own)).toMatchObject({ status: 'queued', attempts: 0 })
     await pass(own, 4 * SECOND)
-    expect((await store.findDispatch('default', 'short'))?.deliveries).toMatchObject([{ status: 'expired' }])
+    expect(await shortOne(own)).toMatchObject({ status: 'expired' })
     await own.worker.stop()
   })
 
@@ -223,39 +255,25 @@ describe('a receiver that keeps timing out', () => {
   })
 
   it('Moved deliveries of a paused receiver wake the queue once', async () => {
-    const { channel, gates } = gated({ ...byAddress, retrySchedule: Array(50).fill(3_600 * SECOND) })
-    const claiming = gate<void>()
-    let isHeld = false
-    const own = app(
-      { a: channel },
-      {
-        perReceiver: 6,
-        store: (real) => ({
-          async claim(request) {
-            if (isHeld) await claiming.promise
-            return real.claim(request)
-          },
-        }),
-      },
-    )
-    await acceptMany(own.deps, 3)
-    own.worker.start()
-    await settled(own)
+    const { own, claiming } = await claimedDuringPause(({ deps }) => acceptMany(deps, 3))
     const woken: number[] = []
     const { wake } = own.deps.queue
     own.deps.queue.wake = (delayMs) => {
       woken.push(delayMs)
       wake(delayMs)
     }
-    isHeld = true
-    await acceptMany(own.deps, 3)
-    await settled(own)
-    for (const gate of gates) gate.open(TIMEOUT)
-    await settled(own)
-    woken.length = 0
     claiming.open()
     await settled(own)
     expect((await deliveries(own)).filter(({ reason }) => reason === 'receiver_paused')).toHaveLength(4)
     expect(woken).toEqual([PAUSE])
+  })
+
+  it('A moved delivery of a paused receiver expires in time', async () => {
+    const { own, claiming } = await claimedDuringPause(acceptShort)
+    claiming.open()
+    await settled(own)
+    expect(await shortOne(own)).toMatchObject({ status: 'queued', reason: 'receiver_paused', attempts: 0 })
+    await pass(own, 6 * SECOND)
+    expect(await shortOne(own)).toMatchObject({ status: 'expired', attempts: 0 })
   })
 })

@@ -22,7 +22,7 @@ function app(options: TestAppOptions = {}) {
       if (fault) throw fault
       return items.map((item) => `${item}!`)
     },
-    keysOf: (item) => (item.includes(':') ? [item.split(':')[0] ?? ''] : []),
+    keysOf: (item) => item.split(':').slice(0, -1),
     share: options.share ?? false,
     isOnesFault: (cause) => cause === ONES,
     ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
@@ -67,6 +67,18 @@ describe('group commit', () => {
     await letThrough()
     expect(ran).toEqual([['k:1', 'l:1', 'x'], ['k:2']])
     expect(await Promise.all(all)).toEqual(['k:1!', 'k:2!', 'l:1!', 'x!'])
+  })
+
+  it('A call with several keys is not overtaken by later calls with one of them', async () => {
+    const { ran, call, turn, letThrough } = app()
+    const all = [call('k:1')]
+    await turn()
+    all.push(call('k:l:2'), call('l:3'))
+    await turn()
+    expect(ran).toEqual([['k:1']])
+    await letThrough()
+    expect(ran).toEqual([['k:1'], ['k:l:2'], ['l:3']])
+    expect(await Promise.all(all)).toEqual(['k:1!', 'k:l:2!', 'l:3!'])
   })
 
   it('With `share`, calls of one key are in one batch, in their order', async () => {
