@@ -49,6 +49,10 @@ describe('sessionTokens', () => {
     ['an exp before its iat', forge(HEADER, { ...CLAIMS, iat: NOW + 3, exp: NOW + 2 })],
     ['an exp as text', forge(HEADER, { ...CLAIMS, exp: String(NOW + 900) })],
     ['an iat as text', forge(HEADER, { ...CLAIMS, iat: String(NOW) })],
+    ...[-1, String(NOW * 1_000), null, (NOW + 1) * 1_000].map((since): [string, string] => [
+      `since ${JSON.stringify(since)}`,
+      forge(HEADER, { ...CLAIMS, since }),
+    ]),
     ...['sid', 'jti', 'tnt'].flatMap((name) =>
       ['', 'a b', 'x'.repeat(201), 'é', 'a\n', 7, null, ['s1'], {}].map((bad): [string, string] => [
         `${name} ${JSON.stringify(bad).slice(0, 20)}`,

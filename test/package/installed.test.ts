@@ -5,6 +5,7 @@ import { PEER_ENTRIES } from '../../tsup.config.ts'
 import { LOADED } from '../architecture/layers.ts'
 import { parse } from '../architecture/source.ts'
 import { entries, readJson } from '../support/entries.ts'
+import { BUILD_MS } from '../support/unhurried.ts'
 import { type BuiltPackage, buildPackage } from './built-package.ts'
 import { publicNames } from './public-names.ts'
 import { bin } from './tarball.ts'
@@ -14,7 +15,7 @@ let built: BuiltPackage
 
 beforeAll(async () => {
   built = await buildPackage()
-}, 300_000)
+}, BUILD_MS)
 
 afterAll(() => built?.remove())
 
@@ -67,14 +68,18 @@ describe('the installed package', () => {
     expect(JSON.parse(await built.nodeWithoutPeers('load-without-peers.cjs'))).toEqual(Object.fromEntries(messages))
   })
 
-  it("The example host compiles without Node's types, and works", async () => {
-    await built.node(bin('typescript', 'tsc'), '-p', '.')
-    expect(JSON.parse(await built.node('use.js'))).toEqual({
-      statuses: [202, 201],
-      dispatch: 'sent',
-      sent: ['Order A-1 shipped'],
-    })
-  }, 300_000)
+  it(
+    "The example host compiles without Node's types, and works",
+    async () => {
+      await built.node(bin('typescript', 'tsc'), '-p', '.')
+      expect(JSON.parse(await built.node('use.js'))).toEqual({
+        statuses: [202, 201],
+        dispatch: 'sent',
+        sent: ['Order A-1 shipped'],
+      })
+    },
+    BUILD_MS,
+  )
 })
 
 function valuesOf(all: ReturnType<typeof publicNames>): Record<string, string[]> {

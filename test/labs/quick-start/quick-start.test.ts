@@ -10,14 +10,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { execute, packTarball } from '../../package/tarball.ts'
+import { BUILD_MS } from '../../support/unhurried.ts'
 import { NotFetched } from '../runtimes/registry.ts'
 import { type LoopbackRegistry, serveRegistry } from './loopback-registry.ts'
 import { environmentOf, MANAGERS } from './managers.ts'
 import { type PasteProject, PROJECTS, pasteInstall, pasteStart } from './paste.ts'
 import { readQuickStart } from './readme.ts'
 
-/** Generous: the registry may be slow. */
-const CAP_MS = 600_000
 const quickStart = readQuickStart()
 let folder: string
 let registry: LoopbackRegistry
@@ -26,7 +25,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sallyport-quick-start-'))
   const upstream = (await execute({}, 'npm', 'config', 'get', 'registry')).trim()
   registry = await serveRegistry((await packTarball(folder)).path, upstream)
-}, CAP_MS)
+}, BUILD_MS)
 
 afterAll(async () => {
   await registry?.close()
@@ -51,6 +50,6 @@ describe.each(MANAGERS)('the quick start with $name', (manager) => {
       expect(await pasteStart(place, 'JavaScript')).toEqual([])
       expect(await pasteStart(place, 'TypeScript')).toEqual([])
     },
-    CAP_MS,
+    BUILD_MS,
   )
 })
