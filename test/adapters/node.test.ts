@@ -37,6 +37,11 @@ function raw(url: string, headers: readonly string[], body: string, target = RUN
   return socket
 }
 
+/** A part of a chunked body. */
+function chunk(length: number): string {
+  return `${length.toString(16)}\r\n${'x'.repeat(length)}\r\n`
+}
+
 describe('toNode', () => {
   test('toNode answers other paths with a 404 problem when there is no next', async () => {
     const { url } = await start()
@@ -165,6 +170,17 @@ describe('toNode', () => {
     expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 401 (?:.*\r\n)*connection: close\r\n/)
     await endpoints.clock.pending(1)
     socket.write('x'.repeat(59_999))
+    await ended
+    await endpoints.clock.pending(0)
+  })
+
+  test('toNode reads on after it refused a body that was arriving, and closes the connection at its end', async () => {
+    const { url, endpoints } = await start()
+    const socket = raw(url, ['transfer-encoding: chunked'], chunk(70_000))
+    const ended = once(socket, 'end')
+    expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 413 (?:.*\r\n)*connection: close\r\n/)
+    await endpoints.clock.pending(1)
+    socket.write(`${chunk(1_000)}0\r\n\r\n`)
     await ended
     await endpoints.clock.pending(0)
   })

@@ -7,6 +7,7 @@ const channels = { email: { text: () => 'Hi' }, chat: { text: () => 'Hi' } }
 const events = defineEvents({
   first: { route: 'first', fallbackOn: ['bounced'], channels },
   plain: { route: 'first', channels },
+  chatFirst: { route: 'first', fallbackOn: ['bounced'], channels: { chat: channels.chat, email: channels.email } },
 })
 const UNNEEDED = ['sent', 'skipped fallback_unneeded']
 
@@ -56,6 +57,15 @@ describe('a fallback after a bounce', () => {
     expect(await outcomes(first)).toEqual(UNNEEDED)
     await report(bounce(deliveryId, { to: ['Grace@EXAMPLE.com'] }))
     expect(await outcomes(first)).toEqual(['sent', 'queued'])
+  })
+
+  it('A bounce that names a delivery of another channel changes nothing', async () => {
+    const { report, send, outcomes, sallyport } = app()
+    const id = await send('chatFirst')
+    const { deliveryId, channel } = (await sallyport.dispatches.get(id))?.deliveries[0] ?? {}
+    expect(channel).toBe('chat')
+    expect((await report(bounce(deliveryId))).status).toBe(200)
+    expect(await outcomes(id)).toEqual(UNNEEDED)
   })
 
   it('A bounce that arrives before the attempt is settled makes it continue', async () => {
