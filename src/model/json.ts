@@ -39,3 +39,16 @@ const SUSPECT = /[\0\ud800-\udfff]/
 export function isStorable(text: string): boolean {
   return !SUSPECT.test(text) || (text.isWellFormed() && !text.includes('\0'))
 }
+
+/** True for a list or a plain object, also of another realm with its own `Object.prototype`. */
+export function isPlain(value: object): boolean {
+  if (Array.isArray(value)) return true
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null
+}
+
+/** Returns the value as a plain object; `undefined` for anything else. */
+export function membersOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value) && isPlain(value)
+  return isObject ? (value as Readonly<Record<string, unknown>>) : undefined
+}

@@ -59,7 +59,11 @@ describe('the folders of core/runs', () => {
       "import { rollUp } from '../sessions/roll-up.ts'",
       'src/core/runs/sessions/roll-up.ts',
     ],
-    ['src/core/runs/usage/usage.ts', "import type { Run } from '../merge/run.ts'", 'src/core/runs/merge/run.ts'],
+    [
+      'src/core/runs/merge/selectors.ts',
+      "import type { Totals } from '../sessions/roll-up.ts'",
+      'src/core/runs/sessions/roll-up.ts',
+    ],
     ['src/core/runs/events/event.ts', "import { record } from '../record.ts'", 'src/core/runs/record.ts'],
   ])('An import from %s to a higher folder is forbidden: %s', (path, text, to) => {
     expect(upwardImports(parse(path, text))).toEqual([`${path} may not import ${to}`])

@@ -33,9 +33,14 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     layers: ['src/model/', 'src/errors.ts'],
     pure: true,
   },
+  'src/usage/': {
+    holds: 'reading of the usage objects of providers',
+    layers: ['src/model/', 'src/errors.ts'],
+    pure: true,
+  },
   'src/core/': {
     holds: 'both handlers and every business rule',
-    layers: ['src/options/', ...CONTRACTS],
+    layers: ['src/usage/', 'src/options/', ...CONTRACTS],
     modules: { 'src/core/': ['valibot'] },
     pure: true,
   },
@@ -153,11 +158,10 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
  * the handlers.
  */
 export const RUN_FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  'usage/': [],
-  'merge/': ['usage/'],
-  'sessions/': ['usage/', 'merge/'],
+  'merge/': [],
+  'sessions/': ['merge/'],
   'events/': ['merge/'],
-  '': ['usage/', 'merge/', 'sessions/', 'events/'],
+  '': ['merge/', 'sessions/', 'events/'],
 }
 
 /** The packages and `node:` modules that an entry loads, directly or through its imports. */

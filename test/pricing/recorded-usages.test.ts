@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { waitForUpdate } from '@pydantic/genai-prices'
 import { describe, expect, it } from 'vitest'
-import { readUsage } from '../../src/core/runs/usage/usage.ts'
 import { addDecimals, canonicalDecimal } from '../../src/model/decimal.ts'
 import type { RunCounts } from '../../src/model/run.ts'
 import { genaiPrices } from '../../src/pricing/index.ts'
+import { readUsage } from '../../src/usage/read-usage.ts'
 import { answerOf, recorder } from '../core/runs/recorder.ts'
 
 /** Usage objects that providers answered, with the counts and prices that `genai-prices` (MIT) recorded for them. */

@@ -1,5 +1,5 @@
 import type { Issue, IssueCode } from '../../errors.ts'
-import { isStorable } from '../../model/json.ts'
+import { isPlain, isStorable } from '../../model/json.ts'
 import { IssueList } from '../answers/result.ts'
 import { pointerTo } from './json-pointer.ts'
 
@@ -110,13 +110,6 @@ function numberFault(value: number): Fault | undefined {
   if (!Number.isFinite(value)) return { code: 'out_of_range', detail: 'expected a finite number' }
   if (!Number.isInteger(value) || Number.isSafeInteger(value)) return undefined
   return { code: 'out_of_range', detail: 'expected an integer of at most 2^53 - 1' }
-}
-
-/** True for a list or a plain object, also of another realm with its own `Object.prototype`. */
-export function isPlain(value: object): boolean {
-  if (Array.isArray(value)) return true
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null
 }
 
 function pointerOf(place: Place): string {

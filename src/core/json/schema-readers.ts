@@ -1,19 +1,6 @@
 import * as v from 'valibot'
-import type { IssueCode } from '../../errors.ts'
-import type { JsonObject } from '../../model/json.ts'
-import { isPlain } from './safety-check.ts'
-
-type FaultCode = Extract<
-  IssueCode,
-  'type' | 'format' | 'out_of_range' | 'too_short' | 'too_long' | 'too_many' | 'not_allowed'
->
-
-export interface ReadFault {
-  readonly code: FaultCode
-  /** Never quotes the value. With `not_allowed`: the allowed values, as the end of "expected one of". */
-  readonly detail: string
-  readonly path?: readonly string[]
-}
+import { type JsonObject, membersOf } from '../../model/json.ts'
+import type { FaultCode, ReadFault } from '../../model/read-fault.ts'
 
 /** The valibot check that `validate` reports as each code. */
 const CHECK_OF: Readonly<Record<FaultCode, string>> = {
@@ -146,12 +133,6 @@ export function listOf<S extends v.GenericSchema>(item: S, max: number): v.Gener
 export function readQuickly<T>(schema: v.GenericSchema<unknown, T>, body: unknown): { readonly value: T } | undefined {
   const value = QUICK.get(schema)?.(body) ?? FAULTY
   return value === FAULTY ? undefined : { value: value as T }
-}
-
-/** Returns the value as a plain object; `undefined` for anything else. */
-export function membersOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value) && isPlain(value)
-  return isObject ? (value as Readonly<Record<string, unknown>>) : undefined
 }
 
 export const isJsonObject = (value: unknown): value is JsonObject => membersOf(value) !== undefined

@@ -3,10 +3,10 @@ import type { ModelUsage, RunCounts, RunTimings, RunUpdate } from '../../model/r
 import type { RunPost } from '../../model/run-post.ts'
 import { isFinal } from '../../model/run-status.ts'
 import { tierNamed } from '../../model/service-tier.ts'
+import { USAGE_COUNTS } from '../../usage/counts.ts'
+import { type ReadUsage, UNKNOWN_USAGE } from '../../usage/read-usage.ts'
 import type { CheckedSessionRun } from './session-run-schema.ts'
 import { saysTimeout, statusNamed } from './status-names.ts'
-import { USAGE_COUNTS } from './usage/counts.ts'
-import { type ReadUsage, UNKNOWN_USAGE } from './usage/usage.ts'
 
 export interface NormalisedRun {
   readonly update: RunUpdate

@@ -1,7 +1,7 @@
+import { membersOf } from '../../model/json.ts'
 import type { TokenOperation } from '../../model/token-use.ts'
 import type { HandlerRequest, HandlerResult, Refused } from '../answers/result.ts'
 import type { Action } from '../endpoints.ts'
-import { membersOf } from '../json/schema-readers.ts'
 import type { UseOutcome } from './use-log.ts'
 
 const OPERATIONS: Readonly<Record<Action, TokenOperation>> = {

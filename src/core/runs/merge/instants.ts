@@ -1,6 +1,7 @@
 import type { Issue } from '../../../errors.ts'
 import { parseInstant } from '../../../model/instants.ts'
-import { membersOf, type ReadFault } from '../../json/schema-readers.ts'
+import { membersOf } from '../../../model/json.ts'
+import type { ReadFault } from '../../../model/read-fault.ts'
 
 /** Smaller numbers are probably epoch seconds: milliseconds passed this in 1973, seconds reach it in the year 5138. */
 const LOOKS_LIKE_SECONDS = 1e11

@@ -17,7 +17,7 @@ import { meteringSource, shownReport } from '../../../model/shown-run.ts'
 import { describeThrown } from '../../../model/thrown.ts'
 import type { Price, PriceBook, PricedUsage, UnpricedPart } from '../../../ports/price-book.ts'
 import type { StoredRun } from '../../../ports/run-store.ts'
-import { USAGE_COUNTS } from '../usage/counts.ts'
+import { USAGE_COUNTS } from '../../../usage/counts.ts'
 import { costOf, isPricedByAgent, latestOf } from './selectors.ts'
 
 export type Priced = Required<Pick<DerivedRunData, 'cost'>> & Pick<DerivedRunData, 'shares'>

@@ -9,7 +9,7 @@ import {
   type SourceTotals,
   type Totals,
 } from '../../../model/totals.ts'
-import { KNOWN_COUNTS } from '../usage/counts.ts'
+import { KNOWN_COUNTS } from '../../../usage/counts.ts'
 
 /**
  * Maximum number of names, which callers choose, in a sum. A full sum drops further names, except models, which go to

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { ReadFault } from '../../../../src/core/json/schema-readers.ts'
 import { readInstant } from '../../../../src/core/runs/merge/instants.ts'
 import { writeInstant } from '../../../../src/model/instants.ts'
+import type { ReadFault } from '../../../../src/model/read-fault.ts'
 import { fc, runs } from '../../../support/properties.ts'
 
 function read(value: unknown): number | string {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { decideMerge, type Recording } from '../../../../src/core/runs/merge-update.ts'
 import { viewSession } from '../../../../src/core/runs/sessions/session-view.ts'
-import { KNOWN_COUNTS } from '../../../../src/core/runs/usage/counts.ts'
 import type { RunUpdate } from '../../../../src/model/run.ts'
 import { noSpend, noTotals, type Totals } from '../../../../src/model/totals.ts'
 import type {
@@ -12,6 +11,7 @@ import type {
   TotalsChanges,
 } from '../../../../src/ports/run-store.ts'
 import { memoryRuns } from '../../../../src/storage/memory/memory-runs.ts'
+import { KNOWN_COUNTS } from '../../../../src/usage/counts.ts'
 import { record } from '../recorded.ts'
 import { NOW, stillClock } from '../recorder.ts'
 import { storedAs } from '../stored.ts'

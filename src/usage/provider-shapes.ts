@@ -1,5 +1,5 @@
-import { all, at, atEach, countOrTotal, first, type ReadCount, type ReadShape, reader } from './usage-shape.ts'
-import { LANGCHAIN_TIERS } from './usage-tier.ts'
+import { all, at, atEach, countOrTotal, first, type ReadCount, type ReadShape, reader } from './shape.ts'
+import { LANGCHAIN_TIERS } from './tier.ts'
 
 /**
  * OpenAI's chat completions and compatible providers. Prompt includes the cache and completion includes reasoning:

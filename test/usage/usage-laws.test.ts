@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { ReadFault } from '../../../../src/core/json/schema-readers.ts'
-import { type ReadUsage, readUsage } from '../../../../src/core/runs/usage/usage.ts'
-import type { RunCounts } from '../../../../src/model/run.ts'
-import { fc, runs } from '../../../support/properties.ts'
+import type { ReadFault } from '../../src/model/read-fault.ts'
+import type { RunCounts } from '../../src/model/run.ts'
+import { type ReadUsage, readUsage } from '../../src/usage/read-usage.ts'
+import { fc, runs } from '../support/properties.ts'
 import { FIXTURES } from './usage-fixtures.ts'
 import { calls, countsOf, PROVIDERS } from './usage-fixtures-spoken.ts'
 

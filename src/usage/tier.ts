@@ -1,6 +1,6 @@
-import { tierOf } from '../../../model/service-tier.ts'
-import { membersOf } from '../../json/schema-readers.ts'
-import type { Usage } from './usage-shape.ts'
+import { membersOf } from '../model/json.ts'
+import { tierOf } from '../model/service-tier.ts'
+import type { Usage } from './shape.ts'
 
 /** Service tiers that LangChain in Python writes into the keys of its details: `flex`, `flex_cache_read`. */
 export const LANGCHAIN_TIERS = ['flex', 'priority'] as const

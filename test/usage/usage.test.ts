@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { mergeRun } from '../../../../src/core/runs/merge/merge-run.ts'
-import { type NormalisedRun, normaliseRun } from '../../../../src/core/runs/normalise-run.ts'
-import { sessionRunSchema } from '../../../../src/core/runs/session-run-schema.ts'
-import { readUsage } from '../../../../src/core/runs/usage/usage.ts'
-import type { RunReport, RunState } from '../../../../src/model/run.ts'
-import { faultsOf, recorder } from '../recorder.ts'
+import { mergeRun } from '../../src/core/runs/merge/merge-run.ts'
+import { type NormalisedRun, normaliseRun } from '../../src/core/runs/normalise-run.ts'
+import { sessionRunSchema } from '../../src/core/runs/session-run-schema.ts'
+import type { RunReport, RunState } from '../../src/model/run.ts'
+import { readUsage } from '../../src/usage/read-usage.ts'
+import { faultsOf, recorder } from '../core/runs/recorder.ts'
 import { FIXTURES } from './usage-fixtures.ts'
 
 /** The update of a post. */

@@ -1,5 +1,5 @@
-import { membersOf } from '../../json/schema-readers.ts'
-import { all, at, first, type ReadCount, type ReadShape, readCount } from './usage-shape.ts'
+import { membersOf } from '../model/json.ts'
+import { all, at, first, type ReadCount, type ReadShape, readCount } from './shape.ts'
 
 /**
  * Details of the input and of the output: of OpenAI an object, `{ audio_tokens: 5 }`, of LangChain `{ audio: 5 }`, of Gemini a list,

@@ -1,6 +1,8 @@
-import { isEmpty } from '../../../model/totals.ts'
-import { membersOf, type ReadFault } from '../../json/schema-readers.ts'
+import { membersOf } from '../model/json.ts'
+import type { ReadFault } from '../model/read-fault.ts'
+import { isEmpty } from '../model/totals.ts'
 import { USAGE_COUNTS, type UsageCount } from './counts.ts'
+import { usageParts } from './parts.ts'
 import {
   bedrockLlama,
   cohereBilled,
@@ -24,9 +26,8 @@ import {
   openAIResponses,
   totalsAndParts,
 } from './provider-shapes.ts'
-import { usageParts } from './usage-parts.ts'
-import type { ReadShape, Usage } from './usage-shape.ts'
-import { usageTier } from './usage-tier.ts'
+import type { ReadShape, Usage } from './shape.ts'
+import { usageTier } from './tier.ts'
 
 /** Inclusive counts of a usage object (input includes the cache, output includes reasoning), and its service tier. */
 export interface ReadUsage {

@@ -1,4 +1,4 @@
-import type { RunCounts } from '../../../../src/model/run.ts'
+import type { RunCounts } from '../../src/model/run.ts'
 
 /** A usage object of a provider, and its inclusive counts. */
 export type Fixture = readonly [of: string, usage: object, counts: RunCounts]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { answerOf, faultsOf, recorder } from '../recorder.ts'
+import { answerOf, faultsOf, recorder } from '../core/runs/recorder.ts'
 
 /** Usage objects with one count that `bad` replaces, and the pointer to it. */
 const USAGES: readonly (readonly [provider: string, usageOf: (bad: unknown) => object, pointer: string])[] = [

@@ -3,8 +3,8 @@ import type Anthropic from '@anthropic-ai/sdk'
 import type { GenerateContentResponseUsageMetadata, Interactions } from '@google/genai'
 import type { LanguageModelUsage } from 'ai6'
 import type OpenAI from 'openai'
-import type { RunCounts } from '../../../../src/model/run.ts'
-import { fc } from '../../../support/properties.ts'
+import type { RunCounts } from '../../src/model/run.ts'
+import { fc } from '../support/properties.ts'
 
 /** The tokens of one model call, each counted once. */
 export interface Call {

@@ -1,4 +1,5 @@
-import { membersOf, type ReadFault } from '../../json/schema-readers.ts'
+import { membersOf } from '../model/json.ts'
+import type { ReadFault } from '../model/read-fault.ts'
 import { isWhole, readWholeCount, type UsageCount } from './counts.ts'
 
 export type Usage = Readonly<Record<string, unknown>>

@@ -1,5 +1,5 @@
-import { membersOf } from '../../json/schema-readers.ts'
-import { all, at, first, type ReadCount, type ReadShape, reader } from './usage-shape.ts'
+import { membersOf } from '../model/json.ts'
+import { all, at, first, type ReadCount, type ReadShape, reader } from './shape.ts'
 
 /**
  * Cohere bills other counts than it processes: with `billed_units`, those are read, because prices are per billed token. The cache

@@ -1,5 +1,6 @@
-import type { RunCounts } from '../../../model/run.ts'
-import { membersOf, type ReadFault } from '../../json/schema-readers.ts'
+import { membersOf } from '../model/json.ts'
+import type { ReadFault } from '../model/read-fault.ts'
+import type { RunCounts } from '../model/run.ts'
 
 const MAX_COUNT = Number.MAX_SAFE_INTEGER
 const MAX_COUNTERS = 32
