@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { json } from 'node:stream/consumers'
+import { HANG_MS } from '../support/unhurried.ts'
 
 /** Names under which Chromium may be on the path. The headless shell is first: it has no windows, which take time. */
 const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']
@@ -21,9 +22,6 @@ const FLAGS = [
   ...['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', '--no-first-run'],
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ]
-
-/** Generous, for a busy machine: it only ends a browser that hangs. */
-export const CAP_MS = 600_000
 
 /** The command of an installed Chromium; `undefined` if there is none. */
 export function chromium(): string | undefined {
@@ -46,7 +44,7 @@ export async function inBrowser(site: string, script: string): Promise<unknown> 
   const browser = spawn(program, [...FLAGS, `--user-data-dir=${profile}`, address], { stdio: 'ignore' })
   const ended = once(browser, 'exit')
   ended.then(() => bus.emit('error', new Error('the browser ended without a report')))
-  const timer = setTimeout(() => bus.emit('error', new Error(`no report within ${CAP_MS} ms`)), CAP_MS)
+  const timer = setTimeout(() => bus.emit('error', new Error(`no report within ${HANG_MS} ms`)), HANG_MS)
   try {
     return await reported
   } finally {

@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { serviceOrSkip } from '../queues/services.ts'
-import { CAP_MS, inBrowser } from './browser.ts'
+import { HANG_MS } from '../support/unhurried.ts'
+import { inBrowser } from './browser.ts'
 import { buildSite, type Site, searchOf, sidebarOf } from './built-site.ts'
 
 let built: Site
@@ -11,7 +12,7 @@ let site = ''
 beforeAll(async () => {
   built = await buildSite()
   site = built.folder
-}, CAP_MS)
+}, HANG_MS)
 
 afterAll(() => built.remove())
 
@@ -100,7 +101,7 @@ withBrowser('the built site, in Chromium', () => {
       expect(diagrams.filter((path) => shown[path]?.diagrams !== sources(path))).toEqual([])
       expect(Object.values(shown).flatMap(({ foreign }) => foreign)).toEqual([])
     },
-    CAP_MS,
+    HANG_MS,
   )
 
   it(
@@ -123,6 +124,6 @@ withBrowser('the built site, in Chromium', () => {
       )
       expect(listed).toEqual(searchOf(site)(words).map(({ url }) => url))
     },
-    CAP_MS,
+    HANG_MS,
   )
 })

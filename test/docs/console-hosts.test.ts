@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { generateAppSecret } from '../../src/auth/app-secret.ts'
 import { documented } from '../support/documented.ts'
 import { portOf, type RecipeProject, recipeProject } from '../support/recipe-project.ts'
-import { BUILD_MS } from '../support/unhurried.ts'
+import { HANG_MS } from '../support/unhurried.ts'
 
 const PAGE = 'docs/console-hosts.md'
 const STAFF = "{ name: 'ada', isOperator: true }"
@@ -35,7 +35,7 @@ const env = { APP_SECRET: secret, SESSION_SECRET: 's'.repeat(32) }
 beforeAll(async () => {
   project = await recipeProject()
   await project.write('sallyport.js', documented('docs/hosts/README.md', '// sallyport.ts'))
-}, BUILD_MS)
+}, HANG_MS)
 afterAll(() => project.remove())
 
 describe.each(HOSTS)('the console in the documented host: %s', (name, text, login) => {

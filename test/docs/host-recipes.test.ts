@@ -6,7 +6,7 @@ import { answeredSocket } from '../processes/idle-socket.ts'
 import { documented } from '../support/documented.ts'
 import type { Program } from '../support/program.ts'
 import { portOf, type RecipeProject, recipeProject } from '../support/recipe-project.ts'
-import { BUILD_MS, UNHURRIED_MS } from '../support/unhurried.ts'
+import { HANG_MS, UNHURRIED_MS } from '../support/unhurried.ts'
 
 const CALLERS = 50
 /** The end of a host, a second after SIGTERM: slow callers take longer. */
@@ -18,7 +18,7 @@ const { secret } = await generateAppSecret({ env: 'test' })
 beforeAll(async () => {
   project = await recipeProject()
   await project.write('sallyport.js', documented('docs/hosts/README.md', '// sallyport.ts'))
-}, BUILD_MS)
+}, HANG_MS)
 afterAll(() => project.remove())
 
 const JSON_TYPE = { 'content-type': 'application/json' }

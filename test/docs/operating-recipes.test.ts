@@ -10,7 +10,7 @@ import { documented } from '../support/documented.ts'
 import { postgresServer } from '../support/postgres-server.ts'
 import type { Program } from '../support/program.ts'
 import { portOf, type RecipeProject, recipeProject } from '../support/recipe-project.ts'
-import { BUILD_MS, UNHURRIED_MS } from '../support/unhurried.ts'
+import { HANG_MS, UNHURRIED_MS } from '../support/unhurried.ts'
 
 const PAGE = 'docs/operating.md'
 const { secret } = await generateAppSecret({ env: 'test' })
@@ -36,7 +36,7 @@ interface TestStorage {
 let project: RecipeProject
 beforeAll(async () => {
   project = await recipeProject()
-}, BUILD_MS)
+}, HANG_MS)
 afterAll(() => project.remove())
 
 /** Writes the programs of the guide, over one of its storages. */

@@ -3,7 +3,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { BUILD_MS } from '../support/unhurried.ts'
+import { HANG_MS } from '../support/unhurried.ts'
 import { explain, installTarball, installWithoutPeers, packTarball } from './tarball.ts'
 
 const run = promisify(execFile)
@@ -44,7 +44,7 @@ export async function buildPackage(): Promise<BuiltPackage> {
 }
 
 async function runNode(cwd: string, args: readonly string[]): Promise<string> {
-  const { stdout, stderr } = await run(process.execPath, args, { cwd, timeout: BUILD_MS }).catch(explain)
+  const { stdout, stderr } = await run(process.execPath, args, { cwd, timeout: HANG_MS }).catch(explain)
   if (stderr !== '') throw new Error(stderr)
   return stdout
 }

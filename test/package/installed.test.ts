@@ -5,7 +5,7 @@ import { PEER_ENTRIES } from '../../tsup.config.ts'
 import { LOADED } from '../architecture/layers.ts'
 import { parse } from '../architecture/source.ts'
 import { entries, readJson } from '../support/entries.ts'
-import { BUILD_MS } from '../support/unhurried.ts'
+import { HANG_MS } from '../support/unhurried.ts'
 import { type BuiltPackage, buildPackage } from './built-package.ts'
 import { publicNames } from './public-names.ts'
 import { bin } from './tarball.ts'
@@ -15,7 +15,7 @@ let built: BuiltPackage
 
 beforeAll(async () => {
   built = await buildPackage()
-}, BUILD_MS)
+}, HANG_MS)
 
 afterAll(() => built?.remove())
 
@@ -78,7 +78,7 @@ describe('the installed package', () => {
         sent: ['Order A-1 shipped'],
       })
     },
-    BUILD_MS,
+    HANG_MS,
   )
 })
 

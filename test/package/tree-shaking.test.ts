@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'tsup'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ROOT } from '../support/entries.ts'
-import { BUILD_MS } from '../support/unhurried.ts'
+import { HANG_MS } from '../support/unhurried.ts'
 import { bin, execute } from './tarball.ts'
 
 const root = fileURLToPath(ROOT)
@@ -18,7 +18,7 @@ beforeAll(async () => {
   await execute({ cwd: root }, process.execPath, bin('tsup'), ...ASKED, join(folder, 'dist'))
   await cp(join(root, 'package.json'), join(folder, 'package.json'))
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
-}, BUILD_MS)
+}, HANG_MS)
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
 

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { execute, packTarball } from '../../package/tarball.ts'
-import { BUILD_MS } from '../../support/unhurried.ts'
+import { HANG_MS } from '../../support/unhurried.ts'
 import { NotFetched } from '../runtimes/registry.ts'
 import { type LoopbackRegistry, serveRegistry } from './loopback-registry.ts'
 import { environmentOf, MANAGERS } from './managers.ts'
@@ -25,7 +25,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sallyport-quick-start-'))
   const upstream = (await execute({}, 'npm', 'config', 'get', 'registry')).trim()
   registry = await serveRegistry((await packTarball(folder)).path, upstream)
-}, BUILD_MS)
+}, HANG_MS)
 
 afterAll(async () => {
   await registry?.close()
@@ -50,6 +50,6 @@ describe.each(MANAGERS)('the quick start with $name', (manager) => {
       expect(await pasteStart(place, 'JavaScript')).toEqual([])
       expect(await pasteStart(place, 'TypeScript')).toEqual([])
     },
-    BUILD_MS,
+    HANG_MS,
   )
 })
