@@ -134,6 +134,8 @@ export interface RunUpdate extends RunFields<number> {
   readonly sessionId: string
   /** Id of the principal that posted. */
   readonly by?: string
+  /** Whether its counts of tokens may be wrong. Only a post with `usage` or a count of tokens has it. */
+  readonly usageDoubt?: boolean
   readonly status?: RunStatus
   /** `null` deletes a key. */
   readonly metadata?: Readonly<Record<string, string | number | boolean | null>>
@@ -150,6 +152,8 @@ export interface Run extends RunFields<string> {
   readonly lastSeenAt: string
   /** Number of posts that changed the run. */
   readonly revision: number
+  /** Counts of tokens may be wrong (`usage_conflict` or `usage_unread` in an answer), so that the run has no calculated cost. */
+  readonly usageDoubt?: true
   /** Ids of the principals that posted. Sorted; at most 16 applications and 16 agents. */
   readonly by?: readonly string[]
   /** Parts that agents alone reported: `status`, or `usage` (counts and cost). Absent: neither. */

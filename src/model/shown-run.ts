@@ -4,7 +4,7 @@ import { statusSource } from './run-status.ts'
 import { isEmpty } from './totals.ts'
 
 /** Registers that state an amount. With the counts, they come from one source. */
-const AMOUNTS: readonly string[] = ['cost', 'usageByModel', 'countsScope', 'serviceTier']
+const AMOUNTS: readonly string[] = ['cost', 'usageByModel', 'usageDoubt', 'countsScope', 'serviceTier']
 /** Registers that the price of an amount depends on. */
 const MODELS: readonly string[] = ['provider', 'model', 'responseModel']
 /** Registers of {@link meteringSource}. */

@@ -73,6 +73,7 @@ export const run: Component<AnsweredRun> = s.object<AnsweredRun>(
     counts: s.optional(posted('RunCounts')),
     countsScope: s.optional(s.among({ self: true, tree: true })),
     usageByModel: s.optional(s.list(modelUsage)),
+    usageDoubt: s.optional(s.always(true, 'Counts of tokens may be wrong, so that the run has no calculated cost.')),
     cost: s.optional(runCost),
     finishReason: s.optional(s.text()),
     waitingFor: s.optional(s.among({ input: true, approval: true, auth: true, tool: true })),

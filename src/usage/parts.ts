@@ -1,5 +1,5 @@
 import { membersOf } from '../model/json.ts'
-import { all, at, first, type ReadCount, type ReadShape, readCount } from './shape.ts'
+import { all, at, type ReadCount, type Reading, type ReadShape, readCount, readingOf, synonyms } from './shape.ts'
 
 /**
  * Details of the input and of the output: of OpenAI an object, `{ audio_tokens: 5 }`, of LangChain `{ audio: 5 }`, of Gemini a list,
@@ -31,7 +31,7 @@ const IMAGE = ['image', 'document']
 const LONG_LIVED = 'ephemeral_1h_input_tokens'
 
 const PARTS = {
-  cacheWrite1hTokens: first(
+  cacheWrite1hTokens: synonyms(
     at('cache_creation', LONG_LIVED),
     at('input_token_details', LONG_LIVED),
     inDetails('cacheDetails', ['1h']),
@@ -58,21 +58,23 @@ const PARTS = {
  * Reads the counts that have the same names in every shape: parts of the totals, and units that are billed instead of tokens. The AI
  * SDK leaves them only in the provider's own object, `raw`, whose faults do not count.
  */
-export const usageParts: ReadShape = (usage, faults) => {
-  const raw = membersOf(usage.raw)
-  const parts = Object.entries(PARTS).map(([name, read]) => [name, read(usage, faults) ?? (raw && read(raw, []))])
+export const usageParts: ReadShape = (reading) => {
+  const raw = membersOf(reading.usage.raw)
+  const ofRaw = raw && readingOf(raw)
+  const parts = Object.entries(PARTS).map(([name, read]) => [name, read(reading) ?? (ofRaw && read(ofRaw))])
   return Object.fromEntries(parts)
 }
 
 function ofKind(kinds: readonly string[], lines: readonly (readonly string[])[], own: string): ReadCount {
-  return first(...lines.map((line) => all(...line.map((key) => inDetails(key, kinds)))), at(own))
+  return synonyms(...lines.map((line) => all(...line.map((key) => inDetails(key, kinds)))), at(own))
 }
 
 /** Adds the counts of some kinds in the details at `key`. */
 function inDetails(key: string, kinds: readonly string[]): ReadCount {
   const [kind = ''] = kinds
-  return (usage, faults) => {
-    const details = usage[key]
+  return (reading) => {
+    const details = reading.usage[key]
+    if (details === undefined) return undefined
     const isList = Array.isArray(details)
     const counts = (isList ? details : [details]).map((item: unknown, index): ReadCount => {
       const members = membersOf(item) ?? {}
@@ -84,18 +86,16 @@ function inDetails(key: string, kinds: readonly string[]): ReadCount {
           typeof given === 'string' && kinds.includes(given.toLowerCase())
             ? (tokenCount ?? token_count ?? tokens ?? inputTokens)
             : undefined
-        return () => readCount(count, faults, () => path)
+        return () => readCount(count, reading, path)
       }
       const name = [`${kind}_tokens`, `${kind}Tokens`, kind].find((each) => members[each] !== undefined) ?? kind
-      return () => readCount(members[name], faults, () => [...path, name])
+      return () => readCount(members[name], reading, [...path, name])
     })
-    return all(...counts)(usage, faults)
+    return all(...counts)(reading)
   }
 }
 
-function wholeSeconds(
-  { seconds }: Readonly<Record<string, unknown>>,
-  faults: Parameters<ReadCount>[1],
-): number | undefined {
-  return readCount(typeof seconds === 'number' ? Math.ceil(seconds) : seconds, faults, () => ['seconds'])
+function wholeSeconds(reading: Reading): number | undefined {
+  const { seconds } = reading.usage
+  return readCount(typeof seconds === 'number' ? Math.ceil(seconds) : seconds, reading, ['seconds'])
 }

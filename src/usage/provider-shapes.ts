@@ -1,4 +1,4 @@
-import { all, at, atEach, countOrTotal, first, type ReadCount, type ReadShape, reader } from './shape.ts'
+import { all, at, atEach, countOrTotal, type ReadCount, type ReadShape, reader, synonyms } from './shape.ts'
 import { LANGCHAIN_TIERS } from './tier.ts'
 
 /**
@@ -8,30 +8,30 @@ import { LANGCHAIN_TIERS } from './tier.ts'
  */
 export const openAIChat: ReadShape = reader({
   input: at('prompt_tokens'),
-  cacheRead: first(
+  cacheRead: synonyms(
     at('prompt_tokens_details', 'cached_tokens'),
     at('cache_read_input_tokens'),
     at('prompt_cache_hit_tokens'),
     at('cached_tokens'),
     at('num_cached_tokens'),
   ),
-  cacheWrite: first(
+  cacheWrite: synonyms(
     at('prompt_tokens_details', 'cache_write_tokens'),
     at('prompt_tokens_details', 'cache_creation_tokens'),
     at('cache_creation_input_tokens'),
   ),
   output: at('completion_tokens'),
-  reasoning: first(at('completion_tokens_details', 'reasoning_tokens'), at('reasoning_tokens')),
+  reasoning: synonyms(at('completion_tokens_details', 'reasoning_tokens'), at('reasoning_tokens')),
   total: at('total_tokens'),
 })
 
 /** {@link openAIChat} as the SDKs of Mistral and OpenRouter write it, and the AI SDK before 5. */
 export const camelCaseChat: ReadShape = reader({
   input: at('promptTokens'),
-  cacheRead: first(at('promptTokensDetails', 'cachedTokens'), at('numCachedTokens'), at('promptCacheHitTokens')),
-  cacheWrite: first(at('promptTokensDetails', 'cacheWriteTokens'), at('promptTokensDetails', 'cacheCreationTokens')),
+  cacheRead: synonyms(at('promptTokensDetails', 'cachedTokens'), at('numCachedTokens'), at('promptCacheHitTokens')),
+  cacheWrite: synonyms(at('promptTokensDetails', 'cacheWriteTokens'), at('promptTokensDetails', 'cacheCreationTokens')),
   output: at('completionTokens'),
-  reasoning: first(at('completionTokensDetails', 'reasoningTokens'), at('reasoningTokens')),
+  reasoning: synonyms(at('completionTokensDetails', 'reasoningTokens'), at('reasoningTokens')),
   total: at('totalTokens'),
 })
 
@@ -42,14 +42,14 @@ export const camelCaseChat: ReadShape = reader({
  */
 export const openAIResponses: ReadShape = reader({
   input: at('input_tokens'),
-  cacheRead: first(
+  cacheRead: synonyms(
     at('input_tokens_details', 'cached_tokens'),
     at('input_token_details', 'cached_tokens'),
     all(...ofTiers('input_token_details', 'cache_read')),
     at('cached_input_tokens'),
     at('cache_read_input_tokens'),
   ),
-  cacheWrite: first(
+  cacheWrite: synonyms(
     at('input_tokens_details', 'cache_write_tokens'),
     all(
       at('input_token_details', 'cache_creation'),
@@ -60,7 +60,7 @@ export const openAIResponses: ReadShape = reader({
     at('cache_creation_input_tokens'),
   ),
   output: at('output_tokens'),
-  reasoning: first(
+  reasoning: synonyms(
     at('output_tokens_details', 'reasoning_tokens'),
     at('output_tokens_details', 'thinking_tokens'),
     all(...ofTiers('output_token_details', 'reasoning')),
@@ -78,13 +78,13 @@ export const openAIResponses: ReadShape = reader({
 export const anthropic: ReadShape = reader({
   input: at('input_tokens'),
   cacheRead: at('cache_read_input_tokens'),
-  cacheWrite: first(
+  cacheWrite: synonyms(
     at('cache_creation_input_tokens'),
     all(at('cache_creation', 'ephemeral_5m_input_tokens'), at('cache_creation', 'ephemeral_1h_input_tokens')),
   ),
   cache: 'beside',
   output: at('output_tokens'),
-  reasoning: first(at('output_tokens_details', 'thinking_tokens'), at('reasoning_tokens')),
+  reasoning: synonyms(at('output_tokens_details', 'thinking_tokens'), at('reasoning_tokens')),
 })
 
 /**
@@ -92,11 +92,11 @@ export const anthropic: ReadShape = reader({
  * Claude Agent SDK: input without cache (Bedrock user guide).
  */
 export const bedrock: ReadShape = reader({
-  input: first(at('inputTokens'), at('inputTokenCount')),
-  cacheRead: first(at('cacheReadInputTokens'), at('cacheReadInputTokenCount')),
-  cacheWrite: first(at('cacheWriteInputTokens'), at('cacheWriteInputTokenCount'), at('cacheCreationInputTokens')),
+  input: synonyms(at('inputTokens'), at('inputTokenCount')),
+  cacheRead: synonyms(at('cacheReadInputTokens'), at('cacheReadInputTokenCount')),
+  cacheWrite: synonyms(at('cacheWriteInputTokens'), at('cacheWriteInputTokenCount'), at('cacheCreationInputTokens')),
   cache: 'beside',
-  output: first(at('outputTokens'), at('outputTokenCount')),
+  output: synonyms(at('outputTokens'), at('outputTokenCount')),
   reasoning: at('thinkingTokens'),
   total: at('totalTokens'),
 })
@@ -109,7 +109,7 @@ export const bedrock: ReadShape = reader({
  */
 export const totalsAndParts: ReadShape = reader({
   input: countOrTotal('inputTokens'),
-  cacheRead: first(
+  cacheRead: synonyms(
     at('inputTokenDetails', 'cacheReadTokens'),
     at('inputTokens', 'cacheRead'),
     at('cachedInputTokens'),
@@ -117,7 +117,7 @@ export const totalsAndParts: ReadShape = reader({
     atEach('inputTokensDetails', 'cachedTokens'),
     at('cacheReadTokens'),
   ),
-  cacheWrite: first(
+  cacheWrite: synonyms(
     at('inputTokenDetails', 'cacheWriteTokens'),
     at('inputTokens', 'cacheWrite'),
     atEach('inputTokensDetails', 'cacheWriteTokens'),
@@ -125,7 +125,7 @@ export const totalsAndParts: ReadShape = reader({
     at('cacheWriteTokens'),
   ),
   output: countOrTotal('outputTokens'),
-  reasoning: first(
+  reasoning: synonyms(
     at('outputTokenDetails', 'reasoningTokens'),
     at('outputTokens', 'reasoning'),
     atEach('outputTokensDetails', 'reasoning_tokens'),
@@ -182,7 +182,7 @@ export function gemini(
     input: at(prompt),
     toolUse: at(toolUse),
     cacheRead: at(cached),
-    output: first(at(candidates), at(response)),
+    output: synonyms(at(candidates), at(response)),
     reasoning: at(thoughts),
     thinking: 'beside',
     total: at(total),

@@ -26,41 +26,72 @@ import {
   openAIResponses,
   totalsAndParts,
 } from './provider-shapes.ts'
-import type { ReadShape, Usage } from './shape.ts'
+import { nameOf, type Path, type Reading, type ReadShape, readingOf, type Usage } from './shape.ts'
 import { usageTier } from './tier.ts'
+import { unreadMembers } from './unread.ts'
+
+/** Why the counts of a usage object may be wrong. A run with such counts has no cost. */
+export interface UsageDoubt {
+  /** `usage_conflict`: two members give different positive counts of one quantity. `usage_unread`: a count that no reader knows. */
+  readonly code: 'usage_conflict' | 'usage_unread'
+  /** The member, from the usage object. */
+  readonly path: Path
+}
 
 /** Inclusive counts of a usage object (input includes the cache, output includes reasoning), and its service tier. */
 export interface ReadUsage {
   readonly counts: Partial<Record<UsageCount, number>>
   readonly serviceTier?: string
+  /** At most 8. */
+  readonly doubts: readonly UsageDoubt[]
 }
 
-export const UNKNOWN_USAGE: ReadUsage = Object.freeze({ counts: {} })
+const NO_DOUBTS: readonly UsageDoubt[] = Object.freeze([])
+const MAX_DOUBTS = 8
+
+export const UNKNOWN_USAGE: ReadUsage = Object.freeze({ counts: {}, doubts: NO_DOUBTS })
 
 /**
- * Reads a provider's usage object. Absent and `null` counts stay unknown. `undefined`: nothing is understood of the numbers in it.
- * Does not guess: only a total may decide whether output includes reasoning.
+ * Reads a provider's usage object. Absent and `null` counts stay unknown. `undefined`: nothing is understood of what is in it, and
+ * nothing seems to count tokens. Does not guess: only a total may decide whether output includes reasoning, and what may be wrong is in
+ * `doubts`.
  *
  * @param faults Receives invalid counts, and sums above 2^53 - 1.
  */
 export function readUsage(usage: unknown, faults: ReadFault[]): ReadUsage | undefined {
   const members = membersOf(usage)
   if (!members) return undefined
-  const found: ReadFault[] = []
-  const shape = shapeOf(members)
-  if (!shape) return undefined
-  const reported = { ...shape(members, found), ...usageParts(members, found) }
+  const shapes = shapesOf(members)
+  if (shapes.length === 0 && membersOf(members.x_groq)) return readGroq(members, faults)
+  const { reading, read } = bestOf(shapes, members)
+  const reported = { ...read, ...usageParts(reading) }
   const counts: Partial<Record<UsageCount, number>> = {}
   for (const key of USAGE_COUNTS) {
     const count = reported[key]
     if (count === undefined) continue
     if (count <= Number.MAX_SAFE_INTEGER) counts[key] = count
-    else found.push({ code: 'out_of_range', detail: `adds up to more than 2^53 - 1 as ${key}` })
+    else reading.faults.push({ code: 'out_of_range', detail: `adds up to more than 2^53 - 1 as ${key}` })
   }
-  faults.push(...found)
-  if (isEmpty(counts) && found.length === 0 && holdsNumber(members)) return undefined
+  faults.push(...reading.faults)
+  const doubts = doubtsOf(reading, reported, shapes)
+  const isUnderstood = !isEmpty(counts) || doubts.length > 0 || reading.faults.length > 0
+  if (!isUnderstood && (shapes.length === 0 ? holdsSomething(members) : holdsNumber(members))) return undefined
   const serviceTier = usageTier(members)
-  return serviceTier === undefined ? { counts } : { counts, serviceTier }
+  return serviceTier === undefined ? { counts, doubts } : { counts, serviceTier, doubts }
+}
+
+const GROQ: Path = ['x_groq', 'usage']
+
+/** The last event of a stream of Groq holds its usage in a member of its own. */
+function readGroq({ x_groq }: Usage, faults: ReadFault[]): ReadUsage | undefined {
+  const found: ReadFault[] = []
+  const read = readUsage(membersOf(x_groq)?.usage, found)
+  for (const { path = [], ...fault } of found) faults.push({ ...fault, path: [...GROQ, ...path] })
+  return read && { ...read, doubts: read.doubts.map(({ code, path }) => ({ code, path: [...GROQ, ...path] })) }
+}
+
+function holdsSomething(members: Usage): boolean {
+  return Object.values(members).some((value) => value !== undefined && value !== null)
 }
 
 function holdsNumber(value: unknown): boolean {
@@ -68,10 +99,59 @@ function holdsNumber(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(holdsNumber)
 }
 
+interface Shaped {
+  readonly reading: Reading
+  readonly read: ReturnType<ReadShape>
+}
+
+/** Reads by the first shape that finds input or output; if none does, by the first. */
+function bestOf(shapes: readonly ReadShape[], usage: Usage): Shaped {
+  let first: Shaped | undefined
+  for (const shape of shapes) {
+    const reading = readingOf(usage)
+    const read = shape(reading)
+    first ??= { reading, read }
+    if (read.inputTokens !== undefined || read.outputTokens !== undefined) return { reading, read }
+  }
+  return first ?? { reading: readingOf(usage), read: {} }
+}
+
+function doubtsOf(
+  reading: Reading,
+  reported: ReturnType<ReadShape>,
+  shapes: readonly ReadShape[],
+): readonly UsageDoubt[] {
+  const { usage, conflicts } = reading
+  const unread = unreadMembers(reading)
+  if (conflicts.length === 0 && unread.length === 0) return NO_DOUBTS
+  const repeated = repeatedMembers(usage, reported, shapes)
+  return [
+    ...conflicts.map((path): UsageDoubt => ({ code: 'usage_conflict', path })),
+    ...unread.filter((path) => !repeated.has(nameOf(path))).map((path): UsageDoubt => ({ code: 'usage_unread', path })),
+  ].slice(0, MAX_DOUBTS)
+}
+
+/** Members that repeat the counts under the names of another shape: gateways send both. */
+function repeatedMembers(
+  usage: Usage,
+  reported: ReturnType<ReadShape>,
+  shapes: readonly ReadShape[],
+): ReadonlySet<string> {
+  const repeated = new Set<string>()
+  for (const shape of shapes) {
+    const reading = readingOf(usage)
+    const agrees = Object.entries(shape(reading)).every(
+      ([name, count]) => count === undefined || count === 0 || count === reported[name as UsageCount],
+    )
+    if (agrees && reading.conflicts.length === 0) for (const name of reading.seen.keys()) repeated.add(name)
+  }
+  return repeated
+}
+
 const EMPTY_USAGE: ReadShape = () => ({})
 
 /** The first shape with a matching key wins, so the specific ones are first. A repeated key identifies the last of its shapes. */
-const SHAPES: readonly (readonly [ReadShape, ...(readonly string[])])[] = [
+export const SHAPES: readonly (readonly [ReadShape, ...(readonly string[])])[] = [
   [cohereBilled, 'billed_units', 'billedUnits'],
   [bedrockLlama, 'generation_token_count'],
   [gemini(GEMINI_KEYS), ...GEMINI_KEYS],
@@ -110,15 +190,12 @@ const RANK_OF_KEY: ReadonlyMap<string, number> = new Map(
   SHAPES.flatMap(([, ...keys], rank) => keys.map((key): [string, number] => [key, rank])),
 )
 
-/** Finds the shape; `undefined`: the object has members, and none identifies a shape. */
-function shapeOf(usage: Usage): ReadShape | undefined {
-  let first = SHAPES.length
-  let isEmpty = true
+/** The shapes that a member identifies, in their order. */
+function shapesOf(usage: Usage): readonly ReadShape[] {
+  const ranks = new Set<number>()
   for (const key in usage) {
-    if (usage[key] === undefined || usage[key] === null) continue
-    isEmpty = false
-    const rank = RANK_OF_KEY.get(key)
-    if (rank !== undefined && rank < first) first = rank
+    const rank = usage[key] === undefined || usage[key] === null ? undefined : RANK_OF_KEY.get(key)
+    if (rank !== undefined) ranks.add(rank)
   }
-  return isEmpty ? EMPTY_USAGE : SHAPES[first]?.[0]
+  return [...ranks].sort((one, other) => one - other).map((rank) => SHAPES[rank]?.[0] ?? EMPTY_USAGE)
 }

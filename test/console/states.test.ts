@@ -202,7 +202,8 @@ withBrowser('states of screens', () => {
 
   it('A host that only records runs shows what it has, and says of the rest that it does not offer it', async () => {
     const recorder = createSallyport({ auth: testAuth, store: memoryStore(), logger: recordingLogger() })
-    const body = JSON.stringify({ sessionId: 's1', run: { runId: 'r1', status: 'completed' } })
+    const run = { runId: 'r1', status: 'completed', usage: { prompt_tokens: 5, unheard_of_tokens: 2 } }
+    const body = JSON.stringify({ sessionId: 's1', run })
     const headers = { ...APP, 'content-type': 'application/json' }
     await toFetch(recorder)(new Request('http://127.0.0.1/api/agents/session/run', { method: 'POST', headers, body }))
     const own = await openConsole(recorder)
@@ -212,6 +213,7 @@ withBrowser('states of screens', () => {
       ['sessions', 's1'],
       ['sessions/s1', 'r1'],
       ['sessions/s1/runs/r1', 'It has ended without an error.'],
+      ['sessions/s1/runs/r1', 'not calculated: some counts may be wrong'],
       ['runs', 'r1'],
       ['dispatches', 'This host does not offer it'],
       ['dispatches/dsp_1', 'This host does not offer it'],

@@ -45,6 +45,7 @@ describe('usage objects', () => {
       runId: 'r1',
       sessionId: 's1',
       counts: { inputTokens: 5 },
+      usageDoubt: false,
     })
   })
 
@@ -87,10 +88,10 @@ describe('usage of one member', () => {
 
 describe('usage of no known shape', () => {
   it.each([
-    [{ tokens: 5 }],
-    [{ tokens: 5, prompt_tokens: null }],
+    [{ score: 5 }],
+    [{ score: 5, prompt_tokens: null }],
+    [{ text: 'a' }],
     [{ results: [{ score: 0.5 }] }],
-    [{ usage: { prompt_tokens: 5 } }],
     [JSON.parse('{ "constructor": 1, "toString": 2, "hasOwnProperty": 3 }')],
   ])('Unknown usage %j is dropped with a warning, not refused', (usage) => {
     const { update, warnings } = normalised({ usage, counts: { steps: 1 } })

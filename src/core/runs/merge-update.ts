@@ -232,4 +232,4 @@ function changesSpend(run: StoredRun | undefined, state: RunState, cost: RunCost
 }
 
 /** Registers that, with the counts, determine the spend and its user. */
-const SPENDING = ['cost', 'usageByModel', 'countsScope', 'userId']
+const SPENDING = ['cost', 'usageByModel', 'usageDoubt', 'countsScope', 'userId']

@@ -1,10 +1,11 @@
 import type { Warning } from '../../model/dispatch.ts'
 import type { ModelUsage, RunCounts, RunTimings, RunUpdate } from '../../model/run.ts'
-import type { RunPost } from '../../model/run-post.ts'
 import { isFinal } from '../../model/run-status.ts'
 import { tierNamed } from '../../model/service-tier.ts'
 import { USAGE_COUNTS } from '../../usage/counts.ts'
-import { type ReadUsage, UNKNOWN_USAGE } from '../../usage/read-usage.ts'
+import type { PostedCounts } from '../../usage/posted-counts.ts'
+import { type ReadUsage, UNKNOWN_USAGE, type UsageDoubt } from '../../usage/read-usage.ts'
+import { pointerTo } from '../json/json-pointer.ts'
 import type { CheckedSessionRun } from './session-run-schema.ts'
 import { saysTimeout, statusNamed } from './status-names.ts'
 
@@ -21,12 +22,17 @@ export interface NormalisedRun {
 export function normaliseRun({ sessionId, run }: CheckedSessionRun, by?: string): NormalisedRun {
   const warnings: Warning[] = []
   const status = run.status === undefined ? undefined : statusNamed(run.status)
-  const reported = run.usage === undefined ? run.counts : withUsage(run.usage, run.counts, warnings)
-  const counts = run.usageByModel === undefined ? reported : withModels(run.usageByModel, reported)
+  const own = run.counts && withSpelled(run.counts, '/run/counts', warnings)
+  const byModel = run.usageByModel?.map((model, index) => {
+    return { ...model, counts: withSpelled(model.counts, `/run/usageByModel/${index}/counts`, warnings) }
+  })
+  const reported = run.usage === undefined ? own : withUsage(run.usage, own, warnings)
+  const counts = byModel === undefined ? reported : withModels(byModel, reported)
   const error = run.error ?? (run.status !== undefined && saysTimeout(run.status) ? { type: 'timeout' } : undefined)
   const update: Draft = { runId: run.runId, sessionId }
   set(update, 'status', status)
   set(update, 'counts', counts)
+  set(update, 'usageByModel', byModel)
   if (status !== undefined && isFinal(status)) {
     set(update, 'timings', run.timings)
     set(update, 'error', error)
@@ -40,7 +46,9 @@ export function normaliseRun({ sessionId, run }: CheckedSessionRun, by?: string)
   const { serviceTier = update.serviceTier } = run.usage ?? {}
   if (serviceTier !== update.serviceTier) warnings.push(overrules('serviceTier'))
   if (by !== undefined) update.by = by
-  warnOfExclusiveCounts(run, counts, warnings)
+  const isDoubtful = warnings.some(({ code }) => Object.hasOwn(DOUBTS, code))
+  if (isDoubtful || run.usage !== undefined || hasTokens(counts)) update.usageDoubt = isDoubtful
+  warnOfExclusiveCounts(update, run, warnings)
   return { update, warnings }
 }
 
@@ -57,7 +65,6 @@ function addAsSent(update: Draft, run: CheckedSessionRun['run']): void {
   const serviceTier = run.serviceTier === undefined ? run.usage?.serviceTier : tierNamed(run.serviceTier)
   if (serviceTier !== undefined) update.serviceTier = serviceTier
   if (run.countsScope !== undefined) update.countsScope = run.countsScope
-  if (run.usageByModel !== undefined) update.usageByModel = run.usageByModel
   if (run.cost !== undefined) update.cost = run.cost
   if (run.waitingFor !== undefined) update.waitingFor = run.waitingFor
   if (run.trace !== undefined) update.trace = run.trace
@@ -85,11 +92,15 @@ function withModels(byModel: readonly ModelUsage[], reported: RunCounts | undefi
 }
 
 function withUsage(usage: ReadUsage, explicit: RunCounts | undefined, warnings: Warning[]): RunCounts | undefined {
+  warnOfDoubts(usage.doubts, '/run/usage', warnings)
   if (usage !== UNKNOWN_USAGE)
     return explicit === undefined ? usage.counts : overruled(usage.counts, explicit, warnings)
-  const detail = 'has no count of a known provider, and was dropped'
-  warnings.push({ code: 'usage_unknown', pointer: '/run/usage', detail })
+  warnings.push(unknownUsage('/run/usage'))
   return explicit
+}
+
+function unknownUsage(pointer: string): Warning {
+  return { code: 'usage_unknown', pointer, detail: 'has no count of a known provider, and was dropped' }
 }
 
 /** Explicit counts win over the usage object, with a warning where they differ. */
@@ -107,6 +118,33 @@ function overrules(field: string): Warning {
   return { code: 'usage_overruled', pointer: `/run/${field}`, detail }
 }
 
+/** Counts of a post, and those under the names of a provider. */
+function withSpelled({ counts, spelled }: PostedCounts, pointer: string, warnings: Warning[]): RunCounts {
+  if (spelled === undefined) return counts
+  const { names, usage } = spelled
+  for (const name of names)
+    warnings.push({ code: 'usage_in_counts', pointer: pointerTo(pointer, name), detail: IN_COUNTS })
+  if (!usage) warnings.push(unknownUsage(pointer))
+  warnOfDoubts(usage?.doubts ?? [], pointer, warnings)
+  return { ...usage?.counts, ...counts }
+}
+
+const IN_COUNTS = "is a provider's name, which belongs in usage; it was read as if it stood there"
+
+function warnOfDoubts(doubts: readonly UsageDoubt[], pointer: string, warnings: Warning[]): void {
+  for (const { code, path } of doubts)
+    warnings.push({ code, pointer: path.reduce(pointerTo, pointer), detail: DOUBTS[code] })
+}
+
+const DOUBTS: Readonly<Record<UsageDoubt['code'], string>> = {
+  usage_conflict: 'differs from another member for the same count, so that the run has no calculated cost',
+  usage_unread: 'is a count that is not known here, so that the run has no calculated cost',
+}
+
+function hasTokens(counts: RunCounts | undefined): boolean {
+  return counts !== undefined && USAGE_COUNTS.some((name) => counts[name] !== undefined)
+}
+
 function withoutEnd(timings: RunTimings<number>, warnings: Warning[]): RunTimings<number> {
   if (timings.endedAt === undefined && timings.durationMs === undefined) return timings
   const { endedAt, durationMs, ...rest } = timings
@@ -120,18 +158,23 @@ function notFinal(path: string): Warning {
   return { code: 'not_final', pointer: `/run/${path}`, detail }
 }
 
-function warnOfExclusiveCounts(run: RunPost, counts: RunCounts | undefined, warnings: Warning[]): void {
-  if (counts && leavesOutCache(counts)) warnings.push(exclusive(reportedAt(run, 'inputTokens'), 'the cache'))
-  if (counts && leavesOutReasoning(counts)) warnings.push(exclusive(reportedAt(run, 'outputTokens'), 'reasoning'))
-  run.usageByModel?.forEach((model, index) => {
+function warnOfExclusiveCounts(
+  { counts, usageByModel }: RunUpdate,
+  posted: CheckedSessionRun['run'],
+  warnings: Warning[],
+): void {
+  if (counts && leavesOutCache(counts)) warnings.push(exclusive(reportedAt(posted, 'inputTokens'), 'the cache'))
+  if (counts && leavesOutReasoning(counts)) warnings.push(exclusive(reportedAt(posted, 'outputTokens'), 'reasoning'))
+  usageByModel?.forEach((model, index) => {
     const pointer = `/run/usageByModel/${index}/counts`
     if (leavesOutCache(model.counts)) warnings.push(exclusive(`${pointer}/inputTokens`, 'the cache'))
     if (leavesOutReasoning(model.counts)) warnings.push(exclusive(`${pointer}/outputTokens`, 'reasoning'))
   })
 }
 
-function reportedAt({ counts }: RunPost, count: 'inputTokens' | 'outputTokens'): string {
-  return counts?.[count] === undefined ? '/run/usage' : `/run/counts/${count}`
+function reportedAt({ counts, usage }: CheckedSessionRun['run'], count: 'inputTokens' | 'outputTokens'): string {
+  if (counts?.counts[count] !== undefined) return `/run/counts/${count}`
+  return usage === undefined && counts?.spelled ? '/run/counts' : '/run/usage'
 }
 
 function leavesOutCache(counts: RunCounts): boolean {

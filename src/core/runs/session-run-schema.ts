@@ -7,7 +7,8 @@ import { RUN_ID, RUN_ID_EXPECTED, SESSION_ID, SESSION_ID_EXPECTED } from '../../
 import type { ReadFault } from '../../model/read-fault.ts'
 import type { ModelUsage, RunCost, RunTimings } from '../../model/run.ts'
 import type { RunPost, SessionRunRequest } from '../../model/run-post.ts'
-import { readCounts, readWholeCount } from '../../usage/counts.ts'
+import { readWholeCount } from '../../usage/counts.ts'
+import { type PostedCounts, readPostedCounts } from '../../usage/posted-counts.ts'
 import { type ReadUsage, readUsage, UNKNOWN_USAGE } from '../../usage/read-usage.ts'
 import { isRefused, type Refused } from '../answers/result.ts'
 import { keysOf } from '../json/json-pointer.ts'
@@ -18,11 +19,12 @@ import { instantsAhead, readInstant } from './merge/instants.ts'
 import { CLIENT_STATUSES, statusNamed } from './status-names.ts'
 
 /** A valid body: instants are epoch milliseconds, amounts exact decimals, trace ids lower case. */
-export interface CheckedSessionRun extends SessionRunRequest {
-  readonly run: RunPost & {
+export interface CheckedSessionRun extends Pick<SessionRunRequest, 'sessionId'> {
+  readonly run: Omit<RunPost, 'counts' | 'usage' | 'usageByModel' | 'cost' | 'timings'> & {
     readonly timings?: RunTimings<number>
     readonly cost?: RunCost
-    readonly usageByModel?: readonly ModelUsage[]
+    readonly counts?: PostedCounts
+    readonly usageByModel?: readonly (Omit<ModelUsage, 'counts'> & { readonly counts: PostedCounts })[]
     readonly usage?: ReadUsage
   }
 }
@@ -42,7 +44,10 @@ const sessionId = text(200, SESSION_ID, SESSION_ID_EXPECTED)
 const runId = text(200, RUN_ID, RUN_ID_EXPECTED)
 const duration = whole(0)
 const instant = reading(v.union([v.string(), v.number()]), readInstant) as v.GenericSchema<string | number, number>
-const counts = reading(v.record(v.string(), v.number()), readCounts)
+const counts = reading(
+  v.record(v.string(), v.number()) as v.GenericSchema as v.GenericSchema<Record<string, number>, PostedCounts>,
+  readCountsOfPost,
+)
 const name = text(128)
 
 const cost = objectOf({
@@ -229,15 +234,20 @@ function isCurrency(code: string): boolean {
 }
 
 function readProviderUsage(value: unknown, faults: ReadFault[]): ReadUsage {
-  if (!membersOf(value)) {
-    faults.push({ code: 'type', detail: 'expected an object' })
-    return UNKNOWN_USAGE
-  }
+  if (membersOf(value)) return readSafely(value, faults) ?? UNKNOWN_USAGE
+  faults.push({ code: 'type', detail: 'expected an object' })
+  return UNKNOWN_USAGE
+}
+
+function readCountsOfPost(value: unknown, faults: ReadFault[]): PostedCounts {
+  return readPostedCounts(value, faults, readSafely)
+}
+
+function readSafely(value: unknown, faults: ReadFault[]): ReadUsage | undefined {
   const dangers = checkJsonSafety(value)
   for (const { pointer, detail } of dangers) faults.push({ code: 'format', detail, path: keysOf(pointer) })
   // Reading visits every level, so that deep nesting would overflow the stack.
-  if (dangers.some(({ code }) => code === 'too_deep')) return UNKNOWN_USAGE
-  return readUsage(value, faults) ?? UNKNOWN_USAGE
+  return dangers.some(({ code }) => code === 'too_deep') ? undefined : readUsage(value, faults)
 }
 
 function readNumber(value: number, key: string, faults: ReadFault[]): number {

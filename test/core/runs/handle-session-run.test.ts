@@ -207,7 +207,7 @@ describe('handleSessionRun', () => {
   })
 
   it('Usage of no known shape is dropped with a warning', async () => {
-    const usage = { tokens: 5, prompt: 'secret' }
+    const usage = { score: 5, prompt: 'secret' }
     const answer = answerOf(await recorder().post({ runId: 'r1', usage, counts: { steps: 1 } }))
     expect(answer.warnings).toEqual([{ code: 'usage_unknown', pointer: '/run/usage', detail: expect.any(String) }])
     expect(answer.run?.counts).toEqual({ steps: 1 })

@@ -39,7 +39,9 @@ const post: fc.Arbitrary<object> = fc.record(
       }),
     ),
     counts: maybe(fc.record({ inputTokens: maybe(count), steps: maybe(count), valueOf: maybe(count) })),
-    usage: maybe(fc.record({ prompt_tokens: maybe(count), completion_tokens: maybe(count) })),
+    usage: maybe(
+      fc.record({ prompt_tokens: maybe(count), completion_tokens: maybe(count), brand_new_tokens: maybe(count) }),
+    ),
     cost: maybe(
       fc.record({ amount: fc.constantFrom('1', 2, 0.5), currency: fc.constant('EUR'), source: fc.constant('client') }),
     ),

@@ -1,9 +1,10 @@
+import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { joinReports } from '../../../src/core/runs/merge/join-runs.ts'
 import { toRunReport } from '../../../src/core/runs/merge/merge-run.ts'
 import { normaliseRun } from '../../../src/core/runs/normalise-run.ts'
 import { redactRun } from '../../../src/core/runs/redact-run.ts'
-import type { CheckedSessionRun } from '../../../src/core/runs/session-run-schema.ts'
+import { type CheckedSessionRun, sessionRunSchema } from '../../../src/core/runs/session-run-schema.ts'
 import { holes } from '../../support/holes.ts'
 import { answerOf, NOW, recorder } from './recorder.ts'
 
@@ -42,10 +43,10 @@ const FULL = {
 } as const
 
 const NOTHING = { runId: 'r1' }
-const WHOLE = { runId: 'r1', ...FULL } as unknown as CheckedSessionRun['run']
+const WHOLE: object = { runId: 'r1', ...FULL }
 
 /** Every post with one field alone, and with all fields but one. */
-const POSTS: readonly CheckedSessionRun['run'][] = [
+const POSTS: readonly object[] = [
   NOTHING,
   WHOLE,
   ...Object.entries(FULL).flatMap(([field, value]) => {
@@ -53,7 +54,7 @@ const POSTS: readonly CheckedSessionRun['run'][] = [
     return [
       { runId: 'r1', [field]: value },
       { runId: 'r1', ...others },
-    ] as unknown as CheckedSessionRun['run'][]
+    ]
   }),
   ...Object.entries(FULL.timings).map(([name, value]) => ({
     runId: 'r1',
@@ -62,14 +63,17 @@ const POSTS: readonly CheckedSessionRun['run'][] = [
   })),
 ]
 
+const checked = (run: object): CheckedSessionRun => v.parse(sessionRunSchema, { sessionId: 's1', run })
+
 describe('stored states', () => {
   it('A state has no undefined member, whatever was posted', async () => {
     const redactor = { redact: (text: string) => text }
     for (const run of POSTS) {
-      const { update } = normaliseRun({ sessionId: 's1', run })
+      const { sessionId, run: valid } = checked(run)
+      const { update } = normaliseRun({ sessionId, run: valid })
       const state = toRunReport(update)
-      const whole = toRunReport(normaliseRun({ sessionId: 's1', run: WHOLE }).update)
-      const redacted = await redactRun({ sessionId: 's1', run: { ...run, error: { type: 't' } } }, redactor)
+      const whole = toRunReport(normaliseRun(checked(WHOLE)).update)
+      const redacted = await redactRun({ sessionId, run: { ...valid, error: { type: 't' } } }, redactor)
       const joined = [
         joinReports(state, whole),
         joinReports(whole, state),

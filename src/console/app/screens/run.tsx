@@ -52,7 +52,7 @@ function RunFacts({ of }: { readonly of: Redacted<Run> }) {
         Started: timings?.startedAt !== undefined && <Time at={timings.startedAt} />,
         Took: duration(timings?.durationMs),
         'First token after': duration(timings?.timeToFirstTokenMs),
-        Cost: cost && money([cost]),
+        Cost: cost ? money([cost]) : of.usageDoubt === true && 'not calculated: some counts may be wrong',
         'Finish reason': textOf(of.finishReason),
         Tags: of.tags?.map(textOf).join(', '),
         Trace: trace && <span class="id">{textOf(trace.traceId)}</span>,

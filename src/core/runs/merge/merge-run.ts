@@ -62,7 +62,7 @@ export function mergeRun(
   const state = current !== undefined && !changed ? current : stateWith(current, update, source, report)
   const created = source === 'agent' ? before === undefined : current === undefined
   const notFinal = notFinalFields(update)
-  const ignored = current === undefined ? NONE : ignoredFields(posted, state, source)
+  const ignored = current === undefined ? NONE : ignoredFields(sentFields(posted), state, source)
   return {
     outcome: 'merged',
     state,
@@ -154,7 +154,7 @@ function toLatest(update: RunUpdate): RunReport['latest'] {
   if (waitingFor !== undefined) latest.waitingFor = waitingFor
   if (userId !== undefined) latest.userId = userId
   if (environment !== undefined) latest.environment = environment
-  const { agent, timings, trace, cost, usageByModel } = update
+  const { agent, timings, trace, cost, usageByModel, usageDoubt, seq } = update
   if (agent !== undefined) {
     if (agent.id !== undefined) latest['agent.id'] = agent.id
     if (agent.name !== undefined) latest['agent.name'] = agent.name
@@ -170,6 +170,8 @@ function toLatest(update: RunUpdate): RunReport['latest'] {
   if (trace !== undefined) latest.trace = copyJson(trace)
   if (cost !== undefined) latest.cost = copyJson<unknown>(cost) as JsonValue
   if (usageByModel !== undefined) latest.usageByModel = copyJson<unknown>(usageByModel) as JsonValue
+  // Doubt holds over no doubt at the same `seq`, so without a `seq` only doubt can change anything.
+  if (usageDoubt || (usageDoubt === false && seq !== undefined)) latest.usageDoubt = usageDoubt
   return latest
 }
 
@@ -194,6 +196,12 @@ function ignoredFields(posted: RunReport, state: RunState, source: RunSource): r
   if (recorded.length === 0) return others
   const fields = new Set(recorded.map(({ field }) => field))
   return [...recorded, ...others.filter(({ field }) => !fields.has(field))]
+}
+
+/** A post without its doubt, which follows from the counts that it sent. */
+function sentFields(posted: RunReport): RunReport {
+  const { usageDoubt, ...latest } = posted.latest
+  return usageDoubt === undefined ? posted : { ...posted, latest }
 }
 
 /** Shares nothing with the run. */

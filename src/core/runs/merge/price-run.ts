@@ -52,6 +52,7 @@ type Missing = UnpricedPart & { readonly index?: number }
 function priceReport(report: RunReport, { tenant, prices, now: at }: PricingTerms): Priced | Missing | undefined {
   const byModel = latestOf(report, 'usageByModel')
   if (prices === undefined && byModel === undefined) return undefined
+  if (latestOf(report, 'usageDoubt')) return IN_DOUBT
   const runTier = latestOf(report, 'serviceTier') ?? STANDARD_TIER
   const costFor: CostOfUsage = ({ provider, model, counts, serviceTier = runTier }) => {
     if (prices === undefined || model === undefined || !isUsed(counts, isKnown)) return undefined
@@ -70,6 +71,8 @@ function priceReport(report: RunReport, { tenant, prices, now: at }: PricingTerm
   const cost = priceWhole(report, costFor)
   return isCost(cost) ? { cost } : cost
 }
+
+const IN_DOUBT: Missing = { unpriced: 'usage', reason: 'has counts that may be wrong' }
 
 type CostOfUsage = (usage: {
   readonly provider?: string | undefined
@@ -92,7 +95,7 @@ function beganAt(state: RunState): number | undefined {
   return startedAt ?? queuedAt
 }
 
-const PRICED = ['provider', 'model', 'responseModel', 'usageByModel', 'serviceTier'] as const
+const PRICED = ['provider', 'model', 'responseModel', 'usageByModel', 'usageDoubt', 'serviceTier'] as const
 
 /** True for equal inputs of the cost. A merge keeps the identity of parts that it does not change. */
 function hasSameUsage(before: RunState, after: RunState): boolean {
@@ -235,4 +238,4 @@ function unpricedPart({ unpriced, reason, index }: Missing): Warning {
   return { code: 'unpriced_part', pointer: `${place}/${field}`, detail: `${reason}, so that the run has no cost` }
 }
 
-const NO_COUNTS: readonly string[] = ['model', 'provider', 'serviceTier']
+const NO_COUNTS: readonly string[] = ['model', 'provider', 'serviceTier', 'usage']

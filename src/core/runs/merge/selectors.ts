@@ -37,6 +37,7 @@ interface Latest {
   readonly trace: NonNullable<Run['trace']>
   readonly cost: RunCost
   readonly usageByModel: readonly ModelUsage[]
+  readonly usageDoubt: boolean
 }
 
 interface Final {
@@ -150,6 +151,7 @@ function addReport(run: Draft<AnsweredRun>, report: RunReport, derived: Pick<Der
   show(run, 'counts', filled({ ...report.counts }))
   show(run, 'countsScope', latestOf(report, 'countsScope'))
   show(run, 'usageByModel', viewUsage(report, derived))
+  if (latestOf(report, 'usageDoubt')) run.usageDoubt = true
   show(run, 'cost', copied<RunCost>(costOf(report, derived)))
   show(run, 'finishReason', finalOf(report, 'finishReason'))
   if (run.status === 'waiting') show(run, 'waitingFor', latestOf(report, 'waitingFor'))
