@@ -1,5 +1,5 @@
-import { pointerTo } from '../core/json/json-pointer.ts'
 import { yieldToEventLoop } from '../core/yield-to-event-loop.ts'
+import { pointerTo } from '../model/json-pointer.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ConsoleOptions } from './console-options.ts'
 

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import type { Issue, IssueCode } from '../errors.ts'
 import type { Warning } from '../model/dispatch.ts'
+import { pointerTo } from '../model/json-pointer.ts'
 import { nearNames } from '../model/suggestions.ts'
 import { type Refused, refuse } from './answers/result.ts'
-import { pointerTo } from './json/json-pointer.ts'
 import { checkJsonSafety } from './json/safety-check.ts'
 import { readQuickly } from './json/schema-readers.ts'
 

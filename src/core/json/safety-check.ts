@@ -1,7 +1,7 @@
 import type { Issue, IssueCode } from '../../errors.ts'
 import { isPlain, isStorable } from '../../model/json.ts'
+import { pointerTo } from '../../model/json-pointer.ts'
 import { IssueList } from '../answers/result.ts'
-import { pointerTo } from './json-pointer.ts'
 
 const MAX_DEPTH = 32
 /** Limits the synchronous work on one body to a few milliseconds. */

@@ -1,11 +1,11 @@
 import type { Issue } from '../../errors.ts'
 import { durationOf } from '../../model/duration.ts'
 import { parseInstant } from '../../model/instants.ts'
+import { pointerTo } from '../../model/json-pointer.ts'
 import { isRecord } from '../../options/read-options.ts'
 import { checkQuery, queryRefused } from '../answers/query.ts'
 import { type HandlerRequest, isRefused, type Refused } from '../answers/result.ts'
 import type { ReadAction } from '../endpoints.ts'
-import { pointerTo } from '../json/json-pointer.ts'
 import { checkJsonSafety } from '../json/safety-check.ts'
 import { invalid, MAX_LISTED } from '../validate.ts'
 

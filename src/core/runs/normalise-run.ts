@@ -1,11 +1,11 @@
 import type { Warning } from '../../model/dispatch.ts'
+import { pointerTo } from '../../model/json-pointer.ts'
 import type { ModelUsage, RunCounts, RunTimings, RunUpdate } from '../../model/run.ts'
 import { isFinal } from '../../model/run-status.ts'
 import { tierNamed } from '../../model/service-tier.ts'
 import { USAGE_COUNTS } from '../../usage/counts.ts'
 import type { PostedCounts } from '../../usage/posted-counts.ts'
 import { type ReadUsage, UNKNOWN_USAGE, type UsageDoubt } from '../../usage/read-usage.ts'
-import { pointerTo } from '../json/json-pointer.ts'
 import type { CheckedSessionRun } from './session-run-schema.ts'
 import { saysTimeout, statusNamed } from './status-names.ts'
 

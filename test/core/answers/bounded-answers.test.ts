@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { boundedIssues, IssueList, problem, refuse } from '../../../src/core/answers/result.ts'
-import { keysOf, pointerTo } from '../../../src/core/json/json-pointer.ts'
+import { keysOf, pointerTo } from '../../../src/model/json-pointer.ts'
 import { checkJsonSafety } from '../../../src/core/json/safety-check.ts'
 import type { Issue } from '../../../src/errors.ts'
 

@@ -1,5 +1,6 @@
 import { type Issue, SallyportError } from '../../../errors.ts'
 import { isStorable, type JsonObject } from '../../../model/json.ts'
+import { pointerTo } from '../../../model/json-pointer.ts'
 import { ignoreRejection } from '../../../model/thrown.ts'
 import { arrayOf, bool, fn, has, like, matching, oneOf, whole } from '../../../options/checks.ts'
 import {
@@ -20,7 +21,6 @@ import type {
   EventCatalog,
   EventFacts,
 } from '../../../ports/event-catalog.ts'
-import { pointerTo } from '../../json/json-pointer.ts'
 import { type Compilation, compileChannel, compileCondition } from './compile-channel.ts'
 import type {
   DigestDefinition,

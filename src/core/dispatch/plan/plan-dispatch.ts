@@ -1,6 +1,7 @@
 import type { Issue } from '../../../errors.ts'
 import type { ConditionTrace, Content, DeliveryReason } from '../../../model/dispatch.ts'
 import { type JsonValue, toJson } from '../../../model/json.ts'
+import { pointerTo } from '../../../model/json-pointer.ts'
 import type { Recipient } from '../../../model/recipient.ts'
 import type { Channel } from '../../../ports/channel.ts'
 import type { Decision } from '../../../ports/condition-engine.ts'
@@ -8,7 +9,6 @@ import type { SendLimit, Verdict } from '../../../ports/delivery-policy.ts'
 import type { CatalogChannel, CatalogEvent, EventFacts, FieldRendering } from '../../../ports/event-catalog.ts'
 import type { EventFault } from '../../answers/fault.ts'
 import { type Refused, refuse } from '../../answers/result.ts'
-import { pointerTo } from '../../json/json-pointer.ts'
 import { resolveAddress } from './resolve-recipient.ts'
 
 /** A channel that ends before rendering. */
