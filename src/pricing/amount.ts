@@ -42,8 +42,9 @@ export interface Tier {
 /** Reads checked prices for 10 to the power of `exponent` tokens. */
 export function readTier(aboveInputTokens: number, given: TokenPrices, exponent: number): Tier {
   const { reasoning = given.output } = given
-  const decimals = Object.entries({ ...given, reasoning }).flatMap(([kind, price]): [string, string][] => {
-    const decimal = (KINDS as readonly string[]).includes(kind) ? readPrice(price) : undefined
+  const prices = { ...given, reasoning }
+  const decimals = KINDS.flatMap((kind): [Kind, string][] => {
+    const decimal = readPrice(prices[kind])
     return decimal === undefined ? [] : [[kind, decimal]]
   })
   const places = Math.max(0, ...decimals.map(([, decimal]) => decimalPlaces(decimal)))
@@ -52,7 +53,7 @@ export function readTier(aboveInputTokens: number, given: TokenPrices, exponent:
   return { aboveInputTokens, rates: Object.fromEntries(scaled), places: places + exponent }
 }
 
-function scaleOf(kind: string, exponent: number): bigint {
+function scaleOf(kind: Kind, exponent: number): bigint {
   return kind === 'request' ? 10n ** BigInt(exponent) : 1n
 }
 

@@ -2,17 +2,17 @@ import type { ConfigProblem } from '../errors.ts'
 import { isRecord } from '../options/read-options.ts'
 import { compileMatch, type Matches } from './genai-match.ts'
 import { genaiEntries } from './genai-rates.ts'
-import { type PriceEntry, priceOf } from './price-entry.ts'
+import { isResourceName } from './model-names.ts'
+import type { PriceEntry } from './price-entry.ts'
 import {
   checkList,
   type LeftOut,
-  ownName,
   type PriceList,
   type PriceListOptions,
+  priceList,
   type Report,
   stringAt,
 } from './price-list.ts'
-import { remembering } from './remembering.ts'
 
 interface Model {
   readonly matches: Matches
@@ -45,22 +45,17 @@ const never: Matches = () => false
 export function genaiPrices(data: unknown, options: PriceListOptions = {}): PriceList {
   const problems: ConfigProblem[] = []
   const leftOut: LeftOut[] = []
-  const { version = 'genai-prices', providers: named = {} } = options ?? {}
+  const { version = 'genai-prices' } = options ?? {}
   const providers = readProviders(data, version, problems, (entry) => leftOut.push(entry))
   checkList('genaiPrices', options, problems)
-  const entriesFor = remembering((name, model) => {
+  const models = providers.flatMap((provider) => provider.models).filter(({ entries }) => entries.some(hasPrice)).length
+  return priceList({ version, models, leftOut }, options, (name, model) => {
+    if (isResourceName(model)) return NONE
     const asked = model.toLowerCase().trim()
-    const provider = findProvider(providers, name === undefined ? undefined : ownName(named, name), asked)
-    return (
-      (provider && (modelOf(provider, asked, providers) ?? modelOf(provider, withDashes(asked), providers))) ?? NONE
-    )
+    const provider = findProvider(providers, name, asked)
+    if (!provider) return NONE
+    return modelOf(provider, asked, providers) ?? modelOf(provider, withDashes(asked), providers) ?? NONE
   })
-  return {
-    version,
-    models: providers.flatMap(({ models }) => models).filter(({ entries }) => entries.some(hasPrice)).length,
-    leftOut,
-    price: (usage) => priceOf(entriesFor(usage.provider, usage.model), usage),
-  }
 }
 
 function hasPrice({ unpriced }: PriceEntry): boolean {
@@ -111,7 +106,7 @@ function readProviders(
 function findProvider(providers: readonly Provider[], name: string | undefined, model: string): Provider | undefined {
   if (name === undefined) return providers.find(({ hasModel }) => hasModel(model))
   const asked = name.toLowerCase().trim()
-  return providers.find(({ id }) => id === asked) ?? providers.find(({ isNamed }) => isNamed(asked))
+  return providers.find(({ id }) => id.toLowerCase() === asked) ?? providers.find(({ isNamed }) => isNamed(asked))
 }
 
 /** Models of the provider, then of those whose models it offers. */

@@ -5,6 +5,7 @@
 import type { ConfigProblem } from '../errors.ts'
 import { type GivenOptions, readOptions } from '../options/read-options.ts'
 import type { PriceBook } from '../ports/price-book.ts'
+import { findByName } from './model-names.ts'
 import { means } from './model-pattern.ts'
 import { BOOK, isEntry, type PriceBookOptions } from './price-book-options.ts'
 import { compareEntries, entriesTie, type PatternEntry, priceOf, readPatternEntry } from './price-entry.ts'
@@ -36,19 +37,22 @@ const ANY_BOOK = { version: '', currency: '', exponent: 0 }
  */
 export function priceBook(options: PriceBookOptions): PriceBook {
   const { entries, otherwise } = checkedEntries(options)
-  const groupsFor = remembering((provider, model) => {
-    const fitting = entries.filter(
-      (entry) => means(entry.pattern, model) && (entry.provider === undefined || entry.provider === provider),
+  const found = remembering((provider, model) => {
+    const fitting = findByName(provider, model, (_seller, name) =>
+      entries.filter(
+        (entry) => means(entry.pattern, name) && (entry.provider === undefined || entry.provider === provider),
+      ),
     )
-    return inGroups(fitting)
+    return 'unpriced' in fitting ? { groups: [], unknown: fitting } : { groups: inGroups(fitting) }
   })
   return {
     price(usage) {
-      for (const group of groupsFor(usage.provider, usage.model)) {
+      const { groups, unknown } = found(usage.provider, usage.model)
+      for (const group of groups) {
         const price = priceOf(group, usage)
         if (price !== undefined) return price
       }
-      return otherwise?.price(usage)
+      return otherwise?.price(usage) ?? unknown
     },
   }
 }

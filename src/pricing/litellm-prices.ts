@@ -2,11 +2,12 @@ import type { ConfigProblem } from '../errors.ts'
 import { isRecord } from '../options/read-options.ts'
 import { litellmTiers } from './litellm-rates.ts'
 import { NamedModels } from './named-models.ts'
-import { checkList, type LeftOut, ownName, type PriceList, type PriceListOptions, stringAt } from './price-list.ts'
+import { checkList, type LeftOut, type PriceList, type PriceListOptions, priceList, stringAt } from './price-list.ts'
 
 /** Names of providers in telemetry and SDKs. */
 const ALIASES: Readonly<Record<string, string>> = {
   aws: 'bedrock',
+  amazon_bedrock: 'bedrock',
   'aws.bedrock': 'bedrock',
   'amazon-bedrock': 'bedrock',
   google: 'gemini',
@@ -22,12 +23,12 @@ const ALIASES: Readonly<Record<string, string>> = {
   fireworks: 'fireworks_ai',
 }
 /** Names of one provider's interfaces, and `vertex_ai-` with the name of a maker. */
-const INTERFACES: Readonly<Record<string, string>> = {
-  bedrock_converse: 'bedrock',
-  'text-completion-openai': 'openai',
-  azure_text: 'azure',
-  cohere_chat: 'cohere',
-}
+const INTERFACES: ReadonlyMap<string, string> = new Map([
+  ['bedrock_converse', 'bedrock'],
+  ['text-completion-openai', 'openai'],
+  ['azure_text', 'azure'],
+  ['cohere_chat', 'cohere'],
+])
 /** Entries that are no models. */
 const NO_MODELS = ['sample_spec', 'fallback_generalizations']
 /** The provider of the models' whole names. */
@@ -47,7 +48,7 @@ const ANY = ''
 export function litellmPrices(json: unknown, options: PriceListOptions = {}): PriceList {
   const problems: ConfigProblem[] = []
   const leftOut: LeftOut[] = []
-  const { version = 'litellm', providers: providerNames = {} } = options ?? {}
+  const { version = 'litellm' } = options ?? {}
   const named = new NamedModels(version, 0, ALIASES)
   let models = 0
   if (!isRecord(json) || Object.keys(json).length === 0)
@@ -62,7 +63,7 @@ export function litellmPrices(json: unknown, options: PriceListOptions = {}): Pr
     }
     const tiers = litellmTiers(given, (reason, part) => leftOut.push({ entry: name, ...(part && { part }), reason }))
     if (tiers.some(({ prices }) => typeof prices !== 'string')) models++
-    const seller = INTERFACES[provider] ?? provider.replace(/^vertex_ai-.*/, 'vertex_ai')
+    const seller = sellerOf(provider)
     for (const [owner, own] of new Map([...namesOf(name, provider, seller), [ANY, [name]] as const])) {
       for (const one of own) {
         const reason = named.add(owner, one, tiers)
@@ -71,12 +72,13 @@ export function litellmPrices(json: unknown, options: PriceListOptions = {}): Pr
     }
   }
   checkList('litellmPrices', options, problems)
-  return {
-    version,
-    models,
-    leftOut,
-    price: (usage) => named.price(usage.provider === undefined ? ANY : ownName(providerNames, usage.provider), usage),
-  }
+  return priceList({ version, models, leftOut }, options, (provider, model) =>
+    named.find(provider === undefined ? ANY : sellerOf(provider), model),
+  )
+}
+
+function sellerOf(provider: string): string {
+  return INTERFACES.get(provider) ?? provider.replace(/^vertex_ai-.*/, 'vertex_ai')
 }
 
 /** The whole name, and the name without its provider. */

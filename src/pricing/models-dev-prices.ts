@@ -1,5 +1,6 @@
 import type { ConfigProblem } from '../errors.ts'
 import { isRecord } from '../options/read-options.ts'
+import type { UnpricedPart } from '../ports/price-book.ts'
 import { NamedModels } from './named-models.ts'
 import type { TokenPrices } from './price-book-options.ts'
 import {
@@ -7,9 +8,9 @@ import {
   type LeftOut,
   type ListedPrices,
   listedPrice,
-  ownName,
   type PriceList,
   type PriceListOptions,
+  priceList,
   unreadable,
 } from './price-list.ts'
 
@@ -28,6 +29,8 @@ const KINDS: Readonly<Record<string, keyof TokenPrices>> = {
 /** Names of providers in telemetry and SDKs. */
 const ALIASES: Readonly<Record<string, string>> = {
   aws: 'amazon-bedrock',
+  amazon_bedrock: 'amazon-bedrock',
+  bedrock_converse: 'amazon-bedrock',
   bedrock: 'amazon-bedrock',
   'aws.bedrock': 'amazon-bedrock',
   gemini: 'google',
@@ -56,7 +59,7 @@ const LONG = ['tiers', 'context_over_200k']
 export function modelsDevPrices(json: unknown, options: PriceListOptions = {}): PriceList {
   const problems: ConfigProblem[] = []
   const leftOut: LeftOut[] = []
-  const { version = 'models.dev', providers: providerNames = {} } = options ?? {}
+  const { version = 'models.dev' } = options ?? {}
   const named = new NamedModels(version, EXPONENT, ALIASES)
   let models = 0
   if (!isRecord(json) || Object.keys(json).length === 0)
@@ -75,19 +78,16 @@ export function modelsDevPrices(json: unknown, options: PriceListOptions = {}): 
     }
   }
   checkList('modelsDevPrices', options, problems)
-  return {
-    version,
-    models,
-    leftOut,
-    price(usage) {
-      const { provider } = usage
-      if (provider !== undefined) return named.price(ownName(providerNames, provider), usage)
-      return named.has(usage.model) ? { unpriced: 'provider', reason: NO_PROVIDER } : undefined
-    },
-  }
+  return priceList({ version, models, leftOut }, options, (provider, model) => {
+    if (provider !== undefined) return named.find(provider, model)
+    return named.has(model) ? NO_PROVIDER : []
+  })
 }
 
-const NO_PROVIDER = 'is absent, and every provider of this model has prices of its own'
+const NO_PROVIDER: UnpricedPart = {
+  unpriced: 'provider',
+  reason: 'is absent, and every provider of this model has prices of its own',
+}
 
 function convert(cost: unknown): ListedPrices {
   if (!isRecord(cost)) return 'states no price'

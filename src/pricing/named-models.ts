@@ -1,5 +1,4 @@
-import type { Price, PricedUsage, UnpricedPart } from '../ports/price-book.ts'
-import { type PriceEntry, priceOf } from './price-entry.ts'
+import { type PriceEntry, samePrices } from './price-entry.ts'
 import { type ListedPrices, listedEntry } from './price-list.ts'
 
 /** Prices of one model for one service tier. */
@@ -8,16 +7,11 @@ export interface TierPrices {
   readonly prices: ListedPrices
 }
 
-interface Found {
-  readonly entries: readonly PriceEntry[]
-  readonly text: string
-}
-
 const TWICE = 'is in the list twice, with different prices'
 
 /** The models of a list, by provider and name. Names are without case. */
 export class NamedModels {
-  readonly #models = new Map<string, Map<string, Found>>()
+  readonly #models = new Map<string, Map<string, readonly PriceEntry[]>>()
   readonly #version: string
   readonly #exponent: number
   readonly #aliases: ReadonlyMap<string, string>
@@ -34,15 +28,18 @@ export class NamedModels {
 
   /** Returns a reason if the name has other prices already; then it has none. */
   add(provider: string, model: string, tiers: readonly TierPrices[]): string | undefined {
-    const models = this.#models.get(provider.toLowerCase()) ?? new Map<string, Found>()
-    this.#models.set(provider.toLowerCase(), models)
+    const owner = provider.toLowerCase()
+    const models = this.#models.get(owner) ?? new Map<string, readonly PriceEntry[]>()
+    this.#models.set(owner, models)
     const name = model.toLowerCase()
-    const text = JSON.stringify(tiers)
-    const before = models.get(name)
-    if (before?.text === text) return undefined
-    const prices: readonly TierPrices[] = before === undefined ? tiers : [{ prices: TWICE }]
-    models.set(name, { entries: prices.map((one) => listedEntry(one, this.#version, this.#exponent)), text })
-    return before && TWICE
+    const entries = this.#read(tiers)
+    const isTwice = !samePrices(models.get(name) ?? entries, entries)
+    models.set(name, isTwice ? this.#read([{ prices: TWICE }]) : entries)
+    return isTwice ? TWICE : undefined
+  }
+
+  #read(tiers: readonly TierPrices[]): readonly PriceEntry[] {
+    return tiers.map((one) => listedEntry(one, this.#version, this.#exponent))
   }
 
   /** Whether a model of this name is in the list. */
@@ -51,10 +48,14 @@ export class NamedModels {
     return [...this.#models.values()].some((models) => models.has(name))
   }
 
-  price(provider: string, usage: PricedUsage): Price | UnpricedPart | undefined {
+  /** Of `openai.responses`, the part before the dot is the provider, unless the whole is one. */
+  find(provider: string, model: string): readonly PriceEntry[] {
     const name = provider.toLowerCase()
-    const models = this.#models.get(name) ?? this.#models.get(this.#aliases.get(name) ?? '')
-    const found = models?.get(usage.model.toLowerCase())
-    return found && priceOf(found.entries, usage)
+    const models = this.#offeredBy(name) ?? this.#offeredBy(name.split('.', 1)[0])
+    return models?.get(model.toLowerCase()) ?? []
+  }
+
+  #offeredBy(name = ''): ReadonlyMap<string, readonly PriceEntry[]> | undefined {
+    return this.#models.get(this.#aliases.get(name) ?? name)
   }
 }

@@ -80,6 +80,23 @@ export function entriesTie(a: PatternEntry, b: PatternEntry): boolean {
   return patternsMeet(a.pattern, b.pattern)
 }
 
+/** Whether two lists of entries have the same prices, for the same service tiers and dates. */
+export function samePrices(some: readonly PriceEntry[], others: readonly PriceEntry[]): boolean {
+  return pricesText(some) === pricesText(others)
+}
+
+function pricesText(entries: readonly PriceEntry[]): string {
+  const prices = entries.map(({ serviceTier, from, until, currency, tiers, unpriced }) => [
+    serviceTier,
+    from,
+    until,
+    currency,
+    tiers,
+    unpriced,
+  ])
+  return JSON.stringify(prices, (_, value) => (typeof value === 'bigint' ? String(value) : value))
+}
+
 /** Prices a usage by entries of one model that are equally specific. `undefined`: none holds at this time. */
 export function priceOf(entries: readonly PriceEntry[], usage: PricedUsage): Price | UnpricedPart | undefined {
   const { counts, at, serviceTier = STANDARD_TIER } = usage

@@ -1,10 +1,12 @@
 import type { ConfigProblem } from '../errors.ts'
 import { canonicalDecimal, decimalPlaces, scaleDecimal, writeScaled } from '../model/decimal.ts'
 import { recordOf, text } from '../options/checks.ts'
-import { type Checks, optionError, problemsIn } from '../options/read-options.ts'
+import { type Check, type Checks, isRecord, optionError, problemsAt, problemsIn } from '../options/read-options.ts'
 import type { PriceBook } from '../ports/price-book.ts'
+import { type Find, type Found, findByName } from './model-names.ts'
 import { readPrice, type TokenPrices, version } from './price-book-options.ts'
-import { type PriceEntry, readEntry } from './price-entry.ts'
+import { type PriceEntry, priceOf, readEntry } from './price-entry.ts'
+import { remembering } from './remembering.ts'
 
 /** An entry of a published list, or a part of one, that has no price here. */
 export interface LeftOut {
@@ -35,13 +37,64 @@ export interface PriceListOptions {
   readonly version?: string
   /** The list's names of providers by yours: `{ 'my-gateway': 'openai' }`. A name that is not here is looked up as it is. */
   readonly providers?: Readonly<Record<string, string>>
+  /**
+   * The list's names of models by those that your runs send, for names that you chose: deployments of Azure, application inference
+   * profiles of Bedrock, aliases of a gateway. `{ 'azure/my-deployment': 'gpt-5' }` is for runs of the provider `azure`,
+   * `{ 'my-deployment': 'gpt-5' }` for runs of any provider or none; the first wins. Names are without case.
+   *
+   * The model is of the run's provider. Write `'openai/gpt-5'` if the run has none, or another. A model that the list does not have
+   * gives no cost. Default: names are looked up as they are. `option_invalid`: an empty name, or one that differs from another only by case.
+   */
+  readonly models?: Readonly<Record<string, string>>
 }
 
-const OPTIONS: Checks<PriceListOptions> = { version, providers: recordOf(text) }
+const models: Check = (value) => {
+  if (!isRecord(value)) return "must be an object such as { 'azure/my-deployment': 'gpt-5' }"
+  const sent = Object.keys(value).map((name) => name.toLowerCase())
+  return Object.entries(value).flatMap(([name, model], index) => {
+    if (name === '') return problemsAt('""', 'must be the name of a model in runs, such as "azure/my-deployment"')
+    if (sent.indexOf(name.toLowerCase()) < index) return problemsAt(name, 'is there twice: case is ignored')
+    const isName = typeof model === 'string' && model !== ''
+    return problemsAt(name, isName ? undefined : 'must be the name of a model in the list, such as "gpt-5"')
+  })
+}
+
+const OPTIONS: Checks<PriceListOptions> = { version, providers: recordOf(text), models }
 
 /** @throws {SallyportError} `option_invalid`, with all problems. */
 export function checkList(call: string, options: PriceListOptions, problems: readonly ConfigProblem[]): void {
   optionError(call, [...problemsIn(options, OPTIONS), ...problems])
+}
+
+/** Makes a price book of a list that was read. `find` looks up the list's names of providers and models. */
+export function priceList(
+  list: Omit<PriceList, 'price'>,
+  options: PriceListOptions,
+  find: Find<PriceEntry>,
+): PriceList {
+  const providers = new Map(Object.entries(options.providers ?? {}))
+  const models = new Map(Object.entries(options.models ?? {}).map(([sent, model]) => [sent.toLowerCase(), model]))
+  const entriesFor = remembering((sentProvider, sent): Found<PriceEntry> => {
+    const provider = sentProvider === undefined ? undefined : (providers.get(sentProvider) ?? sentProvider)
+    const own = sentProvider === undefined ? undefined : models.get(`${sentProvider}/${sent}`.toLowerCase())
+    const model = own ?? models.get(sent.toLowerCase())
+    if (model === undefined) return findByName(provider, sent, find)
+    const found = findByName(provider, model, find)
+    const [maker = '', ...rest] = model.split('/')
+    const other = hasEntry(found) || rest.length === 0 ? [] : findByName(maker, rest.join('/'), find)
+    return hasEntry(other) ? other : found
+  })
+  return {
+    ...list,
+    price(usage) {
+      const found = entriesFor(usage.provider, usage.model)
+      return 'unpriced' in found ? found : priceOf(found, usage)
+    },
+  }
+}
+
+function hasEntry(found: Found<PriceEntry>): boolean {
+  return 'length' in found && found.length > 0
 }
 
 /** Prices of one model of a list during one time. `string`: why they cannot be expressed. */
@@ -84,11 +137,6 @@ export function shifted(decimal: string, places: number): string {
 export function stringAt(record: Readonly<Record<string, unknown>>, key: string): string | undefined {
   const value = record[key]
   return typeof value === 'string' && value !== '' ? value : undefined
-}
-
-/** The list's name of a provider. */
-export function ownName(names: Readonly<Record<string, string>>, provider: string): string {
-  return (Object.hasOwn(names, provider) ? names[provider] : undefined) ?? provider
 }
 
 /** The reason for a price that {@link listedPrice} cannot read. */

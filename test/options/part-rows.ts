@@ -279,7 +279,11 @@ const RATES = {
 const genai = [{ id: 'openai', name: 'OpenAI', models: [] }]
 const modelsDev = { openai: { models: { 'gpt-5': { cost: { input: 1, output: 2 } } } } }
 const litellm = { 'gpt-5': { litellm_provider: 'openai', mode: 'chat', input_cost_per_token: 1e-6 } }
-const LIST = { version: [...WORD, 'a b'], providers: [7, 'x', { a: 7 }] }
+const LIST = {
+  version: [...WORD, 'a b'],
+  providers: [7, 'x', { a: 7 }],
+  models: [7, 'x', [], { a: 7 }, { a: '' }, { '': 'x' }, { a: 'x', A: 'y' }],
+}
 const limiter = { points: 1, duration: 1, consume: async () => ({ remainingPoints: 0, msBeforeNext: 0 }) }
 const LIMITER = [...PART, { ...limiter, points: 0 }, { ...limiter, duration: 0 }]
 

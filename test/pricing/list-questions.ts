@@ -1,12 +1,11 @@
 import { isSallyportError, type SallyportError } from '../../src/errors.ts'
 import type { RunCounts } from '../../src/model/run.ts'
-import type { Price, PricedUsage, UnpricedPart } from '../../src/ports/price-book.ts'
-import type { PriceList } from '../../src/pricing/index.ts'
+import type { Price, PriceBook, PricedUsage, UnpricedPart } from '../../src/ports/price-book.ts'
 
 export const MILLION: RunCounts = { inputTokens: 1_000_000, outputTokens: 1_000_000, modelCalls: 1 }
 
-/** Asks a list for the price of a million tokens in and out. */
-export function ask(list: PriceList, usage: Partial<PricedUsage>): Partial<Price & UnpricedPart> | undefined {
+/** Asks a price book for the price of a million tokens in and out. */
+export function ask(list: PriceBook, usage: Partial<PricedUsage>): Partial<Price & UnpricedPart> | undefined {
   return list.price({ tenant: 't', model: 'm', counts: MILLION, at: Date.parse('2026-11-21T08:00:00Z'), ...usage })
 }
 
@@ -32,3 +31,6 @@ export const BAD_PRICES: readonly (readonly [name: string, value: unknown])[] = 
   ['a list', [1]],
   ['of more decimals than a price has', 1.23e-17],
 ]
+
+/** Names that every object has as members of its prototype. */
+export const PROTOTYPE_NAMES: readonly string[] = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf']

@@ -62,6 +62,10 @@ describe('a list of LiteLLM', () => {
     expect(ask(list, { model: 'acme-large', counts })).toBeUndefined()
     expect(ask(list, { provider: 'other', model: 'acme-large', counts })).toBeUndefined()
     expect(ask(list, { model: 'sample_spec', counts })).toBeUndefined()
+    expect(ask(list, { provider: 'acme.chat', model: 'acme-large', counts })).toEqual(price)
+    expect(ask(list, { provider: 'bedrock_converse', model: 'acme-mini' })?.amount).toBe('0.3')
+    // The whole name of a model does not stand for that of another seller.
+    expect(ask(list, { provider: 'other', model: 'acme-mini' })).toBeUndefined()
   })
 
   it('Caches, tiers by the length of the prompt and float noise are exact', () => {
@@ -201,6 +205,7 @@ describe('a list of LiteLLM', () => {
   })
 })
 
+const BY_REGION = 'has prices that depend on the region, and none for this one'
 const WHOLE = process.env.SALLYPORT_LITELLM
 const reason =
   WHOLE && existsSync(WHOLE)
@@ -216,12 +221,55 @@ describe.skipIf(reason)(`the whole list of LiteLLM${reason ? ` (skipped: ${reaso
     for (const { entry, reason: why } of whole.leftOut) expect([entry, why.length > 0]).toEqual([entry, true])
   })
 
+  it('Every model of Bedrock in the whole list has its price in every region, unless the list has others', () => {
+    const bedrock = new Set(
+      Object.keys(json).filter((name) => /^bedrock(?:_converse)?$/.test(String(json[name]?.litellm_provider))),
+    )
+    let found = 0
+    for (const model of bedrock) {
+      if (!/^(?!(?:us|eu|apac|jp|au|us-gov|global)\.)[a-z0-9]+\.[^/]+$/.test(model)) continue
+      const priceIn = (name: string) => ask(whole, { provider: 'bedrock', model: name })
+      const base = priceIn(model)
+      if (base?.amount === undefined) continue
+      const others = [...bedrock].filter(
+        (one) => one.endsWith(model) && /^(?:bedrock\/(?:[a-z]+-)+\d\/|[a-z-]+\.)$/.test(one.slice(0, -model.length)),
+      )
+      const pricesDiffer = others.some((one) => !one.startsWith('global.') && priceIn(one)?.amount !== base.amount)
+      for (const place of [
+        'us.',
+        'eu.',
+        'apac.',
+        'jp.',
+        'au.',
+        'ca.',
+        'us-gov.',
+        'global.',
+        'us-east-1/',
+        'sa-east-1/',
+      ]) {
+        const name = place + model
+        const own = priceIn(name)
+        const isOwn = bedrock.has(name) || bedrock.has(`bedrock/${name}`)
+        if (!isOwn && own?.amount === undefined)
+          expect([place, own?.reason, pricesDiffer]).toEqual([place, BY_REGION, true])
+        if (!isOwn && own?.amount !== undefined)
+          expect([name, own.amount, pricesDiffer]).toEqual([name, base.amount, false])
+        const profile = `arn:aws:bedrock:us-east-1:123456789012:inference-profile/${name}`
+        if (place.endsWith('.')) expect([profile, priceIn(profile)]).toEqual([profile, own])
+        if (own?.amount !== undefined) found++
+      }
+    }
+    expect(found).toBeGreaterThan(500)
+  })
+
   it('Every model of the whole list with two prices costs their sum', () => {
     const leftOut = new Set(whole.leftOut.map(({ entry }) => entry))
     let compared = 0
     for (const [name, { litellm_provider: provider, ...model }] of Object.entries(json)) {
       const prices = Object.keys(model).filter((key) => /cost|pricing/.test(key))
-      if (leftOut.has(name) || prices.toSorted().join() !== 'input_cost_per_token,output_cost_per_token') continue
+      const isTwice = leftOut.has(`${String(provider).replace(/_converse$/, '')}/${name}`)
+      if (isTwice || leftOut.has(name) || prices.toSorted().join() !== 'input_cost_per_token,output_cost_per_token')
+        continue
       const sum = (Number(model.input_cost_per_token) + Number(model.output_cost_per_token)) * 1_000_000
       const found = ask(whole, { provider: String(provider), model: name })
       expect([name, Number(found?.amount)]).toEqual([name, Number(sum.toPrecision(12))])
