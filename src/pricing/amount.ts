@@ -156,7 +156,7 @@ function isMedia([kind]: Part): boolean {
   return kind.startsWith('audio') || kind.startsWith('image')
 }
 
-/** The sum may round, but not below a smaller integer. */
+/** A sum above the greatest count may round, but not down to a count: then the parts exceed their total. */
 function sumOf(parts: readonly Part[]): number {
   return parts.reduce((sum, [, count]) => sum + count, 0)
 }

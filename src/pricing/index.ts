@@ -24,7 +24,8 @@ const ANY_BOOK = { version: '', currency: '', exponent: 0 }
  * A list of prices by model, provider, service tier and date.
  *
  * The most specific entry that matches a run counts: a whole model name before a pattern, then the pattern with more characters, then the
- * entry that names the provider. Only the service tiers of this entry count.
+ * entry that names the provider. Only the service tiers of this entry count. A run whose name no entry matches has the entry for the model
+ * that the name stands for: `anthropic.claude-…` for `us.anthropic.claude-…` of Bedrock or its ARN, `gemini-…` for `models/gemini-…`.
  *
  * Amounts are exact. A run has no cost, and the end of it the warning `unpriced_part`, if a kind of tokens, its service tier or a unit
  * has no price, if a count with a price is absent (unless its tokens are free), if a part is greater than the count that includes it, or

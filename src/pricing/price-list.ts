@@ -21,7 +21,14 @@ export interface LeftOut {
 /** Receives the reason why a part of a model, or the whole model, cannot be expressed. */
 export type Report = (reason: string, part?: string) => void
 
-/** A price book made of a published list. */
+/**
+ * A price book made of a published list.
+ *
+ * A model is found by the name in the list, else by a name that stands for it: a region, an ARN or LiteLLM's route of Bedrock
+ * (`us.anthropic.…`, `arn:aws:bedrock:…/us.anthropic.…`, `bedrock/us-east-2/anthropic.…`), `models/…` of Gemini, `publishers/google/models/…`
+ * of Vertex. A region without an entry has the price without a region only if no other region in the list has another price. Other names
+ * of yours: {@link PriceListOptions.models}.
+ */
 export interface PriceList extends PriceBook {
   /** Every priced run stores it. */
   readonly version: string

@@ -442,6 +442,47 @@ describe('an amount', () => {
     expect(amount({ input: '0.000000000000001', output: 0 }, { inputTokens: 1 })).toBe('0.000000000000000000001')
   })
 
+  const MAX = Number.MAX_SAFE_INTEGER
+  const rates = { input: 3, cacheRead: 1, cacheWrite: 2, audioInput: 5, output: 7, reasoning: 11, audioOutput: 13 }
+  it.each<[string, RunCounts, string | string[]]>([
+    ['a part that is the whole', { inputTokens: MAX, cacheReadTokens: MAX, outputTokens: 0 }, '9007199254740991'],
+    ['a part and one token more', { inputTokens: MAX, cacheReadTokens: MAX - 1, outputTokens: 0 }, '9007199254740993'],
+    [
+      'two parts that are the whole',
+      { inputTokens: MAX, cacheReadTokens: MAX - 1, cacheWriteTokens: 1, outputTokens: 0 },
+      '9007199254740992',
+    ],
+    [
+      'two parts of one token more',
+      { inputTokens: MAX, cacheReadTokens: MAX, cacheWriteTokens: 1, outputTokens: 0 },
+      ['inputTokens', 'is less than its parts'],
+    ],
+    [
+      'two parts whose sum rounds',
+      { inputTokens: MAX, cacheReadTokens: MAX, cacheWriteTokens: 2, outputTokens: 0 },
+      ['inputTokens', 'is less than its parts'],
+    ],
+    [
+      'two parts of twice the whole',
+      { inputTokens: MAX, cacheReadTokens: MAX, cacheWriteTokens: MAX, outputTokens: 0 },
+      ['inputTokens', 'is less than its parts'],
+    ],
+    [
+      'parts of output',
+      { inputTokens: 0, outputTokens: MAX, reasoningTokens: MAX - 2, audioOutputTokens: 1 },
+      '99079191802150899',
+    ],
+    ['both sides', { inputTokens: MAX, outputTokens: MAX }, '90071992547409910'],
+    [
+      'one token too many',
+      { inputTokens: MAX + 1, outputTokens: 0 },
+      ['inputTokens', 'is not a whole number of 0 or more'],
+    ],
+  ])('An amount is exact at the greatest count, or there is none: %s', (_, counts, expected) => {
+    const given = priced([{ model: 'm', ...rates }], { counts }, { per: 1 })
+    expect(given?.amount ?? [given?.unpriced, given?.reason]).toEqual(expected)
+  })
+
   it('The amount of a sum is the sum of the amounts', () => {
     fc.assert(
       fc.property(price, price, fc.nat(2 ** 40), fc.nat(2 ** 40), (input, output, a, b) => {
