@@ -24,6 +24,8 @@ const PRICES: Prices = {
     'us.anthropic.alike': 5,
     'global.anthropic.alike': 4.5,
     'meta.one': 6,
+    'meta.routed': 6.5,
+    'converse/meta.routed': 6.6,
   },
   gemini: { 'gemini-one': 7, 'learn-one': 7.5 },
   vertex_ai: { 'gemini-one': 7, 'claude-one': 8 },
@@ -143,7 +145,9 @@ describe.each(all)('a name of a model that %s looks up', (_, list) => {
     ['global.anthropic.alike', 4.5],
     ['eu.anthropic.alike', 5],
     ['bedrock/eu-west-1/anthropic.alike', 5],
-  ])('The entry of a region is before that without a region: %s', (model, price) => {
+    ['meta.routed', 6.5],
+    ['converse/meta.routed', 6.6],
+  ])('The entry that is closest to the name is before the others: %s', (model, price) => {
     expect(ask(list, { provider: 'bedrock', model })?.amount).toBe(String(price))
   })
 
@@ -348,6 +352,30 @@ describe.each(Object.entries(LISTS))('models that the host names for %s', (_, ma
       expect(ask(odd, { provider: 'openai', model: 'm' })).toBeUndefined()
     },
   )
+})
+
+describe('a pattern of genai-prices', () => {
+  const prices = { input_mtok: 1, output_mtok: 0 }
+  const list = genaiPrices([
+    { id: 'bedrock', models: [{ id: 'a', match: { contains: 'anthropic.one' }, prices }] },
+    { id: 'vertex_ai', models: [{ id: 'g', match: { contains: 'gemini' }, prices }] },
+  ])
+
+  it.each([
+    ['bedrock', 'my-anthropic.one', '1'],
+    ['bedrock', `${PROFILE}/us.anthropic.one`, '1'],
+    ['bedrock', 'arn:aws:bedrock:us-east-1:123456789012:custom-model/anthropic.one/abc123', undefined],
+    [
+      'bedrock',
+      'bedrock/arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/anthropic.one',
+      undefined,
+    ],
+    ['vertex_ai', 'projects/p/locations/l/publishers/google/models/gemini-one', '1'],
+    ['vertex_ai', 'projects/gemini/locations/l/publishers/google/models/other', undefined],
+    ['vertex_ai', 'projects/gemini/locations/l/endpoints/5', undefined],
+  ])('A part that a customer chose does not match: the model of %s in %s costs %s', (provider, model, amount) => {
+    expect(ask(list, { provider, model })?.amount).toBe(amount)
+  })
 })
 
 describe('the published list of genai-prices', async () => {
