@@ -1,9 +1,14 @@
-/** The conventions of all `gen_ai.*` names here, pinned to a commit: every name may still change. To update, change only this file. */
+/**
+ * The conventions of all `gen_ai.*` names here: those of a commit, with known changes that `release` made to agent spans and metrics.
+ * Every name may still change. Decision 36 says what differs and how to update.
+ */
 export const CONVENTIONS = {
   repository: 'https://github.com/open-telemetry/semantic-conventions-genai',
+  release: 'v0.1.0',
   commit: '06ec68e722c45a7218e23ea1bc1339fe4e21ecae',
   date: '2026-10-07',
   status: 'Development',
+  /** The schema of the commit: that of the release is not known. */
   schemaUrl: 'https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev',
 } as const
 
@@ -15,6 +20,7 @@ export const ATTRIBUTE = {
   operationName: 'gen_ai.operation.name',
   conversationId: 'gen_ai.conversation.id',
   sessionId: 'session.id',
+  /** Only of client spans: the id of an agent that a service hosts. */
   agentId: 'gen_ai.agent.id',
   agentName: 'gen_ai.agent.name',
   agentVersion: 'gen_ai.agent.version',
@@ -25,8 +31,12 @@ export const ATTRIBUTE = {
   inputTokens: 'gen_ai.usage.input_tokens',
   cacheReadTokens: 'gen_ai.usage.cache_read.input_tokens',
   cacheWriteTokens: 'gen_ai.usage.cache_write.input_tokens',
+  audioInputTokens: 'gen_ai.usage.audio.input_tokens',
+  imageInputTokens: 'gen_ai.usage.image.input_tokens',
   outputTokens: 'gen_ai.usage.output_tokens',
   reasoningTokens: 'gen_ai.usage.reasoning.output_tokens',
+  audioOutputTokens: 'gen_ai.usage.audio.output_tokens',
+  imageOutputTokens: 'gen_ai.usage.image.output_tokens',
   tokenModality: 'gen_ai.token.modality',
   errorType: 'error.type',
 } as const

@@ -32,7 +32,7 @@ export interface OtelRunExporterOptions {
   readonly tracerProvider?: TracerProvider
   /** Receives the metrics. Default: as for spans. */
   readonly meterProvider?: MeterProvider
-  /** `client`: the agents are a remote service. Default: `internal`. */
+  /** `client`: the agents are a remote service, and spans have their ids. Default: `internal`. */
   readonly spanKind?: 'internal' | 'client'
   /** Marks cancelled runs as errors: OpenTelemetry has no status for them. Default: `false`. */
   readonly cancelledIsError?: boolean
@@ -61,7 +61,7 @@ const CHECKS: Checks<OtelRunExporterOptions> = {
 
 /**
  * Exports each run to OpenTelemetry when it ends: one `invoke_agent` span with the run's own times, and metrics. Follows a pinned version
- * of the GenAI semantic conventions, which are in development: see `docs/opentelemetry.md`. Pass it to `createSallyport` in `exporters`.
+ * of the GenAI semantic conventions, whose names may still change: see `docs/opentelemetry.md`. Pass it to `createSallyport` in `exporters`.
  * Needs `@opentelemetry/api` 1.9 or later.
  * @throws SallyportError `option_invalid`, with all problems of the options.
  */
@@ -88,7 +88,7 @@ export function otelRunExporter(options: OtelRunExporterOptions = {}): RunExport
           kind,
           startTime: new Date(start),
           attributes: {
-            ...attributesOf(run, errorType),
+            ...attributesOf(run, { errorType, isClient: kind === SpanKind.CLIENT }),
             ...(cost && costAttributesOf(run)),
             ...own.attributes,
           },

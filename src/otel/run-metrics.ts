@@ -37,7 +37,9 @@ export function createRunMetrics(meter: Meter): RunMetrics {
     const name = { [ATTRIBUTE.agentName]: run.agent?.name }
     const ended = { [RUN_ATTRIBUTE.status]: run.status, [ATTRIBUTE.requestModel]: run.model }
     const endedBy = { [RUN_ATTRIBUTE.reportedBy]: reporterOf(run, 'status') }
-    const measured = { ...name, ...ended, ...endedBy, [ATTRIBUTE.errorType]: errorType }
+    // The conventions record workflows in the same histogram, which the operation tells apart.
+    const operation = { [ATTRIBUTE.operationName]: INVOKE_AGENT }
+    const measured = { ...operation, ...name, ...ended, ...endedBy, [ATTRIBUTE.errorType]: errorType }
     duration.record(seconds, definedAttributes(measured), context)
     // Counts of a tree include child runs, which are recorded separately.
     if (run.countsScope === 'tree') return

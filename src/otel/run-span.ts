@@ -2,13 +2,20 @@ import type { Attributes } from '@opentelemetry/api'
 import type { EndedRun } from '../ports/run-exporter.ts'
 import { ATTRIBUTE, INVOKE_AGENT, OTHER_ERROR, providerName, RUN_ATTRIBUTE } from './conventions.ts'
 
-export function attributesOf(run: EndedRun, errorType: string | undefined): Attributes {
+/** Facts of a span that the run alone does not tell. */
+interface SpanFacts {
+  readonly errorType: string | undefined
+  /** Whether the span is of a remote agent. */
+  readonly isClient: boolean
+}
+
+export function attributesOf(run: EndedRun, { errorType, isClient }: SpanFacts): Attributes {
   const { agent, counts, provider, finishReason } = run
   return definedAttributes({
     [ATTRIBUTE.operationName]: INVOKE_AGENT,
     [ATTRIBUTE.conversationId]: run.sessionId,
     [ATTRIBUTE.sessionId]: run.sessionId,
-    [ATTRIBUTE.agentId]: agent?.id,
+    [ATTRIBUTE.agentId]: isClient ? agent?.id : undefined,
     [ATTRIBUTE.agentName]: agent?.name,
     [ATTRIBUTE.agentVersion]: agent?.version,
     [ATTRIBUTE.providerName]: providerName(provider),
@@ -18,8 +25,12 @@ export function attributesOf(run: EndedRun, errorType: string | undefined): Attr
     [ATTRIBUTE.inputTokens]: counts?.inputTokens,
     [ATTRIBUTE.cacheReadTokens]: counts?.cacheReadTokens,
     [ATTRIBUTE.cacheWriteTokens]: counts?.cacheWriteTokens,
+    [ATTRIBUTE.audioInputTokens]: counts?.audioInputTokens,
+    [ATTRIBUTE.imageInputTokens]: counts?.imageInputTokens,
     [ATTRIBUTE.outputTokens]: counts?.outputTokens,
     [ATTRIBUTE.reasoningTokens]: counts?.reasoningTokens,
+    [ATTRIBUTE.audioOutputTokens]: counts?.audioOutputTokens,
+    [ATTRIBUTE.imageOutputTokens]: counts?.imageOutputTokens,
     [ATTRIBUTE.errorType]: errorType,
     ...runAttributes(run),
   })

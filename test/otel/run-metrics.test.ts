@@ -27,6 +27,7 @@ describe('the duration of a run', () => {
     })
     expect(point?.attributes).toStrictEqual({
       'agent.run.status': 'completed',
+      'gen_ai.operation.name': 'invoke_agent',
       'gen_ai.agent.name': 'support',
       'gen_ai.request.model': 'claude-x',
     })
@@ -34,10 +35,11 @@ describe('the duration of a run', () => {
 
   it('The run duration has the error type as an attribute', async () => {
     const sdk = exported(ended({ status: 'expired' }), ended({ status: 'failed', error: { type: 'timeout' } }), ended())
+    const operation = { 'gen_ai.operation.name': 'invoke_agent' }
     expect((await sdk.points(DURATION)).map(({ attributes }) => attributes)).toStrictEqual([
-      { 'agent.run.status': 'expired', 'error.type': 'expired' },
-      { 'agent.run.status': 'failed', 'error.type': 'timeout' },
-      { 'agent.run.status': 'completed' },
+      { ...operation, 'agent.run.status': 'expired', 'error.type': 'expired' },
+      { ...operation, 'agent.run.status': 'failed', 'error.type': 'timeout' },
+      { ...operation, 'agent.run.status': 'completed' },
     ])
   })
 })

@@ -29,7 +29,6 @@ describe('the span of a run', () => {
       'gen_ai.operation.name': 'invoke_agent',
       'gen_ai.conversation.id': 's1',
       'session.id': 's1',
-      'gen_ai.agent.id': 'a1',
       'gen_ai.agent.name': 'support',
       'gen_ai.agent.version': '3',
       'gen_ai.provider.name': 'aws.bedrock',
@@ -110,6 +109,21 @@ describe('the span of a run', () => {
     })
     const span = spanOf(FULL, { attributes })
     expect(span.attributes).toMatchObject({ tenant: 'acme', 'user.vip': true, 'session.id': 'x', 'agent.run.id': 'r1' })
+  })
+
+  it('The id of an agent is on client spans only', () => {
+    expect(spanOf(FULL).attributes).not.toHaveProperty(['gen_ai.agent.id'])
+    expect(spanOf(FULL, { spanKind: 'client' }).attributes['gen_ai.agent.id']).toBe('a1')
+  })
+
+  it('The span has the tokens of audio and images', () => {
+    const counts = { audioInputTokens: 30, imageInputTokens: 20, audioOutputTokens: 4, imageOutputTokens: 0 }
+    expect(spanOf(ended({ counts })).attributes).toMatchObject({
+      'gen_ai.usage.audio.input_tokens': 30,
+      'gen_ai.usage.image.input_tokens': 20,
+      'gen_ai.usage.audio.output_tokens': 4,
+      'gen_ai.usage.image.output_tokens': 0,
+    })
   })
 
   it('The span kind is set by `spanKind`', () => {
