@@ -38,7 +38,8 @@ export interface RunStart
 
 /**
  * Data of a run in progress; for counts see {@link RecordedRun.add}. Tokens of `usageByModel` are totals and include those of `add`.
- * `finishReason` is sent at the end of the run.
+ * `usage` is a provider's usage object: its counts are totals too, those of `add` hold over them, and later counts are sent with it, so
+ * that they do not clear a doubt. `finishReason` is sent at the end of the run.
  */
 export interface RunFacts
   extends Pick<
@@ -49,6 +50,7 @@ export interface RunFacts
     | 'serviceTier'
     | 'agent'
     | 'countsScope'
+    | 'usage'
     | 'usageByModel'
     | 'cost'
     | 'finishReason'
@@ -103,12 +105,15 @@ export function startRun(
   let seq = 0
   let last: SessionRunRequest | undefined
   let finishReason: string | undefined
+  let usage: Reported['usage']
   let isStreaming = false
 
   /** A deep copy, unaffected by later changes of the caller. Throws if the data is not JSON. */
   const postOf = (reported: Reported): SessionRunRequest => {
     seq = Math.max(seq + 1, Date.now())
-    return JSON.parse(JSON.stringify({ sessionId, run: { ...reported, runId, seq } }))
+    usage = reported.usage ?? usage
+    const post = { ...reported, ...(reported.counts && { usage }), runId, seq }
+    return JSON.parse(JSON.stringify({ sessionId, run: post }))
   }
   const report = (reported: Reported): void => {
     if (open.has(heartbeat)) last = add(postOf(reported), last)

@@ -4,8 +4,7 @@ import type { RunRecorder } from '../client/run-recorder.ts'
 import { tierOf } from '../model/service-tier.ts'
 import { fn, has } from '../options/checks.ts'
 import { required } from '../options/read-options.ts'
-import { openAITokens } from './model-answer.ts'
-import { addTime, countsOf, type EndModelCall, startModelCall } from './model-call.ts'
+import { addTime, type EndModelCall, meter, startModelCall } from './model-call.ts'
 import { type Members, textOf, untypedMembers } from './untyped.ts'
 
 /** The used part of a trace of the OpenAI Agents SDK. */
@@ -152,7 +151,7 @@ function endModel({ spanData, error }: AgentsSpan, task: Task, end: EndModelCall
   end({
     answered: !error,
     failed: error !== null && !isAborted,
-    ...{ model: data.model, responseModel: answer.model, tokens: openAITokens(usage) },
+    ...{ model: data.model, responseModel: answer.model, usage },
     serviceTier: tierOf(answer),
   })
 }
@@ -174,10 +173,9 @@ function endTask({ spanData, error }: AgentsSpan, { run, answers, isMetered, isC
   const usage = untypedMembers(untypedMembers(spanData).usage)
   // The SDK's sum includes calls of child agents, so it is used only without any.
   if (!isMetered && usage.requests === answers && Number(usage.total_tokens) > 0) {
-    // The SDK reports 0 for unknown counts.
-    const cached_tokens = usage.cached_input_tokens || undefined
-    const cache_write_tokens = usage.cache_write_input_tokens || undefined
-    run.add(countsOf(openAITokens({ ...usage, input_tokens_details: { cached_tokens, cache_write_tokens } })))
+    // The SDK reports 0 for unknown counts. Its input includes the cache.
+    const known = Object.entries(usage).filter(([, count]) => count !== 0)
+    run.add(meter(run, { ...Object.fromEntries(known), input_tokens_details: {} }).counts)
   }
   if (isCutOff) run.cancel()
   else if (error) run.fail(thrownFrom(error))

@@ -162,22 +162,12 @@ function recordedModel<Model extends RecordableModel>(run: RecordedRun, model: M
   })
 }
 
-/** The end of a call, from an answer or the last part of a stream. Totals of the AI SDK include cache and reasoning. */
+/** The end of a call, from an answer or the last part of a stream. */
 function endOf(answer: unknown): ModelCallEnd {
   const { usage, finishReason, response, providerMetadata } = untypedMembers(answer)
-  const { inputTokens, outputTokens, raw } = untypedMembers(usage)
-  const input = untypedMembers(inputTokens)
-  const output = untypedMembers(outputTokens)
   return {
-    tokens: {
-      inputTokens: input.total,
-      cacheReadTokens: input.cacheRead,
-      cacheWriteTokens: input.cacheWrite,
-      cacheWrite1hTokens: untypedMembers(untypedMembers(raw).cache_creation).ephemeral_1h_input_tokens || undefined,
-      outputTokens: output.total,
-      reasoningTokens: output.reasoning,
-    },
-    serviceTier: tierOf(untypedMembers(raw)) ?? tierOf(metadataOf(providerMetadata)),
+    usage,
+    serviceTier: tierOf(untypedMembers(untypedMembers(usage).raw)) ?? tierOf(metadataOf(providerMetadata)),
     finishReason: untypedMembers(finishReason).unified,
     responseModel: untypedMembers(response).modelId,
   }

@@ -5,7 +5,6 @@ import { tierOf } from '../model/service-tier.ts'
 import { has } from '../options/checks.ts'
 import { isRecord, required } from '../options/read-options.ts'
 import { claudeUsage } from './claude-usage.ts'
-import { countsOf } from './model-call.ts'
 import { ignoringErrors, knownText, type Members, textOf, untypedMembers } from './untyped.ts'
 
 /** The used part of a query of the Claude Agent SDK. */
@@ -88,7 +87,7 @@ interface Recording {
 function recordingOf(recorder: Pick<RunRecorder, 'start'>, start: RunStart): Recording {
   const { sessionId, provider = 'anthropic', userId, environment, signal } = start
   const run = recorder.start({ provider, ...start })
-  const usage = claudeUsage()
+  const usage = claudeUsage(run)
   const seen = new Set<unknown>()
   /** The run that made each tool call, and that of the subagent in it. */
   const callers = new Map<unknown, RecordedRun>()
@@ -188,7 +187,7 @@ function recordingOf(recorder: Pick<RunRecorder, 'start'>, start: RunStart): Rec
       if (type === 'result') {
         result = message
         unmetered = 0
-        run.add(countsOf(usage.add(message)))
+        run.add(usage.add(message))
         return run.update(usage.facts(provider))
       }
       const by = parent_tool_use_id ? childOf(parent_tool_use_id, subagent_type) : run

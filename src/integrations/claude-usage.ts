@@ -1,27 +1,15 @@
-import type { RunFacts } from '../client/recorded-run.ts'
-import { countsOf, type TokensReported } from './model-call.ts'
+import type { RecordedRun, RunFacts } from '../client/recorded-run.ts'
+import type { RunCounts } from '../model/run.ts'
+import { meter } from './model-call.ts'
 import { type Members, untypedMembers } from './untyped.ts'
 
 /** Sums what the results of a query report, by model. */
 export interface ClaudeUsage {
-  /** Adds a result. Returns the tokens that it adds. */
-  add(result: Members): TokensReported
+  /** Adds a result. Returns the counts that it adds. */
+  add(result: Members): RunCounts
   /** The cost, and the usage of each of several models. */
   facts(provider: string): RunFacts
 }
-
-const FIELDS = {
-  inputTokens: 'inputTokens',
-  cacheReadTokens: 'cacheReadInputTokens',
-  cacheWriteTokens: 'cacheCreationInputTokens',
-  outputTokens: 'outputTokens',
-  reasoningTokens: 'thinkingTokens',
-} as const
-/** Fields that are 0 for most queries, and then not recorded. */
-const RARE_FIELDS = {
-  cacheWrite1hTokens: 'cacheCreationEphemeral1hInputTokens',
-  billedSearches: 'webSearchRequests',
-} as const
 
 const MAX_MODELS = 16
 
@@ -29,14 +17,14 @@ const MAX_MODELS = 16
  * `modelUsage` is a running total, which continues that of a resumed session. `model_usage_since_last_result`, of newer versions, excludes
  * earlier queries.
  */
-export function claudeUsage(): ClaudeUsage {
+export function claudeUsage(run: RecordedRun): ClaudeUsage {
   const byModel = new Map<string, { readonly counts: Record<string, number>; cost: number }>()
   const before = new Map<string, Members>()
 
-  const addModel = (model: string, usage: Members): Record<string, number> => {
+  const addModel = (model: string, usage: Members): RunCounts => {
     const { counts, cost } = byModel.get(model) ?? { counts: {}, cost: 0 }
-    const added = tokensOf(usage)
-    for (const [name, count] of Object.entries(added)) counts[name] = (counts[name] ?? 0) + count
+    const { counts: added } = meter(run, usage)
+    for (const [name, count = 0] of Object.entries(added)) counts[name] = (counts[name] ?? 0) + count
     byModel.set(model, { counts, cost: cost + (Number(usage.costUSD) || 0) })
     return added
   }
@@ -48,7 +36,7 @@ export function claudeUsage(): ClaudeUsage {
         const usage = untypedMembers(reported)
         const added = addModel(model, since ? usage : difference(usage, before.get(model)))
         before.set(model, usage)
-        for (const [name, count] of Object.entries(added)) sum[name] = (sum[name] ?? 0) + count
+        for (const [name, count = 0] of Object.entries(added)) sum[name] = (sum[name] ?? 0) + count
       }
       return sum
     },
@@ -68,14 +56,4 @@ function difference(usage: Members, before: Members = {}): Members {
   const since = (value: unknown, earlier: unknown): unknown =>
     typeof value === 'number' && Number(earlier) <= value ? value - Number(earlier) : value
   return Object.fromEntries(Object.entries(usage).map(([name, value]) => [name, since(value, before[name])]))
-}
-
-/** Input of Anthropic's API excludes the cache. */
-function tokensOf(usage: Members): Record<string, number> {
-  const tokens: Record<string, unknown> = {}
-  for (const [name, field] of Object.entries(FIELDS)) tokens[name] = usage[field]
-  for (const [name, field] of Object.entries(RARE_FIELDS)) tokens[name] = usage[field] || undefined
-  const { inputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = tokens
-  tokens.inputTokens = Number(inputTokens) + Number(cacheReadTokens) + Number(cacheWriteTokens)
-  return countsOf(tokens) as Record<string, number>
 }

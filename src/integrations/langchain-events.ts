@@ -1,6 +1,6 @@
 import { tierOf } from '../model/service-tier.ts'
-import type { ModelCallEnd, TokensReported } from './model-call.ts'
-import { knownText, type Members, textOf, untypedMembers } from './untyped.ts'
+import type { ModelCallEnd } from './model-call.ts'
+import { knownText, textOf, untypedMembers } from './untyped.ts'
 
 export function isAbort(error: unknown): boolean {
   const { name, message } = untypedMembers(error)
@@ -29,44 +29,19 @@ export function hasToolCall(fields: unknown): boolean {
   return Boolean(untypedMembers(untypedMembers(untypedMembers(chunk).message).tool_call_chunks)[0])
 }
 
-/** Returns the end of a call from an `LLMResult`. Totals of `usage_metadata` include cache and reasoning. */
+/** Returns the end of a call from an `LLMResult`. */
 export function endOf(output: unknown): ModelCallEnd {
   const { generations, llmOutput } = untypedMembers(output)
   const { message, generationInfo } = untypedMembers(untypedMembers(untypedMembers(generations)[0])[0])
   const { usage_metadata, response_metadata } = untypedMembers(message)
   const facts = { ...untypedMembers(generationInfo), ...untypedMembers(response_metadata) }
+  // Some models keep the usage object of the provider, which has the life of cache writes, and searches.
   const raw = untypedMembers(facts.usage)
   return {
-    tokens: tokensOf(untypedMembers(usage_metadata), raw, untypedMembers(untypedMembers(llmOutput).tokenUsage)),
+    usage: usage_metadata ? { ...untypedMembers(usage_metadata), raw } : untypedMembers(llmOutput).tokenUsage,
     responseModel: facts.model_name ?? facts.model,
     finishReason: facts.finish_reason ?? facts.stop_reason ?? facts.finishReason ?? facts.status,
     ...knownText({ serviceTier: tierOf(facts) ?? tierOf(raw) }),
-  }
-}
-
-/** @param raw The usage object of the provider, which Anthropic's models keep. */
-function tokensOf(usage: Members, raw: Members, legacy: Members): TokensReported {
-  const input = untypedMembers(usage.input_token_details)
-  const output = untypedMembers(usage.output_token_details)
-  const { cache_creation, ephemeral_5m_input_tokens, ephemeral_1h_input_tokens } = input
-  const longLived = ephemeral_1h_input_tokens ?? untypedMembers(raw.cache_creation).ephemeral_1h_input_tokens
-  // Cache writes with a known life are not in `cache_creation`.
-  const writes = [cache_creation, ephemeral_5m_input_tokens, ephemeral_1h_input_tokens].filter(
-    (one) => one !== undefined,
-  )
-  return {
-    inputTokens: usage.input_tokens ?? legacy.promptTokens,
-    cacheReadTokens: input.cache_read,
-    cacheWriteTokens: writes.length > 0 ? writes.reduce<number>((sum, one) => sum + Number(one), 0) : undefined,
-    outputTokens: usage.output_tokens ?? legacy.completionTokens,
-    reasoningTokens: output.reasoning,
-    // Most calls report 0.
-    cacheWrite1hTokens: longLived || undefined,
-    audioInputTokens: input.audio || undefined,
-    imageInputTokens: input.image || undefined,
-    audioOutputTokens: output.audio || undefined,
-    imageOutputTokens: output.image || undefined,
-    billedSearches: untypedMembers(raw.server_tool_use).web_search_requests || undefined,
   }
 }
 

@@ -1,25 +1,9 @@
 import type { RecordedRun } from '../client/recorded-run.ts'
+import type { ReadFault } from '../model/read-fault.ts'
 import type { RunCounts } from '../model/run.ts'
 import { STANDARD_TIER } from '../model/service-tier.ts'
+import { type ReadUsage, readUsage, UNKNOWN_USAGE } from '../usage/read-usage.ts'
 import { knownText, textOf, untypedMembers } from './untyped.ts'
-
-/** Tokens of one call, as its provider reports them: input includes the cache, output includes reasoning. */
-export type TokensReported = Partial<
-  Record<
-    | 'inputTokens'
-    | 'cacheReadTokens'
-    | 'cacheWriteTokens'
-    | 'cacheWrite1hTokens'
-    | 'audioInputTokens'
-    | 'imageInputTokens'
-    | 'outputTokens'
-    | 'reasoningTokens'
-    | 'audioOutputTokens'
-    | 'imageOutputTokens'
-    | 'billedSearches',
-    unknown
-  >
->
 
 /** The end of a model call. Values of the wrong type are not recorded. */
 export interface ModelCallEnd {
@@ -31,7 +15,8 @@ export interface ModelCallEnd {
   readonly model?: unknown
   readonly responseModel?: unknown
   readonly finishReason?: unknown
-  readonly tokens?: TokensReported | undefined
+  /** The usage object of the provider. */
+  readonly usage?: unknown
   readonly serviceTier?: string | undefined
 }
 
@@ -41,11 +26,11 @@ export type EndModelCall = (end: ModelCallEnd) => void
 export function startModelCall(run: RecordedRun, provider: string, asked?: unknown): EndModelCall {
   const startedAt = performance.now()
   run.update(knownText({ provider: textOf(provider, 64), model: textOf(asked, 200) }))
-  return ({ answered, failed, tokens = {}, ...facts }) => {
-    const serviceTier = textOf(facts.serviceTier, 64)
+  return ({ answered, failed, usage, ...facts }) => {
+    const { counts: metered, serviceTier: usedTier } = meter(run, usage)
+    const serviceTier = textOf(facts.serviceTier ?? usedTier, 64)
     const model = textOf(asked ?? facts.model, 200)
     const responseModel = textOf(facts.responseModel, 200)
-    const metered = countsOf(tokens)
     const isUnmetered = answered && Object.keys(metered).length === 0
     const counts = { ...metered, ...(answered && { modelCalls: 1 }) }
     addTime(run, 'modelMs', performance.now() - startedAt)
@@ -118,10 +103,22 @@ function usageByModel(
   }
 }
 
-export function countsOf(reported: TokensReported): RunCounts {
-  return Object.fromEntries(Object.entries(reported).filter(isCount))
-}
+/** Counts that are 0 in most calls, and then not recorded. The total is that of the others. */
+const RARE: readonly string[] = [
+  ...['cacheWrite1hTokens', 'audioInputTokens', 'imageInputTokens', 'audioOutputTokens', 'imageOutputTokens'],
+  ...['billedSearches', 'billedSeconds', 'billedCharacters'],
+]
 
-function isCount(entry: [string, unknown]): entry is [string, number] {
-  return Number.isSafeInteger(entry[1]) && Number(entry[1]) >= 0
+/**
+ * Reads the usage object of one call. If its counts may be wrong, the run gets the object, so that the server sees it too. An object with
+ * an invalid count has no counts.
+ */
+export function meter(run: RecordedRun, usage: unknown): Pick<ReadUsage, 'counts' | 'serviceTier'> {
+  const faults: ReadFault[] = []
+  const { counts, serviceTier, doubts } = readUsage(usage, faults) ?? UNKNOWN_USAGE
+  if (doubts.length > 0 && faults.length === 0) run.update({ usage: usage as object })
+  const recorded = Object.entries(faults.length > 0 ? {} : counts).filter(
+    ([name, count]) => name !== 'totalTokens' && (count > 0 || !RARE.includes(name)),
+  )
+  return { counts: Object.fromEntries(recorded), ...(serviceTier !== undefined && { serviceTier }) }
 }

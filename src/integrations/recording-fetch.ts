@@ -107,10 +107,7 @@ interface Recording {
 function recorded(response: Response, { run, api, end, signal }: Recording): Response {
   const answer: ModelAnswer = {}
   const isStreamed = /^text\/event-stream/i.test(response.headers?.get('content-type') ?? '')
-  const feed = jsonFeed(isStreamed, (value) => {
-    api.read(answer, value)
-    if (answer.usage) answer.tokens = api.tokens(answer.usage)
-  })
+  const feed = jsonFeed(isStreamed, (value) => api.read(answer, value))
   let hasEnded = false
   const finish = (failed: boolean | undefined): void => {
     if (!hasEnded) end({ ...answer, answered: true, failed })

@@ -2,9 +2,10 @@ import { membersOf } from '../model/json.ts'
 import type { ReadFault } from '../model/read-fault.ts'
 import type { RunCounts } from '../model/run.ts'
 import { KNOWN_COUNTS, readCounts } from './counts.ts'
-import { usageParts } from './parts.ts'
-import { type ReadUsage, SHAPES } from './read-usage.ts'
-import { readingOf } from './shape.ts'
+import { camelCase } from './members.ts'
+import { PART_PLACES } from './parts.ts'
+import type { ReadUsage } from './read-usage.ts'
+import { SHAPES } from './shapes.ts'
 
 /** Counts of a post, and what it says under the names of a provider, which belong in `usage`. */
 export interface PostedCounts {
@@ -20,9 +21,9 @@ export function readPostedCounts(
   read: (usage: object, faults: ReadFault[]) => ReadUsage | undefined,
 ): PostedCounts {
   const members = Object.entries(membersOf(value) ?? {})
-  const spelled = members.filter(([name, count]) => SPELLINGS.has(name) && count !== undefined && count !== null)
+  const spelled = members.filter(([name, count]) => isSpelling(name) && count !== undefined && count !== null)
   if (spelled.length === 0) return { counts: readCounts(value, faults) }
-  const own = members.filter(([name]) => !SPELLINGS.has(name))
+  const own = members.filter(([name]) => !isSpelling(name))
   const usage = read(Object.fromEntries(spelled), faults)
   return {
     counts: readCounts(Object.fromEntries(own), faults),
@@ -34,22 +35,10 @@ export function readPostedCounts(
 const SINGLE_WORD = /^[a-z]+$/
 
 const SPELLINGS: ReadonlySet<string> = new Set(
-  membersRead().filter((name) => !KNOWN_COUNTS.has(name) && !SINGLE_WORD.test(name)),
+  [...SHAPES.flatMap(({ places }) => places), ...PART_PLACES].map((place) => place.split('/', 1)[0] ?? place),
 )
 
-/** Names of all members that a shape reads. */
-function membersRead(): string[] {
-  const names = new Set<string>()
-  const usage = new Proxy(
-    {},
-    {
-      get(_, name) {
-        names.add(String(name))
-        return undefined
-      },
-    },
-  )
-  for (const [shape] of SHAPES) shape(readingOf(usage))
-  usageParts(readingOf(usage))
-  return [...names]
+/** True for a name of a provider that is not ours. */
+function isSpelling(name: string): boolean {
+  return !KNOWN_COUNTS.has(name) && !SINGLE_WORD.test(name) && SPELLINGS.has(camelCase(name))
 }

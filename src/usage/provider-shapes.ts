@@ -1,195 +1,168 @@
-import { all, at, atEach, countOrTotal, type ReadCount, type ReadShape, reader, synonyms } from './shape.ts'
+import type { Shape } from './shape.ts'
 import { LANGCHAIN_TIERS } from './tier.ts'
 
 /**
- * OpenAI's chat completions and compatible providers. Prompt includes the cache and completion includes reasoning:
- * `CompletionUsage` in `openai` defines `total_tokens` as "prompt + completion" and reasoning as "still counted in the total
- * completion tokens". DeepSeek: `prompt_tokens` is hits plus misses. Mistral and Kimi put cached tokens at the top.
+ * OpenAI's chat completions and compatible providers, with the SDKs of Mistral and OpenRouter, and the AI SDK before 5. Prompt includes
+ * the cache and completion includes reasoning: `CompletionUsage` in `openai` defines `total_tokens` as "prompt + completion" and
+ * reasoning as "still counted in the total completion tokens". DeepSeek: `prompt_tokens` is hits plus misses. Mistral and Kimi put cached
+ * tokens at the top.
  */
-export const openAIChat: ReadShape = reader({
-  input: at('prompt_tokens'),
-  cacheRead: synonyms(
-    at('prompt_tokens_details', 'cached_tokens'),
-    at('cache_read_input_tokens'),
-    at('prompt_cache_hit_tokens'),
-    at('cached_tokens'),
-    at('num_cached_tokens'),
-  ),
-  cacheWrite: synonyms(
-    at('prompt_tokens_details', 'cache_write_tokens'),
-    at('prompt_tokens_details', 'cache_creation_tokens'),
-    at('cache_creation_input_tokens'),
-  ),
-  output: at('completion_tokens'),
-  reasoning: synonyms(at('completion_tokens_details', 'reasoning_tokens'), at('reasoning_tokens')),
-  total: at('total_tokens'),
-})
-
-/** {@link openAIChat} as the SDKs of Mistral and OpenRouter write it, and the AI SDK before 5. */
-export const camelCaseChat: ReadShape = reader({
-  input: at('promptTokens'),
-  cacheRead: synonyms(at('promptTokensDetails', 'cachedTokens'), at('numCachedTokens'), at('promptCacheHitTokens')),
-  cacheWrite: synonyms(at('promptTokensDetails', 'cacheWriteTokens'), at('promptTokensDetails', 'cacheCreationTokens')),
-  output: at('completionTokens'),
-  reasoning: synonyms(at('completionTokensDetails', 'reasoningTokens'), at('reasoningTokens')),
-  total: at('totalTokens'),
-})
+export const openAIChat: Shape = {
+  input: ['prompt_tokens'],
+  cacheRead: [
+    'prompt_tokens_details/cached_tokens',
+    'prompt_token_details/cached_tokens',
+    'cached_prompt_text_tokens',
+    'cache_read_input_tokens',
+    'prompt_cache_hit_tokens',
+    'cached_tokens',
+    'num_cached_tokens',
+  ],
+  cacheWrite: [
+    'prompt_tokens_details/cache_write_tokens',
+    'prompt_tokens_details/cache_creation_tokens',
+    'prompt_tokens_details/cache_creation_input_tokens',
+    ofLives('prompt_tokens_details/cache_creation'),
+    ofLives('prompt_tokens_details/cache_creation_token_details'),
+    'cache_creation_input_tokens',
+  ],
+  output: ['completion_tokens'],
+  reasoning: ['completion_tokens_details/reasoning_tokens', 'reasoning_tokens'],
+  total: ['total_tokens'],
+}
 
 /**
- * OpenAI's responses and realtime (`RealtimeResponseUsage` in `openai`), Codex (`Usage` in `@openai/codex-sdk`) and LangChain's
- * `UsageMetadata`: inclusive counts. LangChain leaves cache writes with a known life out of `cache_creation`, and in Python counts of a
- * service tier out of the others: `flex_cache_read`.
+ * Inclusive counts as input and output:
+ * - OpenAI's responses and realtime (`RealtimeResponseUsage` in `openai`), and Codex (`Usage` in `@openai/codex-sdk`).
+ * - The OpenAI Agents SDK, with details for every call (`Usage` in `@openai/agents-core`).
+ * - LangChain's `UsageMetadata`, which leaves cache writes with a known life out of `cache_creation`, and in Python counts of a service
+ *   tier out of the others: `flex_cache_read`.
+ * - The AI SDK: flat since 5, with details since 6 (`LanguageModelUsage` in `ai`). Its total may "include reasoning tokens" that the
+ *   output leaves out (`LanguageModelV2Usage`).
+ * - pydantic-ai (`RunUsage`), and Sallyport's own names.
  */
-export const openAIResponses: ReadShape = reader({
-  input: at('input_tokens'),
-  cacheRead: synonyms(
-    at('input_tokens_details', 'cached_tokens'),
-    at('input_token_details', 'cached_tokens'),
-    all(...ofTiers('input_token_details', 'cache_read')),
-    at('cached_input_tokens'),
-    at('cache_read_input_tokens'),
-  ),
-  cacheWrite: synonyms(
-    at('input_tokens_details', 'cache_write_tokens'),
-    all(
-      at('input_token_details', 'cache_creation'),
-      at('input_token_details', 'ephemeral_5m_input_tokens'),
-      at('input_token_details', 'ephemeral_1h_input_tokens'),
-    ),
-    at('cache_write_input_tokens'),
-    at('cache_creation_input_tokens'),
-  ),
-  output: at('output_tokens'),
-  reasoning: synonyms(
-    at('output_tokens_details', 'reasoning_tokens'),
-    at('output_tokens_details', 'thinking_tokens'),
-    all(...ofTiers('output_token_details', 'reasoning')),
-    at('reasoning_output_tokens'),
-    at('reasoning_tokens'),
-  ),
-  total: at('total_tokens'),
-})
+export const openAIResponses: Shape = {
+  input: ['input_tokens'],
+  cacheRead: [
+    ...ofCalls('input_tokens_details', 'cached_tokens'),
+    'input_token_details/cached_tokens',
+    'input_token_details/cache_read_tokens',
+    ofTiers('input_token_details', 'cache_read'),
+    'cached_input_tokens',
+    'cache_read_input_tokens',
+    'cache_read_tokens',
+  ],
+  cacheWrite: [
+    ...ofCalls('input_tokens_details', 'cache_write_tokens'),
+    'input_token_details/cache_write_tokens',
+    `input_token_details/cache_creation+${ofLives('input_token_details')}`,
+    'x_details/*/prompt_tokens_details/cache_creation_input_tokens',
+    'cache_write_input_tokens',
+    'cache_creation_input_tokens',
+    'cache_write_tokens',
+  ],
+  output: ['output_tokens'],
+  reasoning: [
+    ...ofCalls('output_tokens_details', 'reasoning_tokens'),
+    'output_tokens_details/thinking_tokens',
+    'output_token_details/reasoning_tokens',
+    ofTiers('output_token_details', 'reasoning'),
+    'reasoning_output_tokens',
+    'output_reasoning_tokens',
+    'details/reasoning_tokens',
+    'reasoning_tokens',
+  ],
+  total: ['total_tokens'],
+}
+
+/** What providers of the AI SDK return: each side has its `total`, and the parts of it (`LanguageModelV3Usage` in `@ai-sdk/provider`). */
+export const aiSdkProvider: Shape = {
+  input: ['input_tokens/total'],
+  cacheRead: ['input_tokens/cache_read'],
+  cacheWrite: ['input_tokens/cache_write'],
+  output: ['output_tokens/total'],
+  reasoning: ['output_tokens/reasoning'],
+}
 
 /**
- * Anthropic's messages, whole or streamed; streamed counts are cumulative. "Total input tokens in a request is the summation of
- * `input_tokens`, `cache_creation_input_tokens`, and `cache_read_input_tokens`", while `output_tokens` "remains the inclusive,
- * authoritative total" (`Usage` in `@anthropic-ai/sdk`).
+ * Input without the cache:
+ * - Anthropic's messages, whole or streamed; streamed counts are cumulative. "Total input tokens in a request is the summation of
+ *   `input_tokens`, `cache_creation_input_tokens`, and `cache_read_input_tokens`", while `output_tokens` "remains the inclusive,
+ *   authoritative total" (`Usage` in `@anthropic-ai/sdk`).
+ * - `ModelUsage` of the Claude Agent SDK, and the log of Claude Code.
+ * - Bedrock's Converse, Nova's names for it, and the metrics of InvokeModel, `amazon-bedrock-invocationMetrics` (Bedrock user guide).
+ *
+ * An input with details includes the cache, whatever the other names are; so does that of Codex, which shares the name of a cache write.
  */
-export const anthropic: ReadShape = reader({
-  input: at('input_tokens'),
-  cacheRead: at('cache_read_input_tokens'),
-  cacheWrite: synonyms(
-    at('cache_creation_input_tokens'),
-    all(at('cache_creation', 'ephemeral_5m_input_tokens'), at('cache_creation', 'ephemeral_1h_input_tokens')),
-  ),
+export const anthropic: Shape = {
+  needs: [
+    ...['cache_read_input_tokens', 'cache_creation_input_tokens', 'cache_write_input_tokens', 'cache_creation'],
+    'cache_creation_tokens',
+    ...['input_token_count', 'output_token_count', 'cache_read_input_token_count', 'cache_write_input_token_count'],
+  ],
+  lacks: ['input_tokens_details', 'input_token_details', 'cached_input_tokens', 'reasoning_output_tokens'],
+  input: ['input_tokens', 'input_token_count'],
+  cacheRead: ['cache_read_input_tokens', 'cache_read_input_token_count', 'cache_read_tokens'],
+  cacheWrite: [
+    'cache_creation_input_tokens',
+    'cache_write_input_tokens',
+    'cache_write_input_token_count',
+    'cache_creation_tokens',
+    ofLives('cache_creation'),
+  ],
   cache: 'beside',
-  output: at('output_tokens'),
-  reasoning: synonyms(at('output_tokens_details', 'thinking_tokens'), at('reasoning_tokens')),
-})
+  output: ['output_tokens', 'output_token_count'],
+  reasoning: ['output_tokens_details/thinking_tokens', 'thinking_tokens', 'reasoning_tokens'],
+  total: ['total_tokens'],
+}
 
 /**
- * Bedrock's Converse, Nova's names for it, the metrics of InvokeModel (`amazon-bedrock-invocationMetrics`), and `ModelUsage` of the
- * Claude Agent SDK: input without cache (Bedrock user guide).
+ * `usageMetadata` of the Gemini API, of Vertex and of the Live API, which writes `responseTokenCount`. The prompt includes the cache.
+ * Tool use and thoughts are extra: the total "is the sum of `prompt_token_count`, `candidates_token_count`,
+ * `tool_use_prompt_token_count`, and `thoughts_token_count`" (`GenerateContentResponseUsageMetadata` in `@google/genai`).
  */
-export const bedrock: ReadShape = reader({
-  input: synonyms(at('inputTokens'), at('inputTokenCount')),
-  cacheRead: synonyms(at('cacheReadInputTokens'), at('cacheReadInputTokenCount')),
-  cacheWrite: synonyms(at('cacheWriteInputTokens'), at('cacheWriteInputTokenCount'), at('cacheCreationInputTokens')),
-  cache: 'beside',
-  output: synonyms(at('outputTokens'), at('outputTokenCount')),
-  reasoning: at('thinkingTokens'),
-  total: at('totalTokens'),
-})
+export const gemini: Shape = {
+  input: ['prompt_token_count'],
+  toolUse: ['tool_use_prompt_token_count'],
+  cacheRead: ['cached_content_token_count'],
+  output: ['candidates_token_count', 'response_token_count'],
+  reasoning: ['thoughts_token_count'],
+  thinking: 'beside',
+  total: ['total_token_count'],
+}
 
-/**
- * The AI SDK: flat since 5, with details since 6 (`LanguageModelUsage` in `ai`), and as its providers write it, where each side has
- * its `total` and the parts of it (`LanguageModelV3Usage` in `@ai-sdk/provider`). Its total may "include reasoning tokens" that the
- * output leaves out (`LanguageModelV2Usage`). The OpenAI Agents SDK has the same names, and details for every call (`Usage` in
- * `@openai/agents-core`); Codex in camel case is flat. Sallyport's own names are read too.
- */
-export const totalsAndParts: ReadShape = reader({
-  input: countOrTotal('inputTokens'),
-  cacheRead: synonyms(
-    at('inputTokenDetails', 'cacheReadTokens'),
-    at('inputTokens', 'cacheRead'),
-    at('cachedInputTokens'),
-    atEach('inputTokensDetails', 'cached_tokens'),
-    atEach('inputTokensDetails', 'cachedTokens'),
-    at('cacheReadTokens'),
-  ),
-  cacheWrite: synonyms(
-    at('inputTokenDetails', 'cacheWriteTokens'),
-    at('inputTokens', 'cacheWrite'),
-    atEach('inputTokensDetails', 'cacheWriteTokens'),
-    at('cacheWriteInputTokens'),
-    at('cacheWriteTokens'),
-  ),
-  output: countOrTotal('outputTokens'),
-  reasoning: synonyms(
-    at('outputTokenDetails', 'reasoningTokens'),
-    at('outputTokens', 'reasoning'),
-    atEach('outputTokensDetails', 'reasoning_tokens'),
-    atEach('outputTokensDetails', 'reasoningTokens'),
-    at('reasoningOutputTokens'),
-    at('reasoningTokens'),
-  ),
-  total: at('totalTokens'),
-})
+/** {@link gemini} as the log of Gemini CLI writes it. */
+export const geminiCli: Shape = {
+  ...gemini,
+  needs: ['thoughts_token_count', 'tool_token_count', 'cached_content_token_count'],
+  lacks: ['prompt_token_count'],
+  input: ['input_token_count'],
+  toolUse: ['tool_token_count'],
+  output: ['output_token_count'],
+}
 
-/** `usageMetadata` of the Gemini API, of Vertex and of the Live API, which writes `responseTokenCount`. */
-export const GEMINI_KEYS = [
-  'promptTokenCount',
-  'cachedContentTokenCount',
-  'toolUsePromptTokenCount',
-  'candidatesTokenCount',
-  'responseTokenCount',
-  'thoughtsTokenCount',
-  'totalTokenCount',
-] as const
-
-/** As the Python SDKs of Gemini and Vertex write it. */
-export const GEMINI_SNAKE_CASE_KEYS = [
-  'prompt_token_count',
-  'cached_content_token_count',
-  'tool_use_prompt_token_count',
-  'candidates_token_count',
-  'response_token_count',
-  'thoughts_token_count',
-  'total_token_count',
-] as const
-
-/** `usage` of the Interactions API. */
-export const GEMINI_INTERACTIONS_KEYS = [
-  'total_input_tokens',
-  'total_cached_tokens',
-  'total_tool_use_tokens',
-  'total_output_tokens',
-  'total_output_tokens',
-  'total_thought_tokens',
-  'total_tokens',
-] as const
-
-/**
- * Gemini under the names of one of its interfaces. The prompt includes the cache. Tool use and thoughts are extra: the total "is
- * the sum of `prompt_token_count`, `candidates_token_count`, `tool_use_prompt_token_count`, and `thoughts_token_count`"
- * (`GenerateContentResponseUsageMetadata` in `@google/genai`).
- */
-export function gemini(
-  keys: typeof GEMINI_KEYS | typeof GEMINI_SNAKE_CASE_KEYS | typeof GEMINI_INTERACTIONS_KEYS,
-): ReadShape {
-  const [prompt, cached, toolUse, candidates, response, thoughts, total] = keys
-  return reader({
-    input: at(prompt),
-    toolUse: at(toolUse),
-    cacheRead: at(cached),
-    output: synonyms(at(candidates), at(response)),
-    reasoning: at(thoughts),
-    thinking: 'beside',
-    total: at(total),
-  })
+/** {@link gemini} as the Interactions API writes it. */
+export const geminiInteractions: Shape = {
+  input: ['total_input_tokens'],
+  toolUse: ['total_tool_use_tokens'],
+  cacheRead: ['total_cached_tokens'],
+  output: ['total_output_tokens'],
+  reasoning: ['total_thought_tokens'],
+  thinking: 'beside',
+  total: ['total_tokens'],
 }
 
 /** A count of LangChain's details, of every service tier. */
-function ofTiers(details: string, name: string): readonly ReadCount[] {
-  return ['', ...LANGCHAIN_TIERS.map((tier) => `${tier}_`)].map((tier) => at(details, `${tier}${name}`))
+function ofTiers(details: string, name: string): string {
+  return ['', ...LANGCHAIN_TIERS.map((tier) => `${tier}_`)].map((tier) => `${details}/${tier}${name}`).join('+')
+}
+
+/** Cache writes by their life. */
+function ofLives(details: string): string {
+  return `${details}/ephemeral_5m_input_tokens+${details}/ephemeral_1h_input_tokens`
+}
+
+/** A count of details that may be a list, one item for each call. */
+function ofCalls(details: string, name: string): readonly string[] {
+  return [`${details}/${name}`, `${details}/*/${name}`]
 }

@@ -1,32 +1,13 @@
 import { membersOf } from '../model/json.ts'
 import type { ReadFault } from '../model/read-fault.ts'
 import { isEmpty } from '../model/totals.ts'
+import { withCompactions } from './compactions.ts'
 import { USAGE_COUNTS, type UsageCount } from './counts.ts'
+import { type Member, membersIn, pointerOf, type Usage, type UsageMembers } from './members.ts'
 import { usageParts } from './parts.ts'
-import {
-  bedrockLlama,
-  cohereBilled,
-  cohereProcessed,
-  genAiAttributes,
-  langfuse,
-  ollama,
-  textGeneration,
-  titan,
-  watsonx,
-} from './platform-shapes.ts'
-import {
-  anthropic,
-  bedrock,
-  camelCaseChat,
-  GEMINI_INTERACTIONS_KEYS,
-  GEMINI_KEYS,
-  GEMINI_SNAKE_CASE_KEYS,
-  gemini,
-  openAIChat,
-  openAIResponses,
-  totalsAndParts,
-} from './provider-shapes.ts'
-import { nameOf, type Path, type Reading, type ReadShape, readingOf, type Usage } from './shape.ts'
+import type { ShapeCounts, ShapeReader } from './shape.ts'
+import { SHAPES } from './shapes.ts'
+import { type Reading, readingOf } from './spelling.ts'
 import { usageTier } from './tier.ts'
 import { unreadMembers } from './unread.ts'
 
@@ -34,8 +15,8 @@ import { unreadMembers } from './unread.ts'
 export interface UsageDoubt {
   /** `usage_conflict`: two members give different positive counts of one quantity. `usage_unread`: a count that no reader knows. */
   readonly code: 'usage_conflict' | 'usage_unread'
-  /** The member, from the usage object. */
-  readonly path: Path
+  /** JSON pointer to the member, from the usage object. */
+  readonly pointer: string
 }
 
 /** Inclusive counts of a usage object (input includes the cache, output includes reasoning), and its service tier. */
@@ -59,143 +40,108 @@ export const UNKNOWN_USAGE: ReadUsage = Object.freeze({ counts: {}, doubts: NO_D
  * @param faults Receives invalid counts, and sums above 2^53 - 1.
  */
 export function readUsage(usage: unknown, faults: ReadFault[]): ReadUsage | undefined {
-  const members = membersOf(usage)
-  if (!members) return undefined
+  const given = membersOf(usage)
+  if (!given) return undefined
+  const members = membersIn(withCompactions(given))
   const shapes = shapesOf(members)
-  if (shapes.length === 0 && membersOf(members.x_groq)) return readGroq(members, faults)
-  const { reading, read } = bestOf(shapes, members)
-  const reported = { ...read, ...usageParts(reading) }
+  if (shapes.length === 0 && membersOf(given.x_groq)) return readGroq(given, faults)
+  const { reading, counts: found } = bestOf(shapes, members)
+  const reported = { ...found, ...usageParts(reading, given.raw) }
   const counts: Partial<Record<UsageCount, number>> = {}
-  for (const key of USAGE_COUNTS) {
-    const count = reported[key]
+  for (const name of USAGE_COUNTS) {
+    const count = reported[name]
     if (count === undefined) continue
-    if (count <= Number.MAX_SAFE_INTEGER) counts[key] = count
-    else reading.faults.push({ code: 'out_of_range', detail: `adds up to more than 2^53 - 1 as ${key}` })
+    if (count <= Number.MAX_SAFE_INTEGER) counts[name] = count
+    else reading.faults.push({ code: 'out_of_range', detail: `adds up to more than 2^53 - 1 as ${name}` })
   }
   faults.push(...reading.faults)
   const doubts = doubtsOf(reading, reported, shapes)
-  const isUnderstood = !isEmpty(counts) || doubts.length > 0 || reading.faults.length > 0
-  if (!isUnderstood && (shapes.length === 0 ? holdsSomething(members) : holdsNumber(members))) return undefined
-  const serviceTier = usageTier(members)
+  if (isEmpty(counts) && doubts.length === 0 && reading.faults.length === 0 && members.at.size > 0) return undefined
+  const serviceTier = usageTier(given)
   return serviceTier === undefined ? { counts, doubts } : { counts, serviceTier, doubts }
 }
 
-const GROQ: Path = ['x_groq', 'usage']
+const GROQ = ['x_groq', 'usage'] as const
 
 /** The last event of a stream of Groq holds its usage in a member of its own. */
 function readGroq({ x_groq }: Usage, faults: ReadFault[]): ReadUsage | undefined {
   const found: ReadFault[] = []
   const read = readUsage(membersOf(x_groq)?.usage, found)
   for (const { path = [], ...fault } of found) faults.push({ ...fault, path: [...GROQ, ...path] })
-  return read && { ...read, doubts: read.doubts.map(({ code, path }) => ({ code, path: [...GROQ, ...path] })) }
-}
-
-function holdsSomething(members: Usage): boolean {
-  return Object.values(members).some((value) => value !== undefined && value !== null)
-}
-
-function holdsNumber(value: unknown): boolean {
-  if (typeof value === 'number') return true
-  return typeof value === 'object' && value !== null && Object.values(value).some(holdsNumber)
+  return (
+    read && { ...read, doubts: read.doubts.map(({ code, pointer }) => ({ code, pointer: `/x_groq/usage${pointer}` })) }
+  )
 }
 
 interface Shaped {
   readonly reading: Reading
-  readonly read: ReturnType<ReadShape>
+  readonly counts: ShapeCounts
 }
 
-/** Reads by the first shape that finds input or output; if none does, by the first. */
-function bestOf(shapes: readonly ReadShape[], usage: Usage): Shaped {
-  let first: Shaped | undefined
+/** Reads by the first shape that finds input and output; if none finds both, by one that finds the most. */
+function bestOf(shapes: readonly ShapeReader[], members: UsageMembers): Shaped {
+  let best: Shaped = { reading: readingOf(members), counts: {} }
+  let bestRank = -1
   for (const shape of shapes) {
-    const reading = readingOf(usage)
-    const read = shape(reading)
-    first ??= { reading, read }
-    if (read.inputTokens !== undefined || read.outputTokens !== undefined) return { reading, read }
+    const reading = readingOf(members)
+    const counts = shape.read(reading)
+    const rank = rankOf(counts, reading)
+    if (rank > bestRank) [best, bestRank] = [{ reading, counts }, rank]
+    if (rank === BOTH) break
   }
-  return first ?? { reading: readingOf(usage), read: {} }
+  return best
 }
 
-function doubtsOf(
-  reading: Reading,
-  reported: ReturnType<ReadShape>,
-  shapes: readonly ReadShape[],
-): readonly UsageDoubt[] {
-  const { usage, conflicts } = reading
+const BOTH = 3
+
+function rankOf({ inputTokens, outputTokens, ...parts }: ShapeCounts, { faults }: Reading): number {
+  if (inputTokens !== undefined && outputTokens !== undefined) return BOTH
+  if (inputTokens !== undefined || outputTokens !== undefined) return 2
+  return faults.length > 0 || Object.values(parts).some((count) => count !== undefined) ? 1 : 0
+}
+
+function doubtsOf(reading: Reading, counts: ShapeCounts, shapes: readonly ShapeReader[]): readonly UsageDoubt[] {
+  const { members, conflicts } = reading
   const unread = unreadMembers(reading)
   if (conflicts.length === 0 && unread.length === 0) return NO_DOUBTS
-  const repeated = repeatedMembers(usage, reported, shapes)
-  return [
-    ...conflicts.map((path): UsageDoubt => ({ code: 'usage_conflict', path })),
-    ...unread.filter((path) => !repeated.has(nameOf(path))).map((path): UsageDoubt => ({ code: 'usage_unread', path })),
-  ].slice(0, MAX_DOUBTS)
+  const repeated = repeatedMembers(members, counts, shapes)
+  const doubts = [
+    ...conflicts.map((member) => ({ code: 'usage_conflict', member }) as const),
+    ...unread.filter((member) => !repeated.has(member)).map((member) => ({ code: 'usage_unread', member }) as const),
+  ]
+  return doubts.slice(0, MAX_DOUBTS).map(({ code, member }) => ({ code, pointer: pointerOf(member) }))
 }
 
 /** Members that repeat the counts under the names of another shape: gateways send both. */
 function repeatedMembers(
-  usage: Usage,
-  reported: ReturnType<ReadShape>,
-  shapes: readonly ReadShape[],
-): ReadonlySet<string> {
-  const repeated = new Set<string>()
+  members: UsageMembers,
+  counts: ShapeCounts,
+  shapes: readonly ShapeReader[],
+): ReadonlySet<Member> {
+  const repeated = new Set<Member>()
   for (const shape of shapes) {
-    const reading = readingOf(usage)
-    const agrees = Object.entries(shape(reading)).every(
-      ([name, count]) => count === undefined || count === 0 || count === reported[name as UsageCount],
+    const reading = readingOf(members)
+    const agrees = Object.entries(shape.read(reading)).every(
+      ([name, count]) => count === undefined || count === 0 || count === counts[name as UsageCount],
     )
-    if (agrees && reading.conflicts.length === 0) for (const name of reading.seen.keys()) repeated.add(name)
+    if (agrees && reading.conflicts.length === 0) for (const member of reading.seen) repeated.add(member)
   }
   return repeated
 }
 
-const EMPTY_USAGE: ReadShape = () => ({})
+const NONE: readonly ShapeReader[] = []
+const SHAPES_AT: ReadonlyMap<string, readonly ShapeReader[]> = shapesByPlace()
 
-/** The first shape with a matching key wins, so the specific ones are first. A repeated key identifies the last of its shapes. */
-export const SHAPES: readonly (readonly [ReadShape, ...(readonly string[])])[] = [
-  [cohereBilled, 'billed_units', 'billedUnits'],
-  [bedrockLlama, 'generation_token_count'],
-  [gemini(GEMINI_KEYS), ...GEMINI_KEYS],
-  [gemini(GEMINI_SNAKE_CASE_KEYS), ...GEMINI_SNAKE_CASE_KEYS],
-  [gemini(GEMINI_INTERACTIONS_KEYS), ...GEMINI_INTERACTIONS_KEYS],
-  // Gateways add Anthropic's cache keys to OpenAI's chat usage, whose prompt includes the cache.
-  [openAIChat, 'prompt_tokens', 'completion_tokens', 'prompt_tokens_details', 'completion_tokens_details'],
-  // Anthropic has no input details: an input with details includes the cache, whatever the other keys are.
-  [openAIResponses, 'input_tokens_details', 'input_token_details', 'cached_input_tokens', 'reasoning_output_tokens'],
-  [anthropic, 'cache_read_input_tokens', 'cache_creation_input_tokens', 'cache_creation'],
-  // Anthropic without a cache has the same keys and meaning.
-  [openAIResponses, 'input_tokens', 'output_tokens', 'output_tokens_details', 'output_token_details', 'total_tokens'],
-  // In camel case, Codex shares the name of a cache write with Bedrock, and includes it.
-  [totalsAndParts, 'cachedInputTokens', 'reasoningOutputTokens', 'inputTokensDetails', 'outputTokensDetails'],
-  [bedrock, 'inputTokenCount', 'outputTokenCount'],
-  [bedrock, 'cacheReadInputTokens', 'cacheWriteInputTokens', 'cacheCreationInputTokens'],
-  [bedrock, 'cacheReadInputTokenCount', 'cacheWriteInputTokenCount'],
-  // Bedrock without a cache has the same keys and meaning.
-  [totalsAndParts, 'inputTokens', 'outputTokens', 'inputTokenDetails', 'outputTokenDetails'],
-  [totalsAndParts, 'cacheReadTokens', 'cacheWriteTokens', 'cacheWrite1hTokens', 'reasoningTokens'],
-  [totalsAndParts, 'audioInputTokens', 'imageInputTokens', 'audioOutputTokens', 'imageOutputTokens'],
-  [camelCaseChat, 'promptTokens', 'completionTokens', 'totalTokens'],
-  [genAiAttributes, 'gen_ai.usage.input_tokens', 'gen_ai.usage.output_tokens'],
-  [genAiAttributes, 'gen_ai.usage.prompt_tokens', 'gen_ai.usage.completion_tokens'],
-  [ollama, 'prompt_eval_count', 'eval_count', 'promptEvalCount', 'evalCount'],
-  [titan, 'inputTextTokenCount', 'totalOutputTextTokenCount'],
-  [watsonx, 'input_token_count', 'generated_token_count', 'results'],
-  [textGeneration, 'generated_tokens', 'input_length'],
-  [langfuse, 'input', 'output'],
-  [cohereProcessed, 'tokens', 'cached_tokens', 'cachedTokens'],
-  // Counts of `usageParts` alone.
-  [EMPTY_USAGE, 'seconds', 'characters'],
-]
+function shapesByPlace(): ReadonlyMap<string, readonly ShapeReader[]> {
+  const byPlace = new Map<string, ShapeReader[]>()
+  for (const shape of SHAPES)
+    for (const place of shape.places) byPlace.set(place, [...(byPlace.get(place) ?? []), shape])
+  return byPlace
+}
 
-const RANK_OF_KEY: ReadonlyMap<string, number> = new Map(
-  SHAPES.flatMap(([, ...keys], rank) => keys.map((key): [string, number] => [key, rank])),
-)
-
-/** The shapes that a member identifies, in their order. */
-function shapesOf(usage: Usage): readonly ReadShape[] {
-  const ranks = new Set<number>()
-  for (const key in usage) {
-    const rank = usage[key] === undefined || usage[key] === null ? undefined : RANK_OF_KEY.get(key)
-    if (rank !== undefined) ranks.add(rank)
-  }
-  return [...ranks].sort((one, other) => one - other).map((rank) => SHAPES[rank]?.[0] ?? EMPTY_USAGE)
+/** The shapes that have a count at some place of the members, in their order. */
+function shapesOf({ at }: UsageMembers): readonly ShapeReader[] {
+  const found = new Set<ShapeReader>()
+  for (const place of at.keys()) for (const shape of SHAPES_AT.get(place) ?? NONE) found.add(shape)
+  return found.size === 0 ? NONE : SHAPES.filter((shape) => found.has(shape))
 }

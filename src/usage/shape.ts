@@ -1,71 +1,87 @@
-import { membersOf } from '../model/json.ts'
-import type { ReadFault } from '../model/read-fault.ts'
-import { isWhole, readWholeCount, type UsageCount } from './counts.ts'
+import type { UsageCount } from './counts.ts'
+import { camelCase } from './members.ts'
+import { type ReadCount, type Reading, readerOf, type Spelling, termsOf } from './spelling.ts'
 
-export type Usage = Readonly<Record<string, unknown>>
+/** Spellings of the parts of a shape. */
+const PARTS = ['input', 'toolUse', 'cacheRead', 'cacheWrite', 'output', 'reasoning', 'total', 'apart'] as const
 
-/** The path of a member, from the usage object. */
-export type Path = readonly string[]
+type Part = (typeof PARTS)[number]
 
-/** One reading of a usage object. */
-export interface Reading {
-  readonly usage: Usage
-  readonly faults: ReadFault[]
-  /** Members with a positive count that were read, by {@link nameOf} their path. */
-  readonly seen: Map<string, number>
-  /** Members that name another positive count for a quantity than one read before. */
-  readonly conflicts: Path[]
-  /** The member that was read last. */
-  last: Path
-}
-
-export function readingOf(usage: Usage): Reading {
-  return { usage, faults: [], seen: new Map(), conflicts: [], last: [] }
-}
-
-export function nameOf(path: Path): string {
-  return path.join('\n')
-}
-
-/** Reads the counts of one shape. Sums are not range-checked yet. */
-export type ReadShape = (reading: Reading) => { readonly [count in UsageCount]?: number | undefined }
-
-/** Reads one count of a usage object. `undefined`: absent, or invalid, which adds a fault. */
-export type ReadCount = (reading: Reading) => number | undefined
-
-/** Names of the counts in one shape, and which counts include which. */
-interface Shape {
-  readonly input: ReadCount
-  /** Input that `input` never includes. */
-  readonly toolUse?: ReadCount
-  readonly cacheRead?: ReadCount
-  readonly cacheWrite?: ReadCount
-  /** `within` (default): `input` includes the cache. `beside`: it does not. */
+/**
+ * One interface of a provider: the names of its counts, and which counts include which. `toolUse` is input that `input` never includes,
+ * `apart` are other quantities, which are not billed.
+ */
+export interface Shape extends Partial<Readonly<Record<Part, readonly Spelling[]>>> {
+  /** `within` (default): the input includes the cache. `beside`: it does not. */
   readonly cache?: 'within' | 'beside'
-  readonly output: ReadCount
-  readonly reasoning?: ReadCount
-  /** `within` (default): `output` usually includes reasoning. `beside`: it does not. */
+  /** `within` (default): the output usually includes reasoning. `beside`: it does not. */
   readonly thinking?: 'within' | 'beside'
-  readonly total?: ReadCount
-  /** Counts of other quantities, which are not billed. */
-  readonly apart?: readonly ReadCount[]
+  /** The shape has one of these members, in snake or camel case: another shape has the same names for the other counts. */
+  readonly needs?: readonly string[]
+  /** The shape has none of these members. */
+  readonly lacks?: readonly string[]
 }
 
-/** Makes the reader of a shape. */
-export function reader(shape: Shape): ReadShape {
-  const { input, toolUse, cacheRead, cacheWrite, cache, output, reasoning, thinking, total, apart = [] } = shape
-  return (reading) => {
-    const cacheReadTokens = cacheRead?.(reading)
-    const cacheWriteTokens = cacheWrite?.(reading)
-    // The parts alone are not the whole input.
-    const part = cache === 'beside' ? (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0) : 0
-    const inputTokens = sumIfKnown(input(reading), part + (toolUse?.(reading) ?? 0))
-    const reasoningTokens = reasoning?.(reading)
-    const totalTokens = total?.(reading)
-    for (const read of apart) read(reading)
-    const outputTokens = withReasoning(thinking, inputTokens, output(reading), reasoningTokens, totalTokens)
-    return { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens, reasoningTokens, totalTokens }
+/** Counts of one shape. Sums are not range-checked yet. */
+export type ShapeCounts = { readonly [count in UsageCount]?: number | undefined }
+
+/** A shape that is ready to read. */
+export interface ShapeReader {
+  /** Places of a usage object where the shape has a count, in camel case. */
+  readonly places: readonly string[]
+  read(reading: Reading): ShapeCounts
+}
+
+const NOTHING: ShapeCounts = Object.freeze({})
+
+export function shapeReader(shape: Shape): ShapeReader {
+  const { cache, thinking } = shape
+  const [needs, lacks] = [shape.needs?.map(camelCase), shape.lacks?.map(camelCase)]
+  const [inputOf, toolUseOf, cacheReadOf, cacheWriteOf] = [
+    of('input'),
+    of('toolUse'),
+    of('cacheRead'),
+    of('cacheWrite'),
+  ]
+  const [outputOf, reasoningOf, totalOf, apartOf] = [of('output'), of('reasoning'), of('total'), of('apart')]
+  return {
+    places: PARTS.flatMap((part) => shape[part] ?? []).flatMap(termsOf),
+    read(reading) {
+      const has = (name: string): boolean => reading.members.names.has(name)
+      if ((needs && !needs.some(has)) || lacks?.some(has)) return NOTHING
+      const cacheReadTokens = cacheReadOf(reading)
+      const cacheWriteTokens = cacheWriteOf(reading)
+      const cached = (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0)
+      const input = inputOf(reading)
+      const beside = (toolUseOf(reading) ?? 0) + (cache === 'beside' ? cached : 0)
+      // The parts alone are not the whole input.
+      const whole = input === undefined ? undefined : input + beside
+      const reasoningTokens = reasoningOf(reading)
+      const totalTokens = totalOf(reading)
+      const total = reading.last
+      apartOf(reading)
+      const outputTokens = withReasoning(thinking, whole, outputOf(reading), reasoningTokens, totalTokens)
+      const inputTokens = cache === 'beside' ? whole : withCache(whole, cached, outputTokens, totalTokens)
+      // A total above its parts contains tokens that are billed, such as thoughts that a gateway has dropped.
+      if (total && Number(totalTokens) > Number(inputTokens) + Number(outputTokens)) reading.conflicts.push(total)
+      return { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens, reasoningTokens, totalTokens }
+    },
   }
+
+  function of(part: Part): ReadCount {
+    return readerOf(shape[part] ?? [])
+  }
+}
+
+/** Returns the input with the cache. Some gateways leave it out of OpenAI's `prompt_tokens`: the total tells. */
+function withCache(
+  input: number | undefined,
+  cached: number,
+  output: number | undefined,
+  total: number | undefined,
+): number | undefined {
+  if (input === undefined || output === undefined) return input
+  return total === input + cached + output ? input + cached : input
 }
 
 /**
@@ -73,7 +89,7 @@ export function reader(shape: Shape): ReadShape {
  * reasoning out of OpenAI's `completion_tokens`, and some of Gemini's servers include it in `candidatesTokenCount`.
  */
 function withReasoning(
-  usually: 'within' | 'beside' = 'within',
+  usually: Shape['thinking'],
   input: number | undefined,
   output: number | undefined,
   reasoning: number | undefined,
@@ -84,72 +100,4 @@ function withReasoning(
   if (input !== undefined && total === input + output && reasoning <= output) return output
   if (input !== undefined && total === input + output + reasoning) return output + reasoning
   return usually === 'beside' ? output + reasoning : output
-}
-
-function sumIfKnown(a: number | undefined, b: number): number | undefined {
-  return a === undefined ? undefined : a + b
-}
-
-function sum(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined ? b : a + (b ?? 0)
-}
-
-/** Reads `key`, or `inner` of the object at `key`. */
-export function at(key: string, inner?: string): ReadCount {
-  const path = inner === undefined ? [key] : [key, inner]
-  return inner === undefined
-    ? (reading) => readCount(reading.usage[key], reading, path)
-    : (reading) => readCount(membersOf(reading.usage[key])?.[inner], reading, path)
-}
-
-/** As {@link at}; details may also be a list, one item for each model call, whose counts are added. */
-export function atEach(key: string, inner: string): ReadCount {
-  const whole = at(key, inner)
-  return (reading) => {
-    const details = reading.usage[key]
-    if (!Array.isArray(details)) return whole(reading)
-    return details.reduce((all: number | undefined, part: unknown, index) => {
-      return sum(all, readCount(membersOf(part)?.[inner], reading, [key, String(index), inner]))
-    }, undefined)
-  }
-}
-
-export function countOrTotal(key: string): ReadCount {
-  const [count, total] = [at(key), at(key, 'total')]
-  return (reading) => (membersOf(reading.usage[key]) ? total : count)(reading)
-}
-
-/**
- * Reads the spellings of one quantity: the greatest count holds, because gateways write a 0 under names that they do not use. Two
- * different positive counts are a conflict.
- */
-export function synonyms(...spellings: readonly ReadCount[]): ReadCount {
-  return (reading) => {
-    let greatest: number | undefined
-    for (const read of spellings) {
-      const count = read(reading)
-      if (count === undefined) continue
-      if (greatest !== undefined && greatest > 0 && count > 0 && count !== greatest)
-        reading.conflicts.push(reading.last)
-      if (greatest === undefined || count > greatest) greatest = count
-    }
-    return greatest
-  }
-}
-
-/** The sum of those counts that are there. */
-export function all(...reads: readonly ReadCount[]): ReadCount {
-  return (reading) => reads.reduce<number | undefined>((before, read) => sum(before, read(reading)), undefined)
-}
-
-/** @param path Not changed. */
-export function readCount(value: unknown, reading: Reading, path: Path): number | undefined {
-  if (value === undefined || value === null) return undefined
-  reading.last = path
-  if (isWhole(value, 0)) {
-    if (value > 0) reading.seen.set(nameOf(path), value)
-    return value + 0
-  }
-  readWholeCount(value, 0, reading.faults, path)
-  return undefined
 }

@@ -1,6 +1,6 @@
 import { membersOf } from '../model/json.ts'
 import { tierOf } from '../model/service-tier.ts'
-import type { Usage } from './shape.ts'
+import type { Usage } from './members.ts'
 
 /** Service tiers that LangChain in Python writes into the keys of its details: `flex`, `flex_cache_read`. */
 export const LANGCHAIN_TIERS = ['flex', 'priority'] as const

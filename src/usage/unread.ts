@@ -1,63 +1,44 @@
-import { membersOf } from '../model/json.ts'
-import { nameOf, type Path, type Reading } from './shape.ts'
+import type { Member } from './members.ts'
+import type { Reading } from './spelling.ts'
 import { LANGCHAIN_TIERS } from './tier.ts'
 
-/** Members that are parts of a count, or repeat one, and have no price of their own. */
+/** Parts of a count without a price of their own, in camel case: text, input that no cache held, and shares of LangChain's tiers. */
 const WITHOUT_PRICE: ReadonlySet<string> = new Set([
-  // The provider's own object, and a list of the calls that are summed.
-  ...['raw', 'iterations', 'requestUsageEntries', 'request_usage_entries'],
-  // Text, and input that no cache held: what is left of the whole.
-  ...['text', 'text_tokens', 'textTokens', 'noCache', 'noCacheTokens'],
-  ...['prompt_cache_miss_tokens', 'promptCacheMissTokens', 'cached_tokens_details', 'cachedTokensDetails'],
-  // Shares of LangChain's service tiers.
+  ...['text', 'textTokens', 'promptTextTokens', 'inputTextTokens', 'outputTextTokens'],
+  ...['noCache', 'noCacheTokens', 'promptCacheMissTokens'],
   ...LANGCHAIN_TIERS,
 ])
-/** Predicted output that was taken or not: within the output. */
-const PREDICTION = /prediction_?tokens$/i
-/** A rate is no count: `tokens_per_second`. */
-const RATE = /_per_|Per[A-Z]/
-const TOKEN = /token/i
+/** Further such parts: predictions, cache writes of five minutes, text in OpenTelemetry, and pydantic-ai's compactions. */
+const PART = /[Pp]rediction_?[Tt]okens$|5m|\.text\.|compaction_/
+/** Gemini bills video in a prompt as text. */
+const VIDEO = /^(?:prompt|toolUsePrompt|input)Tokens(?:Details|ByModality)\/videoTokens$/
+/** Names with `token` that are no counts, such as `tokens_per_second` and `maxOutputTokens`. */
+const NO_COUNT =
+  /_per_|Per[A-Z]|^max|[Ll]imit$|[Ff]irst_?[Tt]oken|(?:_time|Time|_latency|Latency|_ms|Ms|_cost|Cost|_price|Price)$/
 
 /** Members with a positive number whose name says tokens, and which nothing has read. */
-export function unreadMembers({ usage, seen }: Reading): Path[] {
-  const unread: Path[] = []
-  visit(usage, [], false)
-  return unread
-
-  function visit(members: Readonly<Record<string, unknown>>, parent: Path, isOfTokens: boolean): void {
-    for (const name in members) {
-      const value = members[name]
-      if (typeof value === 'number') {
-        if (value > 0 && (isOfTokens || TOKEN.test(name)) && !isKnown(name, parent)) unread.push([...parent, name])
-      } else if (typeof value === 'object' && value !== null && !WITHOUT_PRICE.has(name)) {
-        if (Array.isArray(value)) visitList(value, [...parent, name])
-        else visit(value as Readonly<Record<string, unknown>>, [...parent, name], TOKEN.test(name))
-      }
-    }
+export function unreadMembers({ members, seen }: Reading): readonly Member[] {
+  const greatest = [...seen].reduce((most, { value }) => Math.max(most, Number(value)), 0)
+  const isPart = (place: string, { name, value, isItem }: Member): boolean => {
+    const last = place.slice(Math.max(place.lastIndexOf('/'), place.lastIndexOf('.')) + 1)
+    return (
+      Number(value) <= greatest &&
+      (WITHOUT_PRICE.has(last) || PART.test(name) || PART.test(last) || (isItem && VIDEO.test(place)))
+    )
   }
+  return [...members.at].flatMap(([place, found]) =>
+    found.filter(
+      (member) =>
+        member.isOfTokens &&
+        isPositive(member.value) &&
+        !seen.has(member) &&
+        !NO_COUNT.test(member.name) &&
+        !isPart(place, member),
+    ),
+  )
+}
 
-  function isKnown(name: string, parent: Path): boolean {
-    const hasNoPrice = WITHOUT_PRICE.has(name) || PREDICTION.test(name) || RATE.test(name)
-    return hasNoPrice || seen.has(nameOf([...parent, name]))
-  }
-
-  /** Details by modality, or by the life of a cache, are parts of a count. */
-  function visitList(items: readonly unknown[], parent: Path): void {
-    if (isBreakdown(items)) return
-    items.forEach((item, index) => {
-      const members = membersOf(item)
-      const path = [...parent, String(index)]
-      if (members && !seen.has(nameOf(path))) visit(members, path, false)
-    })
-  }
-
-  function isBreakdown(items: readonly unknown[]): boolean {
-    let sum = 0
-    for (const item of items) {
-      const { modality, ttl, tokenCount, token_count, tokens, inputTokens } = membersOf(item) ?? {}
-      if (typeof (modality ?? ttl) !== 'string') return false
-      sum += Number(tokenCount ?? token_count ?? tokens ?? inputTokens ?? 0)
-    }
-    return sum <= Math.max(...seen.values())
-  }
+/** True for a number above 0, also as text. */
+function isPositive(value: unknown): boolean {
+  return (typeof value === 'number' || typeof value === 'string') && Number(value) > 0
 }

@@ -107,7 +107,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   'src/client/': { holds: 'client of the endpoints', layers: ['src/options/', ...CONTRACTS] },
   'src/integrations/': {
     holds: 'recorders of the runs of other libraries',
-    layers: ['src/client/', 'src/options/', ...CONTRACTS],
+    layers: ['src/client/', 'src/usage/', 'src/options/', ...CONTRACTS],
   },
   'src/otel/': {
     holds: 'runs as OpenTelemetry spans and metrics',

@@ -19,10 +19,7 @@ const modelOf = (answer: unknown, stream: unknown = ReadableStream.from([])) => 
 
 describe('malformed answers', () => {
   it.each([
-    [
-      'has no details of its tokens',
-      { ...ANSWER, usage: { inputTokens: 5, outputTokens: undefined }, finishReason: 'stop' },
-    ],
+    ['has text for a count', { ...ANSWER, usage: { inputTokens: 5, outputTokens: '5' }, finishReason: 'stop' }],
     ['has no usage', { content: ANSWER.content }],
     ['has no content', { ...ANSWER, usage: undefined, content: undefined }],
     ['has null for a content part', { ...ANSWER, usage: undefined, content: [null] }],
@@ -32,6 +29,12 @@ describe('malformed answers', () => {
       expect(await aiSdk(run, modelOf(answer)).model.doGenerate(OPTIONS)).toBe(answer)
     })
     expect(run.counts).toEqual({ modelCalls: 1, unmeteredCalls: 1 })
+  })
+
+  it('aiSdk() reads the usage of an older model, which has no details', async () => {
+    const answer = { ...ANSWER, usage: { inputTokens: 5, outputTokens: 2, totalTokens: 7 }, finishReason: 'stop' }
+    const run = await app.recorded((run) => aiSdk(run, modelOf(answer)).model.doGenerate(OPTIONS))
+    expect(run.counts).toEqual({ modelCalls: 1, inputTokens: 5, outputTokens: 2 })
   })
 
   it('aiSdk() passes on malformed stream parts, as an unmetered call', async () => {

@@ -140,7 +140,9 @@ describe.skipIf(reason)('recorded usages', () => {
   it('Every recorded usage costs what was recorded, or has no cost and a warning that says why', async () => {
     const outcomes = await Promise.all(cases().map(outcomeOf))
     expect(counted(outcomes.filter((outcome) => outcome !== undefined))).toEqual({
-      'same amount': 1487,
+      'same amount': 1476,
+      // The calls of an adviser, which have the price of another model, and a total that has 62 tokens more than its parts.
+      'no cost: /run/usage has counts that may be wrong': 11,
       // Extractors of one interface were tried on usage objects of another. Ours reads each object as its own provider means it.
       'other amount: the extractor of embeddings reads the prompt alone': 181,
       'other amount: the extractor does not read the cache of this usage object': 28,

@@ -10,7 +10,7 @@ function read(usage: object): { readonly counts?: RunCounts; readonly doubts: re
   const found = readUsage(usage, [])
   return {
     ...(found && { counts: found.counts }),
-    doubts: found?.doubts.map(({ code, path }) => `${code} ${path.join('/')}`) ?? [],
+    doubts: found?.doubts.map(({ code, pointer }) => `${code} ${pointer.slice(1)}`) ?? [],
   }
 }
 
@@ -101,9 +101,27 @@ describe('usage that says one count in several ways', () => {
     ],
     [
       'the cache of another interface',
-      { prompt_tokens: 100, completion_tokens: 5, cacheReadInputTokens: 90 },
+      { prompt_tokens: 100, completion_tokens: 5, cacheReadInputTokenCount: 90 },
       { inputTokens: 100, outputTokens: 5 },
-      ['usage_unread cacheReadInputTokens'],
+      ['usage_unread cacheReadInputTokenCount'],
+    ],
+    [
+      'a total above its parts',
+      { prompt_tokens: 35, completion_tokens: 12, total_tokens: 109 },
+      { inputTokens: 35, outputTokens: 12, totalTokens: 109 },
+      ['usage_conflict total_tokens'],
+    ],
+    [
+      'a part that is more than the whole',
+      { prompt_tokens: 35, completion_tokens: 12, prompt_tokens_details: { text_tokens: 36 } },
+      { inputTokens: 35, outputTokens: 12 },
+      ['usage_unread prompt_tokens_details/text_tokens'],
+    ],
+    [
+      'an unknown count as text',
+      { prompt_tokens: 35, completion_tokens: 12, new_tokens: '7' },
+      { inputTokens: 35, outputTokens: 12 },
+      ['usage_unread new_tokens'],
     ],
     ['tokens alone', { tokens: 5 }, {}, ['usage_unread tokens']],
     ['an answer around it', { usage: { prompt_tokens: 5 } }, {}, ['usage_unread usage/prompt_tokens']],
@@ -221,6 +239,13 @@ describe('a run whose counts may be wrong', () => {
     expect(await fields({ seq: 1, usage: CLEAR }, 'app')).toEqual([])
     const ofAgent = await fields({ seq: 1, usage: CLEAR }, 's1')
     expect(ofAgent).toEqual(['counts.inputTokens', 'counts.outputTokens'])
+  })
+
+  it('A run whose cost an agent hides by a doubt counts as unpriced', async () => {
+    const { post, deps } = recorder({ prices })
+    await post({ runId: 'r', status: 'completed', model: 'm', usage: UNREAD }, { token: 's1' })
+    const session = await deps.store.findSession('default', 's1')
+    expect(session?.totals.agent?.spend).toMatchObject({ tokens: 105, unpricedRuns: 1, cost: {} })
   })
 
   it('Doubt of an agent does not touch the cost of an application', async () => {

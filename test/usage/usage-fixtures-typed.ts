@@ -184,14 +184,14 @@ export const TYPED: readonly Fixture[] = [
     { inputTokens: 10, outputTokens: 100, reasoningTokens: 70, totalTokens: 110 },
   ],
   [
-    'Gemini with a total that fits nothing, which is kept',
+    'Gemini with a total below its parts, which is kept',
     {
       promptTokenCount: 10,
       candidatesTokenCount: 100,
       thoughtsTokenCount: 70,
-      totalTokenCount: 999,
+      totalTokenCount: 99,
     } satisfies GenerateContentResponseUsageMetadata,
-    { inputTokens: 10, outputTokens: 170, reasoningTokens: 70, totalTokens: 999 },
+    { inputTokens: 10, outputTokens: 170, reasoningTokens: 70, totalTokens: 99 },
   ],
   [
     'Gemini with a total that leaves the thoughts out',

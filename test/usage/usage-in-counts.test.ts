@@ -38,20 +38,22 @@ describe("a provider's names among counts", () => {
   it('What is not understood of them puts the run in doubt', async () => {
     const { cost, usageDoubt, counts, warnings } = await answered({
       status: 'completed',
-      counts: { inputTokens: 100, outputTokens: 5, num_cached_tokens: 80 },
+      counts: { inputTokens: 100, outputTokens: 5, billed_units: { new_tokens: 80 } },
     })
     expect([cost, usageDoubt, counts]).toEqual([undefined, true, { inputTokens: 100, outputTokens: 5 }])
     expect(warnings).toEqual([
-      'usage_in_counts /run/counts/num_cached_tokens',
-      'usage_unread /run/counts/num_cached_tokens',
+      'usage_in_counts /run/counts/billed_units',
+      'usage_unread /run/counts/billed_units/new_tokens',
       'unpriced_part /run/usage',
     ])
   })
 
   it('A zero that is not understood is dropped without a doubt', async () => {
-    const { counts, usageDoubt, warnings } = await answered({ counts: { inputTokens: 1, num_cached_tokens: 0 } })
+    const { counts, usageDoubt, warnings } = await answered({
+      counts: { inputTokens: 1, billed_units: { new_tokens: 0 } },
+    })
     expect([counts, usageDoubt]).toEqual([{ inputTokens: 1 }, undefined])
-    expect(warnings).toEqual(['usage_in_counts /run/counts/num_cached_tokens', 'usage_unknown /run/counts'])
+    expect(warnings).toEqual(['usage_in_counts /run/counts/billed_units', 'usage_unknown /run/counts'])
   })
 
   it('Billed searches are read', async () => {

@@ -126,7 +126,6 @@ describe('usage with an invalid count', () => {
     [{ prompt_tokens: -1 }, '/run/usage/prompt_tokens out_of_range'],
     [{ prompt_tokens: 2 ** 53 }, '/run/usage/prompt_tokens out_of_range'],
     [{ prompt_tokens: '5' }, '/run/usage/prompt_tokens type'],
-    [{ prompt_tokens: {} }, '/run/usage/prompt_tokens type'],
     [{ prompt_tokens: true }, '/run/usage/prompt_tokens type'],
     [{ completion_tokens: 0.5 }, '/run/usage/completion_tokens type'],
     [{ input_tokens_details: { cached_tokens: [] } }, '/run/usage/input_tokens_details/cached_tokens type'],
@@ -168,6 +167,12 @@ describe('usage that looks exclusive', () => {
     expect(countsOf({ usage })).toEqual({ inputTokens: 10, cacheReadTokens: 300, outputTokens: 1 })
   })
 
+  it('An input that leaves out the cache by the total includes it', () => {
+    const usage = { inputTokens: 2000, cachedInputTokens: 1800, outputTokens: 5, totalTokens: 3805 }
+    const counts = { inputTokens: 3800, cacheReadTokens: 1800, outputTokens: 5, totalTokens: 3805 }
+    expect(normalised({ usage })).toMatchObject({ update: { counts }, warnings: [] })
+  })
+
   it.each<[what: string, usage: object]>([
     [
       'a proxy of Anthropic that speaks as OpenAI chat',
@@ -176,10 +181,6 @@ describe('usage that looks exclusive', () => {
     [
       'a proxy of Anthropic that speaks as OpenAI responses',
       { input_tokens: 21, output_tokens: 5, input_tokens_details: { cached_tokens: 1800 } },
-    ],
-    [
-      'the AI SDK 5 over Bedrock, by the total',
-      { inputTokens: 2000, cachedInputTokens: 1800, outputTokens: 5, totalTokens: 3805 },
     ],
     [
       'reasoning beside the output',

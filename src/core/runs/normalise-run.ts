@@ -132,8 +132,8 @@ function withSpelled({ counts, spelled }: PostedCounts, pointer: string, warning
 const IN_COUNTS = "is a provider's name, which belongs in usage; it was read as if it stood there"
 
 function warnOfDoubts(doubts: readonly UsageDoubt[], pointer: string, warnings: Warning[]): void {
-  for (const { code, path } of doubts)
-    warnings.push({ code, pointer: path.reduce(pointerTo, pointer), detail: DOUBTS[code] })
+  for (const doubt of doubts)
+    warnings.push({ code: doubt.code, pointer: pointer + doubt.pointer, detail: DOUBTS[doubt.code] })
 }
 
 const DOUBTS: Readonly<Record<UsageDoubt['code'], string>> = {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { boundedIssues, IssueList, problem, refuse } from '../../../src/core/answers/result.ts'
-import { keysOf, pointerTo } from '../../../src/model/json-pointer.ts'
 import { checkJsonSafety } from '../../../src/core/json/safety-check.ts'
 import type { Issue } from '../../../src/errors.ts'
+import { keysOf, pointerTo } from '../../../src/model/json-pointer.ts'
 
 const issue = (pointer: string): Issue => ({ pointer, code: 'type', detail: '' })
 
