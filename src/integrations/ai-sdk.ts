@@ -104,9 +104,9 @@ function recordedModel<Model extends RecordableModel>(run: RecordedRun, model: M
     answered: (answer: Answer, end: EndModelCall) => Answer,
   ): Promise<Answer> => {
     const end = startModelCall(run, provider, model.modelId)
-    // A step creates its prompt once; a retry sends the same object.
-    if (asked.has(prompt)) run.add({ retries: 1 })
-    asked.add(prompt)
+    const shared = sharedByAttempts(prompt)
+    if (asked.has(shared)) run.add({ retries: 1 })
+    asked.add(shared)
     let answer: Answer
     try {
       answer = await ask()
@@ -160,6 +160,16 @@ function recordedModel<Model extends RecordableModel>(run: RecordedRun, model: M
       return typeof member === 'function' ? member.bind(model) : member
     },
   })
+}
+
+/**
+ * What the attempts of one step have in common: the prompt. AI SDK 7 copies it for models of older versions, but not a text in it, so that
+ * retries after a tool's result are not seen there.
+ */
+function sharedByAttempts(prompt: object): object {
+  const { content } = untypedMembers(Array.isArray(prompt) ? prompt.at(-1) : undefined)
+  const last: unknown = Array.isArray(content) ? content.at(-1) : undefined
+  return typeof last === 'object' && last !== null ? last : prompt
 }
 
 /** The end of a call, from an answer or the last part of a stream. */
