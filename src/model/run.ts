@@ -156,8 +156,12 @@ export interface Run extends RunFields<string> {
   readonly usageDoubt?: true
   /** Ids of the principals that posted. Sorted; at most 16 applications and 16 agents. */
   readonly by?: readonly string[]
-  /** Parts that agents alone reported: `status`, or `usage` (counts and cost). Absent: neither. */
-  readonly byAgent?: readonly ('status' | 'usage')[]
+  /**
+   * JSON pointers to every value that the run would not show, or not so, without its agents' posts: to a field, such as `/status`,
+   * or to a member of `agent`, `timings` or `metadata`, such as `/metadata/approved`; never to these three as a whole. All values of a
+   * run that no application posted. Absent: none.
+   */
+  readonly byAgent?: readonly string[]
 }
 
 /** A run in an answer. To a session token: what its session's agents reported, and no time or revision. */

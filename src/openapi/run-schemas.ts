@@ -90,7 +90,7 @@ export const run: Component<AnsweredRun> = s.object<AnsweredRun>(
     lastSeenAt: s.optional(s.instant('When its last post arrived, whether or not that changed anything.')),
     revision: s.optional(s.whole(0, 'Counts the posts that changed the run.')),
     by: s.optional(s.list(s.text('The id of an application secret or a session token.'))),
-    byAgent: s.optional(s.list(s.among({ status: true, usage: true }))),
+    byAgent: s.optional(s.list(s.text('A JSON pointer to a value that only agents reported.'))),
   },
 )
 

@@ -36,7 +36,7 @@ export function createRunMetrics(meter: Meter): RunMetrics {
   return (run, { seconds, errorType, context }) => {
     const name = { [ATTRIBUTE.agentName]: run.agent?.name }
     const ended = { [RUN_ATTRIBUTE.status]: run.status, [ATTRIBUTE.requestModel]: run.model }
-    const endedBy = { [RUN_ATTRIBUTE.reportedBy]: reporterOf(run, 'status') }
+    const endedBy = { [RUN_ATTRIBUTE.reportedBy]: reporterOf(run, 'duration') }
     // The conventions record workflows in the same histogram, which the operation tells apart.
     const operation = { [ATTRIBUTE.operationName]: INVOKE_AGENT }
     const measured = { ...operation, ...name, ...ended, ...endedBy, [ATTRIBUTE.errorType]: errorType }

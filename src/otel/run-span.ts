@@ -36,9 +36,16 @@ export function attributesOf(run: EndedRun, { errorType, isClient }: SpanFacts):
   })
 }
 
-/** `agent` if only an agent reported a part of the run or its end; otherwise `undefined`. */
-export function reporterOf({ byAgent = [] }: EndedRun, part: 'status' | 'usage'): 'agent' | undefined {
-  return byAgent.includes('status') || byAgent.includes(part) ? 'agent' : undefined
+/** Values of a run, as pointers of `byAgent`, that a part of its telemetry is made of. */
+const PARTS = {
+  status: ['/status'],
+  duration: ['/status', '/timings/queuedAt', '/timings/startedAt', '/timings/endedAt', '/timings/durationMs'],
+  usage: ['/status', '/counts', '/usageByModel', '/cost'],
+} as const
+
+/** `agent` if only an agent reported a value of this part; otherwise `undefined`. */
+export function reporterOf({ byAgent }: EndedRun, part: keyof typeof PARTS): 'agent' | undefined {
+  return byAgent && PARTS[part].some((pointer) => byAgent.includes(pointer)) ? 'agent' : undefined
 }
 
 function runAttributes(run: EndedRun): Attributes {

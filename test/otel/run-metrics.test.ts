@@ -45,17 +45,22 @@ describe('the duration of a run', () => {
 })
 
 describe('the metrics of what an agent reported', () => {
-  const PARTS = { status: [DURATION, MODEL_CALLS, INPUT_TOKENS], usage: [MODEL_CALLS, INPUT_TOKENS] } as const
+  const METRICS = [DURATION, MODEL_CALLS, INPUT_TOKENS]
 
-  it.each(['status', 'usage'] as const)('An agent that reported the %s adds to a series of its own', async (part) => {
+  it.each([
+    ['/status', METRICS],
+    ['/timings/startedAt', [DURATION]],
+    ['/timings/durationMs', [DURATION]],
+    ['/counts', [MODEL_CALLS, INPUT_TOKENS]],
+    ['/usageByModel', [MODEL_CALLS, INPUT_TOKENS]],
+    ['/timings/activeMs', []],
+    ['/metadata/status', []],
+  ])('An agent that reported %s adds to series of its own', async (pointer, marked) => {
     const run = ended({ counts: { modelCalls: 1, inputTokens: 1 } })
-    const sdk = exported(run, { ...run, byAgent: [part] })
-    for (const metric of [DURATION, MODEL_CALLS, INPUT_TOKENS]) {
+    const sdk = exported(run, { ...run, byAgent: [pointer] })
+    for (const metric of METRICS) {
       const reporters = (await sdk.points(metric)).map(({ attributes }) => attributes['agent.run.reported_by'])
-      expect([metric, reporters]).toEqual([
-        metric,
-        PARTS[part].some((each) => each === metric) ? [undefined, 'agent'] : [undefined],
-      ])
+      expect([metric, reporters]).toEqual([metric, marked.includes(metric) ? [undefined, 'agent'] : [undefined]])
     }
   })
 })

@@ -40,8 +40,8 @@ describe('exporters', () => {
     await post({ runId: 'r1', status: 'failed', seq: 10 }, { token: 's1' })
     const counts = { inputTokens: 100 }
     expect(exported).toEqual([
-      { status: 'completed', byAgent: ['status'], counts },
-      { status: 'completed', counts },
+      { status: 'completed', byAgent: ['/status'], counts },
+      { status: 'completed', byAgent: ['/seq'], counts },
     ])
   })
 })

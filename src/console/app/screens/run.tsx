@@ -57,6 +57,7 @@ function RunFacts({ of }: { readonly of: Redacted<Run> }) {
         Tags: of.tags?.map(textOf).join(', '),
         Trace: trace && <span class="id">{textOf(trace.traceId)}</span>,
         'Last post': <Time at={of.lastSeenAt} />,
+        'Reported by agents alone': of.byAgent?.map(textOf).join(', '),
       }}
     />
   )

@@ -1,5 +1,6 @@
 import { writeInstant } from '../../../model/instants.ts'
-import { copyJson } from '../../../model/json.ts'
+import { copyJson, type JsonObject } from '../../../model/json.ts'
+import { pointerTo } from '../../../model/json-pointer.ts'
 import type {
   AnsweredRun,
   DerivedRunData,
@@ -13,10 +14,10 @@ import type {
   RunTimings,
   WaitingFor,
 } from '../../../model/run.ts'
-import { statusSource } from '../../../model/run-status.ts'
-import { hasMetered, meteringSource, namesModel, shownReport } from '../../../model/shown-run.ts'
+import { meteringSource, namesModel, shownReport } from '../../../model/shown-run.ts'
+import { EMPTY, named } from '../../../model/totals.ts'
 import type { StoredRun } from '../../../ports/run-store.ts'
-import { reportedWith } from './last-writer-wins.ts'
+import { isSame, reportedWith } from './last-writer-wins.ts'
 
 interface Latest {
   readonly provider: string
@@ -96,38 +97,53 @@ export function durationOf(report: RunReport): number | undefined {
 
 type Draft<T> = { -readonly [Field in keyof T]: T[Field] }
 
+/** The fields of a run that posts state. */
+type Stated = Omit<AnsweredRun, 'runId' | 'sessionId' | 'createdAt' | 'updatedAt' | 'lastSeenAt' | 'revision' | 'by'>
+
 /** Converts a stored run to its public view. Shares nothing with it. */
 export function viewRun({ state, derived, createdAt, updatedAt, lastSeenAt, revision }: StoredRun): Run {
   const created = writeInstant(createdAt)
   const report = shownReport(state)
+  const stated = viewReport(report, derived)
+  if (state.agent !== undefined) show(stated, 'byAgent', reportedByAgent(stated, state, derived))
   const run: Draft<Run> = {
     runId: state.runId,
     sessionId: state.sessionId,
-    status: report.status ?? 'running',
+    ...stated,
     createdAt: created,
     updatedAt: updatedAt === createdAt ? created : writeInstant(updatedAt),
     lastSeenAt: lastSeenAt === createdAt ? created : writeInstant(lastSeenAt),
     revision,
   }
-  addReport(run, report, derived)
   if (report.by !== undefined) run.by = [...report.by]
-  if (state.agent !== undefined) show(run, 'byAgent', reportedByAgent(state))
   return run
 }
 
-function reportedByAgent(state: RunState): Run['byAgent'] {
-  const parts: ('status' | 'usage')[] = []
-  if (statusSource(state) === 'agent') parts.push('status')
-  if (meteringSource(state) === 'agent' && hasMetered(state.agent)) parts.push('usage')
-  return parts.length > 0 ? parts : undefined
+/** Lists what a run shows and would not show, or not so, without its agents' posts: a comparison with the application's view. */
+function reportedByAgent(shown: Stated, state: RunState, derived: DerivedRunData): Run['byAgent'] {
+  const { application } = state
+  const alone = application && viewReport(application, meteringSource(state) === 'application' ? derived : {})
+  const pointers = differences(shown, alone)
+  return pointers.length > 0 ? pointers : undefined
+}
+
+/** Fields that have members of both sources. All others come whole from one. */
+const SHARED: readonly string[] = ['agent', 'timings', 'metadata'] satisfies readonly (keyof Stated)[]
+
+/** JSON pointers to the values of `shown` that `alone` lacks or has otherwise. */
+function differences(shown: object, alone: object = EMPTY, parent = ''): readonly string[] {
+  return Object.entries(shown).flatMap(([name, value]) => {
+    const pointer = pointerTo(parent, name)
+    const other = named(alone as JsonObject, name)
+    if (parent === '' && SHARED.includes(name)) return differences(value, other as JsonObject | undefined, pointer)
+    return isSame(value, other) ? [] : [pointer]
+  })
 }
 
 /** Converts what agents reported, as they see it: nothing that an application reported, or that depends on it. */
 export function viewAgentRun({ state, derived }: StoredRun): AnsweredRun {
   const { runId, sessionId, agent } = state
-  const run: Draft<AnsweredRun> = { runId, sessionId, status: agent?.status ?? 'running' }
-  if (agent) addReport(run, agent, isPricedByAgent(state) ? derived : {})
-  return run
+  return { runId, sessionId, ...viewReport(agent, isPricedByAgent(state) ? derived : {}) }
 }
 
 /** True if the price of a run depends on what agents reported alone, so that an agent may see it. */
@@ -136,7 +152,9 @@ export function isPricedByAgent(state: RunState): boolean {
   return meteringSource(state) === 'agent' && !(application && namesModel(application))
 }
 
-function addReport(run: Draft<AnsweredRun>, report: RunReport, derived: Pick<DerivedRunData, 'cost' | 'shares'>): void {
+function viewReport(report: RunReport | undefined, derived: Pick<DerivedRunData, 'cost' | 'shares'>): Draft<Stated> {
+  const run: Draft<Stated> = { status: report?.status ?? 'running' }
+  if (report === undefined) return run
   const { parentRunId, resumedFromRunId, attempt, seq, tags } = report
   if (seq >= 0) run.seq = seq
   if (parentRunId !== undefined) run.parentRunId = parentRunId
@@ -161,6 +179,7 @@ function addReport(run: Draft<AnsweredRun>, report: RunReport, derived: Pick<Der
   show(run, 'environment', latestOf(report, 'environment'))
   if (tags.length > 0) run.tags = [...tags]
   show(run, 'metadata', viewMetadata(report))
+  return run
 }
 
 function viewUsage(report: RunReport, { shares }: Pick<DerivedRunData, 'shares'>): Run['usageByModel'] {

@@ -80,20 +80,95 @@ describe('a merge of one source', () => {
   })
 })
 
-describe('the parts of a run that only an agent reported', () => {
+describe('byAgent', () => {
   const byAgent = (...posts: readonly SourcePost[]) => viewRun(storedAs(lastMerge(...posts).state)).byAgent
+  const ended: Post = { status: 'failed', counts: { steps: 1 } }
+  const instant = Date.parse('2026-11-21T08:00:00Z')
 
-  it('byAgent names the status and the usage that only an agent reported', () => {
-    const all: Post = { status: 'failed', counts: { steps: 1 } }
-    expect(byAgent(['agent', all])).toEqual(['status', 'usage'])
-    expect(byAgent(['agent', { status: 'failed' }])).toEqual(['status'])
-    expect(byAgent(['agent', { counts: { steps: 1 } }])).toEqual(['usage'])
-    expect(byAgent(['agent', { model: 'm' }])).toBeUndefined()
-    expect(byAgent(['application', { status: 'running' }], ['agent', all])).toEqual(['status', 'usage'])
-    expect(byAgent(['application', { status: 'completed' }], ['agent', all])).toEqual(['usage'])
-    expect(byAgent(['application', { counts: { steps: 0 } }], ['agent', all])).toEqual(['status'])
-    expect(byAgent(['application', all], ['agent', all])).toBeUndefined()
-    expect(byAgent(['application', all])).toBeUndefined()
+  it.each<[string, readonly SourcePost[], readonly string[] | undefined]>([
+    ['nothing of an application', [['application', ended]], undefined],
+    [
+      'nothing that both reported',
+      [
+        ['application', ended],
+        ['agent', ended],
+      ],
+      undefined,
+    ],
+    ['every value of a run of agents alone', [['agent', { ...ended, seq: 2 }]], ['/status', '/seq', '/counts']],
+    ['also the status that no post stated', [['agent', { model: 'm' }]], ['/status', '/model']],
+    [
+      'an end',
+      [
+        ['application', { status: 'running' }],
+        ['agent', ended],
+      ],
+      ['/status', '/counts'],
+    ],
+    [
+      'no end beside that of the application',
+      [
+        ['application', { status: 'completed' }],
+        ['agent', ended],
+      ],
+      ['/counts'],
+    ],
+    [
+      'no amount beside one of the application',
+      [
+        ['application', { counts: { steps: 0 } }],
+        ['agent', ended],
+      ],
+      ['/status'],
+    ],
+    [
+      'no status that the run has anyway',
+      [
+        ['application', {}],
+        ['agent', { status: 'running' }],
+      ],
+      undefined,
+    ],
+    [
+      'the keys of metadata, escaped as in a JSON pointer',
+      [
+        ['application', { metadata: { plan: 'pro', gone: null } }],
+        ['agent', { metadata: { plan: 'free', gone: 1, 'a/b': 1, 'a~1b': 1, 'a.b': 1, toString: 'x' } }],
+      ],
+      ['/metadata/a~1b', '/metadata/a~01b', '/metadata/a.b', '/metadata/toString'],
+    ],
+    [
+      'members of the agent and the times',
+      [
+        ['application', { agent: { name: 'support' }, timings: { modelMs: 1 } }],
+        ['agent', { agent: { id: 'admin-bot', name: 'other' }, timings: { modelMs: 2, toolMs: 3 } }],
+      ],
+      ['/agent/id', '/timings/toolMs'],
+    ],
+    [
+      'a duration from the start of an agent to the end of the application',
+      [
+        ['application', { status: 'completed', timings: { endedAt: instant } }],
+        ['agent', { timings: { startedAt: instant - 5 } }],
+      ],
+      ['/timings/startedAt', '/timings/durationMs'],
+    ],
+    [
+      'fields that come whole from one source',
+      [
+        ['application', { status: 'running', tags: ['t'] }],
+        [
+          'agent',
+          {
+            ...{ environment: 'production', userId: 'eve', attempt: 2, tags: ['u'], parentRunId: 'p' },
+            ...{ status: 'failed', finishReason: 'stop', error: { type: 'x' }, trace: { traceId: 'a', spanId: 'b' } },
+          },
+        ],
+      ],
+      [...['/status', '/parentRunId', '/attempt', '/finishReason', '/error', '/trace', '/userId', '/environment']],
+    ],
+  ])('lists %s', (_, posts, pointers) => {
+    expect(byAgent(...posts)?.toSorted()).toEqual(pointers?.toSorted())
   })
 })
 
