@@ -107,6 +107,7 @@ export type { Feedback, FeedbackKind, FeedbackView } from './model/feedback.ts'
 export type { JsonObject, JsonValue } from './model/json.ts'
 export type {
   AcceptedMeasurement,
+  AddedAmounts,
   DeliveryMeasurement,
   Measure,
   Measurement,
@@ -155,6 +156,7 @@ export type {
   SessionRunRequest,
 } from './model/run-post.ts'
 export type {
+  Amounts,
   Money,
   Percentiles,
   RunNode,

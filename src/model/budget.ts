@@ -1,4 +1,4 @@
-import type { Money, Unpriced } from './session.ts'
+import type { Amounts, Money, Unpriced } from './session.ts'
 
 /** A limit on spend, reached when one of its parts is. */
 export interface BudgetLimit {
@@ -16,8 +16,8 @@ export interface BudgetState {
   readonly id: string
   /** The reached limit: the spend is equal or greater. `hard` if both are reached. */
   readonly level: 'within' | 'soft' | 'hard'
-  /** Spend that corrections made negative is 0 here. */
-  readonly spent: { readonly tokens: number; readonly cost: readonly Money[] }
+  /** Costs of 0, and spend that corrections made negative, are left out. A sum of tokens that stopped exceeds every limit. */
+  readonly spent: Amounts
   /** Usage without a cost. If it is not 0, a limit in money misses some spend. */
   readonly unpriced: Unpriced
   readonly soft?: BudgetLimit

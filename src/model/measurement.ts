@@ -20,6 +20,14 @@ export interface DeliveryMeasurement {
   readonly latencyMs?: number | undefined
 }
 
+/** Amounts that runs added. */
+export interface AddedAmounts {
+  /** Input plus output; below 0 for a correction. */
+  readonly tokens: number
+  /** Exact decimals by currency. */
+  readonly cost: Readonly<Record<string, string>>
+}
+
 /** A run was first recorded, first ended, or changed what it spent. */
 export interface RunMeasurement {
   readonly of: 'run'
@@ -27,10 +35,10 @@ export interface RunMeasurement {
   readonly isNew: boolean
   /** The status with which it first ended. */
   readonly ended?: RunStatus | undefined
-  /** Added tokens; below 0 for a correction. */
-  readonly tokens: number
-  /** Added cost: exact decimals by currency. */
-  readonly cost: Readonly<Record<string, string>>
+  /** Amounts that applications metered. */
+  readonly byApplication: AddedAmounts
+  /** Amounts that only agents reported. When an application meters the run, they are taken back. */
+  readonly byAgent: AddedAmounts
 }
 
 /** One thing that this process did, measured after it was stored. */

@@ -7,6 +7,16 @@ export interface Money {
   readonly currency: string
 }
 
+/** Tokens and their cost. */
+export interface Amounts {
+  /** Input plus output. A sum stops at 2^53 - 1, in {@link StatisticsBucket} also at its negative. */
+  readonly tokens: number
+  /** Exact decimals by currency; empty without any price. */
+  readonly cost: readonly Money[]
+  /** The sum of tokens stopped. */
+  readonly inexact?: true
+}
+
 /** Usage without a known price, not included in the cost. */
 export interface Unpriced {
   readonly runs: number
@@ -41,7 +51,7 @@ export interface SessionTime {
   readonly toolMs?: number
 }
 
-/** Totals of a session, updated with each recorded run. */
+/** Totals of a session, updated with each recorded run. A sum stops at 2^53 - 1. */
 export interface SessionTotals {
   readonly runs: {
     readonly total: number
@@ -53,6 +63,8 @@ export interface SessionTotals {
   readonly tokens: number
   /** By currency; empty without any price. */
   readonly cost: readonly Money[]
+  /** The part of `tokens` and `cost` that only agents reported. */
+  readonly byAgent: Amounts
   readonly unpriced: Unpriced
   readonly models: readonly SessionShare[]
   readonly providers: readonly SessionShare[]
@@ -61,6 +73,8 @@ export interface SessionTotals {
   /** Over all runs that report it, ended or not. */
   readonly timeToFirstToken?: Percentiles
   readonly time: SessionTime
+  /** A sum stopped: it is 2^53 - 1. */
+  readonly inexact?: true
 }
 
 /** A run with its child runs. Instants are RFC 3339. */
@@ -87,7 +101,13 @@ export interface SessionSummary extends SessionTotals {
   readonly createdAt: string
   readonly updatedAt: string
   /** The last failed run. */
-  readonly lastError?: { readonly runId: string; readonly at: string; readonly error?: RunError }
+  readonly lastError?: {
+    readonly runId: string
+    readonly at: string
+    /** Only an agent reported the failure. */
+    readonly byAgent?: true
+    readonly error?: RunError
+  }
 }
 
 /** Maximum runs, and maximum timeline entries, of a {@link Session}. */

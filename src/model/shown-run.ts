@@ -10,6 +10,9 @@ const MODELS: readonly string[] = ['provider', 'model', 'responseModel']
 /** Registers of {@link meteringSource}. */
 export const METERING: ReadonlySet<string> = new Set([...AMOUNTS, ...MODELS])
 
+/** Fields of a run that are set once. */
+export const ONCE = ['parentRunId', 'resumedFromRunId', 'attempt'] as const
+
 /** True if a report states an amount: a count, usage by model, or a cost. */
 export function hasMetered(report: RunReport | undefined): boolean {
   if (report === undefined) return false
@@ -61,13 +64,9 @@ export function shownReport(state: RunState): RunReport {
 
 function combine(application: RunReport, agent: RunReport, state: RunState): RunReport {
   const { status, final, finalWith } = state[statusSource(state) ?? 'application'] ?? application
-  const parentRunId = application.parentRunId ?? agent.parentRunId
-  const resumedFromRunId = application.resumedFromRunId ?? agent.resumedFromRunId
-  const attempt = application.attempt ?? agent.attempt
   return {
-    ...(parentRunId !== undefined && { parentRunId }),
-    ...(resumedFromRunId !== undefined && { resumedFromRunId }),
-    ...(attempt !== undefined && { attempt }),
+    ...setOnce(agent),
+    ...setOnce(application),
     ...(status !== undefined && { status }),
     seq: application.seq >= 0 ? application.seq : agent.seq,
     earliest: shownTimes(application, agent, state),
@@ -79,6 +78,10 @@ function combine(application: RunReport, agent: RunReport, state: RunState): Run
     tags: application.tags.length > 0 ? application.tags : agent.tags,
     ...((application.by ?? agent.by) && { by: [...new Set([...(application.by ?? []), ...(agent.by ?? [])])].sort() }),
   }
+}
+
+function setOnce(report: RunReport): Pick<RunReport, (typeof ONCE)[number]> {
+  return Object.fromEntries(ONCE.filter((field) => report[field] !== undefined).map((field) => [field, report[field]]))
 }
 
 /** Instants of an agent after the application's end are not shown: the end would be clamped to them. */

@@ -1,5 +1,5 @@
 import type { RunStatus } from './run.ts'
-import type { Money } from './session.ts'
+import type { Amounts } from './session.ts'
 
 /** Latency in integer milliseconds, within 1.6 % of the exact value. */
 export interface Latency {
@@ -28,10 +28,10 @@ export interface StatisticsBucket {
   readonly runs: number
   /** Runs by the status with which they first ended. */
   readonly ended: Readonly<Partial<Record<RunStatus, number>>>
-  /** Input plus output. Below 0 after corrections. */
-  readonly tokens: number
-  /** By currency. */
-  readonly cost: readonly Money[]
+  /** Amounts that runs added and applications metered. Below 0 after corrections. */
+  readonly byApplication: Amounts
+  /** Amounts that runs added and only agents reported. Below 0 after corrections, and when an application meters a run later. */
+  readonly byAgent: Amounts
 }
 
 /** Deliveries that are due and not yet claimed. */

@@ -22,7 +22,8 @@ export interface ModelTotals {
 }
 
 /**
- * Totals of runs. Only added and subtracted, so that a sum is updated run by run. Plain JSON. Numbers are exact up to 2^53 - 1.
+ * Totals of runs. Only added and subtracted, so that a sum is updated run by run. Plain JSON. Numbers are exact up to 2^53 - 1; views
+ * show 2^53 - 1 for a greater sum, which may have lost some units if it is subtracted from later.
  *
  * Names come from callers, so a merge caps their number. A session keeps 200 models and 256 custom counters; the descendants'
  * totals of a run keep 32 models, 64 custom counters and 256 users; one model keeps 16 custom counters. Further models are added to

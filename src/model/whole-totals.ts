@@ -19,7 +19,8 @@ export function wholeTotals(totals: Totals): Totals {
   return sum
 }
 
-function wholeSpend({ runs, tokens, cost, unpricedRuns, unpricedTokens }: Spend): Spend {
+/** A spend without what corrections made negative. */
+export function wholeSpend({ runs, tokens, cost, unpricedRuns, unpricedTokens }: Spend): Spend {
   return {
     runs: Math.max(0, runs),
     tokens: Math.max(0, tokens),
@@ -37,6 +38,6 @@ function aboveZero(numbers: Readonly<Record<string, number>>): typeof numbers {
   return Object.fromEntries(Object.entries(numbers).filter(([, amount]) => amount > 0))
 }
 
-function moneyAboveZero(cost: Spend['cost']): Spend['cost'] {
+export function moneyAboveZero(cost: Spend['cost']): Spend['cost'] {
   return Object.fromEntries(Object.entries(cost).filter(([, amount]) => !amount.startsWith('-')))
 }

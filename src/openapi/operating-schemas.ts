@@ -1,6 +1,6 @@
 import type { BudgetLimit, BudgetReport, BudgetState } from '../model/budget.ts'
 import type { EventChannelView, EventView } from '../model/event-view.ts'
-import type { Money, Unpriced } from '../model/session.ts'
+import type { Amounts, Money, Unpriced } from '../model/session.ts'
 import type { DueNow, Latency, Statistics, StatisticsBucket } from '../model/statistics.ts'
 import { type Component, type NamedSchema, s } from './model-schema.ts'
 
@@ -13,6 +13,16 @@ export const unpriced: Component<Unpriced> = s.object<Unpriced>('Unpriced', 'Usa
   runs: s.whole(0),
   tokens: s.whole(0),
 })
+
+export const amounts: Component<Amounts> = s.object<Amounts>(
+  'Amounts',
+  'Tokens and their cost. In statistics they are below 0 after corrections.',
+  {
+    tokens: s.whole(-Number.MAX_SAFE_INTEGER, 'Input plus output. The sum stops at 2^53 - 1, and at its negative.'),
+    cost: s.list(money, 'By currency.'),
+    inexact: s.optional(s.always(true, 'The sum of tokens stopped.')),
+  },
+)
 
 const latency = s.object<Latency>('Latency', 'Milliseconds, within 1.6 % of the exact value.', {
   p50: s.whole(0),
@@ -30,8 +40,8 @@ const bucket = s.object<StatisticsBucket>('StatisticsBucket', 'What happened in 
   latencyMs: s.optional(latency),
   runs: s.whole(0, 'Runs that were first recorded.'),
   ended: { json: s.map(s.whole(0), 'Runs by the status with which they first ended.').json },
-  tokens: s.whole(-Number.MAX_SAFE_INTEGER, 'Input plus output. Below 0 after corrections.'),
-  cost: s.list(money, 'By currency.'),
+  byApplication: amounts,
+  byAgent: amounts,
 })
 
 const dueNow = s.object<DueNow>('DueNow', 'Deliveries that are due and not yet claimed.', {
@@ -83,14 +93,12 @@ const budgetLimit = s.object<BudgetLimit>('BudgetLimit', undefined, {
   cost: s.optional(money),
 })
 
-const spent = s.object<BudgetState['spent']>('BudgetSpent', undefined, { tokens: s.whole(0), cost: s.list(money) })
-
 const budget = s.object<BudgetState>('BudgetState', 'A budget, and what is spent of it.', {
   name: s.text(),
   per: s.among({ session: true, user: true }),
   id: s.text('The session or the user.'),
   level: s.among({ within: true, soft: true, hard: true }),
-  spent,
+  spent: amounts,
   unpriced,
   soft: s.optional(budgetLimit),
   hard: s.optional(budgetLimit),
@@ -107,5 +115,5 @@ export const budgets: Component<BudgetReport> = s.object<BudgetReport>(
 
 export const OPERATING_SCHEMAS: readonly NamedSchema[] = [
   ...[money, unpriced, statistics, bucket, dueNow, latency, events, event, eventChannel, digest],
-  ...[budgets, budget, budgetLimit, spent],
+  ...[budgets, budget, budgetLimit, amounts],
 ]

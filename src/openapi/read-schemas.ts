@@ -14,7 +14,7 @@ import type { SuppressionReason, SuppressionView } from '../model/suppression.ts
 import type { TokenUseView } from '../model/token-use.ts'
 import { deliveryReason, deliveryStatus, dispatchView } from './dispatch-schemas.ts'
 import { type Component, type FieldsOf, type NamedSchema, type SchemaOf, s } from './model-schema.ts'
-import { budgets, events, money, OPERATING_SCHEMAS, statistics, unpriced } from './operating-schemas.ts'
+import { amounts, budgets, events, money, OPERATING_SCHEMAS, statistics, unpriced } from './operating-schemas.ts'
 import { issue } from './problems.ts'
 import { run, runStatus } from './run-schemas.ts'
 
@@ -140,6 +140,7 @@ const entries = s.either(runEntry, dispatchEntry)
 const failure = s.object<NonNullable<Session['lastError']>>('SessionFailure', 'The last failed run.', {
   runId: s.text(),
   at: s.instant(),
+  byAgent: s.optional(s.always(true, 'Only an agent reported the failure.')),
   error: s.optional(s.posted('RunError')),
 })
 
@@ -156,12 +157,14 @@ const SUMMARY: FieldsOf<SessionSummary> = {
   counts,
   tokens: s.whole(0, 'Input plus output.'),
   cost: s.list(money, 'By currency.'),
+  byAgent: amounts,
   unpriced,
   models: s.list(share),
   providers: s.list(share),
   duration: s.optional(percentiles),
   timeToFirstToken: s.optional(percentiles),
   time: sessionTime,
+  inexact: s.optional(s.always(true, 'A sum stopped: it is 2^53 - 1.')),
   lastError: s.optional(failure),
 }
 

@@ -121,9 +121,10 @@ describe('one process', () => {
     const { sallyport, measure } = scripted()
     const sdk = telemetry()
     otelMetrics(sallyport, { meterProvider: sdk.meterProvider })
-    const run = { of: 'run', tenant: 't', tokens: 0, cost: {} } as const
+    const none = { tokens: 0, cost: {} }
+    const run = { of: 'run', tenant: 't', byApplication: none, byAgent: none } as const
     measure({ ...run, isNew: true })
-    measure({ ...run, isNew: false, tokens: 5 })
+    measure({ ...run, isNew: false, byAgent: { tokens: 5, cost: {} } })
     measure({ ...run, isNew: false, ended: 'failed' })
     expect(await sdk.points('sallyport.run.recorded')).toStrictEqual([{ attributes: {}, value: 1 }])
     expect(await sdk.points('sallyport.run.ended')).toStrictEqual([

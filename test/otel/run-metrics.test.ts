@@ -50,9 +50,12 @@ describe('the metrics of what an agent reported', () => {
   it.each([
     ['/status', METRICS],
     ['/timings/startedAt', [DURATION]],
+    ['/timings/queuedAt', [DURATION]],
+    ['/timings/endedAt', [DURATION]],
     ['/timings/durationMs', [DURATION]],
     ['/counts', [MODEL_CALLS, INPUT_TOKENS]],
     ['/usageByModel', [MODEL_CALLS, INPUT_TOKENS]],
+    ['/cost', [MODEL_CALLS, INPUT_TOKENS]],
     ['/timings/activeMs', []],
     ['/metadata/status', []],
   ])('An agent that reported %s adds to series of its own', async (pointer, marked) => {

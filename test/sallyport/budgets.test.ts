@@ -9,6 +9,7 @@ import { fakeClock } from '../support/fake-clock.ts'
 import { fc } from '../support/properties.ts'
 
 const DAY = 86_400_000
+const MOST = Number.MAX_SAFE_INTEGER
 
 /** A store with one session and one user of the same spend, which records its queries. */
 function spent(spend: Partial<Spend>) {
@@ -112,17 +113,33 @@ describe('a report', () => {
     expect(await checkBudgets([], BOTH, 0, store)).toEqual({ allowed: true, budgets: [] })
   })
 
-  it('A report shows a spend that corrections made negative as 0', async () => {
+  it('A report shows no spend that corrections made negative', async () => {
     const { store } = spent({ tokens: -1, cost: { EUR: '-0.5' }, unpricedRuns: -1, unpricedTokens: -2 })
     const { budgets } = await checkBudgets([{ name: 'b', per: 'session', hard: eur('1') }], BOTH, 0, store)
     expect(budgets).toMatchObject([
       {
         level: 'within',
-        spent: { tokens: 0, cost: [{ amount: '0', currency: 'EUR' }] },
+        spent: { tokens: 0, cost: [] },
         unpriced: { runs: 0, tokens: 0 },
       },
     ])
   })
+
+  it.each([
+    [MOST - 1, 'within', { tokens: MOST - 1 }],
+    [MOST, 'hard', { tokens: MOST, inexact: true }],
+    [MOST * 3, 'hard', { tokens: MOST, inexact: true }],
+  ])(
+    'A spend of %d tokens is %s at the greatest limit, and says when it is not exact',
+    async (tokens, level, shown) => {
+      const { store } = spent({ tokens, unpricedRuns: 1, unpricedTokens: tokens })
+      const both = ['user', 'session'] as const
+      const limits = both.map((per): Budget => ({ name: per, per, hard: { tokens: MOST } }))
+      const { budgets } = await checkBudgets(limits, BOTH, 0, store)
+      const of = { level, spent: { ...shown, cost: [] }, unpriced: { runs: 1, tokens: shown.tokens } }
+      expect(budgets).toEqual(limits.map((limit, at) => ({ ...limit, ...of, id: ['u1', 's1'][at] })))
+    },
+  )
 
   it('A report on an unknown user shows no spend', async () => {
     const { store } = spent({ tokens: 7 })

@@ -107,8 +107,50 @@ describe('reading statistics', () => {
     }
     expect(await post(app, { runId: 'r1', status: 'completed', ...usage }, SESSION)).toBe(201)
     const total = await last(app)
-    expect(total).toMatchObject({ runs: 1, ended: { completed: 1 }, tokens: 100 })
-    expect(total?.cost).toEqual([{ amount: '0.2', currency: 'EUR' }])
+    expect(total).toMatchObject({ runs: 1, ended: { completed: 1 } })
+    expect([total?.byApplication, total?.byAgent]).toEqual([
+      { tokens: 0, cost: [] },
+      { tokens: 100, cost: [{ amount: '0.2', currency: 'EUR' }] },
+    ])
+  })
+
+  it("What an application meters later is counted as its own, and the agent's is taken back", async () => {
+    const app = host()
+    const cost = (amount: string) => ({ amount, currency: 'EUR', source: 'client' })
+    await post(app, { runId: 'r1', counts: { inputTokens: 100 }, cost: cost('0.2') }, SESSION)
+    await post(app, { runId: 'r2', counts: { inputTokens: 5 } }, SESSION)
+    await post(app, { runId: 'r1', counts: { inputTokens: 70 }, cost: cost('0.1') }, APP)
+    const total = await last(app)
+    expect([total?.byApplication, total?.byAgent]).toEqual([
+      { tokens: 70, cost: [{ amount: '0.1', currency: 'EUR' }] },
+      { tokens: 5, cost: [] },
+    ])
+  })
+
+  it('What one token claims does not reach what applications metered', async () => {
+    const app = host()
+    const most = Number.MAX_SAFE_INTEGER
+    for (const runId of ['a', 'b', 'c']) {
+      await post(app, { runId, counts: { inputTokens: most } }, SESSION)
+      await post(app, { runId: `${runId}-metered`, counts: { inputTokens: 1 } }, APP)
+    }
+    const total = await last(app)
+    expect([total?.byApplication, total?.byAgent]).toEqual([
+      { tokens: 3, cost: [] },
+      { tokens: most, cost: [], inexact: true },
+    ])
+  })
+
+  it('A run of both sources is one run, whoever posts first', async () => {
+    const app = host()
+    for (const [runId, first, second] of [
+      ['a', APP, SESSION],
+      ['b', SESSION, APP],
+    ] as const) {
+      await post(app, { runId }, first)
+      await post(app, { runId, status: 'completed' }, second)
+    }
+    expect(await last(app)).toMatchObject({ runs: 2, ended: { completed: 2 } })
   })
 
   it('A run whose end an application reports after an agent ends once', async () => {

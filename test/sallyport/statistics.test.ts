@@ -129,8 +129,8 @@ describe('runs', () => {
     await record({ runId: 'a', status: 'completed', ...usage })
     await record({ runId: 'b', status: 'failed' })
     expect(await now()).toMatchObject({
-      ...{ runs: 2, tokens: 120, ended: { completed: 1, failed: 1 } },
-      cost: [{ amount: '0.5', currency: 'USD' }],
+      ...{ runs: 2, ended: { completed: 1, failed: 1 }, byAgent: { tokens: 0, cost: [] } },
+      byApplication: { tokens: 120, cost: [{ amount: '0.5', currency: 'USD' }] },
     })
     await record({
       runId: 'a',
@@ -140,10 +140,8 @@ describe('runs', () => {
       cost: { amount: '0.25', currency: 'USD', source: 'client' },
     })
     expect(await now()).toMatchObject({
-      runs: 2,
-      tokens: 120,
-      ended: { completed: 1 },
-      cost: [{ amount: '0.25', currency: 'USD' }],
+      ...{ runs: 2, ended: { completed: 1 }, byAgent: { tokens: 0, cost: [] } },
+      byApplication: { tokens: 120, cost: [{ amount: '0.25', currency: 'USD' }] },
     })
   })
 })

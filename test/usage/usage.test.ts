@@ -258,6 +258,13 @@ describe('usage that looks exclusive', () => {
     expect(normaliseRun(body({ usageByModel: [] })).update.counts).toBeUndefined()
   })
 
+  it('A sum over models stops at 2^53 - 1, so that it is missing in no budget', () => {
+    const counts = { inputTokens: Number.MAX_SAFE_INTEGER }
+    const usageByModel = ['a', 'b'].map((model) => ({ provider: 'p', model, counts }))
+    const body = v.parse(sessionRunSchema, { sessionId: 's', run: { runId: 'r', usageByModel } })
+    expect(normaliseRun(body).update.counts).toEqual(counts)
+  })
+
   it('Unknown input and usage without a cache get no warning', () => {
     expect(warningsOf({ counts: { cacheReadTokens: 5, reasoningTokens: 5 } })).toEqual([])
     expect(warningsOf({ counts: { cacheReadTokens: 5, outputTokens: 1, totalTokens: 6 } })).toEqual([])

@@ -1,4 +1,5 @@
 import { isSallyportError } from '../../errors.ts'
+import type { AddedAmounts } from '../../model/measurement.ts'
 import type {
   DerivedRunData,
   ReportedEnd,
@@ -11,7 +12,7 @@ import type {
 } from '../../model/run.ts'
 import { hasEnded, sourceOfEnd, statusOfRun, statusSource } from '../../model/run-status.ts'
 import { shownReport } from '../../model/shown-run.ts'
-import { addSpend, noSpend, type Spend, type Totals } from '../../model/totals.ts'
+import { EMPTY, isEmpty, type Spend, type Totals } from '../../model/totals.ts'
 import type { MergeDecision, Merged, MergeSnapshot, StoredRun } from '../../ports/run-store.ts'
 import { HostFault, portFault } from '../answers/fault.ts'
 import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
@@ -83,27 +84,28 @@ export async function mergeUpdate(
   return { outcome: 'merged', state, created, changed, ignored, firstEnd, run }
 }
 
-/** Measures the spend of both sources: one of them metered each run. */
 function measureRun(
   tenant: string,
-  { created, firstEnd, added }: Extract<Recording, { outcome: 'merged' }>,
-  { state, derived }: StoredRun,
+  { created, firstEnd, added, state }: Extract<Recording, { outcome: 'merged' }>,
+  { derived }: StoredRun,
   { measure }: MeasureDeps,
 ): void {
-  const spends = [added?.spend, added?.agent?.spend].filter((spend) => spend !== undefined)
-  const tokens = spends.reduce((sum, spend) => sum + spend.tokens, 0)
+  // An agent is told that it creates a run that the application has recorded.
+  const isNew = created && (state.application === undefined || state.agent === undefined)
   const ended = firstEnd && derived.ended.length === 1 ? statusOfRun(state) : undefined
-  const hasCost = spends.some(({ cost }) => Object.keys(cost).length > 0)
-  if (!created && ended === undefined && tokens === 0 && !hasCost) return
-  measure?.({ of: 'run', tenant, isNew: created, ended, tokens, cost: costOf(spends) })
+  const [byApplication, byAgent] = [amountsOf(added?.spend), amountsOf(added?.agent?.spend)]
+  if (!isNew && ended === undefined && areNone(byApplication) && areNone(byAgent)) return
+  measure?.({ of: 'run', tenant, isNew, ended, byApplication, byAgent })
 }
 
-function costOf(spends: readonly Spend[]): Spend['cost'] {
-  const [only, other] = spends
-  if (only && !other) return only.cost
-  const sum = noSpend()
-  for (const spend of spends) addSpend(sum, spend)
-  return sum.cost
+const NO_AMOUNTS: AddedAmounts = Object.freeze({ tokens: 0, cost: EMPTY })
+
+function amountsOf(spend: Spend | undefined): AddedAmounts {
+  return spend ? { tokens: spend.tokens, cost: spend.cost } : NO_AMOUNTS
+}
+
+function areNone({ tokens, cost }: AddedAmounts): boolean {
+  return tokens === 0 && isEmpty(cost)
 }
 
 /** Marks an error of the price book as the host's: it is the only host code that runs inside a decision. */

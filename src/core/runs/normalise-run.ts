@@ -80,13 +80,13 @@ function set<Field extends keyof Draft>(update: Draft, field: Field, value: Draf
   if (value !== undefined) update[field] = value
 }
 
-/** Adds token counts that the run lacks and every model has, as their sum. */
+/** Adds token counts that the run lacks and every model has, as their sum, up to 2^53 - 1. */
 function withModels(byModel: readonly ModelUsage[], reported: RunCounts | undefined): RunCounts | undefined {
   if (byModel.length === 0) return reported
   const counts: Record<string, number> = {}
   for (const name of USAGE_COUNTS) {
     const sum = byModel.reduce((all, model) => all + (model.counts[name] ?? Number.NaN), 0)
-    if (reported?.[name] === undefined && Number.isSafeInteger(sum)) counts[name] = sum
+    if (reported?.[name] === undefined && sum >= 0) counts[name] = Math.min(sum, Number.MAX_SAFE_INTEGER)
   }
   return Object.assign(counts, reported)
 }

@@ -1,7 +1,8 @@
+import { MOST, viewAmounts } from '../../model/amounts.ts'
 import { addDecimals } from '../../model/decimal.ts'
 import { bucketOf, quantilesOf } from '../../model/histogram.ts'
 import { writeInstant } from '../../model/instants.ts'
-import type { Measurement } from '../../model/measurement.ts'
+import type { AddedAmounts, Measurement } from '../../model/measurement.ts'
 import type { StatisticsBucket } from '../../model/statistics.ts'
 
 /** Counts of one bucket. Plain JSON; only added. */
@@ -14,14 +15,23 @@ export interface Counts {
   readonly latencies: Record<string, number>
   runs: number
   readonly ended: Record<string, number>
+  readonly byApplication: SummedAmounts
+  readonly byAgent: SummedAmounts
+}
+
+type SummedAmounts = {
   tokens: number
   readonly cost: Record<string, string>
 }
 
+const SOURCES = ['byApplication', 'byAgent'] as const
+
 export function noCounts(): Counts {
   return {
-    ...{ accepted: 0, sent: 0, retried: 0, runs: 0, tokens: 0 },
-    ...{ failed: {}, skipped: {}, latencies: {}, ended: {}, cost: {} },
+    ...{ accepted: 0, sent: 0, retried: 0, runs: 0 },
+    ...{ failed: {}, skipped: {}, latencies: {}, ended: {} },
+    byApplication: { tokens: 0, cost: {} },
+    byAgent: { tokens: 0, cost: {} },
   }
 }
 
@@ -41,11 +51,10 @@ export function countMeasurement(counts: Counts, measurement: Measurement): void
       return
     }
     case 'run': {
-      const { isNew, ended, tokens, cost } = measurement
+      const { isNew, ended } = measurement
       if (isNew) counts.runs++
       if (ended !== undefined) addTo(counts.ended, ended, 1)
-      counts.tokens += tokens
-      addCost(counts.cost, cost)
+      for (const source of SOURCES) addAmounts(counts[source], measurement[source])
     }
   }
 }
@@ -56,23 +65,20 @@ export function addCounts(sum: Counts, add: Partial<Counts>): void {
   sum.sent += add.sent ?? 0
   sum.retried += add.retried ?? 0
   sum.runs += add.runs ?? 0
-  sum.tokens += add.tokens ?? 0
   for (const part of ['failed', 'skipped', 'latencies', 'ended'] as const)
     for (const [name, count] of Object.entries(add[part] ?? {})) addTo(sum[part], name, count)
-  addCost(sum.cost, add.cost ?? {})
+  for (const source of SOURCES) addAmounts(sum[source], add[source])
 }
 
 export function viewCounts(startsAt: number, counts: Counts): StatisticsBucket {
-  const { latencies, cost, ...rest } = counts
+  const { latencies, byApplication, byAgent, ...rest } = counts
   const latency = quantilesOf(latencies)
   return {
     startsAt: writeInstant(startsAt),
     ...rest,
     ...(latency && { latencyMs: { p50: latency.at(50), p95: latency.at(95), p99: latency.at(99) } }),
-    cost: Object.entries(cost)
-      .filter(([, amount]) => amount !== '0')
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([currency, amount]) => ({ amount, currency })),
+    byApplication: viewAmounts(byApplication),
+    byAgent: viewAmounts(byAgent),
   }
 }
 
@@ -80,6 +86,14 @@ function addTo(counts: Record<string, number>, name: string, count: number): voi
   counts[name] = (counts[name] ?? 0) + count
 }
 
-function addCost(sum: Record<string, string>, cost: Readonly<Record<string, string>>): void {
-  for (const [currency, amount] of Object.entries(cost)) sum[currency] = addDecimals(sum[currency] ?? '0', amount)
+function addAmounts(sum: SummedAmounts, { tokens = 0, cost = {} }: Partial<AddedAmounts> = {}): void {
+  sum.tokens = plus(sum.tokens, tokens)
+  for (const [currency, amount] of Object.entries(cost))
+    sum.cost[currency] = addDecimals(sum.cost[currency] ?? '0', amount)
+}
+
+/** A sum that reached 2^53 - 1, or its negative, stays there, whatever is added: what it would be is not known. */
+function plus(one: number, other: number): number {
+  const stopped = [one, other, one + other].find((sum) => Math.abs(sum) >= MOST)
+  return stopped === undefined ? one + other : Math.sign(stopped) * MOST
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import type { Amounts } from '../../../model/session.ts'
 import type { Statistics, StatisticsBucket } from '../../../model/statistics.ts'
 import { withQuery } from '../api.ts'
 import { Chart, type Series, type Unit } from '../chart.tsx'
@@ -8,7 +9,7 @@ import type { Redacted } from '../redacted.ts'
 import { place, setQuery } from '../router.ts'
 import { Screen } from '../screen.tsx'
 import { explainDelivery } from '../sentences/delivery.ts'
-import { amountOf, compact, count, duration, instantOf, isNumber, money, sumOf, textOf } from '../words.ts'
+import { type Amount, amountOf, compact, count, duration, instantOf, isNumber, money, sumOf, textOf } from '../words.ts'
 
 /** Windows with the step of their plots. */
 const WINDOWS: Readonly<Record<string, string>> = {
@@ -31,6 +32,7 @@ interface Plot {
 }
 
 const DELIVERIES: Unit = ['delivery', 'deliveries']
+const TOKENS: Unit = ['token', 'tokens']
 
 const PLOTS: readonly Plot[] = [
   { label: 'Accepted dispatches', unit: ['dispatch', 'dispatches'], read: ({ accepted }) => accepted },
@@ -39,7 +41,8 @@ const PLOTS: readonly Plot[] = [
   { label: 'Retries', unit: ['attempt', 'attempts'], read: ({ retried }) => retried },
   { label: 'Latency p95', unit: ['ms', 'ms'], read: ({ latencyMs }) => latencyMs?.p95, figure: 'latest' },
   { label: 'Runs', unit: ['run', 'runs'], read: ({ runs }) => runs },
-  { label: 'Tokens', unit: ['token', 'tokens'], read: ({ tokens }) => tokens },
+  { label: 'Tokens', unit: TOKENS, read: ({ byApplication }) => byApplication.tokens },
+  { label: 'Tokens that only agents reported', unit: TOKENS, read: ({ byAgent }) => byAgent.tokens },
 ]
 
 export function OverviewScreen() {
@@ -68,8 +71,8 @@ export function OverviewScreen() {
 function Totals({ of, step }: { readonly of: Redacted<Statistics>; readonly step: string }) {
   const { buckets, due, workersAlive } = of
   const times = buckets.map(({ startsAt }) => instantOf(startsAt))
-  const currencies = [...new Set(buckets.flatMap(({ cost }) => cost.map(({ currency }) => currency)))]
-  const cost = currencies.map((currency) => ({ currency, amount: costIn(currency, buckets) }))
+  const metered = buckets.map(({ byApplication }) => byApplication)
+  const claimed = buckets.map(({ byAgent }) => byAgent)
   const isQuiet = buckets.every(({ accepted, sent, runs }) => [accepted, sent, runs].every((value) => value === 0))
   return (
     <>
@@ -86,7 +89,10 @@ function Totals({ of, step }: { readonly of: Redacted<Statistics>; readonly step
             'Oldest due': due.oldestMs === undefined ? '–' : ago(due.oldestMs),
             'Workers alive': count(workersAlive),
           }),
-          Cost: money(cost),
+          Cost: money(totalCost(metered)),
+          'Cost that only agents reported': money(totalCost(claimed)),
+          'Not exact':
+            [...metered, ...claimed].some(({ inexact }) => inexact === true) && 'a sum is greater than can be counted',
         }}
       />
       {isQuiet && (
@@ -187,9 +193,14 @@ function ago(ms: unknown): string {
   return isNumber(ms) ? `${duration(ms)} ago` : textOf(ms)
 }
 
-/** For reading only: amounts on the server are exact. */
-function costIn(currency: unknown, buckets: readonly Bucket[]): string {
-  const amounts = buckets.flatMap(({ cost }) => cost.filter((one) => one.currency === currency))
-  const sum = sumOf(amounts.map(({ amount }) => amountOf(amount)))
-  return isNumber(sum) ? sum.toFixed(4) : textOf(sum)
+/** Sums by currency. For reading only: amounts on the server are exact. */
+function totalCost(amounts: readonly Redacted<Amounts>[]): readonly Amount[] {
+  const costs = Map.groupBy(
+    amounts.flatMap(({ cost }) => cost),
+    ({ currency }) => currency,
+  )
+  return [...costs].map(([currency, each]) => {
+    const sum = sumOf(each.map(({ amount }) => amountOf(amount)))
+    return { currency, amount: isNumber(sum) ? sum.toFixed(4) : textOf(sum) }
+  })
 }

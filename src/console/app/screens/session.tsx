@@ -71,6 +71,8 @@ function Totals({ of, sessionId }: { readonly of: Redacted<Session>; readonly se
         ),
         Tokens: count(of.tokens),
         Cost: money(of.cost),
+        'Reported by agents alone': reportedBy(of.byAgent),
+        'Not exact': of.inexact === true && 'a sum is greater than can be counted',
         'Without a price': unpriced.tokens !== 0 && `${count(unpriced.tokens)} tokens`,
         'Duration p95': of.duration && duration(of.duration.p95),
         Dispatches: (
@@ -82,6 +84,11 @@ function Totals({ of, sessionId }: { readonly of: Redacted<Session>; readonly se
       }}
     />
   )
+}
+
+function reportedBy({ tokens, cost }: Redacted<Session['byAgent']>): string | false {
+  const parts = [tokens !== 0 && `${count(tokens)} tokens`, cost.length > 0 && money(cost)]
+  return parts.filter(Boolean).join(', ')
 }
 
 /** The tree of runs and the dispatches of one page. A session can have more than a page: oldest first, or the newest ones. */

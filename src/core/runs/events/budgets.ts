@@ -1,8 +1,9 @@
+import { MOST, viewAmounts } from '../../../model/amounts.ts'
 import type { BudgetLimit, BudgetReport, BudgetState } from '../../../model/budget.ts'
 import { dayOf } from '../../../model/day.ts'
 import { addDecimals, negateDecimal } from '../../../model/decimal.ts'
 import { noSpend, type Spend } from '../../../model/totals.ts'
-import { wholeTotals } from '../../../model/whole-totals.ts'
+import { wholeSpend, wholeTotals } from '../../../model/whole-totals.ts'
 import type { RunStore } from '../../../ports/run-store.ts'
 
 /** Limits on the spend of a session or a user. */
@@ -69,15 +70,11 @@ export function isReached(limit: BudgetLimit | undefined, spent: BudgetState['sp
 
 type Spent = Pick<BudgetState, 'spent' | 'unpriced'>
 
-function spentOf({ tokens, cost, unpricedRuns, unpricedTokens }: Spend): Spent {
-  const money = Object.entries(cost).map(([currency, amount]) => ({
-    amount: isNegative(amount) ? '0' : amount,
-    currency,
-  }))
-  money.sort((a, b) => (a.currency < b.currency ? -1 : 1))
+function spentOf(spend: Spend): Spent {
+  const { unpricedRuns, unpricedTokens, ...amounts } = wholeSpend(spend)
   return {
-    spent: { tokens: Math.max(0, tokens), cost: money },
-    unpriced: { runs: Math.max(0, unpricedRuns), tokens: Math.max(0, unpricedTokens) },
+    spent: viewAmounts(amounts),
+    unpriced: { runs: Math.min(unpricedRuns, MOST), tokens: Math.min(unpricedTokens, MOST) },
   }
 }
 

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../../model/json.ts'
 import type { RunReport, StatusReport } from '../../../model/run.ts'
+import { ONCE } from '../../../model/shown-run.ts'
 import { isEmpty } from '../../../model/totals.ts'
 import {
   compareReported,
@@ -16,11 +17,7 @@ import {
 
 /** Lists the fields that are set once and differ in two reports of one source. */
 export function conflictingFields(a: RunReport, b: RunReport): readonly string[] {
-  const fields: string[] = []
-  if (differ(a.parentRunId, b.parentRunId)) fields.push('parentRunId')
-  if (differ(a.resumedFromRunId, b.resumedFromRunId)) fields.push('resumedFromRunId')
-  if (differ(a.attempt, b.attempt)) fields.push('attempt')
-  return fields
+  return ONCE.filter((field) => differ(a[field], b[field]))
 }
 
 function differ(a: string | number | undefined, b: string | number | undefined): boolean {

@@ -8,7 +8,7 @@ import { shownReport } from '../../../model/shown-run.ts'
 import { conflictingFields, joinReports } from './join-runs.ts'
 import { cutToLimit, isSame, sortedSet } from './last-writer-wins.ts'
 import { FINAL_FIELDS, recordedByApplication } from './recorded-by-application.ts'
-import { finalOf } from './selectors.ts'
+import { FIELDS, finalOf } from './selectors.ts'
 
 /** Result of merging one post into a run. */
 export type RunMerge =
@@ -145,16 +145,9 @@ function toFinal({ status, timings, error, finishReason }: RunUpdate): FinalFiel
 
 function toLatest(update: RunUpdate): RunReport['latest'] {
   const latest: Record<string, JsonValue> = {}
-  const { provider, model, responseModel, serviceTier, countsScope, waitingFor, userId, environment } = update
-  if (provider !== undefined) latest.provider = provider
-  if (model !== undefined) latest.model = model
-  if (responseModel !== undefined) latest.responseModel = responseModel
-  if (serviceTier !== undefined) latest.serviceTier = serviceTier
-  if (countsScope !== undefined) latest.countsScope = countsScope
+  for (const field of FIELDS) if (update[field] !== undefined) latest[field] = update[field]
+  const { waitingFor, agent, timings, trace, cost, usageByModel, usageDoubt, seq } = update
   if (waitingFor !== undefined) latest.waitingFor = waitingFor
-  if (userId !== undefined) latest.userId = userId
-  if (environment !== undefined) latest.environment = environment
-  const { agent, timings, trace, cost, usageByModel, usageDoubt, seq } = update
   if (agent !== undefined) {
     if (agent.id !== undefined) latest['agent.id'] = agent.id
     if (agent.name !== undefined) latest['agent.name'] = agent.name

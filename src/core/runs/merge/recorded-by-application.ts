@@ -1,7 +1,7 @@
 import type { RunReport, RunState } from '../../../model/run.ts'
 import type { IgnoredField } from '../../../model/run-post.ts'
 import { statusSource } from '../../../model/run-status.ts'
-import { hasMetered, METERING } from '../../../model/shown-run.ts'
+import { hasMetered, METERING, ONCE } from '../../../model/shown-run.ts'
 
 /** Lists the fields of an agent's post that the application has recorded, equal or not. The values stay unknown to the agent. */
 export function recordedByApplication(
@@ -27,9 +27,6 @@ export function recordedByApplication(
   if (posted.tags.length > 0 && application.tags.length > 0) fields.push('tags')
   return fields.map((field) => ({ field, reason: 'application_recorded' }))
 }
-
-/** Fields that are set once. */
-const ONCE = ['parentRunId', 'resumedFromRunId', 'attempt'] as const
 
 /** Names of the fields of an end, as a post has them. */
 export const FINAL_FIELDS = {

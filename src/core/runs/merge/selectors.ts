@@ -14,7 +14,7 @@ import type {
   RunTimings,
   WaitingFor,
 } from '../../../model/run.ts'
-import { meteringSource, namesModel, shownReport } from '../../../model/shown-run.ts'
+import { meteringSource, namesModel, ONCE, shownReport } from '../../../model/shown-run.ts'
 import { EMPTY, named } from '../../../model/totals.ts'
 import type { StoredRun } from '../../../ports/run-store.ts'
 import { isSame, reportedWith } from './last-writer-wins.ts'
@@ -40,6 +40,31 @@ interface Latest {
   readonly usageByModel: readonly ModelUsage[]
   readonly usageDoubt: boolean
 }
+
+const INSTANTS = ['queuedAt', 'startedAt', 'firstTokenAt'] as const
+/** Fields of a run that are a register each. */
+export const FIELDS = [
+  'provider',
+  'model',
+  'responseModel',
+  'serviceTier',
+  'countsScope',
+  'userId',
+  'environment',
+] as const
+/** Members of the agent that are a register each, with its path. */
+const AGENT_FIELDS = [
+  ['id', 'agent.id'],
+  ['name', 'agent.name'],
+  ['version', 'agent.version'],
+] as const
+/** Members of the timings that are a register each, with its path. */
+const DURATIONS = [
+  ['activeMs', 'timings.activeMs'],
+  ['modelMs', 'timings.modelMs'],
+  ['toolMs', 'timings.toolMs'],
+  ['timeToFirstTokenMs', 'timings.timeToFirstTokenMs'],
+] as const
 
 interface Final {
   readonly endedAt: number
@@ -97,53 +122,54 @@ export function durationOf(report: RunReport): number | undefined {
 
 type Draft<T> = { -readonly [Field in keyof T]: T[Field] }
 
-/** The fields of a run that posts state. */
-type Stated = Omit<AnsweredRun, 'runId' | 'sessionId' | 'createdAt' | 'updatedAt' | 'lastSeenAt' | 'revision' | 'by'>
-
 /** Converts a stored run to its public view. Shares nothing with it. */
 export function viewRun({ state, derived, createdAt, updatedAt, lastSeenAt, revision }: StoredRun): Run {
   const created = writeInstant(createdAt)
   const report = shownReport(state)
-  const stated = viewReport(report, derived)
-  if (state.agent !== undefined) show(stated, 'byAgent', reportedByAgent(stated, state, derived))
   const run: Draft<Run> = {
     runId: state.runId,
     sessionId: state.sessionId,
-    ...stated,
+    status: 'running',
     createdAt: created,
     updatedAt: updatedAt === createdAt ? created : writeInstant(updatedAt),
     lastSeenAt: lastSeenAt === createdAt ? created : writeInstant(lastSeenAt),
     revision,
   }
+  addReport(run, report, derived)
+  if (state.agent !== undefined) show(run, 'byAgent', reportedByAgent(run, state, derived))
   if (report.by !== undefined) run.by = [...report.by]
   return run
 }
 
 /** Lists what a run shows and would not show, or not so, without its agents' posts: a comparison with the application's view. */
-function reportedByAgent(shown: Stated, state: RunState, derived: DerivedRunData): Run['byAgent'] {
+function reportedByAgent(run: Run, state: RunState, derived: DerivedRunData): Run['byAgent'] {
+  const { runId, sessionId, createdAt, updatedAt, lastSeenAt, revision } = run
+  const alone: Partial<Draft<Run>> = { runId, sessionId, createdAt, updatedAt, lastSeenAt, revision }
   const { application } = state
-  const alone = application && viewReport(application, meteringSource(state) === 'application' ? derived : {})
-  const pointers = differences(shown, alone)
+  if (application) addReport(alone, application, meteringSource(state) === 'application' ? derived : {})
+  const pointers: string[] = []
+  addDifferences(pointers, run, alone)
   return pointers.length > 0 ? pointers : undefined
 }
 
 /** Fields that have members of both sources. All others come whole from one. */
-const SHARED: readonly string[] = ['agent', 'timings', 'metadata'] satisfies readonly (keyof Stated)[]
+const SHARED: readonly string[] = ['agent', 'timings', 'metadata'] satisfies readonly (keyof Run)[]
 
-/** JSON pointers to the values of `shown` that `alone` lacks or has otherwise. */
-function differences(shown: object, alone: object = EMPTY, parent = ''): readonly string[] {
-  return Object.entries(shown).flatMap(([name, value]) => {
-    const pointer = pointerTo(parent, name)
+/** Adds JSON pointers to the values of `shown` that `alone` lacks or has otherwise. */
+function addDifferences(pointers: string[], shown: object, alone: object = EMPTY, parent = ''): void {
+  for (const [name, value] of Object.entries(shown)) {
     const other = named(alone as JsonObject, name)
-    if (parent === '' && SHARED.includes(name)) return differences(value, other as JsonObject | undefined, pointer)
-    return isSame(value, other) ? [] : [pointer]
-  })
+    if (parent === '' && SHARED.includes(name)) addDifferences(pointers, value, other as JsonObject, `/${name}`)
+    else if (!isSame(value, other)) pointers.push(pointerTo(parent, name))
+  }
 }
 
 /** Converts what agents reported, as they see it: nothing that an application reported, or that depends on it. */
 export function viewAgentRun({ state, derived }: StoredRun): AnsweredRun {
   const { runId, sessionId, agent } = state
-  return { runId, sessionId, ...viewReport(agent, isPricedByAgent(state) ? derived : {}) }
+  const run: Draft<AnsweredRun> = { runId, sessionId, status: 'running' }
+  if (agent) addReport(run, agent, isPricedByAgent(state) ? derived : {})
+  return run
 }
 
 /** True if the price of a run depends on what agents reported alone, so that an agent may see it. */
@@ -152,22 +178,19 @@ export function isPricedByAgent(state: RunState): boolean {
   return meteringSource(state) === 'agent' && !(application && namesModel(application))
 }
 
-function viewReport(report: RunReport | undefined, derived: Pick<DerivedRunData, 'cost' | 'shares'>): Draft<Stated> {
-  const run: Draft<Stated> = { status: report?.status ?? 'running' }
-  if (report === undefined) return run
-  const { parentRunId, resumedFromRunId, attempt, seq, tags } = report
+function addReport(
+  run: Partial<Draft<Run>>,
+  report: RunReport,
+  derived: Pick<DerivedRunData, 'cost' | 'shares'>,
+): void {
+  run.status = report.status ?? 'running'
+  const { seq, tags } = report
   if (seq >= 0) run.seq = seq
-  if (parentRunId !== undefined) run.parentRunId = parentRunId
-  if (resumedFromRunId !== undefined) run.resumedFromRunId = resumedFromRunId
-  if (attempt !== undefined) run.attempt = attempt
-  show(run, 'provider', latestOf(report, 'provider'))
-  show(run, 'model', latestOf(report, 'model'))
-  show(run, 'responseModel', latestOf(report, 'responseModel'))
-  show(run, 'serviceTier', latestOf(report, 'serviceTier'))
+  for (const field of ONCE) show(run, field, report[field])
+  for (const field of FIELDS) show(run, field, latestOf(report, field))
   show(run, 'agent', viewAgent(report))
   show(run, 'timings', viewTimings(report))
   show(run, 'counts', filled({ ...report.counts }))
-  show(run, 'countsScope', latestOf(report, 'countsScope'))
   show(run, 'usageByModel', viewUsage(report, derived))
   if (latestOf(report, 'usageDoubt')) run.usageDoubt = true
   show(run, 'cost', copied<RunCost>(costOf(report, derived)))
@@ -175,11 +198,8 @@ function viewReport(report: RunReport | undefined, derived: Pick<DerivedRunData,
   if (run.status === 'waiting') show(run, 'waitingFor', latestOf(report, 'waitingFor'))
   show(run, 'error', copied<RunError>(finalOf(report, 'error')))
   show(run, 'trace', copied<NonNullable<Run['trace']>>(latestOf(report, 'trace')))
-  show(run, 'userId', latestOf(report, 'userId'))
-  show(run, 'environment', latestOf(report, 'environment'))
   if (tags.length > 0) run.tags = [...tags]
   show(run, 'metadata', viewMetadata(report))
-  return run
 }
 
 function viewUsage(report: RunReport, { shares }: Pick<DerivedRunData, 'shares'>): Run['usageByModel'] {
@@ -192,26 +212,21 @@ function viewUsage(report: RunReport, { shares }: Pick<DerivedRunData, 'shares'>
 
 function viewAgent(report: RunReport): RunAgent | undefined {
   const agent: Draft<RunAgent> = {}
-  show(agent, 'id', latestOf(report, 'agent.id'))
-  show(agent, 'name', latestOf(report, 'agent.name'))
-  show(agent, 'version', latestOf(report, 'agent.version'))
+  for (const [name, path] of AGENT_FIELDS) show(agent, name, latestOf(report, path))
   return filled(agent)
 }
 
 function viewTimings(report: RunReport): RunTimings<string> | undefined {
-  const { queuedAt, startedAt, firstTokenAt } = report.earliest
   const timings: Draft<RunTimings<string>> = {}
-  if (queuedAt !== undefined) timings.queuedAt = writeInstant(queuedAt)
-  if (startedAt !== undefined) timings.startedAt = writeInstant(startedAt)
-  if (firstTokenAt !== undefined) timings.firstTokenAt = writeInstant(firstTokenAt)
-  const endedAt = endedAtOf(report)
-  if (endedAt !== undefined) timings.endedAt = writeInstant(endedAt)
+  for (const name of INSTANTS) show(timings, name, written(report.earliest[name]))
+  show(timings, 'endedAt', written(endedAtOf(report)))
   show(timings, 'durationMs', durationOf(report))
-  show(timings, 'activeMs', latestOf(report, 'timings.activeMs'))
-  show(timings, 'modelMs', latestOf(report, 'timings.modelMs'))
-  show(timings, 'toolMs', latestOf(report, 'timings.toolMs'))
-  show(timings, 'timeToFirstTokenMs', latestOf(report, 'timings.timeToFirstTokenMs'))
+  for (const [name, path] of DURATIONS) show(timings, name, latestOf(report, path))
   return filled(timings)
+}
+
+function written(instant: number | undefined): string | undefined {
+  return instant === undefined ? undefined : writeInstant(instant)
 }
 
 function viewMetadata({ metadata }: RunReport): Run['metadata'] {

@@ -1,9 +1,10 @@
+import { MOST, viewAmounts, viewMoney } from '../../../model/amounts.ts'
 import { writeInstant } from '../../../model/instants.ts'
 import { copyJson } from '../../../model/json.ts'
 import type { RunCounts, RunStatus } from '../../../model/run.ts'
-import type { Money, SessionShare, SessionSummary, SessionTime, SessionTotals } from '../../../model/session.ts'
-import { addModel, isEmpty, type ModelTotals, noModel, type Totals } from '../../../model/totals.ts'
-import { wholeTotals } from '../../../model/whole-totals.ts'
+import type { SessionShare, SessionSummary, SessionTime, SessionTotals } from '../../../model/session.ts'
+import { addModel, isEmpty, type ModelTotals, noModel, noSpend, type Totals } from '../../../model/totals.ts'
+import { moneyAboveZero, wholeSpend, wholeTotals } from '../../../model/whole-totals.ts'
 import type { StoredSession } from '../../../ports/run-store.ts'
 import { percentilesOf } from './percentiles.ts'
 
@@ -23,35 +24,50 @@ export function viewSession(session: StoredSession): SessionSummary {
 function viewFailure({
   runId,
   at,
+  byAgent,
   error,
 }: StoredSession['failures'][number]): NonNullable<SessionSummary['lastError']> {
-  return { runId, at: writeInstant(at), ...(error && { error: copyJson(error) as typeof error & object }) }
+  return {
+    runId,
+    at: writeInstant(at),
+    ...(byAgent && { byAgent }),
+    ...(error && { error: copyJson(error) as typeof error & object }),
+  }
 }
 
 function viewTotals(totals: Totals): SessionTotals {
   const { spend, byStatus, counts, models, time, durations, firstTokens } = wholeTotals(totals)
   const duration = percentilesOf(durations)
   const timeToFirstToken = percentilesOf(firstTokens)
-  return {
+  const sums = {
     runs: {
       total: whole(spend.runs),
       byStatus: aboveZero(byStatus as Record<RunStatus, number>),
     },
     counts: viewCounts(counts),
-    tokens: whole(spend.tokens),
-    cost: viewMoney(spend.cost),
+    ...viewAmounts(wholeSpend(spend)),
+    byAgent: viewAmounts(wholeSpend(totals.agent?.spend ?? noSpend())),
     unpriced: { runs: whole(spend.unpricedRuns), tokens: whole(spend.unpricedTokens) },
     models: viewModels(models),
     providers: viewProviders(models),
+    time: aboveZero(time) as SessionTime,
+  }
+  return {
+    ...sums,
     ...(duration && { duration }),
     ...(timeToFirstToken && { timeToFirstToken }),
-    time: aboveZero(time) as SessionTime,
+    ...(hasStopped(sums) && { inexact: true }),
   }
 }
 
 /** Clamps a sum: huge counts exceed 2^53 - 1, and subtracting a removed run can give a negative number. */
 function whole(sum: number): number {
-  return Math.min(Math.max(sum, 0), Number.MAX_SAFE_INTEGER)
+  return Math.min(Math.max(sum, 0), MOST)
+}
+
+/** True if a number in the view stopped at 2^53 - 1. */
+function hasStopped(view: unknown): boolean {
+  return view === MOST || (typeof view === 'object' && view !== null && Object.values(view).some(hasStopped))
 }
 
 function viewCounts(sums: Totals['counts']): RunCounts {
@@ -65,13 +81,6 @@ function aboveZero(sums: Totals['counts']): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const name in sums) if (whole(sums[name] ?? 0) > 0) counts[name] = whole(sums[name] ?? 0)
   return counts
-}
-
-function viewMoney(cost: ModelTotals['cost']): readonly Money[] {
-  return Object.keys(cost)
-    .sort()
-    .map((currency) => ({ currency, amount: cost[currency] ?? '0' }))
-    .filter(({ amount }) => amount !== '0' && !amount.startsWith('-'))
 }
 
 function viewModels(models: Totals['models']): readonly SessionShare[] {
@@ -92,7 +101,7 @@ function viewProviders(models: Totals['models']): readonly SessionShare[] {
 function viewShare(share: ModelTotals, provider: string, model: string): readonly SessionShare[] {
   const runs = whole(share.runs)
   const counts = aboveZero(share.counts)
-  const cost = viewMoney(share.cost)
+  const cost = viewMoney(moneyAboveZero(share.cost))
   if (runs === 0 && isEmpty(counts) && cost.length === 0) return []
   return [{ ...(provider !== '' && { provider }), ...(model !== '' && { model }), runs, counts, cost }]
 }

@@ -114,7 +114,6 @@ describe('spend in budget events', () => {
     const { budgets } = await checkBudgets([{ name: 'b', per: 'user', soft: { tokens: 1 } }], of, 0, store)
     const cost = [
       { amount: '3', currency: 'CHF' },
-      { amount: '0', currency: 'EUR' },
       { amount: '1', currency: 'USD' },
     ]
     expect(budgets).toMatchObject([{ level: 'within', spent: { tokens: 0, cost }, unpriced: { runs: 0, tokens: 0 } }])

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { histogramOf } from '../../../../src/core/runs/sessions/percentiles.ts'
 import { viewSession } from '../../../../src/core/runs/sessions/session-view.ts'
 import type { RunUpdate } from '../../../../src/model/run.ts'
-import { noTotals, type Totals } from '../../../../src/model/totals.ts'
+import { noSpend, noTotals, type Totals } from '../../../../src/model/totals.ts'
 import type { StoredSession } from '../../../../src/ports/run-store.ts'
 import { memoryRuns } from '../../../../src/storage/memory/memory-runs.ts'
 import { record } from '../recorded.ts'
@@ -34,6 +35,7 @@ describe('the view of a session', () => {
       counts: {},
       cost: [],
       tokens: 0,
+      byAgent: { tokens: 0, cost: [] },
       unpriced: { runs: 0, tokens: 0 },
       models: [],
       providers: [],
@@ -67,6 +69,7 @@ describe('the view of a session', () => {
         { amount: '0.3', currency: 'USD' },
       ],
       tokens: 1,
+      byAgent: { tokens: 0, cost: [] },
       unpriced: { runs: 1, tokens: 1 },
       models: [
         { runs: 1, counts: {}, cost: [] },
@@ -117,6 +120,41 @@ describe('the view of a session', () => {
     expect(view).not.toHaveProperty('lastError')
   })
 
+  it('A session shows which part of its tokens and cost only agents reported', () => {
+    const spend = (tokens: number, EUR: string) => ({ ...noSpend(), tokens, cost: { EUR } })
+    const totals = { spend: spend(5, '1'), agent: { ...noTotals(), spend: spend(2, '0.5') } }
+    expect(viewOf(totals)).toMatchObject({
+      ...{ tokens: 7, cost: [{ amount: '1.5', currency: 'EUR' }] },
+      byAgent: { tokens: 2, cost: [{ amount: '0.5', currency: 'EUR' }] },
+    })
+    const corrected = viewOf({ ...totals, agent: { ...noTotals(), spend: spend(-2, '-0.5') } })
+    expect(corrected).toMatchObject({
+      ...{ tokens: 5, cost: [{ amount: '1', currency: 'EUR' }] },
+      byAgent: { tokens: 0, cost: [] },
+    })
+  })
+
+  it.each<[string, Partial<Totals>]>([
+    ['tokens', { spend: { ...noSpend(), tokens: MAX + 1 } }],
+    ['unpriced tokens', { spend: { ...noSpend(), unpricedTokens: MAX } }],
+    ['counts', { counts: { steps: 3, messages: MAX } }],
+    ['counts of a model', { models: { p: { m: { runs: 1, counts: { steps: MAX * 3 }, cost: {} } } } }],
+    ['times', { time: { toolMs: MAX } }],
+    [
+      'tokens of both sources together',
+      { spend: { ...noSpend(), tokens: MAX - 1 }, agent: { ...noTotals(), spend: { ...noSpend(), tokens: 1 } } },
+    ],
+  ])('A session whose sum of %s stopped says so', (_, totals) => {
+    expect(viewOf(totals).inexact).toBe(true)
+  })
+
+  it('A session says nothing of sums that are exact, nor of percentiles', () => {
+    const spend = { ...noSpend(), tokens: MAX - 1 }
+    const view = viewOf({ spend, counts: { steps: MAX - 1 }, time: { toolMs: MAX - 1 } })
+    expect(view).not.toHaveProperty('inexact')
+    expect(viewOf({ durations: histogramOf(MAX) })).not.toHaveProperty('inexact')
+  })
+
   it('Numbers of a session are from 0 to 2^53 - 1', () => {
     const view = viewOf({
       spend: { runs: -1, tokens: 0, cost: { EUR: '-1' }, unpricedRuns: -2, unpricedTokens: MAX * 4 },
@@ -130,6 +168,14 @@ describe('the view of a session', () => {
     expect(view.counts).toEqual({ steps: 0, messages: MAX })
     expect([view.cost, view.models, view.providers]).toEqual([[], [], []])
     expect(view.time).toEqual({ modelMs: MAX })
+  })
+
+  it('A last error that only an agent reported is marked', () => {
+    const at = new Date(5).toISOString()
+    expect(viewOf({}, { failures: [{ runId: 'r', at: 5, byAgent: true }] }).lastError).toEqual({
+      ...{ runId: 'r', at, byAgent: true },
+    })
+    expect(viewOf({}, { failures: [{ runId: 'r', at: 5 }] }).lastError).toEqual({ runId: 'r', at })
   })
 
   it('The view of a session shares nothing with the stored session', () => {

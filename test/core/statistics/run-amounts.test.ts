@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest'
+import { mergeUpdate } from '../../../src/core/runs/merge-update.ts'
+import { addCounts, countMeasurement, noCounts, viewCounts } from '../../../src/core/statistics/counts.ts'
+import { viewAmounts } from '../../../src/model/amounts.ts'
+import { noTotals } from '../../../src/model/totals.ts'
+import { memoryRuns } from '../../../src/storage/memory/memory-runs.ts'
+import { fc, runs, TIMEOUT_MS } from '../../support/properties.ts'
+import { stillClock } from '../runs/recorder.ts'
+import { prices } from '../runs/sessions/generated-posts.ts'
+import { sequences } from '../runs/sessions/source-laws.ts'
+
+it(
+  'Statistics of each source are the sums of its session, and runs are counted once, in any order of posts',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(sequences, async (posts) => {
+        const clock = stillClock()
+        const store = memoryRuns(clock)
+        const counts = noCounts()
+        for (const { update, source } of posts) {
+          const own = noCounts()
+          const measure = countMeasurement.bind(undefined, own)
+          await mergeUpdate('t', update, { store, clock, prices, measure, logger: { log() {} } }, { source })
+          addCounts(counts, own)
+        }
+        const { totals = noTotals() } = (await store.findSession('t', 's1')) ?? {}
+        const { byApplication, byAgent, runs: recorded } = viewCounts(0, counts)
+        expect(byApplication).toEqual(viewAmounts(totals.spend))
+        expect(byAgent).toEqual(viewAmounts((totals.agent ?? noTotals()).spend))
+        expect(recorded).toBe(new Set(posts.map(({ update }) => update.runId)).size)
+      }),
+      { numRuns: runs(2_000) },
+    )
+  },
+  TIMEOUT_MS,
+)
