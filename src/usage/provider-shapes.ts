@@ -25,6 +25,7 @@ export const openAIChat: Shape = {
     ofLives('prompt_tokens_details/cache_creation'),
     ofLives('prompt_tokens_details/cache_creation_token_details'),
     'cache_creation_input_tokens',
+    ofLives('cache_creation'),
   ],
   output: ['completion_tokens'],
   reasoning: ['completion_tokens_details/reasoning_tokens', 'reasoning_tokens'],
@@ -33,7 +34,7 @@ export const openAIChat: Shape = {
 
 /**
  * Inclusive counts as input and output:
- * - OpenAI's responses and realtime (`RealtimeResponseUsage` in `openai`), and Codex (`Usage` in `@openai/codex-sdk`).
+ * - OpenAI's responses and realtime (`RealtimeResponseUsage` in `openai`), and {@link codex} (`Usage` in `@openai/codex-sdk`).
  * - The OpenAI Agents SDK, with details for every call (`Usage` in `@openai/agents-core`).
  * - LangChain's `UsageMetadata`, which leaves cache writes with a known life out of `cache_creation`, and in Python counts of a service
  *   tier out of the others: `flex_cache_read`.
@@ -42,6 +43,7 @@ export const openAIChat: Shape = {
  * - pydantic-ai (`RunUsage`), and Sallyport's own names.
  */
 export const openAIResponses: Shape = {
+  unclear: ['cache_read_input_tokens', 'cache_creation_input_tokens', 'cache_write_input_tokens'],
   input: ['input_tokens'],
   cacheRead: [
     ...ofCalls('input_tokens_details', 'cached_tokens'),
@@ -60,6 +62,8 @@ export const openAIResponses: Shape = {
     'cache_write_input_tokens',
     'cache_creation_input_tokens',
     'cache_write_tokens',
+    'cache_write_5m_tokens+cache_write_1h_tokens',
+    ofLives('cache_creation'),
   ],
   output: ['output_tokens'],
   reasoning: [
@@ -73,6 +77,13 @@ export const openAIResponses: Shape = {
     'reasoning_tokens',
   ],
   total: ['total_tokens'],
+}
+
+/** Codex shares Bedrock's name of a cache write, and includes it. */
+export const codex: Shape = {
+  ...openAIResponses,
+  needs: ['cached_input_tokens', 'reasoning_output_tokens'],
+  unclear: ['cache_read_input_tokens', 'cache_creation_input_tokens'],
 }
 
 /** What providers of the AI SDK return: each side has its `total`, and the parts of it (`LanguageModelV3Usage` in `@ai-sdk/provider`). */
@@ -89,31 +100,41 @@ export const aiSdkProvider: Shape = {
  * - Anthropic's messages, whole or streamed; streamed counts are cumulative. "Total input tokens in a request is the summation of
  *   `input_tokens`, `cache_creation_input_tokens`, and `cache_read_input_tokens`", while `output_tokens` "remains the inclusive,
  *   authoritative total" (`Usage` in `@anthropic-ai/sdk`).
- * - `ModelUsage` of the Claude Agent SDK, and the log of Claude Code.
+ * - `ModelUsage` of the Claude Agent SDK.
  * - Bedrock's Converse, Nova's names for it, and the metrics of InvokeModel, `amazon-bedrock-invocationMetrics` (Bedrock user guide).
  *
- * An input with details includes the cache, whatever the other names are; so does that of Codex, which shares the name of a cache write.
+ * An input with details includes the cache, whatever the other names are.
  */
 export const anthropic: Shape = {
   needs: [
     ...['cache_read_input_tokens', 'cache_creation_input_tokens', 'cache_write_input_tokens', 'cache_creation'],
-    'cache_creation_tokens',
+    'cache_details',
     ...['input_token_count', 'output_token_count', 'cache_read_input_token_count', 'cache_write_input_token_count'],
   ],
   lacks: ['input_tokens_details', 'input_token_details', 'cached_input_tokens', 'reasoning_output_tokens'],
   input: ['input_tokens', 'input_token_count'],
-  cacheRead: ['cache_read_input_tokens', 'cache_read_input_token_count', 'cache_read_tokens'],
+  cacheRead: ['cache_read_input_tokens', 'cache_read_input_token_count'],
   cacheWrite: [
     'cache_creation_input_tokens',
     'cache_write_input_tokens',
     'cache_write_input_token_count',
-    'cache_creation_tokens',
     ofLives('cache_creation'),
+    'cache_details/5m_tokens+cache_details/1h_tokens',
   ],
   cache: 'beside',
   output: ['output_tokens', 'output_token_count'],
   reasoning: ['output_tokens_details/thinking_tokens', 'thinking_tokens', 'reasoning_tokens'],
   total: ['total_tokens'],
+}
+
+/** {@link anthropic} as the log of Claude Code writes it. */
+export const claudeCode: Shape = {
+  needs: ['cache_creation_tokens'],
+  input: ['input_tokens'],
+  cacheRead: ['cache_read_tokens'],
+  cacheWrite: ['cache_creation_tokens'],
+  cache: 'beside',
+  output: ['output_tokens'],
 }
 
 /**

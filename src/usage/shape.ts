@@ -16,6 +16,8 @@ export interface Shape extends Partial<Readonly<Record<Part, readonly Spelling[]
   readonly cache?: 'within' | 'beside'
   /** `within` (default): the output usually includes reasoning. `beside`: it does not. */
   readonly thinking?: 'within' | 'beside'
+  /** Parts of the input that another interface leaves out of it: only a total tells. */
+  readonly unclear?: readonly Spelling[]
   /** The shape has one of these members, in snake or camel case: another shape has the same names for the other counts. */
   readonly needs?: readonly string[]
   /** The shape has none of these members. */
@@ -43,6 +45,7 @@ export function shapeReader(shape: Shape): ShapeReader {
     of('cacheRead'),
     of('cacheWrite'),
   ]
+  const unclearOf = readerOf(shape.unclear ?? [])
   const [outputOf, reasoningOf, totalOf, apartOf] = [of('output'), of('reasoning'), of('total'), of('apart')]
   return {
     places: PARTS.flatMap((part) => shape[part] ?? []).flatMap(termsOf),
@@ -59,6 +62,7 @@ export function shapeReader(shape: Shape): ShapeReader {
       const reasoningTokens = reasoningOf(reading)
       const totalTokens = totalOf(reading)
       const total = reading.last
+      if (totalTokens === undefined && unclearOf(reading) && reading.last) reading.conflicts.push(reading.last)
       apartOf(reading)
       const outputTokens = withReasoning(thinking, whole, outputOf(reading), reasoningTokens, totalTokens)
       const inputTokens = cache === 'beside' ? whole : withCache(whole, cached, outputTokens, totalTokens)

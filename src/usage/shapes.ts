@@ -11,7 +11,9 @@ export const SHAPES: readonly ShapeReader[] = [
   // Gateways add Anthropic's cache to OpenAI's chat usage, whose prompt includes the cache.
   providers.openAIChat,
   providers.aiSdkProvider,
+  providers.codex,
   providers.anthropic,
+  providers.claudeCode,
   providers.openAIResponses,
   platforms.aiSdkAttributes,
   platforms.genAiAttributes,

@@ -8,8 +8,8 @@ const WITHOUT_PRICE: ReadonlySet<string> = new Set([
   ...['noCache', 'noCacheTokens', 'promptCacheMissTokens'],
   ...LANGCHAIN_TIERS,
 ])
-/** Further such parts: predictions, cache writes of five minutes, text in OpenTelemetry, and pydantic-ai's compactions. */
-const PART = /[Pp]rediction_?[Tt]okens$|5m|\.text\.|compaction_/
+/** Further such parts: predictions, text in OpenTelemetry, and pydantic-ai's compactions. */
+const PART = /[Pp]rediction_?[Tt]okens$|\.text\.|compaction_/
 /** Gemini bills video in a prompt as text. */
 const VIDEO = /^(?:prompt|toolUsePrompt|input)Tokens(?:Details|ByModality)\/videoTokens$/
 /** Names with `token` that are no counts, such as `tokens_per_second` and `maxOutputTokens`. */

@@ -29,8 +29,11 @@ export const PUBLISHED: readonly Fixture[] = [
   ],
   [
     'a gateway with Anthropic names for the cache beside details of OpenAI',
-    { input_tokens: 100, input_tokens_details: { text_tokens: 40 }, cache_read_input_tokens: 60, output_tokens: 7 },
-    { inputTokens: 100, cacheReadTokens: 60, outputTokens: 7 },
+    {
+      ...{ input_tokens: 100, input_tokens_details: { text_tokens: 40 }, cache_read_input_tokens: 60 },
+      ...{ output_tokens: 7, total_tokens: 107 },
+    },
+    { inputTokens: 100, cacheReadTokens: 60, outputTokens: 7, totalTokens: 107 },
   ],
   [
     'OpenRouter, whose cost is elsewhere',
