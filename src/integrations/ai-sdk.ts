@@ -163,8 +163,8 @@ function recordedModel<Model extends RecordableModel>(run: RecordedRun, model: M
 }
 
 /**
- * What the attempts of one step have in common: the prompt. AI SDK 7 copies it for models of older versions, but not a text in it, so that
- * retries after a tool's result are not seen there.
+ * Returns an object that all attempts of one step send, and no other step: the prompt, or its last part. AI SDK 7 copies the prompt for
+ * models of older versions, but not a text in it, so that retries after a tool's result are not seen there.
  */
 function sharedByAttempts(prompt: object): object {
   const { content } = untypedMembers(Array.isArray(prompt) ? prompt.at(-1) : undefined)

@@ -48,7 +48,7 @@ export class NamedModels {
     return [...this.#models.values()].some((models) => models.has(name))
   }
 
-  /** Of `openai.responses`, the part before the dot is the provider, unless the whole is one. */
+  /** Finds the entries of a model. The provider of `openai.responses` is the part before the dot, unless the whole is one. */
   find(provider: string, model: string): readonly PriceEntry[] {
     const name = provider.toLowerCase()
     const models = this.#offeredBy(name) ?? this.#offeredBy(name.split('.', 1)[0])

@@ -15,7 +15,7 @@ export interface Member {
   readonly isOfTokens: boolean
 }
 
-/** What a usage object contains. All names are in camel case, because SDKs change snake case to it. */
+/** The contents of a usage object. All names are in camel case, because SDKs change snake case to it. */
 export interface UsageMembers {
   /** Names of the usage object's own members. */
   readonly names: ReadonlySet<string>

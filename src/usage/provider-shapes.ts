@@ -86,7 +86,7 @@ export const codex: Shape = {
   unclear: ['cache_read_input_tokens', 'cache_creation_input_tokens'],
 }
 
-/** What providers of the AI SDK return: each side has its `total`, and the parts of it (`LanguageModelV3Usage` in `@ai-sdk/provider`). */
+/** The usage that providers of the AI SDK return: each side has its `total`, and the parts of it (`LanguageModelV3Usage` in `@ai-sdk/provider`). */
 export const aiSdkProvider: Shape = {
   input: ['input_tokens/total'],
   cacheRead: ['input_tokens/cache_read'],

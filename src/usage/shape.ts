@@ -3,21 +3,30 @@ import { camelCase } from './members.ts'
 import { type ReadCount, type Reading, readerOf, type Spelling, termsOf } from './spelling.ts'
 
 /** Spellings of the parts of a shape. */
-const PARTS = ['input', 'toolUse', 'cacheRead', 'cacheWrite', 'output', 'reasoning', 'total', 'apart'] as const
+const PARTS = [
+  'input',
+  'toolUse',
+  'cacheRead',
+  'cacheWrite',
+  'output',
+  'reasoning',
+  'total',
+  'apart',
+  'unclear',
+] as const
 
 type Part = (typeof PARTS)[number]
 
 /**
  * One interface of a provider: the names of its counts, and which counts include which. `toolUse` is input that `input` never includes,
- * `apart` are other quantities, which are not billed.
+ * `apart` are other quantities, which are not billed, and `unclear` parts of the input that another interface leaves out of it, so that
+ * only a total tells.
  */
 export interface Shape extends Partial<Readonly<Record<Part, readonly Spelling[]>>> {
   /** `within` (default): the input includes the cache. `beside`: it does not. */
   readonly cache?: 'within' | 'beside'
   /** `within` (default): the output usually includes reasoning. `beside`: it does not. */
   readonly thinking?: 'within' | 'beside'
-  /** Parts of the input that another interface leaves out of it: only a total tells. */
-  readonly unclear?: readonly Spelling[]
   /** The shape has one of these members, in snake or camel case: another shape has the same names for the other counts. */
   readonly needs?: readonly string[]
   /** The shape has none of these members. */
@@ -39,14 +48,9 @@ const NOTHING: ShapeCounts = Object.freeze({})
 export function shapeReader(shape: Shape): ShapeReader {
   const { cache, thinking } = shape
   const [needs, lacks] = [shape.needs?.map(camelCase), shape.lacks?.map(camelCase)]
-  const [inputOf, toolUseOf, cacheReadOf, cacheWriteOf] = [
-    of('input'),
-    of('toolUse'),
-    of('cacheRead'),
-    of('cacheWrite'),
-  ]
-  const unclearOf = readerOf(shape.unclear ?? [])
-  const [outputOf, reasoningOf, totalOf, apartOf] = [of('output'), of('reasoning'), of('total'), of('apart')]
+  const [inputOf, toolUseOf, cacheReadOf] = [of('input'), of('toolUse'), of('cacheRead')]
+  const [cacheWriteOf, outputOf, reasoningOf] = [of('cacheWrite'), of('output'), of('reasoning')]
+  const [totalOf, apartOf, unclearOf] = [of('total'), of('apart'), of('unclear')]
   return {
     places: PARTS.flatMap((part) => shape[part] ?? []).flatMap(termsOf),
     read(reading) {
