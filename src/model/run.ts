@@ -197,6 +197,8 @@ export interface RunReport {
   readonly status?: RunStatus
   readonly earliest: { readonly queuedAt?: number; readonly startedAt?: number; readonly firstTokenAt?: number }
   readonly counts: Readonly<Record<string, number>>
+  /** The greatest token counts of the posts that were in no doubt, where they differ from `counts`: then the run is in doubt. */
+  readonly clearCounts?: Readonly<Record<string, number>>
   readonly final: FinalFields
   /** Last-writer-wins registers by path, such as `model`, `agent.name` or `timings.toolMs`. */
   readonly latest: Readonly<Record<string, JsonValue>>

@@ -64,13 +64,15 @@ export function shownReport(state: RunState): RunReport {
 
 function combine(application: RunReport, agent: RunReport, state: RunState): RunReport {
   const { status, final, finalWith } = state[statusSource(state) ?? 'application'] ?? application
+  const { counts, clearCounts } = hasMetered(application) ? application : agent
   return {
     ...setOnce(agent),
     ...setOnce(application),
     ...(status !== undefined && { status }),
     seq: application.seq >= 0 ? application.seq : agent.seq,
     earliest: shownTimes(application, agent, state),
-    counts: hasMetered(application) ? application.counts : agent.counts,
+    counts,
+    ...(clearCounts && { clearCounts }),
     final,
     ...(finalWith && { finalWith }),
     latest: shownRegisters(application, agent),

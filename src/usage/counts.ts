@@ -25,6 +25,10 @@ export const USAGE_COUNTS = [
 
 export type UsageCount = (typeof USAGE_COUNTS)[number]
 
+export function hasTokens(counts: RunCounts): boolean {
+  return USAGE_COUNTS.some((name) => counts[name] !== undefined)
+}
+
 /** The counts that Sallyport defines; all others are custom counters. */
 export const KNOWN_COUNTS: ReadonlySet<string> = new Set([
   ...USAGE_COUNTS,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { viewRun } from '../../src/core/runs/merge/selectors.ts'
 import type { Warning } from '../../src/model/dispatch.ts'
 import type { RunCounts } from '../../src/model/run.ts'
 import { priceBook } from '../../src/pricing/index.ts'
@@ -189,12 +190,28 @@ describe('a run whose counts may be wrong', () => {
       undefined,
     ],
     [
-      'a later post with clear counts clears it',
+      'later clear counts that are as great clear it',
       [
         { seq: 1, usage: UNREAD },
-        { seq: 2, counts: { inputTokens: 9 } },
+        { seq: 2, counts: { inputTokens: 190, outputTokens: 5 } },
       ],
       undefined,
+    ],
+    [
+      'a later post with a lower count leaves it, because the greater count would be priced',
+      [
+        { seq: 1, usage: UNREAD },
+        { seq: 2, counts: { inputTokens: 99, outputTokens: 5 } },
+      ],
+      true,
+    ],
+    [
+      'a later post without one of the counts leaves it',
+      [
+        { seq: 1, usage: UNREAD },
+        { seq: 2, counts: { outputTokens: 5 } },
+      ],
+      true,
     ],
     [
       'a later post without tokens leaves it',
@@ -226,8 +243,24 @@ describe('a run whose counts may be wrong', () => {
       const { post, deps } = recorder({ prices })
       for (const run of order) answerOf(await post({ runId: 'r', model: 'm', ...run }))
       const stored = await deps.store.findRun({ tenant: 'default', sessionId: 's1', runId: 'r' })
-      expect(stored?.state.application?.latest.usageDoubt || undefined).toBe(doubt)
-      expect(stored?.derived.cost === undefined).toBe(doubt === true)
+      if (!stored) throw new Error('no run')
+      expect(viewRun(stored).usageDoubt).toBe(doubt)
+      expect(stored.derived.cost === undefined).toBe(doubt === true)
+    }
+  })
+
+  it('Counts of several later posts together clear a doubt, in every order', async () => {
+    const posts = [
+      { seq: 1, usage: UNREAD },
+      { seq: 2, counts: { inputTokens: 100 } },
+      { seq: 3, counts: { outputTokens: 6 } },
+    ]
+    for (const order of [posts, posts.toReversed(), [...posts.slice(1), ...posts.slice(0, 1)]]) {
+      const { post } = recorder({ prices })
+      for (const run of order) await post({ runId: 'r', model: 'm', ...run })
+      const run = runOf(await post({ runId: 'r', tags: ['end'] }))
+      expect(run).toMatchObject({ counts: { inputTokens: 100, outputTokens: 6 }, cost: { amount: '0.000112' } })
+      expect(run).not.toHaveProperty('usageDoubt')
     }
   })
 

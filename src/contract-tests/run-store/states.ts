@@ -23,6 +23,7 @@ export function everyPart(): Partial<RunReport> {
     status: 'failed',
     earliest: { queuedAt: 1, startedAt: 2, firstTokenAt: 3 },
     counts: { inputTokens: Number.MAX_SAFE_INTEGER, ...own('__proto__', 1) },
+    clearCounts: { inputTokens: 1 },
     final: {
       endedAt: 9,
       durationMs: 8,

@@ -230,7 +230,8 @@ function changesSpend(run: StoredRun | undefined, state: RunState, cost: RunCost
   if (shownBefore === undefined)
     return Object.keys(shown.counts).length > 0 || SPENDING.some((path) => path in shown.latest)
   if (run?.state.application?.parentRunId !== state.application?.parentRunId) return true
-  return shownBefore.counts !== shown.counts || SPENDING.some((path) => shownBefore.latest[path] !== shown.latest[path])
+  if (shownBefore.counts !== shown.counts || shownBefore.clearCounts !== shown.clearCounts) return true
+  return SPENDING.some((path) => shownBefore.latest[path] !== shown.latest[path])
 }
 
 /** Registers that, with the counts, determine the spend and its user. */

@@ -3,7 +3,7 @@ import { pointerTo } from '../../model/json-pointer.ts'
 import type { ModelUsage, RunCounts, RunTimings, RunUpdate } from '../../model/run.ts'
 import { isFinal } from '../../model/run-status.ts'
 import { tierNamed } from '../../model/service-tier.ts'
-import { USAGE_COUNTS } from '../../usage/counts.ts'
+import { hasTokens, USAGE_COUNTS } from '../../usage/counts.ts'
 import type { PostedCounts } from '../../usage/posted-counts.ts'
 import { type ReadUsage, UNKNOWN_USAGE, type UsageDoubt } from '../../usage/read-usage.ts'
 import type { CheckedSessionRun } from './session-run-schema.ts'
@@ -47,7 +47,7 @@ export function normaliseRun({ sessionId, run }: CheckedSessionRun, by?: string)
   if (serviceTier !== update.serviceTier) warnings.push(overrules('serviceTier'))
   if (by !== undefined) update.by = by
   const isDoubtful = warnings.some(({ code }) => Object.hasOwn(DOUBTS, code))
-  if (isDoubtful || run.usage !== undefined || hasTokens(counts)) update.usageDoubt = isDoubtful
+  if (isDoubtful || run.usage !== undefined || (counts && hasTokens(counts))) update.usageDoubt = isDoubtful
   warnOfExclusiveCounts(update, run, warnings)
   return { update, warnings }
 }
@@ -139,10 +139,6 @@ function warnOfDoubts(doubts: readonly UsageDoubt[], pointer: string, warnings: 
 const DOUBTS: Readonly<Record<UsageDoubt['code'], string>> = {
   usage_conflict: 'differs from another member for the same count, so that the run has no calculated cost',
   usage_unread: 'is a count that is not known here, so that the run has no calculated cost',
-}
-
-function hasTokens(counts: RunCounts | undefined): boolean {
-  return counts !== undefined && USAGE_COUNTS.some((name) => counts[name] !== undefined)
 }
 
 function withoutEnd(timings: RunTimings<number>, warnings: Warning[]): RunTimings<number> {

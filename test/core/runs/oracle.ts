@@ -46,12 +46,25 @@ export function expectedRun(posts: readonly RunUpdate[]): Record<string, unknown
     inputTokens: most(({ counts }) => counts?.inputTokens),
     outputTokens: most(({ counts }) => counts?.outputTokens),
     steps: most(({ counts }) => counts?.steps),
+    usageDoubt: isInDoubt(posts) || undefined,
     tags: [...new Set(posts.flatMap(({ tags = [] }) => tags))].sort(),
     k: metadata('k') ?? undefined,
     toString: metadata('toString') ?? undefined,
     parentRunId: posts.find(({ parentRunId }) => parentRunId)?.parentRunId,
     attempt: posts.find(({ attempt }) => attempt)?.attempt,
   }
+}
+
+/** The last posts with tokens are in doubt, or a count of a post in doubt is not among the greatest of the others. */
+function isInDoubt(posts: readonly RunUpdate[]): boolean {
+  const metered = posts.filter(({ usageDoubt }) => usageDoubt !== undefined)
+  const last = Math.max(...metered.map(seqOf))
+  const most = (name: string, of: readonly RunUpdate[]) => Math.max(...of.map(({ counts }) => counts?.[name] ?? -1))
+  const [clear, doubtful] = [posts.filter((post) => !post.usageDoubt), posts.filter((post) => post.usageDoubt)]
+  return (
+    doubtful.some((post) => seqOf(post) === last) ||
+    ['inputTokens', 'outputTokens'].some((name) => most(name, doubtful) > most(name, clear))
+  )
 }
 
 function byStatus(a: RunUpdate, b: RunUpdate): number {

@@ -2,6 +2,7 @@ import type { JsonValue } from '../../../model/json.ts'
 import type { RunReport, StatusReport } from '../../../model/run.ts'
 import { ONCE } from '../../../model/shown-run.ts'
 import { isEmpty } from '../../../model/totals.ts'
+import { USAGE_COUNTS } from '../../../usage/counts.ts'
 import {
   compareReported,
   cutJoined,
@@ -45,6 +46,8 @@ export function joinReports(a: RunReport, b: RunReport): RunReport {
     ),
     tags: joinSorted(a.tags, b.tags),
   }
+  const clearCounts = joinClearCounts(a, b, joined.counts)
+  if (clearCounts !== undefined) joined.clearCounts = clearCounts
   const status = laterStatus(a, b)
   if (status !== undefined) joined.status = status.status
   const seqs = joinSeqs(a, b, joined, status)
@@ -60,6 +63,19 @@ export function joinReports(a: RunReport, b: RunReport): RunReport {
   const by = joinPrincipals(a.by, b.by)
   if (by !== undefined) joined.by = by
   return addsNothing(joined, a) ? a : joined
+}
+
+/** Counts of posts in doubt stay, so a later post clears a doubt only if its own counts are as great: they would be priced otherwise. */
+function joinClearCounts(a: RunReport, b: RunReport, counts: RunReport['counts']): RunReport['clearCounts'] {
+  if (a.clearCounts === undefined && b.clearCounts === undefined) return undefined
+  const [mine, theirs] = [a.clearCounts ?? a.counts, b.clearCounts ?? b.counts]
+  const joined: Record<string, number> = {}
+  for (const name of USAGE_COUNTS) {
+    const count = Math.max(mine[name] ?? -1, theirs[name] ?? -1)
+    if (count >= 0 && counts[name] !== undefined) joined[name] = count
+  }
+  if (USAGE_COUNTS.every((name) => joined[name] === counts[name])) return undefined
+  return isSame(joined, a.clearCounts) ? a.clearCounts : joined
 }
 
 /** Principals kept in `by`. */
@@ -143,6 +159,7 @@ function addsNothing(joined: RunReport, a: RunReport): boolean {
     joined.seq === a.seq &&
     joined.earliest === a.earliest &&
     joined.counts === a.counts &&
+    joined.clearCounts === a.clearCounts &&
     joined.final === a.final &&
     joined.latest === a.latest &&
     joined.metadata === a.metadata &&

@@ -5,6 +5,7 @@ import type { FinalFields, RunReport, RunSource, RunState, RunUpdate } from '../
 import type { IgnoredField } from '../../../model/run-post.ts'
 import { hasEnded, isFinal } from '../../../model/run-status.ts'
 import { shownReport } from '../../../model/shown-run.ts'
+import { hasTokens } from '../../../usage/counts.ts'
 import { conflictingFields, joinReports } from './join-runs.ts'
 import { cutToLimit, isSame, sortedSet } from './last-writer-wins.ts'
 import { FINAL_FIELDS, recordedByApplication } from './recorded-by-application.ts'
@@ -116,6 +117,7 @@ export function toRunReport(update: RunUpdate): RunReport {
   if (resumedFromRunId !== undefined) report.resumedFromRunId = resumedFromRunId
   if (attempt !== undefined) report.attempt = attempt
   if (by !== undefined) report.by = [by]
+  if (update.usageDoubt && hasTokens(report.counts)) report.clearCounts = NOTHING
   return report
 }
 

@@ -18,7 +18,7 @@ import { describeThrown } from '../../../model/thrown.ts'
 import type { Price, PriceBook, PricedUsage, UnpricedPart } from '../../../ports/price-book.ts'
 import type { StoredRun } from '../../../ports/run-store.ts'
 import { USAGE_COUNTS } from '../../../usage/counts.ts'
-import { costOf, isPricedByAgent, latestOf } from './selectors.ts'
+import { costOf, isInDoubt, isPricedByAgent, latestOf } from './selectors.ts'
 
 export type Priced = Required<Pick<DerivedRunData, 'cost'>> & Pick<DerivedRunData, 'shares'>
 
@@ -52,7 +52,7 @@ type Missing = UnpricedPart & { readonly index?: number }
 function priceReport(report: RunReport, { tenant, prices, now: at }: PricingTerms): Priced | Missing | undefined {
   const byModel = latestOf(report, 'usageByModel')
   if (prices === undefined && byModel === undefined) return undefined
-  if (latestOf(report, 'usageDoubt')) return IN_DOUBT
+  if (isInDoubt(report)) return IN_DOUBT
   const runTier = latestOf(report, 'serviceTier') ?? STANDARD_TIER
   const costFor: CostOfUsage = ({ provider, model, counts, serviceTier = runTier }) => {
     if (prices === undefined || model === undefined || !isUsed(counts, isKnown)) return undefined
@@ -100,7 +100,10 @@ const PRICED = ['provider', 'model', 'responseModel', 'usageByModel', 'usageDoub
 /** True for equal inputs of the cost. A merge keeps the identity of parts that it does not change. */
 function hasSameUsage(before: RunState, after: RunState): boolean {
   const [one, other] = [shownReport(before), shownReport(after)]
-  const isSame = one.counts === other.counts && PRICED.every((path) => one.latest[path] === other.latest[path])
+  const isSame =
+    one.counts === other.counts &&
+    one.clearCounts === other.clearCounts &&
+    PRICED.every((path) => one.latest[path] === other.latest[path])
   return isSame && beganAt(before) === beganAt(after)
 }
 

@@ -78,6 +78,11 @@ export function latestOf<Path extends keyof Latest>({ latest }: RunReport, path:
   return latest[path] as Latest[Path] | undefined
 }
 
+/** True if counts of the report may be wrong: those of its last posts are in doubt, or those of an earlier post that none has reached since. */
+export function isInDoubt(report: RunReport): boolean {
+  return latestOf(report, 'usageDoubt') === true || report.clearCounts !== undefined
+}
+
 /** The user who owns amounts of applications in a run and below it. */
 export function applicationUser({ application }: RunState): string | undefined {
   return application && latestOf(application, 'userId')
@@ -192,7 +197,7 @@ function addReport(
   show(run, 'timings', viewTimings(report))
   show(run, 'counts', filled({ ...report.counts }))
   show(run, 'usageByModel', viewUsage(report, derived))
-  if (latestOf(report, 'usageDoubt')) run.usageDoubt = true
+  if (isInDoubt(report)) run.usageDoubt = true
   show(run, 'cost', copied<RunCost>(costOf(report, derived)))
   show(run, 'finishReason', finalOf(report, 'finishReason'))
   if (run.status === 'waiting') show(run, 'waitingFor', latestOf(report, 'waitingFor'))

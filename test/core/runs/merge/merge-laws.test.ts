@@ -116,6 +116,7 @@ describe('laws of mergeRun', { timeout: TIMEOUT_MS }, () => {
           inputTokens: run.counts?.inputTokens,
           outputTokens: run.counts?.outputTokens,
           steps: run.counts?.steps,
+          usageDoubt: run.usageDoubt,
           tags: run.tags ?? [],
           k: run.metadata?.k,
           toString: run.metadata && Object.hasOwn(run.metadata, 'toString') ? run.metadata.toString : undefined,
