@@ -144,8 +144,7 @@ export const warning: Component<Warning> = s.object<Warning>(
       unknown_field: 'it is not known here and was dropped',
       clamped: 'an end before the start of its run',
       usage_unknown: 'no count of the usage is known here, and it was dropped',
-      usage_conflict:
-        'two members of the usage give different counts of one quantity, so that the run has no calculated cost',
+      usage_conflict: 'two members of the usage contradict each other, so that the run has no calculated cost',
       usage_unread: 'a count of tokens that is not known here, so that the run has no calculated cost',
       usage_in_counts: "a provider's name among the counts, read as if it stood in the usage",
       usage_looks_exclusive: 'a count does not seem to include its part',

@@ -55,7 +55,7 @@ const PARTS: Partial<Record<UsageCount, readonly Spelling[]>> = {
   billedCharacters: ['characters'],
 }
 
-const READERS = Object.entries(PARTS).map(([name, spellings]) => [name, readerOf(spellings)] as const)
+const READERS = Object.entries(PARTS).map(([name, spellings]) => [name as UsageCount, readerOf(spellings)] as const)
 
 /** Places of a usage object where these parts have a count, in camel case. */
 export const PART_PLACES: readonly string[] = Object.values(PARTS).flat().flatMap(termsOf)
@@ -68,7 +68,12 @@ export const PART_PLACES: readonly string[] = Object.values(PARTS).flat().flatMa
 export function usageParts(reading: Reading, raw: unknown): ShapeCounts {
   const members = membersOf(raw)
   const ofRaw = members && readingOf(membersIn(members))
-  return Object.fromEntries(READERS.map(([name, read]) => [name, read(reading) ?? (ofRaw && read(ofRaw))]))
+  const counts: { [count in UsageCount]?: number | undefined } = {}
+  for (const [name, read] of READERS) {
+    const count = read(reading) ?? (ofRaw && read(ofRaw))
+    if (count !== undefined) counts[name] = count
+  }
+  return counts
 }
 
 /** The tokens of some kinds in all details; LangChain names them by the kind alone. */

@@ -1,6 +1,9 @@
 import type { Shape } from './shape.ts'
 import { LANGCHAIN_TIERS } from './tier.ts'
 
+/** Names of the cache in Bedrock's metrics. */
+const METRICS_CACHE = ['cache_read_input_token_count', 'cache_write_input_token_count']
+
 /**
  * OpenAI's chat completions and compatible providers, with the SDKs of Mistral and OpenRouter, and the AI SDK before 5. Prompt includes
  * the cache and completion includes reasoning: `CompletionUsage` in `openai` defines `total_tokens` as "prompt + completion" and
@@ -83,7 +86,7 @@ export const openAIResponses: Shape = {
 export const codex: Shape = {
   ...openAIResponses,
   needs: ['cached_input_tokens', 'reasoning_output_tokens'],
-  unclear: ['cache_read_input_tokens', 'cache_creation_input_tokens'],
+  unclear: ['cache_read_input_tokens', 'cache_creation_input_tokens', ...METRICS_CACHE],
 }
 
 /** The usage that providers of the AI SDK return: each side has its `total`, and the parts of it (`LanguageModelV3Usage` in `@ai-sdk/provider`). */
@@ -108,10 +111,11 @@ export const aiSdkProvider: Shape = {
 export const anthropic: Shape = {
   needs: [
     ...['cache_read_input_tokens', 'cache_creation_input_tokens', 'cache_write_input_tokens', 'cache_creation'],
-    'cache_details',
-    ...['input_token_count', 'output_token_count', 'cache_read_input_token_count', 'cache_write_input_token_count'],
+    ...['cache_details', 'input_token_count', 'output_token_count'],
+    ...METRICS_CACHE,
   ],
   lacks: ['input_tokens_details', 'input_token_details', 'cached_input_tokens', 'reasoning_output_tokens'],
+  unclear: ['cache_read_tokens', 'cache_write_tokens'],
   input: ['input_tokens', 'input_token_count'],
   cacheRead: ['cache_read_input_tokens', 'cache_read_input_token_count'],
   cacheWrite: [
@@ -152,11 +156,11 @@ export const gemini: Shape = {
   total: ['total_token_count'],
 }
 
-/** {@link gemini} as the log of Gemini CLI writes it. */
+/** {@link gemini} as the log of Gemini CLI writes it, in the names that Bedrock's metrics have for input and output. */
 export const geminiCli: Shape = {
   ...gemini,
   needs: ['thoughts_token_count', 'tool_token_count', 'cached_content_token_count'],
-  lacks: ['prompt_token_count'],
+  lacks: ['prompt_token_count', 'cache_read_input_tokens', 'cache_write_input_tokens', ...METRICS_CACHE],
   input: ['input_token_count'],
   toolUse: ['tool_token_count'],
   output: ['output_token_count'],

@@ -13,7 +13,10 @@ import { unreadMembers } from './unread.ts'
 
 /** Why the counts of a usage object may be wrong. A run with such counts has no cost. */
 export interface UsageDoubt {
-  /** `usage_conflict`: two members give different positive counts of one quantity. `usage_unread`: a count that no reader knows. */
+  /**
+   * `usage_conflict`: two members give different positive counts of one quantity, or a total is not the sum of its parts.
+   * `usage_unread`: a count that no reader knows.
+   */
   readonly code: 'usage_conflict' | 'usage_unread'
   /** JSON pointer to the member, from the usage object. */
   readonly pointer: string
@@ -46,16 +49,16 @@ export function readUsage(usage: unknown, faults: ReadFault[]): ReadUsage | unde
   const shapes = shapesOf(members)
   if (shapes.length === 0 && membersOf(given.x_groq)) return readGroq(given, faults)
   const { reading, counts: found } = bestOf(shapes, members)
-  const reported = { ...found, ...usageParts(reading, given.raw) }
+  const parts = usageParts(reading, given.raw)
   const counts: Partial<Record<UsageCount, number>> = {}
   for (const name of USAGE_COUNTS) {
-    const count = reported[name]
+    const count = found[name] ?? parts[name]
     if (count === undefined) continue
     if (count <= Number.MAX_SAFE_INTEGER) counts[name] = count
     else reading.faults.push({ code: 'out_of_range', detail: `adds up to more than 2^53 - 1 as ${name}` })
   }
   faults.push(...reading.faults)
-  const doubts = doubtsOf(reading, reported, shapes)
+  const doubts = doubtsOf(reading, found, shapes)
   if (isEmpty(counts) && doubts.length === 0 && reading.faults.length === 0 && members.at.size > 0) return undefined
   const serviceTier = usageTier(given)
   return serviceTier === undefined ? { counts, doubts } : { counts, serviceTier, doubts }
@@ -78,7 +81,7 @@ interface Shaped {
   readonly counts: ShapeCounts
 }
 
-/** Reads by the first shape that finds input and output; if none finds both, by one that finds the most. */
+/** Reads by the first shape that finds input and output, one of them above 0; if none does, by one that finds the most. */
 function bestOf(shapes: readonly ShapeReader[], members: UsageMembers): Shaped {
   let best: Shaped = { reading: readingOf(members), counts: {} }
   let bestRank = -1
@@ -87,17 +90,18 @@ function bestOf(shapes: readonly ShapeReader[], members: UsageMembers): Shaped {
     const counts = shape.read(reading)
     const rank = rankOf(counts, reading)
     if (rank > bestRank) [best, bestRank] = [{ reading, counts }, rank]
-    if (rank === BOTH) break
+    if (rank === MOST) break
   }
   return best
 }
 
-const BOTH = 3
+const MOST = 4
 
-function rankOf({ inputTokens, outputTokens, ...parts }: ShapeCounts, { faults }: Reading): number {
-  if (inputTokens !== undefined && outputTokens !== undefined) return BOTH
+function rankOf(counts: ShapeCounts, { faults }: Reading): number {
+  const { inputTokens, outputTokens } = counts
+  if (inputTokens !== undefined && outputTokens !== undefined) return inputTokens + outputTokens > 0 ? MOST : 3
   if (inputTokens !== undefined || outputTokens !== undefined) return 2
-  return faults.length > 0 || Object.values(parts).some((count) => count !== undefined) ? 1 : 0
+  return faults.length > 0 || Object.values(counts).some((count) => count !== undefined) ? 1 : 0
 }
 
 function doubtsOf(reading: Reading, counts: ShapeCounts, shapes: readonly ShapeReader[]): readonly UsageDoubt[] {
@@ -121,8 +125,12 @@ function repeatedMembers(
   const repeated = new Set<Member>()
   for (const shape of shapes) {
     const reading = readingOf(members)
-    const agrees = Object.entries(shape.read(reading)).every(
-      ([name, count]) => count === undefined || count === 0 || count === counts[name as UsageCount],
+    const repetition = shape.read(reading)
+    // A zero states nothing, because gateways write it under names that they do not use; as the input of an output it does.
+    const isUnused = (name: string, count: number): boolean =>
+      count === 0 && (name !== 'inputTokens' || !repetition.outputTokens)
+    const agrees = Object.entries(repetition).every(
+      ([name, count]) => count === undefined || isUnused(name, count) || count === counts[name as UsageCount],
     )
     if (agrees && reading.conflicts.length === 0) for (const member of reading.seen) repeated.add(member)
   }

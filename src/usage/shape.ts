@@ -65,13 +65,17 @@ export function shapeReader(shape: Shape): ShapeReader {
       const whole = input === undefined ? undefined : input + beside
       const reasoningTokens = reasoningOf(reading)
       const totalTokens = totalOf(reading)
-      const total = reading.last
-      if (totalTokens === undefined && unclearOf(reading) && reading.last) reading.conflicts.push(reading.last)
+      const total = totalTokens ? reading.last : undefined
+      const isUnclear = cached > 0 && (!total || cached === reasoningTokens) && unclearOf(reading) !== undefined
+      if (isUnclear && reading.last) reading.conflicts.push(reading.last)
       apartOf(reading)
       const outputTokens = withReasoning(thinking, whole, outputOf(reading), reasoningTokens, totalTokens)
       const inputTokens = cache === 'beside' ? whole : withCache(whole, cached, outputTokens, totalTokens)
-      // A total above its parts contains tokens that are billed, such as thoughts that a gateway has dropped.
-      if (total && Number(totalTokens) > Number(inputTokens) + Number(outputTokens)) reading.conflicts.push(total)
+      const excess = Number(inputTokens) + Number(outputTokens) - Number(totalTokens)
+      // Some totals leave out the cache: seen if it must be a part of the input, or cannot be one.
+      const isCache = excess === cached && (cache === 'beside' ? cached > Number(input) : cached <= Number(input))
+      // Tokens that only a total has are billed too, such as thoughts that a gateway has dropped.
+      if (total && (excess > 0 || excess < 0) && !isCache) reading.conflicts.push(total)
       return { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens, reasoningTokens, totalTokens }
     },
   }

@@ -63,6 +63,27 @@ describe('usage that says one count in several ways', () => {
       { prompt_tokens: 100, completion_tokens: 10, input_tokens: 20, cache_read_input_tokens: 80, output_tokens: 10 },
       { inputTokens: 100, cacheReadTokens: 80, outputTokens: 10 },
     ],
+    [
+      'zeros under the names of another interface',
+      {
+        ...{ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+        ...{ input_tokens: 0, cache_read_input_tokens: 80, output_tokens: 10 },
+      },
+      { inputTokens: 80, cacheReadTokens: 80, outputTokens: 10, totalTokens: 0 },
+    ],
+    [
+      'a total that leaves out the cache beside the input',
+      { inputTokens: 3, outputTokens: 5, totalTokens: 8, cacheReadInputTokens: 40_000, cacheWriteInputTokens: 0 },
+      { inputTokens: 40_003, cacheReadTokens: 40_000, cacheWriteTokens: 0, outputTokens: 5, totalTokens: 8 },
+    ],
+    [
+      'a total that leaves out the cache within the input',
+      {
+        ...{ prompt_tokens: 120, completion_tokens: 5, total_tokens: 25 },
+        prompt_tokens_details: { cached_tokens: 100 },
+      },
+      { inputTokens: 120, cacheReadTokens: 100, outputTokens: 5, totalTokens: 25 },
+    ],
     ...['cache_read.input_tokens', 'cache_read_tokens', 'cache_read_input_tokens', 'details.cache_read_tokens'].map(
       (name): [string, object, RunCounts] => [
         `the cache of OpenTelemetry as ${name}`,
@@ -111,6 +132,42 @@ describe('usage that says one count in several ways', () => {
       { prompt_tokens: 35, completion_tokens: 12, total_tokens: 109 },
       { inputTokens: 35, outputTokens: 12, totalTokens: 109 },
       ['usage_conflict total_tokens'],
+    ],
+    [
+      'a total below its parts',
+      { promptTokenCount: 10, candidatesTokenCount: 100, thoughtsTokenCount: 70, totalTokenCount: 99 },
+      { inputTokens: 10, outputTokens: 170, reasoningTokens: 70, totalTokens: 99 },
+      ['usage_conflict totalTokenCount'],
+    ],
+    [
+      'a total that leaves out a cache which may be within or beside the input',
+      { input_tokens: 100, cache_read_input_tokens: 80, output_tokens: 5, total_tokens: 105 },
+      { inputTokens: 180, cacheReadTokens: 80, outputTokens: 5, totalTokens: 105 },
+      ['usage_conflict total_tokens'],
+    ],
+    [
+      'a zero under a name of an interface that leaves the cache out',
+      {
+        ...{ input_tokens: 100, cache_read_input_tokens: 0, output_tokens: 5 },
+        input_token_details: { cache_read: 80 },
+      },
+      { inputTokens: 100, cacheReadTokens: 80, outputTokens: 5 },
+      ['usage_conflict cache_read_input_tokens'],
+    ],
+    [
+      'a zero as the input of another interface, whose cache makes it another count',
+      { prompt_tokens: 200, completion_tokens: 5, input_tokens: 0, cache_read_input_tokens: 100, output_tokens: 5 },
+      { inputTokens: 200, cacheReadTokens: 100, outputTokens: 5 },
+      ['usage_unread output_tokens'],
+    ],
+    [
+      "thoughts of Gemini among Bedrock's metrics",
+      {
+        ...{ inputTokenCount: 10, outputTokenCount: 5, thoughtsTokenCount: 3 },
+        ...{ cacheReadInputTokenCount: 0, cacheWriteInputTokenCount: 0 },
+      },
+      { inputTokens: 10, cacheReadTokens: 0, cacheWriteTokens: 0, outputTokens: 5 },
+      ['usage_unread thoughtsTokenCount'],
     ],
     [
       'a part that is more than the whole',

@@ -141,17 +141,22 @@ export function render(speaker: Speaker, call: Call, mixture: Mixture): Rendered
   const otherThan = (count: number): number => Math.max(1, count + mixture.delta) + Number(isNear(count, mixture.delta))
 
   const { prefix = '', parts = [], needsTotal, says } = speaker
-  const foreign = mixture.strays.filter((stray) => !hasPlace(speaker, stray.place) && !isMisread(speaker, call, stray))
+  const foreign = mixture.strays.filter(
+    (stray) => !hasPlace(speaker, stray.place) && !isUndecidable(speaker, call, stray),
+  )
   const lost = inCounts && speaker.isOwn ? undefined : mixture.lost
   const isConflict = new Set<Quantity>()
   const isDropped = speaker.dropsReasoning === true && call.reasoning > 0
+  // Sallyport's own counts hold as they are, and two false statements may agree.
+  const canTotalDiffer = !(inCounts && speaker.isOwn) && foreign.every(({ mark }) => mark !== 'other')
   let at = 0
   for (const [quantity, ...places] of says) {
     const count = quantityOf(call, quantity)
     const marks = places.map((place): Mark => {
       const mark = mixture.marks[at++ % mixture.marks.length] ?? 'true'
       if (place === LIVES && foreign.some((stray) => stray.quantity === 'input')) return 'absent'
-      return mark === 'other' && (mixture.isAgreed || count === 0 || quantity === 'total') ? 'true' : mark
+      const cannotDiffer = mixture.isAgreed || count === 0 || (quantity === 'total' && !canTotalDiffer)
+      return mark === 'other' && cannotDiffer ? 'true' : mark
     })
     if (quantity === lost) marks.fill('zero')
     else if (!marks.includes('true') && (quantity !== 'total' || needsTotal)) marks[0] = 'true'
@@ -160,7 +165,8 @@ export function render(speaker: Speaker, call: Call, mixture: Mixture): Rendered
     for (const [index, place] of places.entries()) {
       const mark = marks[index]
       if (mark === undefined || mark === 'absent') continue
-      const stated = mark === 'true' ? count : mark === 'zero' ? 0 : otherThan(count)
+      const other = quantity === 'total' ? otherTotal(call, mixture.delta) : otherThan(count)
+      const stated = mark === 'true' ? count : mark === 'zero' ? 0 : other
       add(prefix + place, stated, { from: 'own', quantity }, isCamel)
       if (mixture.hasTwins && index === 0 && !inCounts) add(prefix + place, stated, { from: 'own', quantity }, !isCamel)
     }
@@ -187,6 +193,8 @@ export function render(speaker: Speaker, call: Call, mixture: Mixture): Rendered
 
   const isUnread = !inCounts && leaves.some(({ from, count }) => from === 'unknown' && count > 0)
   const hasStrays = leaves.some(({ from }) => from === 'stray')
+  // With stray members, another interface may be read, which knows no total.
+  const isConflicting = [...isConflict].some((quantity) => quantity !== 'total' || !hasStrays)
   const inside = speaker.inside?.split('/') ?? []
   const root = ['', 'run', inCounts ? 'counts' : 'usage', ...inside]
   const suspects = leaves.filter(
@@ -196,8 +204,8 @@ export function render(speaker: Speaker, call: Call, mixture: Mixture): Rendered
     .reverse()
     .reduce<object>((object, name) => ({ [name]: object }), nest(leaves, mixture.order))
   return {
-    fields: inCounts ? { counts } : { usage: counts },
-    verdict: isUnread || (isConflict.size > 0 && !(isDropped && hasStrays)) ? 'doubt' : hasStrays ? 'either' : 'right',
+    fields: inCounts ? { counts } : { usage: mixture.hasParts ? { ...speaker.lists?.(call), ...counts } : counts },
+    verdict: isUnread || isConflicting ? 'doubt' : hasStrays ? 'either' : 'right',
     suspects: new Set(suspects.map(({ path }) => [...root, ...path].join('/'))),
   }
 }
@@ -221,16 +229,19 @@ function restoreLost(leaves: Leaf[], lost: Quantity, count: number): void {
   if (own && !sums.includes(count)) leaves[first] = { ...own, count }
 }
 
-/** Mixtures that src/usage reads wrong. */
-function isMisread(speaker: Speaker, { plain, text }: Call, { place, quantity, mark }: Stray): boolean {
-  const { says, isOwn, dropsReasoning, name } = speaker
-  if (place === LIVES) return true
-  if (isOwn) return /^(?:cache_\w+_input_token|(?:in|out)put_token_count)/.test(place)
-  if (dropsReasoning) return text === 0 && mark === 'other'
-  if (!says.some(([stated]) => stated === 'plain')) return false
-  if (quantity === 'input' && mark === 'other' && plain === 0) return true
-  if (name === 'Bedrock' && /^(?:thoughts|cached_content)_token_count$/.test(place)) return true
-  return /^(?:input_tokens_details|input_token_details|cached_input_tokens$|reasoning_output_tokens$)/.test(place)
+/** A wrong total. Not one of those that an interface which leaves out a part would state. */
+function otherTotal(call: Call, delta: number): number {
+  const [total, cached] = [quantityOf(call, 'total'), call.cacheRead + call.cacheWrite]
+  const fitting = [-1, 0, 1].flatMap((one) => [-1, 0, 1].map((two) => total + one * cached + two * call.reasoning))
+  let other = Math.max(1, total + delta)
+  while (fitting.includes(other)) other++
+  return other
+}
+
+/** True for a false input beside zeros alone: those look like names that a gateway does not use, so that a zero never hides a count. */
+function isUndecidable({ says }: Speaker, call: Call, { quantity, mark }: Stray): boolean {
+  const isZero = call.plain === 0 && quantityOf(call, 'output') === 0
+  return isZero && quantity === 'input' && mark === 'other' && says.some(([stated]) => stated === 'plain')
 }
 
 function hasPlace({ says, prefix = '' }: Speaker, place: string): boolean {

@@ -30,6 +30,8 @@ export interface Speaker {
   readonly dropsReasoning?: true
   /** Parts without a price. */
   readonly parts?: readonly (readonly [place: string, quantity: Quantity])[]
+  /** Lists that repeat the counts of a call. */
+  readonly lists?: (call: Call) => object
   /** The prefix of all its names, which SDKs do not change to camel case. */
   readonly prefix?: string
   /** The object that all its members are in. */
@@ -69,6 +71,15 @@ const AI_SDK = [
   ['output', 'output_tokens'],
   ['total', 'total_tokens'],
 ] as const
+
+/** Gemini's details: a list with a count of each kind. */
+function modalities(count: number, other: string): readonly object[] {
+  const others = Math.floor(count / 3)
+  return [
+    { modality: 'TEXT', tokenCount: count - others },
+    { modality: other, tokenCount: others },
+  ]
+}
 
 export const SPEAKERS: readonly Speaker[] = [
   {
@@ -136,6 +147,17 @@ export const SPEAKERS: readonly Speaker[] = [
       ['output', 'output_tokens'],
       ['reasoning', 'output_tokens_details/thinking_tokens', 'thinking_tokens'],
     ],
+    lists: (call) => ({
+      iterations: [
+        {
+          type: 'message',
+          input_tokens: call.plain,
+          cache_read_input_tokens: call.cacheRead,
+          cache_creation_input_tokens: call.cacheWrite,
+          output_tokens: quantityOf(call, 'output'),
+        },
+      ],
+    }),
   },
   {
     name: 'Bedrock',
@@ -157,6 +179,11 @@ export const SPEAKERS: readonly Speaker[] = [
       ['total', 'total_token_count'],
     ],
     cannotSay: ['cacheWrite'],
+    lists: (call) => ({
+      promptTokensDetails: modalities(quantityOf(call, 'input'), 'VIDEO'),
+      cacheTokensDetails: modalities(call.cacheRead, 'AUDIO'),
+      candidatesTokensDetails: [{ modality: 'TEXT', tokenCount: call.text }],
+    }),
   },
   {
     name: 'Gemini with thoughts within',

@@ -184,26 +184,6 @@ export const TYPED: readonly Fixture[] = [
     { inputTokens: 10, outputTokens: 100, reasoningTokens: 70, totalTokens: 110 },
   ],
   [
-    'Gemini with a total below its parts, which is kept',
-    {
-      promptTokenCount: 10,
-      candidatesTokenCount: 100,
-      thoughtsTokenCount: 70,
-      totalTokenCount: 99,
-    } satisfies GenerateContentResponseUsageMetadata,
-    { inputTokens: 10, outputTokens: 170, reasoningTokens: 70, totalTokens: 99 },
-  ],
-  [
-    'Gemini with a total that leaves the thoughts out',
-    {
-      promptTokenCount: 10,
-      candidatesTokenCount: 5,
-      thoughtsTokenCount: 70,
-      totalTokenCount: 15,
-    } satisfies GenerateContentResponseUsageMetadata,
-    { inputTokens: 10, outputTokens: 75, reasoningTokens: 70, totalTokens: 15 },
-  ],
-  [
     'Gemini Live',
     {
       promptTokenCount: 20,

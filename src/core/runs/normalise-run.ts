@@ -137,7 +137,7 @@ function warnOfDoubts(doubts: readonly UsageDoubt[], pointer: string, warnings: 
 }
 
 const DOUBTS: Readonly<Record<UsageDoubt['code'], string>> = {
-  usage_conflict: 'differs from another member for the same count, so that the run has no calculated cost',
+  usage_conflict: 'contradicts another member, so that the run has no calculated cost',
   usage_unread: 'is a count that is not known here, so that the run has no calculated cost',
 }
 
