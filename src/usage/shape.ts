@@ -74,8 +74,8 @@ export function shapeReader(shape: Shape): ShapeReader {
       const excess = Number(inputTokens) + Number(outputTokens) - Number(totalTokens)
       // Some totals leave out the cache: seen if it must be a part of the input, or cannot be one.
       const isCache = excess === cached && (cache === 'beside' ? cached > Number(input) : cached <= Number(input))
-      // Tokens that only a total has are billed too, such as thoughts that a gateway has dropped.
-      if (total && (excess > 0 || excess < 0) && !isCache) reading.conflicts.push(total)
+      // `NaN` without input or output. Tokens that only a total has are billed too, such as thoughts that a gateway has dropped.
+      if (total && excess && !isCache) reading.conflicts.push(total)
       return { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens, reasoningTokens, totalTokens }
     },
   }
