@@ -1,6 +1,7 @@
 import type { Attempt } from '../model/dispatch.ts'
 import { has } from '../options/checks.ts'
 import { checkArguments } from '../options/read-options.ts'
+import { isOutcome, noOutcome, OUTCOME_INVALID } from '../options/send-outcome.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
 import type { Clock } from '../ports/clock.ts'
 import { systemClock } from '../runtime/system-clock.ts'
@@ -97,22 +98,8 @@ async function ask(
   })
   signal.addEventListener('abort', onAbort, { once: true })
   try {
-    const outcome = await Promise.race([channel.send(message, context), aborted])
-    switch (outcome?.outcome) {
-      case 'sent':
-      case 'retry':
-      case 'unknown':
-      case 'rejected':
-        return { ...outcome, provider }
-      default:
-        // A channel that returns no outcome may have sent the message.
-        return {
-          outcome: 'unknown',
-          code: 'channel_error',
-          provider,
-          cause: new TypeError('the channel gave no outcome'),
-        }
-    }
+    const outcome: unknown = await Promise.race([channel.send(message, context), aborted])
+    return readOutcome(outcome, provider)
   } catch (cause) {
     // The abort may have caused the error in the middle of sending.
     if (signal.aborted) return { outcome: 'unknown', code: 'aborted', provider }
@@ -120,6 +107,16 @@ async function ask(
   } finally {
     signal.removeEventListener('abort', onAbort)
   }
+}
+
+/** A provider without a readable outcome may have sent the message. */
+function readOutcome(given: unknown, provider: string): NamedOutcome {
+  try {
+    if (isOutcome(given)) return { ...(given as SendOutcome), provider }
+  } catch {
+    // A member threw when it was read.
+  }
+  return { outcome: 'unknown', code: OUTCOME_INVALID, provider, cause: noOutcome(given) }
 }
 
 function waitOf({ retryAfterMs }: { readonly retryAfterMs?: unknown }): number {

@@ -12,7 +12,7 @@ export type { Providers }
  *
  * One attempt asks the providers in turn while they certainly did not send (`retry`; an error counts as `retry` with `channel_error`).
  * `sent` and `rejected` are final. After `unknown` no other provider is asked, because the message may have been sent; an abort during a
- * send is `unknown` with `aborted` at once, and a result that is no outcome is `unknown` with `channel_error`. If all return `retry`, the
+ * send is `unknown` with `aborted` at once, and a result that is no outcome is `unknown` with `outcome_invalid`, after which nothing is sent again. If all return `retry`, the
  * attempt is `retry` with the last code, and with the shortest wait if each requested one. Providers share the time of the attempt: set
  * connection time-outs that leave time for the next.
  *

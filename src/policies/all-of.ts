@@ -1,16 +1,18 @@
 import { has } from '../options/checks.ts'
 import { checkArguments } from '../options/read-options.ts'
+import { noVerdict } from '../options/wrong-return.ts'
 import type { DeliveryPolicy, PolicyQuestion, SendLimit, Verdict } from '../ports/delivery-policy.ts'
 
 const MAX_ROUNDS = 10
+const DECIDE = 'decide() of a policy in allOf()'
 
 /**
  * Sends a message only if all policies do: `allOf(preferences(…), quietHours({ … }), throttle({ … }))`.
  *
  * It asks them in order. The first one that skips decides, and later ones are not asked: put the one that skips most, or is fastest,
  * first. If some defer, the latest time counts, and all are asked again for that time, until none defers; after ten rounds the tenth time
- * counts. `limits` are those of all policies in the last round. It rethrows errors of policies and throws a `TypeError` for a result that
- * is no verdict: neither counts as `send`.
+ * counts. `limits` are those of all policies in the last round. It rethrows errors of policies and throws `answer_invalid` for a result
+ * that is no verdict: neither counts as `send`.
  * @throws SallyportError `option_invalid`, with all problems: no policy was given, or an argument is not one.
  */
 export function allOf(...policies: readonly DeliveryPolicy[]): DeliveryPolicy {
@@ -39,17 +41,17 @@ async function askEach(policies: readonly DeliveryPolicy[], question: PolicyQues
   let until = question.at
   for (const policy of policies) {
     const verdict = await policy.decide(question)
-    switch (verdict.verdict) {
+    switch (verdict?.verdict) {
       case 'skip':
         return verdict
       case 'defer':
-        if (!Number.isFinite(verdict.until)) throw new TypeError('allOf: a policy deferred to a time that is none')
+        if (!Number.isFinite(verdict.until)) throw noVerdict(DECIDE, verdict)
         until = Math.max(until, verdict.until)
         break
       case 'send':
         break
       default:
-        throw new TypeError('allOf: what a policy gave is not a verdict')
+        throw noVerdict(DECIDE, verdict)
     }
     gathered.push(...(verdict.limits ?? []))
   }

@@ -56,7 +56,10 @@ export type SendOutcome = { readonly provider?: string } /** The provider accept
 export interface Channel {
   /** Returns the recipient's address; `undefined` skips the delivery as `no_address`. Must be pure and quick. */
   address(recipient: Recipient): string | undefined
-  /** Sends one message. A throw counts as `retry` with the reason `channel_error`. */
+  /**
+   * Sends one message. A throw or a rejection counts as `retry` with the code `channel_error`. A value that is no {@link SendOutcome} may
+   * come after a send: it fails the delivery with the code `outcome_invalid`, and nothing is sent again.
+   */
   send(message: OutboundMessage, context: SendContext): Promise<SendOutcome>
   /** Ascending milliseconds before each retry, jitter +-20 %. `[]`: no retry. Default: 1, 5, 15, 45, 120, 240, 480, 900 seconds. */
   readonly retrySchedule?: readonly number[]

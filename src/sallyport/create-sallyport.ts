@@ -13,7 +13,7 @@ import { budgetsOf } from './budgets.ts'
 import { isRunsOnly, readConfig } from './check-config.ts'
 import { consentOf } from './consent.ts'
 import { type RuntimePorts, withDefaults } from './defaults.ts'
-import { type DispatchCallOptions, dispatchFromHost, hostPrincipal } from './dispatch.ts'
+import { type DispatchCallOptions, dispatchFromHost, dispatchOrThrow, hostPrincipal } from './dispatch.ts'
 import { createDispatches, type Dispatches } from './dispatches.ts'
 import { backgroundWork, dispatchEndpoints, stopOf } from './endpoints.ts'
 import { withMaintenance } from './maintenance.ts'
@@ -34,11 +34,28 @@ export interface Sallyport<Events = Record<string, unknown>> extends RunsOnlySal
   /** Sends accepted deliveries. Nothing is sent before `start()` or `runDue()` is called. */
   readonly worker: Worker
   readonly store: SallyportStore
-  /** Accepts an event from the host, as an application. Returns the answers of the endpoint and never throws. */
+  /**
+   * Accepts an event from the host, as an application. Returns the answers of the endpoint and never throws; a refusal is logged as
+   * `dispatch.refused`.
+   */
   dispatch<Type extends EventTypeOf<Events>>(
     event: DispatchInput<Events, Type>,
     options?: DispatchCallOptions,
   ): Promise<HandlerResult<DispatchAnswer>>
+  /**
+   * {@link dispatch} for code in which a refusal is an error, such as a transaction that must roll back.
+   *
+   * @example
+   * ```ts
+   * await sallyport.dispatchOrThrow({ eventType: 'order.placed', recipient: 'user_42' }, { store: store.within(trx) })
+   * ```
+   *
+   * @throws {SallyportError} The refusal, by a rejection: its `code`, `status` and `errors`.
+   */
+  dispatchOrThrow<Type extends EventTypeOf<Events>>(
+    event: DispatchInput<Events, Type>,
+    options?: DispatchCallOptions,
+  ): Promise<DispatchAnswer>
   readonly dispatches: Dispatches
   readonly preferences: Preferences
   readonly suppressions: Suppressions
@@ -63,8 +80,8 @@ export function createSallyport<Events>(
 }
 
 function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport<Events> {
-  const { suppressions: _, links: __, ...given } = withDefaults(options)
-  const consent = consentOf(options, given.store)
+  const { suppressions, links, ...given } = withDefaults(options)
+  const consent = consentOf({ suppressions, links, feedback: given.feedback }, given.store)
   const ports = {
     ...given,
     queue: given.queue ?? localQueue(given.clock),
@@ -121,7 +138,7 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
   return {
     ...calls,
     endpoints: {
-      ...dispatchEndpoints(recording, options, services, readApi, { deliverer, background, publishing }),
+      ...dispatchEndpoints(recording, ports, services, readApi, { deliverer, background, publishing }),
       isStopping,
       ...consent.open(accepting),
     },
@@ -132,6 +149,7 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
       await store.ready?.()
     },
     dispatch: (event, callOptions = {}) => dispatchFromHost(event, callOptions, accepting),
+    dispatchOrThrow: (event, callOptions = {}) => dispatchOrThrow(event, callOptions, accepting),
     preferences: preferencesOf({ store, recipientKeys: consent.addressKeys }),
     onMeasurement: measuring.onMeasurement,
   }

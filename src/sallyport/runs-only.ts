@@ -79,7 +79,7 @@ export function createRunsOnly(options: RunsOnlyOptions): RunsOnlySallyport {
   }
   return {
     ...calls,
-    endpoints: { ...runsOnlyEndpoints(deps, options, services, readApiOf(calls)), isStopping },
+    endpoints: { ...runsOnlyEndpoints(deps, given, services, readApiOf(calls)), isStopping },
     worker,
     store,
     stop,

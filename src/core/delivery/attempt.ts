@@ -1,10 +1,11 @@
 import type { AttemptEnd, DispatchHead } from '../../model/dispatch.ts'
 import { isThrown } from '../../model/thrown.ts'
+import { isOutcome, noOutcome, OUTCOME_INVALID } from '../../options/send-outcome.ts'
 import type { Channel, OutboundMessage, SendOutcome } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
 import type { ClaimedDelivery, DispatchStore, Settled, Settlement } from '../../ports/dispatch-store.ts'
-import { reportFault } from '../answers/report-fault.ts'
+import { type FaultLine, reportFault } from '../answers/report-fault.ts'
 import { wake } from '../dispatch/accept-dispatch.ts'
 import { categoryOf } from '../dispatch/catalog/category-of.ts'
 import { linkMessage } from '../links/link-message.ts'
@@ -150,7 +151,7 @@ function isFresh({ deferred, attempts, waitedMs }: ClaimedDelivery): boolean {
 
 /** `delayMs`: time until the next attempt; `undefined` when none is left before the expiry. */
 function settlementOf(
-  { end: attempt, broken }: Sent,
+  { end: attempt, thrown }: Sent,
   { deliveryId, fence }: ClaimedDelivery,
   delayMs: number | undefined,
   isPaused: boolean,
@@ -158,9 +159,10 @@ function settlementOf(
   const tried = { deliveryId, fence, attempt }
   if (attempt.outcome === 'sent') return { to: 'sent', ...tried }
   if (attempt.outcome === 'rejected') return { to: 'failed', reason: 'provider_rejected', ...tried }
+  if (isUnreadable(attempt)) return { to: 'failed', reason: 'channel_error', ...tried }
   if (delayMs !== undefined)
     return { to: 'queued', delayMs, ...(isPaused && { reason: 'receiver_paused' as const }), ...tried }
-  return { to: 'failed', reason: broken ? 'channel_error' : 'attempts_exhausted', ...tried }
+  return { to: 'failed', reason: thrown ? 'channel_error' : 'attempts_exhausted', ...tried }
 }
 
 function logEnd(
@@ -196,14 +198,21 @@ function changeBy(settlement: Settlement, claimed: ClaimedDelivery): Change {
 interface Sent {
   readonly end: AttemptEnd
   readonly retryAfterMs?: number | undefined
-  /** The channel threw, or returned no valid outcome. */
-  readonly broken?: true
+  /** The channel threw. */
+  readonly thrown?: true
   readonly cause?: unknown
 }
 
-const THROWN: Sent = { end: { outcome: 'retry', code: 'channel_error' }, broken: true }
-/** `unknown`: a channel without an outcome may have sent. */
-const NO_OUTCOME: Sent = { end: { outcome: 'unknown', code: 'channel_error' }, broken: true }
+const THROWN: Sent = { end: { outcome: 'retry', code: 'channel_error' }, thrown: true }
+const UNREADABLE: AttemptEnd = { outcome: 'unknown', code: OUTCOME_INVALID }
+
+/** The channel may have sent, and will answer the same way again: no attempt follows. */
+function isUnreadable({ outcome, code }: AttemptEnd): boolean {
+  return outcome === UNREADABLE.outcome && code === UNREADABLE.code
+}
+
+const THREW = { level: 'error', event: 'channel.threw' } as const
+const INVALID = { level: 'error', event: 'channel.outcome_invalid' } as const
 
 /** Sends one message while the lease is held. `undefined`: the lease was lost. */
 async function sendMessage(
@@ -225,17 +234,14 @@ async function sendMessage(
       return hold.signal
     },
   }
-  const report = (cause: unknown): void => {
-    const line = { level: 'error', event: 'channel.threw', fields: { attempt } } as const
-    reportFault(cause, { operation: 'channel', ...faultPlaceOf(claimed) }, line, deps)
-  }
+  const report = (cause: unknown, line: FaultLine = THREW): void =>
+    reportFault(cause, { operation: 'channel', ...faultPlaceOf(claimed) }, { ...line, fields: { attempt } }, deps)
   try {
     const given: unknown = await hold.during(async () =>
       channel.send(deps.links ? await linked(message, claimed, deps.links, deps) : message, context),
     )
     const sent = readOutcome(given)
-    if (sent.broken) report(new TypeError('the channel gave no outcome'))
-    else if (sent.cause !== undefined) report(sent.cause)
+    if (sent.cause !== undefined) report(sent.cause, isUnreadable(sent.end) ? INVALID : THREW)
     return sent
   } catch (cause) {
     if (isThrown(cause, Interrupted)) return cause.code === 'lease_lost' ? undefined : interruptedBy(cause.code)
@@ -260,26 +266,29 @@ function interruptedBy(code: string): Sent {
   return { end: { outcome: 'unknown', code } }
 }
 
-const OUTCOMES: readonly unknown[] = ['sent', 'retry', 'unknown', 'rejected'] satisfies SendOutcome['outcome'][]
-
 const CODE = /^[a-z][a-z0-9_]{0,63}$/
 const PROVIDER = /^[\x21-\x7e]{1,64}$/
 const MAX_PROVIDER_ID = 255
 
-/** Validates the outcome of a host's channel. It may be invalid, or contain text of a provider as its code. */
+/** Validates the outcome of a host's channel. It may be unreadable, or contain text of a provider as its code. */
 function readOutcome(given: unknown): Sent {
-  if (typeof given !== 'object' || given === null || !('outcome' in given) || !OUTCOMES.includes(given.outcome)) {
-    return NO_OUTCOME
+  try {
+    if (isOutcome(given)) return readMembers(given as SendOutcome)
+  } catch {
+    // A member threw when it was read.
   }
-  const outcome = given as SendOutcome
+  return { end: UNREADABLE, cause: noOutcome(given) }
+}
+
+function readMembers(outcome: SendOutcome): Sent {
   const provider = isText(outcome.provider, PROVIDER) && { provider: outcome.provider }
   if (outcome.outcome === 'sent') {
     const { providerMessageId: id } = outcome
     const named = typeof id === 'string' && id.length <= MAX_PROVIDER_ID && { providerMessageId: id }
     return { end: { outcome: 'sent', ...provider, ...named } }
   }
-  if (typeof outcome.code !== 'string') return NO_OUTCOME
-  const code = CODE.test(outcome.code) ? outcome.code : 'code_invalid'
+  // A channel that names no code said what happened.
+  const code = isText(outcome.code, CODE) ? outcome.code : 'code_invalid'
   const asked = outcome.outcome === 'rejected' ? undefined : outcome.retryAfterMs
   return {
     end: { outcome: outcome.outcome, code, ...provider },

@@ -1,8 +1,10 @@
 import type { Content } from '../../model/dispatch.ts'
+import { isThrown } from '../../model/thrown.ts'
 import type { ClaimedDelivery, Settlement } from '../../ports/dispatch-store.ts'
 import type { CatalogEvent, EventCatalog } from '../../ports/event-catalog.ts'
-import { type EventFault, reportEventFaults } from '../answers/fault.ts'
+import { type EventFault, HostFault, reportEventFaults } from '../answers/fault.ts'
 import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
+import { checkEventData } from '../dispatch/check-data.ts'
 import { type ContentFault, renderFields } from '../dispatch/plan/plan-dispatch.ts'
 import type { LinkService } from '../links/link-service.ts'
 import { endUnsent, faultPlaceOf, type Hold, placeOf, putBack, UNKNOWN_MS, wasStopped } from './lease.ts'
@@ -29,7 +31,8 @@ export async function renderDigest(claimed: ClaimedDelivery, hold: Hold, deps: R
   } catch (cause) {
     if (wasStopped(cause)) return putBack(claimed, 0)
     const line = { level: 'error', event: 'delivery.render_failed', isLibrary: true } as const
-    reportFault(cause, { operation: 'template', ...faultPlaceOf(claimed) }, line, deps)
+    const { operation, cause: thrown } = isThrown(cause, HostFault) ? cause : { operation: 'template' as const, cause }
+    reportFault(thrown, { operation, ...faultPlaceOf(claimed) }, line, deps)
     return putBack(claimed, UNKNOWN_MS)
   }
 }
@@ -41,7 +44,7 @@ async function render(claimed: ClaimedDelivery, event: CatalogEvent, deps: Rende
   const report = (fault: EventFault): void => reportEventFaults([fault], faultPlaceOf(claimed), deps)
   const events: unknown[] = []
   for (const { eventData } of digest.events) {
-    const checked = await event.checkData(eventData)
+    const checked = await checkEventData(event, eventData, deps.clock)
     if (checked.outcome === 'valid') events.push(checked.data)
     else if (checked.cause !== undefined) {
       report({ operation: 'data_schema', detail: 'the data schema threw', cause: checked.cause })

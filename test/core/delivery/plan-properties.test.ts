@@ -133,7 +133,7 @@ test('A named channel is planned alone, as it is planned among the others', asyn
       const request = { eventType: 'e', recipient: recipient.id, channel: nameOf(at) }
       const scope = { tenant: 'default', session: undefined, now: NOW, delayMs: undefined }
       const recipients = { find: async () => recipient }
-      const deps = { channels: channelsOf(one), policy: policyOf(one), recipients }
+      const deps = { channels: channelsOf(one), policy: policyOf(one), recipients, clock: fakeClock() }
       const [named, ...more] = deliveriesOf(await planRequest(event, request, scope, deps, []))
       expect(more).toEqual([])
       const among = all[at]

@@ -2,6 +2,7 @@ import type { ConfigProblem } from '../../../errors.ts'
 import { type JsonValue, toJson } from '../../../model/json.ts'
 import { ignoreRejection } from '../../../model/thrown.ts'
 import { isRecord, near } from '../../../options/read-options.ts'
+import { wrongReturn } from '../../../options/wrong-return.ts'
 import type { Decision } from '../../../ports/condition-engine.ts'
 import type { CatalogChannel, EventFacts, FieldRendering } from '../../../ports/event-catalog.ts'
 import type { CompiledTemplate, Rendering } from '../../../ports/template-engine.ts'
@@ -85,8 +86,8 @@ function decide(condition: (facts: EventFacts) => boolean, facts: EventFacts): D
     const result: unknown = condition(facts)
     if (result === true) return { outcome: 'true' }
     if (result === false) return { outcome: 'false', trace: [{ rule: 'function', result: false }] }
-    ignoreRejection(result)
-    return { outcome: 'error', detail: 'the condition function gave no boolean' }
+    const { message: detail } = wrongReturn('the condition function', result, 'true or false at once')
+    return { outcome: 'error', detail }
   } catch (cause) {
     return { outcome: 'error', detail: 'the condition function threw', cause }
   }

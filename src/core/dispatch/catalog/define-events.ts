@@ -1,7 +1,7 @@
 import { type Issue, SallyportError } from '../../../errors.ts'
+import { type Awaitable, isPromise } from '../../../model/awaitable.ts'
 import { isStorable, type JsonObject } from '../../../model/json.ts'
 import { pointerTo } from '../../../model/json-pointer.ts'
-import { ignoreRejection } from '../../../model/thrown.ts'
 import { arrayOf, bool, fn, has, like, matching, oneOf, whole } from '../../../options/checks.ts'
 import {
   type Check,
@@ -13,6 +13,7 @@ import {
   problemsIn,
   required,
 } from '../../../options/read-options.ts'
+import { wrongReturn } from '../../../options/wrong-return.ts'
 import type {
   CatalogDigest,
   CatalogEvent,
@@ -162,37 +163,40 @@ function compileDigest(
   return { windowMs, max, key: key ? (facts) => callKey(key, facts) : () => ONE_KEY }
 }
 
+const KEY = `a text of at most ${MAX_KEY} characters at once, without NUL and lone surrogates`
 const ONE_KEY: DigestKey = { outcome: 'key', key: '' }
 
 function callKey(key: (facts: EventFacts) => unknown, facts: EventFacts): DigestKey {
   try {
     const given = key(facts)
     if (typeof given === 'string' && given.length <= MAX_KEY && isStorable(given)) return { outcome: 'key', key: given }
-    ignoreRejection(given)
-    return { outcome: 'error', detail: 'digest.key gave no key' }
+    const { message: detail } = wrongReturn('digest.key', given, KEY)
+    return { outcome: 'error', detail }
   } catch (cause) {
     return { outcome: 'error', detail: 'digest.key threw', cause }
   }
 }
 
 const BASE = '/eventData'
+const RESULT = '{ value } or { issues: [{ message, path? }] }, as Standard Schema defines'
 const MAX_EXPECTED = 200
 /** Libraries that report the expected type separately from the value. */
 const REPORT_EXPECTED = new Set(['valibot', 'zod', 'arktype'])
 /** In a union, arktype adds the value to the expected type. */
 const QUOTED_VALUE = '(was '
 
-/** Checks an event's data against its schema; without a schema any object passes. */
-function checkData(schema: StandardSchema | undefined, eventData: JsonObject): DataOutcome | Promise<DataOutcome> {
+/** Checks an event's data against its schema; without a schema any object passes. Throws `answer_invalid` for a result that is none. */
+function checkData(schema: StandardSchema | undefined, eventData: JsonObject): Awaitable<DataOutcome> {
   if (!schema) return { outcome: 'valid', data: eventData }
   const { vendor } = schema['~standard']
+  const read = (result: StandardResult<unknown>): DataOutcome => outcomeOf(result, eventData, vendor)
+  let result: Awaitable<StandardResult<unknown>>
   try {
-    const result = schema['~standard'].validate(eventData)
-    if (!('then' in result)) return outcomeOf(result, eventData, vendor)
-    return result.then((settled) => outcomeOf(settled, eventData, vendor)).catch(unreadable)
+    result = schema['~standard'].validate(eventData)
   } catch (cause) {
     return unreadable(cause)
   }
+  return isPromise(result) ? result.then(read, unreadable) : read(result)
 }
 
 /** The schema threw. Its only input is the sent data, so the caller has to change it. */
@@ -202,8 +206,12 @@ function unreadable(cause: unknown): DataOutcome {
 }
 
 function outcomeOf(result: StandardResult<unknown>, eventData: JsonObject, vendor: string): DataOutcome {
-  if (!result.issues) return { outcome: 'valid', data: result.value }
-  return { outcome: 'invalid', issues: result.issues.map((issue) => describeIssue(issue, eventData, vendor)) }
+  const { issues, value } = Object(result) as Partial<StandardResult<unknown> & { readonly value: unknown }>
+  if (Array.isArray(issues)) {
+    return { outcome: 'invalid', issues: issues.map((issue) => describeIssue(issue, eventData, vendor)) }
+  }
+  if (issues || !('value' in Object(result))) throw wrongReturn('validate() of the data schema', result, RESULT)
+  return { outcome: 'valid', data: value }
 }
 
 /** Returns the pointer, and the expected type if it is reported without the value. Omits the message, which can quote data. */
