@@ -43,7 +43,7 @@ export const deliveryReason: Component<DeliveryReason> = s.component<DeliveryRea
     attempts_exhausted: 'no attempt came through',
     condition_error: 'a condition of the event threw',
     template_error: 'a template of the event threw',
-    channel_error: 'the channel threw, or gave no address',
+    channel_error: 'the channel threw, or returned no outcome or address',
     receiver_paused: 'queued: its receiver timed out several times in a row, and is tried again later',
   }),
 )

@@ -31,22 +31,25 @@ export function noVerdict(call: string, given: unknown): SallyportError {
   return wrongReturn(call, given, VERDICT)
 }
 
-/** The kind of a value in words: `undefined`, `a string`, `an object with id, name`. */
+/** The kind of a value in words: `undefined`, `a string`, `an object with id (a number), name (a string)`. */
 export function kindOf(given: unknown): string {
   try {
-    if (given === undefined || given === null) return `${given}`
-    if (Array.isArray(given)) return 'an array'
-    if (typeof given !== 'object') return `a ${typeof given}`
+    if (typeof given !== 'object' || given === null || Array.isArray(given)) return simpleKindOf(given)
     if (given instanceof Promise) return 'a promise'
-    if (given instanceof Error) return 'an error: throw it'
+    if (given instanceof Error) return 'an error instead of throwing it'
     const members = Object.keys(given)
-    const named = members.filter((name) => MEMBER.test(name)).slice(0, MAX_MEMBERS)
     if (members.length === 0) return 'an object without members'
-    return named.length === 0
-      ? 'an object'
-      : `an object with ${named.join(', ')}${members.length > named.length ? ', …' : ''}`
+    const named = members.filter((name) => MEMBER.test(name)).slice(0, MAX_MEMBERS)
+    if (named.length === 0) return 'an object'
+    const kinds = named.map((name) => `${name} (${simpleKindOf(Reflect.get(given, name))})`).join(', ')
+    return `an object with ${kinds}${members.length > named.length ? ', …' : ''}`
   } catch {
-    // A proxy may throw.
     return 'an object that cannot be read'
   }
+}
+
+function simpleKindOf(given: unknown): string {
+  if (given === undefined || given === null) return `${given}`
+  if (Array.isArray(given)) return 'an array'
+  return typeof given === 'object' ? 'an object' : `a ${typeof given}`
 }

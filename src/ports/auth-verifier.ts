@@ -31,7 +31,7 @@ export interface ExchangedToken {
 export interface AuthVerifier {
   /**
    * Returns the principal or a refusal, or a promise of it. Must compare secrets in constant time and must not throw for a bad token: a
-   * throw means that the verifier is unavailable, and the answer is 503. The core refuses operations that the principal does not allow. A principal
+   * throw, or no result within five seconds, means that the verifier is unavailable, and the answer is 503. The core refuses operations that the principal does not allow. A principal
    * with a `sessionId` must end within 24 hours: name its `expiresAt`. A later one is a fault, answered 500.
    *
    * @param token The text after `Bearer `, 1-4,096 visible ASCII characters.

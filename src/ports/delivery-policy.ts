@@ -50,7 +50,10 @@ export interface PolicyNames {
  * failed attempt, or more than a minute without a worker), so that changed preferences apply. `limits` count the first time only.
  */
 export interface DeliveryPolicy {
-  /** Must have no side effects: dry runs call it. A throw: 503 `policy_unavailable` in planning; later, the delivery waits. */
+  /**
+   * Must have no side effects: dry runs call it. A throw, no verdict, or none within five seconds: 503
+   * `policy_unavailable` in planning; later, the delivery waits.
+   */
   decide(question: PolicyQuestion): Verdict | Promise<Verdict>
   /** Names that `createSallyport` checks against its channels and events. Default: no check. */
   readonly names?: PolicyNames

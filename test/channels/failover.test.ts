@@ -70,7 +70,7 @@ describe('one attempt of failover', () => {
     async (answer) => {
       const { first, asked, send } = trio()
       first.answer = () => answer
-      expect(await send()).toMatchObject({ outcome: 'unknown', code: 'channel_error', provider: '1' })
+      expect(await send()).toMatchObject({ outcome: 'unknown', code: 'outcome_invalid', provider: '1' })
       expect(asked).toEqual(['1'])
     },
   )

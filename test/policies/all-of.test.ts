@@ -149,7 +149,9 @@ describe('allOf', () => {
     { verdict: 'defer', until: Number.POSITIVE_INFINITY },
     { verdict: 'defer', until: '2026-01-01' },
   ])('allOf throws for a result that is no verdict: %j', async (verdict) => {
-    await expect(allOf(sending(), giving(verdict)).decide(question())).rejects.toThrow(TypeError)
+    await expect(allOf(sending(), giving(verdict)).decide(question())).rejects.toMatchObject({
+      code: 'answer_invalid',
+    })
   })
 
   it('allOf refuses no arguments and arguments that are no policy', () => {

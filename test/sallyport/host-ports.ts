@@ -16,7 +16,7 @@ export const WRONG: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['a string', 'canary'],
   ['a number', 77_001],
   ['an array', ['canary']],
-  ['an object with wrong', { wrong: 'canary' }],
+  ['an object with wrong (a string)', { wrong: 'canary' }],
 ])
 
 /** Ways to return a value. */

@@ -1,4 +1,4 @@
-import { type FaultCode, isSallyportError, type ProblemCode, SallyportError } from '../../errors.ts'
+import { type FaultCode, isSallyportError, type ProblemCode } from '../../errors.ts'
 import type { Awaitable } from '../../model/awaitable.ts'
 import { isThrown } from '../../model/thrown.ts'
 import type { IdGenerator } from '../../ports/id-generator.ts'
@@ -113,7 +113,7 @@ export async function answering<Body>(
 export interface EventFault extends Pick<FaultContext, 'operation' | 'channel' | 'field'> {
   /** Quotes no event data. */
   readonly detail: string
-  /** The thrown value; absent when the result is unusable without a throw, which is reported as `answer_invalid`. */
+  /** The thrown value; absent when the result is unusable without a throw. */
   readonly cause?: unknown
   readonly isLibrary?: boolean | undefined
 }
@@ -122,7 +122,7 @@ const CHANNEL_LINE = { level: 'error', event: 'channel.threw' } as const
 const EVENT_LINE = { level: 'error', event: 'event.failed' } as const
 
 export function reportEventFaults(faults: readonly EventFault[], place: FaultPlace, deps: FaultDeps): void {
-  for (const { detail, cause = new SallyportError('answer_invalid', detail), isLibrary, ...at } of faults) {
+  for (const { detail, cause = new TypeError(detail), isLibrary, ...at } of faults) {
     const line = at.operation === 'channel' ? CHANNEL_LINE : EVENT_LINE
     reportFault(cause, { ...place, ...at }, { ...line, fields: { detail }, isLibrary }, deps)
   }

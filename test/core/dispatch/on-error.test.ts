@@ -96,7 +96,10 @@ describe('onError of dispatches', () => {
       body: { errors: [{ pointer: '/eventData', code: 'invalid' }] },
     })
     expect(seen).toEqual([[THROWN, { operation: 'data_schema', eventType: 'schema' }]])
-    expect(logger.lines).toMatchObject([{ level: 'error', event: 'event.failed', fields: { causeCode: 'E_OWN' } }])
+    expect(logger.lines).toMatchObject([
+      { level: 'error', event: 'event.failed', fields: { causeCode: 'E_OWN' } },
+      { level: 'warn', event: 'dispatch.refused' },
+    ])
     expect(JSON.stringify(logger.lines)).not.toContain('jane')
   })
 
@@ -113,7 +116,8 @@ describe('onError of dispatches', () => {
     const { seen, hooks } = recordingHooks()
     const { sallyport } = composed(events, { hooks })
     await sallyport.dispatch({ eventType: 'no-boolean', recipient: RECIPIENT } as never)
-    const error = expect.objectContaining({ name: 'TypeError', message: 'the condition function gave no boolean' })
+    const message = 'the condition function returned a string; return true or false at once'
+    const error = expect.objectContaining({ name: 'TypeError', message })
     expect(seen).toEqual([[error, expect.objectContaining({ operation: 'condition', channel: 'a' })]])
   })
 

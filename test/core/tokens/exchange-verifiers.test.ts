@@ -118,7 +118,7 @@ describe('an exchange by a verifier of the host', () => {
     expect(logger.lines).toMatchObject([
       {
         event: 'request.failed',
-        fields: { causeCode: 'option_invalid', cause: expect.stringContaining('exchange of a verifier gave') },
+        fields: { causeCode: 'answer_invalid', cause: expect.stringContaining('exchange() of the verifier returned') },
       },
     ])
   })

@@ -63,8 +63,8 @@ export const REASONS: Readonly<Record<DeliveryReason, Sentence>> = {
     next: 'Find the error in the log of the host, correct the template, deploy, then retry.',
   },
   channel_error: {
-    means: 'The code of the channel threw an error.',
-    next: 'Read the log of the host for `channel.threw`, and correct it. Then retry, or without an attempt dispatch the event again.',
+    means: 'The code of the channel threw an error, or returned no outcome that can be read.',
+    next: 'Read the log of the host for `channel.threw` and `channel.outcome_invalid`, and correct it. Then retry, or without an attempt dispatch the event again.',
   },
   receiver_paused: {
     means: 'The receiver timed out several times in a row, so it is paused for a while.',

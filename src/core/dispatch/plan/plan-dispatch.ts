@@ -71,7 +71,7 @@ function filterChannel(
 }
 
 export function channelFault(channel: string, cause: unknown): EventFault {
-  return { operation: 'channel', channel, detail: 'the channel threw, or gave no address', cause }
+  return { operation: 'channel', channel, detail: 'the channel threw, or returned no address', cause }
 }
 
 function errorOf({

@@ -97,7 +97,10 @@ describe('host functions', () => {
       detail: 'the condition function threw',
       cause: expect.any(Error),
     })
-    expect(b?.when?.(FACTS)).toEqual({ outcome: 'error', detail: 'the condition function gave no boolean' })
+    expect(b?.when?.(FACTS)).toEqual({
+      outcome: 'error',
+      detail: 'the condition function returned a string; return true or false at once',
+    })
     expect(a?.fields.text?.(FACTS)).toEqual({ outcome: 'error', detail: 'the template function gave no JSON value' })
     expect(b?.fields.text?.(FACTS)).toEqual({
       outcome: 'error',
