@@ -47,6 +47,8 @@ export interface LogFields {
   readonly cancelled?: number
   /** Uses of tokens that were dropped. */
   readonly uses?: number
+  /** Equal events since the last line that were not logged. */
+  readonly omitted?: number
   /** Measurements that statistics lack. */
   readonly measurements?: number
   /** Complete requests that are being handled. */
