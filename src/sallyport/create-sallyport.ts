@@ -16,6 +16,7 @@ import { type RuntimePorts, withDefaults } from './defaults.ts'
 import { type DispatchCallOptions, dispatchFromHost, hostPrincipal } from './dispatch.ts'
 import { createDispatches, type Dispatches } from './dispatches.ts'
 import { backgroundWork, dispatchEndpoints, stopOf } from './endpoints.ts'
+import { withErrorDetails } from './error-details.ts'
 import { withMaintenance } from './maintenance.ts'
 import { measuringOf, withCounts } from './measuring.ts'
 import { watchForWorker } from './missing-worker.ts'
@@ -63,7 +64,7 @@ export function createSallyport<Events>(
 }
 
 function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport<Events> {
-  const { suppressions: _, links: __, ...given } = withDefaults(options)
+  const { suppressions: _, links: __, ...given } = withErrorDetails(withDefaults(options))
   const consent = consentOf(options, given.store)
   const ports = {
     ...given,

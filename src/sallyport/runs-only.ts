@@ -8,6 +8,7 @@ import type { TokenStore } from '../ports/token-store.ts'
 import { type Budgets, budgetsOf } from './budgets.ts'
 import { withDefaults } from './defaults.ts'
 import { runsOnlyEndpoints, stopOf } from './endpoints.ts'
+import { withErrorDetails } from './error-details.ts'
 import { NOTHING_DUE, withMaintenance } from './maintenance.ts'
 import { type Measuring, measuringOf, withCounts } from './measuring.ts'
 import type { RunsOnlyOptions } from './options.ts'
@@ -59,7 +60,7 @@ export interface RunsOnlySallyport {
 }
 
 export function createRunsOnly(options: RunsOnlyOptions): RunsOnlySallyport {
-  const given = withDefaults(options)
+  const given = withErrorDetails(withDefaults(options))
   const { measure, counter, onMeasurement } = measuringOf(given)
   const deps = { ...given, measure }
   const { store, clock, budgets = [], staleAfterMs } = deps
