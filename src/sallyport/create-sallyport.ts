@@ -19,6 +19,7 @@ import { backgroundWork, dispatchEndpoints, stopOf } from './endpoints.ts'
 import { withErrorDetails } from './error-details.ts'
 import { withMaintenance } from './maintenance.ts'
 import { measuringOf, withCounts } from './measuring.ts'
+import { watchMemory } from './memory-stores.ts'
 import { watchForWorker } from './missing-worker.ts'
 import type { RunsOnlyOptions, SallyportOptions } from './options.ts'
 import { type Preferences, preferencesOf } from './preferences.ts'
@@ -91,11 +92,12 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
     published: publishing.done,
     ...(staleAfterMs !== undefined && { sweepStale: () => sweepStale(staleAfterMs, recording) }),
   }
-  const worker = withCounts(
+  const counting = withCounts(
     withHeartbeat(withMaintenance(deliverer, maintenanceTasks, ports), ports),
     measuring.counter,
     clock,
   )
+  const worker = watchMemory(counting, store, logger)
   const services = { ...tokenServices(ports), counter: measuring.counter }
   const { stop, isStopping } = stopOf(worker, services, ports)
   const channels = Object.keys(ports.channels)

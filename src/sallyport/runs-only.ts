@@ -11,6 +11,7 @@ import { runsOnlyEndpoints, stopOf } from './endpoints.ts'
 import { withErrorDetails } from './error-details.ts'
 import { NOTHING_DUE, withMaintenance } from './maintenance.ts'
 import { type Measuring, measuringOf, withCounts } from './measuring.ts'
+import { watchMemory } from './memory-stores.ts'
 import type { RunsOnlyOptions } from './options.ts'
 import { readApiOf } from './read-api.ts'
 import { type Runs, runsOf } from './runs.ts'
@@ -68,7 +69,8 @@ export function createRunsOnly(options: RunsOnlyOptions): RunsOnlySallyport {
     published: async () => {},
     ...(staleAfterMs !== undefined && { sweepStale: () => sweepStale(staleAfterMs, deps) }),
   }
-  const worker = withCounts(withMaintenance(idleWorker(clock), maintenanceTasks, deps), counter, clock)
+  const counting = withCounts(withMaintenance(idleWorker(clock), maintenanceTasks, deps), counter, clock)
+  const worker = watchMemory(counting, store, given.logger)
   const services = { ...tokenServices(deps), counter }
   const { stop, isStopping } = stopOf(worker, services, deps)
   const calls = {
