@@ -65,3 +65,20 @@ export interface Logger {
   /** @param event A stable dotted name, such as `delivery.failed`. */
   log(level: 'info' | 'warn' | 'error', event: string, fields: LogFields): void
 }
+
+/**
+ * A logger with a method for each level, called as pino is: `logger.info(fields, event)`.
+ *
+ * @example
+ * ```ts
+ * createSallyport({ logger: pino(), … })
+ * ```
+ */
+export interface LevelLogger {
+  info(fields: LogFields, event: string): void
+  warn(fields: LogFields, event: string): void
+  error(fields: LogFields, event: string): void
+}
+
+/** A host's logger: its `log` is called if it has one, except that of a `console`, which gets JSON lines of all levels. */
+export type GivenLogger = Logger | LevelLogger

@@ -12,7 +12,7 @@ import { localQueue } from '../queues/local.ts'
 import { budgetsOf } from './budgets.ts'
 import { isRunsOnly, readConfig } from './check-config.ts'
 import { consentOf } from './consent.ts'
-import { type RuntimePorts, withDefaults } from './defaults.ts'
+import { type ReadyPorts, withDefaults } from './defaults.ts'
 import { type DispatchCallOptions, dispatchFromHost, hostPrincipal } from './dispatch.ts'
 import { createDispatches, type Dispatches } from './dispatches.ts'
 import { backgroundWork, dispatchEndpoints, stopOf } from './endpoints.ts'
@@ -146,7 +146,7 @@ function publisherOf<Events>(
     runEvents: events = {},
     budgets = [],
     ...ports
-  }: Omit<SallyportOptions<Events>, 'suppressions' | 'links'> & Required<RuntimePorts>,
+  }: Omit<SallyportOptions<Events>, 'suppressions' | 'links'> & ReadyPorts,
   deps: DispatchDeps,
   background: (work: Promise<unknown>) => void,
 ): RunEventPublisher | undefined {

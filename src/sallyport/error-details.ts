@@ -1,8 +1,8 @@
 import type { ErrorDetails } from '../core/answers/report-fault.ts'
 import { nodeEnv } from '../runtime/node-env.ts'
-import type { RuntimePorts } from './defaults.ts'
+import type { ReadyPorts } from './defaults.ts'
 
-interface Given extends Required<RuntimePorts> {
+interface Given extends ReadyPorts {
   readonly errorDetails?: ErrorDetails | undefined
 }
 
