@@ -241,7 +241,7 @@ export type {
   SuppressionQuery,
 } from './ports/feedback-store.ts'
 export type { IdGenerator } from './ports/id-generator.ts'
-export type { LogFields, Logger } from './ports/logger.ts'
+export type { GivenLogger, LevelLogger, LogFields, Logger } from './ports/logger.ts'
 export type { PlanSource, Replannable } from './ports/plan-source.ts'
 export type { PreferenceStore, StoredPreferences } from './ports/preference-store.ts'
 export type { Price, PriceBook, PricedUsage, UnpricedPart } from './ports/price-book.ts'

@@ -81,15 +81,15 @@ export function permit(principal: Principal, operation: Operation): Refused | un
 /** The token of the `Authorization` header. */
 export function bearerOf(headers: HandlerRequest['headers']): string | Refused {
   const header = headers.authorization
-  if (typeof header !== 'string') return header === undefined ? unauthorized() : invalidToken()
+  if (typeof header !== 'string') return header === undefined ? unauthorized() : invalidToken('malformed')
   const scheme = BEARER.exec(header)
   if (!scheme) return unauthorized()
   const token = header.slice(scheme[0].length)
-  return token.length > MAX_TOKEN || !isBearerToken(token) ? invalidToken() : token
+  return token.length > MAX_TOKEN || !isBearerToken(token) ? invalidToken('malformed') : token
 }
 
-export function refusedBy({ refused }: Refusal): Refused {
-  return refused === 'insufficient_scope' ? notAllowed() : invalidToken()
+export function refusedBy({ refused, reason }: Refusal): Refused {
+  return refused === 'insufficient_scope' ? notAllowed() : invalidToken(reason)
 }
 
 /** A host's verifier may return any value. */
@@ -181,8 +181,10 @@ function unauthorized(): Refused {
   })
 }
 
-export function invalidToken(): Refused {
+/** @param reason For the log only. */
+export function invalidToken(reason: string | undefined): Refused {
   return refuse('invalid_token', 'The token is malformed, unknown, expired or revoked.', {
     headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_token"` },
+    reason,
   })
 }

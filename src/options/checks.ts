@@ -45,6 +45,12 @@ export function has(...methods: readonly string[]): Check {
   }
 }
 
+/** A logger of the host: see `GivenLogger` of the ports. */
+export const loggerPort: Check = matching(
+  (value) => [['log'], ['info', 'warn', 'error']].some((methods) => has(...methods)(value, {}) === undefined),
+  'must be a pino logger, console, or an object with log(level, event, fields)',
+)
+
 /** A list without holes or `undefined` items; `item` is not called for these. */
 // @__NO_SIDE_EFFECTS__
 export function arrayOf(item: Check, detail = 'must be a list', least = 0): Check {

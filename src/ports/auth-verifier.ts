@@ -4,6 +4,11 @@ import type { DispatchGrant, Operation, Principal } from '../model/principal.ts'
 export interface Refusal {
   /** `invalid_token`: unknown, malformed, expired or revoked (401). `insufficient_scope`: valid, not for this operation (403). */
   readonly refused: 'invalid_token' | 'insufficient_scope'
+  /**
+   * Why, such as `expired`: 1 to 32 of `a-z 0-9 _`, beginning with a letter; another text is dropped. It is logged as `auth.refused`, and
+   * never sent to the caller. Must not contain any part of the token.
+   */
+  readonly reason?: string | undefined
 }
 
 /** Limits of a token to sign for a sub-agent. The core has checked that they lie within those of the parent token. */

@@ -11,11 +11,11 @@ import {
   Worker,
 } from 'bullmq'
 import { withTimeout } from '../model/time-out.ts'
-import { has, like, word } from '../options/checks.ts'
+import { has, like, loggerPort, word } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { DeliveryQueue } from '../ports/delivery-queue.ts'
-import type { Logger } from '../ports/logger.ts'
+import type { GivenLogger } from '../ports/logger.ts'
 import { consoleLogger } from '../runtime/console-logger.ts'
 import { systemClock } from '../runtime/system-clock.ts'
 import { type Coalescer, coalesced } from './coalescer.ts'
@@ -36,7 +36,7 @@ export interface BullmqQueueOptions {
   /** Default: the system clock. */
   readonly clock?: Clock
   /** Logs `queue.unavailable` once a minute while Redis is unavailable. Default: the console, as JSON lines. */
-  readonly logger?: Logger
+  readonly logger?: GivenLogger
 }
 
 /** A queue over Redis and BullMQ. */
@@ -77,7 +77,7 @@ const CHECKS: Checks<BullmqQueueOptions> = {
   name: like(/^[^:]+$/, 'must be a text without a colon'),
   prefix: word,
   clock: has('now', 'after'),
-  logger: has('log'),
+  logger: loggerPort,
 }
 
 /**

@@ -4,7 +4,7 @@ import type { BreakerOptions, ChannelLimits, WorkerOptions } from '../core/deliv
 import { linkBaseUrl } from '../core/links/link-service.ts'
 import { unsubscribePageOptions } from '../core/links/unsubscribe-page-options.ts'
 import type { ConfigProblem } from '../errors.ts'
-import { arrayOf, bool, fn, has, oneOf, recordOf, schedule, whole } from '../options/checks.ts'
+import { arrayOf, bool, fn, has, loggerPort, oneOf, recordOf, schedule, whole } from '../options/checks.ts'
 import { hashKeys } from '../options/hash-keys.ts'
 import {
   type Check,
@@ -151,7 +151,7 @@ const RECORDING: Checks<Omit<RunsOnlyOptions, 'events' | 'channels' | 'store'>> 
   staleAfterMs: period,
   clock: has('now', 'after'),
   ids: has('next'),
-  logger: has('log'),
+  logger: loggerPort,
 }
 
 const ALL: Checks<SallyportOptions<unknown>> = {

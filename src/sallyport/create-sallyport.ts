@@ -12,12 +12,14 @@ import { localQueue } from '../queues/local.ts'
 import { budgetsOf } from './budgets.ts'
 import { isRunsOnly, readConfig } from './check-config.ts'
 import { consentOf } from './consent.ts'
-import { type RuntimePorts, withDefaults } from './defaults.ts'
+import { type ReadyPorts, withDefaults } from './defaults.ts'
 import { type DispatchCallOptions, dispatchFromHost, dispatchOrThrow, hostPrincipal } from './dispatch.ts'
 import { createDispatches, type Dispatches } from './dispatches.ts'
 import { backgroundWork, dispatchEndpoints, stopOf } from './endpoints.ts'
+import { withErrorDetails } from './error-details.ts'
 import { withMaintenance } from './maintenance.ts'
 import { measuringOf, withCounts } from './measuring.ts'
+import { watchMemory } from './memory-stores.ts'
 import { watchForWorker } from './missing-worker.ts'
 import type { RunsOnlyOptions, SallyportOptions } from './options.ts'
 import { type Preferences, preferencesOf } from './preferences.ts'
@@ -80,7 +82,7 @@ export function createSallyport<Events>(
 }
 
 function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport<Events> {
-  const { suppressions, links, ...given } = withDefaults(options)
+  const { suppressions, links, ...given } = withErrorDetails(withDefaults(options))
   const consent = consentOf({ suppressions, links, feedback: given.feedback }, given.store)
   const ports = {
     ...given,
@@ -107,11 +109,12 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
     published: publishing.done,
     ...(staleAfterMs !== undefined && { sweepStale: () => sweepStale(staleAfterMs, recording) }),
   }
-  const worker = withCounts(
+  const counting = withCounts(
     withHeartbeat(withMaintenance(deliverer, maintenanceTasks, ports), ports),
     measuring.counter,
     clock,
   )
+  const worker = watchMemory(counting, store, logger)
   const services = { ...tokenServices(ports), counter: measuring.counter }
   const { stop, isStopping } = stopOf(worker, services, ports)
   const channels = Object.keys(ports.channels)
@@ -161,7 +164,7 @@ function publisherOf<Events>(
     runEvents: events = {},
     budgets = [],
     ...ports
-  }: Omit<SallyportOptions<Events>, 'suppressions' | 'links'> & Required<RuntimePorts>,
+  }: Omit<SallyportOptions<Events>, 'suppressions' | 'links'> & ReadyPorts,
   deps: DispatchDeps,
   background: (work: Promise<unknown>) => void,
 ): RunEventPublisher | undefined {

@@ -1,7 +1,10 @@
 import { type FaultCode, isSallyportError, type ProblemCode } from '../../errors.ts'
 import type { Awaitable } from '../../model/awaitable.ts'
 import { isThrown } from '../../model/thrown.ts'
+import type { AuthVerifier } from '../../ports/auth-verifier.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { IdGenerator } from '../../ports/id-generator.ts'
+import { logAuthRefusal } from './auth-refusals.ts'
 import {
   type ErrorContext,
   type ErrorOperation,
@@ -79,12 +82,15 @@ export function refusalOf(thrown: unknown): Refused {
 
 export interface AnswerDeps extends FaultDeps {
   readonly ids: IdGenerator
+  readonly auth: AuthVerifier
+  readonly clock: Pick<Clock, 'now' | 'after'>
 }
 
-/** Converts a refusal to an answer with a request id, and logs a fault and its cause under that id. */
+/** Converts a refusal to an answer with a request id, and logs a fault with its cause, or a refused token, under that id. */
 export function answerRefusal<Body>(refused: Refused, deps: AnswerDeps): HandlerResult<Body> {
   const requestId = deps.ids.next('req')
   const answer = problem<Body>(refused, requestId)
+  if (refused.refused === 'invalid_token') logAuthRefusal(refused.reason, requestId, deps)
   // Load shedding is logged once, not for each request.
   if (answer.status >= 500 && refused.refused !== 'overloaded') {
     const { refused: code, detail, at } = refused

@@ -73,7 +73,7 @@ export interface FaultDeps {
   readonly logger: Logger
   readonly clock: Pick<Clock, 'after'>
   readonly hooks?: ErrorHooks | undefined
-  /** Default: `default`. */
+  /** Default: `default`. `createSallyport` gives `full` in development. */
   readonly errorDetails?: ErrorDetails | undefined
   /** Errors are logged and not passed to `onError`. */
   readonly isSilent?: boolean | undefined

@@ -82,7 +82,7 @@ function narrow(principal: Principal, asked: TokenExchange, now: number): Narrow
   if ('issues' in narrowed || issues.length > 0) {
     return { ...insufficientScope('The request exceeds what the token allows.'), errors: issues }
   }
-  if (end <= now) return invalidToken()
+  if (end <= now) return invalidToken('expired')
   return { ...narrowed, ...(runId !== undefined && { runId }), expiresAt: Math.min(end, now + expiresInMs) }
 }
 
