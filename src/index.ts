@@ -187,6 +187,7 @@ export type {
   ConditionEngine,
   ConditionFacts,
   ConditionFault,
+  ConditionRead,
   Decision,
 } from './ports/condition-engine.ts'
 export type { DeliveryPolicy, PolicyNames, PolicyQuestion, SendLimit, Verdict } from './ports/delivery-policy.ts'
@@ -279,6 +280,7 @@ export type {
   TemplateEngine,
   TemplateFacts,
   TemplateFault,
+  TemplateRead,
 } from './ports/template-engine.ts'
 export type {
   NewRevocation,
