@@ -225,6 +225,7 @@ export type {
   EventFacts,
   FieldRendering,
 } from './ports/event-catalog.ts'
+export type { FactPath } from './ports/fact-path.ts'
 export type {
   FeedbackEvent,
   FeedbackReceipt,

@@ -27,7 +27,7 @@ const FIELDS = {
   ...{ hook: true, queue: true, code: true, reason: true, detail: true, cause: true, causeCode: true, errors: true },
   ...{ attempt: true, delayMs: true, events: true, inFlight: true, authenticating: true },
   ...{ unfinished: true, unfinishedBytes: true, uses: true, measurements: true, timeouts: true, pauseMs: true },
-  ...{ givenBack: true, aborted: true, source: true, added: true },
+  ...{ path: true, givenBack: true, aborted: true, source: true, added: true },
   ...{ dispatches: true, answers: true, cancelled: true },
 } satisfies Readonly<Record<keyof LogFields, true>>
 

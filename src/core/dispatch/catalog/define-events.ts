@@ -43,6 +43,9 @@ type Definition = EventDefinition<StandardSchema>
  * Defines the events that can be dispatched, and compiles their templates and conditions once. Template and condition functions and
  * `sallyport.dispatch` get the data type of each event.
  *
+ * String templates and JSON rules are compared with the `data` schema: a name below `data` or `events` that its output cannot have is a
+ * problem. Nothing is checked below schemas that allow any name, and in template functions.
+ *
  * @throws {SallyportError} `events_invalid`, with all problems at once: event, channel, field, line and column.
  */
 export function defineEvents<const Schemas extends Record<string, unknown>>(
