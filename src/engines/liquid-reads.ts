@@ -31,6 +31,9 @@ type Loops = ReadonlyMap<string, FactPath | undefined>
 const KEEPING: readonly string[] = ['compact', 'reverse', 'sort', 'uniq', 'where']
 const ELEMENT: readonly string[] = ['first', 'last']
 
+/** An expression with filters. */
+type FilteredValue = Pick<Value, 'initial'> & { readonly filters: readonly Pick<Filter, 'name' | 'args'>[] }
+
 class Walk {
   readonly reads: TemplateRead[] = []
   readonly #assigned: ReadonlyMap<string, number>
@@ -63,16 +66,21 @@ class Walk {
   }
 
   #argument(part: unknown, loops: Loops): FactPath | undefined {
-    return part instanceof Value ? this.#value(part, loops) : this.#token(part, loops)
+    const isValue = part instanceof Value || TypeGuards.isFilteredValueToken(part)
+    return isValue ? this.#value(part, loops) : this.#token(part, loops)
   }
 
-  #value({ initial, filters }: Value, loops: Loops): FactPath | undefined {
+  #value({ initial, filters }: FilteredValue, loops: Loops): FactPath | undefined {
     const paths = initial.postfix.map((token) => this.#token(token, loops))
     const single = paths.length === 1 ? paths[0] : undefined
     return filters.reduce((path, filter) => this.#filter(filter, path, loops), single)
   }
 
-  #filter({ name, args }: Filter, path: FactPath | undefined, loops: Loops): FactPath | undefined {
+  #filter(
+    { name, args }: FilteredValue['filters'][number],
+    path: FactPath | undefined,
+    loops: Loops,
+  ): FactPath | undefined {
     for (const arg of args) this.#token(Array.isArray(arg) ? arg[1] : arg, loops)
     const [property] = args
     if (path && BY_PROPERTY.includes(name) && TypeGuards.isQuotedToken(property)) {
