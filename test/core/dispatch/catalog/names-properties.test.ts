@@ -1,9 +1,8 @@
-import fc from 'fast-check'
 import * as v from 'valibot'
 import { expect, it } from 'vitest'
 import { jsonLogic } from '../../../../src/engines/json-logic.ts'
 import { liquid } from '../../../../src/engines/liquid.ts'
-import '../../../support/properties.ts'
+import { fc } from '../../../support/properties.ts'
 import { problems } from './catalog-problems.ts'
 
 const engines = { templates: liquid(), conditions: jsonLogic() }
