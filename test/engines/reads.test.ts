@@ -46,10 +46,7 @@ describe('reads of a Liquid template', () => {
     ],
     ['{{ data.xs | default: data.ys | map: "c" }}', '1:4 data/xs', '1:23 data/ys'],
     ['{% assign x = data.xs | sort: "a" | first %}{{ x.b }}', '1:15 data/xs', '1:31 data/xs/0/a', '1:48 data/xs/0/b'],
-    [
-      '{% if data.i %}{% assign x = data.y %}{% endif %}{{ x.b }}',
-      ...['1:7 data/i', '1:30 data/y', '1:53 data/y/b'],
-    ],
+    ['{% if data.i %}{% assign x = data.y %}{% endif %}{{ x.b }}', ...['1:7 data/i', '1:30 data/y', '1:53 data/y/b']],
     ['{% assign x = data.y %}{% assign x = data.z %}{{ x.b }}', '1:15 data/y', '1:38 data/z'],
     ['{{ data.a }}{% assign data = data.b %}{{ data.c }}'],
     ['{% capture data %}{{ recipient.id }}{% endcapture %}{{ data.c }}', '1:22 recipient/id'],
