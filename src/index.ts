@@ -187,6 +187,7 @@ export type {
   ConditionEngine,
   ConditionFacts,
   ConditionFault,
+  ConditionRead,
   Decision,
 } from './ports/condition-engine.ts'
 export type { DeliveryPolicy, PolicyNames, PolicyQuestion, SendLimit, Verdict } from './ports/delivery-policy.ts'
@@ -224,6 +225,7 @@ export type {
   EventFacts,
   FieldRendering,
 } from './ports/event-catalog.ts'
+export type { FactPath } from './ports/fact-path.ts'
 export type {
   FeedbackEvent,
   FeedbackReceipt,
@@ -279,6 +281,7 @@ export type {
   TemplateEngine,
   TemplateFacts,
   TemplateFault,
+  TemplateRead,
 } from './ports/template-engine.ts'
 export type {
   NewRevocation,

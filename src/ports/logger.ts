@@ -16,6 +16,8 @@ export interface LogFields {
   /** Code of a problem or of an attempt's outcome. */
   readonly code?: string
   readonly reason?: string
+  /** Path of event data that a template reads, such as `data.order.id`. At most 200 characters. */
+  readonly path?: string
   /** A remedy, in Sallyport's words; for a template or a condition, the place and the fault. */
   readonly detail?: string
   /** Name of the thrown error; for a `SallyportError`, its message. */

@@ -5,7 +5,7 @@ import type { CatalogEvent, EventCatalog } from '../../ports/event-catalog.ts'
 import { type EventFault, HostFault, reportEventFaults } from '../answers/fault.ts'
 import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
 import { checkEventData } from '../dispatch/check-data.ts'
-import { type ContentFault, renderFields } from '../dispatch/plan/plan-dispatch.ts'
+import { renderFields } from '../dispatch/plan/plan-dispatch.ts'
 import type { LinkService } from '../links/link-service.ts'
 import { endUnsent, faultPlaceOf, type Hold, placeOf, putBack, UNKNOWN_MS, wasStopped } from './lease.ts'
 
@@ -58,6 +58,6 @@ async function render(claimed: ClaimedDelivery, event: CatalogEvent, deps: Rende
     ...(deps.links && { links: deps.links.placeholders }),
   }
   // Missing data is not listed: no caller can send it now.
-  const onFault = ({ missing, ...fault }: ContentFault): void => report(fault)
+  const onFault = ({ missing, ...fault }: EventFault): void => report(fault)
   return renderFields(channel.fields, facts, onFault, 'digest')
 }

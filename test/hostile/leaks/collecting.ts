@@ -35,7 +35,7 @@ const FIELDS = {
     timeouts: true,
     pauseMs: true,
   },
-  ...{ givenBack: true, aborted: true, source: true, added: true },
+  ...{ path: true, givenBack: true, aborted: true, source: true, added: true },
   ...{ dispatches: true, answers: true, cancelled: true },
 } satisfies Readonly<Record<keyof LogFields, true>>
 

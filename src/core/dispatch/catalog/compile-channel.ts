@@ -3,15 +3,18 @@ import { type JsonValue, toJson } from '../../../model/json.ts'
 import { ignoreRejection } from '../../../model/thrown.ts'
 import { isRecord, near } from '../../../options/read-options.ts'
 import { wrongReturn } from '../../../options/wrong-return.ts'
-import type { Decision } from '../../../ports/condition-engine.ts'
+import type { CompiledCondition, Decision } from '../../../ports/condition-engine.ts'
 import type { CatalogChannel, EventFacts, FieldRendering } from '../../../ports/event-catalog.ts'
 import type { CompiledTemplate, Rendering } from '../../../ports/template-engine.ts'
 import type { ChannelDefinition, ConditionDefinition, EventEngines, LocaleDefinitions } from './event-definition.ts'
+import type { CheckPath } from './names/check-names.ts'
 
 /** State of compiling one catalogue. With problems, its output is not used. */
 export interface Compilation {
   readonly engines: EventEngines
   readonly problems: ConfigProblem[]
+  /** Absent: the event has no schema. */
+  readonly checkPath?: CheckPath | undefined
 }
 
 export type CatalogPlace = Pick<ConfigProblem, 'event' | 'channel' | 'field'>
@@ -61,7 +64,7 @@ function valuesOf(definitions: Readonly<Record<string, FieldDefinition>>): Catal
 export function compileCondition(
   definition: ConditionDefinition<unknown> | undefined,
   place: CatalogPlace,
-  { engines: { conditions }, problems }: Compilation,
+  { engines: { conditions }, problems, checkPath }: Compilation,
 ): ((facts: OpenFacts) => Decision) | undefined {
   if (definition === undefined) return undefined
   if (typeof definition === 'function') return (facts) => decide(definition, facts)
@@ -72,9 +75,25 @@ export function compileCondition(
   }
   if (typeof conditions.compile !== 'function') return undefined
   const compiled = conditions.compile(definition)
-  if (typeof compiled === 'function') return (facts) => fromEngine(compiled(facts))
+  if (typeof compiled === 'function') {
+    problems.push(...unknownNames(compiled, place, checkPath))
+    return (facts) => fromEngine(compiled(facts))
+  }
   problems.push({ ...place, pointer: compiled.pointer, detail: compiled.fault })
   return undefined
+}
+
+/** Problems of the paths that an engine reports. */
+function unknownNames(
+  { reads = [] }: CompiledTemplate | CompiledCondition,
+  place: CatalogPlace,
+  checkPath: CheckPath = () => undefined,
+): readonly ConfigProblem[] {
+  if (!Array.isArray(reads)) return [{ ...place, detail: 'the engine gave "reads" that are no list' }]
+  return reads.flatMap(({ path, ...position }) => {
+    const detail = checkPath(path)
+    return detail === undefined ? [] : [{ ...position, ...place, detail }]
+  })
 }
 
 function fromEngine(decision: Decision): Decision {
@@ -116,7 +135,7 @@ function compileTemplate(
   definition: FieldDefinition,
   escaping: 'html' | 'none',
   place: CatalogPlace,
-  { engines: { templates }, problems }: Compilation,
+  { engines: { templates }, problems, checkPath }: Compilation,
 ): FieldRenderer | undefined {
   if (typeof definition === 'function') return (facts) => callTemplate(definition, facts)
   if (typeof definition !== 'string') return constant(definition, place, problems)
@@ -127,7 +146,10 @@ function compileTemplate(
   }
   if (typeof templates.compile !== 'function') return undefined
   const compiled = templates.compile(definition, escaping)
-  if (typeof compiled === 'function') return (facts) => render(compiled, facts)
+  if (typeof compiled === 'function') {
+    problems.push(...unknownNames(compiled, place, checkPath))
+    return (facts) => render(compiled, facts)
+  }
   const { fault, ...position } = compiled
   problems.push({ ...place, ...position, detail: fault })
   return undefined

@@ -32,6 +32,7 @@ import type {
   StandardResult,
   StandardSchema,
 } from './event-definition.ts'
+import { namesCheck } from './names/check-names.ts'
 
 type DataOf<Schemas> = { readonly [Type in keyof Schemas]: InputOf<Schemas[Type]> }
 
@@ -42,6 +43,9 @@ type Definition = EventDefinition<StandardSchema>
 /**
  * Defines the events that can be dispatched, and compiles their templates and conditions once. Template and condition functions and
  * `sallyport.dispatch` get the data type of each event.
+ *
+ * String templates and JSON rules are compared with the `data` schema: a name below `data` or `events` that its output cannot have is a
+ * problem. Nothing is checked below schemas that allow any name, and in template functions.
  *
  * @throws {SallyportError} `events_invalid`, with all problems at once: event, channel, field, line and column.
  */
@@ -80,10 +84,10 @@ const EVENT: Checks<Definition> = {
   overrides: compiled,
 }
 
-function compileEvent(eventType: string, given: Definition, compilation: Compilation): CatalogEvent {
+function compileEvent(eventType: string, given: Definition, catalog: Compilation): CatalogEvent {
   const place = { event: eventType }
   const report = (detail: string | undefined, field?: string): void => {
-    if (detail !== undefined) compilation.problems.push({ ...place, ...(field !== undefined && { field }), detail })
+    if (detail !== undefined) catalog.problems.push({ ...place, ...(field !== undefined && { field }), detail })
   }
   if (!EVENT_TYPE.test(eventType)) report('an event key is 1-256 of A-Z a-z 0-9 . _ -')
   if (!isRecord(given)) report('is not an event definition: { data?, when?, …, channels }')
@@ -91,6 +95,7 @@ function compileEvent(eventType: string, given: Definition, compilation: Compila
   for (const { detail, field } of problemsIn(definition, EVENT)) report(detail, field)
 
   const { data, category = eventType, route = 'all', fallbackOn, critical = false, delayMs = 0 } = definition
+  const compilation = { ...catalog, checkPath: data && isSchema(data) ? namesCheck(data) : undefined }
   const when = compileCondition(definition.when, { ...place, field: 'when' }, compilation)
   const digest = compileDigest(definition.digest, eventType, compilation)
   if (digest && route === 'first') {

@@ -147,9 +147,10 @@ async function planChannel(
 ): Promise<PlannedDelivery> {
   if (verdict?.verdict === 'skip') return { channel, status: 'skipped', reason: verdict.reason }
   let failed = ''
-  const onFault = ({ missing: path, ...fault }: ContentFault): void => {
+  const onFault = ({ missing: path, ...fault }: EventFault): void => {
     failed = fault.field === undefined ? fault.detail : `${fault.field}: ${fault.detail}`
-    if (path === undefined || !noteMissing(path, missing)) faults.push({ ...fault, channel })
+    const isOfCaller = path !== undefined && noteMissing(path, missing)
+    faults.push({ ...fault, channel, ...(isOfCaller && { missing: path }) })
   }
   const content = await renderFields(fields, facts, onFault, digest ? 'digest' : 'event')
   if (!content) return { channel, status: 'failed', reason: 'template_error', detail: failed }
@@ -206,15 +207,11 @@ function withheld(planned: PlannedDelivery): PlannedDelivery {
   return { channel, status: 'skipped', reason: 'sandboxed', address, content }
 }
 
-export interface ContentFault extends EventFault {
-  readonly missing?: string
-}
-
 /** Renders all fields of a channel; without fields, the event's data (a digest: `{ events }`). `undefined` after any fault. */
 export async function renderFields(
   fields: CatalogChannel['fields'],
   facts: EventFacts,
-  onFault: (fault: ContentFault) => void,
+  onFault: (fault: EventFault) => void,
   of: 'event' | 'digest',
 ): Promise<Content | undefined> {
   const content: Record<string, JsonValue> = {}
@@ -234,14 +231,14 @@ export async function renderFields(
   return empty ? asContent(of === 'event' ? facts.data : { events: facts.events }, onFault) : content
 }
 
-function fieldFault(field: string, rendering: Exclude<FieldRendering, { outcome: 'rendered' }>): ContentFault {
+function fieldFault(field: string, rendering: Exclude<FieldRendering, { outcome: 'rendered' }>): EventFault {
   const at = { operation: 'template', field } as const
   if (rendering.outcome === 'missing') return { ...at, detail: `reads ${rendering.path}`, missing: rendering.path }
   const { detail, cause, isLibrary } = rendering
   return { ...at, detail, cause, isLibrary }
 }
 
-function asContent(data: unknown, onFault: (fault: ContentFault) => void): Content | undefined {
+function asContent(data: unknown, onFault: (fault: EventFault) => void): Content | undefined {
   const fault = { operation: 'data_schema', detail: 'the data is no JSON' } as const
   try {
     const copy = toJson(data)
