@@ -9,8 +9,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const REMEDY = `npm install tsx and set NODE_OPTIONS='--import tsx', or use Node 22.18, 23.6 or newer`
-/** Set in versions of Node that import TypeScript. */
-const importsTypeScript = Boolean(process.features.typescript)
+/** Versions of Node that import TypeScript have this feature; the types of Node 20 lack it. */
+const importsTypeScript = Boolean(Reflect.get(process.features, 'typescript'))
 
 let folder: string
 beforeAll(() => {
