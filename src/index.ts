@@ -98,6 +98,7 @@ export type {
   EventTypeOf,
   FallbackCause,
   PreviewedDelivery,
+  ProviderEnd,
   Route,
   Warning,
 } from './model/dispatch.ts'

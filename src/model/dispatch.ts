@@ -48,6 +48,13 @@ export interface ConditionTrace {
 /** Rendered fields by name (`subject`, `html`, `text`, …), as the channel receives them. */
 export type Content = Readonly<Record<string, JsonValue>>
 
+/** One of several providers, in one attempt. */
+export interface ProviderEnd {
+  readonly name: string
+  /** Why it did not send the message. Absent: it sent it. `cooling_down` and `provider_waiting`: it was not asked. */
+  readonly code?: string
+}
+
 /** Outcome of one attempt. */
 export interface AttemptEnd {
   /** `retry`: not sent. `unknown`: may have been sent. */
@@ -55,6 +62,8 @@ export interface AttemptEnd {
   readonly code?: string
   /** The provider used, if the channel has several. */
   readonly provider?: string
+  /** All providers of the attempt, in the order in which they were asked, if the channel has several. At most 16. */
+  readonly providers?: readonly ProviderEnd[]
   readonly providerMessageId?: string
 }
 
@@ -149,7 +158,10 @@ export interface AttemptView {
   /** `lost`: its worker died and it may have been sent. Absent: in flight. */
   readonly outcome?: AttemptEnd['outcome'] | 'lost'
   readonly code?: string
+  /** The provider used, if the channel has several. */
   readonly provider?: string
+  /** All providers of the attempt, in the order in which they were asked, if the channel has several. */
+  readonly providers?: readonly ProviderEnd[]
 }
 
 /** Public view of a delivery. Instants are RFC 3339. */

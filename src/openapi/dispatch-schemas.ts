@@ -10,6 +10,7 @@ import type {
   DispatchStatus,
   DispatchView,
   PreviewedDelivery,
+  ProviderEnd,
   Warning,
 } from '../model/dispatch.ts'
 import type { FeedbackView } from '../model/feedback.ts'
@@ -60,6 +61,13 @@ const conditionTrace = s.object<ConditionTrace>(
   },
 )
 
+const providerEnd = s.object<ProviderEnd>('ProviderEnd', 'One of several providers, in one attempt.', {
+  name: s.text(),
+  code: s.optional(
+    s.text('Why it did not send. Absent: it sent the message. `cooling_down`, `provider_waiting`: it was not asked.'),
+  ),
+})
+
 const attemptView = s.object<AttemptView>('Attempt', undefined, {
   attempt: s.whole(1),
   startedAt: s.instant(),
@@ -75,6 +83,7 @@ const attemptView = s.object<AttemptView>('Attempt', undefined, {
   ),
   code: s.optional(s.text('What the channel gave for not having sent.')),
   provider: s.optional(s.text('Which of several providers it was.')),
+  providers: s.optional(s.list(providerEnd, 'All of several providers, in the order in which they were asked.')),
 })
 
 const feedbackView = s.object<FeedbackView>('Feedback', 'What the provider reported about a delivery.', {
@@ -200,5 +209,6 @@ export const dispatchPreview: Component<DispatchPreview> = s.object<DispatchPrev
 
 export const DISPATCH_SCHEMAS: readonly NamedSchema[] = [
   ...[dispatchAnswer, dispatchPreview, dispatchStatus, warning],
-  ...[deliveryView, previewedDelivery, deliveryStatus, deliveryReason, attemptView, conditionTrace, feedbackView],
+  ...[deliveryView, previewedDelivery, deliveryStatus, deliveryReason, attemptView, providerEnd, conditionTrace],
+  feedbackView,
 ]

@@ -5,6 +5,7 @@ import {
   explainDispatch,
   explainFeedback,
   explainOutcome,
+  explainProvider,
   REASONS,
 } from '../../src/console/app/sentences/delivery.ts'
 import { explainRefusal, explainSuppression } from '../../src/console/app/sentences/refusal.ts'
@@ -50,6 +51,17 @@ describe('sentences', () => {
     expect(means).toMatch(SENTENCE)
     expect(means).not.toBe(`It is ${value}.`)
     expect(next).toMatch(SENTENCE)
+  })
+
+  it.each([undefined, 'cooling_down', 'provider_waiting', 'connection_failed', 'http_503'])(
+    'The code %s of a provider is explained',
+    (code) => {
+      expect(explainProvider(code)).toMatch(SENTENCE)
+    },
+  )
+
+  it('A code that a provider chose is not explained', () => {
+    expect([explainProvider('odd_word'), explainProvider('toString')]).toEqual(['', ''])
   })
 
   it('A value that a redactor replaced is shown as it is', () => {

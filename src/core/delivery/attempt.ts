@@ -26,6 +26,7 @@ import {
   settleLeased,
   UNKNOWN_MS,
 } from './lease.ts'
+import { logFailedProviders, readCode, readProviders } from './provider-ends.ts'
 import { type RecheckDeps, recheckPolicy } from './recheck-policy.ts'
 import { type RenderDeps, renderDigest } from './render-digest.ts'
 import { MESSAGE_RETRIES, retryDelay } from './retry-schedule.ts'
@@ -125,6 +126,7 @@ async function settlementFor(
   onSend?.()
   const sent = await sendMessage(channel, claimed, hold, deps)
   if (!sent) return undefined
+  logFailedProviders(sent.end, claimed, deps.logger)
   const isPaused = onEnd?.(sent.end) ?? false
   const { retryAfterMs } = sent
   const delayMs = retryDelay(schedule, tries, claimed.deliveryId, { leftMs: leftMs(), retryAfterMs })
@@ -262,8 +264,6 @@ function interruptedBy(code: string): Sent {
 
 const OUTCOMES: readonly unknown[] = ['sent', 'retry', 'unknown', 'rejected'] satisfies SendOutcome['outcome'][]
 
-const CODE = /^[a-z][a-z0-9_]{0,63}$/
-const PROVIDER = /^[\x21-\x7e]{1,64}$/
 const MAX_PROVIDER_ID = 255
 
 /** Validates the outcome of a host's channel. It may be invalid, or contain text of a provider as its code. */
@@ -272,22 +272,18 @@ function readOutcome(given: unknown): Sent {
     return NO_OUTCOME
   }
   const outcome = given as SendOutcome
-  const provider = isText(outcome.provider, PROVIDER) && { provider: outcome.provider }
+  const provider = readProviders(outcome)
   if (outcome.outcome === 'sent') {
     const { providerMessageId: id } = outcome
     const named = typeof id === 'string' && id.length <= MAX_PROVIDER_ID && { providerMessageId: id }
     return { end: { outcome: 'sent', ...provider, ...named } }
   }
   if (typeof outcome.code !== 'string') return NO_OUTCOME
-  const code = CODE.test(outcome.code) ? outcome.code : 'code_invalid'
+  const code = readCode(outcome.code)
   const asked = outcome.outcome === 'rejected' ? undefined : outcome.retryAfterMs
   return {
     end: { outcome: outcome.outcome, code, ...provider },
     ...(typeof asked === 'number' && { retryAfterMs: asked }),
     ...(outcome.outcome !== 'rejected' && { cause: outcome.cause }),
   }
-}
-
-function isText(given: unknown, pattern: RegExp): given is string {
-  return typeof given === 'string' && pattern.test(given)
 }

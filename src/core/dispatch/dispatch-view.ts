@@ -80,6 +80,7 @@ function viewAttempt({ attempt, startedAt, endedAt, ...end }: Attempt, { status,
     ...(outcome !== undefined && { outcome }),
     ...(end.code !== undefined && { code: end.code }),
     ...(end.provider !== undefined && { provider: end.provider }),
+    ...(end.providers && { providers: structuredClone(end.providers) }),
   }
 }
 

@@ -210,13 +210,14 @@ export function beginAttempt(row: DeliveryRow, startedAt: number): void {
 
 /** Records the end of the current attempt, never before its start. */
 export function endAttempt(row: DeliveryRow, end: AttemptEnd, endedAt: number): void {
-  const { outcome, code, provider, providerMessageId } = end
+  const { outcome, code, provider, providers, providerMessageId } = end
   const attempt = row.attemptLog?.at(-1)
   if (!row.attemptLog || !attempt) return
   attempt.endedAt = Math.max(endedAt, attempt.startedAt)
   attempt.outcome = outcome
   if (code !== undefined) attempt.code = row.lastCode = code
   if (provider !== undefined) attempt.provider = provider
+  if (providers) attempt.providers = copyJson(providers)
   if (providerMessageId !== undefined) attempt.providerMessageId = providerMessageId
   if (row.attemptLog.length > MAX_ATTEMPTS_KEPT) row.attemptLog.shift()
 }
@@ -288,5 +289,5 @@ function readDigest({ key, max, recipient, events }: DigestRow): Digest {
 }
 
 function copyAttempt(attempt: Attempt): Attempt {
-  return { ...attempt }
+  return attempt.providers ? { ...attempt, providers: copyJson(attempt.providers) } : { ...attempt }
 }

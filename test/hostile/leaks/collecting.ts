@@ -28,7 +28,7 @@ const FIELDS = {
   ...{ attempt: true, delayMs: true, events: true, inFlight: true, authenticating: true },
   ...{ unfinished: true, unfinishedBytes: true, uses: true, measurements: true, timeouts: true, pauseMs: true },
   ...{ givenBack: true, aborted: true, source: true, added: true },
-  ...{ dispatches: true, answers: true, cancelled: true },
+  ...{ dispatches: true, answers: true, cancelled: true, provider: true },
 } satisfies Readonly<Record<keyof LogFields, true>>
 
 const guide = readFileSync(new URL('../../../docs/operating.md', import.meta.url), 'utf8')

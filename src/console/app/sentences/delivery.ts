@@ -172,6 +172,18 @@ export function explainDispatch(status: unknown, deliveries: readonly Redacted<D
   return status === 'sent' && isSkipped ? SENT_WITHOUT_ONE : sentenceOf(DISPATCHES, status)
 }
 
+const NOT_ASKED: Readonly<Record<string, string>> = {
+  cooling_down: 'It was not asked: it failed in the minute before.',
+  provider_waiting: 'It was not asked: the wait that it requested has not ended.',
+}
+
+/** What became of one of several providers in an attempt, by its code. */
+export function explainProvider(code: unknown): string {
+  if (code === undefined) return 'It accepted the message.'
+  const text = textOf(code)
+  return Object.hasOwn(NOT_ASKED, text) ? (NOT_ASKED[text] ?? '') : (explainCode(code)?.means ?? '')
+}
+
 /** Meaning of an attempt: by its code, if that is one of Sallyport. */
 export function explainOutcome(outcome: unknown, code?: unknown): Sentence {
   if (outcome === undefined) return IN_FLIGHT
