@@ -1,6 +1,7 @@
 import type { FeedbackView } from './feedback.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import type { Recipient } from './recipient.ts'
+import type { DeliveryWaiting, StoredWait } from './waiting.ts'
 
 /**
  * Status of a delivery. `sending`: leased by a worker. `held`: waits for the failure of the previous channel. Final: `sent`
@@ -8,7 +9,7 @@ import type { Recipient } from './recipient.ts'
  */
 export type DeliveryStatus = 'queued' | 'sending' | 'sent' | 'failed' | 'skipped' | 'held' | 'cancelled' | 'expired'
 
-/** Reason why a delivery was skipped or failed; `receiver_paused`: why it is still `queued`. */
+/** Reason why a delivery was skipped or failed. */
 export type DeliveryReason =
   | 'condition_false'
   | 'no_address'
@@ -22,7 +23,6 @@ export type DeliveryReason =
   | 'condition_error'
   | 'template_error'
   | 'channel_error'
-  | 'receiver_paused'
 
 /** `all`: every channel of the event. `first`: in order, each channel only when the previous one failed. */
 export type Route = 'all' | 'first'
@@ -108,6 +108,8 @@ export interface Delivery {
   readonly attemptLog: readonly Attempt[]
   /** Due time; only while `queued`. */
   readonly dueAt?: number
+  /** Only while `queued`. */
+  readonly waitsFor?: StoredWait
   /** Delayed, deferred, digested or held: the policy is called again before the send. */
   readonly deferred?: true
   /** Deliveries of the same channel and key share one receiver and its concurrency limit. */
@@ -175,6 +177,8 @@ export interface DeliveryView {
   readonly attemptLog?: readonly AttemptView[]
   /** Absent when due at once. */
   readonly nextAttemptAt?: string
+  /** Present while it waits. Absent when it is due: then it waits for a worker only. */
+  readonly waiting?: DeliveryWaiting
   /** Number of events of a digest. */
   readonly eventCount?: number
   readonly lastCode?: string
@@ -287,6 +291,6 @@ export function statusOfDispatch(statuses: readonly DeliveryStatus[], route: Rou
 }
 
 /** True for a failure in host code: a template, a condition, `digest.key`. */
-export function isHostCodeReason(reason: DeliveryReason | undefined): boolean {
+export function isHostCodeReason(reason: DeliveryReason | StoredWait | undefined): boolean {
   return reason === 'template_error' || reason === 'condition_error'
 }

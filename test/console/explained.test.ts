@@ -7,6 +7,7 @@ import {
   explainOutcome,
   explainProvider,
   REASONS,
+  WAITS,
 } from '../../src/console/app/sentences/delivery.ts'
 import { explainRefusal, explainSuppression } from '../../src/console/app/sentences/refusal.ts'
 import { explainBudget, explainRun } from '../../src/console/app/sentences/run.ts'
@@ -29,6 +30,7 @@ const SENTENCE = /^[A-Z].+\.$/
 describe('sentences', () => {
   const all = [
     ...[...Object.keys(REASONS), 'expired'].map((reason) => [reason, explainDelivery('failed', reason)] as const),
+    ...Object.keys(WAITS).map((cause) => [cause, explainDelivery('queued', undefined, cause)] as const),
     ...(['queued', 'sending', 'sent', 'failed', 'skipped', 'held', 'cancelled', 'expired'] as const).map(
       (status) => [status, explainDelivery(status)] as const,
     ),

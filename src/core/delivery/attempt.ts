@@ -46,8 +46,8 @@ export interface AttemptDeps extends HoldDeps, RecheckDeps, RenderDeps, HookDeps
 
 export interface AttemptOptions extends HoldOptions {
   readonly onSend?: () => void
-  /** Receives the end of the send; not called when the lease was lost. Returns whether its receiver is paused now. */
-  readonly onEnd?: (end: AttemptEnd) => boolean
+  /** Receives the end of the send; not called when the lease was lost. Returns the milliseconds left of its receiver's pause. */
+  readonly onEnd?: (end: AttemptEnd) => number | undefined
 }
 
 /** `released`: queued again, unsent. `cancelled`: cancelled instead of queued again. `lost`: another worker holds the lease. */
@@ -111,7 +111,7 @@ async function settlementFor(
   const channel = deps.channels[claimed.channel]
   if (!channel) {
     deps.logger.log('warn', 'delivery.channel_unknown', placeOf(claimed))
-    return putBack(claimed, UNKNOWN_MS)
+    return putBack(claimed, UNKNOWN_MS, 'unknown_here')
   }
   const schedule = channel.retrySchedule ?? MESSAGE_RETRIES
   const tries = claimed.attempts - (claimed.attemptsBefore ?? 0)
@@ -127,10 +127,10 @@ async function settlementFor(
   const sent = await sendMessage(channel, claimed, hold, deps)
   if (!sent) return undefined
   logFailedProviders(sent.end, claimed, deps.logger)
-  const isPaused = onEnd?.(sent.end) ?? false
+  const pausedMs = onEnd?.(sent.end)
   const { retryAfterMs } = sent
   const delayMs = retryDelay(schedule, tries, claimed.deliveryId, { leftMs: leftMs(), retryAfterMs })
-  return settlementOf(sent, claimed, delayMs, isPaused)
+  return settlementOf(sent, claimed, delayMs, pausedMs && Math.min(pausedMs, leftMs()))
 }
 
 /** Reads the store before each attempt: no attempt begins after a complaint was stored. */
@@ -150,18 +150,22 @@ function isFresh({ deferred, attempts, waitedMs }: ClaimedDelivery): boolean {
   return !deferred && attempts === 1 && waitedMs <= FRESH_MS
 }
 
-/** `delayMs`: time until the next attempt; `undefined` when none is left before the expiry. */
+/**
+ * @param delayMs Time until the next attempt; `undefined` when none is left before the expiry.
+ * @param pausedMs Time until the end of its receiver's pause; `undefined`: not paused.
+ */
 function settlementOf(
   { end: attempt, broken }: Sent,
   { deliveryId, fence }: ClaimedDelivery,
   delayMs: number | undefined,
-  isPaused: boolean,
+  pausedMs: number | undefined,
 ): Settlement {
   const tried = { deliveryId, fence, attempt }
   if (attempt.outcome === 'sent') return { to: 'sent', ...tried }
   if (attempt.outcome === 'rejected') return { to: 'failed', reason: 'provider_rejected', ...tried }
-  if (delayMs !== undefined)
-    return { to: 'queued', delayMs, ...(isPaused && { reason: 'receiver_paused' as const }), ...tried }
+  if (delayMs !== undefined && pausedMs !== undefined && pausedMs >= delayMs)
+    return { to: 'queued', delayMs: pausedMs, waitsFor: 'receiver_paused', ...tried }
+  if (delayMs !== undefined) return { to: 'queued', delayMs, ...tried }
   return { to: 'failed', reason: broken ? 'channel_error' : 'attempts_exhausted', ...tried }
 }
 
@@ -176,7 +180,8 @@ function logEnd(
     ...placeOf(claimed),
     ...(settlement?.attempt?.code !== undefined && { code: settlement.attempt.code }),
     ...(settlement && 'reason' in settlement && { reason: settlement.reason }),
-    ...(settlement && end === 'queued' && 'delayMs' in settlement && { delayMs: settlement.delayMs }),
+    ...(settlement?.to === 'queued' && settlement.waitsFor !== undefined && { reason: settlement.waitsFor }),
+    ...(settlement?.to === 'queued' && end === 'queued' && { delayMs: settlement.delayMs }),
   })
 }
 

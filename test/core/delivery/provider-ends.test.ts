@@ -85,7 +85,7 @@ it('A dispatch view shows the providers of an attempt and shares none with the s
   await attempt(deps)
   const [dispatch] = await stored(deps)
   if (!dispatch) throw new Error('nothing is stored')
-  const [shown] = viewDispatch(dispatch).deliveries[0]?.attemptLog ?? []
+  const [shown] = viewDispatch(dispatch, 0).deliveries[0]?.attemptLog ?? []
   expect(shown).toMatchObject({ outcome: 'sent', provider: 'postmark', providers })
   expect(shown?.providers?.[0]).not.toBe(dispatch.deliveries[0]?.attemptLog[0]?.providers?.[0])
 })

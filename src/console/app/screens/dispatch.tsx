@@ -157,20 +157,21 @@ function Providers({ of: { provider, providers = [] } }: { readonly of: Redacted
 }
 
 function Delivery({ of, eventType }: { readonly of: Redacted<DeliveryView>; readonly eventType: unknown }) {
-  const { deliveryId, channel, status, reason, trace = [], feedback = [], content } = of
+  const { deliveryId, channel, status, reason, trace = [], feedback = [], content, waiting } = of
   return (
     <section class="card">
       <h2>
         {textOf(channel)} <Badge>{status}</Badge>
       </h2>
       <p>
-        <Explained of={explainDelivery(status, reason, of.nextAttemptAt)} />
+        <Explained of={explainDelivery(status, reason, waiting?.for)} />
       </p>
       <Facts
         of={{
           Reason: reason !== undefined && <code>{textOf(reason)}</code>,
           Attempts: of.attempts !== 0 && textOf(of.attempts),
-          'Next attempt': of.nextAttemptAt !== undefined && <Time at={of.nextAttemptAt} />,
+          'Due since': waiting === undefined && of.nextAttemptAt !== undefined && <Time at={of.nextAttemptAt} />,
+          'Waits until': waiting?.until !== undefined && <Time at={waiting.until} />,
           Address: textOf(of.address),
           'Events in the digest': textOf(of.eventCount),
           'Last code': of.lastCode !== undefined && <code>{textOf(of.lastCode)}</code>,
