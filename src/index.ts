@@ -98,6 +98,7 @@ export type {
   EventTypeOf,
   FallbackCause,
   PreviewedDelivery,
+  ProviderEnd,
   Route,
   Warning,
 } from './model/dispatch.ts'
@@ -179,6 +180,7 @@ export type {
 export type { TokenExchange, TokenExchangeAnswer, TokenGrants } from './model/token-exchange.ts'
 export type { TokenOperation, TokenUse, TokenUseView } from './model/token-use.ts'
 export type { ModelTotals, SourceTotals, Spend, Totals } from './model/totals.ts'
+export type { DeliveryWaiting, StoredWait, WaitCause } from './model/waiting.ts'
 export type { AuthVerifier, ExchangedToken, NarrowedToken, Refusal } from './ports/auth-verifier.ts'
 export type { Channel, MessageLinks, OutboundMessage, SendContext, SendOutcome } from './ports/channel.ts'
 export type { Clock } from './ports/clock.ts'

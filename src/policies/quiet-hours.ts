@@ -51,7 +51,7 @@ export function quietHours(options: QuietHoursOptions): DeliveryPolicy {
         minute = firstChange(clock, minute, minute + left) ?? minute + left
         left = quietMinutes(clock(minute))
       }
-      return minute > asked ? { verdict: 'defer', until: minute * MINUTE_MS } : { verdict: 'send' }
+      return minute > asked ? { verdict: 'defer', until: minute * MINUTE_MS, for: 'quiet_hours' } : { verdict: 'send' }
     },
   }
 }

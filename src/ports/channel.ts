@@ -1,4 +1,4 @@
-import type { Attempt, Content } from '../model/dispatch.ts'
+import type { Attempt, Content, ProviderEnd } from '../model/dispatch.ts'
 import type { JsonValue } from '../model/json.ts'
 import type { Recipient } from '../model/recipient.ts'
 
@@ -39,10 +39,14 @@ export interface SendContext {
 }
 
 /**
- * Outcome of one attempt. `code` is a lower_snake word for logs and records, never text of the provider. `provider` is set when a
- * channel has several. `cause` is an unexpected error, for the log and `onError` only.
+ * Outcome of one attempt. `code` is a lower_snake word for logs and records, never text of the provider. `provider` and `providers` are
+ * set when a channel has several: the one used, and all of this attempt in the order in which they were asked, at most 16. Names are 1-64
+ * visible ASCII characters. `cause` is an unexpected error, for the log and `onError` only.
  */
-export type SendOutcome = { readonly provider?: string } /** The provider accepted the message. */ & (
+export type SendOutcome = {
+  readonly provider?: string
+  readonly providers?: readonly ProviderEnd[]
+} /** The provider accepted the message. */ & (
   | { readonly outcome: 'sent'; readonly providerMessageId?: string }
   /** Not sent: try again, after `retryAfterMs` at the earliest (below 0 and `NaN`: ignored). Fails if it expires before that. */
   | { readonly outcome: 'retry'; readonly code: string; readonly retryAfterMs?: number; readonly cause?: unknown }

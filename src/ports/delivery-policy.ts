@@ -34,8 +34,13 @@ export type Verdict =
   /** Send it. When one of `limits` is spent, it is skipped as `throttled`. */
   | { readonly verdict: 'send'; readonly limits?: readonly SendLimit[] }
   | { readonly verdict: 'skip'; readonly reason: 'opted_out' | 'throttled' }
-  /** Send it at this instant or later, epoch milliseconds. */
-  | { readonly verdict: 'defer'; readonly until: number; readonly limits?: readonly SendLimit[] }
+  /** Send it at this instant or later, epoch milliseconds. The delivery shows that it waits for `for`. Default: `policy`. */
+  | {
+      readonly verdict: 'defer'
+      readonly until: number
+      readonly for?: 'quiet_hours' | 'policy'
+      readonly limits?: readonly SendLimit[]
+    }
 
 /** Channels and events that a policy refers to by name. */
 export interface PolicyNames {

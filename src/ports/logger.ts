@@ -10,6 +10,8 @@ export interface LogFields {
   readonly runId?: string
   readonly eventType?: string
   readonly channel?: string
+  /** Name of one of several providers of a channel. */
+  readonly provider?: string
   readonly field?: string
   readonly hook?: string
   readonly queue?: string

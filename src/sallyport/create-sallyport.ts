@@ -126,7 +126,7 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
     }),
     suppressions: suppressionsOf({ store, clock, channels, addressKeys: consent.addressKeys }),
     runs: runsOf(recording),
-    sessions: sessionsOf({ store, dispatches: store }),
+    sessions: sessionsOf({ store, dispatches: store, clock }),
     tokens: services.tokens,
     budgets: budgetsOf({ budgets, store, clock }),
     stats: statisticsOf({

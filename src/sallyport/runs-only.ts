@@ -75,7 +75,7 @@ export function createRunsOnly(options: RunsOnlyOptions): RunsOnlySallyport {
   const { stop, isStopping } = stopOf(worker, services, deps)
   const calls = {
     runs: runsOf(deps),
-    sessions: sessionsOf({ store, dispatches: { listDispatches: async () => ({ items: [] }) } }),
+    sessions: sessionsOf({ store, dispatches: { listDispatches: async () => ({ items: [] }) }, clock }),
     tokens: services.tokens,
     budgets: budgetsOf({ budgets, store, clock }),
     stats: statisticsOf({ store, clock, counter }),

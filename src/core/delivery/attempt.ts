@@ -1,7 +1,6 @@
 import type { AttemptEnd, DispatchHead } from '../../model/dispatch.ts'
 import { isThrown } from '../../model/thrown.ts'
-import { isOutcome, noOutcome, OUTCOME_INVALID } from '../../options/send-outcome.ts'
-import type { Channel, OutboundMessage, SendOutcome } from '../../ports/channel.ts'
+import type { Channel, OutboundMessage } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
 import type { ClaimedDelivery, DispatchStore, Settled, Settlement } from '../../ports/dispatch-store.ts'
@@ -27,6 +26,8 @@ import {
   settleLeased,
   UNKNOWN_MS,
 } from './lease.ts'
+import { logFailedProviders } from './provider-ends.ts'
+import { isUnreadable, readOutcome, type Sent } from './read-outcome.ts'
 import { type RecheckDeps, recheckPolicy } from './recheck-policy.ts'
 import { type RenderDeps, renderDigest } from './render-digest.ts'
 import { MESSAGE_RETRIES, retryDelay } from './retry-schedule.ts'
@@ -46,8 +47,8 @@ export interface AttemptDeps extends HoldDeps, RecheckDeps, RenderDeps, HookDeps
 
 export interface AttemptOptions extends HoldOptions {
   readonly onSend?: () => void
-  /** Receives the end of the send; not called when the lease was lost. Returns whether its receiver is paused now. */
-  readonly onEnd?: (end: AttemptEnd) => boolean
+  /** Receives the end of the send; not called when the lease was lost. Returns the milliseconds left of its receiver's pause. */
+  readonly onEnd?: (end: AttemptEnd) => number | undefined
 }
 
 /** `released`: queued again, unsent. `cancelled`: cancelled instead of queued again. `lost`: another worker holds the lease. */
@@ -111,7 +112,7 @@ async function settlementFor(
   const channel = deps.channels[claimed.channel]
   if (!channel) {
     deps.logger.log('warn', 'delivery.channel_unknown', placeOf(claimed))
-    return putBack(claimed, UNKNOWN_MS)
+    return putBack(claimed, UNKNOWN_MS, 'unknown_here')
   }
   const schedule = channel.retrySchedule ?? MESSAGE_RETRIES
   const tries = claimed.attempts - (claimed.attemptsBefore ?? 0)
@@ -126,10 +127,11 @@ async function settlementFor(
   onSend?.()
   const sent = await sendMessage(channel, claimed, hold, deps)
   if (!sent) return undefined
-  const isPaused = onEnd?.(sent.end) ?? false
+  logFailedProviders(sent.end, claimed, deps.logger)
+  const pausedMs = onEnd?.(sent.end)
   const { retryAfterMs } = sent
   const delayMs = retryDelay(schedule, tries, claimed.deliveryId, { leftMs: leftMs(), retryAfterMs })
-  return settlementOf(sent, claimed, delayMs, isPaused)
+  return settlementOf(sent, claimed, delayMs, pausedMs && Math.min(pausedMs, leftMs()))
 }
 
 /** Reads the store before each attempt: no attempt begins after a complaint was stored. */
@@ -149,19 +151,23 @@ function isFresh({ deferred, attempts, waitedMs }: ClaimedDelivery): boolean {
   return !deferred && attempts === 1 && waitedMs <= FRESH_MS
 }
 
-/** `delayMs`: time until the next attempt; `undefined` when none is left before the expiry. */
+/**
+ * @param delayMs Time until the next attempt; `undefined` when none is left before the expiry.
+ * @param pausedMs Time until the end of its receiver's pause; `undefined`: not paused.
+ */
 function settlementOf(
   { end: attempt, thrown }: Sent,
   { deliveryId, fence }: ClaimedDelivery,
   delayMs: number | undefined,
-  isPaused: boolean,
+  pausedMs: number | undefined,
 ): Settlement {
   const tried = { deliveryId, fence, attempt }
   if (attempt.outcome === 'sent') return { to: 'sent', ...tried }
   if (attempt.outcome === 'rejected') return { to: 'failed', reason: 'provider_rejected', ...tried }
   if (isUnreadable(attempt)) return { to: 'failed', reason: 'channel_error', ...tried }
-  if (delayMs !== undefined)
-    return { to: 'queued', delayMs, ...(isPaused && { reason: 'receiver_paused' as const }), ...tried }
+  if (delayMs !== undefined && pausedMs !== undefined && pausedMs >= delayMs)
+    return { to: 'queued', delayMs: pausedMs, waitsFor: 'receiver_paused', ...tried }
+  if (delayMs !== undefined) return { to: 'queued', delayMs, ...tried }
   return { to: 'failed', reason: thrown ? 'channel_error' : 'attempts_exhausted', ...tried }
 }
 
@@ -176,7 +182,8 @@ function logEnd(
     ...placeOf(claimed),
     ...(settlement?.attempt?.code !== undefined && { code: settlement.attempt.code }),
     ...(settlement && 'reason' in settlement && { reason: settlement.reason }),
-    ...(settlement && end === 'queued' && 'delayMs' in settlement && { delayMs: settlement.delayMs }),
+    ...(settlement?.to === 'queued' && settlement.waitsFor !== undefined && { reason: settlement.waitsFor }),
+    ...(settlement?.to === 'queued' && end === 'queued' && { delayMs: settlement.delayMs }),
   })
 }
 
@@ -195,22 +202,7 @@ function changeBy(settlement: Settlement, claimed: ClaimedDelivery): Change {
   }
 }
 
-interface Sent {
-  readonly end: AttemptEnd
-  readonly retryAfterMs?: number | undefined
-  /** The channel threw. */
-  readonly thrown?: true
-  readonly cause?: unknown
-}
-
 const THROWN: Sent = { end: { outcome: 'retry', code: 'channel_error' }, thrown: true }
-const UNREADABLE: AttemptEnd = { outcome: 'unknown', code: OUTCOME_INVALID }
-
-/** The channel may have sent, and will answer the same way again: no attempt follows. */
-function isUnreadable({ outcome, code }: AttemptEnd): boolean {
-  return outcome === UNREADABLE.outcome && code === UNREADABLE.code
-}
-
 const THREW = { level: 'error', event: 'channel.threw' } as const
 const INVALID = { level: 'error', event: 'channel.outcome_invalid' } as const
 
@@ -264,39 +256,4 @@ function linked(
 
 function interruptedBy(code: string): Sent {
   return { end: { outcome: 'unknown', code } }
-}
-
-const CODE = /^[a-z][a-z0-9_]{0,63}$/
-const PROVIDER = /^[\x21-\x7e]{1,64}$/
-const MAX_PROVIDER_ID = 255
-
-/** Validates the outcome of a host's channel. It may be unreadable, or contain text of a provider as its code. */
-function readOutcome(given: unknown): Sent {
-  try {
-    if (isOutcome(given)) return readMembers(given as SendOutcome)
-  } catch {
-    // A member threw when it was read.
-  }
-  return { end: UNREADABLE, cause: noOutcome(given) }
-}
-
-function readMembers(outcome: SendOutcome): Sent {
-  const provider = isText(outcome.provider, PROVIDER) && { provider: outcome.provider }
-  if (outcome.outcome === 'sent') {
-    const { providerMessageId: id } = outcome
-    const named = typeof id === 'string' && id.length <= MAX_PROVIDER_ID && { providerMessageId: id }
-    return { end: { outcome: 'sent', ...provider, ...named } }
-  }
-  // A channel that names no code said what happened.
-  const code = isText(outcome.code, CODE) ? outcome.code : 'code_invalid'
-  const asked = outcome.outcome === 'rejected' ? undefined : outcome.retryAfterMs
-  return {
-    end: { outcome: outcome.outcome, code, ...provider },
-    ...(typeof asked === 'number' && { retryAfterMs: asked }),
-    ...(outcome.outcome !== 'rejected' && { cause: outcome.cause }),
-  }
-}
-
-function isText(given: unknown, pattern: RegExp): given is string {
-  return typeof given === 'string' && pattern.test(given)
 }

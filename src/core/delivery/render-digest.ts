@@ -23,17 +23,17 @@ export async function renderDigest(claimed: ClaimedDelivery, hold: Hold, deps: R
   const event = deps.events.find(claimed.dispatch.eventType)
   if (!event) {
     deps.logger.log('warn', 'delivery.event_unknown', placeOf(claimed))
-    return putBack(claimed, UNKNOWN_MS)
+    return putBack(claimed, UNKNOWN_MS, 'unknown_here')
   }
   try {
     const content = await hold.during(() => render(claimed, event, deps))
-    return content ? putBack(claimed, 0, content) : endUnsent(claimed, 'failed', 'template_error')
+    return content ? { ...putBack(claimed, 0), content } : endUnsent(claimed, 'failed', 'template_error')
   } catch (cause) {
     if (wasStopped(cause)) return putBack(claimed, 0)
     const line = { level: 'error', event: 'delivery.render_failed', isLibrary: true } as const
     const { operation, cause: thrown } = isThrown(cause, HostFault) ? cause : { operation: 'template' as const, cause }
     reportFault(thrown, { operation, ...faultPlaceOf(claimed) }, line, deps)
-    return putBack(claimed, UNKNOWN_MS)
+    return putBack(claimed, UNKNOWN_MS, 'unavailable')
   }
 }
 

@@ -105,8 +105,8 @@ describe('onError of dispatches', () => {
 
   it('onError receives the error of the last failover provider', async () => {
     const { seen, hooks } = recordingHooks()
-    const broken = recordingChannel([fail])
-    const { sallyport } = composed(events, { hooks, channels: { a: failover(broken, broken), b: broken, c: broken } })
+    const [broken, second] = [recordingChannel([fail]), recordingChannel([fail])]
+    const { sallyport } = composed(events, { hooks, channels: { a: failover(broken, second), b: broken, c: broken } })
     await sallyport.dispatch({ eventType: 'plain', recipient: RECIPIENT } as never)
     await sallyport.worker.runDue()
     expect(seen).toEqual([[THROWN, expect.objectContaining({ operation: 'channel', channel: 'a' })]])

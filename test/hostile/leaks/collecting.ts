@@ -36,7 +36,7 @@ const FIELDS = {
     pauseMs: true,
   },
   ...{ path: true, givenBack: true, aborted: true, source: true, added: true },
-  ...{ dispatches: true, answers: true, cancelled: true },
+  ...{ dispatches: true, answers: true, cancelled: true, provider: true },
 } satisfies Readonly<Record<keyof LogFields, true>>
 
 const guide = readFileSync(new URL('../../../docs/operating.md', import.meta.url), 'utf8')

@@ -3,6 +3,7 @@ import type { ConditionTrace, Content, DeliveryReason } from '../../../model/dis
 import { type JsonValue, toJson } from '../../../model/json.ts'
 import { pointerTo } from '../../../model/json-pointer.ts'
 import type { Recipient } from '../../../model/recipient.ts'
+import type { StoredWait } from '../../../model/waiting.ts'
 import type { Channel } from '../../../ports/channel.ts'
 import type { Decision } from '../../../ports/condition-engine.ts'
 import type { SendLimit, Verdict } from '../../../ports/delivery-policy.ts'
@@ -96,6 +97,7 @@ export type PlannedDelivery =
       readonly status: 'queued' | 'held'
       /** Milliseconds from acceptance until it is due. Default: 0. */
       readonly delayMs?: number
+      readonly waitsFor?: StoredWait
       readonly limits?: readonly SendLimit[]
       readonly digestKey?: string
       readonly concurrencyKey?: string
@@ -162,17 +164,24 @@ async function planChannel(
   }
   const digestKey = given?.key
   const deferredMs = verdict?.verdict === 'defer' ? Math.ceil(verdict.until - now) : 0
-  const delayMs = Math.max(deferredMs, asked + (digest?.windowMs ?? 0))
+  const askedMs = asked + (digest?.windowMs ?? 0)
+  const delayMs = Math.max(deferredMs, askedMs)
   return {
     channel,
     status: 'queued',
     address,
     content,
     ...(delayMs > 0 && { delayMs }),
+    ...(deferredMs > askedMs && { waitsFor: deferredFor(verdict) }),
     ...(verdict?.limits && verdict.limits.length > 0 && { limits: verdict.limits }),
     ...(digestKey !== undefined && { digestKey }),
     ...(concurrencyKey !== undefined && { concurrencyKey }),
   }
+}
+
+/** What a deferred message waits for. A policy of the host may name anything. */
+export function deferredFor(verdict: Verdict | undefined): 'quiet_hours' | 'policy' {
+  return verdict?.verdict === 'defer' && verdict.for === 'quiet_hours' ? 'quiet_hours' : 'policy'
 }
 
 /** Names of the facts that come from the host. */
@@ -195,7 +204,7 @@ function holdFallbacks(planned: readonly PlannedDelivery[]): readonly PlannedDel
   const first = planned.findIndex(({ status }) => status === 'queued')
   return planned.map((delivery, index) => {
     if (delivery.status !== 'queued' || index <= first) return delivery
-    const { delayMs, ...held } = delivery
+    const { delayMs, waitsFor, ...held } = delivery
     return { ...held, status: 'held' }
   })
 }
