@@ -9,7 +9,9 @@ export type Rendering =
   /** Rendering failed otherwise. `detail` must hold no value of the facts. `cause` is the thrown value, for log and `onError`. */
   | { readonly outcome: 'error'; readonly detail: string; readonly cause?: unknown }
 
-/** A compiled template. Returns a promise when it renders in several time slices. Must not throw. */
+/**
+ * A compiled template. Returns a promise when it renders in several time slices: at most 5 seconds, as a template function. Must not throw.
+ */
 export type CompiledTemplate = (facts: TemplateFacts) => Rendering | Promise<Rendering>
 
 /** Reason why a template does not compile. */

@@ -1,4 +1,5 @@
 import type { ConfigProblem } from '../../../errors.ts'
+import { type Awaitable, andThen, isPromise } from '../../../model/awaitable.ts'
 import { type JsonValue, toJson } from '../../../model/json.ts'
 import { ignoreRejection } from '../../../model/thrown.ts'
 import { isRecord, near } from '../../../options/read-options.ts'
@@ -86,13 +87,14 @@ function decide(condition: (facts: EventFacts) => boolean, facts: EventFacts): D
     if (result === true) return { outcome: 'true' }
     if (result === false) return { outcome: 'false', trace: [{ rule: 'function', result: false }] }
     ignoreRejection(result)
-    return { outcome: 'error', detail: 'the condition function gave no boolean' }
+    const what = isPromise(result) ? 'returned a promise; conditions are synchronous' : 'gave no boolean'
+    return { outcome: 'error', detail: `the condition function ${what}` }
   } catch (cause) {
     return { outcome: 'error', detail: 'the condition function threw', cause }
   }
 }
 
-type FieldRenderer = (facts: EventFacts) => FieldRendering | Promise<FieldRendering>
+type FieldRenderer = (facts: EventFacts) => Awaitable<FieldRendering>
 
 type FieldDefinition = ChannelDefinition<unknown>[string]
 
@@ -132,11 +134,11 @@ function compileTemplate(
   return undefined
 }
 
-/** A list or an object as JSON; `undefined` for others, and for those that JSON does not know. */
+/** A list or an object as JSON; `undefined` for others, for promises, and for those that JSON does not know. */
 function fixedValue(definition: unknown): JsonValue | undefined {
   if (typeof definition !== 'object' || definition === null) return undefined
   try {
-    return toJson(definition)
+    return isPromise(definition) ? undefined : toJson(definition)
   } catch {
     return undefined
   }
@@ -145,13 +147,15 @@ function fixedValue(definition: unknown): JsonValue | undefined {
 function constant(definition: unknown, place: CatalogPlace, problems: ConfigProblem[]): FieldRenderer | undefined {
   const value = fixedValue(definition)
   if (value !== undefined) return () => ({ outcome: 'rendered', value })
-  problems.push({ ...place, detail: 'is neither a string, a function nor a JSON list or object' })
+  ignoreRejection(definition)
+  const isPromised = definition instanceof Promise
+  const what = isPromised ? 'a promise: pass a function that' : 'neither a string, a function nor a JSON list or object'
+  problems.push({ ...place, detail: `is ${what}` })
   return undefined
 }
 
-function render(template: CompiledTemplate, facts: OpenFacts): FieldRendering | Promise<FieldRendering> {
-  const rendering = template(facts)
-  return 'then' in rendering ? rendering.then(asField) : asField(rendering)
+function render(template: CompiledTemplate, facts: OpenFacts): Awaitable<FieldRendering> {
+  return andThen(template(facts), asField)
 }
 
 function asField(rendering: Rendering): FieldRendering {
@@ -159,16 +163,38 @@ function asField(rendering: Rendering): FieldRendering {
   return rendering.outcome === 'error' ? { ...rendering, isLibrary: true } : rendering
 }
 
-function callTemplate(template: (facts: EventFacts) => unknown, facts: EventFacts): FieldRendering {
+function callTemplate(template: (facts: EventFacts) => unknown, facts: EventFacts): Awaitable<FieldRendering> {
   try {
     const given = template(facts)
-    const value = toJson(given)
-    if (value !== undefined) return { outcome: 'rendered', value }
-    ignoreRejection(given)
-    return { outcome: 'error', detail: 'the template function gave no JSON value' }
+    return isPromise(given) ? awaitTemplate(given) : asJson(given)
   } catch (cause) {
     return { outcome: 'error', detail: 'the template function threw', cause }
   }
+}
+
+/** Never rejects: `await` handles promises of any library, also a `then` that throws. */
+async function awaitTemplate(given: Promise<unknown>): Promise<FieldRendering> {
+  try {
+    return asJson(await given)
+  } catch (cause) {
+    return { outcome: 'error', detail: 'the promise of the template function was rejected', cause }
+  }
+}
+
+function asJson(given: unknown): FieldRendering {
+  try {
+    const value = toJson(given)
+    return value === undefined ? noJson(given) : { outcome: 'rendered', value }
+  } catch (cause) {
+    return { ...noJson(given), cause }
+  }
+}
+
+function noJson(given: unknown): Extract<FieldRendering, { outcome: 'error' }> {
+  const kind = typeof given
+  const what = kind === 'undefined' ? kind : kind === 'object' ? 'an object that is no JSON' : `a ${kind}`
+  const detail = `the template function returned ${what}; return a string or another JSON value`
+  return { outcome: 'error', detail }
 }
 
 /** Fields in other languages, by lower-case tag. */

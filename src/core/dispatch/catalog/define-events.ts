@@ -1,4 +1,5 @@
 import { type Issue, SallyportError } from '../../../errors.ts'
+import { isPromise } from '../../../model/awaitable.ts'
 import { isStorable, type JsonObject } from '../../../model/json.ts'
 import { pointerTo } from '../../../model/json-pointer.ts'
 import { ignoreRejection } from '../../../model/thrown.ts'
@@ -169,7 +170,8 @@ function callKey(key: (facts: EventFacts) => unknown, facts: EventFacts): Digest
     const given = key(facts)
     if (typeof given === 'string' && given.length <= MAX_KEY && isStorable(given)) return { outcome: 'key', key: given }
     ignoreRejection(given)
-    return { outcome: 'error', detail: 'digest.key gave no key' }
+    const what = isPromise(given) ? 'returned a promise; digest keys are synchronous' : 'gave no key'
+    return { outcome: 'error', detail: `digest.key ${what}` }
   } catch (cause) {
     return { outcome: 'error', detail: 'digest.key threw', cause }
   }

@@ -21,6 +21,7 @@ import {
   type Plan,
   planDispatch,
 } from './plan-dispatch.ts'
+import type { RenderClock } from './render-fields.ts'
 import { resolveAddress, resolveRecipient } from './resolve-recipient.ts'
 
 /** Dependencies of planning. */
@@ -58,9 +59,10 @@ export async function planRequest(
   event: CatalogEvent,
   { recipient: recipientId, eventData = {}, channel }: DispatchRequest,
   scope: PlanningScope,
-  { channels, recipients, policy, preferences, suppressions, sandbox = false, links }: PlanningDeps,
+  deps: PlanningDeps & { readonly clock: RenderClock },
   faults: EventFault[],
 ): Promise<Plan | Refused> {
+  const { channels, recipients, policy, preferences, suppressions, sandbox = false, links, clock } = deps
   const entries = channel === undefined ? event.channels : overridden(event, channel, channels, scope.grant)
   if (isRefused(entries)) return entries
   const { tenant, now, delayMs = event.delayMs } = scope
@@ -83,7 +85,7 @@ export async function planRequest(
   const filtered = suppressions ? await skipSuppressed(reached, event, tenant, suppressions) : reached
   const at = now + delayMs + (event.digest?.windowMs ?? 0)
   const verdicts = policy && (await verdictsOn(filtered, event, recipient, scope, at, policy, preferences))
-  return planDispatch({ event, facts, filtered, now, delayMs, sandbox, faults, ...(verdicts && { verdicts }) })
+  return planDispatch({ event, facts, filtered, now, delayMs, sandbox, clock, faults, ...(verdicts && { verdicts }) })
 }
 
 /** Skips the channels whose address is suppressed. */
