@@ -148,8 +148,10 @@ function constant(definition: unknown, place: CatalogPlace, problems: ConfigProb
   const value = fixedValue(definition)
   if (value !== undefined) return () => ({ outcome: 'rendered', value })
   ignoreRejection(definition)
-  const isPromised = definition instanceof Promise
-  const what = isPromised ? 'a promise: pass a function that' : 'neither a string, a function nor a JSON list or object'
+  const what =
+    definition instanceof Promise
+      ? 'a promise: pass a function that returns it'
+      : 'neither a string, a function nor a JSON list or object'
   problems.push({ ...place, detail: `is ${what}` })
   return undefined
 }
