@@ -22,7 +22,7 @@ export interface TemplateRead {
 
 /** A compiled template. */
 export interface CompiledTemplate {
-  /** Returns a promise when it renders in several time slices. Must not throw. */
+  /** Returns a promise when it renders in several time slices: at most 5 seconds, as a template function. Must not throw. */
   (facts: TemplateFacts): Rendering | Promise<Rendering>
   /**
    * Paths that the template certainly reads in the facts, also those that it may lack, such as `{{ data.nick | default: '' }}`.

@@ -156,7 +156,7 @@ withBrowser('questions of support staff', () => {
     for (const width of [500, 360, 1_200]) {
       await page.setViewportSize({ width, height: 760 })
       const [box, drawn] = [plot, plot.locator('.u-wrap')]
-      const widthOf = (of: typeof box): Promise<number> => of.evaluate(({ clientWidth }) => clientWidth)
+      const widthOf = (of: typeof box): Promise<number> => of.evaluate((element) => Reflect.get(element, 'clientWidth'))
       await expect.poll(async () => (await widthOf(drawn)) - (await widthOf(box)), PATIENT).toBe(0)
     }
   })

@@ -265,7 +265,11 @@ describe('the recipient in a policy question', () => {
 
   it.each<[string, RecipientDirectory['find'], unknown]>([
     ['throws', () => Promise.reject(new TypeError('jane')), 'TypeError'],
-    ['gives an invalid recipient', async () => ({ id: 42 }) as never, expect.stringContaining('id (a number); return ')],
+    [
+      'gives an invalid recipient',
+      async () => ({ id: 42 }) as never,
+      expect.stringContaining('id (a number); return '),
+    ],
   ])('A delivery waits while the directory %s', async (_, find, cause) => {
     const { a, deps, questions } = await lookedUp(find)
     expect(await attempt(deps)).toBe('released')

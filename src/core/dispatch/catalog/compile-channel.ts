@@ -1,11 +1,13 @@
 import type { ConfigProblem } from '../../../errors.ts'
+import { type Awaitable, andThen, isPromise } from '../../../model/awaitable.ts'
 import { type JsonValue, toJson } from '../../../model/json.ts'
 import { ignoreRejection } from '../../../model/thrown.ts'
 import { isRecord, near } from '../../../options/read-options.ts'
 import { wrongReturn } from '../../../options/wrong-return.ts'
-import type { CompiledCondition, Decision } from '../../../ports/condition-engine.ts'
+import type { CompiledCondition, ConditionFault, Decision } from '../../../ports/condition-engine.ts'
 import type { CatalogChannel, EventFacts, FieldRendering } from '../../../ports/event-catalog.ts'
-import type { CompiledTemplate, Rendering } from '../../../ports/template-engine.ts'
+import type { CompiledTemplate, TemplateFault } from '../../../ports/template-engine.ts'
+import { faultIn, toDecision, toField } from './engine-results.ts'
 import type { ChannelDefinition, ConditionDefinition, EventEngines, LocaleDefinitions } from './event-definition.ts'
 import type { CheckPath } from './names/check-names.ts'
 
@@ -77,9 +79,10 @@ export function compileCondition(
   const compiled = conditions.compile(definition)
   if (typeof compiled === 'function') {
     problems.push(...unknownNames(compiled, place, checkPath))
-    return (facts) => fromEngine(compiled(facts))
+    return (facts) => toDecision(compiled(facts))
   }
-  problems.push({ ...place, pointer: compiled.pointer, detail: compiled.fault })
+  const { pointer } = Object(compiled) as Partial<ConditionFault>
+  problems.push({ ...place, ...(pointer !== undefined && { pointer }), detail: faultIn(compiled, 'condition') })
   return undefined
 }
 
@@ -96,10 +99,6 @@ function unknownNames(
   })
 }
 
-function fromEngine(decision: Decision): Decision {
-  return decision.outcome === 'error' ? { ...decision, isLibrary: true } : decision
-}
-
 function decide(condition: (facts: EventFacts) => boolean, facts: EventFacts): Decision {
   try {
     const result: unknown = condition(facts)
@@ -112,7 +111,7 @@ function decide(condition: (facts: EventFacts) => boolean, facts: EventFacts): D
   }
 }
 
-type FieldRenderer = (facts: EventFacts) => FieldRendering | Promise<FieldRendering>
+type FieldRenderer = (facts: EventFacts) => Awaitable<FieldRendering>
 
 type FieldDefinition = ChannelDefinition<unknown>[string]
 
@@ -150,16 +149,16 @@ function compileTemplate(
     problems.push(...unknownNames(compiled, place, checkPath))
     return (facts) => render(compiled, facts)
   }
-  const { fault, ...position } = compiled
-  problems.push({ ...place, ...position, detail: fault })
+  const { fault: _, ...position } = Object(compiled) as Partial<TemplateFault>
+  problems.push({ ...place, ...position, detail: faultIn(compiled, 'template') })
   return undefined
 }
 
-/** A list or an object as JSON; `undefined` for others, and for those that JSON does not know. */
+/** A list or an object as JSON; `undefined` for others, for promises, and for those that JSON does not know. */
 function fixedValue(definition: unknown): JsonValue | undefined {
   if (typeof definition !== 'object' || definition === null) return undefined
   try {
-    return toJson(definition)
+    return isPromise(definition) ? undefined : toJson(definition)
   } catch {
     return undefined
   }
@@ -168,30 +167,51 @@ function fixedValue(definition: unknown): JsonValue | undefined {
 function constant(definition: unknown, place: CatalogPlace, problems: ConfigProblem[]): FieldRenderer | undefined {
   const value = fixedValue(definition)
   if (value !== undefined) return () => ({ outcome: 'rendered', value })
-  problems.push({ ...place, detail: 'is neither a string, a function nor a JSON list or object' })
+  ignoreRejection(definition)
+  const what =
+    definition instanceof Promise
+      ? 'a promise: pass a function that returns it'
+      : 'neither a string, a function nor a JSON list or object'
+  problems.push({ ...place, detail: `is ${what}` })
   return undefined
 }
 
-function render(template: CompiledTemplate, facts: OpenFacts): FieldRendering | Promise<FieldRendering> {
-  const rendering = template(facts)
-  return 'then' in rendering ? rendering.then(asField) : asField(rendering)
+function render(template: CompiledTemplate, facts: OpenFacts): Awaitable<FieldRendering> {
+  return andThen(template(facts), toField)
 }
 
-function asField(rendering: Rendering): FieldRendering {
-  if (rendering.outcome === 'rendered') return { outcome: 'rendered', value: rendering.text }
-  return rendering.outcome === 'error' ? { ...rendering, isLibrary: true } : rendering
-}
-
-function callTemplate(template: (facts: EventFacts) => unknown, facts: EventFacts): FieldRendering {
+function callTemplate(template: (facts: EventFacts) => unknown, facts: EventFacts): Awaitable<FieldRendering> {
   try {
     const given = template(facts)
-    const value = toJson(given)
-    if (value !== undefined) return { outcome: 'rendered', value }
-    ignoreRejection(given)
-    return { outcome: 'error', detail: 'the template function gave no JSON value' }
+    return isPromise(given) ? awaitTemplate(given) : asJson(given)
   } catch (cause) {
     return { outcome: 'error', detail: 'the template function threw', cause }
   }
+}
+
+/** Never rejects: `await` handles promises of any library, also a `then` that throws. */
+async function awaitTemplate(given: Promise<unknown>): Promise<FieldRendering> {
+  try {
+    return asJson(await given)
+  } catch (cause) {
+    return { outcome: 'error', detail: 'the promise of the template function was rejected', cause }
+  }
+}
+
+function asJson(given: unknown): FieldRendering {
+  try {
+    const value = toJson(given)
+    return value === undefined ? noJson(given) : { outcome: 'rendered', value }
+  } catch (cause) {
+    return { ...noJson(given), cause }
+  }
+}
+
+function noJson(given: unknown): Extract<FieldRendering, { outcome: 'error' }> {
+  const kind = typeof given
+  const what = kind === 'undefined' ? kind : kind === 'object' ? 'an object that is no JSON' : `a ${kind}`
+  const detail = `the template function returned ${what}; return a string or another JSON value`
+  return { outcome: 'error', detail }
 }
 
 /** Fields in other languages, by lower-case tag. */

@@ -126,13 +126,15 @@ function compileEvent(eventType: string, given: Definition, catalog: Compilation
 }
 
 function compileOverrides(
-  given: readonly string[] | undefined,
+  given: readonly string[] | Promise<unknown> | undefined,
   names: readonly string[],
   report: (detail: string) => void,
 ): readonly string[] {
   if (given === undefined) return names
   if (!Array.isArray(given) || given.length === 0) {
-    report('is a list of one or more of the channels')
+    ignoreRejection(given)
+    const isPromised = given instanceof Promise
+    report(isPromised ? 'is a promise: pass the list of channels' : 'is a list of one or more of the channels')
     return names
   }
   for (const [index, name] of given.entries()) {

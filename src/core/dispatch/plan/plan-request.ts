@@ -6,7 +6,6 @@ import type { Recipient } from '../../../model/recipient.ts'
 import { nearNames } from '../../../model/suggestions.ts'
 import { noVerdict } from '../../../options/wrong-return.ts'
 import type { Channel } from '../../../ports/channel.ts'
-import type { Clock } from '../../../ports/clock.ts'
 import type { DeliveryPolicy, PolicyQuestion, SendLimit, Verdict } from '../../../ports/delivery-policy.ts'
 import type { CatalogChannel, CatalogEvent, EventCatalog } from '../../../ports/event-catalog.ts'
 import type { RecipientDirectory } from '../../../ports/recipient-directory.ts'
@@ -25,6 +24,7 @@ import {
   type Plan,
   planDispatch,
 } from './plan-dispatch.ts'
+import type { RenderClock } from './render-fields.ts'
 import { resolveAddress, resolveRecipient } from './resolve-recipient.ts'
 
 /** Dependencies of planning. */
@@ -42,7 +42,6 @@ export interface PlanningDeps {
   readonly sandbox?: boolean
   /** Absent: facts have no `links`. */
   readonly links?: LinkService
-  readonly clock: Pick<Clock, 'after'>
 }
 
 export interface PlanningScope {
@@ -63,9 +62,10 @@ export async function planRequest(
   event: CatalogEvent,
   { recipient: recipientId, eventData = {}, channel }: DispatchRequest,
   scope: PlanningScope,
-  { channels, recipients, policy, preferences, suppressions, sandbox = false, links, clock }: PlanningDeps,
+  deps: PlanningDeps & { readonly clock: RenderClock },
   faults: EventFault[],
 ): Promise<Plan | Refused> {
+  const { channels, recipients, policy, preferences, suppressions, sandbox = false, links, clock } = deps
   const entries = channel === undefined ? event.channels : overridden(event, channel, channels, scope.grant)
   if (isRefused(entries)) return entries
   const { tenant, now, delayMs = event.delayMs } = scope
@@ -88,7 +88,7 @@ export async function planRequest(
   const filtered = suppressions ? await skipSuppressed(reached, event, tenant, suppressions) : reached
   const at = now + delayMs + (event.digest?.windowMs ?? 0)
   const verdicts = policy && (await verdictsOn(filtered, event, recipient, scope, at, policy, preferences))
-  return planDispatch({ event, facts, filtered, now, delayMs, sandbox, faults, ...(verdicts && { verdicts }) })
+  return planDispatch({ event, facts, filtered, now, delayMs, sandbox, clock, faults, ...(verdicts && { verdicts }) })
 }
 
 /** Skips the channels whose address is suppressed. */
