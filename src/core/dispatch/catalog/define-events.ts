@@ -2,6 +2,7 @@ import { type Issue, SallyportError } from '../../../errors.ts'
 import { type Awaitable, isPromise } from '../../../model/awaitable.ts'
 import { isStorable, type JsonObject } from '../../../model/json.ts'
 import { pointerTo } from '../../../model/json-pointer.ts'
+import { ignoreRejection } from '../../../model/thrown.ts'
 import { arrayOf, bool, fn, has, like, matching, oneOf, whole } from '../../../options/checks.ts'
 import {
   type Check,
