@@ -1,4 +1,5 @@
 import { SallyportError } from '../errors.ts'
+import { isPromise } from '../model/awaitable.ts'
 import { ignoreRejection } from '../model/thrown.ts'
 
 const MAX_MEMBERS = 4
@@ -35,7 +36,7 @@ export function noVerdict(call: string, given: unknown): SallyportError {
 export function kindOf(given: unknown): string {
   try {
     if (typeof given !== 'object' || given === null || Array.isArray(given)) return simpleKindOf(given)
-    if (given instanceof Promise) return 'a promise'
+    if (isPromise(given)) return 'a promise'
     if (given instanceof Error) return 'an error instead of throwing it'
     const members = Object.keys(given)
     if (members.length === 0) return 'an object without members'
