@@ -33,7 +33,7 @@ export function noVerdict(call: string, given: unknown): SallyportError {
 }
 
 /** The kind of a value in words: `undefined`, `a string`, `an object with id (a number), name (a string)`. */
-export function kindOf(given: unknown): string {
+function kindOf(given: unknown): string {
   try {
     if (typeof given !== 'object' || given === null || Array.isArray(given)) return simpleKindOf(given)
     if (isPromise(given)) return 'a promise'
