@@ -45,7 +45,7 @@ export function withDefaults<Given extends RuntimePorts & TimedPorts>(given: Giv
   return Object.assign({}, given, timedPorts(given, clock), {
     clock,
     ids: ids ? guardedIds(ids) : systemIds,
-    logger: logger ? guardedLogger(toLogger(logger)) : systemLogger,
+    logger: logger ? guardedOnce(logger) : systemLogger,
   })
 }
 
@@ -61,6 +61,17 @@ function guardedIds(ids: IdGenerator): IdGenerator {
       }
     },
   }
+}
+
+/** By the host's logger: what is remembered of a logger lasts over several calls of a handler. */
+const GUARDED = /* @__PURE__ */ new WeakMap<GivenLogger, Logger>()
+
+function guardedOnce(given: GivenLogger): Logger {
+  // Handlers do not check their ports.
+  if (Object(given) !== given) return guardedLogger(given as Logger)
+  const guarded = GUARDED.get(given) ?? guardedLogger(toLogger(given))
+  GUARDED.set(given, guarded)
+  return guarded
 }
 
 /** Ignores errors of the logger: they must not undo the logged operation. */

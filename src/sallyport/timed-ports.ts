@@ -40,6 +40,9 @@ export function timedPorts(ports: TimedPorts, clock: Clock): TimedPorts {
 type Limited = ReturnType<typeof limitedBy>
 type Method = (...args: readonly unknown[]) => Awaitable<unknown>
 
+/** Limited ports by port and role. A handler gets its ports with each call, and keeps what it remembers by limited port. */
+const LIMITED = /* @__PURE__ */ new WeakMap<object, Map<string, { readonly clock: Clock; readonly limited: unknown }>>()
+
 function limitedBy(clock: Clock) {
   /** An object with these methods of a port alone: the core calls no others. */
   return <Port extends object, Name extends keyof Port & string>(
@@ -48,6 +51,12 @@ function limitedBy(clock: Clock) {
     methods: readonly Name[],
     ms = PORT_MS,
   ): Pick<Port, Name> => {
+    // Handlers do not check their ports.
+    if (Object(port) !== port) return port
+    const roles = LIMITED.get(port) ?? new Map<string, { readonly clock: Clock; readonly limited: unknown }>()
+    LIMITED.set(port, roles)
+    const known = roles.get(of)
+    if (known?.clock === clock) return known.limited as Pick<Port, Name>
     const limit = (name: Name): Method => {
       const fallback = (): never => {
         throw new SallyportError('no_answer', `${name}() of the ${of} did not answer within ${ms / 1_000} s`)
@@ -57,7 +66,9 @@ function limitedBy(clock: Clock) {
         return isPromise(given) ? withTimeout(given, { ms, clock, fallback }) : given
       }
     }
-    return Object.fromEntries(methods.map((name) => [name, limit(name)])) as unknown as Pick<Port, Name>
+    const limited = Object.fromEntries(methods.map((name) => [name, limit(name)])) as unknown as Pick<Port, Name>
+    roles.set(of, { clock, limited })
+    return limited
   }
 }
 

@@ -65,3 +65,23 @@ it('handleSessionRunBatch needs only a verifier and a store, and a throwing logg
     },
   })
 })
+
+it('A handler remembers what it logged, although it gets its ports with each call', async () => {
+  const deps = testDeps()
+  const refused = () => handleDispatchWithDefaults({ headers: { authorization: 'Bearer nobody' }, body: {} }, deps)
+  for (let call = 0; call < 3; call++) expect(await refused()).toMatchObject({ status: 401 })
+  expect(deps.logger.lines.map(({ event }) => event)).toEqual(['auth.refused'])
+  deps.clock.advance(1_000)
+  await refused()
+  expect(deps.logger.lines[1]).toMatchObject({ event: 'auth.refused', fields: { omitted: 2 } })
+})
+
+it.each([
+  ['auth', 'text', 503],
+  ['policy', 7, 401],
+  ['logger', 'text', 401],
+])('A handler whose %s is %j answers', async (name, wrong, status) => {
+  const deps = { ...testDeps(), [name]: wrong } as never
+  const answer = await handleDispatchWithDefaults({ headers: { authorization: 'Bearer nobody' }, body: {} }, deps)
+  expect(answer.status).toBe(status)
+})
