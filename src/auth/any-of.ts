@@ -13,7 +13,7 @@ import { INSUFFICIENT_SCOPE, INVALID_TOKEN } from './refusals.ts'
  * @throws SallyportError `option_invalid`: no verifier was given, or one is not a verifier.
  */
 export function anyOf(...verifiers: readonly AuthVerifier[]): AuthVerifier {
-  checkArguments('anyOf', verifiers, has('verify'))
+  checkArguments('anyOf', verifiers, has('appSecrets(…), sessionTokens(…) or an object { verify(token) }', 'verify'))
 
   const exchangers = verifiers.flatMap(({ exchange }, at) => (exchange ? [exchange.bind(verifiers[at])] : []))
   return {

@@ -23,7 +23,12 @@ const ALL_WAITING: Failure = { outcome: 'retry', code: 'provider_waiting' }
 const COOL_DOWN_MS = 60_000
 
 export function failoverChannel(channels: Providers, clock: Clock = systemClock): Channel {
-  checkArguments('failover', channels, has('address', 'send'), 2)
+  checkArguments(
+    'failover',
+    channels,
+    has('a channel such as email(…), or an object { address(recipient), send(message) }', 'address', 'send'),
+    2,
+  )
   const [first] = channels
   const providers = channels.map((channel, index) => ({
     channel,
@@ -76,10 +81,7 @@ export function failoverChannel(channels: Providers, clock: Clock = systemClock)
     ...(first.retrySchedule && { retrySchedule: first.retrySchedule }),
     ...(first.concurrencyKey && { concurrencyKey: first.concurrencyKey.bind(first) }),
     checkFields(fields, values) {
-      const problems = channels
-        .map((channel) => channel.checkFields?.(fields, values))
-        .filter((problem) => problem !== undefined)
-      return [...new Set(problems)].join('; ') || undefined
+      return [...new Set(channels.flatMap((channel) => channel.checkFields?.(fields, values) ?? []))]
     },
   }
 }

@@ -50,8 +50,8 @@ export interface OtelRunExporterOptions {
 }
 
 const CHECKS: Checks<OtelRunExporterOptions> = {
-  tracerProvider: has('getTracer'),
-  meterProvider: has('getMeter'),
+  tracerProvider: has('a TracerProvider of OpenTelemetry', 'getTracer'),
+  meterProvider: has('a MeterProvider of OpenTelemetry', 'getMeter'),
   spanKind: oneOf(['internal', 'client']),
   cancelledIsError: bool,
   errorMessages: bool,
@@ -112,7 +112,7 @@ export interface OtelMetricsOptions {
 }
 
 const METRICS_CHECKS: Checks<OtelMetricsOptions> = {
-  meterProvider: has('getMeter'),
+  meterProvider: has('a MeterProvider of OpenTelemetry', 'getMeter'),
   tenant: like(/^[\x21-\x7e]{1,200}$/, 'must be 1-200 visible ASCII characters'),
 }
 

@@ -240,7 +240,13 @@ describe('the failover channel', () => {
     }
     const two = { detail: 'needs at least 2 of these arguments' }
     expect(problemsOf()).toEqual([two])
-    expect(problemsOf({ ...plain, send: undefined })).toEqual([two, { field: 'argument 1', detail: 'has no send' }])
+    expect(problemsOf({ ...plain, send: undefined })).toEqual([
+      two,
+      {
+        field: 'argument 1',
+        detail: 'has no send; pass a channel such as email(…), or an object { address(recipient), send(message) }',
+      },
+    ])
     expect(problemsOf(plain, null, { ...plain, address: 'x' })).toEqual([
       { field: 'argument 2', detail: 'is null' },
       { field: 'argument 3', detail: 'has no address' },

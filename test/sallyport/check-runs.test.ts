@@ -28,7 +28,9 @@ describe('run events', () => {
       expect.stringMatching(/^runEvents.run.faild: is not an option; near: run.failed/),
       expect.stringMatching(/^runEvents.toString: is not an option; the options are: run.completed, /),
     ])
-    expect(problems({ runEvents: { 'run.failed': 'jane' } })).toEqual(['runEvents.run.failed: must be a function'])
+    expect(problems({ runEvents: { 'run.failed': 'jane' } })).toEqual([
+      'runEvents.run.failed: is a string; must be a function',
+    ])
     for (const runEvents of [[], null, noRecipient, 'run.failed'])
       expect(problems({ runEvents })).toEqual(['runEvents: must be an object of options'])
   })
@@ -36,13 +38,13 @@ describe('run events', () => {
   it('A run event that the catalogue lacks is reported with suggestions', () => {
     const events = { eventTypes: ['run.faild'], find: () => undefined }
     expect(problems({ events, runEvents: { 'run.failed': noRecipient } })).toEqual([
-      'runEvents.run.failed: is not among the events; near: run.faild',
+      'runEvents.run.failed: is not among the events; near: run.faild; define it with defineEvents(…)',
     ])
   })
 
   it('The run event budget.exceeded requires budgets', () => {
     const runEvents = { 'budget.exceeded': noRecipient }
-    const detail = 'runEvents.budget.exceeded: never comes without budgets'
+    const detail = 'runEvents.budget.exceeded: never comes without budgets; give the option budgets'
     expect(problems({ runEvents })).toEqual([detail])
     expect(problems({ runEvents, budgets: [] })).toEqual([detail])
     expect(problems({ runEvents, budgets: [budget] })).toEqual([])
@@ -62,7 +64,7 @@ describe('budgets', () => {
   })
 
   it('Budgets must be a list of objects', () => {
-    expect(problems({ budgets: {} })).toEqual(['budgets: must be a list'])
+    expect(problems({ budgets: {} })).toEqual(['budgets: is an object; must be a list'])
     expect(problems({ budgets: [null, 5, []] })).toEqual(
       [0, 1, 2].map((at) => `budgets[${at}]: must be an object of options`),
     )
@@ -82,13 +84,15 @@ describe('budgets', () => {
 
   it('Only a budget per user may have days', () => {
     const user = { ...budget, per: 'user' }
-    expect(of({ ...budget, days: 1 })).toEqual(['budgets[0].days: goes with per: "user" alone'])
+    expect(of({ ...budget, days: 1 })).toEqual([
+      'budgets[0].days: is for per: "user"; leave it out with per: "session"',
+    ])
     for (const days of [0, 367, 1.5, '1', null])
       expect(of({ ...user, days })).toEqual(['budgets[0].days: must be a whole number from 1 to 366'])
   })
 
   it('A budget has at least one limit, of tokens or cost', () => {
-    expect(of({ name: 'b', per: 'session' })).toEqual(['budgets[0]: has no limit: soft, hard or both'])
+    expect(of({ name: 'b', per: 'session' })).toEqual(['budgets[0]: has no limit; give soft, hard or both'])
     expect(of({ ...budget, hard: {} })).toEqual(['budgets[0].hard: has neither tokens nor cost'])
     expect(of({ ...budget, hard: 100 })).toEqual(['budgets[0].hard: must be an object of options'])
     expect(of({ ...budget, soft: { token: 1, tokens: 1 } })).toEqual([
@@ -115,7 +119,9 @@ describe('budgets', () => {
   })
 
   it('A soft limit must not be above the hard limit', () => {
-    expect(of({ ...budget, soft: { tokens: 101 } })).toEqual(['budgets[0].soft.tokens: is above the hard limit'])
+    expect(of({ ...budget, soft: { tokens: 101 } })).toEqual([
+      'budgets[0].soft.tokens: is 101; must not be above the hard limit of 100',
+    ])
     expect(of({ ...budget, soft: { tokens: 100 } })).toEqual([])
     const ancestors = { soft: eur('10.01'), hard: eur('10') }
     expect(of({ ...budget, ...ancestors })).toEqual(['budgets[0].soft.cost: is above the hard limit'])
@@ -127,8 +133,8 @@ describe('exporters, and when a run is stale', () => {
   it('Exporters must be objects with export', () => {
     expect(problems({ exporters: [{ export: noRecipient }] })).toEqual([])
     expect(problems({ exporters: [{ export: noRecipient }, {}, null] })).toEqual([
-      'exporters[1]: has no export',
-      'exporters[2]: is null',
+      'exporters[1]: has no export; pass otelRunExporter() or an object { export(run) }',
+      'exporters[2]: is null; pass otelRunExporter() or an object { export(run) }',
     ])
     expect(problems({ exporters: { export: noRecipient } })).toEqual(['exporters: must be a list'])
   })
@@ -136,7 +142,9 @@ describe('exporters, and when a run is stale', () => {
   it('staleAfterMs must be an integer from a second to 366 days', () => {
     for (const staleAfterMs of [1_000, 366 * 86_400_000]) expect(problems({ staleAfterMs })).toEqual([])
     for (const staleAfterMs of [999, 366 * 86_400_000 + 1, 1_000.5, '1000', null])
-      expect(problems({ staleAfterMs })).toEqual(['staleAfterMs: must be a whole number from 1000 to 31622400000'])
+      expect(problems({ staleAfterMs })).toEqual([
+        'staleAfterMs: is 999; must be a whole number from 1000 to 31622400000',
+      ])
   })
 
   it('All problems of runs-only options are reported at once', () => {

@@ -2,7 +2,7 @@
  * A store in the memory of the process, for development and tests.
  * @module sallyport/storage/memory
  */
-import { has } from '../../options/checks.ts'
+import { nowClock } from '../../options/checks.ts'
 import { type Checks, readOptions } from '../../options/read-options.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SallyportStore } from '../../ports/sallyport-store.ts'
@@ -19,7 +19,7 @@ export interface MemoryStoreOptions {
   readonly clock?: Pick<Clock, 'now'>
 }
 
-const CHECKS: Checks<MemoryStoreOptions> = { clock: has('now') }
+const CHECKS: Checks<MemoryStoreOptions> = { clock: nowClock }
 
 /**
  * Keeps all data in this process: for development, tests and data that may be lost.

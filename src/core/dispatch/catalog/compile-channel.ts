@@ -1,7 +1,8 @@
 import type { ConfigProblem } from '../../../errors.ts'
 import { type JsonValue, toJson } from '../../../model/json.ts'
 import { ignoreRejection } from '../../../model/thrown.ts'
-import { isRecord, near } from '../../../options/read-options.ts'
+import { choices, isRecord } from '../../../options/read-options.ts'
+import { kindOf } from '../../../options/shown-value.ts'
 import type { Decision } from '../../../ports/condition-engine.ts'
 import type { CatalogChannel, EventFacts, FieldRendering } from '../../../ports/event-catalog.ts'
 import type { CompiledTemplate, Rendering } from '../../../ports/template-engine.ts'
@@ -11,6 +12,8 @@ import type { ChannelDefinition, ConditionDefinition, EventEngines, LocaleDefini
 export interface Compilation {
   readonly engines: EventEngines
   readonly problems: ConfigProblem[]
+  /** Engines that are not there and were reported. */
+  readonly lacking: Set<keyof EventEngines>
 }
 
 export type CatalogPlace = Pick<ConfigProblem, 'event' | 'channel' | 'field'>
@@ -30,7 +33,10 @@ export function compileChannel(
   const place = { event, channel }
   if (!CHANNEL_NAME.test(channel)) problems.push({ ...place, detail: 'a channel name is 1-64 of A-Z a-z 0-9 . _ -' })
   if (!isRecord(definition)) {
-    problems.push({ ...place, detail: 'is not a channel definition: { when?, locales?, …fields }' })
+    problems.push({
+      ...place,
+      detail: `is ${kindOf(definition)}; must be a channel definition: { when?, locales?, …fields }`,
+    })
     return { channel, fields: {} }
   }
   const { when, locales, ...templates } = definition
@@ -60,20 +66,33 @@ function valuesOf(definitions: Readonly<Record<string, FieldDefinition>>): Catal
 export function compileCondition(
   definition: ConditionDefinition<unknown> | undefined,
   place: CatalogPlace,
-  { engines: { conditions }, problems }: Compilation,
+  compilation: Compilation,
 ): ((facts: OpenFacts) => Decision) | undefined {
   if (definition === undefined) return undefined
+  const {
+    engines: { conditions },
+    problems,
+  } = compilation
   if (typeof definition === 'function') return (facts) => decide(definition, facts)
   if (!conditions) {
-    const detail = "is a JSON rule: pass { conditions: jsonLogic() } with jsonLogic from 'sallyport/json-logic'"
-    problems.push({ ...place, detail })
+    const rule = "is a JSON rule: pass { conditions: jsonLogic() } with jsonLogic from 'sallyport/json-logic'"
+    const isRule = isRecord(definition) || typeof definition === 'boolean'
+    if (isRule) reportLacking('conditions', { ...place, detail: rule }, compilation)
+    else problems.push({ ...place, detail: `is ${kindOf(definition)}; must be a function or a JSON rule` })
     return undefined
   }
   if (typeof conditions.compile !== 'function') return undefined
   const compiled = conditions.compile(definition)
   if (typeof compiled === 'function') return (facts) => fromEngine(compiled(facts))
-  problems.push({ ...place, pointer: compiled.pointer, detail: compiled.fault })
+  for (const { fault, pointer } of [compiled, ...(compiled.more ?? [])])
+    problems.push({ ...place, pointer, detail: fault })
   return undefined
+}
+
+/** Reports once that an engine is not there. */
+function reportLacking(engine: keyof EventEngines, problem: ConfigProblem, { problems, lacking }: Compilation): void {
+  if (!lacking.has(engine)) problems.push(problem)
+  lacking.add(engine)
 }
 
 function fromEngine(decision: Decision): Decision {
@@ -115,20 +134,24 @@ function compileTemplate(
   definition: FieldDefinition,
   escaping: 'html' | 'none',
   place: CatalogPlace,
-  { engines: { templates }, problems }: Compilation,
+  compilation: Compilation,
 ): FieldRenderer | undefined {
+  const {
+    engines: { templates },
+    problems,
+  } = compilation
   if (typeof definition === 'function') return (facts) => callTemplate(definition, facts)
   if (typeof definition !== 'string') return constant(definition, place, problems)
   if (!templates) {
     const detail = "is a string template: pass { templates: liquid() } with liquid from 'sallyport/liquid'"
-    problems.push({ ...place, detail })
+    reportLacking('templates', { ...place, detail }, compilation)
     return undefined
   }
   if (typeof templates.compile !== 'function') return undefined
   const compiled = templates.compile(definition, escaping)
   if (typeof compiled === 'function') return (facts) => render(compiled, facts)
-  const { fault, ...position } = compiled
-  problems.push({ ...place, ...position, detail: fault })
+  for (const { fault, more: _, ...position } of [compiled, ...(compiled.more ?? [])])
+    problems.push({ ...place, ...position, detail: fault })
   return undefined
 }
 
@@ -145,7 +168,9 @@ function fixedValue(definition: unknown): JsonValue | undefined {
 function constant(definition: unknown, place: CatalogPlace, problems: ConfigProblem[]): FieldRenderer | undefined {
   const value = fixedValue(definition)
   if (value !== undefined) return () => ({ outcome: 'rendered', value })
-  problems.push({ ...place, detail: 'is neither a string, a function nor a JSON list or object' })
+  const isObject = typeof definition === 'object' && definition !== null
+  const what = isObject ? 'has a value that is not JSON' : `is ${kindOf(definition)}`
+  problems.push({ ...place, detail: `${what}; must be a string, a function or a JSON list or object` })
   return undefined
 }
 
@@ -185,7 +210,11 @@ function compileLocales(
   const locales = new Map<string, ReadonlyMap<string, FieldRenderer>>()
   if (definitions === undefined) return locales
   if (!isRecord(definitions)) {
-    problems.push({ ...place, field: 'locales', detail: 'is not an object of fields by BCP 47 tag' })
+    problems.push({
+      ...place,
+      field: 'locales',
+      detail: `is ${kindOf(definitions)}; must be an object of fields by BCP 47 tag: { de: { subject: … } }`,
+    })
     return locales
   }
   for (const [tag, templates] of Object.entries(definitions)) {
@@ -193,12 +222,15 @@ function compileLocales(
     const key = tag.toLowerCase()
     if (!isLanguageTag(tag)) problems.push({ ...at, detail: 'is not a well-formed BCP 47 tag, such as de-AT' })
     if (locales.has(key)) problems.push({ ...at, detail: 'is there twice: in a tag, case makes no difference' })
-    if (!isRecord(templates)) problems.push({ ...at, detail: 'is not an object of fields' })
+    if (!isRecord(templates)) problems.push({ ...at, detail: `is ${kindOf(templates)}; must be an object of fields` })
     const fields = isRecord(templates) ? templates : {}
     const within = (field: string): typeof at => ({ ...at, field: `${at.field}.${field}` })
     for (const field of Object.keys(fields)) {
       if (names.includes(field)) continue
-      problems.push({ ...within(field), detail: `is not a field of the channel itself${near(field, names)}` })
+      problems.push({
+        ...within(field),
+        detail: `is not a field of the channel itself${choices(field, names, 'fields')}`,
+      })
     }
     locales.set(key, compileTemplates(fields, within, compilation))
   }
