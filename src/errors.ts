@@ -39,8 +39,17 @@ const PROBLEMS = {
   overloaded: [503, 'Too much is going on here already'],
 } as const
 
-/** Code of a {@link SallyportError}, thrown at start-up or by a library call; never sent to a caller. */
-export type FaultCode = 'events_invalid' | 'config_invalid' | 'option_invalid' | 'peer_missing'
+/**
+ * Code of a {@link SallyportError} that is thrown at start-up or by a library call, or logged; never sent to a caller. `answer_invalid`:
+ * a port of the host returned a wrong value. `no_answer`: it did not answer in time.
+ */
+export type FaultCode =
+  | 'events_invalid'
+  | 'config_invalid'
+  | 'option_invalid'
+  | 'peer_missing'
+  | 'answer_invalid'
+  | 'no_answer'
 
 /** The `code` of a problem answer. A closed union: switch on it. */
 export type ProblemCode = keyof typeof PROBLEMS
@@ -127,24 +136,38 @@ export interface ConfigProblem {
 
 const MARK = Symbol.for('sallyport.error')
 
+/** More of a {@link SallyportError}. */
+export interface SallyportErrorOptions {
+  readonly cause?: unknown
+  readonly status?: number
+  readonly errors?: readonly Issue[] | undefined
+}
+
 /**
- * A mistake of the host, found at start-up or in a library call, with all its problems. Recognise it with {@link isSallyportError},
- * which also works when two copies of the package are installed.
+ * A mistake of the host, found at start-up or in a library call, with all its problems; or a refused `dispatchOrThrow`. Recognise it
+ * with {@link isSallyportError}, which also works when two copies of the package are installed.
  */
 export class SallyportError extends Error {
   override readonly name = 'SallyportError'
-  readonly code: FaultCode
+  /** Of a refused dispatch: that of its {@link Problem}. */
+  readonly code: FaultCode | ProblemCode
   readonly problems: readonly ConfigProblem[]
+  /** Status that the endpoint would answer. Absent unless a dispatch was refused. */
+  declare readonly status?: number
+  /** All faults of the event. Absent unless a dispatch was refused because of them. */
+  declare readonly errors?: readonly Issue[]
 
   constructor(
-    code: FaultCode,
+    code: FaultCode | ProblemCode,
     summary: string,
     problems: readonly ConfigProblem[] = [],
-    options?: { cause?: unknown },
+    { status, errors, ...options }: SallyportErrorOptions = {},
   ) {
     super([summary, ...problems.map((problem) => `  - ${describe(problem)}`)].join('\n'), options)
     this.code = code
     this.problems = problems
+    if (status !== undefined) this.status = status
+    if (errors !== undefined) this.errors = errors
     Object.defineProperty(this, MARK, { value: true })
   }
 }

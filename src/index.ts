@@ -98,6 +98,7 @@ export type {
   EventTypeOf,
   FallbackCause,
   PreviewedDelivery,
+  ProviderEnd,
   Route,
   Warning,
 } from './model/dispatch.ts'
@@ -179,6 +180,7 @@ export type {
 export type { TokenExchange, TokenExchangeAnswer, TokenGrants } from './model/token-exchange.ts'
 export type { TokenOperation, TokenUse, TokenUseView } from './model/token-use.ts'
 export type { ModelTotals, SourceTotals, Spend, Totals } from './model/totals.ts'
+export type { DeliveryWaiting, StoredWait, WaitCause } from './model/waiting.ts'
 export type { AuthVerifier, ExchangedToken, NarrowedToken, Refusal } from './ports/auth-verifier.ts'
 export type { Channel, MessageLinks, OutboundMessage, SendContext, SendOutcome } from './ports/channel.ts'
 export type { Clock } from './ports/clock.ts'
@@ -187,6 +189,7 @@ export type {
   ConditionEngine,
   ConditionFacts,
   ConditionFault,
+  ConditionRead,
   Decision,
 } from './ports/condition-engine.ts'
 export type { DeliveryPolicy, PolicyNames, PolicyQuestion, SendLimit, Verdict } from './ports/delivery-policy.ts'
@@ -224,6 +227,7 @@ export type {
   EventFacts,
   FieldRendering,
 } from './ports/event-catalog.ts'
+export type { FactPath } from './ports/fact-path.ts'
 export type {
   FeedbackEvent,
   FeedbackReceipt,
@@ -241,7 +245,7 @@ export type {
   SuppressionQuery,
 } from './ports/feedback-store.ts'
 export type { IdGenerator } from './ports/id-generator.ts'
-export type { LogFields, Logger } from './ports/logger.ts'
+export type { GivenLogger, LevelLogger, LogFields, Logger } from './ports/logger.ts'
 export type { PlanSource, Replannable } from './ports/plan-source.ts'
 export type { PreferenceStore, StoredPreferences } from './ports/preference-store.ts'
 export type { Price, PriceBook, PricedUsage, UnpricedPart } from './ports/price-book.ts'
@@ -279,6 +283,7 @@ export type {
   TemplateEngine,
   TemplateFacts,
   TemplateFault,
+  TemplateRead,
 } from './ports/template-engine.ts'
 export type {
   NewRevocation,

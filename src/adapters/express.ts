@@ -22,7 +22,7 @@ export type ExpressHandler = (
 export function toExpress(sallyport: Mountable, options?: MountOptions): ExpressHandler {
   const { endpoints, match } = mountOnce('toExpress', sallyport, options)
   return (req, res, next) => {
-    const target = match(req.url ?? '')
+    const target = match(req.url ?? '', req.originalUrl)
     if (!target) {
       closeHostAnswer(endpoints, req, res)
       return next()

@@ -36,7 +36,7 @@ export type KoaMiddleware = (ctx: KoaContext, next: () => Promise<unknown>) => P
 export function toKoa(sallyport: Mountable, options?: MountOptions): KoaMiddleware {
   const { endpoints, match } = mountOnce('toKoa', sallyport, options)
   return async (ctx, next) => {
-    const target = match(ctx.req.url ?? '')
+    const target = match(ctx.req.url ?? '', ctx.request.originalUrl)
     if (!target) {
       closeHostAnswer(endpoints, ctx.req, ctx.res)
       return void (await next())

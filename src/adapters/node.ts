@@ -30,7 +30,7 @@ export type NodeHandler = (
 export function toNode(sallyport: Mountable, options?: MountOptions): NodeHandler {
   const { endpoints, match, notFound } = mountOnce('toNode', sallyport, options)
   return async (req, res, next) => {
-    const target = match(req.url ?? '')
+    const target = match(req.url ?? '', req.originalUrl)
     if (!target && next) {
       closeHostAnswer(endpoints, req, res)
       return next()

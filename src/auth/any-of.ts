@@ -2,12 +2,11 @@ import type { Awaitable } from '../model/awaitable.ts'
 import { has } from '../options/checks.ts'
 import { checkArguments } from '../options/read-options.ts'
 import type { AuthVerifier, Refusal } from '../ports/auth-verifier.ts'
-import { INSUFFICIENT_SCOPE, INVALID_TOKEN } from './refusals.ts'
 
 /**
  * Accepts a token that any of several verifiers accepts: `anyOf(appSecrets([…]), sessionTokens({ … }))`. Calls them in the given
  * order; the first principal wins. When none accepts, the answer is `insufficient_scope` if any of them returned it, otherwise
- * `invalid_token`. When a verifier throws, the others are still called; if none accepts, the first error is thrown (503
+ * `invalid_token`, with the `reason` of the verifier that recognised the credential best. When a verifier throws, the others are still called; if none accepts, the first error is thrown (503
  * `auth_unavailable`). A token is exchanged by the first verifier that does not refuse it; refusals and errors count likewise.
  *
  * @throws SallyportError `option_invalid`: no verifier was given, or one is not a verifier.
@@ -24,22 +23,38 @@ export function anyOf(...verifiers: readonly AuthVerifier[]): AuthVerifier {
   }
 }
 
-/** The first answer that is no refusal. Otherwise throws the first error, or returns the refusal with the most precedence. */
+/** The first answer that is no refusal. Otherwise throws the first error, or returns the first refusal of the highest rank. */
 async function firstOf<Part, Answer extends object>(
   parts: readonly Part[],
   call: (part: Part) => Awaitable<Answer | Refusal>,
 ): Promise<Answer | Refusal> {
   const faults: unknown[] = []
-  let refusal = INVALID_TOKEN
+  const refusals: Refusal[] = []
   for (const part of parts) {
     try {
       const answer = await call(part)
       if (!('refused' in answer)) return answer
-      if (answer.refused === 'insufficient_scope') refusal = INSUFFICIENT_SCOPE
+      refusals.push(answer)
     } catch (fault) {
       faults.push(fault)
     }
   }
   if (faults.length > 0) throw faults[0]
-  return refusal
+  return refusals.reduce((best, refusal) => (rankOf(refusal) > rankOf(best) ? refusal : best))
+}
+
+/** How well the verifier knew the credential: not its kind, perhaps, its kind, the credential itself. */
+function rankOf({ refused, reason }: Refusal): number {
+  if (refused === 'insufficient_scope') return 4
+  switch (reason) {
+    case 'malformed':
+      return 0
+    case undefined:
+      return 1
+    case 'unknown_secret':
+    case 'unknown_kid':
+      return 2
+    default:
+      return 3
+  }
 }

@@ -1,7 +1,7 @@
 import type { ConfigProblem } from '../errors.ts'
 import type { Awaitable } from '../model/awaitable.ts'
 import { OPERATIONS, type Operation, type Principal } from '../model/principal.ts'
-import { arrayOf, like, nowClock, oneOf } from '../options/checks.ts'
+import { arrayOf, choice, like, nowClock } from '../options/checks.ts'
 import {
   type Checks,
   type OptionFault,
@@ -17,7 +17,7 @@ import type { Clock } from '../ports/clock.ts'
 import { fastestSha256, type Sha256 } from '../runtime/fastest-sha256.ts'
 import { credentialId, hasSecretShape, isAppSecret } from './app-secret.ts'
 import { type NotAfter, notAfter, notAfterMilliseconds, visibleAscii } from './credential-checks.ts'
-import { INVALID_TOKEN } from './refusals.ts'
+import { invalidToken, MALFORMED } from './refusals.ts'
 
 /** Options of {@link appSecrets}. */
 export interface AppSecretsOptions {
@@ -66,15 +66,15 @@ export function appSecrets(
 
   const match = (known: readonly Credential[], digest: string): Principal | Refusal => {
     const credential = matchingCredential(known, digest)
-    if (credential === undefined) return INVALID_TOKEN
-    if (credential.notAfter !== Number.POSITIVE_INFINITY && clock.now() > credential.notAfter) return INVALID_TOKEN
+    if (credential === undefined) return UNKNOWN_SECRET
+    if (credential.notAfter !== Number.POSITIVE_INFINITY && clock.now() > credential.notAfter) return EXPIRED
     return credential.principal
   }
 
   return {
     verify(token): Awaitable<Principal | Refusal> {
       // The hash decides; the checksum would only take time.
-      if (!hasSecretShape(token)) return INVALID_TOKEN
+      if (!hasSecretShape(token)) return MALFORMED
       const digest = sha256(token)
       return typeof digest === 'string' && !(credentials instanceof Promise)
         ? match(credentials, digest)
@@ -82,6 +82,9 @@ export function appSecrets(
     },
   }
 }
+
+const UNKNOWN_SECRET: Refusal = Object.freeze(invalidToken('unknown_secret'))
+const EXPIRED: Refusal = Object.freeze(invalidToken('expired'))
 
 export interface Credential {
   readonly digest: string
@@ -141,7 +144,7 @@ const DIGEST: Checks<AppSecretDigest> = {
   id: visibleAscii,
   notAfter,
   tenant: visibleAscii,
-  allow: arrayOf(oneOf(OPERATIONS), `must be a list of at least one of ${OPERATIONS.join(', ')}`, 1),
+  allow: arrayOf(choice(OPERATIONS), `must be a list of at least one of ${OPERATIONS.join(', ')}`, 1),
 }
 
 /** Problems contain no secret. */

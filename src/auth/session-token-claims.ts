@@ -45,21 +45,21 @@ export interface SessionClaims {
   readonly expiresAt: number
 }
 
-/** Reads the claims; `undefined` when one is missing or malformed, or the lifetime exceeds the limit. */
+/** Reads the claims, or returns `claims` when one is missing or malformed, and `lifetime` when the lifetime exceeds the limit. */
 export function readClaims(
   claims: Readonly<Record<string, unknown>>,
   maxAgeSeconds: number,
-): SessionClaims | undefined {
+): SessionClaims | 'claims' | 'lifetime' {
   const { jti, sid, sub, tnt = 'default', iat, exp, run_id: runId } = claims
-  if (!isVisibleAscii(jti) || !isSessionId(sid) || !isVisibleAscii(tnt)) return undefined
-  if (sub !== undefined && !isUserId(sub)) return undefined
-  if (runId !== undefined && !isRunId(runId)) return undefined
-  if (typeof iat !== 'number' || typeof exp !== 'number') return undefined
+  if (!isVisibleAscii(jti) || !isSessionId(sid) || !isVisibleAscii(tnt)) return 'claims'
+  if (sub !== undefined && !isUserId(sub)) return 'claims'
+  if (runId !== undefined && !isRunId(runId)) return 'claims'
+  if (typeof iat !== 'number' || typeof exp !== 'number') return 'claims'
   const lifetime = exp - iat
-  if (!(lifetime > 0 && lifetime <= maxAgeSeconds)) return undefined
+  if (!(lifetime > 0 && lifetime <= maxAgeSeconds)) return 'lifetime'
   const { grants: granted = {}, parents: above = [], since = iat * 1_000 } = claims
   const [grants, parents] = [readGrants(granted), readParents(above)]
-  if (!grants || !parents || !isSince(since, iat)) return undefined
+  if (!grants || !parents || !isSince(since, iat)) return 'claims'
   return { jti, sessionId: sid, tenant: tnt, userId: sub, grants, runId, parents, since, expiresAt: exp }
 }
 

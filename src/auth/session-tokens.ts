@@ -7,9 +7,10 @@ import { type Checks, type GivenOptions, nested, readOptions, required } from '.
 import { shown } from '../options/shown-value.ts'
 import type { AuthVerifier, ExchangedToken, NarrowedToken, Refusal } from '../ports/auth-verifier.ts'
 import type { Clock } from '../ports/clock.ts'
-import { INSUFFICIENT_SCOPE, INVALID_TOKEN } from './refusals.ts'
+import { INSUFFICIENT_SCOPE, invalidToken, MALFORMED } from './refusals.ts'
 import { isJwtShaped, readClaims, SESSION_TOKEN_TYP, type SessionClaims } from './session-token-claims.ts'
 import { keyChecks, keyLoader, type ReadyKey, readyKey, type SessionTokenKey } from './session-token-key.ts'
+import { reasonOf } from './session-token-reason.ts'
 import { signSessionToken } from './sign-session-token.ts'
 
 /** Identity of a token, for {@link SessionTokensOptions.isRevoked}. */
@@ -71,7 +72,7 @@ const CHECKS: Checks<SessionTokensOptions> = {
  * also have `run_id`, `parents`, `since` and `act` (RFC 8693).
  *
  * The principal's id is `jti`. It can record runs of session `sid`, and dispatch only with a dispatch grant. Every fault is
- * `invalid_token`: a wrong signature, another algorithm, `none`, an unknown or ended key, expiry, a lifetime
+ * `invalid_token` with a `reason` for the log: a wrong signature, another algorithm, `none`, an unknown or ended key, expiry, a lifetime
  * over the limit, a missing or malformed claim, revocation. `verify` throws only when `isRevoked` throws, or when the runtime
  * cannot import a key.
  *
@@ -92,10 +93,9 @@ export function sessionTokens(options: SessionTokensOptions): AuthVerifier {
     maxTokenAge: maxAgeSeconds,
   }
 
-  const claimsOf = async (token: string): Promise<SessionClaims | undefined> => {
-    const key = keyOf(token, keys)
+  const claimsOf = async (token: string, key: ReadyKey): Promise<SessionClaims | Refusal> => {
     const now = clock.now()
-    if (key === undefined || now > key.notAfter) return undefined
+    if (now > key.notAfter) return invalidToken('key_expired')
     const cryptoKey = await key.load()
     try {
       const { payload } = await jwtVerify(token, cryptoKey, {
@@ -103,10 +103,20 @@ export function sessionTokens(options: SessionTokensOptions): AuthVerifier {
         algorithms: [key.alg],
         currentDate: new Date(now),
       })
-      return readClaims(payload, maxAgeSeconds)
-    } catch {
-      return undefined
+      const claims = readClaims(payload, maxAgeSeconds)
+      return typeof claims === 'string' ? invalidToken(claims) : claims
+    } catch (error) {
+      return invalidToken(reasonOf(error))
     }
+  }
+
+  /** The claims of a token that is valid and not revoked, and its key. */
+  async function validate(token: string): Promise<{ readonly claims: SessionClaims; readonly kid: string } | Refusal> {
+    const key = keyOf(token, keys)
+    if ('refused' in key) return key
+    const claims = await claimsOf(token, key)
+    if ('refused' in claims) return claims
+    return (await isAnyRevoked(claims)) ? invalidToken('revoked') : { claims, kid: key.kid }
   }
 
   async function isAnyRevoked({ jti, parents, sessionId, tenant }: SessionClaims): Promise<boolean> {
@@ -118,14 +128,15 @@ export function sessionTokens(options: SessionTokensOptions): AuthVerifier {
   }
 
   async function exchange(token: string, narrowed: NarrowedToken): Promise<ExchangedToken | Refusal> {
-    const claims = await claimsOf(token)
-    if (claims === undefined || (await isAnyRevoked(claims))) return INVALID_TOKEN
-    const signer = signers.get(keyOf(token, keys)?.kid ?? '')
+    const found = await validate(token)
+    if ('refused' in found) return found
+    const { claims, kid } = found
+    const signer = signers.get(kid)
     if (signer === undefined) return INSUFFICIENT_SCOPE
     const issuedAt = Math.floor(clock.now() / 1_000)
     const latest = Math.floor(Math.min(narrowed.expiresAt, signer.notAfter) / 1_000)
     const expiresAt = Math.min(latest, Math.floor(claims.expiresAt), issuedAt + maxAgeSeconds)
-    if (expiresAt <= issuedAt) return INVALID_TOKEN
+    if (expiresAt <= issuedAt) return invalidToken('expired')
     const { sessionId, tenant, userId, since } = claims
     const { dispatch, runEvents, runId } = narrowed
     const jti = crypto.randomUUID()
@@ -142,8 +153,8 @@ export function sessionTokens(options: SessionTokensOptions): AuthVerifier {
 
   return {
     async verify(token: string): Promise<Principal | Refusal> {
-      const claims = await claimsOf(token)
-      return claims === undefined || (await isAnyRevoked(claims)) ? INVALID_TOKEN : principalOf(claims)
+      const found = await validate(token)
+      return 'refused' in found ? found : principalOf(found.claims)
     },
     ...(signers.size > 0 && { exchange }),
   }
@@ -190,14 +201,15 @@ function parentsBelow({ jti, grants, parents }: SessionClaims): readonly ParentT
 }
 
 /** Finds the key of the header's `kid`, if the header's `alg` is that of the key. */
-function keyOf(token: string, keys: ReadonlyMap<string, ReadyKey>): ReadyKey | undefined {
-  if (!isJwtShaped(token)) return undefined
+function keyOf(token: string, keys: ReadonlyMap<string, ReadyKey>): ReadyKey | Refusal {
+  if (!isJwtShaped(token)) return MALFORMED
   try {
     const { kid, alg } = decodeProtectedHeader(token)
     const key = typeof kid === 'string' ? keys.get(kid) : undefined
-    return key?.alg === alg ? key : undefined
+    if (key === undefined) return invalidToken('unknown_kid')
+    return key.alg === alg ? key : invalidToken('algorithm')
   } catch {
-    return undefined
+    return MALFORMED
   }
 }
 

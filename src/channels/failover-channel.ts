@@ -1,16 +1,17 @@
-import type { Attempt } from '../model/dispatch.ts'
-import { has } from '../options/checks.ts'
-import { checkArguments } from '../options/read-options.ts'
+import type { Attempt, ProviderEnd } from '../model/dispatch.ts'
+import { isOutcome, noOutcome, OUTCOME_INVALID } from '../options/send-outcome.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
 import type { Clock } from '../ports/clock.ts'
 import { systemClock } from '../runtime/system-clock.ts'
+import {
+  markFailover,
+  type NamedChannel,
+  type NamedProviders,
+  type Providers,
+  readProviders,
+} from './failover-providers.ts'
 
-/** Channels that send the same kind of message, the preferred one first. */
-export type Providers = readonly [first: Channel, second: Channel, ...more: Channel[]]
-
-interface Provider {
-  readonly channel: Channel
-  readonly name: string
+interface Provider extends NamedChannel {
   /** Until then other providers are asked first. Epoch milliseconds. */
   coolingUntil: number
 }
@@ -22,22 +23,32 @@ const ALL_WAITING: Failure = { outcome: 'retry', code: 'provider_waiting' }
 
 const COOL_DOWN_MS = 60_000
 
-export function failoverChannel(channels: Providers, clock: Clock = systemClock): Channel {
-  checkArguments(
-    'failover',
-    channels,
-    has('a channel such as email(…), or an object { address(recipient), send(message) }', 'address', 'send'),
-    2,
-  )
-  const [first] = channels
-  const providers = channels.map((channel, index) => ({
-    channel,
-    name: `${index + 1}`,
-    coolingUntil: 0,
-  }))
+export function failoverChannel(given: Providers | readonly [NamedProviders], clock: Clock = systemClock): Channel {
+  const named = readProviders(given)
+  const channels = named.map(({ channel }) => channel)
+  const first = channels[0]
+  const providers = named.map((one): Provider => ({ ...one, coolingUntil: 0 }))
   const waits = providerWaits()
 
   async function send(message: OutboundMessage, context: SendContext): Promise<SendOutcome> {
+    const cooling = providers.filter(({ coolingUntil }) => coolingUntil > clock.now())
+    const asked: ProviderEnd[] = []
+    const outcome = await askInTurn(message, context, asked)
+    const ends = [...passedOver(cooling, asked), ...asked]
+    return ends.length > 0 ? { ...outcome, providers: ends } : outcome
+  }
+
+  /** Preferred providers that were not asked because they cool down. */
+  function passedOver(cooling: readonly Provider[], asked: readonly ProviderEnd[]): readonly ProviderEnd[] {
+    const last = providers.findIndex(({ name }) => name === asked.at(-1)?.name)
+    const preferred = new Set(providers.slice(0, Math.max(last, 0)))
+    return cooling
+      .filter((provider) => preferred.has(provider) && !asked.some(({ name }) => name === provider.name))
+      .map(({ name }) => ({ name, code: 'cooling_down' }))
+  }
+
+  /** @param asked Receives each provider and why it did not send. */
+  async function askInTurn(message: OutboundMessage, context: SendContext, asked: ProviderEnd[]): Promise<SendOutcome> {
     const { deliveryId, history, signal } = context
     const { order, mustBegin } = askOrder(providers, history, clock.now())
     let soonest = Number.POSITIVE_INFINITY
@@ -46,6 +57,7 @@ export function failoverChannel(channels: Providers, clock: Clock = systemClock)
       if (signal.aborted) return failure ?? { outcome: 'retry', code: 'aborted' }
       if (waits.until(deliveryId, provider.name) <= clock.now()) {
         const outcome = await ask(provider, message, context)
+        asked.push(outcome.outcome === 'sent' ? { name: provider.name } : { name: provider.name, code: outcome.code })
         if (outcome.outcome === 'sent') provider.coolingUntil = 0
         if (outcome.outcome === 'sent' || outcome.outcome === 'rejected') {
           waits.forget(deliveryId)
@@ -59,7 +71,7 @@ export function failoverChannel(channels: Providers, clock: Clock = systemClock)
         if (!signal.aborted) provider.coolingUntil = clock.now() + COOL_DOWN_MS
         const { code } = outcome
         failure = { outcome: 'retry', code, provider: provider.name, ...(cause !== undefined && { cause }) }
-      }
+      } else asked.push({ name: provider.name, code: 'provider_waiting' })
       soonest = Math.min(soonest, waits.until(deliveryId, provider.name))
       // It may have sent the message: no other provider is asked before it.
       if (!failure && provider === mustBegin) break
@@ -69,7 +81,7 @@ export function failoverChannel(channels: Providers, clock: Clock = systemClock)
     return { ...(failure ?? ALL_WAITING), ...(retryAfterMs > 0 && { retryAfterMs }) }
   }
 
-  return {
+  return markFailover({
     address(recipient) {
       for (const channel of channels) {
         const address = channel.address(recipient)
@@ -78,12 +90,12 @@ export function failoverChannel(channels: Providers, clock: Clock = systemClock)
       return undefined
     },
     send,
-    ...(first.retrySchedule && { retrySchedule: first.retrySchedule }),
-    ...(first.concurrencyKey && { concurrencyKey: first.concurrencyKey.bind(first) }),
+    ...(first?.retrySchedule && { retrySchedule: first.retrySchedule }),
+    ...(first?.concurrencyKey && { concurrencyKey: first.concurrencyKey.bind(first) }),
     checkFields(fields, values) {
       return [...new Set(channels.flatMap((channel) => channel.checkFields?.(fields, values) ?? []))]
     },
-  }
+  })
 }
 
 async function ask(
@@ -99,22 +111,8 @@ async function ask(
   })
   signal.addEventListener('abort', onAbort, { once: true })
   try {
-    const outcome = await Promise.race([channel.send(message, context), aborted])
-    switch (outcome?.outcome) {
-      case 'sent':
-      case 'retry':
-      case 'unknown':
-      case 'rejected':
-        return { ...outcome, provider }
-      default:
-        // A channel that returns no outcome may have sent the message.
-        return {
-          outcome: 'unknown',
-          code: 'channel_error',
-          provider,
-          cause: new TypeError('the channel gave no outcome'),
-        }
-    }
+    const outcome: unknown = await Promise.race([channel.send(message, context), aborted])
+    return readOutcome(outcome, provider)
   } catch (cause) {
     // The abort may have caused the error in the middle of sending.
     if (signal.aborted) return { outcome: 'unknown', code: 'aborted', provider }
@@ -122,6 +120,16 @@ async function ask(
   } finally {
     signal.removeEventListener('abort', onAbort)
   }
+}
+
+/** A provider without a readable outcome may have sent the message. */
+function readOutcome(given: unknown, provider: string): NamedOutcome {
+  try {
+    if (isOutcome(given)) return { ...(given as SendOutcome), provider }
+  } catch {
+    // A member threw when it was read.
+  }
+  return { outcome: 'unknown', code: OUTCOME_INVALID, provider, cause: noOutcome(given) }
 }
 
 function waitOf({ retryAfterMs }: { readonly retryAfterMs?: unknown }): number {

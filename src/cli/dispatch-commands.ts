@@ -110,7 +110,10 @@ export const list: Command = {
 }
 
 function rowOf({ dispatchId, status: of, eventType, recipient, createdAt, deliveries }: DispatchView) {
-  const each = deliveries.map(({ channel, status: own, reason }) => `${channel}:${reason ?? own}`)
+  const each = deliveries.map(({ channel, status: own, reason, waiting }) => {
+    const waits = own === 'queued' && waiting ? `:${waiting.for}` : ''
+    return `${channel}:${reason ?? own}${waits}`
+  })
   return {
     dispatch: dispatchId,
     status: of,

@@ -26,10 +26,18 @@ export async function loadHost(given: string | undefined, { env, cwd }: Terminal
   if (!existsSync(file)) throw new UsageError(`--module: there is no file ${name}`)
   const found = await sallyportOf(file).catch((cause: unknown) => {
     const detail = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`${name} cannot be loaded: ${detail}`, { cause })
+    throw new Error(`${name} cannot be loaded: ${detail}${isUnreadTypeScript(cause) ? TYPESCRIPT : ''}`, { cause })
   })
   if (found) return found
   throw new UsageError(`--module: ${name} exports no Sallyport as "sallyport" or default`)
+}
+
+const TYPESCRIPT = `. This Node imports no TypeScript: npm install tsx and set NODE_OPTIONS='--import tsx', or use Node 22.18, 23.6 or newer`
+
+/** True if Node does not know the extension of the module, or of a module that it imports. */
+function isUnreadTypeScript(cause: unknown): boolean {
+  const { code, message } = Object(cause)
+  return code === 'ERR_UNKNOWN_FILE_EXTENSION' && /"\.[cm]?ts"/.test(message)
 }
 
 /** The default export is not called if `sallyport` is one: it may be the host's app. */

@@ -1,7 +1,7 @@
 import type { Problem } from '../errors.ts'
 import { withTimeout } from '../model/time-out.ts'
 import { fn, matching, whole } from '../options/checks.ts'
-import { type Checks, required } from '../options/read-options.ts'
+import { type Check, type Checks, required } from '../options/read-options.ts'
 import { kindOf } from '../options/shown-value.ts'
 import { checkOptions } from './check-options.ts'
 import { ClientError, isClientError } from './client-error.ts'
@@ -25,7 +25,10 @@ export type FetchLike = (
 
 /** Options of a client. */
 export interface ClientOptions {
-  /** URL before `/api/…`, with its path: `https://example.com/v1`. A user and a password in it are removed. */
+  /**
+   * URL before `/api/…`, with its path: `https://example.com/v1`. A user and a password in it are removed. Refused with a query, a fragment,
+   * or the path of an endpoint.
+   */
   readonly baseUrl: string | URL
   /** An application secret or a session token, or a function that returns one; it is called for every attempt. */
   readonly token: string | (() => string | Promise<string>)
@@ -67,7 +70,7 @@ export function callerOf(name: string, options: ClientOptions): Caller {
   checkOptions(name, options, CHECKS)
   const { baseUrl, token, fetch: own, retries = 2, timeoutMs = 10_000 } = options
   // Without the password, which the cause of an error would show.
-  const api = `${baseUrl}`.replace(/\/?$/, '/api/').replace(/\/\/[^/]*@/, '//')
+  const api = withoutPassword(`${baseUrl}`).replace(/\/?$/, '/api/')
   return async <Answer>(call: Call, { signal }: CallOptions): Promise<Answer> => {
     const { path, member, headers } = call
     const inTime = <T, Late>(work: Promise<T>, ms: number, fallback: () => Promise<Late>): Promise<T | Late> =>
@@ -105,8 +108,18 @@ export const SIGNAL_CHECKS: Checks<CallOptions> = {
   signal: matching((value) => value instanceof AbortSignal, 'must be an AbortSignal', kindOf),
 }
 
+const withoutPassword = (url: string): string => url.replace(/\/\/[^/]*@/, '//')
+
+const baseUrl: Check = (value) => {
+  if (typeof value !== 'string' && !(value instanceof URL)) return 'must be a URL'
+  const [url = '', extra] = withoutPassword(`${value}`).split(/[?#]/)
+  const base = url.replace(/\/api(\/(outbound|agents)\b.*)?\/?$/, '')
+  if (base !== url || extra !== undefined) return `must be only what stands before /api/: ${base || "''"}`
+  return undefined
+}
+
 const CHECKS: Checks<ClientOptions> = {
-  baseUrl: required(matching((value) => typeof value === 'string' || value instanceof URL, 'must be a URL')),
+  baseUrl: required(baseUrl),
   token: required(
     matching(
       (value) => (typeof value === 'string' && value !== '') || typeof value === 'function',
@@ -133,19 +146,30 @@ async function attempt<Answer>(
     // The message of an invalid header quotes the token.
     const cause = token && `${error}`.includes(token) ? undefined : error
     // A body that is not JSON is still an answer.
-    if (!answer || Object(error).name !== 'SyntaxError') throw new ClientError('network', 'No answer', { cause })
+    if (!answer || Object(error).name !== 'SyntaxError') {
+      throw new ClientError('network', `${answer ? 'The answer broke off' : 'No answer'}${codeOf(cause)}`, { cause })
+    }
   }
   const { ok, status } = answer
   // Every such answer of a Sallyport server except a problem has this member.
   if (ok && member in content) return content as Answer
   const problem = content.type === `urn:sallyport:problem:${content.code}` ? (content as Problem) : undefined
-  throw new ClientError(problem?.code ?? 'bad_answer', problem?.detail ?? `Status ${status}`, {
+  const [type] = /^[\w.+-]+\/[\w.+-]+/.exec(`${answer.headers.get('content-type')}`) ?? ['no content-type']
+  const foreign = `No answer of Sallyport: status ${status}, ${type}. Check baseUrl, and proxies before the server`
+  throw new ClientError(problem?.code ?? 'bad_answer', problem?.detail ?? foreign, {
     status,
     problem,
     retryAfterMs: readRetryAfter(answer.headers.get('retry-after')),
     // The function may return another token next time.
     ...(status === 401 && given !== token && { retryable: true }),
   })
+}
+
+/** `: ECONNREFUSED`: the code of an error, or of its cause, as `fetch` has it. */
+function codeOf(error: unknown): string {
+  const { code, cause } = Object(error)
+  const known = code ?? Object(cause).code ?? ''
+  return /^\w{1,64}$/.test(known) ? `: ${known}` : ''
 }
 
 /** Milliseconds from now, from seconds or an HTTP date. */

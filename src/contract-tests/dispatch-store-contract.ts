@@ -23,6 +23,7 @@ import { replanCases } from './dispatch-store/replan.ts'
 import { replanRouteCases } from './dispatch-store/replan-routes.ts'
 import { settleCases } from './dispatch-store/settle.ts'
 import { tenantTurnCases } from './dispatch-store/tenant-turns.ts'
+import { waitCases } from './dispatch-store/waits.ts'
 
 /** Options of {@link dispatchStoreContract}. */
 export interface DispatchStoreContractOptions extends ContractOptions {
@@ -60,7 +61,7 @@ export function dispatchStoreContract(options: DispatchStoreContractOptions): vo
       erasureCases,
       clockCases,
     ],
-    ...[countDueCases, hostileValueCases, raceCases, changeRaceCases, processCases],
+    ...[waitCases, countDueCases, hostileValueCases, raceCases, changeRaceCases, processCases],
   ].flat()
   registerCases('dispatchStoreContract', STORE, cases, options)
 }

@@ -1,4 +1,3 @@
-import { SallyportError } from '../errors.ts'
 import { type Awaitable, isPromise } from '../model/awaitable.ts'
 import {
   isMaxDispatches,
@@ -14,6 +13,7 @@ import {
   operationsOf,
   type Principal,
 } from '../model/principal.ts'
+import { wrongMember, wrongReturn } from '../options/wrong-return.ts'
 import type { AuthVerifier, Refusal } from '../ports/auth-verifier.ts'
 import type { Clock } from '../ports/clock.ts'
 import { portFault, refusalOf } from './answers/fault.ts'
@@ -81,15 +81,15 @@ export function permit(principal: Principal, operation: Operation): Refused | un
 /** The token of the `Authorization` header. */
 export function bearerOf(headers: HandlerRequest['headers']): string | Refused {
   const header = headers.authorization
-  if (typeof header !== 'string') return header === undefined ? unauthorized() : invalidToken()
+  if (typeof header !== 'string') return header === undefined ? unauthorized() : invalidToken('malformed')
   const scheme = BEARER.exec(header)
   if (!scheme) return unauthorized()
   const token = header.slice(scheme[0].length)
-  return token.length > MAX_TOKEN || !isBearerToken(token) ? invalidToken() : token
+  return token.length > MAX_TOKEN || !isBearerToken(token) ? invalidToken('malformed') : token
 }
 
-export function refusedBy({ refused }: Refusal): Refused {
-  return refused === 'insufficient_scope' ? notAllowed() : invalidToken()
+export function refusedBy({ refused, reason }: Refusal): Refused {
+  return refused === 'insufficient_scope' ? notAllowed() : invalidToken(reason)
 }
 
 /** A host's verifier may return any value. */
@@ -102,15 +102,16 @@ function checked(principal: Principal | undefined, now: number): Principal | Ref
   if (principal && isPrincipal(principal)) {
     const { sessionId, expiresAt = now } = principal
     if (sessionId === undefined || !(expiresAt - now > MAX_ENDS_IN_MS)) return principal
-    return refusalOf(new SallyportError('option_invalid', TOO_LONG))
+    return refusalOf(wrongMember(VERIFY, 'expiresAt', expiresAt, TOO_LATE))
   }
-  return refusalOf(new SallyportError('option_invalid', UNFIT))
+  return refusalOf(wrongReturn(VERIFY, principal, PRINCIPAL))
 }
 
-const UNFIT =
-  'A verifier gave a principal without an id, tenant or session id of 1-200 visible ASCII characters, with unknown operations, or with a malformed user, grant or other member of a token.'
-
-const TOO_LONG = 'A verifier gave a principal of a session whose expiresAt is more than 24 hours and a minute ahead.'
+const VERIFY = 'verify() of the verifier'
+const PRINCIPAL =
+  "{ id, tenant, sessionId? } of 1-200 visible ASCII characters each, with known operations and well-formed grants, or { refused: 'invalid_token' }"
+const TOO_LATE =
+  'an expiresAt at most 24 hours and a minute ahead, in epoch milliseconds, for a principal with a sessionId'
 
 function isPrincipal({ id, tenant, sessionId, operations, ...token }: Principal): boolean {
   if (!isVisibleAscii(id) || !isVisibleAscii(tenant) || !(operations === undefined || areOperations(operations))) {
@@ -180,8 +181,10 @@ function unauthorized(): Refused {
   })
 }
 
-export function invalidToken(): Refused {
+/** @param reason For the log only. */
+export function invalidToken(reason: string | undefined): Refused {
   return refuse('invalid_token', 'The token is malformed, unknown, expired or revoked.', {
     headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_token"` },
+    reason,
   })
 }

@@ -1,4 +1,5 @@
-import type { ConditionFault } from '../ports/condition-engine.ts'
+import type { ConditionFault, ConditionRead } from '../ports/condition-engine.ts'
+import type { FactPath } from '../ports/fact-path.ts'
 
 /** A checked rule: a literal, a list, or one operation with its operands in an array. */
 export type Rule = Literal | readonly Rule[] | RuleOperation
@@ -62,30 +63,37 @@ class Fault {
 class TooManyNodes extends Fault {}
 
 /**
- * Returns a copy of the rule that is safe to evaluate, or all faults in it. In the copy, the first operand of `some`, `none` and
- * `all` is `{ list: [operand, nodes of the body] }`: the operator `list` checks that it is an array and charges steps for it. `?:` is `if`.
+ * Returns a copy of the rule that is safe to evaluate and the paths that it reads, or all faults in it. In the copy, the first
+ * operand of `some`, `none` and `all` is `{ list: [operand, nodes of the body] }`: the operator `list` checks that it is an array and
+ * charges steps for it. `?:` is `if`.
  */
-export function checkRule(rule: unknown): { readonly rule: Rule } | ConditionFault {
+export function checkRule(
+  rule: unknown,
+): { readonly rule: Rule; readonly reads: readonly ConditionRead[] } | ConditionFault {
   const walk = new Walk()
-  if (typeof rule === 'boolean') return { rule }
+  if (typeof rule === 'boolean') return { rule, reads: [] }
   if (!isPlainObject(rule)) {
     return { fault: 'A rule is an operation such as { "==": [...] }, or true or false.', pointer: '' }
   }
   const checked = walk.whole(rule)
   const [first, ...more] = walk.faults
-  return first ? { ...first, ...(more.length > 0 && { more }) } : { rule: checked }
+  return first ? { ...first, ...(more.length > 0 && { more }) } : { rule: checked, reads: walk.reads }
 }
+
+/** Path of the element, in the body of `some`, `none` or `all`. */
+type ElementPath = FactPath | undefined
 
 /** Stands for a part with a fault. */
 const NOTHING = null
 
 class Walk {
   readonly faults: ConditionFault[] = []
+  readonly reads: ConditionRead[] = []
   #nodes = 0
 
   whole(rule: object): Rule {
     try {
-      return this.#part(() => this.#operation(rule, '', 1, false))
+      return this.#part(() => this.#operation(rule, '', 1, undefined))
     } catch (error) {
       if (!(error instanceof TooManyNodes)) throw error
       this.faults.push({ fault: error.fault, pointer: error.pointer })
@@ -104,7 +112,7 @@ class Walk {
     }
   }
 
-  #operation(value: object, pointer: string, depth: number, inList: boolean): RuleOperation {
+  #operation(value: object, pointer: string, depth: number, element: ElementPath): RuleOperation {
     this.#count(pointer, depth)
     const [entry, another] = Object.entries(value)
     if (!entry || another) throw new Fault('An operation is an object with exactly one key, its operator.', pointer)
@@ -126,30 +134,30 @@ class Walk {
     }
     switch (operator) {
       case 'var':
-        return { var: this.#variable(operands, place, depth, inList) }
+        return { var: this.#variable(operands, place, depth, element) }
       case 'missing':
-        return { missing: this.#paths(operands, place, depth, inList) }
+        return { missing: this.#paths(operands, place, depth, element) }
       case 'missing_some':
-        return { missing_some: this.#missingSome(operands, place, depth, inList) }
+        return { missing_some: this.#missingSome(operands, place, depth, element) }
       case 'some':
       case 'none':
       case 'all':
-        return { [operator]: this.#iteration(operands, place, depth, inList) }
+        return { [operator]: this.#iteration(operands, place, depth, element) }
       default:
         return {
           [operator === '?:' ? 'if' : operator]: operands.map((operand, index) =>
-            this.#rule(operand, place(index), depth + 1, inList),
+            this.#rule(operand, place(index), depth + 1, element),
           ),
         }
     }
   }
 
-  #rule(value: unknown, pointer: string, depth: number, inList: boolean): Rule {
+  #rule(value: unknown, pointer: string, depth: number, element: ElementPath): Rule {
     return this.#part(() => {
-      if (isPlainObject(value)) return this.#operation(value, pointer, depth, inList)
+      if (isPlainObject(value)) return this.#operation(value, pointer, depth, element)
       if (!Array.isArray(value)) return this.#literal(value, pointer, depth)
       this.#count(pointer, depth)
-      return value.map((item: unknown, index) => this.#rule(item, `${pointer}/${index}`, depth + 1, inList))
+      return value.map((item: unknown, index) => this.#rule(item, `${pointer}/${index}`, depth + 1, element))
     })
   }
 
@@ -160,9 +168,14 @@ class Walk {
     throw new Fault('This is not a JSON value.', pointer)
   }
 
-  #variable(operands: readonly unknown[], place: (index: number) => string, depth: number, inList: boolean): Rule[] {
+  #variable(
+    operands: readonly unknown[],
+    place: (index: number) => string,
+    depth: number,
+    element: ElementPath,
+  ): Rule[] {
     const [path, ...fallback] = operands
-    const checked = this.#part(() => this.#path(path, place(0), depth, inList))
+    const checked = this.#part(() => this.#path(path, place(0), depth, element))
     const scalars = fallback.map((value) => {
       if (typeof value === 'object' && value !== null) throw new Fault('The default of "var" is a scalar.', place(1))
       return this.#literal(value, place(1), depth)
@@ -170,44 +183,57 @@ class Walk {
     return [checked, ...scalars]
   }
 
-  #missingSome(operands: readonly unknown[], place: (index: number) => string, depth: number, inList: boolean): Rule[] {
+  #missingSome(
+    operands: readonly unknown[],
+    place: (index: number) => string,
+    depth: number,
+    element: ElementPath,
+  ): Rule[] {
     const [needed, paths] = operands
     const count = this.#part(() => {
       if (typeof needed !== 'number' || !Number.isInteger(needed)) throw new Fault('This is a whole number.', place(0))
       return needed
     })
     if (!Array.isArray(paths)) throw new Fault('This is an array of paths.', place(1))
-    return [count, this.#paths(paths, (index) => `${place(1)}/${index}`, depth, inList)]
+    return [count, this.#paths(paths, (index) => `${place(1)}/${index}`, depth, element)]
   }
 
-  #paths(paths: readonly unknown[], place: (index: number) => string, depth: number, inList: boolean): Rule[] {
-    return paths.map((path, index) => this.#part(() => this.#path(path, place(index), depth, inList)))
+  #paths(paths: readonly unknown[], place: (index: number) => string, depth: number, element: ElementPath): Rule[] {
+    return paths.map((path, index) => this.#part(() => this.#path(path, place(index), depth, element)))
   }
 
   /** Requires a `var` as the list: with literals, nested rules could loop without bound. */
-  #iteration(operands: readonly unknown[], place: (index: number) => string, depth: number, inList: boolean): Rule[] {
+  #iteration(
+    operands: readonly unknown[],
+    place: (index: number) => string,
+    depth: number,
+    element: ElementPath,
+  ): Rule[] {
     const [list, body] = operands
     const checkedList = this.#part(() => {
       if (!isPlainObject(list) || !Object.hasOwn(list, 'var')) throw new Fault('The list is a "var".', place(0))
-      return this.#operation(list, place(0), depth + 1, inList)
+      return this.#operation(list, place(0), depth + 1, element)
     })
+    const [path = ''] = checkedList?.var ?? []
     const before = this.#nodes
-    const checkedBody = this.#rule(body, place(1), depth + 1, true)
+    const inner = [...pathFrom(element, String(path)), 0]
+    const checkedBody = this.#rule(body, place(1), depth + 1, inner)
     return [{ list: [checkedList, this.#nodes - before] }, checkedBody]
   }
 
-  #path(path: unknown, pointer: string, depth: number, inList: boolean): string {
+  #path(path: unknown, pointer: string, depth: number, element: ElementPath): string {
     this.#count(pointer, depth)
     if (typeof path !== 'string') throw new Fault('A path is a literal string such as "data.order.total".', pointer)
-    if (inList && path === '') return path
+    if (element && path === '') return path
     const segments = pathSegments(path)
     if (segments === undefined) throw new Fault('In a path, a backslash stands before a dot or a backslash.', pointer)
     if (segments.includes('')) throw new Fault('A path has no empty segment.', pointer)
-    if (!inList && segments[0] !== 'data' && segments[0] !== 'recipient') {
+    if (!element && segments[0] !== 'data' && segments[0] !== 'recipient') {
       throw new Fault('A path starts with "data." or "recipient.".', pointer)
     }
     const inherited = segments.find((segment) => INHERITED.has(segment))
     if (inherited !== undefined) throw new Fault(`"${inherited}" is not a name of data.`, pointer)
+    this.reads.push({ path: pathFrom(element, path), pointer })
     return path
   }
 
@@ -216,6 +242,10 @@ class Walk {
     this.#nodes += 1
     if (this.#nodes > MAX_NODES) throw new TooManyNodes(`The rule has more than ${MAX_NODES} nodes.`, pointer)
   }
+}
+
+function pathFrom(element: ElementPath = [], path: string): FactPath {
+  return path === '' ? element : [...element, ...(pathSegments(path) ?? [])]
 }
 
 const ESCAPED: readonly string[] = ['\\.', '\\\\']

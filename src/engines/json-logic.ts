@@ -4,7 +4,13 @@
  */
 import { defaultMethods, LogicEngine } from 'json-logic-engine'
 import type { JsonValue } from '../model/json.ts'
-import type { CompiledCondition, ConditionEngine, ConditionFault, Decision } from '../ports/condition-engine.ts'
+import type {
+  CompiledCondition,
+  ConditionEngine,
+  ConditionFacts,
+  ConditionFault,
+  Decision,
+} from '../ports/condition-engine.ts'
 import { checkRule, type Literal, pathSegments, type Rule, truthy } from './json-logic-check.ts'
 import { explain } from './json-logic-trace.ts'
 
@@ -28,9 +34,10 @@ export function jsonLogic(): ConditionEngine {
 function compile(source: JsonValue): CompiledCondition | ConditionFault {
   const checked = checkRule(source)
   if ('fault' in checked) return checked
-  const { rule } = checked
+  const { rule, reads } = checked
   const { evaluate, reset } = createEvaluator()
-  return (facts) => decide(rule, (part) => evaluate(part, facts), reset)
+  const decideRule = (facts: ConditionFacts): Decision => decide(rule, (part) => evaluate(part, facts), reset)
+  return Object.assign(decideRule, { reads })
 }
 
 function decide(rule: Rule, evaluate: (part: Rule) => unknown, reset: () => void): Decision {

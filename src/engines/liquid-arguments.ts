@@ -31,7 +31,8 @@ const ARGUMENTS: Readonly<Record<string, readonly [least: number, most: number]>
 }
 
 const OPTIONS: Readonly<Record<string, string>> = { default: 'allow_false' }
-const BY_PROPERTY: readonly string[] = ['map', 'sort', 'sum', 'where']
+/** Filters whose first argument is a path in each element. */
+export const BY_PROPERTY: readonly string[] = ['map', 'sort', 'sum', 'where']
 
 /** Refuses arguments that the library would ignore, and filters that lack one. @param args As parsed; an option is an array. */
 export function argumentFault(filter: string, args: readonly unknown[]): string | undefined {

@@ -20,7 +20,7 @@ const MAX_NESTING = 32
 const MAX_FAULTS = 20
 const TOO_DEEP = 'The template nests too deeply to be parsed.'
 const MAX_RANGE_START = 1_000_000
-const FACTS: ReadonlySet<string> = new Set(['data', 'recipient', 'events', 'links'])
+export const FACTS: ReadonlySet<string> = new Set(['data', 'recipient', 'events', 'links'])
 const BLOCKS: ReadonlySet<string> = new Set(['if', 'unless', 'for', 'case', 'capture'])
 
 export function parse(liquid: Liquid, source: string): readonly Template[] | TemplateFault {

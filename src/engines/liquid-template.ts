@@ -1,6 +1,7 @@
 import { type Liquid, LiquidError, type Template, TypeGuards, UndefinedVariableError } from 'liquidjs'
 import type { CompiledTemplate, Rendering, TemplateFacts } from '../ports/template-engine.ts'
 import { compileToClosures, type Render } from './liquid-closures.ts'
+import { readsOf } from './liquid-reads.ts'
 import {
   ABSENT,
   ClosureContext,
@@ -13,11 +14,12 @@ import {
 
 export function compileTemplate(engine: Liquid, templates: Template[]): CompiledTemplate {
   const closures = compileToClosures(templates, engine)
-  return (facts) => {
+  const render = (facts: TemplateFacts): Rendering | Promise<Rendering> => {
     const since = performance.now()
     const text = closures && renderAtOnce(closures, engine, facts, since)
     return text === undefined ? renderInSlices(templates, engine, facts, since) : { outcome: 'rendered', text }
   }
+  return Object.assign(render, { reads: readsOf(templates) })
 }
 
 /** Returns `undefined` if the library has to render: it reports faults, and continues in another time slice. */

@@ -42,8 +42,12 @@ export interface Mount<Options = MountOptions> {
   readonly options: Options
   /** Base path, without a trailing slash. */
   readonly base: string
-  /** Finds the target of a path with its query, or of a whole URL; `undefined`: no endpoint. Ignores one trailing slash. */
-  match(url: string): Target | undefined
+  /**
+   * Finds the target of a path with its query, or of a whole URL; `undefined`: no endpoint. Ignores one trailing slash.
+   *
+   * @param original The URL before the host removed a prefix. Default: unknown.
+   */
+  match(url: string, original?: string): Target | undefined
   /** Answers a request without a target, if the host does not. */
   notFound(): Wire
 }
@@ -55,6 +59,17 @@ export const MOUNT_CHECKS: Checks<MountOptions> = {
 
 /** Part of every path of an endpoint. */
 const API = '/api/'
+
+/** Paths of endpoints after `/api`: what a host leaves that removes it. */
+const AFTER_API = /^\/(?:outbound|agents)\//
+
+/** Call that mounts each adapter without a prefix. */
+const AT_ROOT: Readonly<Record<string, string>> = {
+  toExpress: 'app.use(toExpress(sallyport))',
+  toKoa: 'app.use(toKoa(sallyport))',
+  toNode: 'app.use(toNode(sallyport))',
+  toFetch: "app.mount('/', toFetch(sallyport))",
+}
 
 /** Limit, because callers choose the prefixes. */
 const MAX_LOGGED_PREFIXES = 10
@@ -117,17 +132,33 @@ export function mount<Options extends MountOptions>(
     endpoints.logger.log('warn', 'mount.missed', { detail })
   }
 
+  /** A host that mounts at `/api` removes what is part of the endpoints' paths. */
+  function logRemovedApi(path: string, original: string | undefined): void {
+    const local = path.startsWith(base) ? path.slice(base.length) : path
+    if (!AFTER_API.test(local) || logged.has(API)) return
+    const whole = API + local.slice(1)
+    if (original !== undefined && !splitTarget(original)[0].endsWith(whole)) return
+    const { prefix, asked } = routeIn(whole, open) ?? {}
+    if (prefix !== '') return
+    logged.add(API)
+    const detail = [
+      `Unless another mount answers there: ${asked} was asked for, and the host took off /api, which belongs to it.`,
+      `Mount Sallyport above, without /api: ${AT_ROOT[adapter]}.`,
+    ]
+    endpoints.logger.log('warn', 'mount.missed', { detail: detail.join(' ') })
+  }
+
   return {
     endpoints,
     options: read,
     base,
-    match(url) {
+    match(url, original) {
       const [path, search] = splitTarget(url)
       if (mountable.answersAll) return consoleTarget(path)
       const route = routes.get(path)
       if (route) return { route, search }
       if (document && path === base + DOCUMENT_PATH) return { document }
-      if (!path.includes(API)) return undefined
+      if (!path.includes(API)) return void logRemovedApi(path, original)
       return readTarget(path, search) ?? openTarget(path) ?? void logMiss(path)
     },
     notFound: () => notFound(endpoints),

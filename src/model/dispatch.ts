@@ -1,6 +1,7 @@
 import type { FeedbackView } from './feedback.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import type { Recipient } from './recipient.ts'
+import type { DeliveryWaiting, StoredWait } from './waiting.ts'
 
 /**
  * Status of a delivery. `sending`: leased by a worker. `held`: waits for the failure of the previous channel. Final: `sent`
@@ -8,7 +9,7 @@ import type { Recipient } from './recipient.ts'
  */
 export type DeliveryStatus = 'queued' | 'sending' | 'sent' | 'failed' | 'skipped' | 'held' | 'cancelled' | 'expired'
 
-/** Reason why a delivery was skipped or failed; `receiver_paused`: why it is still `queued`. */
+/** Reason why a delivery was skipped or failed. */
 export type DeliveryReason =
   | 'condition_false'
   | 'no_address'
@@ -22,7 +23,6 @@ export type DeliveryReason =
   | 'condition_error'
   | 'template_error'
   | 'channel_error'
-  | 'receiver_paused'
 
 /** `all`: every channel of the event. `first`: in order, each channel only when the previous one failed. */
 export type Route = 'all' | 'first'
@@ -48,6 +48,13 @@ export interface ConditionTrace {
 /** Rendered fields by name (`subject`, `html`, `text`, …), as the channel receives them. */
 export type Content = Readonly<Record<string, JsonValue>>
 
+/** One of several providers, in one attempt. */
+export interface ProviderEnd {
+  readonly name: string
+  /** Why it did not send the message. Absent: it sent it. `cooling_down` and `provider_waiting`: it was not asked. */
+  readonly code?: string
+}
+
 /** Outcome of one attempt. */
 export interface AttemptEnd {
   /** `retry`: not sent. `unknown`: may have been sent. */
@@ -55,6 +62,8 @@ export interface AttemptEnd {
   readonly code?: string
   /** The provider used, if the channel has several. */
   readonly provider?: string
+  /** All providers of the attempt, in the order in which they were asked, if the channel has several. At most 16. */
+  readonly providers?: readonly ProviderEnd[]
   readonly providerMessageId?: string
 }
 
@@ -99,6 +108,8 @@ export interface Delivery {
   readonly attemptLog: readonly Attempt[]
   /** Due time; only while `queued`. */
   readonly dueAt?: number
+  /** Only while `queued`. */
+  readonly waitsFor?: StoredWait
   /** Delayed, deferred, digested or held: the policy is called again before the send. */
   readonly deferred?: true
   /** Deliveries of the same channel and key share one receiver and its concurrency limit. */
@@ -149,7 +160,10 @@ export interface AttemptView {
   /** `lost`: its worker died and it may have been sent. Absent: in flight. */
   readonly outcome?: AttemptEnd['outcome'] | 'lost'
   readonly code?: string
+  /** The provider used, if the channel has several. */
   readonly provider?: string
+  /** All providers of the attempt, in the order in which they were asked, if the channel has several. */
+  readonly providers?: readonly ProviderEnd[]
 }
 
 /** Public view of a delivery. Instants are RFC 3339. */
@@ -163,6 +177,8 @@ export interface DeliveryView {
   readonly attemptLog?: readonly AttemptView[]
   /** Absent when due at once. */
   readonly nextAttemptAt?: string
+  /** Present while it waits. Absent when it is due: then it waits for a worker only. */
+  readonly waiting?: DeliveryWaiting
   /** Number of events of a digest. */
   readonly eventCount?: number
   readonly lastCode?: string
@@ -275,6 +291,6 @@ export function statusOfDispatch(statuses: readonly DeliveryStatus[], route: Rou
 }
 
 /** True for a failure in host code: a template, a condition, `digest.key`. */
-export function isHostCodeReason(reason: DeliveryReason | undefined): boolean {
+export function isHostCodeReason(reason: DeliveryReason | StoredWait | undefined): boolean {
   return reason === 'template_error' || reason === 'condition_error'
 }

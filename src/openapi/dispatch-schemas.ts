@@ -10,9 +10,11 @@ import type {
   DispatchStatus,
   DispatchView,
   PreviewedDelivery,
+  ProviderEnd,
   Warning,
 } from '../model/dispatch.ts'
 import type { FeedbackView } from '../model/feedback.ts'
+import type { DeliveryWaiting, WaitCause } from '../model/waiting.ts'
 import { type Component, type FieldsOf, type NamedSchema, s } from './model-schema.ts'
 
 export const deliveryStatus: Component<DeliveryStatus> = s.component<DeliveryStatus>(
@@ -43,8 +45,7 @@ export const deliveryReason: Component<DeliveryReason> = s.component<DeliveryRea
     attempts_exhausted: 'no attempt came through',
     condition_error: 'a condition of the event threw',
     template_error: 'a template of the event threw',
-    channel_error: 'the channel threw, or gave no address',
-    receiver_paused: 'queued: its receiver timed out several times in a row, and is tried again later',
+    channel_error: 'the channel threw, or returned no outcome or address',
   }),
 )
 
@@ -59,6 +60,13 @@ const conditionTrace = s.object<ConditionTrace>(
     result: s.flag(),
   },
 )
+
+const providerEnd = s.object<ProviderEnd>('ProviderEnd', 'One of several providers, in one attempt.', {
+  name: s.text(),
+  code: s.optional(
+    s.text('Why it did not send. Absent: it sent the message. `cooling_down`, `provider_waiting`: it was not asked.'),
+  ),
+})
 
 const attemptView = s.object<AttemptView>('Attempt', undefined, {
   attempt: s.whole(1),
@@ -75,6 +83,7 @@ const attemptView = s.object<AttemptView>('Attempt', undefined, {
   ),
   code: s.optional(s.text('What the channel gave for not having sent.')),
   provider: s.optional(s.text('Which of several providers it was.')),
+  providers: s.optional(s.list(providerEnd, 'All of several providers, in the order in which they were asked.')),
 })
 
 const feedbackView = s.object<FeedbackView>('Feedback', 'What the provider reported about a delivery.', {
@@ -92,6 +101,21 @@ const feedbackView = s.object<FeedbackView>('Feedback', 'What the provider repor
   code: s.optional(s.text('A word of the provider, or an enhanced status code such as `5.1.1`.')),
 })
 
+const deliveryWaiting = s.object<DeliveryWaiting>('DeliveryWaiting', 'What a delivery waits for.', {
+  for: s.oneOf<WaitCause>('What it waits for.', {
+    delay: 'the time that was asked for',
+    digest: 'the end of its window',
+    retry: 'the next attempt',
+    fallback: 'the failure of the channel before it',
+    quiet_hours: 'the end of quiet hours of the recipient',
+    policy: 'the time that the policy gave',
+    receiver_paused: 'its receiver timed out several times in a row, and is tried again later',
+    unavailable: 'the policy, the directory or a schema failed, and is asked again',
+    unknown_here: 'the worker lacks its channel or event',
+  }),
+  until: s.optional(s.instant('When it is due. Absent for `fallback`.')),
+})
+
 const deliveryView = s.object<DeliveryView>('Delivery', "One channel's part of a dispatch.", {
   deliveryId: s.text("Goes along as the provider's idempotency key."),
   channel: s.text(),
@@ -100,6 +124,7 @@ const deliveryView = s.object<DeliveryView>('Delivery', "One channel's part of a
   attempts: s.whole(0),
   attemptLog: s.optional(s.list(attemptView, 'Oldest first; absent before the first.')),
   nextAttemptAt: s.optional(s.instant('Absent when it is due at once.')),
+  waiting: s.optional(deliveryWaiting),
   eventCount: s.optional(s.whole(1, 'How many events the digest holds that this is.')),
   lastCode: s.optional(s.text('The last code that the channel gave for not having sent.')),
   providerMessageId: s.optional(s.text()),
@@ -200,5 +225,15 @@ export const dispatchPreview: Component<DispatchPreview> = s.object<DispatchPrev
 
 export const DISPATCH_SCHEMAS: readonly NamedSchema[] = [
   ...[dispatchAnswer, dispatchPreview, dispatchStatus, warning],
-  ...[deliveryView, previewedDelivery, deliveryStatus, deliveryReason, attemptView, conditionTrace, feedbackView],
+  ...[
+    deliveryView,
+    previewedDelivery,
+    deliveryStatus,
+    deliveryReason,
+    deliveryWaiting,
+    attemptView,
+    providerEnd,
+    conditionTrace,
+  ],
+  feedbackView,
 ]

@@ -2,6 +2,7 @@ import { type Check, faultOf, isRecord, problemsAt } from './read-options.ts'
 import { kindOf, shown, shownName } from './shown-value.ts'
 
 const HOUR_MS = 3_600_000
+const LOGGER = 'must be a pino logger, console, or an object with log(level, event, fields)'
 
 /** Says what came; empty: nothing that helps. */
 type Say = (value: unknown) => string
@@ -49,8 +50,14 @@ export function whole(least: number, greatest: number): Check {
 }
 
 // @__NO_SIDE_EFFECTS__
-export function oneOf(values: readonly unknown[]): Check {
-  return matching((value) => values.includes(value), `must be one of ${values.join(', ')}`, shownName)
+export function oneOf(values: readonly unknown[], say: Say = unlessText): Check {
+  return matching((value) => values.includes(value), `must be one of ${values.join(', ')}`, say)
+}
+
+/** {@link oneOf} for options of a start: it repeats a short wrong name. Values of later calls may come from users. */
+// @__NO_SIDE_EFFECTS__
+export function choice(values: readonly unknown[]): Check {
+  return oneOf(values, shownName)
 }
 
 /**
@@ -70,7 +77,14 @@ export function has(give: string, ...methods: readonly string[]): Check {
   }
 }
 
-/** A list without holes or `undefined` items. */
+/** A logger of the host: see `GivenLogger` of the ports. */
+export const loggerPort: Check = (value, given) => {
+  const methods = [['log'], ['info', 'warn', 'error']]
+  const isLogger = methods.some((names) => has('', ...names)(value, given) === undefined)
+  return isLogger ? undefined : what(kindOf(value), LOGGER)
+}
+
+/** A list without holes or `undefined` items; `item` is not called for these. */
 // @__NO_SIDE_EFFECTS__
 export function arrayOf(item: Check, detail = 'must be a list', least = 0): Check {
   return (value) => {
@@ -92,15 +106,18 @@ export const clock: Check = has('fakeClock() of sallyport/testing, or leave it o
 /** {@link clock} of which only `now` is read. */
 export const nowClock: Check = has('an object { now } that returns epoch milliseconds, or leave it out', 'now')
 
-export const logger: Check = has('an object { log(level, event, fields) }, or leave it out', 'log')
-
 /** A non-empty list for a filter: an empty one would silently disable the filter. */
 export const names: Check = arrayOf(word, 'must be a list of at least one name', 1)
 
 /** Time-out of a network call in milliseconds. */
 export const timeout: Check = whole(1, HOUR_MS)
 
-const delays = arrayOf(whole(0, Number.MAX_SAFE_INTEGER), 'must be a list of milliseconds, such as [1000, 5000]')
+const delay = matching(
+  (value) => Number.isSafeInteger(value) && Number(value) >= 0,
+  'must be whole milliseconds, 0 or more',
+  shown,
+)
+const delays = arrayOf(delay, 'must be a list of milliseconds, such as [1000, 5000]')
 
 /** Delays before each further attempt, in milliseconds. */
 export const schedule: Check = (value, given) => {

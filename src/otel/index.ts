@@ -16,7 +16,7 @@ import {
   type TracerProvider,
   trace,
 } from '@opentelemetry/api'
-import { bool, fn, has, like, oneOf } from '../options/checks.ts'
+import { bool, choice, fn, has, like } from '../options/checks.ts'
 import { type Checks, problemsAt, readOptions } from '../options/read-options.ts'
 import type { EndedRun, RunExporter } from '../ports/run-exporter.ts'
 import { CONVENTIONS, INVOKE_AGENT } from './conventions.ts'
@@ -52,7 +52,7 @@ export interface OtelRunExporterOptions {
 const CHECKS: Checks<OtelRunExporterOptions> = {
   tracerProvider: has('a TracerProvider of OpenTelemetry', 'getTracer'),
   meterProvider: has('a MeterProvider of OpenTelemetry', 'getMeter'),
-  spanKind: oneOf(['internal', 'client']),
+  spanKind: choice(['internal', 'client']),
   cancelledIsError: bool,
   errorMessages: bool,
   cost: bool,

@@ -1,4 +1,4 @@
-import { arrayOf, matching, names, oneOf } from '../options/checks.ts'
+import { arrayOf, choice, matching, names } from '../options/checks.ts'
 import { timeZone } from '../options/intl-checks.ts'
 import { type Check, type Checks, readOptions, required } from '../options/read-options.ts'
 import { shownName } from '../options/shown-value.ts'
@@ -53,7 +53,7 @@ export function quietHours(options: QuietHoursOptions): DeliveryPolicy {
         minute = firstChange(clock, minute, minute + left) ?? minute + left
         left = quietMinutes(clock(minute))
       }
-      return minute > asked ? { verdict: 'defer', until: minute * MINUTE_MS } : { verdict: 'send' }
+      return minute > asked ? { verdict: 'defer', until: minute * MINUTE_MS, for: 'quiet_hours' } : { verdict: 'send' }
     },
   }
 }
@@ -104,7 +104,7 @@ const CHECKS: Checks<QuietHoursOptions> = {
   ),
   timeZone: required(timeZone),
   channels: names,
-  days: arrayOf(oneOf(EVERY_DAY), 'must be a list of at least one day, from 1 (Monday) to 7 (Sunday)', 1),
+  days: arrayOf(choice(EVERY_DAY), 'must be a list of at least one day, from 1 (Monday) to 7 (Sunday)', 1),
 }
 
 function checkQuietHours(options: QuietHoursOptions): CheckedQuietHours {

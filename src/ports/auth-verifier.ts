@@ -4,6 +4,11 @@ import type { DispatchGrant, Operation, Principal } from '../model/principal.ts'
 export interface Refusal {
   /** `invalid_token`: unknown, malformed, expired or revoked (401). `insufficient_scope`: valid, not for this operation (403). */
   readonly refused: 'invalid_token' | 'insufficient_scope'
+  /**
+   * Why, such as `expired`: 1 to 32 of `a-z 0-9 _`, beginning with a letter; another text is dropped. It is logged as `auth.refused`, and
+   * never sent to the caller. Must not contain any part of the token.
+   */
+  readonly reason?: string | undefined
 }
 
 /** Limits of a token to sign for a sub-agent. The core has checked that they lie within those of the parent token. */
@@ -31,7 +36,7 @@ export interface ExchangedToken {
 export interface AuthVerifier {
   /**
    * Returns the principal or a refusal, or a promise of it. Must compare secrets in constant time and must not throw for a bad token: a
-   * throw means that the verifier is unavailable, and the answer is 503. The core refuses operations that the principal does not allow. A principal
+   * throw, or no result within five seconds, means that the verifier is unavailable, and the answer is 503. The core refuses operations that the principal does not allow. A principal
    * with a `sessionId` must end within 24 hours: name its `expiresAt`. A later one is a fault, answered 500.
    *
    * @param token The text after `Bearer `, 1-4,096 visible ASCII characters.

@@ -1,4 +1,4 @@
-import type { Attempt, Content } from '../model/dispatch.ts'
+import type { Attempt, Content, ProviderEnd } from '../model/dispatch.ts'
 import type { JsonValue } from '../model/json.ts'
 import type { Recipient } from '../model/recipient.ts'
 
@@ -39,10 +39,14 @@ export interface SendContext {
 }
 
 /**
- * Outcome of one attempt. `code` is a lower_snake word for logs and records, never text of the provider. `provider` is set when a
- * channel has several. `cause` is an unexpected error, for the log and `onError` only.
+ * Outcome of one attempt. `code` is a lower_snake word for logs and records, never text of the provider. `provider` and `providers` are
+ * set when a channel has several: the one used, and all of this attempt in the order in which they were asked, at most 16. Names are 1-64
+ * visible ASCII characters. `cause` is an unexpected error, for the log and `onError` only.
  */
-export type SendOutcome = { readonly provider?: string } /** The provider accepted the message. */ & (
+export type SendOutcome = {
+  readonly provider?: string
+  readonly providers?: readonly ProviderEnd[]
+} /** The provider accepted the message. */ & (
   | { readonly outcome: 'sent'; readonly providerMessageId?: string }
   /** Not sent: try again, after `retryAfterMs` at the earliest (below 0 and `NaN`: ignored). Fails if it expires before that. */
   | { readonly outcome: 'retry'; readonly code: string; readonly retryAfterMs?: number; readonly cause?: unknown }
@@ -56,7 +60,10 @@ export type SendOutcome = { readonly provider?: string } /** The provider accept
 export interface Channel {
   /** Returns the recipient's address; `undefined` skips the delivery as `no_address`. Must be pure and quick. */
   address(recipient: Recipient): string | undefined
-  /** Sends one message. A throw counts as `retry` with the reason `channel_error`. */
+  /**
+   * Sends one message. A throw or a rejection counts as `retry` with the code `channel_error`. A value that is no {@link SendOutcome} may
+   * come after a send: it fails the delivery with the code `outcome_invalid`, and nothing is sent again.
+   */
   send(message: OutboundMessage, context: SendContext): Promise<SendOutcome>
   /** Ascending milliseconds before each retry, jitter +-20 %. `[]`: no retry. Default: 1, 5, 15, 45, 120, 240, 480, 900 seconds. */
   readonly retrySchedule?: readonly number[]

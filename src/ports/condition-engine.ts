@@ -1,5 +1,6 @@
 import type { ConditionTrace } from '../model/dispatch.ts'
 import type { JsonValue } from '../model/json.ts'
+import type { FactPath } from './fact-path.ts'
 
 /** Input of a condition: `data` and `recipient`, plain JSON values. */
 export type ConditionFacts = Readonly<Record<string, unknown>>
@@ -14,8 +15,20 @@ export type Decision =
    */
   | { readonly outcome: 'error'; readonly detail: string; readonly cause?: unknown; readonly isLibrary?: boolean }
 
-/** A compiled rule, reusable. Must not throw. */
-export type CompiledCondition = (facts: ConditionFacts) => Decision
+/** A value of the facts that a rule reads. */
+export interface ConditionRead {
+  readonly path: FactPath
+  /** JSON Pointer into the rule. */
+  readonly pointer?: string
+}
+
+/** A compiled rule, reusable. */
+export interface CompiledCondition {
+  /** Must not throw. */
+  (facts: ConditionFacts): Decision
+  /** Paths that the rule reads, as `reads` of a compiled template. Default: no path is checked. */
+  readonly reads?: readonly ConditionRead[]
+}
 
 /** Reason why a rule does not compile. */
 export interface ConditionFault {

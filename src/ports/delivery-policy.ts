@@ -34,8 +34,13 @@ export type Verdict =
   /** Send it. When one of `limits` is spent, it is skipped as `throttled`. */
   | { readonly verdict: 'send'; readonly limits?: readonly SendLimit[] }
   | { readonly verdict: 'skip'; readonly reason: 'opted_out' | 'throttled' }
-  /** Send it at this instant or later, epoch milliseconds. */
-  | { readonly verdict: 'defer'; readonly until: number; readonly limits?: readonly SendLimit[] }
+  /** Send it at this instant or later, epoch milliseconds. The delivery shows that it waits for `for`. Default: `policy`. */
+  | {
+      readonly verdict: 'defer'
+      readonly until: number
+      readonly for?: 'quiet_hours' | 'policy'
+      readonly limits?: readonly SendLimit[]
+    }
 
 /** Channels and events that a policy refers to by name. */
 export interface PolicyNames {
@@ -50,7 +55,10 @@ export interface PolicyNames {
  * failed attempt, or more than a minute without a worker), so that changed preferences apply. `limits` count the first time only.
  */
 export interface DeliveryPolicy {
-  /** Must have no side effects: dry runs call it. A throw: 503 `policy_unavailable` in planning; later, the delivery waits. */
+  /**
+   * Must have no side effects: dry runs call it. A throw, no verdict, or none within five seconds: 503
+   * `policy_unavailable` in planning; later, the delivery waits.
+   */
   decide(question: PolicyQuestion): Verdict | Promise<Verdict>
   /** Names that `createSallyport` checks against its channels and events. Default: no check. */
   readonly names?: PolicyNames

@@ -12,6 +12,7 @@ import type {
 import type { DeliveryChange } from '../model/dispatch-results.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { Recipient } from '../model/recipient.ts'
+import type { StoredWait } from '../model/waiting.ts'
 import type { SendLimit } from './delivery-policy.ts'
 import type { DispatchErasureStore } from './dispatch-erasure.ts'
 import type { DispatchQuery, Page } from './dispatch-query.ts'
@@ -29,7 +30,7 @@ export interface NewDigest extends Pick<Digest, 'key' | 'max'> {
 export interface NewDelivery
   extends Pick<
     Delivery,
-    'deliveryId' | 'channel' | 'reason' | 'trace' | 'address' | 'content' | 'deferred' | 'concurrencyKey'
+    'deliveryId' | 'channel' | 'reason' | 'trace' | 'address' | 'content' | 'deferred' | 'concurrencyKey' | 'waitsFor'
   > {
   readonly status: 'queued' | 'held' | 'skipped' | 'failed'
   /** With `queued`: due in this many milliseconds, by the store's clock. Default: 0. */
@@ -158,7 +159,7 @@ export type Settlement = LeaseToken & { readonly attempt?: AttemptEnd } & (
         /** Rendered content of the digest; further events do not join it. */
         readonly content?: Content
         /** Why it waits. The delivery shows it until it is claimed again. */
-        readonly reason?: 'receiver_paused'
+        readonly waitsFor?: StoredWait | undefined
       }
     | { readonly to: 'failed' | 'skipped'; readonly reason: DeliveryReason }
   )

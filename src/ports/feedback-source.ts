@@ -55,7 +55,7 @@ export interface FeedbackSource {
   readonly channel: string
   /**
    * Checks the proof of a request and reads its events. A body of an unknown shape whose proof is right has one event `unknown`. Throws only
-   * when the proof cannot be checked now (503): providers repeat the request.
+   * when the proof cannot be checked now (503): providers repeat the request. So does no result within ten seconds.
    */
   receive(request: FeedbackRequest): Promise<FeedbackReceipt>
 }

@@ -10,12 +10,16 @@ export interface LogFields {
   readonly runId?: string
   readonly eventType?: string
   readonly channel?: string
+  /** Name of one of several providers of a channel. */
+  readonly provider?: string
   readonly field?: string
   readonly hook?: string
   readonly queue?: string
   /** Code of a problem or of an attempt's outcome. */
   readonly code?: string
   readonly reason?: string
+  /** Path of event data that a template reads, such as `data.order.id`. At most 200 characters. */
+  readonly path?: string
   /** A remedy, in Sallyport's words; for a template or a condition, the place and the fault. */
   readonly detail?: string
   /** Name of the thrown error; for a `SallyportError`, its message. */
@@ -47,6 +51,8 @@ export interface LogFields {
   readonly cancelled?: number
   /** Uses of tokens that were dropped. */
   readonly uses?: number
+  /** Equal events since the last line that were not logged. */
+  readonly omitted?: number
   /** Measurements that statistics lack. */
   readonly measurements?: number
   /** Complete requests that are being handled. */
@@ -63,3 +69,20 @@ export interface Logger {
   /** @param event A stable dotted name, such as `delivery.failed`. */
   log(level: 'info' | 'warn' | 'error', event: string, fields: LogFields): void
 }
+
+/**
+ * A logger with a method for each level, called as pino is: `logger.info(fields, event)`.
+ *
+ * @example
+ * ```ts
+ * createSallyport({ logger: pino(), … })
+ * ```
+ */
+export interface LevelLogger {
+  info(fields: LogFields, event: string): void
+  warn(fields: LogFields, event: string): void
+  error(fields: LogFields, event: string): void
+}
+
+/** A host's logger: its `log` is called if it has one, except that of a `console`, which gets JSON lines of all levels. */
+export type GivenLogger = Logger | LevelLogger

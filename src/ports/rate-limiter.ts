@@ -26,7 +26,8 @@ export interface RateLimiter {
   /**
    * Counts `count` requests at once, all or none of them allowed; `undefined`: no limit. The token is counted first; the tenant only
    * if the token had requests left. A request counts 1 before its body is read, a batch of `n` posts `n - 1` more after it. A batch of
-   * more posts than `limit` is refused before that with 413 `batch_too_large`. A throw is answered 503 `rate_limiter_unavailable`,
+   * more posts than `limit` is refused before that with 413 `batch_too_large`. A throw, another value, or none
+   * within five seconds is answered 503 `rate_limiter_unavailable`,
    * and nothing is stored.
    *
    * @param count 1 or more.

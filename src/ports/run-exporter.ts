@@ -9,7 +9,8 @@ export interface EndedRun extends Run {
 export interface RunExporter {
   /**
    * Called for the first end of a run (also `expired`), and for the application's first end after one that only an agent reported
-   * (`byAgent` of that one includes `/status`). In the process that recorded the end. Not awaited; errors are only logged.
+   * (`byAgent` of that one includes `/status`). In the process that recorded the end. Not awaited; errors are only logged,
+   * as is a promise that is pending after ten seconds.
    */
   export(run: EndedRun): void | Promise<void>
 }

@@ -1,3 +1,5 @@
+import type { FactPath } from './fact-path.ts'
+
 /** Input of a template: `data`, `recipient`, `events` (data of every event of a digest) and, if configured, `links`; plain JSON values. */
 export type TemplateFacts = Readonly<Record<string, unknown>>
 
@@ -9,8 +11,26 @@ export type Rendering =
   /** Rendering failed otherwise. `detail` must hold no value of the facts. `cause` is the thrown value, for log and `onError`. */
   | { readonly outcome: 'error'; readonly detail: string; readonly cause?: unknown }
 
-/** A compiled template. Returns a promise when it renders in several time slices. Must not throw. */
-export type CompiledTemplate = (facts: TemplateFacts) => Rendering | Promise<Rendering>
+/** A value of the facts that a template reads. */
+export interface TemplateRead {
+  readonly path: FactPath
+  /** 1-based. */
+  readonly line?: number
+  /** 1-based. */
+  readonly column?: number
+}
+
+/** A compiled template. */
+export interface CompiledTemplate {
+  /** Returns a promise when it renders in several time slices: at most 5 seconds, as a template function. Must not throw. */
+  (facts: TemplateFacts): Rendering | Promise<Rendering>
+  /**
+   * Paths that the template certainly reads in the facts, also those that it may lack, such as `{{ data.nick | default: '' }}`.
+   * `defineEvents` refuses names that the event's schema does not have: leave out a path in doubt, and end it before a computed
+   * name. Default: no path is checked.
+   */
+  readonly reads?: readonly TemplateRead[]
+}
 
 /** Reason why a template does not compile. */
 export interface TemplateFault {

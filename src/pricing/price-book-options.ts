@@ -1,6 +1,6 @@
 import type { ConfigProblem } from '../errors.ts'
 import { canonicalDecimal } from '../model/decimal.ts'
-import { arrayOf, has, like, matching, oneOf, whole, word } from '../options/checks.ts'
+import { arrayOf, choice, has, like, matching, whole, word } from '../options/checks.ts'
 import {
   type Check,
   type Checks,
@@ -205,7 +205,7 @@ const prices: Check = (value, given) =>
 export const BOOK: Checks<PriceBookOptions> = {
   version: required(version),
   currency,
-  per: oneOf([1, 1_000, 1_000_000]),
+  per: choice([1, 1_000, 1_000_000]),
   prices: required(prices),
   otherwise: has('genaiPrices(…), another price book or an object { price(usage) }', 'price'),
 }

@@ -11,12 +11,12 @@ import {
   Worker,
 } from 'bullmq'
 import { withTimeout } from '../model/time-out.ts'
-import { clock, like, logger, word } from '../options/checks.ts'
+import { clock, like, loggerPort, word } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
 import { kindOf } from '../options/shown-value.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { DeliveryQueue } from '../ports/delivery-queue.ts'
-import type { Logger } from '../ports/logger.ts'
+import type { GivenLogger } from '../ports/logger.ts'
 import { consoleLogger } from '../runtime/console-logger.ts'
 import { systemClock } from '../runtime/system-clock.ts'
 import { type Coalescer, coalesced } from './coalescer.ts'
@@ -37,7 +37,7 @@ export interface BullmqQueueOptions {
   /** Default: the system clock. */
   readonly clock?: Clock
   /** Logs `queue.unavailable` once a minute while Redis is unavailable. Default: the console, as JSON lines. */
-  readonly logger?: Logger
+  readonly logger?: GivenLogger
 }
 
 /** A queue over Redis and BullMQ. */
@@ -78,7 +78,7 @@ const CHECKS: Checks<BullmqQueueOptions> = {
   name: like(/^[^:]+$/, 'must be a text without a colon'),
   prefix: word,
   clock,
-  logger,
+  logger: loggerPort,
 }
 
 /**

@@ -1,11 +1,13 @@
 import { describeThrown, detailsOf } from '../model/thrown.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { LogFields, Logger } from '../ports/logger.ts'
+import type { GivenLogger, LogFields } from '../ports/logger.ts'
+import { toLogger } from '../runtime/to-logger.ts'
 
 const ONCE_IN_MS = 60_000
 
 /** Logs errors of a queue as `queue.unavailable`, at most one a minute: an outage causes many. Never throws. */
-export function faultLog(queue: string, logger: Logger, clock: Pick<Clock, 'now'>): (cause: unknown) => void {
+export function faultLog(queue: string, given: GivenLogger, clock: Pick<Clock, 'now'>): (cause: unknown) => void {
+  const logger = toLogger(given)
   let quietUntil = Number.NEGATIVE_INFINITY
   return (cause) => {
     const now = clock.now()

@@ -4,11 +4,11 @@
  */
 
 import { withTimeout } from '../model/time-out.ts'
-import { clock, fn, like, logger } from '../options/checks.ts'
+import { clock, fn, like, loggerPort } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { DeliveryQueue } from '../ports/delivery-queue.ts'
-import type { Logger } from '../ports/logger.ts'
+import type { GivenLogger } from '../ports/logger.ts'
 import { consoleLogger } from '../runtime/console-logger.ts'
 import { systemClock } from '../runtime/system-clock.ts'
 import { coalesced } from './coalescer.ts'
@@ -34,7 +34,7 @@ export interface PostgresQueueOptions {
   /** Default: the system clock. */
   readonly clock?: Clock
   /** Logs `queue.unavailable` once a minute while there is no connection. Default: the console, as JSON lines. */
-  readonly logger?: Logger
+  readonly logger?: GivenLogger
 }
 
 /** A queue over LISTEN and NOTIFY of PostgreSQL. */
@@ -51,7 +51,7 @@ const CHECKS: Checks<PostgresQueueOptions> = {
   // An identifier: it becomes part of a statement.
   channel: like(/^[A-Za-z_][A-Za-z0-9_]{0,62}$/, 'must be letters, digits and underscores, 63 at most, no digit first'),
   clock,
-  logger,
+  logger: loggerPort,
 }
 
 /**

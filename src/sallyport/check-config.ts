@@ -4,7 +4,7 @@ import type { BreakerOptions, ChannelLimits, WorkerOptions } from '../core/deliv
 import { linkBaseUrl } from '../core/links/link-service.ts'
 import { unsubscribePageOptions } from '../core/links/unsubscribe-page-options.ts'
 import type { ConfigProblem } from '../errors.ts'
-import { arrayOf, bool, clock, fn, has, logger, oneOf, recordOf, schedule, whole } from '../options/checks.ts'
+import { arrayOf, bool, choice, clock, fn, has, loggerPort, recordOf, schedule, whole } from '../options/checks.ts'
 import { hashKeys } from '../options/hash-keys.ts'
 import {
   type Check,
@@ -160,7 +160,7 @@ const store: Check = (value, given) => {
 
 const RECORDING: Checks<Omit<RunsOnlyOptions, 'events' | 'channels' | 'store'>> = {
   auth: required(has('appSecrets(…), sessionTokens(…), anyOf(…) or an object { verify(token) }', 'verify')),
-  sessions: oneOf(['create', 'must-exist']),
+  sessions: choice(['create', 'must-exist']),
   rateLimiter: has('rateLimits(…) or an object { consume(subject, count) }', 'consume'),
   maxInFlight: whole(1, 100_000),
   maxUnfinished: whole(1, 100_000),
@@ -169,12 +169,12 @@ const RECORDING: Checks<Omit<RunsOnlyOptions, 'events' | 'channels' | 'store'>> 
   redactor: has('an object { redact(text, field) }', 'redact'),
   exporters: arrayOf(has('otelRunExporter() or an object { export(run) }', 'export')),
   hooks: hooksOf(ERROR_HOOKS),
-  errorDetails: oneOf(['default', 'full', 'none'] satisfies ErrorDetails[]),
+  errorDetails: choice(['default', 'full', 'none'] satisfies ErrorDetails[]),
   budgets,
   staleAfterMs: period,
   clock,
   ids: has('an object { next(prefix) }', 'next'),
-  logger,
+  logger: loggerPort,
 }
 
 const ALL: Checks<SallyportOptions<unknown>> = {

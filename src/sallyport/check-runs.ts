@@ -4,7 +4,7 @@ import type { ConfigProblem } from '../errors.ts'
 import type { BudgetLimit } from '../model/budget.ts'
 import { addDecimals, negateDecimal } from '../model/decimal.ts'
 import type { Money } from '../model/session.ts'
-import { arrayOf, fn, like, oneOf, whole } from '../options/checks.ts'
+import { arrayOf, choice, fn, like, whole } from '../options/checks.ts'
 import {
   type Check,
   type Checks,
@@ -59,7 +59,7 @@ const days = whole(1, 366)
 
 const BUDGET: Checks<Budget> = {
   name: required(like(/^[\x21-\x7e]{1,100}$/, 'must be 1-100 visible ASCII characters')),
-  per: required(oneOf(['session', 'user'])),
+  per: required(choice(['session', 'user'])),
   days: (value, given) =>
     given.per === 'session' ? 'is for per: "user"; leave it out with per: "session"' : days(value, given),
   soft: limit,
@@ -100,7 +100,7 @@ function repeatedNames(given: readonly unknown[]): ConfigProblem[] {
   const names = given.map((each) => (isRecord(each) ? each.name : undefined))
   return names.flatMap((name, index) =>
     typeof name === 'string' && names.indexOf(name) < index
-      ? [{ field: `[${index}].name`, detail: `is the name of [${names.indexOf(name)}] too; give each budget its own` }]
+      ? [{ field: `[${index}].name`, detail: `is the name of another budget too; give each its own` }]
       : [],
   )
 }

@@ -12,12 +12,14 @@ import { localQueue } from '../queues/local.ts'
 import { budgetsOf } from './budgets.ts'
 import { isRunsOnly, readConfig } from './check-config.ts'
 import { consentOf } from './consent.ts'
-import { type RuntimePorts, withDefaults } from './defaults.ts'
-import { type DispatchCallOptions, dispatchFromHost, hostPrincipal } from './dispatch.ts'
+import { type ReadyPorts, withDefaults } from './defaults.ts'
+import { type DispatchCallOptions, dispatchFromHost, dispatchOrThrow, hostPrincipal } from './dispatch.ts'
 import { createDispatches, type Dispatches } from './dispatches.ts'
 import { backgroundWork, dispatchEndpoints, stopOf } from './endpoints.ts'
+import { withErrorDetails } from './error-details.ts'
 import { withMaintenance } from './maintenance.ts'
 import { measuringOf, withCounts } from './measuring.ts'
+import { watchMemory } from './memory-stores.ts'
 import { watchForWorker } from './missing-worker.ts'
 import type { RunsOnlyOptions, SallyportOptions } from './options.ts'
 import { type Preferences, preferencesOf } from './preferences.ts'
@@ -34,11 +36,28 @@ export interface Sallyport<Events = Record<string, unknown>> extends RunsOnlySal
   /** Sends accepted deliveries. Nothing is sent before `start()` or `runDue()` is called. */
   readonly worker: Worker
   readonly store: SallyportStore
-  /** Accepts an event from the host, as an application. Returns the answers of the endpoint and never throws. */
+  /**
+   * Accepts an event from the host, as an application. Returns the answers of the endpoint and never throws; a refusal is logged as
+   * `dispatch.refused`.
+   */
   dispatch<Type extends EventTypeOf<Events>>(
     event: DispatchInput<Events, Type>,
     options?: DispatchCallOptions,
   ): Promise<HandlerResult<DispatchAnswer>>
+  /**
+   * {@link dispatch} for code in which a refusal is an error, such as a transaction that must roll back.
+   *
+   * @example
+   * ```ts
+   * await sallyport.dispatchOrThrow({ eventType: 'order.placed', recipient: 'user_42' }, { store: store.within(trx) })
+   * ```
+   *
+   * @throws {SallyportError} The refusal, by a rejection: its `code`, `status` and `errors`.
+   */
+  dispatchOrThrow<Type extends EventTypeOf<Events>>(
+    event: DispatchInput<Events, Type>,
+    options?: DispatchCallOptions,
+  ): Promise<DispatchAnswer>
   readonly dispatches: Dispatches
   readonly preferences: Preferences
   readonly suppressions: Suppressions
@@ -63,8 +82,8 @@ export function createSallyport<Events>(
 }
 
 function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport<Events> {
-  const { suppressions: _, links: __, ...given } = withDefaults(options)
-  const consent = consentOf(options, given.store)
+  const { suppressions, links, ...given } = withErrorDetails(withDefaults(options))
+  const consent = consentOf({ suppressions, links, feedback: given.feedback }, given.store)
   const ports = {
     ...given,
     queue: given.queue ?? localQueue(given.clock),
@@ -90,11 +109,12 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
     published: publishing.done,
     ...(staleAfterMs !== undefined && { sweepStale: () => sweepStale(staleAfterMs, recording) }),
   }
-  const worker = withCounts(
+  const counting = withCounts(
     withHeartbeat(withMaintenance(deliverer, maintenanceTasks, ports), ports),
     measuring.counter,
     clock,
   )
+  const worker = watchMemory(counting, store, logger)
   const services = { ...tokenServices(ports), counter: measuring.counter }
   const { stop, isStopping } = stopOf(worker, services, ports)
   const channels = Object.keys(ports.channels)
@@ -106,7 +126,7 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
     }),
     suppressions: suppressionsOf({ store, clock, channels, addressKeys: consent.addressKeys }),
     runs: runsOf(recording),
-    sessions: sessionsOf({ store, dispatches: store }),
+    sessions: sessionsOf({ store, dispatches: store, clock }),
     tokens: services.tokens,
     budgets: budgetsOf({ budgets, store, clock }),
     stats: statisticsOf({
@@ -121,7 +141,7 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
   return {
     ...calls,
     endpoints: {
-      ...dispatchEndpoints(recording, options, services, readApi, { deliverer, background, publishing }),
+      ...dispatchEndpoints(recording, ports, services, readApi, { deliverer, background, publishing }),
       isStopping,
       ...consent.open(accepting),
     },
@@ -132,6 +152,7 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
       await store.ready?.()
     },
     dispatch: (event, callOptions = {}) => dispatchFromHost(event, callOptions, accepting),
+    dispatchOrThrow: (event, callOptions = {}) => dispatchOrThrow(event, callOptions, accepting),
     preferences: preferencesOf({ store, recipientKeys: consent.addressKeys }),
     onMeasurement: measuring.onMeasurement,
   }
@@ -143,7 +164,7 @@ function publisherOf<Events>(
     runEvents: events = {},
     budgets = [],
     ...ports
-  }: Omit<SallyportOptions<Events>, 'suppressions' | 'links'> & Required<RuntimePorts>,
+  }: Omit<SallyportOptions<Events>, 'suppressions' | 'links'> & ReadyPorts,
   deps: DispatchDeps,
   background: (work: Promise<unknown>) => void,
 ): RunEventPublisher | undefined {

@@ -8,10 +8,12 @@ import type { SessionRunBatchAnswer } from '../model/run-batch.ts'
 import type { RunAnswer } from '../model/run-post.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { IdGenerator } from '../ports/id-generator.ts'
-import type { Logger } from '../ports/logger.ts'
+import type { GivenLogger, Logger } from '../ports/logger.ts'
 import { consoleLogger } from '../runtime/console-logger.ts'
 import { randomIds } from '../runtime/random-ids.ts'
 import { systemClock } from '../runtime/system-clock.ts'
+import { toLogger } from '../runtime/to-logger.ts'
+import { type TimedPorts, timedPorts } from './timed-ports.ts'
 
 /** Ports with a default on every runtime. */
 export interface RuntimePorts {
@@ -19,20 +21,31 @@ export interface RuntimePorts {
   readonly clock?: Clock
   /** Default: ULIDs. */
   readonly ids?: IdGenerator
-  /** Default: warnings and errors to the console, as JSON lines. */
-  readonly logger?: Logger
+  /**
+   * A pino logger, `console` (JSON lines of all levels), or an object with `log(level, event, fields)`. Default: warnings and errors to
+   * the console, as JSON lines.
+   */
+  readonly logger?: GivenLogger
+}
+
+/** The ports as Sallyport uses them. */
+export interface ReadyPorts {
+  readonly clock: Clock
+  readonly ids: IdGenerator
+  readonly logger: Logger
 }
 
 const systemIds = randomIds(systemClock.now)
 const systemLogger = /* @__PURE__ */ guardedLogger(consoleLogger)
 
-export function withDefaults<Given extends RuntimePorts>(given: Given): Given & Required<RuntimePorts> {
+/** Fills in ports with a default, and limits the time of the others. */
+export function withDefaults<Given extends RuntimePorts & TimedPorts>(given: Given): Given & ReadyPorts {
   const { clock = systemClock, ids, logger } = given
   // A spread with members after it takes 40 times as long in V8.
-  return Object.assign({}, given, {
+  return Object.assign({}, given, timedPorts(given, clock), {
     clock,
     ids: ids ? guardedIds(ids) : systemIds,
-    logger: logger ? guardedLogger(logger) : systemLogger,
+    logger: logger ? guardedLogger(toLogger(logger)) : systemLogger,
   })
 }
 

@@ -1,7 +1,9 @@
 import { answering } from '../core/answers/fault.ts'
+import { listErrors } from '../core/answers/listed-errors.ts'
 import { forHostCall } from '../core/answers/report-fault.ts'
 import { type HandlerResult, refuse } from '../core/answers/result.ts'
 import { type DispatchDeps, planAndAccept } from '../core/dispatch/handle-dispatch.ts'
+import { type Problem, SallyportError } from '../errors.ts'
 import type { DispatchAnswer } from '../model/dispatch.ts'
 import type { Principal } from '../model/principal.ts'
 import { has, text, whole } from '../options/checks.ts'
@@ -43,8 +45,34 @@ export async function dispatchFromHost(
     const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
     return planAndAccept(hostPrincipal(tenant), { headers, body: event }, { ...callDeps, store }, { delayMs })
   })
+  // A fault is logged as `request.failed`.
+  if (!result.ok && result.status < 500) logRefused(event, result.body, deps)
   // Only a request with `dryRun` gets a preview.
   return result as HandlerResult<DispatchAnswer>
+}
+
+/** {@link dispatchFromHost}, with the refusal as a `SallyportError`. Its message holds no value of the event. */
+export async function dispatchOrThrow(
+  event: unknown,
+  options: DispatchCallOptions,
+  deps: DispatchDeps,
+): Promise<DispatchAnswer> {
+  const result = await dispatchFromHost(event, options, deps)
+  if (result.ok) return result.body
+  const { code, detail, status, errors } = result.body
+  const places = errors ? ` (${listErrors(errors)})` : ''
+  throw new SallyportError(code, `The dispatch was refused as ${code}: ${detail}${places}`, [], { status, errors })
+}
+
+function logRefused(event: unknown, { code, errors }: Problem, { logger, events }: DispatchDeps): void {
+  const { eventType } = Object(event)
+  // Another text may be anything, such as an address.
+  const known = typeof eventType === 'string' && events.find(eventType) !== undefined
+  logger.log('warn', 'dispatch.refused', {
+    ...(known && { eventType }),
+    code,
+    ...(errors && { errors: listErrors(errors) }),
+  })
 }
 
 function faultOf(options: object): string | undefined {

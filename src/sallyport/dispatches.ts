@@ -120,8 +120,9 @@ function idOf(call: string, dispatchId: unknown): string {
 
 export function createDispatches(deps: DispatchesDeps): Dispatches {
   const { store, expiresInMs, sandbox = false, clock, hasFeedback } = deps
+  const viewNow = (dispatch: Dispatch): DispatchView => viewDispatch(dispatch, clock.now())
   const view = async (found: readonly Dispatch[]): Promise<readonly DispatchView[]> =>
-    hasFeedback ? viewWithFeedback(found, store) : found.map(viewDispatch)
+    hasFeedback ? viewWithFeedback(found, store, clock.now()) : found.map(viewNow)
   return {
     async get(dispatchId, options = {}) {
       const { tenant = 'default', content = false } = readOptions('dispatches.get', options, GET_CHECKS)
@@ -137,20 +138,20 @@ export function createDispatches(deps: DispatchesDeps): Dispatches {
     },
     async cancel(dispatchId, scope) {
       const change = await store.cancel(tenantOf('dispatches.cancel', scope), idOf('cancel', dispatchId))
-      return change && { cancelled: change.changed, dispatch: viewDispatch(change.dispatch) }
+      return change && { cancelled: change.changed, dispatch: viewNow(change.dispatch) }
     },
     async retry(dispatchId, given = {}) {
       idOf('retry', dispatchId)
       const { channel, tenant = 'default' } = readOptions('dispatches.retry', given, RETRY_CHECKS)
       if (sandbox) {
         const found = await store.findDispatch(tenant, dispatchId)
-        return found && { retried: [], unplanned: [], dispatch: viewDispatch(found) }
+        return found && { retried: [], unplanned: [], dispatch: viewNow(found) }
       }
       const options = { expiresInMs, ...(channel !== undefined && { channel }) }
       const done = await retryDispatch(tenant, dispatchId, options, forHostCall(deps))
       if (!done) return undefined
       const retried = done.changed.filter(({ status }) => status === 'queued' || status === 'held')
-      return { retried, unplanned: done.unplanned, dispatch: viewDispatch(done.dispatch) }
+      return { retried, unplanned: done.unplanned, dispatch: viewNow(done.dispatch) }
     },
     async prune(options) {
       const { olderThan, tenant } = readOptions('dispatches.prune', options, PRUNE_CHECKS)

@@ -54,7 +54,10 @@ export interface RunsOnlyOptions extends RuntimePorts {
   readonly staleAfterMs?: number | undefined
   /** `onError` receives errors of host code. Default: none. */
   readonly hooks?: ErrorHooks | undefined
-  /** Details of errors in log lines. Default: messages of the host's own functions (not schemas and engines), all stack frames. */
+  /**
+   * Details of errors in log lines. Default: `full` where `NODE_ENV` is exactly `development`; otherwise `default`, messages of the host's
+   * own functions (not schemas and engines) and all stack frames.
+   */
   readonly errorDetails?: ErrorDetails | undefined
   /** Give `events` and `channels` together to dispatch as well. */
   readonly events?: undefined

@@ -91,7 +91,7 @@ export function recipientData({ store, clock, logger, addressKeys }: RecipientDa
     const read = await Promise.all(found.map(({ dispatchId }) => store.findDispatchData(tenant, dispatchId)))
     const all = read.flatMap((data) => data ?? [])
     const dispatches = all.map(({ dispatch }) => dispatch)
-    const views = await viewWithFeedback(dispatches, store)
+    const views = await viewWithFeedback(dispatches, store, clock.now())
     return views.flatMap((one, at) => (all[at] ? exportDispatch(one, all[at]) : []))
   }
 

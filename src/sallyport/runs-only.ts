@@ -8,8 +8,10 @@ import type { TokenStore } from '../ports/token-store.ts'
 import { type Budgets, budgetsOf } from './budgets.ts'
 import { withDefaults } from './defaults.ts'
 import { runsOnlyEndpoints, stopOf } from './endpoints.ts'
+import { withErrorDetails } from './error-details.ts'
 import { NOTHING_DUE, withMaintenance } from './maintenance.ts'
 import { type Measuring, measuringOf, withCounts } from './measuring.ts'
+import { watchMemory } from './memory-stores.ts'
 import type { RunsOnlyOptions } from './options.ts'
 import { readApiOf } from './read-api.ts'
 import { type Runs, runsOf } from './runs.ts'
@@ -59,7 +61,7 @@ export interface RunsOnlySallyport {
 }
 
 export function createRunsOnly(options: RunsOnlyOptions): RunsOnlySallyport {
-  const given = withDefaults(options)
+  const given = withErrorDetails(withDefaults(options))
   const { measure, counter, onMeasurement } = measuringOf(given)
   const deps = { ...given, measure }
   const { store, clock, budgets = [], staleAfterMs } = deps
@@ -67,19 +69,20 @@ export function createRunsOnly(options: RunsOnlyOptions): RunsOnlySallyport {
     published: async () => {},
     ...(staleAfterMs !== undefined && { sweepStale: () => sweepStale(staleAfterMs, deps) }),
   }
-  const worker = withCounts(withMaintenance(idleWorker(clock), maintenanceTasks, deps), counter, clock)
+  const counting = withCounts(withMaintenance(idleWorker(clock), maintenanceTasks, deps), counter, clock)
+  const worker = watchMemory(counting, store, given.logger)
   const services = { ...tokenServices(deps), counter }
   const { stop, isStopping } = stopOf(worker, services, deps)
   const calls = {
     runs: runsOf(deps),
-    sessions: sessionsOf({ store, dispatches: { listDispatches: async () => ({ items: [] }) } }),
+    sessions: sessionsOf({ store, dispatches: { listDispatches: async () => ({ items: [] }) }, clock }),
     tokens: services.tokens,
     budgets: budgetsOf({ budgets, store, clock }),
     stats: statisticsOf({ store, clock, counter }),
   }
   return {
     ...calls,
-    endpoints: { ...runsOnlyEndpoints(deps, options, services, readApiOf(calls)), isStopping },
+    endpoints: { ...runsOnlyEndpoints(deps, given, services, readApiOf(calls)), isStopping },
     worker,
     store,
     stop,

@@ -12,6 +12,7 @@ import {
   type TimelineEntry,
 } from '../model/session.ts'
 import { type Checks, readOptions } from '../options/read-options.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { Page } from '../ports/dispatch-query.ts'
 import type { DispatchStore } from '../ports/dispatch-store.ts'
 import type { RunStore } from '../ports/run-store.ts'
@@ -46,12 +47,13 @@ export interface Sessions {
 interface SessionsDeps {
   readonly store: RunStore
   readonly dispatches: Pick<DispatchStore, 'listDispatches'>
+  readonly clock: Pick<Clock, 'now'>
 }
 
 const LIST = 'sessions'
 const LIST_CHECKS: Checks<SessionListOptions> = { ...pageChecks(LIST), since: instantOption, until: instantOption }
 
-export function sessionsOf({ store, dispatches: outbound }: SessionsDeps): Sessions {
+export function sessionsOf({ store, dispatches: outbound, clock }: SessionsDeps): Sessions {
   return {
     async open(sessionId, scope) {
       if (!isSessionId(sessionId)) {
@@ -75,7 +77,7 @@ export function sessionsOf({ store, dispatches: outbound }: SessionsDeps): Sessi
       return {
         ...totals,
         tree: runTree(oldestFirst.map(viewRun)),
-        timeline: newestOf(oldestFirst, dispatches.items.toReversed(), NEWEST_ENTRIES),
+        timeline: newestOf(oldestFirst, dispatches.items.toReversed(), NEWEST_ENTRIES, clock.now()),
       }
     },
 
@@ -97,10 +99,11 @@ export function sessionsOf({ store, dispatches: outbound }: SessionsDeps): Sessi
       const checked = readOptions('sessions.timeline', options, pageChecks(list))
       const { tenant, limit } = listQuery(list, checked)
       const from = readPlace(readCursor(list, checked.cursor))
-      const { entries, next } = await readTimeline({ tenant, sessionId }, from, limit, {
+      const lists = {
         listRuns: (query) => store.listRuns(query),
         listDispatches: (query) => outbound.listDispatches(query),
-      })
+      } satisfies Parameters<typeof readTimeline>[3]
+      const { entries, next } = await readTimeline({ tenant, sessionId }, from, limit, lists, clock.now())
       return { items: entries, ...(next && { nextCursor: writeCursor(list, writePlace(next)) }) }
     },
   }

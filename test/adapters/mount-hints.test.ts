@@ -54,6 +54,49 @@ describe('a prefix given to both the host and Sallyport', () => {
   })
 })
 
+describe('a mount at /api', () => {
+  const removed = (adapter: string, asked = RUN) =>
+    `Unless another mount answers there: ${asked} was asked for, and the host took off /api, which belongs to it. Mount Sallyport above, without /api: ${adapter}.`
+
+  test('A mount at /api is logged in Express with the call that works', async () => {
+    const endpoints = new FakeEndpoints()
+    const url = await start(express().use('/api', toExpress({ endpoints })))
+    for (let times = 0; times < 2; times++) expect((await call(`${url}${RUN}?a=1`, { body: '{}' })).status).toBe(404)
+    expect(reported(endpoints)).toEqual([['warn', 'mount.missed', removed('app.use(toExpress(sallyport))')]])
+  })
+
+  test('A mount at /api is logged in Koa, also below another prefix', async () => {
+    const endpoints = new FakeEndpoints()
+    const app = new Koa().use(koaMount('/v1/api', new Koa().use(toKoa({ endpoints }))))
+    expect((await call(`${await start(app.callback())}/v1${RUN}`, { body: '{}' })).status).toBe(404)
+    expect(reported(endpoints)).toEqual([['warn', 'mount.missed', removed('app.use(toKoa(sallyport))')]])
+  })
+
+  test('A mount at /api is logged in Hono, without the parameter of the path', async () => {
+    const endpoints = new FakeEndpoints()
+    const app = new Hono().mount('/api', toFetch({ endpoints }))
+    expect((await app.request('http://host/api/outbound/dispatches/secret')).status).toBe(404)
+    const detail = removed("app.mount('/', toFetch(sallyport))", '/api/outbound/dispatches/{dispatchId}')
+    expect(reported(endpoints)).toEqual([['warn', 'mount.missed', detail]])
+  })
+
+  test('A mount at /api is logged if /api is the basePath too', async () => {
+    const endpoints = new FakeEndpoints()
+    const url = await start(express().use('/api', toExpress({ endpoints }, { basePath: '/api' })))
+    await call(url + RUN, { body: '{}' })
+    expect(reported(endpoints)).toEqual([['warn', 'mount.missed', removed('app.use(toExpress(sallyport))')]])
+  })
+
+  test("The host's own routes with such paths are not logged", async () => {
+    const endpoints = new FakeEndpoints()
+    const handle = toExpress({ endpoints })
+    const url = await start(express().use('/shop', handle).use(handle))
+    for (const path of ['/outbound/dispatch', '/shop/agents/runs', '/outbound/other', '/api/outbound/other'])
+      await call(url + path, { method: 'GET' })
+    expect(reported(endpoints)).toEqual([])
+  })
+})
+
 describe('a prefix that Sallyport does not know', () => {
   test('An unknown prefix of a read is logged, without the id in its path', async () => {
     const endpoints = new FakeEndpoints()

@@ -120,7 +120,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     modules: { 'src/queues/bullmq.ts': ['bullmq'] },
   },
   'src/runtime/': {
-    holds: 'the default clock, ids and logger, the fastest hashes, and the loading of peers',
+    holds: 'the default clock, ids and logger, NODE_ENV, the fastest hashes, and the loading of peers',
     layers: CONTRACTS,
   },
   'src/storage/': {

@@ -49,7 +49,7 @@ describe('anyOf', () => {
   it('anyOf gives insufficient_scope if any verifier does, in any order', async () => {
     expect(await anyOf(insufficient, invalid).verify('t', 'dispatch')).toEqual({ refused: 'insufficient_scope' })
     expect(await anyOf(invalid, insufficient).verify('t', 'dispatch')).toEqual({ refused: 'insufficient_scope' })
-    expect(await anyOf(invalid, invalid).verify('t', 'dispatch')).toEqual({ refused: 'invalid_token' })
+    expect(await anyOf(invalid, invalid).verify('t', 'dispatch')).toMatchObject({ refused: 'invalid_token' })
     expect(await anyOf(insufficient, accepting('b')).verify('t', 'dispatch')).toMatchObject({ id: 'b' })
   })
 
@@ -108,7 +108,7 @@ describe('anyOf', () => {
     it('anyOf answers an exchange with insufficient_scope if any verifier does, in any order', async () => {
       expect(await exchange(forbids, refuses)).toEqual({ refused: 'insufficient_scope' })
       expect(await exchange(refuses, forbids)).toEqual({ refused: 'insufficient_scope' })
-      expect(await exchange(refuses, invalid)).toEqual({ refused: 'invalid_token' })
+      expect(await exchange(refuses, invalid)).toMatchObject({ refused: 'invalid_token' })
       expect(await exchange(forbids, gives('b'))).toMatchObject({ token: 'b' })
     })
 
@@ -133,7 +133,7 @@ describe('anyOf', () => {
     expect(await verifier.verify(secret, 'dispatch')).toEqual({ id, tenant: 'default' })
     expect(await verifier.verify(token, 'session_run')).toMatchObject({ sessionId: 's1' })
     expect(await verifier.verify(token, 'dispatch')).toMatchObject({ operations: ['session_run'] })
-    expect(await verifier.verify('neither', 'dispatch')).toEqual({ refused: 'invalid_token' })
+    expect(await verifier.verify('neither', 'dispatch')).toMatchObject({ refused: 'invalid_token' })
   })
 
   it('anyOf refuses no arguments and arguments that are no verifier', () => {

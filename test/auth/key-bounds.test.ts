@@ -131,19 +131,22 @@ describe('the bounds of options', () => {
 
   it('An error of sessionTokens begins with the function name and lists each option', () => {
     expect(() => sessionTokens({ ...good, audience: '', isRevoked: 5 as never })).toThrow(
-      /^sessionTokens:[\s\S]*audience[\s\S]*isRevoked": must be a function/,
+      /^sessionTokens:[\s\S]*audience[\s\S]*isRevoked": is a number; must be a function/,
     )
   })
 
   it('An error about a key names each invalid member, or the entry that is no object', () => {
-    for (const entry of [null, 5, 'k1']) {
+    for (const [entry, what] of [
+      [null, 'null'],
+      [5, 'a number'],
+      ['k1', 'a string'],
+    ])
       expect(() => sessionTokens({ ...good, keys: [entry as unknown as SessionTokenKey] })).toThrow(
-        '"keys[0]": must be',
+        `"keys[0]": is ${what}; must be an object of options`,
       )
-    }
     const bad: SessionTokenKey = { kid: '', key: HMAC_KEY }
     const late: SessionTokenKey = { kid: 'k1', key: HMAC_KEY, notAfter: 'soon' }
-    expect(() => sessionTokens({ ...good, keys: [bad] })).toThrow('"keys[0].kid": must be')
+    expect(() => sessionTokens({ ...good, keys: [bad] })).toThrow('"keys[0].kid": is an empty string; must be')
     expect(() => sessionTokens({ ...good, keys: [late] })).toThrow('"keys[0].notAfter": must be')
   })
 
@@ -151,7 +154,7 @@ describe('the bounds of options', () => {
     const options = { key: { kid: 'k1', key: HMAC_KEY }, sessionId: 's1', audience: 'api' }
     expect(await issueSessionToken({ ...options, expiresInSeconds: 1 })).toMatch(/^ey/)
     await expect(issueSessionToken({ ...options, expiresInSeconds: 0, issuer: 5 as never })).rejects.toThrow(
-      /^issueSessionToken:[\s\S]*expiresInSeconds[\s\S]*issuer": must be/,
+      /^issueSessionToken:[\s\S]*expiresInSeconds[\s\S]*issuer": is a number; must be/,
     )
   })
 })
@@ -166,18 +169,18 @@ describe('the bounds of a token', () => {
     const verify = (claims: object) => at(NOW).verify(forge(HEADER, { ...CLAIMS, ...claims }), 'session_run')
     expect(await verify({ exp: NOW + 3_600 })).toMatchObject({ id: 'tok_1' })
     for (const claims of [{ exp: NOW + 3_601 }, { iat: NOW + 4, exp: NOW + 4 }, { iat: String(NOW) }, { exp: '9' }]) {
-      expect(await verify(claims)).toEqual(INVALID)
+      expect(await verify(claims)).toMatchObject(INVALID)
     }
   })
 
   it("Every name in a token's grant must be a text", async () => {
     const grants = { dispatch: { events: ['e'], channels: ['a'], recipients: ['r', 5] } }
-    expect(await at(NOW).verify(forge(HEADER, { ...CLAIMS, grants }), 'session_run')).toEqual(INVALID)
+    expect(await at(NOW).verify(forge(HEADER, { ...CLAIMS, grants }), 'session_run')).toMatchObject(INVALID)
   })
 
   it('A token must have the alg of its key and a known kid', async () => {
     for (const header of [{ kid: 'ec' }, { kid: 'none' }, { kid: 5 }, { alg: 'ES256' }]) {
-      expect(await at(NOW).verify(forge({ ...HEADER, ...header }, CLAIMS), 'session_run')).toEqual(INVALID)
+      expect(await at(NOW).verify(forge({ ...HEADER, ...header }, CLAIMS), 'session_run')).toMatchObject(INVALID)
     }
   })
 })

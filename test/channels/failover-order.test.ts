@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { failoverChannel, type Providers } from '../../src/channels/failover-channel.ts'
+import { failoverChannel } from '../../src/channels/failover-channel.ts'
+import type { Providers } from '../../src/channels/failover-providers.ts'
 import type { Attempt, AttemptEnd } from '../../src/model/dispatch.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { fc, runs } from '../support/properties.ts'
 import { context, message } from './messages.ts'
-import { attempts, fails, retry, scriptedProviders, trio } from './providers.ts'
+import { attempts, ends, fails, retry, scriptedProviders, trio } from './providers.ts'
 
 const MESSAGE = message('ada@example.test', {})
 
@@ -154,9 +155,15 @@ describe('a provider that asks for a wait', () => {
     first.answer = waits(90_000)
     second.answer = waits(60_000)
     third.answer = waits(70_000)
-    expect(await send()).toEqual({ outcome: 'retry', code: 'http_429', provider: '3', retryAfterMs: 60_000 })
+    expect(await send()).toEqual({
+      ...{ outcome: 'retry', code: 'http_429', provider: '3', retryAfterMs: 60_000 },
+      ...ends('1 http_429', '2 http_429', '3 http_429'),
+    })
     clock.advance(59_000)
-    expect(await send()).toEqual({ outcome: 'retry', code: 'provider_waiting', retryAfterMs: 1_000 })
+    expect(await send()).toEqual({
+      ...{ outcome: 'retry', code: 'provider_waiting', retryAfterMs: 1_000 },
+      ...ends('1 provider_waiting', '2 provider_waiting', '3 provider_waiting'),
+    })
     expect(asked).toEqual([])
     clock.advance(1_000)
     await send()
@@ -166,9 +173,15 @@ describe('a provider that asks for a wait', () => {
   test('failover waits for the provider that may have sent the message', async () => {
     const { first, asked, clock, send } = trio()
     first.answer = waits(30_000, 'unknown')
-    expect(await send()).toEqual({ outcome: 'unknown', code: 'http_429', provider: '1', retryAfterMs: 30_000 })
+    expect(await send()).toEqual({
+      ...{ outcome: 'unknown', code: 'http_429', provider: '1', retryAfterMs: 30_000 },
+      ...ends('1 http_429'),
+    })
     clock.advance(10_000)
-    expect(await send(unknown('1'))).toEqual({ outcome: 'retry', code: 'provider_waiting', retryAfterMs: 20_000 })
+    expect(await send(unknown('1'))).toEqual({
+      ...{ outcome: 'retry', code: 'provider_waiting', retryAfterMs: 20_000 },
+      ...ends('1 provider_waiting'),
+    })
     expect(asked).toEqual([])
     clock.advance(20_000)
     await send(unknown('1'), { outcome: 'retry' })

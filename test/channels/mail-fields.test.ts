@@ -229,5 +229,8 @@ test('A list or an object in the catalogue is the field itself, and texts in it 
 
 test('A list or an object as subject or text of a mail stops the start', () => {
   const { checkFields } = email(transportTo(9), OPTIONS)
-  expect(checkFields?.(['subject', 'text'], { subject: ['a'], text: {} })).toBe('subject, text must be a text')
+  expect(checkFields?.(['subject', 'text'], { subject: ['a'], text: {} })).toEqual([
+    'subject must be a text',
+    'text must be a text',
+  ])
 })

@@ -1,5 +1,5 @@
 import { failoverChannel } from '../../src/channels/failover-channel.ts'
-import type { Attempt, AttemptEnd } from '../../src/model/dispatch.ts'
+import type { Attempt, AttemptEnd, ProviderEnd } from '../../src/model/dispatch.ts'
 import type { Channel, SendOutcome } from '../../src/ports/channel.ts'
 
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
@@ -58,6 +58,12 @@ export function trio(): Trio {
       return channel.send(message('ada@example.test', {}), context(undefined, attempts(...ends)))
     },
   }
+}
+
+/** The `providers` of an outcome: `'1 busy'` did not send, `'2'` did. */
+export function ends(...each: readonly string[]): { readonly providers: readonly ProviderEnd[] } {
+  const split = each.map((one) => one.split(' '))
+  return { providers: split.map(([name = '', code]) => ({ name, ...(code !== undefined && { code }) })) }
 }
 
 export const retry = (): SendOutcome => ({ outcome: 'retry', code: 'busy' })

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { ClientError, type ClientOptions, createClient, isClientError } from 'sallyport/client'
+import { createReadClient } from 'sallyport/client/read'
 import { memoryStore } from 'sallyport/storage/memory'
 import { afterEach, describe, expect, test } from 'vitest'
 import { freePort } from '../support/free-port.ts'
@@ -96,6 +97,7 @@ describe('answers of other servers', () => {
     const { url } = await startScripted(answer)
     const error = await errorOf({ baseUrl: url, token: 'app' })
     expect(error).toMatchObject({ code: 'bad_answer', status })
+    expect(error.message).toContain(`No answer of Sallyport: status ${status}`)
     expect(error.problem).toBeUndefined()
     expect(error.message).not.toContain('<')
   })
@@ -113,7 +115,32 @@ describe('answers of other servers', () => {
       response.writeHead(202, { 'content-length': '100' }).write('{ "dispatchId"', () => request.socket.destroy())
       return true
     })
-    expect(await errorOf({ baseUrl: url, token: 'app' })).toMatchObject({ code: 'network' })
+    expect(await errorOf({ baseUrl: url, token: 'app' })).toMatchObject({
+      code: 'network',
+      message: expect.stringMatching(/^The answer broke off: [A-Z_]+$/),
+    })
+  })
+
+  test('The message of bad_answer names the content type and what to check', async () => {
+    const { url } = await startScripted(
+      { status: 404, headers: { 'content-type': 'text/html; charset=utf-8' }, body: '<h1>' },
+      { status: 200, headers: { 'content-type': '<secret>' }, body: '<h1>' },
+    )
+    const check = '. Check baseUrl, and proxies before the server'
+    const messages = [await errorOf({ baseUrl: url, token: 'app' }), await errorOf({ baseUrl: url, token: 'app' })]
+    expect(messages.map(({ message }) => message)).toEqual([
+      `No answer of Sallyport: status 404, text/html${check}`,
+      `No answer of Sallyport: status 200, no content-type${check}`,
+    ])
+  })
+
+  test('The message of a network error names its code, if it has one', async () => {
+    const baseUrl = `http://127.0.0.1:${await freePort()}`
+    expect(await errorOf({ baseUrl, token: 'app' })).toMatchObject({ message: 'No answer: ECONNREFUSED' })
+    for (const cause of [new Error('secret'), Object.assign(new Error(), { code: 'a secret' }), undefined]) {
+      const fetch = () => Promise.reject(cause)
+      expect(await errorOf({ baseUrl, token: 'app', fetch })).toMatchObject({ message: 'No answer' })
+    }
   })
 })
 
@@ -169,6 +196,40 @@ describe('a base URL', () => {
     const { cause } = await errorOf({ baseUrl, token: 'app', fetch: own })
     expect(cause).toEqual(new Error(`${used}/api/outbound/dispatch`))
   })
+})
+
+describe('a base URL with more than what stands before /api/', () => {
+  const refusals = (baseUrl: string | URL) =>
+    [createClient, createReadClient].map((create) => {
+      try {
+        create({ baseUrl, token: 'app' })
+        return 'accepted'
+      } catch (error) {
+        return isClientError(error) ? [error.code, error.message.replace(/^\w+: /, '')] : error
+      }
+    })
+
+  test.each<[string | URL, string]>([
+    ['http://localhost:3000/api/outbound/dispatch', 'http://localhost:3000'],
+    ['https://host.example/v1/api', 'https://host.example/v1'],
+    ['https://host.example/v1/api/', 'https://host.example/v1'],
+    [new URL('https://host.example/api/agents/session/run'), 'https://host.example'],
+    ['https://host.example/api/agents/session/run/batch/', 'https://host.example'],
+    ['https://user:hunter2@host.example/api/outbound/dispatch?key=hunter2', 'https://host.example'],
+    ['https://host.example/v1?key=hunter2', 'https://host.example/v1'],
+    ['https://host.example/v1#part', 'https://host.example/v1'],
+    ['/api', "''"],
+  ])('%s is refused, and the error names the right one', (baseUrl, right) => {
+    const refusal = ['option_invalid', `baseUrl must be only what stands before /api/: ${right}`]
+    expect(refusals(baseUrl)).toEqual([refusal, refusal])
+  })
+
+  test.each([
+    'https://host.example/api/v2',
+    'https://api.example/',
+    'https://host.example/apis',
+    'https://host.example/my-api',
+  ])('%s is accepted', (baseUrl) => expect(refusals(baseUrl)).toEqual(['accepted', 'accepted']))
 })
 
 describe('isClientError', () => {

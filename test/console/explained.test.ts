@@ -5,7 +5,9 @@ import {
   explainDispatch,
   explainFeedback,
   explainOutcome,
+  explainProvider,
   REASONS,
+  WAITS,
 } from '../../src/console/app/sentences/delivery.ts'
 import { explainRefusal, explainSuppression } from '../../src/console/app/sentences/refusal.ts'
 import { explainBudget, explainRun } from '../../src/console/app/sentences/run.ts'
@@ -28,6 +30,7 @@ const SENTENCE = /^[A-Z].+\.$/
 describe('sentences', () => {
   const all = [
     ...[...Object.keys(REASONS), 'expired'].map((reason) => [reason, explainDelivery('failed', reason)] as const),
+    ...Object.keys(WAITS).map((cause) => [cause, explainDelivery('queued', undefined, cause)] as const),
     ...(['queued', 'sending', 'sent', 'failed', 'skipped', 'held', 'cancelled', 'expired'] as const).map(
       (status) => [status, explainDelivery(status)] as const,
     ),
@@ -50,6 +53,17 @@ describe('sentences', () => {
     expect(means).toMatch(SENTENCE)
     expect(means).not.toBe(`It is ${value}.`)
     expect(next).toMatch(SENTENCE)
+  })
+
+  it.each([undefined, 'cooling_down', 'provider_waiting', 'connection_failed', 'http_503'])(
+    'The code %s of a provider is explained',
+    (code) => {
+      expect(explainProvider(code)).toMatch(SENTENCE)
+    },
+  )
+
+  it('A code that a provider chose is not explained', () => {
+    expect([explainProvider('odd_word'), explainProvider('toString')]).toEqual(['', ''])
   })
 
   it('A value that a redactor replaced is shown as it is', () => {

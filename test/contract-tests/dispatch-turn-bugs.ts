@@ -150,7 +150,7 @@ export const TURN_BUGS: readonly Planted[] = [
     plant: (store) => () => ({
       async settle(settlement) {
         if (settlement.to !== 'queued') return store.settle(settlement)
-        const { reason, ...rest } = settlement
+        const { waitsFor, ...rest } = settlement
         return store.settle(rest)
       },
     }),

@@ -192,7 +192,7 @@ describe('the migrations that are printed', () => {
 })
 
 describe('the other programs of the guide', () => {
-  it('The documented transaction accepts an event with an order', async () => {
+  it('The documented transaction accepts an event with an order, and rolls the order back when it is refused', async () => {
     await writePrograms('transaction', documented(PAGE, 'new SqliteDialect({ database })').concat('export { db }\n'))
     await project.write('transaction/place-order.js', documented(PAGE, 'store.within(trx), idempotencyKey'))
     await project.write(
@@ -201,16 +201,17 @@ describe('the other programs of the guide', () => {
       import { placeOrder } from './place-order.js'
       import { db, storage } from './storage.js'
       await storage.open()
-      await db.schema.createTable('orders').addColumn('id', 'text').execute()
+      await db.schema.createTable('orders').addColumn('id', 'text').addColumn('customer', 'text').execute()
       const sallyport = outbound(storage, process.env.APP_SECRET)
-      await placeOrder(db, storage.store, sallyport, 'o1')
+      await placeOrder(db, storage.store, sallyport, { id: 'o1', customer: 'ada@example.com' })
+      const refused = await placeOrder(db, storage.store, sallyport, { id: 'o2', customer: 'nobody' }).catch(({ code }) => code)
       const orders = await db.selectFrom('orders').selectAll().execute()
       const { items } = await sallyport.dispatches.list()
-      console.log(JSON.stringify([orders, items.map(({ eventType }) => eventType)]))
+      console.log(JSON.stringify([refused, orders, items.map(({ eventType }) => eventType)]))
       await storage.close()`,
     )
     const placing = start('transaction/main.js', {})
-    await placing.line('[[{"id":"o1"}],["order.placed"]]')
+    await placing.line('["recipient_unresolvable",[{"id":"o1","customer":"ada@example.com"}],["order.placed"]]')
     expect(await placing.ended).toBe(0)
   })
 

@@ -117,6 +117,7 @@ describe('a link', () => {
       'docs/hosts/README.md',
       'docs/runtimes/README.md',
       'docs/feedback.md',
+      'docs/figures/README.md',
     ].flatMap((list) => linksOf(list).map((link) => posix.join(posix.dirname(list), link)))
     expect(pages.filter((page) => !linked.includes(page) && !listed.includes(page))).toEqual([])
   })

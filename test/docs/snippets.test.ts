@@ -17,16 +17,18 @@ interface Snippet {
   readonly code: string
 }
 
-/** Every block marked `ts` in the README and the guides, each a whole module. */
+/** Every block marked `ts` or `tsx` in the README and the guides, each a whole module. */
 function snippets(): Snippet[] {
   const guides = readdirSync(`${root}docs`, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.md') && !path.startsWith('api'))
     .map((path) => `docs/${path}`)
   return ['README.md', ...guides].flatMap((page) =>
-    [...readFileSync(root + page, 'utf8').matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = ''], index) => {
-      const name = `${page} #${index + 1}`
-      return { name, code, file: `${scratch}${name.replaceAll(/[^A-Za-z0-9]+/g, '-')}.ts` }
-    }),
+    [...readFileSync(root + page, 'utf8').matchAll(/^```(tsx?)\n(.*?)^```$/gms)].map(
+      ([, extension = '', code = ''], index) => {
+        const name = `${page} #${index + 1}`
+        return { name, code, file: `${scratch}${name.replaceAll(/[^A-Za-z0-9]+/g, '-')}.${extension}` }
+      },
+    ),
   )
 }
 

@@ -264,12 +264,12 @@ describe('a template that does not compile', () => {
     expect(templateFault('{% else %}')).toEqual({
       fault: 'The tag "else" belongs to nothing here.',
       line: 1,
-      column: 13,
+      column: 1,
     })
     expect(templateFault('\n{{ data.x | nope }}')).toEqual({
       fault: 'The filter "nope" is not available.',
       line: 2,
-      column: 1,
+      column: 13,
     })
     expect(templateFault('{% cycle "a", "b" | nope %}')).toEqual({
       fault: 'The filter "nope" is not available.',

@@ -5,6 +5,7 @@ import { entries, ROOT, readJson } from '../support/entries.ts'
 
 const stated = [...entries()]
 const manifest = readJson('package.json')
+const readme = readFileSync(new URL('README.md', ROOT), 'utf8')
 
 /** The name in `dist`: `storage/memory` for `sallyport/storage/memory`, `index` for `sallyport`. */
 const builtAs = (entry: string): string => (entry === 'sallyport' ? 'index' : entry.replace('sallyport/', ''))
@@ -41,22 +42,19 @@ describe('the entries', () => {
   })
 
   it('The README lists exactly the entries', () => {
-    const rows = readFileSync(new URL('README.md', ROOT), 'utf8').matchAll(/^\| `(sallyport[\w/-]*)(?:\{(.+)\})?` \|/gm)
+    const rows = readme.matchAll(/^\| `(sallyport[\w/-]*)(?:\{(.+)\})?` \|/gm)
     // `sallyport/feedback/{ses,resend}` stands for several entries.
     const listed = [...rows].flatMap(([, start = '', ends = '']) => ends.split(',').map((end) => start + end))
     expect(listed.sort()).toEqual(stated.map(([entry]) => entry).sort())
   })
 })
 
-describe('the dependencies', () => {
-  it('Every dependency is pinned', () => {
-    const { dependencies, devDependencies } = manifest
-    const loose = Object.entries<string>({ ...dependencies, ...devDependencies }).filter(
-      ([, version]) => !/^(?:npm:.+@)?\d+\.\d+\.\d+(?:-beta\.\d+)?$/.test(version),
-    )
-    expect(loose).toEqual([])
-  })
+it('The README names the Node versions of the manifest', () => {
+  const [, oldest, next] = /On Node (\d+\.\d+) and later \d+\.x, or (\d+\.\d+) and later:/.exec(readme) ?? []
+  expect(manifest.engines.node).toBe(`^${oldest}.0 || >=${next}.0`)
+})
 
+describe('the peer dependencies', () => {
   it('Every peer dependency is optional', () => {
     const { peerDependencies, peerDependenciesMeta } = manifest
     const optional = Object.keys(peerDependencies).map((name) => [name, { optional: true }])

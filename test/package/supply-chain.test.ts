@@ -93,9 +93,14 @@ describe('the lock file', () => {
 })
 
 describe('the manifest', () => {
-  it('The manifest pins every dependency to one version', () => {
-    const direct = Object.entries<string>({ ...manifest.dependencies, ...manifest.devDependencies })
+  it('The manifest pins every development dependency to one version', () => {
+    const direct = Object.entries<string>(manifest.devDependencies)
     expect(direct.filter(([, range]) => !/^(?:npm:[\w@/.-]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(range))).toEqual([])
+  })
+
+  it('The manifest gives every dependency and peer a lowest version and an upper bound', () => {
+    const ranges = Object.entries<string>({ ...manifest.dependencies, ...manifest.peerDependencies })
+    expect(ranges.filter(([, range]) => !/^(?:\^\d+\.\d+\.\d+|>=[\d.]+ <[\d.]+)$/.test(range))).toEqual([])
   })
 
   it('The manifest has no script that npm runs on install', () => {

@@ -57,6 +57,17 @@ describe('allOf', () => {
     ])
   })
 
+  it('allOf defers for what the policy of the latest time waits for, also after another round', async () => {
+    const quiet = (until: number) => ({
+      decide: ({ at }: PolicyQuestion): Verdict =>
+        at < until ? { verdict: 'defer', until, for: 'quiet_hours' } : { verdict: 'send' },
+    })
+    expect(await allOf(quiet(3_000), notBefore(2_000)).decide(question())).toEqual({
+      ...{ verdict: 'defer', until: 3_000, for: 'quiet_hours' },
+    })
+    expect(await allOf(quiet(2_000), notBefore(3_000)).decide(question())).toEqual({ verdict: 'defer', until: 3_000 })
+  })
+
   it('allOf defers to the latest time, in any order', async () => {
     const later = { verdict: 'defer', until: 3_000 }
     expect(await allOf(notBefore(3_000), notBefore(2_000)).decide(question())).toEqual(later)
@@ -87,7 +98,8 @@ describe('allOf', () => {
       quietHours({ from: '22:00', to: '06:30', timeZone: 'UTC' }),
     )
     const at = Date.parse('2026-01-01T23:00Z')
-    expect(await policy.decide(question({ at }))).toEqual({ verdict: 'defer', until: Date.parse('2026-01-02T09:00Z') })
+    const until = Date.parse('2026-01-02T09:00Z')
+    expect(await policy.decide(question({ at }))).toEqual({ verdict: 'defer', until, for: 'quiet_hours' })
   })
 
   it('allOf gives the time of the tenth round if the policies never agree', async () => {
@@ -149,7 +161,9 @@ describe('allOf', () => {
     { verdict: 'defer', until: Number.POSITIVE_INFINITY },
     { verdict: 'defer', until: '2026-01-01' },
   ])('allOf throws for a result that is no verdict: %j', async (verdict) => {
-    await expect(allOf(sending(), giving(verdict)).decide(question())).rejects.toThrow(TypeError)
+    await expect(allOf(sending(), giving(verdict)).decide(question())).rejects.toMatchObject({
+      code: 'answer_invalid',
+    })
   })
 
   it('allOf refuses no arguments and arguments that are no policy', () => {

@@ -47,7 +47,8 @@ describe('quietHours, compared with an oracle that reads the wall clock each min
         const options = { from, to, timeZone, ...(on && { days: on }) }
         const verdict = quietHours(options).decide(question({ at: instant }))
         const until = looked(options, instant)
-        expect(verdict).toEqual(until === instant ? { verdict: 'send' } : { verdict: 'defer', until })
+        const deferred = { verdict: 'defer', until, for: 'quiet_hours' }
+        expect(verdict).toEqual(until === instant ? { verdict: 'send' } : deferred)
       }),
       { numRuns: runs(150) },
     )

@@ -10,7 +10,7 @@ function ask(options: Partial<QuietHoursOptions>, at: string, given: Partial<Pol
 }
 
 function deferredTo(until: string): Verdict {
-  return { verdict: 'defer', until: Date.parse(until) }
+  return { verdict: 'defer', until: Date.parse(until), for: 'quiet_hours' }
 }
 
 describe('quietHours', () => {

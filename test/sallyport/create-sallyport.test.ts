@@ -192,6 +192,7 @@ describe('sallyport.dispatches', () => {
       status: 'queued',
       attempts: 1,
       nextAttemptAt: expect.stringMatching(/^2026-11-21T08:00:2[0-3]\./),
+      waiting: { for: 'retry', until: expect.stringMatching(/^2026-11-21T08:00:2[0-3]\./) },
       lastCode: 'busy',
       attemptLog: [{ attempt: 1, startedAt: NOW, endedAt: NOW, outcome: 'retry', code: 'busy' }],
     })

@@ -12,7 +12,11 @@ export const PART: Part | undefined = process.env.SALLYPORT_TEST_PART as Part | 
 
 /** Test files of `rest` alone, by what they need. They start in this order, so those that end last are first. */
 const REST_ONLY: Readonly<Record<string, readonly string[]>> = {
-  npm: ['test/labs/quick-start/quick-start.test.ts', 'test/package/supply-chain-audit.test.ts'],
+  npm: [
+    'test/labs/quick-start/quick-start.test.ts',
+    'test/package/supply-chain-audit.test.ts',
+    'test/package/version-ranges.test.ts',
+  ],
   'large tables': [
     'test/storage/sql/claim-costs.test.ts',
     'test/storage/sql/list-plans.test.ts',

@@ -41,6 +41,11 @@ const events = defineEvents({
         },
         // @ts-expect-error: the schema has no such property
         text: ({ data }) => data.orderNumber,
+        html: async ({ data }) => {
+          expectTypeOf(data.at).toEqualTypeOf<Date>()
+          return data.orderId
+        },
+        locales: { de: { html: async ({ data }) => ({ id: data.orderId }) } },
       },
     },
   },
@@ -166,6 +171,33 @@ test('An event definition takes only known fields of the right types', () => {
           text: () => new Date(),
         },
       },
+    },
+  })
+  defineEvents({
+    one: {
+      channels: {
+        email: {
+          // @ts-expect-error: a promise of a field gives a JSON value
+          text: async () => new Date(),
+        },
+      },
+    },
+  })
+  defineEvents({
+    one: {
+      channels: {
+        email: {
+          // @ts-expect-error: a field is not a promise, but a function that may return one
+          text: Promise.resolve('x'),
+        },
+      },
+    },
+  })
+  defineEvents({
+    one: {
+      // @ts-expect-error: a key is a string, not a promise
+      digest: { windowMs: 1, key: async () => 'x' },
+      channels: { email: {} },
     },
   })
   defineEvents({

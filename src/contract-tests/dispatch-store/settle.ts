@@ -1,7 +1,7 @@
 import type { DeliveryReason } from '../../model/dispatch.ts'
 import type { NewDelivery } from '../../ports/dispatch-store.ts'
 import { equal, matches, ok } from '../assertions.ts'
-import { delivery, HOUR, LEASE, MARGIN, MINUTE, proof, REJECTED, RETRY } from './samples.ts'
+import { delivery, HOUR, LEASE, MARGIN, MINUTE, proof, REJECTED, RETRY, spoil } from './samples.ts'
 import { between, byId, type DispatchCase, dispatchCases, idsOf, numbers, timed } from './store-harness.ts'
 
 const ALONE = { live: true, others: [] }
@@ -23,6 +23,25 @@ export const settleCases: readonly DispatchCase[] = dispatchCases([], {
     const stored = await t.only('1')
     matches(stored, { status: 'sent', attempts: 1, providerMessageId: 'm1', attemptLog: [{ attempt: 1, ...attempt }] })
     matches(stored, { reason: undefined, dueAt: undefined, lastCode: undefined })
+  },
+  'settle stores every provider of an attempt and its code': async (t) => {
+    const [failed, sent] = [{ name: 'p1', code: 'busy' }, { name: 'p2' }]
+    const ends = [
+      { ...RETRY, provider: 'p2', providers: [failed, { ...failed, name: 'p2' }] },
+      { outcome: 'sent', provider: 'p2', providers: [failed, sent] },
+    ] as const
+    await t.accept('1')
+    const given = structuredClone(ends[0])
+    await t.settleNext({ to: 'queued', delayMs: 0, attempt: given })
+    spoil(given)
+    const again = await t.claimOne()
+    matches(again.history, [ends[0]])
+    const mine = proof(again)
+    spoil(again.history)
+    await t.store.settle({ ...mine, to: 'sent', attempt: ends[1] })
+    matches((await t.only('1')).attemptLog, ends)
+    spoil(await t.found('1'))
+    matches((await t.only('1')).attemptLog, ends, 'changing a read dispatch does not change the stored one')
   },
   'a sent delivery is never claimed again': async (t) => {
     await t.accept('1')

@@ -53,7 +53,7 @@ export interface StoreHarness {
   found(dispatchId: string, tenant?: string): Promise<Dispatch>
   /** The first delivery of a dispatch. */
   only(dispatchId: string, tenant?: string): Promise<Delivery>
-  /** Status of each delivery, followed by the reason if there is one. */
+  /** Status of each delivery, followed by its reason or what it waits for, if there is one. */
   states(dispatchId: string, tenant?: string): Promise<readonly string[]>
   /** Ids of a list. Reads page by page through alternating handles, and runs `between` between pages. */
   list(query?: Query, between?: (page: readonly string[]) => Promise<void>): Promise<string[]>
@@ -119,7 +119,9 @@ function harnessOf(trial: StoreTrial<DispatchStore>): StoreHarness {
       return delivery
     },
     states: async (dispatchId, tenant) =>
-      (await found(dispatchId, tenant)).deliveries.map(({ status, reason }) => [status, reason ?? []].flat().join(' ')),
+      (await found(dispatchId, tenant)).deliveries.map(({ status, reason, waitsFor }) =>
+        [status, reason ?? waitsFor ?? []].flat().join(' '),
+      ),
     async list(query, between) {
       const asked = { tenant: TENANT, limit: 100, ...query }
       const items = await readPages(

@@ -191,7 +191,7 @@ export const tenantTurnCases: readonly DispatchCase[] = dispatchCases([], {
   'a delivery shows that its receiver is paused until it is claimed again': async (t) => {
     await t.accept('1')
     const mine = proof(await t.claimOne())
-    await t.store.settle({ ...mine, to: 'queued', delayMs: MINUTE, reason: 'receiver_paused' })
+    await t.store.settle({ ...mine, to: 'queued', delayMs: MINUTE, waitsFor: 'receiver_paused' })
     equal(await t.states('1'), ['queued receiver_paused'])
     await t.advance(MINUTE)
     const again = proof(await t.claimOne())

@@ -1,7 +1,11 @@
-import { isSallyportError, type ProblemCode } from '../../errors.ts'
+import { type FaultCode, isSallyportError, type ProblemCode } from '../../errors.ts'
 import type { Awaitable } from '../../model/awaitable.ts'
 import { isThrown } from '../../model/thrown.ts'
+import type { AuthVerifier } from '../../ports/auth-verifier.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { IdGenerator } from '../../ports/id-generator.ts'
+import type { Logger } from '../../ports/logger.ts'
+import { logAuthRefusal } from './auth-refusals.ts'
 import {
   type ErrorContext,
   type ErrorOperation,
@@ -50,10 +54,13 @@ export async function port<T>(code: Unavailable, call: () => Promise<T>, place?:
   }
 }
 
+/** Codes of a port that answered wrongly, or not in time: the next call may succeed. */
+const OF_ANSWERS: readonly unknown[] = ['answer_invalid', 'no_answer'] satisfies FaultCode[]
+
 /** Wraps an error of a port. A configuration mistake is answered 500, because a retry cannot help; except an unmigrated store. */
 export function portFault(code: Unavailable, cause: unknown, place?: CallPlace): HostFault {
   if (isThrown(cause, HostFault)) return cause
-  const isMistake = isSallyportError(cause) && !isNotReady(code, cause)
+  const isMistake = isSallyportError(cause) && !OF_ANSWERS.includes(cause.code) && !isNotReady(code, cause)
   return new HostFault(isMistake ? 'internal_error' : code, PORTS[code], cause, place)
 }
 
@@ -76,12 +83,15 @@ export function refusalOf(thrown: unknown): Refused {
 
 export interface AnswerDeps extends FaultDeps {
   readonly ids: IdGenerator
+  readonly auth: AuthVerifier
+  readonly clock: Pick<Clock, 'now' | 'after'>
 }
 
-/** Converts a refusal to an answer with a request id, and logs a fault and its cause under that id. */
+/** Converts a refusal to an answer with a request id, and logs a fault with its cause, or a refused token, under that id. */
 export function answerRefusal<Body>(refused: Refused, deps: AnswerDeps): HandlerResult<Body> {
   const requestId = deps.ids.next('req')
   const answer = problem<Body>(refused, requestId)
+  if (refused.refused === 'invalid_token') logAuthRefusal(refused.reason, requestId, deps)
   // Load shedding is logged once, not for each request.
   if (answer.status >= 500 && refused.refused !== 'overloaded') {
     const { refused: code, detail, at } = refused
@@ -108,6 +118,8 @@ export async function answering<Body>(
 
 /** An error of a catalogue function or a channel during planning or rendering of a digest. */
 export interface EventFault extends Pick<FaultContext, 'operation' | 'channel' | 'field'> {
+  /** Path of event data that the caller did not send: no error. */
+  readonly missing?: string
   /** Quotes no event data. */
   readonly detail: string
   /** The thrown value; absent when the result is unusable without a throw. */
@@ -119,8 +131,29 @@ const CHANNEL_LINE = { level: 'error', event: 'channel.threw' } as const
 const EVENT_LINE = { level: 'error', event: 'event.failed' } as const
 
 export function reportEventFaults(faults: readonly EventFault[], place: FaultPlace, deps: FaultDeps): void {
-  for (const { detail, cause = new TypeError(detail), isLibrary, ...at } of faults) {
+  for (const { missing, detail, cause = new TypeError(detail), isLibrary, ...at } of faults) {
+    if (missing !== undefined) {
+      logMissingData(missing, { ...place, ...at }, deps)
+      continue
+    }
     const line = at.operation === 'channel' ? CHANNEL_LINE : EVENT_LINE
     reportFault(cause, { ...place, ...at }, { ...line, fields: { detail }, isLibrary }, deps)
   }
+}
+
+/** Event types with paths that were logged as missing, by logger. */
+const LOGGED = /* @__PURE__ */ new WeakMap<Logger, Set<string>>()
+const MAX_LOGGED = 1_000
+const MAX_PATH = 200
+
+/** Logs once for each event type and path: the schema has the name, or does not tell its names. Logs at most 1,000 of them. */
+function logMissingData(missing: string, context: FaultContext, deps: FaultDeps): void {
+  const path = missing.slice(0, MAX_PATH)
+  const logged = LOGGED.get(deps.logger) ?? new Set()
+  LOGGED.set(deps.logger, logged)
+  const key = `${context.eventType} ${path}`
+  if (logged.has(key) || logged.size >= MAX_LOGGED) return
+  logged.add(key)
+  const detail = 'a template reads it, and the caller did not send it: does the schema of data have it?'
+  logFailure(context, { level: 'warn', event: 'event.data_missing', fields: { path, detail } }, deps)
 }

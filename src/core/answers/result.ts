@@ -38,6 +38,8 @@ export interface Refused {
   /** The error that host code threw: only for the log and `onError`. */
   readonly cause?: unknown
   readonly at?: ErrorContext
+  /** Why the token is refused: only for the log. */
+  readonly reason?: string | undefined
 }
 
 const TYPE_PREFIX = 'urn:sallyport:problem:'

@@ -1,10 +1,10 @@
 import type { AttemptEnd, DispatchHead } from '../../model/dispatch.ts'
 import { isThrown } from '../../model/thrown.ts'
-import type { Channel, OutboundMessage, SendOutcome } from '../../ports/channel.ts'
+import type { Channel, OutboundMessage } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
 import type { ClaimedDelivery, DispatchStore, Settled, Settlement } from '../../ports/dispatch-store.ts'
-import { reportFault } from '../answers/report-fault.ts'
+import { type FaultLine, reportFault } from '../answers/report-fault.ts'
 import { wake } from '../dispatch/accept-dispatch.ts'
 import { categoryOf } from '../dispatch/catalog/category-of.ts'
 import { linkMessage } from '../links/link-message.ts'
@@ -26,6 +26,8 @@ import {
   settleLeased,
   UNKNOWN_MS,
 } from './lease.ts'
+import { logFailedProviders } from './provider-ends.ts'
+import { isUnreadable, readOutcome, type Sent } from './read-outcome.ts'
 import { type RecheckDeps, recheckPolicy } from './recheck-policy.ts'
 import { type RenderDeps, renderDigest } from './render-digest.ts'
 import { MESSAGE_RETRIES, retryDelay } from './retry-schedule.ts'
@@ -45,8 +47,8 @@ export interface AttemptDeps extends HoldDeps, RecheckDeps, RenderDeps, HookDeps
 
 export interface AttemptOptions extends HoldOptions {
   readonly onSend?: () => void
-  /** Receives the end of the send; not called when the lease was lost. Returns whether its receiver is paused now. */
-  readonly onEnd?: (end: AttemptEnd) => boolean
+  /** Receives the end of the send; not called when the lease was lost. Returns the milliseconds left of its receiver's pause. */
+  readonly onEnd?: (end: AttemptEnd) => number | undefined
 }
 
 /** `released`: queued again, unsent. `cancelled`: cancelled instead of queued again. `lost`: another worker holds the lease. */
@@ -110,7 +112,7 @@ async function settlementFor(
   const channel = deps.channels[claimed.channel]
   if (!channel) {
     deps.logger.log('warn', 'delivery.channel_unknown', placeOf(claimed))
-    return putBack(claimed, UNKNOWN_MS)
+    return putBack(claimed, UNKNOWN_MS, 'unknown_here')
   }
   const schedule = channel.retrySchedule ?? MESSAGE_RETRIES
   const tries = claimed.attempts - (claimed.attemptsBefore ?? 0)
@@ -125,10 +127,11 @@ async function settlementFor(
   onSend?.()
   const sent = await sendMessage(channel, claimed, hold, deps)
   if (!sent) return undefined
-  const isPaused = onEnd?.(sent.end) ?? false
+  logFailedProviders(sent.end, claimed, deps.logger)
+  const pausedMs = onEnd?.(sent.end)
   const { retryAfterMs } = sent
   const delayMs = retryDelay(schedule, tries, claimed.deliveryId, { leftMs: leftMs(), retryAfterMs })
-  return settlementOf(sent, claimed, delayMs, isPaused)
+  return settlementOf(sent, claimed, delayMs, pausedMs && Math.min(pausedMs, leftMs()))
 }
 
 /** Reads the store before each attempt: no attempt begins after a complaint was stored. */
@@ -148,19 +151,24 @@ function isFresh({ deferred, attempts, waitedMs }: ClaimedDelivery): boolean {
   return !deferred && attempts === 1 && waitedMs <= FRESH_MS
 }
 
-/** `delayMs`: time until the next attempt; `undefined` when none is left before the expiry. */
+/**
+ * @param delayMs Time until the next attempt; `undefined` when none is left before the expiry.
+ * @param pausedMs Time until the end of its receiver's pause; `undefined`: not paused.
+ */
 function settlementOf(
-  { end: attempt, broken }: Sent,
+  { end: attempt, thrown }: Sent,
   { deliveryId, fence }: ClaimedDelivery,
   delayMs: number | undefined,
-  isPaused: boolean,
+  pausedMs: number | undefined,
 ): Settlement {
   const tried = { deliveryId, fence, attempt }
   if (attempt.outcome === 'sent') return { to: 'sent', ...tried }
   if (attempt.outcome === 'rejected') return { to: 'failed', reason: 'provider_rejected', ...tried }
-  if (delayMs !== undefined)
-    return { to: 'queued', delayMs, ...(isPaused && { reason: 'receiver_paused' as const }), ...tried }
-  return { to: 'failed', reason: broken ? 'channel_error' : 'attempts_exhausted', ...tried }
+  if (isUnreadable(attempt)) return { to: 'failed', reason: 'channel_error', ...tried }
+  if (delayMs !== undefined && pausedMs !== undefined && pausedMs >= delayMs)
+    return { to: 'queued', delayMs: pausedMs, waitsFor: 'receiver_paused', ...tried }
+  if (delayMs !== undefined) return { to: 'queued', delayMs, ...tried }
+  return { to: 'failed', reason: thrown ? 'channel_error' : 'attempts_exhausted', ...tried }
 }
 
 function logEnd(
@@ -174,7 +182,8 @@ function logEnd(
     ...placeOf(claimed),
     ...(settlement?.attempt?.code !== undefined && { code: settlement.attempt.code }),
     ...(settlement && 'reason' in settlement && { reason: settlement.reason }),
-    ...(settlement && end === 'queued' && 'delayMs' in settlement && { delayMs: settlement.delayMs }),
+    ...(settlement?.to === 'queued' && settlement.waitsFor !== undefined && { reason: settlement.waitsFor }),
+    ...(settlement?.to === 'queued' && end === 'queued' && { delayMs: settlement.delayMs }),
   })
 }
 
@@ -193,17 +202,9 @@ function changeBy(settlement: Settlement, claimed: ClaimedDelivery): Change {
   }
 }
 
-interface Sent {
-  readonly end: AttemptEnd
-  readonly retryAfterMs?: number | undefined
-  /** The channel threw, or returned no valid outcome. */
-  readonly broken?: true
-  readonly cause?: unknown
-}
-
-const THROWN: Sent = { end: { outcome: 'retry', code: 'channel_error' }, broken: true }
-/** `unknown`: a channel without an outcome may have sent. */
-const NO_OUTCOME: Sent = { end: { outcome: 'unknown', code: 'channel_error' }, broken: true }
+const THROWN: Sent = { end: { outcome: 'retry', code: 'channel_error' }, thrown: true }
+const THREW = { level: 'error', event: 'channel.threw' } as const
+const INVALID = { level: 'error', event: 'channel.outcome_invalid' } as const
 
 /** Sends one message while the lease is held. `undefined`: the lease was lost. */
 async function sendMessage(
@@ -225,17 +226,14 @@ async function sendMessage(
       return hold.signal
     },
   }
-  const report = (cause: unknown): void => {
-    const line = { level: 'error', event: 'channel.threw', fields: { attempt } } as const
-    reportFault(cause, { operation: 'channel', ...faultPlaceOf(claimed) }, line, deps)
-  }
+  const report = (cause: unknown, line: FaultLine = THREW): void =>
+    reportFault(cause, { operation: 'channel', ...faultPlaceOf(claimed) }, { ...line, fields: { attempt } }, deps)
   try {
     const given: unknown = await hold.during(async () =>
       channel.send(deps.links ? await linked(message, claimed, deps.links, deps) : message, context),
     )
     const sent = readOutcome(given)
-    if (sent.broken) report(new TypeError('the channel gave no outcome'))
-    else if (sent.cause !== undefined) report(sent.cause)
+    if (sent.cause !== undefined) report(sent.cause, isUnreadable(sent.end) ? INVALID : THREW)
     return sent
   } catch (cause) {
     if (isThrown(cause, Interrupted)) return cause.code === 'lease_lost' ? undefined : interruptedBy(cause.code)
@@ -258,36 +256,4 @@ function linked(
 
 function interruptedBy(code: string): Sent {
   return { end: { outcome: 'unknown', code } }
-}
-
-const OUTCOMES: readonly unknown[] = ['sent', 'retry', 'unknown', 'rejected'] satisfies SendOutcome['outcome'][]
-
-const CODE = /^[a-z][a-z0-9_]{0,63}$/
-const PROVIDER = /^[\x21-\x7e]{1,64}$/
-const MAX_PROVIDER_ID = 255
-
-/** Validates the outcome of a host's channel. It may be invalid, or contain text of a provider as its code. */
-function readOutcome(given: unknown): Sent {
-  if (typeof given !== 'object' || given === null || !('outcome' in given) || !OUTCOMES.includes(given.outcome)) {
-    return NO_OUTCOME
-  }
-  const outcome = given as SendOutcome
-  const provider = isText(outcome.provider, PROVIDER) && { provider: outcome.provider }
-  if (outcome.outcome === 'sent') {
-    const { providerMessageId: id } = outcome
-    const named = typeof id === 'string' && id.length <= MAX_PROVIDER_ID && { providerMessageId: id }
-    return { end: { outcome: 'sent', ...provider, ...named } }
-  }
-  if (typeof outcome.code !== 'string') return NO_OUTCOME
-  const code = CODE.test(outcome.code) ? outcome.code : 'code_invalid'
-  const asked = outcome.outcome === 'rejected' ? undefined : outcome.retryAfterMs
-  return {
-    end: { outcome: outcome.outcome, code, ...provider },
-    ...(typeof asked === 'number' && { retryAfterMs: asked }),
-    ...(outcome.outcome !== 'rejected' && { cause: outcome.cause }),
-  }
-}
-
-function isText(given: unknown, pattern: RegExp): given is string {
-  return typeof given === 'string' && pattern.test(given)
 }

@@ -1,5 +1,6 @@
-import type { Content, DeliveryReason } from '../../model/dispatch.ts'
+import type { DeliveryReason } from '../../model/dispatch.ts'
 import { isThrown } from '../../model/thrown.ts'
+import type { StoredWait } from '../../model/waiting.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ClaimedDelivery, DispatchStore, LeaseToken, Settled, Settlement } from '../../ports/dispatch-store.ts'
 import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
@@ -156,12 +157,14 @@ export function holdLease(
   }
 }
 
+type Queued = Extract<Settlement, { to: 'queued' }>
+
 /** Wait after an unknown event type or channel. A worker with a newer deployment may know it. */
 export const UNKNOWN_MS = 60_000
 
 /** Settlement that queues a delivery again, unsent, due after `delayMs`; the attempt is not counted. */
-export function putBack({ deliveryId, fence }: LeaseToken, delayMs: number, content?: Content): Settlement {
-  return { deliveryId, fence, to: 'queued', delayMs, ...(content && { content }) }
+export function putBack({ deliveryId, fence }: LeaseToken, delayMs: number, waitsFor?: StoredWait): Queued {
+  return { deliveryId, fence, to: 'queued', delayMs, waitsFor }
 }
 
 export function endUnsent(

@@ -9,8 +9,8 @@ import type { BreakerOptions } from './worker-options.ts'
 export interface WatchedAttempt {
   /** The send begins. */
   begin(): void
-  /** Returns whether the receiver is paused now. */
-  end(end: AttemptEnd): boolean
+  /** Returns the milliseconds left of the receiver's pause; `undefined`: it is not paused. */
+  end(end: AttemptEnd): number | undefined
   /** The attempt is over, with or without a send. */
   leave(): void
 }
@@ -52,7 +52,7 @@ const MAX_KEPT = 10_000
 /** Keeps a claim small. Deliveries to other paused receivers are claimed, and moved to the end of the pause. */
 const MAX_LEFT_OUT = 250
 
-const UNWATCHED: WatchedAttempt = { begin() {}, end: () => false, leave() {} }
+const UNWATCHED: WatchedAttempt = { begin() {}, end: () => undefined, leave() {} }
 const OFF: ReceiverBreaker = {
   stopped: () => [],
   probesInMs: () => undefined,
@@ -133,11 +133,12 @@ export function receiverBreaker(
         },
         end({ outcome, code }) {
           const hasFailed = outcome === 'retry' || outcome === 'unknown'
-          if (INTERRUPTED.includes(code)) return false
+          if (INTERRUPTED.includes(code)) return undefined
           const isSlow = TIMEOUTS.includes(code) || clock.now() - begunAt >= SLOW_MS
           if (hasFailed && isSlow) timedOut(key, place, claimed, begunAt)
           else answered(key, claimed)
-          return isPaused(receivers.get(key))
+          const receiver = receivers.get(key)
+          return receiver && isPaused(receiver) ? receiver.until - clock.now() : undefined
         },
         leave() {
           if (probed) probed.isProbed = false

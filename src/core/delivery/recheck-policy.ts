@@ -5,6 +5,7 @@ import type { EventCatalog } from '../../ports/event-catalog.ts'
 import type { RecipientDirectory } from '../../ports/recipient-directory.ts'
 import { type ErrorOperation, type FaultDeps, reportFault } from '../answers/report-fault.ts'
 import { categoryOf } from '../dispatch/catalog/category-of.ts'
+import { deferredFor } from '../dispatch/plan/plan-dispatch.ts'
 import { askPolicy } from '../dispatch/plan/plan-request.ts'
 import { adHocRecipient, findRecipient } from '../dispatch/plan/resolve-recipient.ts'
 import type { PreferenceReader } from '../suppression/preference-reader.ts'
@@ -38,12 +39,13 @@ export async function recheckPolicy(
     if (!verdict) return endUnsent(claimed, 'skipped', 'no_address')
     if (verdict.verdict === 'skip') return endUnsent(claimed, 'skipped', verdict.reason)
     const waitMs = verdict.verdict === 'defer' ? Math.ceil(verdict.until - deps.clock.now()) : 0
-    return waitMs > 0 ? putBack(claimed, Math.min(Math.max(waitMs, MIN_DEFER_MS), MAX_DEFER_MS)) : undefined
+    if (waitMs <= 0) return undefined
+    return putBack(claimed, Math.min(Math.max(waitMs, MIN_DEFER_MS), MAX_DEFER_MS), deferredFor(verdict))
   } catch (cause) {
     if (wasStopped(cause)) return putBack(claimed, 0)
     const line = { level: 'error', event: 'delivery.policy_unavailable' } as const
     reportFault(cause, { operation, ...faultPlaceOf(claimed) }, line, deps)
-    return putBack(claimed, UNAVAILABLE_MS)
+    return putBack(claimed, UNAVAILABLE_MS, 'unavailable')
   }
 }
 

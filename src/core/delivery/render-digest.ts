@@ -1,47 +1,55 @@
-import type { Content } from '../../model/dispatch.ts'
+import { isThrown } from '../../model/thrown.ts'
 import type { ClaimedDelivery, Settlement } from '../../ports/dispatch-store.ts'
 import type { CatalogEvent, EventCatalog } from '../../ports/event-catalog.ts'
-import { type EventFault, reportEventFaults } from '../answers/fault.ts'
+import { type EventFault, HostFault, reportEventFaults } from '../answers/fault.ts'
 import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
-import { type ContentFault, renderFields } from '../dispatch/plan/plan-dispatch.ts'
+import { checkEventData } from '../dispatch/check-data.ts'
+import { type RenderClock, type RenderedFields, renderFields } from '../dispatch/plan/render-fields.ts'
 import type { LinkService } from '../links/link-service.ts'
 import { endUnsent, faultPlaceOf, type Hold, placeOf, putBack, UNKNOWN_MS, wasStopped } from './lease.ts'
 
 export interface RenderDeps extends FaultDeps {
   readonly events: Pick<EventCatalog, 'find'>
+  readonly clock: RenderClock
   /** Absent: facts have no `links`. */
   readonly links?: LinkService
 }
 
 /**
  * Renders a digest and queues it again with its content. Leaves out events that their schema no longer accepts; fails when none is
- * left or a template fails; waits while this worker lacks its event type, or the schema does not answer.
+ * left or a template fails; waits while this worker lacks its event type, or the schema does not answer, or a field is late.
  */
 export async function renderDigest(claimed: ClaimedDelivery, hold: Hold, deps: RenderDeps): Promise<Settlement> {
   const event = deps.events.find(claimed.dispatch.eventType)
   if (!event) {
     deps.logger.log('warn', 'delivery.event_unknown', placeOf(claimed))
-    return putBack(claimed, UNKNOWN_MS)
+    return putBack(claimed, UNKNOWN_MS, 'unknown_here')
   }
   try {
-    const content = await hold.during(() => render(claimed, event, deps))
-    return content ? putBack(claimed, 0, content) : endUnsent(claimed, 'failed', 'template_error')
+    const { content, faults } = await hold.during(() => render(claimed, event, deps))
+    if (content) return { ...putBack(claimed, 0), content }
+    // A late field may be in time later. A fault of another field would stay.
+    const isLate = faults.length > 0 && faults.every((fault) => fault.isLate)
+    return isLate ? putBack(claimed, UNKNOWN_MS, 'unavailable') : endUnsent(claimed, 'failed', 'template_error')
   } catch (cause) {
     if (wasStopped(cause)) return putBack(claimed, 0)
     const line = { level: 'error', event: 'delivery.render_failed', isLibrary: true } as const
-    reportFault(cause, { operation: 'template', ...faultPlaceOf(claimed) }, line, deps)
-    return putBack(claimed, UNKNOWN_MS)
+    const { operation, cause: thrown } = isThrown(cause, HostFault) ? cause : { operation: 'template' as const, cause }
+    reportFault(thrown, { operation, ...faultPlaceOf(claimed) }, line, deps)
+    return putBack(claimed, UNKNOWN_MS, 'unavailable')
   }
 }
 
-async function render(claimed: ClaimedDelivery, event: CatalogEvent, deps: RenderDeps): Promise<Content | undefined> {
+const NOTHING: RenderedFields = { faults: [] }
+
+async function render(claimed: ClaimedDelivery, event: CatalogEvent, deps: RenderDeps): Promise<RenderedFields> {
   const { digest } = claimed
   const channel = event.channels.find((candidate) => candidate.channel === claimed.channel)
-  if (!digest || !channel) return undefined
+  if (!digest || !channel) return NOTHING
   const report = (fault: EventFault): void => reportEventFaults([fault], faultPlaceOf(claimed), deps)
   const events: unknown[] = []
   for (const { eventData } of digest.events) {
-    const checked = await event.checkData(eventData)
+    const checked = await checkEventData(event, eventData, deps.clock)
     if (checked.outcome === 'valid') events.push(checked.data)
     else if (checked.cause !== undefined) {
       report({ operation: 'data_schema', detail: 'the data schema threw', cause: checked.cause })
@@ -49,12 +57,14 @@ async function render(claimed: ClaimedDelivery, event: CatalogEvent, deps: Rende
   }
   const leftOut = digest.events.length - events.length
   if (leftOut > 0) deps.logger.log('warn', 'delivery.event_left_out', { ...placeOf(claimed), events: leftOut })
-  if (events.length === 0) return undefined
+  if (events.length === 0) return NOTHING
   const facts = {
     ...{ data: events.at(-1), recipient: digest.recipient, events },
     ...(deps.links && { links: deps.links.placeholders }),
   }
+  const time = { clock: deps.clock, since: deps.clock.now() }
+  const rendered = await renderFields(channel.fields, facts, 'digest', time)
   // Missing data is not listed: no caller can send it now.
-  const onFault = ({ missing, ...fault }: ContentFault): void => report(fault)
-  return renderFields(channel.fields, facts, onFault, 'digest')
+  for (const { missing, isLate, ...fault } of rendered.faults) report(fault)
+  return rendered
 }

@@ -168,9 +168,8 @@ export function createSendLoop(deps: SendLoopDeps, options: WorkerOptions, onFre
 
   /** Moves a delivery behind the pause of its receiver, but not past its expiry. */
   function waitForReceiver(claimed: ClaimedDelivery, pausedMs: number, since: number) {
-    const { deliveryId, fence, expiresInMs } = claimed
-    const leftMs = Math.max(0, expiresInMs - (clock.now() - since))
-    return { deliveryId, fence, to: 'queued', delayMs: Math.min(pausedMs, leftMs), reason: 'receiver_paused' } as const
+    const leftMs = Math.max(0, claimed.expiresInMs - (clock.now() - since))
+    return putBack(claimed, Math.min(pausedMs, leftMs), 'receiver_paused')
   }
 
   async function reportExpired(expired: Claims['expired']): Promise<void> {

@@ -33,8 +33,8 @@ export interface WorkerOptions extends ChannelLimits {
   readonly sendTimeoutMs?: number
   /**
    * Pauses receivers that keep timing out: until the end of the pause, claims leave their deliveries out. Those claimed already are moved
-   * behind it, never past their expiry, which counts as no attempt. They and the delivery whose time-out began the pause have the reason
-   * `receiver_paused`. `false`: never. Default: see {@link BreakerOptions}.
+   * behind it, never past their expiry, which counts as no attempt. They and the delivery whose time-out began the pause, if
+   * its next attempt would come earlier, wait for `receiver_paused`. `false`: never. Default: see {@link BreakerOptions}.
    */
   readonly breaker?: BreakerOptions | false
   /** Milliseconds between polls without a wake-up. Default: 1,000. */

@@ -1,6 +1,7 @@
 import { matching } from '../../options/checks.ts'
 import { type Checks, readOptions } from '../../options/read-options.ts'
 import { shown } from '../../options/shown-value.ts'
+import { wrongReturn } from '../../options/wrong-return.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
 import type { ClaimedDelivery } from '../../ports/dispatch-store.ts'
@@ -44,7 +45,7 @@ export interface Worker {
    *
    * A started worker keeps its process alive until a `stop` has resolved, also while the database is unavailable and in sandbox
    * mode. An error of the store is logged, reported to `onError`, and the store is polled again after `pollMs`. Throws errors of
-   * the queue's `listen`; then nothing is started.
+   * the queue's `listen`, and `answer_invalid` if that returns no function; then nothing is started.
    */
   start(): void
   /**
@@ -142,7 +143,7 @@ export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Wor
   return {
     start() {
       if (isRunning) return
-      if (!sandbox) stopListening = queue.listen(poll)
+      if (!sandbox) stopListening = listenTo(queue, poll)
       isRunning = true
       letProcessEnd = stayAlive(clock)
       if (sandbox) return logger.log('warn', 'worker.sandboxed', {})
@@ -161,6 +162,12 @@ export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Wor
     },
     runDue: () => runDue(sendLoop),
   }
+}
+
+function listenTo(queue: DeliveryQueue, poll: () => void): () => void {
+  const given: unknown = queue.listen(poll)
+  if (typeof given === 'function') return () => void given()
+  throw wrongReturn('listen() of the queue', given, 'a function that ends the listening')
 }
 
 /** Sends until nothing is due and none of its own attempts is in flight. Starts nothing after a stop or an error of the store. */

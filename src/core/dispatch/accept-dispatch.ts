@@ -74,7 +74,7 @@ export async function storeDispatch(
 
 /** Leaves out `by`, which a caller need not know. */
 function answerOf(dispatch: Dispatch): Omit<DispatchView, 'by'> {
-  const { by: _, ...view } = viewDispatch(dispatch)
+  const { by: _, ...view } = viewDispatch(dispatch, dispatch.createdAt)
   return view
 }
 

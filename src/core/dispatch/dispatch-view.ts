@@ -16,11 +16,16 @@ import {
 } from '../../model/dispatch.ts'
 import { writeInstant } from '../../model/instants.ts'
 import { parseUrl } from '../../model/parse-url.ts'
+import type { DeliveryWaiting } from '../../model/waiting.ts'
 import type { CatalogEvent } from '../../ports/event-catalog.ts'
 import type { Plan, PlannedDelivery } from './plan/plan-dispatch.ts'
 
-/** Converts a stored dispatch to its public view, without addresses and content. Shares nothing mutable with it. */
-export function viewDispatch(dispatch: Dispatch): DispatchView {
+/**
+ * Converts a stored dispatch to its public view, without addresses and content. Shares nothing mutable with it.
+ *
+ * @param now Epoch milliseconds. A delivery whose due time has come waits no more.
+ */
+export function viewDispatch(dispatch: Dispatch, now: number): DispatchView {
   const { dispatchId, by, eventType, recipient, sessionId, sandboxed, route, createdAt, deliveries } = dispatch
   return {
     dispatchId,
@@ -31,7 +36,7 @@ export function viewDispatch(dispatch: Dispatch): DispatchView {
     ...(sandboxed && { sandboxed }),
     by,
     createdAt: writeInstant(createdAt),
-    deliveries: deliveries.map(viewDelivery),
+    deliveries: deliveries.map((delivery) => viewDelivery(delivery, now)),
   }
 }
 
@@ -50,10 +55,11 @@ export function viewContent(view: DispatchView, { deliveries }: Dispatch): Dispa
   }
 }
 
-function viewDelivery(delivery: Delivery): DeliveryView {
+function viewDelivery(delivery: Delivery, now: number): DeliveryView {
   const { deliveryId, channel, status, reason, attempts, attemptLog, deferred, dueAt } = delivery
-  const { lastCode, providerMessageId, trace, eventCount } = delivery
-  const isLater = status === 'queued' && dueAt !== undefined && (deferred || attempts > 0)
+  const { lastCode, providerMessageId, trace, eventCount, waitsFor } = delivery
+  const isLater = status === 'queued' && dueAt !== undefined && (deferred || attempts > 0 || waitsFor !== undefined)
+  const waiting = waitingOf(delivery, now)
   return {
     deliveryId,
     channel,
@@ -61,12 +67,22 @@ function viewDelivery(delivery: Delivery): DeliveryView {
     ...(reason !== undefined && { reason }),
     attempts,
     ...(isLater && { nextAttemptAt: writeInstant(dueAt) }),
+    ...(waiting && { waiting }),
     ...(eventCount !== undefined && { eventCount }),
     ...(lastCode !== undefined && { lastCode }),
     ...(providerMessageId !== undefined && { providerMessageId }),
     ...(trace && { trace: structuredClone(trace) }),
     ...(attemptLog.length > 0 && { attemptLog: attemptLog.map((attempt) => viewAttempt(attempt, delivery)) }),
   }
+}
+
+/** What a delivery waits for: the stored word, or what its record tells. */
+function waitingOf(delivery: Delivery, now: number): DeliveryWaiting | undefined {
+  const { status, dueAt, waitsFor, eventCount, content, attempts } = delivery
+  if (status === 'held') return { for: 'fallback' }
+  if (status !== 'queued' || dueAt === undefined || dueAt <= now) return undefined
+  const isOpenDigest = eventCount !== undefined && content === undefined
+  return { for: waitsFor ?? (isOpenDigest ? 'digest' : attempts > 0 ? 'retry' : 'delay'), until: writeInstant(dueAt) }
 }
 
 /** An attempt without an end is in flight if it is the last one of a `sending` delivery; otherwise its worker died: `lost`. */
@@ -80,6 +96,7 @@ function viewAttempt({ attempt, startedAt, endedAt, ...end }: Attempt, { status,
     ...(outcome !== undefined && { outcome }),
     ...(end.code !== undefined && { code: end.code }),
     ...(end.provider !== undefined && { provider: end.provider }),
+    ...(end.providers && { providers: structuredClone(end.providers) }),
   }
 }
 

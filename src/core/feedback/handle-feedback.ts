@@ -1,4 +1,5 @@
 import { sha256 } from '../../model/sha256.ts'
+import { wrongReturn } from '../../options/wrong-return.ts'
 import type { FeedbackEvent, FeedbackReceipt, FeedbackSource } from '../../ports/feedback-source.ts'
 import type { FeedbackBatch, NewFeedback } from '../../ports/feedback-store.ts'
 import { answering, port } from '../answers/fault.ts'
@@ -55,9 +56,11 @@ function receive(source: FeedbackSource, request: OpenRequest, { clock }: Feedba
   return port('feedback_unavailable', async () => {
     const given: unknown = await source.receive({ body, header, url, now: clock.now() })
     if (isReceipt(given)) return given
-    throw new TypeError('the feedback source gave no receipt')
+    throw wrongReturn('receive() of the feedback source', given, RECEIPT)
   })
 }
+
+const RECEIPT = "{ outcome: 'events', events, onceToken?, onceUntil? } or { outcome: 'refused' }"
 
 function isReceipt(given: unknown): given is FeedbackReceipt {
   const { outcome, events, onceToken = '', onceUntil = 0 } = Object(given)

@@ -15,6 +15,7 @@ const MAX_OWNERS = 100
 export async function viewWithFeedback(
   dispatches: readonly Dispatch[],
   store: Pick<FeedbackStore, 'findFeedback'>,
+  now: number,
 ): Promise<readonly DispatchView[]> {
   const owners = dispatches.flatMap((dispatch) => dispatch.deliveries.flatMap((one) => ownersIn(dispatch, one)))
   const reports = new Map<string, StoredFeedback[]>()
@@ -27,7 +28,7 @@ export async function viewWithFeedback(
     }
   }
   return dispatches.map((dispatch) => {
-    const view = viewDispatch(dispatch)
+    const view = viewDispatch(dispatch, now)
     const deliveries = view.deliveries.map((delivery) => {
       const own = ownersIn(dispatch, delivery).flatMap((owner) => reports.get(keyOf(owner)) ?? [])
       return own.length === 0 ? delivery : { ...delivery, feedback: viewReports(own) }

@@ -1,4 +1,5 @@
 import { type Operation, type Principal, rootIdOf } from '../../model/principal.ts'
+import { wrongReturn } from '../../options/wrong-return.ts'
 import type { RateLimiter, RateLimitState, RateLimitSubject } from '../../ports/rate-limiter.ts'
 import { port, refusalOf } from '../answers/fault.ts'
 import { isRefused, type Refused, refuse } from '../answers/result.ts'
@@ -71,7 +72,7 @@ async function consume(
   count: number,
   limiter: RateLimiter,
 ): Promise<Admission | Refused | undefined> {
-  const state = await port('rate_limiter_unavailable', () => limiter.consume(subject, count))
+  const state = await port('rate_limiter_unavailable', async () => checked(await limiter.consume(subject, count)))
   if (!state) return undefined
   const headers = headersOf(subject.scope, state)
   if (state.allowed) return { headers, most: state.limit }
@@ -79,6 +80,17 @@ async function consume(
   return refuse('rate_limited', `Too many requests of this ${subject.scope}. Try again in ${seconds} s.`, {
     headers: { ...headers, 'retry-after': String(seconds) },
   })
+}
+
+const STATE = '{ allowed, limit, remaining, windowMs, resetMs } with a flag and four numbers, or undefined for no limit'
+
+/** The limiter may be host code: a state that cannot be read neither allows nor refuses. */
+function checked(state: RateLimitState | undefined): RateLimitState | undefined {
+  if (state === undefined || state === null) return undefined
+  const { allowed, limit, remaining, windowMs, resetMs } = Object(state)
+  const numbers = [limit, remaining, windowMs, resetMs]
+  if (typeof allowed === 'boolean' && numbers.every(Number.isFinite)) return state
+  throw wrongReturn('consume() of the rate limiter', state, STATE)
 }
 
 /** Headers of draft-ietf-httpapi-ratelimit-headers: a named policy and its remaining requests. */

@@ -1,4 +1,4 @@
-import { isSallyportError } from '../../errors.ts'
+import { isSallyportError, SallyportError } from '../../errors.ts'
 import type { AddedAmounts } from '../../model/measurement.ts'
 import type {
   DerivedRunData,
@@ -12,6 +12,7 @@ import type {
 } from '../../model/run.ts'
 import { hasEnded, sourceOfEnd, statusOfRun, statusSource } from '../../model/run-status.ts'
 import { shownReport } from '../../model/shown-run.ts'
+import { withTimeout } from '../../model/time-out.ts'
 import { EMPTY, isEmpty, type Spend, type Totals } from '../../model/totals.ts'
 import type { MergeDecision, Merged, MergeSnapshot, StoredRun } from '../../ports/run-store.ts'
 import { HostFault, portFault } from '../answers/fault.ts'
@@ -126,6 +127,12 @@ function identityConflict(fields: readonly string[]): Refused {
   return refuse('run_identity_conflict', `A run keeps its ${fields.join(', ')}. Nothing was recorded.`, { errors })
 }
 
+const EXPORT_MS = 10_000
+
+function lateExport(): never {
+  throw new SallyportError('no_answer', `export() of an exporter did not end within ${EXPORT_MS / 1_000} s`)
+}
+
 function exportRun(run: StoredRun, deps: Pick<RecordDeps, 'exporters'> & FaultDeps): void {
   const { exporters = [] } = deps
   const logFailed = (cause: unknown): void =>
@@ -137,8 +144,11 @@ function exportRun(run: StoredRun, deps: Pick<RecordDeps, 'exporters'> & FaultDe
     )
   for (const exporter of exporters) {
     try {
-      const exporting = exporter.export({ tenant: run.tenant, ...viewRun(run) })
-      if (exporting !== undefined) Promise.resolve(exporting).catch(logFailed)
+      const exporting: unknown = exporter.export({ tenant: run.tenant, ...viewRun(run) })
+      if (typeof exporting !== 'object' || exporting === null || !('then' in exporting)) continue
+      withTimeout(Promise.resolve(exporting), { ms: EXPORT_MS, clock: deps.clock, fallback: lateExport }).catch(
+        logFailed,
+      )
     } catch (cause) {
       logFailed(cause)
     }

@@ -1,6 +1,7 @@
 import { isStorable } from '../../model/json.ts'
 import type { RunError } from '../../model/run.ts'
 import type { RunPost } from '../../model/run-post.ts'
+import { wrongReturn } from '../../options/wrong-return.ts'
 import type { Redactor } from '../../ports/redactor.ts'
 import { port } from '../answers/fault.ts'
 import { type CheckedSessionRun, LENGTHS } from './session-run-schema.ts'
@@ -60,12 +61,12 @@ async function redactText(
 ): Promise<string> {
   const kept: unknown = await redactor.redact(text, field)
   const fits = typeof kept === 'string' && kept.length >= min && kept.length <= max && isStorable(kept)
-  if (!fits) throw unfit(field)
-  return kept
-}
-
-/** The error's code names the field in the log, without metadata keys, which may be private. */
-function unfit(field: string): Error {
+  if (fits) return kept
+  // Without the key of metadata, which may be private.
   const place = field.startsWith('metadata.') ? 'metadata' : field
-  return Object.assign(new TypeError('the redactor gave no text that fits'), { code: `unfit_text.${place}` })
+  throw wrongReturn(
+    `redact() of the redactor for ${place}`,
+    kept,
+    `a text of ${min} to ${max} characters without NUL and lone surrogates`,
+  )
 }

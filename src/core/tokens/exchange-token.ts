@@ -1,7 +1,7 @@
-import { SallyportError } from '../../errors.ts'
 import { writeInstant } from '../../model/instants.ts'
 import { isVisibleAscii, MAX_LEVELS, type Principal } from '../../model/principal.ts'
 import type { TokenExchange, TokenExchangeAnswer } from '../../model/token-exchange.ts'
+import { wrongReturn } from '../../options/wrong-return.ts'
 import type { AuthVerifier, ExchangedToken, NarrowedToken } from '../../ports/auth-verifier.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { port, refusalOf } from '../answers/fault.ts'
@@ -52,7 +52,7 @@ export async function exchangeToken(
   if (isRefused(token)) return token
   const signed = await port('auth_unavailable', () => exchange(token, narrowed))
   if (isRefusal(signed)) return refusedBy(signed)
-  if (!isWithin(signed, narrowed)) return refusalOf(new SallyportError('option_invalid', UNFIT))
+  if (!isWithin(signed, narrowed)) return refusalOf(wrongReturn('exchange() of the verifier', signed, SIGNED))
   if (signed.token.length > MAX_TOKEN) return tooLong(signed)
   onExchanged?.(signed.jti)
   return success(201, { token: signed.token, expiresAt: writeInstant(signed.expiresAt) })
@@ -82,12 +82,12 @@ function narrow(principal: Principal, asked: TokenExchange, now: number): Narrow
   if ('issues' in narrowed || issues.length > 0) {
     return { ...insufficientScope('The request exceeds what the token allows.'), errors: issues }
   }
-  if (end <= now) return invalidToken()
+  if (end <= now) return invalidToken('expired')
   return { ...narrowed, ...(runId !== undefined && { runId }), expiresAt: Math.min(end, now + expiresInMs) }
 }
 
-const UNFIT =
-  'exchange of a verifier gave a token that is not a bearer token, a jti that is not 1-200 visible ASCII characters, or an end that is not epoch milliseconds up to the requested one.'
+const SIGNED =
+  "{ token, jti, expiresAt } with a bearer token, an id of 1-200 visible ASCII characters and epoch milliseconds up to the requested end, or { refused: 'invalid_token' }"
 
 /** The verifier of a host may return any value. */
 function isWithin(signed: unknown, { expiresAt: latest }: NarrowedToken): signed is ExchangedToken {

@@ -98,7 +98,7 @@ export function revocationList(
       userId === undefined ? Number.NEGATIVE_INFINITY : revokedAtOf('userId', userId),
     )
     const isCovered = revokedAt > Number.NEGATIVE_INFINITY && (issuedAt ?? revokedAt) <= revokedAt
-    return isListed || isCovered ? invalidToken() : undefined
+    return isListed || isCovered ? invalidToken('revoked') : undefined
   }
 
   return {

@@ -2,6 +2,7 @@
  * A store in the memory of the process, for development and tests.
  * @module sallyport/storage/memory
  */
+import { IN_MEMORY } from '../../model/in-memory.ts'
 import { nowClock } from '../../options/checks.ts'
 import { type Checks, readOptions } from '../../options/read-options.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -25,12 +26,12 @@ const CHECKS: Checks<MemoryStoreOptions> = { clock: nowClock }
  * Keeps all data in this process: for development, tests and data that may be lost.
  *
  * A restart loses all data, including accepted deliveries that are not sent yet. Memory use grows with the data. It keeps every other
- * guarantee of the ports.
+ * guarantee of the ports. `createSallyport` warns of it where `NODE_ENV` is `production`.
  * @throws {SallyportError} `option_invalid`, with all problems of the options.
  */
 export function memoryStore(options: MemoryStoreOptions = {}): SallyportStore {
   const { clock = { now: () => Date.now() } } = readOptions('memoryStore', options, CHECKS)
-  return {
+  const store: SallyportStore = {
     ...memoryDispatches(clock),
     ...memoryRuns(clock),
     ...memoryTokens(clock),
@@ -38,4 +39,5 @@ export function memoryStore(options: MemoryStoreOptions = {}): SallyportStore {
     ...memoryPreferences(),
     ...memoryStatistics(clock),
   }
+  return Object.assign(store, { [IN_MEMORY]: true })
 }

@@ -1,6 +1,7 @@
 import type { DeliveryReason, DeliveryStatus } from '../../model/dispatch.ts'
 import type { DeliveryChange } from '../../model/dispatch-results.ts'
 import { copyJson } from '../../model/json.ts'
+import { isStoredWait, type StoredWait } from '../../model/waiting.ts'
 import type { SendLimit } from '../../ports/delivery-policy.ts'
 import type { Claims, Settled, Settlement } from '../../ports/dispatch-store.ts'
 import {
@@ -31,7 +32,7 @@ export interface DeliveryIndex {
 /** State transitions of deliveries. Each changes the row and the {@link DeliveryIndex}. */
 export interface Transitions {
   /** Queues a delivery until `dueAt` and ends its lease. Cancels it instead if a cancellation was requested. */
-  queue(row: DeliveryRow, dueAt: number, reason?: DeliveryReason): void
+  queue(row: DeliveryRow, dueAt: number, waitsFor?: StoredWait): void
   /** Makes a delivery `sending` under a fencing token. It is due again when the lease expires. */
   lease(row: DeliveryRow, fence: string, until: number): void
   /** Holds a delivery until the preceding channel fails. */
@@ -57,7 +58,7 @@ export interface Transitions {
 
 /** Transitions over a store's delivery index and rate limits. */
 export function deliveryTransitions(index: DeliveryIndex, limits: SendLimits): Transitions {
-  function setStatus(row: DeliveryRow, status: DeliveryStatus, reason?: DeliveryReason, fence?: string): void {
+  function setStatus(row: DeliveryRow, status: DeliveryStatus, reason?: DeliveryRow['reason'], fence?: string): void {
     row.status = status
     row.reason = reason
     row.fence = fence
@@ -65,9 +66,9 @@ export function deliveryTransitions(index: DeliveryIndex, limits: SendLimits): T
   }
 
   const transitions: Transitions = {
-    queue(row, dueAt, reason) {
+    queue(row, dueAt, waitsFor) {
       index.schedule(row, dueAt)
-      setStatus(row, 'queued', reason)
+      setStatus(row, 'queued', waitsFor)
       row.cancelledBy?.forEach((dispatch) => void transitions.cancel(row, dispatch))
     },
     lease(row, fence, until) {
@@ -105,7 +106,7 @@ export function deliveryTransitions(index: DeliveryIndex, limits: SendLimits): T
     spend: (tenant, quotas, now) => !quotas || limits.take(tenant, quotas, now),
     admit(row, dueAt, now) {
       const fits = !row.limits || limits.take(row.dispatch.head.tenant, row.limits, now)
-      if (fits) transitions.queue(row, dueAt)
+      if (fits) transitions.queue(row, dueAt, isStoredWait(row.reason) ? row.reason : undefined)
       else transitions.end(row, 'skipped', 'throttled')
       row.limits = undefined
       return fits
@@ -175,7 +176,7 @@ export function settleDelivery(
   else takeBackAttempt(row)
   if (settlement.to === 'queued') {
     if (settlement.content) row.content = copyJson(settlement.content)
-    transitions.queue(row, now + settlement.delayMs, settlement.reason)
+    transitions.queue(row, now + settlement.delayMs, settlement.waitsFor)
     return row.status === 'cancelled' ? CANCELLED : ALONE
   }
   const sent = settlement.to === 'sent'

@@ -15,6 +15,7 @@ import { statusOfDispatch } from '../../model/dispatch.ts'
 import type { DeliveryChange } from '../../model/dispatch-results.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { copyJson } from '../../model/json.ts'
+import { isStoredWait, type StoredWait } from '../../model/waiting.ts'
 import type { SendLimit } from '../../ports/delivery-policy.ts'
 import type { ClaimedDelivery, NewDelivery, NewDispatch } from '../../ports/dispatch-store.ts'
 import type { PlanSource } from '../../ports/plan-source.ts'
@@ -52,7 +53,8 @@ export interface DeliveryRow {
   /** Its dispatch. For a digest: the dispatch of the oldest event. */
   dispatch: DispatchRow
   status: DeliveryStatus
-  reason: DeliveryReason | undefined
+  /** While `queued`: what it waits for, if its store keeps that. */
+  reason: DeliveryReason | StoredWait | undefined
   attempts: number
   /** Number of attempts before the last retry. */
   attemptsBefore: number
@@ -143,7 +145,7 @@ function deliveryRow(
     slot: -1,
     dispatch,
     status: delivery.status,
-    reason: delivery.reason,
+    reason: delivery.reason ?? delivery.waitsFor,
     attempts: 0,
     attemptsBefore: 0,
     bouncedAttempt: undefined,
@@ -210,13 +212,14 @@ export function beginAttempt(row: DeliveryRow, startedAt: number): void {
 
 /** Records the end of the current attempt, never before its start. */
 export function endAttempt(row: DeliveryRow, end: AttemptEnd, endedAt: number): void {
-  const { outcome, code, provider, providerMessageId } = end
+  const { outcome, code, provider, providers, providerMessageId } = end
   const attempt = row.attemptLog?.at(-1)
   if (!row.attemptLog || !attempt) return
   attempt.endedAt = Math.max(endedAt, attempt.startedAt)
   attempt.outcome = outcome
   if (code !== undefined) attempt.code = row.lastCode = code
   if (provider !== undefined) attempt.provider = provider
+  if (providers) attempt.providers = copyJson(providers)
   if (providerMessageId !== undefined) attempt.providerMessageId = providerMessageId
   if (row.attemptLog.length > MAX_ATTEMPTS_KEPT) row.attemptLog.shift()
 }
@@ -236,7 +239,8 @@ function readDelivery(row: DeliveryRow): Delivery {
   const { deliveryId, channel, status, attempts } = row
   const attemptLog = row.attemptLog?.map(copyAttempt) ?? []
   const delivery: Mutable<Delivery> = { deliveryId, channel, status, attempts, attemptLog }
-  if (row.reason !== undefined) delivery.reason = row.reason
+  if (isStoredWait(row.reason)) delivery.waitsFor = row.reason
+  else if (row.reason !== undefined) delivery.reason = row.reason
   if (status === 'queued') delivery.dueAt = row.wakeAt
   if (row.deferred) delivery.deferred = true
   if (row.concurrencyKey !== undefined) delivery.concurrencyKey = row.concurrencyKey
@@ -276,7 +280,7 @@ export function claimedDelivery(row: DeliveryRow, fence: string, now: number, wa
 }
 
 export function changeOf({ deliveryId, channel, status, reason, attempts }: DeliveryRow): DeliveryChange {
-  return { deliveryId, channel, status, ...(reason !== undefined && { reason }), attempts }
+  return { deliveryId, channel, status, ...(reason !== undefined && !isStoredWait(reason) && { reason }), attempts }
 }
 
 function readDigest({ key, max, recipient, events }: DigestRow): Digest {
@@ -288,5 +292,5 @@ function readDigest({ key, max, recipient, events }: DigestRow): Digest {
 }
 
 function copyAttempt(attempt: Attempt): Attempt {
-  return { ...attempt }
+  return attempt.providers ? { ...attempt, providers: copyJson(attempt.providers) } : { ...attempt }
 }

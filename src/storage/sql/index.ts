@@ -3,7 +3,7 @@
  * @module sallyport/storage/sql
  */
 import { SallyportError } from '../../errors.ts'
-import { bool, like, nowClock, oneOf, whole } from '../../options/checks.ts'
+import { bool, choice, like, nowClock, whole } from '../../options/checks.ts'
 import { type Check, type Checks, readOptions, required } from '../../options/read-options.ts'
 import { kindOf } from '../../options/shown-value.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -78,7 +78,7 @@ function forPostgresql(check: Check): Check {
 }
 
 const STATEMENTS: Checks<Pick<SqlStoreOptions, 'dialect' | 'prefix'>> = {
-  dialect: required(oneOf(Object.keys(DIALECTS))),
+  dialect: required(choice(Object.keys(DIALECTS))),
   prefix: (value, given) => letters(value, given) ?? free(value, given),
 }
 

@@ -32,6 +32,15 @@ export function testMounts(host: Host): void {
         await call(url + RUN, { body: '{}' })
         expect(endpoints.handled).toHaveLength(3)
       })
+
+      test('A mount at /api is logged once, and answers nothing', async () => {
+        const { url, endpoints } = await start({ mountPath: '/api' })
+        for (const path of [DISPATCH, RUN, DISPATCH]) await call(`${url}${path}?a=1`, { body: '{}' })
+        expect(endpoints.handled).toEqual([])
+        expect(endpoints.logger.lines).toMatchObject([
+          { event: 'mount.missed', fields: { detail: expect.stringContaining('the host took off /api') } },
+        ])
+      })
     } else {
       test.skip(`A prefix removed by the framework is not tested: ${mounts.whole}`)
     }

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { answering, port } from '../../../src/core/answers/fault.ts'
 import { refuse, success } from '../../../src/core/answers/result.ts'
 import { SallyportError } from '../../../src/errors.ts'
-import { countingIds, recordingLogger } from '../../support/deps.ts'
+import { countingIds, recordingLogger, testAuth } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 
 function answerDeps() {
-  return { ids: countingIds(), logger: recordingLogger(), clock: fakeClock() }
+  return { ids: countingIds(), logger: recordingLogger(), clock: fakeClock(), auth: testAuth }
 }
 
 const SECRET = 'jane@example.com is not unique'

@@ -22,7 +22,10 @@ describe('the end of an attempt', () => {
     expect(await attemptClaimed(claimed, leased(deps), { ...deps, channels: {} })).toBe('released')
     expect(deps.logger.lines).toEqual([
       { level: 'warn', event: 'delivery.channel_unknown', fields: PLACE },
-      { level: 'info', event: 'delivery.queued', fields: { ...PLACE, attempt: 1, delayMs: 60_000 } },
+      {
+        ...{ level: 'info', event: 'delivery.queued' },
+        fields: { ...PLACE, attempt: 1, reason: 'unknown_here', delayMs: 60_000 },
+      },
     ])
   })
 

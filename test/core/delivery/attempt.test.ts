@@ -169,16 +169,25 @@ describe('an attempt', () => {
     ['an outcome that does not exist', () => ({ outcome: 'delivered' })],
     ['an outcome in a list', () => [{ outcome: 'sent' }]],
     ['an outcome that is a list', () => ({ outcome: ['sent'] })],
-    ['an outcome with no code', () => ({ outcome: 'rejected' })],
     ['an outcome that cannot become text', () => ({ outcome: Object.create(null) })],
-  ])('A channel that returns %s is retried with the outcome unknown, and fails with channel_error', async (_, give) => {
+  ])('A channel that returns %s may have sent: it fails with channel_error, without a second send', async (_, give) => {
     const a = recordingChannel([async () => give() as SendOutcome], { retrySchedule: [1_000] })
     const deps = await depsFor(a)
-    expect(await attempt(deps)).toBe('retried')
-    expect(await delivery(deps)).toMatchObject({ attemptLog: [{ outcome: 'unknown', code: 'channel_error' }] })
-    await waitForDue(deps)
     expect(await attempt(deps)).toBe('failed')
-    expect(await outcomes(deps)).toEqual(['a: failed channel_error 2'])
+    expect(await delivery(deps)).toMatchObject({ attemptLog: [{ outcome: 'unknown', code: 'outcome_invalid' }] })
+    expect(await outcomes(deps)).toEqual(['a: failed channel_error 1'])
+    expect(a.sent).toHaveLength(1)
+  })
+
+  it('An unreadable outcome makes the held fallback follow', async () => {
+    const a = recordingChannel([async () => 'sent' as never])
+    const b = recordingChannel()
+    const events = defineEvents({ e: { route: 'first', channels: { a: {}, b: {} } } })
+    const deps = testDeps({ a, b }, { events })
+    await accepted(deps, { eventType: 'e', recipient: 'jane@example.com' })
+    expect(await attempt(deps)).toBe('failed')
+    expect(await attempt(deps)).toBe('sent')
+    expect(await outcomes(deps)).toEqual(['a: failed channel_error 1', 'b: sent 1'])
   })
 
   it.each<[string, () => Promise<SendOutcome>]>([

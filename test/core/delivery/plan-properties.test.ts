@@ -35,7 +35,18 @@ async function planOf(one: Planned, { sandbox = false, without = -1 } = {}): Pro
   const entries = event.channels.filter((_, at) => at !== without)
   const filtered = filterChannels(event, entries, facts, channelsOf(one), [])
   const verdicts = verdictsOf(one).filter((_, at) => at !== without)
-  return planDispatch({ event, sandbox, facts, filtered, verdicts, now: NOW, delayMs: event.delayMs, faults: [] })
+  const clock = fakeClock(NOW)
+  return planDispatch({
+    event,
+    sandbox,
+    facts,
+    filtered,
+    verdicts,
+    now: NOW,
+    delayMs: event.delayMs,
+    clock,
+    faults: [],
+  })
 }
 
 /** The deliveries of a plan; fast-check skips refused plans. */
@@ -133,7 +144,7 @@ test('A named channel is planned alone, as it is planned among the others', asyn
       const request = { eventType: 'e', recipient: recipient.id, channel: nameOf(at) }
       const scope = { tenant: 'default', session: undefined, now: NOW, delayMs: undefined }
       const recipients = { find: async () => recipient }
-      const deps = { channels: channelsOf(one), policy: policyOf(one), recipients }
+      const deps = { channels: channelsOf(one), policy: policyOf(one), recipients, clock: fakeClock(NOW) }
       const [named, ...more] = deliveriesOf(await planRequest(event, request, scope, deps, []))
       expect(more).toEqual([])
       const among = all[at]

@@ -84,7 +84,9 @@ describe('a receiver that keeps timing out', () => {
     expect(a.sent).toHaveLength(3)
     const all = await deliveries(own)
     expect(all.map(({ status }) => status)).toEqual(Array(10).fill('queued'))
-    expect(all.filter(({ reason }) => reason === 'receiver_paused')).toHaveLength(1)
+    expect(all.filter(({ waitsFor }) => waitsFor === 'receiver_paused')).toHaveLength(1)
+    const [paused] = all.filter(({ waitsFor }) => waitsFor === 'receiver_paused')
+    expect((paused?.dueAt ?? 0) - own.deps.clock.now()).toBeGreaterThan(0)
     expect(all.reduce((sum, { attempts }) => sum + attempts, 0)).toBe(3)
     expect(linesOf(own, 'delivery.receiver_paused')).toMatchObject([
       { level: 'warn', fields: { channel: 'a', timeouts: 3, pauseMs: PAUSE } },
@@ -218,7 +220,7 @@ describe('a receiver that keeps timing out', () => {
     for (const gate of gates.slice(0, 4)) gate.open(TIMEOUT)
     await pass(own, PAUSE + SECOND)
     expect(gates).toHaveLength(5)
-    expect((await deliveries(own)).filter(({ reason }) => reason === 'receiver_paused').length).toBeGreaterThan(0)
+    expect((await deliveries(own)).filter(({ waitsFor }) => waitsFor === 'receiver_paused').length).toBeGreaterThan(0)
     const before = own.claims.length
     await pass(own, 5 * SECOND)
     expect(gates).toHaveLength(5)
@@ -264,7 +266,7 @@ describe('a receiver that keeps timing out', () => {
     }
     claiming.open()
     await settled(own)
-    expect((await deliveries(own)).filter(({ reason }) => reason === 'receiver_paused')).toHaveLength(4)
+    expect((await deliveries(own)).filter(({ waitsFor }) => waitsFor === 'receiver_paused')).toHaveLength(3)
     expect(woken).toEqual([PAUSE])
   })
 
@@ -272,7 +274,7 @@ describe('a receiver that keeps timing out', () => {
     const { own, claiming } = await claimedDuringPause(acceptShort)
     claiming.open()
     await settled(own)
-    expect(await shortOne(own)).toMatchObject({ status: 'queued', reason: 'receiver_paused', attempts: 0 })
+    expect(await shortOne(own)).toMatchObject({ status: 'queued', waitsFor: 'receiver_paused', attempts: 0 })
     await pass(own, 6 * SECOND)
     expect(await shortOne(own)).toMatchObject({ status: 'expired', attempts: 0 })
   })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { viewDispatch } from '../../../src/core/dispatch/dispatch-view.ts'
 import type { Attempt, Delivery, DeliveryView, Dispatch } from '../../../src/model/dispatch.ts'
+import type { WaitCause } from '../../../src/model/waiting.ts'
 
 const AT = Date.UTC(2026, 10, 21, 8)
 const NOW = '2026-11-21T08:00:00.000Z'
@@ -18,7 +19,7 @@ const DISPATCH: Dispatch = {
 
 function viewed(delivery: Partial<Delivery>): DeliveryView | undefined {
   const bare: Delivery = { deliveryId: 'dlv_1', channel: 'a', status: 'queued', attempts: 0, attemptLog: [] }
-  return viewDispatch({ ...DISPATCH, deliveries: [{ ...bare, ...delivery }] }).deliveries[0]
+  return viewDispatch({ ...DISPATCH, deliveries: [{ ...bare, ...delivery }] }, AT).deliveries[0]
 }
 
 /** The attempt outcomes in the view of a delivery. */
@@ -42,7 +43,7 @@ describe('a dispatch as a caller sees it', () => {
       eventCount: 2,
     }
     expect(
-      viewDispatch({ ...DISPATCH, critical: true, locale: 'de', sessionId: 's1', deliveries: [delivery] }),
+      viewDispatch({ ...DISPATCH, critical: true, locale: 'de', sessionId: 's1', deliveries: [delivery] }, AT),
     ).toEqual({
       dispatchId: 'dsp_1',
       by: 'app_1',
@@ -67,6 +68,31 @@ describe('a dispatch as a caller sees it', () => {
       expect(reported({ status, deferred: true, attempts: 1 })).toBeUndefined()
     }
     expect(viewed({ deferred: true })).not.toHaveProperty('nextAttemptAt')
+  })
+
+  it.each<[WaitCause, Partial<Delivery>]>([
+    ['delay', { deferred: true }],
+    ['digest', { deferred: true, eventCount: 2 }],
+    ['retry', { attempts: 1 }],
+    ['retry', { attempts: 1, deferred: true, eventCount: 2, content: { text: 'a' } }],
+    ['quiet_hours', { deferred: true, waitsFor: 'quiet_hours' }],
+    ['policy', { deferred: true, eventCount: 2, waitsFor: 'policy' }],
+    ['receiver_paused', { attempts: 3, waitsFor: 'receiver_paused' }],
+    ['unavailable', { attempts: 1, waitsFor: 'unavailable' }],
+    ['unknown_here', { waitsFor: 'unknown_here' }],
+  ])('A dispatch view shows that a delivery waits for %s, and until when', (cause, delivery) => {
+    const shown = viewed({ ...delivery, dueAt: AT + 1_000 })
+    expect(shown).toMatchObject({ waiting: { for: cause, until: '2026-11-21T08:00:01.000Z' } })
+    expect(shown).toMatchObject({ nextAttemptAt: '2026-11-21T08:00:01.000Z' })
+    expect(shown).not.toHaveProperty('reason')
+    expect(viewed({ ...delivery, dueAt: AT }), 'due').not.toHaveProperty('waiting')
+  })
+
+  it('A dispatch view shows that a held delivery waits for the channel before it', () => {
+    expect(viewed({ status: 'held', deferred: true })?.waiting).toEqual({ for: 'fallback' })
+    for (const status of ['sending', 'sent', 'failed', 'skipped', 'cancelled', 'expired'] as const) {
+      expect(viewed({ status, dueAt: AT + 1_000 })).not.toHaveProperty('waiting')
+    }
   })
 
   it("A dispatch view shows each attempt with its code and provider, without the provider's message id", () => {
@@ -114,7 +140,7 @@ describe('a dispatch as a caller sees it', () => {
       deliveries: [{ deliveryId: 'd', channel: 'a', status: 'skipped', attempts: 0, attemptLog: [], trace }],
     }
     const before = structuredClone(dispatch)
-    const [delivery] = viewDispatch(dispatch).deliveries
+    const [delivery] = viewDispatch(dispatch, AT).deliveries
     Object.assign(delivery?.trace?.[0] ?? {}, { rule: 'spoilt' })
     Object.assign(Object(delivery?.trace?.[0]?.actual), { b: 'spoilt' })
     expect(dispatch).toEqual(before)

@@ -96,14 +96,17 @@ describe('onError of dispatches', () => {
       body: { errors: [{ pointer: '/eventData', code: 'invalid' }] },
     })
     expect(seen).toEqual([[THROWN, { operation: 'data_schema', eventType: 'schema' }]])
-    expect(logger.lines).toMatchObject([{ level: 'error', event: 'event.failed', fields: { causeCode: 'E_OWN' } }])
+    expect(logger.lines).toMatchObject([
+      { level: 'error', event: 'event.failed', fields: { causeCode: 'E_OWN' } },
+      { level: 'warn', event: 'dispatch.refused' },
+    ])
     expect(JSON.stringify(logger.lines)).not.toContain('jane')
   })
 
   it('onError receives the error of the last failover provider', async () => {
     const { seen, hooks } = recordingHooks()
-    const broken = recordingChannel([fail])
-    const { sallyport } = composed(events, { hooks, channels: { a: failover(broken, broken), b: broken, c: broken } })
+    const [broken, second] = [recordingChannel([fail]), recordingChannel([fail])]
+    const { sallyport } = composed(events, { hooks, channels: { a: failover(broken, second), b: broken, c: broken } })
     await sallyport.dispatch({ eventType: 'plain', recipient: RECIPIENT } as never)
     await sallyport.worker.runDue()
     expect(seen).toEqual([[THROWN, expect.objectContaining({ operation: 'channel', channel: 'a' })]])
@@ -113,7 +116,8 @@ describe('onError of dispatches', () => {
     const { seen, hooks } = recordingHooks()
     const { sallyport } = composed(events, { hooks })
     await sallyport.dispatch({ eventType: 'no-boolean', recipient: RECIPIENT } as never)
-    const error = expect.objectContaining({ name: 'TypeError', message: 'the condition function gave no boolean' })
+    const message = 'the condition function returned a string; return true or false at once'
+    const error = expect.objectContaining({ name: 'TypeError', message })
     expect(seen).toEqual([[error, expect.objectContaining({ operation: 'condition', channel: 'a' })]])
   })
 

@@ -293,7 +293,6 @@ describe('a faulty price book', () => {
     ['a number', { ...ONE, amount: 0.1 }, 'amount'],
     ['41 digits', { ...ONE, amount: '1'.repeat(41) }, 'amount'],
     ['an empty amount', { ...ONE, amount: '' }, 'amount'],
-    ['no amount', { currency: 'USD', version: 'v' }, 'amount'],
     ['a currency in lower case', { ...ONE, currency: 'usd' }, 'currency'],
     ['a currency that is a key of objects', { ...ONE, currency: '__proto__' }, 'currency'],
     ['no currency', { amount: '1', version: 'v' }, 'currency'],
@@ -301,9 +300,6 @@ describe('a faulty price book', () => {
     ['a version of 101 characters', { ...ONE, version: 'v'.repeat(101) }, 'version'],
     ['a version with a space', { ...ONE, version: 'a b' }, 'version'],
     ['no version', { amount: '1', currency: 'USD' }, 'version'],
-    ['null', null, 'amount'],
-    ['a promise', Promise.resolve(ONE), 'amount'],
-    ['a text', '1', 'amount'],
   ])('An invalid price is 500 and nothing is recorded: %s', async (_, price, field) => {
     const { post, lines, deps } = recorder({ prices: broken(price) })
     expect(problemOf(await post(reported))).toMatchObject({ status: 500, code: 'internal_error' })
@@ -314,6 +310,18 @@ describe('a faulty price book', () => {
       },
     ])
     expect(await deps.store.findRun({ tenant: 'default', sessionId: 's1', runId: 'r' })).toBeUndefined()
+  })
+
+  it.each<[string, unknown]>([
+    ['an object with currency (a string), version (a string)', { currency: 'USD', version: 'v' }],
+    ['null', null],
+    ['a promise', Promise.resolve(ONE)],
+    ['a string', '1'],
+  ])('A price book that returns no price is 500, and the log says what came: %s', async (came, price) => {
+    const { post, lines } = recorder({ prices: broken(price) })
+    expect(problemOf(await post(reported))).toMatchObject({ status: 500, code: 'internal_error' })
+    const cause = expect.stringContaining(`price() of the price book returned ${came}; return `)
+    expect(lines).toMatchObject([{ event: 'request.failed', fields: { causeCode: 'answer_invalid', cause } }])
   })
 
   it('A price book that throws is 500 and leaves the stored run as it was', async () => {

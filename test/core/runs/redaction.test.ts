@@ -217,8 +217,11 @@ it('A failed redaction is logged by field only, and no rejection stays unhandled
   await silent.post({ runId: 'r1', error: { type: 'a' }, status: 'failed' })
   const long = recorder({ redactor: { redact: () => 'x'.repeat(600) } })
   await long.post({ runId: 'r1', metadata: { 'c4n4ry-key': 'a' } })
-  const codes = [...silent.lines, ...long.lines].map(({ fields }) => (fields as { causeCode?: string }).causeCode)
-  expect(codes).toEqual(['unfit_text.error.type', 'unfit_text.metadata'])
+  const causes = [...silent.lines, ...long.lines].map(({ fields }) => (fields as { cause?: string }).cause)
+  expect(causes).toEqual([
+    'redact() of the redactor for error.type returned a string; return a text of 1 to 100 characters without NUL and lone surrogates',
+    'redact() of the redactor for metadata returned a string; return a text of 0 to 512 characters without NUL and lone surrogates',
+  ])
 })
 
 it('A tag that is redacted to an empty text is dropped', async () => {

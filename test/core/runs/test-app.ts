@@ -36,7 +36,7 @@ export function app(wrap: (store: Store) => Store = (store) => store): {
     deps,
     post,
     runs: runsOf(deps),
-    sessions: sessionsOf({ store, dispatches: store }),
+    sessions: sessionsOf({ store, dispatches: store, clock }),
     async dispatch(dispatchId, sessionId = 's1', tenant = 'default') {
       await store.accept(acceptance(dispatchId, { sessionId, tenant, deliveries: [] }))
     },

@@ -26,9 +26,17 @@ const FIELDS = {
   ...{ field: true, message: true, stack: true },
   ...{ hook: true, queue: true, code: true, reason: true, detail: true, cause: true, causeCode: true, errors: true },
   ...{ attempt: true, delayMs: true, events: true, inFlight: true, authenticating: true },
-  ...{ unfinished: true, unfinishedBytes: true, uses: true, measurements: true, timeouts: true, pauseMs: true },
-  ...{ givenBack: true, aborted: true, source: true, added: true },
-  ...{ dispatches: true, answers: true, cancelled: true },
+  ...{
+    unfinished: true,
+    unfinishedBytes: true,
+    uses: true,
+    omitted: true,
+    measurements: true,
+    timeouts: true,
+    pauseMs: true,
+  },
+  ...{ path: true, givenBack: true, aborted: true, source: true, added: true },
+  ...{ dispatches: true, answers: true, cancelled: true, provider: true },
 } satisfies Readonly<Record<keyof LogFields, true>>
 
 const guide = readFileSync(new URL('../../../docs/operating.md', import.meta.url), 'utf8')

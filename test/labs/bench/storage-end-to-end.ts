@@ -4,11 +4,12 @@ import type { DeliveryQueue } from 'sallyport'
 import { postgresQueue } from 'sallyport/queue/postgres'
 import { sqlStore } from 'sallyport/storage/sql'
 import { spread } from './measure.ts'
+import { postgresTime, type ServerTime } from './server-time.ts'
 import type { BenchDatabase } from './storage-databases.ts'
 import { empty } from './storage-fill.ts'
 import { type Figure, figureOf, inFlight, type Sides, sideBySide } from './storage-measure.ts'
 import { graphileJobs, type JobQueue, pgBossJobs } from './storage-queues.ts'
-import { type Host, hostOn } from './storage-worker.ts'
+import { HANG_MS, type Host, hostOn } from './storage-worker.ts'
 
 const EVENTS = 3_000
 const PLACES = 50
@@ -16,14 +17,15 @@ const PLACES = 50
 /** From the accepting call to the send, with the worker in the same process. */
 export async function benchEndToEnd(database: BenchDatabase): Promise<void> {
   const { pool, kysely } = database
-  const store = sqlStore({ db: kysely, dialect: 'postgresql' })
+  const store = sqlStore({ db: kysely, dialect: 'postgresql', timeoutMs: HANG_MS })
   await store.migrate()
   await empty(pool)
   const queue = postgresQueue({ client: database.client })
   const hosts: Record<string, Host> = { 'local queue': await hostOn(store), postgresQueue: await hostOn(store, queue) }
-  const others = [await graphileJobs(database), await pgBossJobs(database)]
+  const others = [await graphileJobs(database, false), await graphileJobs(database, true), await pgBossJobs(database)]
+  const serverTime = await postgresTime(pool)
   try {
-    await throughput(hosts, others)
+    await throughput(hosts, others, serverTime)
     await latency(hosts, others)
   } finally {
     await (queue as DeliveryQueue & { close(): Promise<void> }).close()
@@ -31,31 +33,37 @@ export async function benchEndToEnd(database: BenchDatabase): Promise<void> {
   }
 }
 
-async function throughput(hosts: Readonly<Record<string, Host>>, others: readonly JobQueue[]): Promise<void> {
+async function throughput(
+  hosts: Readonly<Record<string, Host>>,
+  others: readonly JobQueue[],
+  serverTime?: ServerTime,
+): Promise<void> {
   const sides: Sides = Object.fromEntries([
-    ...Object.entries(hosts).map(([name, host]) => [`dispatch, ${name}`, () => throughHost(host)]),
+    ...Object.entries(hosts).map(([name, host]) => [`dispatch, ${name}`, () => throughHost(host, serverTime)]),
     ...others.map((other) => [other.name, () => throughQueue(other)]),
   ])
   await sideBySide(`PostgreSQL: accepted and sent, ${PLACES} in flight`, 5, sides)
 }
 
-function throughHost({ worker, dispatch, sent }: Host): Promise<Figure> {
-  return figureOf(EVENTS, async () => {
+function throughHost({ worker, dispatch, sent }: Host, serverTime?: ServerTime): Promise<Figure> {
+  const through = async (): Promise<void> => {
     worker.start()
     const all = sent(EVENTS)
     await inFlight(EVENTS, PLACES, () => dispatch())
     await all
     await worker.stop()
-  })
+  }
+  return figureOf(EVENTS, through, serverTime)
 }
 
 async function throughQueue(queue: JobQueue): Promise<Figure> {
   await queue.start()
-  const figure = await figureOf(EVENTS, async () => {
+  const through = async (): Promise<void> => {
     const all = queue.handled(EVENTS)
     await inFlight(EVENTS, PLACES, () => queue.add())
     await all
-  })
+  }
+  const figure = await figureOf(EVENTS, through, queue.serverTime)
   await queue.stop()
   return figure
 }

@@ -1,11 +1,14 @@
 import { loadavg } from 'node:os'
 import { median, processorTime, ratios, spread } from './measure.ts'
+import type { ServerTime } from './server-time.ts'
 
 /** The result of one measurement. */
 export interface Figure {
   readonly perSecond: number
-  /** Microseconds of processor time per operation. */
+  /** Microseconds of processor time of this process per operation. */
   readonly micros: number
+  /** The same of the server's processes, if it was measured. */
+  readonly serverMicros?: number
 }
 
 /** Operations measured side by side, by name. The first is the base of the ratios. */
@@ -21,11 +24,14 @@ export async function inFlight(amount: number, places: number, operation: () => 
 }
 
 /** Measures `amount` operations of `work`. */
-export async function figureOf(amount: number, work: () => Promise<unknown>): Promise<Figure> {
+export async function figureOf(amount: number, work: () => Promise<unknown>, serverTime?: ServerTime): Promise<Figure> {
+  const serverHad = await serverTime?.()
   const [since, hadBefore] = [performance.now(), processorTime()]
   await work()
   const [ms, had] = [performance.now() - since, processorTime() - hadBefore]
-  return { perSecond: (amount * 1000) / ms, micros: (had * 1000) / amount }
+  const figure = { perSecond: (amount * 1000) / ms, micros: (had * 1000) / amount }
+  if (serverTime === undefined || serverHad === undefined) return figure
+  return { ...figure, serverMicros: (((await serverTime()) - serverHad) * 1000) / amount }
 }
 
 /** Measures each side in every round, and prints and returns the results. */
@@ -63,8 +69,13 @@ export function printSides(title: string, figures: Readonly<Record<string, reado
     const micros = median(own.map((figure) => figure.micros))
     const shown = own === base ? '' : `   ${spread(ratios(perSecond(base), rates))}`
     const rate = `${median(rates).toFixed(0).padStart(8)}/s ${micros.toFixed(0).padStart(6)} us of processor time`
-    console.log(`  ${name.padEnd(44)} ${rate}${shown}`)
+    console.log(`  ${name.padEnd(44)} ${rate}${serverPart(own)}${shown}`)
   }
+}
+
+function serverPart(figures: readonly Figure[]): string {
+  const micros = figures.flatMap(({ serverMicros }) => serverMicros ?? [])
+  return micros.length === 0 ? '' : ` + ${median(micros).toFixed(0).padStart(4)} us of the server's`
 }
 
 function perSecond(figures: readonly Figure[] = []): number[] {

@@ -4,6 +4,7 @@ import { Logger, makeWorkerUtils, run } from 'graphile-worker'
 import { Redis } from 'ioredis'
 import pg from 'pg'
 import PgBoss from 'pg-boss'
+import { postgresTime, redisTime, type ServerTime } from './server-time.ts'
 import { type BenchDatabase, REDIS_URL } from './storage-databases.ts'
 import { contentText } from './storage-rows.ts'
 import { CONCURRENCY } from './storage-worker.ts'
@@ -11,6 +12,8 @@ import { CONCURRENCY } from './storage-worker.ts'
 /** A third-party queue with jobs that do nothing. */
 export interface JobQueue {
   readonly name: string
+  /** Of the server that keeps the jobs; absent if it cannot be measured. */
+  readonly serverTime?: ServerTime | undefined
   /** Adds waiting jobs up to this number. */
   fill(count: number): Promise<void>
   /** Handles this many waiting jobs with a worker. */
@@ -50,9 +53,11 @@ export async function bullmqJobs(): Promise<JobQueue> {
   const jobOptions = { removeOnComplete: true }
   const queue = new Queue(name, { connection, prefix, defaultJobOptions: jobOptions })
   const { handle, handled } = counter()
+  const redis = new Redis(connection)
   let worker: Worker | undefined
   const self: JobQueue = {
     name: 'BullMQ on Redis',
+    serverTime: redisTime(redis),
     async fill(count) {
       for (let added = 0; added < count; added += 1000)
         await queue.addBulk(Array.from({ length: Math.min(1000, count - added) }, () => ({ name, data: DATA })))
@@ -72,7 +77,6 @@ export async function bullmqJobs(): Promise<JobQueue> {
     async close() {
       await queue.obliterate({ force: true })
       await queue.close()
-      const redis = new Redis(connection)
       const keys = await redis.keys(`${prefix}:*`)
       if (keys.length > 0) await redis.del(...keys)
       redis.disconnect()
@@ -81,7 +85,12 @@ export async function bullmqJobs(): Promise<JobQueue> {
   return self
 }
 
-export async function graphileJobs({ url }: BenchDatabase): Promise<JobQueue> {
+const BATCHES = {
+  worker: { concurrentJobs: CONCURRENCY, localQueue: { size: CONCURRENCY }, completeJobBatchDelay: 0 },
+}
+
+/** @param isBatched Its batch mode: jobs are fetched into a local queue and completed together. */
+export async function graphileJobs({ url }: BenchDatabase, isBatched: boolean): Promise<JobQueue> {
   const logger = new Logger(() => () => {})
   const pool = new pg.Pool({ connectionString: url, max: 20 })
   const utils = await makeWorkerUtils({ pgPool: pool, logger })
@@ -89,7 +98,8 @@ export async function graphileJobs({ url }: BenchDatabase): Promise<JobQueue> {
   const { handle, handled } = counter()
   let runner: { stop(): Promise<void> } | undefined
   const self: JobQueue = {
-    name: 'graphile-worker',
+    name: isBatched ? 'graphile-worker, batch mode' : 'graphile-worker',
+    serverTime: await postgresTime(pool),
     async fill(count) {
       const text =
         "select graphile_worker.add_jobs(array(select json_populate_record(null::graphile_worker.job_spec, json_build_object('identifier', 'none', 'payload', $1::json)) from generate_series(1, $2)))"
@@ -103,7 +113,8 @@ export async function graphileJobs({ url }: BenchDatabase): Promise<JobQueue> {
     },
     async start() {
       runner = await run({
-        ...{ pgPool: pool, logger, concurrency: CONCURRENCY, noHandleSignals: true, noPreparedStatements: false },
+        ...{ pgPool: pool, logger, noHandleSignals: true, noPreparedStatements: false },
+        ...(isBatched ? { preset: BATCHES } : { concurrency: CONCURRENCY }),
         taskList: { none: async () => handle() },
       })
     },
@@ -118,16 +129,22 @@ export async function graphileJobs({ url }: BenchDatabase): Promise<JobQueue> {
   return self
 }
 
-/** With twenty workers that each take several jobs at a time, and the minimum polling interval of half a second. */
-export async function pgBossJobs({ url }: BenchDatabase): Promise<JobQueue> {
-  const [queue, workers, batchSize] = ['jobs', 20, CONCURRENCY]
+/**
+ * With four workers that each take many jobs at a time. They are notified after each batch and each new job, so that
+ * none waits for its next poll.
+ */
+export async function pgBossJobs({ url, pool }: BenchDatabase): Promise<JobQueue> {
+  const [queue, workers, batchSize] = ['jobs', 4, CONCURRENCY]
   const boss = new PgBoss({ connectionString: url, max: 10 })
   boss.on('error', () => {})
   await boss.start()
   await boss.createQueue(queue)
   const { handle, handled } = counter()
+  let ids: string[] = []
+  let added = 0
   const self: JobQueue = {
-    name: 'pg-boss',
+    name: 'pg-boss, notified',
+    serverTime: await postgresTime(pool),
     async fill(count) {
       for (let added = 0; added < count; added += 1000)
         await boss.insert(Array.from({ length: Math.min(1000, count - added) }, () => ({ name: queue, data: DATA })))
@@ -140,10 +157,19 @@ export async function pgBossJobs({ url }: BenchDatabase): Promise<JobQueue> {
     },
     async start() {
       const options = { batchSize, pollingIntervalSeconds: 0.5 }
-      for (let worker = 0; worker < workers; worker++)
-        await boss.work(queue, options, async (jobs) => handle(jobs.length))
+      ids = []
+      for (let worker = 0; worker < workers; worker++) {
+        const id = await boss.work(queue, options, async (jobs) => {
+          handle(jobs.length)
+          boss.notifyWorker(ids[worker] ?? '')
+        })
+        ids.push(id)
+      }
     },
-    add: () => boss.send(queue, DATA),
+    async add() {
+      await boss.send(queue, DATA)
+      boss.notifyWorker(ids[added++ % workers] ?? '')
+    },
     handled,
     stop: () => boss.offWork(queue),
     async close() {

@@ -26,6 +26,9 @@ export interface Host {
 /** Concurrent sends, as many as in the compared queues. */
 export const CONCURRENCY = 500
 
+/** Time limit of a database call: only ends one that hangs, so that a busy machine is slow and not an error. */
+export const HANG_MS = 120_000
+
 export const LOGGER: Logger = {
   log(level: string, event: string, fields: unknown): void {
     if (level === 'error') throw new Error(`${event} ${JSON.stringify(fields)}`)

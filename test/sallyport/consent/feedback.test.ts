@@ -136,7 +136,7 @@ describe('feedback over HTTP', () => {
     }
     expect(errors).toMatchObject([
       [cause, { operation: 'feedback' }],
-      [expect.any(TypeError), { operation: 'feedback' }],
+      [{ code: 'answer_invalid' }, { operation: 'feedback' }],
     ])
   })
 

@@ -3,8 +3,10 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import { throttle } from '../../../src/policies/throttle.ts'
+import type { Logger } from '../../../src/ports/logger.ts'
 import { createSallyport } from '../../../src/sallyport/create-sallyport.ts'
 import type { SqlStore } from '../../../src/storage/sql/index.ts'
+import { type RecordingLogger, recordingLogger } from '../../support/deps.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { databaseKinds, openPostgresql, type TestDatabase } from '../databases.ts'
 import { keyed } from '../storing.ts'
@@ -22,6 +24,7 @@ interface Shop {
   readonly db: AnyKysely
   readonly store: SqlStore
   readonly sallyport: TestApp
+  readonly lines: RecordingLogger['lines']
   readonly orderTable: string
   /** Stores an order, as the host does. */
   order(by: AnyKysely): Promise<void>
@@ -30,14 +33,14 @@ interface Shop {
   rows(): Promise<typeof ONE>
 }
 
-function testAppOn(store: SqlStore) {
+function testAppOn(store: SqlStore, logger: Logger) {
   return createSallyport({
     auth: { verify: async () => ({ refused: 'invalid_token', detail: 'nobody may' }) },
     events: defineEvents({ 'order.placed': { channels: { email: {} } } }),
     store,
     channels: { email: recordingChannel() },
     policy: throttle({ max: 5, windowMs: 86_400_000 }),
-    logger: { log() {} },
+    logger,
   })
 }
 
@@ -49,13 +52,15 @@ async function shopIn(database: TestDatabase, more: { readonly notify?: string }
   const store = storeIn(database, { db, prefix: shop, ...more })
   await store.migrate()
   await run(db, `create table ${shop}orders (id integer primary key, note varchar(20))`)
-  const sallyport = testAppOn(store)
+  const logger = recordingLogger()
+  const sallyport = testAppOn(store, logger)
   const count = async (table: string) =>
     Number((await run<{ n: unknown }>(db, `select count(*) as n from ${shop}${table}`))[0]?.n)
   return {
     db,
     store,
     sallyport,
+    lines: logger.lines,
     orderTable: `${shop}orders`,
     order: async (by) => void (await run(by, `insert into ${shop}orders (id) values (1)`)),
     orders: () => count('orders'),
@@ -98,6 +103,21 @@ for (const kind of await databaseKinds())
       await sallyport.worker.runDue()
       const [found] = (await sallyport.dispatches.list()).items
       expect(found?.status).toBe('sent')
+    })
+
+    it('A refused dispatchOrThrow rolls the order back, and the log says why', async () => {
+      const { db, store, sallyport, order, orders, rows, lines } = await open()
+      const placing = db.transaction().execute(async (transaction) => {
+        await order(transaction)
+        await sallyport.dispatchOrThrow(
+          { ...EVENT, recipient: 'nobody' },
+          { ...OPTIONS, store: store.within(transaction) },
+        )
+      })
+      await expect(placing).rejects.toMatchObject({ code: 'recipient_unresolvable', status: 422 })
+      expect([await orders(), await rows()]).toEqual([0, NONE])
+      const fields = { eventType: 'order.placed', code: 'recipient_unresolvable', errors: '/recipient invalid' }
+      expect(lines).toEqual([{ level: 'warn', event: 'dispatch.refused', fields }])
     })
 
     it('A rollback removes the order and its notification, and the key may be used again', async () => {

@@ -5,9 +5,9 @@ import type { Mountable } from '../../../src/adapters/node.ts'
 export interface HostOptions {
   readonly basePath?: string
   /**
-   * Mounts below `/v1` with the framework's own mounting, which strips the prefix. Only if {@link Host.mounts} says so.
+   * Mounts below this path with the framework's own mounting, which strips the prefix. Only if {@link Host.mounts} says so.
    */
-  readonly mountPath?: '/v1'
+  readonly mountPath?: '/v1' | '/api'
   /** The host parses JSON bodies before Sallyport sees them; under fetch it reads a copy. */
   readonly parser?: boolean
 }

@@ -10,7 +10,13 @@ import { Badge, Explained, Facts, Link, Shown, Time, toneOf } from '../parts.tsx
 import { useRead } from '../reading.ts'
 import type { Redacted } from '../redacted.ts'
 import { Screen } from '../screen.tsx'
-import { explainDelivery, explainDispatch, explainFeedback, explainOutcome } from '../sentences/delivery.ts'
+import {
+  explainDelivery,
+  explainDispatch,
+  explainFeedback,
+  explainOutcome,
+  explainProvider,
+} from '../sentences/delivery.ts'
 import { textOfProblem } from '../sentences/problem.ts'
 import { openSpan, spanOf, type TimeRow, TimeTable } from '../time-table.tsx'
 import { instantOf, joined, textOf, worded } from '../words.ts'
@@ -117,7 +123,7 @@ function Attempts({ of }: { readonly of: Redacted<DispatchView> }) {
 }
 
 function rowOf(channel: unknown, of: Redacted<AttemptView>): TimeRow {
-  const { attempt, startedAt, endedAt, outcome, code, provider } = of
+  const { attempt, startedAt, endedAt, outcome, code } = of
   const from = instantOf(startedAt)
   const word = outcome === undefined ? 'sending' : outcome
   const isOpen = endedAt === undefined && outcome !== 'lost'
@@ -128,7 +134,7 @@ function rowOf(channel: unknown, of: Redacted<AttemptView>): TimeRow {
       <Badge key="outcome">{word}</Badge>,
       code !== undefined && <code>{textOf(code)}</code>,
       <span key="meaning">
-        <Explained of={explainOutcome(outcome, code)} /> {provider !== undefined && `Provider: ${textOf(provider)}.`}
+        <Explained of={explainOutcome(outcome, code)} /> <Providers of={of} />
       </span>,
     ],
     span: isOpen ? openSpan(from) : spanOf(from, endedAt === undefined ? from : instantOf(endedAt)),
@@ -136,21 +142,36 @@ function rowOf(channel: unknown, of: Redacted<AttemptView>): TimeRow {
   }
 }
 
+/** Each provider of an attempt, with its code; only the name if it was the only one. */
+function Providers({ of: { provider, providers = [] } }: { readonly of: Redacted<AttemptView> }) {
+  if (providers.length < 2) return provider === undefined ? null : <span>Provider: {textOf(provider)}.</span>
+  return (
+    <ul>
+      {providers.map(({ name, code }) => (
+        <li key={textOf(name)}>
+          {textOf(name)}: {code !== undefined && <code>{textOf(code)}</code>} {explainProvider(code)}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
 function Delivery({ of, eventType }: { readonly of: Redacted<DeliveryView>; readonly eventType: unknown }) {
-  const { deliveryId, channel, status, reason, trace = [], feedback = [], content } = of
+  const { deliveryId, channel, status, reason, trace = [], feedback = [], content, waiting } = of
   return (
     <section class="card">
       <h2>
         {textOf(channel)} <Badge>{status}</Badge>
       </h2>
       <p>
-        <Explained of={explainDelivery(status, reason, of.nextAttemptAt)} />
+        <Explained of={explainDelivery(status, reason, waiting?.for)} />
       </p>
       <Facts
         of={{
           Reason: reason !== undefined && <code>{textOf(reason)}</code>,
           Attempts: of.attempts !== 0 && textOf(of.attempts),
-          'Next attempt': of.nextAttemptAt !== undefined && <Time at={of.nextAttemptAt} />,
+          'Due since': waiting === undefined && of.nextAttemptAt !== undefined && <Time at={of.nextAttemptAt} />,
+          'Waits until': waiting?.until !== undefined && <Time at={waiting.until} />,
           Address: textOf(of.address),
           'Events in the digest': textOf(of.eventCount),
           'Last code': of.lastCode !== undefined && <code>{textOf(of.lastCode)}</code>,

@@ -28,6 +28,11 @@ const CODES: Readonly<Record<string, Sentence>> = {
   transport_misconfigured: { means: 'The mail transport has wrong options.', next: CHECK_CHANNEL },
   transport_error: { means: 'The mail transport threw an error.', next: READ_LOG },
   channel_error: { means: 'The code of the channel threw an error.', next: READ_LOG },
+  outcome_invalid: {
+    means:
+      'The channel returned no outcome that can be read. The message may have been sent, so it was not sent again.',
+    next: READ_LOG,
+  },
   provider_waiting: { means: 'Every provider of the channel is paused after failures.', next: TRIES_AGAIN },
   secret_missing: { means: 'The webhook has no secret.', next: CORRECT_SECRET },
   secret_invalid: { means: 'The secret of the webhook is malformed.', next: CORRECT_SECRET },

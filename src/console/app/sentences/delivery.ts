@@ -6,8 +6,9 @@ import type {
   DispatchStatus,
 } from '../../../model/dispatch.ts'
 import type { FeedbackKind } from '../../../model/feedback.ts'
+import type { WaitCause } from '../../../model/waiting.ts'
 import type { Redacted } from '../redacted.ts'
-import { instantOf, textOf } from '../words.ts'
+import { textOf } from '../words.ts'
 import { explainCode } from './code.ts'
 import { type Sentence, sentenceOf } from './sentence.ts'
 
@@ -63,19 +64,40 @@ export const REASONS: Readonly<Record<DeliveryReason, Sentence>> = {
     next: 'Find the error in the log of the host, correct the template, deploy, then retry.',
   },
   channel_error: {
-    means: 'The code of the channel threw an error.',
-    next: 'Read the log of the host for `channel.threw`, and correct it. Then retry, or without an attempt dispatch the event again.',
+    means: 'The code of the channel threw an error, or returned no outcome that can be read.',
+    next: 'Read the log of the host for `channel.threw` and `channel.outcome_invalid`, and correct it. Then retry, or without an attempt dispatch the event again.',
+  },
+}
+
+/** Everything that a delivery waits for. */
+export const WAITS: Readonly<Record<WaitCause, Sentence>> = {
+  delay: { means: 'It waits for the time that its event or its sender asked for.', next: 'A worker sends it then.' },
+  digest: { means: 'It collects the events of a digest.', next: 'A worker sends them as one message at the end.' },
+  retry: { means: 'The last attempt failed, and it waits for the next one.', next: 'Read the codes of the attempts.' },
+  fallback: { means: 'It is sent only if the channel before it fails.', next: 'See the channel before it.' },
+  quiet_hours: { means: 'It waits for the end of quiet hours of the recipient.', next: 'A worker sends it then.' },
+  policy: {
+    means: 'It waits until the time that the policy of the host gave.',
+    next: 'The policy is asked again then.',
   },
   receiver_paused: {
     means: 'The receiver timed out several times in a row, so it is paused for a while.',
     next: 'Wait for the next attempt, or repair the receiver. Nothing is lost meanwhile.',
+  },
+  unavailable: {
+    means: 'The policy, the directory or a schema of the host failed.',
+    next: 'Find the error in the log of the host. It is asked again by itself.',
+  },
+  unknown_here: {
+    means: 'The worker that took it lacks its channel or its event.',
+    next: 'Deploy the same code everywhere. A worker that has it sends it.',
   },
 }
 
 const DELIVERIES = {
   queued: { means: 'It waits for a worker.', next: 'If it stays so, see on the overview whether a worker is alive.' },
   sending: { means: 'A worker is sending it now.', next: 'Wait: a worker that dies is replaced after its lease.' },
-  held: { means: 'It is sent only if the channel before it fails.', next: 'See the channel before it.' },
+  held: WAITS.fallback,
   sent: {
     means: 'The provider has accepted it.',
     next: 'Whether it arrived is in the feedback of the provider, if the host receives feedback.',
@@ -85,8 +107,6 @@ const DELIVERIES = {
   cancelled: { means: 'It was cancelled before it was sent.', next: 'Dispatch the event again to send it.' },
   expired: EXPIRED,
 } as const satisfies Record<DeliveryStatus, Sentence>
-
-const NOT_DUE: Sentence = { means: 'It is not due yet.', next: 'A worker sends it at the time of the next attempt.' }
 
 const SENT_WITHOUT_ONE: Sentence = {
   means: 'One channel has sent it, and another was skipped.',
@@ -156,20 +176,31 @@ export function explainPlanned(status: unknown, reason?: unknown): Sentence {
 }
 
 /**
- * Why a delivery has its status: by its reason, if it has one.
+ * Why a delivery has its status: by its reason, if it has one, or by what it waits for.
  *
- * @param dueAt Time of the next attempt.
+ * @param waitsFor `waiting.for` of its view.
  */
-export function explainDelivery(status: unknown, reason?: unknown, dueAt?: unknown): Sentence {
+export function explainDelivery(status: unknown, reason?: unknown, waitsFor?: unknown): Sentence {
   if (reason !== undefined) return sentenceOf({ ...REASONS, expired: EXPIRED }, reason)
-  const isLater = status === 'queued' && (instantOf(dueAt) ?? 0) > Date.now()
-  return isLater ? NOT_DUE : sentenceOf(DELIVERIES, status)
+  return waitsFor === undefined ? sentenceOf(DELIVERIES, status) : sentenceOf(WAITS, waitsFor)
 }
 
 /** @param deliveries Its channels. A fallback that was not needed is not mentioned. */
 export function explainDispatch(status: unknown, deliveries: readonly Redacted<DeliveryView>[] = []): Sentence {
   const isSkipped = deliveries.some((each) => each.status === 'skipped' && each.reason !== 'fallback_unneeded')
   return status === 'sent' && isSkipped ? SENT_WITHOUT_ONE : sentenceOf(DISPATCHES, status)
+}
+
+const NOT_ASKED: Readonly<Record<string, string>> = {
+  cooling_down: 'It was not asked: it failed in the minute before.',
+  provider_waiting: 'It was not asked: the wait that it requested has not ended.',
+}
+
+/** What became of one of several providers in an attempt, by its code. */
+export function explainProvider(code: unknown): string {
+  if (code === undefined) return 'It accepted the message.'
+  const text = textOf(code)
+  return Object.hasOwn(NOT_ASKED, text) ? (NOT_ASKED[text] ?? '') : (explainCode(code)?.means ?? '')
 }
 
 /** Meaning of an attempt: by its code, if that is one of Sallyport. */

@@ -1,12 +1,16 @@
 import type { ConfigProblem } from '../../../errors.ts'
+import { type Awaitable, andThen, isPromise } from '../../../model/awaitable.ts'
 import { type JsonValue, toJson } from '../../../model/json.ts'
 import { ignoreRejection } from '../../../model/thrown.ts'
 import { choices, isRecord } from '../../../options/read-options.ts'
 import { kindOf } from '../../../options/shown-value.ts'
-import type { Decision } from '../../../ports/condition-engine.ts'
+import { wrongReturn } from '../../../options/wrong-return.ts'
+import type { CompiledCondition, Decision } from '../../../ports/condition-engine.ts'
 import type { CatalogChannel, EventFacts, FieldRendering } from '../../../ports/event-catalog.ts'
-import type { CompiledTemplate, Rendering } from '../../../ports/template-engine.ts'
+import type { CompiledTemplate } from '../../../ports/template-engine.ts'
+import { faultsIn, toDecision, toField } from './engine-results.ts'
 import type { ChannelDefinition, ConditionDefinition, EventEngines, LocaleDefinitions } from './event-definition.ts'
+import type { CheckPath } from './names/check-names.ts'
 
 /** State of compiling one catalogue. With problems, its output is not used. */
 export interface Compilation {
@@ -14,6 +18,8 @@ export interface Compilation {
   readonly problems: ConfigProblem[]
   /** Engines that are not there and were reported. */
   readonly lacking: Set<keyof EventEngines>
+  /** Absent: the event has no schema. */
+  readonly checkPath?: CheckPath | undefined
 }
 
 export type CatalogPlace = Pick<ConfigProblem, 'event' | 'channel' | 'field'>
@@ -83,9 +89,11 @@ export function compileCondition(
   }
   if (typeof conditions.compile !== 'function') return undefined
   const compiled = conditions.compile(definition)
-  if (typeof compiled === 'function') return (facts) => fromEngine(compiled(facts))
-  for (const { fault, pointer } of [compiled, ...(compiled.more ?? [])])
-    problems.push({ ...place, pointer, detail: fault })
+  if (typeof compiled === 'function') {
+    problems.push(...unknownNames(compiled, place, compilation.checkPath))
+    return (facts) => toDecision(compiled(facts))
+  }
+  problems.push(...faultsIn(compiled, 'condition').map((fault) => ({ ...fault, ...place })))
   return undefined
 }
 
@@ -95,8 +103,17 @@ function reportLacking(engine: keyof EventEngines, problem: ConfigProblem, { pro
   lacking.add(engine)
 }
 
-function fromEngine(decision: Decision): Decision {
-  return decision.outcome === 'error' ? { ...decision, isLibrary: true } : decision
+/** Problems of the paths that an engine reports. */
+function unknownNames(
+  { reads = [] }: CompiledTemplate | CompiledCondition,
+  place: CatalogPlace,
+  checkPath: CheckPath = () => undefined,
+): readonly ConfigProblem[] {
+  if (!Array.isArray(reads)) return [{ ...place, detail: 'the engine gave "reads" that are no list' }]
+  return reads.flatMap(({ path, ...position }) => {
+    const detail = checkPath(path)
+    return detail === undefined ? [] : [{ ...position, ...place, detail }]
+  })
 }
 
 function decide(condition: (facts: EventFacts) => boolean, facts: EventFacts): Decision {
@@ -104,14 +121,14 @@ function decide(condition: (facts: EventFacts) => boolean, facts: EventFacts): D
     const result: unknown = condition(facts)
     if (result === true) return { outcome: 'true' }
     if (result === false) return { outcome: 'false', trace: [{ rule: 'function', result: false }] }
-    ignoreRejection(result)
-    return { outcome: 'error', detail: 'the condition function gave no boolean' }
+    const { message: detail } = wrongReturn('the condition function', result, 'true or false at once')
+    return { outcome: 'error', detail }
   } catch (cause) {
     return { outcome: 'error', detail: 'the condition function threw', cause }
   }
 }
 
-type FieldRenderer = (facts: EventFacts) => FieldRendering | Promise<FieldRendering>
+type FieldRenderer = (facts: EventFacts) => Awaitable<FieldRendering>
 
 type FieldDefinition = ChannelDefinition<unknown>[string]
 
@@ -149,17 +166,19 @@ function compileTemplate(
   }
   if (typeof templates.compile !== 'function') return undefined
   const compiled = templates.compile(definition, escaping)
-  if (typeof compiled === 'function') return (facts) => render(compiled, facts)
-  for (const { fault, more: _, ...position } of [compiled, ...(compiled.more ?? [])])
-    problems.push({ ...place, ...position, detail: fault })
+  if (typeof compiled === 'function') {
+    problems.push(...unknownNames(compiled, place, compilation.checkPath))
+    return (facts) => render(compiled, facts)
+  }
+  problems.push(...faultsIn(compiled, 'template').map((fault) => ({ ...fault, ...place })))
   return undefined
 }
 
-/** A list or an object as JSON; `undefined` for others, and for those that JSON does not know. */
+/** A list or an object as JSON; `undefined` for others, for promises, and for those that JSON does not know. */
 function fixedValue(definition: unknown): JsonValue | undefined {
   if (typeof definition !== 'object' || definition === null) return undefined
   try {
-    return toJson(definition)
+    return isPromise(definition) ? undefined : toJson(definition)
   } catch {
     return undefined
   }
@@ -168,32 +187,51 @@ function fixedValue(definition: unknown): JsonValue | undefined {
 function constant(definition: unknown, place: CatalogPlace, problems: ConfigProblem[]): FieldRenderer | undefined {
   const value = fixedValue(definition)
   if (value !== undefined) return () => ({ outcome: 'rendered', value })
-  const isObject = typeof definition === 'object' && definition !== null
+  ignoreRejection(definition)
+  const isPromised = definition instanceof Promise
+  const isObject = typeof definition === 'object' && definition !== null && !isPromised
   const what = isObject ? 'has a value that is not JSON' : `is ${kindOf(definition)}`
-  problems.push({ ...place, detail: `${what}; must be a string, a function or a JSON list or object` })
+  const fault = `${what}; must be a string, a function or a JSON list or object`
+  problems.push({ ...place, detail: isPromised ? 'is a promise: pass a function that returns it' : fault })
   return undefined
 }
 
-function render(template: CompiledTemplate, facts: OpenFacts): FieldRendering | Promise<FieldRendering> {
-  const rendering = template(facts)
-  return 'then' in rendering ? rendering.then(asField) : asField(rendering)
+function render(template: CompiledTemplate, facts: OpenFacts): Awaitable<FieldRendering> {
+  return andThen(template(facts), toField)
 }
 
-function asField(rendering: Rendering): FieldRendering {
-  if (rendering.outcome === 'rendered') return { outcome: 'rendered', value: rendering.text }
-  return rendering.outcome === 'error' ? { ...rendering, isLibrary: true } : rendering
-}
-
-function callTemplate(template: (facts: EventFacts) => unknown, facts: EventFacts): FieldRendering {
+function callTemplate(template: (facts: EventFacts) => unknown, facts: EventFacts): Awaitable<FieldRendering> {
   try {
     const given = template(facts)
-    const value = toJson(given)
-    if (value !== undefined) return { outcome: 'rendered', value }
-    ignoreRejection(given)
-    return { outcome: 'error', detail: 'the template function gave no JSON value' }
+    return isPromise(given) ? awaitTemplate(given) : asJson(given)
   } catch (cause) {
     return { outcome: 'error', detail: 'the template function threw', cause }
   }
+}
+
+/** Never rejects: `await` handles promises of any library, also a `then` that throws. */
+async function awaitTemplate(given: Promise<unknown>): Promise<FieldRendering> {
+  try {
+    return asJson(await given)
+  } catch (cause) {
+    return { outcome: 'error', detail: 'the promise of the template function was rejected', cause }
+  }
+}
+
+function asJson(given: unknown): FieldRendering {
+  try {
+    const value = toJson(given)
+    return value === undefined ? noJson(given) : { outcome: 'rendered', value }
+  } catch (cause) {
+    return { ...noJson(given), cause }
+  }
+}
+
+function noJson(given: unknown): Extract<FieldRendering, { outcome: 'error' }> {
+  const kind = typeof given
+  const what = kind === 'undefined' ? kind : kind === 'object' ? 'an object that is no JSON' : `a ${kind}`
+  const detail = `the template function returned ${what}; return a string or another JSON value`
+  return { outcome: 'error', detail }
 }
 
 /** Fields in other languages, by lower-case tag. */

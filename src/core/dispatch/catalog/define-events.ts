@@ -1,8 +1,9 @@
 import { type Issue, SallyportError } from '../../../errors.ts'
+import { type Awaitable, isPromise } from '../../../model/awaitable.ts'
 import { isStorable, type JsonObject } from '../../../model/json.ts'
 import { pointerTo } from '../../../model/json-pointer.ts'
 import { ignoreRejection } from '../../../model/thrown.ts'
-import { arrayOf, bool, fn, has, like, matching, oneOf, whole } from '../../../options/checks.ts'
+import { arrayOf, bool, choice, fn, has, like, matching, whole } from '../../../options/checks.ts'
 import {
   type Check,
   type Checks,
@@ -15,6 +16,7 @@ import {
   required,
 } from '../../../options/read-options.ts'
 import { kindOf, shownName } from '../../../options/shown-value.ts'
+import { wrongReturn } from '../../../options/wrong-return.ts'
 import type {
   CatalogDigest,
   CatalogEvent,
@@ -33,6 +35,7 @@ import type {
   StandardResult,
   StandardSchema,
 } from './event-definition.ts'
+import { namesCheck } from './names/check-names.ts'
 
 type DataOf<Schemas> = { readonly [Type in keyof Schemas]: InputOf<Schemas[Type]> }
 
@@ -46,6 +49,9 @@ type Definition = EventDefinition<StandardSchema>
 /**
  * Defines the events that can be dispatched, and compiles their templates and conditions once. Template and condition functions and
  * `sallyport.dispatch` get the data type of each event.
+ *
+ * String templates and JSON rules are compared with the `data` schema: a name below `data` or `events` that its output cannot have is a
+ * problem. Nothing is checked below schemas that allow any name, and in template functions.
  *
  * @throws {SallyportError} `events_invalid`, with all problems at once: event, channel, field, line and column.
  */
@@ -84,8 +90,8 @@ const EVENT: Checks<Definition> = {
   ),
   category: like(/^[A-Za-z0-9._-]{1,100}$/, 'must be 1-100 of A-Z a-z 0-9 . _ -'),
   when: compiled,
-  route: oneOf(['all', 'first']),
-  fallbackOn: arrayOf(oneOf(['bounced'])),
+  route: choice(['all', 'first']),
+  fallbackOn: arrayOf(choice(['bounced'])),
   critical: bool,
   delayMs: whole(0, 366 * 24 * 3_600_000),
   digest: compiled,
@@ -93,17 +99,19 @@ const EVENT: Checks<Definition> = {
   overrides: compiled,
 }
 
-function compileEvent(eventType: string, given: unknown, compilation: Compilation): CatalogEvent {
+function compileEvent(eventType: string, given: unknown, catalog: Compilation): CatalogEvent {
   const place = { event: eventType }
   const report = (detail: string | undefined, field?: string): void => {
-    if (detail !== undefined) compilation.problems.push({ ...place, ...(field !== undefined && { field }), detail })
+    if (detail !== undefined) catalog.problems.push({ ...place, ...(field !== undefined && { field }), detail })
   }
   if (!EVENT_TYPE.test(eventType)) report('an event key is 1-256 of A-Z a-z 0-9 . _ -')
-  for (const { detail, field } of problemsIn(given, EVENT)) report(detail, field)
+  if (isRecord(given)) for (const { detail, field } of problemsIn(given, EVENT)) report(detail, field)
+  else report(`is ${kindOf(given)}; must be an event definition: { data?, when?, …, channels }`)
   // Each member may be wrong: its problem is reported above.
   const definition = (isRecord(given) ? given : {}) as Partial<Definition>
 
   const { data, category = eventType, route = 'all', fallbackOn, critical = false, delayMs = 0 } = definition
+  const compilation = { ...catalog, checkPath: data && isSchema(data) ? namesCheck(data) : undefined }
   const when = compileCondition(definition.when, { ...place, field: 'when' }, compilation)
   const digest = compileDigest(definition.digest, eventType, compilation)
   const isFirst = route === 'first'
@@ -117,8 +125,7 @@ function compileEvent(eventType: string, given: unknown, compilation: Compilatio
     report('has no channel; must have one or more, such as { email: { … } }', 'channels')
   const outputs = channels.map(([name, channel]) => compileChannel(eventType, name, channel, compilation))
   const names = channels.map(([name]) => name)
-  const overrides =
-    names.length > 0 ? compileOverrides(definition.overrides, names, (detail) => report(detail, 'overrides')) : []
+  const overrides = compileOverrides(definition.overrides, names, (detail) => report(detail, 'overrides'))
   return {
     eventType,
     category,
@@ -135,16 +142,21 @@ function compileEvent(eventType: string, given: unknown, compilation: Compilatio
 }
 
 function compileOverrides(
-  given: readonly string[] | undefined,
+  given: readonly string[] | Promise<unknown> | undefined,
   names: readonly string[],
   report: (detail: string) => void,
 ): readonly string[] {
   if (given === undefined) return names
   if (!Array.isArray(given) || given.length === 0) {
-    report(`is ${kindOf(given)}; must be a list of one or more of the channels: ${names.join(', ')}`)
+    ignoreRejection(given)
+    const isPromised = given instanceof Promise
+    const known = names.length > 0 ? `: ${names.join(', ')}` : ''
+    const fault = `is ${kindOf(given)}; must be a list of one or more of the channels${known}`
+    report(isPromised ? 'is a promise: pass the list of channels' : fault)
     return names
   }
-  for (const [index, name] of given.entries()) {
+  // Without channels, that is the problem.
+  for (const [index, name] of names.length > 0 ? given.entries() : []) {
     if (!names.includes(name))
       report(`${shownName(name)} is not a channel of the event${choices(String(name), names, 'channels')}`)
     else if (given.indexOf(name) < index) report(`"${name}" is there twice; give it once`)
@@ -178,37 +190,40 @@ function compileDigest(
   return { windowMs, max, key: key ? (facts) => callKey(key, facts) : () => ONE_KEY }
 }
 
+const KEY = `a text of at most ${MAX_KEY} characters at once, without NUL and lone surrogates`
 const ONE_KEY: DigestKey = { outcome: 'key', key: '' }
 
 function callKey(key: (facts: EventFacts) => unknown, facts: EventFacts): DigestKey {
   try {
     const given = key(facts)
     if (typeof given === 'string' && given.length <= MAX_KEY && isStorable(given)) return { outcome: 'key', key: given }
-    ignoreRejection(given)
-    return { outcome: 'error', detail: 'digest.key gave no key' }
+    const { message: detail } = wrongReturn('digest.key', given, KEY)
+    return { outcome: 'error', detail }
   } catch (cause) {
     return { outcome: 'error', detail: 'digest.key threw', cause }
   }
 }
 
 const BASE = '/eventData'
+const RESULT = '{ value } or { issues: [{ message, path? }] }, as Standard Schema defines'
 const MAX_EXPECTED = 200
 /** Libraries that report the expected type separately from the value. */
 const REPORT_EXPECTED = new Set(['valibot', 'zod', 'arktype'])
 /** In a union, arktype adds the value to the expected type. */
 const QUOTED_VALUE = '(was '
 
-/** Checks an event's data against its schema; without a schema any object passes. */
-function checkData(schema: StandardSchema | undefined, eventData: JsonObject): DataOutcome | Promise<DataOutcome> {
+/** Checks an event's data against its schema; without a schema any object passes. Throws `answer_invalid` for a result that is none. */
+function checkData(schema: StandardSchema | undefined, eventData: JsonObject): Awaitable<DataOutcome> {
   if (!schema) return { outcome: 'valid', data: eventData }
   const { vendor } = schema['~standard']
+  const read = (result: StandardResult<unknown>): DataOutcome => outcomeOf(result, eventData, vendor)
+  let result: Awaitable<StandardResult<unknown>>
   try {
-    const result = schema['~standard'].validate(eventData)
-    if (!('then' in result)) return outcomeOf(result, eventData, vendor)
-    return result.then((settled) => outcomeOf(settled, eventData, vendor)).catch(unreadable)
+    result = schema['~standard'].validate(eventData)
   } catch (cause) {
     return unreadable(cause)
   }
+  return isPromise(result) ? result.then(read, unreadable) : read(result)
 }
 
 /** The schema threw. Its only input is the sent data, so the caller has to change it. */
@@ -218,8 +233,12 @@ function unreadable(cause: unknown): DataOutcome {
 }
 
 function outcomeOf(result: StandardResult<unknown>, eventData: JsonObject, vendor: string): DataOutcome {
-  if (!result.issues) return { outcome: 'valid', data: result.value }
-  return { outcome: 'invalid', issues: result.issues.map((issue) => describeIssue(issue, eventData, vendor)) }
+  const { issues, value } = Object(result) as Partial<StandardResult<unknown> & { readonly value: unknown }>
+  if (Array.isArray(issues)) {
+    return { outcome: 'invalid', issues: issues.map((issue) => describeIssue(issue, eventData, vendor)) }
+  }
+  if (issues || !('value' in Object(result))) throw wrongReturn('validate() of the data schema', result, RESULT)
+  return { outcome: 'valid', data: value }
 }
 
 /** Returns the pointer, and the expected type if it is reported without the value. Omits the message, which can quote data. */

@@ -16,14 +16,20 @@ export interface EventEngines {
 export type ConditionDefinition<Data> = JsonObject | ((facts: EventFacts<Data>) => boolean)
 
 /**
- * A template; a function that returns the field: a string, or any JSON value that the channel accepts; or a list or an object, which is
- * the field itself: texts in it are no templates.
+ * A template; a function that returns the field, or a promise of it: a string, or any JSON value that the channel accepts; or a list or
+ * an object, which is the field itself: texts in it are no templates.
+ *
+ * All functions of an event are called at once. A promise has 5 seconds, all fields of a dispatch have 10: after that the channel fails
+ * with `template_error`, and a digest waits a minute. A function that blocks cannot be limited.
+ *
+ * @example
+ * { html: async ({ data }) => render(OrderShipped(data)) }
  */
 export type TemplateDefinition<Data> =
   | string
   | readonly JsonValue[]
   | JsonObject
-  | ((facts: EventFacts<Data>) => JsonValue)
+  | ((facts: EventFacts<Data>) => JsonValue | PromiseLike<JsonValue>)
 
 /**
  * Fields in other languages, by BCP 47 tag such as `de-AT`. Each field is looked up by the recipient's locale (RFC 4647, section

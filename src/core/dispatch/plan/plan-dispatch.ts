@@ -1,14 +1,22 @@
 import type { Issue } from '../../../errors.ts'
+import { type Awaitable, isPromise } from '../../../model/awaitable.ts'
 import type { ConditionTrace, Content, DeliveryReason } from '../../../model/dispatch.ts'
-import { type JsonValue, toJson } from '../../../model/json.ts'
 import { pointerTo } from '../../../model/json-pointer.ts'
 import type { Recipient } from '../../../model/recipient.ts'
+import type { StoredWait } from '../../../model/waiting.ts'
 import type { Channel } from '../../../ports/channel.ts'
 import type { Decision } from '../../../ports/condition-engine.ts'
 import type { SendLimit, Verdict } from '../../../ports/delivery-policy.ts'
-import type { CatalogChannel, CatalogEvent, EventFacts, FieldRendering } from '../../../ports/event-catalog.ts'
+import type { CatalogChannel, CatalogEvent, EventFacts } from '../../../ports/event-catalog.ts'
 import type { EventFault } from '../../answers/fault.ts'
 import { type Refused, refuse } from '../../answers/result.ts'
+import {
+  type ContentFault,
+  type RenderClock,
+  type RenderedFields,
+  type RenderTime,
+  renderFields,
+} from './render-fields.ts'
 import { resolveAddress } from './resolve-recipient.ts'
 
 /** A channel that ends before rendering. */
@@ -71,7 +79,7 @@ function filterChannel(
 }
 
 export function channelFault(channel: string, cause: unknown): EventFault {
-  return { operation: 'channel', channel, detail: 'the channel threw, or gave no address', cause }
+  return { operation: 'channel', channel, detail: 'the channel threw, or returned no address', cause }
 }
 
 function errorOf({
@@ -96,6 +104,7 @@ export type PlannedDelivery =
       readonly status: 'queued' | 'held'
       /** Milliseconds from acceptance until it is due. Default: 0. */
       readonly delayMs?: number
+      readonly waitsFor?: StoredWait
       readonly limits?: readonly SendLimit[]
       readonly digestKey?: string
       readonly concurrencyKey?: string
@@ -117,16 +126,23 @@ export interface PlanInput {
   /** Milliseconds from `now` until it is due. */
   readonly delayMs: number
   readonly sandbox: boolean
+  readonly clock: RenderClock
   readonly faults: EventFault[]
 }
 
 /** Plans each channel of an event: policy, rendering, route. Deterministic. Refuses when a template needs data that is missing. */
 export async function planDispatch(input: PlanInput): Promise<Plan | Refused> {
-  const { event, facts, filtered, verdicts, sandbox } = input
+  const { event, facts, filtered, verdicts, sandbox, clock } = input
+  const time = { clock, since: clock.now() }
+  // All fields of all channels begin before the first of them is awaited.
+  const begun = filtered.map((one, index) =>
+    one.status === 'candidate' ? beginChannel(one, verdicts?.[index], input, time) : one,
+  )
   const missing = new Map<string, Issue>()
   const planned: PlannedDelivery[] = []
-  for (const [index, one] of filtered.entries()) {
-    planned.push(one.status === 'candidate' ? await planChannel(one, verdicts?.[index], input, missing) : one)
+  for (const one of begun) {
+    if (one.status !== 'begun') planned.push(one)
+    else planned.push(planChannel(one, isPromise(one.rendering) ? await one.rendering : one.rendering, input, missing))
   }
   if (missing.size > 0) {
     return refuse('template_data_missing', 'A template reads data that was not sent.', {
@@ -139,20 +155,40 @@ export async function planDispatch(input: PlanInput): Promise<Plan | Refused> {
   return { recipient, deliveries: sandbox ? routed.map(withheld) : routed, ...(locale !== undefined && { locale }) }
 }
 
-async function planChannel(
-  { channel, fields, address, concurrencyKey }: Candidate,
+interface BegunChannel {
+  readonly status: 'begun'
+  readonly candidate: Candidate
+  readonly verdict: Exclude<Verdict, { verdict: 'skip' }> | undefined
+  readonly rendering: Awaitable<RenderedFields>
+}
+
+function beginChannel(
+  candidate: Candidate,
   verdict: Verdict | undefined,
+  { event: { digest }, facts }: PlanInput,
+  time: RenderTime,
+): BegunChannel | EndedChannel {
+  const { channel, fields } = candidate
+  if (verdict?.verdict === 'skip') return { channel, status: 'skipped', reason: verdict.reason }
+  return {
+    status: 'begun',
+    candidate,
+    verdict,
+    rendering: renderFields(fields, facts, digest ? 'digest' : 'event', time),
+  }
+}
+
+function planChannel(
+  { candidate: { channel, address, concurrencyKey }, verdict }: BegunChannel,
+  { content, faults: found }: RenderedFields,
   { event: { digest }, facts, now, delayMs: asked, faults }: PlanInput,
   missing: Map<string, Issue>,
-): Promise<PlannedDelivery> {
-  if (verdict?.verdict === 'skip') return { channel, status: 'skipped', reason: verdict.reason }
-  let failed = ''
-  const onFault = ({ missing: path, ...fault }: ContentFault): void => {
-    failed = fault.field === undefined ? fault.detail : `${fault.field}: ${fault.detail}`
-    if (path === undefined || !noteMissing(path, missing)) faults.push({ ...fault, channel })
+): PlannedDelivery {
+  for (const { missing: path, isLate, ...fault } of found) {
+    const isOfCaller = path !== undefined && noteMissing(path, missing)
+    faults.push({ ...fault, channel, ...(isOfCaller && { missing: path }) })
   }
-  const content = await renderFields(fields, facts, onFault, digest ? 'digest' : 'event')
-  if (!content) return { channel, status: 'failed', reason: 'template_error', detail: failed }
+  if (!content) return { channel, status: 'failed', reason: 'template_error', detail: lastDetail(found) }
   const given = digest?.key(facts)
   if (given?.outcome === 'error') {
     const { detail, cause } = given
@@ -161,17 +197,30 @@ async function planChannel(
   }
   const digestKey = given?.key
   const deferredMs = verdict?.verdict === 'defer' ? Math.ceil(verdict.until - now) : 0
-  const delayMs = Math.max(deferredMs, asked + (digest?.windowMs ?? 0))
+  const askedMs = asked + (digest?.windowMs ?? 0)
+  const delayMs = Math.max(deferredMs, askedMs)
   return {
     channel,
     status: 'queued',
     address,
     content,
     ...(delayMs > 0 && { delayMs }),
+    ...(deferredMs > askedMs && { waitsFor: deferredFor(verdict) }),
     ...(verdict?.limits && verdict.limits.length > 0 && { limits: verdict.limits }),
     ...(digestKey !== undefined && { digestKey }),
     ...(concurrencyKey !== undefined && { concurrencyKey }),
   }
+}
+
+/** What a deferred message waits for. A policy of the host may name anything. */
+export function deferredFor(verdict: Verdict | undefined): 'quiet_hours' | 'policy' {
+  return verdict?.verdict === 'defer' && verdict.for === 'quiet_hours' ? 'quiet_hours' : 'policy'
+}
+
+function lastDetail(faults: readonly ContentFault[]): string {
+  const last = faults.at(-1)
+  if (!last) return ''
+  return last.field === undefined ? last.detail : `${last.field}: ${last.detail}`
 }
 
 /** Names of the facts that come from the host. */
@@ -194,7 +243,7 @@ function holdFallbacks(planned: readonly PlannedDelivery[]): readonly PlannedDel
   const first = planned.findIndex(({ status }) => status === 'queued')
   return planned.map((delivery, index) => {
     if (delivery.status !== 'queued' || index <= first) return delivery
-    const { delayMs, ...held } = delivery
+    const { delayMs, waitsFor, ...held } = delivery
     return { ...held, status: 'held' }
   })
 }
@@ -204,51 +253,4 @@ function withheld(planned: PlannedDelivery): PlannedDelivery {
   if (planned.status !== 'queued' && planned.status !== 'held') return planned
   const { channel, address, content } = planned
   return { channel, status: 'skipped', reason: 'sandboxed', address, content }
-}
-
-export interface ContentFault extends EventFault {
-  readonly missing?: string
-}
-
-/** Renders all fields of a channel; without fields, the event's data (a digest: `{ events }`). `undefined` after any fault. */
-export async function renderFields(
-  fields: CatalogChannel['fields'],
-  facts: EventFacts,
-  onFault: (fault: ContentFault) => void,
-  of: 'event' | 'digest',
-): Promise<Content | undefined> {
-  const content: Record<string, JsonValue> = {}
-  let complete = true
-  let empty = true
-  for (const field in fields) {
-    empty = false
-    const given = fields[field]?.(facts)
-    const rendering = given && 'then' in given ? await given : given
-    if (rendering?.outcome === 'rendered') content[field] = rendering.value
-    else {
-      complete = false
-      if (rendering) onFault(fieldFault(field, rendering))
-    }
-  }
-  if (!complete) return undefined
-  return empty ? asContent(of === 'event' ? facts.data : { events: facts.events }, onFault) : content
-}
-
-function fieldFault(field: string, rendering: Exclude<FieldRendering, { outcome: 'rendered' }>): ContentFault {
-  const at = { operation: 'template', field } as const
-  if (rendering.outcome === 'missing') return { ...at, detail: `reads ${rendering.path}`, missing: rendering.path }
-  const { detail, cause, isLibrary } = rendering
-  return { ...at, detail, cause, isLibrary }
-}
-
-function asContent(data: unknown, onFault: (fault: ContentFault) => void): Content | undefined {
-  const fault = { operation: 'data_schema', detail: 'the data is no JSON' } as const
-  try {
-    const copy = toJson(data)
-    if (copy !== undefined) return { data: copy }
-    onFault(fault)
-  } catch (cause) {
-    onFault({ ...fault, cause })
-  }
-  return undefined
 }

@@ -1,8 +1,10 @@
+import { isPromise } from '../../../model/awaitable.ts'
 import type { DispatchRequest } from '../../../model/dispatch.ts'
 import { isStorable } from '../../../model/json.ts'
 import type { DispatchGrant } from '../../../model/principal.ts'
 import type { Recipient } from '../../../model/recipient.ts'
 import { nearNames } from '../../../model/suggestions.ts'
+import { noVerdict } from '../../../options/wrong-return.ts'
 import type { Channel } from '../../../ports/channel.ts'
 import type { DeliveryPolicy, PolicyQuestion, SendLimit, Verdict } from '../../../ports/delivery-policy.ts'
 import type { CatalogChannel, CatalogEvent, EventCatalog } from '../../../ports/event-catalog.ts'
@@ -13,6 +15,7 @@ import type { LinkService } from '../../links/link-service.ts'
 import type { PreferenceReader } from '../../suppression/preference-reader.ts'
 import type { SuppressionCheck } from '../../suppression/suppression-check.ts'
 import { invalid } from '../../validate.ts'
+import { checkEventData } from '../check-data.ts'
 import {
   type Candidate,
   channelFault,
@@ -21,6 +24,7 @@ import {
   type Plan,
   planDispatch,
 } from './plan-dispatch.ts'
+import type { RenderClock } from './render-fields.ts'
 import { resolveAddress, resolveRecipient } from './resolve-recipient.ts'
 
 /** Dependencies of planning. */
@@ -58,15 +62,16 @@ export async function planRequest(
   event: CatalogEvent,
   { recipient: recipientId, eventData = {}, channel }: DispatchRequest,
   scope: PlanningScope,
-  { channels, recipients, policy, preferences, suppressions, sandbox = false, links }: PlanningDeps,
+  deps: PlanningDeps & { readonly clock: RenderClock },
   faults: EventFault[],
 ): Promise<Plan | Refused> {
+  const { channels, recipients, policy, preferences, suppressions, sandbox = false, links, clock } = deps
   const entries = channel === undefined ? event.channels : overridden(event, channel, channels, scope.grant)
   if (isRefused(entries)) return entries
   const { tenant, now, delayMs = event.delayMs } = scope
   if (event.digest && delayMs > 0) return refuse('validation_failed', 'A digest has a window: it takes no delay.')
-  const checking = event.checkData(eventData)
-  const checked = 'then' in checking ? await checking : checking
+  const checking = checkEventData(event, eventData, clock)
+  const checked = isPromise(checking) ? await checking : checking
   if (checked.outcome === 'invalid') {
     const { cause } = checked
     if (cause !== undefined) faults.push({ operation: 'data_schema', detail: 'the data schema threw', cause })
@@ -83,7 +88,7 @@ export async function planRequest(
   const filtered = suppressions ? await skipSuppressed(reached, event, tenant, suppressions) : reached
   const at = now + delayMs + (event.digest?.windowMs ?? 0)
   const verdicts = policy && (await verdictsOn(filtered, event, recipient, scope, at, policy, preferences))
-  return planDispatch({ event, facts, filtered, now, delayMs, sandbox, faults, ...(verdicts && { verdicts }) })
+  return planDispatch({ event, facts, filtered, now, delayMs, sandbox, clock, faults, ...(verdicts && { verdicts }) })
 }
 
 /** Skips the channels whose address is suppressed. */
@@ -197,7 +202,7 @@ export async function askPolicy(policy: DeliveryPolicy | undefined, question: Po
   if (!policy) return SEND
   const given: unknown = await policy.decide(question)
   if (isVerdict(given)) return given
-  throw new TypeError('the policy gave no verdict')
+  throw noVerdict('decide() of the policy', given)
 }
 
 function isVerdict(given: unknown): given is Verdict {

@@ -1,7 +1,8 @@
+import type { SallyportError } from '../../../errors.ts'
 import { isStorable } from '../../../model/json.ts'
 import { parseUrl } from '../../../model/parse-url.ts'
 import { isPhoneNumber, parseMailbox, type Recipient } from '../../../model/recipient.ts'
-import { ignoreRejection } from '../../../model/thrown.ts'
+import { wrongMember, wrongReturn } from '../../../options/wrong-return.ts'
 import type { Channel } from '../../../ports/channel.ts'
 import type { RecipientDirectory } from '../../../ports/recipient-directory.ts'
 import { type CallPlace, port } from '../../answers/fault.ts'
@@ -61,17 +62,22 @@ export async function findRecipient(
 
 const TEXTS = ['id', 'email', 'phone', 'url', 'locale', 'timeZone'] as const
 
+const FIND = 'find() of the directory'
+const RECIPIENT =
+  '{ id, email?, phone?, url?, locale?, timeZone? } with texts, or undefined if there is no such recipient'
+
 /** Throws for a malformed recipient: a broken directory must not look like a recipient without addresses. `null` means absent. */
 function checked(found: Recipient | null | undefined): Recipient | undefined {
   if (found === undefined || found === null) return undefined
-  if (typeof found !== 'object' || typeof found.id !== 'string') throw new TypeError('the directory gave no recipient')
+  if (typeof found !== 'object' || typeof found.id !== 'string') throw wrongReturn(FIND, found, RECIPIENT)
   for (const key of TEXTS) {
     const value: unknown = found[key]
     if (value === null) return checked(withoutNulls(found))
-    if (value !== undefined && typeof value !== 'string') throw new TypeError('the directory gave no recipient')
+    if (value !== undefined && typeof value !== 'string') throw wrongMember(FIND, key, value, RECIPIENT)
   }
   // Other members are stored only if a channel builds an address from them.
-  if (!isStorable(found.locale ?? '')) throw new TypeError('the directory gave a locale that no store can keep')
+  if (!isStorable(found.locale ?? ''))
+    throw wrongMember(FIND, 'locale', found.locale, 'a text without NUL and lone surrogates')
   return isRefused(found) ? unlikeRefusal(found) : found
 }
 
@@ -92,28 +98,33 @@ export type ResolvedAddress =
   | { readonly outcome: 'error'; readonly cause?: unknown }
 
 const NONE: ResolvedAddress = { outcome: 'none' }
-const ERROR: ResolvedAddress = { outcome: 'error' }
+const ABSENT: ResolvedAddress = { outcome: 'error' }
+const STORABLE = 'a text without NUL and lone surrogates'
 
 /** Returns the channel's address of a recipient. Never throws. */
 export function resolveAddress(channel: Channel | undefined, recipient: Recipient): ResolvedAddress {
-  if (!channel) return ERROR
+  if (!channel) return ABSENT
   try {
     const address: unknown = channel.address(recipient)
     if (typeof address === 'string' && address !== '') return reached(address, channel.concurrencyKey?.(address))
-    ignoreRejection(address)
-    return address === undefined || address === null || address === '' ? NONE : ERROR
+    if (address === undefined || address === null || address === '') return NONE
+    return wrong(
+      wrongReturn('address() of the channel', address, 'a text at once, or undefined if there is no address'),
+    )
   } catch (cause) {
     return { outcome: 'error', cause }
   }
 }
 
 function reached(address: string, concurrencyKey: unknown): ResolvedAddress {
-  if (isStorable(address)) {
-    if (concurrencyKey === undefined) return { outcome: 'reached', address }
-    if (typeof concurrencyKey === 'string' && isStorable(concurrencyKey)) {
-      return { outcome: 'reached', address, concurrencyKey }
-    }
+  if (!isStorable(address)) return wrong(wrongReturn('address() of the channel', address, STORABLE))
+  if (concurrencyKey === undefined) return { outcome: 'reached', address }
+  if (typeof concurrencyKey === 'string' && isStorable(concurrencyKey)) {
+    return { outcome: 'reached', address, concurrencyKey }
   }
-  ignoreRejection(concurrencyKey)
-  return ERROR
+  return wrong(wrongReturn('concurrencyKey() of the channel', concurrencyKey, STORABLE))
+}
+
+function wrong(cause: SallyportError): ResolvedAddress {
+  return { outcome: 'error', cause }
 }

@@ -1,4 +1,3 @@
-import type { Issue } from '../../../errors.ts'
 import type { BudgetState } from '../../../model/budget.ts'
 import { dayOf } from '../../../model/day.ts'
 import type { DispatchRequest } from '../../../model/dispatch.ts'
@@ -9,9 +8,11 @@ import { sourceOfEnd } from '../../../model/run-status.ts'
 import { MAX_ANCESTORS } from '../../../model/run-tree-limit.ts'
 import { sha256 } from '../../../model/sha256.ts'
 import { withTimeout } from '../../../model/time-out.ts'
+import { wrongReturn } from '../../../options/wrong-return.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { LogFields } from '../../../ports/logger.ts'
 import type { RunStore, StoredRun, StoredSession } from '../../../ports/run-store.ts'
+import { listErrors } from '../../answers/listed-errors.ts'
 import { type ErrorOperation, type FaultDeps, reportFault } from '../../answers/report-fault.ts'
 import type { HandlerResult } from '../../answers/result.ts'
 import type { CausedBy } from '../../dispatch/handle-dispatch.ts'
@@ -150,6 +151,8 @@ interface PendingEvent {
   readonly ask: () => RunEventTarget | undefined | Promise<RunEventTarget | undefined>
 }
 
+const TARGET = '{ recipient, eventData?, channel? }, or undefined if no one is to be told'
+
 /** Time-out of one event. A later dispatch is neither lost nor repeated: its key is dispatched once. */
 const TIMEOUT_MS = 10_000
 
@@ -173,7 +176,10 @@ async function publish(pending: PendingEvent, run: StoredRun, deps: SignalDeps):
   const target = await ask()
   if (target === undefined || target === null) return true
   // Host code without types may return any value.
-  if (typeof target.recipient !== 'string') return refused(event, run, { code: 'target_invalid' }, deps)
+  if (typeof target.recipient !== 'string') {
+    const { message: detail } = wrongReturn(`runEvents['${event}']`, target, TARGET)
+    return refused(event, run, { code: 'target_invalid', detail }, deps)
+  }
   const { recipient, channel } = target
   const { sessionId } = run.state
   // `dispatch` checks that it is JSON.
@@ -183,24 +189,7 @@ async function publish(pending: PendingEvent, run: StoredRun, deps: SignalDeps):
   if (answer.ok) return true
   const { code, errors } = answer.body
   if (answer.status >= 500) return leavePending(event, run, { code }, deps)
-  return refused(event, run, { code, ...(errors && { errors: listed(errors) }) }, deps)
-}
-
-/** Limits of a log line: number of faults, and characters of each pointer. */
-const MAX_ERRORS = 10
-const MAX_POINTER = 200
-
-/** Lists places and codes without values: `/eventData/x required, /eventData/y/… invalid`. */
-function listed(errors: readonly Issue[]): string {
-  const places = errors.slice(0, MAX_ERRORS).map(({ pointer, code }) => `${cutPointer(pointer)} ${code}`)
-  return places.join(', ')
-}
-
-/** Cuts a pointer to the names that the host chose: deeper keys may be private, such as those of a run's metadata. */
-function cutPointer(pointer: string): string {
-  const [root, first, second, ...descendants] = pointer.split('/')
-  if (second === undefined) return pointer.slice(0, MAX_POINTER)
-  return `${root}/${first}/${second.slice(0, MAX_POINTER)}${descendants.length > 0 ? '/…' : ''}`
+  return refused(event, run, { code, ...(errors && { errors: listErrors(errors) }) }, deps)
 }
 
 function refused(event: keyof RunEvents, run: StoredRun, why: LogFields, { logger }: FaultDeps): true {

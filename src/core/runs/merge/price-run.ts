@@ -15,6 +15,7 @@ import { isFinal } from '../../../model/run-status.ts'
 import { STANDARD_TIER, tierNamed } from '../../../model/service-tier.ts'
 import { meteringSource, shownReport } from '../../../model/shown-run.ts'
 import { describeThrown } from '../../../model/thrown.ts'
+import { wrongReturn } from '../../../options/wrong-return.ts'
 import type { Price, PriceBook, PricedUsage, UnpricedPart } from '../../../ports/price-book.ts'
 import type { StoredRun } from '../../../ports/run-store.ts'
 import { USAGE_COUNTS } from '../../../usage/counts.ts'
@@ -182,9 +183,10 @@ function askPrice(prices: PriceBook, usage: PricedUsage): RunCost | UnpricedPart
     throw new SallyportError('option_invalid', `The price book threw: ${describeThrown(cause).cause}`, [], { cause })
   }
   if (price === undefined) return undefined
-  const { unpriced, reason, amount, currency, version } = (price ?? {}) as Readonly<
+  const { unpriced, reason, amount, currency, version } = Object(price) as Readonly<
     Record<keyof Price | keyof UnpricedPart, unknown>
   >
+  if (unpriced === undefined && amount === undefined) throw wrongReturn('price() of the price book', price, PRICE)
   if (unpriced !== undefined) {
     if (typeof unpriced !== 'string' || !PART.test(unpriced))
       throw invalidPrice('unpriced', 'must be model, provider, serviceTier or the name of a count')
@@ -201,6 +203,8 @@ function askPrice(prices: PriceBook, usage: PricedUsage): RunCost | UnpricedPart
     throw invalidPrice('version', 'must be 1 to 100 visible ASCII characters')
   return localCost(decimal, currency, version)
 }
+
+const PRICE = '{ amount, currency, version }, { unpriced, reason }, or undefined if the model is unknown'
 
 function invalidPrice(field: string, detail: string): SallyportError {
   return new SallyportError('option_invalid', 'The price book gave an invalid price', [{ field, detail }])

@@ -43,12 +43,13 @@ export async function readTimeline(
   from: TimelinePlace,
   limit: number,
   store: Pick<RunStore & DispatchStore, 'listRuns' | 'listDispatches'>,
+  now: number,
 ): Promise<TimelinePart> {
   const { tenant, sessionId } = of
   const query = { tenant, sessionId, first: 'oldest', limit: WINDOW } as const
   const [runs, dispatches] = await Promise.all([
     readList(from.runs, limit, runMoment, (more) => store.listRuns({ ...query, ...more })),
-    readList(from.dispatches, limit, dispatchMoment, (more) => store.listDispatches({ ...query, ...more })),
+    readList(from.dispatches, limit, dispatchMomentAt(now), (more) => store.listDispatches({ ...query, ...more })),
   ])
   const moments = mergeByTime(runs, dispatches)
   const shown = moments.slice(0, limit)
@@ -62,10 +63,12 @@ export function newestOf(
   runs: readonly StoredRun[],
   dispatches: readonly Dispatch[],
   limit: number,
+  now: number,
 ): readonly TimelineEntry[] {
+  const momentOf = dispatchMomentAt(now)
   const moments = mergeByTime(
     runs.map((run) => runMoment(run)),
-    dispatches.map((dispatch) => dispatchMoment(dispatch)),
+    dispatches.map((dispatch) => momentOf(dispatch, undefined)),
   )
   return moments.slice(-limit).map(({ view }) => view())
 }
@@ -119,8 +122,10 @@ function runMoment(run: StoredRun, cursor?: string): Moment {
   return { list: 'runs', id: run.state.runId, at: run.createdAt, cursor, view }
 }
 
-function dispatchMoment(dispatch: Dispatch, cursor?: string): Moment {
-  const view = () =>
-    ({ type: 'dispatch', at: writeInstant(dispatch.createdAt), dispatch: viewDispatch(dispatch) }) as const
-  return { list: 'dispatches', id: dispatch.dispatchId, at: dispatch.createdAt, cursor, view }
+function dispatchMomentAt(now: number): (dispatch: Dispatch, cursor: string | undefined) => Moment {
+  return (dispatch, cursor) => {
+    const view = () =>
+      ({ type: 'dispatch', at: writeInstant(dispatch.createdAt), dispatch: viewDispatch(dispatch, now) }) as const
+    return { list: 'dispatches', id: dispatch.dispatchId, at: dispatch.createdAt, cursor, view }
+  }
 }

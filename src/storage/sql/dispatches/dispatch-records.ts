@@ -1,4 +1,4 @@
-import type { Attempt, DeliveryReason, DeliveryStatus, DispatchHead, Route } from '../../../model/dispatch.ts'
+import type { Attempt, DeliveryStatus, DispatchHead, Route } from '../../../model/dispatch.ts'
 import { statusOfDispatch } from '../../../model/dispatch.ts'
 import {
   type AttemptRow,
@@ -150,7 +150,7 @@ export function deliveryRow(
     slot: record.wake_at === null ? -1 : 0,
     dispatch,
     status: record.status as DeliveryStatus,
-    reason: (record.reason as DeliveryReason | null) ?? undefined,
+    reason: (record.reason as DeliveryRow['reason'] | null) ?? undefined,
     attempts: record.attempts,
     attemptsBefore: record.attempts_before,
     bouncedAttempt: record.bounced_attempt ?? undefined,

@@ -58,10 +58,10 @@ describe('invalid definitions', () => {
     )
     expect(problems({ e: 5 })).toContainEqual({
       event: 'e',
-      detail: 'is not an event definition: { data?, when?, …, channels }',
+      detail: 'is a number; must be an event definition: { data?, when?, …, channels }',
     })
     expect(problems({ e: { channels: { a: 5 } } })).toEqual([
-      { event: 'e', channel: 'a', detail: 'is not a channel definition: { when?, locales?, …fields }' },
+      { event: 'e', channel: 'a', detail: 'is a number; must be a channel definition: { when?, locales?, …fields }' },
     ])
     expect(problems({ e: { channels: { a: {} } } }, { templates: null } as never)).toEqual([
       { field: 'templates', detail: 'is null' },
@@ -97,8 +97,14 @@ describe('host functions', () => {
       detail: 'the condition function threw',
       cause: expect.any(Error),
     })
-    expect(b?.when?.(FACTS)).toEqual({ outcome: 'error', detail: 'the condition function gave no boolean' })
-    expect(a?.fields.text?.(FACTS)).toEqual({ outcome: 'error', detail: 'the template function gave no JSON value' })
+    expect(b?.when?.(FACTS)).toEqual({
+      outcome: 'error',
+      detail: 'the condition function returned a string; return true or false at once',
+    })
+    expect(a?.fields.text?.(FACTS)).toEqual({
+      outcome: 'error',
+      detail: 'the template function returned a function; return a string or another JSON value',
+    })
     expect(b?.fields.text?.(FACTS)).toEqual({
       outcome: 'error',
       detail: 'the template function threw',
@@ -119,6 +125,43 @@ describe('host functions', () => {
     await withoutStrayRejections(async () =>
       expect(events.find('e')?.digest?.key(FACTS)).toMatchObject({ outcome: 'error' }),
     )
+  })
+
+  it.each<[string, () => unknown]>([
+    ['fulfilled', async () => true],
+    ['rejected', async () => fail()],
+    // biome-ignore lint/suspicious/noThenProperty: the object of another library
+    ['of another library', () => ({ then: () => {} })],
+  ])('A condition or digest key that returns a promise says so: %s', async (_, promised) => {
+    const events = defineEvents({
+      e: { digest: { windowMs: 1, key: promised as never }, channels: { a: { when: promised as never } } },
+    })
+    const { digest, channels: [a] = [] } = events.find('e') ?? {}
+    await withoutStrayRejections(async () => {
+      expect(a?.when?.(FACTS)).toEqual({
+        outcome: 'error',
+        detail: 'the condition function returned a promise; conditions are synchronous',
+      })
+      expect(digest?.key(FACTS)).toEqual({
+        outcome: 'error',
+        detail: 'digest.key returned a promise; digest keys are synchronous',
+      })
+    })
+  })
+
+  it('A promise in place of a field, or of overrides, stops start-up and says what to pass', async () => {
+    const rejected = () => Promise.reject(new Error('canary')) as never
+    await withoutStrayRejections(async () => {
+      expect(
+        problems({
+          e: { overrides: rejected(), channels: { a: { html: rejected(), locales: { de: { html: rejected() } } } } },
+        }),
+      ).toEqual([
+        { event: 'e', channel: 'a', field: 'html', detail: 'is a promise: pass a function that returns it' },
+        { event: 'e', channel: 'a', field: 'locales.de.html', detail: 'is a promise: pass a function that returns it' },
+        { event: 'e', field: 'overrides', detail: 'is a promise: pass the list of channels' },
+      ])
+    })
   })
 })
 

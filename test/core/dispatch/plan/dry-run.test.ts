@@ -141,12 +141,18 @@ describe('a dry run', () => {
       body: {
         deliveries: [
           { reason: 'template_error', detail: 'text: the template function threw' },
-          { reason: 'condition_error', detail: 'the condition function gave no boolean' },
+          {
+            reason: 'condition_error',
+            detail: 'the condition function returned a number; return true or false at once',
+          },
         ],
       },
     })
     const failed = [
-      { event: 'event.failed', fields: { channel: 'b', detail: 'the condition function gave no boolean' } },
+      {
+        event: 'event.failed',
+        fields: { channel: 'b', detail: 'the condition function returned a number; return true or false at once' },
+      },
       {
         event: 'event.failed',
         fields: { channel: 'a', field: 'text', message: 'no total', stack: expect.stringContaining('dry-run.test.ts') },

@@ -36,7 +36,7 @@ async function runToTheEnd(deps: TestDeps) {
 
 async function statusOf(deps: TestDeps) {
   const [dispatch] = await stored(deps)
-  return dispatch && viewDispatch(dispatch).status
+  return dispatch && viewDispatch(dispatch, 0).status
 }
 
 describe('the first route', () => {

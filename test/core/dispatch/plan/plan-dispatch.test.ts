@@ -189,7 +189,6 @@ describe('content', () => {
     ['a function that gives nothing', () => undefined],
     ['a function that gives a function', () => () => 1],
     ['a function that gives a bigint', () => 1n],
-    ['a function that gives a promise', async () => 'late'],
     [
       'a function that gives a cyclic object',
       () => {

@@ -36,7 +36,7 @@ describe('a delivery that fails in planning', () => {
       'the missing key of a digest',
       { digest: { ...digest, key: () => 5 }, channels: { a: {} } },
       'template_error',
-      'digest.key gave no key',
+      'digest.key returned a number; return a text of at most 512 characters at once, without NUL and lone surrogates',
     ],
   ])('A delivery that fails in planning is logged with %s', async (_, event, reason, detail) => {
     const deps = depsFor(defineEvents({ e: event } as never, { templates: braces }))
@@ -56,7 +56,7 @@ describe('a delivery that fails in planning', () => {
     }
     const deps = depsFor(defineEvents({ e: { channels: { a: {} } } }), recordingChannel([], { address }))
     await accepted(deps, BODY)
-    const detail = 'the channel threw, or gave no address'
+    const detail = 'the channel threw, or returned no address'
     expect(deps.logger.lines).toMatchObject([
       { event: 'channel.threw', fields: { dispatchId: 'dsp_1', channel: 'a', detail, cause: 'Error' } },
       { event: 'delivery.failed', fields: { detail } },

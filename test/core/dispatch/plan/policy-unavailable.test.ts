@@ -132,7 +132,7 @@ describe('a policy without a valid verdict', () => {
         headers: { 'retry-after': '1' },
         body: { code: 'policy_unavailable' },
       })
-      expect(deps.logger.lines).toMatchObject([{ fields: { cause: 'TypeError' } }])
+      expect(deps.logger.lines).toMatchObject([{ fields: { causeCode: 'answer_invalid' } }])
       expect(await stored(deps)).toEqual([])
     }
   })

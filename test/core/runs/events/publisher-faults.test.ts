@@ -53,7 +53,7 @@ describe('faults of the host', () => {
     const odd = runTestApp({ runEvents: { 'run.failed': () => ({ recipient: 5 }) as never } })
     await postRun(odd.sallyport, { runId: 'r1', status: 'failed' })
     await settled()
-    const fields = { eventType: 'run.failed', runId: 'r1', code: 'target_invalid' }
+    const fields = { eventType: 'run.failed', runId: 'r1', code: 'target_invalid', detail: expect.any(String) }
     expect(odd.logger.lines).toEqual([{ level: 'error', event: 'run_event.refused', fields }])
     const own = runTestApp()
     await postRun(own.sallyport, { runId: 'r1', status: 'failed' })

@@ -316,7 +316,7 @@ describe('events that cannot be dispatched', () => {
       await postRun(sallyport, { runId: 'r1', status: 'failed' })
       await sallyport.worker.runDue()
       expect(logged(app, 'run_event.refused')).toEqual([
-        { eventType: 'run.failed', runId: 'r1', code: 'target_invalid' },
+        { eventType: 'run.failed', runId: 'r1', code: 'target_invalid', detail: expect.stringContaining(' returned ') },
       ])
       expect(logged(app, 'run_event.failed')).toEqual([])
       expect([await reported(store), await pending(store)]).toEqual([[], []])

@@ -3,7 +3,7 @@ import type { ContractResults } from '../hosts/contracts.ts'
 import { own } from '../target.ts'
 import type { Check, CheckGroup } from './check.ts'
 
-const MIDNIGHT_RULE = { verdict: 'defer', until: Date.UTC(2026, 6, 2, 5, 30) }
+const MIDNIGHT_RULE = { verdict: 'defer', until: Date.UTC(2026, 6, 2, 5, 30), for: 'quiet_hours' }
 
 /** The parts without HTTP: handlers, secrets, policies. */
 export const withoutHttp: CheckGroup = {

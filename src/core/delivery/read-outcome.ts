@@ -1,0 +1,47 @@
+import type { AttemptEnd } from '../../model/dispatch.ts'
+import { isOutcome, noOutcome, OUTCOME_INVALID } from '../../options/send-outcome.ts'
+import type { SendOutcome } from '../../ports/channel.ts'
+import { readCode, readProviders } from './provider-ends.ts'
+
+/** End of one send. */
+export interface Sent {
+  readonly end: AttemptEnd
+  readonly retryAfterMs?: number | undefined
+  /** The channel threw. */
+  readonly thrown?: true
+  readonly cause?: unknown
+}
+
+const UNREADABLE: AttemptEnd = { outcome: 'unknown', code: OUTCOME_INVALID }
+
+/** The channel may have sent, and will answer the same way again: no attempt follows. */
+export function isUnreadable({ outcome, code }: AttemptEnd): boolean {
+  return outcome === UNREADABLE.outcome && code === UNREADABLE.code
+}
+
+const MAX_PROVIDER_ID = 255
+
+/** Validates the outcome of a host's channel. It may be unreadable, or contain text of a provider as its code. */
+export function readOutcome(given: unknown): Sent {
+  try {
+    if (isOutcome(given)) return readMembers(given as SendOutcome)
+  } catch {
+    // A member threw when it was read.
+  }
+  return { end: UNREADABLE, cause: noOutcome(given) }
+}
+
+function readMembers(outcome: SendOutcome): Sent {
+  const provider = readProviders(outcome)
+  if (outcome.outcome === 'sent') {
+    const { providerMessageId: id } = outcome
+    const named = typeof id === 'string' && id.length <= MAX_PROVIDER_ID && { providerMessageId: id }
+    return { end: { outcome: 'sent', ...provider, ...named } }
+  }
+  const asked = outcome.outcome === 'rejected' ? undefined : outcome.retryAfterMs
+  return {
+    end: { outcome: outcome.outcome, code: readCode(outcome.code), ...provider },
+    ...(typeof asked === 'number' && { retryAfterMs: asked }),
+    ...(outcome.outcome !== 'rejected' && { cause: outcome.cause }),
+  }
+}

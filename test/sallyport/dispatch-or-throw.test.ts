@@ -1,0 +1,78 @@
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
+import { isSallyportError } from '../../src/errors.ts'
+import { composed } from './composed.ts'
+
+const events = defineEvents({
+  order: { data: v.object({ total: v.number() }), channels: { a: {} } },
+})
+const ORDER = { eventType: 'order', recipient: 'ada@example.com', eventData: { total: 5 } } as const
+
+async function thrownBy(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+}
+
+describe('dispatchOrThrow', () => {
+  it('Returns the answer of an accepted event', async () => {
+    const { sallyport } = composed(events)
+    const answer = await sallyport.dispatchOrThrow(ORDER, { idempotencyKey: 'k' })
+    expect(answer).toMatchObject({ duplicate: false, deliveries: [{ channel: 'a', status: 'queued' }] })
+    expect(await sallyport.dispatchOrThrow(ORDER, { idempotencyKey: 'k' })).toMatchObject({ duplicate: true })
+  })
+
+  it.each([
+    ['event_unknown', 422, { ...ORDER, eventType: 'canary' }],
+    ['validation_failed', 422, { ...ORDER, eventData: { total: 'canary' } }],
+    ['recipient_unresolvable', 422, { ...ORDER, recipient: 'canary' }],
+    ['channel_unknown', 422, { ...ORDER, channel: 'canary' }],
+  ])('Throws %s as a SallyportError without the values of the event', async (code, status, event) => {
+    const { sallyport } = composed(events)
+    const thrown = await thrownBy(sallyport.dispatchOrThrow(event as never))
+    expect(isSallyportError(thrown)).toBe(true)
+    expect(thrown).toMatchObject({ name: 'SallyportError', code, status, errors: [{ pointer: expect.any(String) }] })
+    expect(thrown).toHaveProperty(
+      'message',
+      expect.stringMatching(new RegExp(`^The dispatch was refused as ${code}: `)),
+    )
+    expect(String(thrown)).not.toContain('canary')
+  })
+
+  it('Throws a fault of a port, whose cause only the log has', async () => {
+    const broken = { find: () => Promise.reject(new Error('canary')) }
+    const { sallyport, logger } = composed(events, { recipients: broken })
+    const thrown = await thrownBy(sallyport.dispatchOrThrow({ ...ORDER, recipient: 'ada' }))
+    expect(thrown).toMatchObject({ code: 'directory_unavailable', status: 503 })
+    expect(thrown).not.toHaveProperty('errors')
+    expect(String(thrown)).not.toContain('canary')
+    expect(logger.lines.map(({ event }) => event)).toEqual(['request.failed'])
+  })
+})
+
+describe('the log of a refused dispatch of the host', () => {
+  it('Names the event and the faults without values', async () => {
+    const { sallyport, logger } = composed(events)
+    const answer = await sallyport.dispatch({ ...ORDER, eventData: { total: 'canary' } } as never)
+    expect(answer.ok).toBe(false)
+    const fields = { eventType: 'order', code: 'validation_failed', errors: '/eventData/total invalid' }
+    expect(logger.lines).toEqual([{ level: 'warn', event: 'dispatch.refused', fields }])
+  })
+
+  it('Does not repeat an event type that it does not know', async () => {
+    const { sallyport, logger } = composed(events)
+    await sallyport.dispatch({ ...ORDER, eventType: 'canary.example' } as never)
+    expect(logger.lines).toMatchObject([
+      { event: 'dispatch.refused', fields: { code: 'event_unknown', errors: '/eventType not_allowed' } },
+    ])
+    expect(JSON.stringify(logger.lines)).not.toContain('canary')
+  })
+
+  it('Is silent for an accepted event', async () => {
+    const { sallyport, logger } = composed(events)
+    await sallyport.dispatch(ORDER)
+    expect(logger.lines).toEqual([])
+  })
+})
