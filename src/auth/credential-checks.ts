@@ -13,7 +13,7 @@ export type NotAfter = Date | string | number
 export const notAfter: Check = matching(
   (value) => notAfterMilliseconds(value) !== undefined,
   'must be a Date, an RFC 3339 instant with its offset (2027-01-31T00:00:00Z) or epoch milliseconds',
-  (value) => (typeof value === 'string' ? '' : shown(value)),
+  (value) => (value instanceof Date ? 'an invalid Date' : typeof value === 'string' ? '' : shown(value)),
 )
 
 /** A smaller number is probably seconds, and is refused, as in request bodies. */

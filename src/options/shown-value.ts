@@ -3,7 +3,6 @@ export function kindOf(value: unknown): string {
   if (value === undefined || value === null) return `${value}`
   if (value === '') return 'an empty string'
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : `an array of ${value.length}`
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'an invalid Date' : 'a Date'
   if (value instanceof Promise) return 'a promise'
   return `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`
 }

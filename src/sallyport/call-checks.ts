@@ -21,7 +21,7 @@ export const tenant: Check = matching(isVisibleAscii, 'must be 1-200 visible ASC
 export const instantOption: Check = matching(
   (value) => (typeof value === 'number' || value instanceof Date) && Number.isFinite(Number(value)),
   'must be a Date, or epoch milliseconds',
-  shown,
+  (value) => (value instanceof Date ? 'an invalid Date' : shown(value)),
 )
 
 export const age: Check = whole(0, MAX_AGE_MS)

@@ -2,7 +2,7 @@ import { isStorable } from '../../model/json.ts'
 import { matching, recordOf } from '../../options/checks.ts'
 import { type Check, type Checks, isRecord, nested, problemsAt } from '../../options/read-options.ts'
 import { shownName } from '../../options/shown-value.ts'
-import { isLanguageTag } from '../dispatch/catalog/compile-channel.ts'
+import { isLanguageTag } from '../dispatch/catalog/locale-lookup.ts'
 import { UNSUBSCRIBE_TEXTS, type UnsubscribeTexts } from './unsubscribe-texts.ts'
 
 /** A text in every language, or texts by BCP 47 tag such as `de` or `de-AT`. */

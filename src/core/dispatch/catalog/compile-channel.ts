@@ -10,6 +10,7 @@ import type { CatalogChannel, EventFacts, FieldRendering } from '../../../ports/
 import type { CompiledTemplate } from '../../../ports/template-engine.ts'
 import { faultsIn, toDecision, toField } from './engine-results.ts'
 import type { ChannelDefinition, ConditionDefinition, EventEngines, LocaleDefinitions } from './event-definition.ts'
+import { isLanguageTag, lookUpLocale } from './locale-lookup.ts'
 import type { CheckPath } from './names/check-names.ts'
 
 /** State of compiling one catalogue. With problems, its output is not used. */
@@ -283,38 +284,4 @@ function inLocale(field: string, byDefault: FieldRenderer, locales: Locales): Fi
   }
   if (byTag.size === 0) return byDefault
   return (facts) => (lookUpLocale(byTag, facts.recipient.locale) ?? byDefault)(facts)
-}
-
-/** A longer tag counts as malformed. */
-const MAX_TAG = 255
-
-export function isLanguageTag(text: string): boolean {
-  try {
-    return text.length <= MAX_TAG && Intl.getCanonicalLocales(text).length === 1
-  } catch {
-    return false
-  }
-}
-
-/**
- * Looks up a locale by its tag, then by shorter tags without its last subtags (RFC 4647, section 3.4). `undefined` for a malformed
- * locale.
- *
- * @param byTag By well-formed tags in lower case.
- */
-export function lookUpLocale<T>(byTag: ReadonlyMap<string, T>, locale: string | undefined): T | undefined {
-  // A host's directory may return null.
-  if (typeof locale !== 'string' || locale.length > MAX_TAG) return undefined
-  const whole = locale.toLowerCase()
-  for (let tag = whole; tag !== ''; tag = shorter(tag)) {
-    const found = byTag.get(tag)
-    // The check for well-formedness is slow. A tag with an exact match needs none.
-    if (found !== undefined) return tag === whole || isLanguageTag(locale) ? found : undefined
-  }
-  return undefined
-}
-
-function shorter(tag: string): string {
-  const end = tag.lastIndexOf('-')
-  return tag.slice(0, Math.max(0, tag[end - 2] === '-' ? end - 2 : end))
 }

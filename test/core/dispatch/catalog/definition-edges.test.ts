@@ -64,7 +64,7 @@ describe('invalid definitions', () => {
       { event: 'e', channel: 'a', detail: 'is a number; must be a channel definition: { when?, locales?, …fields }' },
     ])
     expect(problems({ e: { channels: { a: {} } } }, { templates: null } as never)).toEqual([
-      { field: 'templates', detail: 'is null' },
+      { field: 'templates', detail: 'is null; pass liquid() of sallyport/liquid' },
     ])
     expect(problems({ e: { channels: { a: {} } } }, { template: undefined } as never)).toEqual([
       { field: 'template', detail: 'is not an option; near: templates' },
