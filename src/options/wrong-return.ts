@@ -1,4 +1,5 @@
 import { SallyportError } from '../errors.ts'
+import { isPromise } from '../model/awaitable.ts'
 import { ignoreRejection } from '../model/thrown.ts'
 
 const MAX_MEMBERS = 4
@@ -32,10 +33,10 @@ export function noVerdict(call: string, given: unknown): SallyportError {
 }
 
 /** The kind of a value in words: `undefined`, `a string`, `an object with id (a number), name (a string)`. */
-export function kindOf(given: unknown): string {
+function kindOf(given: unknown): string {
   try {
     if (typeof given !== 'object' || given === null || Array.isArray(given)) return simpleKindOf(given)
-    if (given instanceof Promise) return 'a promise'
+    if (isPromise(given)) return 'a promise'
     if (given instanceof Error) return 'an error instead of throwing it'
     const members = Object.keys(given)
     if (members.length === 0) return 'an object without members'

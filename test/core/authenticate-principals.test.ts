@@ -21,7 +21,7 @@ describe('a principal', () => {
     'A principal with a grant whose %s are not a list is refused',
     async (name) => {
       const given = { ...principal, dispatch: { ...lists, [name]: 'x' } }
-      expect(await answer(given)).toMatchObject({ refused: 'internal_error', cause: { code: 'option_invalid' } })
+      expect(await answer(given)).toMatchObject({ refused: 'internal_error', cause: { code: 'answer_invalid' } })
     },
   )
 
@@ -64,7 +64,7 @@ describe('the operations of a principal', () => {
     async (operations) => {
       expect(await answer({ ...app, operations })).toMatchObject({
         refused: 'internal_error',
-        cause: { code: 'option_invalid' },
+        cause: { code: 'answer_invalid' },
       })
     },
   )
@@ -84,7 +84,7 @@ describe('the end of a session token', () => {
     }
     expect(await answerAt({ ...session, expiresAt: longest + 1 })).toMatchObject({
       refused: 'internal_error',
-      cause: { code: 'option_invalid', message: expect.stringContaining('more than 24 hours and a minute ahead') },
+      cause: { code: 'answer_invalid', message: expect.stringContaining('at most 24 hours and a minute ahead') },
     })
   })
 

@@ -37,7 +37,7 @@ describe('authenticate', () => {
       const verifier = { verify: async () => ({ id: 'x', ...scope }) }
       expect(await authenticate({ authorization: 'Bearer a' }, 'dispatch', verifier, fakeClock())).toMatchObject({
         refused: 'internal_error',
-        cause: { code: 'option_invalid', message: expect.stringContaining('visible ASCII') },
+        cause: { code: 'answer_invalid', message: expect.stringContaining('visible ASCII') },
       })
     },
   )

@@ -66,7 +66,7 @@ const IN_TABLES: Readonly<Record<string, Proof>> = {
       recipient: { id: 'u1' },
       at: START,
     } as never)
-    expect(verdict).toEqual({ verdict: 'defer', until: START + HOUR_MS })
+    expect(verdict).toEqual({ verdict: 'defer', until: START + HOUR_MS, for: 'quiet_hours' })
   },
   'is: a library': () => expect(createSallyport).toBeTypeOf('function'),
   'unit: a run': async () => expect(await (await host().post('agents/session/run', RUN)).json()).toHaveProperty('run'),

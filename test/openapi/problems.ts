@@ -1,9 +1,9 @@
-import { setImmediate } from 'node:timers/promises'
 import type { Action } from '../../src/core/endpoints.ts'
 import type { CallerCode } from '../../src/errors.ts'
 import { ROUTES } from '../../src/http/routes.ts'
 import type { RateLimiter } from '../../src/ports/rate-limiter.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
+import { advanceUntil } from '../support/advance-until.ts'
 import { GRANT, testAuth } from '../support/deps.ts'
 import { type ExampleHost, exampleHost } from './host.ts'
 import { type Post, pathOf, post, requestTo } from './posting.ts'
@@ -128,11 +128,8 @@ function outOfScope(action: Action): Promise<Response> {
 /** Sends a body that never ends, and advances the clock past the time-out. */
 async function tooSlow(action: Action): Promise<Response> {
   const host = exampleHost()
-  const before = host.clock.timers
   const answer = host.fetch(requestTo(pathOf(action), { ...tokenFor(action), body: new ReadableStream() }))
-  while (host.clock.timers === before) await setImmediate()
-  host.clock.advance(10_000)
-  const refused = await answer
+  const { result: refused } = await advanceUntil(answer, host.clock)
   // The answer ends a second later.
   host.clock.advance(1_000)
   return refused

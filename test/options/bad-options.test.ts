@@ -30,6 +30,9 @@ async function linesOf({ run }: OptionRow, options: unknown): Promise<string> {
     const { ok, body } = Object(given)
     return ok === false ? String(body.detail).replaceAll('; ', '\n') : ''
   } catch (error) {
+    if (isSallyportError(error) && error.status === 422) {
+      return error.message.replace(/^.*? as validation_failed: /, '').replaceAll('; ', '\n')
+    }
     if (isSallyportError(error)) {
       expect(error.code).toMatch(/^(?:config|option|events)_invalid$/)
       return reported(error)

@@ -231,17 +231,14 @@ export const scoped = (call: string, run: (scope: object) => unknown): OptionRow
 const ONE = { recipient: 'ada@example.com', eventType: 'one' } as const
 
 const METHODS: readonly OptionRow[] = [
-  row(
-    'sallyport dispatch',
-    'DispatchCallOptions',
-    (options: object) => sallyport.dispatch(ONE as never, options),
-    {},
-    {
-      tenant: TENANT,
-      idempotencyKey: TEXT,
-      delayMs: outside(0, DAYS_366),
-      store: PART,
-    },
+  ...(['dispatch', 'dispatchOrThrow'] as const).map((name) =>
+    row(
+      `sallyport ${name}`,
+      'DispatchCallOptions',
+      (options: object) => sallyport[name](ONE as never, options),
+      {},
+      { tenant: TENANT, idempotencyKey: TEXT, delayMs: outside(0, DAYS_366), store: PART },
+    ),
   ),
   row('sallyport worker.stop', 'StopOptions', (options: object) => sallyport.worker.stop(options), {}, GRACE),
   row('sallyport stop', 'StopOptions', (options: object) => createSallyport<unknown>(full).stop(options), {}, GRACE),

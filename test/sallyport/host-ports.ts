@@ -253,23 +253,3 @@ export function hostApp(port: HostPort, answer: Answer): HostApp {
     },
   }
 }
-
-/** Advances the clock until the work has ended. Returns its result and the time that passed. */
-export async function advanceUntil<T>(
-  work: Promise<T>,
-  clock: FakeClock,
-): Promise<{ readonly result: T; readonly ms: number }> {
-  const since = clock.now()
-  let isOver = false
-  const watched = work.finally(() => {
-    isOver = true
-  })
-  watched.catch(() => {})
-  while (!isOver && clock.now() - since < 120_000) {
-    // Lets every promise that can settle do so first.
-    for (let turn = 0; turn < 20 && !isOver; turn += 1) await new Promise((resolve) => setImmediate(resolve))
-    if (!isOver) clock.advance(100)
-  }
-  if (!isOver) throw new Error('did not end within two minutes')
-  return { result: await watched, ms: clock.now() - since }
-}

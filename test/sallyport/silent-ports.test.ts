@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { advanceUntil, HOST_PORTS, hostApp } from './host-ports.ts'
+import { advanceUntil } from '../support/advance-until.ts'
+import { HOST_PORTS, hostApp } from './host-ports.ts'
 
 const never = (): Promise<never> => new Promise(() => {})
 

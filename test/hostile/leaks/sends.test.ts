@@ -130,8 +130,8 @@ const PROVIDERS: Readonly<Record<string, readonly [channel: string, code: string
   'a provider of texts that fails': ['sms', 'http_500', texting(500, (text) => text)],
   'a code that is a text': ['email', 'code_invalid', own((text) => ({ outcome: 'retry', code: text }))],
   'a final code that is a text': ['email', 'code_invalid', own((text) => ({ outcome: 'rejected', code: text }))],
-  'an outcome that is a text': ['email', 'channel_error', own((text) => text)],
-  'an outcome of another name': ['email', 'channel_error', own((text) => ({ outcome: text, code: text }))],
+  'an outcome that is a text': ['email', 'outcome_invalid', own((text) => text)],
+  'an outcome of another name': ['email', 'outcome_invalid', own((text) => ({ outcome: text, code: text }))],
   'a provider whose name is a text': ['email', 'x', own((text) => ({ outcome: 'unknown', code: 'x', provider: text }))],
   'a wait that is a text': ['email', 'x', own((text) => ({ outcome: 'retry', code: 'x', retryAfterMs: text }))],
   'the second of two providers': [

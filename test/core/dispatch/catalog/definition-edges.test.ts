@@ -140,11 +140,12 @@ describe('host functions', () => {
     await withoutStrayRejections(async () => {
       expect(a?.when?.(FACTS)).toEqual({
         outcome: 'error',
-        detail: 'the condition function returned a promise; conditions are synchronous',
+        detail: 'the condition function returned a promise; return true or false at once',
       })
       expect(digest?.key(FACTS)).toEqual({
         outcome: 'error',
-        detail: 'digest.key returned a promise; digest keys are synchronous',
+        detail:
+          'digest.key returned a promise; return a text of at most 512 characters at once, without NUL and lone surrogates',
       })
     })
   })
