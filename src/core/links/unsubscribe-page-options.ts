@@ -86,6 +86,6 @@ const CHECKS: Checks<UnsubscribePageOptions> = {
 /** Checks {@link UnsubscribePageOptions}. */
 export const unsubscribePageOptions: Check = nested<UnsubscribePageOptions>(CHECKS, ({ locale, texts }) => {
   const tags = [...Object.keys(UNSUBSCRIBE_TEXTS), ...Object.keys(Object(texts)).map((tag) => tag.toLowerCase())]
-  if (typeof locale !== 'string' || tags.includes(locale.toLowerCase())) return []
+  if (typeof locale !== 'string' || !isLanguageTag(locale) || tags.includes(locale.toLowerCase())) return []
   return problemsAt('locale', `is ${shownName(locale)}; must be one of the languages: ${tags.join(', ')}`)
 })
