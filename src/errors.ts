@@ -184,11 +184,11 @@ export function isSallyportError(error: unknown): error is SallyportError {
 
 function describe({ event, channel, field, line, column, pointer, detail }: ConfigProblem): string {
   const place = [
-    event && `event "${event}"`,
-    channel && `channel "${channel}"`,
-    field && `field "${field}"`,
+    event && `event ${JSON.stringify(event)}`,
+    channel && `channel ${JSON.stringify(channel)}`,
+    field && `field ${JSON.stringify(field)}`,
     line !== undefined && `line ${line}${column === undefined ? '' : `, column ${column}`}`,
-    pointer !== undefined && `at "${pointer}"`,
+    pointer !== undefined && `at ${JSON.stringify(pointer)}`,
   ].filter(Boolean)
   return place.length > 0 ? `${place.join(', ')}: ${detail}` : detail
 }

@@ -12,7 +12,7 @@ import type { AuthVerifier, Refusal } from '../ports/auth-verifier.ts'
  * @throws SallyportError `option_invalid`: no verifier was given, or one is not a verifier.
  */
 export function anyOf(...verifiers: readonly AuthVerifier[]): AuthVerifier {
-  checkArguments('anyOf', verifiers, has('verify'))
+  checkArguments('anyOf', verifiers, has('appSecrets(…), sessionTokens(…) or an object { verify(token) }', 'verify'))
 
   const exchangers = verifiers.flatMap(({ exchange }, at) => (exchange ? [exchange.bind(verifiers[at])] : []))
   return {

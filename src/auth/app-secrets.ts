@@ -1,7 +1,7 @@
 import type { ConfigProblem } from '../errors.ts'
 import type { Awaitable } from '../model/awaitable.ts'
 import { OPERATIONS, type Operation, type Principal } from '../model/principal.ts'
-import { arrayOf, has, like, oneOf } from '../options/checks.ts'
+import { arrayOf, choice, like, nowClock } from '../options/checks.ts'
 import {
   type Checks,
   type OptionFault,
@@ -11,6 +11,7 @@ import {
   readOptions,
   required,
 } from '../options/read-options.ts'
+import { kindOf } from '../options/shown-value.ts'
 import type { AuthVerifier, Refusal } from '../ports/auth-verifier.ts'
 import type { Clock } from '../ports/clock.ts'
 import { fastestSha256, type Sha256 } from '../runtime/fastest-sha256.ts'
@@ -38,7 +39,7 @@ export interface AppSecretDigest {
   readonly allow?: readonly Operation[]
 }
 
-const CHECKS: Checks<AppSecretsOptions> = { clock: has('now') }
+const CHECKS: Checks<AppSecretsOptions> = { clock: nowClock }
 
 /**
  * Authenticates applications by a shared secret. They may dispatch and record runs in any session of their tenant.
@@ -124,7 +125,7 @@ function toCredentials(
 ): readonly Credential[] {
   const duplicates = digests.flatMap((digest, index) => {
     const first = digests.indexOf(digest)
-    return first === index ? [] : [{ field: `secrets[${index}]`, detail: `is the same as secrets[${first}]` }]
+    return first === index ? [] : [{ field: `secrets[${index}]`, detail: sameAs(first) }]
   })
   optionError('appSecrets', duplicates)
   return digests.map((digest, index) => {
@@ -143,22 +144,35 @@ const DIGEST: Checks<AppSecretDigest> = {
   id: visibleAscii,
   notAfter,
   tenant: visibleAscii,
-  allow: arrayOf(oneOf(OPERATIONS), `must be a list of at least one of ${OPERATIONS.join(', ')}`, 1),
+  allow: arrayOf(choice(OPERATIONS), `must be a list of at least one of ${OPERATIONS.join(', ')}`, 1),
 }
 
 /** Problems contain no secret. */
 function secretProblems(secrets: unknown): readonly ConfigProblem[] {
   if (!Array.isArray(secrets) || secrets.length === 0) {
-    return [{ field: 'secrets', detail: `give at least one secret; ${MAKE_ONE}` }]
+    return [{ field: 'secrets', detail: `is ${kindOf(secrets)}; must be a list of at least one secret; ${MAKE_ONE}` }]
   }
-  return [...secrets].flatMap((secret, index) => problemsAt(`secrets[${index}]`, faultOf(secret)))
+  return [...secrets].flatMap((secret, index) =>
+    problemsAt(`secrets[${index}]`, faultOf(secret) ?? repeated(secret, secrets.indexOf(secret), index)),
+  )
+}
+
+/** Finds repeated texts; a text and its digest are compared when they are hashed. */
+function repeated(secret: unknown, first: number, index: number): OptionFault {
+  return typeof secret === 'string' && first < index ? sameAs(first) : undefined
+}
+
+function sameAs(first: number): string {
+  return `is the same as secrets[${first}]; leave one out`
 }
 
 function faultOf(secret: unknown): OptionFault {
   if (secret === undefined || secret === null) return `is ${secret}: is its environment variable set? Or ${MAKE_ONE}`
   if (secret === '') return `is empty: is its environment variable set? Or ${MAKE_ONE}`
   if (typeof secret === 'string') return isAppSecret(secret) ? undefined : `is ${malformation(secret)}; ${MAKE_ONE}`
-  return typeof secret === 'object' ? problemsIn(secret, DIGEST) : `is neither a secret nor { sha256 }; ${MAKE_ONE}`
+  return typeof secret === 'object'
+    ? problemsIn(secret, DIGEST)
+    : `is ${kindOf(secret)}; must be a secret or { sha256 }; ${MAKE_ONE}`
 }
 
 function malformation(secret: string): string {

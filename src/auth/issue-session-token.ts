@@ -1,6 +1,6 @@
 import type { ConfigProblem } from '../errors.ts'
 import { type DispatchGrant, isUserId, MOST_DISPATCHES, MOST_RUN_EVENTS } from '../model/principal.ts'
-import { arrayOf, has, matching, whole, word } from '../options/checks.ts'
+import { arrayOf, matching, nowClock, whole, word } from '../options/checks.ts'
 import {
   type Check,
   type Checks,
@@ -59,7 +59,10 @@ const grants: Check = (value, given) => {
   if (foreign.length === 0) return known(value, given)
   const others = Object.fromEntries(Object.entries(value).filter(([name]) => !isForeign(name)))
   const fault = known(others, given)
-  return [{ detail: `holds a grant other than ${NAMES.join(' and ')}` }, ...(typeof fault === 'object' ? fault : [])]
+  return [
+    { detail: `holds a grant other than ${NAMES.join(' and ')}; leave it out` },
+    ...(typeof fault === 'object' ? fault : []),
+  ]
 }
 
 const CHECKS: Checks<IssueSessionTokenOptions> = {
@@ -71,7 +74,7 @@ const CHECKS: Checks<IssueSessionTokenOptions> = {
   key: required(nested(keyChecks('sign'))),
   audience: required(word),
   issuer: word,
-  clock: has('now'),
+  clock: nowClock,
 }
 
 /**
@@ -106,7 +109,7 @@ function nowOf({ clock = { now: Date.now } }: Pick<IssueSessionTokenOptions, 'cl
 
 function pastKey(given: GivenOptions): ConfigProblem[] {
   const end = notAfterMilliseconds(Object(given.key).notAfter)
-  const hasTime = given.clock === undefined || has('now')(given.clock, {}) === undefined
+  const hasTime = given.clock === undefined || nowClock(given.clock, {}) === undefined
   const isPast = end !== undefined && hasTime && nowOf(given) > end
-  return isPast ? [{ field: 'key.notAfter', detail: 'is past' }] : []
+  return isPast ? [{ field: 'key.notAfter', detail: 'is past; must be later than now' }] : []
 }

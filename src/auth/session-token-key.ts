@@ -2,7 +2,7 @@ import type { CryptoKey, JWK } from 'jose'
 import { decode } from 'jose/base64url'
 import { importJWK } from 'jose/key/import'
 import { SallyportError } from '../errors.ts'
-import { oneOf } from '../options/checks.ts'
+import { choice } from '../options/checks.ts'
 import { type Check, type Checks, required } from '../options/read-options.ts'
 import { isAppSecret } from './app-secret.ts'
 import { type NotAfter, notAfter, notAfterMilliseconds, visibleAscii } from './credential-checks.ts'
@@ -45,7 +45,7 @@ export function keyChecks(usage: 'sign' | 'verify'): Checks<SessionTokenKey> {
     const loader = ALGORITHMS.includes(alg) ? keyLoader(key, String(alg), usage) : undefined
     return typeof loader === 'string' ? loader : undefined
   }
-  return { kid: required(visibleAscii), key: required(material, NO_KEY), alg: oneOf(ALGORITHMS), notAfter }
+  return { kid: required(visibleAscii), key: required(material, NO_KEY), alg: choice(ALGORITHMS), notAfter }
 }
 
 export function readyKey({ kid, key, alg = 'HS256', notAfter }: SessionTokenKey, usage: 'sign' | 'verify'): ReadyKey {

@@ -2,8 +2,9 @@ import { decodeProtectedHeader } from 'jose/decode/protected_header'
 import { jwtVerify } from 'jose/jwt/verify'
 import type { ConfigProblem } from '../errors.ts'
 import type { Operation, ParentToken, Principal } from '../model/principal.ts'
-import { arrayOf, fn, has, matching, whole, word } from '../options/checks.ts'
+import { arrayOf, fn, matching, nowClock, whole, word } from '../options/checks.ts'
 import { type Checks, type GivenOptions, nested, readOptions, required } from '../options/read-options.ts'
+import { shown } from '../options/shown-value.ts'
 import type { AuthVerifier, ExchangedToken, NarrowedToken, Refusal } from '../ports/auth-verifier.ts'
 import type { Clock } from '../ports/clock.ts'
 import { INSUFFICIENT_SCOPE, invalidToken, MALFORMED } from './refusals.ts'
@@ -46,17 +47,18 @@ export interface SessionTokensOptions {
 }
 
 const CHECKS: Checks<SessionTokensOptions> = {
-  keys: required(arrayOf(nested(keyChecks('verify')), 'must hold at least one { kid, key }', 1)),
+  keys: required(arrayOf(nested(keyChecks('verify')), 'must be a list of at least one key: [{ kid, key }]', 1)),
   audience: required(word),
   issuer: word,
   maxAgeSeconds: whole(1, 86_400),
   clockToleranceSeconds: matching(
     (value) => typeof value === 'number' && value >= 0 && value <= 60,
     'must be a number from 0 to 60',
+    shown,
   ),
   exchangeKey: nested(keyChecks('sign')),
   isRevoked: fn,
-  clock: has('now'),
+  clock: nowClock,
 }
 
 /**
@@ -216,11 +218,13 @@ function keyProblems({ keys, exchangeKey }: GivenOptions): ConfigProblem[] {
   const kids = known.map(({ kid }) => kid)
   const repeated = kids.flatMap((kid, index) =>
     kid !== undefined && kids.indexOf(kid) < index
-      ? [{ field: `keys[${index}].kid`, detail: 'is the kid of a key before it' }]
+      ? [{ field: `keys[${index}].kid`, detail: 'is the kid of a key before it; give each key its own' }]
       : [],
   )
+  // Without keys, that is the problem.
+  if (known.length === 0) return repeated
   const { kid, alg = 'HS256' }: Partial<SessionTokenKey> = Object(exchangeKey)
   const isKnown = known.some((key) => key.kid === kid && (key.alg ?? 'HS256') === alg)
   if (kid === undefined || isKnown) return repeated
-  return [...repeated, { field: 'exchangeKey.kid', detail: 'is not the kid of one of the keys, with the same alg' }]
+  return [...repeated, { field: 'exchangeKey.kid', detail: 'must be the kid of one of the keys, with the same alg' }]
 }

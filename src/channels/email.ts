@@ -19,7 +19,7 @@ import {
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
 import { dkimOptions, withListUnsubscribe } from './list-unsubscribe.ts'
 import { MAIL_FIELDS, type MailAttachment, type MailFields, mailFieldProblem, readMailFields } from './mail-fields.ts'
-import { notText, singleLine, unknownFields } from './message-content.ts'
+import { fieldFaults, notText, singleLine } from './message-content.ts'
 import { type SmtpProgress, smtpFaultOutcome, smtpReplyOutcome, watchProgress } from './smtp-outcome.ts'
 
 export type { MailAttachment } from './mail-fields.ts'
@@ -146,7 +146,10 @@ const FIELDS = ['subject', 'html', 'text', ...MAIL_FIELDS]
  */
 export function email(transport: MailTransport, options: EmailOptions): Channel {
   const { retrySchedule, addressOf, headers, ...own } = readOptions('email', options, CHECKS, () =>
-    problemsAt('transport', faultOf(transport, has('sendMail'))),
+    problemsAt(
+      'transport',
+      faultOf(transport, has('a transport of nodemailer: nodemailer.createTransport(…)', 'sendMail')),
+    ),
   )
   const from = namedMailbox(own.from)
   const replyTo = own.replyTo === undefined ? undefined : namedMailbox(own.replyTo)
@@ -199,15 +202,12 @@ export function email(transport: MailTransport, options: EmailOptions): Channel 
   }
 }
 
-function checkFields(fields: readonly string[], values: Readonly<Record<string, JsonValue>> = {}): string | undefined {
-  const problems = [
-    fields.includes('subject') ? undefined : 'needs a subject',
-    fields.includes('html') || fields.includes('text') ? undefined : 'needs html or text',
-    unknownFields(fields, FIELDS),
-    notText(values, ['subject', 'html', 'text']),
-    ...Object.entries(values).map(([field, value]) => mailFieldProblem(field, value)),
+function checkFields(fields: readonly string[], values: Readonly<Record<string, JsonValue>> = {}): readonly string[] {
+  return [
+    ...fieldFaults(fields, FIELDS, [['subject'], ['html', 'text']]),
+    ...notText(['subject', 'html', 'text'], values),
+    ...Object.entries(values).flatMap(([field, value]) => mailFieldProblem(field, value) ?? []),
   ]
-  return problems.filter((problem) => problem !== undefined).join('; ') || undefined
 }
 
 function contentOf({ subject, html, text }: Content): Pick<MailToSend, 'subject' | 'html' | 'text'> | undefined {

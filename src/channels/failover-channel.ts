@@ -93,10 +93,7 @@ export function failoverChannel(given: Providers | readonly [NamedProviders], cl
     ...(first?.retrySchedule && { retrySchedule: first.retrySchedule }),
     ...(first?.concurrencyKey && { concurrencyKey: first.concurrencyKey.bind(first) }),
     checkFields(fields, values) {
-      const problems = channels
-        .map((channel) => channel.checkFields?.(fields, values))
-        .filter((problem) => problem !== undefined)
-      return [...new Set(problems)].join('; ') || undefined
+      return [...new Set(channels.flatMap((channel) => channel.checkFields?.(fields, values) ?? []))]
     },
   })
 }

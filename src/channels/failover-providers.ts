@@ -17,7 +17,11 @@ export interface NamedChannel {
 /** An attempt records at most as many. */
 const MAX_PROVIDERS = 16
 
-const isChannel = has('address', 'send')
+const isChannel = has(
+  'a channel such as email(…), or an object { address(recipient), send(message) }',
+  'address',
+  'send',
+)
 
 const failovers = new WeakSet<Channel>()
 

@@ -1,3 +1,5 @@
+import { choices, near } from '../options/read-options.ts'
+
 // Built from code points, so that this file contains no invisible characters.
 const range = (first: number, last: number): string => `${String.fromCodePoint(first)}-${String.fromCodePoint(last)}`
 
@@ -15,15 +17,27 @@ export function singleLine(text: string): string {
   return plainText(text.replace(LINE_BREAKS, ' ')).trim()
 }
 
-/** The problem with template fields that a channel does not know, if any. */
-export function unknownFields(fields: readonly string[], known: readonly string[]): string | undefined {
+/**
+ * Faults of the names of template fields.
+ *
+ * @param needs Groups of fields of which one must be there. One that is misspelt is not also a missing one.
+ */
+export function fieldFaults(
+  fields: readonly string[],
+  known: readonly string[],
+  needs: readonly (readonly string[])[] = [],
+): readonly string[] {
   const unknown = fields.filter((field) => !known.includes(field))
-  if (unknown.length === 0) return undefined
-  return `unknown ${unknown.length === 1 ? 'field' : 'fields'} ${unknown.join(', ')} (known: ${known.join(', ')})`
+  const missing = needs.filter(
+    (group) => !group.some((field) => fields.includes(field)) && unknown.every((field) => near(field, group) === ''),
+  )
+  return [
+    ...missing.map((group) => `needs ${group.join(' or ')}`),
+    ...unknown.map((field) => `unknown field ${field}${choices(field, known, 'fields')}`),
+  ]
 }
 
-/** The problem with fields that are lists or objects instead of texts, if any. */
-export function notText(values: Readonly<Record<string, unknown>>, texts: readonly string[]): string | undefined {
-  const wrong = texts.filter((field) => Object.hasOwn(values, field))
-  return wrong.length === 0 ? undefined : `${wrong.join(', ')} must be a text`
+/** Faults of fields that are lists or objects instead of texts. */
+export function notText(texts: readonly string[], values: Readonly<Record<string, unknown>> = {}): readonly string[] {
+  return texts.filter((field) => Object.hasOwn(values, field)).map((field) => `${field} must be a text`)
 }

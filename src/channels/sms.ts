@@ -5,13 +5,13 @@
 import type { ConfigProblem } from '../errors.ts'
 import { parseUrl } from '../model/parse-url.ts'
 import { isPhoneNumber } from '../model/recipient.ts'
-import { fn, has, like, matching, schedule, timeout, whole, word } from '../options/checks.ts'
+import { clock, fn, like, matching, schedule, timeout, whole, word } from '../options/checks.ts'
 import { type Checks, type GivenOptions, nested, readOptions, required } from '../options/read-options.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
 import type { Clock } from '../ports/clock.ts'
 import { systemClock } from '../runtime/system-clock.ts'
 import { isConnectFault, isLostConnection } from './connect-fault.ts'
-import { notText, plainText, unknownFields } from './message-content.ts'
+import { fieldFaults, notText, plainText } from './message-content.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { segmentCount } from './sms-segments.ts'
 
@@ -56,7 +56,7 @@ const CHECKS: Checks<SmsOptions> = {
   maxSegments: whole(1, 255),
   retrySchedule: schedule,
   timeoutMs: timeout,
-  clock: has('now', 'after'),
+  clock,
 }
 
 const MAX_ANSWER_BYTES = 16 * 1024
@@ -129,12 +129,7 @@ export function sms(options: SmsOptions): Channel {
     address: ({ phone }) => phone || undefined,
     send,
     ...(retrySchedule && { retrySchedule }),
-    checkFields(fields, values = {}) {
-      const needed = fields.includes('text') ? undefined : 'needs text'
-      return (
-        [needed, unknownFields(fields, ['text']), notText(values, ['text'])].filter(Boolean).join('; ') || undefined
-      )
-    },
+    checkFields: (fields, values) => [...fieldFaults(fields, ['text'], [['text']]), ...notText(['text'], values)],
   }
 }
 

@@ -1,11 +1,11 @@
 import { lookup } from 'node:dns/promises'
 import { parseUrl } from '../model/parse-url.ts'
-import { arrayOf, bool, has, matching, schedule, timeout, whole } from '../options/checks.ts'
+import { arrayOf, bool, clock, matching, schedule, timeout, whole } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
 import type { Clock } from '../ports/clock.ts'
 import { systemClock } from '../runtime/system-clock.ts'
-import { unknownFields } from './message-content.ts'
+import { fieldFaults } from './message-content.ts'
 import {
   guardedLookup,
   isForbiddenLiteral,
@@ -58,7 +58,7 @@ const CHECKS: Checks<WebhookOptions> = {
   secret: required(
     matching(
       (value) => typeof value === 'function' || readSecrets(value) !== undefined,
-      'must be whsec_ and base64 of 24 to 64 bytes, whsk_ and base64 of an Ed25519 private key, or several of these',
+      "must be whsec_ and base64 of 24 to 64 bytes, whsk_ and base64 of an Ed25519 private key, or several of these; make one with `'whsec_' + crypto.randomBytes(32).toString('base64')`",
     ),
   ),
   allowHttp: bool,
@@ -66,7 +66,7 @@ const CHECKS: Checks<WebhookOptions> = {
   ports: arrayOf(whole(1, 65_535)),
   timeoutMs: timeout,
   retrySchedule: schedule,
-  clock: has('now', 'after'),
+  clock,
 }
 
 /** Replaces parts of the network in tests. */
@@ -113,7 +113,7 @@ export function webhookChannel(options: WebhookOptions, seams: WebhookSeams = {}
     send,
     retrySchedule,
     concurrencyKey: (address) => parseUrl(address)?.origin ?? '',
-    checkFields: (fields) => unknownFields(fields, ['data']),
+    checkFields: (fields) => fieldFaults(fields, ['data']),
   }
 }
 

@@ -2,6 +2,7 @@ import type { Problem } from '../errors.ts'
 import { withTimeout } from '../model/time-out.ts'
 import { fn, matching, whole } from '../options/checks.ts'
 import { type Check, type Checks, required } from '../options/read-options.ts'
+import { kindOf } from '../options/shown-value.ts'
 import { checkOptions } from './check-options.ts'
 import { ClientError, isClientError } from './client-error.ts'
 import { timers } from './timers.ts'
@@ -104,7 +105,7 @@ export function callerOf(name: string, options: ClientOptions): Caller {
 }
 
 export const SIGNAL_CHECKS: Checks<CallOptions> = {
-  signal: matching((value) => value instanceof AbortSignal, 'must be an AbortSignal'),
+  signal: matching((value) => value instanceof AbortSignal, 'must be an AbortSignal', kindOf),
 }
 
 const withoutPassword = (url: string): string => url.replace(/\/\/[^/]*@/, '//')

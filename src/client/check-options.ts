@@ -11,8 +11,8 @@ export function checkOptions<Options extends object>(call: string, options: Opti
     const value = Object(options)[name]
     const check = Object.hasOwn(checks, name) ? checks[name] : undefined
     const fault = check
-      ? value === undefined
-        ? check.missing
+      ? value === undefined && check.missing === undefined
+        ? undefined
         : check(value, {})
       : `is not an option; the options are: ${Object.keys(checks).join(', ')}`
     if (fault) faults.push(`${name} ${fault}`)

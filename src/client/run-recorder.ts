@@ -27,13 +27,13 @@ const MAX_TIMER_MS = 2 ** 31 - 1
 const PROCESS_END_MS = 2000
 
 const CHECKS: Checks<RunRecorderOptions> = {
-  client: required(has('recordRuns')),
+  client: required(has('createClient(…)', 'recordRuns')),
   heartbeatMs: whole(0, MAX_TIMER_MS),
   flushMs: whole(1, MAX_TIMER_MS),
   maxRuns: whole(1, 1_000_000),
   onDropped: fn,
   waitUntil: fn,
-  endWith: has('on', 'off', 'listenerCount', 'kill'),
+  endWith: has('process', 'on', 'off', 'listenerCount', 'kill'),
 }
 
 /**

@@ -4,9 +4,9 @@
  */
 
 import type { Endpoints } from '../core/endpoints.ts'
-import { MOUNT_CHECKS, type Mountable, mount } from '../http/mount.ts'
+import { faultOfMountable, MOUNT_CHECKS, type Mountable, mount } from '../http/mount.ts'
 import { internalError, notFound } from '../http/wire.ts'
-import { readOptions } from '../options/read-options.ts'
+import { problemsAt, readOptions } from '../options/read-options.ts'
 import { callHost } from './call-host.ts'
 import { consoleApi } from './console-api.ts'
 import { CONSOLE_CHECKS, type ConsoleOptions, type Granted, readAccess } from './console-options.ts'
@@ -29,7 +29,9 @@ export function createConsole<HostRequest = unknown>(
   sallyport: Mountable,
   options: ConsoleOptions<HostRequest>,
 ): Mountable {
-  const own = readOptions('createConsole', options, CONSOLE_CHECKS) as ConsoleOptions
+  const own = readOptions('createConsole', options, CONSOLE_CHECKS, () =>
+    problemsAt('sallyport', faultOfMountable(sallyport)),
+  ) as ConsoleOptions
   const { endpoints, match } = mount('createConsole', sallyport, {}, MOUNT_CHECKS)
   const api = consoleApi(endpoints, match, own)
   const pages = consolePages(endpoints, own.title)

@@ -1,5 +1,6 @@
 import { matching, text } from '../options/checks.ts'
 import { type Check, type Checks, isRecord, readOptions } from '../options/read-options.ts'
+import { kindOf } from '../options/shown-value.ts'
 
 /** Parts of a test request. */
 export interface TestRequestParts {
@@ -22,7 +23,7 @@ export interface TestRequest {
   readonly parameters?: Readonly<Record<string, string>>
 }
 
-const record: Check = matching(isRecord, 'must be an object')
+const record: Check = matching(isRecord, 'must be an object', kindOf)
 
 const CHECKS: Checks<TestRequestParts> = { token: text, body: () => undefined, headers: record, query: record }
 

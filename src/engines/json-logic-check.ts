@@ -60,8 +60,10 @@ class Fault {
   }
 }
 
+class TooManyNodes extends Fault {}
+
 /**
- * Returns a copy of the rule that is safe to evaluate and the paths that it reads, or the first fault in it. In the copy, the first
+ * Returns a copy of the rule that is safe to evaluate and the paths that it reads, or all faults in it. In the copy, the first
  * operand of `some`, `none` and `all` is `{ list: [operand, nodes of the body] }`: the operator `list` checks that it is an array and
  * charges steps for it. `?:` is `if`.
  */
@@ -69,24 +71,48 @@ export function checkRule(
   rule: unknown,
 ): { readonly rule: Rule; readonly reads: readonly ConditionRead[] } | ConditionFault {
   const walk = new Walk()
-  try {
-    if (typeof rule === 'boolean') return { rule, reads: [] }
-    if (!isPlainObject(rule)) throw new Fault('A rule is an operation such as { "==": [...] }, or true or false.', '')
-    return { rule: walk.operation(rule, '', 1, undefined), reads: walk.reads }
-  } catch (error) {
-    if (error instanceof Fault) return { fault: error.fault, pointer: error.pointer }
-    throw error
+  if (typeof rule === 'boolean') return { rule, reads: [] }
+  if (!isPlainObject(rule)) {
+    return { fault: 'A rule is an operation such as { "==": [...] }, or true or false.', pointer: '' }
   }
+  const checked = walk.whole(rule)
+  const [first, ...more] = walk.faults
+  return first ? { ...first, ...(more.length > 0 && { more }) } : { rule: checked, reads: walk.reads }
 }
 
 /** Path of the element, in the body of `some`, `none` or `all`. */
 type ElementPath = FactPath | undefined
 
+/** Stands for a part with a fault. */
+const NOTHING = null
+
 class Walk {
+  readonly faults: ConditionFault[] = []
   readonly reads: ConditionRead[] = []
   #nodes = 0
 
-  operation(value: object, pointer: string, depth: number, element: ElementPath): RuleOperation {
+  whole(rule: object): Rule {
+    try {
+      return this.#part(() => this.#operation(rule, '', 1, undefined))
+    } catch (error) {
+      if (!(error instanceof TooManyNodes)) throw error
+      this.faults.push({ fault: error.fault, pointer: error.pointer })
+      return NOTHING
+    }
+  }
+
+  /** Checks a part. Notes its fault, and goes on with the next part. */
+  #part<Part extends Rule>(check: () => Part): Part | typeof NOTHING {
+    try {
+      return check()
+    } catch (error) {
+      if (!(error instanceof Fault) || error instanceof TooManyNodes) throw error
+      this.faults.push({ fault: error.fault, pointer: error.pointer })
+      return NOTHING
+    }
+  }
+
+  #operation(value: object, pointer: string, depth: number, element: ElementPath): RuleOperation {
     this.#count(pointer, depth)
     const [entry, another] = Object.entries(value)
     if (!entry || another) throw new Fault('An operation is an object with exactly one key, its operator.', pointer)
@@ -110,7 +136,7 @@ class Walk {
       case 'var':
         return { var: this.#variable(operands, place, depth, element) }
       case 'missing':
-        return { missing: operands.map((path, index) => this.#path(path, place(index), depth, element)) }
+        return { missing: this.#paths(operands, place, depth, element) }
       case 'missing_some':
         return { missing_some: this.#missingSome(operands, place, depth, element) }
       case 'some':
@@ -127,11 +153,12 @@ class Walk {
   }
 
   #rule(value: unknown, pointer: string, depth: number, element: ElementPath): Rule {
-    if (Array.isArray(value)) {
+    return this.#part(() => {
+      if (isPlainObject(value)) return this.#operation(value, pointer, depth, element)
+      if (!Array.isArray(value)) return this.#literal(value, pointer, depth)
       this.#count(pointer, depth)
       return value.map((item: unknown, index) => this.#rule(item, `${pointer}/${index}`, depth + 1, element))
-    }
-    return isPlainObject(value) ? this.operation(value, pointer, depth, element) : this.#literal(value, pointer, depth)
+    })
   }
 
   #literal(value: unknown, pointer: string, depth: number): Literal {
@@ -148,12 +175,12 @@ class Walk {
     element: ElementPath,
   ): Rule[] {
     const [path, ...fallback] = operands
-    const checked: Rule[] = [this.#path(path, place(0), depth, element)]
-    for (const value of fallback) {
+    const checked = this.#part(() => this.#path(path, place(0), depth, element))
+    const scalars = fallback.map((value) => {
       if (typeof value === 'object' && value !== null) throw new Fault('The default of "var" is a scalar.', place(1))
-      checked.push(this.#literal(value, place(1), depth))
-    }
-    return checked
+      return this.#literal(value, place(1), depth)
+    })
+    return [checked, ...scalars]
   }
 
   #missingSome(
@@ -163,9 +190,16 @@ class Walk {
     element: ElementPath,
   ): Rule[] {
     const [needed, paths] = operands
-    if (typeof needed !== 'number' || !Number.isInteger(needed)) throw new Fault('This is a whole number.', place(0))
+    const count = this.#part(() => {
+      if (typeof needed !== 'number' || !Number.isInteger(needed)) throw new Fault('This is a whole number.', place(0))
+      return needed
+    })
     if (!Array.isArray(paths)) throw new Fault('This is an array of paths.', place(1))
-    return [needed, paths.map((path: unknown, index) => this.#path(path, `${place(1)}/${index}`, depth, element))]
+    return [count, this.#paths(paths, (index) => `${place(1)}/${index}`, depth, element)]
+  }
+
+  #paths(paths: readonly unknown[], place: (index: number) => string, depth: number, element: ElementPath): Rule[] {
+    return paths.map((path, index) => this.#part(() => this.#path(path, place(index), depth, element)))
   }
 
   /** Requires a `var` as the list: with literals, nested rules could loop without bound. */
@@ -176,9 +210,11 @@ class Walk {
     element: ElementPath,
   ): Rule[] {
     const [list, body] = operands
-    if (!isPlainObject(list) || !Object.hasOwn(list, 'var')) throw new Fault('The list is a "var".', place(0))
-    const checkedList = this.operation(list, place(0), depth + 1, element)
-    const [path] = checkedList.var ?? []
+    const checkedList = this.#part(() => {
+      if (!isPlainObject(list) || !Object.hasOwn(list, 'var')) throw new Fault('The list is a "var".', place(0))
+      return this.#operation(list, place(0), depth + 1, element)
+    })
+    const [path = ''] = checkedList?.var ?? []
     const before = this.#nodes
     const inner = [...pathFrom(element, String(path)), 0]
     const checkedBody = this.#rule(body, place(1), depth + 1, inner)
@@ -204,7 +240,7 @@ class Walk {
   #count(pointer: string, depth: number): void {
     if (depth > MAX_DEPTH) throw new Fault(`The rule nests deeper than ${MAX_DEPTH} levels.`, pointer)
     this.#nodes += 1
-    if (this.#nodes > MAX_NODES) throw new Fault(`The rule has more than ${MAX_NODES} nodes.`, pointer)
+    if (this.#nodes > MAX_NODES) throw new TooManyNodes(`The rule has more than ${MAX_NODES} nodes.`, pointer)
   }
 }
 

@@ -1,12 +1,14 @@
 import {
   ForTag,
-  type Liquid,
+  Liquid,
   LiquidError,
+  Parser,
   type RangeToken,
   type Template,
   type Token,
   Tokenizer,
   TokenKind,
+  type TopLevelToken,
   TypeGuards,
 } from 'liquidjs'
 import type { TemplateFault } from '../ports/template-engine.ts'
@@ -14,6 +16,8 @@ import { argumentFault } from './liquid-arguments.ts'
 
 const MAX_SOURCE = 65_536
 const MAX_NESTING = 32
+/** Faults that are reported of one template. */
+const MAX_FAULTS = 20
 const TOO_DEEP = 'The template nests too deeply to be parsed.'
 const MAX_RANGE_START = 1_000_000
 export const FACTS: ReadonlySet<string> = new Set(['data', 'recipient', 'events', 'links'])
@@ -21,21 +25,78 @@ const BLOCKS: ReadonlySet<string> = new Set(['if', 'unless', 'for', 'case', 'cap
 
 export function parse(liquid: Liquid, source: string): readonly Template[] | TemplateFault {
   if (source.length > MAX_SOURCE) return { fault: `The template is longer than ${MAX_SOURCE} characters.` }
-  try {
-    const nested = nestingFault(liquid, source)
-    if (nested) return nested
-    const templates = liquid.parse(source)
-    return tokenFault(liquid, templates) ?? rootFault(liquid, templates) ?? templates
-  } catch (error) {
-    return describe(error)
-  }
+  const parser = new ThoroughParser(liquid)
+  const templates = parser.parseAll(source)
+  const faults = [...parser.faults, ...checkParsed(liquid, templates, parser.skipped)]
+  const [first, ...more] = faults.sort(byPosition).slice(0, MAX_FAULTS)
+  return first ? { ...first, ...(more.length > 0 && { more }) } : templates
 }
 
+function byPosition(one: TemplateFault, other: TemplateFault): number {
+  return (one.line ?? 0) - (other.line ?? 0) || (one.column ?? 0) - (other.column ?? 0)
+}
+
+const NESTING = / not closed\.$| belongs to nothing here\.$/
+
+/** Notes the fault of each output and tag, and goes on after it. An unknown filter is no fault for it. */
+class ThoroughParser extends Parser {
+  readonly faults: TemplateFault[] = []
+  /** Text of the tags that have a fault. */
+  skipped = ''
+  readonly #liquid: Liquid
+
+  constructor(liquid: Liquid) {
+    const tolerant: Liquid = Object.assign(Object.create(liquid), {
+      options: { ...liquid.options, strictFilters: false },
+    })
+    super(tolerant)
+    this.#liquid = tolerant
+  }
+
+  parseAll(source: string): readonly Template[] {
+    const { options } = this.#liquid
+    try {
+      const tokens = new Tokenizer(source, options.operators).readTopLevelTokens(options)
+      const nested = nestingFault(tokens)
+      if (!nested) return this.parseTokens(tokens)
+      this.faults.push(nested)
+      return []
+    } catch (error) {
+      this.faults.push(describe(error))
+      // An output or tag does not end: only what precedes it can be read.
+      const end = LiquidError.is(error) ? error.token.begin : 0
+      this.skipped += source.slice(end)
+      return end > 0 && end < source.length ? this.parseAll(source.slice(0, end)) : []
+    }
+  }
+
+  override parseToken(...[token, rest]: Parameters<Parser['parseToken']>): ReturnType<Parser['parseToken']> {
+    try {
+      return super.parseToken(token, rest)
+    } catch (error) {
+      this.#note(error, token)
+      return this.#blank()
+    }
+  }
+
+  #blank(): ReturnType<Parser['parseToken']> {
+    const [text] = new Tokenizer(' ').readTopLevelTokens()
+    return super.parseToken(text as TopLevelToken, [])
+  }
+
+  /** After a tag that was skipped, others seem to be unclosed or to belong to nothing. */
+  #note(error: unknown, token: TopLevelToken): void {
+    const fault = describe(error)
+    if (this.skipped !== '' && NESTING.test(fault.fault)) return
+    if (TypeGuards.isTagToken(token)) this.skipped += token.getText()
+    this.faults.push(fault)
+  }
+}
 /** Checks the depth before parsing, which is recursive. */
-function nestingFault(liquid: Liquid, source: string): TemplateFault | undefined {
+function nestingFault(tokens: readonly TopLevelToken[]): TemplateFault | undefined {
   let depth = 0
   let inComment = false
-  for (const token of new Tokenizer(source, liquid.options.operators).readTopLevelTokens(liquid.options)) {
+  for (const token of tokens) {
     if (!TypeGuards.isTagToken(token)) continue
     if (inComment || token.name === 'comment') inComment = token.name !== 'endcomment'
     else if (BLOCKS.has(token.name)) depth += 1
@@ -45,48 +106,58 @@ function nestingFault(liquid: Liquid, source: string): TemplateFault | undefined
   return undefined
 }
 
+/** @param skipped Text that was not parsed. */
+function checkParsed(liquid: Liquid, templates: readonly Template[], skipped: string): readonly TemplateFault[] {
+  try {
+    return [...tokenFaults(liquid, templates), ...rootFaults(liquid, templates, skipped)]
+  } catch (error) {
+    return [describe(error)]
+  }
+}
+
 /**
- * Refuses constructs that the parser accepts: an unknown filter of `cycle`; wrong arguments of a filter; a range outside `for`, which is not charged; and a range that
- * starts at a variable, because counting up from 2^53 never ends.
+ * Refuses constructs that the parser accepts: unknown filters; wrong arguments of a filter; a range outside `for`, which is not charged;
+ * and a range that starts at a variable, because counting up from 2^53 never ends.
  */
-function tokenFault(liquid: Liquid, templates: readonly Template[]): TemplateFault | undefined {
+function tokenFaults(liquid: Liquid, templates: readonly Template[]): readonly TemplateFault[] {
+  const faults: TemplateFault[] = []
   const seen = new Set<unknown>([liquid])
   const pending: unknown[] = [...templates]
   while (pending.length > 0) {
     const part = pending.pop()
-    if (typeof part !== 'object' || part === null || seen.has(part)) continue
+    if (typeof part !== 'object' || part === null || part instanceof Liquid || seen.has(part)) continue
     seen.add(part)
     if (part instanceof ForTag && TypeGuards.isRangeToken(part.collection) && startsAtNumber(part.collection)) {
       seen.add(part.collection)
       pending.push(part.collection.rhs)
     }
     if (TypeGuards.isRangeToken(part)) {
-      return at(part, `A range stands after "in" of "for", and starts at a number of at most ${MAX_RANGE_START}.`)
+      faults.push(at(part, `A range stands after "in" of "for", and starts at a number of at most ${MAX_RANGE_START}.`))
     }
     if (isFilterToken(part)) {
       const fault = Object.hasOwn(liquid.filters, part.name)
         ? argumentFault(part.name, part.args)
         : unknownFilter(part.name)
-      if (fault !== undefined) return at(part, fault)
+      if (fault !== undefined) faults.push(at(part, fault))
     }
     pending.push(...Object.values(part))
   }
-  return undefined
+  return faults
 }
 
 /** Refuses names that are neither facts nor assigned: they would be missing at every rendering. */
-function rootFault(liquid: Liquid, templates: readonly Template[]): TemplateFault | undefined {
+function rootFaults(liquid: Liquid, templates: readonly Template[], skipped: string): readonly TemplateFault[] {
   const { globals } = liquid.analyzeSync([...templates], { partials: false })
-  for (const [name, uses] of Object.entries(globals)) {
+  const assignable = new Set(skipped.split(/[^\w-]+/))
+  return Object.entries(globals).flatMap(([name, uses]) => {
     const place = uses[0]?.location
-    if (FACTS.has(name) || !place) continue
+    if (FACTS.has(name) || !place || assignable.has(name)) return []
     return {
       fault: `"${name}" is none of data, recipient, events and links; write data.${name}?`,
       line: place.row,
       column: place.col,
     }
-  }
-  return undefined
+  })
 }
 
 function startsAtNumber({ lhs }: RangeToken): boolean {

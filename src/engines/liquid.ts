@@ -2,7 +2,7 @@
  * Templates as strings in Liquid, without files or inheritance, with bounded work.
  * @module sallyport/liquid
  */
-import { matching } from '../options/checks.ts'
+import { locale, timeZone } from '../options/intl-checks.ts'
 import { type Checks, readOptions } from '../options/read-options.ts'
 import type { TemplateEngine } from '../ports/template-engine.ts'
 import { parse } from './liquid-check.ts'
@@ -17,21 +17,7 @@ export interface LiquidOptions {
   readonly timeZone?: string
 }
 
-const CHECKS: Checks<LiquidOptions> = {
-  locale: matching((value) => isKnown('locale', value), 'must be a BCP 47 locale that this runtime knows'),
-  timeZone: matching((value) => isKnown('timeZone', value), 'must be an IANA time zone that this runtime knows'),
-}
-
-function isKnown(what: keyof LiquidOptions, name: unknown): boolean {
-  if (typeof name !== 'string') return false
-  try {
-    return Boolean(
-      what === 'locale' ? new Intl.DateTimeFormat(name) : new Intl.DateTimeFormat('en', { timeZone: name }),
-    )
-  } catch {
-    return false
-  }
-}
+const CHECKS: Checks<LiquidOptions> = { locale, timeZone }
 
 /**
  * Renders templates in [Liquid](https://liquidjs.com).

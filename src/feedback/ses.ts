@@ -3,7 +3,7 @@
  * @module sallyport/feedback/ses
  */
 import { parseInstant } from '../model/instants.ts'
-import { arrayOf, fn, has, like, timeout } from '../options/checks.ts'
+import { arrayOf, clock, fn, like, timeout } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FeedbackReceipt, FeedbackRequest, FeedbackSource } from '../ports/feedback-source.ts'
@@ -48,7 +48,7 @@ const CHECKS: Checks<SesOptions> = {
   toleranceSeconds: tolerance,
   fetch: fn,
   timeoutMs: timeout,
-  clock: has('now', 'after'),
+  clock,
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Endpoints } from '../core/endpoints.ts'
 import { matching } from '../options/checks.ts'
 import { type Checks, problemsAt, readOptions } from '../options/read-options.ts'
+import { kindOf } from '../options/shown-value.ts'
 import { splitTarget, withoutSlash } from './request-target.ts'
 import {
   CONSOLE_ROUTE,
@@ -53,7 +54,7 @@ export interface Mount<Options = MountOptions> {
 
 export const MOUNT_CHECKS: Checks<MountOptions> = {
   basePath: matching(isPlainPath, 'must be a plain path such as "/v1"'),
-  openapi: matching(isDocument, 'must be an OpenAPI document: openapiDocument() of sallyport/openapi'),
+  openapi: matching(isDocument, 'must be an OpenAPI document: openapiDocument() of sallyport/openapi', kindOf),
 }
 
 /** Part of every path of an endpoint. */
@@ -203,7 +204,7 @@ export function mountOnce(adapter: string, mountable: Mountable, options: MountO
   return mounted
 }
 
-function faultOfMountable(mountable: unknown): string | undefined {
+export function faultOfMountable(mountable: unknown): string | undefined {
   const { endpoints } = Object(mountable)
   return typeof endpoints?.handle === 'function'
     ? undefined

@@ -60,7 +60,11 @@ export function agentsSdk(
   recorder: Pick<RunRecorder, 'start' | 'flush'>,
   start: StartOfTrace = ({ groupId, traceId }) => ({ sessionId: groupId ?? traceId }),
 ): AgentsProcessor {
-  checkOptions('agentsSdk', { recorder, start }, { recorder: required(has('start', 'flush')), start: required(fn) })
+  checkOptions(
+    'agentsSdk',
+    { recorder, start },
+    { recorder: required(has('createRunRecorder(…)', 'start', 'flush')), start: required(fn) },
+  )
   const traces = new Map<string, AgentsTrace>()
   const open = new Map<string, OpenSpan>()
 

@@ -68,7 +68,10 @@ export function aiSdk<Model extends RecordableModel>(run: RecordedRun, model: Mo
   checkOptions(
     'aiSdk',
     { run, model },
-    { run: required(has('update', 'add')), model: required(has('doGenerate', 'doStream')) },
+    {
+      run: required(has('a run of recorder.start(…)', 'update', 'add')),
+      model: required(has("a model such as openai('gpt-5')", 'doGenerate', 'doStream')),
+    },
   )
   return {
     model: recordedModel(run, model),

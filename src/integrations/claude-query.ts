@@ -34,9 +34,9 @@ export function claudeQuery<Messages extends ClaudeMessages>(
     'claudeQuery',
     { recorder, start, query },
     {
-      recorder: required(has('start')),
+      recorder: required(has('createRunRecorder(…)', 'start')),
       start: required((value) => (isRecord(value) ? undefined : 'must be an object')),
-      query: required(has('next', 'return', 'throw')),
+      query: required(has('what query(…) of the SDK returned', 'next', 'return', 'throw')),
     },
   )
   const recording = recordingOf(recorder, start)

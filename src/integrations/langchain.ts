@@ -95,7 +95,11 @@ export function langchainCallbacks(
   recorder: Pick<RunRecorder, 'start'>,
   start: StartOfLangChain = ({ runId, metadata }) => ({ sessionId: textOf(metadata.thread_id, 200) ?? runId }),
 ): LangChainCallbacks {
-  checkOptions('langchainCallbacks', { recorder, start }, { recorder: required(has('start')), start: required(fn) })
+  checkOptions(
+    'langchainCallbacks',
+    { recorder, start },
+    { recorder: required(has('createRunRecorder(…)', 'start')), start: required(fn) },
+  )
   const open = new Map<string, Step>()
 
   const taskOf = (started: LangChainStart, isModel: boolean): Task | undefined => {

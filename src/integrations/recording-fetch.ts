@@ -17,7 +17,7 @@ export interface RecordingFetchOptions {
 }
 
 const CHECKS: Checks<RecordingFetchOptions & { readonly run: RecordedRun }> = {
-  run: required(has('update', 'add')),
+  run: required(has('a run of recorder.start(…)', 'update', 'add')),
   fetch: fn,
   provider: word,
 }

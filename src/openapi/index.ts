@@ -54,10 +54,11 @@ const CHECKS: Checks<OpenApiOptions> = {
   version: word,
   servers: arrayOf(
     nested<OpenApiServer>({ url: required(word), description: text }),
-    'must be a list of at least one server',
+    'must be a list of at least one server: [{ url: "/" }]',
     1,
   ),
-  events: (value) => (Array.isArray(Object(value).eventTypes) ? undefined : 'has no eventTypes'),
+  events: (value) =>
+    Array.isArray(Object(value).eventTypes) ? undefined : 'has no eventTypes; pass what defineEvents(…) returned',
   dispatch: bool,
 }
 

@@ -1,7 +1,7 @@
 import { base64urlBytes } from '../model/base64url.ts'
 import type { Hmac } from '../model/hmac.ts'
 import { arrayOf, like } from './checks.ts'
-import { type Check, type Checks, nested, required } from './read-options.ts'
+import { type Check, type Checks, nested, problemsAt, required } from './read-options.ts'
 
 /** A secret key of keyed hashes. */
 export interface HashKey {
@@ -28,18 +28,23 @@ const material: Check = (key) => {
 }
 
 const KEY: Checks<HashKey> = {
-  kid: required(like(/^\w[\w-]{0,31}$/, 'must be 1-32 of A-Z a-z 0-9 _ -, no - first')),
+  kid: required(like(/^\w[\w-]{0,31}$/, 'must be 1-32 of A-Z a-z 0-9 _ -, no - first, such as k1')),
   key: required(material, `needs a key: is its environment variable set? ${MAKE_ONE}`),
 }
 
-const list = arrayOf(nested(KEY), 'must be a list of at least one key', 1)
+const list = arrayOf(nested(KEY), 'must be a list of at least one key: [{ kid, key }]', 1)
 
 /** A list of keys with different ids. The first one is the current key; the others are retained. */
 export const hashKeys: Check = (keys, given) => {
   const fault = list(keys, given)
-  if (fault !== undefined && fault.length > 0) return fault
-  const kids = (keys as readonly HashKey[]).map(({ kid }) => kid)
-  return new Set(kids).size < kids.length ? 'must have different ids' : undefined
+  if (!Array.isArray(keys) || typeof fault === 'string') return fault
+  const kids: readonly unknown[] = keys.map((key) => Object(key).kid)
+  const repeated = kids.flatMap((kid, index) =>
+    kid !== undefined && kids.indexOf(kid) < index
+      ? problemsAt(`[${index}].kid`, 'is the kid of a key before it; give each key its own')
+      : [],
+  )
+  return [...(fault ?? []), ...repeated]
 }
 
 export type ReadyHashKeys = readonly [ReadyHashKey, ...ReadyHashKey[]]

@@ -1,5 +1,6 @@
 import { type ConfigProblem, type FaultCode, SallyportError } from '../errors.ts'
 import { nearNames } from '../model/suggestions.ts'
+import { kindOf } from './shown-value.ts'
 
 export type GivenOptions = Readonly<Record<string, unknown>>
 
@@ -7,7 +8,7 @@ export type GivenOptions = Readonly<Record<string, unknown>>
 export type OptionFault = string | readonly ConfigProblem[] | undefined
 
 /**
- * Check of an optional option. Not called for `undefined`, which means absent; `null` is a value.
+ * Check of an optional option. Not called for `undefined`, which means absent, unless it is required; `null` is a value.
  *
  * @param given All options of the call, for a rule between two of them.
  */
@@ -18,6 +19,7 @@ export interface Check {
 
 export interface RequiredCheck {
   (value: unknown, given: GivenOptions): OptionFault
+  /** What is said of an absent one. Empty: what the check says of `undefined`. */
   readonly missing: string
 }
 
@@ -33,7 +35,7 @@ type Table = Readonly<Record<string, Check | RequiredCheck>>
 export type Rules = (given: GivenOptions) => readonly ConfigProblem[]
 
 // @__NO_SIDE_EFFECTS__
-export function required(check: Check, missing = 'is required'): RequiredCheck {
+export function required(check: Check, missing = ''): RequiredCheck {
   return Object.assign((value: unknown, given: GivenOptions) => check(value, given), { missing })
 }
 
@@ -67,7 +69,7 @@ export function checkArguments(call: string, values: readonly unknown[], check: 
 }
 
 export function faultOf(value: unknown, check: Check): OptionFault {
-  return value === undefined ? 'is required' : check(value, {})
+  return check(value, {}) ?? (value === undefined ? 'is required' : undefined)
 }
 
 export function problemsIn(options: unknown, checks: object, rules?: Rules): readonly ConfigProblem[] {
@@ -88,18 +90,15 @@ export function nested<Options>(checks: Checks<Options>, rules?: Rules): Check {
   return (value) => problemsIn(value, checks, rules)
 }
 
-function unknownIn(given: object, names: readonly string[]): ConfigProblem[] {
-  const unknown = Object.keys(given).filter((name) => !names.includes(name))
-  return unknown.map((field) => ({
-    field,
-    detail: `is not an option${near(field, names) || `; the options are: ${names.join(', ')}`}`,
-  }))
-}
-
 /** Suggestions for an unknown name, as the end of a detail. */
 export function near(name: string, names: readonly string[]): string {
   const found = nearNames(name, names)
   return found.length > 0 ? `; near: ${found.join(', ')}` : ''
+}
+
+/** {@link near}, or all names if none is near. */
+export function choices(name: string, names: readonly string[], what = 'options'): string {
+  return near(name, names) || `; the ${what} are: ${names.join(', ')}`
 }
 
 export function problemsAt(field: string, fault: OptionFault): readonly ConfigProblem[] {
@@ -117,16 +116,43 @@ function examine(
   checks: Table,
   rules?: Rules,
 ): { own: GivenOptions; problems: readonly ConfigProblem[] } {
-  if (!isRecord(given)) return { own: {}, problems: [{ detail: 'must be an object of options' }] }
+  if (!isRecord(given)) {
+    return { own: {}, problems: [{ detail: `is ${kindOf(given)}; must be an object of options` }] }
+  }
   const names = Object.keys(checks)
   // Reads every option once: a getter cannot return another value after the check.
   const own = Object.fromEntries(
     names.map((name) => [name, optionValue(given, name)]).filter(([, value]) => value !== undefined),
   )
-  const problems = Object.entries(checks).flatMap(([name, check]) =>
-    problemsAt(name, own[name] === undefined ? check.missing : check(own[name], own)),
+  const unknown = Object.keys(given).filter((name) => !names.includes(name))
+  const absent = names.filter((name) => own[name] === undefined)
+  // A misspelt option is one problem, and not also an absent option.
+  const meant: GivenOptions = Object.fromEntries(
+    unknown.flatMap((name) =>
+      nearNames(name, absent)
+        .slice(0, 1)
+        .map((near) => [near, given[name]]),
+    ),
   )
-  return { own, problems: [...unknownIn(given, names), ...problems, ...(rules?.(own) ?? [])] }
+  const problems = Object.entries(checks).flatMap(([name, check]) =>
+    problemsAt(
+      name,
+      own[name] === undefined && Object.hasOwn(meant, name) ? undefined : optionFault(own[name], check, own),
+    ),
+  )
+  return {
+    own,
+    problems: [
+      ...unknown.map((field) => ({ field, detail: `is not an option${choices(field, names)}` })),
+      ...problems,
+      ...(rules?.({ ...meant, ...own }) ?? []),
+    ],
+  }
+}
+
+function optionFault(value: unknown, check: Check | RequiredCheck, given: GivenOptions): OptionFault {
+  if (value !== undefined) return check(value, given)
+  return check.missing === undefined ? undefined : check.missing || (check(value, given) ?? 'is required')
 }
 
 /** Reads an option, own or inherited (a class instance may hold options), but not from `Object.prototype`. */

@@ -16,7 +16,7 @@ import {
   type TracerProvider,
   trace,
 } from '@opentelemetry/api'
-import { bool, fn, has, like, oneOf } from '../options/checks.ts'
+import { bool, choice, fn, has, like } from '../options/checks.ts'
 import { type Checks, problemsAt, readOptions } from '../options/read-options.ts'
 import type { EndedRun, RunExporter } from '../ports/run-exporter.ts'
 import { CONVENTIONS, INVOKE_AGENT } from './conventions.ts'
@@ -50,9 +50,9 @@ export interface OtelRunExporterOptions {
 }
 
 const CHECKS: Checks<OtelRunExporterOptions> = {
-  tracerProvider: has('getTracer'),
-  meterProvider: has('getMeter'),
-  spanKind: oneOf(['internal', 'client']),
+  tracerProvider: has('a TracerProvider of OpenTelemetry', 'getTracer'),
+  meterProvider: has('a MeterProvider of OpenTelemetry', 'getMeter'),
+  spanKind: choice(['internal', 'client']),
   cancelledIsError: bool,
   errorMessages: bool,
   cost: bool,
@@ -112,7 +112,7 @@ export interface OtelMetricsOptions {
 }
 
 const METRICS_CHECKS: Checks<OtelMetricsOptions> = {
-  meterProvider: has('getMeter'),
+  meterProvider: has('a MeterProvider of OpenTelemetry', 'getMeter'),
   tenant: like(/^[\x21-\x7e]{1,200}$/, 'must be 1-200 visible ASCII characters'),
 }
 

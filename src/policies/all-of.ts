@@ -18,7 +18,7 @@ type Deferral = Extract<Verdict, { verdict: 'defer' }>
  * @throws SallyportError `option_invalid`, with all problems: no policy was given, or an argument is not one.
  */
 export function allOf(...policies: readonly DeliveryPolicy[]): DeliveryPolicy {
-  checkArguments('allOf', policies, has('decide'))
+  checkArguments('allOf', policies, has('quietHours(…), throttle(…) or an object { decide(question) }', 'decide'))
 
   return {
     ...(policies.some(({ readsPreferences }) => readsPreferences) && { readsPreferences: true }),

@@ -1,5 +1,7 @@
-import { arrayOf, matching, names, oneOf } from '../options/checks.ts'
+import { arrayOf, choice, matching, names } from '../options/checks.ts'
+import { timeZone } from '../options/intl-checks.ts'
 import { type Check, type Checks, readOptions, required } from '../options/read-options.ts'
+import { shownName } from '../options/shown-value.ts'
 import type { DeliveryPolicy } from '../ports/delivery-policy.ts'
 
 /** Options of {@link quietHours}. */
@@ -91,19 +93,18 @@ const EVERY_DAY = [1, 2, 3, 4, 5, 6, 7]
 const time: Check = matching(
   (value) => minuteOfDay(value) !== undefined,
   'must be a time of day from "00:00" to "23:59"',
+  shownName,
 )
 
 const CHECKS: Checks<QuietHoursOptions> = {
   from: required(time),
-  to: required((value, given) => time(value, given) ?? (value === given.from ? 'must differ from from' : undefined)),
-  timeZone: required(
-    matching(
-      (value) => typeof value === 'string' && wallClock(value) !== undefined,
-      'must be an IANA time zone that this runtime knows',
-    ),
+  to: required(
+    (value, given) =>
+      time(value, given) ?? (value === given.from ? 'is the same as from; must be another time' : undefined),
   ),
+  timeZone: required(timeZone),
   channels: names,
-  days: arrayOf(oneOf(EVERY_DAY), 'must be a list of at least one day, from 1 (Monday) to 7 (Sunday)', 1),
+  days: arrayOf(choice(EVERY_DAY), 'must be a list of at least one day, from 1 (Monday) to 7 (Sunday)', 1),
 }
 
 function checkQuietHours(options: QuietHoursOptions): CheckedQuietHours {

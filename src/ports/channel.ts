@@ -70,9 +70,13 @@ export interface Channel {
   /** Returns the receiver, such as a URL's origin; limits its deliveries in flight. Must be pure. Default: one per channel. */
   concurrencyKey?(address: string): string
   /**
-   * Checks an event's fields at start-up. Returns the fault, or `undefined`. Default: accepts all.
+   * Checks an event's fields at start-up. Returns the fault or a list of all faults; `undefined` or an empty list: none. Default: accepts
+   * all.
    * @param fields The names of all fields.
    * @param values The fields that are values instead of templates or functions.
    */
-  checkFields?(fields: readonly string[], values?: Readonly<Record<string, JsonValue>>): string | undefined
+  checkFields?(
+    fields: readonly string[],
+    values?: Readonly<Record<string, JsonValue>>,
+  ): string | readonly string[] | undefined
 }

@@ -35,6 +35,8 @@ export interface ConditionFault {
   readonly fault: string
   /** JSON Pointer into the rule. */
   readonly pointer: string
+  /** Further faults of the rule, if the engine could go on. Default: none. */
+  readonly more?: readonly ConditionFault[]
 }
 
 /** Compiles the JSON rules of a catalogue once, when it is defined. */

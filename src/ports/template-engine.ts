@@ -39,6 +39,8 @@ export interface TemplateFault {
   readonly line?: number
   /** 1-based. */
   readonly column?: number
+  /** Further faults of the template, if the engine could go on. Default: none. */
+  readonly more?: readonly TemplateFault[]
 }
 
 /** Compiles the string templates of a catalogue once, when it is defined. */

@@ -1,6 +1,6 @@
 import type { ConfigProblem } from '../errors.ts'
 import { canonicalDecimal } from '../model/decimal.ts'
-import { arrayOf, has, like, matching, oneOf, whole, word } from '../options/checks.ts'
+import { arrayOf, choice, has, like, matching, whole, word } from '../options/checks.ts'
 import {
   type Check,
   type Checks,
@@ -10,6 +10,7 @@ import {
   problemsIn,
   required,
 } from '../options/read-options.ts'
+import { kindOf } from '../options/shown-value.ts'
 import type { PriceBook } from '../ports/price-book.ts'
 import { readPattern } from './model-pattern.ts'
 
@@ -138,7 +139,7 @@ const PRICES: Checks<TokenPrices> = {
 const TIER: Checks<PriceTier> = { aboveInputTokens: required(whole(0, Number.MAX_SAFE_INTEGER)), ...PRICES }
 
 const tiers: Check = (value, entry) => {
-  if (!Array.isArray(value)) return 'must be a list'
+  if (!Array.isArray(value)) return `is ${kindOf(value)}; must be a list of tiers`
   return [...value].flatMap((given, index) =>
     problemsAt(
       `[${index}]`,
@@ -171,7 +172,7 @@ const ENTRY: Checks<ModelPrices> = {
   from: instant,
   until: (value, { from }) => {
     const [begin = Number.NaN, end = Number.NaN] = [readPriceInstant(from), readPriceInstant(value)]
-    return instant(value, {}) ?? (begin >= end ? 'must be later than from' : undefined)
+    return instant(value, {}) ?? (begin >= end ? 'is not after from; must be later' : undefined)
   },
   currency,
   version,
@@ -187,7 +188,7 @@ const ENTRY: Checks<ModelPrices> = {
 function entryProblems(given: GivenOptions): ConfigProblem[] {
   const hasPrice = Object.keys(PRICES).some((name) => given[name] !== undefined)
   if (hasPrice !== (given.unpriced !== undefined)) return []
-  return [{ detail: hasPrice ? 'has both prices and unpriced' : 'needs a price, such as input' }]
+  return [{ detail: hasPrice ? 'has both prices and unpriced; leave one out' : 'needs a price, such as input' }]
 }
 
 export function isEntry(given: unknown): given is ModelPrices {
@@ -197,10 +198,14 @@ export function isEntry(given: unknown): given is ModelPrices {
 
 const entry: Check = nested(ENTRY, entryProblems)
 
+const entries = arrayOf(entry, 'must be a list of at least one, unless otherwise is given', 1)
+const prices: Check = (value, given) =>
+  Array.isArray(value) && value.length === 0 && given.otherwise !== undefined ? [] : entries(value, given)
+
 export const BOOK: Checks<PriceBookOptions> = {
   version: required(version),
   currency,
-  per: oneOf([1, 1_000, 1_000_000]),
-  prices: required(arrayOf(entry, 'must be a list of at least one', 1)),
-  otherwise: has('price'),
+  per: choice([1, 1_000, 1_000_000]),
+  prices: required(prices),
+  otherwise: has('genaiPrices(…), another price book or an object { price(usage) }', 'price'),
 }

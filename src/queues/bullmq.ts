@@ -11,8 +11,9 @@ import {
   Worker,
 } from 'bullmq'
 import { withTimeout } from '../model/time-out.ts'
-import { has, like, loggerPort, word } from '../options/checks.ts'
+import { clock, like, loggerPort, word } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
+import { kindOf } from '../options/shown-value.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { DeliveryQueue } from '../ports/delivery-queue.ts'
 import type { GivenLogger } from '../ports/logger.ts'
@@ -76,7 +77,7 @@ const CHECKS: Checks<BullmqQueueOptions> = {
   connection: required(connectionFault),
   name: like(/^[^:]+$/, 'must be a text without a colon'),
   prefix: word,
-  clock: has('now', 'after'),
+  clock,
   logger: loggerPort,
 }
 
@@ -220,7 +221,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 function connectionFault(connection: unknown): string | undefined {
   if (typeof connection !== 'object' || connection === null) {
-    return 'must be the options of a Redis connection, or an ioredis client'
+    return `is ${kindOf(connection)}; must be the options of a Redis connection, or an ioredis client`
   }
   if (Reflect.get(connection, 'isCluster') === true) return 'must be one server or a Sentinel group, no cluster'
   const options = optionsOf(connection)

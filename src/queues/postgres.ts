@@ -4,7 +4,7 @@
  */
 
 import { withTimeout } from '../model/time-out.ts'
-import { fn, has, like, loggerPort } from '../options/checks.ts'
+import { clock, fn, like, loggerPort } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { DeliveryQueue } from '../ports/delivery-queue.ts'
@@ -47,10 +47,10 @@ export interface PostgresQueue extends DeliveryQueue {
 const CLOSE_MS = 3_000
 
 const CHECKS: Checks<PostgresQueueOptions> = {
-  client: required(fn, 'is required: () => new pg.Client(…)'),
+  client: required(fn, 'is undefined; must be a function: () => new pg.Client(…)'),
   // An identifier: it becomes part of a statement.
   channel: like(/^[A-Za-z_][A-Za-z0-9_]{0,62}$/, 'must be letters, digits and underscores, 63 at most, no digit first'),
-  clock: has('now', 'after'),
+  clock,
   logger: loggerPort,
 }
 

@@ -4,8 +4,9 @@
  */
 import type { ConfigProblem } from '../errors.ts'
 import { hex } from '../model/sha256.ts'
-import { matching } from '../options/checks.ts'
-import { type Checks, type GivenOptions, readOptions } from '../options/read-options.ts'
+import { has, matching } from '../options/checks.ts'
+import { type Checks, type GivenOptions, type OptionFault, problemsAt, readOptions } from '../options/read-options.ts'
+import { shown } from '../options/shown-value.ts'
 import type { RateLimiter, RateLimitState, RateLimitSubject } from '../ports/rate-limiter.ts'
 
 export type { RateLimiter, RateLimitState, RateLimitSubject } from '../ports/rate-limiter.ts'
@@ -42,7 +43,7 @@ export interface RateLimitsOptions {
 }
 
 const SHORTEST_KEY = 32
-const KEY_RULE = `must be at least ${SHORTEST_KEY} characters`
+const KEY_RULE = `must be at least ${SHORTEST_KEY} characters; make one with \`crypto.randomBytes(32).toString('base64url')\``
 
 const CHECKS: Checks<RateLimitsOptions> = {
   token: limiter,
@@ -95,17 +96,26 @@ function isResult(value: unknown): value is FlexibleLimiterResult {
 }
 
 function ruleProblems({ token, tenant, recipient, recipientKey }: GivenOptions): ConfigProblem[] {
-  if (token === undefined && tenant === undefined && recipient === undefined) return [{ detail: 'limits nothing' }]
+  if (token === undefined && tenant === undefined && recipient === undefined)
+    return [{ detail: 'limits nothing; give token, tenant or recipient' }]
   if (recipient === undefined || recipientKey !== undefined) return []
   return [{ field: 'recipientKey', detail: KEY_RULE }]
 }
 
-function limiter(value: unknown): string | undefined {
-  const { points, duration, consume } = Object(value) as Partial<FlexibleLimiter>
-  if (typeof consume !== 'function') return 'is not a limiter of rate-limiter-flexible'
-  if (!(typeof points === 'number' && points >= 1)) return 'has no points'
-  if (!(typeof duration === 'number' && duration > 0)) return 'has no duration: its window would never end'
-  return undefined
+const consume = has(
+  'a limiter of rate-limiter-flexible, such as new RateLimiterMemory({ points, duration })',
+  'consume',
+)
+
+function limiter(value: unknown): OptionFault {
+  const fault = consume(value, {})
+  if (fault !== undefined) return fault
+  const { points, duration } = Object(value) as Partial<FlexibleLimiter>
+  return [
+    ...(Number(points) >= 1 ? [] : problemsAt('points', `is ${shown(points)}; must be 1 or more`)),
+    // Without a duration its window would never end.
+    ...(Number(duration) > 0 ? [] : problemsAt('duration', `is ${shown(duration)}; must be more than 0 seconds`)),
+  ]
 }
 
 const HASH = { name: 'HMAC', hash: 'SHA-256' } as const

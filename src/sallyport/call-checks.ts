@@ -1,7 +1,8 @@
 import { isStorable } from '../model/json.ts'
 import { isVisibleAscii } from '../model/principal.ts'
 import { matching, whole } from '../options/checks.ts'
-import { type Check, type Checks, optionError, readOptions } from '../options/read-options.ts'
+import { type Check, type Checks, faultOf, optionError, problemsAt, readOptions } from '../options/read-options.ts'
+import { shown } from '../options/shown-value.ts'
 
 /** Limits a read to one tenant. Default: `default`. */
 export interface TenantScope {
@@ -20,6 +21,7 @@ export const tenant: Check = matching(isVisibleAscii, 'must be 1-200 visible ASC
 export const instantOption: Check = matching(
   (value) => (typeof value === 'number' || value instanceof Date) && Number.isFinite(Number(value)),
   'must be a Date, or epoch milliseconds',
+  (value) => (value instanceof Date ? 'an invalid Date' : shown(value)),
 )
 
 export const age: Check = whole(0, MAX_AGE_MS)
@@ -32,7 +34,7 @@ export const storedText: Check = matching(
 
 /** @throws {SallyportError} `option_invalid`, for an argument that cannot be a stored id. */
 export function storedId(call: string, name: string, value: unknown): string {
-  optionError(call, storedText(value, {}) === undefined ? [] : [{ field: name, detail: STORED_TEXT }])
+  optionError(call, problemsAt(name, faultOf(value, storedText)))
   return String(value)
 }
 

@@ -4,19 +4,21 @@ import type { BreakerOptions, ChannelLimits, WorkerOptions } from '../core/deliv
 import { linkBaseUrl } from '../core/links/link-service.ts'
 import { unsubscribePageOptions } from '../core/links/unsubscribe-page-options.ts'
 import type { ConfigProblem } from '../errors.ts'
-import { arrayOf, bool, fn, has, loggerPort, oneOf, recordOf, schedule, whole } from '../options/checks.ts'
+import { arrayOf, bool, choice, clock, fn, has, loggerPort, recordOf, schedule, whole } from '../options/checks.ts'
 import { hashKeys } from '../options/hash-keys.ts'
 import {
   type Check,
   type Checks,
+  choices,
   type GivenOptions,
   isRecord,
   near,
   nested,
-  problemsIn,
+  problemsAt,
   readOptions,
   required,
 } from '../options/read-options.ts'
+import { shownName } from '../options/shown-value.ts'
 import type { Channel } from '../ports/channel.ts'
 import type { DispatchStore } from '../ports/dispatch-store.ts'
 import type { EventCatalog } from '../ports/event-catalog.ts'
@@ -26,6 +28,7 @@ import type { RunStore } from '../ports/run-store.ts'
 import type { StatisticsStore } from '../ports/statistics-store.ts'
 import type { TokenStore } from '../ports/token-store.ts'
 import { consentProblems, feedbackSources } from './check-consent.ts'
+import { hooksOf } from './check-hooks.ts'
 import { budgets, RUN_EVENTS, runEventProblems } from './check-runs.ts'
 import type { LinkOptions, RunsOnlyOptions, SallyportOptions, SuppressionOptions } from './options.ts'
 
@@ -122,49 +125,69 @@ const WORKER: Checks<WorkerOptions> = {
 const ERROR_HOOKS: Checks<ErrorHooks> = { onError: fn }
 const HOOKS: Checks<Hooks> = { ...ERROR_HOOKS, onAccepted: fn, onSent: fn, onFailed: fn, onSkipped: fn }
 
+const address = has('a channel such as email(…), or an object { address(recipient), send(message) }', 'address', 'send')
+const CHANNEL: readonly (readonly [string, Check])[] = [
+  ['retrySchedule', schedule],
+  ['concurrencyKey', fn],
+  ['checkFields', fn],
+]
+
 const channel: Check = (part, given) => {
-  const retrySchedule = Reflect.get(Object(part), 'retrySchedule')
-  const fault = retrySchedule === undefined ? undefined : schedule(retrySchedule, given)
-  return (
-    has('address', 'send')(part, given) ??
-    (typeof fault === 'string' ? [{ field: 'retrySchedule', detail: fault }] : undefined)
-  )
+  const fault = address(part, given)
+  const members = CHANNEL.flatMap(([name, check]) => {
+    const value: unknown = Reflect.get(Object(part), name)
+    return value === undefined ? [] : problemsAt(name, check(value, given))
+  })
+  return typeof fault === 'string' ? [{ detail: fault }, ...members] : members
 }
 
+const CATALOG = 'what defineEvents(…) returned'
+const find = has(CATALOG, 'find')
 const catalog: Check = (value, given) =>
-  has('find')(value, given) ??
-  (Array.isArray(Reflect.get(Object(value), 'eventTypes')) ? undefined : 'has no eventTypes')
+  find(value, given) ??
+  (Array.isArray(Reflect.get(Object(value), 'eventTypes')) ? undefined : `has no eventTypes; pass ${CATALOG}`)
+
+const STORES = 'memoryStore(), sqlStore(…), documentStore(…) or a store of your own'
+const runStore = has(STORES, ...Object.keys(RUN_STORE))
+const wholeStore = has(STORES, ...Object.keys({ ...DISPATCH_STORE, ...RUN_STORE }))
+const dispatchStore = has('', 'accept', 'recall')
+
+const store: Check = (value, given) => {
+  const fault = wholeStore(value, given)
+  const isWithin = fault !== undefined && dispatchStore(value, given) === undefined && !('mergeRun' in Object(value))
+  return isWithin ? `${fault}; what within(transaction) returned belongs into dispatch(event, { store })` : fault
+}
 
 const RECORDING: Checks<Omit<RunsOnlyOptions, 'events' | 'channels' | 'store'>> = {
-  auth: required(has('verify')),
-  sessions: oneOf(['create', 'must-exist']),
-  rateLimiter: has('consume'),
+  auth: required(has('appSecrets(…), sessionTokens(…), anyOf(…) or an object { verify(token) }', 'verify')),
+  sessions: choice(['create', 'must-exist']),
+  rateLimiter: has('rateLimits(…) or an object { consume(subject, count) }', 'consume'),
   maxInFlight: whole(1, 100_000),
   maxUnfinished: whole(1, 100_000),
   maxUnfinishedBytes: whole(262_144, 68_719_476_736),
-  prices: has('price'),
-  redactor: has('redact'),
-  exporters: arrayOf(has('export')),
+  prices: has('genaiPrices(…), priceBook(…) or an object { price(usage) }', 'price'),
+  redactor: has('an object { redact(text, field) }', 'redact'),
+  exporters: arrayOf(has('otelRunExporter() or an object { export(run) }', 'export')),
   hooks: hooksOf(ERROR_HOOKS),
-  errorDetails: oneOf(['default', 'full', 'none'] satisfies ErrorDetails[]),
+  errorDetails: choice(['default', 'full', 'none'] satisfies ErrorDetails[]),
   budgets,
   staleAfterMs: period,
-  clock: has('now', 'after'),
-  ids: has('next'),
+  clock,
+  ids: has('an object { next(prefix) }', 'next'),
   logger: loggerPort,
 }
 
 const ALL: Checks<SallyportOptions<unknown>> = {
   ...RECORDING,
   events: required(catalog, 'is required with channels'),
-  store: required(has(...Object.keys({ ...DISPATCH_STORE, ...RUN_STORE }))),
+  store: required(store),
   channels: required(recordOf(channel), 'is required with events'),
-  recipients: has('find'),
-  policy: has('decide'),
+  recipients: has('an object { find(recipient, tenant) }', 'find'),
+  policy: has('quietHours(…), allOf(…) or an object { decide(question) }', 'decide'),
   hooks: hooksOf(HOOKS),
   sandbox: bool,
   worker: nested(WORKER),
-  queue: has('wake', 'listen'),
+  queue: has('postgresQueue(…), bullmqQueue(…) or an object { wake(delayMs), listen(onDue) }', 'wake', 'listen'),
   runEvents: nested(RUN_EVENTS),
   links: nested<LinkOptions>({
     baseUrl: required(linkBaseUrl),
@@ -186,7 +209,7 @@ const dispatching: Check = () => 'is for dispatching: give events and channels t
 const RUNS_ONLY = {
   ...Object.fromEntries(Object.keys(ALL).map((name) => [name, dispatching])),
   ...RECORDING,
-  store: required(has(...Object.keys(RUN_STORE))),
+  store: required(runStore),
 } as unknown as Checks<RunsOnlyOptions>
 
 export function isRunsOnly(options: RunsOnlyOptions | SallyportOptions<unknown>): options is RunsOnlyOptions {
@@ -201,8 +224,14 @@ export function isRunsOnly(options: RunsOnlyOptions | SallyportOptions<unknown>)
  * that does not ascend; a wrong run event or budget.
  */
 export function readConfig<Options extends RunsOnlyOptions | SallyportOptions<unknown>>(options: Options): Options {
-  const [checks, rules] = isRunsOnly(options) ? [RUNS_ONLY, undefined] : [ALL, fitProblems]
+  const [checks, rules] = isRunsOnly(options) && !isMisspelt(options) ? [RUNS_ONLY, undefined] : [ALL, fitProblems]
   return readOptions('Sallyport cannot start', options, checks as unknown as Checks<Options>, rules, 'config_invalid')
+}
+
+/** Events or channels are there under a misspelt name. */
+function isMisspelt(options: object): boolean {
+  const unknown = Object.keys(options).filter((name) => !Object.hasOwn(ALL, name))
+  return unknown.some((name) => near(name, ['events', 'channels']) !== '')
 }
 
 /** Finds problems between options. Skips options that are themselves wrong. */
@@ -230,8 +259,10 @@ function unknownNames(
 ): readonly ConfigProblem[] {
   return [...new Set(used ?? [])]
     .filter((name) => !known.includes(name))
-    .map((name) => ({ field, detail: `"${name}" is not there${near(name, known)}` }))
+    .map((name) => ({ field, detail: `${shownName(name)} is not there${choices(name, known, 'names')}` }))
 }
+
+type Faults = ReturnType<NonNullable<Channel['checkFields']>>
 
 function eventProblems(events: EventCatalog, channels: Readonly<Record<string, Channel>>): ConfigProblem[] {
   const names = Object.keys(channels)
@@ -241,8 +272,10 @@ function eventProblems(events: EventCatalog, channels: Readonly<Record<string, C
         const configured = names.join(', ') || 'none'
         return [{ event, channel: name, detail: `is not configured; the channels are: ${configured}` }]
       }
-      const detail = channels[name]?.checkFields?.(Object.keys(fields), values)
-      return detail === undefined ? [] : [{ event, channel: name, detail }]
+      const { checkFields } = Object(channels[name])
+      if (typeof checkFields !== 'function') return []
+      const found: Faults = checkFields.call(channels[name], Object.keys(fields), values)
+      return [found ?? []].flat().map((detail) => ({ event, channel: name, detail }))
     }),
   )
 }
@@ -250,34 +283,8 @@ function eventProblems(events: EventCatalog, channels: Readonly<Record<string, C
 function fallbackProblems(events: EventCatalog): ConfigProblem[] {
   return events.eventTypes.flatMap((event): ConfigProblem[] => {
     const { fallbackOn = [] } = events.find(event) ?? {}
-    return fallbackOn.length > 0 ? [{ event, field: 'fallbackOn', detail: 'needs the option feedback' }] : []
-  })
-}
-
-/** Checks hooks. A member of a class instance is a misspelt hook if its name is near a missing one and has its first letter. */
-// @__NO_SIDE_EFFECTS__
-function hooksOf<Hooks>(checks: Checks<Hooks>): Check {
-  const names = Object.keys(checks)
-  return (value) => {
-    const members = isRecord(value) ? membersOf(value) : undefined
-    if (!isRecord(value) || !members) return problemsIn(value, checks)
-    const hooks = Object.fromEntries(names.map((name) => [name, value[name]]))
-    return [...misspeltAmong(members, value, names), ...problemsIn(hooks, checks)]
-  }
-}
-
-/** Own and inherited names of a class instance; `undefined` for a plain object. */
-function membersOf(value: GivenOptions): ReadonlySet<string> | undefined {
-  const chain: object[] = [value]
-  for (let at = Object.getPrototypeOf(value); at !== null; at = Object.getPrototypeOf(at)) chain.push(at)
-  return chain.length > 2 ? new Set(chain.slice(0, -1).flatMap(Object.getOwnPropertyNames)) : undefined
-}
-
-function misspeltAmong(members: ReadonlySet<string>, value: GivenOptions, names: readonly string[]): ConfigProblem[] {
-  const lacking = names.filter((name) => !(name in value))
-  return [...members].flatMap((field) => {
-    const alike = names.includes(field) ? [] : lacking.filter((name) => name[0] === field[0])
-    const nearest = near(field, alike)
-    return nearest ? [{ field, detail: `is not an option${nearest}` }] : []
+    return fallbackOn.length > 0
+      ? [{ event, field: 'fallbackOn', detail: 'needs the option feedback: { ses: ses(…) }' }]
+      : []
   })
 }

@@ -1,15 +1,19 @@
 import type { ConfigProblem } from '../errors.ts'
 import { has } from '../options/checks.ts'
-import { type Check, faultOf, type GivenOptions, isRecord, near, problemsAt } from '../options/read-options.ts'
+import { type Check, choices, faultOf, type GivenOptions, isRecord, problemsAt } from '../options/read-options.ts'
+import { kindOf, shownName } from '../options/shown-value.ts'
 
 const NAME = /^[A-Za-z0-9._-]{1,64}$/
 
 /** Sources by their names, which are parts of a path. */
 export const feedbackSources: Check = (value) => {
-  if (!isRecord(value)) return 'must be an object'
+  if (!isRecord(value)) return `is ${kindOf(value)}; must be an object of sources by name: { ses: ses(…) }`
   return Object.entries(value).flatMap(([name, source]) => [
     ...(NAME.test(name) ? [] : [{ field: name, detail: 'must be a name: 1-64 of A-Z a-z 0-9 . _ -' }]),
-    ...problemsAt(name, faultOf(source, has('receive'))),
+    ...problemsAt(
+      name,
+      faultOf(source, has('a source such as ses(…), or an object { channel, receive(request) }', 'receive')),
+    ),
   ])
 }
 
@@ -21,9 +25,9 @@ export function consentProblems(
   const { feedback, suppressions, links, policy } = given
   const sources = isRecord(feedback) ? Object.entries(feedback) : []
   const unknown = sources.flatMap(([name, source]): ConfigProblem[] => {
-    const channel = String(Reflect.get(Object(source), 'channel'))
-    if (!channels || channels.includes(channel)) return []
-    const detail = `is of the channel "${channel}", which is not there${near(channel, channels)}`
+    const channel: unknown = Reflect.get(Object(source), 'channel')
+    if (!channels || channels.includes(String(channel))) return []
+    const detail = `is of the channel ${shownName(channel)}, which is not there${choices(String(channel), channels, 'channels')}`
     return [{ field: `feedback.${name}`, detail }]
   })
   if (suppressions !== undefined || links !== undefined) return unknown

@@ -4,7 +4,7 @@ import type { ConfigProblem } from '../errors.ts'
 import type { BudgetLimit } from '../model/budget.ts'
 import { addDecimals, negateDecimal } from '../model/decimal.ts'
 import type { Money } from '../model/session.ts'
-import { arrayOf, fn, like, oneOf, whole } from '../options/checks.ts'
+import { arrayOf, choice, fn, like, whole } from '../options/checks.ts'
 import {
   type Check,
   type Checks,
@@ -14,6 +14,7 @@ import {
   nested,
   required,
 } from '../options/read-options.ts'
+import { shownName } from '../options/shown-value.ts'
 
 export const RUN_EVENTS: Checks<RunEvents> = {
   'run.completed': fn,
@@ -30,37 +31,44 @@ export function runEventProblems({ runEvents, budgets }: GivenOptions, eventType
   const given = Object.keys(RUN_EVENTS).filter((name) => typeof runEvents[name] === 'function')
   const problems = given
     .filter((name) => !eventTypes.includes(name))
-    .map((name) => ({ field: `runEvents.${name}`, detail: `is not among the events${near(name, eventTypes)}` }))
+    .map((name) => ({
+      field: `runEvents.${name}`,
+      detail: `is not among the events${near(name, eventTypes)}; define it with defineEvents(…)`,
+    }))
   const isIdle = given.includes('budget.exceeded') && !(Array.isArray(budgets) && budgets.length > 0)
   return isIdle
-    ? [...problems, { field: 'runEvents.budget.exceeded', detail: 'never comes without budgets' }]
+    ? [
+        ...problems,
+        { field: 'runEvents.budget.exceeded', detail: 'never comes without budgets; give the option budgets' },
+      ]
     : problems
 }
 
 const MONEY: Checks<Money> = {
   amount: required(like(/^\d{1,20}(\.\d{1,20})?$/, 'must be a decimal in a string, such as "12.50"')),
-  currency: required(like(/^[A-Z]{3}$/, 'must be an ISO 4217 code, such as "EUR"')),
+  currency: required(like(/^[A-Z]{3}$/, 'must be an ISO 4217 code, such as "EUR"', shownName)),
 }
 
 const LIMIT: Checks<BudgetLimit> = { tokens: whole(0, Number.MAX_SAFE_INTEGER), cost: nested(MONEY) }
 
 const limit: Check = nested(LIMIT, ({ tokens, cost }) =>
-  tokens === undefined && cost === undefined ? [{ detail: 'has neither tokens nor cost' }] : [],
+  tokens === undefined && cost === undefined ? [{ detail: 'has no limit; give tokens, cost or both' }] : [],
 )
 
 const days = whole(1, 366)
 
 const BUDGET: Checks<Budget> = {
   name: required(like(/^[\x21-\x7e]{1,100}$/, 'must be 1-100 visible ASCII characters')),
-  per: required(oneOf(['session', 'user'])),
-  days: (value, given) => (given.per === 'session' ? 'goes with per: "user" alone' : days(value, given)),
+  per: required(choice(['session', 'user'])),
+  days: (value, given) =>
+    given.per === 'session' ? 'is for per: "user"; leave it out with per: "session"' : days(value, given),
   soft: limit,
   hard: limit,
 }
 
 const budget: Check = nested(BUDGET, (given) =>
   given.soft === undefined && given.hard === undefined
-    ? [{ detail: 'has no limit: soft, hard or both' }]
+    ? [{ detail: 'has no limit; give soft, hard or both' }]
     : orderProblems(given),
 )
 
@@ -74,13 +82,15 @@ function orderProblems({ soft, hard }: GivenOptions): ConfigProblem[] {
   if (!isLimit(soft) || !isLimit(hard)) return []
   const problems: ConfigProblem[] = []
   if (soft.tokens !== undefined && hard.tokens !== undefined && soft.tokens > hard.tokens)
-    problems.push({ field: 'soft.tokens', detail: 'is above the hard limit' })
+    problems.push({ field: 'soft.tokens', detail: `is ${soft.tokens}; ${BELOW_HARD} of ${hard.tokens}` })
   if (soft.cost && hard.cost && soft.cost.currency === hard.cost.currency) {
     const left = addDecimals(hard.cost.amount, negateDecimal(soft.cost.amount))
-    if (left.startsWith('-')) problems.push({ field: 'soft.cost', detail: 'is above the hard limit' })
+    if (left.startsWith('-')) problems.push({ field: 'soft.cost', detail: BELOW_HARD })
   }
   return problems
 }
+
+const BELOW_HARD = 'must not be above the hard limit'
 
 function isLimit(value: unknown): value is BudgetLimit {
   return value !== undefined && limit(value, {})?.length === 0
@@ -90,7 +100,7 @@ function repeatedNames(given: readonly unknown[]): ConfigProblem[] {
   const names = given.map((each) => (isRecord(each) ? each.name : undefined))
   return names.flatMap((name, index) =>
     typeof name === 'string' && names.indexOf(name) < index
-      ? [{ field: `[${index}].name`, detail: 'is the name of another budget too' }]
+      ? [{ field: `[${index}].name`, detail: `is the name of another budget too; give each its own` }]
       : [],
   )
 }

@@ -6,7 +6,7 @@ import { type DispatchDeps, planAndAccept } from '../core/dispatch/handle-dispat
 import { type Problem, SallyportError } from '../errors.ts'
 import type { DispatchAnswer } from '../model/dispatch.ts'
 import type { Principal } from '../model/principal.ts'
-import { has, matching, text, whole } from '../options/checks.ts'
+import { has, text, whole } from '../options/checks.ts'
 import { type Checks, problemsIn } from '../options/read-options.ts'
 import type { DispatchStore } from '../ports/dispatch-store.ts'
 import { type TenantScope, tenant } from './call-checks.ts'
@@ -25,7 +25,7 @@ const CHECKS: Checks<DispatchCallOptions> = {
   tenant,
   idempotencyKey: text,
   delayMs: whole(0, 366 * 86_400_000),
-  store: matching((value) => has('accept', 'recall')(value, {}) === undefined, 'is no store'),
+  store: has('what store.within(transaction) returned', 'accept', 'recall'),
 }
 
 export function hostPrincipal(tenant: string): Principal {
@@ -79,7 +79,10 @@ function faultOf(options: object): string | undefined {
   const problems = [...problemsIn(options, CHECKS)]
   // `{ store: undefined }` is a mistake: its event must not be accepted outside the host's transaction.
   if (options && Object.hasOwn(options, 'store') && Reflect.get(options, 'store') === undefined) {
-    problems.push({ field: 'store', detail: 'is undefined' })
+    problems.push({
+      field: 'store',
+      detail: 'is undefined; pass what store.within(transaction) returned, or leave it out',
+    })
   }
   if (problems.length === 0) return undefined
   return `${problems.map(({ field = 'the second argument', detail }) => `${field} ${detail}`).join('; ')}.`

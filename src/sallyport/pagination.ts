@@ -30,7 +30,7 @@ export function pageChecks(list: string): Checks<PageOptions> {
   return {
     tenant,
     limit: whole(1, MAX_PAGE),
-    cursor: matching((value) => readCursor(list, value) !== undefined, 'is not a cursor that this list gave'),
+    cursor: matching((value) => readCursor(list, value) !== undefined, 'must be the nextCursor of a page of this list'),
   }
 }
 

@@ -4,6 +4,7 @@ import type { ConfigProblem } from '../errors.ts'
 import type { DueNow, Statistics } from '../model/statistics.ts'
 import { matching, whole } from '../options/checks.ts'
 import { type Checks, type GivenOptions, readOptions } from '../options/read-options.ts'
+import { shown } from '../options/shown-value.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { DispatchStore } from '../ports/dispatch-store.ts'
 import type { StatisticsRow, StatisticsStep, StatisticsStore } from '../ports/statistics-store.ts'
@@ -45,6 +46,7 @@ const CHECKS: Checks<StatisticsOptions> = {
       Number(value) <= STEP_MS.day &&
       Number(value) % STEP_MS.minute === 0,
     'must be whole minutes in milliseconds, up to one day',
+    shown,
   ),
 }
 
@@ -90,7 +92,8 @@ function timeProblems(given: GivenOptions): readonly ConfigProblem[] {
   const { windowMs = STEP_MS.hour, stepMs = STEP_MS.minute } = given
   // Other values have a problem of their own.
   if (typeof windowMs !== 'number' || typeof stepMs !== 'number' || !(stepMs > 0) || windowMs > KEPT_MS.day) return []
-  if (windowMs % stepMs !== 0) return [{ field: 'windowMs', detail: 'must be a multiple of the step' }]
+  if (windowMs % stepMs !== 0)
+    return [{ field: 'windowMs', detail: `is ${windowMs}; must be a multiple of the step, ${stepMs}` }]
   if (windowMs / stepMs > MAX_STEPS) return [{ field: 'stepMs', detail: `is too short: more than ${MAX_STEPS} steps` }]
   const step = storedStep(stepMs)
   if (windowMs <= KEPT_MS[step]) return []

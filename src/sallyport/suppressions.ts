@@ -9,8 +9,8 @@ import {
   type SuppressionReason,
   type SuppressionView,
 } from '../model/suppression.ts'
-import { like, oneOf, whole } from '../options/checks.ts'
-import { type Check, type Checks, readOptions, required } from '../options/read-options.ts'
+import { like, oneOf, text, whole } from '../options/checks.ts'
+import { type Check, type Checks, faultOf, problemsAt, readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Page } from '../ports/dispatch-query.ts'
 import type { FeedbackStore, NewSuppression } from '../ports/feedback-store.ts'
@@ -184,9 +184,9 @@ export function suppressionsOf({ store, clock, addressKeys, channels }: Suppress
     },
 
     async importCsv(csv, options = {}) {
-      const read = readOptions('suppressions.importCsv', options, importChecks)
-      if (typeof csv !== 'string')
-        throw new SallyportError('option_invalid', 'suppressions.importCsv takes the CSV as text.')
+      const read = readOptions('suppressions.importCsv', options, importChecks, () =>
+        problemsAt('csv', faultOf(csv, text)),
+      )
       keys()
       return importLines(csv, read)
     },

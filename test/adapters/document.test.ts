@@ -53,7 +53,7 @@ describe.each(Object.entries(HOSTS))('the OpenAPI document served by %s', (_name
 
   test.each([null, '3.1', {}])('The adapter refuses the openapi option %j at start-up', (odd) => {
     expect(() => hostOf({ openapi: odd as never })).toThrow(
-      'field "openapi": must be an OpenAPI document: openapiDocument() of sallyport/openapi',
+      'must be an OpenAPI document: openapiDocument() of sallyport/openapi',
     )
   })
 })

@@ -28,7 +28,7 @@ describe('appSecrets at start-up', () => {
     ['null', null, 'secrets[1] is null'],
     ['empty', '', 'secrets[1] is empty'],
     ['foreign', 'hunter2-hunter2-hunter2', 'secrets[1] is not an application secret'],
-    ['a number', 42, 'secrets[1] is neither a secret nor { sha256 }'],
+    ['a number', 42, 'secrets[1] is a number; must be a secret or { sha256 }'],
     ['without a digest', { id: 'x' }, 'secrets[1].sha256 is required'],
     ['with a short digest', { sha256: 'abc' }, 'secrets[1].sha256 must be 64 hex digits'],
   ])('appSecrets names an entry that is %s, and mentions generateAppSecret', (_, entry, message) => {
@@ -63,26 +63,26 @@ describe('appSecrets at start-up', () => {
     }
   })
 
-  it.each<[string, Partial<Record<keyof AppSecretDigest, unknown>>]>([
-    ['id', { id: '' }],
-    ['id', { id: 'with space' }],
-    ['id', { id: 'x'.repeat(201) }],
-    ['id', { id: 7 }],
-    ['tenant', { tenant: '' }],
-    ['tenant', { tenant: 'a\nb' }],
-    ['notAfter', { notAfter: 'soon' }],
-    ['notAfter', { notAfter: '2027-01-31' }],
-    ['notAfter', { notAfter: '2027-01-31T00:00:00' }],
-    ['notAfter', { notAfter: '2027-02-30T00:00:00Z' }],
-    ['notAfter', { notAfter: '2027-01-31T25:00:00Z' }],
-    ['notAfter', { notAfter: 1_800_000_000 }],
-    ['notAfter', { notAfter: Number.NaN }],
-    ['notAfter', { notAfter: Number.POSITIVE_INFINITY }],
-    ['notAfter', { notAfter: new Date(Number.NaN) }],
-    ['notAfter', { notAfter: null }],
-    ['notAfter', { notAfter: true }],
-  ])('appSecrets refuses an invalid %s: %o', (name, bad) => {
-    expect(reported(fault([{ sha256: good.sha256, ...bad }]))).toContain(`secrets[0].${name} must be`)
+  it.each<[keyof AppSecretDigest, unknown, string]>([
+    ['id', '', 'is an empty string; must be'],
+    ['id', 'with space', 'must be'],
+    ['id', 'x'.repeat(201), 'must be'],
+    ['id', 7, 'is a number; must be'],
+    ['tenant', '', 'is an empty string; must be'],
+    ['tenant', 'a\nb', 'must be'],
+    ['notAfter', 'soon', 'must be a Date'],
+    ['notAfter', '2027-01-31', 'must be a Date'],
+    ['notAfter', '2027-01-31T00:00:00', 'must be a Date'],
+    ['notAfter', '2027-02-30T00:00:00Z', 'must be a Date'],
+    ['notAfter', '2027-01-31T25:00:00Z', 'must be a Date'],
+    ['notAfter', 1_800_000_000, 'is 1800000000; must be a Date'],
+    ['notAfter', Number.NaN, 'is NaN; must be a Date'],
+    ['notAfter', Number.POSITIVE_INFINITY, 'is Infinity; must be a Date'],
+    ['notAfter', new Date(Number.NaN), 'is an invalid Date; must be a Date'],
+    ['notAfter', null, 'is null; must be a Date'],
+    ['notAfter', true, 'is true; must be a Date'],
+  ])('appSecrets refuses an invalid %s: %o', (name, value, message) => {
+    expect(reported(fault([{ sha256: good.sha256, [name]: value }]))).toContain(`secrets[0].${name} ${message}`)
   })
 
   it('appSecrets lists all problems at once', () => {

@@ -9,7 +9,7 @@ import {
   sessionTokens,
 } from '../../src/auth/index.ts'
 import type { SallyportError } from '../../src/errors.ts'
-import { reported } from '../support/reported.ts'
+import { reported, said } from '../support/reported.ts'
 import { HMAC_KEY } from './forge.ts'
 
 const NOW = 1_800_000_000
@@ -113,25 +113,25 @@ describe('issueSessionToken', () => {
   })
 
   it.each<[string, unknown, string]>([
-    ['no session', { sessionId: undefined }, 'sessionId is required'],
-    ['an empty session', { sessionId: '' }, 'sessionId must be'],
+    ['no session', { sessionId: undefined }, 'sessionId is undefined; must be'],
+    ['an empty session', { sessionId: '' }, 'sessionId is an empty string; must be'],
     ['a session with a space', { sessionId: 'a b' }, 'sessionId must be'],
     ['a session of 201 characters', { sessionId: 'x'.repeat(201) }, 'sessionId must be'],
-    ['a bad tenant', { tenant: '' }, 'tenant must be'],
-    ['no audience', { audience: undefined }, 'audience is required'],
-    ['an empty audience', { audience: '' }, 'audience must be'],
-    ['an empty issuer', { issuer: '' }, 'issuer must be'],
+    ['a bad tenant', { tenant: '' }, 'tenant is an empty string; must be'],
+    ['no audience', { audience: undefined }, 'audience is undefined; must be a non-empty string'],
+    ['an empty audience', { audience: '' }, 'audience is an empty string; must be'],
+    ['an empty issuer', { issuer: '' }, 'issuer is an empty string; must be'],
     ...[0, 3_601, 1.5, -1, Number.NaN, '900'].map((bad): [string, unknown, string] => [
       `expiresInSeconds ${bad}`,
       { expiresInSeconds: bad },
-      'expiresInSeconds must be',
+      `expiresInSeconds is ${said(bad)}; must be a whole number from 1 to 3600`,
     ]),
-    ['grants that are null', { grants: null }, 'grants must be'],
-    ['a grant of text', { grants: { dispatch: 'all' } }, 'grants.dispatch must be'],
+    ['grants that are null', { grants: null }, 'grants is null; must be an object of options'],
+    ['a grant of text', { grants: { dispatch: 'all' } }, 'grants.dispatch is a string; must be an object of options'],
     [
       'a grant without recipients',
       { grants: { dispatch: { events: ['a'], channels: ['b'] } } },
-      'grants.dispatch.recipients is required',
+      'grants.dispatch.recipients is undefined; must be a list',
     ],
     [
       'a grant with an unknown member',
@@ -141,20 +141,22 @@ describe('issueSessionToken', () => {
     ...[0, 1_001, 1.5, '3', null].map((bad): [string, unknown, string] => [
       `maxDispatches ${bad}`,
       { grants: { dispatch: { ...GRANT, maxDispatches: bad } } },
-      'grants.dispatch.maxDispatches must be',
+      `grants.dispatch.maxDispatches is ${said(bad)}; must be a whole number from 1 to 1000`,
     ]),
-    ...['', 'x'.repeat(201), 'a\0b', '\ud800', 7].map((bad): [string, unknown, string] => [
+    ['an empty userId', { userId: '' }, 'userId is an empty string; must be 1 to 200 characters'],
+    ['a userId that is a number', { userId: 7 }, 'userId is a number; must be 1 to 200 characters'],
+    ...['x'.repeat(201), 'a\0b', '\ud800'].map((bad): [string, unknown, string] => [
       `userId ${JSON.stringify(bad).slice(0, 20)}`,
       { userId: bad },
-      'userId must be',
+      'userId must be 1 to 200 characters',
     ]),
     [
       'a grant of an empty name',
       { grants: { dispatch: { ...GRANT, events: [''] } } },
-      'grants.dispatch.events[0] must be',
+      'grants.dispatch.events[0] is an empty string; must be a non-empty string',
     ],
     ['an unknown grant', { grants: { dispach: GRANT } }, 'grants.dispach is not an option; near: dispatch'],
-    ['no key', { key: undefined }, 'key is required'],
+    ['no key', { key: undefined }, 'key is undefined; must be an object of options'],
     ['an unset key', { key: { kid: 'k1', key: undefined } }, 'key.key needs a key'],
     ['a short key', { key: { kid: 'k1', key: new Uint8Array(31) } }, 'key.key has a key of 31 bytes'],
     ['a key past its notAfter', { key: { ...KEY, notAfter: clock.now() - 1 } }, 'key.notAfter is past'],
@@ -180,7 +182,7 @@ describe('issueSessionToken', () => {
   it.each<[object, string]>([
     [{ 'canary-7f3a': GRANT }, 'grants holds a grant other than dispatch'],
     [{ 'canary-7f3a': 1, dispatch: GRANT }, 'grants holds a grant other than dispatch'],
-    [{ 'canary-7f3a': 1, dispatch: {} }, 'grants.dispatch.events is required'],
+    [{ 'canary-7f3a': 1, dispatch: {} }, 'grants.dispatch.events is undefined; must be a list'],
     [{ 'canary-7f3a': 1, dispach: GRANT }, 'grants holds a grant other than dispatch'],
   ])('issueSessionToken refuses unknown grants without their names: %j', async (grants, message) => {
     const made = issueSessionToken({ ...OPTIONS, grants })

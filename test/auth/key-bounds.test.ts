@@ -131,19 +131,22 @@ describe('the bounds of options', () => {
 
   it('An error of sessionTokens begins with the function name and lists each option', () => {
     expect(() => sessionTokens({ ...good, audience: '', isRevoked: 5 as never })).toThrow(
-      /^sessionTokens:[\s\S]*audience[\s\S]*isRevoked": must be a function/,
+      /^sessionTokens:[\s\S]*audience[\s\S]*isRevoked": is a number; must be a function/,
     )
   })
 
   it('An error about a key names each invalid member, or the entry that is no object', () => {
-    for (const entry of [null, 5, 'k1']) {
+    for (const [entry, what] of [
+      [null, 'null'],
+      [5, 'a number'],
+      ['k1', 'a string'],
+    ])
       expect(() => sessionTokens({ ...good, keys: [entry as unknown as SessionTokenKey] })).toThrow(
-        '"keys[0]": must be',
+        `"keys[0]": is ${what}; must be an object of options`,
       )
-    }
     const bad: SessionTokenKey = { kid: '', key: HMAC_KEY }
     const late: SessionTokenKey = { kid: 'k1', key: HMAC_KEY, notAfter: 'soon' }
-    expect(() => sessionTokens({ ...good, keys: [bad] })).toThrow('"keys[0].kid": must be')
+    expect(() => sessionTokens({ ...good, keys: [bad] })).toThrow('"keys[0].kid": is an empty string; must be')
     expect(() => sessionTokens({ ...good, keys: [late] })).toThrow('"keys[0].notAfter": must be')
   })
 
@@ -151,7 +154,7 @@ describe('the bounds of options', () => {
     const options = { key: { kid: 'k1', key: HMAC_KEY }, sessionId: 's1', audience: 'api' }
     expect(await issueSessionToken({ ...options, expiresInSeconds: 1 })).toMatch(/^ey/)
     await expect(issueSessionToken({ ...options, expiresInSeconds: 0, issuer: 5 as never })).rejects.toThrow(
-      /^issueSessionToken:[\s\S]*expiresInSeconds[\s\S]*issuer": must be/,
+      /^issueSessionToken:[\s\S]*expiresInSeconds[\s\S]*issuer": is a number; must be/,
     )
   })
 })

@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { generateAppSecret, type SessionTokensOptions, sessionTokens } from '../../src/auth/index.ts'
 import { isSallyportError, type SallyportError } from '../../src/errors.ts'
-import { reported } from '../support/reported.ts'
+import { reported, said } from '../support/reported.ts'
 import { forge, HMAC_KEY } from './forge.ts'
 
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -89,9 +89,9 @@ describe('sessionTokens at start-up', () => {
     ['an Ed25519 key for ES256', 'ES256', publicJwk(ed), 'is not for ES256'],
     ['a key with another alg of its own', 'Ed25519', { ...publicJwk(ed), alg: 'EdDSA' }, 'own alg is not Ed25519'],
     ['a private key', 'ES256', privateJwk(ec), 'needs a public JWK to verify with'],
-    ['alg none', 'none', HMAC_KEY, 'alg must be one of HS256'],
-    ['alg RS256', 'RS256', HMAC_KEY, 'alg must be one of HS256'],
-    ['alg __proto__', '__proto__', publicJwk(ec), 'alg must be one of HS256'],
+    ['alg none', 'none', HMAC_KEY, 'alg is "none"; must be one of HS256'],
+    ['alg RS256', 'RS256', HMAC_KEY, 'alg is "RS256"; must be one of HS256'],
+    ['alg __proto__', '__proto__', publicJwk(ec), 'alg is "__proto__"; must be one of HS256'],
   ])('sessionTokens refuses as a key %s', (_, alg, key, message) => {
     const error = fault({ keys: [{ kid: 'k1', key, ...(alg && { alg }) }], audience: 'api' })
     expect(reported(error)).toContain('keys[0].')
@@ -120,10 +120,14 @@ describe('sessionTokens at start-up', () => {
   })
 
   it.each<[string, unknown, string]>([
-    ['no keys', { keys: [] }, 'keys must hold at least one'],
-    ['keys that are no list', { keys: { kid: 'k1', key: HMAC_KEY } }, 'keys must hold at least one'],
-    ['a key that is no object', { keys: [HMAC_KEY.toString()] }, 'keys[0] must be an object'],
-    ['a key without a kid', { keys: [{ key: HMAC_KEY }] }, 'keys[0].kid is required'],
+    ['no keys', { keys: [] }, 'keys is an empty array; must be a list of at least one key: [{ kid, key }]'],
+    [
+      'keys that are no list',
+      { keys: { kid: 'k1', key: HMAC_KEY } },
+      'keys is an object; must be a list of at least one key',
+    ],
+    ['a key that is no object', { keys: [HMAC_KEY.toString()] }, 'keys[0] is a string; must be an object of options'],
+    ['a key without a kid', { keys: [{ key: HMAC_KEY }] }, 'keys[0].kid is undefined; must be 1 to 200 visible'],
     ['a kid with a space', { keys: [{ kid: 'a b', key: HMAC_KEY }] }, 'keys[0].kid must be'],
     ['a bad notAfter', { keys: [{ kid: 'a', key: HMAC_KEY, notAfter: 'soon' }] }, 'keys[0].notAfter must be'],
     [
@@ -136,21 +140,21 @@ describe('sessionTokens at start-up', () => {
       },
       'keys[1].kid is the kid of a key before it',
     ],
-    ['no audience', { audience: undefined }, 'audience is required'],
-    ['an empty audience', { audience: '' }, 'audience must be'],
-    ['a list of audiences', { audience: ['api'] }, 'audience must be'],
-    ['an empty issuer', { issuer: '' }, 'issuer must be'],
+    ['no audience', { audience: undefined }, 'audience is undefined; must be a non-empty string'],
+    ['an empty audience', { audience: '' }, 'audience is an empty string; must be'],
+    ['a list of audiences', { audience: ['api'] }, 'audience is an array of 1; must be a non-empty string'],
+    ['an empty issuer', { issuer: '' }, 'issuer is an empty string; must be'],
     ...[0, -1, 1.5, 86_401, Number.NaN, '900'].map((bad): [string, unknown, string] => [
       `maxAgeSeconds ${bad}`,
       { maxAgeSeconds: bad },
-      'maxAgeSeconds must be',
+      `maxAgeSeconds is ${said(bad)}; must be a whole number from 1 to 86400`,
     ]),
     ...[-1, 61, Number.NaN, Number.POSITIVE_INFINITY, '5'].map((bad): [string, unknown, string] => [
       `clockToleranceSeconds ${bad}`,
       { clockToleranceSeconds: bad },
-      'clockToleranceSeconds must be',
+      `clockToleranceSeconds is ${said(bad)}; must be a number from 0 to 60`,
     ]),
-    ['isRevoked that is no function', { isRevoked: new Set() }, 'isRevoked must be'],
+    ['isRevoked that is no function', { isRevoked: new Set() }, 'isRevoked is an object; must be a function'],
   ])('sessionTokens refuses the option: %s', (_, options, message) => {
     const good = { keys: [{ kid: 'k1', key: HMAC_KEY }], audience: 'api' }
     const error = fault(Object.assign(good, options))

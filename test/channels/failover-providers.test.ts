@@ -91,18 +91,22 @@ describe('providers of an attempt', () => {
 })
 
 describe('refused arguments of failover', () => {
+  const give = 'pass a channel such as email(…), or an object { address(recipient), send(message) }'
   const two = { detail: 'needs at least 2 of these arguments' }
   const twoNamed = { detail: 'needs at least 2 of these named providers' }
 
   test('failover refuses bad channels with all problems at once', () => {
     expect(problemsOf()).toEqual([two])
     expect(problemsOf(plain())).toEqual([two])
-    expect(problemsOf({ ...plain(), send: undefined })).toEqual([two, { field: 'argument 1', detail: 'has no send' }])
-    expect(problemsOf(plain(), null, { ...plain(), address: 'x' })).toEqual([
-      { field: 'argument 2', detail: 'is null' },
-      { field: 'argument 3', detail: 'has no address' },
+    expect(problemsOf({ ...plain(), send: undefined })).toEqual([
+      two,
+      { field: 'argument 1', detail: `has no send; ${give}` },
     ])
-    expect(problemsOf(plain(), undefined)).toEqual([{ field: 'argument 2', detail: 'is required' }])
+    expect(problemsOf(plain(), null, { ...plain(), address: 'x' })).toEqual([
+      { field: 'argument 2', detail: `is null; ${give}` },
+      { field: 'argument 3', detail: `has no address; ${give}` },
+    ])
+    expect(problemsOf(plain(), undefined)).toEqual([{ field: 'argument 2', detail: `is undefined; ${give}` }])
     expect(problemsOf([plain(), plain()])).toMatchObject([two, { field: 'argument 1' }])
   })
 
@@ -110,9 +114,11 @@ describe('refused arguments of failover', () => {
     expect(problemsOf({})).toEqual([twoNamed])
     expect(problemsOf({ ses: plain() })).toEqual([twoNamed])
     expect(problemsOf({ ses: plain(), postmark: { ...plain(), send: 7 } })).toEqual([
-      { field: 'postmark', detail: 'has no send' },
+      { field: 'postmark', detail: `has no send; ${give}` },
     ])
-    expect(problemsOf({ ses: plain(), postmark: undefined })).toEqual([{ field: 'postmark', detail: 'is required' }])
+    expect(problemsOf({ ses: plain(), postmark: undefined })).toEqual([
+      { field: 'postmark', detail: `is undefined; ${give}` },
+    ])
   })
 
   test('failover refuses names that JavaScript sorts, and names that cannot be recorded', () => {

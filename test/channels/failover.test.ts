@@ -241,9 +241,12 @@ describe('the failover channel', () => {
   })
 
   test('failover checks fields with all channels and names each problem once', () => {
-    const wants = (problem: string | undefined): Channel => ({ ...plain, checkFields: () => problem })
-    const channel = failover(wants('needs text'), plain, wants(undefined), wants('no html'), wants('needs text'))
-    expect(channel.checkFields?.([])).toBe('needs text; no html')
-    expect(failover(plain, wants(undefined)).checkFields?.([])).toBeUndefined()
+    const wants = (problem: string | readonly string[] | undefined): Channel => ({
+      ...plain,
+      checkFields: () => problem,
+    })
+    const channel = failover(wants('needs text'), plain, wants(undefined), wants(['no html', 'needs text']), wants([]))
+    expect(channel.checkFields?.([])).toEqual(['needs text', 'no html'])
+    expect(failover(plain, wants(undefined)).checkFields?.([])).toEqual([])
   })
 })

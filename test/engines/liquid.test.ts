@@ -198,7 +198,7 @@ describe('escaping', () => {
     expect(templateFault('ab\n {{ data.x | raw }}', 'html')).toEqual({
       fault: 'The filter "raw" is not available: values are always escaped in HTML.',
       line: 2,
-      column: 2,
+      column: 14,
     })
   })
 })
@@ -269,7 +269,7 @@ describe('a template that does not compile', () => {
     expect(templateFault('\n{{ data.x | nope }}')).toEqual({
       fault: 'The filter "nope" is not available.',
       line: 2,
-      column: 1,
+      column: 13,
     })
     expect(templateFault('{% cycle "a", "b" | nope %}')).toEqual({
       fault: 'The filter "nope" is not available.',

@@ -115,7 +115,7 @@ describe('the proof of Twilio', () => {
     [7 as never],
   ])('The URL %s stops the start', (url) => {
     expect(() => twilio({ channel: 'sms', authToken: 'a', url })).toThrow(
-      'field "url": must be an https: URL without credentials and query (http: only for this machine)',
+      'must be an https: URL without credentials and query (http: only for this machine)',
     )
   })
 

@@ -230,5 +230,7 @@ describe('messages without a query', () => {
 })
 
 it('claudeQuery() refuses wrong arguments', () => {
-  expect(() => claudeQuery({} as never, 's1' as never, [] as never)).toThrow(/start[\s\S]*must be an object[\s\S]*next/)
+  expect(() => claudeQuery({} as never, 's1' as never, [] as never)).toThrow(
+    /start[\s\S]*must be an object[\s\S]*query is an empty array; pass what query/,
+  )
 })

@@ -221,7 +221,7 @@ describe('a chain', () => {
 
 it('langchainCallbacks() refuses wrong arguments', () => {
   expect(() => langchainCallbacks({} as never, 's1' as never)).toThrow(
-    /recorder has no start[\s\S]*start must be a function/,
+    /recorder has no start[\s\S]*start is a string; must be a function/,
   )
 })
 

@@ -222,9 +222,16 @@ describe('the start of a host', () => {
         code: 'config_invalid',
         problems: [
           { field: 'queues', detail: 'is not an option; near: queue' },
-          { field: 'auth', detail: 'has no verify' },
-          { field: 'channels.email', detail: 'has no address, send' },
-          { field: 'worker.pollMs', detail: 'must be a whole number from 10 to 3600000' },
+          {
+            field: 'auth',
+            detail: 'has no verify; pass appSecrets(…), sessionTokens(…), anyOf(…) or an object { verify(token) }',
+          },
+          {
+            field: 'channels.email',
+            detail:
+              'has no address, send; pass a channel such as email(…), or an object { address(recipient), send(message) }',
+          },
+          { field: 'worker.pollMs', detail: 'is 1; must be a whole number from 10 to 3600000' },
           { event: 'one', channel: 'emial', detail: 'is not configured; the channels are: email' },
         ],
       }),

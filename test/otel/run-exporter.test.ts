@@ -181,17 +181,18 @@ describe('the options of an exporter', () => {
     expect(problemsOf(wrong)).toEqual([
       { field: 'costs', detail: 'is not an option; near: cost' },
       { field: 'constructor', detail: expect.stringContaining('is not an option') },
-      { field: 'tracerProvider', detail: 'has no getTracer' },
-      { field: 'meterProvider', detail: 'has no getMeter: must it be called?' },
-      { field: 'spanKind', detail: 'must be one of internal, client' },
-      { field: 'cancelledIsError', detail: 'must be true or false' },
-      { field: 'errorMessages', detail: 'must be true or false' },
-      { field: 'cost', detail: 'must be true or false' },
-      { field: 'attributes', detail: 'must be a function' },
+      { field: 'tracerProvider', detail: 'has no getTracer; pass a TracerProvider of OpenTelemetry' },
+      { field: 'meterProvider', detail: 'has no getMeter: must it be called? Pass a MeterProvider of OpenTelemetry' },
+      { field: 'spanKind', detail: 'is "server"; must be one of internal, client' },
+      { field: 'cancelledIsError', detail: 'is a string; must be true or false' },
+      { field: 'errorMessages', detail: 'is 1; must be true or false' },
+      { field: 'cost', detail: 'is null; must be true or false' },
+      { field: 'attributes', detail: 'is an object; must be a function' },
     ])
     expect(problemsOf({ tracerProvider: null, meterProvider: null })).toHaveLength(2)
-    for (const none of [null, [], 'internal'])
-      expect(problemsOf(none)).toEqual([{ detail: 'must be an object of options' }])
+    expect(problemsOf(null)).toEqual([{ detail: 'is null; must be an object of options' }])
+    expect(problemsOf([])).toEqual([{ detail: 'is an empty array; must be an object of options' }])
+    expect(problemsOf('internal')).toEqual([{ detail: 'is a string; must be an object of options' }])
   })
 
   function problemsOf(options: unknown): unknown {

@@ -142,7 +142,10 @@ describe('the PostgreSQL queue without a server', () => {
 
   it('postgresQueue() refuses a call without options', () => {
     expect(() => Reflect.apply(postgresQueue, undefined, [])).toThrow(
-      expect.objectContaining({ code: 'option_invalid', problems: [{ detail: 'must be an object of options' }] }),
+      expect.objectContaining({
+        code: 'option_invalid',
+        problems: [{ detail: 'is undefined; must be an object of options' }],
+      }),
     )
   })
 })

@@ -95,19 +95,29 @@ describe('rateLimits', () => {
   })
 
   it.each<[string, object, readonly string[]]>([
-    ['options without a limiter', {}, [' limits nothing']],
-    ['a limiter of another kind', { token: {} }, ['token is not a limiter of rate-limiter-flexible']],
+    ['options without a limiter', {}, [' limits nothing; give token, tenant or recipient']],
+    [
+      'a limiter of another kind',
+      { token: {} },
+      [
+        'token has no consume; pass a limiter of rate-limiter-flexible, such as new RateLimiterMemory({ points, duration })',
+      ],
+    ],
     [
       'a limiter without a window',
       { tenant: { ...counting(), duration: 0 } },
-      ['tenant has no duration: its window would never end'],
+      ['tenant.duration is 0; must be more than 0 seconds'],
     ],
-    ['a limiter without points', { tenant: { ...counting(), points: 0 } }, ['tenant has no points']],
-    ['a recipient limiter without a key', { recipient: counting() }, ['recipientKey must be at least 32 characters']],
+    ['a limiter without points', { tenant: { ...counting(), points: 0 } }, ['tenant.points is 0; must be 1 or more']],
+    [
+      'a recipient limiter without a key',
+      { recipient: counting() },
+      ["recipientKey must be at least 32 characters; make one with `crypto.randomBytes(32).toString('base64url')`"],
+    ],
     [
       'a recipient limiter with a short key',
       { recipient: counting(), recipientKey: 'x'.repeat(31) },
-      ['recipientKey must be at least 32 characters'],
+      ["recipientKey must be at least 32 characters; make one with `crypto.randomBytes(32).toString('base64url')`"],
     ],
     [
       'an unknown option',

@@ -202,8 +202,8 @@ describe('budgets.check', () => {
     [{}, 'a sessionId, a userId, or both'],
     [{ tenant: 't2' }, 'a sessionId, a userId, or both'],
     [{ session: 's1' }, 'field "session": is not an option; near: sessionId'],
-    [{ sessionId: '' }, 'field "sessionId": must be a string of 1 to 2,048 characters'],
-    [{ userId: 5, sessionId: null }, 'field "userId": must be a string of 1 to 2,048 characters'],
+    [{ sessionId: '' }, 'field "sessionId": is an empty string; must be a string of 1 to 2,048 characters'],
+    [{ userId: 5, sessionId: null }, 'field "userId": is a number; must be a string of 1 to 2,048 characters'],
     [{ sessionId: 's1', tenant: 'a b' }, 'field "tenant"'],
     [undefined, 'must be an object'],
   ])('budgets.check refuses the argument %j', async (of, message) => {

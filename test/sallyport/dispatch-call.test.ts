@@ -9,13 +9,16 @@ describe('the options of a call that accepts an event', () => {
   it.each<[unknown, string]>([
     [{ stor: {} }, 'stor is not an option; near: store.'],
     [{ idempotencykey: 'k' }, 'idempotencykey is not an option; near: idempotencyKey.'],
-    [{ store: undefined }, 'store is undefined.'],
-    [{ store: { executeQuery() {} } }, 'store is no store.'],
-    [{ idempotencyKey: 7 }, 'idempotencyKey must be a string.'],
-    [{ tenant: '' }, 'tenant must be 1-200 visible ASCII characters.'],
-    [{ tenant: '', delay: 5 }, 'delay is not an option; near: delayMs; tenant must be 1-200 visible ASCII characters.'],
-    ['k', 'the second argument must be an object of options.'],
-    [null, 'the second argument must be an object of options.'],
+    [{ store: undefined }, 'store is undefined; pass what store.within(transaction) returned, or leave it out.'],
+    [{ store: { executeQuery() {} } }, 'store has no accept, recall; pass what store.within(transaction) returned.'],
+    [{ idempotencyKey: 7 }, 'idempotencyKey is a number; must be a string.'],
+    [{ tenant: '' }, 'tenant is an empty string; must be 1-200 visible ASCII characters.'],
+    [
+      { tenant: '', delay: 5 },
+      'delay is not an option; near: delayMs; tenant is an empty string; must be 1-200 visible ASCII characters.',
+    ],
+    ['k', 'the second argument is a string; must be an object of options.'],
+    [null, 'the second argument is null; must be an object of options.'],
   ])('sallyport.dispatch accepts nothing with the options %j', async (options, detail) => {
     const { sallyport } = composed(events)
     expect(await sallyport.dispatch(ONE, options as object)).toMatchObject({

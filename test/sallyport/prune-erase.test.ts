@@ -111,11 +111,15 @@ describe('pruning', () => {
 
   it('runs.prune reports all problems of its options', async () => {
     const { runs } = app()
-    for (const status of ['done', ['failed'], null]) {
+    for (const [status, what] of [
+      ['done', ''],
+      [['failed'], 'is an array of 1; '],
+      [null, 'is null; '],
+    ]) {
       expect(await optionProblems(() => runs.prune({ olderThan: 1, status } as never))).toEqual([
         {
           field: 'status',
-          detail: 'must be one of queued, running, waiting, completed, incomplete, failed, cancelled, expired',
+          detail: `${what}must be one of queued, running, waiting, completed, incomplete, failed, cancelled, expired`,
         },
       ])
     }

@@ -64,13 +64,13 @@ describe('sallyport.stop', () => {
   })
 
   it.each([
-    ['a grace below 0', { graceMs: -1 }, 'graceMs', 'must be milliseconds from 0 on, or Infinity'],
-    ['NaN as the grace', { graceMs: Number.NaN }, 'graceMs', 'must be milliseconds from 0 on, or Infinity'],
-    ['a text', { graceMs: '5000' }, 'graceMs', 'must be milliseconds from 0 on, or Infinity'],
-    ['null', { graceMs: null }, 'graceMs', 'must be milliseconds from 0 on, or Infinity'],
+    ['a grace below 0', { graceMs: -1 }, 'graceMs', 'is -1; must be milliseconds from 0 on, or Infinity'],
+    ['NaN as the grace', { graceMs: Number.NaN }, 'graceMs', 'is NaN; must be milliseconds from 0 on, or Infinity'],
+    ['a text', { graceMs: '5000' }, 'graceMs', 'is a string; must be milliseconds from 0 on, or Infinity'],
+    ['null', { graceMs: null }, 'graceMs', 'is null; must be milliseconds from 0 on, or Infinity'],
     ['an unknown option', { gracems: 5 }, 'gracems', 'is not an option; near: graceMs'],
-    ['no object', 5_000, undefined, 'must be an object of options'],
-    ['null for the options', null, undefined, 'must be an object of options'],
+    ['no object', 5_000, undefined, 'is a number; must be an object of options'],
+    ['null for the options', null, undefined, 'is null; must be an object of options'],
   ])('sallyport.stop and worker.stop refuse %s and stop nothing', async (_, options, field, detail) => {
     const { sallyport, clock } = stopping()
     sallyport.worker.start()

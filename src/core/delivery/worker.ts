@@ -1,5 +1,6 @@
 import { matching } from '../../options/checks.ts'
 import { type Checks, readOptions } from '../../options/read-options.ts'
+import { shown } from '../../options/shown-value.ts'
 import { wrongReturn } from '../../options/wrong-return.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
@@ -66,7 +67,7 @@ export interface Worker {
 }
 
 const STOP_CHECKS: Checks<StopOptions> = {
-  graceMs: matching((ms) => typeof ms === 'number' && ms >= 0, 'must be milliseconds from 0 on, or Infinity'),
+  graceMs: matching((ms) => typeof ms === 'number' && ms >= 0, 'must be milliseconds from 0 on, or Infinity', shown),
 }
 
 /** @throws {SallyportError} `option_invalid` */

@@ -1,7 +1,8 @@
 import { isStorable } from '../../model/json.ts'
 import { matching, recordOf } from '../../options/checks.ts'
 import { type Check, type Checks, isRecord, nested, problemsAt } from '../../options/read-options.ts'
-import { isLanguageTag } from '../dispatch/catalog/compile-channel.ts'
+import { shownName } from '../../options/shown-value.ts'
+import { isLanguageTag } from '../dispatch/catalog/locale-lookup.ts'
 import { UNSUBSCRIBE_TEXTS, type UnsubscribeTexts } from './unsubscribe-texts.ts'
 
 /** A text in every language, or texts by BCP 47 tag such as `de` or `de-AT`. */
@@ -44,8 +45,8 @@ function byLanguage(item: Check): Check {
     const repeated = tags.filter((_, index) => lower.indexOf(lower[index] ?? '') < index)
     const fault = all(value, given)
     return [
-      ...malformed.flatMap((tag) => problemsAt(tag, 'is not a BCP 47 tag, such as de or de-AT')),
-      ...repeated.flatMap((tag) => problemsAt(tag, 'is there twice: in a tag, case makes no difference')),
+      ...malformed.flatMap((tag) => problemsAt(tag, 'must be a BCP 47 tag, such as de or de-AT')),
+      ...repeated.flatMap((tag) => problemsAt(tag, 'is there twice: in a tag, case makes no difference; give it once')),
       ...(typeof fault === 'string' ? [{ detail: fault }] : (fault ?? [])),
     ]
   }
@@ -74,13 +75,17 @@ const CHECKS: Checks<UnsubscribePageOptions> = {
   title: text,
   texts: byLanguage(nested(TEXTS)),
   categories: recordOf(localText),
-  locale: matching((value) => typeof value === 'string' && isLanguageTag(value), 'must be a BCP 47 tag, such as de'),
+  locale: matching(
+    (value) => typeof value === 'string' && isLanguageTag(value),
+    'must be a BCP 47 tag, such as de',
+    shownName,
+  ),
   css: stylesheet,
 }
 
 /** Checks {@link UnsubscribePageOptions}. */
 export const unsubscribePageOptions: Check = nested<UnsubscribePageOptions>(CHECKS, ({ locale, texts }) => {
   const tags = [...Object.keys(UNSUBSCRIBE_TEXTS), ...Object.keys(Object(texts)).map((tag) => tag.toLowerCase())]
-  if (typeof locale !== 'string' || tags.includes(locale.toLowerCase())) return []
-  return problemsAt('locale', `must be one of the languages: ${tags.join(', ')}`)
+  if (typeof locale !== 'string' || !isLanguageTag(locale) || tags.includes(locale.toLowerCase())) return []
+  return problemsAt('locale', `is ${shownName(locale)}; must be one of the languages: ${tags.join(', ')}`)
 })

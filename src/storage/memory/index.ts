@@ -3,7 +3,7 @@
  * @module sallyport/storage/memory
  */
 import { IN_MEMORY } from '../../model/in-memory.ts'
-import { has } from '../../options/checks.ts'
+import { nowClock } from '../../options/checks.ts'
 import { type Checks, readOptions } from '../../options/read-options.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SallyportStore } from '../../ports/sallyport-store.ts'
@@ -20,7 +20,7 @@ export interface MemoryStoreOptions {
   readonly clock?: Pick<Clock, 'now'>
 }
 
-const CHECKS: Checks<MemoryStoreOptions> = { clock: has('now') }
+const CHECKS: Checks<MemoryStoreOptions> = { clock: nowClock }
 
 /**
  * Keeps all data in this process: for development, tests and data that may be lost.

@@ -3,8 +3,9 @@
  * @module sallyport/storage/sql
  */
 import { SallyportError } from '../../errors.ts'
-import { bool, has, like, oneOf, whole } from '../../options/checks.ts'
+import { bool, choice, like, nowClock, whole } from '../../options/checks.ts'
 import { type Check, type Checks, readOptions, required } from '../../options/read-options.ts'
+import { kindOf } from '../../options/shown-value.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DispatchStore } from '../../ports/dispatch-store.ts'
 import type { SallyportStore } from '../../ports/sallyport-store.ts'
@@ -54,8 +55,11 @@ export interface SqlStoreOptions {
 const METHODS = ['executeQuery', 'withoutPlugins', 'connection']
 
 const kysely: Check = (db) => {
-  if (METHODS.some((method) => typeof Reflect.get(Object(db), method) !== 'function')) return 'is no instance of Kysely'
-  return Reflect.get(Object(db), 'isTransaction') === true ? 'is a transaction: use within() of a store' : undefined
+  if (METHODS.some((method) => typeof Reflect.get(Object(db), method) !== 'function'))
+    return `is ${kindOf(db)}; must be an instance of Kysely: new Kysely({ dialect })`
+  return Reflect.get(Object(db), 'isTransaction') === true
+    ? 'is a transaction; pass the Kysely that began it, and use within() of the store'
+    : undefined
 }
 
 const letters = like(/^[A-Za-z0-9_]{1,30}$/, 'must be 1-30 letters, digits and underscores')
@@ -66,11 +70,15 @@ const channel = like(
 )
 
 function forPostgresql(check: Check): Check {
-  return (value, given) => (given.dialect === 'postgresql' ? check(value, given) : 'is for postgresql alone')
+  return (value, given) => {
+    const { dialect } = given
+    const isOther = dialect !== 'postgresql' && Object.hasOwn(DIALECTS, String(dialect))
+    return isOther ? `is for postgresql alone; leave it out with ${dialect}` : check(value, given)
+  }
 }
 
 const STATEMENTS: Checks<Pick<SqlStoreOptions, 'dialect' | 'prefix'>> = {
-  dialect: required(oneOf(Object.keys(DIALECTS))),
+  dialect: required(choice(Object.keys(DIALECTS))),
   prefix: (value, given) => letters(value, given) ?? free(value, given),
 }
 
@@ -80,7 +88,7 @@ const STORE: Checks<SqlStoreOptions> = {
   timeoutMs: whole(10, 600_000),
   notify: forPostgresql(channel),
   preparedStatements: forPostgresql(bool),
-  clock: has('now'),
+  clock: nowClock,
 }
 
 /** A store in a host's database. */
@@ -139,7 +147,10 @@ export function sqlStore(options: SqlStoreOptions): SqlStore {
     ready: () => checkReadiness(database),
     within(transaction) {
       if (transaction?.isTransaction !== true) {
-        throw new SallyportError('option_invalid', 'within() takes a transaction of Kysely.')
+        throw new SallyportError(
+          'option_invalid',
+          'within() takes a transaction of Kysely: pass what db.transaction().execute(…) gives to its callback.',
+        )
       }
       const own = openDatabase({ db: transaction, ...running, isTransaction: true })
       const store = explainingUnmigrated(sqlDispatches(own, { newFence, isAlone: true }), prefix)

@@ -101,7 +101,7 @@ describe('stored preferences', () => {
 
   it.each([
     ['feedback without a key', { suppressions: undefined, links: undefined }, /feedback.*needs suppressions/],
-    ['two keys of one id', { suppressions: { keys: [KEY, KEY] } }, /different ids/],
+    ['two keys of one id', { suppressions: { keys: [KEY, KEY] } }, /is the kid of a key before it/],
     ['a short key', { suppressions: { keys: [{ kid: 'k', key: 'c2hvcnQ' }] } }, /at least 32 bytes/],
     ['a missing key', { suppressions: { keys: [{ kid: 'k', key: undefined }] } }, /environment variable/],
     ['no key', { links: { baseUrl: 'https://a.example', keys: [] } }, /at least one key/],

@@ -2,19 +2,23 @@ import type { ConfigProblem } from '../../../errors.ts'
 import { type Awaitable, andThen, isPromise } from '../../../model/awaitable.ts'
 import { type JsonValue, toJson } from '../../../model/json.ts'
 import { ignoreRejection } from '../../../model/thrown.ts'
-import { isRecord, near } from '../../../options/read-options.ts'
+import { choices, isRecord } from '../../../options/read-options.ts'
+import { kindOf } from '../../../options/shown-value.ts'
 import { wrongReturn } from '../../../options/wrong-return.ts'
-import type { CompiledCondition, ConditionFault, Decision } from '../../../ports/condition-engine.ts'
+import type { CompiledCondition, Decision } from '../../../ports/condition-engine.ts'
 import type { CatalogChannel, EventFacts, FieldRendering } from '../../../ports/event-catalog.ts'
-import type { CompiledTemplate, TemplateFault } from '../../../ports/template-engine.ts'
-import { faultIn, toDecision, toField } from './engine-results.ts'
+import type { CompiledTemplate } from '../../../ports/template-engine.ts'
+import { faultsIn, toDecision, toField } from './engine-results.ts'
 import type { ChannelDefinition, ConditionDefinition, EventEngines, LocaleDefinitions } from './event-definition.ts'
+import { isLanguageTag, lookUpLocale } from './locale-lookup.ts'
 import type { CheckPath } from './names/check-names.ts'
 
 /** State of compiling one catalogue. With problems, its output is not used. */
 export interface Compilation {
   readonly engines: EventEngines
   readonly problems: ConfigProblem[]
+  /** Engines that are not there and were reported. */
+  readonly lacking: Set<keyof EventEngines>
   /** Absent: the event has no schema. */
   readonly checkPath?: CheckPath | undefined
 }
@@ -36,7 +40,10 @@ export function compileChannel(
   const place = { event, channel }
   if (!CHANNEL_NAME.test(channel)) problems.push({ ...place, detail: 'a channel name is 1-64 of A-Z a-z 0-9 . _ -' })
   if (!isRecord(definition)) {
-    problems.push({ ...place, detail: 'is not a channel definition: { when?, locales?, …fields }' })
+    problems.push({
+      ...place,
+      detail: `is ${kindOf(definition)}; must be a channel definition: { when?, locales?, …fields }`,
+    })
     return { channel, fields: {} }
   }
   const { when, locales, ...templates } = definition
@@ -66,24 +73,35 @@ function valuesOf(definitions: Readonly<Record<string, FieldDefinition>>): Catal
 export function compileCondition(
   definition: ConditionDefinition<unknown> | undefined,
   place: CatalogPlace,
-  { engines: { conditions }, problems, checkPath }: Compilation,
+  compilation: Compilation,
 ): ((facts: OpenFacts) => Decision) | undefined {
   if (definition === undefined) return undefined
+  const {
+    engines: { conditions },
+    problems,
+  } = compilation
   if (typeof definition === 'function') return (facts) => decide(definition, facts)
   if (!conditions) {
-    const detail = "is a JSON rule: pass { conditions: jsonLogic() } with jsonLogic from 'sallyport/json-logic'"
-    problems.push({ ...place, detail })
+    const rule = "is a JSON rule: pass { conditions: jsonLogic() } with jsonLogic from 'sallyport/json-logic'"
+    const isRule = isRecord(definition) || typeof definition === 'boolean'
+    if (isRule) reportLacking('conditions', { ...place, detail: rule }, compilation)
+    else problems.push({ ...place, detail: `is ${kindOf(definition)}; must be a function or a JSON rule` })
     return undefined
   }
   if (typeof conditions.compile !== 'function') return undefined
   const compiled = conditions.compile(definition)
   if (typeof compiled === 'function') {
-    problems.push(...unknownNames(compiled, place, checkPath))
+    problems.push(...unknownNames(compiled, place, compilation.checkPath))
     return (facts) => toDecision(compiled(facts))
   }
-  const { pointer } = Object(compiled) as Partial<ConditionFault>
-  problems.push({ ...place, ...(pointer !== undefined && { pointer }), detail: faultIn(compiled, 'condition') })
+  problems.push(...faultsIn(compiled, 'condition').map((fault) => ({ ...fault, ...place })))
   return undefined
+}
+
+/** Reports once that an engine is not there. */
+function reportLacking(engine: keyof EventEngines, problem: ConfigProblem, { problems, lacking }: Compilation): void {
+  if (!lacking.has(engine)) problems.push(problem)
+  lacking.add(engine)
 }
 
 /** Problems of the paths that an engine reports. */
@@ -134,23 +152,26 @@ function compileTemplate(
   definition: FieldDefinition,
   escaping: 'html' | 'none',
   place: CatalogPlace,
-  { engines: { templates }, problems, checkPath }: Compilation,
+  compilation: Compilation,
 ): FieldRenderer | undefined {
+  const {
+    engines: { templates },
+    problems,
+  } = compilation
   if (typeof definition === 'function') return (facts) => callTemplate(definition, facts)
   if (typeof definition !== 'string') return constant(definition, place, problems)
   if (!templates) {
     const detail = "is a string template: pass { templates: liquid() } with liquid from 'sallyport/liquid'"
-    problems.push({ ...place, detail })
+    reportLacking('templates', { ...place, detail }, compilation)
     return undefined
   }
   if (typeof templates.compile !== 'function') return undefined
   const compiled = templates.compile(definition, escaping)
   if (typeof compiled === 'function') {
-    problems.push(...unknownNames(compiled, place, checkPath))
+    problems.push(...unknownNames(compiled, place, compilation.checkPath))
     return (facts) => render(compiled, facts)
   }
-  const { fault: _, ...position } = Object(compiled) as Partial<TemplateFault>
-  problems.push({ ...place, ...position, detail: faultIn(compiled, 'template') })
+  problems.push(...faultsIn(compiled, 'template').map((fault) => ({ ...fault, ...place })))
   return undefined
 }
 
@@ -168,11 +189,11 @@ function constant(definition: unknown, place: CatalogPlace, problems: ConfigProb
   const value = fixedValue(definition)
   if (value !== undefined) return () => ({ outcome: 'rendered', value })
   ignoreRejection(definition)
-  const what =
-    definition instanceof Promise
-      ? 'a promise: pass a function that returns it'
-      : 'neither a string, a function nor a JSON list or object'
-  problems.push({ ...place, detail: `is ${what}` })
+  const isPromised = definition instanceof Promise
+  const isObject = typeof definition === 'object' && definition !== null && !isPromised
+  const what = isObject ? 'has a value that is not JSON' : `is ${kindOf(definition)}`
+  const fault = `${what}; must be a string, a function or a JSON list or object`
+  problems.push({ ...place, detail: isPromised ? 'is a promise: pass a function that returns it' : fault })
   return undefined
 }
 
@@ -228,7 +249,11 @@ function compileLocales(
   const locales = new Map<string, ReadonlyMap<string, FieldRenderer>>()
   if (definitions === undefined) return locales
   if (!isRecord(definitions)) {
-    problems.push({ ...place, field: 'locales', detail: 'is not an object of fields by BCP 47 tag' })
+    problems.push({
+      ...place,
+      field: 'locales',
+      detail: `is ${kindOf(definitions)}; must be an object of fields by BCP 47 tag: { de: { subject: … } }`,
+    })
     return locales
   }
   for (const [tag, templates] of Object.entries(definitions)) {
@@ -236,12 +261,15 @@ function compileLocales(
     const key = tag.toLowerCase()
     if (!isLanguageTag(tag)) problems.push({ ...at, detail: 'is not a well-formed BCP 47 tag, such as de-AT' })
     if (locales.has(key)) problems.push({ ...at, detail: 'is there twice: in a tag, case makes no difference' })
-    if (!isRecord(templates)) problems.push({ ...at, detail: 'is not an object of fields' })
+    if (!isRecord(templates)) problems.push({ ...at, detail: `is ${kindOf(templates)}; must be an object of fields` })
     const fields = isRecord(templates) ? templates : {}
     const within = (field: string): typeof at => ({ ...at, field: `${at.field}.${field}` })
     for (const field of Object.keys(fields)) {
       if (names.includes(field)) continue
-      problems.push({ ...within(field), detail: `is not a field of the channel itself${near(field, names)}` })
+      problems.push({
+        ...within(field),
+        detail: `is not a field of the channel itself${choices(field, names, 'fields')}`,
+      })
     }
     locales.set(key, compileTemplates(fields, within, compilation))
   }
@@ -256,38 +284,4 @@ function inLocale(field: string, byDefault: FieldRenderer, locales: Locales): Fi
   }
   if (byTag.size === 0) return byDefault
   return (facts) => (lookUpLocale(byTag, facts.recipient.locale) ?? byDefault)(facts)
-}
-
-/** A longer tag counts as malformed. */
-const MAX_TAG = 255
-
-export function isLanguageTag(text: string): boolean {
-  try {
-    return text.length <= MAX_TAG && Intl.getCanonicalLocales(text).length === 1
-  } catch {
-    return false
-  }
-}
-
-/**
- * Looks up a locale by its tag, then by shorter tags without its last subtags (RFC 4647, section 3.4). `undefined` for a malformed
- * locale.
- *
- * @param byTag By well-formed tags in lower case.
- */
-export function lookUpLocale<T>(byTag: ReadonlyMap<string, T>, locale: string | undefined): T | undefined {
-  // A host's directory may return null.
-  if (typeof locale !== 'string' || locale.length > MAX_TAG) return undefined
-  const whole = locale.toLowerCase()
-  for (let tag = whole; tag !== ''; tag = shorter(tag)) {
-    const found = byTag.get(tag)
-    // The check for well-formedness is slow. A tag with an exact match needs none.
-    if (found !== undefined) return tag === whole || isLanguageTag(locale) ? found : undefined
-  }
-  return undefined
-}
-
-function shorter(tag: string): string {
-  const end = tag.lastIndexOf('-')
-  return tag.slice(0, Math.max(0, tag[end - 2] === '-' ? end - 2 : end))
 }

@@ -3,17 +3,19 @@ import { type Awaitable, isPromise } from '../../../model/awaitable.ts'
 import { isStorable, type JsonObject } from '../../../model/json.ts'
 import { pointerTo } from '../../../model/json-pointer.ts'
 import { ignoreRejection } from '../../../model/thrown.ts'
-import { arrayOf, bool, fn, has, like, matching, oneOf, whole } from '../../../options/checks.ts'
+import { arrayOf, bool, choice, fn, has, like, matching, whole } from '../../../options/checks.ts'
 import {
   type Check,
   type Checks,
+  choices,
+  type GivenOptions,
   isRecord,
-  near,
   nested,
   problemsAt,
   problemsIn,
   required,
 } from '../../../options/read-options.ts'
+import { kindOf, shownName } from '../../../options/shown-value.ts'
 import { wrongReturn } from '../../../options/wrong-return.ts'
 import type {
   CatalogDigest,
@@ -37,7 +39,10 @@ import { namesCheck } from './names/check-names.ts'
 
 type DataOf<Schemas> = { readonly [Type in keyof Schemas]: InputOf<Schemas[Type]> }
 
-const ENGINES: Checks<EventEngines> = { templates: has('compile'), conditions: has('compile') }
+const ENGINES: Checks<EventEngines> = {
+  templates: has('liquid() of sallyport/liquid', 'compile'),
+  conditions: has('jsonLogic() of sallyport/json-logic', 'compile'),
+}
 
 type Definition = EventDefinition<StandardSchema>
 
@@ -54,16 +59,21 @@ export function defineEvents<const Schemas extends Record<string, unknown>>(
   definitions: { readonly [Type in keyof Schemas]: EventDefinition<Schemas[Type]> },
   engines: EventEngines = {},
 ): EventCatalog<DataOf<Schemas>> {
-  if (!isRecord(definitions)) {
-    throw new SallyportError('events_invalid', 'defineEvents takes an object of events by their keys.')
-  }
   const problems = [...problemsIn(engines, ENGINES)]
-  const compilation: Compilation = { engines: { ...engines }, problems }
+  // An engine that is wrong or misspelt is not also a missing one.
+  const lacking = new Set<keyof EventEngines>(problems.length > 0 ? ['templates', 'conditions'] : [])
+  const compilation: Compilation = { engines: { ...engines }, problems, lacking }
   const events = new Map<string, CatalogEvent>()
-  for (const [eventType, definition] of Object.entries(definitions as Readonly<Record<string, Definition>>)) {
+  const given: GivenOptions = isRecord(definitions) ? definitions : {}
+  for (const [eventType, definition] of Object.entries(given)) {
     events.set(eventType, compileEvent(eventType, definition, compilation))
   }
-  if (events.size === 0) problems.push({ detail: 'a catalogue needs at least one event' })
+  if (events.size === 0) {
+    const came = isRecord(definitions) ? 'no event' : kindOf(definitions)
+    problems.push({
+      detail: `got ${came}; pass an object of events: { 'order.shipped': { channels: { email: { … } } } }`,
+    })
+  }
   if (problems.length > 0) throw new SallyportError('events_invalid', 'The event catalogue cannot be used:', problems)
   return { find: (eventType) => events.get(eventType), eventTypes: Object.freeze([...events.keys()]) }
 }
@@ -73,41 +83,46 @@ const EVENT_TYPE = /^[A-Za-z0-9._-]{1,256}$/
 const compiled: Check = () => undefined
 
 const EVENT: Checks<Definition> = {
-  data: matching(isSchema, 'is not a Standard Schema (valibot, zod, arktype, …)'),
+  data: matching(
+    isSchema,
+    'must be a Standard Schema, such as v.object({ … }) of valibot or z.object({ … }) of zod',
+    kindOf,
+  ),
   category: like(/^[A-Za-z0-9._-]{1,100}$/, 'must be 1-100 of A-Z a-z 0-9 . _ -'),
   when: compiled,
-  route: oneOf(['all', 'first']),
-  fallbackOn: arrayOf(oneOf(['bounced'])),
+  route: choice(['all', 'first']),
+  fallbackOn: arrayOf(choice(['bounced'])),
   critical: bool,
   delayMs: whole(0, 366 * 24 * 3_600_000),
   digest: compiled,
-  channels: required(matching(isRecord, 'must be an object of channel definitions')),
+  channels: required(matching(isRecord, 'must be an object of channel definitions: { email: { … } }', kindOf)),
   overrides: compiled,
 }
 
-function compileEvent(eventType: string, given: Definition, catalog: Compilation): CatalogEvent {
+function compileEvent(eventType: string, given: unknown, catalog: Compilation): CatalogEvent {
   const place = { event: eventType }
   const report = (detail: string | undefined, field?: string): void => {
     if (detail !== undefined) catalog.problems.push({ ...place, ...(field !== undefined && { field }), detail })
   }
   if (!EVENT_TYPE.test(eventType)) report('an event key is 1-256 of A-Z a-z 0-9 . _ -')
-  if (!isRecord(given)) report('is not an event definition: { data?, when?, …, channels }')
-  const definition: Definition = isRecord(given) ? given : { channels: {} }
-  for (const { detail, field } of problemsIn(definition, EVENT)) report(detail, field)
+  if (isRecord(given)) for (const { detail, field } of problemsIn(given, EVENT)) report(detail, field)
+  else report(`is ${kindOf(given)}; must be an event definition: { data?, when?, …, channels }`)
+  // Each member may be wrong: its problem is reported above.
+  const definition = (isRecord(given) ? given : {}) as Partial<Definition>
 
   const { data, category = eventType, route = 'all', fallbackOn, critical = false, delayMs = 0 } = definition
   const compilation = { ...catalog, checkPath: data && isSchema(data) ? namesCheck(data) : undefined }
   const when = compileCondition(definition.when, { ...place, field: 'when' }, compilation)
   const digest = compileDigest(definition.digest, eventType, compilation)
-  if (digest && route === 'first') {
-    report(`a digest needs route "all": a fallback's digest would look like the first's`, 'digest')
-  }
-  if (fallbackOn !== undefined && route !== 'first') report('needs route "first"', 'fallbackOn')
+  const isFirst = route === 'first'
+  if (digest && isFirst) report(`needs route "all": a fallback's digest would look like the first's`, 'digest')
+  if (fallbackOn !== undefined && route === 'all') report('needs route "first"', 'fallbackOn')
   if (digest && typeof delayMs === 'number' && delayMs > 0)
-    report('a digest has a window: it takes no delay', 'delayMs')
+    report('a digest has a window: leave the delay out', 'delayMs')
 
   const channels = Object.entries(isRecord(definition.channels) ? definition.channels : {})
-  if (isRecord(definition.channels) && channels.length === 0) report('an event needs at least one channel')
+  if (isRecord(definition.channels) && channels.length === 0)
+    report('has no channel; must have one or more, such as { email: { … } }', 'channels')
   const outputs = channels.map(([name, channel]) => compileChannel(eventType, name, channel, compilation))
   const names = channels.map(([name]) => name)
   const overrides = compileOverrides(definition.overrides, names, (detail) => report(detail, 'overrides'))
@@ -135,12 +150,16 @@ function compileOverrides(
   if (!Array.isArray(given) || given.length === 0) {
     ignoreRejection(given)
     const isPromised = given instanceof Promise
-    report(isPromised ? 'is a promise: pass the list of channels' : 'is a list of one or more of the channels')
+    const known = names.length > 0 ? `: ${names.join(', ')}` : ''
+    const fault = `is ${kindOf(given)}; must be a list of one or more of the channels${known}`
+    report(isPromised ? 'is a promise: pass the list of channels' : fault)
     return names
   }
-  for (const [index, name] of given.entries()) {
-    if (!names.includes(name)) report(`"${String(name)}" is not a channel of the event${near(String(name), names)}`)
-    else if (given.indexOf(name) < index) report(`"${name}" is there twice`)
+  // Without channels, that is the problem.
+  for (const [index, name] of names.length > 0 ? given.entries() : []) {
+    if (!names.includes(name))
+      report(`${shownName(name)} is not a channel of the event${choices(String(name), names, 'channels')}`)
+    else if (given.indexOf(name) < index) report(`"${name}" is there twice; give it once`)
   }
   return [...given]
 }

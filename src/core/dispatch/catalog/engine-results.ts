@@ -1,3 +1,4 @@
+import type { ConfigProblem } from '../../../errors.ts'
 import { wrongReturn } from '../../../options/wrong-return.ts'
 import type { Decision } from '../../../ports/condition-engine.ts'
 import type { FieldRendering } from '../../../ports/event-catalog.ts'
@@ -27,9 +28,27 @@ export function toDecision(decision: unknown): Decision {
   return { outcome: 'error', detail: wrongReturn('a rule of the engine', decision, DECISION).message }
 }
 
-/** Reason why an engine did not compile a template or a rule. */
-export function faultIn(compiled: unknown, engine: 'template' | 'condition'): string {
-  const { fault }: Members = Object(compiled)
-  if (typeof fault === 'string') return fault
-  return wrongReturn(`compile() of the ${engine} engine`, compiled, 'a function, or { fault } with the reason').message
+/** Why an engine did not compile a template or a rule, and where. */
+interface EngineFault extends Pick<ConfigProblem, 'line' | 'column' | 'pointer'> {
+  readonly detail: string
+}
+
+/** The fault of an engine and those in its `more`. */
+export function faultsIn(compiled: unknown, engine: 'template' | 'condition'): readonly EngineFault[] {
+  const { more }: Members = Object(compiled)
+  return [compiled, ...(Array.isArray(more) ? more : [])].map((fault) => toFault(fault, engine))
+}
+
+function toFault(given: unknown, engine: 'template' | 'condition'): EngineFault {
+  const { fault, line, column, pointer }: Members = Object(given)
+  if (typeof fault !== 'string') {
+    const expected = 'a function, or { fault } with the reason'
+    return { detail: wrongReturn(`compile() of the ${engine} engine`, given, expected).message }
+  }
+  return {
+    detail: fault,
+    ...(typeof line === 'number' && { line }),
+    ...(typeof column === 'number' && { column }),
+    ...(typeof pointer === 'string' && { pointer }),
+  }
 }

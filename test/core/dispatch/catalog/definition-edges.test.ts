@@ -58,13 +58,13 @@ describe('invalid definitions', () => {
     )
     expect(problems({ e: 5 })).toContainEqual({
       event: 'e',
-      detail: 'is not an event definition: { data?, when?, …, channels }',
+      detail: 'is a number; must be an event definition: { data?, when?, …, channels }',
     })
     expect(problems({ e: { channels: { a: 5 } } })).toEqual([
-      { event: 'e', channel: 'a', detail: 'is not a channel definition: { when?, locales?, …fields }' },
+      { event: 'e', channel: 'a', detail: 'is a number; must be a channel definition: { when?, locales?, …fields }' },
     ])
     expect(problems({ e: { channels: { a: {} } } }, { templates: null } as never)).toEqual([
-      { field: 'templates', detail: 'is null' },
+      { field: 'templates', detail: 'is null; pass liquid() of sallyport/liquid' },
     ])
     expect(problems({ e: { channels: { a: {} } } }, { template: undefined } as never)).toEqual([
       { field: 'template', detail: 'is not an option; near: templates' },

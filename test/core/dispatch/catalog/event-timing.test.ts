@@ -28,25 +28,29 @@ describe('timing of an event', () => {
   it.each([-1, 0.5, 366 * DAY_MS + 1, Number.NaN, Number.POSITIVE_INFINITY, '5', null])(
     'An event refuses a delay of %s',
     (delayMs) => {
-      const detail = 'must be a whole number from 0 to 31622400000'
+      const detail = expect.stringContaining('must be a whole number from 0 to 31622400000')
       expect(problems({ one: { delayMs, channels: FINE } })).toEqual([{ event: 'one', field: 'delayMs', detail }])
     },
   )
 
   it.each(['yes', 1, null])('An event refuses the value %s for critical', (critical) => {
-    const problem = { event: 'one', field: 'critical', detail: 'must be true or false' }
+    const problem = { event: 'one', field: 'critical', detail: expect.stringContaining('must be true or false') }
     expect(problems({ one: { critical, channels: FINE } })).toEqual([problem])
   })
 
   it.each<[string, unknown, readonly string[]]>([
-    ['a name', 'email', ['is a list of one or more of the channels']],
-    ['null', null, ['is a list of one or more of the channels']],
-    ['an empty list', [], ['is a list of one or more of the channels']],
-    ['a name that is not a channel', ['push'], ['"push" is not a channel of the event']],
+    ['a name', 'email', ['is a string; must be a list of one or more of the channels: email, sms']],
+    ['null', null, ['is null; must be a list of one or more of the channels: email, sms']],
+    ['an empty list', [], ['is an empty array; must be a list of one or more of the channels: email, sms']],
+    ['a name that is not a channel', ['push'], ['"push" is not a channel of the event; the channels are: email, sms']],
     ['a misspelt name', ['emial'], ['"emial" is not a channel of the event; near: email']],
-    ['a number', [5], ['"5" is not a channel of the event']],
-    ['a repeated name', ['sms', 'email', 'sms'], ['"sms" is there twice']],
-    ['several', ['x', 'sms', 'sms'], ['"x" is not a channel of the event', '"sms" is there twice']],
+    ['a number', [5], ['5 is not a channel of the event; the channels are: email, sms']],
+    ['a repeated name', ['sms', 'email', 'sms'], ['"sms" is there twice; give it once']],
+    [
+      'several',
+      ['x', 'sms', 'sms'],
+      ['"x" is not a channel of the event; the channels are: email, sms', '"sms" is there twice; give it once'],
+    ],
   ])('The overrides of an event cannot be %s', (_, overrides, details) => {
     const reported = problems({ one: { overrides, channels: { email: {}, sms: {} } } })
     expect(reported).toEqual(details.map((detail) => ({ event: 'one', field: 'overrides', detail })))
@@ -100,15 +104,40 @@ describe('a digest', () => {
   })
 
   it.each<[string, unknown, string, string]>([
-    ['a number', 5, 'digest', 'must be an object of options'],
-    ['null', null, 'digest', 'must be an object of options'],
-    ['no window', {}, 'digest.windowMs', 'is required'],
-    ['a window of 0', { windowMs: 0 }, 'digest.windowMs', 'must be a whole number from 1 to 2678400000'],
-    ['a fractional window', { windowMs: 1.5 }, 'digest.windowMs', 'must be a whole number from 1 to 2678400000'],
-    ['32 days', { windowMs: 31 * DAY_MS + 1 }, 'digest.windowMs', 'must be a whole number from 1 to 2678400000'],
-    ['no events', { windowMs: 1, max: 0 }, 'digest.max', 'must be a whole number from 1 to 1000'],
-    ['1,001 events', { windowMs: 1, max: 1001 }, 'digest.max', 'must be a whole number from 1 to 1000'],
-    ['a key that is a path', { windowMs: 1, key: 'data.id' }, 'digest.key', 'must be a function'],
+    ['a number', 5, 'digest', expect.stringContaining('must be an object of options')],
+    ['null', null, 'digest', expect.stringContaining('must be an object of options')],
+    ['no window', {}, 'digest.windowMs', 'is undefined; must be a whole number from 1 to 2678400000'],
+    [
+      'a window of 0',
+      { windowMs: 0 },
+      'digest.windowMs',
+      expect.stringContaining('must be a whole number from 1 to 2678400000'),
+    ],
+    [
+      'a fractional window',
+      { windowMs: 1.5 },
+      'digest.windowMs',
+      expect.stringContaining('must be a whole number from 1 to 2678400000'),
+    ],
+    [
+      '32 days',
+      { windowMs: 31 * DAY_MS + 1 },
+      'digest.windowMs',
+      expect.stringContaining('must be a whole number from 1 to 2678400000'),
+    ],
+    [
+      'no events',
+      { windowMs: 1, max: 0 },
+      'digest.max',
+      expect.stringContaining('must be a whole number from 1 to 1000'),
+    ],
+    [
+      '1,001 events',
+      { windowMs: 1, max: 1001 },
+      'digest.max',
+      expect.stringContaining('must be a whole number from 1 to 1000'),
+    ],
+    ['a key that is a path', { windowMs: 1, key: 'data.id' }, 'digest.key', 'is a string; must be a function'],
     [
       'a misspelt key',
       { windowMs: 1, maximum: 5 },
@@ -121,7 +150,7 @@ describe('a digest', () => {
 
   it('A digest refuses a delay beside its window', () => {
     expect(problems({ one: { digest: { windowMs: 1 }, delayMs: 1, channels: FINE } })).toEqual([
-      { event: 'one', field: 'delayMs', detail: 'a digest has a window: it takes no delay' },
+      { event: 'one', field: 'delayMs', detail: 'a digest has a window: leave the delay out' },
     ])
     expect(problems({ one: { digest: { windowMs: 1 }, delayMs: 0, channels: FINE } })).toEqual([])
   })
@@ -141,7 +170,7 @@ describe('a digest', () => {
 
   it('A digest requires the route all', () => {
     const digest = { windowMs: 1 }
-    const detail = 'a digest needs route "all": a fallback\'s digest would look like the first\'s'
+    const detail = `needs route "all": a fallback's digest would look like the first's`
     expect(problems({ one: { digest, route: 'all', channels: FINE } })).toEqual([])
     expect(problems({ one: { digest, route: 'first', channels: FINE } })).toEqual([
       { event: 'one', field: 'digest', detail },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isLanguageTag, lookUpLocale } from '../../../../src/core/dispatch/catalog/compile-channel.ts'
+import { isLanguageTag, lookUpLocale } from '../../../../src/core/dispatch/catalog/locale-lookup.ts'
 import { fc, runs } from '../../../support/properties.ts'
 
 const TAGS = ['de', 'de-at', 'de-1996', 'zh-hant', 'zh-hant-tw', 'en-a-myext', 'en-x-us', 'de-at-u-nu-latn']

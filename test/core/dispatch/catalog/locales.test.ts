@@ -108,13 +108,14 @@ describe('a channel with locales', () => {
 })
 
 describe('invalid locales', () => {
+  const notTags = 'must be an object of fields by BCP 47 tag: { de: { subject: … } }'
   const notTag = 'is not a well-formed BCP 47 tag, such as de-AT'
-  const notOwn = 'is not a field of the channel itself'
+  const notOwn = 'is not a field of the channel itself; the fields are: subject, text'
 
   it.each<[string, unknown, string, string]>([
-    ['null', null, 'locales', 'is not an object of fields by BCP 47 tag'],
-    ['a list', [{ text: 'x' }], 'locales', 'is not an object of fields by BCP 47 tag'],
-    ['a template', 'x', 'locales', 'is not an object of fields by BCP 47 tag'],
+    ['null', null, 'locales', `is null; ${notTags}`],
+    ['a list', [{ text: 'x' }], 'locales', `is an array of 1; ${notTags}`],
+    ['a template', 'x', 'locales', `is a string; ${notTags}`],
     ['a tag with an underscore', { de_AT: {} }, 'locales.de_AT', notTag],
     ['a tag of one letter', { d: {} }, 'locales.d', notTag],
     ['an empty tag', { '': {} }, 'locales.', notTag],
@@ -124,24 +125,29 @@ describe('invalid locales', () => {
       'locales.de-at',
       'is there twice: in a tag, case makes no difference',
     ],
-    ['a locale that is null', { de: null }, 'locales.de', 'is not an object of fields'],
-    ['a locale that is undefined', { de: undefined }, 'locales.de', 'is not an object of fields'],
-    ['a locale that is a template', { de: 'Hallo' }, 'locales.de', 'is not an object of fields'],
+    ['a locale that is null', { de: null }, 'locales.de', 'is null; must be an object of fields'],
+    ['a locale that is undefined', { de: undefined }, 'locales.de', 'is undefined; must be an object of fields'],
+    ['a locale that is a template', { de: 'Hallo' }, 'locales.de', 'is a string; must be an object of fields'],
     ['a field of its own', { de: { html: 'x' } }, 'locales.de.html', notOwn],
-    ['a misspelt field', { de: { sbject: 'x' } }, 'locales.de.sbject', `${notOwn}; near: subject`],
+    [
+      'a misspelt field',
+      { de: { sbject: 'x' } },
+      'locales.de.sbject',
+      'is not a field of the channel itself; near: subject',
+    ],
     ['a field that the channel leaves out', { de: { note: 'x' } }, 'locales.de.note', notOwn],
     ['a condition', { de: { when: () => true } }, 'locales.de.when', notOwn],
     [
       'a field that is a number',
       { de: { text: 5 } },
       'locales.de.text',
-      'is neither a string, a function nor a JSON list or object',
+      'is a number; must be a string, a function or a JSON list or object',
     ],
     [
       'a field that is null',
       { de: { text: null } },
       'locales.de.text',
-      'is neither a string, a function nor a JSON list or object',
+      'is null; must be a string, a function or a JSON list or object',
     ],
   ])('defineEvents reports the place of invalid locales: %s', (_, locales, field, detail) => {
     expect(problemsOf({ subject: 's', text: 't', note: undefined, when: () => true, locales })).toEqual([
