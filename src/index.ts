@@ -73,6 +73,7 @@ export {
   type Problem,
   type ProblemCode,
   SallyportError,
+  type SallyportErrorOptions,
 } from './errors.ts'
 export type { BudgetLimit, BudgetReport, BudgetState } from './model/budget.ts'
 export type {

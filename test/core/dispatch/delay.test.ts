@@ -123,22 +123,28 @@ describe('the delay of a call', () => {
     ])
   })
 
-  it.each([-1, 0.5, 366 * 24 * HOUR + 1, Number.NaN, Number.POSITIVE_INFINITY, '5', null, 5n])(
-    'A call with a delayMs of %s is answered 422, and nothing is stored',
-    async (delayMs) => {
-      const { sallyport } = delayTestApp()
-      expect(await sallyport.dispatch({ ...EVENT, eventType: 'now' }, { delayMs: delayMs as number })).toMatchObject({
-        ok: false,
-        status: 422,
-        body: {
-          code: 'validation_failed',
-          detail: 'delayMs must be a whole number from 0 to 31622400000.',
-          requestId: expect.stringMatching(/^req_/),
-        },
-      })
-      expect((await sallyport.dispatches.list()).items).toEqual([])
-    },
-  )
+  it.each([
+    [-1, '-1'],
+    [0.5, '0.5'],
+    [366 * 24 * HOUR + 1, '31622400001'],
+    [Number.NaN, 'NaN'],
+    [Number.POSITIVE_INFINITY, 'Infinity'],
+    ['5', 'a string'],
+    [null, 'null'],
+    [5n, 'a bigint'],
+  ])('A call with a delayMs of %s is answered 422, and nothing is stored', async (delayMs, came) => {
+    const { sallyport } = delayTestApp()
+    expect(await sallyport.dispatch({ ...EVENT, eventType: 'now' }, { delayMs: delayMs as number })).toMatchObject({
+      ok: false,
+      status: 422,
+      body: {
+        code: 'validation_failed',
+        detail: `delayMs is ${came}; must be a whole number from 0 to 31622400000.`,
+        requestId: expect.stringMatching(/^req_/),
+      },
+    })
+    expect((await sallyport.dispatches.list()).items).toEqual([])
+  })
 
   it('A request body cannot set a delay', async () => {
     const { sallyport } = delayTestApp()

@@ -286,7 +286,7 @@ describe('options of a sweep', () => {
   it('All options of a sweep are checked', async () => {
     const { runs } = app()
     expect(await optionProblems(() => runs.sweepStale(undefined as never))).toEqual([
-      { detail: 'must be an object of options' },
+      { detail: 'is undefined; must be an object of options' },
     ])
     expect(await optionProblems(() => runs.sweepStale({ olderThanMs: 5, tenant: 'a b' } as never))).toMatchObject([
       { field: 'olderThanMs', detail: 'is not an option; near: olderThan' },

@@ -40,7 +40,7 @@ describe('a verifier that exchanges tokens', () => {
     ['of another alg', { kid: 'k1', key: jwk(ec.privateKey), alg: 'ES256' }],
   ] as const)('sessionTokens refuses an exchangeKey %s', (_, exchangeKey) => {
     expect(() => sessionTokens({ keys: [KEY], audience: AUDIENCE, exchangeKey })).toThrow(
-      'field "exchangeKey.kid": is not the kid of one of the keys, with the same alg',
+      'field "exchangeKey.kid": must be the kid of one of the keys, with the same alg',
     )
   })
 

@@ -80,13 +80,16 @@ describe('the options of a store', () => {
   it.each([
     [undefined, 'must be an object of options'],
     [null, 'must be an object of options'],
-    [{}, 'field "db": is required'],
-    [{ ...good, db: {} }, 'field "db": is no instance of Kysely'],
-    [{ ...good, db: 'postgresql://jane:hunter2@db/x' }, 'field "db": is no instance of Kysely'],
-    [{ ...good, dialect: 'postgres' }, 'field "dialect": must be one of sqlite, postgresql, mysql, mariadb'],
+    [{}, 'field "db": is undefined; must be an instance of Kysely'],
+    [{ ...good, db: {} }, 'field "db": is an object; must be an instance of Kysely'],
+    [{ ...good, db: 'postgresql://jane:hunter2@db/x' }, 'field "db": is a string; must be an instance of Kysely'],
+    [
+      { ...good, dialect: 'postgres' },
+      'field "dialect": is "postgres"; must be one of sqlite, postgresql, mysql, mariadb',
+    ],
     [{ ...good, dialect: 'constructor' }, 'field "dialect"'],
     [{ ...good, dialect: ['sqlite'] }, 'field "dialect"'],
-    [{ ...good, prefix: '' }, 'field "prefix": must be 1-30 letters, digits and underscores'],
+    [{ ...good, prefix: '' }, 'field "prefix": is an empty string; must be 1-30 letters, digits and underscores'],
     [{ ...good, prefix: 'a'.repeat(31) }, 'field "prefix"'],
     [{ ...good, prefix: 'a"; drop table x; --' }, 'field "prefix"'],
     [{ ...good, prefix: 'a ' }, 'field "prefix"'],
@@ -104,7 +107,7 @@ describe('the options of a store', () => {
     [{ ...good, preparedStatements: true }, 'field "preparedStatements": is for postgresql alone'],
     [
       { ...good, dialect: 'postgresql', preparedStatements: 'yes' },
-      'field "preparedStatements": must be true or false',
+      'field "preparedStatements": is a string; must be true or false',
     ],
     [{ ...good, tableprefix: 'x_' }, 'field "tableprefix": is not an option'],
     [Object.assign(Object.create(null), good, { ['__proto__']: 1 }), 'field "__proto__": is not an option'],
@@ -122,7 +125,9 @@ describe('the options of a store', () => {
 
   it('sqlStore() refuses a transaction', async () => {
     await db.transaction().execute(async (own) => {
-      expect(faultOf(() => sqlStore({ ...good, db: own }))).toContain('is a transaction: use within()')
+      expect(faultOf(() => sqlStore({ ...good, db: own }))).toContain(
+        'is a transaction; pass the Kysely that began it, and use within() of the store',
+      )
     })
   })
 

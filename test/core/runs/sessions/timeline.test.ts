@@ -160,9 +160,9 @@ describe('a timeline', () => {
       for (const n of [0, 1, 2]) await post({ runId: `${sessionId}-${n}` }, { sessionId })
     const { nextCursor = '' } = await sessions.timeline('s1', { limit: 1 })
     const tree = (await sessions.tree('s1', { limit: 1 })).nextCursor
-    const problem = [{ field: 'cursor', detail: 'is not a cursor that this list gave' }]
+    const problem = [{ field: 'cursor', detail: 'must be the nextCursor of a page of this list' }]
     expect(await optionProblems(() => sessions.timeline('s2', { cursor: nextCursor }))).toEqual(problem)
-    for (const cursor of [tree, nextCursor.slice(0, -1), 'x', '', ':::::'])
+    for (const cursor of [tree, nextCursor.slice(0, -1), 'x', ':::::'])
       expect(await optionProblems(() => sessions.timeline('s1', { cursor: cursor as string }))).toEqual(problem)
     const wrong = { limit: 0, cursor: 1, tenant: '', status: 'failed', sessionId: 's2' } as never
     expect(
