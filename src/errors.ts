@@ -137,7 +137,7 @@ export interface ConfigProblem {
 const MARK = Symbol.for('sallyport.error')
 
 /** More of a {@link SallyportError}. */
-export interface SallyportErrorOptions {
+export interface SallyportErrorDetails {
   readonly cause?: unknown
   readonly status?: number
   readonly errors?: readonly Issue[] | undefined
@@ -161,7 +161,7 @@ export class SallyportError extends Error {
     code: FaultCode | ProblemCode,
     summary: string,
     problems: readonly ConfigProblem[] = [],
-    { status, errors, ...options }: SallyportErrorOptions = {},
+    { status, errors, ...options }: SallyportErrorDetails = {},
   ) {
     super([summary, ...problems.map((problem) => `  - ${describe(problem)}`)].join('\n'), options)
     this.code = code

@@ -73,7 +73,7 @@ export {
   type Problem,
   type ProblemCode,
   SallyportError,
-  type SallyportErrorOptions,
+  type SallyportErrorDetails,
 } from './errors.ts'
 export type { BudgetLimit, BudgetReport, BudgetState } from './model/budget.ts'
 export type {

@@ -16,6 +16,7 @@ export const DEVELOPMENT: readonly string[] = [
   ...PERMISSIVE,
   'BlueOak-1.0.0',
   'CC-BY-4.0',
+  'CC0-1.0',
   'LGPL-3.0-or-later',
   'MPL-2.0',
   'PSF-2.0',
@@ -27,6 +28,7 @@ export const DEVELOPMENT: readonly string[] = [
 /** Licences from the files of packages whose manifest names none, or not by its SPDX name. */
 export const READ_BY_HAND: Readonly<Record<string, string>> = {
   'only@0.0.2': 'MIT', // the end of its Readme.md
+  'slick@1.12.2': 'MIT', // its package.json, with an address
   'spawndamnit@3.0.1': 'MIT', // its LICENSE
   'starkbank-ecdsa@1.2.0': 'MIT', // its LICENSE; the manifest says "MIT License"
 }
