@@ -17,13 +17,17 @@ interface Snippet {
   readonly code: string
 }
 
-/** Every block marked `ts` or `tsx` in the README and the guides, each a whole module. */
+const TEMPLATES = 'docs/templates.md'
+const TS = /^```(ts)\n(.*?)^```$/gms
+const TS_OR_TSX = /^```(tsx?)\n(.*?)^```$/gms
+
+/** Every block marked `ts` in the README and the guides, and `tsx` in that of templates, each a whole module. Apps of Next.js have tests of their own. */
 function snippets(): Snippet[] {
   const guides = readdirSync(`${root}docs`, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.md') && !path.startsWith('api'))
     .map((path) => `docs/${path}`)
   return ['README.md', ...guides].flatMap((page) =>
-    [...readFileSync(root + page, 'utf8').matchAll(/^```(tsx?)\n(.*?)^```$/gms)].map(
+    [...readFileSync(root + page, 'utf8').matchAll(page === TEMPLATES ? TS_OR_TSX : TS)].map(
       ([, extension = '', code = ''], index) => {
         const name = `${page} #${index + 1}`
         return { name, code, file: `${scratch}${name.replaceAll(/[^A-Za-z0-9]+/g, '-')}.${extension}` }
