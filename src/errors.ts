@@ -136,7 +136,7 @@ export interface ConfigProblem {
 
 const MARK = Symbol.for('sallyport.error')
 
-/** More of a {@link SallyportError}. */
+/** Further members of a {@link SallyportError}. */
 export interface SallyportErrorDetails {
   readonly cause?: unknown
   readonly status?: number
@@ -149,7 +149,7 @@ export interface SallyportErrorDetails {
  */
 export class SallyportError extends Error {
   override readonly name = 'SallyportError'
-  /** Of a refused dispatch: that of its {@link Problem}. */
+  /** The code of the fault; for a refused dispatch, that of its {@link Problem}. */
   readonly code: FaultCode | ProblemCode
   readonly problems: readonly ConfigProblem[]
   /** Status that the endpoint would answer. Absent unless a dispatch was refused. */

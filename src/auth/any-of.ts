@@ -1,13 +1,15 @@
 import type { Awaitable } from '../model/awaitable.ts'
 import { has } from '../options/checks.ts'
 import { checkArguments } from '../options/read-options.ts'
+import { wrongReturn } from '../options/wrong-return.ts'
 import type { AuthVerifier, Refusal } from '../ports/auth-verifier.ts'
 
 /**
  * Accepts a token that any of several verifiers accepts: `anyOf(appSecrets([…]), sessionTokens({ … }))`. Calls them in the given
  * order; the first principal wins. When none accepts, the answer is `insufficient_scope` if any of them returned it, otherwise
- * `invalid_token`, with the `reason` of the verifier that recognised the credential best. When a verifier throws, the others are still called; if none accepts, the first error is thrown (503
- * `auth_unavailable`). A token is exchanged by the first verifier that does not refuse it; refusals and errors count likewise.
+ * `invalid_token`, with the `reason` of the verifier that recognised the credential best. When a verifier throws, or returns neither a
+ * principal nor a refusal, the others are still called; if none accepts, the first error is thrown (503 `auth_unavailable`). A token is
+ * exchanged by the first verifier that does not refuse it; refusals and errors count likewise.
  *
  * @throws SallyportError `option_invalid`: no verifier was given, or one is not a verifier.
  */
@@ -16,15 +18,16 @@ export function anyOf(...verifiers: readonly AuthVerifier[]): AuthVerifier {
 
   const exchangers = verifiers.flatMap(({ exchange }, at) => (exchange ? [exchange.bind(verifiers[at])] : []))
   return {
-    verify: (token, operation) => firstOf(verifiers, (verifier) => verifier.verify(token, operation)),
+    verify: (token, operation) => firstOf('verify', verifiers, (verifier) => verifier.verify(token, operation)),
     ...(exchangers.length > 0 && {
-      exchange: (token, narrowed) => firstOf(exchangers, (exchange) => exchange(token, narrowed)),
+      exchange: (token, narrowed) => firstOf('exchange', exchangers, (exchange) => exchange(token, narrowed)),
     }),
   }
 }
 
 /** The first answer that is no refusal. Otherwise throws the first error, or returns the first refusal of the highest rank. */
 async function firstOf<Part, Answer extends object>(
+  method: keyof AuthVerifier,
   parts: readonly Part[],
   call: (part: Part) => Awaitable<Answer | Refusal>,
 ): Promise<Answer | Refusal> {
@@ -33,6 +36,7 @@ async function firstOf<Part, Answer extends object>(
   for (const part of parts) {
     try {
       const answer = await call(part)
+      if (Object(answer) !== answer) throw wrongReturn(`${method}() of a verifier in anyOf()`, answer, EXPECTED[method])
       if (!('refused' in answer)) return answer
       refusals.push(answer)
     } catch (fault) {
@@ -41,6 +45,11 @@ async function firstOf<Part, Answer extends object>(
   }
   if (faults.length > 0) throw faults[0]
   return refusals.reduce((best, refusal) => (rankOf(refusal) > rankOf(best) ? refusal : best))
+}
+
+const EXPECTED: Readonly<Record<keyof AuthVerifier, string>> = {
+  verify: "a principal { id, tenant, … }, or { refused: 'invalid_token' }",
+  exchange: "{ token, jti, expiresAt }, or { refused: 'invalid_token' }",
 }
 
 /** How well the verifier knew the credential: not its kind, perhaps, its kind, the credential itself. */

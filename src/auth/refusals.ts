@@ -22,7 +22,7 @@ export function invalidToken(reason: RefusalReason): Refusal {
   return { refused: 'invalid_token', reason }
 }
 
-/** What a verifier refuses that does not know the kind of credential. */
+/** Refusal of a credential whose kind the verifier does not know. */
 export const MALFORMED: Refusal = Object.freeze(invalidToken('malformed'))
 
 export const INSUFFICIENT_SCOPE: Refusal = Object.freeze({ refused: 'insufficient_scope' })

@@ -1,4 +1,4 @@
-/** Why a delivery waits, where its record does not tell otherwise: stored with it until a worker takes it. */
+/** Cause of a wait that the record does not tell otherwise. It is stored with the delivery until a worker takes it. */
 export type StoredWait =
   /** The recipient's quiet hours. */
   | 'quiet_hours'
@@ -12,7 +12,7 @@ export type StoredWait =
   | 'unknown_here'
 
 /**
- * What a delivery waits for. `delay`: the time that was asked for. `digest`: the end of its window. `retry`: the next attempt.
+ * Cause of a delivery's wait. `delay`: the time that was asked for. `digest`: the end of its window. `retry`: the next attempt.
  * `fallback`: the failure of the channel before it. Others: see {@link StoredWait}.
  */
 export type WaitCause = 'delay' | 'digest' | 'retry' | 'fallback' | StoredWait

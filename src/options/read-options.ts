@@ -19,7 +19,7 @@ export interface Check {
 
 export interface RequiredCheck {
   (value: unknown, given: GivenOptions): OptionFault
-  /** What is said of an absent one. Empty: what the check says of `undefined`. */
+  /** Detail of the problem when the option is absent. Empty: what the check says of `undefined`. */
   readonly missing: string
 }
 

@@ -1,6 +1,8 @@
 import { SallyportError } from '../errors.ts'
 import { isPromise } from '../model/awaitable.ts'
 import { ignoreRejection } from '../model/thrown.ts'
+import { isRecord } from './read-options.ts'
+import { kindOf } from './shown-value.ts'
 
 const MAX_MEMBERS = 4
 const MEMBER = /^[A-Za-z_]{1,24}$/
@@ -14,13 +16,13 @@ const MEMBER = /^[A-Za-z_]{1,24}$/
  */
 export function wrongReturn(call: string, given: unknown, expected: string): SallyportError {
   ignoreRejection(given)
-  return new SallyportError('answer_invalid', `${call} returned ${kindOf(given)}; return ${expected}`)
+  return new SallyportError('answer_invalid', `${call} returned ${describe(given)}; return ${expected}`)
 }
 
 /** {@link wrongReturn} for one member of an otherwise usable value, such as `locale`. */
 export function wrongMember(call: string, member: string, given: unknown, expected: string): SallyportError {
   ignoreRejection(given)
-  return new SallyportError('answer_invalid', `${call} returned ${kindOf(given)} as ${member}; return ${expected}`)
+  return new SallyportError('answer_invalid', `${call} returned ${describe(given)} as ${member}; return ${expected}`)
 }
 
 const VERDICT =
@@ -32,25 +34,18 @@ export function noVerdict(call: string, given: unknown): SallyportError {
   return wrongReturn(call, given, VERDICT)
 }
 
-/** The kind of a value in words: `undefined`, `a string`, `an object with id (a number), name (a string)`. */
-function kindOf(given: unknown): string {
+/** {@link kindOf}, and the kinds of members: `an object with id (a number), name (a string)`. */
+function describe(given: unknown): string {
   try {
-    if (typeof given !== 'object' || given === null || Array.isArray(given)) return simpleKindOf(given)
-    if (isPromise(given)) return 'a promise'
+    if (!isRecord(given) || isPromise(given)) return isPromise(given) ? 'a promise' : kindOf(given)
     if (given instanceof Error) return 'an error instead of throwing it'
     const members = Object.keys(given)
     if (members.length === 0) return 'an object without members'
     const named = members.filter((name) => MEMBER.test(name)).slice(0, MAX_MEMBERS)
     if (named.length === 0) return 'an object'
-    const kinds = named.map((name) => `${name} (${simpleKindOf(Reflect.get(given, name))})`).join(', ')
+    const kinds = named.map((name) => `${name} (${kindOf(given[name])})`).join(', ')
     return `an object with ${kinds}${members.length > named.length ? ', …' : ''}`
   } catch {
     return 'an object that cannot be read'
   }
-}
-
-function simpleKindOf(given: unknown): string {
-  if (given === undefined || given === null) return `${given}`
-  if (Array.isArray(given)) return 'an array'
-  return typeof given === 'object' ? 'an object' : `a ${typeof given}`
 }

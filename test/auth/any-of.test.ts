@@ -125,6 +125,21 @@ describe('anyOf', () => {
     })
   })
 
+  it.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['null', null],
+    ['a string', 'token'],
+    ['a number', 5],
+  ])('anyOf says what a verifier returned that is no answer, unless another accepts: %s', async (came, answer) => {
+    const wrong = { verify: async () => answer } as AuthVerifier
+    const accepting: AuthVerifier = { verify: async () => ({ id: 'a', tenant: 't' }) }
+    expect(await anyOf(wrong, accepting).verify('token', 'dispatch')).toEqual({ id: 'a', tenant: 't' })
+    await expect(anyOf(wrong, wrong).verify('token', 'dispatch')).rejects.toMatchObject({
+      code: 'answer_invalid',
+      message: expect.stringContaining(`verify() of a verifier in anyOf() returned ${came}; return a principal`),
+    })
+  })
+
   it('anyOf accepts both application secrets and session tokens', async () => {
     const { id, secret } = await generateAppSecret()
     const key = { kid: 'k1', key: new Uint8Array(32).fill(7) }

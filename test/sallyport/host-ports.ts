@@ -15,7 +15,7 @@ export const WRONG: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['null', null],
   ['a string', 'canary'],
   ['a number', 77_001],
-  ['an array', ['canary']],
+  ['an array of 1', ['canary']],
   ['an object with wrong (a string)', { wrong: 'canary' }],
 ])
 

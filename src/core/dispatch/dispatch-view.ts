@@ -76,7 +76,7 @@ function viewDelivery(delivery: Delivery, now: number): DeliveryView {
   }
 }
 
-/** What a delivery waits for: the stored word, or what its record tells. */
+/** The wait of a delivery: its stored word, or what its record tells. */
 function waitingOf(delivery: Delivery, now: number): DeliveryWaiting | undefined {
   const { status, dueAt, waitsFor, eventCount, content, attempts } = delivery
   if (status === 'held') return { for: 'fallback' }

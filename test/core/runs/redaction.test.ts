@@ -219,7 +219,7 @@ it('A failed redaction is logged by field only, and no rejection stays unhandled
   await long.post({ runId: 'r1', metadata: { 'c4n4ry-key': 'a' } })
   const causes = [...silent.lines, ...long.lines].map(({ fields }) => (fields as { cause?: string }).cause)
   expect(causes).toEqual([
-    'redact() of the redactor for error.type returned a string; return a text of 1 to 100 characters without NUL and lone surrogates',
+    'redact() of the redactor for error.type returned an empty string; return a text of 1 to 100 characters without NUL and lone surrogates',
     'redact() of the redactor for metadata returned a string; return a text of 0 to 512 characters without NUL and lone surrogates',
   ])
 })

@@ -196,7 +196,7 @@ const NOT_ASKED: Readonly<Record<string, string>> = {
   provider_waiting: 'It was not asked: the wait that it requested has not ended.',
 }
 
-/** What became of one of several providers in an attempt, by its code. */
+/** Sentence about one of several providers in an attempt, by its code. */
 export function explainProvider(code: unknown): string {
   if (code === undefined) return 'It accepted the message.'
   const text = textOf(code)

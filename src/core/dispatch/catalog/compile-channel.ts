@@ -1,5 +1,5 @@
 import type { ConfigProblem } from '../../../errors.ts'
-import { type Awaitable, andThen, isPromise } from '../../../model/awaitable.ts'
+import { type Awaitable, isPromise } from '../../../model/awaitable.ts'
 import { type JsonValue, toJson } from '../../../model/json.ts'
 import { ignoreRejection } from '../../../model/thrown.ts'
 import { choices, isRecord } from '../../../options/read-options.ts'
@@ -8,7 +8,7 @@ import { wrongReturn } from '../../../options/wrong-return.ts'
 import type { CompiledCondition, Decision } from '../../../ports/condition-engine.ts'
 import type { CatalogChannel, EventFacts, FieldRendering } from '../../../ports/event-catalog.ts'
 import type { CompiledTemplate } from '../../../ports/template-engine.ts'
-import { faultsIn, toDecision, toField } from './engine-results.ts'
+import { compileWith, decideWith, faultsIn, renderWith } from './engine-results.ts'
 import type { ChannelDefinition, ConditionDefinition, EventEngines, LocaleDefinitions } from './event-definition.ts'
 import { isLanguageTag, lookUpLocale } from './locale-lookup.ts'
 import type { CheckPath } from './names/check-names.ts'
@@ -89,10 +89,10 @@ export function compileCondition(
     return undefined
   }
   if (typeof conditions.compile !== 'function') return undefined
-  const compiled = conditions.compile(definition)
+  const compiled = compileWith('condition', () => conditions.compile(definition))
   if (typeof compiled === 'function') {
     problems.push(...unknownNames(compiled, place, compilation.checkPath))
-    return (facts) => toDecision(compiled(facts))
+    return (facts) => decideWith(compiled, facts)
   }
   problems.push(...faultsIn(compiled, 'condition').map((fault) => ({ ...fault, ...place })))
   return undefined
@@ -110,7 +110,9 @@ function unknownNames(
   place: CatalogPlace,
   checkPath: CheckPath = () => undefined,
 ): readonly ConfigProblem[] {
-  if (!Array.isArray(reads)) return [{ ...place, detail: 'the engine gave "reads" that are no list' }]
+  const isList = Array.isArray(reads) && reads.every((read: unknown) => Array.isArray(Object(read).path))
+  if (!isList)
+    return [{ ...place, detail: 'the engine gave "reads" that are no list of { path } with a list of names' }]
   return reads.flatMap(({ path, ...position }) => {
     const detail = checkPath(path)
     return detail === undefined ? [] : [{ ...position, ...place, detail }]
@@ -166,10 +168,10 @@ function compileTemplate(
     return undefined
   }
   if (typeof templates.compile !== 'function') return undefined
-  const compiled = templates.compile(definition, escaping)
+  const compiled = compileWith('template', () => templates.compile(definition, escaping))
   if (typeof compiled === 'function') {
     problems.push(...unknownNames(compiled, place, compilation.checkPath))
-    return (facts) => render(compiled, facts)
+    return (facts: OpenFacts) => renderWith(compiled, facts)
   }
   problems.push(...faultsIn(compiled, 'template').map((fault) => ({ ...fault, ...place })))
   return undefined
@@ -195,10 +197,6 @@ function constant(definition: unknown, place: CatalogPlace, problems: ConfigProb
   const fault = `${what}; must be a string, a function or a JSON list or object`
   problems.push({ ...place, detail: isPromised ? 'is a promise: pass a function that returns it' : fault })
   return undefined
-}
-
-function render(template: CompiledTemplate, facts: OpenFacts): Awaitable<FieldRendering> {
-  return andThen(template(facts), toField)
 }
 
 function callTemplate(template: (facts: EventFacts) => unknown, facts: EventFacts): Awaitable<FieldRendering> {

@@ -212,7 +212,7 @@ function planChannel(
   }
 }
 
-/** What a deferred message waits for. A policy of the host may name anything. */
+/** The stored word of a deferred message. A policy of the host may name anything. */
 export function deferredFor(verdict: Verdict | undefined): 'quiet_hours' | 'policy' {
   return verdict?.verdict === 'defer' && verdict.for === 'quiet_hours' ? 'quiet_hours' : 'policy'
 }

@@ -9,7 +9,7 @@ const WRONG: readonly [string, unknown][] = [
   ['null', null],
   ['a string', 'canary'],
   ['a number', 5],
-  ['an array', ['canary']],
+  ['an array of 1', ['canary']],
   ['an object with wrong (a string)', { wrong: 'canary' }],
 ]
 
@@ -47,6 +47,42 @@ describe('an engine of the host', () => {
       expect(a?.when?.(FACTS)).toEqual({ outcome: 'error', detail: expect.stringContaining(decision) })
     },
   )
+
+  it('that throws in compile stops the start with the place and the message', () => {
+    const fail = (): never => {
+      throw new RangeError('no such tag')
+    }
+    const define = () =>
+      defineEvents(
+        { e: { channels: { a: { when: { rule: true } as never, text: 'text' } } } },
+        { templates: { compile: fail }, conditions: { compile: fail } },
+      )
+    expect(problemsOf(define)).toEqual([
+      'compile() of the condition engine threw: no such tag',
+      'compile() of the template engine threw: no such tag',
+    ])
+  })
+
+  it('whose compiled template and rule throw fail that channel alone', () => {
+    const cause = new RangeError('canary')
+    const [a] =
+      catalogOf(() => {
+        throw cause
+      }).find('e')?.channels ?? []
+    const threw = { outcome: 'error', isLibrary: true, cause }
+    expect(a?.fields.text?.(FACTS)).toEqual({ ...threw, detail: 'the template engine threw' })
+    expect(a?.when?.(FACTS)).toEqual({ ...threw, detail: 'the condition engine threw' })
+  })
+
+  it.each([
+    ['a text', 'data.id'],
+    ['a list with a hole', [undefined]],
+    ['a list of texts', ['data.id']],
+    ['a path that is a text', [{ path: 'data.id' }]],
+  ])('whose reads are %s stops the start', (_, reads) => {
+    const detail = 'the engine gave "reads" that are no list of { path } with a list of names'
+    expect(problemsOf(() => catalogOf(Object.assign(() => {}, { reads })))).toEqual([detail, detail])
+  })
 
   it('whose template returns a promise of a wrong value fails that channel', async () => {
     const [a] = catalogOf(async () => 'canary').find('e')?.channels ?? []

@@ -196,7 +196,7 @@ describe('problems of unknown names', () => {
     const compile = () => Object.assign(() => ({ outcome: 'rendered', text: '' }) as const, { reads: 'data.id' })
     const definition = { e: { data, channels: { a: { text: 'x' } } } }
     expect(problems(definition, { templates: { compile } as never }).map(({ detail }) => detail)).toEqual([
-      'the engine gave "reads" that are no list',
+      'the engine gave "reads" that are no list of { path } with a list of names',
     ])
   })
 })

@@ -1,6 +1,6 @@
 import type { FactPath } from '../../../../ports/fact-path.ts'
 
-/** What one schema says about the names below its value. Empty for a number. */
+/** Names below the value of one schema. Empty for a number. */
 export interface SchemaPart {
   /** Other schemas of the same value: members of a union, or what an optional schema wraps. */
   readonly same?: readonly unknown[]
