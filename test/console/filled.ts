@@ -42,7 +42,7 @@ const events: EventCatalog<Record<string, unknown>> = defineEvents(
   {
     'order.shipped': {
       channels: {
-        email: { subject: ({ data }) => `Order ${String(Object(data).number)}`, html: () => MAIL },
+        email: { subject: async ({ data }) => `Order ${String(Object(data).number)}`, html: () => MAIL },
         sms: { when: { '==': [{ var: 'data.urgent' }, true] }, text: () => 'On its way' },
       },
     },

@@ -49,6 +49,8 @@ const REST_ONLY: Readonly<Record<string, readonly string[]>> = {
   'the compiler': ['test/docs/snippets.test.ts', 'test/openapi/client.test.ts', 'test/openapi/generators.test.ts'],
   Redis: ['test/queues/bullmq.test.ts', 'test/queues/bullmq-outage.test.ts', 'test/storage/documents/redis.test.ts'],
   'a flushed file for each change': ['test/storage/documents/json-file.test.ts'],
+  'thousands of requests': ['test/hostile/tokens/http.test.ts'],
+  'a collected heap': ['test/storage/run-removal.test.ts'],
   'many processes': ['test/labs/chaos/chaos.test.ts'],
 }
 
