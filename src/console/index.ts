@@ -3,7 +3,7 @@
  * @module sallyport/console
  */
 
-import type { Endpoints } from '../core/endpoints.ts'
+import type { Endpoints, OpenHandler } from '../core/endpoints.ts'
 import { faultOfMountable, MOUNT_CHECKS, type Mountable, mount } from '../http/mount.ts'
 import { internalError, notFound } from '../http/wire.ts'
 import { problemsAt, readOptions } from '../options/read-options.ts'
@@ -49,7 +49,7 @@ export function createConsole<HostRequest = unknown>(
     const before = await accessOf(given)
     if (!before) return undefined
     const since = endpoints.clock.now()
-    return async (request) => {
+    const handle: OpenHandler = async (request) => {
       const isStale = Math.abs(endpoints.clock.now() - since) >= GRANTED_MS
       const granted = isStale ? await accessOf(given) : before
       if (!granted) return notFound(endpoints)
@@ -59,6 +59,7 @@ export function createConsole<HostRequest = unknown>(
         return internalError(endpoints, cause)
       }
     }
+    return { handle }
   }
 
   return { answersAll: true, endpoints: { ...endpoints, open } }

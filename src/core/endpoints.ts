@@ -1,3 +1,4 @@
+import type { Awaitable } from '../model/awaitable.ts'
 import type { Operation, Principal } from '../model/principal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -59,6 +60,17 @@ export type OpenHead = Omit<OpenRequest, 'body'>
 /** Answers a request to an open endpoint. Never rejects. */
 export type OpenHandler = (request: OpenRequest) => Promise<HandlerResult<unknown> | OpenAnswer>
 
+/** An open endpoint that exists. */
+export interface OpenEndpoint {
+  readonly handle: OpenHandler
+  /** Requests with the same name share their places and bodies. Default: all of the action. */
+  readonly name?: string
+  /** Limit of the body. Default: that of the route. */
+  readonly maxBytes?: number | undefined
+  /** The answer to a request that is refused before its body is read. Never rejects. Default: none is. */
+  refuseHead?(): Promise<HandlerResult<never> | undefined>
+}
+
 /** An answer without its Content-Length. */
 export interface OpenAnswer {
   readonly status: number
@@ -90,16 +102,12 @@ export interface Endpoints {
     admission?: Admission,
   ): Promise<HandlerResult<unknown>>
   /**
-   * Finds the handler of an open endpoint. `undefined`: 404 `not_found`, and the body is not read. Absent: there is none. Neither
-   * this nor the handler rejects.
+   * Finds an open endpoint. `undefined`: 404 `not_found`, and the body is not read. Absent: there is none. Neither this nor the handler
+   * rejects.
    *
    * @param parameter The last part of the path, decoded.
    */
-  open?(
-    action: OpenAction,
-    parameter: string,
-    request: OpenHead,
-  ): OpenHandler | undefined | Promise<OpenHandler | undefined>
+  open?(action: OpenAction, parameter: string, request: OpenHead): Awaitable<OpenEndpoint | undefined>
   /** Answers a request that the transport itself refuses. */
   refuse(refused: Refused): HandlerResult<never>
   /** Logs an error of host code and tells `onError`. */

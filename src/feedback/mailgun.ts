@@ -18,7 +18,7 @@ import {
   receiptOf,
   unknownShape,
 } from './feedback-events.ts'
-import { hmac, isEqual, timelyMs } from './proof.ts'
+import { hmac, isEqual, sha256, timelyMs } from './proof.ts'
 import {
   DEFAULT_TENANT,
   type FeedbackSourceOptions,
@@ -50,8 +50,8 @@ const CHECKS: Checks<MailgunOptions> = {
 /**
  * Reads Mailgun's webhooks.
  *
- * Proof: an HMAC-SHA256 over a timestamp and a token, both in the body. It does not cover the event; therefore each token counts once, as
- * `onceToken`. Delivery id: the user variable `sallyport_delivery_id`. Provider message id: the Message-ID, in angle brackets.
+ * Proof: an HMAC-SHA256 over a timestamp and a token, both in the body of at most 256 KiB. It does not cover the event; therefore each
+ * token counts once, as `onceToken`, for all sources with the same signing key. Delivery id: the user variable `sallyport_delivery_id`. Provider message id: the Message-ID, in angle brackets.
  * @throws SallyportError `option_invalid`, with all problems of the options.
  */
 export function mailgun(options: MailgunOptions): FeedbackSource {
@@ -59,8 +59,7 @@ export function mailgun(options: MailgunOptions): FeedbackSource {
   const { channel, tenant = DEFAULT_TENANT, toleranceSeconds = 32_400 } = own
   const keys = listOf(own.signingKey)
   return {
-    channel,
-    tenant,
+    ...{ channel, tenant, maxBytes: MAX_BODY },
     async receive({ body, now }) {
       const given = parseJson(body)
       const timestamp = scalarText(memberOf(given, 'signature', 'timestamp'))
@@ -69,17 +68,18 @@ export function mailgun(options: MailgunOptions): FeedbackSource {
       // Also refuses a timestamp that took digits of the token: the signature covers both without a separator.
       const at = timelyMs(timestamp, now, toleranceSeconds)
       if (at === undefined || token === undefined || signature === undefined || !TOKEN.test(token)) return REFUSED
-      const isProven = keys.some((key) =>
-        isEqual(signature, hmac('sha256', key, `${timestamp}${token}`).toString('hex')),
-      )
-      if (!isProven) return REFUSED
+      const key = keys.find((one) => isEqual(signature, hmac('sha256', one, `${timestamp}${token}`).toString('hex')))
+      if (key === undefined) return REFUSED
       const event = memberOf(given, 'event-data')
       const receipt = receiptOf(body, [textAt(event, 'event') === undefined ? unknownShape(body) : eventOf(event)])
-      return { ...receipt, onceToken: token, onceUntil: at + toleranceSeconds * 1_000 }
+      const onceAccount = `mailgun ${sha256(key).toString('hex')}`
+      return { ...receipt, onceToken: token, onceUntil: at + toleranceSeconds * 1_000, onceAccount }
     },
   }
 }
 
+/** JSON of this size is parsed before its proof is known. */
+const MAX_BODY = 262_144
 /** Mailgun's tokens have 50 hex digits. */
 const TOKEN = /^[\x21-\x7e]{16,128}$/
 

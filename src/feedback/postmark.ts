@@ -5,7 +5,7 @@
 import type { FeedbackKind } from '../model/feedback.ts'
 import { like, word } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
-import type { FeedbackEvent, FeedbackSource } from '../ports/feedback-source.ts'
+import type { FeedbackEvent, FeedbackHead, FeedbackSource } from '../ports/feedback-source.ts'
 import {
   codeOf,
   DELIVERY_ID,
@@ -52,13 +52,14 @@ const MAX_METADATA = 100
 export function postmark(options: PostmarkOptions): FeedbackSource {
   const { channel, tenant = DEFAULT_TENANT, username, password } = readOptions('postmark', options, CHECKS)
   const expected = Buffer.from(`${username}:${password}`)
+  const head = (request: FeedbackHead): boolean => {
+    const [, token] = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(request.header('authorization') ?? '') ?? []
+    return token !== undefined && isEqual(Buffer.from(token, 'base64'), expected)
+  }
   return {
-    channel,
-    tenant,
+    ...{ channel, tenant, head },
     async receive(request) {
-      const [, token] = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(request.header('authorization') ?? '') ?? []
-      if (token === undefined || !isEqual(Buffer.from(token, 'base64'), expected)) return REFUSED
-      return receiptOf(request.body, [eventOf(request.body)])
+      return head(request) ? receiptOf(request.body, [eventOf(request.body)]) : REFUSED
     },
   }
 }

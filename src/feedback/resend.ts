@@ -7,7 +7,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { FeedbackKind } from '../model/feedback.ts'
 import { like } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
-import type { FeedbackEvent, FeedbackSource } from '../ports/feedback-source.ts'
+import type { FeedbackEvent, FeedbackHead, FeedbackSource } from '../ports/feedback-source.ts'
 import {
   codeOf,
   DELIVERY_ID,
@@ -58,21 +58,34 @@ export function resend(options: ResendOptions): FeedbackSource {
   const own = readOptions('resend', options, CHECKS)
   const { channel, tenant = DEFAULT_TENANT, toleranceSeconds = 300 } = own
   const keys = listOf(own.secret).map((secret) => Buffer.from(secret.slice('whsec_'.length), 'base64'))
+  const signedHead = (request: FeedbackHead): SignedHead | undefined => {
+    const [id, timestamp] = [request.header('svix-id'), request.header('svix-timestamp')]
+    const given = signaturesOf(request.header('svix-signature'))
+    const isTimely = timelyMs(timestamp, request.now, toleranceSeconds) !== undefined
+    return id && isTimely && given.length > 0 ? { id, signed: `${id}.${timestamp}.`, given } : undefined
+  }
   return {
-    channel,
-    tenant,
+    ...{ channel, tenant, maxBytes: MAX_BODY },
+    head: (request) => signedHead(request) !== undefined,
     async receive(request) {
-      const { body, now } = request
-      const id = request.header('svix-id')
-      const timestamp = request.header('svix-timestamp')
-      const given = signaturesOf(request.header('svix-signature'))
-      if (!id || timestamp === undefined) return REFUSED
-      if (timelyMs(timestamp, now, toleranceSeconds) === undefined) return REFUSED
-      const expected = keys.map((key) => hmac('sha256', key, `${id}.${timestamp}.`, body))
-      const isProven = expected.some((one) => given.some((other) => timingSafeEqual(one, other)))
-      return isProven ? receiptOf(body, [eventOf(id, body)]) : REFUSED
+      const { body } = request
+      const head = signedHead(request)
+      if (!head) return REFUSED
+      const expected = keys.map((key) => hmac('sha256', key, head.signed, body))
+      const isProven = expected.some((one) => head.given.some((other) => timingSafeEqual(one, other)))
+      return isProven ? receiptOf(body, [eventOf(head.id, body)]) : REFUSED
     },
   }
+}
+
+/** A webhook tells one event. */
+const MAX_BODY = 262_144
+
+interface SignedHead {
+  readonly id: string
+  /** The text before the body that the signature covers. */
+  readonly signed: string
+  readonly given: readonly Buffer[]
 }
 
 const DIGEST_BYTES = 32

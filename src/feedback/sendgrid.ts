@@ -7,7 +7,7 @@ import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import type { FeedbackKind } from '../model/feedback.ts'
 import { matching } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
-import type { FeedbackEvent, FeedbackSource } from '../ports/feedback-source.ts'
+import type { FeedbackEvent, FeedbackHead, FeedbackSource } from '../ports/feedback-source.ts'
 import {
   codeOf,
   DELIVERY_ID,
@@ -54,6 +54,11 @@ const CHECKS: Checks<SendgridOptions> = {
   toleranceSeconds: tolerance,
 }
 
+const SIGNATURE = 'x-twilio-email-event-webhook-signature'
+const TIMESTAMP = 'x-twilio-email-event-webhook-timestamp'
+/** A signature has at most 72 bytes, in base64. */
+const IS_SIGNATURE = /^[A-Za-z0-9+/]{8,96}={0,2}$/
+
 /**
  * Reads SendGrid's event webhook.
  *
@@ -65,17 +70,16 @@ export function sendgrid(options: SendgridOptions): FeedbackSource {
   const own = readOptions('sendgrid', options, CHECKS)
   const { channel, tenant = DEFAULT_TENANT, toleranceSeconds = 90_000 } = own
   const keys = listOf(own.publicKey).flatMap((key) => readKey(key) ?? [])
+  const head = (request: FeedbackHead): boolean =>
+    IS_SIGNATURE.test(request.header(SIGNATURE) ?? '') &&
+    timelyMs(request.header(TIMESTAMP), request.now, toleranceSeconds) !== undefined
   return {
-    channel,
-    tenant,
+    ...{ channel, tenant, head },
     async receive(request) {
-      const { body, now } = request
-      const signature = request.header('x-twilio-email-event-webhook-signature')
-      const timestamp = request.header('x-twilio-email-event-webhook-timestamp')
-      if (signature === undefined || timestamp === undefined) return REFUSED
-      if (timelyMs(timestamp, now, toleranceSeconds) === undefined) return REFUSED
-      const signed = Buffer.concat([Buffer.from(timestamp), body])
-      const bytes = Buffer.from(signature, 'base64')
+      if (!head(request)) return REFUSED
+      const { body } = request
+      const signed = Buffer.concat([Buffer.from(request.header(TIMESTAMP) ?? ''), body])
+      const bytes = Buffer.from(request.header(SIGNATURE) ?? '', 'base64')
       return keys.some((key) => isSigned(key, signed, bytes)) ? receiptOf(body, eventsOf(body)) : REFUSED
     },
   }

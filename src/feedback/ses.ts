@@ -51,6 +51,9 @@ const CHECKS: Checks<SesOptions> = {
   clock,
 }
 
+/** JSON of this size is parsed before its proof is known. */
+const MAX_BODY = 262_144
+
 /**
  * Reads messages of Amazon SES that an SNS topic posts, as notifications or by event publishing, and confirms the subscription of your own
  * topics.
@@ -84,8 +87,7 @@ export function ses(options: SesOptions): FeedbackSource {
   }
 
   return {
-    channel,
-    tenant,
+    ...{ channel, tenant, maxBytes: MAX_BODY },
     async receive(request) {
       const message = await provenMessage(request)
       if (message === undefined) return REFUSED

@@ -63,24 +63,25 @@ export function isSignedBy(certificate: Parameters<typeof verify>[2], message: S
   }
 }
 
-const HOST = /^sns\.[a-z]{2,}(?:-[a-z]+)+-\d{1,2}\.amazonaws\.com(?:\.cn)?$/
+const HOST = /^sns\.([a-z]{2,}(?:-[a-z]+)+-\d{1,2})\.amazonaws\.com(?:\.cn)?$/
 
-/** A URL of SNS itself: https, its host of a region, no other port, no credentials. */
-function snsUrl(text: string): URL | undefined {
+/** A URL of SNS in the region of the topic: https, no other port, no credentials. */
+function snsUrl(text: string, topicArn: string): URL | undefined {
   const url = parseUrl(text)
-  if (url?.protocol !== 'https:' || !HOST.test(url.hostname)) return undefined
+  const [, region] = HOST.exec(url?.hostname ?? '') ?? []
+  if (url?.protocol !== 'https:' || region === undefined || region !== topicArn.split(':')[3]) return undefined
   return url.port === '' && url.username === '' && url.password === '' && url.hash === '' ? url : undefined
 }
 
 /** A query could make SNS repeat a text of the caller's as its answer, also one that looks like a certificate. */
-export function certificateUrlOf({ certificateUrl }: SnsMessage): string | undefined {
-  const url = snsUrl(certificateUrl)
+export function certificateUrlOf({ certificateUrl, topicArn }: SnsMessage): string | undefined {
+  const url = snsUrl(certificateUrl, topicArn)
   return url?.search === '' && /^\/[\w-]+\.pem$/.test(url.pathname) ? url.href : undefined
 }
 
 /** The URL that confirms the subscription of the message's own topic. */
 export function confirmationUrlOf({ subscribeUrl = '', topicArn }: SnsMessage): string | undefined {
-  const url = snsUrl(subscribeUrl)
+  const url = snsUrl(subscribeUrl, topicArn)
   const isConfirmation =
     url?.searchParams.get('Action') === 'ConfirmSubscription' && url.searchParams.get('TopicArn') === topicArn
   return isConfirmation ? url.href : undefined

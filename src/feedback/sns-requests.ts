@@ -13,29 +13,38 @@ export interface SnsRequests {
 
 const MAX_BYTES = 16 * 1024
 const MAX_CERTIFICATES = 16
-/** Limits the downloads that forged requests can cause at once. Known certificates need none. */
-const MAX_LOADING = 4
+/**
+ * Limits the downloads that forged requests can cause at once. The newest ends the oldest: certificates that do not load keep no genuine
+ * one out. Known certificates need no download.
+ */
+const MAX_LOADING = 16
+
+interface Loading {
+  readonly certificate: Promise<X509Certificate | undefined>
+  stop(): void
+}
 
 export function snsRequests(fetch: Fetch | undefined, timeoutMs: number, clock: Clock): SnsRequests {
   const known = new Map<string, X509Certificate>()
-  const loading = new Map<string, Promise<X509Certificate | undefined>>()
+  const loading = new Map<string, Loading>()
 
-  async function get<T>(url: string, read: (response: Response) => Promise<T>): Promise<T> {
-    const ending = new AbortController()
+  async function get<T>(
+    url: string,
+    read: (response: Response) => Promise<T>,
+    ending: AbortController = new AbortController(),
+  ): Promise<T> {
     const request = fetch ?? globalThis.fetch
-    const init: RequestInit = { redirect: 'error', signal: ending.signal }
+    const { signal } = ending
+    const init: RequestInit = { redirect: 'error', signal }
     try {
-      return await withTimeout(request(url, init).then(read), { ms: timeoutMs, clock })
+      return await withTimeout(request(url, init).then(read), { ms: timeoutMs, clock, signal })
     } finally {
       ending.abort()
     }
   }
 
-  async function load(url: string): Promise<X509Certificate | undefined> {
-    const certificate = await get(url, async (response) => {
-      if (response.status >= 500 || response.status === 429) throw new Error(`http_${response.status}`)
-      return response.status === 200 ? readCertificate(await boundedText(response.body)) : undefined
-    })
+  async function load(url: string, ending: AbortController): Promise<X509Certificate | undefined> {
+    const certificate = await get(url, readLoaded, ending)
     if (certificate === undefined) return undefined
     const [oldest] = known.keys()
     if (known.size >= MAX_CERTIFICATES && oldest !== undefined) known.delete(oldest)
@@ -45,15 +54,27 @@ export function snsRequests(fetch: Fetch | undefined, timeoutMs: number, clock: 
 
   function loadOnce(url: string): Promise<X509Certificate | undefined> {
     const started = loading.get(url)
-    if (started) return started
-    if (loading.size >= MAX_LOADING) throw new Error('ses: too many signing certificates are being loaded')
-    const begun = load(url)
+    if (started) return started.certificate
+    const [oldest] = loading.values()
+    if (loading.size >= MAX_LOADING) oldest?.stop()
+    const ending = new AbortController()
+    const end = (): void => {
+      if (loading.get(url) === own) loading.delete(url)
+    }
+    const certificate = load(url, ending)
       .catch(() => {
         throw new Error('ses: the signing certificate cannot be loaded')
       })
-      .finally(() => loading.delete(url))
-    loading.set(url, begun)
-    return begun
+      .finally(end)
+    const own: Loading = {
+      certificate,
+      stop() {
+        end()
+        ending.abort()
+      },
+    }
+    loading.set(url, own)
+    return certificate
   }
 
   return {
@@ -70,6 +91,11 @@ export function snsRequests(fetch: Fetch | undefined, timeoutMs: number, clock: 
       if (!isConfirmed) throw new Error('ses: the subscription cannot be confirmed')
     },
   }
+}
+
+async function readLoaded(response: Response): Promise<X509Certificate | undefined> {
+  if (response.status >= 500 || response.status === 429) throw new Error(`http_${response.status}`)
+  return response.status === 200 ? readCertificate(await boundedText(response.body)) : undefined
 }
 
 function isValidAt({ validFrom, validTo }: X509Certificate, now: number): boolean {

@@ -6,7 +6,7 @@ import type { FeedbackKind } from '../model/feedback.ts'
 import { parseUrl } from '../model/parse-url.ts'
 import { matching, word } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
-import type { FeedbackEvent, FeedbackSource } from '../ports/feedback-source.ts'
+import type { FeedbackEvent, FeedbackHead, FeedbackSource } from '../ports/feedback-source.ts'
 import {
   codeOf,
   DELIVERY_ID,
@@ -46,8 +46,15 @@ function isPublicUrl(text: unknown): boolean {
   return (url.protocol === 'https:' || (url.protocol === 'http:' && local)) && !(url.username || url.password)
 }
 
+const SIGNATURE = 'x-twilio-signature'
+/** An HMAC-SHA1 in base64. */
+const IS_SIGNATURE = /^[A-Za-z0-9+/]{27}=$/
+const MAX_BODY = 262_144
+/** A status callback has some hundred bytes. Sorting the parameters of a long form, before its proof is known, would hold the loop. */
+const MAX_FORM = 16_384
+
 /**
- * Reads Twilio's status callbacks and event streams.
+ * Reads Twilio's status callbacks and event streams: forms of at most 16 KiB, and JSON of at most 256 KiB.
  *
  * Proof: an HMAC-SHA1 over the public URL with its query, and the sorted form parameters; for JSON, the query has the SHA-256 of the
  * body. Delivery id: `sallyport_delivery_id` in the query of the `StatusCallback` URL. Provider message id: the message SID.
@@ -58,18 +65,19 @@ export function twilio(options: TwilioOptions): FeedbackSource {
   const { channel, tenant = DEFAULT_TENANT } = own
   const keys = listOf(own.authToken)
   const urls = spellingsOf(own.url)
+  const head = (request: FeedbackHead): boolean => IS_SIGNATURE.test(request.header(SIGNATURE) ?? '')
   return {
-    channel,
-    tenant,
+    ...{ channel, tenant, head, maxBytes: MAX_BODY },
     async receive(request) {
+      if (!head(request)) return REFUSED
       const { body, url } = request
-      const signature = request.header('x-twilio-signature')
-      if (signature === undefined) return REFUSED
+      const signature = request.header(SIGNATURE) ?? ''
       const query = queryOf(url)
       const parameters = new URLSearchParams(query)
       const bodyHash = parameters.get('bodySHA256')
-      const form = bodyHash === null ? new URLSearchParams(new TextDecoder().decode(body)) : undefined
-      if (bodyHash !== null && !isEqual(bodyHash, sha256(body).toString('hex'))) return REFUSED
+      const isForm = bodyHash === null
+      if (isForm ? body.byteLength > MAX_FORM : !isEqual(bodyHash, sha256(body).toString('hex'))) return REFUSED
+      const form = isForm ? new URLSearchParams(new TextDecoder().decode(body)) : undefined
       const signed = form ? signedText(form) : ''
       const isProven = keys.some((key) =>
         urls.some((one) => isEqual(signature, hmac('sha1', key, one + query + signed).toString('base64'))),

@@ -28,8 +28,9 @@ interface Content {
 }
 
 /**
- * Answers a request without a bearer token. Order of checks: endpoint, method, load, body headers, body, place in flight. All
- * callers of one action share the places and bodies of one principal, and no tenant's.
+ * Answers a request without a bearer token. Order of checks: endpoint, method, load, head, body headers, body, place in flight. All
+ * callers of one endpoint share the places and bodies of one principal, and no tenant's: when there is no place for a body, the newest
+ * takes that of the oldest, so that slow bodies keep nobody out.
  */
 export async function answerOpen(
   endpoints: Endpoints,
@@ -41,16 +42,18 @@ export async function answerOpen(
   const url = pathAndQuery(arrival.url)
   const refused = (refusal: Refused): Wire => toWire(endpoints.refuse(refusal))
 
-  const handle = await endpoints.open?.(open.action, parameter, { method, url, headers, given })
-  if (!handle) return notFound(endpoints)
+  const found = await endpoints.open?.(open.action, parameter, { method, url, headers, given })
+  if (!found) return notFound(endpoints)
   if (open.methods.length > 0 && !open.methods.includes(method))
     return refused(methodNotAllowed(open.methods.join(', ')))
-  const holder = { tenant: '', id: `open ${open.action}` }
+  const holder = { tenant: '', id: `open ${open.action} ${found.name ?? ''}`, isAnybody: true }
   if (load.flight.isFull(holder)) return refused(overloaded())
+  const ofHead = await found.refuseHead?.()
+  if (ofHead) return toWire(ofHead)
 
   const begin: ReadOptions['begin'] = (refuse) => load.bodies.begin(holder, refuse)
   const content = await contentOf(arrival, FORMATS[open.action], {
-    maxBytes: open.maxBytes,
+    maxBytes: found.maxBytes ?? open.maxBytes,
     clock: endpoints.clock,
     begin,
   })
@@ -58,7 +61,7 @@ export async function answerOpen(
 
   if (!load.flight.tryAcquire(holder, arrival)) return refused(overloaded())
   try {
-    const answer = await handle({ method, url, given, ...content })
+    const answer = await found.handle({ method, url, given, ...content })
     return 'text' in answer ? answer : toWire(answer)
   } finally {
     load.flight.release(arrival)

@@ -22,16 +22,20 @@ export interface FeedbackEvent {
   readonly code?: string
 }
 
-/** A request of a provider. */
-export interface FeedbackRequest {
-  /** The exact bytes of the body: signatures cover them. */
-  readonly body: Uint8Array
+/** A request of a provider whose body is not read yet. */
+export interface FeedbackHead {
   /** Value of a header; the name in lower case. */
   header(name: string): string | undefined
   /** Path and query as the host received them. */
   readonly url: string
   /** Epoch milliseconds. */
   readonly now: number
+}
+
+/** A request of a provider. */
+export interface FeedbackRequest extends FeedbackHead {
+  /** The exact bytes of the body: signatures cover them. */
+  readonly body: Uint8Array
 }
 
 /** Content of a request of a provider. */
@@ -41,6 +45,8 @@ export type FeedbackReceipt =
       readonly events: readonly FeedbackEvent[]
       /** A proof that counts once: later requests with it are answered like the first one and ignored. */
       readonly onceToken?: string
+      /** Account of the provider: all sources with it, of any tenant, share what is spent of `onceToken`. Default: this source alone. */
+      readonly onceAccount?: string
       /** Time after which the source itself refuses `onceToken`, epoch milliseconds. Default: never. */
       readonly onceUntil?: number
     }
@@ -53,6 +59,13 @@ export interface FeedbackSource {
   readonly tenant: string
   /** Name of the channel whose deliveries the events are about. */
   readonly channel: string
+  /** Longest body in bytes: 1 to 1,048,576, the default. A longer one is answered 413, and its rest is not read. */
+  readonly maxBytes?: number
+  /**
+   * False: the proof cannot be right, whatever the body is, and the request is answered 401 before its body is read. Strangers can send
+   * any number of bodies slowly, so a source refuses by the head what it can. Default: every body is read.
+   */
+  head?(request: FeedbackHead): boolean
   /**
    * Checks the proof of a request and reads its events. A body of an unknown shape whose proof is right has one event `unknown`. Throws only
    * when the proof cannot be checked now (503): providers repeat the request. So does no result within ten seconds.

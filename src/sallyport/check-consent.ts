@@ -1,5 +1,5 @@
 import type { ConfigProblem } from '../errors.ts'
-import { has } from '../options/checks.ts'
+import { fn, has, whole } from '../options/checks.ts'
 import { type Check, choices, faultOf, type GivenOptions, isRecord, problemsAt } from '../options/read-options.ts'
 import { kindOf, shownName } from '../options/shown-value.ts'
 
@@ -10,11 +10,22 @@ export const feedbackSources: Check = (value) => {
   if (!isRecord(value)) return `is ${kindOf(value)}; must be an object of sources by name: { ses: ses(…) }`
   return Object.entries(value).flatMap(([name, source]) => [
     ...(NAME.test(name) ? [] : [{ field: name, detail: 'must be a name: 1-64 of A-Z a-z 0-9 . _ -' }]),
-    ...problemsAt(
-      name,
-      faultOf(source, has('a source such as ses(…), or an object { channel, receive(request) }', 'receive')),
-    ),
+    ...problemsAt(name, faultOf(source, feedbackSource)),
   ])
+}
+
+const isSource = has('a source such as ses(…), or an object { channel, receive(request) }', 'receive')
+/** Longest body of a feedback route. */
+const maxBytes = whole(1, 1_048_576)
+
+const feedbackSource: Check = (source, given) => {
+  const fault = isSource(source, given)
+  if (fault !== undefined) return fault
+  const members: GivenOptions = Object(source)
+  return [
+    ...(members.maxBytes === undefined ? [] : problemsAt('maxBytes', faultOf(members.maxBytes, maxBytes))),
+    ...(members.head === undefined ? [] : problemsAt('head', faultOf(members.head, fn))),
+  ]
 }
 
 /** Finds sources of channels that do not exist, and options that need keys of addresses without any. */

@@ -1,6 +1,6 @@
 import type { Endpoints } from '../core/endpoints.ts'
 import type { FeedbackDeps } from '../core/feedback/feedback-deps.ts'
-import { handleFeedback } from '../core/feedback/handle-feedback.ts'
+import { feedbackEndpoint } from '../core/feedback/handle-feedback.ts'
 import { refusalLog } from '../core/feedback/refusal-log.ts'
 import { type LinkService, linkService } from '../core/links/link-service.ts'
 import { type Unsubscription, unsubscribeEndpoint } from '../core/links/unsubscribe.ts'
@@ -64,10 +64,13 @@ export function consentOf(
         softBounceMs,
         onRefused: refusalLog(deps.logger, deps.clock),
       }
-      const open: Endpoints['open'] = (action, parameter) => {
-        if (action === 'unsubscribe') return findLink?.(parameter)
+      const open: Endpoints['open'] = (action, parameter, head) => {
+        if (action === 'unsubscribe') {
+          const handle = findLink?.(parameter)
+          return handle && { handle }
+        }
         const source = sources.get(parameter)
-        return source && receiving && ((request) => handleFeedback(parameter, source, request, receiving))
+        return source && receiving && feedbackEndpoint(parameter, source, head, receiving)
       }
       return { open }
     },

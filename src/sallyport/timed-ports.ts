@@ -73,8 +73,14 @@ function limitedBy(clock: Clock) {
 }
 
 function limitedSource(source: FeedbackSource, limited: Limited): FeedbackSource {
-  const { tenant, channel } = source
-  return { tenant, channel, ...limited(source, 'feedback source', ['receive'], SOURCE_MS) }
+  const { tenant, channel, maxBytes } = source
+  return {
+    ...{ tenant, channel },
+    ...(maxBytes !== undefined && { maxBytes }),
+    // Synchronous.
+    ...(source.head && { head: source.head.bind(source) }),
+    ...limited(source, 'feedback source', ['receive'], SOURCE_MS),
+  }
 }
 
 function mapValues<T>(record: Readonly<Record<string, T>>, to: (value: T) => T): Readonly<Record<string, T>> {

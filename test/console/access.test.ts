@@ -290,8 +290,8 @@ describe('the path', () => {
     async (url) => {
       const { sallyport } = await opened()
       const { endpoints } = createConsole(sallyport, { access: () => 'read' })
-      const handle = await endpoints.open?.('console', '', { method: 'GET', headers: {}, url, given: [] })
-      const answer = await handle?.({ method: 'GET', headers: {}, url, given: [], body: new Uint8Array() })
+      const endpoint = await endpoints.open?.('console', '', { method: 'GET', headers: {}, url, given: [] })
+      const answer = await endpoint?.handle({ method: 'GET', headers: {}, url, given: [], body: new Uint8Array() })
       expect(answer).toMatchObject({ status: 200, text: expect.stringContaining('<base href="./ops/">') })
     },
   )

@@ -94,12 +94,14 @@ describe('the certificate of SNS', () => {
   it.each([
     'https://sns.cn-north-1.amazonaws.com.cn/SimpleNotificationService-1.pem',
     'https://sns.us-gov-west-1.amazonaws.com/SimpleNotificationService-1.pem',
-  ])('It is loaded from %s', async (url) => {
+  ])('It is loaded from %s for a topic of that region', async (SigningCertURL) => {
     const server = snsServer()
-    expect(await sourceWith(server).receive(sesRequest(EVENT, { SigningCertURL: url }))).toMatchObject({
-      outcome: 'events',
-    })
-    expect(server.requested).toEqual([url])
+    const [, region = ''] = /sns\.([^.]+)/.exec(SigningCertURL) ?? []
+    const TopicArn = TOPIC.replace('us-east-1', region)
+    const source = ses({ channel: 'email', topicArns: [TopicArn, TOPIC], fetch: server.fetch })
+    expect(await source.receive(sesRequest(EVENT, { TopicArn, SigningCertURL }))).toMatchObject({ outcome: 'events' })
+    expect(await source.receive(sesRequest(EVENT, { SigningCertURL }))).toEqual(REFUSED)
+    expect(server.requested).toEqual([SigningCertURL])
   })
 
   it.each([
@@ -198,21 +200,17 @@ describe('the certificate of SNS', () => {
     expect(server.inits[0]?.signal?.aborted).toBe(true)
   })
 
-  it('Forged requests cause at most four downloads at once, and none for a known certificate', async () => {
-    const answers: ((response: Response) => void)[] = []
-    const server = snsServer((url) =>
-      url === CERTIFICATE_URL ? new Response(CERTIFICATE) : new Promise((resolve) => void answers.push(resolve)),
-    )
+  it('Certificates that do not load keep no genuine one out, and the newest of sixteen downloads ends the oldest', async () => {
+    const server = snsServer((url) => (url === CERTIFICATE_URL ? new Response(CERTIFICATE) : new Promise(() => {})))
     const source = sourceWith(server)
-    await source.receive(sesRequest(EVENT))
     const forged = (index: number) =>
       source.receive(sesRequest(EVENT, { SigningCertURL: CERTIFICATE_URL.replace('f3ec', `${index}`) }))
-    const waiting = [1, 2, 3, 4].map(forged)
-    await expect(forged(5)).rejects.toThrow('too many')
-    expect(server.requested).toHaveLength(5)
+    const waiting = Array.from({ length: 16 }, (_, index) => forged(index))
+    const first = expect(waiting[0]).rejects.toThrow('cannot be loaded')
+    for (const others of waiting) others.catch(() => {})
     expect(await source.receive(sesRequest(EVENT))).toMatchObject({ outcome: 'events' })
-    for (const answer of answers) answer(new Response('no', { status: 404 }))
-    expect(await Promise.all(waiting)).toEqual(Array(4).fill(REFUSED))
+    await first
+    expect(server.inits.map(({ signal }) => signal?.aborted)).toEqual([true, ...Array(15).fill(false), true])
   })
 })
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { refuse } from '../../src/core/answers/result.ts'
 import { type LoadLimits, loadOf } from '../../src/core/load/load-limits.ts'
 import { type Arrival, answer } from '../../src/http/answer.ts'
 import type { BodySink, HostBody } from '../../src/http/body-reader.ts'
@@ -89,10 +90,63 @@ describe('the load of open endpoints', () => {
     }
     const slow = send({ body: () => ({ kind: 'stream', pump }) })
     await endpoints.clock.pending(1)
-    expect(await send({ body: () => ({ kind: 'stream', pump }) })).toEqual({ status: 503, code: 'overloaded' })
     expect(endpoints.load.bodies.begin(TENANT, () => {})).toBeDefined()
     expect(await slow).toEqual({ status: 503, code: 'overloaded' })
     expect(endpoints.opened).toEqual([])
+  })
+
+  test('The newest body of strangers takes the place of the oldest one of the same endpoint', async () => {
+    const { endpoints, send } = started({ maxUnfinished: 2 })
+    const sinks: BodySink[] = []
+    const pump = (sink: BodySink) => {
+      sinks.push(sink)
+      return () => {}
+    }
+    const slow = (): ReturnType<typeof send> => send({ body: () => ({ kind: 'stream', pump }) })
+    const sent = [slow(), slow(), slow()]
+    expect(await sent[0]).toEqual({ status: 503, code: 'overloaded' })
+    await endpoints.clock.pending(2)
+    for (const sink of sinks) sink.end()
+    expect(await Promise.all(sent.slice(1))).toMatchObject([{ status: 200 }, { status: 200 }])
+  })
+
+  test('Endpoints with other names have places of their own', async () => {
+    const { endpoints, send } = started({ maxUnfinished: 2 })
+    const sinks: BodySink[] = []
+    const pump = (sink: BodySink) => {
+      sinks.push(sink)
+      return () => {}
+    }
+    const slow = (name: string): ReturnType<typeof send> => {
+      endpoints.openMembers = { name }
+      return send({ body: () => ({ kind: 'stream', pump }) })
+    }
+    const flooded = [slow('a'), slow('a'), slow('b'), slow('a'), slow('a')]
+    expect(await Promise.all([flooded[0], flooded[1], flooded[3]])).toEqual(
+      Array(3).fill({ status: 503, code: 'overloaded' }),
+    )
+    for (const sink of sinks) sink.end()
+    expect((await flooded[2])?.status).toBe(200)
+  })
+
+  test('A head that is refused is answered before the body is read', async () => {
+    const { endpoints, send } = started()
+    endpoints.openMembers = { refuseHead: async () => endpoints.refuse(refuse('proof_invalid', 'No proof.')) }
+    const body = (): never => {
+      throw new Error('The body was read.')
+    }
+    expect(await send({ body })).toEqual({ status: 401, code: 'proof_invalid' })
+    endpoints.openMembers = { refuseHead: async () => undefined }
+    expect((await send()).status).toBe(200)
+  })
+
+  test('An endpoint may have a smaller limit than its route', async () => {
+    const { endpoints, send } = started()
+    endpoints.openMembers = { maxBytes: 4 }
+    expect((await send({ body: () => textBody('four') })).status).toBe(200)
+    expect(await send({ body: () => textBody('fives') })).toEqual({ status: 413, code: 'body_too_large' })
+    const declared = { headers: { 'content-length': '5' }, body: () => textBody('five!') }
+    expect(await send(declared)).toEqual({ status: 413, code: 'body_too_large' })
   })
 })
 

@@ -124,6 +124,8 @@ const CREATE: readonly OptionRow[] = [
       { ses: { channel: 'email' } },
       { ses: () => full.feedback.ses },
       { ses: { ...full.feedback.ses, channel: 'emial' } },
+      ...outside(1, 1_048_576).map((maxBytes) => ({ ses: { ...full.feedback.ses, maxBytes } })),
+      ...FUNCTION.map((head) => ({ ses: { ...full.feedback.ses, head } })),
     ],
     suppressions: [...OBJECT, {}],
     links: [...OBJECT, {}],

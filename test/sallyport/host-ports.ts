@@ -157,6 +157,24 @@ export const HOST_PORTS: readonly HostPort[] = [
     silent: { ms: 10_000, result: '503 feedback_unavailable' },
   },
   {
+    call: 'head() of the feedback source',
+    options: (answer) => ({
+      suppressions: { keys: [KEY] },
+      feedback: {
+        own: {
+          tenant: 'default',
+          channel: 'email',
+          head: answer as never,
+          receive: async () => ({ outcome: 'refused' }),
+        },
+      },
+    }),
+    use: ({ post }) => post('/api/outbound/feedback/own', {}),
+    allows: [],
+    refusesWays: ['by a promise', 'by a thenable'],
+    wrong: '503 feedback_unavailable',
+  },
+  {
     call: 'validate() of the data schema',
     options: (answer) => ({ events: defineEvents({ order: { data: schemaWith(answer), channels: { email: {} } } }) }),
     use: dispatched,

@@ -6,7 +6,16 @@ import {
   refuse,
   success,
 } from '../../src/core/answers/result.ts'
-import type { Action, Endpoints, OpenAction, OpenAnswer, OpenRequest, Requested } from '../../src/core/endpoints.ts'
+import type {
+  Action,
+  Endpoints,
+  OpenAction,
+  OpenAnswer,
+  OpenEndpoint,
+  OpenHandler,
+  OpenRequest,
+  Requested,
+} from '../../src/core/endpoints.ts'
 import { type Load, loadOf } from '../../src/core/load/load-limits.ts'
 import type { Principal } from '../../src/model/principal.ts'
 import { type RecordingLogger, recordingLogger } from './deps.ts'
@@ -56,15 +65,19 @@ export class FakeEndpoints implements Endpoints {
   readonly opened: Opened[] = []
   openAnswer: HandlerResult<unknown> | OpenAnswer = success(200, { open: true }, { 'x-answered': 'yes' })
 
+  /** Further members of every open endpoint. */
+  openMembers: Omit<OpenEndpoint, 'handle'> = {}
+
   /** Handles every parameter except `unknown`. */
   open(action: OpenAction, parameter: string): ReturnType<NonNullable<Endpoints['open']>> {
     if (parameter === 'unknown') return undefined
-    return async (request) => {
+    const handle: OpenHandler = async (request) => {
       this.opened.push({ action, parameter, ...request })
       this.onHandle()
       await this.held
       return this.openAnswer
     }
+    return { handle, ...this.openMembers }
   }
 
   recheck(): undefined {}

@@ -1,10 +1,10 @@
 import { sha256 } from '../../model/sha256.ts'
 import { wrongReturn } from '../../options/wrong-return.ts'
-import type { FeedbackEvent, FeedbackReceipt, FeedbackSource } from '../../ports/feedback-source.ts'
+import type { FeedbackEvent, FeedbackHead, FeedbackReceipt, FeedbackSource } from '../../ports/feedback-source.ts'
 import type { FeedbackBatch, NewFeedback } from '../../ports/feedback-store.ts'
-import { answering, port } from '../answers/fault.ts'
+import { answering, answerRefusal, port, refusalOf } from '../answers/fault.ts'
 import { type HandlerResult, type Refused, refuse, success } from '../answers/result.ts'
-import type { OpenRequest } from '../endpoints.ts'
+import type { OpenEndpoint, OpenHead, OpenRequest } from '../endpoints.ts'
 import { fallBackAfter } from './fall-back.ts'
 import type { FeedbackDeps } from './feedback-deps.ts'
 import { readEvent, UNKNOWN_SHAPE } from './read-events.ts'
@@ -20,6 +20,43 @@ export interface FeedbackAnswer {
 const BATCH = 100
 /** With a proof that counts once, all reports are stored in one transaction. */
 const MAX_ONCE = 1_000
+
+/** The endpoint of one source. Its requests share their places with those of no other source. */
+export function feedbackEndpoint(
+  name: string,
+  source: FeedbackSource,
+  head: OpenHead,
+  deps: FeedbackDeps,
+): OpenEndpoint {
+  return {
+    name,
+    maxBytes: source.maxBytes,
+    refuseHead: () => refuseHead(name, source, head, deps),
+    handle: (request) => handleFeedback(name, source, request, deps),
+  }
+}
+
+async function refuseHead(
+  name: string,
+  source: FeedbackSource,
+  request: OpenHead,
+  deps: FeedbackDeps,
+): Promise<HandlerResult<never> | undefined> {
+  try {
+    return (await canBeProven(source, request, deps)) ? undefined : answerRefusal(refuseProof(name, deps), deps)
+  } catch (thrown) {
+    return answerRefusal(refusalOf(thrown), deps)
+  }
+}
+
+async function canBeProven(source: FeedbackSource, request: OpenHead, { clock }: FeedbackDeps): Promise<boolean> {
+  if (!source.head) return true
+  return port('feedback_unavailable', async () => {
+    const given: unknown = source.head?.(headOf(request, clock.now()))
+    if (typeof given === 'boolean') return given
+    throw wrongReturn('head() of the feedback source', given, 'true to read the body, or false to refuse the request')
+  })
+}
 
 /**
  * Checks the proof of a request of a provider and stores its events: `POST /api/outbound/feedback/{name}` without HTTP. Answers 200 when
@@ -48,24 +85,31 @@ export function handleFeedback(
 }
 
 function receive(source: FeedbackSource, request: OpenRequest, { clock }: FeedbackDeps): Promise<FeedbackReceipt> {
-  const { body, headers, url } = request
-  const header = (field: string): string | undefined => {
-    const value = headers[field]
-    return typeof value === 'string' ? value : value?.join(', ')
-  }
   return port('feedback_unavailable', async () => {
-    const given: unknown = await source.receive({ body, header, url, now: clock.now() })
+    const given: unknown = await source.receive({ ...headOf(request, clock.now()), body: request.body })
     if (isReceipt(given)) return given
     throw wrongReturn('receive() of the feedback source', given, RECEIPT)
   })
 }
 
-const RECEIPT = "{ outcome: 'events', events, onceToken?, onceUntil? } or { outcome: 'refused' }"
+function headOf({ headers, url }: OpenHead, now: number): FeedbackHead {
+  return {
+    header(field) {
+      const value = headers[field]
+      return typeof value === 'string' ? value : value?.join(', ')
+    },
+    url,
+    now,
+  }
+}
+
+const RECEIPT = "{ outcome: 'events', events, onceToken?, onceUntil?, onceAccount? } or { outcome: 'refused' }"
 
 function isReceipt(given: unknown): given is FeedbackReceipt {
-  const { outcome, events, onceToken = '', onceUntil = 0 } = Object(given)
+  const { outcome, events, onceToken = '', onceUntil = 0, onceAccount = '' } = Object(given)
   if (outcome === 'refused') return true
-  return outcome === 'events' && Array.isArray(events) && typeof onceToken === 'string' && Number.isFinite(onceUntil)
+  const areTexts = [onceToken, onceAccount].every((text) => typeof text === 'string')
+  return outcome === 'events' && Array.isArray(events) && areTexts && Number.isFinite(onceUntil)
 }
 
 /** Without detail: it would help to guess the proof. */
@@ -82,13 +126,14 @@ async function record(
   events: readonly FeedbackEvent[],
   deps: FeedbackDeps,
 ): Promise<{ readonly added: number; readonly reports: readonly NewFeedback[] }> {
-  const { onceToken, onceUntil } = receipt
+  const { onceToken, onceUntil, onceAccount } = receipt
   const place = { name, tenant, channel }
   const stored = onceToken === undefined ? events : events.slice(0, MAX_ONCE)
   const reports = await recordableReports(stored, place, deps)
   const store = (batch: FeedbackBatch) => port('store_unavailable', () => deps.store.recordFeedback(batch))
   if (onceToken !== undefined) {
-    const digest = await sha256(JSON.stringify(['once', tenant, name, onceToken]))
+    const spentBy = onceAccount === undefined ? [tenant, name] : [onceAccount]
+    const digest = await sha256(JSON.stringify(['once', ...spentBy, onceToken]))
     const at = onceUntil ?? deps.clock.now()
     const once = { feedbackId: digest, tenant, channel, owner: `once:${digest}`, kind: 'unknown', at } as const
     const added = (await store({ feedback: reports, once })).length

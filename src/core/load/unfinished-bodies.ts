@@ -1,4 +1,10 @@
-import type { Principal } from '../../model/principal.ts'
+import type { Holder as Caller } from './fair-shares.ts'
+
+/** The holder of unfinished bodies. */
+export interface BodyHolder extends Caller {
+  /** Anybody may be this holder: when there is no place, its newest body replaces its oldest. Default: false. */
+  readonly isAnybody?: boolean
+}
 
 /** Share of one incomplete body. */
 export interface UnfinishedBody {
@@ -15,7 +21,7 @@ export interface UnfinishedBodies {
    *
    * @param refuse Called at most once, and not after `release`: the share has ended, and the caller refuses the body.
    */
-  begin(principal: Pick<Principal, 'tenant' | 'id'>, refuse: () => void): UnfinishedBody | undefined
+  begin(principal: BodyHolder, refuse: () => void): UnfinishedBody | undefined
 }
 
 export interface UnfinishedBudget {
@@ -43,9 +49,9 @@ interface Tenant {
 /**
  * Shares a budget fairly. One tenant alone may use all of it. When the count is used up, a body of a tenant that holds fewer than
  * another replaces the oldest body of the largest principal of the largest tenant. Within a tenant that holds as many as any, a body
- * of a principal that holds fewer than another replaces the oldest body of the largest principal. When buffered bytes exceed the
- * budget, the oldest body of the principal that holds most bytes is refused. The search for the largest holder runs only when the
- * budget is used up.
+ * of a principal that holds fewer than another replaces the oldest body of the largest principal. Of strangers, who share a principal,
+ * the newest body replaces the oldest. When buffered bytes exceed the budget, the oldest body of the principal that holds most bytes is
+ * refused. The search for the largest holder runs only when the budget is used up.
  *
  * @param onFull Called at the first refusal, and again only after half of the budget was free.
  */
@@ -64,12 +70,14 @@ export function unfinishedBodies(max: UnfinishedBudget, onFull: (held: Unfinishe
   }
 
   /** The principal that loses a body to a body of this one. */
-  function replacedBy({ tenant, id }: Pick<Principal, 'tenant' | 'id'>): Holder | undefined {
+  function replacedBy({ tenant, id, isAnybody }: BodyHolder): Holder | undefined {
     const own = tenants.get(tenant)
     const most = greatest(tenants.values(), ({ count }) => count)
     if (most && (own?.count ?? 0) < most.count) return largestOf(most)
     const largest = own && largestOf(own)
-    return largest && (own.holders.get(id)?.shares.size ?? 0) < largest.shares.size ? largest : undefined
+    const same = own?.holders.get(id)
+    if (largest && (same?.shares.size ?? 0) < largest.shares.size) return largest
+    return isAnybody ? same : undefined
   }
 
   function largestOf({ holders }: Tenant): Holder | undefined {

@@ -15,7 +15,7 @@ function budget(count: number, bytes = 1_000_000) {
     bodies.begin({ tenant, id }, () => refused.push(name))
   const fill = (tenant: string, id: string, many: number): (UnfinishedBody | undefined)[] =>
     Array.from({ length: many }, (_, at) => begin(tenant, id, `${id}${at}`))
-  return { begin, fill, refused, shed }
+  return { bodies, begin, fill, refused, shed }
 }
 
 describe('unfinishedBodies', () => {
@@ -24,6 +24,19 @@ describe('unfinishedBodies', () => {
     expect(fill('t', 'a', 5).every(Boolean)).toBe(true)
     expect(begin('t', 'a')).toBeUndefined()
     expect(refused).toEqual([])
+  })
+
+  it('unfinishedBodies refuses the oldest body of strangers for the newest, and none of a smaller principal', () => {
+    const { bodies, fill, refused } = budget(5)
+    const open = { tenant: '', id: 'open', isAnybody: true }
+    fill('t', 'a', 2)
+    for (let at = 0; at < 5; at++) expect(bodies.begin(open, () => refused.push(`open${at}`))).toBeDefined()
+    expect(refused).toEqual(['open0', 'open1'])
+    // A tenant that holds more than strangers gives way first.
+    const large = budget(5)
+    large.fill('t', 'a', 4)
+    for (let at = 0; at < 4; at++) large.bodies.begin(open, () => large.refused.push(`open${at}`))
+    expect(large.refused).toEqual(['a0', 'a1', 'open0'])
   })
 
   it('unfinishedBodies refuses the oldest bodies of the largest tenant to admit another tenant', () => {

@@ -15,6 +15,8 @@ interface FloodedHost {
   readonly sallyport: Sallyport
   /** Opens a connection and sends the head of a chunked post. */
   open(path: string, token: string): Socket
+  /** Opens a connection and sends the head of a post with these header lines. */
+  begin(path: string, lines: readonly string[]): Socket
   /** Bytes that the server has read from all connections. */
   bytesRead(): number
 }
@@ -44,6 +46,12 @@ export async function floodedHost(
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
+  const begin: FloodedHost['begin'] = (path, lines) => {
+    const socket = connect(port, '127.0.0.1').on('error', () => {})
+    onTestFinished(() => void socket.destroy())
+    socket.write(`${[`POST ${path} HTTP/1.1`, 'host: a', ...lines].join('\r\n')}\r\n\r\n`)
+    return socket
+  }
   onTestFinished(() => {
     server.close()
     server.closeAllConnections()
@@ -51,13 +59,9 @@ export async function floodedHost(
   return {
     url: `http://127.0.0.1:${port}`,
     sallyport,
-    open(path, token) {
-      const socket = connect(port, '127.0.0.1').on('error', () => {})
-      onTestFinished(() => void socket.destroy())
-      const head = [`POST ${path} HTTP/1.1`, 'host: a', 'content-type: application/json', 'transfer-encoding: chunked']
-      socket.write(`${[...head, `authorization: Bearer ${token}`].join('\r\n')}\r\n\r\n`)
-      return socket
-    },
+    begin,
+    open: (path, token) =>
+      begin(path, ['content-type: application/json', 'transfer-encoding: chunked', `authorization: Bearer ${token}`]),
     bytesRead: () => [...sockets].reduce((sum, socket) => sum + socket.bytesRead, 0),
   }
 }

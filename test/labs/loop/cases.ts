@@ -1,5 +1,6 @@
 import { BATCH_CASES, BODY_CASES, FIRST_CASES } from './body-cases.ts'
 import { ENGINE_CASES } from './engine-cases.ts'
+import { FEEDBACK_CASES } from './feedback-cases.ts'
 import type { LoopCases } from './loop-case.ts'
 import { PATTERN_CASES } from './pattern-cases.ts'
 import { WORD_CASES } from './word-cases.ts'
@@ -10,6 +11,7 @@ export const CASES: LoopCases = {
   ...BODY_CASES,
   ...BATCH_CASES,
   ...ENGINE_CASES,
+  ...FEEDBACK_CASES,
   ...named('text', WORD_CASES),
   ...named('pattern', PATTERN_CASES),
 }

@@ -1,7 +1,8 @@
+import { mailgun } from 'sallyport/feedback/mailgun'
 import { sendgrid } from 'sallyport/feedback/sendgrid'
 import { toFetch } from 'sallyport/fetch'
 import { describe, expect, it } from 'vitest'
-import { mailgunRequest, sendgridSigner } from '../../feedback/signers.ts'
+import { MAILGUN_KEY, mailgunRequest, sendgridSigner } from '../../feedback/signers.ts'
 import { fc, runs } from '../../support/properties.ts'
 import { ADA, about, COMPLAINT, consentApp, feedbackRequest, HARD_BOUNCE, overHttp } from './consenting.ts'
 
@@ -85,12 +86,10 @@ describe('feedback over HTTP', () => {
     expect(refusals()).toBe(2)
   })
 
-  it('An unknown source is 404, a body over 1 MiB is 413', async () => {
+  it('An unknown source is 404', async () => {
     const app = consentApp()
     expect((await app.report(COMPLAINT, 'postmark')).status).toBe(404)
     expect((await app.report(COMPLAINT, 'constructor')).status).toBe(404)
-    const answer = await app.fetch(feedbackRequest('resend', new Uint8Array(1_048_577)))
-    expect([answer.status, Object(await answer.json()).code]).toEqual([413, 'body_too_large'])
   })
 
   it('A body of unknown shape is stored as unknown and logged, never an error', async () => {
@@ -180,6 +179,23 @@ describe('feedback over HTTP', () => {
     expect(replaced).not.toBe(text)
     expect((await app.fetch(feedbackRequest('mailgun', replaced))).status).toBe(200)
     expect(await app.sallyport.suppressions.find({ address: ADA })).toEqual([])
+  })
+
+  it('A proof that counts once counts once for all sources of its account, in any tenant', async () => {
+    const other = mailgun({ channel: 'email', signingKey: ['other key', MAILGUN_KEY], tenant: 'other' })
+    const foreign = mailgun({ channel: 'email', signingKey: 'foreign key' })
+    const app = consentApp({ sources: { other, foreign } })
+    const event = (name: string) => JSON.stringify({ id: 'event_1', event: name, recipient: ADA })
+    const seconds = app.clock.now() / 1_000
+    const opened = await mailgunRequest(event('opened'), { seconds })
+    expect((await app.fetch(overHttp('mailgun', opened))).status).toBe(200)
+    const replaced = new TextDecoder().decode(opened.body).replace('"opened"', '"complained"')
+    expect((await app.fetch(feedbackRequest('other', replaced))).status).toBe(200)
+    expect(await app.sallyport.suppressions.find({ address: ADA, tenant: 'other' })).toEqual([])
+    // The same token, signed with the key of another account.
+    const complained = await mailgunRequest(event('complained'), { seconds, key: 'foreign key' })
+    expect((await app.fetch(overHttp('foreign', complained))).status).toBe(200)
+    expect(await app.sallyport.suppressions.find({ address: ADA })).toHaveLength(1)
   })
 
   it('A thousand events of one body are all stored', async () => {
