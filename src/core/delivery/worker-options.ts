@@ -12,10 +12,11 @@ export interface ChannelLimits {
 }
 
 /**
- * Circuit breaker per tenant and receiver, on channels with a `concurrencyKey`. Each worker decides and probes alone.
+ * Circuit breakers per tenant and address, and per tenant and receiver, on channels with a `concurrencyKey`. Each worker decides and
+ * probes alone.
  */
 export interface BreakerOptions {
-  /** Time-outs in a row that pause a receiver: codes `timeout` and `send_timeout`, and failures after five seconds. Default: 3. */
+  /** Time-outs in a row that pause an address; five addresses in a row pause their receiver: codes `timeout` and `send_timeout`, and failures after five seconds. Default: 3. */
   readonly timeouts?: number
   /** Milliseconds of the first pause. Then one delivery is sent; if it times out too, the next pause is twice as long. Default: 30,000. */
   readonly pauseMs?: number
@@ -32,8 +33,8 @@ export interface WorkerOptions extends ChannelLimits {
   /** Milliseconds for one send. Then its signal aborts, and one second later the outcome is `unknown`. Default: 60,000. */
   readonly sendTimeoutMs?: number
   /**
-   * Pauses receivers that keep timing out: until the end of the pause, claims leave their deliveries out. Those claimed already are moved
-   * behind it, never past their expiry, which counts as no attempt. They and the delivery whose time-out began the pause, if
+   * Pauses addresses that keep timing out, and receivers most of whose addresses do: until the end of the pause, their deliveries are moved
+   * behind it when they are claimed, never past their expiry, which counts as no attempt. They and the delivery whose time-out began the pause, if
    * its next attempt would come earlier, wait for `receiver_paused`. `false`: never. Default: see {@link BreakerOptions}.
    */
   readonly breaker?: BreakerOptions | false
