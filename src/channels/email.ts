@@ -18,7 +18,14 @@ import {
 } from '../options/read-options.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
 import { dkimOptions, withListUnsubscribe } from './list-unsubscribe.ts'
-import { MAIL_FIELDS, type MailAttachment, type MailFields, mailFieldProblem, readMailFields } from './mail-fields.ts'
+import {
+  MAIL_FIELDS,
+  type MailAttachment,
+  type Mailbox,
+  type MailFields,
+  mailFieldProblem,
+  readMailFields,
+} from './mail-fields.ts'
 import { fieldFaults, notText, singleLine } from './message-content.ts'
 import { type SmtpProgress, smtpFaultOutcome, smtpReplyOutcome, watchProgress } from './smtp-outcome.ts'
 
@@ -173,13 +180,15 @@ export function email(transport: MailTransport, options: EmailOptions): Channel 
     const headers = message.links ? withListUnsubscribe(fields.headers, message.links.unsubscribe) : fields.headers
     const sender = fields.from ?? from
     const replies = fields.replyTo ?? replyTo
-    const copies = [...fields.cc, ...fields.bcc].map(({ address }) => address)
+    const isKept = ({ address }: Mailbox): boolean => message.omittedCopies?.includes(address) !== true
+    const cc = fields.cc.filter(isKept)
+    const copies = [...cc, ...fields.bcc.filter(isKept)].map(({ address }) => address)
     const envelope = { from: sender.address, to: copies.length > 0 ? [...new Set([to, ...copies])] : to }
     const progress = watch.begin(envelope)
     return settle(envelope, context.signal, progress, () =>
       transport.sendMail({
         ...body,
-        ...partsOf({ ...fields, headers }),
+        ...partsOf({ ...fields, cc, headers }),
         from: { ...sender },
         to: { name: '', address: to },
         ...(replies && { replyTo: { ...replies } }),
@@ -197,9 +206,16 @@ export function email(transport: MailTransport, options: EmailOptions): Channel 
       return (addressOf ? addressOf(recipient) : recipient.email) || undefined
     },
     send,
+    copies: copiesIn,
     ...(retrySchedule && { retrySchedule }),
     checkFields,
   }
+}
+
+/** Content with wrong fields is not sent. */
+function copiesIn(content: Content): readonly string[] {
+  const fields = readMailFields(content)
+  return typeof fields === 'string' ? [] : [...fields.cc, ...fields.bcc].map(({ address }) => address)
 }
 
 function checkFields(fields: readonly string[], values: Readonly<Record<string, JsonValue>> = {}): readonly string[] {

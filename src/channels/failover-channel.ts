@@ -90,6 +90,7 @@ export function failoverChannel(given: Providers | readonly [NamedProviders], cl
       return undefined
     },
     send,
+    copies: (content) => channels.flatMap((channel) => channel.copies?.(content) ?? []),
     ...(first?.retrySchedule && { retrySchedule: first.retrySchedule }),
     ...(first?.concurrencyKey && { concurrencyKey: first.concurrencyKey.bind(first) }),
     checkFields(fields, values) {

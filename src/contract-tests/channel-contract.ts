@@ -123,6 +123,12 @@ const CASES: readonly ContractCase<ChannelTrial, ChannelCapabilities>[] = [
       ok(!t.channel.concurrencyKey || typeof keyOf() === 'string', 'the key is a text')
       equal(keyOf(), keyOf())
     },
+    'copies returns the same addresses every time': async (t) => {
+      const { content } = messageOf(t, 0)
+      const copies = (): readonly string[] => t.channel.copies?.(content) ?? []
+      ok(Array.isArray(copies()) && copies().every((each) => typeof each === 'string'), 'copies are a list of texts')
+      equal(copies(), copies())
+    },
     'checkFields accepts the fields that the channel sends': async (t) => {
       const check = (fields: readonly string[]): readonly string[] =>
         [t.channel.checkFields?.(frozen(fields)) ?? []].flat()

@@ -127,6 +127,11 @@ const CASES: readonly ContractCase<FeedbackTrial, FeedbackSourceCapabilities>[] 
       await expectRefused(t, withoutProof, 'a request without a body and headers is refused')
       ok(body.length > 0, 'the request has a body')
     },
+    'the head of a genuine request lets it through, and its body is within the limit': async ({ source, request }) => {
+      const genuine = await request()
+      equal(source.head?.(genuine) ?? true, true, 'head returns true')
+      ok(genuine.body.byteLength <= (source.maxBytes ?? 1_048_576), 'the body has at most maxBytes')
+    },
     'a repeated request has equal events': async (t) => {
       const first = await eventsOf(t, await t.request())
       const request = await t.request()

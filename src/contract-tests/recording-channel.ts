@@ -19,6 +19,7 @@ const CHECKS: Checks<Partial<Channel>> = {
   send: fn,
   retrySchedule: schedule,
   concurrencyKey: fn,
+  copies: fn,
   checkFields: fn,
 }
 

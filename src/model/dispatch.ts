@@ -65,6 +65,8 @@ export interface AttemptEnd {
   /** All providers of the attempt, in the order in which they were asked, if the channel has several. At most 16. */
   readonly providers?: readonly ProviderEnd[]
   readonly providerMessageId?: string
+  /** Copies that the message did not go to, because their addresses are suppressed. Absent: none. */
+  readonly omittedCopies?: number
 }
 
 /** A stored attempt. Without `outcome` it is in flight, or its worker died and it may have been sent. */
@@ -164,6 +166,8 @@ export interface AttemptView {
   readonly provider?: string
   /** All providers of the attempt, in the order in which they were asked, if the channel has several. */
   readonly providers?: readonly ProviderEnd[]
+  /** Copies that the message did not go to, because their addresses are suppressed. Absent: none. */
+  readonly omittedCopies?: number
 }
 
 /** Public view of a delivery. Instants are RFC 3339. */

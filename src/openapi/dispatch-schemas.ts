@@ -84,6 +84,7 @@ const attemptView = s.object<AttemptView>('Attempt', undefined, {
   code: s.optional(s.text('What the channel gave for not having sent.')),
   provider: s.optional(s.text('Which of several providers it was.')),
   providers: s.optional(s.list(providerEnd, 'All of several providers, in the order in which they were asked.')),
+  omittedCopies: s.optional(s.whole(1, 'Copies that were left out: their addresses are suppressed.')),
 })
 
 const feedbackView = s.object<FeedbackView>('Feedback', 'What the provider reported about a delivery.', {

@@ -16,6 +16,10 @@ export interface OutboundMessage {
   readonly locale?: string
   /** Time of acceptance, epoch milliseconds. */
   readonly createdAt: number
+  /**
+   * Addresses of {@link Channel.copies} that are suppressed: the message must not go to them. Checked before each attempt. Absent: none.
+   */
+  readonly omittedCopies?: readonly string[]
   /** The recipient's links. Absent for events that are `critical`, and without the option `links`. */
   readonly links?: MessageLinks
 }
@@ -69,6 +73,11 @@ export interface Channel {
   readonly retrySchedule?: readonly number[]
   /** Returns the receiver, such as a URL's origin; limits its deliveries in flight. Must be pure. Default: one per channel. */
   concurrencyKey?(address: string): string
+  /**
+   * Returns the addresses that a message with this content goes to besides the recipient's, such as those of `cc` and `bcc`. A session
+   * token needs each of them in its recipients. Must be pure and quick, and equal for equal content. Default: none.
+   */
+  copies?(content: Content): readonly string[]
   /**
    * Checks an event's fields at start-up. Returns the fault or a list of all faults; `undefined` or an empty list: none. Default: accepts
    * all.

@@ -129,6 +129,7 @@ const address = has('a channel such as email(…), or an object { address(recipi
 const CHANNEL: readonly (readonly [string, Check])[] = [
   ['retrySchedule', schedule],
   ['concurrencyKey', fn],
+  ['copies', fn],
   ['checkFields', fn],
 ]
 

@@ -652,6 +652,7 @@ const PARTS: readonly OptionRow[] = [
       send: FUNCTION,
       retrySchedule: SCHEDULE,
       concurrencyKey: FUNCTION,
+      copies: FUNCTION,
       checkFields: FUNCTION,
     },
   ),

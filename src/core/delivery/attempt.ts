@@ -1,25 +1,17 @@
 import type { AttemptEnd, DispatchHead } from '../../model/dispatch.ts'
-import { isThrown } from '../../model/thrown.ts'
-import type { Channel, OutboundMessage } from '../../ports/channel.ts'
+import type { Channel } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
 import type { ClaimedDelivery, DispatchStore, Settled, Settlement } from '../../ports/dispatch-store.ts'
-import { type FaultLine, reportFault } from '../answers/report-fault.ts'
 import { wake } from '../dispatch/accept-dispatch.ts'
-import { categoryOf } from '../dispatch/catalog/category-of.ts'
-import { linkMessage } from '../links/link-message.ts'
-import type { LinkService } from '../links/link-service.ts'
 import { measureAttempt, measureChanges } from '../statistics/measure.ts'
-import type { SuppressionCheck } from '../suppression/suppression-check.ts'
 import { type HookDeps, type Hooks, reportDelivery } from './hooks.ts'
 import {
   endUnsent,
-  faultPlaceOf,
   type Hold,
   type HoldDeps,
   type HoldOptions,
   holdLease,
-  Interrupted,
   type Lease,
   placeOf,
   putBack,
@@ -27,22 +19,20 @@ import {
   UNKNOWN_MS,
 } from './lease.ts'
 import { logFailedProviders } from './provider-ends.ts'
-import { isUnreadable, readOutcome, type Sent } from './read-outcome.ts'
+import { isUnreadable, type Sent } from './read-outcome.ts'
 import { type RecheckDeps, recheckPolicy } from './recheck-policy.ts'
 import { type RenderDeps, renderDigest } from './render-digest.ts'
 import { MESSAGE_RETRIES, retryDelay } from './retry-schedule.ts'
+import { type SendDeps, sendMessage, THROWN } from './send-message.ts'
+import { isSuppressed, type SuppressionDeps, suppressedCopies } from './suppressed.ts'
 
-export interface AttemptDeps extends HoldDeps, RecheckDeps, RenderDeps, HookDeps {
+export interface AttemptDeps extends HoldDeps, RecheckDeps, RenderDeps, SuppressionDeps, SendDeps, HookDeps {
   readonly clock: Clock
   readonly store: Pick<DispatchStore, 'settle' | 'renew'>
   readonly channels: Readonly<Record<string, Channel>>
-  /** Absent: no address is suppressed. */
-  readonly suppressions?: SuppressionCheck
   readonly hooks?: Hooks | undefined
   /** Wakes a worker when a delivery that was queued again is due. */
   readonly queue?: DeliveryQueue
-  /** Makes the links of messages. Absent: messages have none. */
-  readonly links?: LinkService
 }
 
 export interface AttemptOptions extends HoldOptions {
@@ -120,28 +110,17 @@ async function settlementFor(
   const ended = deps.policy && !isFresh(claimed) ? await recheckPolicy(claimed, deps.policy, hold, deps) : undefined
   if (ended) return ended
   if (!claimed.content) return renderDigest(claimed, hold, deps)
-  if (deps.suppressions && (await isSuppressed(claimed, deps.suppressions, deps))) {
-    return endUnsent(claimed, 'skipped', 'suppressed')
-  }
+  if (await isSuppressed(claimed, deps)) return endUnsent(claimed, 'skipped', 'suppressed')
+  const omitted = await suppressedCopies(channel, claimed, deps)
   if (hold.aborted) return putBack(claimed, 0)
   onSend?.()
-  const sent = await sendMessage(channel, claimed, hold, deps)
+  const sent = omitted ? await sendMessage(channel, claimed, omitted, hold, deps) : THROWN
   if (!sent) return undefined
   logFailedProviders(sent.end, claimed, deps.logger)
   const pausedMs = onEnd?.(sent.end)
   const { retryAfterMs } = sent
   const delayMs = retryDelay(schedule, tries, claimed.deliveryId, { leftMs: leftMs(), retryAfterMs })
   return settlementOf(sent, claimed, delayMs, pausedMs && Math.min(pausedMs, leftMs()))
-}
-
-/** Reads the store before each attempt: no attempt begins after a complaint was stored. */
-function isSuppressed(
-  { channel, address, dispatch }: ClaimedDelivery,
-  suppressions: SuppressionCheck,
-  { events }: AttemptDeps,
-): Promise<boolean> {
-  const { tenant, eventType, critical = false } = dispatch
-  return suppressions.isSuppressed({ tenant, channel, address, category: categoryOf(eventType, events), critical })
 }
 
 const FRESH_MS = 60_000
@@ -200,60 +179,4 @@ function changeBy(settlement: Settlement, claimed: ClaimedDelivery): Change {
     ...(lastCode !== undefined && { lastCode }),
     ...(attempt?.providerMessageId !== undefined && { providerMessageId: attempt.providerMessageId }),
   }
-}
-
-const THROWN: Sent = { end: { outcome: 'retry', code: 'channel_error' }, thrown: true }
-const THREW = { level: 'error', event: 'channel.threw' } as const
-const INVALID = { level: 'error', event: 'channel.outcome_invalid' } as const
-
-/** Sends one message while the lease is held. `undefined`: the lease was lost. */
-async function sendMessage(
-  channel: Channel,
-  claimed: ClaimedDelivery,
-  hold: Hold,
-  deps: AttemptDeps,
-): Promise<Sent | undefined> {
-  const { deliveryId, attempts: attempt, address: to, content = {}, history, dispatch } = claimed
-  const { eventType, dispatchId, tenant, recipient, locale, createdAt } = dispatch
-  const head = { eventType, dispatchId, tenant, recipient, createdAt, ...(locale !== undefined && { locale }) }
-  const message = { to, content, ...head }
-  const context = {
-    deliveryId,
-    attempt,
-    history,
-    // A getter: most channels do not read it, so no signal is created for them.
-    get signal() {
-      return hold.signal
-    },
-  }
-  const report = (cause: unknown, line: FaultLine = THREW): void =>
-    reportFault(cause, { operation: 'channel', ...faultPlaceOf(claimed) }, { ...line, fields: { attempt } }, deps)
-  try {
-    const given: unknown = await hold.during(async () =>
-      channel.send(deps.links ? await linked(message, claimed, deps.links, deps) : message, context),
-    )
-    const sent = readOutcome(given)
-    if (sent.cause !== undefined) report(sent.cause, isUnreadable(sent.end) ? INVALID : THREW)
-    return sent
-  } catch (cause) {
-    if (isThrown(cause, Interrupted)) return cause.code === 'lease_lost' ? undefined : interruptedBy(cause.code)
-    // The channel may have thrown because its signal aborted.
-    if (hold.aborted) return interruptedBy(hold.aborted)
-    report(cause)
-    return THROWN
-  }
-}
-
-function linked(
-  message: OutboundMessage,
-  { channel, dispatch: { eventType, critical } }: ClaimedDelivery,
-  links: LinkService,
-  { events }: RenderDeps,
-): Promise<OutboundMessage> {
-  const category = categoryOf(eventType, events)
-  return linkMessage(message, { channel, category, critical: critical === true }, links)
-}
-
-function interruptedBy(code: string): Sent {
-  return { end: { outcome: 'unknown', code } }
 }

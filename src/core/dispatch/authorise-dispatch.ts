@@ -1,5 +1,5 @@
 import type { DispatchRequest } from '../../model/dispatch.ts'
-import { LONGEST_TOKEN_MS, type Principal } from '../../model/principal.ts'
+import { type DispatchGrant, LONGEST_TOKEN_MS, type Principal } from '../../model/principal.ts'
 import type { SendLimit } from '../../ports/delivery-policy.ts'
 import type { Acceptance } from '../../ports/dispatch-store.ts'
 import type { CatalogEvent } from '../../ports/event-catalog.ts'
@@ -43,6 +43,12 @@ export function authoriseDispatch(
     )
   }
   return { ...request, sessionId }
+}
+
+/** Refuses a message that also goes to somebody whom the session token does not grant, in the same spelling. */
+export function authoriseCopies(copies: readonly string[], { recipients }: DispatchGrant): Refused | undefined {
+  if (copies.every((address) => recipients.includes(address))) return undefined
+  return insufficientScope('The session token does not grant every recipient of a copy.')
 }
 
 const NO_QUOTAS: Pick<Acceptance, 'quotas'> = Object.freeze({})

@@ -97,6 +97,7 @@ function viewAttempt({ attempt, startedAt, endedAt, ...end }: Attempt, { status,
     ...(end.code !== undefined && { code: end.code }),
     ...(end.provider !== undefined && { provider: end.provider }),
     ...(end.providers && { providers: structuredClone(end.providers) }),
+    ...(end.omittedCopies !== undefined && { omittedCopies: end.omittedCopies }),
   }
 }
 

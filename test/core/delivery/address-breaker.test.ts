@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { SendOutcome } from '../../../src/ports/channel.ts'
+import type { Channel, SendOutcome } from '../../../src/ports/channel.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { accepted, stored } from '../dispatch/dispatching.ts'
 import { app, BODY, gated, pass, SENT, settled, type TestApp } from './test-app.ts'
@@ -9,7 +9,7 @@ const SECOND = 1_000
 const PAUSE = 30 * SECOND
 
 /** Many addresses of one receiver, as the URLs of one origin. Those that begin with `hang` time out. */
-const ofOneReceiver = {
+const ofOneReceiver: Partial<Channel> = {
   address: ({ email = '' }) => email,
   concurrencyKey: (address: string) => address.slice(address.indexOf('@')),
   retrySchedule: Array(50).fill(SECOND),
@@ -17,10 +17,7 @@ const ofOneReceiver = {
 
 function receiver(options: Parameters<typeof app>[1] = {}) {
   const hanging = { now: /^hang/ }
-  const a = recordingChannel(
-    [async ({ to }) => (hanging.now.test(to) ? TIMEOUT : SENT)] as never,
-    ofOneReceiver as never,
-  )
+  const a = recordingChannel([async ({ to }) => (hanging.now.test(to) ? TIMEOUT : SENT)], ofOneReceiver)
   return { own: app({ a }, { perReceiver: 2, ...options }), a, hanging }
 }
 
@@ -77,7 +74,7 @@ describe('an address that keeps timing out', () => {
   })
 
   it('After its pause one probe is sent, and the others wait without being claimed again and again', async () => {
-    const { channel, gates } = gated(ofOneReceiver as never)
+    const { channel, gates } = gated(ofOneReceiver)
     const own = app({ a: channel }, { perReceiver: 4 })
     await accept(own, ...Array<string>(50).fill('hang'))
     own.worker.start()
@@ -113,7 +110,7 @@ describe('a receiver whose addresses all time out', () => {
   })
 
   it('Claims leave it out while that delivery is in flight, and its time-out doubles the pause', async () => {
-    const { channel, gates } = gated(ofOneReceiver as never)
+    const { channel, gates } = gated(ofOneReceiver)
     const own = app({ a: channel }, { perReceiver: 5, breaker: { timeouts: 100 } })
     await accept(own, ...several('hang', 5))
     own.worker.start()

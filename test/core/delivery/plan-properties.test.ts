@@ -41,6 +41,7 @@ async function planOf(one: Planned, { sandbox = false, without = -1 } = {}): Pro
     sandbox,
     facts,
     filtered,
+    channels: channelsOf(one),
     verdicts,
     now: NOW,
     delayMs: event.delayMs,

@@ -134,12 +134,19 @@ function rowOf(channel: unknown, of: Redacted<AttemptView>): TimeRow {
       <Badge key="outcome">{word}</Badge>,
       code !== undefined && <code>{textOf(code)}</code>,
       <span key="meaning">
-        <Explained of={explainOutcome(outcome, code)} /> <Providers of={of} />
+        <Explained of={explainOutcome(outcome, code)} /> <Providers of={of} /> <OmittedCopies of={of} />
       </span>,
     ],
     span: isOpen ? openSpan(from) : spanOf(from, endedAt === undefined ? from : instantOf(endedAt)),
     tone: toneOf(word),
   }
+}
+
+function OmittedCopies({ of: { omittedCopies: count } }: { readonly of: Redacted<AttemptView> }) {
+  if (typeof count !== 'number') return null
+  const said =
+    count === 1 ? 'One copy was left out: its address is' : `${count} copies were left out: their addresses are`
+  return <span>{said} suppressed.</span>
 }
 
 /** Each provider of an attempt, with its code; only the name if it was the only one. */

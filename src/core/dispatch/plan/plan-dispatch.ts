@@ -9,7 +9,8 @@ import type { Decision } from '../../../ports/condition-engine.ts'
 import type { SendLimit, Verdict } from '../../../ports/delivery-policy.ts'
 import type { CatalogChannel, CatalogEvent, EventFacts } from '../../../ports/event-catalog.ts'
 import type { EventFault } from '../../answers/fault.ts'
-import { type Refused, refuse } from '../../answers/result.ts'
+import { isRefused, type Refused, refuse } from '../../answers/result.ts'
+import { copiesOf } from '../copies.ts'
 import {
   type ContentFault,
   type RenderClock,
@@ -126,6 +127,9 @@ export interface PlanInput {
   /** Milliseconds from `now` until it is due. */
   readonly delayMs: number
   readonly sandbox: boolean
+  readonly channels: Readonly<Record<string, Channel>>
+  /** Refuses copies of a message. Absent: all are allowed. */
+  readonly checkCopies?: ((copies: readonly string[]) => Refused | undefined) | undefined
   readonly clock: RenderClock
   readonly faults: EventFault[]
 }
@@ -149,7 +153,9 @@ export async function planDispatch(input: PlanInput): Promise<Plan | Refused> {
       errors: [...missing.values()],
     })
   }
-  const routed = event.route === 'first' ? holdFallbacks(planned) : planned
+  const allowed = withAllowedCopies(planned, input)
+  if (isRefused(allowed)) return allowed
+  const routed = event.route === 'first' ? holdFallbacks(allowed) : allowed
   const { recipient } = facts
   const { locale } = recipient
   return { recipient, deliveries: sandbox ? routed.map(withheld) : routed, ...(locale !== undefined && { locale }) }
@@ -210,6 +216,28 @@ function planChannel(
     ...(digestKey !== undefined && { digestKey }),
     ...(concurrencyKey !== undefined && { concurrencyKey }),
   }
+}
+
+/** Refuses copies that the caller may not send. A channel that throws fails its own delivery. */
+function withAllowedCopies(
+  planned: readonly PlannedDelivery[],
+  { channels, checkCopies, faults }: PlanInput,
+): readonly PlannedDelivery[] | Refused {
+  if (!checkCopies) return planned
+  const allowed: PlannedDelivery[] = []
+  for (const one of planned) {
+    const channel = one.status === 'queued' ? channels[one.channel] : undefined
+    try {
+      const refused = channel && one.status === 'queued' && checkCopies(copiesOf(channel, one.content))
+      if (refused) return refused
+      allowed.push(one)
+    } catch (cause) {
+      const fault = channelFault(one.channel, cause)
+      faults.push(fault)
+      allowed.push({ channel: one.channel, status: 'failed', reason: 'channel_error', detail: fault.detail })
+    }
+  }
+  return allowed
 }
 
 /** The stored word of a deferred message. A policy of the host may name anything. */

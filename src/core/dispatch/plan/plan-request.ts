@@ -15,6 +15,7 @@ import type { LinkService } from '../../links/link-service.ts'
 import type { PreferenceReader } from '../../suppression/preference-reader.ts'
 import type { SuppressionCheck } from '../../suppression/suppression-check.ts'
 import { invalid } from '../../validate.ts'
+import { authoriseCopies } from '../authorise-dispatch.ts'
 import { checkEventData } from '../check-data.ts'
 import {
   type Candidate,
@@ -88,7 +89,12 @@ export async function planRequest(
   const filtered = suppressions ? await skipSuppressed(reached, event, tenant, suppressions) : reached
   const at = now + delayMs + (event.digest?.windowMs ?? 0)
   const verdicts = policy && (await verdictsOn(filtered, event, recipient, scope, at, policy, preferences))
-  return planDispatch({ event, facts, filtered, now, delayMs, sandbox, clock, faults, ...(verdicts && { verdicts }) })
+  const { grant } = scope
+  const checkCopies = grant && ((copies: readonly string[]) => authoriseCopies(copies, grant))
+  return planDispatch({
+    ...{ event, facts, filtered, now, delayMs, sandbox, channels, checkCopies, clock, faults },
+    ...(verdicts && { verdicts }),
+  })
 }
 
 /** Skips the channels whose address is suppressed. */
