@@ -42,11 +42,12 @@ test("A mail's subject cannot inject headers", async () => {
   expect(letter.headers.map(({ key }) => key)).not.toContain('bcc')
 })
 
-test("A mail's subject is cut at 998 characters", async () => {
+test("A mail's subject of 998 characters is refused instead of cut", async () => {
   const { port, letters } = await inbox()
   const channel = email(transportTo(port), { from: 'shop@example.com' })
-  await channel.send(message('ada@example.test', { ...LETTER, subject: 'x'.repeat(5_000) }), context())
-  expect((await PostalMime.parse(letters[0] ?? '')).subject).toHaveLength(998)
+  const outcome = await channel.send(message('ada@example.test', { ...LETTER, subject: 'x'.repeat(998) }), context())
+  expect(outcome).toEqual({ outcome: 'rejected', code: 'subject_too_long' })
+  expect(letters).toHaveLength(0)
 })
 
 test.each([
