@@ -28,6 +28,7 @@ import {
 } from './mail-fields.ts'
 import { headerLine, MAX_DISPLAY_NAME, MAX_SUBJECT, type PreparedHeader } from './mail-lines.ts'
 import { fieldFaults, notText, singleLine } from './message-content.ts'
+import { refused } from './refused.ts'
 import { type SmtpProgress, smtpFaultOutcome, smtpReplyOutcome, watchProgress } from './smtp-outcome.ts'
 
 export type { MailAttachment } from './mail-fields.ts'
@@ -173,12 +174,12 @@ export function email(transport: MailTransport, options: EmailOptions): Channel 
 
   async function send(message: OutboundMessage, context: SendContext): Promise<SendOutcome> {
     const to = parseMailbox(message.to)
-    if (to === undefined) return { outcome: 'rejected', code: 'address_invalid' }
+    if (to === undefined) return refused('address_invalid')
     const body = contentOf(message.content)
-    if (body === undefined) return { outcome: 'rejected', code: 'content_invalid' }
-    if (body.subject.length > MAX_SUBJECT) return { outcome: 'rejected', code: 'subject_too_long' }
+    if (body === undefined) return refused('content_invalid')
+    if (body.subject.length > MAX_SUBJECT) return refused('subject_too_long')
     const fields = readMailFields(withHeaders(message, context.deliveryId))
-    if (typeof fields === 'string') return { outcome: 'rejected', code: codeOf(fields) }
+    if (typeof fields === 'string') return refused(codeOf(fields))
     if (context.signal.aborted) return { outcome: 'retry', code: 'aborted' }
     const headers = message.links ? withListUnsubscribe(fields.headers, message.links.unsubscribe) : fields.headers
     const sender = fields.from ?? from

@@ -12,6 +12,7 @@ import type { Clock } from '../ports/clock.ts'
 import { systemClock } from '../runtime/system-clock.ts'
 import { isConnectFault, isLostConnection } from './connect-fault.ts'
 import { fieldFaults, notText, plainText } from './message-content.ts'
+import { refused } from './refused.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { segmentCount } from './sms-segments.ts'
 
@@ -82,11 +83,11 @@ export function sms(options: SmsOptions): Channel {
   const authorization = basicAuth(own.apiKey?.sid ?? accountSid, own.apiKey?.secret ?? own.authToken ?? '')
 
   async function send({ to, content }: OutboundMessage, { signal }: SendContext): Promise<SendOutcome> {
-    if (!isPhoneNumber(to)) return { outcome: 'rejected', code: 'address_invalid' }
-    if (typeof content.text !== 'string') return { outcome: 'rejected', code: 'content_invalid' }
+    if (!isPhoneNumber(to)) return refused('address_invalid')
+    if (typeof content.text !== 'string') return refused('content_invalid')
     const text = plainText(content.text).trim()
-    if (text === '') return { outcome: 'rejected', code: 'text_empty' }
-    if (segmentCount(text) > maxSegments) return { outcome: 'rejected', code: 'too_long' }
+    if (text === '') return refused('text_empty')
+    if (segmentCount(text) > maxSegments) return refused('too_long')
     if (signal.aborted) return { outcome: 'retry', code: 'aborted' }
 
     const stop = new AbortController()

@@ -62,7 +62,11 @@ test.each([
   ['no text', {}, 'content_invalid'],
 ])('sms rejects %s before a request', async (_what, content, code) => {
   const { port, requests } = await provider(201, {})
-  expect(await channelTo(port).send(message(TO, content), context())).toEqual({ outcome: 'rejected', code })
+  expect(await channelTo(port).send(message(TO, content), context())).toEqual({
+    outcome: 'rejected',
+    code,
+    by: 'channel',
+  })
   expect(requests).toHaveLength(0)
 })
 
@@ -190,7 +194,7 @@ test("The SMS channel returns the recipient's phone, and accepts only E.164 on s
   for (const phone of ['0660123456', '+0123456789', '+12345', `+${'1'.repeat(16)}`, `${TO}\n`, `${TO},+15005550006`]) {
     expect(of(phone), phone).toBe(phone)
     const outcome = await channel.send(message(phone, { text: 'Hi' }), context())
-    expect(outcome).toEqual({ outcome: 'rejected', code: 'address_invalid' })
+    expect(outcome).toEqual({ outcome: 'rejected', code: 'address_invalid', by: 'channel' })
   }
   expect(requests).toHaveLength(0)
 })
