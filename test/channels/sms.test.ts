@@ -70,6 +70,14 @@ test.each([
   expect(requests).toHaveLength(0)
 })
 
+test('sms composes accents, so that a text stays in the GSM alphabet', async () => {
+  const { port, requests } = await provider(201, {})
+  const channel = channelTo(port, { maxSegments: 1 })
+  const text = 'e\u0301'.repeat(160)
+  expect(await channel.send(message(TO, { text }), context())).toEqual({ outcome: 'sent' })
+  expect(requests[0]?.form.Body).toBe('é'.repeat(160))
+})
+
 test('sms sends a text of exactly maxSegments', async () => {
   const { port } = await provider(201, {})
   const channel = channelTo(port, { maxSegments: 1 })
