@@ -14,7 +14,8 @@ export const timeZone: Check = (value) => {
   return what + (nearest || '; write one such as Europe/Vienna')
 }
 
-function isTimeZone(value: unknown): boolean {
+/** True for an IANA time zone that this runtime knows. Takes some 50 microseconds. */
+export function isTimeZone(value: unknown): boolean {
   return typeof value === 'string' && isKnown(() => new Intl.DateTimeFormat('en', { timeZone: value }))
 }
 
