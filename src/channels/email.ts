@@ -26,7 +26,7 @@ import {
   mailFieldProblem,
   readMailFields,
 } from './mail-fields.ts'
-import { headerLine, MAX_DISPLAY_NAME, MAX_SUBJECT, type PreparedHeader } from './mail-lines.ts'
+import { headerLines, MAX_DISPLAY_NAME, MAX_SUBJECT, type PreparedHeader } from './mail-lines.ts'
 import { fieldFaults, notText, singleLine } from './message-content.ts'
 import { refused } from './refused.ts'
 import { type SmtpProgress, smtpFaultOutcome, smtpReplyOutcome, watchProgress } from './smtp-outcome.ts'
@@ -258,10 +258,6 @@ function partsOf({
     ...(dkim && { _dkim: dkim }),
     ...(attachments.length > 0 && { attachments: attachments.map((one) => ({ ...one })) }),
   }
-}
-
-function headerLines(headers: MailFields['headers']): NonNullable<MailToSend['headers']> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, headerLine(name, value)]))
 }
 
 function namedMailbox(given: string | NamedMailbox): NamedMailbox {

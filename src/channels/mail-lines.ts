@@ -20,10 +20,14 @@ const ENCODED_IN_ASCII = /"|=\?/
 const MESSAGE_IDS = /^(?:references|in-reply-to)$/i
 
 /**
- * A header for nodemailer. A value in ASCII leaves as it is: providers read JSON such as `X-SMTPAPI`, not its MIME encoding. A prepared
+ * Headers for nodemailer. A value in ASCII leaves as it is: providers read JSON such as `X-SMTPAPI`, not its MIME encoding. A prepared
  * value is not folded, so the caller refuses control characters and lines over {@link MAX_LINE}.
  */
-export function headerLine(name: string, value: string): string | PreparedHeader {
+export function headerLines(headers: Readonly<Record<string, string>>): Record<string, string | PreparedHeader> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, headerLine(name, value)]))
+}
+
+function headerLine(name: string, value: string): string | PreparedHeader {
   const isChanged = ENCODED_IN_ASCII.test(value) && ASCII.test(value) && !MESSAGE_IDS.test(name)
   return isChanged ? { prepared: true, value } : value
 }
