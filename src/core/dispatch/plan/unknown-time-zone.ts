@@ -1,5 +1,5 @@
 import type { Recipient } from '../../../model/recipient.ts'
-import { isTimeZone } from '../../../options/intl-checks.ts'
+import { isTimeZone } from '../../../model/time-zone.ts'
 import type { Logger } from '../../../ports/logger.ts'
 
 const MAX_SHAPES = 100
