@@ -19,6 +19,7 @@ import {
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
 import { dkimOptions, withListUnsubscribe } from './list-unsubscribe.ts'
 import {
+  isDisplayName,
   MAIL_FIELDS,
   type MailAttachment,
   type Mailbox,
@@ -26,13 +27,17 @@ import {
   mailFieldProblem,
   readMailFields,
 } from './mail-fields.ts'
+import { headerLines, MAX_DISPLAY_NAME, MAX_SUBJECT, type PreparedHeader } from './mail-lines.ts'
 import { fieldFaults, notText, singleLine } from './message-content.ts'
+import { refused } from './refused.ts'
 import { type SmtpProgress, smtpFaultOutcome, smtpReplyOutcome, watchProgress } from './smtp-outcome.ts'
 
 export type { MailAttachment } from './mail-fields.ts'
+export type { PreparedHeader } from './mail-lines.ts'
 
 /** A mailbox with a display name. */
 export interface NamedMailbox {
+  /** One line of at most 255 characters. */
   readonly name: string
   /** `local@domain` only. */
   readonly address: string
@@ -50,7 +55,7 @@ export interface MailToSend {
   subject: string
   html?: string
   text?: string
-  headers?: Record<string, string>
+  headers?: Record<string, string | PreparedHeader>
   attachments?: MailAttachment[]
   /** Extends the headers that nodemailer signs with DKIM, unless the transport has its own `dkim.headerFieldNames`. */
   _dkim?: { headerFieldNames: string }
@@ -88,6 +93,7 @@ export interface EmailOptions {
   /**
    * Headers of every mail, such as the metadata that the provider returns in its feedback:
    * `({ deliveryId }) => ({ 'X-PM-Metadata-sallyport_delivery': deliveryId })`. An event's `headers` replace those of the same name.
+   * A value in ASCII leaves as it is, JSON too; others are MIME encoded.
    */
   readonly headers?: (mail: MailFacts) => Readonly<Record<string, string>>
 }
@@ -103,10 +109,7 @@ const address = matching(
 )
 const named = nested<NamedMailbox>({
   name: required(
-    matching(
-      (value) => typeof value === 'string' && value === singleLine(value),
-      'must be a single line without control characters',
-    ),
+    matching(isDisplayName, `must be a single line without control characters, at most ${MAX_DISPLAY_NAME} characters`),
   ),
   address: required(address),
 })
@@ -145,10 +148,11 @@ const FIELDS = ['subject', 'html', 'text', ...MAIL_FIELDS]
  * with an own header `List-Unsubscribe`. Both must be signed: with `dkim` of nodemailer they are, unless you set `dkim.headerFieldNames`; then
  * list both there. A provider that signs for you must sign both.
  *
- * Codes: `address_invalid`, `content_invalid`, `<field>_invalid` of a further field, `smtp_<reply>` (4yz is retried; 5yz is final if it answers the recipient or the message),
- * `smtp_auth`, `transport_misconfigured`, `connection_failed`, `aborted`; `connection_lost` and `timeout`, which are `retry` until the
- * whole message was sent, then `unknown` until its reply; `aborted` and `transport_error` if it may have been sent. To know this, the
- * channel adds a plugin that changes nothing to an SMTP transport of nodemailer; with other transports the outcome is `unknown`.
+ * Codes: `address_invalid`, `content_invalid`, `subject_too_long` (over 997 characters), `<field>_invalid` of a further field,
+ * `smtp_<reply>` (4yz is retried; 5yz is final if it answers the recipient or the message), `smtp_auth`, `transport_misconfigured`,
+ * `connection_failed`, `aborted`; `connection_lost` and `timeout`, which are `retry` until the whole message was sent, then `unknown` until
+ * its reply; `aborted` and `transport_error` if it may have been sent. To know this, the channel adds a plugin that changes nothing to an
+ * SMTP transport of nodemailer; with other transports the outcome is `unknown`.
  * @throws SallyportError `option_invalid`, with all problems of the options.
  */
 export function email(transport: MailTransport, options: EmailOptions): Channel {
@@ -171,11 +175,12 @@ export function email(transport: MailTransport, options: EmailOptions): Channel 
 
   async function send(message: OutboundMessage, context: SendContext): Promise<SendOutcome> {
     const to = parseMailbox(message.to)
-    if (to === undefined) return { outcome: 'rejected', code: 'address_invalid' }
+    if (to === undefined) return refused('address_invalid')
     const body = contentOf(message.content)
-    if (body === undefined) return { outcome: 'rejected', code: 'content_invalid' }
+    if (body === undefined) return refused('content_invalid')
+    if (body.subject.length > MAX_SUBJECT) return refused('subject_too_long')
     const fields = readMailFields(withHeaders(message, context.deliveryId))
-    if (typeof fields === 'string') return { outcome: 'rejected', code: codeOf(fields) }
+    if (typeof fields === 'string') return refused(codeOf(fields))
     if (context.signal.aborted) return { outcome: 'retry', code: 'aborted' }
     const headers = message.links ? withListUnsubscribe(fields.headers, message.links.unsubscribe) : fields.headers
     const sender = fields.from ?? from
@@ -230,7 +235,7 @@ function contentOf({ subject, html, text }: Content): Pick<MailToSend, 'subject'
   if (typeof subject !== 'string' || (html === undefined && text === undefined)) return undefined
   if (![html, text].every((part) => part === undefined || typeof part === 'string')) return undefined
   return {
-    subject: singleLine(subject).slice(0, 998).toWellFormed(),
+    subject: singleLine(subject).toWellFormed(),
     ...(typeof html === 'string' && { html }),
     ...(typeof text === 'string' && { text }),
   }
@@ -259,7 +264,7 @@ function partsOf({
   const dkim = dkimOptions(headers)
   return {
     ...(cc.length > 0 && { cc: cc.map((one) => ({ ...one })) }),
-    ...(Object.keys(headers).length > 0 && { headers: { ...headers } }),
+    ...(Object.keys(headers).length > 0 && { headers: headerLines(headers) }),
     ...(dkim && { _dkim: dkim }),
     ...(attachments.length > 0 && { attachments: attachments.map((one) => ({ ...one })) }),
   }

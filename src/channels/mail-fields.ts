@@ -1,6 +1,7 @@
 import type { Content } from '../model/dispatch.ts'
 import type { JsonValue } from '../model/json.ts'
 import { parseMailbox } from '../model/recipient.ts'
+import { MAX_DISPLAY_NAME, MAX_LINE } from './mail-lines.ts'
 import { singleLine } from './message-content.ts'
 
 /** A mailbox as a transport takes it. */
@@ -33,8 +34,6 @@ export interface MailFields {
 /** Copies of one mail. */
 const MAX_COPIES = 50
 const MAX_HEADERS = 50
-/** RFC 5322, section 2.1.1. */
-const MAX_LINE = 998
 const MAX_ATTACHMENTS = 20
 /** All attachments of a mail, decoded. */
 const MAX_ATTACHED_BYTES = 262_144
@@ -94,9 +93,14 @@ function mailboxOf(value: JsonValue): Mailbox | Problem {
   const given = typeof value === 'string' ? { name: unquoted(named.trim()), address: inner ?? value.trim() } : value
   const { name = '', address }: { readonly name?: unknown; readonly address?: unknown } = Object(given)
   const parsed = typeof address === 'string' ? parseMailbox(address) : undefined
-  if (parsed === undefined || typeof name !== 'string' || name !== singleLine(name) || name.length > MAX_LINE)
+  if (parsed === undefined || !isDisplayName(name))
     return new Problem('must be one mailbox: local@domain, Name <local@domain> or { name, address }')
   return { name, address: parsed }
+}
+
+/** True for one line without control characters that fits a line of the header. */
+export function isDisplayName(name: unknown): name is string {
+  return typeof name === 'string' && name.length <= MAX_DISPLAY_NAME && name === singleLine(name)
 }
 
 function unquoted(name: string): string {

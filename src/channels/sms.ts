@@ -12,8 +12,9 @@ import type { Clock } from '../ports/clock.ts'
 import { systemClock } from '../runtime/system-clock.ts'
 import { isConnectFault, isLostConnection } from './connect-fault.ts'
 import { fieldFaults, notText, plainText } from './message-content.ts'
+import { refused } from './refused.ts'
 import { retryAfterMs } from './retry-after.ts'
-import { segmentCount } from './sms-segments.ts'
+import { composeText, segmentCount } from './sms-segments.ts'
 
 /** Options of {@link sms}. Give `authToken` or `apiKey`, and `from` or `messagingServiceSid`. */
 export interface SmsOptions {
@@ -64,8 +65,9 @@ const MAX_ANSWER_BYTES = 16 * 1024
 /**
  * Sends text messages through Twilio or a provider with the same API. Template field: `text`.
  *
- * The address is the recipient's `phone` in E.164. Control characters and bidirectional overrides are removed from the text. A text that
- * is then empty (`text_empty`) or takes more than `maxSegments` (`too_long`) is not sent.
+ * The address is the recipient's `phone` in E.164. Control characters and bidirectional overrides are removed from the text, and letters
+ * are composed with their accents (NFC), which saves segments. A text that is then empty (`text_empty`) or takes more than `maxSegments`
+ * (`too_long`) is not sent.
  *
  * The API has no idempotency key, so the provider cannot recognise a repeat: after `unknown` (a broken request, or a 5xx other than 503)
  * the next attempt **may send the text a second time**. If that is worse than not sending, pass `retrySchedule: []`.
@@ -82,11 +84,11 @@ export function sms(options: SmsOptions): Channel {
   const authorization = basicAuth(own.apiKey?.sid ?? accountSid, own.apiKey?.secret ?? own.authToken ?? '')
 
   async function send({ to, content }: OutboundMessage, { signal }: SendContext): Promise<SendOutcome> {
-    if (!isPhoneNumber(to)) return { outcome: 'rejected', code: 'address_invalid' }
-    if (typeof content.text !== 'string') return { outcome: 'rejected', code: 'content_invalid' }
-    const text = plainText(content.text).trim()
-    if (text === '') return { outcome: 'rejected', code: 'text_empty' }
-    if (segmentCount(text) > maxSegments) return { outcome: 'rejected', code: 'too_long' }
+    if (!isPhoneNumber(to)) return refused('address_invalid')
+    if (typeof content.text !== 'string') return refused('content_invalid')
+    const text = composeText(plainText(content.text)).trim()
+    if (text === '') return refused('text_empty')
+    if (segmentCount(text) > maxSegments) return refused('too_long')
     if (signal.aborted) return { outcome: 'retry', code: 'aborted' }
 
     const stop = new AbortController()

@@ -6,6 +6,7 @@ import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../port
 import type { Clock } from '../ports/clock.ts'
 import { systemClock } from '../runtime/system-clock.ts'
 import { fieldFaults } from './message-content.ts'
+import { refused } from './refused.ts'
 import {
   guardedLookup,
   isForbiddenLiteral,
@@ -93,7 +94,7 @@ export function webhookChannel(options: WebhookOptions, seams: WebhookSeams = {}
 
   async function send(message: OutboundMessage, { deliveryId, signal }: SendContext): Promise<SendOutcome> {
     const url = parseWebhookUrl(message.to, reach)
-    if (url === undefined || isForbiddenLiteral(url, reach)) return { outcome: 'rejected', code: 'address_forbidden' }
+    if (url === undefined || isForbiddenLiteral(url, reach)) return refused('address_forbidden')
     const signers = await findSigners(message, signal)
     if ('outcome' in signers) return signers
     if (signal.aborted) return { outcome: 'retry', code: 'aborted' }

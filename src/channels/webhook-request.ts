@@ -3,6 +3,7 @@ import { request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import type { SendOutcome } from '../ports/channel.ts'
 import type { Clock } from '../ports/clock.ts'
+import { refused } from './refused.ts'
 import { retryAfterMs, type WaitHeaders } from './retry-after.ts'
 import { AddressForbidden } from './webhook-guard.ts'
 
@@ -91,7 +92,7 @@ export function webhookOutcome(result: PostResult, now: number): SendOutcome {
     case 'answered':
       return answerOutcome(result, now)
     case 'forbidden':
-      return { outcome: 'rejected', code: 'address_forbidden' }
+      return refused('address_forbidden')
     case 'failed':
       return result.begun
         ? { outcome: 'unknown', code: 'connection_reset' }

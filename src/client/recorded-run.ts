@@ -172,7 +172,7 @@ function describeError(thrown: unknown): { type: string; message?: string; code?
   try {
     const { name, message = thrown, code }: Partial<Record<string, unknown>> = Object(thrown)
     return {
-      type: cut(name || 'Error', 100),
+      type: cut(name || '', 100) || 'Error',
       message: cut(message, 2000),
       code: typeof code === 'string' ? cut(code, 100) : undefined,
     }
@@ -181,6 +181,7 @@ function describeError(thrown: unknown): { type: string; message?: string; code?
   }
 }
 
+/** The first characters of a text, as the server accepts them: no NUL, no lone surrogate. */
 function cut(text: unknown, max: number): string {
-  return String(text).slice(0, max).toWellFormed()
+  return String(text).slice(0, max).replaceAll('\0', '').toWellFormed()
 }

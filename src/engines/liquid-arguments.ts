@@ -13,7 +13,7 @@ const ARGUMENTS: Readonly<Record<string, readonly [least: number, most: number]>
   split: [1, 1],
   at_least: [1, 1],
   at_most: [1, 1],
-  divided_by: [1, 2],
+  divided_by: [1, 1],
   minus: [1, 1],
   modulo: [1, 1],
   plus: [1, 1],

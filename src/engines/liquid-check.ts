@@ -13,6 +13,7 @@ import {
 } from 'liquidjs'
 import type { TemplateFault } from '../ports/template-engine.ts'
 import { argumentFault } from './liquid-arguments.ts'
+import { ShownNumber } from './liquid-rendering.ts'
 
 const MAX_SOURCE = 65_536
 const MAX_NESTING = 32
@@ -29,7 +30,9 @@ export function parse(liquid: Liquid, source: string): readonly Template[] | Tem
   const templates = parser.parseAll(source)
   const faults = [...parser.faults, ...checkParsed(liquid, templates, parser.skipped)]
   const [first, ...more] = faults.sort(byPosition).slice(0, MAX_FAULTS)
-  return first ? { ...first, ...(more.length > 0 && { more }) } : templates
+  if (first) return { ...first, ...(more.length > 0 && { more }) }
+  keepDecimals(templates)
+  return templates
 }
 
 function byPosition(one: TemplateFault, other: TemplateFault): number {
@@ -121,17 +124,12 @@ function checkParsed(liquid: Liquid, templates: readonly Template[], skipped: st
  */
 function tokenFaults(liquid: Liquid, templates: readonly Template[]): readonly TemplateFault[] {
   const faults: TemplateFault[] = []
-  const seen = new Set<unknown>([liquid])
-  const pending: unknown[] = [...templates]
-  while (pending.length > 0) {
-    const part = pending.pop()
-    if (typeof part !== 'object' || part === null || part instanceof Liquid || seen.has(part)) continue
-    seen.add(part)
+  const allowed = new Set<object>()
+  for (const part of partsOf(templates)) {
     if (part instanceof ForTag && TypeGuards.isRangeToken(part.collection) && startsAtNumber(part.collection)) {
-      seen.add(part.collection)
-      pending.push(part.collection.rhs)
+      allowed.add(part.collection)
     }
-    if (TypeGuards.isRangeToken(part)) {
+    if (TypeGuards.isRangeToken(part) && !allowed.has(part)) {
       faults.push(at(part, `A range stands after "in" of "for", and starts at a number of at most ${MAX_RANGE_START}.`))
     }
     if (isFilterToken(part)) {
@@ -140,9 +138,32 @@ function tokenFaults(liquid: Liquid, templates: readonly Template[]): readonly T
         : unknownFilter(part.name)
       if (fault !== undefined) faults.push(at(part, fault))
     }
-    pending.push(...Object.values(part))
   }
   return faults
+}
+
+/** Every object of parsed templates, each before those that it holds. */
+function* partsOf(templates: readonly Template[]): Generator<object, void> {
+  const seen = new Set<object>()
+  const pending: unknown[] = [...templates]
+  while (pending.length > 0) {
+    const part = pending.pop()
+    if (typeof part !== 'object' || part === null || part instanceof Liquid || seen.has(part)) continue
+    seen.add(part)
+    yield part
+    pending.push(...Object.values(part))
+  }
+}
+
+/** Makes whole decimals of a template, such as `100.0`, decimals: the library reads them as integers. Leaves indexes of lists. */
+function keepDecimals(templates: readonly Template[]): void {
+  const indexes = new Set<unknown>()
+  for (const part of partsOf(templates)) {
+    if (TypeGuards.isPropertyAccessToken(part)) for (const prop of part.props) indexes.add(prop)
+    if (!TypeGuards.isNumberToken(part) || indexes.has(part)) continue
+    if (part.getText().includes('.') && Number.isSafeInteger(part.content))
+      Object.assign(part, { content: new ShownNumber(`${part.content}.0`) })
+  }
 }
 
 /** Refuses names that are neither facts nor assigned: they would be missing at every rendering. */

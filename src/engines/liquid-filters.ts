@@ -1,5 +1,6 @@
 import { type Context, type FilterImplOptions, filters as library, toValue, toValueSync } from 'liquidjs'
 import { parseUrl } from '../model/parse-url.ts'
+import { NUMBER_FILTERS, sum } from './liquid-numbers.ts'
 import { same } from './liquid-operators.ts'
 import {
   charge,
@@ -8,7 +9,6 @@ import {
   escapeHtml,
   type Handler,
   RenderFault,
-  shortNumber,
   toText,
   unescapeHtml,
 } from './liquid-rendering.ts'
@@ -19,8 +19,6 @@ const MAX_FORMAT = 100
 const DATE_WORD = 1500
 const WORDS = /%[-_0^#:]*\d*[aAbBhcxX]/g
 
-const NUMBER = ['abs', 'at_least', 'at_most', 'ceil', 'floor', 'minus', 'plus', 'round', 'times']
-const DIVISION = ['divided_by', 'modulo']
 const TEXT = [
   ...['append', 'prepend', 'capitalize', 'downcase', 'upcase', 'strip', 'lstrip', 'rstrip', 'strip_newlines', 'squish'],
   ...['truncate', 'truncatewords', 'strip_html', 'url_encode'],
@@ -36,8 +34,7 @@ export function allowedFilters(escaping: 'html' | 'none'): ReadonlyMap<string, F
   return new Map<string, FilterImplOptions>([
     ...TEXT.map((name) => [name, textFilter(original(name))] as const),
     ...SEARCH.map((name) => [name, searchFilter(original(name))] as const),
-    ...NUMBER.map((name) => [name, numberFilter(original(name))] as const),
-    ...DIVISION.map((name) => [name, divisionFilter(original(name))] as const),
+    ...Object.entries(NUMBER_FILTERS),
     ...LIST.map((name) => [name, timedFilter(original(name))] as const),
     ...Object.entries(LIST_FILTERS),
     ['slice', sliceFilter(original('slice'))],
@@ -89,24 +86,6 @@ function searchFilter(handler: Handler): Handler {
     const [text, wanted, ...texts] = [value, pattern, ...rest].map((item) => toText(item, this.context))
     chargeSearch(this.context, text ?? '', wanted ?? '')
     return handler.call(this, text, wanted, ...texts)
-  }
-}
-
-function numberFilter(handler: Handler): Handler {
-  return function (...values: unknown[]): unknown {
-    checkTime(this.context)
-    const [value, ...rest] = values.map(shortNumber)
-    const result: unknown = handler.call(this, value, ...rest)
-    if (!Number.isFinite(result)) throw new RenderFault('a number is too large')
-    return result
-  }
-}
-
-function divisionFilter(handler: Handler): Handler {
-  const divide = numberFilter(handler)
-  return function (value: unknown, divisor: unknown, ...rest: unknown[]): unknown {
-    if (shortNumber(divisor) === 0) throw new RenderFault('a number is divided by zero')
-    return divide.call(this, value, divisor, ...rest)
   }
 }
 
@@ -186,7 +165,7 @@ const LIST_FILTERS: Readonly<Record<string, Handler>> = {
   },
   sum(value: unknown, property: unknown) {
     const path = property === undefined ? [] : segments(property)
-    return list(value, this).reduce<number>((sum, item) => sum + shortNumber(pick(item, path) ?? 0), 0)
+    return sum(list(value, this).map((item) => pick(item, path)))
   },
   where(value: unknown, property: unknown, expected: unknown) {
     const path = segments(property)

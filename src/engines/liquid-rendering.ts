@@ -6,8 +6,6 @@ const MAX_OUTPUT = 262_144
 /** Units of work of one rendered field. */
 export const MAX_WORK = 1_000_000
 
-const MAX_NUMBER = 64
-
 export type Handler = Extract<FilterImplOptions, (...values: never) => unknown>
 
 /** A template cannot be rendered. The message contains no value of the facts. */
@@ -35,6 +33,7 @@ export function countKeys(value: unknown): number {
 
 /** The text of a value: empty for `nil`, the joined items of a list. Throws for an object. */
 export function toText(value: unknown, context: Context): string {
+  if (value instanceof ShownNumber) return value.toString()
   const plain: unknown = toValue(value)
   if (typeof plain === 'string') return plain
   if (plain === null || plain === undefined) return ''
@@ -49,12 +48,6 @@ export function toText(value: unknown, context: Context): string {
 function charged(text: string, context: Context): string {
   charge(context, text.length + 8)
   return text
-}
-
-/** The number of a value, or 0. A very long text is 0: parsing it would take time that is not charged. */
-export function shortNumber(value: unknown): number {
-  const plain: unknown = toValue(value)
-  return typeof plain === 'object' || (typeof plain === 'string' && plain.length > MAX_NUMBER) ? 0 : Number(plain) || 0
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&#34;', "'": '&#39;' }
@@ -88,6 +81,24 @@ export class RenderedText extends Drop {
   /** Read by templates. */
   size(): number {
     return this.#text.length
+  }
+}
+
+/** A number with another text than JavaScript gives it: a whole decimal such as `995.0`, or an integer beyond 2^53. */
+export class ShownNumber extends Drop {
+  readonly #text: string
+
+  constructor(text: string) {
+    super()
+    this.#text = text
+  }
+
+  override valueOf(): number {
+    return Number(this.#text)
+  }
+
+  override toString(): string {
+    return this.#text
   }
 }
 

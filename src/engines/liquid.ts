@@ -27,12 +27,16 @@ const CHECKS: Checks<LiquidOptions> = { locale, timeZone }
  * escape escape_once newline_to_br safe_url`), numbers (`abs at_least at_most ceil divided_by floor minus modulo plus round times`),
  * lists (`compact concat first join last map reverse size slice sort sum uniq where`), `date` and `default`. Any other tag or filter
  * stops start-up, including `include`, `render`, `layout` and the filter `raw`: a template reads no file, and no value reaches HTML
- * unescaped. A filter with too few or too many arguments stops it too. Nothing is escaped twice: neither a capture nor the output of `escape`, `escape_once` or `newline_to_br` as the last filter.
+ * unescaped. A filter with too few or too many arguments stops it too. Nothing is escaped twice: neither a capture nor the output of
+ * `escape`, `escape_once` or `newline_to_br` as the last filter.
  *
  * An absent variable makes the rendering `missing`, except in a condition (`{% if data.x %}`) and if `default` is its first filter;
  * `null` is present and empty. Only own properties are read. An object has no text.
  *
- * A division by zero, or a number beyond the range of JavaScript, is an `error`. Text that is no number counts as 0.
+ * Numbers count as in Shopify's Liquid: exactly, as decimals, up to 40 digits (`0.1 | plus: 0.2` is `0.3`), and integers divide as
+ * integers (`7 | divided_by: 2` is `3`; with `2.0` it is `3.5`). A whole decimal is shown as `995.0`; `round` makes it an integer. JSON
+ * does not tell 5.0 from 5: both are integers. A text counts as the number that it is or the integer with which it begins, others as 0. A
+ * division by zero, or a number beyond the range of JavaScript, is an `error`.
  *
  * Limits: templates with more than 65,536 characters or 32 nested tags are refused at start-up. A rendering outputs at most 262,144
  * characters and does at most 1,000,000 units of work: one per processed character, four per character of a tag in a loop and per list

@@ -19,6 +19,7 @@ export type DeliveryReason =
   | 'fallback_unneeded'
   | 'sandboxed'
   | 'provider_rejected'
+  | 'channel_rejected'
   | 'attempts_exhausted'
   | 'condition_error'
   | 'template_error'

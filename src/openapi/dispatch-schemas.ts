@@ -42,6 +42,7 @@ export const deliveryReason: Component<DeliveryReason> = s.component<DeliveryRea
     fallback_unneeded: 'the channel before it did',
     sandboxed: 'sandbox mode was on',
     provider_rejected: 'the provider never will',
+    channel_rejected: 'the channel cannot send this message, or to this address; no provider was asked',
     attempts_exhausted: 'no attempt came through',
     condition_error: 'a condition of the event threw',
     template_error: 'a template of the event threw',

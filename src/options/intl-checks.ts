@@ -1,10 +1,11 @@
+import { isTimeZone } from '../model/time-zone.ts'
 import { matching } from './checks.ts'
 import { type Check, near } from './read-options.ts'
 import { shownName } from './shown-value.ts'
 
 /** An IANA time zone. */
 export const timeZone: Check = (value) => {
-  if (isTimeZone(value)) return undefined
+  if (typeof value === 'string' && isTimeZone(value)) return undefined
   const shown = shownName(value)
   const isName = shown.startsWith('"')
   const nearest = isName && near(String(value), Intl.supportedValuesOf('timeZone'))
@@ -14,20 +15,16 @@ export const timeZone: Check = (value) => {
   return what + (nearest || '; write one such as Europe/Vienna')
 }
 
-function isTimeZone(value: unknown): boolean {
-  return typeof value === 'string' && isKnown(() => new Intl.DateTimeFormat('en', { timeZone: value }))
-}
-
 /** A BCP 47 locale for dates. */
 export const locale: Check = matching(
-  (value) => typeof value === 'string' && isKnown(() => new Intl.DateTimeFormat(value)),
+  (value) => typeof value === 'string' && isLocale(value),
   'must be a BCP 47 locale that this runtime knows, such as en-US',
   shownName,
 )
 
-function isKnown(create: () => unknown): boolean {
+function isLocale(name: string): boolean {
   try {
-    return Boolean(create())
+    return Boolean(new Intl.DateTimeFormat(name))
   } catch {
     return false
   }

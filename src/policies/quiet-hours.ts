@@ -26,7 +26,7 @@ const DAY = 24 * 60
  * `to`. Critical events pass.
  *
  * The wait ends with the first minute that is not quiet, with clock changes included. If clocks skip `to`, that is the first instant
- * after the gap; if `to` occurs twice, it is the next one.
+ * after the gap. If clocks go back over `from` or `to`, it is quiet from the first `from` to the last `to`: nobody is woken between.
  * @throws SallyportError `option_invalid`, with all problems of the options.
  */
 export function quietHours(options: QuietHoursOptions): DeliveryPolicy {
@@ -34,11 +34,13 @@ export function quietHours(options: QuietHoursOptions): DeliveryPolicy {
   const length = modulo(to - from, DAY)
   const clockIn = wallClocks(otherwise)
 
-  /** Quiet minutes from a wall-clock time on, without a clock change. */
-  function quietMinutes(shown: number): number {
-    const since = modulo(shown - from, DAY)
-    const dayBegun = (shown - from - since) / DAY
-    return since < length && days.has(isoWeekday(dayBegun)) ? length - since : 0
+  /** Local end of quiet hours that end after `least` and start until `greatest`; `undefined`: there are none. */
+  function quietEnd({ least, greatest }: LocalTime): number | undefined {
+    for (let start = least - modulo(least - from, DAY); start <= greatest; start += DAY) {
+      const end = start + length
+      if (end > least && days.has(isoWeekday((start - from) / DAY))) return end
+    }
+    return undefined
   }
 
   return {
@@ -48,14 +50,34 @@ export function quietHours(options: QuietHoursOptions): DeliveryPolicy {
       const clock = clockIn(recipient.timeZone)
       const asked = Math.floor(at / MINUTE_MS)
       let minute = asked
-      let left = quietMinutes(clock(minute))
-      while (left > 0) {
-        minute = firstChange(clock, minute, minute + left) ?? minute + left
-        left = quietMinutes(clock(minute))
+      let local = localTime(clock, minute)
+      let end = quietEnd(local)
+      while (end !== undefined) {
+        minute = Math.min(local.changesAt, local.shown < end ? minute + end - local.shown : Number.POSITIVE_INFINITY)
+        local = localTime(clock, minute)
+        end = quietEnd(local)
       }
       return minute > asked ? { verdict: 'defer', until: minute * MINUTE_MS, for: 'quiet_hours' } : { verdict: 'send' }
     },
   }
+}
+
+/** Minutes of the local clock. The least that is still shown and the greatest that was shown differ only where clocks go back. */
+interface LocalTime {
+  readonly shown: number
+  readonly least: number
+  readonly greatest: number
+  /** The minute of the next clock change; infinite if there is none within a day. */
+  readonly changesAt: number
+}
+
+function localTime(clock: WallClock, minute: number): LocalTime {
+  const shown = clock(minute)
+  const change = firstChange(clock, minute - DAY, minute + DAY)
+  if (change !== undefined && change > minute)
+    return { shown, least: Math.min(shown, clock(change)), greatest: shown, changesAt: change }
+  const greatest = change === undefined ? shown : Math.max(shown, clock(change - 1))
+  return { shown, least: shown, greatest, changesAt: Number.POSITIVE_INFINITY }
 }
 
 /** By binary search, for spans below a few days: no clock ever changed forward and back in that time. */

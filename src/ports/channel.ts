@@ -56,8 +56,11 @@ export type SendOutcome = {
   | { readonly outcome: 'retry'; readonly code: string; readonly retryAfterMs?: number; readonly cause?: unknown }
   /** May have been sent: try again with the same delivery id. `retryAfterMs` as for `retry`. */
   | { readonly outcome: 'unknown'; readonly code: string; readonly retryAfterMs?: number; readonly cause?: unknown }
-  /** Permanently refused: no further attempt. */
-  | { readonly outcome: 'rejected'; readonly code: string }
+  /**
+   * Permanently refused: no further attempt. `by: 'channel'`: by the channel itself, such as for a malformed address, and no provider was
+   * asked. It changes only the reason: `channel_rejected` instead of `provider_rejected`.
+   */
+  | { readonly outcome: 'rejected'; readonly code: string; readonly by?: 'channel' }
 )
 
 /** Sends messages to recipients. */

@@ -42,11 +42,12 @@ test("A mail's subject cannot inject headers", async () => {
   expect(letter.headers.map(({ key }) => key)).not.toContain('bcc')
 })
 
-test("A mail's subject is cut at 998 characters", async () => {
+test("A mail's subject of 998 characters is refused instead of cut", async () => {
   const { port, letters } = await inbox()
   const channel = email(transportTo(port), { from: 'shop@example.com' })
-  await channel.send(message('ada@example.test', { ...LETTER, subject: 'x'.repeat(5_000) }), context())
-  expect((await PostalMime.parse(letters[0] ?? '')).subject).toHaveLength(998)
+  const outcome = await channel.send(message('ada@example.test', { ...LETTER, subject: 'x'.repeat(998) }), context())
+  expect(outcome).toEqual({ outcome: 'rejected', code: 'subject_too_long', by: 'channel' })
+  expect(letters).toHaveLength(0)
 })
 
 test.each([
@@ -59,7 +60,7 @@ test.each([
   const { port, letters } = await inbox()
   const channel = email(transportTo(port), { from: 'shop@example.com' })
   const outcome = await channel.send(message('ada@example.test', content), context())
-  expect(outcome).toEqual({ outcome: 'rejected', code: 'content_invalid' })
+  expect(outcome).toEqual({ outcome: 'rejected', code: 'content_invalid', by: 'channel' })
   expect(letters).toHaveLength(0)
 })
 
@@ -109,7 +110,7 @@ test("The email channel returns the recipient's address, and rejects an invalid 
   const two = 'ada@example.test, eve@example.test'
   expect(channel.address({ id: 'u1', email: two })).toBe(two)
   const outcome = await channel.send(message(two, { subject: 'Hi', text: 'Hi' }), context())
-  expect(outcome).toEqual({ outcome: 'rejected', code: 'address_invalid' })
+  expect(outcome).toEqual({ outcome: 'rejected', code: 'address_invalid', by: 'channel' })
   const custom = email(transport, { from: 'shop@example.com', addressOf: ({ addresses }) => addresses?.billing })
   expect(custom.address({ id: 'u1', email: 'a@b.test', addresses: { billing: 'c@d.test' } })).toBe('c@d.test')
 })

@@ -174,6 +174,17 @@ describe('failover over SMTP', () => {
     expect(letters).toHaveLength(1)
   })
 
+  test('A mail that the channel refuses without asking a server is said to be so', async () => {
+    const [one, other] = [await inbox(), await inbox()]
+    const mail = (port: number): Channel => email(transportTo(port), { from: 'shop@example.com' })
+    const outcome = await failover(mail(one.port), mail(other.port)).send(
+      message('a%b@example.test', LETTER),
+      context(),
+    )
+    expect(outcome).toMatchObject({ outcome: 'rejected', code: 'address_invalid', by: 'channel' })
+    expect([...one.recipients, ...other.recipients]).toEqual([])
+  })
+
   test('A mail that the first server rejected does not reach the second', async () => {
     const { port, letters } = await inbox()
     const refusing = await inbox({ onRcptTo: (_a, _s, done) => done(refusal(550)) })

@@ -139,7 +139,7 @@ describe('a further field of a mail that is wrong', () => {
     async (_what, field, value) => {
       const { outcome, recipients } = await send({ [field]: value })
       const code = field === 'replyTo' ? 'reply_to_invalid' : `${field}_invalid`
-      expect(outcome).toEqual({ outcome: 'rejected', code })
+      expect(outcome).toEqual({ outcome: 'rejected', code, by: 'channel' })
       expect(recipients).toEqual([])
     },
   )
@@ -208,7 +208,7 @@ describe('headers of every mail', () => {
     const { port, recipients } = await inbox()
     const channel = email(transportTo(port), { ...OPTIONS, headers: () => given })
     const outcome = await channel.send(message('ada@example.test', LETTER), context())
-    expect(outcome).toEqual({ outcome: 'rejected', code: 'headers_invalid' })
+    expect(outcome).toEqual({ outcome: 'rejected', code: 'headers_invalid', by: 'channel' })
     expect(recipients).toEqual([])
   })
 })

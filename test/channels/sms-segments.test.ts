@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { segmentCount } from '../../src/channels/sms-segments.ts'
+import { composeText, segmentCount } from '../../src/channels/sms-segments.ts'
 
 test.each([
   ['160 GSM characters', 'a'.repeat(160), 1],
@@ -18,4 +18,20 @@ test.each([
   ['an empty text', '', 1],
 ])('segmentCount gives the number of segments for %s', (_what, text, segments) => {
   expect(segmentCount(text)).toBe(segments)
+})
+
+test.each([
+  ['an accent', 'e\u0301', 'é'],
+  ['the sign of Ångström', '\u212b', 'Å'],
+  ['the sign of Ohm', '\u2126', 'Ω'],
+  ['thirty marks', `e${'\u0301'.repeat(30)}`, `é${'\u0301'.repeat(29)}`],
+  ['letters of Hangul', '\u1112\u1161\u11ab', '한'],
+  ['a family', '👩\u200d👩\u200d👧', '👩\u200d👩\u200d👧'],
+])('composeText composes %s', (_what, text, composed) => {
+  expect(composeText(text)).toBe(composed)
+})
+
+test('composeText leaves a text with a long run of marks alone: to order them would take quadratic time', () => {
+  const hostile = `e\u0301${'a\u0301\u0316'}${'\u0301\u0316'.repeat(100_000)}`
+  expect(composeText(hostile)).toBe(hostile)
 })

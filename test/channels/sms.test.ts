@@ -62,8 +62,20 @@ test.each([
   ['no text', {}, 'content_invalid'],
 ])('sms rejects %s before a request', async (_what, content, code) => {
   const { port, requests } = await provider(201, {})
-  expect(await channelTo(port).send(message(TO, content), context())).toEqual({ outcome: 'rejected', code })
+  expect(await channelTo(port).send(message(TO, content), context())).toEqual({
+    outcome: 'rejected',
+    code,
+    by: 'channel',
+  })
   expect(requests).toHaveLength(0)
+})
+
+test('sms composes accents, so that a text stays in the GSM alphabet', async () => {
+  const { port, requests } = await provider(201, {})
+  const channel = channelTo(port, { maxSegments: 1 })
+  const text = 'e\u0301'.repeat(160)
+  expect(await channel.send(message(TO, { text }), context())).toEqual({ outcome: 'sent' })
+  expect(requests[0]?.form.Body).toBe('é'.repeat(160))
 })
 
 test('sms sends a text of exactly maxSegments', async () => {
@@ -190,7 +202,7 @@ test("The SMS channel returns the recipient's phone, and accepts only E.164 on s
   for (const phone of ['0660123456', '+0123456789', '+12345', `+${'1'.repeat(16)}`, `${TO}\n`, `${TO},+15005550006`]) {
     expect(of(phone), phone).toBe(phone)
     const outcome = await channel.send(message(phone, { text: 'Hi' }), context())
-    expect(outcome).toEqual({ outcome: 'rejected', code: 'address_invalid' })
+    expect(outcome).toEqual({ outcome: 'rejected', code: 'address_invalid', by: 'channel' })
   }
   expect(requests).toHaveLength(0)
 })

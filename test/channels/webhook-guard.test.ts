@@ -7,7 +7,7 @@ import { context, message } from './messages.ts'
 import { listen } from './peers.ts'
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
-const FORBIDDEN = { outcome: 'rejected', code: 'address_forbidden' }
+const FORBIDDEN = { outcome: 'rejected', code: 'address_forbidden', by: 'channel' }
 const GUARDED = { allowHttp: false, allowPrivateNetworks: false, ports: [] }
 
 /** A server on both loopback addresses that no request may reach. */

@@ -134,6 +134,6 @@ test('A secret that arrives with the abort signs nothing', async () => {
 test('The secret function is not called for a forbidden address', async () => {
   const secret = vi.fn(() => SECRET)
   const outcome = await webhook({ secret }).send(message('https://127.0.0.1/', {}), context())
-  expect(outcome).toEqual({ outcome: 'rejected', code: 'address_forbidden' })
+  expect(outcome).toEqual({ outcome: 'rejected', code: 'address_forbidden', by: 'channel' })
   expect(secret).not.toHaveBeenCalled()
 })

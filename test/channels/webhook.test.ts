@@ -119,7 +119,7 @@ test.each([
   'not a url',
 ])('webhook sends nothing to %s', async (url) => {
   const outcome = await webhook({ secret: SECRET, ports: [8443] }).send(message(url, { data: 1 }), context())
-  expect(outcome).toEqual({ outcome: 'rejected', code: 'address_forbidden' })
+  expect(outcome).toEqual({ outcome: 'rejected', code: 'address_forbidden', by: 'channel' })
 })
 
 test.each([

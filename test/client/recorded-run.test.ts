@@ -148,6 +148,12 @@ describe('a recorded run', () => {
       },
       { type: 'Error' },
     ],
+    ['a text with NUL', new Error('a\u0000b\u0000'), { type: 'Error', message: 'ab' }],
+    [
+      'NUL everywhere',
+      Object.assign(new Error('\u0000'), { name: '\u0000', code: 'E_\u0000NO' }),
+      { type: 'Error', message: '', code: 'E_NO' },
+    ],
     ['an error without a name', Object.assign(new Error('no'), { name: '' }), { type: 'Error', message: 'no' }],
   ])('A recorded run fails with an error made from %s', async (_, thrown, error) => {
     const { recorder, recorded, dropped } = await startRecording()

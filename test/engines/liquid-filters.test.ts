@@ -39,7 +39,7 @@ describe('filters', () => {
     ['{{ data.n | at_least: 9 }} {{ data.n | at_most: 5 }}', '9 5'],
     ['{{ data.n | minus: 2 }} {{ data.n | modulo: 4 }} {{ data.n | times: 3 }}', '5 3 21'],
     ['{{ "7" | plus: "1" }} {{ data.nothing | plus: 1 }}', '8 1'],
-    ['{{ "5 apples" | plus: 1 }} {{ data.list | plus: 1 }}', '1 1'],
+    ['{{ "5 apples" | plus: 1 }} {{ data.list | plus: 1 }}', '6 1'],
   ])('The number filters of %s give %s', async (source, rendered) => {
     expect(await text(source, DATA)).toBe(rendered)
   })
@@ -82,12 +82,8 @@ describe('filters', () => {
 
   test('A number beyond the range is an error', async () => {
     const detail = 'a number is too large (line 1, column 1)'
-    const data = { huge: 1e308, word: 'Infinity' }
-    for (const source of [
-      '{{ data.huge | times: 10 }}',
-      '{{ data.word | plus: 1 }}',
-      '{{ data.huge | plus: data.huge }}',
-    ])
+    const data = { huge: 1e308 }
+    for (const source of ['{{ data.huge | times: 10 }}', '{{ data.huge | plus: data.huge }}'])
       expect(await render(source, data)).toEqual({ outcome: 'error', detail })
   })
 

@@ -45,7 +45,7 @@ const PATHS = [
 ].map((path) => `data.${path}`)
 const VARIABLES = ['one', 'two', 'one.name', 'two.price', 'kept', 'kept.size', 'made', 'recipient.name', 'data']
 const FORLOOP = ['index', 'index0', 'rindex', 'rindex0', 'first', 'last', 'length'].map((field) => `forloop.${field}`)
-const LITERALS = ['1', '-2', '2.5', '0', "'a'", '"<b>"', "''", 'true', 'false', 'nil', 'empty', 'blank']
+const LITERALS = ['1', '-2', '2.5', '3.0', '0', "'a'", '"<b>"', "''", 'true', 'false', 'nil', 'empty', 'blank']
 const FILTERS = [
   ...['append', 'prepend', 'remove', 'remove_first', 'split', 'plus', 'minus', 'times', 'divided_by', 'modulo'],
   ...['at_least', 'at_most', 'concat', 'default', 'join', 'map', 'where', 'slice', 'sort', 'sum', 'date', 'truncate'],

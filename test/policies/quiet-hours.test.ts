@@ -102,9 +102,29 @@ describe('when clocks go back', () => {
     expect(ask({}, '2026-10-24T23:00+02:00')).toEqual(deferredTo('2026-10-25T08:00+01:00'))
   })
 
-  it('A quiet-hours end that occurs twice is its next occurrence', () => {
-    expect(ask({ to: '02:30' }, '2026-10-25T01:00+02:00')).toEqual(deferredTo('2026-10-25T02:30+02:00'))
-    expect(ask({ to: '02:30' }, '2026-10-25T02:10+01:00')).toEqual(deferredTo('2026-10-25T02:30+01:00'))
+  it('A quiet-hours end that occurs twice is its last occurrence', () => {
+    const end = deferredTo('2026-10-25T02:30+01:00')
+    expect(ask({ to: '02:30' }, '2026-10-25T01:00+02:00')).toEqual(end)
+    expect(ask({ to: '02:30' }, '2026-10-25T02:30+02:00')).toEqual(end)
+    expect(ask({ to: '02:30' }, '2026-10-25T02:59+02:00')).toEqual(end)
+    expect(ask({ to: '02:30' }, '2026-10-25T02:10+01:00')).toEqual(end)
+    expect(ask({ to: '02:30' }, '2026-10-25T02:30+01:00')).toEqual(SEND)
+  })
+
+  it('A quiet-hours start that occurs twice is its first occurrence', () => {
+    const end = deferredTo('2026-10-25T08:00+01:00')
+    expect(ask({ from: '02:30' }, '2026-10-25T02:29+02:00')).toEqual(SEND)
+    expect(ask({ from: '02:30' }, '2026-10-25T02:30+02:00')).toEqual(end)
+    expect(ask({ from: '02:30' }, '2026-10-25T02:00+01:00')).toEqual(end)
+  })
+
+  it('Quiet hours within the repeated hour last from the first start to the last end', () => {
+    const short = { from: '02:10', to: '02:20' }
+    const end = deferredTo('2026-10-25T02:20+01:00')
+    for (const at of ['02:10+02:00', '02:40+02:00', '02:00+01:00', '02:19+01:00'])
+      expect(ask(short, `2026-10-25T${at}`)).toEqual(end)
+    expect(ask(short, '2026-10-25T02:09+02:00')).toEqual(SEND)
+    expect(ask(short, '2026-10-25T02:20+01:00')).toEqual(SEND)
   })
 
   it('A quiet-hours end at the change is its second occurrence', () => {

@@ -135,14 +135,15 @@ function isFresh({ deferred, attempts, waitedMs }: ClaimedDelivery): boolean {
  * @param pausedMs Time until the end of its receiver's pause; `undefined`: not paused.
  */
 function settlementOf(
-  { end: attempt, thrown }: Sent,
+  { end: attempt, byChannel, thrown }: Sent,
   { deliveryId, fence }: ClaimedDelivery,
   delayMs: number | undefined,
   pausedMs: number | undefined,
 ): Settlement {
   const tried = { deliveryId, fence, attempt }
   if (attempt.outcome === 'sent') return { to: 'sent', ...tried }
-  if (attempt.outcome === 'rejected') return { to: 'failed', reason: 'provider_rejected', ...tried }
+  if (attempt.outcome === 'rejected')
+    return { to: 'failed', reason: byChannel ? 'channel_rejected' : 'provider_rejected', ...tried }
   if (isUnreadable(attempt)) return { to: 'failed', reason: 'channel_error', ...tried }
   if (delayMs !== undefined && pausedMs !== undefined && pausedMs >= delayMs)
     return { to: 'queued', delayMs: pausedMs, waitsFor: 'receiver_paused', ...tried }

@@ -7,6 +7,8 @@ import { readCode, readProviders } from './provider-ends.ts'
 export interface Sent {
   readonly end: AttemptEnd
   readonly retryAfterMs?: number | undefined
+  /** The channel refused the message without asking a provider. */
+  readonly byChannel?: true
   /** The channel threw. */
   readonly thrown?: true
   readonly cause?: unknown
@@ -38,10 +40,8 @@ function readMembers(outcome: SendOutcome): Sent {
     const named = typeof id === 'string' && id.length <= MAX_PROVIDER_ID && { providerMessageId: id }
     return { end: { outcome: 'sent', ...provider, ...named } }
   }
-  const asked = outcome.outcome === 'rejected' ? undefined : outcome.retryAfterMs
-  return {
-    end: { outcome: outcome.outcome, code: readCode(outcome.code), ...provider },
-    ...(typeof asked === 'number' && { retryAfterMs: asked }),
-    ...(outcome.outcome !== 'rejected' && { cause: outcome.cause }),
-  }
+  const end = { outcome: outcome.outcome, code: readCode(outcome.code), ...provider }
+  if (outcome.outcome === 'rejected') return { end, ...(outcome.by === 'channel' && { byChannel: true }) }
+  const { retryAfterMs, cause } = outcome
+  return { end, ...(typeof retryAfterMs === 'number' && { retryAfterMs }), cause }
 }

@@ -8,6 +8,7 @@ import { categoryOf } from '../dispatch/catalog/category-of.ts'
 import { deferredFor } from '../dispatch/plan/plan-dispatch.ts'
 import { askPolicy } from '../dispatch/plan/plan-request.ts'
 import { adHocRecipient, findRecipient } from '../dispatch/plan/resolve-recipient.ts'
+import { logUnknownTimeZone } from '../dispatch/plan/unknown-time-zone.ts'
 import type { PreferenceReader } from '../suppression/preference-reader.ts'
 import { endUnsent, faultPlaceOf, type Hold, putBack, wasStopped } from './lease.ts'
 
@@ -53,12 +54,13 @@ export async function recheckPolicy(
 async function ask(
   policy: DeliveryPolicy,
   { channel, dispatch }: ClaimedDelivery,
-  { recipients, preferences, events, clock }: RecheckDeps,
+  { recipients, preferences, events, clock, logger }: RecheckDeps,
   onFound: () => void,
 ): Promise<Verdict | undefined> {
   const { tenant, eventType, critical = false, recipient: id } = dispatch
   const recipient = adHocRecipient(id) ?? (recipients ? await findRecipient(id, tenant, recipients) : { id })
   onFound()
+  if (recipient) logUnknownTimeZone(recipient, logger, eventType)
   const category = categoryOf(eventType, events)
   return (
     recipient &&

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import type { Channel } from 'sallyport'
 import { email } from 'sallyport/channels/email'
 import type { SMTPServerOptions } from 'smtp-server'
 import { expect, test } from 'vitest'
@@ -8,8 +9,12 @@ import { ended, type ServerApp, serverApp, shown } from './real-servers.ts'
 
 const STEPS = [1, 5, 15, 45, 120, 240, 480, 900].map((seconds) => seconds * 1_000)
 
+function channelAt(port: number): Channel {
+  return email(transportTo(port), { from: 'shop@example.com' })
+}
+
 function appAt(port: number): Promise<ServerApp> {
-  return serverApp({ email: 'ada@example.test' }, () => email(transportTo(port), { from: 'shop@example.com' }))
+  return serverApp({ email: 'ada@example.test' }, () => channelAt(port))
 }
 
 /** The Message-IDs of messages. */
@@ -68,6 +73,17 @@ test.each([
     expect(shown(await delivery())).toBe('failed provider_rejected smtp_550 1 (1 rejected smtp_550)')
     clock.advance(3_600_000)
     expect(await worker.runDue()).toMatchObject({ attempted: 0 })
+  },
+)
+
+test.each(['try..this@docomo.ne.jp', 'user.@docomo.ne.jp', 'jörg@example.com', 'a%b@example.com', '"a b"@example.com'])(
+  'The channel refuses the address %s of a directory, without asking the provider',
+  async (address) => {
+    const { port, recipients } = await inbox()
+    const { worker, delivery } = await serverApp({ email: address }, () => channelAt(port))
+    expect(await worker.runDue()).toMatchObject({ attempted: 1, failed: 1 })
+    expect(shown(await delivery())).toBe('failed channel_rejected address_invalid 1 (1 rejected address_invalid)')
+    expect(recipients).toEqual([])
   },
 )
 

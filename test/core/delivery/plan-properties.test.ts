@@ -7,7 +7,7 @@ import {
   planDispatch,
 } from '../../../src/core/dispatch/plan/plan-dispatch.ts'
 import { planRequest } from '../../../src/core/dispatch/plan/plan-request.ts'
-import { testDeps } from '../../support/deps.ts'
+import { recordingLogger, testDeps } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 import { fc, runs } from '../../support/properties.ts'
 import { post, stored } from '../dispatch/dispatching.ts'
@@ -145,7 +145,8 @@ test('A named channel is planned alone, as it is planned among the others', asyn
       const request = { eventType: 'e', recipient: recipient.id, channel: nameOf(at) }
       const scope = { tenant: 'default', session: undefined, now: NOW, delayMs: undefined }
       const recipients = { find: async () => recipient }
-      const deps = { channels: channelsOf(one), policy: policyOf(one), recipients, clock: fakeClock(NOW) }
+      const ports = { channels: channelsOf(one), policy: policyOf(one), recipients }
+      const deps = { ...ports, clock: fakeClock(NOW), logger: recordingLogger() }
       const [named, ...more] = deliveriesOf(await planRequest(event, request, scope, deps, []))
       expect(more).toEqual([])
       const among = all[at]

@@ -132,6 +132,18 @@ describe('the settlement', () => {
   )
 })
 
+describe('a refusal by the channel', () => {
+  it.each([
+    ['channel', 'channel_rejected'],
+    [undefined, 'provider_rejected'],
+    ['provider' as 'channel', 'provider_rejected'],
+  ] as const)('A delivery that is rejected by %s fails with %s, without a retry', async (by, reason) => {
+    const deps = await depsFor(recordingChannel([{ outcome: 'rejected', code: 'no', ...(by && { by }) }]))
+    expect(await attempt(deps)).toBe('failed')
+    expect(await outcomes(deps)).toEqual([`a: failed ${reason} 1`])
+  })
+})
+
 describe('the context of an attempt', () => {
   it('An attempt receives the history, in which a lost attempt has no outcome', async () => {
     const seen: SendContext['history'][] = []

@@ -148,6 +148,6 @@ test('A private address is rejected before any request', async () => {
     webhook({ secret: SECRET, allowHttp: true, ports: [port], clock }),
   )
   await worker.runDue()
-  expect(shown(await delivery())).toBe('failed provider_rejected address_forbidden 1 (1 rejected address_forbidden)')
+  expect(shown(await delivery())).toBe('failed channel_rejected address_forbidden 1 (1 rejected address_forbidden)')
   expect(ids).toEqual([])
 })

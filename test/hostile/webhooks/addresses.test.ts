@@ -20,7 +20,7 @@ import {
 const RUNS = { numRuns: runs(2_000) }
 const HOSTS = runs(20_000)
 const REACH = { allowHttp: false, allowPrivateNetworks: false, ports: [] }
-const FORBIDDEN = { outcome: 'rejected', code: 'address_forbidden' }
+const FORBIDDEN = { outcome: 'rejected', code: 'address_forbidden', by: 'channel' }
 
 const spelled = (ip: fc.Arbitrary<Bytes>, spell: (bytes: Bytes) => fc.Arbitrary<string>) =>
   ip.chain((bytes) => fc.tuple(fc.constant(bytes), spell(bytes)))

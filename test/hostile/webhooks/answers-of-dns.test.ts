@@ -10,7 +10,7 @@ import { deferred, listen, manualClock } from '../../channels/peers.ts'
 import { canary } from './inside.ts'
 import { outside } from './outside.ts'
 
-const FORBIDDEN = { outcome: 'rejected', code: 'address_forbidden' }
+const FORBIDDEN = { outcome: 'rejected', code: 'address_forbidden', by: 'channel' }
 const UNREACHED = { outcome: 'retry', code: 'connection_failed' }
 const SENT = { outcome: 'sent' }
 const PUBLIC = '93.184.215.14'

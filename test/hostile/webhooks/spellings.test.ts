@@ -9,7 +9,7 @@ import type { Canary } from './canary.ts'
 import { canary } from './inside.ts'
 import { HOSTS_INSIDE, hostsInside, NAMES_INSIDE, URLS_INSIDE } from './spellings.ts'
 
-const FORBIDDEN = { outcome: 'rejected', code: 'address_forbidden' }
+const FORBIDDEN = { outcome: 'rejected', code: 'address_forbidden', by: 'channel' }
 
 /** Options that allow everything except a disabled guard. */
 const guarded = ({ ports }: Canary): WebhookOptions => ({ secret: SECRET, allowHttp: true, ports })

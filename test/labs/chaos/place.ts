@@ -32,12 +32,12 @@ export async function connectTo(place: Place): Promise<Kysely<unknown>> {
 }
 
 /**
- * A process waits within SQLite for other writers, as hosts' drivers do. A killed process loses nothing that
- * `synchronous = full` would keep.
+ * A process does not wait within SQLite for other writers, because that would stop its event loop. A killed process loses nothing
+ * that `synchronous = full` would keep.
  */
 async function openFile(path: string): Promise<SqliteDatabase> {
   const { default: Database } = await import('libsql')
-  const database = new Database(path, { timeout: 1_000 })
+  const database = new Database(path, { timeout: 0 })
   database.exec('pragma journal_mode = wal; pragma synchronous = normal')
   return keptStatements(database)
 }

@@ -14,6 +14,10 @@ const CODES: Readonly<Record<string, Sentence>> = {
     next: 'Correct the address, or allow it in the options of the channel.',
   },
   content_invalid: { means: 'The template gave no message that can be sent.', next: 'Correct the template.' },
+  subject_too_long: {
+    means: 'The subject has more characters than a line of a mail can hold.',
+    next: 'Shorten what the template puts into it.',
+  },
   text_empty: { means: 'The template gave an empty text.', next: 'Correct the template.' },
   too_long: { means: 'The text has more parts than the channel allows.', next: 'Shorten it, or allow more parts.' },
   recipient_rejected: { means: 'The mail server refused the recipient.', next: 'Correct the address.' },

@@ -48,8 +48,12 @@ export const REASONS: Readonly<Record<DeliveryReason, Sentence>> = {
     next: 'Create the host without `sandbox` to send.',
   },
   provider_rejected: {
-    means: 'The provider or the channel refused the message for good.',
+    means: 'The provider refused the message for good.',
     next: 'Read the code of the last attempt. A retry sends the same message to the same address: to change them, dispatch the event again.',
+  },
+  channel_rejected: {
+    means: 'The channel cannot send this message, or to this address. No provider was asked.',
+    next: 'Read the code of the last attempt. Correct the address or the template, then dispatch the event again: a retry sends the same message to the same address.',
   },
   attempts_exhausted: {
     means: 'Every attempt failed, and none is left.',

@@ -8,6 +8,7 @@ import { noVerdict } from '../../../options/wrong-return.ts'
 import type { Channel } from '../../../ports/channel.ts'
 import type { DeliveryPolicy, PolicyQuestion, SendLimit, Verdict } from '../../../ports/delivery-policy.ts'
 import type { CatalogChannel, CatalogEvent, EventCatalog } from '../../../ports/event-catalog.ts'
+import type { Logger } from '../../../ports/logger.ts'
 import type { RecipientDirectory } from '../../../ports/recipient-directory.ts'
 import { type EventFault, port } from '../../answers/fault.ts'
 import { isRefused, type Refused, refuse } from '../../answers/result.ts'
@@ -27,6 +28,7 @@ import {
 } from './plan-dispatch.ts'
 import type { RenderClock } from './render-fields.ts'
 import { resolveAddress, resolveRecipient } from './resolve-recipient.ts'
+import { logUnknownTimeZone } from './unknown-time-zone.ts'
 
 /** Dependencies of planning. */
 export interface PlanningDeps {
@@ -63,10 +65,10 @@ export async function planRequest(
   event: CatalogEvent,
   { recipient: recipientId, eventData = {}, channel }: DispatchRequest,
   scope: PlanningScope,
-  deps: PlanningDeps & { readonly clock: RenderClock },
+  deps: PlanningDeps & { readonly clock: RenderClock; readonly logger: Logger },
   faults: EventFault[],
 ): Promise<Plan | Refused> {
-  const { channels, recipients, policy, preferences, suppressions, sandbox = false, links, clock } = deps
+  const { channels, recipients, policy, preferences, suppressions, sandbox = false, links, clock, logger } = deps
   const entries = channel === undefined ? event.channels : overridden(event, channel, channels, scope.grant)
   if (isRefused(entries)) return entries
   const { tenant, now, delayMs = event.delayMs } = scope
@@ -83,6 +85,7 @@ export async function planRequest(
   const resolved = resolveRecipient(recipientId, tenant, recipients, reaches, { eventType })
   const recipient = 'then' in resolved ? await resolved : resolved
   if (isRefused(recipient)) return recipient
+  if (policy) logUnknownTimeZone(recipient, logger, eventType)
   const known = { data: checked.data, recipient, events: [checked.data] }
   const facts = links ? { ...known, links: links.placeholders } : known
   const reached = filterChannels(event, entries, facts, channels, faults)

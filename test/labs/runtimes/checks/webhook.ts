@@ -20,7 +20,7 @@ export const guardedWebhook: CheckGroup = {
         name: `the guard refuses ${url}`,
         async run(target) {
           const outcome = await own(target, `guarded-webhook?to=${encodeURIComponent(url)}`)
-          deepEqual(outcome, { outcome: 'rejected', code: 'address_forbidden' })
+          deepEqual(outcome, { outcome: 'rejected', code: 'address_forbidden', by: 'channel' })
         },
       }),
     ),
@@ -68,7 +68,7 @@ function reachesNothingInside(): Check {
       try {
         for (const url of [...urls, ...urlsInside(http)]) {
           const outcome = await own(target, `guarded-webhook?to=${encodeURIComponent(url)}${allowed}`)
-          deepEqual(outcome, { outcome: 'rejected', code: 'address_forbidden' }, url)
+          deepEqual(outcome, { outcome: 'rejected', code: 'address_forbidden', by: 'channel' }, url)
         }
         equal(canary.accepted(), 0)
         await own(target, `unguarded-webhook?to=${encodeURIComponent(`http://127.1:${http}/`)}`)
