@@ -22,10 +22,11 @@ import {
   isDisplayName,
   MAIL_FIELDS,
   type MailAttachment,
-  type Mailbox,
   type MailFields,
+  mailCopies,
   mailFieldProblem,
   readMailFields,
+  withoutCopies,
 } from './mail-fields.ts'
 import { headerLines, MAX_DISPLAY_NAME, MAX_SUBJECT, type PreparedHeader } from './mail-lines.ts'
 import { fieldFaults, notText, singleLine } from './message-content.ts'
@@ -179,21 +180,20 @@ export function email(transport: MailTransport, options: EmailOptions): Channel 
     const body = contentOf(message.content)
     if (body === undefined) return refused('content_invalid')
     if (body.subject.length > MAX_SUBJECT) return refused('subject_too_long')
-    const fields = readMailFields(withHeaders(message, context.deliveryId))
-    if (typeof fields === 'string') return refused(codeOf(fields))
+    const read = readMailFields(withHeaders(message, context.deliveryId))
+    if (typeof read === 'string') return refused(codeOf(read))
+    const fields = withoutCopies(read, message.omittedCopies)
     if (context.signal.aborted) return { outcome: 'retry', code: 'aborted' }
     const headers = message.links ? withListUnsubscribe(fields.headers, message.links.unsubscribe) : fields.headers
     const sender = fields.from ?? from
     const replies = fields.replyTo ?? replyTo
-    const isKept = ({ address }: Mailbox): boolean => message.omittedCopies?.includes(address) !== true
-    const cc = fields.cc.filter(isKept)
-    const copies = [...cc, ...fields.bcc.filter(isKept)].map(({ address }) => address)
+    const copies = [...fields.cc, ...fields.bcc].map(({ address }) => address)
     const envelope = { from: sender.address, to: copies.length > 0 ? [...new Set([to, ...copies])] : to }
     const progress = watch.begin(envelope)
     return settle(envelope, context.signal, progress, () =>
       transport.sendMail({
         ...body,
-        ...partsOf({ ...fields, cc, headers }),
+        ...partsOf({ ...fields, headers }),
         from: { ...sender },
         to: { name: '', address: to },
         ...(replies && { replyTo: { ...replies } }),
@@ -211,16 +211,10 @@ export function email(transport: MailTransport, options: EmailOptions): Channel 
       return (addressOf ? addressOf(recipient) : recipient.email) || undefined
     },
     send,
-    copies: copiesIn,
+    copies: mailCopies,
     ...(retrySchedule && { retrySchedule }),
     checkFields,
   }
-}
-
-/** Content with wrong fields is not sent. */
-function copiesIn(content: Content): readonly string[] {
-  const fields = readMailFields(content)
-  return typeof fields === 'string' ? [] : [...fields.cc, ...fields.bcc].map(({ address }) => address)
 }
 
 function checkFields(fields: readonly string[], values: Readonly<Record<string, JsonValue>> = {}): readonly string[] {

@@ -84,6 +84,17 @@ export function readMailFields(content: Content): MailFields | string {
   return { ...fields, ...read }
 }
 
+/** Addresses of the copies in rendered content. None if a field is wrong: such content is not sent. */
+export function mailCopies(content: Content): readonly string[] {
+  const fields = readMailFields(content)
+  return typeof fields === 'string' ? [] : [...fields.cc, ...fields.bcc].map(({ address }) => address)
+}
+
+export function withoutCopies(fields: MailFields, addresses: readonly string[] = []): MailFields {
+  const isKept = ({ address }: Mailbox): boolean => !addresses.includes(address)
+  return { ...fields, cc: fields.cc.filter(isKept), bcc: fields.bcc.filter(isKept) }
+}
+
 const NAMED = /^([^<>]*)<([^<>]{1,254})>$/
 
 /** `local@domain`, `Name <local@domain>`, or an object with both parts. */
