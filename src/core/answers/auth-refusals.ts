@@ -1,3 +1,4 @@
+import { refusalDetail } from '../../model/refusal-reason.ts'
 import type { AuthVerifier } from '../../ports/auth-verifier.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -25,5 +26,7 @@ export function logAuthRefusal(given: unknown, requestId: string, { auth, logger
   const named = typeof given === 'string' && REASON.test(given) ? given : undefined
   const reason = lines.countedAs(named)
   const due = lines.admit(reason, clock.now())
-  if (due) logger.log('warn', 'auth.refused', { requestId, ...(reason && { reason }), ...due })
+  if (!due) return
+  const detail = reason && refusalDetail(reason)
+  logger.log('warn', 'auth.refused', { requestId, ...(reason && { reason }), ...(detail && { detail }), ...due })
 }
