@@ -1,7 +1,7 @@
-import { answering } from '../core/answers/fault.ts'
+import { answerRefusal, refusing } from '../core/answers/fault.ts'
 import { loggedProblem } from '../core/answers/logged-problem.ts'
 import { forHostCall } from '../core/answers/report-fault.ts'
-import { type HandlerResult, refuse } from '../core/answers/result.ts'
+import { type HandlerResult, isRefused, refuse } from '../core/answers/result.ts'
 import { type DispatchDeps, planAndAccept } from '../core/dispatch/handle-dispatch.ts'
 import { type Problem, SallyportError } from '../errors.ts'
 import type { DispatchAnswer } from '../model/dispatch.ts'
@@ -39,18 +39,7 @@ export async function dispatchFromHost(
   options: DispatchCallOptions,
   deps: DispatchDeps,
 ): Promise<HandlerResult<DispatchAnswer>> {
-  const callDeps = forHostCall(deps)
-  const result = await answering(callDeps, async () => {
-    const fault = faultOf(event, options)
-    if (fault !== undefined) return refuse('validation_failed', fault)
-    const { tenant = 'default', idempotencyKey, delayMs, store = deps.store } = options
-    const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
-    return planAndAccept(hostPrincipal(tenant), { headers, body: event }, { ...callDeps, store }, { delayMs })
-  })
-  // A fault is logged as `request.failed`.
-  if (!result.ok && result.status < 500) logRefused(event, result.body, deps)
-  // Only a request with `dryRun` gets a preview.
-  return result as HandlerResult<DispatchAnswer>
+  return (await dispatched(event, options, deps)).result
 }
 
 /** {@link dispatchFromHost}, with the refusal as a `SallyportError`. Its message holds no value of the event. */
@@ -59,11 +48,34 @@ export async function dispatchOrThrow(
   options: DispatchCallOptions,
   deps: DispatchDeps,
 ): Promise<DispatchAnswer> {
-  const result = await dispatchFromHost(event, options, deps)
+  const { result, ...fault } = await dispatched(event, options, deps)
   if (result.ok) return result.body
   const { code, detail, status, errors } = result.body
   const places = errors ? ` (${listErrors(errors)})` : ''
-  throw new SallyportError(code, `The dispatch was refused as ${code}: ${detail}${places}`, [], { status, errors })
+  const summary = `The dispatch was refused as ${code}: ${detail}${places}`
+  throw new SallyportError(code, summary, [], { status, errors, ...fault })
+}
+
+interface Dispatched {
+  readonly result: HandlerResult<DispatchAnswer>
+  /** The error of a port. */
+  readonly cause?: unknown
+}
+
+async function dispatched(event: unknown, options: DispatchCallOptions, deps: DispatchDeps): Promise<Dispatched> {
+  const callDeps = forHostCall(deps)
+  const outcome = await refusing(() => {
+    const fault = faultOf(event, options)
+    if (fault !== undefined) return refuse('validation_failed', fault)
+    const { tenant = 'default', idempotencyKey, delayMs, store = deps.store } = options
+    const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
+    return planAndAccept(hostPrincipal(tenant), { headers, body: event }, { ...callDeps, store }, { delayMs })
+  })
+  // Only a request with `dryRun` gets a preview.
+  const result = (isRefused(outcome) ? answerRefusal(outcome, callDeps) : outcome) as HandlerResult<DispatchAnswer>
+  // A fault is logged as `request.failed`.
+  if (!result.ok && result.status < 500) logRefused(event, result.body, deps)
+  return { result, ...(isRefused(outcome) && 'cause' in outcome && { cause: outcome.cause }) }
 }
 
 function logRefused(event: unknown, problem: Problem, { logger, events }: DispatchDeps): void {

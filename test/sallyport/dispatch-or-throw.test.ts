@@ -41,11 +41,12 @@ describe('dispatchOrThrow', () => {
     expect(String(thrown)).not.toContain('canary')
   })
 
-  it('Throws a fault of a port, whose cause only the log has', async () => {
-    const broken = { find: () => Promise.reject(new Error('canary')) }
+  it('Throws a fault of a port with the error of the port as its cause', async () => {
+    const cause = new Error('canary')
+    const broken = { find: () => Promise.reject(cause) }
     const { sallyport, logger } = composed(events, { recipients: broken })
     const thrown = await thrownBy(sallyport.dispatchOrThrow({ ...ORDER, recipient: 'ada' }))
-    expect(thrown).toMatchObject({ code: 'directory_unavailable', status: 503 })
+    expect(thrown).toMatchObject({ code: 'directory_unavailable', status: 503, cause })
     expect(thrown).not.toHaveProperty('errors')
     expect(String(thrown)).not.toContain('canary')
     expect(logger.lines.map(({ event }) => event)).toEqual(['request.failed'])

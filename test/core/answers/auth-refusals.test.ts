@@ -119,7 +119,7 @@ describe("the reason of a host's verifier", () => {
   }
 
   it('A reason of its own has no detail', async () => {
-    const auth = { verify: () => ({ refused: 'invalid_token', reason: 'tenant_suspended' }) } as const
+    const auth: AuthVerifier = { verify: () => ({ refused: 'invalid_token', reason: 'tenant_suspended' }) }
     const deps = testDeps(undefined, { auth })
     await handleDispatch({ headers: { authorization: 'Bearer t' }, body: {} }, deps)
     expect(deps.logger.lines).toEqual([
