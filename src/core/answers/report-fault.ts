@@ -1,4 +1,4 @@
-import { isSallyportError } from '../../errors.ts'
+import { type FaultCode, isSallyportError } from '../../errors.ts'
 import { describeThrown, detailsOf, type Messages } from '../../model/thrown.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LogFields, Logger } from '../../ports/logger.ts'
@@ -175,9 +175,15 @@ function callOnError(error: unknown, context: FaultContext, deps: FaultDeps): vo
   }
 }
 
-/** The store wraps errors of a price book. */
+/** Codes of errors that say which function threw; their cause is the original. */
+const WRAPPING: { readonly [Operation in ErrorOperation]?: FaultCode } = {
+  price_book: 'option_invalid',
+  channel: 'answer_invalid',
+}
+
 function originalOf(error: unknown, { operation }: FaultContext): unknown {
-  return operation === 'price_book' && isSallyportError(error) && error.cause !== undefined ? error.cause : error
+  const isWrapped = isSallyportError(error) && error.code === WRAPPING[operation] && error.cause !== undefined
+  return isWrapped ? error.cause : error
 }
 
 function present<Fields extends object>(fields: Fields): Present<Fields> {

@@ -4,6 +4,7 @@ import type { Channel, OutboundMessage } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
 import type { ClaimedDelivery, DispatchStore, Settled, Settlement } from '../../ports/dispatch-store.ts'
+import type { LineLimiter } from '../answers/line-limiter.ts'
 import { type FaultLine, reportFault } from '../answers/report-fault.ts'
 import { wake } from '../dispatch/accept-dispatch.ts'
 import { categoryOf } from '../dispatch/catalog/category-of.ts'
@@ -11,6 +12,7 @@ import { linkMessage } from '../links/link-message.ts'
 import type { LinkService } from '../links/link-service.ts'
 import { measureAttempt, measureChanges } from '../statistics/measure.ts'
 import type { SuppressionCheck } from '../suppression/suppression-check.ts'
+import { logUnreachable } from './failing-channel.ts'
 import { type HookDeps, type Hooks, reportDelivery } from './hooks.ts'
 import {
   endUnsent,
@@ -27,7 +29,7 @@ import {
   UNKNOWN_MS,
 } from './lease.ts'
 import { logFailedProviders } from './provider-ends.ts'
-import { isUnreadable, readOutcome, type Sent } from './read-outcome.ts'
+import { isMalformed, isUnreadable, readOutcome, type Sent } from './read-outcome.ts'
 import { type RecheckDeps, recheckPolicy } from './recheck-policy.ts'
 import { type RenderDeps, renderDigest } from './render-digest.ts'
 import { MESSAGE_RETRIES, retryDelay } from './retry-schedule.ts'
@@ -49,6 +51,8 @@ export interface AttemptOptions extends HoldOptions {
   readonly onSend?: () => void
   /** Receives the end of the send; not called when the lease was lost. Returns the milliseconds left of its receiver's pause. */
   readonly onEnd?: (end: AttemptEnd) => number | undefined
+  /** Limits `channel.unreachable`. Absent: it is not logged. */
+  readonly unreachable?: LineLimiter
 }
 
 /** `released`: queued again, unsent. `cancelled`: cancelled instead of queued again. `lost`: another worker holds the lease. */
@@ -107,7 +111,7 @@ async function settlementFor(
   leftMs: () => number,
   hold: Hold,
   deps: AttemptDeps,
-  { onSend, onEnd }: AttemptOptions,
+  { onSend, onEnd, unreachable }: AttemptOptions,
 ): Promise<Settlement | undefined> {
   const channel = deps.channels[claimed.channel]
   if (!channel) {
@@ -128,6 +132,7 @@ async function settlementFor(
   const sent = await sendMessage(channel, claimed, hold, deps)
   if (!sent) return undefined
   logFailedProviders(sent.end, claimed, deps.logger)
+  logUnreachable(sent.end, claimed, unreachable, deps)
   const pausedMs = onEnd?.(sent.end)
   const { retryAfterMs } = sent
   const delayMs = retryDelay(schedule, tries, claimed.deliveryId, { leftMs: leftMs(), retryAfterMs })
@@ -226,20 +231,22 @@ async function sendMessage(
       return hold.signal
     },
   }
-  const report = (cause: unknown, line: FaultLine = THREW): void =>
-    reportFault(cause, { operation: 'channel', ...faultPlaceOf(claimed) }, { ...line, fields: { attempt } }, deps)
+  const report = (cause: unknown, line: FaultLine, code?: string): void => {
+    const fields = { attempt, ...(code !== undefined && { code }) }
+    reportFault(cause, { operation: 'channel', ...faultPlaceOf(claimed) }, { ...line, fields }, deps)
+  }
   try {
     const given: unknown = await hold.during(async () =>
       channel.send(deps.links ? await linked(message, claimed, deps.links, deps) : message, context),
     )
     const sent = readOutcome(given)
-    if (sent.cause !== undefined) report(sent.cause, isUnreadable(sent.end) ? INVALID : THREW)
+    if (sent.cause !== undefined) report(sent.cause, isMalformed(sent.end) ? INVALID : THREW, sent.end.code)
     return sent
   } catch (cause) {
     if (isThrown(cause, Interrupted)) return cause.code === 'lease_lost' ? undefined : interruptedBy(cause.code)
     // The channel may have thrown because its signal aborted.
     if (hold.aborted) return interruptedBy(hold.aborted)
-    report(cause)
+    report(cause, THREW)
     return THROWN
   }
 }

@@ -1,7 +1,7 @@
 import type { AttemptEnd } from '../../model/dispatch.ts'
-import { isOutcome, noOutcome, OUTCOME_INVALID } from '../../options/send-outcome.ts'
+import { isOutcome, noCode, noOutcome, OUTCOME_INVALID } from '../../options/send-outcome.ts'
 import type { SendOutcome } from '../../ports/channel.ts'
-import { readCode, readProviders } from './provider-ends.ts'
+import { CODE_INVALID, readCode, readProviders } from './provider-ends.ts'
 
 /** End of one send. */
 export interface Sent {
@@ -13,6 +13,11 @@ export interface Sent {
 }
 
 const UNREADABLE: AttemptEnd = { outcome: 'unknown', code: OUTCOME_INVALID }
+
+/** The channel returned no outcome, or one without a code. */
+export function isMalformed(end: AttemptEnd): boolean {
+  return isUnreadable(end) || end.code === CODE_INVALID
+}
 
 /** The channel may have sent, and will answer the same way again: no attempt follows. */
 export function isUnreadable({ outcome, code }: AttemptEnd): boolean {
@@ -31,6 +36,12 @@ export function readOutcome(given: unknown): Sent {
   return { end: UNREADABLE, cause: noOutcome(given) }
 }
 
+/** Members that a final outcome does not have. */
+interface Members {
+  readonly retryAfterMs?: unknown
+  readonly cause?: unknown
+}
+
 function readMembers(outcome: SendOutcome): Sent {
   const provider = readProviders(outcome)
   if (outcome.outcome === 'sent') {
@@ -38,10 +49,12 @@ function readMembers(outcome: SendOutcome): Sent {
     const named = typeof id === 'string' && id.length <= MAX_PROVIDER_ID && { providerMessageId: id }
     return { end: { outcome: 'sent', ...provider, ...named } }
   }
-  const asked = outcome.outcome === 'rejected' ? undefined : outcome.retryAfterMs
+  const { retryAfterMs: asked, cause: given }: Members = outcome.outcome === 'rejected' ? {} : outcome
+  const code = readCode(outcome.code)
+  const cause = given ?? (code === CODE_INVALID ? noCode(outcome.code) : undefined)
   return {
-    end: { outcome: outcome.outcome, code: readCode(outcome.code), ...provider },
+    end: { outcome: outcome.outcome, code, ...provider },
     ...(typeof asked === 'number' && { retryAfterMs: asked }),
-    ...(outcome.outcome !== 'rejected' && { cause: outcome.cause }),
+    ...(cause !== undefined && { cause }),
   }
 }
