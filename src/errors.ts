@@ -41,7 +41,7 @@ const PROBLEMS = {
 
 /**
  * Code of a {@link SallyportError} that is thrown at start-up or by a library call, or logged; never sent to a caller. `answer_invalid`:
- * a port of the host returned a wrong value. `no_answer`: it did not answer in time.
+ * a port of the host returned a wrong value. `no_answer`: it did not answer, or not in time.
  */
 export type FaultCode =
   | 'events_invalid'

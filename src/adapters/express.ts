@@ -3,8 +3,16 @@
  *
  * @module sallyport/express
  */
+import { checkHandlerArguments } from '../http/handler-arguments.ts'
 import { type Mountable, type MountOptions, mountOnce } from '../http/mount.ts'
-import { answerNode, closeHostAnswer, type NodeRequest, type NodeResponse, sendAnswer } from '../http/node-bridge.ts'
+import {
+  answerNode,
+  closeHostAnswer,
+  isNodeResponse,
+  type NodeRequest,
+  type NodeResponse,
+  sendAnswer,
+} from '../http/node-bridge.ts'
 
 export type { Mountable, MountOptions } from '../http/mount.ts'
 
@@ -15,6 +23,9 @@ export type ExpressHandler = (
   next: (error?: unknown) => void,
 ) => void
 
+const TAKES =
+  '(req, res, next) of Express: app.use(toExpress(sallyport)); a handler for Koa is toKoa(sallyport), for node:http toNode(sallyport)'
+
 /**
  * Mounts Sallyport: `app.use(toExpress(sallyport))`, also under a path. Mount it before `express.json()`, so that Sallyport's
  * limits apply; a parsed body is used as it is. Requests for other paths go to `next()`.
@@ -22,6 +33,7 @@ export type ExpressHandler = (
 export function toExpress(sallyport: Mountable, options?: MountOptions): ExpressHandler {
   const { endpoints, match } = mountOnce('toExpress', sallyport, options)
   return (req, res, next) => {
+    checkHandlerArguments('toExpress', isNodeResponse(res) && typeof next === 'function', TAKES)
     const target = match(req.url ?? '', req.originalUrl)
     if (!target) {
       closeHostAnswer(endpoints, req, res)

@@ -8,10 +8,12 @@ import {
   closeHostResponse,
   closeIfStopping,
   deliverAfter,
+  isFetchRequest,
   toResponse,
   type WaitUntil,
   waitUntilOf,
 } from '../http/fetch-bridge.ts'
+import { checkHandlerArguments } from '../http/handler-arguments.ts'
 import { MOUNT_CHECKS, type Mountable, type MountOptions, mount } from '../http/mount.ts'
 import { fn } from '../options/checks.ts'
 import type { Checks } from '../options/read-options.ts'
@@ -32,6 +34,9 @@ export interface FetchOptions extends MountOptions {
 
 const CHECKS: Checks<FetchOptions> = { ...MOUNT_CHECKS, notFound: fn, waitUntil: fn }
 
+const TAKES =
+  "a Request: in Hono, write app.all('/api/*', (c) => handler(c.req.raw)) with const handler = toFetch(sallyport)"
+
 /** Mounts Sallyport: `app.mount('/v1', toFetch(sallyport))`, `Deno.serve(toFetch(sallyport))`. The request must be unread. */
 export function toFetch(
   sallyport: Mountable,
@@ -39,6 +44,7 @@ export function toFetch(
 ): (request: Request, ...context: readonly unknown[]) => Promise<Response> {
   const { endpoints, match, notFound, options: own } = mount('toFetch', sallyport, options, CHECKS)
   return async (request, ...context) => {
+    checkHandlerArguments('toFetch', isFetchRequest(request), TAKES)
     const target = match(request.url)
     if (target) {
       const answer = await answerFetch(endpoints, target, request, context)

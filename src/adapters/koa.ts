@@ -3,8 +3,16 @@
  *
  * @module sallyport/koa
  */
+import { checkHandlerArguments } from '../http/handler-arguments.ts'
 import { type Mountable, type MountOptions, mountOnce } from '../http/mount.ts'
-import { answerNode, closeHostAnswer, type NodeRequest, type NodeResponse, sendAnswer } from '../http/node-bridge.ts'
+import {
+  answerNode,
+  closeHostAnswer,
+  isNodeResponse,
+  type NodeRequest,
+  type NodeResponse,
+  sendAnswer,
+} from '../http/node-bridge.ts'
 
 export type { Mountable, MountOptions } from '../http/mount.ts'
 
@@ -28,6 +36,9 @@ export interface KoaContext {
 /** Middleware for Koa's `app.use`, typed by the members that it uses. */
 export type KoaMiddleware = (ctx: KoaContext, next: () => Promise<unknown>) => Promise<void>
 
+const TAKES =
+  '(ctx, next) of Koa: app.use(toKoa(sallyport)); a handler for Express is toExpress(sallyport), for node:http toNode(sallyport)'
+
 /**
  * Mounts Sallyport: `app.use(toKoa(sallyport))`. Sets the answer on the context for outer middleware; after an incomplete body, it
  * writes the answer at once and closes the connection. Mount it before a body parser; a parsed body is used as it is. Requests for
@@ -36,6 +47,7 @@ export type KoaMiddleware = (ctx: KoaContext, next: () => Promise<unknown>) => P
 export function toKoa(sallyport: Mountable, options?: MountOptions): KoaMiddleware {
   const { endpoints, match } = mountOnce('toKoa', sallyport, options)
   return async (ctx, next) => {
+    checkHandlerArguments('toKoa', isNodeResponse(ctx?.res) && typeof next === 'function', TAKES)
     const target = match(ctx.req.url ?? '', ctx.request.originalUrl)
     if (!target) {
       closeHostAnswer(endpoints, ctx.req, ctx.res)

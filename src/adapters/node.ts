@@ -3,10 +3,12 @@
  *
  * @module sallyport/node
  */
+import { checkHandlerArguments } from '../http/handler-arguments.ts'
 import { type Mountable, type MountOptions, mountOnce } from '../http/mount.ts'
 import {
   answerNode,
   closeHostAnswer,
+  isNodeResponse,
   type NodeRequest,
   type NodeResponse,
   nodeAnswer,
@@ -23,6 +25,9 @@ export type NodeHandler = (
   next?: (error?: unknown) => void,
 ) => Promise<void>
 
+const TAKES =
+  "Node's (req, res): in Fastify, write handler(request.raw, reply.raw); a handler for Koa is toKoa(sallyport), for a Request toFetch(sallyport)"
+
 /**
  * Mounts Sallyport: `http.createServer(toNode(sallyport))`. Requests for other paths go to `next()`, or without it get 404. The
  * promise resolves when the answer is passed to the socket, or the caller has disconnected.
@@ -30,6 +35,7 @@ export type NodeHandler = (
 export function toNode(sallyport: Mountable, options?: MountOptions): NodeHandler {
   const { endpoints, match, notFound } = mountOnce('toNode', sallyport, options)
   return async (req, res, next) => {
+    checkHandlerArguments('toNode', isNodeResponse(res), TAKES)
     const target = match(req.url ?? '', req.originalUrl)
     if (!target && next) {
       closeHostAnswer(endpoints, req, res)

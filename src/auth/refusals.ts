@@ -1,21 +1,5 @@
+import type { RefusalReason } from '../model/refusal-reason.ts'
 import type { Refusal } from '../ports/auth-verifier.ts'
-
-/** Why a credential is refused. `docs/session-tokens.md` explains each reason. */
-export type RefusalReason =
-  | 'malformed'
-  | 'unknown_secret'
-  | 'unknown_kid'
-  | 'algorithm'
-  | 'key_expired'
-  | 'signature'
-  | 'type'
-  | 'audience'
-  | 'issuer'
-  | 'claims'
-  | 'lifetime'
-  | 'not_yet_valid'
-  | 'expired'
-  | 'revoked'
 
 // @__NO_SIDE_EFFECTS__
 export function invalidToken(reason: RefusalReason): Refusal {

@@ -1,6 +1,7 @@
 import type { ConfigProblem } from '../errors.ts'
 import { has } from '../options/checks.ts'
 import { faultOf, isRecord, type OptionFault, optionError, problemsAt } from '../options/read-options.ts'
+import { kindOf } from '../options/shown-value.ts'
 import type { Channel } from '../ports/channel.ts'
 
 /** Channels that send the same kind of message, the preferred one first. */
@@ -38,6 +39,9 @@ export function markFailover<C extends Channel>(channel: C): C {
  */
 export function readProviders(given: readonly unknown[]): readonly NamedChannel[] {
   const [only] = given
+  if (given.length === 1 && Array.isArray(only)) {
+    optionError('failover', [{ detail: `got ${kindOf(only)}; pass the channels without it: ${CALL}` }])
+  }
   const isNamed = given.length === 1 && isRecord(only) && !isLikeChannel(only)
   const entries: readonly Entry[] = isNamed
     ? Object.entries(only).map(([name, channel], index) => ({ name, channel, place: placeOf(name, index) }))
@@ -46,7 +50,7 @@ export function readProviders(given: readonly unknown[]): readonly NamedChannel[
     const fault = (isNamed ? nameFault(entry.name) : undefined) ?? channelFault(entry, entries.slice(0, index))
     return problemsAt(entry.place, fault)
   })
-  optionError('failover', [...countProblems(entries.length, isNamed ? 'named providers' : 'arguments'), ...problems])
+  optionError('failover', [...countProblems(entries.length), ...problems])
   return entries.map(({ name, channel }) => ({ name, channel: channel as Channel }))
 }
 
@@ -84,7 +88,9 @@ function channelFault({ channel }: Entry, earlier: readonly Entry[]): OptionFaul
   return same && `is the same channel as ${same.place}: each provider needs a channel of its own`
 }
 
-function countProblems(count: number, what: string): readonly ConfigProblem[] {
-  if (count < 2) return [{ detail: `needs at least 2 of these ${what}` }]
-  return count > MAX_PROVIDERS ? [{ detail: `takes at most ${MAX_PROVIDERS} of these ${what}` }] : []
+const CALL = 'failover({ ses: …, postmark: … })'
+
+function countProblems(count: number): readonly ConfigProblem[] {
+  if (count < 2) return [{ detail: `needs at least 2 channels: ${CALL}` }]
+  return count > MAX_PROVIDERS ? [{ detail: `takes at most ${MAX_PROVIDERS} channels` }] : []
 }

@@ -17,7 +17,7 @@ import {
 } from './webhook-guard.ts'
 import { post, webhookOutcome } from './webhook-request.ts'
 import { type FindWebhookSecret, signerFinder, type WebhookSecret } from './webhook-secret.ts'
-import { readSecrets, signatureHeaders } from './webhook-signature.ts'
+import { readSecrets, SECRET_FORM, signatureHeaders } from './webhook-signature.ts'
 
 /** Options of {@link webhook}. */
 export interface WebhookOptions {
@@ -27,9 +27,9 @@ export interface WebhookOptions {
    * the public key (`webhookPublicKey`) and cannot sign. Of several secrets each signs: to rotate, or to offer both.
    *
    * One for all endpoints, or a function that returns the secret of an endpoint, so that no receiver can sign in your name to another.
-   * It is called at each attempt. If it gives no valid secret within `timeoutMs`, nothing is sent and the delivery is retried:
-   * `secret_missing` for `undefined`, and as errors that are logged and passed to `onError`: `secret_invalid`, `secret_error` for a
-   * throw, `secret_timeout`.
+   * It is called at each attempt. If it gives no valid secret within `timeoutMs`, nothing is sent and the delivery is retried, with an
+   * error that is logged as `channel.threw` and passed to `onError`: `secret_missing` for `undefined`, `secret_invalid`, `secret_error`
+   * for a throw, `secret_timeout`.
    */
   readonly secret: WebhookSecret | FindWebhookSecret
   /** Also accepts `http:` URLs. Anyone on the network path can then read the event. Default: `false`. */
@@ -57,10 +57,7 @@ const SCHEDULE: readonly number[] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_40
 
 const CHECKS: Checks<WebhookOptions> = {
   secret: required(
-    matching(
-      (value) => typeof value === 'function' || readSecrets(value) !== undefined,
-      "must be whsec_ and base64 of 24 to 64 bytes, whsk_ and base64 of an Ed25519 private key, or several of these; make one with `'whsec_' + crypto.randomBytes(32).toString('base64')`",
-    ),
+    matching((value) => typeof value === 'function' || readSecrets(value) !== undefined, `must be ${SECRET_FORM}`),
   ),
   allowHttp: bool,
   allowPrivateNetworks: bool,

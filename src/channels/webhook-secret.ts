@@ -1,7 +1,9 @@
+import { SallyportError } from '../errors.ts'
 import { withTimeout } from '../model/time-out.ts'
+import { wrongReturn } from '../options/wrong-return.ts'
 import type { OutboundMessage, SendOutcome } from '../ports/channel.ts'
 import type { Clock } from '../ports/clock.ts'
-import { readSecrets, type Signers } from './webhook-signature.ts'
+import { readSecrets, SECRET_FORM, type Signers } from './webhook-signature.ts'
 
 /** The secret of an endpoint. During a rotation: several, each of which signs. */
 export type WebhookSecret = string | readonly string[]
@@ -38,17 +40,22 @@ export function signerFinder(
       const finding = Promise.resolve(secret({ url, recipient, tenant }))
       const found = await withTimeout(finding, { ms: timeoutMs, clock, signal, fallback: () => TIMED_OUT })
       return found === TIMED_OUT
-        ? fault('secret_timeout', new DOMException('No webhook secret in time', 'TimeoutError'))
+        ? fault('secret_timeout', new SallyportError('no_answer', `${CALL} did not answer within ${timeoutMs} ms`))
         : signersOf(found)
     } catch (cause) {
-      return signal.aborted ? { outcome: 'retry', code: 'aborted' } : fault('secret_error', cause)
+      if (signal.aborted) return { outcome: 'retry', code: 'aborted' }
+      const sentence = `${CALL} threw instead of returning ${SECRET_FORM}`
+      return fault('secret_error', new SallyportError('answer_invalid', sentence, [], { cause }))
     }
   }
 }
 
+const CALL = 'secret() of the webhook channel'
+
 function signersOf(found: unknown): Signers | SendOutcome {
-  if (found === undefined) return { outcome: 'retry', code: 'secret_missing' }
-  return readSecrets(found) ?? fault('secret_invalid', new TypeError('the webhook secret is invalid'))
+  const signers = readSecrets(found)
+  if (signers) return signers
+  return fault(found === undefined ? 'secret_missing' : 'secret_invalid', wrongReturn(CALL, found, SECRET_FORM))
 }
 
 function fault(code: string, cause: unknown): SendOutcome {

@@ -5,6 +5,10 @@ type Signer = (content: string) => string
 
 export type Signers = readonly [Signer, ...Signer[]]
 
+/** What a secret must be, for messages. */
+export const SECRET_FORM =
+  "whsec_ and base64 of 24 to 64 bytes, whsk_ and base64 of an Ed25519 private key, or several of these; make one with `'whsec_' + crypto.randomBytes(32).toString('base64')`"
+
 /** Reads the secrets of an endpoint. `undefined`: one of them is invalid, or there is none. */
 export function readSecrets(secrets: unknown): Signers | undefined {
   const [first, ...more] = (Array.isArray(secrets) ? [...secrets] : [secrets]).map(readSecret)

@@ -26,12 +26,15 @@ export type FetchLike = (
 /** Options of a client. */
 export interface ClientOptions {
   /**
-   * URL before `/api/…`, with its path: `https://example.com/v1`. A user and a password in it are removed. Refused with a query, a fragment,
+   * URL before `/api/…`, with its scheme and path: `https://example.com/v1`; in a page, also a path. A user and a password in it are removed. Refused with a query, a fragment,
    * or the path of an endpoint.
    */
   readonly baseUrl: string | URL
-  /** An application secret or a session token, or a function that returns one; it is called for every attempt. */
-  readonly token: string | (() => string | Promise<string>)
+  /**
+   * An application secret or a session token, or a function that returns one; it is called for every attempt. `undefined`, from an unset
+   * environment variable, is refused.
+   */
+  readonly token: string | undefined | (() => string | Promise<string>)
   /** Default: the `fetch` of the runtime. */
   readonly fetch?: FetchLike
   /** Time-out of one attempt in milliseconds, including the token function and the answer. 1 to 2^31 - 1. Default 10,000. */
@@ -111,8 +114,9 @@ export const SIGNAL_CHECKS: Checks<CallOptions> = {
 const withoutPassword = (url: string): string => url.replace(/\/\/[^/]*@/, '//')
 
 const baseUrl: Check = (value) => {
-  if (typeof value !== 'string' && !(value instanceof URL)) return 'must be a URL'
-  const [url = '', extra] = withoutPassword(`${value}`).split(/[?#]/)
+  const [url = '', extra] = withoutPassword(String(value)).split(/[?#]/)
+  // Pages may use a path of their own origin.
+  if (!/^(https?:\/|\/|$)/i.test(url)) return `is ${kindOf(value)}; needs http:// or https://`
   const base = url.replace(/\/api(\/(outbound|agents)\b.*)?\/?$/, '')
   if (base !== url || extra !== undefined) return `must be only what stands before /api/: ${base || "''"}`
   return undefined
@@ -123,7 +127,8 @@ const CHECKS: Checks<ClientOptions> = {
   token: required(
     matching(
       (value) => (typeof value === 'string' && value !== '') || typeof value === 'function',
-      'must be a string or a function',
+      'is its environment variable set?',
+      kindOf,
     ),
   ),
   fetch: fn,
@@ -156,13 +161,19 @@ async function attempt<Answer>(
   const problem = content.type === `urn:sallyport:problem:${content.code}` ? (content as Problem) : undefined
   const [type] = /^[\w.+-]+\/[\w.+-]+/.exec(`${answer.headers.get('content-type')}`) ?? ['no content-type']
   const foreign = `No answer of Sallyport: status ${status}, ${type}. Check baseUrl, and proxies before the server`
-  throw new ClientError(problem?.code ?? 'bad_answer', problem?.detail ?? foreign, {
+  throw new ClientError(problem?.code ?? 'bad_answer', problem ? messageOf(problem) : foreign, {
     status,
     problem,
     retryAfterMs: readRetryAfter(answer.headers.get('retry-after')),
     // The function may return another token next time.
     ...(status === 401 && given !== token && { retryable: true }),
   })
+}
+
+/** The detail, and at most ten places of faults: names below the second may be data. */
+function messageOf({ detail, errors }: Problem): string {
+  const places = errors?.slice(0, 10).map((error) => `${error.pointer.split('/', 3).join('/')}: ${error.detail}`)
+  return places ? `${detail} (${places.join(', ')})` : detail
 }
 
 /** `: ECONNREFUSED`: the code of an error, or of its cause, as `fetch` has it. */

@@ -1,5 +1,7 @@
+import { near } from '../options/read-options.ts'
 import type { ConditionFault, ConditionRead } from '../ports/condition-engine.ts'
 import type { FactPath } from '../ports/fact-path.ts'
+import { meantPath } from './meant-path.ts'
 
 /** A checked rule: a literal, a list, or one operation with its operands in an array. */
 export type Rule = Literal | readonly Rule[] | RuleOperation
@@ -120,10 +122,7 @@ class Walk {
     const at = `${pointer}/${operator.replaceAll('~', '~0').replaceAll('/', '~1')}`
     const limits = OPERANDS.get(operator)
     if (!limits) {
-      throw new Fault(
-        `The operator "${operator.slice(0, 40)}" is not available: ${[...OPERANDS.keys()].join(' ')}.`,
-        at,
-      )
+      throw new Fault(unknownOperator(operator), at)
     }
     const operands: readonly unknown[] = Array.isArray(given) ? given : [given]
     const place = (index: number): string => (Array.isArray(given) ? `${at}/${index}` : at)
@@ -229,7 +228,7 @@ class Walk {
     if (segments === undefined) throw new Fault('In a path, a backslash stands before a dot or a backslash.', pointer)
     if (segments.includes('')) throw new Fault('A path has no empty segment.', pointer)
     if (!element && segments[0] !== 'data' && segments[0] !== 'recipient') {
-      throw new Fault('A path starts with "data." or "recipient.".', pointer)
+      throw new Fault(`A path starts with "data." or "recipient."; write ${meantPath(path)}?`, pointer)
     }
     const inherited = segments.find((segment) => INHERITED.has(segment))
     if (inherited !== undefined) throw new Fault(`"${inherited}" is not a name of data.`, pointer)
@@ -242,6 +241,30 @@ class Walk {
     this.#nodes += 1
     if (this.#nodes > MAX_NODES) throw new TooManyNodes(`The rule has more than ${MAX_NODES} nodes.`, pointer)
   }
+}
+
+/** Operators of other languages. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  '=': '==',
+  '=>': '>=',
+  '=<': '<=',
+  '<>': '!=',
+  '&&': 'and',
+  '||': 'or',
+  not: '!',
+  equals: '==',
+  greater: '>',
+  less: '<',
+  contains: 'in',
+}
+
+function unknownOperator(operator: string): string {
+  const names = [...OPERANDS.keys()]
+  const shown = `The operator "${operator.slice(0, 40)}" is not available`
+  if (Object.hasOwn(SYNONYMS, operator)) return `${shown}; near: ${SYNONYMS[operator]}.`
+  // Any two signs are near each other.
+  const words = names.filter((name) => /^\w{2}/.test(name))
+  return `${shown}${near(operator, words) || `: ${names.join(' ')}`}.`
 }
 
 function pathFrom(element: ElementPath = [], path: string): FactPath {

@@ -14,6 +14,7 @@ import {
 import type { TemplateFault } from '../ports/template-engine.ts'
 import { argumentFault } from './liquid-arguments.ts'
 import { ShownNumber } from './liquid-rendering.ts'
+import { meantPath } from './meant-path.ts'
 
 const MAX_SOURCE = 65_536
 const MAX_NESTING = 32
@@ -171,10 +172,11 @@ function rootFaults(liquid: Liquid, templates: readonly Template[], skipped: str
   const { globals } = liquid.analyzeSync([...templates], { partials: false })
   const assignable = new Set(skipped.split(/[^\w-]+/))
   return Object.entries(globals).flatMap(([name, uses]) => {
-    const place = uses[0]?.location
+    const [use] = uses
+    const place = use?.location
     if (FACTS.has(name) || !place || assignable.has(name)) return []
     return {
-      fault: `"${name}" is none of data, recipient, events and links; write data.${name}?`,
+      fault: `"${name}" is none of data, recipient, events and links; write ${meantPath(String(use))}?`,
       line: place.row,
       column: place.col,
     }

@@ -18,6 +18,11 @@ export interface FetchRequest {
   arrayBuffer(): Promise<ArrayBuffer>
 }
 
+/** Looks at no member that a framework creates when it is read. */
+export function isFetchRequest(given: unknown): given is FetchRequest {
+  return typeof given === 'object' && given !== null && 'url' in given && 'bodyUsed' in given
+}
+
 interface FetchHeaders {
   get(name: string): string | null
   forEach(take: (value: string, name: string) => void): void

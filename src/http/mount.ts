@@ -1,6 +1,6 @@
 import type { Endpoints } from '../core/endpoints.ts'
 import { matching } from '../options/checks.ts'
-import { type Checks, problemsAt, readOptions } from '../options/read-options.ts'
+import { type Checks, optionError, problemsAt, readOptions } from '../options/read-options.ts'
 import { kindOf } from '../options/shown-value.ts'
 import { splitTarget, withoutSlash } from './request-target.ts'
 import {
@@ -86,7 +86,9 @@ export function mount<Options extends MountOptions>(
   options: Options,
   checks: Checks<Options>,
 ): Mount<Options> {
-  const read = readOptions(adapter, options, checks, () => problemsAt('sallyport', faultOfMountable(mountable)))
+  // Alone: when the adapter itself was given to the host, the options are its response.
+  optionError(adapter, problemsAt('sallyport', faultOfMountable(mountable, AT_ROOT[adapter])))
+  const read = readOptions(adapter, options, checks)
   const { endpoints } = mountable
   const base = normalise(read.basePath ?? '')
   const routes = new Map(FIXED_ROUTES.map((route) => [base + route.path, route]))
@@ -124,28 +126,42 @@ export function mount<Options extends MountOptions>(
     if (prefix === undefined || logged.has(prefix)) return
     logged.add(prefix)
     // The detail quotes neither the prefix nor a parameter, which the caller chose.
-    const change =
-      prefix === ''
-        ? `without the basePath "${base}", so the host takes that prefix off itself. Leave basePath out.`
-        : `below another prefix than the basePath "${base}". Give what stands before /api/ as basePath.`
-    const detail = `Unless another mount answers there: ${asked} was asked for ${change}`
+    const detail = `Unless another mount answers there: ${asked} was asked for${wrongBase(prefix)}`
     endpoints.logger.log('warn', 'mount.missed', { detail })
   }
 
-  /** A host that mounts at `/api` removes what is part of the endpoints' paths. */
-  function logRemovedApi(path: string, original: string | undefined): void {
+  function wrongBase(prefix: string): string {
+    if (prefix !== '') {
+      return ` below another prefix than the basePath "${base}". Give what stands before /api/ as basePath.`
+    }
+    return base.endsWith('/api')
+      ? `, and the basePath "${base}" comes before /api/, with which the paths begin themselves. Leave basePath out.`
+      : ` without the basePath "${base}", so the host takes that prefix off itself. Leave basePath out.`
+  }
+
+  /** A host that mounts at `/api`, or below, removes what is part of the endpoints' paths. */
+  function logRemovedPath(path: string, original: string | undefined): void {
+    if (logged.has(API)) return
+    const whole = original === undefined ? wholeOf(path) : splitTarget(original)[0]
+    if (whole === undefined || !whole.includes(API)) return
     const local = path.startsWith(base) ? path.slice(base.length) : path
-    if (!AFTER_API.test(local) || logged.has(API)) return
-    const whole = API + local.slice(1)
-    if (original !== undefined && !splitTarget(original)[0].endsWith(whole)) return
-    const { prefix, asked } = routeIn(whole, open) ?? {}
-    if (prefix !== '') return
+    const { prefix = '', asked } = (whole.endsWith(local) && routeIn(whole, open)) || {}
+    const removed = whole.slice(prefix.length, whole.length - local.length)
+    if (asked === undefined || !removed.startsWith(API.slice(0, -1))) return
     logged.add(API)
+    // From the route, not from the request: a part of the path may be an id.
+    const taken = asked.split('/').slice(0, removed.split('/').length).join('/')
     const detail = [
-      `Unless another mount answers there: ${asked} was asked for, and the host took off /api, which belongs to it.`,
-      `Mount Sallyport above, without /api: ${AT_ROOT[adapter]}.`,
+      `Unless another mount answers there: ${asked} was asked for, and the host took off ${taken}, which belongs to it.`,
+      `Mount Sallyport above, without ${taken}: ${AT_ROOT[adapter]}.`,
     ]
     endpoints.logger.log('warn', 'mount.missed', { detail: detail.join(' ') })
+  }
+
+  /** The path before a host that keeps no original URL removed `/api` from it. */
+  function wholeOf(path: string): string | undefined {
+    const local = path.startsWith(base) ? path.slice(base.length) : path
+    return AFTER_API.test(local) ? API + local.slice(1) : undefined
   }
 
   return {
@@ -158,7 +174,7 @@ export function mount<Options extends MountOptions>(
       const route = routes.get(path)
       if (route) return { route, search }
       if (document && path === base + DOCUMENT_PATH) return { document }
-      if (!path.includes(API)) return void logRemovedApi(path, original)
+      if (!path.includes(API)) return void logRemovedPath(path, original)
       return readTarget(path, search) ?? openTarget(path) ?? void logMiss(path)
     },
     notFound: () => notFound(endpoints),
@@ -204,11 +220,11 @@ export function mountOnce(adapter: string, mountable: Mountable, options: MountO
   return mounted
 }
 
-export function faultOfMountable(mountable: unknown): string | undefined {
+/** @param call Mounts it. */
+export function faultOfMountable(mountable: unknown, call?: string): string | undefined {
   const { endpoints } = Object(mountable)
-  return typeof endpoints?.handle === 'function'
-    ? undefined
-    : 'must be what createSallyport(…) gave: it has no endpoints'
+  if (typeof endpoints?.handle === 'function') return undefined
+  return `must be what createSallyport(…) gave: it has no endpoints${call === undefined ? '' : `; write ${call}`}`
 }
 
 function normalise(basePath: string): string {

@@ -39,6 +39,10 @@ export interface NodeResponse {
   destroy(): unknown
 }
 
+export function isNodeResponse(given: unknown): given is NodeResponse {
+  return typeof given === 'object' && given !== null && 'writeHead' in given
+}
+
 export interface NodeAnswer {
   readonly wire: Wire
   /** The connection closes after it, because the request is incomplete. */

@@ -21,6 +21,18 @@ export interface Recipient {
   readonly attributes?: JsonObject
 }
 
+/** The members of a recipient. The names below an `open` one are the host's. */
+export const RECIPIENT_MEMBERS: Readonly<Record<keyof Recipient, 'text' | 'open'>> = {
+  id: 'text',
+  email: 'text',
+  phone: 'text',
+  url: 'text',
+  addresses: 'open',
+  locale: 'text',
+  timeZone: 'text',
+  attributes: 'open',
+}
+
 const E164 = /^\+[1-9]\d{6,14}$/
 
 /** True for an E.164 phone number: `+` and 7 to 15 digits. */

@@ -78,10 +78,16 @@ export function has(give: string, ...methods: readonly string[]): Check {
 }
 
 /** A logger of the host: see `GivenLogger` of the ports. */
-export const loggerPort: Check = (value, given) => {
-  const methods = [['log'], ['info', 'warn', 'error']]
-  const isLogger = methods.some((names) => has('', ...names)(value, given) === undefined)
-  return isLogger ? undefined : what(kindOf(value), LOGGER)
+export const loggerPort: Check = (value) => {
+  const [log, levels] = [lacking(value, 'log'), lacking(value, 'info', 'warn', 'error')]
+  if (log === '' || levels === '') return undefined
+  return isRecord(value) ? `has no ${log}, and no ${levels}; ${LOGGER}` : what(kindOf(value), LOGGER)
+}
+
+/** The methods that a value does not have: `info, warn and error`. */
+function lacking(value: unknown, ...methods: readonly string[]): string {
+  const names = methods.filter((method) => typeof Reflect.get(Object(value), method) !== 'function')
+  return names.join(', ').replace(/, (?=\w+$)/, ' and ')
 }
 
 /** A list without holes or `undefined` items; `item` is not called for these. */

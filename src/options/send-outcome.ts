@@ -1,5 +1,5 @@
 import type { SallyportError } from '../errors.ts'
-import { wrongReturn } from './wrong-return.ts'
+import { wrongMember, wrongReturn } from './wrong-return.ts'
 
 /** Code of an attempt whose channel returned no readable outcome: the message may have been sent, so it is not sent again. */
 export const OUTCOME_INVALID = 'outcome_invalid'
@@ -19,4 +19,10 @@ export function isOutcome(given: unknown): boolean {
 export function noOutcome(given: unknown): SallyportError {
   const expected = "{ outcome: 'sent', providerMessageId? } or { outcome: 'retry', 'unknown' or 'rejected', code }"
   return wrongReturn('send() of the channel', given, expected)
+}
+
+/** Error of a channel whose outcome has no short code. */
+export function noCode(given: unknown): SallyportError {
+  const expected = "a lower_snake word such as 'mailbox_full', never text of the provider"
+  return wrongMember('send() of the channel', 'code', given, expected)
 }

@@ -30,7 +30,7 @@ export interface LogFields {
   readonly message?: string
   /** Stack frames of the error and its causes, without messages unless `errorDetails` is `full`. At most 4,000 characters. */
   readonly stack?: string
-  /** Validation errors, such as `/eventData/x required`. No values. */
+  /** Validation errors, such as `/eventData/x: is required`. No values. */
   readonly errors?: string
   readonly attempt?: number
   /** Deliveries that a stopping worker put back unsent, and sends that it aborted. */

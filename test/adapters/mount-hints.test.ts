@@ -55,8 +55,44 @@ describe('a prefix given to both the host and Sallyport', () => {
 })
 
 describe('a mount at /api', () => {
-  const removed = (adapter: string, asked = RUN) =>
-    `Unless another mount answers there: ${asked} was asked for, and the host took off /api, which belongs to it. Mount Sallyport above, without /api: ${adapter}.`
+  const removed = (adapter: string, asked = RUN, taken = '/api') =>
+    `Unless another mount answers there: ${asked} was asked for, and the host took off ${taken}, which belongs to it. Mount Sallyport above, without ${taken}: ${adapter}.`
+
+  test.each([
+    ['/api/agents', RUN, '/api/agents'],
+    [RUN, RUN, RUN],
+    ['/v1/api/outbound', '/api/outbound/dispatch', '/api/outbound'],
+    ['/api/outbound/dispatches/:id', '/api/outbound/dispatches/{dispatchId}', '/api/outbound/dispatches/{dispatchId}'],
+    ['/api/outbound/unsubscribe', '/api/outbound/unsubscribe/{token}', '/api/outbound/unsubscribe'],
+  ])('A mount at %s is logged in Express with the part that it took off', async (at, asked, taken) => {
+    const endpoints = new FakeEndpoints()
+    const url = await start(express().use(at, toExpress({ endpoints })))
+    const [prefix = ''] = at.split('/api')
+    expect((await call(url + prefix + asked.replace(/\{.*/, 'secret'), { body: '{}' })).status).toBe(404)
+    expect(reported(endpoints)).toEqual([
+      ['warn', 'mount.missed', removed('app.use(toExpress(sallyport))', asked, taken)],
+    ])
+  })
+
+  test('A mount at a whole path is logged in Koa', async () => {
+    const endpoints = new FakeEndpoints()
+    const app = new Koa().use(koaMount(RUN, new Koa().use(toKoa({ endpoints }))))
+    expect((await call(`${await start(app.callback())}${RUN}`, { body: '{}' })).status).toBe(404)
+    expect(reported(endpoints)).toEqual([['warn', 'mount.missed', removed('app.use(toKoa(sallyport))', RUN, RUN)]])
+  })
+
+  test('A basePath that is /api is logged with its own reason', async () => {
+    const endpoints = new FakeEndpoints()
+    const url = await start(express().use(toExpress({ endpoints }, { basePath: '/api' })))
+    await call(url + RUN, { body: '{}' })
+    expect(reported(endpoints)).toEqual([
+      [
+        'warn',
+        'mount.missed',
+        `Unless another mount answers there: ${RUN} was asked for, and the basePath "/api" comes before /api/, with which the paths begin themselves. Leave basePath out.`,
+      ],
+    ])
+  })
 
   test('A mount at /api is logged in Express with the call that works', async () => {
     const endpoints = new FakeEndpoints()

@@ -25,3 +25,29 @@ describe.each([
     )
   })
 })
+
+describe('a handler that gets the arguments of another host', () => {
+  const endpoints = new FakeEndpoints()
+  const context = { req: { raw: new Request('http://host/'), url: 'http://host/' } }
+
+  it.each<[string, (...given: never[]) => unknown, object, string]>([
+    ['toFetch', toFetch({ endpoints }), context, "app.all('/api/*', (c) => handler(c.req.raw))"],
+    ['toNode', toNode({ endpoints }), new Request('http://host/'), "takes Node's (req, res)"],
+    ['toExpress', toExpress({ endpoints }), { req: { url: '/' }, res: {} }, 'takes (req, res, next) of Express'],
+    ['toKoa', toKoa({ endpoints }), { url: '/' }, 'takes (ctx, next) of Koa'],
+  ])('The handler of %s says what it takes', async (adapter, handler, given, sentence) => {
+    const calling = (async () => Reflect.apply(handler, undefined, [given, {}]))()
+    await expect(calling).rejects.toMatchObject({
+      code: 'option_invalid',
+      message: expect.stringContaining(`The handler of ${adapter}() takes`),
+    })
+    await expect(calling).rejects.toThrow(sentence)
+  })
+
+  it('An adapter that the host calls as its handler says how it is mounted, and no more', () => {
+    const request = { url: '/', headers: {} }
+    expect(() => toExpress(request as never, { writeHead: () => {} } as never)).toThrow(
+      /^toExpress:\n {2}- field "sallyport": must be what createSallyport\(…\) gave: it has no endpoints; write app\.use\(toExpress\(sallyport\)\)$/,
+    )
+  })
+})

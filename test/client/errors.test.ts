@@ -32,7 +32,7 @@ describe('a problem', () => {
     if (!isClientError(error)) throw error
     expect(error).toBeInstanceOf(Error)
     expect(error).toMatchObject({ name: 'ClientError', code: 'validation_failed', status: 422 })
-    expect(error.message).toBe(error.problem?.detail)
+    expect(error.message).toBe(`${error.problem?.detail} (/eventData/total: is required)`)
     expect(error.problem?.errors?.[0]?.pointer).toBe('/eventData/total')
   })
 
@@ -230,6 +230,27 @@ describe('a base URL with more than what stands before /api/', () => {
     'https://host.example/apis',
     'https://host.example/my-api',
   ])('%s is accepted', (baseUrl) => expect(refusals(baseUrl)).toEqual(['accepted', 'accepted']))
+})
+
+describe('options that are unset or incomplete', () => {
+  test.each<[object, string]>([
+    [{ baseUrl: 'localhost:3180' }, 'baseUrl is a string; needs http:// or https://'],
+    [{ baseUrl: 'ftp://host.example' }, 'baseUrl is a string; needs http:// or https://'],
+    [{ baseUrl: undefined }, 'baseUrl is undefined; needs http:// or https://'],
+    [{ token: '' }, 'token is an empty string; is its environment variable set?'],
+    [{ token: undefined }, 'token is undefined; is its environment variable set?'],
+  ])('%j is refused when the client is made', (options, sentence) => {
+    const given = { baseUrl: 'http://host.example', token: 'app', ...options } as ClientOptions
+    expect(() => createClient(given)).toThrow(sentence)
+  })
+
+  test('An error names at most ten places of the body, without names that may be data', async () => {
+    const errors = Array.from({ length: 11 }, (_, at) => ({ pointer: `/run/metadata/jane${at}`, detail: 'is odd' }))
+    const body = { type: 'urn:sallyport:problem:validation_failed', code: 'validation_failed', detail: 'Odd.', errors }
+    const own: ClientOptions['fetch'] = async () => new Response(JSON.stringify(body), { status: 422 })
+    const { message } = await errorOf({ baseUrl: 'http://host.example', token: 'app', fetch: own })
+    expect(message).toBe(`Odd. (${Array(10).fill('/run/metadata: is odd').join(', ')})`)
+  })
 })
 
 describe('isClientError', () => {

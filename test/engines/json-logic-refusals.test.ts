@@ -46,6 +46,15 @@ describe('operators', () => {
     expect(ruleFault(rule).fault).toBe(fault)
   })
 
+  test.each([
+    ['vra', 'or, var'],
+    ['=>', '>='],
+    ['greater', '>'],
+    ['mising_some', 'missing_some'],
+  ])('The refusal of the operator %s names a near one', (operator, near) => {
+    expect(ruleFault({ [operator]: [1, 2] }).fault).toBe(`The operator "${operator}" is not available; near: ${near}.`)
+  })
+
   test('The refusal of an operator lists the available ones and quotes at most 40 characters', () => {
     const { fault } = ruleFault({ ['x'.repeat(1000)]: 1 })
     expect(fault).toMatch(
@@ -122,13 +131,24 @@ describe('paths', () => {
   test.each(['dta.total', 'total', 'date.x', 'Data.x', 'recipients.id', '../data.x', 'data\\.x', ' data.x'])(
     'A path that starts with neither data nor recipient is refused: %s',
     (path) => {
-      const fault = 'A path starts with "data." or "recipient.".'
       expect(ruleFault({ '==': [{ var: path }, 1] })).toMatchObject({ pointer: '/==/0/var' })
-      expect([fault, 'A path has no empty segment.']).toContain(ruleFault({ var: [path] }).fault)
+      expect(ruleFault({ var: [path] }).fault).toMatch(
+        /^A path (?:starts with "data\." or "recipient\."; write \S.*\?|has no empty segment\.)$/,
+      )
       expect(ruleFault({ missing: ['data.x', path] }).pointer).toBe('/missing/1')
       expect(ruleFault({ missing_some: [1, [path]] }).pointer).toBe('/missing_some/1/0')
     },
   )
+
+  test.each([
+    ['total', 'data.total'],
+    ['eventData.total', 'data.total'],
+    ['recipients.id', 'recipient.id'],
+    ['x'.repeat(100), `data.${'x'.repeat(55)}`],
+  ])('The refusal of the path %s says what was probably meant', (path, meant) => {
+    const fault = `A path starts with "data." or "recipient."; write ${meant}?`
+    expect(ruleFault({ '==': [{ var: path }, 1] })).toEqual({ fault, pointer: '/==/0/var' })
+  })
 
   test.each(['', 'data.', 'data..x', '.data'])('A path with an empty segment is refused: "%s"', (path) => {
     expect(ruleFault({ var: path }).fault).toBe('A path has no empty segment.')

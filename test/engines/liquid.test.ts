@@ -247,6 +247,14 @@ describe('a template that does not compile', () => {
       column: 4,
     })
     expect(templateFault('{% if constructor %}{% endif %}')).toMatchObject({ line: 1 })
+    for (const [path, meant] of [
+      ['order.id', 'data.order.id'],
+      ['eventData.id', 'data.id'],
+      ['eventData', 'data'],
+      ['recipent.email', 'recipient.email'],
+    ]) {
+      expect(templateFault(`{{ ${path} }}`).fault).toContain(`write ${meant}?`)
+    }
   })
 
   test('The fault has the line and the column', async () => {

@@ -67,6 +67,15 @@ describe("the host's logger", () => {
     expect(calls).toEqual(Array(3).fill([{ inFlight: 5 }, 'load.shed']))
   })
 
+  it.each([
+    [{}, 'has no log, and no info, warn and error; must be a pino logger'],
+    [{ info() {} }, 'has no log, and no warn and error; must be a pino logger'],
+    ['x', 'is a string; must be a pino logger'],
+  ])('The refusal of the logger %j says which methods it lacks', (logger, sentence) => {
+    const given = { auth: testAuth, store: memoryStore(), logger: logger as never }
+    expect(() => createSallyport(given)).toThrowError(sentence)
+  })
+
   it.each([[{}], [{ info() {}, warn() {} }], ['x'], [null], [() => pino()]])(
     'Any other logger is refused with what to pass: %j',
     (logger) => {

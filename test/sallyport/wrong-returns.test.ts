@@ -66,6 +66,11 @@ describe('a channel with an unreadable outcome', () => {
   it('keeps the outcome when only its code is missing', async () => {
     const app = hostApp(port, () => ({ outcome: 'rejected' }))
     expect(await port.use(app)).toBe('failed provider_rejected code_invalid 1 attempts')
+    const cause =
+      "send() of the channel returned undefined as code; return a lower_snake word such as 'mailbox_full', never text of the provider"
+    expect(app.logger.lines).toContainEqual(
+      expect.objectContaining({ event: 'channel.outcome_invalid', fields: expect.objectContaining({ cause }) }),
+    )
   })
 })
 

@@ -1,19 +1,13 @@
+import { refusalDetail } from '../../model/refusal-reason.ts'
 import type { AuthVerifier } from '../../ports/auth-verifier.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
+import { type LineLimiter, limitLines } from './line-limiter.ts'
 
 const EVERY_MS = 1_000
-/** Further reasons are logged without their names. */
-const MAX_REASONS = 50
 const REASON = /^[a-z][a-z0-9_]{0,31}$/
 
-interface Refusals {
-  readonly loggedAt: number
-  /** Refusals since, which are not logged. */
-  omitted: number
-}
-
-const LOGGED = /* @__PURE__ */ new WeakMap<AuthVerifier, Map<string | undefined, Refusals>>()
+const LIMITERS = /* @__PURE__ */ new WeakMap<AuthVerifier, LineLimiter>()
 
 interface RefusalDeps {
   readonly auth: AuthVerifier
@@ -22,23 +16,17 @@ interface RefusalDeps {
 }
 
 /**
- * Logs `auth.refused` at most once a second for each reason of a verifier, with the number of refusals that were omitted since the last
- * line: strangers must not fill the log.
+ * Logs `auth.refused` at most once a second for each reason of a verifier.
  *
  * @param given The reason of any verifier. Dropped if it is not a short name.
  */
 export function logAuthRefusal(given: unknown, requestId: string, { auth, logger, clock }: RefusalDeps): void {
-  const reasons = LOGGED.get(auth) ?? new Map<string | undefined, Refusals>()
-  LOGGED.set(auth, reasons)
+  const lines = LIMITERS.get(auth) ?? limitLines(EVERY_MS)
+  LIMITERS.set(auth, lines)
   const named = typeof given === 'string' && REASON.test(given) ? given : undefined
-  const reason = reasons.has(named) || reasons.size < MAX_REASONS ? named : undefined
-  const now = clock.now()
-  const last = reasons.get(reason)
-  if (last && Math.abs(now - last.loggedAt) < EVERY_MS) {
-    last.omitted++
-    return
-  }
-  reasons.set(reason, { loggedAt: now, omitted: 0 })
-  const fields = { requestId, ...(reason && { reason }), ...(last?.omitted && { omitted: last.omitted }) }
-  logger.log('warn', 'auth.refused', fields)
+  const reason = lines.countedAs(named)
+  const due = lines.admit(reason, clock.now())
+  if (!due) return
+  const detail = reason && refusalDetail(reason)
+  logger.log('warn', 'auth.refused', { requestId, ...(reason && { reason }), ...(detail && { detail }), ...due })
 }

@@ -108,11 +108,16 @@ export async function answering<Body>(
   deps: AnswerDeps,
   steps: () => Awaitable<HandlerResult<Body> | Refused>,
 ): Promise<HandlerResult<Body>> {
+  const outcome = await refusing(steps)
+  return isRefused(outcome) ? answerRefusal(outcome, deps) : outcome
+}
+
+/** Runs the steps of a handler and converts their errors to refusals. */
+export async function refusing<Outcome>(steps: () => Awaitable<Outcome | Refused>): Promise<Outcome | Refused> {
   try {
-    const outcome = await steps()
-    return isRefused(outcome) ? answerRefusal(outcome, deps) : outcome
+    return await steps()
   } catch (thrown) {
-    return answerRefusal(refusalOf(thrown), deps)
+    return refusalOf(thrown)
   }
 }
 

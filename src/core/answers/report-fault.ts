@@ -1,7 +1,8 @@
-import { isSallyportError } from '../../errors.ts'
+import { type FaultCode, isSallyportError } from '../../errors.ts'
 import { describeThrown, detailsOf, type Messages } from '../../model/thrown.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LogFields, Logger } from '../../ports/logger.ts'
+import type { LineLimiter } from './line-limiter.ts'
 
 /**
  * The failed operation. `template`, `condition`, `data_schema` and `digest_key` are functions of the catalogue, `run_event` is one
@@ -71,7 +72,7 @@ export type ErrorDetails = 'default' | 'full' | 'none'
 /** Dependencies of error reporting. */
 export interface FaultDeps {
   readonly logger: Logger
-  readonly clock: Pick<Clock, 'after'>
+  readonly clock: Pick<Clock, 'now' | 'after'>
   readonly hooks?: ErrorHooks | undefined
   /** Default: `default`. `createSallyport` gives `full` in development. */
   readonly errorDetails?: ErrorDetails | undefined
@@ -92,14 +93,17 @@ export interface FaultLine {
   readonly fields?: LogFields
   /** Thrown by a library such as a template engine: its message can quote data. */
   readonly isLibrary?: boolean | undefined
+  /** Omits lines of the same fault. Default: all are logged. */
+  readonly limiter?: LineLimiter
 }
 
 /** Logs an error, which may be any thrown value, and passes it to `onError`. Never throws. */
 export function reportFault(error: unknown, context: FaultContext, line: FaultLine, deps: FaultDeps): void {
-  const { fields, isLibrary } = line
+  const { fields, isLibrary, limiter } = line
   const isOwn = OWN_CODE.has(context.operation) && !isLibrary
   const described = describeFault(error, isOwn, deps.errorDetails)
-  logFailure(context, { ...line, fields: { ...fields, ...described } }, deps)
+  const due = limiter ? limiter.admit(`${described.cause} ${described.causeCode}`, deps.clock.now()) : {}
+  if (due) logFailure(context, { ...line, fields: { ...fields, ...described, ...due } }, deps)
   callOnError(error, context, deps)
 }
 
@@ -119,7 +123,9 @@ function describeFault(
   const described = isOurs ? { cause: error.message, causeCode: error.code } : describeThrown(error)
   if (details === 'none') return described
   const messages: Messages = details === 'full' ? 'all' : isOwn && !isOurs ? 'own' : 'none'
-  return { ...described, ...detailsOf(error, messages) }
+  const { message, ...stack } = detailsOf(error, messages)
+  // The cause of an error of ours is its message.
+  return { ...described, ...(message !== undefined && !isOurs && { message }), ...stack }
 }
 
 const PATIENCE_MS = 10_000
@@ -169,9 +175,15 @@ function callOnError(error: unknown, context: FaultContext, deps: FaultDeps): vo
   }
 }
 
-/** The store wraps errors of a price book. */
+/** Codes of errors that say which function threw; their cause is the original. */
+const WRAPPING: { readonly [Operation in ErrorOperation]?: FaultCode } = {
+  price_book: 'option_invalid',
+  channel: 'answer_invalid',
+}
+
 function originalOf(error: unknown, { operation }: FaultContext): unknown {
-  return operation === 'price_book' && isSallyportError(error) && error.cause !== undefined ? error.cause : error
+  const isWrapped = isSallyportError(error) && error.code === WRAPPING[operation] && error.cause !== undefined
+  return isWrapped ? error.cause : error
 }
 
 function present<Fields extends object>(fields: Fields): Present<Fields> {

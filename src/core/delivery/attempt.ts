@@ -3,8 +3,10 @@ import type { Channel } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
 import type { ClaimedDelivery, DispatchStore, Settled, Settlement } from '../../ports/dispatch-store.ts'
+import type { LineLimiter } from '../answers/line-limiter.ts'
 import { wake } from '../dispatch/accept-dispatch.ts'
 import { measureAttempt, measureChanges } from '../statistics/measure.ts'
+import { logUnreachable } from './failing-channel.ts'
 import { type HookDeps, type Hooks, reportDelivery } from './hooks.ts'
 import {
   endUnsent,
@@ -39,6 +41,8 @@ export interface AttemptOptions extends HoldOptions {
   readonly onSend?: () => void
   /** Receives the end of the send; not called when the lease was lost. Returns the milliseconds left of its receiver's pause. */
   readonly onEnd?: (end: AttemptEnd) => number | undefined
+  /** Limits `channel.unreachable`. Absent: it is not logged. */
+  readonly unreachable?: LineLimiter
 }
 
 /** `released`: queued again, unsent. `cancelled`: cancelled instead of queued again. `lost`: another worker holds the lease. */
@@ -97,7 +101,7 @@ async function settlementFor(
   leftMs: () => number,
   hold: Hold,
   deps: AttemptDeps,
-  { onSend, onEnd }: AttemptOptions,
+  { onSend, onEnd, unreachable }: AttemptOptions,
 ): Promise<Settlement | undefined> {
   const channel = deps.channels[claimed.channel]
   if (!channel) {
@@ -117,6 +121,7 @@ async function settlementFor(
   const sent = omitted ? await sendMessage(channel, claimed, omitted, hold, deps) : THROWN
   if (!sent) return undefined
   logFailedProviders(sent.end, claimed, deps.logger)
+  logUnreachable(sent.end, claimed, unreachable, deps)
   const pausedMs = onEnd?.(sent.end)
   const { retryAfterMs } = sent
   const delayMs = retryDelay(schedule, tries, claimed.deliveryId, { leftMs: leftMs(), retryAfterMs })

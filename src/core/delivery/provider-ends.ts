@@ -8,9 +8,12 @@ const NAME = /^[\x21-\x7e]{1,64}$/
 const CODE = /^[a-z][a-z0-9_]{0,63}$/
 const MAX_PROVIDERS = 16
 
+/** Stands for a code that is absent, or text of a provider. */
+export const CODE_INVALID = 'code_invalid'
+
 /** The code of an outcome for logs and records; it may be absent, or text of a provider. */
 export function readCode(code: unknown): string {
-  return typeof code === 'string' && CODE.test(code) ? code : 'code_invalid'
+  return typeof code === 'string' && CODE.test(code) ? code : CODE_INVALID
 }
 
 /** Reads the providers of a channel's outcome. Invalid names are dropped: the outcome counts without them. */

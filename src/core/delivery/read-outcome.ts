@@ -1,7 +1,7 @@
 import type { AttemptEnd } from '../../model/dispatch.ts'
-import { isOutcome, noOutcome, OUTCOME_INVALID } from '../../options/send-outcome.ts'
+import { isOutcome, noCode, noOutcome, OUTCOME_INVALID } from '../../options/send-outcome.ts'
 import type { SendOutcome } from '../../ports/channel.ts'
-import { readCode, readProviders } from './provider-ends.ts'
+import { CODE_INVALID, readCode, readProviders } from './provider-ends.ts'
 
 /** End of one send. */
 export interface Sent {
@@ -15,6 +15,11 @@ export interface Sent {
 }
 
 const UNREADABLE: AttemptEnd = { outcome: 'unknown', code: OUTCOME_INVALID }
+
+/** The channel returned no outcome, or one without a code. */
+export function isMalformed(end: AttemptEnd): boolean {
+  return isUnreadable(end) || end.code === CODE_INVALID
+}
 
 /** The channel may have sent, and will answer the same way again: no attempt follows. */
 export function isUnreadable({ outcome, code }: AttemptEnd): boolean {
@@ -40,8 +45,11 @@ function readMembers(outcome: SendOutcome): Sent {
     const named = typeof id === 'string' && id.length <= MAX_PROVIDER_ID && { providerMessageId: id }
     return { end: { outcome: 'sent', ...provider, ...named } }
   }
-  const end = { outcome: outcome.outcome, code: readCode(outcome.code), ...provider }
-  if (outcome.outcome === 'rejected') return { end, ...(outcome.by === 'channel' && { byChannel: true }) }
-  const { retryAfterMs, cause } = outcome
-  return { end, ...(typeof retryAfterMs === 'number' && { retryAfterMs }), cause }
+  const code = readCode(outcome.code)
+  const end = { outcome: outcome.outcome, code, ...provider }
+  const malformed = code === CODE_INVALID ? noCode(outcome.code) : undefined
+  if (outcome.outcome === 'rejected')
+    return { end, ...(malformed && { cause: malformed }), ...(outcome.by === 'channel' && { byChannel: true }) }
+  const { retryAfterMs, cause = malformed } = outcome
+  return { end, ...(typeof retryAfterMs === 'number' && { retryAfterMs }), ...(cause !== undefined && { cause }) }
 }

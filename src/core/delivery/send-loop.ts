@@ -1,5 +1,6 @@
 import { withTimeout } from '../../model/time-out.ts'
 import type { ClaimedDelivery, ClaimRequest, Claims, DispatchStore, Settlement } from '../../ports/dispatch-store.ts'
+import { limitLines } from '../answers/line-limiter.ts'
 import { reportFault } from '../answers/report-fault.ts'
 import { wake } from '../dispatch/accept-dispatch.ts'
 import { measureChange } from '../statistics/measure.ts'
@@ -9,6 +10,9 @@ import { type Lease, placeOf, putBack, STOPPING_MS } from './lease.ts'
 import { createLimiter, type Slot } from './limiter.ts'
 import { receiverBreaker } from './receiver-breaker.ts'
 import type { WorkerOptions } from './worker-options.ts'
+
+/** Time between log lines of one channel that has no connection. */
+const UNREACHABLE_MS = 60_000
 
 export interface SendLoopDeps extends AttemptDeps {
   readonly store: DispatchStore
@@ -77,6 +81,7 @@ export function createSendLoop(deps: SendLoopDeps, options: WorkerOptions, onFre
   const { store, clock, logger, sandbox } = deps
   const limiter = createLimiter(deps.channels, options, clock)
   const breaker = receiverBreaker(options.breaker, deps)
+  const unreachable = limitLines(UNREACHABLE_MS)
   const stops = swapRemoveList<() => void>()
   const pauses = swapRemoveList<() => void>()
   const claims = inFlight()
@@ -137,12 +142,11 @@ export function createSendLoop(deps: SendLoopDeps, options: WorkerOptions, onFre
       slot.begin()
       watched.begin()
     }
-    const attempted = attemptDelivery(claimed, lease, deps, { timeoutMs, stops, onSend, onEnd: watched.end }).finally(
-      () => {
-        slot.leave()
-        watched.leave()
-      },
-    )
+    const options = { timeoutMs, stops, onSend, onEnd: watched.end, unreachable }
+    const attempted = attemptDelivery(claimed, lease, deps, options).finally(() => {
+      slot.leave()
+      watched.leave()
+    })
     attempted.then(({ result, reported }) => {
       if (result === 'released' && startedIn !== generation) unfinished.givenBack++
       if (reported) hooks.add(reported)

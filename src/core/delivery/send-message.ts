@@ -7,7 +7,7 @@ import { categoryOf } from '../dispatch/catalog/category-of.ts'
 import { linkMessage } from '../links/link-message.ts'
 import type { LinkService } from '../links/link-service.ts'
 import { faultPlaceOf, type Hold, Interrupted } from './lease.ts'
-import { isUnreadable, readOutcome, type Sent } from './read-outcome.ts'
+import { isMalformed, readOutcome, type Sent } from './read-outcome.ts'
 
 export interface SendDeps extends FaultDeps {
   readonly events: Pick<EventCatalog, 'find'>
@@ -21,8 +21,14 @@ const THREW = { level: 'error', event: 'channel.threw' } as const
 const INVALID = { level: 'error', event: 'channel.outcome_invalid' } as const
 
 /** Logs an error of the channel and tells `onError`. */
-export function reportThrown(cause: unknown, claimed: ClaimedDelivery, deps: FaultDeps, line: FaultLine = THREW): void {
-  const fields = { attempt: claimed.attempts }
+export function reportThrown(
+  cause: unknown,
+  claimed: ClaimedDelivery,
+  deps: FaultDeps,
+  line: FaultLine = THREW,
+  code?: string,
+): void {
+  const fields = { attempt: claimed.attempts, ...(code !== undefined && { code }) }
   reportFault(cause, { operation: 'channel', ...faultPlaceOf(claimed) }, { ...line, fields }, deps)
 }
 
@@ -52,7 +58,8 @@ export async function sendMessage(
       channel.send(deps.links ? await linked(message, claimed, deps.links, deps) : message, context),
     )
     const sent = readOutcome(given)
-    if (sent.cause !== undefined) reportThrown(sent.cause, claimed, deps, isUnreadable(sent.end) ? INVALID : THREW)
+    const line = isMalformed(sent.end) ? INVALID : THREW
+    if (sent.cause !== undefined) reportThrown(sent.cause, claimed, deps, line, sent.end.code)
     return omittedCopies.length > 0 ? { ...sent, end: { ...sent.end, omittedCopies: omittedCopies.length } } : sent
   } catch (cause) {
     if (isThrown(cause, Interrupted)) return cause.code === 'lease_lost' ? undefined : interruptedBy(cause.code)

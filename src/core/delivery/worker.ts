@@ -5,6 +5,7 @@ import { wrongReturn } from '../../options/wrong-return.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
 import type { ClaimedDelivery } from '../../ports/dispatch-store.ts'
+import { limitLines } from '../answers/line-limiter.ts'
 import { reportFault } from '../answers/report-fault.ts'
 import type { Attempted } from './attempt.ts'
 import { type ClaimKind, type ClaimOutcome, createSendLoop, type SendLoop, type SendLoopDeps } from './send-loop.ts'
@@ -78,6 +79,9 @@ export function readStopOptions(options: StopOptions, call = 'worker.stop'): Sto
 /** Minimum time between polls that find nothing to send, whatever the store answers. */
 const MIN_POLL_MS = 10
 
+/** Time between log lines of the same fault, which each poll of an outage has. */
+const REPEATED_MS = 10_000
+
 /** `runDue` no longer believes a store that still reports more after this wait. */
 const MAX_EMPTY_MS = 1_000
 
@@ -85,6 +89,7 @@ export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Wor
   const { pollMs = 1_000 } = options
   const { clock, logger, queue, sandbox } = deps
   const sendLoop = createSendLoop(deps, options, poll)
+  const claimFailed = { level: 'error', event: 'worker.claim_failed', limiter: limitLines(REPEATED_MS) } as const
   let isRunning = false
   let pollingIn: number | undefined
   let pollAgain = false
@@ -103,7 +108,7 @@ export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Wor
     cancelTimer()
     void fillSlots(generation)
       .catch((cause: unknown) => {
-        reportFault(cause, { operation: 'store' }, { level: 'error', event: 'worker.claim_failed' }, deps)
+        reportFault(cause, { operation: 'store' }, claimFailed, deps)
         return pollMs
       })
       .then((delayMs) => {

@@ -1,15 +1,14 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
+import { limitLines } from '../answers/line-limiter.ts'
 
 const EVERY_MS = 60_000
 
-/** Logs `feedback.refused` at most once a minute for each source: strangers must not fill the log. */
+/** Logs `feedback.refused` at most once a minute for each source. */
 export function refusalLog(logger: Logger, clock: Pick<Clock, 'now'>): (source: string) => void {
-  const loggedAt = new Map<string, number>()
+  const lines = limitLines(EVERY_MS)
   return (source) => {
-    const now = clock.now()
-    if (now - (loggedAt.get(source) ?? Number.NEGATIVE_INFINITY) < EVERY_MS) return
-    loggedAt.set(source, now)
-    logger.log('warn', 'feedback.refused', { source })
+    const due = lines.admit(source, clock.now())
+    if (due) logger.log('warn', 'feedback.refused', { source, ...due })
   }
 }

@@ -11,8 +11,8 @@ import type { DispatchStore } from '../../ports/dispatch-store.ts'
 import type { SallyportStore } from '../../ports/sallyport-store.ts'
 import { type Database, type HostKysely, type HostTransaction, openDatabase } from './connection/database.ts'
 import { DIALECTS, type DialectName } from './connection/dialects.ts'
+import { explained } from './connection/driver-errors.ts'
 import { checkReadiness } from './connection/readiness.ts'
-import { isNoSuchFunction, isNoSuchTable, notReady, REMEDY } from './connection/readiness-errors.ts'
 import { sqlDispatches } from './dispatches/sql-dispatches.ts'
 import { sqlFeedback } from './feedback/sql-feedback.ts'
 import { sqlPreferences } from './feedback/sql-preferences.ts'
@@ -136,12 +136,12 @@ export function sqlStore(options: SqlStoreOptions): SqlStore {
   const running = { ...shared, timeoutMs, preparedStatements: others.preparedStatements }
   const database = openDatabase({ db, ...running })
   return {
-    ...explainingUnmigrated(sqlDispatches(database, { newFence, isAlone: false }), prefix),
-    ...explainingUnmigrated(sqlRuns(database, { isAlone: false }), prefix),
-    ...explainingUnmigrated(sqlTokens(database), prefix),
-    ...explainingUnmigrated(sqlFeedback(database), prefix),
-    ...explainingUnmigrated(sqlPreferences(database), prefix),
-    ...explainingUnmigrated(sqlStatistics(database), prefix),
+    ...explaining(sqlDispatches(database, { newFence, isAlone: false }), prefix),
+    ...explaining(sqlRuns(database, { isAlone: false }), prefix),
+    ...explaining(sqlTokens(database), prefix),
+    ...explaining(sqlFeedback(database), prefix),
+    ...explaining(sqlPreferences(database), prefix),
+    ...explaining(sqlStatistics(database), prefix),
     migrate: () => migrate(db.withoutPlugins(), openDatabase({ db, ...shared, timeoutMs: MIGRATING_MS })),
     pendingMigrations: () => pendingMigrations(openDatabase({ db, ...shared, timeoutMs: MIGRATING_MS })),
     ready: () => checkReadiness(database),
@@ -153,7 +153,7 @@ export function sqlStore(options: SqlStoreOptions): SqlStore {
         )
       }
       const own = openDatabase({ db: transaction, ...running, isTransaction: true })
-      const store = explainingUnmigrated(sqlDispatches(own, { newFence, isAlone: true }), prefix)
+      const store = explaining(sqlDispatches(own, { newFence, isAlone: true }), prefix)
       return notify === undefined ? store : notifying(store, notify, own)
     },
   }
@@ -174,21 +174,19 @@ const PREFIX = 'sallyport_'
 /** Long enough for a database that must start first. */
 const MIGRATING_MS = 60_000
 
-/** A call that fails because a table, column or function is missing throws `config_invalid` with the remedy and the cause. */
-function explainingUnmigrated<Store extends object>(store: Store, prefix: string): Store {
-  const explained = Object.entries(store).map(([name, call]: [string, (...args: unknown[]) => Promise<unknown>]) => [
+/** A call whose driver fails in a known way throws the problem and the remedy instead, with the driver's error as the cause. */
+function explaining<Store extends object>(store: Store, prefix: string): Store {
+  const calls = Object.entries(store).map(([name, call]: [string, (...args: unknown[]) => Promise<unknown>]) => [
     name,
     async (...args: unknown[]): Promise<unknown> => {
       try {
         return await call(...args)
       } catch (cause) {
-        if (!isNoSuchTable(cause) && !isNoSuchFunction(cause)) throw cause
-        const problem = `The database is not migrated for this version of the store, whose prefix is "${prefix}".`
-        throw notReady(problem, REMEDY, { cause })
+        throw explained(cause, prefix) ?? cause
       }
     },
   ])
-  return Object.fromEntries(explained) as Store
+  return Object.fromEntries(calls) as Store
 }
 
 /** Notifies the channel in the transaction: PostgreSQL sends it at commit, and never after a rollback. */

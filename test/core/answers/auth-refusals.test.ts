@@ -31,6 +31,16 @@ async function host() {
 const issue = (more: Partial<Parameters<typeof issueSessionToken>[0]> & { readonly clock: { now(): number } }) =>
   issueSessionToken({ sessionId: 's', key, audience: 'a', ...more })
 
+/** The remedy that the log has for each of these reasons. */
+const DETAILS = {
+  expired: expect.stringMatching(/^It has ended: issue one token for each session/),
+  audience: "The token's aud is not the audience of sessionTokens(): issue it for that audience.",
+  unknown_kid: expect.stringMatching(/^No key of sessionTokens\(\) has the kid/),
+  signature: expect.stringMatching(/^Another key than that of its kid signed the token/),
+  unknown_secret: expect.stringMatching(/^No secret in appSecrets\(\) has this hash/),
+  malformed: expect.stringMatching(/^It is neither an application secret nor a signed JWT/),
+}
+
 describe('auth.refused', () => {
   it('A refused token is logged with its reason and the id of the answer, and every answer is the same', async () => {
     const { clock, post, lines } = await host()
@@ -58,7 +68,8 @@ describe('auth.refused', () => {
         },
         `{"type":"urn:sallyport:problem:invalid_token","title":"The bearer token is not valid","status":401,"detail":"The token is malformed, unknown, expired or revoked.","code":"invalid_token","requestId":"${requestId}"}`,
       ])
-      expect(lines()).toEqual([{ level: 'warn', event: 'auth.refused', fields: { requestId, reason } }])
+      const detail = DETAILS[reason as keyof typeof tokens]
+      expect(lines()).toEqual([{ level: 'warn', event: 'auth.refused', fields: { requestId, reason, detail } }])
     }
   })
 
@@ -81,7 +92,7 @@ describe('auth.refused', () => {
     clock.advance(1)
     await post('x')
     await post('x')
-    expect(lines().map(({ fields }) => fields)).toEqual([
+    expect(lines().map(({ fields: { detail, ...fields } }) => fields)).toEqual([
       { requestId: expect.any(String), reason: 'audience' },
       { requestId: expect.any(String), reason: 'malformed', omitted: 5 },
     ])
@@ -106,6 +117,15 @@ describe("the reason of a host's verifier", () => {
     for (const _ of reasons) await handleDispatch({ headers: { authorization: 'Bearer t' }, body: {} }, deps)
     return deps.logger.lines.map(({ fields }) => fields.reason)
   }
+
+  it('A reason of its own has no detail', async () => {
+    const auth: AuthVerifier = { verify: () => ({ refused: 'invalid_token', reason: 'tenant_suspended' }) }
+    const deps = testDeps(undefined, { auth })
+    await handleDispatch({ headers: { authorization: 'Bearer t' }, body: {} }, deps)
+    expect(deps.logger.lines).toEqual([
+      { level: 'warn', event: 'auth.refused', fields: { requestId: expect.any(String), reason: 'tenant_suspended' } },
+    ])
+  })
 
   it('A short name is logged', async () => {
     expect(await refused('tenant_suspended', `a${'1'.repeat(31)}`)).toEqual(['tenant_suspended', `a${'1'.repeat(31)}`])

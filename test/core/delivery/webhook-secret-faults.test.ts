@@ -5,11 +5,12 @@ import { attempt, BODY, delivery, depsFor, waitForDue } from './attempting.ts'
 
 test.each<[string, FindWebhookSecret, string, string]>([
   ['throws', () => Promise.reject(new RangeError(`the vault lost ${SECRET}`)), 'secret_error', 'RangeError'],
-  ['returns no secret of Standard Webhooks', () => `${SECRET}!`, 'secret_invalid', 'TypeError'],
+  ['returns no secret of Standard Webhooks', () => `${SECRET}!`, 'secret_invalid', 'SallyportError'],
+  ['returns nothing', () => undefined, 'secret_missing', 'SallyportError'],
 ])(
   'If the secret function %s, the error is reported without the secret and the delivery is retried',
   async (...row) => {
-    const [, broken, code, cause] = row
+    const [, broken, code, name] = row
     const { port, received } = await recordingPeer()
     const secret = vi.fn<FindWebhookSecret>(() => SECRET).mockImplementationOnce(broken)
     const onError = vi.fn()
@@ -24,10 +25,11 @@ test.each<[string, FindWebhookSecret, string, string]>([
     expect(received).toHaveLength(0)
     const place = { deliveryId: 'dlv_2', channel: 'a' }
     expect(onError).toHaveBeenCalledExactlyOnceWith(
-      expect.objectContaining({ name: cause }),
+      expect.objectContaining({ name }),
       expect.objectContaining({ operation: 'channel', eventType: 'e', ...place }),
     )
-    const fields = expect.objectContaining({ ...place, attempt: 1, cause })
+    const cause = expect.stringMatching(/^secret\(\) of the webhook channel .* whsec_ and base64 of 24 to 64 bytes/)
+    const fields = expect.objectContaining({ ...place, attempt: 1, code, cause })
     expect(deps.logger.lines).toContainEqual({ level: 'error', event: 'channel.threw', fields })
     expect(JSON.stringify(deps.logger.lines)).not.toContain(SECRET.slice(6, 20))
 

@@ -203,6 +203,39 @@ describe('a started worker', () => {
     expect(await outcomes(own.deps)).toEqual(['a: sent 1'])
   })
 
+  it('A worker logs each fault of a long outage at most once in ten seconds, and onError gets all', async () => {
+    const seen: unknown[] = []
+    let code = 'ECONNREFUSED'
+    const fail = () => Promise.reject(Object.assign(new Error('jane'), { code }))
+    const hooks = { onError: (error: unknown) => void seen.push(error) }
+    const own = app({ a: recordingChannel() }, { store: () => ({ claim: fail }) }, { hooks })
+    own.worker.start()
+    await settled(own)
+    await pass(own, 9_000)
+    code = '3D000'
+    await pass(own, 4_000)
+    await own.worker.stop()
+    const failed = own.deps.logger.lines.filter(({ event }) => event === 'worker.claim_failed')
+    expect(failed.map(({ fields = {} }) => [fields.causeCode, fields.omitted])).toEqual([
+      ['ECONNREFUSED', undefined],
+      ['3D000', undefined],
+    ])
+    expect(seen.length).toBeGreaterThan(10)
+  })
+
+  it('A worker logs the fault of an outage again with the number of omitted lines', async () => {
+    const own = app(
+      { a: recordingChannel() },
+      { store: () => ({ claim: () => Promise.reject(new TypeError('jane')) }) },
+    )
+    own.worker.start()
+    await settled(own)
+    await pass(own, 10_000)
+    await own.worker.stop()
+    const failed = own.deps.logger.lines.filter(({ event }) => event === 'worker.claim_failed')
+    expect(failed.map(({ fields }) => fields?.omitted)).toEqual([undefined, 9])
+  })
+
   it('A delivery that could not be settled is claimed again after its lease', async () => {
     let isDown = true
     const a = recordingChannel()

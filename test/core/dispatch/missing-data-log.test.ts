@@ -13,7 +13,7 @@ const events = defineEvents(
     order: { data, channels: { a: { subject: 'Order {{ data.idd }}', text: '{{ data.id }}' } } },
     invoice: {
       data,
-      channels: { a: { text: '{{ data.idd }} {{ recipient.nick }}' }, b: { text: '{{ events[0].sum }}' } },
+      channels: { a: { text: '{{ data.idd }} {{ recipient.attributes.nick }}' }, b: { text: '{{ events[0].sum }}' } },
     },
   },
   { templates: liquid() },

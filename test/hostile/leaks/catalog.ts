@@ -53,7 +53,11 @@ export function catalog({ content, attribute }: Pick<Planted, 'content' | 'attri
       missing: { channels: { any: { text: '{{ data.list[data.key].name }}' } } },
       zoned: {
         channels: {
-          email: { subject: inZone('data.note'), text: inZone('recipient.email'), html: inZone('recipient.name') },
+          email: {
+            subject: inZone('data.note'),
+            text: inZone('recipient.email'),
+            html: inZone('recipient.attributes.plan'),
+          },
           sms: { text: inZone('recipient.phone') },
           any: { text: inZone('recipient.url') },
         },

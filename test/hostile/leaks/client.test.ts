@@ -20,7 +20,7 @@ function answering(status: number, body: (sent: string) => string): Server {
 
 const SERVERS: Readonly<Record<string, Server>> = {
   'a dead port': async () => ({ baseUrl: `http://127.0.0.1:${await deadPort()}` }),
-  'an invalid base URL': async () => ({ baseUrl: 'nowhere' }),
+  'an invalid base URL': async () => ({ baseUrl: 'http://[' }),
   'a page that echoes the request': answering(200, (sent) => `<html>${sent}</html>`),
   'another API': answering(500, (sent) => JSON.stringify({ error: sent, message: sent })),
   'a refusal': answering(403, () =>

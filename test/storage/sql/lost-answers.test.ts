@@ -182,7 +182,7 @@ describe('late or lost answers of a database', () => {
       const store = own.over(hanging, { timeoutMs: 20 })
       const calls = Promise.allSettled(Array.from({ length: 350 }, (_, at) => store.accept(acceptance(`${at}`))))
       await vi.advanceTimersByTimeAsync(20)
-      for (const one of await calls) expect(one).toMatchObject({ reason: { code: 'database_timeout' } })
+      for (const one of await calls) expect(one).toMatchObject({ reason: { cause: { code: 'database_timeout' } } })
       expect(asked).toBe(2)
     } finally {
       vi.useRealTimers()

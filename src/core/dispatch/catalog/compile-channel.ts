@@ -19,7 +19,7 @@ export interface Compilation {
   readonly problems: ConfigProblem[]
   /** Engines that are not there and were reported. */
   readonly lacking: Set<keyof EventEngines>
-  /** Absent: the event has no schema. */
+  /** Absent: paths are not checked. */
   readonly checkPath?: CheckPath | undefined
 }
 

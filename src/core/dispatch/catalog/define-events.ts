@@ -111,7 +111,7 @@ function compileEvent(eventType: string, given: unknown, catalog: Compilation): 
   const definition = (isRecord(given) ? given : {}) as Partial<Definition>
 
   const { data, category = eventType, route = 'all', fallbackOn, critical = false, delayMs = 0 } = definition
-  const compilation = { ...catalog, checkPath: data && isSchema(data) ? namesCheck(data) : undefined }
+  const compilation = { ...catalog, checkPath: namesCheck(data && isSchema(data) ? data : undefined) }
   const when = compileCondition(definition.when, { ...place, field: 'when' }, compilation)
   const digest = compileDigest(definition.digest, eventType, compilation)
   const isFirst = route === 'first'

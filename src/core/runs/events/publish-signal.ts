@@ -12,7 +12,7 @@ import { wrongReturn } from '../../../options/wrong-return.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { LogFields } from '../../../ports/logger.ts'
 import type { RunStore, StoredRun, StoredSession } from '../../../ports/run-store.ts'
-import { listErrors } from '../../answers/listed-errors.ts'
+import { loggedProblem } from '../../answers/logged-problem.ts'
 import { type ErrorOperation, type FaultDeps, reportFault } from '../../answers/report-fault.ts'
 import type { HandlerResult } from '../../answers/result.ts'
 import type { CausedBy } from '../../dispatch/handle-dispatch.ts'
@@ -187,9 +187,9 @@ async function publish(pending: PendingEvent, run: StoredRun, deps: SignalDeps):
   const request = { eventType: event, recipient, eventData, sessionId, ...(channel !== undefined && { channel }) }
   const answer = await deps.dispatch(run.tenant, request, key, causedBy)
   if (answer.ok) return true
-  const { code, errors } = answer.body
-  if (answer.status >= 500) return leavePending(event, run, { code }, deps)
-  return refused(event, run, { code, ...(errors && { errors: listErrors(errors) }) }, deps)
+  // A fault is logged as `request.failed`.
+  if (answer.status >= 500) return leavePending(event, run, { code: answer.body.code }, deps)
+  return refused(event, run, loggedProblem(answer.body), deps)
 }
 
 function refused(event: keyof RunEvents, run: StoredRun, why: LogFields, { logger }: FaultDeps): true {

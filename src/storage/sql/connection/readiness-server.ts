@@ -1,6 +1,6 @@
 import type { Database } from './database.ts'
 import type { DialectName } from './dialects.ts'
-import { isNoSuchFunction, notReady, unusable } from './readiness-errors.ts'
+import { isNoSuchFunction, notReady, unusable } from './driver-errors.ts'
 
 interface Server {
   readonly dialect: DialectName

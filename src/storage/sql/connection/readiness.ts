@@ -4,7 +4,7 @@ import { MIGRATION_NAMES, recordsName } from '../schema/migrations.ts'
 import type { TableName } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
 import type { Database } from './database.ts'
-import { isNoSuchTable, notReady, REMEDY, unusable } from './readiness-errors.ts'
+import { isNoSuchTable, notReady, REMEDY, unusable } from './driver-errors.ts'
 import { checkServer } from './readiness-server.ts'
 
 /** Only reads. @throws {SallyportError} `config_invalid`, with the problem and the remedy. */

@@ -1,7 +1,7 @@
 import { type Database, type HostKysely, statement } from '../connection/database.ts'
 import type { Dialect, DialectName } from '../connection/dialects.ts'
+import { notReady } from '../connection/driver-errors.ts'
 import { checkParts, migrationsLeft, migrationsMade } from '../connection/readiness.ts'
-import { notReady } from '../connection/readiness-errors.ts'
 import { checkServer } from '../connection/readiness-server.ts'
 import { migrationsFor, recordsDefinition, recordsName, type SqlMigration } from './migrations.ts'
 

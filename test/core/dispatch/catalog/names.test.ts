@@ -119,7 +119,7 @@ const FINE: readonly string[] = [
   '{% assign who = data.id %}{% assign who = data.customer %}{{ who.unheard }}',
   '{% capture who %}{{ data.id }}{% endcapture %}{{ who.unheard | default: "" }}',
   '{% for line in data.lines %}{% for line in line.tags %}{{ line }}{% else %}{{ line.name }}{% endfor %}{% endfor %}',
-  '{% for data in events %}{{ data.id }}{% endfor %} {{ recipient.id }} {{ recipient.anything | default: "" }}',
+  '{% for data in events %}{{ data.id }}{% endfor %} {{ recipient.id }} {{ recipient.attributes.anything | default: "" }}{{ recipient.addresses.chat }}',
 ]
 
 const RULES: readonly (readonly [when: unknown, ...found: string[]])[] = [
@@ -347,3 +347,28 @@ function standard(document: object): unknown {
   const jsonSchema = { output: () => document }
   return { '~standard': { version: 1, vendor: 'own', validate: (value: unknown) => ({ value }), jsonSchema } }
 }
+
+describe('names of a recipient', () => {
+  const MEMBERS = 'its members are id, email, phone, url, addresses, locale, timeZone, attributes'
+
+  it.each([
+    [
+      '{{ recipient.name }}',
+      `reads recipient.name, which no recipient has: ${MEMBERS}; for data of your own, write recipient.attributes.name`,
+    ],
+    [
+      '{{ recipient.emial }}',
+      `reads recipient.emial, which no recipient has: ${MEMBERS}; near: email; for data of your own, write recipient.attributes.emial`,
+    ],
+    ['{{ recipient.email.domain }}', 'reads recipient.email.domain, but recipient.email is a text'],
+  ])('A template that reads an unknown one stops the start: %s', (text, detail) => {
+    expect(inTemplate(undefined, text)).toEqual([detail])
+    expect(inTemplate(SCHEMAS.zod, text)).toEqual([detail])
+  })
+
+  it('A rule that reads an unknown one stops the start', () => {
+    expect(inRule(undefined, { '==': [{ var: 'recipient.vip' }, true] })).toEqual([
+      `reads recipient.vip, which no recipient has: ${MEMBERS}; near: id; for data of your own, write recipient.attributes.vip`,
+    ])
+  })
+})

@@ -41,7 +41,7 @@ function publishing(given: Partial<PublisherDeps> & { readonly over?: (store: St
 const refusing =
   (...pointers: readonly string[]): PublisherDeps['dispatch'] =>
   async () => {
-    const errors = pointers.map((pointer) => ({ pointer, code: 'type', detail: 'canary' }) as const)
+    const errors = pointers.map((pointer) => ({ pointer, code: 'type', detail: 'words' }) as const)
     const body = { type: 'about:blank', title: '', status: 400, code: 'validation_failed', detail: '', errors } as const
     return { ok: false, status: 400, headers: {}, body } as never
   }
@@ -56,17 +56,19 @@ async function loggedErrors(...pointers: readonly string[]): Promise<unknown> {
 
 describe('the log line of a refused event', () => {
   it('The log line names the places of the faults, and hides keys below the data of the host', async () => {
-    expect(await loggedErrors('', '/recipient', '/eventData/run')).toBe(' type, /recipient type, /eventData/run type')
-    expect(await loggedErrors('/eventData/run/metadata/private')).toBe('/eventData/run/… type')
-    expect(await loggedErrors('/eventData/run/0')).toBe('/eventData/run/… type')
+    expect(await loggedErrors('', '/recipient', '/eventData/run')).toBe(
+      'the body: words, /recipient: words, /eventData/run: words',
+    )
+    expect(await loggedErrors('/eventData/run/metadata/private')).toBe('/eventData/run/…: words')
+    expect(await loggedErrors('/eventData/run/0')).toBe('/eventData/run/…: words')
   })
 
   it('The log line has at most 10 faults, and 200 characters of a name', async () => {
     const long = 'x'.repeat(201)
-    expect(await loggedErrors(`/${long}`)).toBe(`/${'x'.repeat(199)} type`)
-    expect(await loggedErrors(`/eventData/${long}/a`)).toBe(`/eventData/${'x'.repeat(200)}/… type`)
+    expect(await loggedErrors(`/${long}`)).toBe(`/${'x'.repeat(199)}: words`)
+    expect(await loggedErrors(`/eventData/${long}/a`)).toBe(`/eventData/${'x'.repeat(200)}/…: words`)
     expect(await loggedErrors(...Array.from({ length: 11 }, (_, at) => `/a${at}`))).toBe(
-      Array.from({ length: 10 }, (_, at) => `/a${at} type`).join(', '),
+      Array.from({ length: 10 }, (_, at) => `/a${at}: words`).join(', '),
     )
   })
 })

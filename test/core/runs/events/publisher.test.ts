@@ -56,8 +56,15 @@ describe('events of a run that ends', () => {
     await sallyport.worker.runDue()
     expect(asked).toMatchObject([{ tenant: 't2', run: { runId: 'r1', status: 'failed', error: { type: 'oom' } } }])
     expect(await reported(store, 't2')).toEqual([])
+    const through = 'The event can be sent through a.'
     expect(logged(app, 'run_event.refused')).toEqual([
-      { eventType: 'run.failed', runId: 'r1', code: 'channel_not_allowed', errors: '/channel not_allowed' },
+      {
+        eventType: 'run.failed',
+        runId: 'r1',
+        code: 'channel_not_allowed',
+        detail: through,
+        errors: `/channel: ${through}`,
+      },
     ])
   })
 
@@ -278,9 +285,22 @@ describe('events that cannot be dispatched', () => {
     await sallyport.worker.runDue()
     await sallyport.worker.runDue()
     expect([await reported(store), await pending(store)]).toEqual([[], []])
+    const nobody = 'No recipient has this id.'
     expect(logged(app, 'run_event.refused')).toEqual([
-      { eventType: 'run.failed', runId: 'r1', code: 'recipient_unresolvable', errors: '/recipient invalid' },
-      { eventType: 'run.incomplete', runId: 'r2', code: 'validation_failed', errors: '/eventData/x required' },
+      {
+        eventType: 'run.failed',
+        runId: 'r1',
+        code: 'recipient_unresolvable',
+        detail: nobody,
+        errors: `/recipient: ${nobody}`,
+      },
+      {
+        eventType: 'run.incomplete',
+        runId: 'r2',
+        code: 'validation_failed',
+        detail: 'One place in the body cannot be accepted.',
+        errors: '/eventData/x: is required',
+      },
     ])
     expect(JSON.stringify(app.logger.lines)).not.toContain('jane')
   })
@@ -302,9 +322,9 @@ describe('events that cannot be dispatched', () => {
     expect(more).toEqual([])
     const places = line?.errors.split(', ') ?? []
     expect(places.map((place) => place.replace(/n{100,}/, '…'))).toEqual(
-      names.slice(0, 10).map((_, index) => `/eventData/${index}… invalid`),
+      names.slice(0, 10).map((_, index) => `/eventData/${index}…: expected string`),
     )
-    expect(Math.max(...places.map(({ length }) => length))).toBeLessThan(220)
+    expect(Math.max(...places.map(({ length }) => length))).toBeLessThan(240)
     expect(line?.errors).not.toContain('4242')
   })
 

@@ -3,30 +3,34 @@ import type { FactPath } from '../../../../ports/fact-path.ts'
 import type { StandardSchema } from '../event-definition.ts'
 import { jsonSchemaReader } from './json-schema-names.ts'
 import { findUnknownName, type ReadSchema } from './names-below.ts'
+import { recipientNameFault } from './recipient-names.ts'
 import { readValibot } from './valibot-names.ts'
 
-/** Returns the fault of a path that reads a name which the schema's output cannot have. */
+/** Returns the fault of a path that reads a name which the facts cannot have. */
 export type CheckPath = (path: FactPath) => string | undefined
 
 /**
- * Checks paths below `data` and `events`. Reads the schema at the first of them; one that does not tell its names, or throws, has no
- * faults.
+ * Checks paths below `recipient`, and below `data` and `events` by the schema's output. Reads the schema at the first of them; one that
+ * does not tell its names, or throws, has no faults.
  */
-export function namesCheck(schema: StandardSchema): CheckPath {
+export function namesCheck(schema: StandardSchema | undefined): CheckPath {
   let facts: FactNames | undefined
-  return (path) => {
+  const dataFault = (root: 'data' | 'events', steps: FactPath): string | undefined => {
     try {
-      facts ??= factNames(schema)
-      return faultOf(path, facts)
+      facts ??= schema ? factNames(schema) : OPEN
+      return faultOf(root, steps, facts)
     } catch {
       facts = OPEN
       return undefined
     }
   }
+  return ([root, ...steps]) => {
+    if (root === 'recipient') return recipientNameFault(steps)
+    return root === 'data' || root === 'events' ? dataFault(root, steps) : undefined
+  }
 }
 
-function faultOf([root, ...steps]: FactPath, { data, events, read }: FactNames): string | undefined {
-  if (root !== 'data' && root !== 'events') return undefined
+function faultOf(root: 'data' | 'events', steps: FactPath, { data, events, read }: FactNames): string | undefined {
   const unknown = findUnknownName(steps, root === 'data' ? data : events, read)
   if (!unknown) return undefined
   const { index, name, known, isInList } = unknown

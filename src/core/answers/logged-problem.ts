@@ -1,0 +1,10 @@
+import type { Problem } from '../../errors.ts'
+import { listErrors } from '../../model/listed-errors.ts'
+import type { LogFields } from '../../ports/logger.ts'
+
+const MAX_DETAIL = 1_000
+
+/** What a log line says of a refusal: the words of the answer, without values. */
+export function loggedProblem({ code, detail, errors }: Problem): Pick<LogFields, 'code' | 'detail' | 'errors'> {
+  return { code, detail: detail.slice(0, MAX_DETAIL), ...(errors && { errors: listErrors(errors) }) }
+}

@@ -1,0 +1,128 @@
+import { type FaultCode, SallyportError } from '../../../errors.ts'
+import { Conflict } from './changes.ts'
+
+const NO_FUNCTION: readonly unknown[] = ['42883', 'ER_SP_DOES_NOT_EXIST', 'ER_FUNC_INEXISTENT_NAME_COLLISION']
+const NO_TABLE: readonly unknown[] = ['42P01', '42703', 'ER_NO_SUCH_TABLE', 'ER_BAD_FIELD_ERROR']
+
+export function isNoSuchFunction(cause: unknown): boolean {
+  return NO_FUNCTION.includes(memberOf(cause, 'code')) || /no such function/.test(String(memberOf(cause, 'message')))
+}
+
+export function isNoSuchTable(cause: unknown): boolean {
+  return NO_TABLE.includes(memberOf(cause, 'code')) || /no such (table|column)/.test(String(memberOf(cause, 'message')))
+}
+
+export function notReady(what: string, remedy: string, options?: { readonly cause?: unknown }): SallyportError {
+  return new SallyportError('config_invalid', `${what} ${remedy}`, [], options)
+}
+
+export const REMEDY = 'Run `await store.migrate()`, `npx sallyport migrate`, or the statements of `sqlStatements()`.'
+
+/** A known failure of a driver. `config_invalid`: waiting does not help. `no_answer`: the next call may succeed. */
+interface DriverFault {
+  readonly code: Extract<FaultCode, 'config_invalid' | 'no_answer'>
+  readonly what: string
+  readonly remedy: string
+}
+
+const IN_TIME = { code: 'no_answer', what: 'The database did not answer in time.' } as const
+
+const UNKNOWN_DATABASE: DriverFault = {
+  code: 'config_invalid',
+  what: 'The server has no database of this name.',
+  remedy: 'Check the name that its driver was given, or create the database.',
+}
+
+const WRONG_PASSWORD: DriverFault = {
+  code: 'config_invalid',
+  what: 'The database refuses the user or the password.',
+  remedy: 'Check both that its driver was given, and from where the user may connect.',
+}
+
+const NOT_GRANTED: DriverFault = {
+  code: 'config_invalid',
+  what: 'The database does not let this user do what the store does.',
+  remedy: 'Grant it SELECT, INSERT, UPDATE and DELETE on the tables, and USAGE on their schema.',
+}
+
+const NOT_UNDERSTOOD: DriverFault = {
+  code: 'config_invalid',
+  what: 'The database does not understand a statement of the store.',
+  remedy: 'Check the dialect that sqlStore() was given: `await store.ready()` compares it.',
+}
+
+const TOO_MANY: DriverFault = {
+  code: 'no_answer',
+  what: 'The database has no connection left.',
+  remedy: 'Make the pools of its clients smaller, or allow it more connections.',
+}
+
+const FAULTS: Readonly<Record<string, DriverFault>> = {
+  database_timeout: { ...IN_TIME, remedy: 'Check that it runs, and whether its pool is used up.' },
+  '3D000': UNKNOWN_DATABASE,
+  ER_BAD_DB_ERROR: UNKNOWN_DATABASE,
+  '28P01': WRONG_PASSWORD,
+  '28000': WRONG_PASSWORD,
+  ER_ACCESS_DENIED_ERROR: WRONG_PASSWORD,
+  '42501': NOT_GRANTED,
+  ER_TABLEACCESS_DENIED_ERROR: NOT_GRANTED,
+  ER_DBACCESS_DENIED_ERROR: NOT_GRANTED,
+  '42601': NOT_UNDERSTOOD,
+  ER_PARSE_ERROR: NOT_UNDERSTOOD,
+  '53300': TOO_MANY,
+  ER_CON_COUNT_ERROR: TOO_MANY,
+}
+
+/** Codes of the operating system, of a lost connection, and of a server that starts or stops. */
+const CONNECTION = /^(?:E[A-Z]{3,20}|PROTOCOL_CONNECTION_LOST|08\w{3}|57P0[1-3]|SQLITE_CANTOPEN|ER_SERVER_SHUTDOWN)$/
+
+/** Finds a known failure by the code of its driver only: the message may contain a password or a host name. */
+function faultOf(cause: unknown): DriverFault | undefined {
+  const code = memberOf(cause instanceof Conflict ? cause.cause : cause, 'code')
+  if (typeof code !== 'string') return undefined
+  if (Object.hasOwn(FAULTS, code)) return FAULTS[code]
+  return CONNECTION.test(code) ? unnamed('no_answer', code) : undefined
+}
+
+function unnamed(code: DriverFault['code'], driverCode: string): DriverFault {
+  return {
+    code,
+    what: `The database cannot be used: its driver says ${driverCode}.`,
+    remedy: 'Check that it runs, and how it is reached.',
+  }
+}
+
+const UNKNOWN: DriverFault = {
+  code: 'config_invalid',
+  what: 'The database cannot be used.',
+  remedy: 'Check that it runs, and that its connection or pool is not closed.',
+}
+
+/** Error of a check before the start, for any failure of a driver. */
+export function unusable(cause: unknown): SallyportError {
+  const code = memberOf(cause instanceof Conflict ? cause.cause : cause, 'code')
+  const isCode = typeof code === 'string' && /^\w{1,60}$/.test(code)
+  const { what, remedy } = faultOf(cause) ?? (isCode ? unnamed('config_invalid', code) : UNKNOWN)
+  return notReady(what, remedy)
+}
+
+/** Message of Kysely. */
+const TRANSACTION_ENDED = /^Transaction is already (?:committed|rolled back)$/
+
+/** Error of a call of the store, with the driver's error as its cause; `undefined`: the failure is not known, so it is thrown unchanged. */
+export function explained(cause: unknown, prefix: string): SallyportError | undefined {
+  if (isNoSuchTable(cause) || isNoSuchFunction(cause)) {
+    const problem = `The database is not migrated for this version of the store, whose prefix is "${prefix}".`
+    return notReady(problem, REMEDY, { cause })
+  }
+  if (TRANSACTION_ENDED.test(String(memberOf(cause, 'message')))) {
+    const remedy = 'Is an await missing before dispatch()?'
+    return notReady('The transaction ended before the call of its store.', remedy, { cause })
+  }
+  const fault = faultOf(cause)
+  return fault && new SallyportError(fault.code, `${fault.what} ${fault.remedy}`, [], { cause })
+}
+
+function memberOf(cause: unknown, name: string): unknown {
+  return typeof cause === 'object' && cause !== null ? Reflect.get(cause, name) : undefined
+}
