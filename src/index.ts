@@ -101,6 +101,7 @@ export type {
   PreviewedDelivery,
   ProviderEnd,
   Route,
+  UnsentReason,
   Warning,
 } from './model/dispatch.ts'
 export type { CancelResult, DeliveryChange, RetryResult, UnplannedDelivery } from './model/dispatch-results.ts'

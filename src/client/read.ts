@@ -4,7 +4,7 @@
  */
 
 import type { BudgetReport } from '../model/budget.ts'
-import type { DispatchStatus, DispatchView } from '../model/dispatch.ts'
+import type { DispatchStatus, DispatchView, UnsentReason } from '../model/dispatch.ts'
 import type { CancelResult, RetryResult } from '../model/dispatch-results.ts'
 import type { EventView } from '../model/event-view.ts'
 import type { Run } from '../model/run.ts'
@@ -51,6 +51,8 @@ export interface DispatchFilter extends RangeFilter {
   readonly recipient?: string | undefined
   /** Has a delivery of this channel. */
   readonly channel?: string | undefined
+  /** Has a delivery with this reason, of the same channel if one is given; `expired`: with this status. */
+  readonly reason?: UnsentReason | undefined
   readonly sessionId?: string | undefined
 }
 

@@ -10,6 +10,7 @@ import {
 } from '../core/read-api/read-input.ts'
 import type { ProblemCode } from '../errors.ts'
 import type { ReadRoute } from '../http/routes.ts'
+import { UNSENT_REASONS } from '../model/dispatch.ts'
 import { SUPPRESSION_REASONS } from '../model/suppression.ts'
 import { reference } from './model-schema.ts'
 import type { OpenApiOperation, OpenApiParameter, OpenApiRequestBody, OpenApiSchema } from './open-api-document.ts'
@@ -174,11 +175,16 @@ const SCHEMAS: Readonly<Record<ParameterKind, OpenApiSchema>> = {
   flag: { type: 'boolean', default: false },
 }
 
+const UNSENT: OpenApiSchema = {
+  type: 'string',
+  enum: [...UNSENT_REASONS],
+  description: 'Reason of a delivery that was not sent; `expired`: its status. With `channel`, one delivery has both.',
+}
+
 /** Parameters with few values. */
 const CLOSED: Readonly<Partial<Record<ReadParameter, OpenApiSchema>>> = {
   first: { type: 'string', enum: ['newest', 'oldest'], default: 'newest' },
   outcome: { type: 'string', enum: ['accepted', 'refused'] },
-  reason: reference('SuppressionReason'),
 }
 
 const MEMBERS: Readonly<Record<ReadMember, OpenApiSchema>> = {
@@ -236,12 +242,16 @@ function pathParameters(path: string): readonly OpenApiParameter[] {
 }
 
 function queryParameters(action: ReadAction, tag: Described['tag']): readonly OpenApiParameter[] {
-  const status = reference(tag === 'outbound' ? 'DispatchStatus' : 'RunStatus')
+  const own: Readonly<Partial<Record<ReadParameter, OpenApiSchema>>> = {
+    ...CLOSED,
+    status: reference(tag === 'outbound' ? 'DispatchStatus' : 'RunStatus'),
+    reason: action === 'list_dispatches' ? UNSENT : reference('SuppressionReason'),
+  }
   return READ_PARAMETERS[action].map((name) => ({
     name,
     in: 'query' as const,
     description: ABOUT[name],
-    schema: name === 'status' ? status : (CLOSED[name] ?? SCHEMAS[kindOf(name)]),
+    schema: own[name] ?? SCHEMAS[kindOf(name)],
   }))
 }
 

@@ -3,7 +3,13 @@ import { viewContent, viewDispatch } from '../core/dispatch/dispatch-view.ts'
 import { type RetryDeps, retryDispatch } from '../core/dispatch/retry-dispatch.ts'
 import { viewWithFeedback } from '../core/feedback/with-feedback.ts'
 import type { AddressKeys } from '../core/suppression/address-keys.ts'
-import type { Dispatch, DispatchStatus, DispatchView } from '../model/dispatch.ts'
+import {
+  type Dispatch,
+  type DispatchStatus,
+  type DispatchView,
+  UNSENT_REASONS,
+  type UnsentReason,
+} from '../model/dispatch.ts'
 import type { CancelResult, RetryResult } from '../model/dispatch-results.ts'
 import { bool, oneOf } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
@@ -23,6 +29,8 @@ export interface DispatchListOptions extends ListOptions {
   readonly status?: DispatchStatus
   /** Has a delivery of this channel. */
   readonly channel?: string
+  /** Has a delivery with this reason, of the same channel if one is given; `expired`: with this status. */
+  readonly reason?: UnsentReason
   /** Accepted at or after this instant; a number is epoch milliseconds. */
   readonly since?: Date | number
   /** Accepted before this instant; a number is epoch milliseconds. */
@@ -104,6 +112,7 @@ const LIST_CHECKS: Checks<DispatchListOptions> = {
   recipient: storedText,
   status: oneOf(STATUSES),
   channel: storedText,
+  reason: oneOf(UNSENT_REASONS),
   since: instantOption,
   until: instantOption,
 }

@@ -55,7 +55,7 @@ const RUNS = ['status', 'provider', 'model', 'userId', 'tag', ...TIMES, 'first',
 
 /** Query parameters of each action. Others are refused. */
 export const READ_PARAMETERS: Readonly<Record<ReadAction, readonly ReadParameter[]>> = {
-  list_dispatches: ['status', 'eventType', 'recipient', 'channel', 'sessionId', ...TIMES, ...PAGE],
+  list_dispatches: ['status', 'eventType', 'recipient', 'channel', 'reason', 'sessionId', ...TIMES, ...PAGE],
   get_dispatch: ['content'],
   cancel_dispatch: [],
   retry_dispatch: [],
