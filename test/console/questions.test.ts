@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { whyNotCancel, whyNotRetry } from '../../src/console/app/sentences/change.ts'
 import { explainDelivery, explainOutcome } from '../../src/console/app/sentences/delivery.ts'
 import { recordingChannel } from '../../src/contract-tests/recording-channel.ts'
 import { createSallyport, defineEvents, type Sallyport } from '../../src/index.ts'
@@ -59,6 +60,35 @@ withBrowser('questions of support staff', () => {
     await page.getByRole('link', { name: 'those that another channel has sent' }).click()
     await page.getByRole('link', { name: /^dsp_/ }).click()
     await page.getByText('One channel failed').waitFor()
+  })
+
+  it('A reason on the overview leads to the dispatches with it', async () => {
+    await page.goto(host.url)
+    await page.getByRole('link', { name: 'provider_rejected' }).click()
+    await page.getByRole('heading', { name: 'Dispatches' }).waitFor()
+    await page.getByRole('cell', { name: 'joe' }).waitFor()
+    expect(await page.getByLabel('Reason').inputValue()).toBe('provider_rejected')
+    expect(await page.getByRole('cell', { name: 'ada' }).count()).toBe(0)
+  })
+
+  it('Cancel and Retry say in words why they can do nothing', async () => {
+    const buttons = (name: string) => page.getByRole('button', { name, exact: true })
+    const { items } = await sallyport.dispatches.list({ recipient: 'ada' })
+    await page.goto(`${host.url}dispatches/${items[0]?.dispatchId}`)
+    await page.getByText('Nothing is still to be sent.').waitFor()
+    await page.getByText('No delivery has failed or expired.').waitFor()
+    await expect.poll(() => buttons('Cancel').isDisabled(), PATIENT).toBe(true)
+    await buttons('Retry').click({ force: true })
+    expect(await page.getByRole('button', { name: 'Yes, retry' }).count()).toBe(0)
+  })
+
+  it('Nobody is told to retry what the provider refuses', async () => {
+    const { items } = await sallyport.dispatches.list({ reason: 'provider_rejected' })
+    await page.goto(`${host.url}dispatches/${items[0]?.dispatchId}`)
+    const advice = 'A retry sends the same message to the same address: to change them, dispatch the event again.'
+    await page.locator('.lead').getByText(advice).waitFor()
+    await page.getByRole('button', { name: 'Retry', exact: true }).click()
+    await page.getByText('The provider refused it for good. Send the same message').waitFor()
   })
 
   it('A dispatch says so if a channel of it was skipped', async () => {
@@ -160,6 +190,26 @@ withBrowser('questions of support staff', () => {
       await expect.poll(async () => (await widthOf(drawn)) - (await widthOf(box)), PATIENT).toBe(0)
     }
   })
+})
+
+it('What can still be cancelled or retried is told by the deliveries', () => {
+  const lost = (reason: string, attempts = 1) => ({ status: 'failed', reason, attempts })
+  const [queued, sent] = [{ status: 'queued' }, { status: 'sent' }]
+  expect([whyNotCancel([sent]), whyNotCancel([sent, queued]), whyNotCancel([{ status: '•••' }])]).toEqual([
+    'Nothing is still to be sent.',
+    undefined,
+    undefined,
+  ])
+  const whyNot = (status: string, ...deliveries: Parameters<typeof whyNotRetry>[1]) => whyNotRetry(status, deliveries)
+  expect(whyNot('sent', sent)).toBe('No delivery has failed or expired.')
+  expect(whyNot('sent', lost('provider_rejected'), sent)).toBe('A later channel has sent it, or may still send it.')
+  expect(whyNot('queued', lost('provider_rejected'), queued)).toBe('A later channel has sent it, or may still send it.')
+  expect(whyNot('failed', lost('channel_error', 0))).toBe(
+    'There is no message to send again: dispatch the event again.',
+  )
+  expect(whyNot('partial', lost('channel_error'), sent)).toBe(undefined)
+  expect(whyNot('failed', { status: 'expired' })).toBe(undefined)
+  expect(whyNot('•••', { status: null })).toBe(undefined)
 })
 
 it('A delivery that is not due yet waits for its time, not for a worker', () => {

@@ -10,6 +10,7 @@ import { Badge, Explained, Facts, Link, Shown, Time, toneOf } from '../parts.tsx
 import { useRead } from '../reading.ts'
 import type { Redacted } from '../redacted.ts'
 import { Screen } from '../screen.tsx'
+import { isRefused, whyNotCancel, whyNotRetry } from '../sentences/change.ts'
 import {
   explainDelivery,
   explainDispatch,
@@ -32,7 +33,7 @@ export function DispatchScreen({ dispatchId }: { readonly dispatchId: string }) 
           <>
             <Head of={dispatch} />
             <div class="actions">
-              {host.canOperate && <Changes path={path} />}
+              {host.canOperate && <Changes of={dispatch} path={path} />}
               <button type="button" aria-pressed={isContentShown} onClick={() => showContent(!isContentShown)}>
                 {isContentShown ? 'Hide content' : 'Show content'}
               </button>
@@ -73,7 +74,10 @@ function Head({ of }: { readonly of: Redacted<DispatchView> }) {
   )
 }
 
-function Changes({ path }: { readonly path: string }) {
+const SEND_THE_SAME = 'The provider refused it for good. Send the same message to the same address again?'
+
+function Changes({ of, path }: { readonly of: Redacted<DispatchView>; readonly path: string }) {
+  const { status, deliveries } = of
   const cancel = async (): Promise<string> => {
     const { data, problem } = await post<CancelResult>(`${path}/cancel`)
     if (!data) return problem ? textOfProblem(problem) : ''
@@ -88,8 +92,18 @@ function Changes({ path }: { readonly path: string }) {
   }
   return (
     <>
-      <Action label="Cancel" confirm="Stop deliveries that are not sent yet?" run={cancel} />
-      <Action label="Retry" confirm="Send failed and expired deliveries again?" run={retry} />
+      <Action
+        label="Cancel"
+        confirm="Stop deliveries that are not sent yet?"
+        whyNot={whyNotCancel(deliveries)}
+        run={cancel}
+      />
+      <Action
+        label="Retry"
+        confirm={isRefused(deliveries) ? SEND_THE_SAME : 'Send failed and expired deliveries again?'}
+        whyNot={whyNotRetry(status, deliveries)}
+        run={retry}
+      />
     </>
   )
 }

@@ -2,6 +2,7 @@ import type { DispatchStatus, DispatchView } from '../../../model/dispatch.ts'
 import { type Filter, ListScreen } from '../list.tsx'
 import { Badge, Link, Time } from '../parts.tsx'
 import type { Redacted } from '../redacted.ts'
+import { REASONS } from '../sentences/delivery.ts'
 import { textOf } from '../words.ts'
 
 const STATUSES: readonly DispatchStatus[] = ['queued', 'sent', 'partial', 'failed', 'skipped', 'cancelled']
@@ -11,6 +12,7 @@ const FILTERS: readonly Filter[] = [
   { name: 'eventType', label: 'Event' },
   { name: 'recipient', label: 'Recipient' },
   { name: 'channel', label: 'Channel' },
+  { name: 'reason', label: 'Reason', options: Object.keys(REASONS) },
   { name: 'sessionId', label: 'Session' },
   { name: 'since', label: 'Since (RFC 3339)' },
   { name: 'until', label: 'Before (RFC 3339)' },
