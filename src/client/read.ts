@@ -62,9 +62,8 @@ export interface RunPageFilter extends RangeFilter, RunFilter {
   readonly first?: 'oldest' | 'newest' | undefined
 }
 
-/** An address, and perhaps its channel. */
-export interface OfAddress {
-  readonly address: string
+/** An address, or its key in a suppression, and perhaps its channel. */
+export type OfAddress = ({ readonly address: string } | { readonly addressKey: string }) & {
   /** Default: all channels. */
   readonly channel?: string | undefined
 }

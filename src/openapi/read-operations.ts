@@ -190,15 +190,17 @@ const CLOSED: Readonly<Partial<Record<ReadParameter, OpenApiSchema>>> = {
 const MEMBERS: Readonly<Record<ReadMember, OpenApiSchema>> = {
   channel: TEXT,
   address: { ...TEXT, description: 'A mail address, a phone number, a URL.' },
+  addressKey: { ...TEXT, description: 'As in a suppression, where the address is not known.' },
   reason: { type: 'string', enum: [...SUPPRESSION_REASONS], default: 'manual' },
   category: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,256}$', description: 'Default: all events.' },
   expiresInMs: { type: 'integer', minimum: 1, description: 'Milliseconds, up to 20 years. Default: never.' },
 }
 
-const REQUIRED: Readonly<Partial<Record<ReadAction, readonly ReadMember[]>>> = {
-  find_suppressions: ['address'],
-  add_suppression: ['channel', 'address'],
-  remove_suppressions: ['address'],
+/** Members that a body must have; each list is one way. */
+const REQUIRED: Readonly<Partial<Record<ReadAction, readonly (readonly ReadMember[])[]>>> = {
+  find_suppressions: [['address'], ['addressKey']],
+  add_suppression: [['channel', 'address']],
+  remove_suppressions: [['address'], ['addressKey']],
 }
 
 /** The operation of a route of the read API. */
@@ -257,16 +259,16 @@ function queryParameters(action: ReadAction, tag: Described['tag']): readonly Op
 
 function requestBody(action: ReadAction, maxBytes: number): OpenApiRequestBody {
   const names = READ_MEMBERS[action] ?? []
-  const required = REQUIRED[action]
+  const ways = REQUIRED[action]?.map((required) => ({ required: [...required] })) ?? []
   const schema = {
     type: 'object',
     properties: Object.fromEntries(names.map((name) => [name, MEMBERS[name]])),
-    ...(required && { required: [...required] }),
+    ...(ways.length > 1 ? { oneOf: ways } : ways[0]),
     additionalProperties: false,
   }
   return {
     description: `At most ${maxBytes.toLocaleString('en')} bytes of JSON in UTF-8. Unknown members are refused.`,
-    required: required !== undefined,
+    required: ways.length > 0,
     content: { 'application/json': { schema } },
   }
 }

@@ -3,6 +3,7 @@ import { viewContent, viewDispatch } from '../core/dispatch/dispatch-view.ts'
 import { type RetryDeps, retryDispatch } from '../core/dispatch/retry-dispatch.ts'
 import { viewWithFeedback } from '../core/feedback/with-feedback.ts'
 import type { AddressKeys } from '../core/suppression/address-keys.ts'
+import { viewWithSuppressions } from '../core/suppression/suppression-view.ts'
 import {
   type Dispatch,
   type DispatchStatus,
@@ -128,7 +129,7 @@ function idOf(call: string, dispatchId: unknown): string {
 }
 
 export function createDispatches(deps: DispatchesDeps): Dispatches {
-  const { store, expiresInMs, sandbox = false, clock, hasFeedback } = deps
+  const { store, expiresInMs, sandbox = false, clock, hasFeedback, addressKeys } = deps
   const viewNow = (dispatch: Dispatch): DispatchView => viewDispatch(dispatch, clock.now())
   const view = async (found: readonly Dispatch[]): Promise<readonly DispatchView[]> =>
     hasFeedback ? viewWithFeedback(found, store, clock.now()) : found.map(viewNow)
@@ -137,7 +138,8 @@ export function createDispatches(deps: DispatchesDeps): Dispatches {
       const { tenant = 'default', content = false } = readOptions('dispatches.get', options, GET_CHECKS)
       const found = await store.findDispatch(tenant, idOf('get', dispatchId))
       if (!found) return undefined
-      const [shown] = await view([found])
+      const [plain] = await view([found])
+      const shown = plain && addressKeys ? await viewWithSuppressions(plain, found, store, addressKeys) : plain
       return shown && content ? viewContent(shown, found) : shown
     },
     async list(options = {}) {

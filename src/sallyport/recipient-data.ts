@@ -1,6 +1,7 @@
 import { viewWithFeedback } from '../core/feedback/with-feedback.ts'
 import { type AddressKeys, normaliseAddress } from '../core/suppression/address-keys.ts'
 import { preferenceReader } from '../core/suppression/preference-reader.ts'
+import { viewSuppression } from '../core/suppression/suppression-view.ts'
 import { yieldToEventLoop } from '../core/yield-to-event-loop.ts'
 import type { Dispatch } from '../model/dispatch.ts'
 import { whole } from '../options/checks.ts'
@@ -12,7 +13,6 @@ import type { SallyportStore } from '../ports/sallyport-store.ts'
 import { storedText, type TenantScope } from './call-checks.ts'
 import { MAX_PAGE, pageChecks, readCursor, writeCursor } from './pagination.ts'
 import { type ExportedDispatch, exportDispatch, type RecipientExport } from './recipient-export.ts'
-import { viewSuppression } from './suppressions.ts'
 
 /** A recipient to export or erase. */
 export interface RecipientOptions extends TenantScope {

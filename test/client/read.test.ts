@@ -92,7 +92,9 @@ describe('a client of the read API', () => {
     expect(await read.suppressions.add({ channel: 'email', address })).toEqual({ added: true })
     expect((await read.suppressions.find({ address })).items).toMatchObject([{ reason: 'manual' }])
     expect((await read.suppressions.list({ reason: 'manual' })).items).toHaveLength(1)
-    expect(await read.suppressions.remove({ address })).toEqual({ removed: 1 })
+    const [{ addressKey = '' } = {}] = (await read.suppressions.find({ address })).items
+    expect((await read.suppressions.find({ addressKey })).items).toHaveLength(1)
+    expect(await read.suppressions.remove({ addressKey })).toEqual({ removed: 1 })
     expect(sent.filter(({ url }) => url.includes('jane'))).toEqual([])
   })
 

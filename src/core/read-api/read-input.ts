@@ -76,15 +76,15 @@ export const READ_PARAMETERS: Readonly<Record<ReadAction, readonly ReadParameter
 }
 
 /** Member of a body. */
-export type ReadMember = 'address' | 'channel' | 'reason' | 'category' | 'expiresInMs'
+export type ReadMember = 'address' | 'addressKey' | 'channel' | 'reason' | 'category' | 'expiresInMs'
 
 /** Members of the body of each `POST`. Others are refused: a misspelled `channel` would retry all channels. */
 export const READ_MEMBERS: Readonly<Partial<Record<ReadAction, readonly ReadMember[]>>> = {
   cancel_dispatch: [],
   retry_dispatch: ['channel'],
-  find_suppressions: ['address', 'channel'],
+  find_suppressions: ['address', 'addressKey', 'channel'],
   add_suppression: ['channel', 'address', 'reason', 'category', 'expiresInMs'],
-  remove_suppressions: ['address', 'channel'],
+  remove_suppressions: ['address', 'addressKey', 'channel'],
 }
 
 /** Largest page over HTTP. */
