@@ -12,6 +12,9 @@ import { openConsole, type RunningConsole } from './console-server.ts'
 
 const withBrowser = await serviceOrSkip('chromium')
 
+/** Addresses of user ids. */
+const ADDRESSES: Readonly<Record<string, string>> = { u7: 'zoe@example.com' }
+
 /** A host that has sent one mail of three: one has no number for the SMS, one was refused by the SMS provider. */
 async function askedSallyport(): Promise<Sallyport> {
   const refusing = recordingChannel([{ outcome: 'rejected', code: 'number_unknown' }], {
@@ -19,10 +22,11 @@ async function askedSallyport(): Promise<Sallyport> {
   })
   const sallyport = createSallyport<Record<string, unknown>>({
     ...{ auth: testAuth, store: memoryStore(), logger: recordingLogger() },
-    channels: { email: recordingChannel(), sms: refusing },
+    channels: { email: recordingChannel(undefined, { address: ({ id }) => ADDRESSES[id] ?? id }), sms: refusing },
     events: defineEvents({
       both: { channels: { email: { html: () => 'x' }, sms: { text: () => 'x' } } },
       sms: { channels: { sms: { text: () => 'x' } } },
+      mail: { channels: { email: { html: () => 'x' } } },
     }),
     suppressions: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
     budgets: [{ name: 'person', per: 'user', soft: { tokens: 10 } }],
@@ -89,6 +93,24 @@ withBrowser('questions of support staff', () => {
     await page.locator('.lead').getByText(advice).waitFor()
     await page.getByRole('button', { name: 'Retry', exact: true }).click()
     await page.getByText('The provider refused it for good. Send the same message').waitFor()
+  })
+
+  it('A suppressed delivery to a user id says which suppression it is, since when, and is lifted by a link', async () => {
+    await sallyport.suppressions.add({ channel: 'email', address: 'zoe@example.com', reason: 'complained' })
+    await sallyport.dispatch({ eventType: 'mail', recipient: 'u7' })
+    const { items } = await sallyport.dispatches.list({ reason: 'suppressed' })
+    await page.goto(`${host.url}dispatches/${items[0]?.dispatchId}`)
+    await page.getByText('z…@example.com').waitFor()
+    const suppression = page.getByRole('listitem').filter({ hasText: 'complained on email since' })
+    expect(await suppression.locator('time').count()).toBe(1)
+    await suppression.getByRole('link', { name: 'Lift it' }).click()
+    await page.getByText('Suppressed: complained on email.').waitFor()
+    await page.getByRole('button', { name: 'Remove', exact: true }).click()
+    await page.getByRole('button', { name: 'Yes, remove' }).click()
+    await page.getByText('It is not suppressed.').waitFor()
+    await page.goBack()
+    await page.getByText('Nothing: the suppression was lifted, or has expired.').waitFor()
+    expect(await sallyport.suppressions.find({ address: 'zoe@example.com' })).toEqual([])
   })
 
   it('A dispatch says so if a channel of it was skipped', async () => {

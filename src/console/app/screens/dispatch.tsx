@@ -19,6 +19,7 @@ import {
   explainProvider,
 } from '../sentences/delivery.ts'
 import { textOfProblem } from '../sentences/problem.ts'
+import { SuppressionList } from '../suppression-list.tsx'
 import { openSpan, spanOf, type TimeRow, TimeTable } from '../time-table.tsx'
 import { instantOf, joined, textOf, worded } from '../words.ts'
 
@@ -171,7 +172,7 @@ function Providers({ of: { provider, providers = [] } }: { readonly of: Redacted
 }
 
 function Delivery({ of, eventType }: { readonly of: Redacted<DeliveryView>; readonly eventType: unknown }) {
-  const { deliveryId, channel, status, reason, trace = [], feedback = [], content, waiting } = of
+  const { deliveryId, channel, status, reason, trace = [], feedback = [], suppressions, content, waiting } = of
   return (
     <section class="card">
       <h2>
@@ -193,6 +194,16 @@ function Delivery({ of, eventType }: { readonly of: Redacted<DeliveryView>; read
           Delivery: <span class="id">{textOf(deliveryId)}</span>,
         }}
       />
+      {suppressions && (
+        <>
+          <h3>What suppresses the address now</h3>
+          {suppressions.length === 0 ? (
+            <p>Nothing: the suppression was lifted, or has expired. Dispatch the event again to send it.</p>
+          ) : (
+            <SuppressionList of={suppressions} />
+          )}
+        </>
+      )}
       {feedback.length > 0 && (
         <>
           <h3>Feedback of the provider</h3>

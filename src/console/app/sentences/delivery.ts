@@ -34,7 +34,7 @@ export const REASONS: Readonly<Record<UnsentReason, Sentence>> = {
   },
   suppressed: {
     means: 'The address is suppressed: after a bounce, a complaint or an unsubscription, or by hand.',
-    next: 'Look the address up under Suppressions, and remove it only if the cause is gone.',
+    next: 'Open the delivery to see which suppression it is and since when. Lift it only if its cause is gone.',
   },
   throttled: {
     means: 'A limit for this recipient was used up when the event came.',
