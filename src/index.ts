@@ -101,7 +101,6 @@ export type {
   PreviewedDelivery,
   ProviderEnd,
   Route,
-  UnsentReason,
   Warning,
 } from './model/dispatch.ts'
 export type { CancelResult, DeliveryChange, RetryResult, UnplannedDelivery } from './model/dispatch-results.ts'
@@ -182,6 +181,7 @@ export type {
 export type { TokenExchange, TokenExchangeAnswer, TokenGrants } from './model/token-exchange.ts'
 export type { TokenOperation, TokenUse, TokenUseView } from './model/token-use.ts'
 export type { ModelTotals, SourceTotals, Spend, Totals } from './model/totals.ts'
+export type { UnsentReason } from './model/unsent-reason.ts'
 export type { DeliveryWaiting, StoredWait, WaitCause } from './model/waiting.ts'
 export type { AuthVerifier, ExchangedToken, NarrowedToken, Refusal } from './ports/auth-verifier.ts'
 export type { Channel, MessageLinks, OutboundMessage, SendContext, SendOutcome } from './ports/channel.ts'

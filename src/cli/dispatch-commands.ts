@@ -1,6 +1,7 @@
-import { type DispatchStatus, type DispatchView, UNSENT_REASONS } from '../model/dispatch.ts'
+import type { DispatchStatus, DispatchView } from '../model/dispatch.ts'
 import type { RetryResult } from '../model/dispatch-results.ts'
 import type { Statistics } from '../model/statistics.ts'
+import { UNSENT_REASONS } from '../model/unsent-reason.ts'
 import type { Dispatches } from '../sallyport/dispatches.ts'
 import type { Given } from './arguments.ts'
 import type { Command } from './command.ts'

@@ -4,7 +4,7 @@
  */
 
 import type { BudgetReport } from '../model/budget.ts'
-import type { DispatchStatus, DispatchView, UnsentReason } from '../model/dispatch.ts'
+import type { DispatchStatus, DispatchView } from '../model/dispatch.ts'
 import type { CancelResult, RetryResult } from '../model/dispatch-results.ts'
 import type { EventView } from '../model/event-view.ts'
 import type { Run } from '../model/run.ts'
@@ -13,6 +13,7 @@ import type { Session, SessionSummary, TimelineEntry } from '../model/session.ts
 import type { Statistics } from '../model/statistics.ts'
 import type { SuppressionReason, SuppressionView } from '../model/suppression.ts'
 import type { TokenUseView } from '../model/token-use.ts'
+import type { UnsentReason } from '../model/unsent-reason.ts'
 import { type CallOptions, type ClientOptions, callerOf, SIGNAL_CHECKS } from './caller.ts'
 import { checkOptions } from './check-options.ts'
 

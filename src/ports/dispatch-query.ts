@@ -1,4 +1,5 @@
-import type { DispatchStatus, UnsentReason } from '../model/dispatch.ts'
+import type { DispatchStatus } from '../model/dispatch.ts'
+import type { UnsentReason } from '../model/unsent-reason.ts'
 
 /** Filter of `DispatchStore.listDispatches`: dispatches that match every given member. */
 export interface DispatchQuery {

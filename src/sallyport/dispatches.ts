@@ -4,14 +4,9 @@ import { type RetryDeps, retryDispatch } from '../core/dispatch/retry-dispatch.t
 import { viewWithFeedback } from '../core/feedback/with-feedback.ts'
 import type { AddressKeys } from '../core/suppression/address-keys.ts'
 import { viewWithSuppressions } from '../core/suppression/suppression-view.ts'
-import {
-  type Dispatch,
-  type DispatchStatus,
-  type DispatchView,
-  UNSENT_REASONS,
-  type UnsentReason,
-} from '../model/dispatch.ts'
+import type { Dispatch, DispatchStatus, DispatchView } from '../model/dispatch.ts'
 import type { CancelResult, RetryResult } from '../model/dispatch-results.ts'
+import { UNSENT_REASONS, type UnsentReason } from '../model/unsent-reason.ts'
 import { bool, oneOf } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'

@@ -14,15 +14,9 @@ import {
   replanDispatch,
   requeueDispatch,
 } from '../rules/dispatch-changes.ts'
-import {
-  currentStatus,
-  type DeliveryRow,
-  type DispatchRow,
-  dispatchRow,
-  hasDelivery,
-  readDispatch,
-} from '../rules/dispatch-rows.ts'
+import { currentStatus, type DeliveryRow, type DispatchRow, dispatchRow, readDispatch } from '../rules/dispatch-rows.ts'
 import { eraseDispatch, isErased, readDispatchData, redactedAnswer } from '../rules/erasure-rules.ts'
+import { hasDelivery } from '../rules/has-delivery.ts'
 import { claimDueDocuments } from './claim-due.ts'
 import { turnKey } from './delivery-documents.ts'
 import { CLOSED, DocumentUnitOfWork, dispatchesOf, type ListedDispatch } from './dispatch-unit-of-work.ts'

@@ -5,10 +5,10 @@ import {
   type DeliveryRow,
   type DispatchRow,
   digestKey,
-  hasDelivery,
   isOpenDigest,
   openedBefore,
 } from '../rules/dispatch-rows.ts'
+import { hasDelivery } from '../rules/has-delivery.ts'
 import { cursorAt, type ListPosition, MAX_SCANNED, readRange } from './list-range.ts'
 import { mapEntry } from './run-indexes.ts'
 import { SortedList } from './sorted-list.ts'

@@ -17,7 +17,6 @@ import type { JsonObject } from '../../model/json.ts'
 import { copyJson } from '../../model/json.ts'
 import { isStoredWait, type StoredWait } from '../../model/waiting.ts'
 import type { SendLimit } from '../../ports/delivery-policy.ts'
-import type { DispatchQuery } from '../../ports/dispatch-query.ts'
 import type { ClaimedDelivery, NewDelivery, NewDispatch } from '../../ports/dispatch-store.ts'
 import type { PlanSource } from '../../ports/plan-source.ts'
 import { compoundKey } from './compound-key.ts'
@@ -181,17 +180,6 @@ export function currentStatus({ head, deliveries }: DispatchRow): DispatchStatus
   return statusOfDispatch(
     deliveries.map(({ status }) => status),
     head.route,
-  )
-}
-
-/** Whether one delivery has the channel and the reason that a list asks for. */
-export function hasDelivery({ deliveries }: DispatchRow, asked: Pick<DispatchQuery, 'channel' | 'reason'>): boolean {
-  const { channel, reason } = asked
-  if (channel === undefined && reason === undefined) return true
-  return deliveries.some(
-    (row) =>
-      (channel === undefined || row.channel === channel) &&
-      (reason === undefined || (reason === 'expired' ? row.status : row.reason) === reason),
   )
 }
 

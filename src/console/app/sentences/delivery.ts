@@ -1,11 +1,6 @@
-import type {
-  AttemptView,
-  DeliveryStatus,
-  DeliveryView,
-  DispatchStatus,
-  UnsentReason,
-} from '../../../model/dispatch.ts'
+import type { AttemptView, DeliveryStatus, DeliveryView, DispatchStatus } from '../../../model/dispatch.ts'
 import type { FeedbackKind } from '../../../model/feedback.ts'
+import type { UnsentReason } from '../../../model/unsent-reason.ts'
 import type { WaitCause } from '../../../model/waiting.ts'
 import type { Redacted } from '../redacted.ts'
 import { textOf } from '../words.ts'

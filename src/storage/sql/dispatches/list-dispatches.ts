@@ -1,6 +1,7 @@
 import type { Dispatch } from '../../../model/dispatch.ts'
 import type { DispatchQuery, Page } from '../../../ports/dispatch-query.ts'
-import { currentStatus, hasDelivery, readDispatch } from '../../rules/dispatch-rows.ts'
+import { currentStatus, readDispatch } from '../../rules/dispatch-rows.ts'
+import { hasDelivery } from '../../rules/has-delivery.ts'
 import type { Database } from '../connection/database.ts'
 import { Parameters } from '../connection/dialects.ts'
 import {
