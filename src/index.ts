@@ -118,6 +118,7 @@ export type {
 export type { PreferenceSet } from './model/preference-set.ts'
 export type { DispatchGrant, Operation, ParentToken, Principal } from './model/principal.ts'
 export type { Recipient } from './model/recipient.ts'
+export type { RecipientAddress, RecipientProfile } from './model/recipient-profile.ts'
 export type {
   AnsweredRun,
   DerivedRunData,
@@ -322,7 +323,7 @@ export type {
 } from './sallyport/options.ts'
 export type { ListOptions, PageOptions } from './sallyport/pagination.ts'
 export type { Preferences } from './sallyport/preferences.ts'
-export type { RecipientData, RecipientErasure, RecipientOptions } from './sallyport/recipient-data.ts'
+export type { ProfileOptions, RecipientData, RecipientErasure, RecipientOptions } from './sallyport/recipient-data.ts'
 export type { ExportedDelivery, ExportedDispatch, RecipientExport } from './sallyport/recipient-export.ts'
 export type { PruneOptions, RunExportOptions, RunListOptions, Runs, SweepOptions } from './sallyport/runs.ts'
 export type { RunsOnlySallyport } from './sallyport/runs-only.ts'

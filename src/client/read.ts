@@ -7,6 +7,7 @@ import type { BudgetReport } from '../model/budget.ts'
 import type { DispatchStatus, DispatchView } from '../model/dispatch.ts'
 import type { CancelResult, RetryResult } from '../model/dispatch-results.ts'
 import type { EventView } from '../model/event-view.ts'
+import type { RecipientProfile } from '../model/recipient-profile.ts'
 import type { Run } from '../model/run.ts'
 import type { RunFilter } from '../model/run-filter.ts'
 import type { Session, SessionSummary, TimelineEntry } from '../model/session.ts'
@@ -102,6 +103,10 @@ export interface ReadClient {
     /** @param options `channel`: only deliveries of this channel. */
     retry(dispatchId: string, options?: CallOptions & { readonly channel?: string }): Promise<RetryResult>
   }
+  readonly recipients: {
+    /** @param of As in dispatches. */
+    find(of: { readonly recipient: string }, options?: CallOptions): Promise<RecipientProfile>
+  }
   readonly suppressions: {
     list(
       options?: PageFilter & { readonly channel?: string; readonly reason?: SuppressionReason },
@@ -163,6 +168,7 @@ export function createReadClient(options: ClientOptions): ReadClient {
       retry: (dispatchId, { channel, ...own } = {}) =>
         post(`${dispatch(dispatchId)}/retry`, { channel }, 'retried', own),
     },
+    recipients: { find: (of, own) => post('outbound/recipients/find', of, 'addresses', own) },
     suppressions: {
       list: (query) => read(SUPPRESSIONS, query),
       find: (of, own) => post(`${SUPPRESSIONS}/find`, of, 'items', own),

@@ -16,6 +16,7 @@ export type ReadAction =
   | 'cancel_dispatch'
   | 'retry_dispatch'
   | 'list_suppressions'
+  | 'find_recipient'
   | 'find_suppressions'
   | 'add_suppression'
   | 'remove_suppressions'

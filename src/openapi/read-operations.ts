@@ -54,6 +54,13 @@ const DESCRIBED: Readonly<Record<ReadAction, Described>> = {
     about:
       'Retries `failed` and `expired` deliveries at once. Those that failed in host code are planned again. Repeated, it changes nothing more.',
   },
+  find_recipient: {
+    operationId: 'findRecipient',
+    summary: 'Find what decides whether messages reach a recipient',
+    tag: 'outbound',
+    about:
+      'Its preferences, and the addresses of its newest 50 dispatches with their suppressions. Writes nothing. It is a POST, because an address in a query string would be in access logs.',
+  },
   list_suppressions: {
     operationId: 'listSuppressions',
     summary: 'List suppressions',
@@ -188,6 +195,7 @@ const CLOSED: Readonly<Partial<Record<ReadParameter, OpenApiSchema>>> = {
 }
 
 const MEMBERS: Readonly<Record<ReadMember, OpenApiSchema>> = {
+  recipient: { ...TEXT, description: 'Exactly as in dispatches.' },
   channel: TEXT,
   address: { ...TEXT, description: 'A mail address, a phone number, a URL.' },
   addressKey: { ...TEXT, description: 'As in a suppression, where the address is not known.' },
@@ -198,6 +206,7 @@ const MEMBERS: Readonly<Record<ReadMember, OpenApiSchema>> = {
 
 /** Members that a body must have; each list is one way. */
 const REQUIRED: Readonly<Partial<Record<ReadAction, readonly (readonly ReadMember[])[]>>> = {
+  find_recipient: [['recipient']],
   find_suppressions: [['address'], ['addressKey']],
   add_suppression: [['channel', 'address']],
   remove_suppressions: [['address'], ['addressKey']],

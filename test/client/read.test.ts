@@ -92,6 +92,7 @@ describe('a client of the read API', () => {
     expect(await read.suppressions.add({ channel: 'email', address })).toEqual({ added: true })
     expect((await read.suppressions.find({ address })).items).toMatchObject([{ reason: 'manual' }])
     expect((await read.suppressions.list({ reason: 'manual' })).items).toHaveLength(1)
+    expect(await read.recipients.find({ recipient: address })).toMatchObject({ addresses: [{ channel: 'email' }] })
     const [{ addressKey = '' } = {}] = (await read.suppressions.find({ address })).items
     expect((await read.suppressions.find({ addressKey })).items).toHaveLength(1)
     expect(await read.suppressions.remove({ addressKey })).toEqual({ removed: 1 })

@@ -87,6 +87,13 @@ const METHODS: readonly OptionRow[] = [
   ),
   scoped('suppressions.exportCsv', (scope) => read(sallyport.suppressions.exportCsv(scope))),
   row(
+    'sallyport dispatches.profile',
+    'ProfileOptions',
+    sallyport.dispatches.profile,
+    { recipient: 'ada' },
+    { tenant: TENANT, recipient: UNSTORABLE },
+  ),
+  row(
     'sallyport dispatches.export',
     'RecipientOptions',
     sallyport.dispatches.export,

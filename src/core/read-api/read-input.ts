@@ -59,6 +59,7 @@ export const READ_PARAMETERS: Readonly<Record<ReadAction, readonly ReadParameter
   get_dispatch: ['content'],
   cancel_dispatch: [],
   retry_dispatch: [],
+  find_recipient: [],
   list_suppressions: ['channel', 'reason', ...PAGE],
   find_suppressions: [],
   add_suppression: [],
@@ -76,12 +77,13 @@ export const READ_PARAMETERS: Readonly<Record<ReadAction, readonly ReadParameter
 }
 
 /** Member of a body. */
-export type ReadMember = 'address' | 'addressKey' | 'channel' | 'reason' | 'category' | 'expiresInMs'
+export type ReadMember = 'recipient' | 'address' | 'addressKey' | 'channel' | 'reason' | 'category' | 'expiresInMs'
 
 /** Members of the body of each `POST`. Others are refused: a misspelled `channel` would retry all channels. */
 export const READ_MEMBERS: Readonly<Partial<Record<ReadAction, readonly ReadMember[]>>> = {
   cancel_dispatch: [],
   retry_dispatch: ['channel'],
+  find_recipient: ['recipient'],
   find_suppressions: ['address', 'addressKey', 'channel'],
   add_suppression: ['channel', 'address', 'reason', 'category', 'expiresInMs'],
   remove_suppressions: ['address', 'addressKey', 'channel'],
