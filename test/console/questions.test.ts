@@ -13,7 +13,7 @@ import { openConsole, type RunningConsole } from './console-server.ts'
 const withBrowser = await serviceOrSkip('chromium')
 
 /** Addresses of user ids. */
-const ADDRESSES: Readonly<Record<string, string>> = { u7: 'zoe@example.com' }
+const ADDRESSES: Readonly<Record<string, string>> = { u7: 'zoe@example.com', u8: 'max@example.com' }
 
 /** A host that has sent one mail of three: one has no number for the SMS, one was refused by the SMS provider. */
 async function askedSallyport(): Promise<Sallyport> {
@@ -111,6 +111,25 @@ withBrowser('questions of support staff', () => {
     await page.goBack()
     await page.getByText('Nothing: the suppression was lifted, or has expired.').waitFor()
     expect(await sallyport.suppressions.find({ address: 'zoe@example.com' })).toEqual([])
+  })
+
+  it('From a dispatch, the page of its recipient tells what was sent, preferences and suppressions', async () => {
+    await sallyport.preferences.set('u8', { categories: { marketing: { email: false } } })
+    await sallyport.dispatch({ eventType: 'mail', recipient: 'u8' })
+    await sallyport.suppressions.add({ channel: 'email', address: 'max@example.com', reason: 'bounced' })
+    await page.goto(`${host.url}dispatches?recipient=u8`)
+    await page.getByRole('cell').getByRole('link', { name: 'u8' }).click()
+    await page.getByRole('heading', { name: 'Recipient u8' }).waitFor()
+    await page.getByText('Dispatches whose recipient is exactly u8.').waitFor()
+    await page.getByRole('link', { name: /^dsp_/ }).waitFor()
+    await page.getByRole('row', { name: 'category marketing email no' }).waitFor()
+    await page.getByRole('heading', { name: 'email: m…@example.com' }).waitFor()
+    await page.getByRole('listitem').filter({ hasText: 'bounced on email since' }).waitFor()
+    await page.getByLabel('User id or address').fill('max@example.com')
+    await page.getByRole('button', { name: 'Find' }).click()
+    await page.getByText('Nothing was dispatched to exactly this recipient.').waitFor()
+    await page.getByRole('listitem').filter({ hasText: 'bounced on email since' }).waitFor()
+    await sallyport.suppressions.remove({ address: 'max@example.com' })
   })
 
   it('A dispatch says so if a channel of it was skipped', async () => {

@@ -50,6 +50,7 @@ async function visitAll(page: Page, url: string, check: (screen: string) => Prom
     await page.frameLocator('iframe').locator('#shipped').waitFor()
     await page.getByRole('heading', { name: 'Feedback of the provider' }).waitFor()
   })
+  await open('a recipient', /^Recipient jane/, () => page.getByRole('link', { name: 'jane@example.com' }).click())
   await open('events', /^Events$/, () => section('Events'))
   await open('a dry run', /^Event order\.shipped$/, async () => {
     await page.getByRole('link', { name: 'order.shipped' }).click()

@@ -61,7 +61,7 @@ function Head({ of }: { readonly of: Redacted<DispatchView> }) {
         of={{
           Event: <Link to={['events', eventType]} />,
           Recipient: (
-            <Link to={['dispatches']} query={{ recipient }}>
+            <Link to={['recipients']} query={{ recipient }}>
               {recipient}
             </Link>
           ),

@@ -1,5 +1,5 @@
 import type { DispatchStatus, DispatchView } from '../../../model/dispatch.ts'
-import { type Filter, ListScreen } from '../list.tsx'
+import { type Column, type Filter, ListScreen } from '../list.tsx'
 import { Badge, Link, Time } from '../parts.tsx'
 import type { Redacted } from '../redacted.ts'
 import { REASONS } from '../sentences/delivery.ts'
@@ -18,6 +18,22 @@ const FILTERS: readonly Filter[] = [
   { name: 'until', label: 'Before (RFC 3339)' },
 ]
 
+export const DISPATCH_COLUMNS: readonly Column<Redacted<DispatchView>>[] = [
+  { head: 'Dispatch', cell: ({ dispatchId }) => <Link class="id" to={['dispatches', dispatchId]} /> },
+  { head: 'Status', cell: ({ status }) => <Badge>{status}</Badge> },
+  { head: 'Event', cell: ({ eventType }) => textOf(eventType) },
+  {
+    head: 'Recipient',
+    cell: ({ recipient }) => (
+      <Link to={['recipients']} query={{ recipient }}>
+        {recipient}
+      </Link>
+    ),
+  },
+  { head: 'Channels', cell: ({ deliveries }) => <Channels of={deliveries} /> },
+  { head: 'Accepted', cell: ({ createdAt }) => <Time at={createdAt} /> },
+]
+
 export function DispatchesScreen() {
   return (
     <ListScreen<DispatchView>
@@ -31,17 +47,7 @@ export function DispatchesScreen() {
         </>
       }
       keyOf={({ dispatchId }) => textOf(dispatchId)}
-      columns={[
-        {
-          head: 'Dispatch',
-          cell: ({ dispatchId }) => <Link class="id" to={['dispatches', dispatchId]} />,
-        },
-        { head: 'Status', cell: ({ status }) => <Badge>{status}</Badge> },
-        { head: 'Event', cell: ({ eventType }) => textOf(eventType) },
-        { head: 'Recipient', cell: ({ recipient }) => textOf(recipient) },
-        { head: 'Channels', cell: ({ deliveries }) => <Channels of={deliveries} /> },
-        { head: 'Accepted', cell: ({ createdAt }) => <Time at={createdAt} /> },
-      ]}
+      columns={DISPATCH_COLUMNS}
     />
   )
 }
