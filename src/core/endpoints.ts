@@ -91,8 +91,8 @@ export interface Endpoints {
     admission?: Admission,
   ): Promise<HandlerResult<unknown>>
   /**
-   * Finds the handler of an open endpoint. `undefined`: 404 `not_found`, and the body is not read. Absent: there is none. Neither
-   * this nor the handler rejects.
+   * Finds the handler of an open endpoint, or refuses. `undefined`: 404 `not_found`. Without a handler, the body is not read. Absent: there
+   * is none. Neither this nor the handler rejects.
    *
    * @param parameter The last part of the path, decoded.
    */
@@ -100,7 +100,7 @@ export interface Endpoints {
     action: OpenAction,
     parameter: string,
     request: OpenHead,
-  ): OpenHandler | undefined | Promise<OpenHandler | undefined>
+  ): OpenHandler | Refused | undefined | Promise<OpenHandler | Refused | undefined>
   /** Answers a request that the transport itself refuses. */
   refuse(refused: Refused): HandlerResult<never>
   /** Logs an error of host code and tells `onError`. */

@@ -43,6 +43,7 @@ export async function answerOpen(
 
   const handle = await endpoints.open?.(open.action, parameter, { method, url, headers, given })
   if (!handle) return notFound(endpoints)
+  if (isRefused(handle)) return refused(handle)
   if (open.methods.length > 0 && !open.methods.includes(method))
     return refused(methodNotAllowed(open.methods.join(', ')))
   const holder = { tenant: '', id: `open ${open.action}` }
