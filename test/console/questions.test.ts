@@ -132,6 +132,36 @@ withBrowser('questions of support staff', () => {
     await sallyport.suppressions.remove({ address: 'max@example.com' })
   })
 
+  it('Times have a date, the page names their zone, and filters by time are in that zone', async () => {
+    const { page: own } = await openPage(browser, { timezoneId: 'Asia/Tokyo', locale: 'en-GB' })
+    await own.goto(`${host.url}dispatches`)
+    await own.getByText('Times are in Asia/Tokyo').waitFor()
+    const { items } = await sallyport.dispatches.list({ limit: 1 })
+    const format = new Intl.DateTimeFormat('en-GB', {
+      dateStyle: 'medium',
+      timeStyle: 'medium',
+      timeZone: 'Asia/Tokyo',
+    })
+    await own
+      .getByRole('cell', { name: format.format(new Date(items[0]?.createdAt ?? '')) })
+      .first()
+      .waitFor()
+    await own.getByLabel('Before').fill('2020-01-01T09:00')
+    await own.getByText('Nothing matches before 1 Jan 2020, 09:00:00.').waitFor()
+    expect(new URL(own.url()).searchParams.get('until')).toBe('2020-01-01T00:00:00.000Z')
+    await own.reload()
+    expect(await own.getByLabel('Before').inputValue()).toBe('2020-01-01T09:00')
+    await own.close()
+  })
+
+  it('A search that finds nothing says what it searched, and where the rest may be', async () => {
+    await page.goto(`${host.url}dispatches?recipient=zoe%40example.com&status=sent`)
+    await page.getByText('Nothing matches the status sent, the recipient exactly zoe@example.com.').waitFor()
+    await page.getByText('A dispatch to a user id is not found by the address that it went to').waitFor()
+    await page.getByRole('link', { name: 'page of the recipient' }).click()
+    await page.getByRole('heading', { name: 'Recipient zoe@example.com' }).waitFor()
+  })
+
   it('A dispatch says so if a channel of it was skipped', async () => {
     const { items } = await sallyport.dispatches.list({ recipient: 'ada' })
     await page.goto(`${host.url}dispatches/${items[0]?.dispatchId}`)

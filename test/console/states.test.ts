@@ -54,7 +54,7 @@ withBrowser('states of screens', () => {
   it.each([
     ['', 'Nothing happened in this window.'],
     ['dispatches', 'No event was dispatched yet.'],
-    ['dispatches?status=sent', 'Nothing matches. Clear a filter'],
+    ['dispatches?status=sent', 'Nothing matches the status sent.'],
     ['dispatches/dsp_none', 'There is no such dispatch.'],
     ['events/none', 'The catalogue has no such event.'],
     ['sessions', 'No session yet.'],

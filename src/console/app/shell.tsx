@@ -1,6 +1,6 @@
 import { Boundary } from './boundary.tsx'
 import { host } from './host.ts'
-import { Empty } from './parts.tsx'
+import { Empty, ZONE } from './parts.tsx'
 import { linkTo, place } from './router.ts'
 import { Screen } from './screen.tsx'
 import { DispatchScreen } from './screens/dispatch.tsx'
@@ -45,7 +45,12 @@ export function App() {
           ))}
         </nav>
         <small class="who">
-          {[host.tenant !== 'default' && `tenant ${host.tenant}`, host.user, !host.canOperate && 'read only']
+          {[
+            host.tenant !== 'default' && `tenant ${host.tenant}`,
+            host.user,
+            !host.canOperate && 'read only',
+            `Times are in ${ZONE}`,
+          ]
             .filter(Boolean)
             .join(' · ')}
         </small>

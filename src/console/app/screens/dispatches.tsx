@@ -10,12 +10,24 @@ const STATUSES: readonly DispatchStatus[] = ['queued', 'sent', 'partial', 'faile
 const FILTERS: readonly Filter[] = [
   { name: 'status', label: 'Status', options: STATUSES },
   { name: 'eventType', label: 'Event' },
-  { name: 'recipient', label: 'Recipient' },
+  {
+    name: 'recipient',
+    label: 'Recipient',
+    hint: (recipient) => (
+      <>
+        A dispatch to a user id is not found by the address that it went to, nor the other way round: see the{' '}
+        <Link to={['recipients']} query={{ recipient }}>
+          page of the recipient
+        </Link>
+        .
+      </>
+    ),
+  },
   { name: 'channel', label: 'Channel' },
   { name: 'reason', label: 'Reason', options: Object.keys(REASONS) },
   { name: 'sessionId', label: 'Session' },
-  { name: 'since', label: 'Since (RFC 3339)' },
-  { name: 'until', label: 'Before (RFC 3339)' },
+  { name: 'since', label: 'Since', kind: 'instant' },
+  { name: 'until', label: 'Before', kind: 'instant' },
 ]
 
 export const DISPATCH_COLUMNS: readonly Column<Redacted<DispatchView>>[] = [
