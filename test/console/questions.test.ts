@@ -1,4 +1,5 @@
 import type { Browser, Page } from 'playwright-core'
+import * as v from 'valibot'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { whyNotCancel, whyNotRetry } from '../../src/console/app/sentences/change.ts'
 import { explainDelivery, explainOutcome } from '../../src/console/app/sentences/delivery.ts'
@@ -27,6 +28,10 @@ async function askedSallyport(): Promise<Sallyport> {
       both: { channels: { email: { html: () => 'x' }, sms: { text: () => 'x' } } },
       sms: { channels: { sms: { text: () => 'x' } } },
       mail: { channels: { email: { html: () => 'x' } } },
+      shaped: {
+        data: v.object({ number: v.string(), total: v.number(), note: v.optional(v.string()) }),
+        channels: { email: { html: () => 'x' } },
+      },
     }),
     suppressions: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
     budgets: [{ name: 'person', per: 'user', soft: { tokens: 10 } }],
@@ -160,6 +165,20 @@ withBrowser('questions of support staff', () => {
     await page.getByText('A dispatch to a user id is not found by the address that it went to').waitFor()
     await page.getByRole('link', { name: 'page of the recipient' }).click()
     await page.getByRole('heading', { name: 'Recipient zoe@example.com' }).waitFor()
+  })
+
+  it('Names of events and channels are completed from the catalogue, and a dry run starts with what its schema requires', async () => {
+    await page.goto(`${host.url}dispatches`)
+    const choices = (label: string) =>
+      page.getByLabel(label, { exact: true }).evaluate((field) => {
+        const options: { value: string }[] = [...(Reflect.get(field, 'list')?.options ?? [])]
+        return options.map(({ value }) => value)
+      })
+    await expect.poll(() => choices('Event'), PATIENT).toEqual(['both', 'sms', 'mail', 'shaped'])
+    expect(await choices('Channel')).toEqual(['email', 'sms'])
+    await page.goto(`${host.url}events/shaped`)
+    await page.getByLabel('Data of the event').waitFor()
+    expect(JSON.parse(await page.getByLabel('Data of the event').inputValue())).toEqual({ number: '', total: 0 })
   })
 
   it('A dispatch says so if a channel of it was skipped', async () => {

@@ -1,6 +1,7 @@
 import { type ComponentChildren, Fragment } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { type Page, type Problem, withQuery } from './api.ts'
+import { useKnownNames } from './catalogue.ts'
 import { Empty, Scroll, Shown, Time } from './parts.tsx'
 import { type Loaded, usePage } from './reading.ts'
 import type { Redacted } from './redacted.ts'
@@ -104,6 +105,7 @@ function Searched({ filters }: { readonly filters: readonly Filter[] }) {
 
 function Field({ of, problem }: { readonly of: Filter; readonly problem: Problem | undefined }) {
   const { name, label, options, kind } = of
+  const known = useKnownNames()[name] ?? []
   const given = place.value.query.get(name) ?? ''
   const value = kind === 'instant' ? localTime(given) : given
   // Half-typed text stays when a poll draws the list again.
@@ -129,9 +131,17 @@ function Field({ of, problem }: { readonly of: Filter; readonly problem: Problem
         <input
           {...own}
           type={kind === 'instant' ? 'datetime-local' : 'search'}
+          list={known.length > 0 ? `${id}-known` : undefined}
           onInput={(event) => setDraft(event.currentTarget.value)}
           onChange={({ currentTarget: { value } }) => set(kind === 'instant' ? instantAt(value) : value.trim())}
         />
+      )}
+      {known.length > 0 && (
+        <datalist id={`${id}-known`}>
+          {known.map((each) => (
+            <option key={each} value={each} />
+          ))}
+        </datalist>
       )}
       {fault && (
         <span class="fault" id={`${id}-fault`}>
