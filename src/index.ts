@@ -118,6 +118,7 @@ export type {
 export type { PreferenceSet } from './model/preference-set.ts'
 export type { DispatchGrant, Operation, ParentToken, Principal } from './model/principal.ts'
 export type { Recipient } from './model/recipient.ts'
+export type { RecipientAddress, RecipientProfile } from './model/recipient-profile.ts'
 export type {
   AnsweredRun,
   DerivedRunData,
@@ -181,6 +182,7 @@ export type {
 export type { TokenExchange, TokenExchangeAnswer, TokenGrants } from './model/token-exchange.ts'
 export type { TokenOperation, TokenUse, TokenUseView } from './model/token-use.ts'
 export type { ModelTotals, SourceTotals, Spend, Totals } from './model/totals.ts'
+export type { UnsentReason } from './model/unsent-reason.ts'
 export type { DeliveryWaiting, StoredWait, WaitCause } from './model/waiting.ts'
 export type { AuthVerifier, ExchangedToken, NarrowedToken, Refusal } from './ports/auth-verifier.ts'
 export type { Channel, MessageLinks, OutboundMessage, SendContext, SendOutcome } from './ports/channel.ts'
@@ -321,7 +323,7 @@ export type {
 } from './sallyport/options.ts'
 export type { ListOptions, PageOptions } from './sallyport/pagination.ts'
 export type { Preferences } from './sallyport/preferences.ts'
-export type { RecipientData, RecipientErasure, RecipientOptions } from './sallyport/recipient-data.ts'
+export type { ProfileOptions, RecipientData, RecipientErasure, RecipientOptions } from './sallyport/recipient-data.ts'
 export type { ExportedDelivery, ExportedDispatch, RecipientExport } from './sallyport/recipient-export.ts'
 export type { PruneOptions, RunExportOptions, RunListOptions, Runs, SweepOptions } from './sallyport/runs.ts'
 export type { RunsOnlySallyport } from './sallyport/runs-only.ts'

@@ -1,6 +1,7 @@
 import type { DispatchStatus, DispatchView } from '../model/dispatch.ts'
 import type { RetryResult } from '../model/dispatch-results.ts'
 import type { Statistics } from '../model/statistics.ts'
+import { UNSENT_REASONS } from '../model/unsent-reason.ts'
 import type { Dispatches } from '../sallyport/dispatches.ts'
 import type { Given } from './arguments.ts'
 import type { Command } from './command.ts'
@@ -73,14 +74,15 @@ async function countsOf({ dispatches }: HostSallyport, options: object): Promise
 
 export const list: Command = {
   usage:
-    '[--status failed] [--event TYPE] [--recipient ID] [--channel NAME] [--session ID] [--since 2h] [--until T] [--limit 50] [--cursor C] [--module FILE] [--tenant ID] [--json]',
+    '[--status failed] [--event TYPE] [--recipient ID] [--channel NAME] [--reason WORD] [--session ID] [--since 2h] [--until T] [--limit 50] [--cursor C] [--module FILE] [--tenant ID] [--json]',
   about: 'List dispatches, newest first.',
   options: {
     ...HOST,
-    ...{ status: 'text', event: 'text', recipient: 'text', channel: 'text', session: 'text' },
+    ...{ status: 'text', event: 'text', recipient: 'text', channel: 'text', reason: 'text', session: 'text' },
     ...{ since: 'text', until: 'text', limit: 'text', cursor: 'text' },
   },
   help: [
+    `--reason WORD      why a delivery was not sent: ${UNSENT_REASONS.join(', ')}`,
     '--since, --until   RFC 3339, or a duration before now: 30d, 12h, 15m',
     '--limit N          1-500 (default: 50)',
     '--cursor C         the cursor of the page before, printed last',
@@ -94,7 +96,12 @@ export const list: Command = {
     const filters = Object.entries(named).flatMap(([option, name]) => [[option, given.text(name)] as const])
     const options = {
       ...Object.fromEntries(filters),
-      ...{ status: given.text('status'), cursor: given.text('cursor'), limit: given.whole('limit', 1, MOST) },
+      ...{
+        status: given.text('status'),
+        reason: given.text('reason'),
+        cursor: given.text('cursor'),
+        limit: given.whole('limit', 1, MOST),
+      },
       ...{ since: given.instant('since', now), until: given.instant('until', now) },
     }
     const present = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))

@@ -7,12 +7,14 @@ import type { BudgetReport } from '../model/budget.ts'
 import type { DispatchStatus, DispatchView } from '../model/dispatch.ts'
 import type { CancelResult, RetryResult } from '../model/dispatch-results.ts'
 import type { EventView } from '../model/event-view.ts'
+import type { RecipientProfile } from '../model/recipient-profile.ts'
 import type { Run } from '../model/run.ts'
 import type { RunFilter } from '../model/run-filter.ts'
 import type { Session, SessionSummary, TimelineEntry } from '../model/session.ts'
 import type { Statistics } from '../model/statistics.ts'
 import type { SuppressionReason, SuppressionView } from '../model/suppression.ts'
 import type { TokenUseView } from '../model/token-use.ts'
+import type { UnsentReason } from '../model/unsent-reason.ts'
 import { type CallOptions, type ClientOptions, callerOf, SIGNAL_CHECKS } from './caller.ts'
 import { checkOptions } from './check-options.ts'
 
@@ -51,6 +53,8 @@ export interface DispatchFilter extends RangeFilter {
   readonly recipient?: string | undefined
   /** Has a delivery of this channel. */
   readonly channel?: string | undefined
+  /** Has a delivery with this reason, of the same channel if one is given; `expired`: with this status. */
+  readonly reason?: UnsentReason | undefined
   readonly sessionId?: string | undefined
 }
 
@@ -60,9 +64,8 @@ export interface RunPageFilter extends RangeFilter, RunFilter {
   readonly first?: 'oldest' | 'newest' | undefined
 }
 
-/** An address, and perhaps its channel. */
-export interface OfAddress {
-  readonly address: string
+/** An address, or its key in a suppression, and perhaps its channel. */
+export type OfAddress = ({ readonly address: string } | { readonly addressKey: string }) & {
   /** Default: all channels. */
   readonly channel?: string | undefined
 }
@@ -99,6 +102,10 @@ export interface ReadClient {
     cancel(dispatchId: string, options?: CallOptions): Promise<CancelResult>
     /** @param options `channel`: only deliveries of this channel. */
     retry(dispatchId: string, options?: CallOptions & { readonly channel?: string }): Promise<RetryResult>
+  }
+  readonly recipients: {
+    /** @param of As in dispatches. */
+    find(of: { readonly recipient: string }, options?: CallOptions): Promise<RecipientProfile>
   }
   readonly suppressions: {
     list(
@@ -161,6 +168,7 @@ export function createReadClient(options: ClientOptions): ReadClient {
       retry: (dispatchId, { channel, ...own } = {}) =>
         post(`${dispatch(dispatchId)}/retry`, { channel }, 'retried', own),
     },
+    recipients: { find: (of, own) => post('outbound/recipients/find', of, 'addresses', own) },
     suppressions: {
       list: (query) => read(SUPPRESSIONS, query),
       find: (of, own) => post(`${SUPPRESSIONS}/find`, of, 'items', own),

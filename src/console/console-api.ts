@@ -2,6 +2,7 @@ import { type HandlerRequest, type HandlerResult, type Refused, refuse } from '.
 import type { Endpoints, OpenAnswer, OpenRequest } from '../core/endpoints.ts'
 import { allows, parseQuery } from '../http/answer.ts'
 import { conditional } from '../http/conditional.ts'
+import { checkContent } from '../http/content-headers.ts'
 import { type Json, jsonOf } from '../http/json-body.ts'
 import type { Mount } from '../http/mount.ts'
 import { splitTarget } from '../http/request-target.ts'
@@ -105,6 +106,8 @@ function deniedOf(route: HttpRoute, { method, headers }: OpenRequest, { access }
   const { 'sec-fetch-site': site, [CONSOLE_HEADER]: mark } = headers
   const isOwn = isRead ? !isOfOtherPage(headers) : site === 'same-origin' && mark === '1'
   if (!isOwn) return otherPageRefused()
+  const unsupported = isRead ? undefined : checkContent(headers)
+  if (unsupported) return unsupported
   if (route.operation === 'manage' && access !== 'operate')
     return refuse('insufficient_scope', 'This access may look at everything, but change nothing.')
   return undefined

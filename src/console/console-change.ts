@@ -16,6 +16,8 @@ export interface ConsoleChange {
   readonly category?: string
   /** With suppressions. Personal data: nothing else names what was changed, because the store keeps only a hash. */
   readonly address?: string
+  /** With suppressions that the user named by the hash in the list: that hash. */
+  readonly addressKey?: string
 }
 
 type ChangeAction = ConsoleChange['action']
@@ -42,7 +44,9 @@ export function changeOf(
   if (!isChange(action)) return undefined
   const count = COUNT_OF[action](answer as never)
   if (count === 0) return undefined
-  const { channel, reason, category, address } = Object(asked.body)
-  const given = Object.entries({ channel, reason, category, address }).filter(([, value]) => typeof value === 'string')
+  const { channel, reason, category, address, addressKey } = Object(asked.body)
+  const given = Object.entries({ channel, reason, category, address, addressKey }).filter(
+    ([, value]) => typeof value === 'string',
+  )
   return { action, user: by.user, tenant: by.tenant, count, ...asked.parameters, ...Object.fromEntries(given) }
 }

@@ -31,7 +31,8 @@ export interface ConsoleOptions<HostRequest = unknown> {
   /**
    * Decides by the host's own session what a request may see. It gets what the host's framework gave: Express's `req`, Koa's context, a
    * `Request` and the arguments after it. With `none`, every path is 404; also when it throws, gives something else, or is pending after
-   * ten seconds: then `onError` gets the error. Called for every request, also of scripts and styles, before the body is read.
+   * ten seconds: then `onError` gets the error. Called for every request, also of scripts and styles, before the body is read; at most a
+   * hundred times at once: a request beyond is 503 at once.
    */
   readonly access: (
     request: HostRequest,

@@ -17,6 +17,7 @@ export type ReadAction =
   | 'cancel_dispatch'
   | 'retry_dispatch'
   | 'list_suppressions'
+  | 'find_recipient'
   | 'find_suppressions'
   | 'add_suppression'
   | 'remove_suppressions'
@@ -67,8 +68,6 @@ export interface OpenEndpoint {
   readonly name?: string
   /** Limit of the body. Default: that of the route. */
   readonly maxBytes?: number | undefined
-  /** The answer to a request that is refused before its body is read. Never rejects. Default: none is. */
-  refuseHead?(): Promise<HandlerResult<never> | undefined>
 }
 
 /** An answer without its Content-Length. */
@@ -102,12 +101,12 @@ export interface Endpoints {
     admission?: Admission,
   ): Promise<HandlerResult<unknown>>
   /**
-   * Finds an open endpoint. `undefined`: 404 `not_found`, and the body is not read. Absent: there is none. Neither this nor the handler
-   * rejects.
+   * Finds an open endpoint, or refuses. `undefined`: 404 `not_found`. Without an endpoint, the body is not read. Absent: there is none.
+   * Neither this nor the handler rejects.
    *
    * @param parameter The last part of the path, decoded.
    */
-  open?(action: OpenAction, parameter: string, request: OpenHead): Awaitable<OpenEndpoint | undefined>
+  open?(action: OpenAction, parameter: string, request: OpenHead): Awaitable<OpenEndpoint | Refused | undefined>
   /** Answers a request that the transport itself refuses. */
   refuse(refused: Refused): HandlerResult<never>
   /** Logs an error of host code and tells `onError`. */

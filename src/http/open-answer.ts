@@ -28,7 +28,7 @@ interface Content {
 }
 
 /**
- * Answers a request without a bearer token. Order of checks: endpoint, method, load, head, body headers, body, place in flight. All
+ * Answers a request without a bearer token. Order of checks: endpoint with its own of the head, method, load, body headers, body, place in flight. All
  * callers of one endpoint share the places and bodies of one principal, and no tenant's: when there is no place for a body, the newest
  * takes that of the oldest, so that slow bodies keep nobody out.
  */
@@ -44,12 +44,11 @@ export async function answerOpen(
 
   const found = await endpoints.open?.(open.action, parameter, { method, url, headers, given })
   if (!found) return notFound(endpoints)
+  if (isRefused(found)) return refused(found)
   if (open.methods.length > 0 && !open.methods.includes(method))
     return refused(methodNotAllowed(open.methods.join(', ')))
   const holder = { tenant: '', id: `open ${open.action} ${found.name ?? ''}`, isAnybody: true }
   if (load.flight.isFull(holder)) return refused(overloaded())
-  const ofHead = await found.refuseHead?.()
-  if (ofHead) return toWire(ofHead)
 
   const begin: ReadOptions['begin'] = (refuse) => load.bodies.begin(holder, refuse)
   const content = await contentOf(arrival, FORMATS[open.action], {

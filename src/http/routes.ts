@@ -65,8 +65,9 @@ export const READ_ROUTES: readonly ReadRoute[] = [
   read('get_dispatch', `${DISPATCHES}/{dispatchId}`),
   { action: 'cancel_dispatch', path: `${DISPATCHES}/{dispatchId}/cancel`, ...CHANGE },
   { action: 'retry_dispatch', path: `${DISPATCHES}/{dispatchId}/retry`, ...CHANGE },
-  read('list_suppressions', SUPPRESSIONS),
   // An address in a query string would be in access logs.
+  { action: 'find_recipient', path: '/api/outbound/recipients/find', ...CHANGE, operation: 'read' },
+  read('list_suppressions', SUPPRESSIONS),
   { action: 'find_suppressions', path: `${SUPPRESSIONS}/find`, ...CHANGE, operation: 'read' },
   { action: 'add_suppression', path: `${SUPPRESSIONS}/add`, ...CHANGE },
   { action: 'remove_suppressions', path: `${SUPPRESSIONS}/remove`, ...CHANGE },

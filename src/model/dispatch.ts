@@ -1,6 +1,7 @@
 import type { FeedbackView } from './feedback.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import type { Recipient } from './recipient.ts'
+import type { SuppressionView } from './suppression.ts'
 import type { DeliveryWaiting, StoredWait } from './waiting.ts'
 
 /**
@@ -189,8 +190,10 @@ export interface DeliveryView {
   readonly lastCode?: string
   readonly providerMessageId?: string
   readonly trace?: readonly ConditionTrace[]
-  /** Masked: recognisable, but not usable. Only with `content: true`. */
+  /** Masked: recognisable, but not usable. Only with `content: true`, or of a suppressed delivery. */
   readonly address?: string
+  /** Suppressions of its address that hold now, oldest first: empty once they are lifted. Only of a suppressed delivery that is read alone. */
+  readonly suppressions?: readonly SuppressionView[]
   /** Rendered fields. Links that name the recipient are placeholders. Only with `content: true`. */
   readonly content?: Content
   /** Reports of the provider, oldest first: one for each kind and code. Absent without reports. */

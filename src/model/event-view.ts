@@ -1,4 +1,5 @@
 import type { FallbackCause, Route } from './dispatch.ts'
+import type { JsonObject } from './json.ts'
 
 /** A channel of an event. */
 export interface EventChannelView {
@@ -24,4 +25,6 @@ export interface EventView {
   /** Events of one key become one delivery. */
   readonly digest?: { readonly windowMs: number; readonly max: number }
   readonly channels: readonly EventChannelView[]
+  /** Data with the members that its schema requires, each empty: a start for a dry run. Absent: the schema tells no members. */
+  readonly skeleton?: JsonObject
 }

@@ -14,6 +14,7 @@ import type {
   Warning,
 } from '../model/dispatch.ts'
 import type { FeedbackView } from '../model/feedback.ts'
+import type { SuppressionView } from '../model/suppression.ts'
 import type { DeliveryWaiting, WaitCause } from '../model/waiting.ts'
 import { type Component, type FieldsOf, type NamedSchema, s } from './model-schema.ts'
 
@@ -131,7 +132,15 @@ const deliveryView = s.object<DeliveryView>('Delivery', "One channel's part of a
   lastCode: s.optional(s.text('The last code that the channel gave for not having sent.')),
   providerMessageId: s.optional(s.text()),
   trace: s.optional(s.list(conditionTrace, 'How the condition came out that skipped it.')),
-  address: s.optional(s.text('Enough to recognise it, not enough to use it. Only with `content=true`.')),
+  address: s.optional(
+    s.text('Enough to recognise it, not enough to use it. Only with `content=true`, or of a suppressed delivery.'),
+  ),
+  suppressions: s.optional(
+    s.list(
+      s.posted<SuppressionView>('Suppression'),
+      'Those of its address that hold now, oldest first. Only of a suppressed delivery that is read alone.',
+    ),
+  ),
   content: s.optional(s.map(s.anything(), 'The rendered fields by name. Only with `content=true`.')),
   feedback: s.optional(s.list(feedbackView, 'Reports of the provider, oldest first. Not in answers to a dispatch.')),
 })

@@ -82,6 +82,9 @@ const event = s.object<EventView>('Event', 'An event of the catalogue.', {
   delayMs: s.optional(s.whole(0, 'Milliseconds between acceptance and the first attempt. Absent: none.')),
   digest: s.optional(digest),
   channels: s.list(eventChannel),
+  skeleton: s.optional(
+    s.map(s.anything(), 'Data with the members that its schema requires, each empty. Absent: it tells no members.'),
+  ),
 })
 
 export const events: Component<{ readonly items: readonly EventView[] }> = s.object<{

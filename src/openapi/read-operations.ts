@@ -11,6 +11,7 @@ import {
 import type { ProblemCode } from '../errors.ts'
 import type { ReadRoute } from '../http/routes.ts'
 import { SUPPRESSION_REASONS } from '../model/suppression.ts'
+import { UNSENT_REASONS } from '../model/unsent-reason.ts'
 import { reference } from './model-schema.ts'
 import type { OpenApiOperation, OpenApiParameter, OpenApiRequestBody, OpenApiSchema } from './open-api-document.ts'
 import { paragraphs } from './operations.ts'
@@ -52,6 +53,13 @@ const DESCRIBED: Readonly<Record<ReadAction, Described>> = {
     tag: 'outbound',
     about:
       'Retries `failed` and `expired` deliveries at once. Those that failed in host code are planned again. Repeated, it changes nothing more.',
+  },
+  find_recipient: {
+    operationId: 'findRecipient',
+    summary: 'Find what decides whether messages reach a recipient',
+    tag: 'outbound',
+    about:
+      'Its preferences, and the addresses of its newest 50 dispatches with their suppressions. Writes nothing. It is a POST, because an address in a query string would be in access logs.',
   },
   list_suppressions: {
     operationId: 'listSuppressions',
@@ -174,25 +182,34 @@ const SCHEMAS: Readonly<Record<ParameterKind, OpenApiSchema>> = {
   flag: { type: 'boolean', default: false },
 }
 
+const UNSENT: OpenApiSchema = {
+  type: 'string',
+  enum: [...UNSENT_REASONS],
+  description: 'Reason of a delivery that was not sent; `expired`: its status. With `channel`, one delivery has both.',
+}
+
 /** Parameters with few values. */
 const CLOSED: Readonly<Partial<Record<ReadParameter, OpenApiSchema>>> = {
   first: { type: 'string', enum: ['newest', 'oldest'], default: 'newest' },
   outcome: { type: 'string', enum: ['accepted', 'refused'] },
-  reason: reference('SuppressionReason'),
 }
 
 const MEMBERS: Readonly<Record<ReadMember, OpenApiSchema>> = {
+  recipient: { ...TEXT, description: 'Exactly as in dispatches.' },
   channel: TEXT,
   address: { ...TEXT, description: 'A mail address, a phone number, a URL.' },
+  addressKey: { ...TEXT, description: 'As in a suppression, where the address is not known.' },
   reason: { type: 'string', enum: [...SUPPRESSION_REASONS], default: 'manual' },
   category: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,256}$', description: 'Default: all events.' },
   expiresInMs: { type: 'integer', minimum: 1, description: 'Milliseconds, up to 20 years. Default: never.' },
 }
 
-const REQUIRED: Readonly<Partial<Record<ReadAction, readonly ReadMember[]>>> = {
-  find_suppressions: ['address'],
-  add_suppression: ['channel', 'address'],
-  remove_suppressions: ['address'],
+/** Members that a body must have; each list is one way. */
+const REQUIRED: Readonly<Partial<Record<ReadAction, readonly (readonly ReadMember[])[]>>> = {
+  find_recipient: [['recipient']],
+  find_suppressions: [['address'], ['addressKey']],
+  add_suppression: [['channel', 'address']],
+  remove_suppressions: [['address'], ['addressKey']],
 }
 
 /** The operation of a route of the read API. */
@@ -236,27 +253,31 @@ function pathParameters(path: string): readonly OpenApiParameter[] {
 }
 
 function queryParameters(action: ReadAction, tag: Described['tag']): readonly OpenApiParameter[] {
-  const status = reference(tag === 'outbound' ? 'DispatchStatus' : 'RunStatus')
+  const own: Readonly<Partial<Record<ReadParameter, OpenApiSchema>>> = {
+    ...CLOSED,
+    status: reference(tag === 'outbound' ? 'DispatchStatus' : 'RunStatus'),
+    reason: action === 'list_dispatches' ? UNSENT : reference('SuppressionReason'),
+  }
   return READ_PARAMETERS[action].map((name) => ({
     name,
     in: 'query' as const,
     description: ABOUT[name],
-    schema: name === 'status' ? status : (CLOSED[name] ?? SCHEMAS[kindOf(name)]),
+    schema: own[name] ?? SCHEMAS[kindOf(name)],
   }))
 }
 
 function requestBody(action: ReadAction, maxBytes: number): OpenApiRequestBody {
   const names = READ_MEMBERS[action] ?? []
-  const required = REQUIRED[action]
+  const ways = REQUIRED[action]?.map((required) => ({ required: [...required] })) ?? []
   const schema = {
     type: 'object',
     properties: Object.fromEntries(names.map((name) => [name, MEMBERS[name]])),
-    ...(required && { required: [...required] }),
+    ...(ways.length > 1 ? { oneOf: ways } : ways[0]),
     additionalProperties: false,
   }
   return {
     description: `At most ${maxBytes.toLocaleString('en')} bytes of JSON in UTF-8. Unknown members are refused.`,
-    required: required !== undefined,
+    required: ways.length > 0,
     content: { 'application/json': { schema } },
   }
 }

@@ -1,5 +1,7 @@
 import type { ReadAction } from '../core/endpoints.ts'
 import type { CancelResult, DeliveryChange, RetryResult, UnplannedDelivery } from '../model/dispatch-results.ts'
+import type { PreferenceSet } from '../model/preference-set.ts'
+import type { RecipientAddress, RecipientProfile } from '../model/recipient-profile.ts'
 import type { AnsweredRun, RunCounts } from '../model/run.ts'
 import type {
   Percentiles,
@@ -188,6 +190,25 @@ const tokenUse = s.object<TokenUseView>('TokenUse', 'A use of a session token, o
 })
 
 const dispatchPage = pageOf('DispatchPage', dispatchView)
+const choice = s.either(s.flag(), s.map(s.flag(), 'By channel.'))
+
+const preferences = s.object<PreferenceSet>('Preferences', 'Choices of a recipient: `true` for yes, `false` for no.', {
+  channels: s.optional(s.map(s.flag(), 'By channel.')),
+  categories: s.optional(s.map(choice, 'By category, whole or by channel.')),
+  events: s.optional(s.map(choice, 'By event, whole or by channel.')),
+})
+
+const recipientAddress = s.object<RecipientAddress>('RecipientAddress', 'An address of a recipient on one channel.', {
+  channel: s.text(),
+  address: s.text('Enough to recognise it, not enough to use it.'),
+  suppressions: s.optional(s.list(suppression, 'Those that hold now, oldest first. Absent: the host stores none.')),
+})
+
+const recipient = s.object<RecipientProfile>('Recipient', 'What decides whether messages reach a recipient.', {
+  preferences: s.optional(preferences),
+  addresses: s.list(recipientAddress, 'Of its newest 50 dispatches, and itself if it is suppressed.'),
+})
+
 const suppressionPage = pageOf('SuppressionPage', suppression)
 const timelinePage = pageOf('TimelinePage', entries)
 const runPage = pageOf('RunPage', run)
@@ -199,6 +220,7 @@ export const READ_ANSWERS: Readonly<Record<ReadAction, Pick<SchemaOf<unknown>, '
   list_dispatches: dispatchPage,
   get_dispatch: dispatchView,
   cancel_dispatch: cancelResult,
+  find_recipient: recipient,
   retry_dispatch: retryResult,
   list_suppressions: suppressionPage,
   find_suppressions: suppressions,
@@ -218,6 +240,7 @@ export const READ_ANSWERS: Readonly<Record<ReadAction, Pick<SchemaOf<unknown>, '
 
 export const READ_SCHEMAS: readonly NamedSchema[] = [
   ...[dispatchPage, dispatchView, cancelResult, retryResult, deliveryChange, unplanned],
+  ...[recipient, recipientAddress, preferences],
   ...[suppressionPage, suppressions, added, removed, suppression, suppressionReason],
   ...[sessionPage, summary, session, sessionRuns, sessionTime, share, percentiles, failure, runNode],
   ...OPERATING_SCHEMAS,

@@ -1,4 +1,5 @@
 import type { DispatchStatus } from '../model/dispatch.ts'
+import type { UnsentReason } from '../model/unsent-reason.ts'
 
 /** Filter of `DispatchStore.listDispatches`: dispatches that match every given member. */
 export interface DispatchQuery {
@@ -9,6 +10,8 @@ export interface DispatchQuery {
   readonly status?: DispatchStatus | undefined
   /** Has a delivery of this channel. */
   readonly channel?: string | undefined
+  /** Has a delivery with this reason; `expired`: with this status. With `channel`, one delivery has both. */
+  readonly reason?: UnsentReason | undefined
   /** Accepted at or after this instant, epoch milliseconds by the store's clock. */
   readonly since?: number | undefined
   /** Accepted before this instant, epoch milliseconds by the store's clock. */

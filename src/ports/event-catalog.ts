@@ -86,6 +86,8 @@ export interface CatalogEvent {
   /** At least one, in the order of attempts. */
   readonly channels: readonly CatalogChannel[]
   readonly when?: (facts: EventFacts) => Decision
+  /** Schema of the data as the host gave it, for views of the catalogue. Default: none. */
+  readonly dataSchema?: unknown
   checkData(eventData: JsonObject): DataOutcome | Promise<DataOutcome>
 }
 

@@ -3,8 +3,10 @@ import { viewContent, viewDispatch } from '../core/dispatch/dispatch-view.ts'
 import { type RetryDeps, retryDispatch } from '../core/dispatch/retry-dispatch.ts'
 import { viewWithFeedback } from '../core/feedback/with-feedback.ts'
 import type { AddressKeys } from '../core/suppression/address-keys.ts'
+import { viewWithSuppressions } from '../core/suppression/suppression-view.ts'
 import type { Dispatch, DispatchStatus, DispatchView } from '../model/dispatch.ts'
 import type { CancelResult, RetryResult } from '../model/dispatch-results.ts'
+import { UNSENT_REASONS, type UnsentReason } from '../model/unsent-reason.ts'
 import { bool, oneOf } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -23,6 +25,8 @@ export interface DispatchListOptions extends ListOptions {
   readonly status?: DispatchStatus
   /** Has a delivery of this channel. */
   readonly channel?: string
+  /** Has a delivery with this reason, of the same channel if one is given; `expired`: with this status. */
+  readonly reason?: UnsentReason
   /** Accepted at or after this instant; a number is epoch milliseconds. */
   readonly since?: Date | number
   /** Accepted before this instant; a number is epoch milliseconds. */
@@ -104,6 +108,7 @@ const LIST_CHECKS: Checks<DispatchListOptions> = {
   recipient: storedText,
   status: oneOf(STATUSES),
   channel: storedText,
+  reason: oneOf(UNSENT_REASONS),
   since: instantOption,
   until: instantOption,
 }
@@ -119,7 +124,7 @@ function idOf(call: string, dispatchId: unknown): string {
 }
 
 export function createDispatches(deps: DispatchesDeps): Dispatches {
-  const { store, expiresInMs, sandbox = false, clock, hasFeedback } = deps
+  const { store, expiresInMs, sandbox = false, clock, hasFeedback, addressKeys } = deps
   const viewNow = (dispatch: Dispatch): DispatchView => viewDispatch(dispatch, clock.now())
   const view = async (found: readonly Dispatch[]): Promise<readonly DispatchView[]> =>
     hasFeedback ? viewWithFeedback(found, store, clock.now()) : found.map(viewNow)
@@ -128,7 +133,8 @@ export function createDispatches(deps: DispatchesDeps): Dispatches {
       const { tenant = 'default', content = false } = readOptions('dispatches.get', options, GET_CHECKS)
       const found = await store.findDispatch(tenant, idOf('get', dispatchId))
       if (!found) return undefined
-      const [shown] = await view([found])
+      const [plain] = await view([found])
+      const shown = plain && addressKeys ? await viewWithSuppressions(plain, found, store, addressKeys) : plain
       return shown && content ? viewContent(shown, found) : shown
     },
     async list(options = {}) {

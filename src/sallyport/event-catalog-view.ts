@@ -1,4 +1,6 @@
+import { dataSkeleton } from '../core/dispatch/catalog/data-skeleton.ts'
 import type { EventView } from '../model/event-view.ts'
+import type { JsonObject } from '../model/json.ts'
 import type { CatalogEvent, EventCatalog } from '../ports/event-catalog.ts'
 
 /** All events of the catalogue, in its order. */
@@ -7,6 +9,18 @@ export function viewEvents(events: EventCatalog): readonly EventView[] {
     const event = events.find(eventType)
     return event ? [viewEvent(event)] : []
   })
+}
+
+/** An event's schema does not change, and a console reads the catalogue every two seconds. */
+const SKELETONS = /* @__PURE__ */ new WeakMap<CatalogEvent, { readonly skeleton?: JsonObject }>()
+
+function skeletonOf(event: CatalogEvent): { readonly skeleton?: JsonObject } {
+  const known = SKELETONS.get(event)
+  if (known) return known
+  const skeleton = dataSkeleton(event.dataSchema)
+  const found = { ...(skeleton && { skeleton }) }
+  SKELETONS.set(event, found)
+  return found
 }
 
 function viewEvent(event: CatalogEvent): EventView {
@@ -19,5 +33,6 @@ function viewEvent(event: CatalogEvent): EventView {
     channels: channels.map(({ channel, when: own, fields }) => ({
       ...{ channel, isConditional: (own ?? when) !== undefined, fields: Object.keys(fields) },
     })),
+    ...skeletonOf(event),
   }
 }

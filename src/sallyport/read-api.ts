@@ -102,6 +102,7 @@ function callsOf({
       cancel_dispatch: ({ dispatchId, tenant }: Of<unknown, 'dispatchId'>) => dispatches.cancel(dispatchId, { tenant }),
       retry_dispatch: ({ dispatchId, ...options }: Of<{ channel?: string }, 'dispatchId'>) =>
         dispatches.retry(dispatchId, options),
+      find_recipient: (of: Only<Dispatches['profile']>) => dispatches.profile(of),
     }),
     ...(suppressions && {
       list_suppressions: async (options: Only<Suppressions['list']>) => pageOf(await suppressions.list(options)),

@@ -1,18 +1,20 @@
 import { viewWithFeedback } from '../core/feedback/with-feedback.ts'
 import { type AddressKeys, normaliseAddress } from '../core/suppression/address-keys.ts'
 import { preferenceReader } from '../core/suppression/preference-reader.ts'
+import { viewSuppression } from '../core/suppression/suppression-view.ts'
 import { yieldToEventLoop } from '../core/yield-to-event-loop.ts'
 import type { Dispatch } from '../model/dispatch.ts'
+import type { RecipientProfile } from '../model/recipient-profile.ts'
 import { whole } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Page } from '../ports/dispatch-query.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { SallyportStore } from '../ports/sallyport-store.ts'
-import { storedText, type TenantScope } from './call-checks.ts'
+import { storedText, type TenantScope, tenant } from './call-checks.ts'
 import { MAX_PAGE, pageChecks, readCursor, writeCursor } from './pagination.ts'
 import { type ExportedDispatch, exportDispatch, type RecipientExport } from './recipient-export.ts'
-import { viewSuppression } from './suppressions.ts'
+import { readProfile } from './recipient-profile.ts'
 
 /** A recipient to export or erase. */
 export interface RecipientOptions extends TenantScope {
@@ -36,8 +38,20 @@ export interface RecipientErasure {
   readonly nextCursor?: string
 }
 
-/** Access and erasure for a recipient (GDPR articles 15 and 17). */
+/** Recipient of {@link RecipientData.profile}. */
+export interface ProfileOptions extends TenantScope {
+  /** Exactly as in dispatches. Its suppressions and preferences match in any spelling of case and domain. */
+  readonly recipient: string
+}
+
+/** Access and erasure for a recipient (GDPR articles 15 and 17), and what decides whether messages reach it. */
 export interface RecipientData {
+  /**
+   * Reads the preferences of a recipient, and the suppressions of the addresses that its newest dispatches went to.
+   *
+   * @throws {SallyportError} `option_invalid`.
+   */
+  profile(options: ProfileOptions): Promise<RecipientProfile>
   /**
    * Exports everything that is stored about a recipient, in pages: addresses and content too. Reads all dispatches of the tenant.
    *
@@ -66,6 +80,7 @@ const ERASE = 'dispatches.erase'
 const MAX_READ = 1_000_000
 
 const EXPORT_CHECKS: Checks<RecipientOptions> = { ...pageChecks(EXPORT), recipient: required(storedText) }
+const PROFILE_CHECKS: Checks<ProfileOptions> = { tenant, recipient: required(storedText) }
 const ERASE_CHECKS: Checks<RecipientOptions> = {
   ...pageChecks(ERASE),
   limit: whole(1, MAX_READ),
@@ -96,6 +111,11 @@ export function recipientData({ store, clock, logger, addressKeys }: RecipientDa
   }
 
   return {
+    async profile(options) {
+      const { recipient, tenant = 'default' } = readOptions('dispatches.profile', options, PROFILE_CHECKS)
+      return readProfile(tenant, recipient, { store, addressKeys })
+    },
+
     async export(options) {
       const { recipient, tenant = 'default', limit = 50, cursor } = readOptions(EXPORT, options, EXPORT_CHECKS)
       let [from] = readCursor(EXPORT, cursor) ?? []

@@ -1,6 +1,7 @@
 import { type AddressKeys, normaliseAddress } from '../core/suppression/address-keys.ts'
 import { newSuppression } from '../core/suppression/new-suppression.ts'
 import { type CsvRow, csvLine, readCsv } from '../core/suppression/suppression-csv.ts'
+import { viewSuppression } from '../core/suppression/suppression-view.ts'
 import { SallyportError } from '../errors.ts'
 import { parseInstant, writeInstant } from '../model/instants.ts'
 import {
@@ -10,7 +11,15 @@ import {
   type SuppressionView,
 } from '../model/suppression.ts'
 import { like, oneOf, text, whole } from '../options/checks.ts'
-import { type Check, type Checks, faultOf, problemsAt, readOptions, required } from '../options/read-options.ts'
+import {
+  type Check,
+  type Checks,
+  faultOf,
+  problemsAt,
+  type Rules,
+  readOptions,
+  required,
+} from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Page } from '../ports/dispatch-query.ts'
 import type { FeedbackStore, NewSuppression } from '../ports/feedback-store.ts'
@@ -36,9 +45,11 @@ export interface AddSuppression extends TenantScope {
   readonly expiresInMs?: number | undefined
 }
 
-/** Suppressions of one address. */
+/** Suppressions of one address: either `address` or `addressKey` is required. */
 export interface SuppressionsOfAddress extends TenantScope {
-  readonly address: string
+  readonly address?: string | undefined
+  /** As in a {@link SuppressionView}, where the address is not known. */
+  readonly addressKey?: string | undefined
   /** Default: all channels. */
   readonly channel?: string | undefined
 }
@@ -98,7 +109,17 @@ const ADD_CHECKS: Checks<Omit<AddSuppression, 'channel'>> = {
   category,
   expiresInMs: whole(1, MAX_EXPIRY_MS),
 }
-const OF_CHECKS: Checks<SuppressionsOfAddress> = { tenant, address: required(storedText), channel: storedText }
+const OF_CHECKS: Checks<SuppressionsOfAddress> = {
+  tenant,
+  address: storedText,
+  addressKey: storedText,
+  channel: storedText,
+}
+
+const oneAddress: Rules = ({ address, addressKey }) =>
+  (address === undefined) === (addressKey === undefined)
+    ? [{ field: 'address', detail: 'give either address or addressKey' }]
+    : []
 
 interface SuppressionsDeps {
   readonly store: FeedbackStore
@@ -121,9 +142,11 @@ export function suppressionsOf({ store, clock, addressKeys, channels }: Suppress
   }
 
   async function ofAddress(call: string, of: SuppressionsOfAddress): Promise<readonly Suppression[]> {
-    const { tenant = 'default', address, channel } = readOptions(call, of, OF_CHECKS)
-    const found = await store.findSuppressions(await keys().all(tenant, address))
-    return found.filter((one) => channel === undefined || one.channel === channel)
+    const { tenant = 'default', address, addressKey, channel } = readOptions(call, of, OF_CHECKS, oneAddress)
+    const found = await store.findSuppressions(
+      address === undefined ? [addressKey ?? ''] : await keys().all(tenant, address),
+    )
+    return found.filter((one) => one.tenant === tenant && (channel === undefined || one.channel === channel))
   }
 
   async function importLines(csv: string, { tenant = 'default', channel }: ImportSuppressionsOptions) {
@@ -202,16 +225,6 @@ export function suppressionsOf({ store, clock, addressKeys, channels }: Suppress
         cursor = page.nextCursor
       } while (cursor !== undefined)
     },
-  }
-}
-
-export function viewSuppression(one: Suppression): SuppressionView {
-  const { channel, addressKey, reason, category, source, createdAt, expiresAt } = one
-  return {
-    ...{ channel, addressKey, reason, source },
-    ...(category !== undefined && { category }),
-    createdAt: writeInstant(createdAt),
-    ...(expiresAt !== undefined && { expiresAt: writeInstant(expiresAt) }),
   }
 }
 

@@ -144,6 +144,8 @@ describe('dispatches', () => {
     expect(first).toContain('email:provider_rejected')
     expect(JSON.parse((await ran(['list', '--json', '--limit', '1'])).out).items).toHaveLength(1)
     expect((await ran(['list', '--until', '1h'])).out).toBe('')
+    expect((await ran(['list', '--reason', 'provider_rejected'])).out).toBe((await ran(['list'])).out)
+    expect((await ran(['list', '--reason', 'suppressed'])).out).toBe('')
   })
 
   it('Control characters of a caller reach no terminal', async () => {
@@ -250,6 +252,7 @@ describe('wrong command lines', () => {
     [['lst'], /no command "lst"/],
     [['list', '--statsu', 'x'], /Unknown option '--statsu'/],
     [['list', '--status', 'gone'], /must be one of/],
+    [['list', '--reason', 'gone'], /must be one of/],
     [['list', '--limit', '0'], /--limit must be a whole number from 1 to 500/],
     [['list', '--since', 'soon'], /--since must be/],
     [['list', '--since', '2026-02-30T00:00:00Z'], /--since must be/],

@@ -58,6 +58,7 @@ describe('a client of the read API', () => {
     const first = await read.dispatches.list({ limit: 1, since: new Date(0), channel: 'email', status: 'queued' })
     expect(first.items.map(({ dispatchId }) => dispatchId)).toEqual([ids[1]])
     expect((await read.dispatches.list({ limit: 1, cursor: first.next })).items[0]?.dispatchId).toBe(ids[0])
+    expect((await read.dispatches.list({ reason: 'suppressed' })).items).toEqual([])
     const [id = ''] = ids
     expect((await read.dispatches.get(id, { content: true })).deliveries[0]?.content).toMatchObject({ text: 'Hello' })
     expect((await read.dispatches.cancel(id)).cancelled).toHaveLength(1)
@@ -91,7 +92,10 @@ describe('a client of the read API', () => {
     expect(await read.suppressions.add({ channel: 'email', address })).toEqual({ added: true })
     expect((await read.suppressions.find({ address })).items).toMatchObject([{ reason: 'manual' }])
     expect((await read.suppressions.list({ reason: 'manual' })).items).toHaveLength(1)
-    expect(await read.suppressions.remove({ address })).toEqual({ removed: 1 })
+    expect(await read.recipients.find({ recipient: address })).toMatchObject({ addresses: [{ channel: 'email' }] })
+    const [{ addressKey = '' } = {}] = (await read.suppressions.find({ address })).items
+    expect((await read.suppressions.find({ addressKey })).items).toHaveLength(1)
+    expect(await read.suppressions.remove({ addressKey })).toEqual({ removed: 1 })
     expect(sent.filter(({ url }) => url.includes('jane'))).toEqual([])
   })
 
@@ -104,6 +108,7 @@ describe('a client of the read API', () => {
     expect(await codeOf(read.dispatches.get('dsp_1'))).toBe('not_found')
     expect(await codeOf(read.sessions.get('s9'))).toBe('session_not_found')
     expect(await codeOf(read.dispatches.list({ limit: 201 }))).toBe('query_invalid')
+    expect(await codeOf(read.dispatches.list({ reason: 'unwell' as never }))).toBe('query_invalid')
     expect(await codeOf(read.dispatches.list({ statsu: 'sent' } as never))).toBe('query_invalid')
   })
 

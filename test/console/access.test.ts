@@ -1,13 +1,18 @@
+import express from 'express'
 import { describe, expect, it } from 'vitest'
+import { toExpress } from '../../src/adapters/express.ts'
 import { toFetch } from '../../src/adapters/fetch.ts'
 import { type ConsoleOptions, createConsole } from '../../src/console/index.ts'
+import { isRefused } from '../../src/core/answers/result.ts'
 import { READ_ROUTES } from '../../src/http/routes.ts'
 import { isSallyportError, type Sallyport, type SallyportOptions } from '../../src/index.ts'
 import { sha256 } from '../../src/model/sha256.ts'
 import { systemClock } from '../../src/runtime/system-clock.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { jsonOf } from '../openapi/posting.ts'
+import { recordingLogger } from '../support/deps.ts'
 import { fakeClock } from '../support/fake-clock.ts'
+import { serve } from './console-server.ts'
 import { filledSallyport } from './filled.ts'
 
 const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin', 'x-sallyport-console': '1', 'content-type': 'application/json' }
@@ -151,6 +156,57 @@ describe('access', () => {
     expect(await sallyport.dispatches.list()).toEqual(before)
   })
 
+  it('At most a hundred checks of access run at once: a request beyond is 503 at once, and its body is not read', async () => {
+    const held: ((level: 'operate') => void)[] = []
+    const access = (): Promise<'operate'> => new Promise((resolve) => held.push(resolve))
+    const logger = recordingLogger()
+    const { get, answer } = await opened({ access }, { logger })
+    const waiting = Array.from({ length: 100 }, () => get('/preview'))
+    await expect.poll(() => held.length).toBe(100)
+    const endless = new ReadableStream({ pull: () => new Promise<void>(() => {}) })
+    const init = { method: 'POST', headers: SAME_ORIGIN, body: endless, duplex: 'half' } as const
+    const refused = await answer(new Request('http://127.0.0.1/ops/api/outbound/suppressions/find', init))
+    expect([refused.status, refused.headers.get('retry-after'), (await jsonOf(refused)).code]).toEqual([
+      ...[503, '1', 'overloaded'],
+    ])
+    expect(held).toHaveLength(100)
+    expect(logger.lines.filter(({ event }) => event === 'load.shed')).toMatchObject([
+      { fields: { authenticating: 100 } },
+    ])
+    for (const grant of held.splice(0)) grant('operate')
+    for (const page of await Promise.all(waiting)) expect(page.status).toBe(200)
+    const next = get('/preview')
+    await expect.poll(() => held.length).toBe(1)
+    held[0]?.('operate')
+    expect((await next).status).toBe(200)
+  })
+
+  it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1', undefined])(
+    'A POST of the type %s is 415, and changes nothing',
+    async (type) => {
+      const { 'content-type': _, ...proofs } = SAME_ORIGIN
+      const { answer, dispatchId, sallyport } = await opened()
+      const headers = { ...proofs, ...(type !== undefined && { 'content-type': type }) }
+      const body = new TextEncoder().encode('{}')
+      for (const path of [`outbound/dispatches/${dispatchId}/cancel`, 'outbound/suppressions/find']) {
+        const refused = await answer(new Request(`http://127.0.0.1/ops/api/${path}`, { method: 'POST', headers, body }))
+        expect([refused.status, (await jsonOf(refused)).code]).toEqual([415, 'unsupported_media_type'])
+      }
+      expect(await sallyport.dispatches.get(dispatchId)).toMatchObject({ status: 'queued' })
+    },
+  )
+
+  it('A form that a parser of the host has read is 415 too', async () => {
+    const { sallyport, dispatchId } = await opened()
+    const app = express().use(express.urlencoded())
+    app.use('/ops', toExpress(createConsole(sallyport, { access: () => 'operate' })))
+    const host = await serve(app, '/ops')
+    const headers = { ...SAME_ORIGIN, 'content-type': 'application/x-www-form-urlencoded' }
+    const refused = await fetch(`${host.url}api/outbound/dispatches/${dispatchId}/cancel`, { method: 'POST', headers })
+    expect(refused.status).toBe(415)
+    await host.close()
+  })
+
   it('With operate a dispatch is cancelled', async () => {
     const { post, dispatchId, sallyport } = await opened()
     const answer = await post(`/api/outbound/dispatches/${dispatchId}/cancel`)
@@ -290,8 +346,9 @@ describe('the path', () => {
     async (url) => {
       const { sallyport } = await opened()
       const { endpoints } = createConsole(sallyport, { access: () => 'read' })
-      const endpoint = await endpoints.open?.('console', '', { method: 'GET', headers: {}, url, given: [] })
-      const answer = await endpoint?.handle({ method: 'GET', headers: {}, url, given: [], body: new Uint8Array() })
+      const found = await endpoints.open?.('console', '', { method: 'GET', headers: {}, url, given: [] })
+      if (!found || isRefused(found)) throw new Error('there is no endpoint')
+      const answer = await found.handle({ method: 'GET', headers: {}, url, given: [], body: new Uint8Array() })
       expect(answer).toMatchObject({ status: 200, text: expect.stringContaining('<base href="./ops/">') })
     },
   )

@@ -29,7 +29,7 @@ const SENTENCE = /^[A-Z].+\.$/
 
 describe('sentences', () => {
   const all = [
-    ...[...Object.keys(REASONS), 'expired'].map((reason) => [reason, explainDelivery('failed', reason)] as const),
+    ...Object.keys(REASONS).map((reason) => [reason, explainDelivery('failed', reason)] as const),
     ...Object.keys(WAITS).map((cause) => [cause, explainDelivery('queued', undefined, cause)] as const),
     ...(['queued', 'sending', 'sent', 'failed', 'skipped', 'held', 'cancelled', 'expired'] as const).map(
       (status) => [status, explainDelivery(status)] as const,

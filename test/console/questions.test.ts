@@ -1,5 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
+import * as v from 'valibot'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { whyNotCancel, whyNotRetry } from '../../src/console/app/sentences/change.ts'
 import { explainDelivery, explainOutcome } from '../../src/console/app/sentences/delivery.ts'
 import { recordingChannel } from '../../src/contract-tests/recording-channel.ts'
 import { createSallyport, defineEvents, type Sallyport } from '../../src/index.ts'
@@ -11,6 +13,9 @@ import { openConsole, type RunningConsole } from './console-server.ts'
 
 const withBrowser = await serviceOrSkip('chromium')
 
+/** Addresses of user ids. */
+const ADDRESSES: Readonly<Record<string, string>> = { u7: 'zoe@example.com', u8: 'max@example.com' }
+
 /** A host that has sent one mail of three: one has no number for the SMS, one was refused by the SMS provider. */
 async function askedSallyport(): Promise<Sallyport> {
   const refusing = recordingChannel([{ outcome: 'rejected', code: 'number_unknown' }], {
@@ -18,10 +23,15 @@ async function askedSallyport(): Promise<Sallyport> {
   })
   const sallyport = createSallyport<Record<string, unknown>>({
     ...{ auth: testAuth, store: memoryStore(), logger: recordingLogger() },
-    channels: { email: recordingChannel(), sms: refusing },
+    channels: { email: recordingChannel(undefined, { address: ({ id }) => ADDRESSES[id] ?? id }), sms: refusing },
     events: defineEvents({
       both: { channels: { email: { html: () => 'x' }, sms: { text: () => 'x' } } },
       sms: { channels: { sms: { text: () => 'x' } } },
+      mail: { channels: { email: { html: () => 'x' } } },
+      shaped: {
+        data: v.object({ number: v.string(), total: v.number(), note: v.optional(v.string()) }),
+        channels: { email: { html: () => 'x' } },
+      },
     }),
     suppressions: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
     budgets: [{ name: 'person', per: 'user', soft: { tokens: 10 } }],
@@ -59,6 +69,116 @@ withBrowser('questions of support staff', () => {
     await page.getByRole('link', { name: 'those that another channel has sent' }).click()
     await page.getByRole('link', { name: /^dsp_/ }).click()
     await page.getByText('One channel failed').waitFor()
+  })
+
+  it('A reason on the overview leads to the dispatches with it', async () => {
+    await page.goto(host.url)
+    await page.getByRole('link', { name: 'provider_rejected' }).click()
+    await page.getByRole('heading', { name: 'Dispatches' }).waitFor()
+    await page.getByRole('cell', { name: 'joe' }).waitFor()
+    expect(await page.getByLabel('Reason').inputValue()).toBe('provider_rejected')
+    expect(await page.getByRole('cell', { name: 'ada' }).count()).toBe(0)
+  })
+
+  it('Cancel and Retry say in words why they can do nothing', async () => {
+    const buttons = (name: string) => page.getByRole('button', { name, exact: true })
+    const { items } = await sallyport.dispatches.list({ recipient: 'ada' })
+    await page.goto(`${host.url}dispatches/${items[0]?.dispatchId}`)
+    await page.getByText('Nothing is still to be sent.').waitFor()
+    await page.getByText('No delivery has failed or expired.').waitFor()
+    await expect.poll(() => buttons('Cancel').isDisabled(), PATIENT).toBe(true)
+    await buttons('Retry').click({ force: true })
+    expect(await page.getByRole('button', { name: 'Yes, retry' }).count()).toBe(0)
+  })
+
+  it('Nobody is told to retry what the provider refuses', async () => {
+    const { items } = await sallyport.dispatches.list({ reason: 'provider_rejected' })
+    await page.goto(`${host.url}dispatches/${items[0]?.dispatchId}`)
+    const advice = 'A retry sends the same message to the same address: to change them, dispatch the event again.'
+    await page.locator('.lead').getByText(advice).waitFor()
+    await page.getByRole('button', { name: 'Retry', exact: true }).click()
+    await page.getByText('The provider refused it for good. Send the same message').waitFor()
+  })
+
+  it('A suppressed delivery to a user id says which suppression it is, since when, and is lifted by a link', async () => {
+    await sallyport.suppressions.add({ channel: 'email', address: 'zoe@example.com', reason: 'complained' })
+    await sallyport.dispatch({ eventType: 'mail', recipient: 'u7' })
+    const { items } = await sallyport.dispatches.list({ reason: 'suppressed' })
+    await page.goto(`${host.url}dispatches/${items[0]?.dispatchId}`)
+    await page.getByText('z…@example.com').waitFor()
+    const suppression = page.getByRole('listitem').filter({ hasText: 'complained on email since' })
+    expect(await suppression.locator('time').count()).toBe(1)
+    await suppression.getByRole('link', { name: 'Lift it' }).click()
+    await page.getByText('Suppressed: complained on email.').waitFor()
+    await page.getByRole('button', { name: 'Remove', exact: true }).click()
+    await page.getByRole('button', { name: 'Yes, remove' }).click()
+    await page.getByText('It is not suppressed.').waitFor()
+    await page.goBack()
+    await page.getByText('Nothing: the suppression was lifted, or has expired.').waitFor()
+    expect(await sallyport.suppressions.find({ address: 'zoe@example.com' })).toEqual([])
+  })
+
+  it('From a dispatch, the page of its recipient tells what was sent, preferences and suppressions', async () => {
+    await sallyport.preferences.set('u8', { categories: { marketing: { email: false } } })
+    await sallyport.dispatch({ eventType: 'mail', recipient: 'u8' })
+    await sallyport.suppressions.add({ channel: 'email', address: 'max@example.com', reason: 'bounced' })
+    await page.goto(`${host.url}dispatches?recipient=u8`)
+    await page.getByRole('cell').getByRole('link', { name: 'u8' }).click()
+    await page.getByRole('heading', { name: 'Recipient u8' }).waitFor()
+    await page.getByText('Dispatches whose recipient is exactly u8.').waitFor()
+    await page.getByRole('link', { name: /^dsp_/ }).waitFor()
+    await page.getByRole('row', { name: 'category marketing email no' }).waitFor()
+    await page.getByRole('heading', { name: 'email: m…@example.com' }).waitFor()
+    await page.getByRole('listitem').filter({ hasText: 'bounced on email since' }).waitFor()
+    await page.getByLabel('User id or address').fill('max@example.com')
+    await page.getByRole('button', { name: 'Find' }).click()
+    await page.getByText('Nothing was dispatched to exactly this recipient.').waitFor()
+    await page.getByRole('listitem').filter({ hasText: 'bounced on email since' }).waitFor()
+    await sallyport.suppressions.remove({ address: 'max@example.com' })
+  })
+
+  it('Times have a date, the page names their zone, and filters by time are in that zone', async () => {
+    const { page: own } = await openPage(browser, { timezoneId: 'Asia/Tokyo', locale: 'en-GB' })
+    await own.goto(`${host.url}dispatches`)
+    await own.getByText('Times are in Asia/Tokyo').waitFor()
+    const { items } = await sallyport.dispatches.list({ limit: 1 })
+    const format = new Intl.DateTimeFormat('en-GB', {
+      dateStyle: 'medium',
+      timeStyle: 'medium',
+      timeZone: 'Asia/Tokyo',
+    })
+    await own
+      .getByRole('cell', { name: format.format(new Date(items[0]?.createdAt ?? '')) })
+      .first()
+      .waitFor()
+    await own.getByLabel('Before').fill('2020-01-01T09:00')
+    await own.getByText('Nothing matches before 1 Jan 2020, 09:00:00.').waitFor()
+    expect(new URL(own.url()).searchParams.get('until')).toBe('2020-01-01T00:00:00.000Z')
+    await own.reload()
+    expect(await own.getByLabel('Before').inputValue()).toBe('2020-01-01T09:00')
+    await own.close()
+  })
+
+  it('A search that finds nothing says what it searched, and where the rest may be', async () => {
+    await page.goto(`${host.url}dispatches?recipient=zoe%40example.com&status=sent`)
+    await page.getByText('Nothing matches the status sent, the recipient exactly zoe@example.com.').waitFor()
+    await page.getByText('A dispatch to a user id is not found by the address that it went to').waitFor()
+    await page.getByRole('link', { name: 'page of the recipient' }).click()
+    await page.getByRole('heading', { name: 'Recipient zoe@example.com' }).waitFor()
+  })
+
+  it('Names of events and channels are completed from the catalogue, and a dry run starts with what its schema requires', async () => {
+    await page.goto(`${host.url}dispatches`)
+    const choices = (label: string) =>
+      page.getByLabel(label, { exact: true }).evaluate((field) => {
+        const options: { value: string }[] = [...(Reflect.get(field, 'list')?.options ?? [])]
+        return options.map(({ value }) => value)
+      })
+    await expect.poll(() => choices('Event'), PATIENT).toEqual(['both', 'sms', 'mail', 'shaped'])
+    expect(await choices('Channel')).toEqual(['email', 'sms'])
+    await page.goto(`${host.url}events/shaped`)
+    await page.getByLabel('Data of the event').waitFor()
+    expect(JSON.parse(await page.getByLabel('Data of the event').inputValue())).toEqual({ number: '', total: 0 })
   })
 
   it('A dispatch says so if a channel of it was skipped', async () => {
@@ -160,6 +280,26 @@ withBrowser('questions of support staff', () => {
       await expect.poll(async () => (await widthOf(drawn)) - (await widthOf(box)), PATIENT).toBe(0)
     }
   })
+})
+
+it('What can still be cancelled or retried is told by the deliveries', () => {
+  const lost = (reason: string, attempts = 1) => ({ status: 'failed', reason, attempts })
+  const [queued, sent] = [{ status: 'queued' }, { status: 'sent' }]
+  expect([whyNotCancel([sent]), whyNotCancel([sent, queued]), whyNotCancel([{ status: '•••' }])]).toEqual([
+    'Nothing is still to be sent.',
+    undefined,
+    undefined,
+  ])
+  const whyNot = (status: string, ...deliveries: Parameters<typeof whyNotRetry>[1]) => whyNotRetry(status, deliveries)
+  expect(whyNot('sent', sent)).toBe('No delivery has failed or expired.')
+  expect(whyNot('sent', lost('provider_rejected'), sent)).toBe('A later channel has sent it, or may still send it.')
+  expect(whyNot('queued', lost('provider_rejected'), queued)).toBe('A later channel has sent it, or may still send it.')
+  expect(whyNot('failed', lost('channel_error', 0))).toBe(
+    'There is no message to send again: dispatch the event again.',
+  )
+  expect(whyNot('partial', lost('channel_error'), sent)).toBe(undefined)
+  expect(whyNot('failed', { status: 'expired' })).toBe(undefined)
+  expect(whyNot('•••', { status: null })).toBe(undefined)
 })
 
 it('A delivery that is not due yet waits for its time, not for a worker', () => {

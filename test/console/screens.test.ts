@@ -5,7 +5,7 @@ import { sqlStore } from '../../src/storage/sql/index.ts'
 import { serviceOrSkip } from '../queues/services.ts'
 import { openPostgresql, openSqlite, type TestDatabase } from '../storage/databases.ts'
 import { UNHURRIED_MS } from '../support/unhurried.ts'
-import { openBrowser, openPage, scrollsSideways, violationsOf } from './browser.ts'
+import { openBrowser, openPage, PATIENT, scrollsSideways, violationsOf } from './browser.ts'
 import { FRAMEWORKS, PREFIXES, serveConsole } from './console-host.ts'
 import type { RunningConsole } from './console-server.ts'
 import { filledSallyport } from './filled.ts'
@@ -26,7 +26,7 @@ async function visitAll(page: Page, url: string, check: (screen: string) => Prom
   const open = async (name: string, heading: RegExp, go: () => Promise<unknown>): Promise<void> => {
     await go()
     await page.getByRole('heading', { level: 1, name: heading }).waitFor()
-    await page.getByText('Loading …').waitFor({ state: 'detached' })
+    await expect.poll(() => page.getByText('Loading …').count(), PATIENT).toBe(0)
     await check(name)
   }
   const section = (name: string) => page.getByRole('navigation').getByRole('link', { name }).click()
@@ -50,6 +50,7 @@ async function visitAll(page: Page, url: string, check: (screen: string) => Prom
     await page.frameLocator('iframe').locator('#shipped').waitFor()
     await page.getByRole('heading', { name: 'Feedback of the provider' }).waitFor()
   })
+  await open('a recipient', /^Recipient jane/, () => page.getByRole('link', { name: 'jane@example.com' }).click())
   await open('events', /^Events$/, () => section('Events'))
   await open('a dry run', /^Event order\.shipped$/, async () => {
     await page.getByRole('link', { name: 'order.shipped' }).click()

@@ -54,7 +54,7 @@ withBrowser('states of screens', () => {
   it.each([
     ['', 'Nothing happened in this window.'],
     ['dispatches', 'No event was dispatched yet.'],
-    ['dispatches?status=sent', 'Nothing matches. Clear a filter'],
+    ['dispatches?status=sent', 'Nothing matches the status sent.'],
     ['dispatches/dsp_none', 'There is no such dispatch.'],
     ['events/none', 'The catalogue has no such event.'],
     ['sessions', 'No session yet.'],
@@ -159,9 +159,7 @@ withBrowser('states of screens', () => {
       await check('Stop deliveries that are not sent yet?')
       await press('Yes, cancel')
       await check('Cancelled 1.')
-      await press('Retry')
-      await press('Yes, retry')
-      await check('Nothing to retry.')
+      await check('Nothing is still to be sent.')
       await page.goto(`${host.url}suppressions`)
       await page.getByLabel('Address').fill('new@example.com')
       await press('Look up')

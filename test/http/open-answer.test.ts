@@ -131,12 +131,12 @@ describe('the load of open endpoints', () => {
 
   test('A head that is refused is answered before the body is read', async () => {
     const { endpoints, send } = started()
-    endpoints.openMembers = { refuseHead: async () => endpoints.refuse(refuse('proof_invalid', 'No proof.')) }
+    endpoints.openRefusal = refuse('proof_invalid', 'No proof.')
     const body = (): never => {
       throw new Error('The body was read.')
     }
     expect(await send({ body })).toEqual({ status: 401, code: 'proof_invalid' })
-    endpoints.openMembers = { refuseHead: async () => undefined }
+    endpoints.openRefusal = undefined
     expect((await send()).status).toBe(200)
   })
 

@@ -26,6 +26,7 @@ const BODIES: Readonly<Record<string, object>> = {
   session_run_batch: { runs: [RUN] },
   session_token: { grants: {} },
   add_suppression: ADDRESS,
+  find_recipient: { recipient: 'user_42' },
   find_suppressions: ADDRESS,
   remove_suppressions: ADDRESS,
 }

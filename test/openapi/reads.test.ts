@@ -17,6 +17,7 @@ const auth: AuthVerifier = {
 const ADDRESS = { channel: 'email', address: 'ada@example.com' }
 const BODIES: Readonly<Partial<Record<ReadRoute['action'], object>>> = {
   add_suppression: { ...ADDRESS, reason: 'manual', category: 'order.shipped', expiresInMs: 1_000 },
+  find_recipient: { recipient: 'user_42' },
   find_suppressions: ADDRESS,
   remove_suppressions: ADDRESS,
 }

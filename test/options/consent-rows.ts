@@ -49,6 +49,7 @@ const CREATE: readonly OptionRow[] = [
 
 const REASON = ['bounce', 7]
 const OF = { tenant: TENANT, address: UNSTORABLE, channel: UNSTORABLE }
+const OF_KEY = { ...OF, addressKey: UNSTORABLE }
 const ada = { address: 'ada@example.com' }
 
 async function read(parts: AsyncIterable<string>): Promise<void> {
@@ -63,7 +64,7 @@ const METHODS: readonly OptionRow[] = [
     {},
     { ...PAGE, channel: UNSTORABLE, reason: REASON },
   ),
-  row('sallyport suppressions.find', 'SuppressionsOfAddress', sallyport.suppressions.find, ada, OF),
+  row('sallyport suppressions.find', 'SuppressionsOfAddress', sallyport.suppressions.find, ada, OF_KEY),
   row(
     'sallyport suppressions.add',
     'AddSuppression',
@@ -76,7 +77,7 @@ const METHODS: readonly OptionRow[] = [
       expiresInMs: outside(1, 20 * 366 * 86_400_000),
     },
   ),
-  row('sallyport suppressions.remove', 'SuppressionsOfAddress', sallyport.suppressions.remove, ada, OF),
+  row('sallyport suppressions.remove', 'SuppressionsOfAddress', sallyport.suppressions.remove, ada, OF_KEY),
   row(
     'sallyport suppressions.importCsv',
     'ImportSuppressionsOptions',
@@ -85,6 +86,13 @@ const METHODS: readonly OptionRow[] = [
     { tenant: TENANT, channel: UNSTORABLE },
   ),
   scoped('suppressions.exportCsv', (scope) => read(sallyport.suppressions.exportCsv(scope))),
+  row(
+    'sallyport dispatches.profile',
+    'ProfileOptions',
+    sallyport.dispatches.profile,
+    { recipient: 'ada' },
+    { tenant: TENANT, recipient: UNSTORABLE },
+  ),
   row(
     'sallyport dispatches.export',
     'RecipientOptions',

@@ -259,7 +259,7 @@ const METHODS: readonly OptionRow[] = [
     {
       ...PAGE,
       ...{ sessionId: UNSTORABLE, eventType: UNSTORABLE, recipient: UNSTORABLE, channel: UNSTORABLE },
-      ...{ status: ['nope', 7], since: INSTANT, until: INSTANT },
+      ...{ status: ['nope', 7], reason: ['nope', 7], since: INSTANT, until: INSTANT },
     },
   ),
   scoped('dispatches.cancel', (scope) => sallyport.dispatches.cancel('d', scope)),

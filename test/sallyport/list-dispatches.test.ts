@@ -73,6 +73,7 @@ describe('a list of dispatches', () => {
       recipient: JANE,
       status: 'failed',
       channel: 'b',
+      reason: 'provider_rejected',
       since: new Date(START + 1_000),
       until: START + 1_001,
       limit: 10,

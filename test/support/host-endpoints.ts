@@ -65,12 +65,15 @@ export class FakeEndpoints implements Endpoints {
   readonly opened: Opened[] = []
   openAnswer: HandlerResult<unknown> | OpenAnswer = success(200, { open: true }, { 'x-answered': 'yes' })
 
+  /** Refuses every open endpoint. */
+  openRefusal: Refused | undefined
   /** Further members of every open endpoint. */
   openMembers: Omit<OpenEndpoint, 'handle'> = {}
 
   /** Handles every parameter except `unknown`. */
   open(action: OpenAction, parameter: string): ReturnType<NonNullable<Endpoints['open']>> {
     if (parameter === 'unknown') return undefined
+    if (this.openRefusal) return this.openRefusal
     const handle: OpenHandler = async (request) => {
       this.opened.push({ action, parameter, ...request })
       this.onHandle()

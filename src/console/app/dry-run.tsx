@@ -10,9 +10,10 @@ import { explainPlanned } from './sentences/delivery.ts'
 import { textOf } from './words.ts'
 
 /** Plans the event for a recipient while one types. Nothing is stored or sent. */
-export function DryRun({ eventType }: { readonly eventType: string }) {
+export function DryRun({ eventType, skeleton = {} }: { readonly eventType: string; readonly skeleton?: unknown }) {
   const [recipient, setRecipient] = useState('')
-  const [text, setText] = useState('{}')
+  // The first one: a poll does not replace what is typed.
+  const [text, setText] = useState(() => JSON.stringify(skeleton, null, 2))
   const [answer, setAnswer] = useState<Loaded<Redacted<DispatchPreview>>>({})
   const isVisible = useVisible()
   const isValid = parsed(text) !== undefined

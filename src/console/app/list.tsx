@@ -1,11 +1,13 @@
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, Fragment } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { type Page, type Problem, withQuery } from './api.ts'
-import { Empty, Scroll, Shown } from './parts.tsx'
+import { useKnownNames } from './catalogue.ts'
+import { Empty, Scroll, Shown, Time } from './parts.tsx'
 import { type Loaded, usePage } from './reading.ts'
 import type { Redacted } from './redacted.ts'
 import { place, setQuery } from './router.ts'
 import { Screen } from './screen.tsx'
+import { instantAt, localTime } from './words.ts'
 
 export interface Column<T> {
   readonly head: string
@@ -16,7 +18,12 @@ export interface Column<T> {
 export interface Filter {
   readonly name: string
   readonly label: string
+  /** Its values. Default: any text. */
   readonly options?: readonly string[]
+  /** `instant`: RFC 3339 in the address, entered as a local time. Default: text. */
+  readonly kind?: 'instant'
+  /** Said where nothing matches this value. Default: nothing. */
+  readonly hint?: (value: string) => ComponentChildren
 }
 
 interface Listed<T> {
@@ -49,7 +56,7 @@ export function ListScreen<T>({
   const asked = Object.fromEntries(names.map((name) => [name, query.get(name) ?? undefined]))
   const of = usePage<T>(withQuery(path, asked))
   const isFiltered = filters.some(({ name }) => query.has(name))
-  const empty = isFiltered ? 'Nothing matches. Clear a filter to see more.' : listed.empty
+  const empty = isFiltered ? <Searched filters={filters} /> : listed.empty
   return (
     <Screen title={title}>
       {children}
@@ -73,9 +80,34 @@ export function ListScreen<T>({
   )
 }
 
+/** What was searched, in words: a filter compares whole values. */
+function Searched({ filters }: { readonly filters: readonly Filter[] }) {
+  const used = filters.flatMap((filter) => {
+    const value = place.value.query.get(filter.name)
+    return value ? [{ ...filter, value }] : []
+  })
+  return (
+    <>
+      Nothing matches{' '}
+      {used.map(({ name, label, kind, options, value }, at) => (
+        <Fragment key={name}>
+          {at > 0 && ', '}
+          {kind !== 'instant' && 'the '}
+          {label.toLowerCase()} {!kind && !options && 'exactly '}
+          {kind === 'instant' ? <Time at={value} /> : <code>{value}</code>}
+        </Fragment>
+      ))}
+      . {used.map(({ name, hint, value }) => hint && <Fragment key={name}>{hint(value)} </Fragment>)}
+      Clear a filter to see more.
+    </>
+  )
+}
+
 function Field({ of, problem }: { readonly of: Filter; readonly problem: Problem | undefined }) {
-  const { name, label, options } = of
-  const value = place.value.query.get(name) ?? ''
+  const { name, label, options, kind } = of
+  const known = useKnownNames()[name] ?? []
+  const given = place.value.query.get(name) ?? ''
+  const value = kind === 'instant' ? localTime(given) : given
   // Half-typed text stays when a poll draws the list again.
   const [draft, setDraft] = useState(value)
   useEffect(() => setDraft(value), [value])
@@ -98,10 +130,18 @@ function Field({ of, problem }: { readonly of: Filter; readonly problem: Problem
       ) : (
         <input
           {...own}
-          type="search"
+          type={kind === 'instant' ? 'datetime-local' : 'search'}
+          list={known.length > 0 ? `${id}-known` : undefined}
           onInput={(event) => setDraft(event.currentTarget.value)}
-          onChange={(event) => set(event.currentTarget.value.trim())}
+          onChange={({ currentTarget: { value } }) => set(kind === 'instant' ? instantAt(value) : value.trim())}
         />
+      )}
+      {known.length > 0 && (
+        <datalist id={`${id}-known`}>
+          {known.map((each) => (
+            <option key={each} value={each} />
+          ))}
+        </datalist>
       )}
       {fault && (
         <span class="fault" id={`${id}-fault`}>

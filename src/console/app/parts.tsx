@@ -83,15 +83,18 @@ const TONES: ReadonlyMap<unknown, Tone> = new Map([
   ),
 ])
 
-/** An instant in the reader's time zone; its title has the exact one. */
+/** Zone of all times, of the browser. */
+export const ZONE: string = Intl.DateTimeFormat().resolvedOptions().timeZone
+
+const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+
+/** An instant with its date, in the zone that the head of the page names; its title has the exact one. */
 export function Time({ at }: { readonly at: unknown }) {
   const instant = instantOf(at)
   if (instant === undefined) return <>{textOf(at)}</>
-  const date = new Date(instant)
-  const isToday = date.toDateString() === new Date().toDateString()
   return (
     <time dateTime={textOf(at)} title={textOf(at)}>
-      {isToday ? date.toLocaleTimeString() : date.toLocaleString()}
+      {TIME.format(instant)}
     </time>
   )
 }

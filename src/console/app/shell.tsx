@@ -1,12 +1,13 @@
 import { Boundary } from './boundary.tsx'
 import { host } from './host.ts'
-import { Empty } from './parts.tsx'
+import { Empty, ZONE } from './parts.tsx'
 import { linkTo, place } from './router.ts'
 import { Screen } from './screen.tsx'
 import { DispatchScreen } from './screens/dispatch.tsx'
 import { DispatchesScreen } from './screens/dispatches.tsx'
 import { EventsScreen } from './screens/events.tsx'
 import { OverviewScreen } from './screens/overview.tsx'
+import { RecipientScreen } from './screens/recipient.tsx'
 import { RunScreen } from './screens/run.tsx'
 import { RunsScreen } from './screens/runs.tsx'
 import { SessionScreen } from './screens/session.tsx'
@@ -17,6 +18,7 @@ import { TokensScreen } from './screens/tokens.tsx'
 const SECTIONS = [
   ['', 'Overview', 'get_statistics'],
   ['dispatches', 'Dispatches', 'list_dispatches'],
+  ['recipients', 'Recipients', 'find_recipient'],
   ['events', 'Events', 'list_events'],
   ['sessions', 'Sessions', 'list_sessions'],
   ['runs', 'Runs', 'list_runs'],
@@ -43,7 +45,12 @@ export function App() {
           ))}
         </nav>
         <small class="who">
-          {[host.tenant !== 'default' && `tenant ${host.tenant}`, host.user, !host.canOperate && 'read only']
+          {[
+            host.tenant !== 'default' && `tenant ${host.tenant}`,
+            host.user,
+            !host.canOperate && 'read only',
+            `Times are in ${ZONE}`,
+          ]
             .filter(Boolean)
             .join(' · ')}
         </small>
@@ -78,6 +85,8 @@ function screenOf([section = '', id, part, runId]: readonly string[]) {
       return <OverviewScreen />
     case 'dispatches':
       return id ? <DispatchScreen dispatchId={id} key={id} /> : <DispatchesScreen />
+    case 'recipients':
+      return <RecipientScreen />
     case 'events':
       return <EventsScreen eventType={id} />
     case 'sessions':

@@ -67,6 +67,20 @@ export function tokensOf(
   return reported.length === 0 ? undefined : sumOf(reported)
 }
 
+/** Value of an input of the type `datetime-local`, in the zone of the browser; empty for what is no instant. */
+export function localTime(instant: string): string {
+  const at = instantOf(instant)
+  if (at === undefined) return ''
+  const local = at - new Date(at).getTimezoneOffset() * 60_000
+  return new Date(local).toISOString().slice(0, at % 60_000 === 0 ? 16 : 19)
+}
+
+/** RFC 3339 of such a value; empty for an incomplete one. */
+export function instantAt(local: string): string {
+  const at = Date.parse(local)
+  return Number.isNaN(at) ? '' : new Date(at).toISOString()
+}
+
 /** Epoch milliseconds of an RFC 3339 time; `undefined` for another value, which `Date` could read as a time too. */
 export function instantOf(value: unknown): number | undefined {
   const instant = typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : Number.NaN

@@ -1,6 +1,18 @@
 import type { DispatchStatus } from '../../model/dispatch.ts'
 import { equal, ok } from '../assertions.ts'
-import { delivery, digested, type GivenDispatch, HOUR, MINUTE, proof, SENT, skipped, TENANT } from './samples.ts'
+import {
+  broken,
+  delivery,
+  digested,
+  type GivenDispatch,
+  HOUR,
+  MINUTE,
+  proof,
+  REJECTED,
+  SENT,
+  skipped,
+  TENANT,
+} from './samples.ts'
 import { type DispatchCase, dispatchCases, numbers, type Query, type StoreHarness } from './store-harness.ts'
 
 async function acceptAll(
@@ -79,6 +91,41 @@ export const listCases: readonly DispatchCase[] = dispatchCases([], {
     const { channel } = (await t.found('one'))?.deliveries[0] ?? {}
     equal(await t.list({ channel }), ['two', 'one'])
     equal(await t.list({ channel: `${channel}x` }), [])
+  },
+  'listDispatches returns the dispatches with a delivery of a reason': async (t) => {
+    await acceptAll(t, {
+      one: { deliveries: [{ ...skipped('a1'), channel: 'email' }, delivery('a2', { channel: 'sms' })] },
+      two: { deliveries: [broken('b1', { channel: 'sms' })], sessionId: 's1' },
+      three: { deliveries: [skipped('c1'), skipped('c2')], eventType: 'f' },
+      four: { deliveries: [delivery('d1', { channel: 'late' })], expiresInMs: HOUR },
+      five: { tenant: 't2', deliveries: [skipped('e1')] },
+    })
+    equal(await t.list({ reason: 'condition_false' }), ['three', 'one'])
+    equal(await t.list({ reason: 'condition_false', first: 'oldest', limit: 1 }), ['one', 'three'])
+    equal(await t.list({ reason: 'template_error' }), ['two'])
+    equal(await t.list({ reason: 'suppressed' }), [])
+    equal(await t.list({ reason: 'condition_false', eventType: 'f' }), ['three'])
+    equal(await t.list({ reason: 'condition_false', status: 'queued' }), ['one'])
+    equal(await t.list({ reason: 'template_error', sessionId: 's1' }), ['two'])
+    equal(await t.list({ reason: 'expired' }), [])
+    await t.advance(2 * HOUR)
+    await t.claim({ late: 9 })
+    equal(await t.list({ reason: 'expired' }), ['four'])
+  },
+  'a filter by channel and reason finds one delivery with both': async (t) => {
+    await acceptAll(t, {
+      one: { deliveries: [{ ...skipped('a1'), channel: 'email' }, delivery('a2', { channel: 'sms' })] },
+    })
+    equal(await t.list({ channel: 'email', reason: 'condition_false' }), ['one'])
+    equal(await t.list({ channel: 'sms', reason: 'condition_false' }), [])
+  },
+  'listDispatches returns all dispatches of a digest of a reason': async (t) => {
+    for (const id of ['1', '2']) await t.accept(id, { deliveries: [digested(id)] })
+    await t.accept('3', { deliveries: [delivery('3', { channel: 'other' })] })
+    await t.advance(2 * HOUR)
+    const claimed = await t.claimOne()
+    await t.store.settle({ ...proof(claimed), to: 'failed', reason: 'provider_rejected', attempt: REJECTED })
+    equal((await t.list({ reason: 'provider_rejected' })).sort(), ['1', '2'])
   },
   'listDispatches can begin with the oldest': async (t) => {
     await acceptAll(t, { one: {}, two: {}, three: {} })

@@ -135,7 +135,7 @@ export function previewDispatch(
 }
 
 function previewDelivery(planned: PlannedDelivery, now: number): PreviewedDelivery {
-  if (!('address' in planned)) return planned
+  if (!('address' in planned) || planned.address === undefined) return planned
   const address = maskAddress(planned.address)
   if (planned.status === 'skipped') return { ...planned, address }
   const { channel, status, content, delayMs } = planned

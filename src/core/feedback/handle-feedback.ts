@@ -2,7 +2,7 @@ import { sha256 } from '../../model/sha256.ts'
 import { wrongReturn } from '../../options/wrong-return.ts'
 import type { FeedbackEvent, FeedbackHead, FeedbackReceipt, FeedbackSource } from '../../ports/feedback-source.ts'
 import type { FeedbackBatch, NewFeedback } from '../../ports/feedback-store.ts'
-import { answering, answerRefusal, port, refusalOf } from '../answers/fault.ts'
+import { answering, port, refusalOf } from '../answers/fault.ts'
 import { type HandlerResult, type Refused, refuse, success } from '../answers/result.ts'
 import type { OpenEndpoint, OpenHead, OpenRequest } from '../endpoints.ts'
 import { fallBackAfter } from './fall-back.ts'
@@ -21,32 +21,19 @@ const BATCH = 100
 /** With a proof that counts once, all reports are stored in one transaction. */
 const MAX_ONCE = 1_000
 
-/** The endpoint of one source. Its requests share their places with those of no other source. */
-export function feedbackEndpoint(
+/** The endpoint of one source, unless the head shows that the proof is not right. Requests of other sources do not share its places. */
+export async function feedbackEndpoint(
   name: string,
   source: FeedbackSource,
   head: OpenHead,
   deps: FeedbackDeps,
-): OpenEndpoint {
-  return {
-    name,
-    maxBytes: source.maxBytes,
-    refuseHead: () => refuseHead(name, source, head, deps),
-    handle: (request) => handleFeedback(name, source, request, deps),
-  }
-}
-
-async function refuseHead(
-  name: string,
-  source: FeedbackSource,
-  request: OpenHead,
-  deps: FeedbackDeps,
-): Promise<HandlerResult<never> | undefined> {
+): Promise<OpenEndpoint | Refused> {
   try {
-    return (await canBeProven(source, request, deps)) ? undefined : answerRefusal(refuseProof(name, deps), deps)
+    if (head.method === 'POST' && !(await canBeProven(source, head, deps))) return refuseProof(name, deps)
   } catch (thrown) {
-    return answerRefusal(refusalOf(thrown), deps)
+    return refusalOf(thrown)
   }
+  return { name, maxBytes: source.maxBytes, handle: (request) => handleFeedback(name, source, request, deps) }
 }
 
 async function canBeProven(source: FeedbackSource, request: OpenHead, { clock }: FeedbackDeps): Promise<boolean> {

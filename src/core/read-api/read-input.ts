@@ -55,10 +55,11 @@ const RUNS = ['status', 'provider', 'model', 'userId', 'tag', ...TIMES, 'first',
 
 /** Query parameters of each action. Others are refused. */
 export const READ_PARAMETERS: Readonly<Record<ReadAction, readonly ReadParameter[]>> = {
-  list_dispatches: ['status', 'eventType', 'recipient', 'channel', 'sessionId', ...TIMES, ...PAGE],
+  list_dispatches: ['status', 'eventType', 'recipient', 'channel', 'reason', 'sessionId', ...TIMES, ...PAGE],
   get_dispatch: ['content'],
   cancel_dispatch: [],
   retry_dispatch: [],
+  find_recipient: [],
   list_suppressions: ['channel', 'reason', ...PAGE],
   find_suppressions: [],
   add_suppression: [],
@@ -76,15 +77,16 @@ export const READ_PARAMETERS: Readonly<Record<ReadAction, readonly ReadParameter
 }
 
 /** Member of a body. */
-export type ReadMember = 'address' | 'channel' | 'reason' | 'category' | 'expiresInMs'
+export type ReadMember = 'recipient' | 'address' | 'addressKey' | 'channel' | 'reason' | 'category' | 'expiresInMs'
 
 /** Members of the body of each `POST`. Others are refused: a misspelled `channel` would retry all channels. */
 export const READ_MEMBERS: Readonly<Partial<Record<ReadAction, readonly ReadMember[]>>> = {
   cancel_dispatch: [],
   retry_dispatch: ['channel'],
-  find_suppressions: ['address', 'channel'],
+  find_recipient: ['recipient'],
+  find_suppressions: ['address', 'addressKey', 'channel'],
   add_suppression: ['channel', 'address', 'reason', 'category', 'expiresInMs'],
-  remove_suppressions: ['address', 'channel'],
+  remove_suppressions: ['address', 'addressKey', 'channel'],
 }
 
 /** Largest page over HTTP. */

@@ -16,6 +16,7 @@ import {
 } from '../rules/dispatch-changes.ts'
 import { currentStatus, type DeliveryRow, type DispatchRow, dispatchRow, readDispatch } from '../rules/dispatch-rows.ts'
 import { eraseDispatch, isErased, readDispatchData, redactedAnswer } from '../rules/erasure-rules.ts'
+import { hasDelivery } from '../rules/has-delivery.ts'
 import { claimDueDocuments } from './claim-due.ts'
 import { turnKey } from './delivery-documents.ts'
 import { CLOSED, DocumentUnitOfWork, dispatchesOf, type ListedDispatch } from './dispatch-unit-of-work.ts'
@@ -194,7 +195,7 @@ export function documentDispatches(documents: Documents): DispatchStore {
           fits: (listed) => fits(listed, query),
           read: async ({ tenant, dispatchId }) =>
             read(tenant, dispatchId, (row) =>
-              fits({ ...row.head, status: currentStatus(row) }, query) && hasChannel(row, query)
+              fits({ ...row.head, status: currentStatus(row) }, query) && hasDelivery(row, query)
                 ? readDispatch(row)
                 : undefined,
             ),
@@ -236,12 +237,7 @@ function storedAnswer(found: Answered | undefined, now: number): StoredAnswer | 
   return found && found.until > now ? { fingerprint: found.fingerprint, answer: found.answer } : undefined
 }
 
-/** Whether a dispatch matches a query. The index keys contain the times. */
-/** The index documents do not contain channels. */
-function hasChannel({ deliveries }: DispatchRow, { channel }: DispatchQuery): boolean {
-  return channel === undefined || deliveries.some((delivery) => delivery.channel === channel)
-}
-
+/** Whether an index document matches a query. It has no deliveries, and its key has the time. */
 function fits(
   listed: Pick<ListedDispatch, 'sessionId' | 'eventType' | 'recipient' | 'status'>,
   { sessionId, eventType, recipient, status }: DispatchQuery,

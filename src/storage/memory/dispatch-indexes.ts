@@ -8,6 +8,7 @@ import {
   isOpenDigest,
   openedBefore,
 } from '../rules/dispatch-rows.ts'
+import { hasDelivery } from '../rules/has-delivery.ts'
 import { cursorAt, type ListPosition, MAX_SCANNED, readRange } from './list-range.ts'
 import { mapEntry } from './run-indexes.ts'
 import { SortedList } from './sorted-list.ts'
@@ -172,14 +173,15 @@ function positionOf({ head, sequence }: DispatchRow): ListPosition {
   return { at: head.createdAt, sequence }
 }
 
-function fits({ head, listed, deliveries }: DispatchRow, query: DispatchQuery): boolean {
-  const { sessionId, eventType, recipient, status, channel } = query
+function fits(row: DispatchRow, query: DispatchQuery): boolean {
+  const { head, listed } = row
+  const { sessionId, eventType, recipient, status } = query
   return (
     (sessionId === undefined || head.sessionId === sessionId) &&
     (eventType === undefined || head.eventType === eventType) &&
     (recipient === undefined || head.recipient === recipient) &&
     (status === undefined || listed === status) &&
-    (channel === undefined || deliveries.some((delivery) => delivery.channel === channel))
+    hasDelivery(row, query)
   )
 }
 

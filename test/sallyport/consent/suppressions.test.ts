@@ -25,6 +25,40 @@ const SENT = { order: 'sent', news: 'sent', code: 'sent' }
 const SUPPRESSED = 'skipped suppressed'
 
 describe('suppressions', () => {
+  it('A suppressed delivery names its suppressions, those before it was planned and those after', async () => {
+    const app = consentApp()
+    const { dispatches, suppressions } = app.sallyport
+    const late = await app.sallyport.dispatch({ eventType: 'order', recipient: ADA } as never, { delayMs: HOUR_MS })
+    await suppressions.add({ channel: 'chat', address: ADA })
+    await app.report(COMPLAINT)
+    const since = new Date(app.clock.now()).toISOString()
+    app.clock.advance(HOUR_MS)
+    const ids = [await app.send('order'), (late.ok && late.body.dispatchId) || '']
+    for (const id of ids) {
+      const [delivery] = (await dispatches.get(id))?.deliveries ?? []
+      expect(delivery).toMatchObject({ reason: 'suppressed', address: 'a…@example.com' })
+      expect(delivery?.suppressions).toMatchObject([{ channel: 'email', reason: 'complained', createdAt: since }])
+    }
+    await suppressions.remove({ address: ADA })
+    expect((await dispatches.get(ids[0] ?? ''))?.deliveries[0]?.suppressions).toEqual([])
+    const [sent] = (await dispatches.get(await app.send('order')))?.deliveries ?? []
+    expect([sent?.address, sent?.suppressions]).toEqual([undefined, undefined])
+  })
+
+  it('Suppressions are found and removed by the key of their address, in their own tenant only', async () => {
+    const { suppressions } = consentApp().sallyport
+    for (const channel of ['email', 'chat']) await suppressions.add({ channel, address: ADA })
+    const [{ addressKey = '' } = {}] = await suppressions.find({ address: ADA })
+    expect(await suppressions.find({ addressKey, channel: 'email' })).toHaveLength(1)
+    expect(await suppressions.find({ addressKey, tenant: 'other' })).toEqual([])
+    expect(await suppressions.remove({ addressKey, tenant: 'other' })).toEqual({ removed: 0 })
+    expect(await suppressions.remove({ addressKey })).toEqual({ removed: 2 })
+    for (const of of [{}, { address: ADA, addressKey }])
+      await expect(suppressions.find(of)).rejects.toMatchObject({
+        problems: [{ field: 'address', detail: 'give either address or addressKey' }],
+      })
+  })
+
   it.each([
     ['a complaint', COMPLAINT, { order: SUPPRESSED, news: SUPPRESSED, code: SUPPRESSED }],
     ['a hard bounce', HARD_BOUNCE, { order: SUPPRESSED, news: SUPPRESSED, code: SUPPRESSED }],

@@ -28,9 +28,9 @@ export async function fillDispatches(filling: ListFilling): Promise<void> {
       case when n % 10 = 0 then ${status} end, ${count('n < 0')}, ${count(`n > ${filling.wanted}`)},
       ${count(`n <= ${filling.wanted}`)}, ${count('n < 0')}, 1`)
   await run(`insert into ${text('deliveries')} (delivery_id, dispatch_id, tenant, created_at, dispatch_status, place, channel, status,
-      attempts, attempts_before, attempt_log, accepted_at, expires_at, alone, address, content, version)
+      reason, attempts, attempts_before, attempt_log, accepted_at, expires_at, alone, address, content, version)
     select ${of('v')}, ${of('d')}, 't', ${FIRST_AT} + n, case when n % 10 = 0 then null else ${status} end, 0, 'a', ${status},
-      1, 0, '', ${FIRST_AT} + n, ${FIRST_AT} + n, 1, 'ada@example.com', '{"text":"x"}', 1`)
+      case when n <= ${filling.wanted} then 'provider_rejected' end, 1, 0, '', ${FIRST_AT} + n, ${FIRST_AT} + n, 1, 'ada@example.com', '{"text":"x"}', 1`)
 }
 
 /** Runs, each in its own session except the matching ones. */

@@ -25,6 +25,8 @@ const DISPATCH_FILTERS: readonly Omit<DispatchQuery, 'tenant' | 'limit'>[] = [
   { sessionId: 'wanted' },
   { until: FIRST_AT + WANTED + 1 },
   { status: 'failed', eventType: 'wanted' },
+  { status: 'failed', reason: 'provider_rejected' },
+  { eventType: 'wanted', channel: 'a', reason: 'provider_rejected' },
   { status: 'failed', recipient: 'wanted' },
   { sessionId: 'wanted', eventType: 'wanted', until: FIRST_AT + WANTED + 1, since: FIRST_AT },
 ]

@@ -10,6 +10,7 @@ import { Badge, Explained, Facts, Link, Shown, Time, toneOf } from '../parts.tsx
 import { useRead } from '../reading.ts'
 import type { Redacted } from '../redacted.ts'
 import { Screen } from '../screen.tsx'
+import { isRefused, whyNotCancel, whyNotRetry } from '../sentences/change.ts'
 import {
   explainDelivery,
   explainDispatch,
@@ -18,6 +19,7 @@ import {
   explainProvider,
 } from '../sentences/delivery.ts'
 import { textOfProblem } from '../sentences/problem.ts'
+import { SuppressionList } from '../suppression-list.tsx'
 import { openSpan, spanOf, type TimeRow, TimeTable } from '../time-table.tsx'
 import { instantOf, joined, textOf, worded } from '../words.ts'
 
@@ -32,7 +34,7 @@ export function DispatchScreen({ dispatchId }: { readonly dispatchId: string }) 
           <>
             <Head of={dispatch} />
             <div class="actions">
-              {host.canOperate && <Changes path={path} />}
+              {host.canOperate && <Changes of={dispatch} path={path} />}
               <button type="button" aria-pressed={isContentShown} onClick={() => showContent(!isContentShown)}>
                 {isContentShown ? 'Hide content' : 'Show content'}
               </button>
@@ -59,7 +61,7 @@ function Head({ of }: { readonly of: Redacted<DispatchView> }) {
         of={{
           Event: <Link to={['events', eventType]} />,
           Recipient: (
-            <Link to={['dispatches']} query={{ recipient }}>
+            <Link to={['recipients']} query={{ recipient }}>
               {recipient}
             </Link>
           ),
@@ -73,7 +75,10 @@ function Head({ of }: { readonly of: Redacted<DispatchView> }) {
   )
 }
 
-function Changes({ path }: { readonly path: string }) {
+const SEND_THE_SAME = 'The provider refused it for good. Send the same message to the same address again?'
+
+function Changes({ of, path }: { readonly of: Redacted<DispatchView>; readonly path: string }) {
+  const { status, deliveries } = of
   const cancel = async (): Promise<string> => {
     const { data, problem } = await post<CancelResult>(`${path}/cancel`)
     if (!data) return problem ? textOfProblem(problem) : ''
@@ -88,8 +93,18 @@ function Changes({ path }: { readonly path: string }) {
   }
   return (
     <>
-      <Action label="Cancel" confirm="Stop deliveries that are not sent yet?" run={cancel} />
-      <Action label="Retry" confirm="Send failed and expired deliveries again?" run={retry} />
+      <Action
+        label="Cancel"
+        confirm="Stop deliveries that are not sent yet?"
+        whyNot={whyNotCancel(deliveries)}
+        run={cancel}
+      />
+      <Action
+        label="Retry"
+        confirm={isRefused(deliveries) ? SEND_THE_SAME : 'Send failed and expired deliveries again?'}
+        whyNot={whyNotRetry(status, deliveries)}
+        run={retry}
+      />
     </>
   )
 }
@@ -164,7 +179,7 @@ function Providers({ of: { provider, providers = [] } }: { readonly of: Redacted
 }
 
 function Delivery({ of, eventType }: { readonly of: Redacted<DeliveryView>; readonly eventType: unknown }) {
-  const { deliveryId, channel, status, reason, trace = [], feedback = [], content, waiting } = of
+  const { deliveryId, channel, status, reason, trace = [], feedback = [], suppressions, content, waiting } = of
   return (
     <section class="card">
       <h2>
@@ -186,6 +201,16 @@ function Delivery({ of, eventType }: { readonly of: Redacted<DeliveryView>; read
           Delivery: <span class="id">{textOf(deliveryId)}</span>,
         }}
       />
+      {suppressions && (
+        <>
+          <h3>What suppresses the address now</h3>
+          {suppressions.length === 0 ? (
+            <p>Nothing: the suppression was lifted, or has expired. Dispatch the event again to send it.</p>
+          ) : (
+            <SuppressionList of={suppressions} />
+          )}
+        </>
+      )}
       {feedback.length > 0 && (
         <>
           <h3>Feedback of the provider</h3>

@@ -1,7 +1,8 @@
 import type { DispatchStatus, DispatchView } from '../../../model/dispatch.ts'
-import { type Filter, ListScreen } from '../list.tsx'
+import { type Column, type Filter, ListScreen } from '../list.tsx'
 import { Badge, Link, Time } from '../parts.tsx'
 import type { Redacted } from '../redacted.ts'
+import { REASONS } from '../sentences/delivery.ts'
 import { textOf } from '../words.ts'
 
 const STATUSES: readonly DispatchStatus[] = ['queued', 'sent', 'partial', 'failed', 'skipped', 'cancelled']
@@ -9,11 +10,40 @@ const STATUSES: readonly DispatchStatus[] = ['queued', 'sent', 'partial', 'faile
 const FILTERS: readonly Filter[] = [
   { name: 'status', label: 'Status', options: STATUSES },
   { name: 'eventType', label: 'Event' },
-  { name: 'recipient', label: 'Recipient' },
+  {
+    name: 'recipient',
+    label: 'Recipient',
+    hint: (recipient) => (
+      <>
+        A dispatch to a user id is not found by the address that it went to, nor the other way round: see the{' '}
+        <Link to={['recipients']} query={{ recipient }}>
+          page of the recipient
+        </Link>
+        .
+      </>
+    ),
+  },
   { name: 'channel', label: 'Channel' },
+  { name: 'reason', label: 'Reason', options: Object.keys(REASONS) },
   { name: 'sessionId', label: 'Session' },
-  { name: 'since', label: 'Since (RFC 3339)' },
-  { name: 'until', label: 'Before (RFC 3339)' },
+  { name: 'since', label: 'Since', kind: 'instant' },
+  { name: 'until', label: 'Before', kind: 'instant' },
+]
+
+export const DISPATCH_COLUMNS: readonly Column<Redacted<DispatchView>>[] = [
+  { head: 'Dispatch', cell: ({ dispatchId }) => <Link class="id" to={['dispatches', dispatchId]} /> },
+  { head: 'Status', cell: ({ status }) => <Badge>{status}</Badge> },
+  { head: 'Event', cell: ({ eventType }) => textOf(eventType) },
+  {
+    head: 'Recipient',
+    cell: ({ recipient }) => (
+      <Link to={['recipients']} query={{ recipient }}>
+        {recipient}
+      </Link>
+    ),
+  },
+  { head: 'Channels', cell: ({ deliveries }) => <Channels of={deliveries} /> },
+  { head: 'Accepted', cell: ({ createdAt }) => <Time at={createdAt} /> },
 ]
 
 export function DispatchesScreen() {
@@ -29,17 +59,7 @@ export function DispatchesScreen() {
         </>
       }
       keyOf={({ dispatchId }) => textOf(dispatchId)}
-      columns={[
-        {
-          head: 'Dispatch',
-          cell: ({ dispatchId }) => <Link class="id" to={['dispatches', dispatchId]} />,
-        },
-        { head: 'Status', cell: ({ status }) => <Badge>{status}</Badge> },
-        { head: 'Event', cell: ({ eventType }) => textOf(eventType) },
-        { head: 'Recipient', cell: ({ recipient }) => textOf(recipient) },
-        { head: 'Channels', cell: ({ deliveries }) => <Channels of={deliveries} /> },
-        { head: 'Accepted', cell: ({ createdAt }) => <Time at={createdAt} /> },
-      ]}
+      columns={DISPATCH_COLUMNS}
     />
   )
 }

@@ -73,7 +73,7 @@ function OneEvent({ of, eventType }: { readonly of: Loaded<Page<Event>>; readonl
           return (
             <>
               <EventFacts of={event} />
-              <DryRun eventType={eventType} />
+              <DryRun eventType={eventType} skeleton={event.skeleton} key={eventType} />
             </>
           )
         }}

@@ -8,7 +8,7 @@ import { useRead } from '../reading.ts'
 import type { Redacted } from '../redacted.ts'
 import { place, setQuery } from '../router.ts'
 import { Screen } from '../screen.tsx'
-import { explainDelivery } from '../sentences/delivery.ts'
+import { explainDelivery, REASONS } from '../sentences/delivery.ts'
 import { type Amount, amountOf, compact, count, duration, instantOf, isNumber, money, sumOf, textOf } from '../words.ts'
 
 /** Windows with the step of their plots. */
@@ -170,7 +170,16 @@ function Reasons({
           <li key={reason}>
             <strong>{count(times)}</strong>
             <span>
-              <code>{reason}</code> <Explained of={explainDelivery(status, reason)} />
+              <code>
+                {Object.hasOwn(REASONS, reason) ? (
+                  <Link to={['dispatches']} query={{ reason }}>
+                    {reason}
+                  </Link>
+                ) : (
+                  reason
+                )}
+              </code>{' '}
+              <Explained of={explainDelivery(status, reason)} />
             </span>
           </li>
         ))}

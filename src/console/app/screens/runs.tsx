@@ -26,8 +26,8 @@ const FILTERS: readonly Filter[] = [
   { name: 'userId', label: 'User' },
   { name: 'tag', label: 'Tag' },
   { name: 'sessionId', label: 'Session' },
-  { name: 'since', label: 'Since (RFC 3339)' },
-  { name: 'until', label: 'Before (RFC 3339)' },
+  { name: 'since', label: 'Since', kind: 'instant' },
+  { name: 'until', label: 'Before', kind: 'instant' },
 ]
 
 export function RunsScreen() {

@@ -10,8 +10,8 @@ export function SessionsScreen() {
       title="Sessions"
       path="agents/sessions"
       filters={[
-        { name: 'since', label: 'Since (RFC 3339)' },
-        { name: 'until', label: 'Before (RFC 3339)' },
+        { name: 'since', label: 'Since', kind: 'instant' },
+        { name: 'until', label: 'Before', kind: 'instant' },
       ]}
       empty={
         <>

@@ -1,16 +1,19 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { SUPPRESSION_REASONS, type SuppressionView } from '../../../model/suppression.ts'
 import { Action } from '../action.tsx'
 import { type Answer, post } from '../api.ts'
 import { host } from '../host.ts'
 import { ListScreen } from '../list.tsx'
-import { Badge, Explained, Failure, Time } from '../parts.tsx'
+import { Badge, Explained, Failure, Link, Time } from '../parts.tsx'
 import type { Redacted } from '../redacted.ts'
+import { place } from '../router.ts'
 import { textOfProblem } from '../sentences/problem.ts'
 import { explainSuppression } from '../sentences/refusal.ts'
 import { count, textOf, worded } from '../words.ts'
 
 export function SuppressionsScreen() {
+  const { query } = place.value
+  const addressKey = query.get('addressKey') ?? undefined
   return (
     <ListScreen<SuppressionView>
       title="Suppressions"
@@ -28,13 +31,20 @@ export function SuppressionsScreen() {
         { head: 'Category', cell: ({ category }) => (category === undefined ? 'all' : textOf(category)) },
         { head: 'Source', cell: ({ source }) => textOf(source) },
         { head: 'Until', cell: ({ expiresAt }) => (expiresAt === undefined ? 'for good' : <Time at={expiresAt} />) },
-        { head: 'Hash of the address', cell: ({ addressKey }) => <code class="id">{textOf(addressKey)}</code> },
+        {
+          head: 'Hash of the address',
+          cell: ({ addressKey, channel }) => (
+            <Link class="id" to={['suppressions']} query={{ addressKey, channel }}>
+              {addressKey}
+            </Link>
+          ),
+        },
       ]}
     >
       <p class="intro">
         Addresses to which nothing is sent. Only a keyed hash of each is stored: look one up by the address itself.
       </p>
-      <OfAddress />
+      <OfAddress addressKey={addressKey} channel={query.get('channel') ?? 'email'} key={addressKey} />
     </ListScreen>
   )
 }
@@ -51,17 +61,35 @@ interface Items {
   readonly items: readonly SuppressionView[]
 }
 
-function OfAddress() {
+function lookUp(of: {
+  readonly address?: string
+  readonly addressKey?: string
+  readonly channel: string
+}): Promise<Answer<Redacted<Items>>> {
+  return post<Items>('outbound/suppressions/find', of)
+}
+
+/**
+ * Looks an address up, and suppresses or releases it.
+ *
+ * @param addressKey Its hash, from a link: the address itself is not known.
+ */
+function OfAddress({
+  addressKey,
+  channel: linked,
+}: {
+  readonly addressKey: string | undefined
+  readonly channel: string
+}) {
   const [address, setAddress] = useState('')
-  const [channel, setChannel] = useState('email')
+  const [channel, setChannel] = useState(linked)
   const [found, setFound] = useState<Answer<Redacted<Items>>>({})
   const [said, say] = useState('')
-  const of = { address, channel }
-  const find = async (): Promise<void> => setFound(await post<Items>('outbound/suppressions/find', of))
-  const lookUp = (): void => {
-    say('')
-    void find()
-  }
+  const of = addressKey === undefined ? { address, channel } : { addressKey, channel }
+  const find = async (): Promise<void> => setFound(await lookUp(of))
+  useEffect(() => {
+    if (addressKey !== undefined) void lookUp({ addressKey, channel: linked }).then(setFound)
+  }, [addressKey, linked])
   /** Earlier answers are about another address. */
   const type = (set: (text: string) => void, text: string): void => {
     set(text.trim())
@@ -87,13 +115,21 @@ function OfAddress() {
       class="filters card"
       onSubmit={(event) => {
         event.preventDefault()
-        lookUp()
+        say('')
+        void find()
       }}
     >
-      <label>
-        Address
-        <input value={address} onInput={(event) => type(setAddress, event.currentTarget.value)} />
-      </label>
+      {addressKey === undefined ? (
+        <label>
+          Address
+          <input value={address} onInput={(event) => type(setAddress, event.currentTarget.value)} />
+        </label>
+      ) : (
+        <p class="found">
+          The address with the hash <code class="id">{addressKey}</code>.{' '}
+          <Link to={['suppressions']}>Look up another address</Link>
+        </p>
+      )}
       <label>
         Channel
         <input value={channel} onInput={(event) => type(setChannel, event.currentTarget.value)} />
@@ -101,7 +137,7 @@ function OfAddress() {
       <button type="submit">Look up</button>
       {host.canOperate && (
         <>
-          <Action label="Suppress" confirm="Send nothing to this address?" run={add} />
+          {addressKey === undefined && <Action label="Suppress" confirm="Send nothing to this address?" run={add} />}
           <Action label="Remove" confirm="Send to this address again?" run={remove} />
         </>
       )}

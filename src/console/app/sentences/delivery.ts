@@ -1,14 +1,10 @@
-import type {
-  AttemptView,
-  DeliveryReason,
-  DeliveryStatus,
-  DeliveryView,
-  DispatchStatus,
-} from '../../../model/dispatch.ts'
+import type { AttemptView, DeliveryStatus, DeliveryView, DispatchStatus } from '../../../model/dispatch.ts'
 import type { FeedbackKind } from '../../../model/feedback.ts'
+import type { UnsentReason } from '../../../model/unsent-reason.ts'
 import type { WaitCause } from '../../../model/waiting.ts'
 import type { Redacted } from '../redacted.ts'
 import { textOf } from '../words.ts'
+import { isRefused } from './change.ts'
 import { explainCode } from './code.ts'
 import { type Sentence, sentenceOf } from './sentence.ts'
 
@@ -17,8 +13,8 @@ const EXPIRED: Sentence = {
   next: 'See on the overview whether a worker is alive, then retry if the message is still wanted.',
 }
 
-/** Every reason of a delivery. */
-export const REASONS: Readonly<Record<DeliveryReason, Sentence>> = {
+/** Every reason for which a delivery was not sent. */
+export const REASONS: Readonly<Record<UnsentReason, Sentence>> = {
   condition_false: {
     means: 'The condition of this channel was false for this data.',
     next: 'See in its trace what it read, or try other data in a dry run of the event.',
@@ -33,7 +29,7 @@ export const REASONS: Readonly<Record<DeliveryReason, Sentence>> = {
   },
   suppressed: {
     means: 'The address is suppressed: after a bounce, a complaint or an unsubscription, or by hand.',
-    next: 'Look the address up under Suppressions, and remove it only if the cause is gone.',
+    next: 'Open the delivery to see which suppression it is and since when. Lift it only if its cause is gone.',
   },
   throttled: {
     means: 'A limit for this recipient was used up when the event came.',
@@ -71,6 +67,7 @@ export const REASONS: Readonly<Record<DeliveryReason, Sentence>> = {
     means: 'The code of the channel threw an error, or returned no outcome that can be read.',
     next: 'Read the log of the host for `channel.threw` and `channel.outcome_invalid`, and correct it. Then retry, or without an attempt dispatch the event again.',
   },
+  expired: EXPIRED,
 }
 
 /** Everything that a delivery waits for. */
@@ -185,14 +182,16 @@ export function explainPlanned(status: unknown, reason?: unknown): Sentence {
  * @param waitsFor `waiting.for` of its view.
  */
 export function explainDelivery(status: unknown, reason?: unknown, waitsFor?: unknown): Sentence {
-  if (reason !== undefined) return sentenceOf({ ...REASONS, expired: EXPIRED }, reason)
+  if (reason !== undefined) return sentenceOf(REASONS, reason)
   return waitsFor === undefined ? sentenceOf(DELIVERIES, status) : sentenceOf(WAITS, waitsFor)
 }
 
 /** @param deliveries Its channels. A fallback that was not needed is not mentioned. */
 export function explainDispatch(status: unknown, deliveries: readonly Redacted<DeliveryView>[] = []): Sentence {
   const isSkipped = deliveries.some((each) => each.status === 'skipped' && each.reason !== 'fallback_unneeded')
-  return status === 'sent' && isSkipped ? SENT_WITHOUT_ONE : sentenceOf(DISPATCHES, status)
+  if (status === 'sent' && isSkipped) return SENT_WITHOUT_ONE
+  const known = sentenceOf(DISPATCHES, status)
+  return isRefused(deliveries) && status !== 'sent' ? { ...known, next: REASONS.provider_rejected.next } : known
 }
 
 const NOT_ASKED: Readonly<Record<string, string>> = {

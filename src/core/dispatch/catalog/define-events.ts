@@ -137,6 +137,7 @@ function compileEvent(eventType: string, given: unknown, catalog: Compilation): 
     overrides,
     channels: outputs,
     ...(when && { when }),
+    ...(data && { dataSchema: data }),
     checkData: (eventData) => checkData(data, eventData),
   }
 }

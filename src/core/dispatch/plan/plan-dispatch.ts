@@ -22,7 +22,13 @@ import { resolveAddress } from './resolve-recipient.ts'
 
 /** A channel that ends before rendering. */
 export type EndedChannel = { readonly channel: string } & (
-  | { readonly status: 'skipped'; readonly reason: DeliveryReason; readonly trace?: readonly ConditionTrace[] }
+  | {
+      readonly status: 'skipped'
+      readonly reason: DeliveryReason
+      readonly trace?: readonly ConditionTrace[]
+      /** Of a suppressed one: leads to its suppressions. */
+      readonly address?: string
+    }
   /** `detail`: for the log and for dry runs. Quotes no event data. */
   | { readonly status: 'failed'; readonly reason: DeliveryReason; readonly detail: string }
 )

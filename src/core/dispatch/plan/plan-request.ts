@@ -111,7 +111,7 @@ function skipSuppressed(
     if (one.status !== 'candidate') return one
     const { channel, address } = one
     const isSuppressed = await suppressions.isSuppressed({ tenant, channel, address, category, critical })
-    return isSuppressed ? { channel, status: 'skipped', reason: 'suppressed' } : one
+    return isSuppressed ? { channel, status: 'skipped', reason: 'suppressed', address } : one
   }
   return port('store_unavailable', () => Promise.all(filtered.map(check)), { eventType })
 }

@@ -1,6 +1,7 @@
 import type { Dispatch } from '../../../model/dispatch.ts'
 import type { DispatchQuery, Page } from '../../../ports/dispatch-query.ts'
 import { currentStatus, readDispatch } from '../../rules/dispatch-rows.ts'
+import { hasDelivery } from '../../rules/has-delivery.ts'
 import type { Database } from '../connection/database.ts'
 import { Parameters } from '../connection/dialects.ts'
 import {
@@ -44,7 +45,8 @@ async function readEntries(
   const entries = shown.map(({ dispatch_id, created_at, fits }) => {
     const row = Number(fits) === 1 ? work.dispatch(dispatch_id) : undefined
     // It may have changed after its place was read.
-    const isShown = row && (query.status === undefined || currentStatus(row) === query.status)
+    const isShown =
+      row && (query.status === undefined || currentStatus(row) === query.status) && hasDelivery(row, query)
     return { cursor: cursorOf(Number(created_at), dispatch_id), item: isShown ? readDispatch(row) : undefined }
   })
   return { entries, isEnd: !isCut && places.length < amount }
@@ -75,11 +77,19 @@ interface Plan {
 /** Chooses the index with the fewest rows; `sent` is the most frequent status. Other filters are checked per row. */
 function planOf(query: DispatchQuery, db: Database): Plan {
   const { scans, filters } = indexFor(query, db)
-  const { channel } = query
-  if (channel === undefined) return { scans, filters }
-  const own = `select 1 from ${db.nameOf('deliveries')} v where v.dispatch_id = r.dispatch_id and v.channel = ?`
-  const joined = `select 1 from ${db.nameOf('digest_events')} e join ${db.nameOf('deliveries')} v on v.delivery_id = e.delivery_id where e.dispatch_id = r.dispatch_id and v.channel = ?`
-  return { scans, filters: [...filters, [`(exists (${own}) or exists (${joined}))`, channel, channel]] }
+  return { scans, filters: [...filters, ...deliveryFilter(query, db)] }
+}
+
+/** The dispatch has a delivery, or shares one of a digest, with the channel and the reason. */
+function deliveryFilter({ channel, reason }: DispatchQuery, { nameOf }: Database): readonly Filter[] {
+  const byReason = filterOf(reason === 'expired' ? 'v.status = ?' : 'v.reason = ?', reason)
+  const asked = [...filterOf('v.channel = ?', channel), ...byReason]
+  if (asked.length === 0) return []
+  const where = asked.map(([text]) => ` and ${text}`).join('')
+  const values = asked.flatMap(([, ...own]) => own)
+  const own = `select 1 from ${nameOf('deliveries')} v where v.dispatch_id = r.dispatch_id${where}`
+  const joined = `select 1 from ${nameOf('digest_events')} e join ${nameOf('deliveries')} v on v.delivery_id = e.delivery_id where e.dispatch_id = r.dispatch_id${where}`
+  return [[`(exists (${own}) or exists (${joined}))`, ...values, ...values]]
 }
 
 function indexFor({ tenant, sessionId, recipient, status, eventType }: DispatchQuery, { nameOf }: Database): Plan {

@@ -1,0 +1,35 @@
+import type { Dispatch, DispatchView } from '../../model/dispatch.ts'
+import { writeInstant } from '../../model/instants.ts'
+import type { Suppression, SuppressionView } from '../../model/suppression.ts'
+import type { FeedbackStore } from '../../ports/feedback-store.ts'
+import { maskAddress } from '../dispatch/dispatch-view.ts'
+import type { AddressKeys } from './address-keys.ts'
+
+export function viewSuppression(one: Suppression): SuppressionView {
+  const { channel, addressKey, reason, category, source, createdAt, expiresAt } = one
+  return {
+    ...{ channel, addressKey, reason, source },
+    ...(category !== undefined && { category }),
+    createdAt: writeInstant(createdAt),
+    ...(expiresAt !== undefined && { expiresAt: writeInstant(expiresAt) }),
+  }
+}
+
+/** Adds to the suppressed deliveries of a view their masked addresses, and the suppressions of these that hold now. */
+export async function viewWithSuppressions(
+  view: DispatchView,
+  { tenant, deliveries }: Dispatch,
+  store: Pick<FeedbackStore, 'findSuppressions'>,
+  addressKeys: AddressKeys,
+): Promise<DispatchView> {
+  if (deliveries.every(({ reason }) => reason !== 'suppressed')) return view
+  const shown = view.deliveries.map(async (delivery, at) => {
+    const { reason, channel, address } = deliveries[at] ?? {}
+    if (reason !== 'suppressed' || address === undefined) return delivery
+    const found = await store.findSuppressions(await addressKeys.all(tenant, address))
+    const own = found.filter((one) => one.tenant === tenant && one.channel === channel)
+    const suppressions = own.toSorted((one, other) => one.createdAt - other.createdAt).map(viewSuppression)
+    return { ...delivery, address: maskAddress(address), suppressions }
+  })
+  return { ...view, deliveries: await Promise.all(shown) }
+}

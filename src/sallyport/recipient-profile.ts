@@ -1,0 +1,83 @@
+import { maskAddress } from '../core/dispatch/dispatch-view.ts'
+import { type AddressKeys, normaliseAddress } from '../core/suppression/address-keys.ts'
+import { preferenceReader } from '../core/suppression/preference-reader.ts'
+import { viewSuppression } from '../core/suppression/suppression-view.ts'
+import type { RecipientAddress, RecipientProfile } from '../model/recipient-profile.ts'
+import type { Suppression } from '../model/suppression.ts'
+import type { SallyportStore } from '../ports/sallyport-store.ts'
+
+/** Newest dispatches that are read for their addresses, by the index of recipients. */
+const READ = 50
+/** Limit of addresses, so that all their keys are read at once. */
+const MAX_ADDRESSES = 100
+
+interface Reached {
+  readonly channel: string
+  readonly address: string
+}
+
+interface ProfileDeps {
+  readonly store: SallyportStore
+  /** Absent: neither preferences nor suppressions are stored. */
+  readonly addressKeys: AddressKeys | undefined
+}
+
+/** Reads what decides whether messages reach a recipient. */
+export async function readProfile(
+  tenant: string,
+  recipient: string,
+  { store, addressKeys }: ProfileDeps,
+): Promise<RecipientProfile> {
+  const reached = await readReached(tenant, recipient, store)
+  if (!addressKeys) return { addresses: reached.map(masked) }
+  const preferences = await preferenceReader(store, addressKeys).find(tenant, recipient)
+  const texts = [recipient, ...reached.map(({ address }) => address)]
+  const found = await suppressionsOf(tenant, texts, addressKeys, store)
+  const isReached = (channel: string): boolean =>
+    reached.some((one) => one.channel === channel && normaliseAddress(one.address) === normaliseAddress(recipient))
+  // The recipient may be an address that nothing was sent to yet.
+  const others = new Set(
+    found
+      .get(recipient)
+      ?.map(({ channel }) => channel)
+      .filter((channel) => !isReached(channel)),
+  )
+  const all = [...reached, ...[...others].map((channel): Reached => ({ channel, address: recipient }))]
+  const addresses = all.map((one): RecipientAddress => {
+    const own = found.get(one.address)?.filter(({ channel }) => channel === one.channel) ?? []
+    return { ...masked(one), suppressions: own.map(viewSuppression) }
+  })
+  return { ...(preferences && { preferences }), addresses }
+}
+
+/** The addresses that the newest dispatches to a recipient went to, each channel once per address. */
+async function readReached(tenant: string, recipient: string, store: SallyportStore): Promise<readonly Reached[]> {
+  const { items } = await store.listDispatches({ tenant, recipient, limit: READ })
+  const reached = new Map<string, Reached>()
+  for (const { channel, address } of items.flatMap(({ deliveries }) => deliveries)) {
+    if (address === undefined || reached.size === MAX_ADDRESSES) continue
+    const key = JSON.stringify([channel, normaliseAddress(address)])
+    if (!reached.has(key)) reached.set(key, { channel, address })
+  }
+  return [...reached.values()]
+}
+
+/** Suppressions of each address, oldest first. */
+async function suppressionsOf(
+  tenant: string,
+  addresses: readonly string[],
+  keys: AddressKeys,
+  store: SallyportStore,
+): Promise<ReadonlyMap<string, readonly Suppression[]>> {
+  const keysOf = new Map<string, readonly string[]>()
+  for (const address of addresses) keysOf.set(address, await keys.all(tenant, address))
+  const found = await store.findSuppressions([...new Set([...keysOf.values()].flat())])
+  const inOrder = found.filter((one) => one.tenant === tenant).sort((one, other) => one.createdAt - other.createdAt)
+  return new Map(
+    [...keysOf].map(([address, own]) => [address, inOrder.filter(({ addressKey }) => own.includes(addressKey))]),
+  )
+}
+
+function masked({ channel, address }: Reached): RecipientAddress {
+  return { channel, address: maskAddress(address) }
+}
