@@ -75,11 +75,9 @@ export {
   SallyportError,
   type SallyportErrorDetails,
 } from './errors.ts'
+export type { Attempt, AttemptEnd, AttemptView, ProviderEnd } from './model/attempt.ts'
 export type { BudgetLimit, BudgetReport, BudgetState } from './model/budget.ts'
 export type {
-  Attempt,
-  AttemptEnd,
-  AttemptView,
   ConditionTrace,
   Content,
   Delivery,
@@ -99,7 +97,6 @@ export type {
   EventTypeOf,
   FallbackCause,
   PreviewedDelivery,
-  ProviderEnd,
   Route,
   Warning,
 } from './model/dispatch.ts'

@@ -30,7 +30,7 @@ import {
 } from './mail-fields.ts'
 import { headerLines, MAX_DISPLAY_NAME, MAX_SUBJECT, type PreparedHeader } from './mail-lines.ts'
 import { fieldFaults, notText, singleLine } from './message-content.ts'
-import { refused } from './refused.ts'
+import { refused, refusedField } from './refused.ts'
 import { type SmtpProgress, smtpFaultOutcome, smtpReplyOutcome, watchProgress } from './smtp-outcome.ts'
 
 export type { MailAttachment } from './mail-fields.ts'
@@ -181,7 +181,7 @@ export function email(transport: MailTransport, options: EmailOptions): Channel 
     if (body === undefined) return refused('content_invalid')
     if (body.subject.length > MAX_SUBJECT) return refused('subject_too_long')
     const read = readMailFields(withHeaders(message, context.deliveryId))
-    if (typeof read === 'string') return refused(codeOf(read))
+    if (typeof read === 'string') return refusedField(read)
     const fields = withoutCopies(read, message.omittedCopies)
     if (context.signal.aborted) return { outcome: 'retry', code: 'aborted' }
     const headers = message.links ? withListUnsubscribe(fields.headers, message.links.unsubscribe) : fields.headers
@@ -242,11 +242,6 @@ function mergeHeaders(own: JsonValue, ofEvent: JsonValue): JsonValue {
   const names = new Set(Object.keys(ofEvent).map((name) => name.toLowerCase()))
   const others = Object.entries(own).filter(([name]) => !names.has(name.toLowerCase()))
   return { ...Object.fromEntries(others), ...ofEvent }
-}
-
-/** `replyTo` becomes `reply_to_invalid`. */
-function codeOf(field: string): string {
-  return `${field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}_invalid`
 }
 
 /** Copies, because a transport may change what it is given. */

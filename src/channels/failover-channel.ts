@@ -1,4 +1,4 @@
-import type { Attempt, ProviderEnd } from '../model/dispatch.ts'
+import type { Attempt, ProviderEnd } from '../model/attempt.ts'
 import { isOutcome, noOutcome, OUTCOME_INVALID } from '../options/send-outcome.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
 import type { Clock } from '../ports/clock.ts'

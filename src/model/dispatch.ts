@@ -1,3 +1,4 @@
+import type { Attempt, AttemptView } from './attempt.ts'
 import type { FeedbackView } from './feedback.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import type { Recipient } from './recipient.ts'
@@ -49,37 +50,6 @@ export interface ConditionTrace {
 
 /** Rendered fields by name (`subject`, `html`, `text`, …), as the channel receives them. */
 export type Content = Readonly<Record<string, JsonValue>>
-
-/** One of several providers, in one attempt. */
-export interface ProviderEnd {
-  readonly name: string
-  /** Why it did not send the message. Absent: it sent it. `cooling_down` and `provider_waiting`: it was not asked. */
-  readonly code?: string
-}
-
-/** Outcome of one attempt. */
-export interface AttemptEnd {
-  /** `retry`: not sent. `unknown`: may have been sent. */
-  readonly outcome: 'sent' | 'retry' | 'unknown' | 'rejected'
-  readonly code?: string
-  /** The provider used, if the channel has several. */
-  readonly provider?: string
-  /** All providers of the attempt, in the order in which they were asked, if the channel has several. At most 16. */
-  readonly providers?: readonly ProviderEnd[]
-  readonly providerMessageId?: string
-  /** Copies that the message did not go to, because their addresses are suppressed. Absent: none. */
-  readonly omittedCopies?: number
-}
-
-/** A stored attempt. Without `outcome` it is in flight, or its worker died and it may have been sent. */
-export interface Attempt extends Partial<AttemptEnd> {
-  /** 1-based. */
-  readonly attempt: number
-  /** Time of the claim, epoch milliseconds by the store's clock. */
-  readonly startedAt: number
-  /** Time when the end was stored, by the store's clock. Never before `startedAt`. */
-  readonly endedAt?: number
-}
 
 /** Several events in one delivery, which is rendered when its window ends. */
 export interface Digest {
@@ -155,22 +125,6 @@ export type DispatchHead = Omit<Dispatch, 'deliveries'>
 
 /** Recipient of an erased dispatch. */
 export const ERASED = 'erased'
-
-/** Public view of an attempt. Instants are RFC 3339. */
-export interface AttemptView {
-  readonly attempt: number
-  readonly startedAt: string
-  readonly endedAt?: string
-  /** `lost`: its worker died and it may have been sent. Absent: in flight. */
-  readonly outcome?: AttemptEnd['outcome'] | 'lost'
-  readonly code?: string
-  /** The provider used, if the channel has several. */
-  readonly provider?: string
-  /** All providers of the attempt, in the order in which they were asked, if the channel has several. */
-  readonly providers?: readonly ProviderEnd[]
-  /** Copies that the message did not go to, because their addresses are suppressed. Absent: none. */
-  readonly omittedCopies?: number
-}
 
 /** Public view of a delivery. Instants are RFC 3339. */
 export interface DeliveryView {

@@ -12,6 +12,7 @@ const UNSENT: Readonly<Record<UnsentReason, true>> = {
   fallback_unneeded: true,
   sandboxed: true,
   provider_rejected: true,
+  channel_rejected: true,
   attempts_exhausted: true,
   condition_error: true,
   template_error: true,

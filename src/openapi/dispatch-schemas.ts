@@ -1,6 +1,5 @@
+import type { AttemptEnd, AttemptView, ProviderEnd } from '../model/attempt.ts'
 import type {
-  AttemptEnd,
-  AttemptView,
   ConditionTrace,
   DeliveryReason,
   DeliveryStatus,
@@ -10,7 +9,6 @@ import type {
   DispatchStatus,
   DispatchView,
   PreviewedDelivery,
-  ProviderEnd,
   Warning,
 } from '../model/dispatch.ts'
 import type { FeedbackView } from '../model/feedback.ts'

@@ -1,4 +1,5 @@
-import type { Attempt, Content, ProviderEnd } from '../model/dispatch.ts'
+import type { Attempt, ProviderEnd } from '../model/attempt.ts'
+import type { Content } from '../model/dispatch.ts'
 import type { JsonValue } from '../model/json.ts'
 import type { Recipient } from '../model/recipient.ts'
 

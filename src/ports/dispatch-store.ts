@@ -1,6 +1,5 @@
+import type { Attempt, AttemptEnd } from '../model/attempt.ts'
 import type {
-  Attempt,
-  AttemptEnd,
   Content,
   Delivery,
   DeliveryReason,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { failoverChannel } from '../../src/channels/failover-channel.ts'
 import type { Providers } from '../../src/channels/failover-providers.ts'
-import type { Attempt, AttemptEnd } from '../../src/model/dispatch.ts'
+import type { Attempt, AttemptEnd } from '../../src/model/attempt.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { fc, runs } from '../support/properties.ts'
 import { context, message } from './messages.ts'

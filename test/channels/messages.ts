@@ -1,4 +1,5 @@
-import type { Attempt, Content } from '../../src/model/dispatch.ts'
+import type { Attempt } from '../../src/model/attempt.ts'
+import type { Content } from '../../src/model/dispatch.ts'
 import type { OutboundMessage, SendContext } from '../../src/ports/channel.ts'
 import { NOW } from './peers.ts'
 

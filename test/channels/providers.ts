@@ -1,5 +1,5 @@
 import { failoverChannel } from '../../src/channels/failover-channel.ts'
-import type { Attempt, AttemptEnd, ProviderEnd } from '../../src/model/dispatch.ts'
+import type { Attempt, AttemptEnd, ProviderEnd } from '../../src/model/attempt.ts'
 import type { Channel, SendOutcome } from '../../src/ports/channel.ts'
 
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'

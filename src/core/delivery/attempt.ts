@@ -1,4 +1,5 @@
-import type { AttemptEnd, DispatchHead } from '../../model/dispatch.ts'
+import type { AttemptEnd } from '../../model/attempt.ts'
+import type { DispatchHead } from '../../model/dispatch.ts'
 import type { Channel } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'

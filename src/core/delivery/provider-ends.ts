@@ -1,4 +1,4 @@
-import type { AttemptEnd, ProviderEnd } from '../../model/dispatch.ts'
+import type { AttemptEnd, ProviderEnd } from '../../model/attempt.ts'
 import type { SendOutcome } from '../../ports/channel.ts'
 import type { ClaimedDelivery } from '../../ports/dispatch-store.ts'
 import type { Logger } from '../../ports/logger.ts'

@@ -1,4 +1,4 @@
-import type { AttemptEnd } from '../../model/dispatch.ts'
+import type { AttemptEnd } from '../../model/attempt.ts'
 import { isOutcome, noCode, noOutcome, OUTCOME_INVALID } from '../../options/send-outcome.ts'
 import type { SendOutcome } from '../../ports/channel.ts'
 import { CODE_INVALID, readCode, readProviders } from './provider-ends.ts'

@@ -1,4 +1,4 @@
-import type { AttemptEnd } from '../../model/dispatch.ts'
+import type { AttemptEnd } from '../../model/attempt.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { BusyReceiver, ClaimedDelivery } from '../../ports/dispatch-store.ts'
 import type { Logger } from '../../ports/logger.ts'

@@ -1,6 +1,5 @@
+import type { Attempt, AttemptView } from '../../model/attempt.ts'
 import {
-  type Attempt,
-  type AttemptView,
   type Delivery,
   type DeliveryStatus,
   type DeliveryView,

@@ -1,4 +1,5 @@
-import type { AttemptEnd, Content, DeliveryReason, DeliveryStatus } from '../../../src/model/dispatch.ts'
+import type { AttemptEnd } from '../../../src/model/attempt.ts'
+import type { Content, DeliveryReason, DeliveryStatus } from '../../../src/model/dispatch.ts'
 import type { SendLimit } from '../../../src/ports/delivery-policy.ts'
 import type {
   Acceptance,

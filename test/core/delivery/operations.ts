@@ -1,4 +1,5 @@
-import type { AttemptEnd, DeliveryReason } from '../../../src/model/dispatch.ts'
+import type { AttemptEnd } from '../../../src/model/attempt.ts'
+import type { DeliveryReason } from '../../../src/model/dispatch.ts'
 import type { SendLimit } from '../../../src/ports/delivery-policy.ts'
 import type { ClaimRequest } from '../../../src/ports/dispatch-store.ts'
 import { fc } from '../../support/properties.ts'

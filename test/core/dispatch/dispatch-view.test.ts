@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { viewDispatch } from '../../../src/core/dispatch/dispatch-view.ts'
-import type { Attempt, Delivery, DeliveryView, Dispatch } from '../../../src/model/dispatch.ts'
+import type { Attempt } from '../../../src/model/attempt.ts'
+import type { Delivery, DeliveryView, Dispatch } from '../../../src/model/dispatch.ts'
 import type { WaitCause } from '../../../src/model/waiting.ts'
 
 const AT = Date.UTC(2026, 10, 21, 8)

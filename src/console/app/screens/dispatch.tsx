@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
-import type { AttemptView, DeliveryView, DispatchView } from '../../../model/dispatch.ts'
+import type { AttemptView } from '../../../model/attempt.ts'
+import type { DeliveryView, DispatchView } from '../../../model/dispatch.ts'
 import type { CancelResult, RetryResult } from '../../../model/dispatch-results.ts'
 import { Action } from '../action.tsx'
 import { post } from '../api.ts'

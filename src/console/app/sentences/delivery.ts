@@ -1,4 +1,5 @@
-import type { AttemptView, DeliveryStatus, DeliveryView, DispatchStatus } from '../../../model/dispatch.ts'
+import type { AttemptView } from '../../../model/attempt.ts'
+import type { DeliveryStatus, DeliveryView, DispatchStatus } from '../../../model/dispatch.ts'
 import type { FeedbackKind } from '../../../model/feedback.ts'
 import type { UnsentReason } from '../../../model/unsent-reason.ts'
 import type { WaitCause } from '../../../model/waiting.ts'

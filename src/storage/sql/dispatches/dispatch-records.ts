@@ -1,4 +1,5 @@
-import type { Attempt, DeliveryStatus, DispatchHead, Route } from '../../../model/dispatch.ts'
+import type { Attempt } from '../../../model/attempt.ts'
+import type { DeliveryStatus, DispatchHead, Route } from '../../../model/dispatch.ts'
 import { statusOfDispatch } from '../../../model/dispatch.ts'
 import {
   type AttemptRow,

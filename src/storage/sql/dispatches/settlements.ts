@@ -1,4 +1,4 @@
-import type { AttemptEnd } from '../../../model/dispatch.ts'
+import type { AttemptEnd } from '../../../model/attempt.ts'
 import type { DispatchStore, LeaseToken, Settled, Settlement } from '../../../ports/dispatch-store.ts'
 import { settleDelivery } from '../../rules/delivery-transitions.ts'
 import type { DeliveryRow } from '../../rules/dispatch-rows.ts'
