@@ -114,11 +114,11 @@ export const SIGNAL_CHECKS: Checks<CallOptions> = {
 const withoutPassword = (url: string): string => url.replace(/\/\/[^/]*@/, '//')
 
 const baseUrl: Check = (value) => {
-  const [url = '', extra] = withoutPassword(String(value)).split(/[?#]/)
+  const [url = '', extra] = withoutPassword(`${value}`).split(/[?#]/)
   // Pages may use a path of their own origin.
-  if (!/^(https?:\/|\/|$)/i.test(url)) return `is ${kindOf(value)}; needs http:// or https://`
+  if (!/^(https?:\/)?\//i.test(url)) return `is ${kindOf(value)}; needs http:// or https://`
   const base = url.replace(/\/api(\/(outbound|agents)\b.*)?\/?$/, '')
-  if (base !== url || extra !== undefined) return `must be only what stands before /api/: ${base || "''"}`
+  if (base !== url || extra !== undefined) return `must be only what stands before /api/: ${base || '/'}`
   return undefined
 }
 
@@ -128,7 +128,6 @@ const CHECKS: Checks<ClientOptions> = {
     matching(
       (value) => (typeof value === 'string' && value !== '') || typeof value === 'function',
       'is its environment variable set?',
-      kindOf,
     ),
   ),
   fetch: fn,
@@ -170,10 +169,9 @@ async function attempt<Answer>(
   })
 }
 
-/** The detail, and at most ten places of faults: names below the second may be data. */
-function messageOf({ detail, errors }: Problem): string {
-  const places = errors?.slice(0, 10).map((error) => `${error.pointer.split('/', 3).join('/')}: ${error.detail}`)
-  return places ? `${detail} (${places.join(', ')})` : detail
+/** The detail, and the places of the faults: names below the second may be data. */
+function messageOf({ detail, errors = [] }: Problem): string {
+  return errors.reduce((text, { pointer, detail }) => `${text}\n- ${pointer.split('/', 3).join('/')} ${detail}`, detail)
 }
 
 /** `: ECONNREFUSED`: the code of an error, or of its cause, as `fetch` has it. */

@@ -1,4 +1,4 @@
-import { near } from '../options/read-options.ts'
+import { nearNames } from '../model/suggestions.ts'
 import type { ConditionFault, ConditionRead } from '../ports/condition-engine.ts'
 import type { FactPath } from '../ports/fact-path.ts'
 import { meantPath } from './meant-path.ts'
@@ -264,7 +264,8 @@ function unknownOperator(operator: string): string {
   if (Object.hasOwn(SYNONYMS, operator)) return `${shown}; near: ${SYNONYMS[operator]}.`
   // Any two signs are near each other.
   const words = names.filter((name) => /^\w{2}/.test(name))
-  return `${shown}${near(operator, words) || `: ${names.join(' ')}`}.`
+  const near = nearNames(operator, words)
+  return near.length > 0 ? `${shown}; near: ${near.join(', ')}.` : `${shown}: ${names.join(' ')}.`
 }
 
 function pathFrom(element: ElementPath = [], path: string): FactPath {

@@ -13,6 +13,8 @@ export interface LineLimiter {
   countedAs(key: string | undefined): string | undefined
   /** Further fields of the line that is due now; `undefined`: omit the line. */
   admit(key: string | undefined, now: number): { readonly omitted?: number } | undefined
+  /** Forgets all lines: what they report has ended, so the next one is due at once. */
+  reset(): void
 }
 
 /** Admits at most one line in `everyMs` for each key, with the number of lines that were omitted since. */
@@ -36,5 +38,6 @@ export function limitLines(everyMs: number): LineLimiter {
       logged.set(key, { loggedAt: now, omitted: 0 })
       return last?.omitted ? { omitted: last.omitted } : {}
     },
+    reset: () => logged.clear(),
   }
 }

@@ -1,6 +1,6 @@
 import type { Problem } from '../../errors.ts'
-import { listErrors } from '../../model/listed-errors.ts'
 import type { LogFields } from '../../ports/logger.ts'
+import { listErrors } from './listed-errors.ts'
 
 const MAX_DETAIL = 1_000
 

@@ -107,6 +107,10 @@ export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Wor
     pollingIn = generation
     cancelTimer()
     void fillSlots(generation)
+      .then((delayMs) => {
+        claimFailed.limiter.reset()
+        return delayMs
+      })
       .catch((cause: unknown) => {
         reportFault(cause, { operation: 'store' }, claimFailed, deps)
         return pollMs

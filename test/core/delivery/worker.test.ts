@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createWorker } from '../../../src/core/delivery/worker.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
+import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
 import { localQueue } from '../../../src/queues/local.ts'
 import type { TestDeps } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
@@ -234,6 +235,23 @@ describe('a started worker', () => {
     await own.worker.stop()
     const failed = own.deps.logger.lines.filter(({ event }) => event === 'worker.claim_failed')
     expect(failed.map(({ fields }) => fields?.omitted)).toEqual([undefined, 9])
+  })
+
+  it('A worker logs the first fault of each outage at once', async () => {
+    let isDown = true
+    const claim: DispatchStore['claim'] = async () => {
+      if (isDown) throw new TypeError('jane')
+      return { deliveries: [], expired: [] }
+    }
+    const own = app({ a: recordingChannel() }, { store: () => ({ claim }) })
+    own.worker.start()
+    await settled(own)
+    isDown = false
+    await pass(own, 2_000)
+    isDown = true
+    await pass(own, 2_000)
+    await own.worker.stop()
+    expect(own.deps.logger.lines.filter(({ event }) => event === 'worker.claim_failed')).toHaveLength(2)
   })
 
   it('A delivery that could not be settled is claimed again after its lease', async () => {

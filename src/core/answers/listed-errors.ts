@@ -1,4 +1,4 @@
-import type { Issue } from '../errors.ts'
+import type { Issue } from '../../errors.ts'
 
 /** Limits of a log line or a message: number of faults, and characters of each pointer and each detail. */
 const MAX_ERRORS = 10
