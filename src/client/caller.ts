@@ -159,7 +159,7 @@ async function attempt<Answer>(
   if (ok && member in content) return content as Answer
   const problem = content.type === `urn:sallyport:problem:${content.code}` ? (content as Problem) : undefined
   const [type] = /^[\w.+-]+\/[\w.+-]+/.exec(`${answer.headers.get('content-type')}`) ?? ['no content-type']
-  const foreign = `No answer of Sallyport: status ${status}, ${type}. Check baseUrl, and proxies before the server`
+  const foreign = `No answer of Sallyport: status ${status}, ${type}. Check baseUrl, and any proxy`
   throw new ClientError(problem?.code ?? 'bad_answer', problem ? messageOf(problem) : foreign, {
     status,
     problem,

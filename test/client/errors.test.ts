@@ -126,7 +126,7 @@ describe('answers of other servers', () => {
       { status: 404, headers: { 'content-type': 'text/html; charset=utf-8' }, body: '<h1>' },
       { status: 200, headers: { 'content-type': '<secret>' }, body: '<h1>' },
     )
-    const check = '. Check baseUrl, and proxies before the server'
+    const check = '. Check baseUrl, and any proxy'
     const messages = [await errorOf({ baseUrl: url, token: 'app' }), await errorOf({ baseUrl: url, token: 'app' })]
     expect(messages.map(({ message }) => message)).toEqual([
       `No answer of Sallyport: status 404, text/html${check}`,

@@ -49,7 +49,7 @@ async function canBeProven(source: FeedbackSource, request: OpenHead, { clock }:
  * Checks the proof of a request of a provider and stores its events: `POST /api/outbound/feedback/{name}` without HTTP. Answers 200 when
  * everything is stored, 401 without a right proof, 503 when the proof cannot be checked now. Never throws.
  */
-export function handleFeedback(
+function handleFeedback(
   name: string,
   source: FeedbackSource,
   request: OpenRequest,
