@@ -5,6 +5,7 @@
  * @module sallyport
  */
 
+export type { LineLimiter } from './core/answers/line-limiter.ts'
 export type {
   ErrorContext,
   ErrorDetails,
@@ -39,6 +40,7 @@ export type {
   Endpoints,
   OpenAction,
   OpenAnswer,
+  OpenEndpoint,
   OpenHandler,
   OpenHead,
   OpenRequest,
@@ -51,7 +53,7 @@ export type { UnsubscribeTexts } from './core/links/unsubscribe-texts.ts'
 export type { Admission } from './core/load/admission.ts'
 export type { Caller, FairShares, Holder } from './core/load/fair-shares.ts'
 export type { Load } from './core/load/load-limits.ts'
-export type { UnfinishedBodies, UnfinishedBody } from './core/load/unfinished-bodies.ts'
+export type { BodyHolder, UnfinishedBodies, UnfinishedBody } from './core/load/unfinished-bodies.ts'
 export type { Budget, BudgetQuestion } from './core/runs/events/budgets.ts'
 export type {
   BudgetEventFacts,
@@ -230,6 +232,7 @@ export type {
 export type { FactPath } from './ports/fact-path.ts'
 export type {
   FeedbackEvent,
+  FeedbackHead,
   FeedbackReceipt,
   FeedbackRequest,
   FeedbackSource,

@@ -289,8 +289,9 @@ function sentOutcome(sent: MailSent, { to }: MailToSend['envelope']): SendOutcom
   const { rejected = [], rejectedErrors = [] } = sent ?? {}
   const refused = typeof to === 'string' ? 0 : rejected.indexOf(to[0])
   if (refused in rejected) {
-    const reply: unknown = Reflect.get(Object(rejectedErrors[refused]), 'responseCode')
-    return typeof reply === 'number' ? smtpReplyOutcome(reply) : { outcome: 'rejected', code: 'recipient_rejected' }
+    const { responseCode: reply, response } = Object(rejectedErrors[refused])
+    if (typeof reply === 'number') return smtpReplyOutcome(reply, response)
+    return { outcome: 'rejected', code: 'recipient_rejected' }
   }
   return { outcome: 'sent', ...(sent?.messageId !== undefined && { providerMessageId: sent.messageId }) }
 }

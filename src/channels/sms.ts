@@ -31,6 +31,11 @@ export interface SmsOptions {
   readonly baseUrl?: string
   /** Default: the global `fetch`, looked up for each message. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
+  /**
+   * Public URL of the route of `twilio()`, to which Twilio reports what became of each message; the delivery id is added to its query.
+   * `http:` only on this machine. Default: none, or that of the messaging service.
+   */
+  readonly statusCallback?: string
   /** Longer texts are not sent (`too_long`): each segment costs. 1 to 255. Default: 10. */
   readonly maxSegments?: number
   /** Milliseconds before each further attempt. Default: that of `Channel.retrySchedule`. */
@@ -53,12 +58,26 @@ const CHECKS: Checks<SmsOptions> = {
   ),
   messagingServiceSid: sid,
   baseUrl: matching(isBaseUrl, 'must be an https: URL without credentials and query (http: only for this machine)'),
+  statusCallback: matching(
+    isBaseUrl,
+    'must be an https: URL without credentials and query (http: only for this machine)',
+  ),
   fetch: fn,
   maxSegments: whole(1, 255),
   retrySchedule: schedule,
   timeoutMs: timeout,
   clock,
 }
+
+/** As `twilio()` reads it. */
+const DELIVERY_ID = 'sallyport_delivery_id'
+
+/** Errors of Twilio about the number: its owner has texted STOP to this sender; it is none, or cannot receive texts. */
+const REFUSED_ADDRESSES: ReadonlyMap<unknown, 'bounced' | 'unsubscribed'> = new Map([
+  [21610, 'unsubscribed'],
+  [21211, 'bounced'],
+  [21614, 'bounced'],
+])
 
 const MAX_ANSWER_BYTES = 16 * 1024
 
@@ -72,6 +91,9 @@ const MAX_ANSWER_BYTES = 16 * 1024
  * The API has no idempotency key, so the provider cannot recognise a repeat: after `unknown` (a broken request, or a 5xx other than 503)
  * the next attempt **may send the text a second time**. If that is worse than not sending, pass `retrySchedule: []`.
  *
+ * A number whose owner has texted STOP (Twilio's error 21610) is suppressed as `unsubscribed`, one that does not exist or cannot receive
+ * texts (21211, 21614) as `bounced`.
+ *
  * Codes: `address_invalid`, `content_invalid`, `text_empty`, `too_long`, `twilio_<code>` or `http_<status>` for a refusal,
  * `provider_auth` (401, 403; retried), `connection_failed`, `connection_lost`, `timeout`, `aborted`.
  * @throws SallyportError `option_invalid`, with all problems of the options.
@@ -83,7 +105,7 @@ export function sms(options: SmsOptions): Channel {
   const url = `${base}/2010-04-01/Accounts/${accountSid}/Messages.json`
   const authorization = basicAuth(own.apiKey?.sid ?? accountSid, own.apiKey?.secret ?? own.authToken ?? '')
 
-  async function send({ to, content }: OutboundMessage, { signal }: SendContext): Promise<SendOutcome> {
+  async function send({ to, content }: OutboundMessage, { signal, deliveryId }: SendContext): Promise<SendOutcome> {
     if (!isPhoneNumber(to)) return refused('address_invalid')
     if (typeof content.text !== 'string') return refused('content_invalid')
     const text = composeText(plainText(content.text)).trim()
@@ -105,7 +127,7 @@ export function sms(options: SmsOptions): Channel {
       const response = await request(url, {
         method: 'POST',
         headers: { authorization, accept: 'application/json', 'user-agent': 'sallyport' },
-        body: formOf(to, text, own),
+        body: formOf(to, text, deliveryId, own),
         // A redirect would send the credentials to another server.
         redirect: 'manual',
         signal: stop.signal,
@@ -135,11 +157,19 @@ export function sms(options: SmsOptions): Channel {
   }
 }
 
-function formOf(to: string, text: string, { from, messagingServiceSid }: SmsOptions): URLSearchParams {
+function formOf(
+  to: string,
+  text: string,
+  deliveryId: string,
+  { from, messagingServiceSid, statusCallback: callback }: SmsOptions,
+): URLSearchParams {
   return new URLSearchParams({
     To: to,
     ...(from !== undefined && { From: from }),
     ...(messagingServiceSid !== undefined && { MessagingServiceSid: messagingServiceSid }),
+    ...(callback !== undefined && {
+      StatusCallback: `${callback}?${new URLSearchParams({ [DELIVERY_ID]: deliveryId })}`,
+    }),
     Body: text,
   })
 }
@@ -186,7 +216,9 @@ function smsAnswerOutcome({ status, body, retryAfterMs }: SmsAnswer): SendOutcom
   const code = `http_${status}`
   if (status === 429 || status === 503 || status === 408 || status < 400) return { outcome: 'retry', code, ...wait }
   if (status >= 500) return { outcome: 'unknown', code, ...wait }
-  return { outcome: 'rejected', code: Number.isSafeInteger(body?.code) ? `twilio_${body?.code}` : code }
+  if (!Number.isSafeInteger(body?.code)) return { outcome: 'rejected', code }
+  const suppress = REFUSED_ADDRESSES.get(body?.code)
+  return { outcome: 'rejected', code: `twilio_${body?.code}`, ...(suppress && { suppress }) }
 }
 
 /** Reads a JSON object of at most `limit` bytes; `undefined` if it is longer, no JSON object, or incomplete. */

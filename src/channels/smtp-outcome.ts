@@ -1,3 +1,4 @@
+import { enhancedStatus } from '../model/enhanced-status.ts'
 import type { SendOutcome } from '../ports/channel.ts'
 import { isConnectFault } from './connect-fault.ts'
 
@@ -16,6 +17,10 @@ interface SmtpFault {
   readonly originalCode?: unknown
   readonly command?: unknown
   readonly responseCode?: unknown
+  /** Text of the server's reply. */
+  readonly response?: unknown
+  /** Errors of all recipients, if all were refused: the first one is that of the message, the others are copies. */
+  readonly rejectedErrors?: unknown
   readonly timeoutType?: unknown
   readonly message?: unknown
 }
@@ -33,7 +38,7 @@ export function smtpFaultOutcome(error: unknown, isUnsent: boolean): SendOutcome
   const code = typeof fault.code === 'string' ? fault.code : ''
   const reply = typeof fault.responseCode === 'number' ? fault.responseCode : 0
   if (AUTH_CODES.has(code) || AUTH_REPLIES.has(reply)) return { outcome: 'retry', code: 'smtp_auth' }
-  if (reply >= 400 && reply < 600) return smtpReplyOutcome(reply, fault.command)
+  if (reply >= 400 && reply < 600) return smtpReplyOutcome(reply, responseOf(fault, reply), fault.command ?? 'DATA')
   if (SETUP_CODES.has(code) || SETUP_CODES.has(String(fault.originalCode)))
     return { outcome: 'retry', code: 'transport_misconfigured' }
   if (CONNECT_CODES.has(code) || isEarlyTimeout(fault) || isConnectFault(error)) {
@@ -46,13 +51,29 @@ export function smtpFaultOutcome(error: unknown, isUnsent: boolean): SendOutcome
   return { outcome: 'unknown', code: 'transport_error', cause: error }
 }
 
-/** Outcome by the server's reply and the command that it answers, if known. */
-export function smtpReplyOutcome(reply: number, command?: unknown): SendOutcome {
-  const code = `smtp_${reply}`
+/** The reply to the recipient itself, unless it has another code. */
+function responseOf({ response, rejectedErrors }: SmtpFault, reply: number): unknown {
+  const first: SmtpFault = Object(Array.isArray(rejectedErrors) ? rejectedErrors[0] : undefined)
+  return first.responseCode === reply ? first.response : response
+}
+
+/** RFC 3463 and the registry of IANA: no such mailbox, malformed, moved, without mail (null MX), disabled. */
+const DEAD_MAILBOX: readonly unknown[] = ['5.1.1', '5.1.3', '5.1.6', '5.1.10', '5.2.1']
+
+/**
+ * Outcome by the server's reply and the command that it answers: RCPT, if none is known. The mailbox does not exist if a final reply to it
+ * says so by its enhanced status; other refusals may be about the sender, the message or a list of blocked servers.
+ */
+export function smtpReplyOutcome(reply: number, response: unknown, command: unknown = 'RCPT TO'): SendOutcome {
+  const status = enhancedStatus(response)
+  const code = { code: `smtp_${reply}`, ...(status !== undefined && { enhancedStatus: status }) }
   // 503 (bad sequence of commands) is a fault of the session; 552 (message too large) is final for any command.
-  if (reply < 500 || reply === 503) return { outcome: 'retry', code }
-  const early = command !== undefined && command !== 'RCPT TO' && command !== 'DATA'
-  return { outcome: early && reply !== 552 ? 'retry' : 'rejected', code }
+  if (reply < 500 || reply === 503) return { outcome: 'retry', ...code }
+  const isOfRecipient = command === 'RCPT TO'
+  const isEarly = !isOfRecipient && command !== 'DATA'
+  if (isEarly && reply !== 552) return { outcome: 'retry', ...code }
+  const isDead = isOfRecipient && DEAD_MAILBOX.includes(status)
+  return { outcome: 'rejected', ...code, ...(isDead && { suppress: 'bounced' }) }
 }
 
 function isEarlyTimeout({ timeoutType, message }: SmtpFault): boolean {

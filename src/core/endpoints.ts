@@ -1,4 +1,3 @@
-import type { Awaitable } from '../model/awaitable.ts'
 import type { Operation, Principal } from '../model/principal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
@@ -106,7 +105,11 @@ export interface Endpoints {
    *
    * @param parameter The last part of the path, decoded.
    */
-  open?(action: OpenAction, parameter: string, request: OpenHead): Awaitable<OpenEndpoint | Refused | undefined>
+  open?(
+    action: OpenAction,
+    parameter: string,
+    request: OpenHead,
+  ): OpenEndpoint | Refused | undefined | Promise<OpenEndpoint | Refused | undefined>
   /** Answers a request that the transport itself refuses. */
   refuse(refused: Refused): HandlerResult<never>
   /** Logs an error of host code and tells `onError`. */

@@ -20,12 +20,13 @@ interface Facts {
   readonly providerMessageId?: unknown
   readonly address?: unknown
   readonly isPermanent?: boolean
+  readonly isOfChannel?: boolean
   readonly code?: string | undefined
 }
 
 /** Ids and addresses that are too long are left out: a part of one would be another. */
 export function feedbackEvent(facts: Facts): FeedbackEvent {
-  const { kind, at, isPermanent, code } = facts
+  const { kind, at, isPermanent, isOfChannel, code } = facts
   const deliveryId = feedbackText(facts.deliveryId, MAX_ID)
   const providerMessageId = feedbackText(facts.providerMessageId, MAX_ID)
   const address = feedbackText(facts.address, MAX_ADDRESS)
@@ -37,6 +38,7 @@ export function feedbackEvent(facts: Facts): FeedbackEvent {
     ...(providerMessageId !== undefined && { providerMessageId }),
     ...(address !== undefined && { address }),
     ...(kind === 'bounced' && isPermanent === true && { isPermanent }),
+    ...(kind === 'unsubscribed' && isOfChannel === true && { isOfChannel }),
     ...(code !== undefined && { code }),
   }
 }
@@ -59,15 +61,6 @@ export function codeOf(name: unknown): string | undefined {
     .toLowerCase()
     .replace(/[^a-z\d]+/g, '_')
   return word.slice(0, MAX_CODE).replace(/_$/, '')
-}
-
-const STATUS = /(?<![\d.])[245]\.\d{1,3}\.\d{1,3}(?!\d|\.\d)/
-/** The status is at the beginning of a reply. */
-const REPLY_LENGTH = 500
-
-/** The enhanced status code (RFC 3463) in a reply of a mail server. */
-export function enhancedStatus(reply: unknown): string | undefined {
-  return typeof reply === 'string' ? STATUS.exec(reply.slice(0, REPLY_LENGTH))?.[0] : undefined
 }
 
 export function instantOf(text: unknown): number | undefined {

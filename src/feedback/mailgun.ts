@@ -2,6 +2,8 @@
  * Feedback of Mailgun, proven by its signing key.
  * @module sallyport/feedback/mailgun
  */
+
+import { enhancedStatus } from '../model/enhanced-status.ts'
 import type { FeedbackKind } from '../model/feedback.ts'
 import { word } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
@@ -10,7 +12,6 @@ import {
   codeOf,
   DELIVERY_ID,
   derivedId,
-  enhancedStatus,
   feedbackEvent,
   fromSeconds,
   messageIdOf,

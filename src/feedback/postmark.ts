@@ -2,6 +2,8 @@
  * Feedback of Postmark, proven by basic authentication.
  * @module sallyport/feedback/postmark
  */
+
+import { enhancedStatus } from '../model/enhanced-status.ts'
 import type { FeedbackKind } from '../model/feedback.ts'
 import { like, word } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
@@ -10,7 +12,6 @@ import {
   codeOf,
   DELIVERY_ID,
   derivedId,
-  enhancedStatus,
   feedbackEvent,
   instantOf,
   REFUSED,

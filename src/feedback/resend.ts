@@ -4,20 +4,12 @@
  */
 
 import { timingSafeEqual } from 'node:crypto'
+import { enhancedStatus } from '../model/enhanced-status.ts'
 import type { FeedbackKind } from '../model/feedback.ts'
 import { like } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { FeedbackEvent, FeedbackHead, FeedbackSource } from '../ports/feedback-source.ts'
-import {
-  codeOf,
-  DELIVERY_ID,
-  enhancedStatus,
-  feedbackEvent,
-  instantOf,
-  REFUSED,
-  receiptOf,
-  unknownShape,
-} from './feedback-events.ts'
+import { codeOf, DELIVERY_ID, feedbackEvent, instantOf, REFUSED, receiptOf, unknownShape } from './feedback-events.ts'
 import { hmac, timelyMs } from './proof.ts'
 import {
   DEFAULT_TENANT,

@@ -4,6 +4,7 @@
  */
 
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { enhancedStatus } from '../model/enhanced-status.ts'
 import type { FeedbackKind } from '../model/feedback.ts'
 import { matching } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
@@ -12,7 +13,6 @@ import {
   codeOf,
   DELIVERY_ID,
   derivedId,
-  enhancedStatus,
   feedbackEvent,
   fromSeconds,
   messageIdOf,

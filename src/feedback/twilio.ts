@@ -54,7 +54,7 @@ const MAX_BODY = 262_144
 const MAX_FORM = 16_384
 
 /**
- * Reads Twilio's status callbacks and event streams: forms of at most 16 KiB, and JSON of at most 256 KiB.
+ * Reads Twilio's status callbacks, inbound messages and event streams: forms of at most 16 KiB, and JSON of at most 256 KiB.
  *
  * Proof: an HMAC-SHA1 over the public URL with its query, and the sorted form parameters; for JSON, the query has the SHA-256 of the
  * body. Delivery id: `sallyport_delivery_id` in the query of the `StatusCallback` URL. Provider message id: the message SID.
@@ -121,6 +121,8 @@ const KINDS: ReadonlyMap<string, FeedbackKind> = new Map([
   ['read', 'opened'],
 ])
 
+/** Error of a message to a number whose owner has texted STOP to this sender. */
+const STOPPED = '21610'
 /** Errors of numbers that do not exist, or cannot receive texts: unknown, landline, invalid, not mobile. */
 const DEAD_NUMBER = new Set(['30005', '30006', '21211', '21614'])
 
@@ -135,7 +137,7 @@ interface Status {
 }
 
 function statusEvent({ name, sid, error, ...more }: Status): FeedbackEvent {
-  const kind = KINDS.get(name) ?? 'unknown'
+  const kind = error === STOPPED ? 'unsubscribed' : (KINDS.get(name) ?? 'unknown')
   const failure = error !== undefined && /^\d{1,8}$/.test(error) && error !== '0' ? `twilio_${error}` : codeOf(name)
   return feedbackEvent({
     ...more,
@@ -143,7 +145,8 @@ function statusEvent({ name, sid, error, ...more }: Status): FeedbackEvent {
     eventId: more.eventId ?? derivedId(sid, name, error),
     providerMessageId: sid,
     isPermanent: DEAD_NUMBER.has(error ?? ''),
-    code: kind === 'bounced' ? failure : kind === 'unknown' ? codeOf(name) : undefined,
+    isOfChannel: true,
+    code: kind === 'bounced' || kind === 'unsubscribed' ? failure : kind === 'unknown' ? codeOf(name) : undefined,
   })
 }
 
@@ -152,7 +155,24 @@ function formEvent(form: URLSearchParams, body: Uint8Array, deliveryId: string |
   const name = field('MessageStatus') ?? field('SmsStatus')
   const sid = field('MessageSid') ?? field('SmsSid')
   if (name === undefined || sid === undefined) return unknownShape(body)
+  if (name === RECEIVED) return inboundEvent(sid, field('From'), field('OptOutType') ?? field('Body'))
   return statusEvent({ name, sid, error: field('ErrorCode'), deliveryId, address: field('To') })
+}
+
+const RECEIVED = 'received'
+/** Words of the whole text with which a recipient stops or starts again, by Twilio's defaults; `OptOutType` has the first of each. */
+const WORDS: ReadonlyMap<string, FeedbackKind> = new Map([
+  ...['STOP', 'STOPALL', 'UNSUBSCRIBE', 'CANCEL', 'END', 'QUIT', 'REVOKE', 'OPTOUT'].map(
+    (word) => [word, 'unsubscribed'] as const,
+  ),
+  ...['START', 'YES', 'UNSTOP'].map((word) => [word, 'resubscribed'] as const),
+])
+
+/** A text from a recipient, whose number is its sender. */
+function inboundEvent(eventId: string, address: string | undefined, text = ''): FeedbackEvent {
+  const kind = WORDS.get(text.trim().toUpperCase()) ?? 'unknown'
+  const code = kind === 'unknown' ? RECEIVED : undefined
+  return feedbackEvent({ kind, eventId, address, isOfChannel: true, code })
 }
 
 const MESSAGING = 'com.twilio.messaging.message.'

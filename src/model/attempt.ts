@@ -15,6 +15,8 @@ export interface AttemptEnd {
   /** All providers of the attempt, in the order in which they were asked, if the channel has several. At most 16. */
   readonly providers?: readonly ProviderEnd[]
   readonly providerMessageId?: string
+  /** Enhanced status code of a mail server (RFC 3463), such as `5.1.1`. */
+  readonly enhancedStatus?: string
   /** Copies that the message did not go to, because their addresses are suppressed. Absent: none. */
   readonly omittedCopies?: number
 }
@@ -41,6 +43,8 @@ export interface AttemptView {
   readonly provider?: string
   /** All providers of the attempt, in the order in which they were asked, if the channel has several. */
   readonly providers?: readonly ProviderEnd[]
+  /** Enhanced status code of a mail server (RFC 3463), such as `5.1.1`. */
+  readonly enhancedStatus?: string
   /** Copies that the message did not go to, because their addresses are suppressed. Absent: none. */
   readonly omittedCopies?: number
 }

@@ -1,6 +1,6 @@
 import { isStorable } from './json.ts'
 
-/** Kind of a report about a message. `unknown`: an event that the source does not know. */
+/** Kind of a report about a message. `resubscribed`: undoes `unsubscribed`. `unknown`: an event that the source does not know. */
 export type FeedbackKind =
   | 'delivered'
   | 'delayed'
@@ -9,6 +9,7 @@ export type FeedbackKind =
   | 'opened'
   | 'clicked'
   | 'unsubscribed'
+  | 'resubscribed'
   | 'unknown'
 
 export const FEEDBACK_KINDS: readonly FeedbackKind[] = [
@@ -19,6 +20,7 @@ export const FEEDBACK_KINDS: readonly FeedbackKind[] = [
   'opened',
   'clicked',
   'unsubscribed',
+  'resubscribed',
   'unknown',
 ]
 

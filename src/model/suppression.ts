@@ -27,7 +27,7 @@ export interface Suppression extends SuppressionScope {
   readonly channel: string
   /** Keyed hash of the address: `<key id>.<HMAC>`. */
   readonly addressKey: string
-  /** Name of the feedback source, `link` or `host`. */
+  /** Name of the feedback source, `link`, `send` or `host`. */
   readonly source: string
   /** Epoch milliseconds by the store's clock. */
   readonly createdAt: number
@@ -43,7 +43,7 @@ export interface SuppressionView {
   readonly reason: SuppressionReason
   /** Covers only events of this category. Absent: all events. */
   readonly category?: string
-  /** Name of the feedback source; `link`: the recipient unsubscribed; `host`: added by a call. */
+  /** Name of the feedback source; `link`: the recipient unsubscribed; `send`: the provider refused a message; `host`: added by a call. */
   readonly source: string
   readonly createdAt: string
   /** Absent: never. */

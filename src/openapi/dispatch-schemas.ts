@@ -84,6 +84,7 @@ const attemptView = s.object<AttemptView>('Attempt', undefined, {
   code: s.optional(s.text('What the channel gave for not having sent.')),
   provider: s.optional(s.text('Which of several providers it was.')),
   providers: s.optional(s.list(providerEnd, 'All of several providers, in the order in which they were asked.')),
+  enhancedStatus: s.optional(s.text('Enhanced status code of a mail server (RFC 3463), such as `5.1.1`.')),
   omittedCopies: s.optional(s.whole(1, 'Copies that were left out: their addresses are suppressed.')),
 })
 
@@ -96,6 +97,7 @@ const feedbackView = s.object<FeedbackView>('Feedback', 'What the provider repor
     opened: 'it was opened, perhaps by a scanner',
     clicked: 'a link was opened, perhaps by a scanner',
     unsubscribed: 'the recipient unsubscribed at the provider',
+    resubscribed: 'the recipient subscribed again at the provider',
     unknown: 'any other event of the provider',
   }),
   at: s.instant('The first such report.'),

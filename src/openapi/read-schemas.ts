@@ -75,7 +75,9 @@ const suppression = s.object<SuppressionView>('Suppression', 'An address that a 
   addressKey: s.text('Keyed hash of the address, which is not stored.'),
   reason: suppressionReason,
   category: s.optional(s.text('Covers only events of this category. Absent: all.')),
-  source: s.text('Name of the feedback source; `link`: the recipient unsubscribed; `host`: added by a call.'),
+  source: s.text(
+    'Name of the feedback source; `link`: the recipient unsubscribed; `send`: the provider refused a message; `host`: added by a call.',
+  ),
   createdAt: s.instant(),
   expiresAt: s.optional(s.instant('Absent: never.')),
 })

@@ -51,6 +51,8 @@ export interface SendContext {
 export type SendOutcome = {
   readonly provider?: string
   readonly providers?: readonly ProviderEnd[]
+  /** Enhanced status code of a mail server (RFC 3463), such as `5.1.1`. */
+  readonly enhancedStatus?: string
 } /** The provider accepted the message. */ & (
   | { readonly outcome: 'sent'; readonly providerMessageId?: string }
   /** Not sent: try again, after `retryAfterMs` at the earliest (below 0 and `NaN`: ignored). Fails if it expires before that. */
@@ -59,9 +61,15 @@ export type SendOutcome = {
   | { readonly outcome: 'unknown'; readonly code: string; readonly retryAfterMs?: number; readonly cause?: unknown }
   /**
    * Permanently refused: no further attempt. `by: 'channel'`: by the channel itself, such as for a malformed address, and no provider was
-   * asked. It changes only the reason: `channel_rejected` instead of `provider_rejected`.
+   * asked. It changes only the reason: `channel_rejected` instead of `provider_rejected`. `suppress`: the refusal is about the address, which
+   * does not exist or refuses for good (`bounced`), or whose owner has opted out (`unsubscribed`); it is suppressed as after a report.
    */
-  | { readonly outcome: 'rejected'; readonly code: string; readonly by?: 'channel' }
+  | {
+      readonly outcome: 'rejected'
+      readonly code: string
+      readonly by?: 'channel'
+      readonly suppress?: 'bounced' | 'unsubscribed'
+    }
 )
 
 /** Sends messages to recipients. */

@@ -13,6 +13,8 @@ export interface FeedbackEvent {
   readonly providerMessageId?: string
   /** Address that the event is about, as the provider writes it. At most 320 characters. Never logged. */
   readonly address?: string
+  /** Only with `unsubscribed`: from all messages of the channel, not those of the delivery's category alone. Default: false. */
+  readonly isOfChannel?: boolean
   /** Only with `bounced`: the address does not exist or refuses for good. Default: false. */
   readonly isPermanent?: boolean
   /**

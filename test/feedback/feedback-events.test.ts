@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import {
-  codeOf,
-  derivedId,
-  enhancedStatus,
-  feedbackEvent,
-  fromSeconds,
-  messageIdOf,
-} from '../../src/feedback/feedback-events.ts'
+import { codeOf, derivedId, feedbackEvent, fromSeconds, messageIdOf } from '../../src/feedback/feedback-events.ts'
 import { memberOf, parseJson } from '../../src/feedback/untrusted-json.ts'
+import { enhancedStatus } from '../../src/model/enhanced-status.ts'
 import { fc } from '../support/properties.ts'
 
 describe('a code', () => {

@@ -27,7 +27,7 @@ import { type RecheckDeps, recheckPolicy } from './recheck-policy.ts'
 import { type RenderDeps, renderDigest } from './render-digest.ts'
 import { MESSAGE_RETRIES, retryDelay } from './retry-schedule.ts'
 import { type SendDeps, sendMessage, THROWN } from './send-message.ts'
-import { isSuppressed, type SuppressionDeps, suppressedCopies } from './suppressed.ts'
+import { isSuppressed, type SuppressionDeps, suppressedCopies, suppressRefused } from './suppressed.ts'
 
 export interface AttemptDeps extends HoldDeps, RecheckDeps, RenderDeps, SuppressionDeps, SendDeps, HookDeps {
   readonly clock: Clock
@@ -123,6 +123,7 @@ async function settlementFor(
   if (!sent) return undefined
   logFailedProviders(sent.end, claimed, deps.logger)
   logUnreachable(sent.end, claimed, unreachable, deps)
+  if (sent.suppress) await suppressRefused(sent.suppress, claimed, deps)
   const pausedMs = onEnd?.(sent.end)
   const { retryAfterMs } = sent
   const delayMs = retryDelay(schedule, tries, claimed.deliveryId, { leftMs: leftMs(), retryAfterMs })

@@ -1,6 +1,8 @@
 import type { AttemptEnd } from '../../model/attempt.ts'
+import { isEnhancedStatus } from '../../model/enhanced-status.ts'
 import { isOutcome, noCode, noOutcome, OUTCOME_INVALID } from '../../options/send-outcome.ts'
 import type { SendOutcome } from '../../ports/channel.ts'
+import type { RefusedAddress } from '../suppression/suppression-check.ts'
 import { CODE_INVALID, readCode, readProviders } from './provider-ends.ts'
 
 /** End of one send. */
@@ -9,6 +11,8 @@ export interface Sent {
   readonly retryAfterMs?: number | undefined
   /** The channel refused the message without asking a provider. */
   readonly byChannel?: true
+  /** The address is to be suppressed. */
+  readonly suppress?: RefusedAddress
   /** The channel threw. */
   readonly thrown?: true
   readonly cause?: unknown
@@ -46,10 +50,23 @@ function readMembers(outcome: SendOutcome): Sent {
     return { end: { outcome: 'sent', ...provider, ...named } }
   }
   const code = readCode(outcome.code)
-  const end = { outcome: outcome.outcome, code, ...provider }
+  const { enhancedStatus: status } = outcome
+  const end = {
+    outcome: outcome.outcome,
+    code,
+    ...provider,
+    ...(isEnhancedStatus(status) && { enhancedStatus: status }),
+  }
   const malformed = code === CODE_INVALID ? noCode(outcome.code) : undefined
-  if (outcome.outcome === 'rejected')
-    return { end, ...(malformed && { cause: malformed }), ...(outcome.by === 'channel' && { byChannel: true }) }
+  if (outcome.outcome === 'rejected') {
+    const { by, suppress } = outcome
+    return {
+      end,
+      ...(malformed && { cause: malformed }),
+      ...(by === 'channel' && { byChannel: true }),
+      ...((suppress === 'bounced' || suppress === 'unsubscribed') && { suppress }),
+    }
+  }
   const { retryAfterMs, cause = malformed } = outcome
   return { end, ...(typeof retryAfterMs === 'number' && { retryAfterMs }), ...(cause !== undefined && { cause }) }
 }

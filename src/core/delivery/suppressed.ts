@@ -1,10 +1,11 @@
 import type { Channel } from '../../ports/channel.ts'
 import type { ClaimedDelivery } from '../../ports/dispatch-store.ts'
 import type { EventCatalog } from '../../ports/event-catalog.ts'
-import type { FaultDeps } from '../answers/report-fault.ts'
+import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
 import { categoryOf } from '../dispatch/catalog/category-of.ts'
 import { copiesOf } from '../dispatch/copies.ts'
-import type { SuppressionCheck } from '../suppression/suppression-check.ts'
+import type { RefusedAddress, SuppressionCheck } from '../suppression/suppression-check.ts'
+import { faultPlaceOf, placeOf } from './lease.ts'
 import { reportThrown } from './send-message.ts'
 
 export interface SuppressionDeps extends FaultDeps {
@@ -35,6 +36,23 @@ export async function suppressedCopies(
   }
   const checked = await Promise.all(copies.map((address) => check(address, claimed, suppressions, deps)))
   return copies.filter((_, index) => checked[index])
+}
+
+/** Suppresses an address that the provider has refused. An error of the store is only reported: the next refusal suppresses it again. */
+export async function suppressRefused(
+  reason: RefusedAddress,
+  claimed: ClaimedDelivery,
+  deps: SuppressionDeps,
+): Promise<void> {
+  const { channel, address, dispatch } = claimed
+  if (!deps.suppressions) return
+  try {
+    await deps.suppressions.suppress({ tenant: dispatch.tenant, channel, address }, reason)
+    deps.logger.log('info', 'delivery.address_suppressed', { ...placeOf(claimed), reason })
+  } catch (cause) {
+    const line = { level: 'error', event: 'delivery.suppress_failed' } as const
+    reportFault(cause, { operation: 'store', ...faultPlaceOf(claimed) }, line, deps)
+  }
 }
 
 function check(

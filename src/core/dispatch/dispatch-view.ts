@@ -96,6 +96,7 @@ function viewAttempt({ attempt, startedAt, endedAt, ...end }: Attempt, { status,
     ...(end.code !== undefined && { code: end.code }),
     ...(end.provider !== undefined && { provider: end.provider }),
     ...(end.providers && { providers: structuredClone(end.providers) }),
+    ...(end.enhancedStatus !== undefined && { enhancedStatus: end.enhancedStatus }),
     ...(end.omittedCopies !== undefined && { omittedCopies: end.omittedCopies }),
   }
 }

@@ -9,6 +9,7 @@ import { fallBackAfter } from './fall-back.ts'
 import type { FeedbackDeps } from './feedback-deps.ts'
 import { readEvent, UNKNOWN_SHAPE } from './read-events.ts'
 import { recordableReports } from './recordable-reports.ts'
+import { resubscribe } from './resubscribe.ts'
 
 /** Answer to accepted feedback. */
 export interface FeedbackAnswer {
@@ -116,6 +117,7 @@ async function record(
   const { onceToken, onceUntil, onceAccount } = receipt
   const place = { name, tenant, channel }
   const stored = onceToken === undefined ? events : events.slice(0, MAX_ONCE)
+  await resubscribe(stored, { tenant, channel }, deps)
   const reports = await recordableReports(stored, place, deps)
   const store = (batch: FeedbackBatch) => port('store_unavailable', () => deps.store.recordFeedback(batch))
   if (onceToken !== undefined) {

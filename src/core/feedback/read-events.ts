@@ -10,7 +10,7 @@ export const UNKNOWN_SHAPE = 'unknown_shape'
 
 /** Reads an event of a source, which may be host code: members of another type or length count as absent. */
 export function readEvent(given: FeedbackEvent | null | undefined, index: number): FeedbackEvent {
-  const { kind, at, isPermanent, ...texts } = Object(given)
+  const { kind, at, isPermanent, isOfChannel, ...texts } = Object(given)
   const eventId = feedbackText(texts.eventId, FEEDBACK_LENGTHS.eventId) ?? `unknown ${index}`
   if (!KINDS.has(kind)) return { kind: 'unknown', eventId, code: UNKNOWN_SHAPE }
   const deliveryId = feedbackText(texts.deliveryId, FEEDBACK_LENGTHS.id)
@@ -25,6 +25,7 @@ export function readEvent(given: FeedbackEvent | null | undefined, index: number
     ...(providerMessageId !== undefined && { providerMessageId }),
     ...(address !== undefined && { address }),
     ...(kind === 'bounced' && isPermanent === true && { isPermanent }),
+    ...(kind === 'unsubscribed' && isOfChannel === true && { isOfChannel }),
     ...(code !== undefined && CODE.test(code) && { code }),
   }
 }

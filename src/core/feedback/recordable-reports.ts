@@ -71,12 +71,12 @@ interface Facts {
 
 /** Reads the delivery if the event lacks its address, or its category is needed. */
 async function factsOf(
-  { deliveryId, address }: FeedbackEvent,
+  { deliveryId, address, isOfChannel = false }: FeedbackEvent,
   reason: SuppressionReason,
   { tenant, channel }: Place,
   { store, events }: ReportDeps,
 ): Promise<Facts | undefined> {
-  const isNeeded = address === undefined || reason === 'unsubscribed'
+  const isNeeded = address === undefined || (reason === 'unsubscribed' && !isOfChannel)
   if (deliveryId === undefined || !isNeeded) return undefined
   const dispatch = await port('store_unavailable', () => store.findByDelivery(tenant, deliveryId))
   const delivery = dispatch?.deliveries.find((one) => one.deliveryId === deliveryId && one.channel === channel)
@@ -84,7 +84,7 @@ async function factsOf(
   const { eventType } = dispatch
   return {
     ...(delivery.address !== undefined && { address: delivery.address }),
-    category: categoryOf(eventType, events),
+    ...(!isOfChannel && { category: categoryOf(eventType, events) }),
   }
 }
 

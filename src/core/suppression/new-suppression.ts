@@ -9,6 +9,7 @@ export async function newSuppression(given: Omit<NewSuppression, 'suppressionId'
   return { ...given, suppressionId: await suppressionIdOf(given) }
 }
 
-function suppressionIdOf({ tenant, channel, addressKey, reason, category }: Identity): Promise<string> {
+/** Equal for equal identities. */
+export function suppressionIdOf({ tenant, channel, addressKey, reason, category }: Identity): Promise<string> {
   return sha256(JSON.stringify(['suppression', tenant, channel, addressKey, reason, category ?? null]))
 }

@@ -1,6 +1,7 @@
 import { covers, type SuppressedEvent, type Suppression } from '../../model/suppression.ts'
 import type { FeedbackStore } from '../../ports/feedback-store.ts'
 import type { AddressKeys } from './address-keys.ts'
+import { newSuppression } from './new-suppression.ts'
 
 /** A message that is about to be planned or sent. */
 export interface CheckedMessage extends SuppressedEvent {
@@ -9,11 +10,19 @@ export interface CheckedMessage extends SuppressedEvent {
   readonly address: string
 }
 
+/** Why a provider refuses an address when a message is sent. */
+export type RefusedAddress = 'bounced' | 'unsubscribed'
+
 /** Tells whether an address is suppressed. */
 export interface SuppressionCheck {
   /** Reads the store. Rejects when it is unavailable. */
   isSuppressed(message: CheckedMessage): Promise<boolean>
+  /** Suppresses an address that a provider has refused, for all categories. Rejects when the store is unavailable. */
+  suppress(of: Pick<CheckedMessage, 'tenant' | 'channel' | 'address'>, reason: RefusedAddress): Promise<void>
 }
+
+/** Source of suppressions by a refusal when a message was sent. */
+const SEND = 'send'
 
 /** Limit of address keys in one read. */
 const MAX_KEYS = 500
@@ -26,7 +35,7 @@ interface Asked {
 
 /** Checks that begin together share a read. */
 export function suppressionCheck(
-  store: Pick<FeedbackStore, 'findSuppressions'>,
+  store: Pick<FeedbackStore, 'findSuppressions' | 'addSuppressions'>,
   addressKeys: AddressKeys,
 ): SuppressionCheck {
   let asked: Asked[] = []
@@ -67,6 +76,10 @@ export function suppressionCheck(
       const keys = addressKeys.all(tenant, address)
       const found = await find('then' in keys ? await keys : keys)
       return found.some((one) => one.tenant === tenant && one.channel === channel && covers(one, event))
+    },
+    async suppress({ tenant, channel, address }, reason) {
+      const addressKey = await addressKeys.current(tenant, address)
+      await store.addSuppressions([await newSuppression({ tenant, channel, addressKey, reason, source: SEND })])
     },
   }
 }

@@ -211,7 +211,7 @@ export function beginAttempt(row: DeliveryRow, startedAt: number): void {
 
 /** Records the end of the current attempt, never before its start. */
 export function endAttempt(row: DeliveryRow, end: AttemptEnd, endedAt: number): void {
-  const { outcome, code, provider, providers, providerMessageId, omittedCopies } = end
+  const { outcome, code, provider, providers, providerMessageId, enhancedStatus, omittedCopies } = end
   const attempt = row.attemptLog?.at(-1)
   if (!row.attemptLog || !attempt) return
   attempt.endedAt = Math.max(endedAt, attempt.startedAt)
@@ -220,6 +220,7 @@ export function endAttempt(row: DeliveryRow, end: AttemptEnd, endedAt: number): 
   if (provider !== undefined) attempt.provider = provider
   if (providers) attempt.providers = copyJson(providers)
   if (providerMessageId !== undefined) attempt.providerMessageId = providerMessageId
+  if (enhancedStatus !== undefined) attempt.enhancedStatus = enhancedStatus
   if (omittedCopies !== undefined) attempt.omittedCopies = omittedCopies
   if (row.attemptLog.length > MAX_ATTEMPTS_KEPT) row.attemptLog.shift()
 }

@@ -16,6 +16,7 @@ function checking() {
       reads.push(keys)
       return [gone].filter(({ addressKey }) => keys.includes(addressKey))
     },
+    addSuppressions: async () => [],
   }
   const keysOf = (_: string, address: string) => `k.${address}`
   const check = suppressionCheck(store, { current: keysOf, all: (...of) => [keysOf(...of)] })

@@ -160,6 +160,7 @@ const FEEDBACK = {
   opened: { means: 'The message was opened.', next: 'Nothing to do.' },
   clicked: { means: 'A link in the message was opened.', next: 'Nothing to do.' },
   unsubscribed: { means: 'The recipient unsubscribed.', next: 'Nothing to do: the suppression is recorded.' },
+  resubscribed: { means: 'The recipient subscribed again.', next: 'Nothing to do: the suppression is removed.' },
   unknown: {
     means: 'The provider reported an event that Sallyport does not know.',
     next: 'Look it up at the provider by its code.',

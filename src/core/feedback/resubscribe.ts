@@ -1,0 +1,33 @@
+import type { FeedbackEvent } from '../../ports/feedback-source.ts'
+import { port } from '../answers/fault.ts'
+import { suppressionIdOf } from '../suppression/new-suppression.ts'
+import type { FeedbackDeps } from './feedback-deps.ts'
+import { ownerOf } from './feedback-owner.ts'
+
+interface Place {
+  readonly tenant: string
+  readonly channel: string
+}
+
+/**
+ * Removes the unsubscriptions from a channel of addresses whose owners want its messages again. Call it before the events are stored: a
+ * repetition then continues after a failure. An event that is stored already undoes nothing, because its owner may have stopped since.
+ */
+export async function resubscribe(
+  events: readonly FeedbackEvent[],
+  place: Place,
+  { store, addressKeys }: Pick<FeedbackDeps, 'store' | 'addressKeys'>,
+): Promise<void> {
+  for (const event of events) {
+    const { kind, address } = event
+    if (kind !== 'resubscribed' || address === undefined) continue
+    const keys = await addressKeys.all(place.tenant, address)
+    const ids = await Promise.all(
+      keys.map((addressKey) => suppressionIdOf({ ...place, addressKey, reason: 'unsubscribed' })),
+    )
+    await port('store_unavailable', async () => {
+      const known = await store.findFeedback([ownerOf(event, place)])
+      if (!known.some((report) => report.kind === kind)) await store.removeSuppressions(ids)
+    })
+  }
+}
