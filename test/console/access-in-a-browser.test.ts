@@ -155,9 +155,9 @@ withBrowser('access in a browser', () => {
             [`dispatches/${ids[foreign]?.due}`, 'There is no such dispatch.'],
             [`sessions/${foreign}-session`, 'There is no such session.'],
             [`sessions/${foreign}-session/runs/${foreign}-run`, 'There is no such run.'],
-            [`dispatches?recipient=jane%40${foreign}.example`, 'Nothing matches.'],
-            [`runs?sessionId=${foreign}-session`, 'Nothing matches.'],
-            [`tokens?sessionId=${foreign}-session`, 'Nothing matches.'],
+            [`dispatches?recipient=jane%40${foreign}.example`, 'Nothing matches the recipient'],
+            [`runs?sessionId=${foreign}-session`, 'Nothing matches the session'],
+            [`tokens?sessionId=${foreign}-session`, 'Nothing matches the session'],
           ]) {
             await show(page, host.url + path)
             await page.getByText(problem ?? '').waitFor()

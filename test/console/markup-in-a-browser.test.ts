@@ -57,9 +57,11 @@ const ADDRESSES: readonly (readonly [path: string, shows: 'heading' | 'fields' |
   ['{}', 'nothing'],
   ['?window={}', 'nothing'],
   ['sessions/s1?cursor={}', 'nothing'],
+  // A field for a time shows times only.
+  ['sessions?since={}&until={}', 'nothing'],
+  ['recipients?recipient={}', 'heading'],
   ...Object.entries({
     dispatches: ['status', 'eventType', 'recipient', 'channel', 'sessionId', 'since', 'until', 'cursor'],
-    sessions: ['since', 'until'],
     runs: ['status', 'provider', 'model', 'userId', 'tag', 'sessionId', 'since', 'until'],
     suppressions: ['reason', 'channel'],
     tokens: ['outcome', 'jti', 'sessionId'],
@@ -138,7 +140,7 @@ withBrowser('markup in every field of every answer', () => {
         await page.getByText('Loading …').waitFor({ state: 'detached' })
         if (shows === 'heading') expect(await heading.textContent()).toContain(payload)
         if (shows === 'fields') {
-          const fields = page.locator('input[id^=filter-]')
+          const fields = page.locator('input[id^=filter-][type=search]')
           const values = await fields.evaluateAll((inputs) => inputs.map((input) => Reflect.get(input, 'value')))
           expect(new Set(values)).toEqual(new Set([payload]))
         }

@@ -7,19 +7,23 @@ import type { Redacted } from './redacted.ts'
 import { textOf } from './words.ts'
 
 /** Names that the catalogue of events knows, by the filter that takes them. */
-export type KnownNames = Readonly<Record<string, readonly string[] | undefined>>
+type KnownNames = Readonly<Record<string, readonly string[]>>
 
-const names = signal<KnownNames>({})
+const names = signal<KnownNames>({ eventType: [], channel: [] })
 let isAsked = false
 
-/** Names for the completion of fields, read once: a new event is known after the page is loaded again. */
-export function useKnownNames(): KnownNames {
+/**
+ * Names for the completion of a field, read once: a new event is known after the page is loaded again.
+ *
+ * @param filter Its name. The catalogue is read only if it has names for it.
+ */
+export function useKnownNames(filter: string): readonly string[] {
   useEffect(() => {
-    if (isAsked || !host.offers.has('list_events')) return
+    if (isAsked || !Object.hasOwn(names.value, filter) || !host.offers.has('list_events')) return
     isAsked = true
     void load()
-  }, [])
-  return names.value
+  }, [filter])
+  return Object.hasOwn(names.value, filter) ? (names.value[filter] ?? []) : []
 }
 
 async function load(): Promise<void> {

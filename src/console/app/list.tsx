@@ -105,7 +105,7 @@ function Searched({ filters }: { readonly filters: readonly Filter[] }) {
 
 function Field({ of, problem }: { readonly of: Filter; readonly problem: Problem | undefined }) {
   const { name, label, options, kind } = of
-  const known = useKnownNames()[name] ?? []
+  const known = useKnownNames(name)
   const given = place.value.query.get(name) ?? ''
   const value = kind === 'instant' ? localTime(given) : given
   // Half-typed text stays when a poll draws the list again.
