@@ -92,7 +92,7 @@ test.each<[string, number, unknown, Record<string, string>, SendOutcome]>([
   ['200', 200, { sid: 'SM1' }, {}, { outcome: 'sent', providerMessageId: 'SM1' }],
   ['201 that is no JSON', 201, '<html>', {}, { outcome: 'sent' }],
   ['201 of 1 MB', 201, `{"sid":"${'x'.repeat(1e6)}"}`, {}, { outcome: 'sent' }],
-  ['400 with a code', 400, { code: 21211, message: 'x' }, {}, { outcome: 'rejected', code: 'twilio_21211' }],
+  ['400 with a code', 400, { code: 21408, message: 'x' }, {}, { outcome: 'rejected', code: 'twilio_21408' }],
   ['400 with a code that is text', 400, { code: 'evil text' }, {}, { outcome: 'rejected', code: 'http_400' }],
   ['400 without a body', 400, '', {}, { outcome: 'rejected', code: 'http_400' }],
   ['400 with null', 400, 'null', {}, { outcome: 'rejected', code: 'http_400' }],

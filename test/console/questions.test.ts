@@ -216,6 +216,8 @@ withBrowser('questions of support staff', () => {
     await page.getByText('number_unknown').first().waitFor()
     await page.getByText('Look the code up at the provider.').waitFor()
     expect(explainOutcome('retry', 'smtp_auth').next).toBe('Correct the options of the channel in the host.')
+    expect(explainOutcome('rejected', 'smtp_550', '5.1.1').means).toContain('The mailbox does not exist.')
+    expect(explainOutcome('rejected', 'smtp_550', '5.9.9').means).toContain('The mail server answered 550.')
     expect(explainOutcome('retry', 'http_503').means).toBe('It was not sent. The receiver answered 503.')
   })
 

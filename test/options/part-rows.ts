@@ -574,6 +574,7 @@ const PARTS: readonly OptionRow[] = [
     apiKey: OBJECT,
     from: [...WORD, 'way too long a name'],
     messagingServiceSid: [...WORD, 'MG 7'],
+    statusCallback: [...WORD, 'nonsense', 'http://sms.example', 'https://a.example/x?y'],
     baseUrl: [...WORD, 'nonsense', 'http://sms.example'],
     fetch: FUNCTION,
     maxSegments: outside(1, 255),

@@ -168,7 +168,9 @@ describe('a number that Twilio refuses', () => {
   it('gets the URL of the status callback with the delivery id', async () => {
     const { send, forms } = await texting(undefined, { statusCallback: CALLBACK })
     await send('order', PHONE)
-    expect(forms[0]?.get('StatusCallback')).toMatch(/^https:\/\/api\.example\.com\/feedback\/twilio\?sallyport_delivery_id=dlv_\d+$/)
+    expect(forms[0]?.get('StatusCallback')).toMatch(
+      /^https:\/\/api\.example\.com\/feedback\/twilio\?sallyport_delivery_id=dlv_\d+$/,
+    )
     const without = await texting(undefined)
     await without.send('order', PHONE)
     expect(without.forms[0]?.has('StatusCallback')).toBe(false)

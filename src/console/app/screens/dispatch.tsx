@@ -139,7 +139,7 @@ function Attempts({ of }: { readonly of: Redacted<DispatchView> }) {
 }
 
 function rowOf(channel: unknown, of: Redacted<AttemptView>): TimeRow {
-  const { attempt, startedAt, endedAt, outcome, code } = of
+  const { attempt, startedAt, endedAt, outcome, code, enhancedStatus: status } = of
   const from = instantOf(startedAt)
   const word = outcome === undefined ? 'sending' : outcome
   const isOpen = endedAt === undefined && outcome !== 'lost'
@@ -148,9 +148,9 @@ function rowOf(channel: unknown, of: Redacted<AttemptView>): TimeRow {
     cells: [
       `${textOf(channel)}, attempt ${textOf(attempt)}`,
       <Badge key="outcome">{word}</Badge>,
-      code !== undefined && <code>{textOf(code)}</code>,
+      code !== undefined && <code>{status === undefined ? textOf(code) : `${textOf(code)} ${textOf(status)}`}</code>,
       <span key="meaning">
-        <Explained of={explainOutcome(outcome, code)} /> <Providers of={of} /> <OmittedCopies of={of} />
+        <Explained of={explainOutcome(outcome, code, status)} /> <Providers of={of} /> <OmittedCopies of={of} />
       </span>,
     ],
     span: isOpen ? openSpan(from) : spanOf(from, endedAt === undefined ? from : instantOf(endedAt)),

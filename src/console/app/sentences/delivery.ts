@@ -7,6 +7,7 @@ import type { Redacted } from '../redacted.ts'
 import { textOf } from '../words.ts'
 import { isRefused } from './change.ts'
 import { explainCode } from './code.ts'
+import { explainMailStatus } from './mail-status.ts'
 import { type Sentence, sentenceOf } from './sentence.ts'
 
 const EXPIRED: Sentence = {
@@ -209,9 +210,10 @@ export function explainProvider(code: unknown): string {
 }
 
 /** Meaning of an attempt: by its code, if that is one of Sallyport. */
-export function explainOutcome(outcome: unknown, code?: unknown): Sentence {
+/** @param status Enhanced status code of a mail server. */
+export function explainOutcome(outcome: unknown, code?: unknown, status?: unknown): Sentence {
   if (outcome === undefined) return IN_FLIGHT
-  const [general, own] = [sentenceOf(OUTCOMES, outcome), explainCode(code)]
+  const [general, own] = [sentenceOf(OUTCOMES, outcome), explainMailStatus(status) ?? explainCode(code)]
   return own ? { means: `${general.means} ${own.means}`, next: own.next } : general
 }
 
