@@ -144,9 +144,12 @@ export interface DeliveryView {
   readonly lastCode?: string
   readonly providerMessageId?: string
   readonly trace?: readonly ConditionTrace[]
-  /** Masked: recognisable, but not usable. Only with `content: true`, or of a suppressed delivery. */
+  /** Masked: recognisable, but not usable. Only with `content: true`, or with `suppressions`. */
   readonly address?: string
-  /** Suppressions of its address that hold now, oldest first: empty once they are lifted. Only of a suppressed delivery that is read alone. */
+  /**
+   * Suppressions of its address that hold now, oldest first: empty once they are lifted. Only of a delivery that is read alone, and is
+   * suppressed, or has failed and could not be sent again.
+   */
   readonly suppressions?: readonly SuppressionView[]
   /** Rendered fields. Links that name the recipient are placeholders. Only with `content: true`. */
   readonly content?: Content
@@ -216,6 +219,8 @@ export interface PreviewedDelivery extends Pick<Delivery, 'channel' | 'status' |
   readonly content?: Content
   /** Absent when due at once. */
   readonly nextAttemptAt?: string
+  /** What it would wait for until then. */
+  readonly waiting?: DeliveryWaiting
 }
 
 /** Answer to `?dryRun=true`: nothing is stored or sent. Throttles are not checked, because they count stored events only. */

@@ -133,12 +133,12 @@ const deliveryView = s.object<DeliveryView>('Delivery', "One channel's part of a
   providerMessageId: s.optional(s.text()),
   trace: s.optional(s.list(conditionTrace, 'How the condition came out that skipped it.')),
   address: s.optional(
-    s.text('Enough to recognise it, not enough to use it. Only with `content=true`, or of a suppressed delivery.'),
+    s.text('Enough to recognise it, not enough to use it. Only with `content=true`, or with `suppressions`.'),
   ),
   suppressions: s.optional(
     s.list(
       s.posted<SuppressionView>('Suppression'),
-      'Those of its address that hold now, oldest first. Only of a suppressed delivery that is read alone.',
+      'Those of its address that hold now, oldest first. Only of a delivery that is read alone, and is suppressed, or has failed and could not be sent again.',
     ),
   ),
   content: s.optional(s.map(s.anything(), 'The rendered fields by name. Only with `content=true`.')),
@@ -156,6 +156,7 @@ const previewedDelivery = s.object<PreviewedDelivery>(
     address: s.optional(s.text('Enough to recognise it, not enough to use it.')),
     content: s.optional(s.map(s.anything(), 'The rendered fields by name.')),
     nextAttemptAt: s.optional(s.instant('Absent when it would be due at once.')),
+    waiting: s.optional(deliveryWaiting),
     trace: s.optional(s.list(conditionTrace)),
   },
 )

@@ -3,7 +3,7 @@ import type { DispatchPreview } from '../../model/dispatch.ts'
 import { post } from './api.ts'
 import { Condition } from './condition.tsx'
 import { Mail } from './mail.tsx'
-import { Badge, Empty, Explained, Facts, Shown } from './parts.tsx'
+import { Badge, Empty, Explained, Facts, Shown, Time } from './parts.tsx'
 import { type Loaded, useVisible } from './reading.ts'
 import type { Redacted } from './redacted.ts'
 import { explainPlanned } from './sentences/delivery.ts'
@@ -78,15 +78,22 @@ function Result({ of, eventType }: { readonly of: Loaded<Redacted<DispatchPrevie
           <p class="lead" role="status">
             The dispatch would be <Badge>{status}</Badge>
           </p>
-          {deliveries.map(({ channel, status: own, reason, detail, address, trace = [], content }) => (
+          {deliveries.map(({ channel, status: own, reason, detail, address, waiting, trace = [], content }) => (
             <section class="card" key={textOf(channel)}>
               <h3>
                 {textOf(channel)} <Badge>{own}</Badge>
               </h3>
               <p>
-                <Explained of={explainPlanned(own, reason)} /> {detail !== undefined && <code>{textOf(detail)}</code>}
+                <Explained of={explainPlanned(own, reason, waiting?.for)} />{' '}
+                {detail !== undefined && <code>{textOf(detail)}</code>}
               </p>
-              <Facts of={{ Address: textOf(address), Reason: reason !== undefined && <code>{textOf(reason)}</code> }} />
+              <Facts
+                of={{
+                  Address: textOf(address),
+                  'Waits until': waiting?.until !== undefined && <Time at={waiting.until} />,
+                  Reason: reason !== undefined && <code>{textOf(reason)}</code>,
+                }}
+              />
               <Condition of={trace} channel={channel} eventType={eventType} isFalse={reason === 'condition_false'} />
               {content && <Mail content={content} label={textOf(channel)} />}
             </section>

@@ -138,14 +138,10 @@ function previewDelivery(planned: PlannedDelivery, now: number): PreviewedDelive
   if (!('address' in planned) || planned.address === undefined) return planned
   const address = maskAddress(planned.address)
   if (planned.status === 'skipped') return { ...planned, address }
-  const { channel, status, content, delayMs } = planned
-  return {
-    channel,
-    status,
-    address,
-    content,
-    ...(delayMs !== undefined && { nextAttemptAt: writeInstant(now + delayMs) }),
-  }
+  const { channel, status, content, delayMs, waitsFor, digestKey } = planned
+  const until = delayMs !== undefined && writeInstant(now + delayMs)
+  const cause = waitsFor ?? (digestKey === undefined ? 'delay' : 'digest')
+  return { channel, status, address, content, ...(until && { nextAttemptAt: until, waiting: { for: cause, until } }) }
 }
 
 /** Masks `jane@example.com` as `j…@example.com`, `+4915112345678` as `+49…78`, a URL as its origin, others as one letter. */

@@ -64,10 +64,13 @@ describe('a mailbox that a mail server refuses', () => {
     'is suppressed after the first mail, also for critical events: %s',
     async (reply) => {
       const port = await smtpPeer(refusing(reply))
-      const { send, suppressed } = host(email(transportTo(port), { from: 'shop@example.com' }))
+      const { sallyport, send, suppressed } = host(email(transportTo(port), { from: 'shop@example.com' }))
       const [code = '', status = ''] = reply.split(' ')
       expect(await send('order', JANE)).toBe(`failed provider_rejected smtp_${code} ${status}`)
       expect(await suppressed(JANE)).toEqual(['bounced send'])
+      // The failed delivery shows that a retry would not be sent.
+      const failed = await sallyport.dispatches.get('dsp_1')
+      expect(failed?.deliveries[0]?.suppressions).toMatchObject([{ reason: 'bounced', source: 'send' }])
       expect(await send('order', JANE)).toBe('skipped suppressed')
       expect(await send('code', JANE)).toBe('skipped suppressed')
     },

@@ -9,6 +9,7 @@ import type { Redacted } from '../redacted.ts'
 import { place } from '../router.ts'
 import { textOfProblem } from '../sentences/problem.ts'
 import { explainSuppression } from '../sentences/refusal.ts'
+import { SuppressionList } from '../suppression-list.tsx'
 import { count, textOf, worded } from '../words.ts'
 
 export function SuppressionsScreen() {
@@ -59,6 +60,13 @@ function Reason({ of }: { readonly of: unknown }) {
 
 interface Items {
   readonly items: readonly SuppressionView[]
+}
+
+const NO_ADDRESS = 'Nothing is suppressed under it. An id of a user is no address: look it up under Recipients.'
+
+/** True for what looks like a mail address, a number or a URL. */
+function isAddress(text: string): boolean {
+  return /[@+:]/.test(text)
 }
 
 function lookUp(of: {
@@ -144,10 +152,8 @@ function OfAddress({
       <div class="found" role="status">
         {found.problem && <Failure of={found.problem} />}
         {said}{' '}
-        {found.data &&
-          (found.data.items.length === 0
-            ? 'It is not suppressed.'
-            : `Suppressed: ${found.data.items.map(({ channel, reason }) => `${textOf(reason)} on ${textOf(channel)}`).join(', ')}.`)}
+        {found.data?.items.length === 0 && (isAddress(address) || addressKey ? 'It is not suppressed.' : NO_ADDRESS)}
+        {found.data && found.data.items.length > 0 && <SuppressionList of={found.data.items} />}
       </div>
     </form>
   )

@@ -31,7 +31,7 @@ export const REASONS: Readonly<Record<UnsentReason, Sentence>> = {
   },
   suppressed: {
     means: 'The address is suppressed: after a bounce, a complaint or an unsubscription, or by hand.',
-    next: 'Open the delivery to see which suppression it is and since when. Lift it only if its cause is gone.',
+    next: 'The page of the recipient shows which suppression it is, and since when. Lift it only if its cause is gone.',
   },
   throttled: {
     means: 'A limit for this recipient was used up when the event came.',
@@ -174,8 +174,13 @@ const PLANNED = {
   held: { means: 'It would be sent only if the channel before it fails.', next: '' },
 } as const satisfies Partial<Record<DeliveryStatus, Sentence>>
 
-/** Explanation of a delivery in a dry run. */
-export function explainPlanned(status: unknown, reason?: unknown): Sentence {
+/**
+ * Explanation of a delivery in a dry run.
+ *
+ * @param waitsFor `waiting.for` of its view.
+ */
+export function explainPlanned(status: unknown, reason?: unknown, waitsFor?: unknown): Sentence {
+  if (waitsFor !== undefined) return sentenceOf(WAITS, waitsFor)
   return Object.hasOwn(PLANNED, textOf(status)) ? sentenceOf(PLANNED, status) : explainDelivery(status, reason)
 }
 
