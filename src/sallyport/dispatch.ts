@@ -82,7 +82,17 @@ function logRefused(event: unknown, problem: Problem, { logger, events }: Dispat
   const { eventType } = Object(event)
   // Another text may be anything, such as an address.
   const known = typeof eventType === 'string' && events.find(eventType) !== undefined
-  logger.log('warn', 'dispatch.refused', { ...(known && { eventType }), ...loggedProblem(problem) })
+  // The answer to a caller has only near names.
+  const hasNear = problem.code !== 'event_unknown' || problem.detail.includes('Near:')
+  const detail = hasNear ? problem.detail : `${problem.detail} ${listEvents(events.eventTypes)}`
+  logger.log('warn', 'dispatch.refused', { ...(known && { eventType }), ...loggedProblem({ ...problem, detail }) })
+}
+
+const MAX_LISTED = 20
+
+function listEvents(names: readonly string[]): string {
+  const more = names.length > MAX_LISTED ? ', …' : ''
+  return `The events are: ${names.slice(0, MAX_LISTED).join(', ')}${more}.`
 }
 
 const EVENT = 'must be the whole event: { eventType, recipient, eventData? }'

@@ -118,11 +118,13 @@ describe('the log of a refused dispatch of the host', () => {
     expect(second?.length).toBeLessThanOrEqual(1_000)
   })
 
-  it('Does not repeat an event type that it does not know', async () => {
+  it('Does not repeat an event type that it does not know, and lists those that it knows', async () => {
     const { sallyport, logger } = composed(events)
     await sallyport.dispatch({ ...ORDER, eventType: 'canary.example' } as never)
+    const detail = 'No event has this name. The events are: order.'
+    const errors = '/eventType: No event has this name.'
     expect(logger.lines).toMatchObject([
-      { event: 'dispatch.refused', fields: { code: 'event_unknown', errors: '/eventType: No event has this name.' } },
+      { event: 'dispatch.refused', fields: { code: 'event_unknown', detail, errors } },
     ])
     expect(JSON.stringify(logger.lines)).not.toContain('canary')
   })

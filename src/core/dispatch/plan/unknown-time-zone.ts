@@ -1,5 +1,6 @@
 import type { Recipient } from '../../../model/recipient.ts'
 import { isTimeZone } from '../../../model/time-zone.ts'
+import { near } from '../../../options/read-options.ts'
 import type { Logger } from '../../../ports/logger.ts'
 
 const MAX_SHAPES = 100
@@ -9,23 +10,28 @@ const MAX_NAME = 64
 const MAX_CHECKED = 1_000
 
 const checked = /* @__PURE__ */ new Map<string, boolean>()
-/** Forms that were logged, by logger. */
+/** Near names and forms that were logged, by logger. */
 const LOGGED = /* @__PURE__ */ new WeakMap<Logger, Set<string>>()
 
-/** Logs a time zone that the runtime does not know, once for each form such as `Aa Aa Aa`: the text may be personal. */
+/**
+ * Logs a time zone that the runtime does not know, once for each set of near names, or without these for each form such as `Aa Aa Aa`. The
+ * text itself may be personal.
+ */
 export function logUnknownTimeZone({ timeZone }: Recipient, logger: Logger, eventType: string): void {
   if (!timeZone || isKnown(timeZone)) return
   const logged = LOGGED.get(logger) ?? new Set()
   LOGGED.set(logger, logged)
-  const shape = shapeOf(timeZone)
-  if (logged.has(shape) || logged.size >= MAX_SHAPES) return
-  logged.add(shape)
-  logger.log('warn', 'recipient.time_zone_unknown', { eventType, detail: describe(shape) })
+  const detail = describe(timeZone.slice(0, MAX_NAME))
+  if (logged.has(detail) || logged.size >= MAX_SHAPES) return
+  logged.add(detail)
+  logger.log('warn', 'recipient.time_zone_unknown', { eventType, detail })
 }
 
-function describe(shape: string): string {
-  const found = `a timeZone of the directory, of the form "${shape}", is no IANA time zone that this runtime knows`
-  return `${found}, so the policy uses its own; write one such as Europe/Vienna`
+function describe(timeZone: string): string {
+  const nearest = near(timeZone, Intl.supportedValuesOf('timeZone'))
+  const form = nearest === '' ? `, of the form "${shapeOf(timeZone)}",` : ''
+  const found = `a timeZone of the directory${form} is no IANA time zone that this runtime knows, so the policy uses its own`
+  return found + (nearest || '; write one such as Europe/Vienna')
 }
 
 function isKnown(timeZone: string): boolean {
@@ -39,7 +45,6 @@ function isKnown(timeZone: string): boolean {
 /** Each word becomes `A`, `a` or `Aa`, each number `9`. */
 function shapeOf(text: string): string {
   return text
-    .slice(0, MAX_NAME)
     .replace(/[^ -~]+/g, '?')
     .replace(/[A-Z]+/g, 'A')
     .replace(/[a-z]+/g, 'a')

@@ -17,7 +17,7 @@ const SERVERS: Readonly<Record<DialectName, { readonly title: string; readonly o
 
 /**
  * Checks the kind, version and settings of the database.
- * @throws {SallyportError} `config_invalid`, if it does not answer, differs from the dialect, is too old, or has unusable settings.
+ * @throws {SallyportError} `no_answer`, if it does not answer; `config_invalid`, if it differs from the dialect, is too old, or has unusable settings.
  */
 export async function checkServer(db: Database): Promise<void> {
   const { name } = db.dialect
