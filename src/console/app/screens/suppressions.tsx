@@ -9,7 +9,6 @@ import type { Redacted } from '../redacted.ts'
 import { place } from '../router.ts'
 import { textOfProblem } from '../sentences/problem.ts'
 import { explainSuppression } from '../sentences/refusal.ts'
-import { SuppressionList } from '../suppression-list.tsx'
 import { count, textOf, worded } from '../words.ts'
 
 export function SuppressionsScreen() {
@@ -67,6 +66,10 @@ const NO_ADDRESS = 'Nothing is suppressed under it. An id of a user is no addres
 /** True for what looks like a mail address, a number or a URL. */
 function isAddress(text: string): boolean {
   return /[@+:]/.test(text)
+}
+
+function describe({ channel, reason, category }: Redacted<SuppressionView>): string {
+  return `${textOf(reason)} on ${textOf(channel)}${category === undefined ? '' : ` for ${textOf(category)} alone`}`
 }
 
 function lookUp(of: {
@@ -153,7 +156,7 @@ function OfAddress({
         {found.problem && <Failure of={found.problem} />}
         {said}{' '}
         {found.data?.items.length === 0 && (isAddress(address) || addressKey ? 'It is not suppressed.' : NO_ADDRESS)}
-        {found.data && found.data.items.length > 0 && <SuppressionList of={found.data.items} />}
+        {found.data && found.data.items.length > 0 && `Suppressed: ${found.data.items.map(describe).join(', ')}.`}
       </div>
     </form>
   )
