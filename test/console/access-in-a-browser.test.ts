@@ -270,7 +270,7 @@ function framedBy(page: Page, url: string): readonly string[] {
 async function show(page: Page, url: string): Promise<void> {
   await page.goto(url)
   await page.getByRole('heading', { level: 1 }).waitFor()
-  await page.getByText('Loading …').waitFor({ state: 'detached' })
+  await expect.poll(() => page.getByText('Loading …').count()).toBe(0)
 }
 
 async function confirm(page: Page, name: string, said: string): Promise<void> {

@@ -12,7 +12,7 @@ const withBrowser = await serviceOrSkip('chromium')
 /** Tabs to what has this text or label. Everything on the way shows that it has the focus. */
 async function tabTo(page: Page, name: RegExp): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor()
-  await page.getByText('Loading …').waitFor({ state: 'detached' })
+  await expect.poll(() => page.getByText('Loading …').count()).toBe(0)
   const passed: string[] = []
   for (let steps = 0; steps < 120; steps++) {
     await page.keyboard.press('Tab')

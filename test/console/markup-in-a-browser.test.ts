@@ -117,7 +117,7 @@ withBrowser('markup in every field of every answer', () => {
           const eventType = encodeURIComponent(payloadOf('eventType'))
           await page.goto(host.url + path.replace('{dispatchId}', dispatchId).replace('{eventType}', eventType))
           await page.getByRole('heading', { level: 1 }).waitFor()
-          await page.getByText('Loading …').waitFor({ state: 'detached' })
+          await expect.poll(() => page.getByText('Loading …').count()).toBe(0)
           if (path.startsWith('dispatches/')) await page.getByRole('button', { name: 'Show content' }).click()
           if (path.startsWith('events/')) await runDry(page, payloadOf('recipient'))
           if (path.includes('{')) await page.locator('iframe').first().waitFor()
@@ -137,7 +137,7 @@ withBrowser('markup in every field of every answer', () => {
         await page.goto(host.url + path.replaceAll('{}', encodeURIComponent(payload)))
         const heading = page.getByRole('heading', { level: 1 })
         await heading.waitFor()
-        await page.getByText('Loading …').waitFor({ state: 'detached' })
+        await expect.poll(() => page.getByText('Loading …').count()).toBe(0)
         if (shows === 'heading') expect(await heading.textContent()).toContain(payload)
         if (shows === 'fields') {
           const fields = page.locator('input[id^=filter-][type=search]')

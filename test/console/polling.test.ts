@@ -21,7 +21,7 @@ async function settled(page: Page, reads: readonly Request[]): Promise<void> {
 async function drawn(page: Page): Promise<void> {
   await page.getByText('Loading …').waitFor()
   await page.clock.runFor(100)
-  await page.getByText('Loading …').waitFor({ state: 'detached' })
+  await expect.poll(() => page.getByText('Loading …').count()).toBe(0)
 }
 
 /** Screens, with the reads of each. */

@@ -85,7 +85,7 @@ withBrowser('states of screens', () => {
       expect(await page.locator('.shown[aria-busy="true"]').count()).toBe(1)
       isOpen = true
       for (const route of held) await route.continue()
-      await page.getByText('Loading …').waitFor({ state: 'detached' })
+      await expect.poll(() => page.getByText('Loading …').count()).toBe(0)
       await page.locator('.shown[aria-busy="true"]').waitFor({ state: 'detached' })
       expect(await shiftsOf(page)).toEqual([])
       await page.close()
