@@ -65,7 +65,7 @@ export type {
 export { mergeRun, type RunMerge } from './core/runs/merge/merge-run.ts'
 export type { SessionRunDeps } from './core/runs/record-deps.ts'
 export type { PreferenceReader } from './core/suppression/preference-reader.ts'
-export type { CheckedMessage, RefusedAddress, SuppressionCheck } from './core/suppression/suppression-check.ts'
+export type { CheckedMessage, SuppressionCheck } from './core/suppression/suppression-check.ts'
 export {
   type ConfigProblem,
   type FaultCode,
@@ -172,6 +172,7 @@ export type {
 } from './model/session.ts'
 export type { DueNow, Latency, Statistics, StatisticsBucket } from './model/statistics.ts'
 export type {
+  RefusedAddress,
   SuppressedEvent,
   Suppression,
   SuppressionReason,

@@ -3,10 +3,12 @@
  * @module sallyport/channels/sms
  */
 import type { ConfigProblem } from '../errors.ts'
-import { parseUrl } from '../model/parse-url.ts'
+import { DELIVERY_ID } from '../model/feedback.ts'
 import { isPhoneNumber } from '../model/recipient.ts'
-import { clock, fn, like, matching, schedule, timeout, whole, word } from '../options/checks.ts'
+import { TWILIO_REFUSED } from '../model/twilio-errors.ts'
+import { clock, fn, like, schedule, timeout, whole, word } from '../options/checks.ts'
 import { type Checks, type GivenOptions, nested, readOptions, required } from '../options/read-options.ts'
+import { bareUrl } from '../options/url-checks.ts'
 import type { Channel, OutboundMessage, SendContext, SendOutcome } from '../ports/channel.ts'
 import type { Clock } from '../ports/clock.ts'
 import { systemClock } from '../runtime/system-clock.ts'
@@ -57,27 +59,14 @@ const CHECKS: Checks<SmsOptions> = {
     'must be an E.164 number, a short code, or a name of at most 11 letters and digits',
   ),
   messagingServiceSid: sid,
-  baseUrl: matching(isBaseUrl, 'must be an https: URL without credentials and query (http: only for this machine)'),
-  statusCallback: matching(
-    isBaseUrl,
-    'must be an https: URL without credentials and query (http: only for this machine)',
-  ),
+  baseUrl: bareUrl,
+  statusCallback: bareUrl,
   fetch: fn,
   maxSegments: whole(1, 255),
   retrySchedule: schedule,
   timeoutMs: timeout,
   clock,
 }
-
-/** As `twilio()` reads it. */
-const DELIVERY_ID = 'sallyport_delivery_id'
-
-/** Errors of Twilio about the number: its owner has texted STOP to this sender; it is none, or cannot receive texts. */
-const REFUSED_ADDRESSES: ReadonlyMap<unknown, 'bounced' | 'unsubscribed'> = new Map([
-  [21610, 'unsubscribed'],
-  [21211, 'bounced'],
-  [21614, 'bounced'],
-])
 
 const MAX_ANSWER_BYTES = 16 * 1024
 
@@ -192,14 +181,6 @@ function oneOfTwo(given: GivenOptions, field: keyof SmsOptions, other: keyof Sms
     : []
 }
 
-function isBaseUrl(text: unknown): boolean {
-  const url = typeof text === 'string' ? parseUrl(text) : undefined
-  if (!url) return false
-  const { protocol, hostname, username, password, search, hash } = url
-  const local = ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
-  return (protocol === 'https:' || (protocol === 'http:' && local)) && !(username || password || search || hash)
-}
-
 interface SmsAnswer {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>> | undefined
@@ -217,7 +198,7 @@ function smsAnswerOutcome({ status, body, retryAfterMs }: SmsAnswer): SendOutcom
   if (status === 429 || status === 503 || status === 408 || status < 400) return { outcome: 'retry', code, ...wait }
   if (status >= 500) return { outcome: 'unknown', code, ...wait }
   if (!Number.isSafeInteger(body?.code)) return { outcome: 'rejected', code }
-  const suppress = REFUSED_ADDRESSES.get(body?.code)
+  const suppress = TWILIO_REFUSED.get(String(body?.code))
   return { outcome: 'rejected', code: `twilio_${body?.code}`, ...(suppress && { suppress }) }
 }
 

@@ -5,7 +5,7 @@ type Signer = (content: string) => string
 
 export type Signers = readonly [Signer, ...Signer[]]
 
-/** What a secret must be, for messages. */
+/** Forms of a secret, for messages. */
 export const SECRET_FORM =
   "whsec_ and base64 of 24 to 64 bytes, whsk_ and base64 of an Ed25519 private key, or several of these; make one with `'whsec_' + crypto.randomBytes(32).toString('base64')`"
 

@@ -26,8 +26,8 @@ export type FetchLike = (
 /** Options of a client. */
 export interface ClientOptions {
   /**
-   * URL before `/api/…`, with its scheme and path: `https://example.com/v1`; in a page, also a path. A user and a password in it are removed. Refused with a query, a fragment,
-   * or the path of an endpoint.
+   * URL before `/api/…`, with its scheme and path: `https://example.com/v1`; in a page, also a path. A user and a password in it are
+   * removed. Refused with a query, a fragment, or the path of an endpoint.
    */
   readonly baseUrl: string | URL
   /**

@@ -3,9 +3,6 @@ import { parseInstant } from '../model/instants.ts'
 import type { FeedbackEvent, FeedbackReceipt } from '../ports/feedback-source.ts'
 import { sha256 } from './proof.ts'
 
-/** Name of the metadata with which a channel passes the delivery id to a provider. */
-export const DELIVERY_ID = 'sallyport_delivery_id'
-
 /** Limits the work on one body. */
 const MAX_EVENTS = 10_000
 

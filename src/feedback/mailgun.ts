@@ -2,15 +2,13 @@
  * Feedback of Mailgun, proven by its signing key.
  * @module sallyport/feedback/mailgun
  */
-
 import { enhancedStatus } from '../model/enhanced-status.ts'
-import type { FeedbackKind } from '../model/feedback.ts'
+import { DELIVERY_ID, type FeedbackKind } from '../model/feedback.ts'
 import { word } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { FeedbackEvent, FeedbackSource } from '../ports/feedback-source.ts'
 import {
   codeOf,
-  DELIVERY_ID,
   derivedId,
   feedbackEvent,
   fromSeconds,
@@ -24,6 +22,7 @@ import {
   DEFAULT_TENANT,
   type FeedbackSourceOptions,
   listOf,
+  MAX_BODY,
   oneOrMore,
   SOURCE_CHECKS,
   tolerance,
@@ -52,7 +51,8 @@ const CHECKS: Checks<MailgunOptions> = {
  * Reads Mailgun's webhooks.
  *
  * Proof: an HMAC-SHA256 over a timestamp and a token, both in the body of at most 256 KiB. It does not cover the event; therefore each
- * token counts once, as `onceToken`, for all sources with the same signing key. Delivery id: the user variable `sallyport_delivery_id`. Provider message id: the Message-ID, in angle brackets.
+ * token counts once, as `onceToken`, for all sources with the same signing key. Delivery id: the user variable `sallyport_delivery_id`.
+ * Provider message id: the Message-ID, in angle brackets.
  * @throws SallyportError `option_invalid`, with all problems of the options.
  */
 export function mailgun(options: MailgunOptions): FeedbackSource {
@@ -79,8 +79,6 @@ export function mailgun(options: MailgunOptions): FeedbackSource {
   }
 }
 
-/** JSON of this size is parsed before its proof is known. */
-const MAX_BODY = 262_144
 /** Mailgun's tokens have 50 hex digits. */
 const TOKEN = /^[\x21-\x7e]{16,128}$/
 

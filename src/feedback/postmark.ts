@@ -2,22 +2,12 @@
  * Feedback of Postmark, proven by basic authentication.
  * @module sallyport/feedback/postmark
  */
-
 import { enhancedStatus } from '../model/enhanced-status.ts'
-import type { FeedbackKind } from '../model/feedback.ts'
+import { DELIVERY_ID, type FeedbackKind } from '../model/feedback.ts'
 import { like, word } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { FeedbackEvent, FeedbackHead, FeedbackSource } from '../ports/feedback-source.ts'
-import {
-  codeOf,
-  DELIVERY_ID,
-  derivedId,
-  feedbackEvent,
-  instantOf,
-  REFUSED,
-  receiptOf,
-  unknownShape,
-} from './feedback-events.ts'
+import { codeOf, derivedId, feedbackEvent, instantOf, REFUSED, receiptOf, unknownShape } from './feedback-events.ts'
 import { isEqual } from './proof.ts'
 import { DEFAULT_TENANT, type FeedbackSourceOptions, SOURCE_CHECKS } from './source-options.ts'
 import { memberOf, parseJson, scalarText, textAt } from './untrusted-json.ts'

@@ -5,16 +5,17 @@
 
 import { timingSafeEqual } from 'node:crypto'
 import { enhancedStatus } from '../model/enhanced-status.ts'
-import type { FeedbackKind } from '../model/feedback.ts'
+import { DELIVERY_ID, type FeedbackKind } from '../model/feedback.ts'
 import { like } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { FeedbackEvent, FeedbackHead, FeedbackSource } from '../ports/feedback-source.ts'
-import { codeOf, DELIVERY_ID, feedbackEvent, instantOf, REFUSED, receiptOf, unknownShape } from './feedback-events.ts'
+import { codeOf, feedbackEvent, instantOf, REFUSED, receiptOf, unknownShape } from './feedback-events.ts'
 import { hmac, timelyMs } from './proof.ts'
 import {
   DEFAULT_TENANT,
   type FeedbackSourceOptions,
   listOf,
+  MAX_BODY,
   oneOrMore,
   SOURCE_CHECKS,
   tolerance,
@@ -71,7 +72,6 @@ export function resend(options: ResendOptions): FeedbackSource {
 }
 
 /** A webhook tells one event. */
-const MAX_BODY = 262_144
 
 interface SignedHead {
   readonly id: string

@@ -5,13 +5,12 @@
 
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { enhancedStatus } from '../model/enhanced-status.ts'
-import type { FeedbackKind } from '../model/feedback.ts'
+import { DELIVERY_ID, type FeedbackKind } from '../model/feedback.ts'
 import { matching } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { FeedbackEvent, FeedbackHead, FeedbackSource } from '../ports/feedback-source.ts'
 import {
   codeOf,
-  DELIVERY_ID,
   derivedId,
   feedbackEvent,
   fromSeconds,

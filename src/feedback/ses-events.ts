@@ -1,7 +1,7 @@
 import { enhancedStatus } from '../model/enhanced-status.ts'
-import type { FeedbackKind } from '../model/feedback.ts'
+import { DELIVERY_ID, type FeedbackKind } from '../model/feedback.ts'
 import type { FeedbackEvent } from '../ports/feedback-source.ts'
-import { codeOf, DELIVERY_ID, feedbackEvent, instantOf, messageIdOf, unknownShape } from './feedback-events.ts'
+import { codeOf, feedbackEvent, instantOf, messageIdOf, unknownShape } from './feedback-events.ts'
 import { firstText, itemsAt, memberOf, parseJson, textAt } from './untrusted-json.ts'
 
 const KINDS: ReadonlyMap<string, FeedbackKind> = new Map([

@@ -13,7 +13,7 @@ import { isTimely } from './proof.ts'
 import { sesEvents } from './ses-events.ts'
 import { certificateUrlOf, confirmationUrlOf, isSignedBy, readSnsMessage, type SnsMessage } from './sns-message.ts'
 import { snsRequests } from './sns-requests.ts'
-import { DEFAULT_TENANT, type FeedbackSourceOptions, SOURCE_CHECKS, tolerance } from './source-options.ts'
+import { DEFAULT_TENANT, type FeedbackSourceOptions, MAX_BODY, SOURCE_CHECKS, tolerance } from './source-options.ts'
 import { parseJson } from './untrusted-json.ts'
 
 export type { FeedbackSourceOptions } from './source-options.ts'
@@ -50,9 +50,6 @@ const CHECKS: Checks<SesOptions> = {
   timeoutMs: timeout,
   clock,
 }
-
-/** JSON of this size is parsed before its proof is known. */
-const MAX_BODY = 262_144
 
 /**
  * Reads messages of Amazon SES that an SNS topic posts, as notifications or by event publishing, and confirms the subscription of your own

@@ -17,6 +17,9 @@ export const SOURCE_CHECKS: Checks<FeedbackSourceOptions> = {
   tenant: matching(isVisibleAscii, 'must be 1 to 200 visible ASCII characters'),
 }
 
+/** Bytes of a body that is read before its proof is known. */
+export const MAX_BODY = 262_144
+
 const DAY_SECONDS = 86_400
 
 /** Age at which a signed timestamp is refused. */

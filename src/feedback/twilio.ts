@@ -2,23 +2,22 @@
  * Feedback of Twilio, proven by its request signature.
  * @module sallyport/feedback/twilio
  */
-import type { FeedbackKind } from '../model/feedback.ts'
-import { parseUrl } from '../model/parse-url.ts'
-import { matching, word } from '../options/checks.ts'
+import { DELIVERY_ID, type FeedbackKind } from '../model/feedback.ts'
+import { TWILIO_REFUSED } from '../model/twilio-errors.ts'
+import { word } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
+import { bareUrl } from '../options/url-checks.ts'
 import type { FeedbackEvent, FeedbackHead, FeedbackSource } from '../ports/feedback-source.ts'
-import {
-  codeOf,
-  DELIVERY_ID,
-  derivedId,
-  feedbackEvent,
-  instantOf,
-  REFUSED,
-  receiptOf,
-  unknownShape,
-} from './feedback-events.ts'
+import { codeOf, derivedId, feedbackEvent, instantOf, REFUSED, receiptOf, unknownShape } from './feedback-events.ts'
 import { hmac, isEqual, sha256 } from './proof.ts'
-import { DEFAULT_TENANT, type FeedbackSourceOptions, listOf, oneOrMore, SOURCE_CHECKS } from './source-options.ts'
+import {
+  DEFAULT_TENANT,
+  type FeedbackSourceOptions,
+  listOf,
+  MAX_BODY,
+  oneOrMore,
+  SOURCE_CHECKS,
+} from './source-options.ts'
 import { memberOf, parseJson, scalarText, textAt } from './untrusted-json.ts'
 
 export type { FeedbackSourceOptions } from './source-options.ts'
@@ -34,22 +33,12 @@ export interface TwilioOptions extends FeedbackSourceOptions {
 const CHECKS: Checks<TwilioOptions> = {
   ...SOURCE_CHECKS,
   authToken: required(oneOrMore(word)),
-  url: required(
-    matching(isPublicUrl, 'must be an https: URL without credentials and query (http: only for this machine)'),
-  ),
-}
-
-function isPublicUrl(text: unknown): boolean {
-  const url = typeof text === 'string' && !/[?#\s]/.test(text) ? parseUrl(text) : undefined
-  if (!url) return false
-  const local = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
-  return (url.protocol === 'https:' || (url.protocol === 'http:' && local)) && !(url.username || url.password)
+  url: required(bareUrl),
 }
 
 const SIGNATURE = 'x-twilio-signature'
 /** An HMAC-SHA1 in base64. */
 const IS_SIGNATURE = /^[A-Za-z0-9+/]{27}=$/
-const MAX_BODY = 262_144
 /** A status callback has some hundred bytes. Sorting the parameters of a long form, before its proof is known, would hold the loop. */
 const MAX_FORM = 16_384
 
@@ -121,11 +110,6 @@ const KINDS: ReadonlyMap<string, FeedbackKind> = new Map([
   ['read', 'opened'],
 ])
 
-/** Error of a message to a number whose owner has texted STOP to this sender. */
-const STOPPED = '21610'
-/** Errors of numbers that do not exist, or cannot receive texts: unknown, landline, invalid, not mobile. */
-const DEAD_NUMBER = new Set(['30005', '30006', '21211', '21614'])
-
 interface Status {
   readonly name: string
   readonly sid: string | undefined
@@ -137,14 +121,15 @@ interface Status {
 }
 
 function statusEvent({ name, sid, error, ...more }: Status): FeedbackEvent {
-  const kind = error === STOPPED ? 'unsubscribed' : (KINDS.get(name) ?? 'unknown')
+  const refused = TWILIO_REFUSED.get(error ?? '')
+  const kind = refused === 'unsubscribed' ? refused : (KINDS.get(name) ?? 'unknown')
   const failure = error !== undefined && /^\d{1,8}$/.test(error) && error !== '0' ? `twilio_${error}` : codeOf(name)
   return feedbackEvent({
     ...more,
     kind,
     eventId: more.eventId ?? derivedId(sid, name, error),
     providerMessageId: sid,
-    isPermanent: DEAD_NUMBER.has(error ?? ''),
+    isPermanent: refused === 'bounced',
     isOfChannel: true,
     code: kind === 'bounced' || kind === 'unsubscribed' ? failure : kind === 'unknown' ? codeOf(name) : undefined,
   })

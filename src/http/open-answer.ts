@@ -28,9 +28,9 @@ interface Content {
 }
 
 /**
- * Answers a request without a bearer token. Order of checks: endpoint with its own of the head, method, load, body headers, body, place in flight. All
- * callers of one endpoint share the places and bodies of one principal, and no tenant's: when there is no place for a body, the newest
- * takes that of the oldest, so that slow bodies keep nobody out.
+ * Answers a request without a bearer token. Order of checks: endpoint, which may refuse the head, method, load, body headers, body, place
+ * in flight. All callers of one endpoint share the places and bodies of one principal, and no tenant's: when there is no place for a body,
+ * the newest takes that of the oldest, so that slow bodies keep nobody out.
  */
 export async function answerOpen(
   endpoints: Endpoints,

@@ -219,7 +219,7 @@ export interface PreviewedDelivery extends Pick<Delivery, 'channel' | 'status' |
   readonly content?: Content
   /** Absent when due at once. */
   readonly nextAttemptAt?: string
-  /** What it would wait for until then. */
+  /** The wait before its first attempt: its end and its cause. */
   readonly waiting?: DeliveryWaiting
 }
 

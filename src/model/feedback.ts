@@ -49,3 +49,6 @@ export interface FeedbackView {
   /** The provider's reason: a lower_snake word or an enhanced status code (RFC 3463, `5.1.1`). */
   readonly code?: string
 }
+
+/** Name of the metadata with which a channel passes the delivery id to a provider. */
+export const DELIVERY_ID = 'sallyport_delivery_id'

@@ -1,7 +1,7 @@
 import type { PreferenceSet } from './preference-set.ts'
 import type { SuppressionView } from './suppression.ts'
 
-/** What decides whether messages reach a recipient. */
+/** Preferences and suppressions that decide whether messages reach a recipient. */
 export interface RecipientProfile {
   /** Stored preferences. Absent: none, so that everything is allowed. */
   readonly preferences?: PreferenceSet

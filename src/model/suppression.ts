@@ -12,6 +12,9 @@ export const SUPPRESSION_REASONS: readonly SuppressionReason[] = [
   'manual',
 ]
 
+/** Why a provider refuses an address when a message is sent. */
+export type RefusedAddress = Extract<SuppressionReason, 'bounced' | 'unsubscribed'>
+
 /** The part of a suppression that decides what it covers. */
 export interface SuppressionScope {
   readonly reason: SuppressionReason

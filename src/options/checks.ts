@@ -2,7 +2,7 @@ import { type Check, faultOf, isRecord, problemsAt } from './read-options.ts'
 import { kindOf, shown, shownName } from './shown-value.ts'
 
 const HOUR_MS = 3_600_000
-const LOGGER = 'must be a pino logger, console, or an object with log(level, event, fields)'
+const LOGGER = 'a pino logger, console, or an object with log(level, event, fields)'
 
 /** Says what came; empty: nothing that helps. */
 type Say = (value: unknown) => string
@@ -78,17 +78,8 @@ export function has(give: string, ...methods: readonly string[]): Check {
 }
 
 /** A logger of the host: see `GivenLogger` of the ports. */
-export const loggerPort: Check = (value) => {
-  const [log, levels] = [lacking(value, 'log'), lacking(value, 'info', 'warn', 'error')]
-  if (log === '' || levels === '') return undefined
-  return isRecord(value) ? `has no ${log}, and no ${levels}; ${LOGGER}` : what(kindOf(value), LOGGER)
-}
-
-/** The methods that a value does not have: `info, warn and error`. */
-function lacking(value: unknown, ...methods: readonly string[]): string {
-  const names = methods.filter((method) => typeof Reflect.get(Object(value), method) !== 'function')
-  return names.join(', ').replace(/, (?=\w+$)/, ' and ')
-}
+export const loggerPort: Check = (value, given) =>
+  has(LOGGER, 'log')(value, given) && has(LOGGER, 'info', 'warn', 'error')(value, given)
 
 /** A list without holes or `undefined` items; `item` is not called for these. */
 // @__NO_SIDE_EFFECTS__

@@ -2,6 +2,7 @@ import type { Attempt, ProviderEnd } from '../model/attempt.ts'
 import type { Content } from '../model/dispatch.ts'
 import type { JsonValue } from '../model/json.ts'
 import type { Recipient } from '../model/recipient.ts'
+import type { RefusedAddress } from '../model/suppression.ts'
 
 /** A rendered message for one address, equal for every attempt. */
 export interface OutboundMessage {
@@ -61,14 +62,14 @@ export type SendOutcome = {
   | { readonly outcome: 'unknown'; readonly code: string; readonly retryAfterMs?: number; readonly cause?: unknown }
   /**
    * Permanently refused: no further attempt. `by: 'channel'`: by the channel itself, such as for a malformed address, and no provider was
-   * asked. It changes only the reason: `channel_rejected` instead of `provider_rejected`. `suppress`: the refusal is about the address, which
-   * does not exist or refuses for good (`bounced`), or whose owner has opted out (`unsubscribed`); it is suppressed as after a report.
+   * asked. It changes only the reason: `channel_rejected` instead of `provider_rejected`. `suppress`: the refusal is about the address,
+   * which does not exist or refuses for good (`bounced`), or whose owner has opted out (`unsubscribed`); it is suppressed as after a report.
    */
   | {
       readonly outcome: 'rejected'
       readonly code: string
       readonly by?: 'channel'
-      readonly suppress?: 'bounced' | 'unsubscribed'
+      readonly suppress?: RefusedAddress
     }
 )
 

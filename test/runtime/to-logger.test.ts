@@ -68,9 +68,9 @@ describe("the host's logger", () => {
   })
 
   it.each([
-    [{}, 'has no log, and no info, warn and error; must be a pino logger'],
-    [{ info() {} }, 'has no log, and no warn and error; must be a pino logger'],
-    ['x', 'is a string; must be a pino logger'],
+    [{}, 'has no info, warn, error; pass a pino logger'],
+    [{ info() {} }, 'has no warn, error; pass a pino logger'],
+    ['x', 'is a string; pass a pino logger'],
   ])('The refusal of the logger %j says which methods it lacks', (logger, sentence) => {
     const given = { auth: testAuth, store: memoryStore(), logger: logger as never }
     expect(() => createSallyport(given)).toThrowError(sentence)
@@ -79,7 +79,7 @@ describe("the host's logger", () => {
   it.each([[{}], [{ info() {}, warn() {} }], ['x'], [null], [() => pino()]])(
     'Any other logger is refused with what to pass: %j',
     (logger) => {
-      const detail = 'must be a pino logger, console, or an object with log(level, event, fields)'
+      const detail = 'a pino logger, console, or an object with log(level, event, fields)'
       const given = { logger: logger as never }
       expect(() => createSallyport({ auth: testAuth, store: memoryStore(), ...given })).toThrowError(detail)
       expect(() => postgresQueue({ client: () => ({}) as never, ...given })).toThrowError(detail)

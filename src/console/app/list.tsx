@@ -80,7 +80,7 @@ export function ListScreen<T>({
   )
 }
 
-/** What was searched, in words: a filter compares whole values. */
+/** The filters that match nothing, in words: each compares whole values. */
 function Searched({ filters }: { readonly filters: readonly Filter[] }) {
   const used = filters.flatMap((filter) => {
     const value = place.value.query.get(filter.name)

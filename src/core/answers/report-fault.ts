@@ -48,8 +48,8 @@ export interface ErrorHooks {
    * error may contain personal data, which the log omits.
    *
    * Called in the process of the error, once for each failed operation, also in dry runs. It is not awaited, and a call that hangs
-   * does not delay others. An invalid value without a throw is reported as a `TypeError`, or of a port as a `SallyportError` with the code `answer_invalid`. Errors that your own call rejects with,
-   * such as those of `dispatches.list`, are not reported.
+   * does not delay others. An invalid value without a throw is reported as a `TypeError`, or of a port as a `SallyportError` with the code
+   * `answer_invalid`. Errors that your own call rejects with, such as those of `dispatches.list`, are not reported.
    *
    * Its own errors are only logged, as `hook.threw`; a promise that is pending after ten seconds is logged as `hook.slow`. While a
    * call is pending, for at most these ten seconds, errors of `dispatch` and `dispatches.retry` of this Sallyport are only logged,

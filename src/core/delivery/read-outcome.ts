@@ -1,8 +1,8 @@
 import type { AttemptEnd } from '../../model/attempt.ts'
 import { isEnhancedStatus } from '../../model/enhanced-status.ts'
+import type { RefusedAddress } from '../../model/suppression.ts'
 import { isOutcome, noCode, noOutcome, OUTCOME_INVALID } from '../../options/send-outcome.ts'
 import type { SendOutcome } from '../../ports/channel.ts'
-import type { RefusedAddress } from '../suppression/suppression-check.ts'
 import { CODE_INVALID, readCode, readProviders } from './provider-ends.ts'
 
 /** End of one send. */

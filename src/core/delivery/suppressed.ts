@@ -1,10 +1,11 @@
+import type { RefusedAddress } from '../../model/suppression.ts'
 import type { Channel } from '../../ports/channel.ts'
 import type { ClaimedDelivery } from '../../ports/dispatch-store.ts'
 import type { EventCatalog } from '../../ports/event-catalog.ts'
 import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
 import { categoryOf } from '../dispatch/catalog/category-of.ts'
 import { copiesOf } from '../dispatch/copies.ts'
-import type { RefusedAddress, SuppressionCheck } from '../suppression/suppression-check.ts'
+import type { SuppressionCheck } from '../suppression/suppression-check.ts'
 import { faultPlaceOf, placeOf } from './lease.ts'
 import { reportThrown } from './send-message.ts'
 

@@ -16,7 +16,10 @@ export interface ChannelLimits {
  * probes alone.
  */
 export interface BreakerOptions {
-  /** Time-outs in a row that pause an address; five addresses in a row pause their receiver: codes `timeout` and `send_timeout`, and failures after five seconds. Default: 3. */
+  /**
+   * Time-outs in a row that pause an address; five addresses in a row pause their receiver. A time-out is a code `timeout` or
+   * `send_timeout`, or a failure after five seconds. Default: 3.
+   */
   readonly timeouts?: number
   /** Milliseconds of the first pause. Then one delivery is sent; if it times out too, the next pause is twice as long. Default: 30,000. */
   readonly pauseMs?: number
@@ -34,8 +37,8 @@ export interface WorkerOptions extends ChannelLimits {
   readonly sendTimeoutMs?: number
   /**
    * Pauses addresses that keep timing out, and receivers most of whose addresses do: until the end of the pause, their deliveries are moved
-   * behind it when they are claimed, never past their expiry, which counts as no attempt. They and the delivery whose time-out began the pause, if
-   * its next attempt would come earlier, wait for `receiver_paused`. `false`: never. Default: see {@link BreakerOptions}.
+   * behind it when they are claimed, never past their expiry, which counts as no attempt. They and the delivery whose time-out began the
+   * pause, if its next attempt would come earlier, wait for `receiver_paused`. `false`: never. Default: see {@link BreakerOptions}.
    */
   readonly breaker?: BreakerOptions | false
   /** Milliseconds between polls without a wake-up. Default: 1,000. */

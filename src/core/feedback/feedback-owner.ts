@@ -2,7 +2,8 @@ import type { FeedbackOwner } from '../../ports/feedback-store.ts'
 
 const OF_DELIVERY = 'delivery:'
 
-interface Place {
+/** Place of a report: deliveries of one channel of one tenant. */
+export interface FeedbackPlace {
   readonly tenant: string
   readonly channel: string
 }
@@ -10,7 +11,7 @@ interface Place {
 /** Owner of an event: the delivery if the provider names it, else the message, else the event itself. */
 export function ownerOf(
   event: { readonly deliveryId?: string; readonly providerMessageId?: string; readonly eventId: string },
-  { tenant, channel }: Place,
+  { tenant, channel }: FeedbackPlace,
 ): FeedbackOwner {
   const { deliveryId, providerMessageId, eventId } = event
   if (deliveryId !== undefined) return { tenant, channel, owner: `${OF_DELIVERY}${deliveryId}` }
@@ -26,7 +27,7 @@ export function deliveryIdOf({ owner }: Pick<FeedbackOwner, 'owner'>): string | 
 /** Owners of the reports about a delivery. Both count: a provider may name the delivery in some events only. */
 export function ownersOfDelivery(
   { deliveryId, providerMessageId }: { readonly deliveryId: string; readonly providerMessageId?: string },
-  { tenant, channel }: Place,
+  { tenant, channel }: FeedbackPlace,
 ): readonly FeedbackOwner[] {
   const own = { tenant, channel, owner: `${OF_DELIVERY}${deliveryId}` }
   return providerMessageId === undefined ? [own] : [own, { tenant, channel, owner: `message:${providerMessageId}` }]

@@ -6,13 +6,11 @@ import { port } from '../answers/fault.ts'
 import { categoryOf } from '../dispatch/catalog/category-of.ts'
 import { newSuppression } from '../suppression/new-suppression.ts'
 import type { FeedbackDeps } from './feedback-deps.ts'
-import { ownerOf } from './feedback-owner.ts'
+import { type FeedbackPlace, ownerOf } from './feedback-owner.ts'
 
-interface Place {
+interface Place extends FeedbackPlace {
   /** Name of the source. */
   readonly name: string
-  readonly tenant: string
-  readonly channel: string
 }
 
 type ReportDeps = Pick<FeedbackDeps, 'store' | 'events' | 'clock' | 'addressKeys' | 'softBounceMs'>

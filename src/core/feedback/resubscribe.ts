@@ -2,12 +2,7 @@ import type { FeedbackEvent } from '../../ports/feedback-source.ts'
 import { port } from '../answers/fault.ts'
 import { suppressionIdOf } from '../suppression/new-suppression.ts'
 import type { FeedbackDeps } from './feedback-deps.ts'
-import { ownerOf } from './feedback-owner.ts'
-
-interface Place {
-  readonly tenant: string
-  readonly channel: string
-}
+import { type FeedbackPlace, ownerOf } from './feedback-owner.ts'
 
 /**
  * Removes the unsubscriptions from a channel of addresses whose owners want its messages again. Call it before the events are stored: a
@@ -15,7 +10,7 @@ interface Place {
  */
 export async function resubscribe(
   events: readonly FeedbackEvent[],
-  place: Place,
+  place: FeedbackPlace,
   { store, addressKeys }: Pick<FeedbackDeps, 'store' | 'addressKeys'>,
 ): Promise<void> {
   for (const event of events) {

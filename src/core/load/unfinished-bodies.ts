@@ -1,7 +1,7 @@
-import type { Holder as Caller } from './fair-shares.ts'
+import type { Holder as Principal } from './fair-shares.ts'
 
 /** The holder of unfinished bodies. */
-export interface BodyHolder extends Caller {
+export interface BodyHolder extends Principal {
   /** Anybody may be this holder: when there is no place, its newest body replaces its oldest. Default: false. */
   readonly isAnybody?: boolean
 }

@@ -1,4 +1,4 @@
-import { covers, type SuppressedEvent, type Suppression } from '../../model/suppression.ts'
+import { covers, type RefusedAddress, type SuppressedEvent, type Suppression } from '../../model/suppression.ts'
 import type { FeedbackStore } from '../../ports/feedback-store.ts'
 import type { AddressKeys } from './address-keys.ts'
 import { newSuppression } from './new-suppression.ts'
@@ -9,9 +9,6 @@ export interface CheckedMessage extends SuppressedEvent {
   readonly channel: string
   readonly address: string
 }
-
-/** Why a provider refuses an address when a message is sent. */
-export type RefusedAddress = 'bounced' | 'unsubscribed'
 
 /** Tells whether an address is suppressed. */
 export interface SuppressionCheck {

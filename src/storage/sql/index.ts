@@ -136,12 +136,17 @@ export function sqlStore(options: SqlStoreOptions): SqlStore {
   const running = { ...shared, timeoutMs, preparedStatements: others.preparedStatements }
   const database = openDatabase({ db, ...running })
   return {
-    ...explaining(sqlDispatches(database, { newFence, isAlone: false }), prefix),
-    ...explaining(sqlRuns(database, { isAlone: false }), prefix),
-    ...explaining(sqlTokens(database), prefix),
-    ...explaining(sqlFeedback(database), prefix),
-    ...explaining(sqlPreferences(database), prefix),
-    ...explaining(sqlStatistics(database), prefix),
+    ...explaining(
+      {
+        ...sqlDispatches(database, { newFence, isAlone: false }),
+        ...sqlRuns(database, { isAlone: false }),
+        ...sqlTokens(database),
+        ...sqlFeedback(database),
+        ...sqlPreferences(database),
+        ...sqlStatistics(database),
+      },
+      prefix,
+    ),
     migrate: () => migrate(db.withoutPlugins(), openDatabase({ db, ...shared, timeoutMs: MIGRATING_MS })),
     pendingMigrations: () => pendingMigrations(openDatabase({ db, ...shared, timeoutMs: MIGRATING_MS })),
     ready: () => checkReadiness(database),

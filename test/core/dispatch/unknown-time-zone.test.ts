@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { Recipient } from '../../../src/model/recipient.ts'
 import { quietHours } from '../../../src/policies/index.ts'
@@ -49,6 +49,13 @@ describe('a time zone of the directory that the runtime does not know', () => {
     const lines = await linesFor('Europe/Pariss', 'europe/pariss', 'Europe/Pariss', ' Europe/Vienna')
     const details = lines.map(({ fields }) => String(fields.detail))
     expect(details).toEqual([expect.stringContaining('near: Europe/Paris'), nearDetail('Europe/Vienna')])
+  })
+
+  it('is compared with the known names once, however often it comes', async () => {
+    const names = vi.spyOn(Intl, 'supportedValuesOf')
+    await linesFor('Europe/Wienn', 'Europe/Wienn', 'Europe/Wienn')
+    expect(names).toHaveBeenCalledTimes(1)
+    names.mockRestore()
   })
 
   it('is logged for at most a hundred forms', async () => {

@@ -13,7 +13,7 @@ import { SuppressionList } from '../suppression-list.tsx'
 import { joined, textOf, worded } from '../words.ts'
 import { DISPATCH_COLUMNS } from './dispatches.tsx'
 
-/** What was sent to a recipient, and what decides whether messages reach it. */
+/** Dispatches, preferences and suppressions of a recipient. */
 export function RecipientScreen() {
   const recipient = place.value.query.get('recipient') ?? ''
   return (

@@ -214,8 +214,11 @@ export function explainProvider(code: unknown): string {
   return Object.hasOwn(NOT_ASKED, text) ? (NOT_ASKED[text] ?? '') : (explainCode(code)?.means ?? '')
 }
 
-/** Meaning of an attempt: by its code, if that is one of Sallyport. */
-/** @param status Enhanced status code of a mail server. */
+/**
+ * Meaning of an attempt: by the status or the code, if it is a known one.
+ *
+ * @param status Enhanced status code of a mail server.
+ */
 export function explainOutcome(outcome: unknown, code?: unknown, status?: unknown): Sentence {
   if (outcome === undefined) return IN_FLIGHT
   const [general, own] = [sentenceOf(OUTCOMES, outcome), explainMailStatus(status) ?? explainCode(code)]

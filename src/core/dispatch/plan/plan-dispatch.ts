@@ -26,7 +26,7 @@ export type EndedChannel = { readonly channel: string } & (
       readonly status: 'skipped'
       readonly reason: DeliveryReason
       readonly trace?: readonly ConditionTrace[]
-      /** Of a suppressed one: leads to its suppressions. */
+      /** The suppressed address, under which its suppressions are found. */
       readonly address?: string
     }
   /** `detail`: for the log and for dry runs. Quotes no event data. */
@@ -232,9 +232,8 @@ function withAllowedCopies(
   if (!checkCopies) return planned
   const allowed: PlannedDelivery[] = []
   for (const one of planned) {
-    const channel = one.status === 'queued' ? channels[one.channel] : undefined
     try {
-      const refused = channel && one.status === 'queued' && checkCopies(copiesOf(channel, one.content))
+      const refused = one.status === 'queued' && checkCopies(copiesOf(channels[one.channel], one.content))
       if (refused) return refused
       allowed.push(one)
     } catch (cause) {

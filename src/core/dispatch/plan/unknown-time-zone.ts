@@ -9,8 +9,9 @@ const MAX_NAME = 64
 /** The check of a name takes as long as a dispatch, and names may come from users. */
 const MAX_CHECKED = 1_000
 
-const checked = /* @__PURE__ */ new Map<string, boolean>()
-/** Near names and forms that were logged, by logger. */
+/** Details by name; `undefined`: the runtime knows it. */
+const checked = /* @__PURE__ */ new Map<string, string | undefined>()
+/** Details that were logged, by logger. */
 const LOGGED = /* @__PURE__ */ new WeakMap<Logger, Set<string>>()
 
 /**
@@ -18,28 +19,29 @@ const LOGGED = /* @__PURE__ */ new WeakMap<Logger, Set<string>>()
  * text itself may be personal.
  */
 export function logUnknownTimeZone({ timeZone }: Recipient, logger: Logger, eventType: string): void {
-  if (!timeZone || isKnown(timeZone)) return
   const logged = LOGGED.get(logger) ?? new Set()
   LOGGED.set(logger, logged)
-  const detail = describe(timeZone.slice(0, MAX_NAME))
-  if (logged.has(detail) || logged.size >= MAX_SHAPES) return
+  if (!timeZone || logged.size >= MAX_SHAPES) return
+  const detail = check(timeZone)
+  if (detail === undefined || logged.has(detail)) return
   logged.add(detail)
   logger.log('warn', 'recipient.time_zone_unknown', { eventType, detail })
 }
 
-function describe(timeZone: string): string {
-  const nearest = near(timeZone, Intl.supportedValuesOf('timeZone'))
+function check(timeZone: string): string | undefined {
+  if (timeZone.length > MAX_NAME) return describe(timeZone.slice(0, MAX_NAME), [])
+  if (checked.has(timeZone)) return checked.get(timeZone)
+  const detail = isTimeZone(timeZone) ? undefined : describe(timeZone, Intl.supportedValuesOf('timeZone'))
+  if (checked.size >= MAX_CHECKED) checked.clear()
+  checked.set(timeZone, detail)
+  return detail
+}
+
+function describe(timeZone: string, known: readonly string[]): string {
+  const nearest = near(timeZone, known)
   const form = nearest === '' ? `, of the form "${shapeOf(timeZone)}",` : ''
   const found = `a timeZone of the directory${form} is no IANA time zone that this runtime knows, so the policy uses its own`
   return found + (nearest || '; write one such as Europe/Vienna')
-}
-
-function isKnown(timeZone: string): boolean {
-  if (timeZone.length > MAX_NAME) return false
-  const known = checked.get(timeZone) ?? isTimeZone(timeZone)
-  if (checked.size >= MAX_CHECKED) checked.clear()
-  checked.set(timeZone, known)
-  return known
 }
 
 /** Each word becomes `A`, `a` or `Aa`, each number `9`. */

@@ -98,7 +98,9 @@ const UNKNOWN: DriverFault = {
   remedy: 'Check that it runs, and that its connection or pool is not closed.',
 }
 
-/** Error of a check before the start, for any failure of a driver: `no_answer` if the next call may succeed. Says nothing of the connection. */
+/**
+ * Error of a check before the start, for any failure of a driver: `no_answer` if the next call may succeed. Says nothing of the connection.
+ */
 export function unusable(cause: unknown): SallyportError {
   const code = memberOf(cause instanceof Conflict ? cause.cause : cause, 'code')
   const isCode = typeof code === 'string' && /^\w{1,60}$/.test(code)
