@@ -27,8 +27,11 @@ const [deliveries, runs, times] = [Number(values.deliveries), Number(values.runs
 
 const AIM_MS = 200
 
-/** Paths of the reads, by the number of the request: each asks for other rows. */
-const READS: readonly ((at: number) => string)[] = [
+/** A path, or a path and the body of a POST. */
+type Read = string | readonly [path: string, body: object]
+
+/** The reads, by the number of the request: each asks for other rows. */
+const READS: readonly ((at: number) => Read)[] = [
   () => 'outbound/stats?window=1h&step=1m',
   () => 'outbound/stats?window=6h&step=5m',
   () => 'outbound/stats?window=24h&step=1h',
@@ -45,6 +48,13 @@ const READS: readonly ((at: number) => string)[] = [
   () => 'outbound/dispatches?recipient=nobody',
   () => 'outbound/dispatches?channel=a',
   () => 'outbound/dispatches?channel=none',
+  () => 'outbound/dispatches?reason=provider_rejected',
+  () => 'outbound/dispatches?reason=opted_out',
+  () => 'outbound/dispatches?reason=provider_rejected&status=failed',
+  (at) => `outbound/dispatches?reason=opted_out&eventType=event${at}`,
+  (at) => ['outbound/recipients/find', { recipient: `r${at}` }],
+  () => ['outbound/recipients/find', { recipient: 'nobody@example.com' }],
+  () => ['outbound/suppressions/find', { channel: 'a', address: 'ada@example.com' }],
   (at) => `outbound/dispatches?sessionId=s${at}`,
   (at) => `outbound/dispatches?sessionId=s${at}&status=failed`,
   (at) => `outbound/dispatches?eventType=event${at}&status=failed`,
@@ -104,7 +114,7 @@ async function measure(db: Kysely<any>, dialect: 'sqlite' | 'postgresql'): Promi
   const { createConsole }: typeof import('../../../src/console/index.ts') = await import(built)
   const answer = toFetch(createConsole(sallyport, { access: () => ({ access: 'read', tenant: TENANT }) }))
   let slowest = 0
-  for (const pathOf of READS) {
+  for (const readOf of READS) {
     const took: number[] = []
     const statuses = new Set<number>()
     const hadBefore = processorTime()
@@ -112,7 +122,8 @@ async function measure(db: Kysely<any>, dialect: 'sqlite' | 'postgresql'): Promi
       // Answers are shared for a second.
       aheadMs += 1_000
       const from = performance.now()
-      const answered = await answer(new Request(`http://127.0.0.1/api/${pathOf(at)}`))
+      const answered = await answer(requestOf(readOf(at)))
+      await answered.text()
       took.push(performance.now() - from)
       statuses.add(answered.status)
     }
@@ -123,9 +134,17 @@ async function measure(db: Kysely<any>, dialect: 'sqlite' | 'postgresql'): Promi
     const shown = [p50, p99, most].map((ms) => (ms ?? 0).toFixed(1).padStart(7))
     const status = [...statuses].join(' ')
     const time = `p50 ${shown[0]}  p99 ${shown[1]}  max ${shown[2]}  processor ${processor}`
-    console.log(`${pathOf(7).padEnd(64)} ${status}  ${time} ms`)
+    console.log(`${[readOf(7)].flat()[0]?.toString().padEnd(64)} ${status}  ${time} ms`)
   }
   console.log(`slowest p99: ${slowest.toFixed(1)} ms, aim ${AIM_MS}`)
+}
+
+function requestOf(read: Read): Request {
+  const [path, body] = typeof read === 'string' ? [read] : read
+  const url = `http://127.0.0.1/api/${path}`
+  if (body === undefined) return new Request(url)
+  const headers = { 'content-type': 'application/json', 'x-sallyport-console': '1', 'sec-fetch-site': 'same-origin' }
+  return new Request(url, { method: 'POST', headers, body: JSON.stringify(body) })
 }
 
 if (values.on === 'sqlite') await withSqlite((db) => measure(db, 'sqlite'))

@@ -177,16 +177,43 @@ describe('readiness', () => {
     await db.destroy()
   })
 
-  it("ready() reports only the driver's code, and nothing about the connection", async () => {
-    const db = pooled(await freePort())
+  it("ready() reports the driver's code and where it asked, and nothing else of the connection", async () => {
+    const port = await freePort()
+    const db = pooled(port)
     const fault: unknown = await sqlStore({ db, dialect: 'postgresql', timeoutMs: UNHURRIED_MS })
       .ready()
       .catch((cause: unknown) => cause)
-    expect(String(fault)).toContain('its driver says ECONNREFUSED')
-    expect(JSON.stringify([String(fault), fault, (fault as Error).cause ?? null])).not.toMatch(
-      /hunter2|jane|prices|127/,
-    )
+    expect(String(fault)).toContain(`its driver says ECONNREFUSED at 127.0.0.1:${port}. Check that it runs`)
+    expect(JSON.stringify([String(fault), fault, (fault as Error).cause ?? null])).not.toMatch(/hunter2|jane|prices/)
     await db.destroy()
+  })
+
+  it.each([
+    [{ hostname: 'db.internal' }, ' for db.internal.'],
+    [{ address: '::1', port: 5432 }, ' at [::1]:5432.'],
+    [{ address: '/run/postgresql/.s.PGSQL.5432' }, ' at /run/postgresql/.s.PGSQL.5432.'],
+    [
+      {
+        errors: [
+          { address: '127.0.0.1', port: 3306 },
+          { address: '::1', port: 3306 },
+        ],
+      },
+      ' at 127.0.0.1:3306.',
+    ],
+    [{ hostname: 'jane:hunter2@db' }, '.'],
+    [{ address: 'postgresql://jane:hunter2@db', port: 5432 }, '.'],
+    [{ address: '127.0.0.1', port: 'hunter2' }, '.'],
+    [{ errors: [] }, '.'],
+    [{ errors: [null] }, '.'],
+  ])('ready() reads %j as the place%s', async (members, place) => {
+    const { db } = fakeDatabase(() => {
+      throw Object.assign(new Error('jane:hunter2@db'), { code: 'ENOTFOUND', ...members })
+    })
+    const message = await faultOf(sqlStore({ db, dialect: 'postgresql', timeoutMs: UNHURRIED_MS }))
+    expect(message).toBe(
+      `The database cannot be used: its driver says ENOTFOUND${place} Check that it runs, and how it is reached.`,
+    )
   })
 
   it("ready() ignores a code that is not a driver's code", async () => {

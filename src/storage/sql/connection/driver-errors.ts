@@ -76,20 +76,37 @@ const FAULTS: Readonly<Record<string, DriverFault>> = {
 /** Codes of the operating system, of a lost connection, and of a server that starts or stops. */
 const CONNECTION = /^(?:E[A-Z]{3,20}|PROTOCOL_CONNECTION_LOST|08\w{3}|57P0[1-3]|SQLITE_CANTOPEN|ER_SERVER_SHUTDOWN)$/
 
-/** Finds a known failure by the code of its driver only: the message may contain a password or a host name. */
+/** Finds a known failure by the members of its driver's error: the message may contain a user or a password. */
 function faultOf(cause: unknown): DriverFault | undefined {
-  const code = memberOf(cause instanceof Conflict ? cause.cause : cause, 'code')
+  const error = cause instanceof Conflict ? cause.cause : cause
+  const code = memberOf(error, 'code')
   if (typeof code !== 'string') return undefined
   if (Object.hasOwn(FAULTS, code)) return FAULTS[code]
-  return CONNECTION.test(code) ? unnamed('no_answer', code) : undefined
+  return CONNECTION.test(code) ? unnamed('no_answer', code, placeOf(error)) : undefined
 }
 
-function unnamed(code: DriverFault['code'], driverCode: string): DriverFault {
+function unnamed(code: DriverFault['code'], driverCode: string, place: string): DriverFault {
   return {
     code,
-    what: `The database cannot be used: its driver says ${driverCode}.`,
+    what: `The database cannot be used: its driver says ${driverCode}${place}.`,
     remedy: 'Check that it runs, and how it is reached.',
   }
+}
+
+const ADDRESS = /^[\da-f.:]{2,45}$/i
+const HOST = /^[a-z\d](?:[a-z\d.-]{0,251}[a-z\d])?$/i
+const SOCKET = /^\/[\w./-]{1,107}$/
+
+/** ` at 127.0.0.1:5432`, ` for db.internal` or nothing: members of Node's errors that have the form of an address, a host or a socket. */
+function placeOf(error: unknown): string {
+  // An error of a host with several addresses has one for each of them.
+  const first = Array.isArray(memberOf(error, 'errors')) ? memberOf(memberOf(error, 'errors'), '0') : error
+  const [address, port, host] = ['address', 'port', 'hostname'].map((name) => memberOf(first, name))
+  if (typeof host === 'string' && HOST.test(host)) return ` for ${host}`
+  if (typeof address !== 'string') return ''
+  if (SOCKET.test(address)) return ` at ${address}`
+  if (!ADDRESS.test(address) || !Number.isInteger(port)) return ''
+  return ` at ${address.includes(':') ? `[${address}]` : address}:${port}`
 }
 
 const UNKNOWN: DriverFault = {
@@ -99,12 +116,14 @@ const UNKNOWN: DriverFault = {
 }
 
 /**
- * Error of a check before the start, for any failure of a driver: `no_answer` if the next call may succeed. Says nothing of the connection.
+ * Error of a check before the start, for any failure of a driver: `no_answer` if the next call may succeed. Of the
+ * connection it says the address and port, never the user, the password or the database.
  */
 export function unusable(cause: unknown): SallyportError {
-  const code = memberOf(cause instanceof Conflict ? cause.cause : cause, 'code')
+  const error = cause instanceof Conflict ? cause.cause : cause
+  const code = memberOf(error, 'code')
   const isCode = typeof code === 'string' && /^\w{1,60}$/.test(code)
-  const fault = faultOf(cause) ?? (isCode ? unnamed('config_invalid', code) : UNKNOWN)
+  const fault = faultOf(cause) ?? (isCode ? unnamed('config_invalid', code, placeOf(error)) : UNKNOWN)
   return new SallyportError(fault.code, `${fault.what} ${fault.remedy}`)
 }
 
