@@ -100,7 +100,7 @@ withBrowser('questions of support staff', () => {
     await page.getByText('The provider refused it for good. Send the same message').waitFor()
   })
 
-  it('A suppressed delivery to a user id says which suppression it is, since when, and is lifted by a link', async () => {
+  it('A suppressed delivery to a user id says which suppression it is, since when, and is lifted there', async () => {
     await sallyport.suppressions.add({ channel: 'email', address: 'zoe@example.com', reason: 'complained' })
     await sallyport.dispatch({ eventType: 'mail', recipient: 'u7' })
     const { items } = await sallyport.dispatches.list({ reason: 'suppressed' })
@@ -108,12 +108,11 @@ withBrowser('questions of support staff', () => {
     await page.getByText('z…@example.com').waitFor()
     const suppression = page.getByRole('listitem').filter({ hasText: 'complained on email since' })
     expect(await suppression.locator('time').count()).toBe(1)
-    await suppression.getByRole('link', { name: 'Lift it' }).click()
+    await suppression.getByRole('link', { name: 'Show it' }).click()
     await page.getByText('Suppressed: complained on email.').waitFor()
-    await page.getByRole('button', { name: 'Remove', exact: true }).click()
-    await page.getByRole('button', { name: 'Yes, remove' }).click()
-    await page.getByText('It is not suppressed.').waitFor()
     await page.goBack()
+    await page.getByRole('button', { name: 'Lift it' }).click()
+    await page.getByRole('button', { name: 'Yes, lift it' }).click()
     await page.getByText('Nothing: the suppression was lifted, or has expired.').waitFor()
     expect(await sallyport.suppressions.find({ address: 'zoe@example.com' })).toEqual([])
   })
@@ -134,7 +133,12 @@ withBrowser('questions of support staff', () => {
     await page.getByRole('button', { name: 'Find' }).click()
     await page.getByText('Nothing was dispatched to exactly this recipient.').waitFor()
     await page.getByRole('listitem').filter({ hasText: 'bounced on email since' }).waitFor()
-    await sallyport.suppressions.remove({ address: 'max@example.com' })
+    await sallyport.suppressions.add({ channel: 'email', address: 'max@example.com', reason: 'complained' })
+    await page.reload()
+    await page.getByRole('button', { name: 'Lift all 2' }).click()
+    await page.getByRole('button', { name: 'Yes, lift all 2' }).click()
+    await page.getByText('No message has reached an address, and this one is not suppressed.').waitFor()
+    expect(await sallyport.suppressions.find({ address: 'max@example.com' })).toEqual([])
   })
 
   it('Times have a date, the page names their zone, and filters by time are in that zone', async () => {
@@ -215,6 +219,8 @@ withBrowser('questions of support staff', () => {
     await page.goto(`${host.url}dispatches/${items[0]?.dispatchId}`)
     await page.getByText('number_unknown').first().waitFor()
     await page.getByText('Look the code up at the provider.').waitFor()
+    const attempt = page.getByRole('row').filter({ hasText: 'attempt 1' }).first()
+    expect(await attempt.locator('time').count()).toBe(1)
     expect(explainOutcome('retry', 'smtp_auth').next).toBe('Correct the options of the channel in the host.')
     expect(explainOutcome('rejected', 'smtp_550', '5.1.1').means).toContain('The mailbox does not exist.')
     expect(explainOutcome('rejected', 'smtp_550', '5.9.9').means).toContain('The mail server answered 550.')

@@ -89,7 +89,7 @@ for (const kind of await databaseKinds())
       const store = here({ db })
       await run(db, 'select 1')
       await db.destroy()
-      expect(await faultOf(store)).toContain('The database cannot be used')
+      expect(await faultOf(store)).toContain('The pool of the database was ended.')
       await expect(store.migrate()).rejects.toMatchObject({ code: 'config_invalid' })
     })
   })
@@ -173,6 +173,19 @@ describe('readiness', () => {
     const db = pooled((server.address() as AddressInfo).port)
     expect(await faultOf(sqlStore({ db, dialect: 'postgresql', timeoutMs: 100 }))).toContain('did not answer in time')
     for (const socket of held) socket.destroy()
+    server.close()
+    await db.destroy()
+  })
+
+  it('ready() reports a server that closes the connection, such as a proxy without its database', async () => {
+    const server = createServer((socket) => socket.end()).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const db = pooled((server.address() as AddressInfo).port)
+    const store = sqlStore({ db, dialect: 'postgresql', timeoutMs: UNHURRIED_MS })
+    await expect(store.ready()).rejects.toMatchObject({
+      code: 'no_answer',
+      message: `The connection to the database was closed. Check that a database of this kind runs behind its host and port.`,
+    })
     server.close()
     await db.destroy()
   })

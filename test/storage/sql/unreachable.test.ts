@@ -66,6 +66,20 @@ describe('a store whose database cannot be used', () => {
     expect(String(fromCall)).not.toMatch(/jane|hunter2/)
   })
 
+  it.each([
+    ['timeout exceeded when trying to connect', 'no_answer', 'The database did not answer in time.'],
+    ['Connection terminated unexpectedly', 'no_answer', 'The connection to the database was closed.'],
+    ['Cannot use a pool after calling end on the pool', 'config_invalid', 'The pool of the database was ended.'],
+    ['Pool is closed.', 'config_invalid', 'The pool of the database was ended.'],
+  ])('Knows the error without a code "%s"', async (text, code, message) => {
+    const { db } = fakeDatabase(() => {
+      throw new Error(text)
+    })
+    const store = sqlStore({ db, dialect: 'postgresql', timeoutMs: UNHURRIED_MS })
+    for (const thrown of [await thrownBy(store.claim(CLAIM)), await thrownBy(store.ready())])
+      expect(thrown).toMatchObject({ code, message: expect.stringContaining(message) })
+  })
+
   it.each(['23505', '40001', 'ER_DUP_ENTRY'])('Throws %s unchanged, for a retry of the host', async (code) => {
     expect(await thrownBy(failing(code).findDispatch('default', 'd'))).not.toSatisfy(isSallyportError)
   })

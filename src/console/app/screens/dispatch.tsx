@@ -120,13 +120,18 @@ function Attempts({ of }: { readonly of: Redacted<DispatchView> }) {
   if (rows.length === 0) return null
   const inTime = rows.toSorted((one, other) => (one.span?.from ?? 0) - (other.span?.from ?? 0))
   const drawn = areAllShown ? inTime : inTime.slice(-DRAWN)
-  const first: TimeRow = { key: '', cells: ['accepted', '', '', ''], span: spanOf(accepted, accepted), tone: 'plain' }
+  const first: TimeRow = {
+    key: '',
+    cells: ['accepted', <Time key="began" at={of.createdAt} />, '', '', ''],
+    span: spanOf(accepted, accepted),
+    tone: 'plain',
+  }
   return (
     <section>
       <h2>Attempts</h2>
       <TimeTable
         label="Attempts on a time axis"
-        heads={['Attempt', 'Outcome', 'Code', 'Meaning']}
+        heads={['Attempt', 'Began', 'Outcome', 'Code', 'Meaning']}
         rows={[first, ...drawn]}
       />
       {drawn.length < inTime.length && (
@@ -147,6 +152,7 @@ function rowOf(channel: unknown, of: Redacted<AttemptView>): TimeRow {
     key: joined(channel, attempt),
     cells: [
       `${textOf(channel)}, attempt ${textOf(attempt)}`,
+      <Time key="began" at={startedAt} />,
       <Badge key="outcome">{word}</Badge>,
       code !== undefined && <code>{status === undefined ? textOf(code) : `${textOf(code)} ${textOf(status)}`}</code>,
       <span key="meaning">

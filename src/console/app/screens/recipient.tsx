@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { DispatchView } from '../../../model/dispatch.ts'
 import type { PreferenceSet } from '../../../model/preference-set.ts'
 import type { RecipientAddress, RecipientProfile } from '../../../model/recipient-profile.ts'
@@ -74,9 +74,11 @@ function Dispatches({ recipient }: { readonly recipient: string }) {
 
 function Profile({ recipient }: { readonly recipient: string }) {
   const [answer, setAnswer] = useState<Answer<Redacted<RecipientProfile>>>({})
-  useEffect(() => {
-    void post<RecipientProfile>('outbound/recipients/find', { recipient }).then(setAnswer)
-  }, [recipient])
+  const read = useCallback(
+    async () => setAnswer(await post<RecipientProfile>('outbound/recipients/find', { recipient })),
+    [recipient],
+  )
+  useEffect(() => void read(), [read])
   return (
     <Shown of={answer}>
       {({ preferences, addresses }) => (
@@ -92,7 +94,7 @@ function Profile({ recipient }: { readonly recipient: string }) {
               <Empty>No message has reached an address, and this one is not suppressed.</Empty>
             )}
             {addresses.map((one) => (
-              <Address of={one} key={joined(one.channel, one.address)} />
+              <Address of={one} onLifted={read} key={joined(one.channel, one.address)} />
             ))}
           </section>
         </>
@@ -101,7 +103,13 @@ function Profile({ recipient }: { readonly recipient: string }) {
   )
 }
 
-function Address({ of: { channel, address, suppressions } }: { readonly of: Redacted<RecipientAddress> }) {
+function Address({
+  of: { channel, address, suppressions },
+  onLifted,
+}: {
+  readonly of: Redacted<RecipientAddress>
+  readonly onLifted: () => Promise<void>
+}) {
   return (
     <section class="card">
       <h3>
@@ -109,7 +117,7 @@ function Address({ of: { channel, address, suppressions } }: { readonly of: Reda
       </h3>
       {suppressions === undefined && <p>This host stores no suppressions.</p>}
       {suppressions?.length === 0 && <p>It is not suppressed.</p>}
-      {suppressions && suppressions.length > 0 && <SuppressionList of={suppressions} />}
+      {suppressions && suppressions.length > 0 && <SuppressionList of={suppressions} onLifted={onLifted} />}
     </section>
   )
 }

@@ -80,11 +80,13 @@ function collect(names: readonly string[], ended: readonly Ended[]): RenderedFie
   return faults.length > 0 ? { faults } : { content, faults }
 }
 
+const NO_VALUE = 'has no value: pass one, or give it a default in the template'
+
 function faultOf(field: string, rendering: Exclude<Ended, { outcome: 'rendered' }>): ContentFault {
   const at = { operation: 'template', field } as const
   switch (rendering.outcome) {
     case 'missing':
-      return { ...at, detail: `reads ${rendering.path}`, missing: rendering.path }
+      return { ...at, detail: `reads ${rendering.path}, which ${NO_VALUE}`, missing: rendering.path }
     case 'late':
       return {
         ...at,

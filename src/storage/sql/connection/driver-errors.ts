@@ -25,7 +25,11 @@ interface DriverFault {
   readonly remedy: string
 }
 
-const IN_TIME = { code: 'no_answer', what: 'The database did not answer in time.' } as const
+const DATABASE_TIMEOUT: DriverFault = {
+  code: 'no_answer',
+  what: 'The database did not answer in time.',
+  remedy: 'Check that it runs, and whether its pool is used up.',
+}
 
 const UNKNOWN_DATABASE: DriverFault = {
   code: 'config_invalid',
@@ -58,7 +62,7 @@ const TOO_MANY: DriverFault = {
 }
 
 const FAULTS: Readonly<Record<string, DriverFault>> = {
-  database_timeout: { ...IN_TIME, remedy: 'Check that it runs, and whether its pool is used up.' },
+  database_timeout: DATABASE_TIMEOUT,
   '3D000': UNKNOWN_DATABASE,
   ER_BAD_DB_ERROR: UNKNOWN_DATABASE,
   '28P01': WRONG_PASSWORD,
@@ -73,16 +77,45 @@ const FAULTS: Readonly<Record<string, DriverFault>> = {
   ER_CON_COUNT_ERROR: TOO_MANY,
 }
 
+const BROKEN: DriverFault = {
+  code: 'no_answer',
+  what: 'The connection to the database was closed.',
+  remedy: 'Check that a database of this kind runs behind its host and port.',
+}
+
+const ENDED: DriverFault = {
+  code: 'config_invalid',
+  what: 'The pool of the database was ended.',
+  remedy: 'Give the store one that stays open until `await sallyport.stop()`.',
+}
+
+/** Errors without a code, by the messages of pg, mysql2, Kysely and better-sqlite3. */
+const MESSAGES: Readonly<Record<string, DriverFault>> = {
+  'timeout exceeded when trying to connect': DATABASE_TIMEOUT,
+  'Connection terminated due to connection timeout': DATABASE_TIMEOUT,
+  'Connection terminated unexpectedly': BROKEN,
+  'Connection terminated': BROKEN,
+  'Client has encountered a connection error and is not queryable': BROKEN,
+  'Client was closed and is not queryable': BROKEN,
+  'Cannot use a pool after calling end on the pool': ENDED,
+  'Pool is closed.': ENDED,
+  'driver has already been destroyed': ENDED,
+  'The database connection is not open': ENDED,
+}
+
 /** Codes of the operating system, of a lost connection, and of a server that starts or stops. */
 const CONNECTION = /^(?:E[A-Z]{3,20}|PROTOCOL_CONNECTION_LOST|08\w{3}|57P0[1-3]|SQLITE_CANTOPEN|ER_SERVER_SHUTDOWN)$/
 
-/** Finds a known failure by the members of its driver's error: the message may contain a user or a password. */
+/** Finds a known failure by the code of its driver's error, or by a whole message: others may contain a user or a password. */
 function faultOf(cause: unknown): DriverFault | undefined {
   const error = cause instanceof Conflict ? cause.cause : cause
   const code = memberOf(error, 'code')
-  if (typeof code !== 'string') return undefined
-  if (Object.hasOwn(FAULTS, code)) return FAULTS[code]
-  return CONNECTION.test(code) ? unnamed('no_answer', code, placeOf(error)) : undefined
+  if (typeof code !== 'string') return knownBy(MESSAGES, memberOf(error, 'message'))
+  return knownBy(FAULTS, code) ?? (CONNECTION.test(code) ? unnamed('no_answer', code, placeOf(error)) : undefined)
+}
+
+function knownBy(faults: Readonly<Record<string, DriverFault>>, key: unknown): DriverFault | undefined {
+  return typeof key === 'string' && Object.hasOwn(faults, key) ? faults[key] : undefined
 }
 
 function unnamed(code: DriverFault['code'], driverCode: string, place: string): DriverFault {

@@ -28,7 +28,7 @@ describe('a delivery that fails in planning', () => {
       'the unknown recipient fact of a template',
       { channels: { a: { text: '{{ recipient.x }}' } } },
       'template_error',
-      'text: reads recipient.x',
+      'text: reads recipient.x, which has no value: pass one, or give it a default in the template',
     ],
     ['the error of a template', { channels: { a: { text: '{{ fail }}' } } }, 'template_error', 'text: failed'],
     ['data that are not JSON', { data: noJson, channels: { a: {} } }, 'template_error', 'the data is no JSON'],
