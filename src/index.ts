@@ -196,7 +196,7 @@ export type {
   Decision,
 } from './ports/condition-engine.ts'
 export type { DeliveryPolicy, PolicyNames, PolicyQuestion, SendLimit, Verdict } from './ports/delivery-policy.ts'
-export type { DeliveryQueue } from './ports/delivery-queue.ts'
+export type { DeliveryQueue, QueueListener } from './ports/delivery-queue.ts'
 export type { AnswerErasure, DispatchData, DispatchErasureStore, ErasedDispatches } from './ports/dispatch-erasure.ts'
 export type { DispatchQuery, Page } from './ports/dispatch-query.ts'
 export type { DispatchRemoval } from './ports/dispatch-removal.ts'

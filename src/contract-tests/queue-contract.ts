@@ -29,6 +29,8 @@ export interface QueueCapabilities {
   readonly injectedTime?: boolean
   /** `disconnect` exists. Default: `true`. */
   readonly disconnect?: boolean
+  /** It reports `connected` and `lost`. Without that, workers poll it as often as they do without a queue. Default: `true`. */
+  readonly reportsConnection?: boolean
 }
 
 /** Options of {@link queueContract}. */
@@ -40,7 +42,7 @@ export interface QueueContractOptions extends ContractOptions {
 
 const QUEUE: ContractSubject<QueueCapabilities> = {
   name: 'queue',
-  defaults: { secondHandle: true, injectedTime: true, disconnect: true },
+  defaults: { secondHandle: true, injectedTime: true, disconnect: true, reportsConnection: true },
 }
 
 const SOON_MS = 120
@@ -49,15 +51,29 @@ const HOUR_MS = 3_600_000
 const ROUNDING_MS = 3
 
 interface Listener {
+  /** Times of the calls of `due`. */
   readonly calledAt: readonly number[]
+  /** Calls of `connected` and `lost`, in their order. */
+  readonly reports: readonly ('connected' | 'lost')[]
   stop(): void
 }
 
 async function listen(t: QueueTrial, queue: DeliveryQueue = t.queue): Promise<Listener> {
   const calledAt: number[] = []
-  const stop = queue.listen(() => void calledAt.push(t.now()))
+  const reports: ('connected' | 'lost')[] = []
+  const stop = queue.listen({
+    due: () => void calledAt.push(t.now()),
+    connected: () => void reports.push('connected'),
+    lost: () => void reports.push('lost'),
+  })
   await t.ready?.()
-  return { calledAt, stop }
+  return { calledAt, reports, stop }
+}
+
+async function connected(t: QueueTrial, queue?: DeliveryQueue): Promise<Listener> {
+  const listener = await listen(t, queue)
+  await t.until(() => listener.reports.at(-1) === 'connected')
+  return listener
 }
 
 function otherOf({ other }: QueueTrial): DeliveryQueue {
@@ -123,10 +139,11 @@ const CASES: readonly ContractCase<QueueTrial, QueueCapabilities>[] = [
     },
     'wake inside a listener calls it again': async (t) => {
       let rung = 0
-      const stop = t.queue.listen(() => {
+      const due = (): void => {
         rung += 1
         if (rung < 5) t.queue.wake(0)
-      })
+      }
+      const stop = t.queue.listen({ due, connected() {}, lost() {} })
       await t.ready?.()
       t.queue.wake(0)
       await t.until(() => rung >= 5)
@@ -170,6 +187,37 @@ const CASES: readonly ContractCase<QueueTrial, QueueCapabilities>[] = [
       await t.disconnect?.()
       for (let times = 0; times < 100; times++) t.queue.wake(times % 3)
       stop()
+    },
+  }),
+  ...queueCases(['reportsConnection'], {
+    'each listener is told that the queue is connected': async (t) => {
+      const first = await connected(t)
+      const second = await connected(t)
+      second.stop()
+      equal((await connected(t)).reports, ['connected'])
+      equal(first.reports, ['connected'])
+    },
+  }),
+  ...queueCases(['reportsConnection', 'disconnect'], {
+    'each listener is told that the connection is lost, and a later one of none': async (t) => {
+      const listeners = [await connected(t), await connected(t)]
+      await t.disconnect?.()
+      await t.until(() => listeners.every(({ reports }) => reports.at(-1) === 'lost'))
+      equal((await listen(t)).reports, [])
+    },
+    'a stopped listener is not told that the connection is lost': async (t) => {
+      const [stopped, listener] = [await connected(t), await connected(t)]
+      stopped.stop()
+      await t.disconnect?.()
+      await t.until(() => listener.reports.at(-1) === 'lost')
+      equal(stopped.reports, ['connected'])
+    },
+  }),
+  ...queueCases(['reportsConnection', 'secondHandle'], {
+    'wake through one handle calls each connected listener of the other': async (t) => {
+      const there = [await connected(t, otherOf(t)), await connected(t, otherOf(t))]
+      t.queue.wake(0)
+      await t.until(() => there.every(({ calledAt }) => calledAt.length > 0))
     },
   }),
   ...queueCases(['secondHandle'], {

@@ -2,6 +2,19 @@
 export interface DeliveryQueue {
   /** Asks workers to claim due deliveries in `delayMs` milliseconds. Best effort; must not throw or block. */
   wake(delayMs: number): void
-  /** Calls `onDue` at each signal in every process; the returned function stops it. `worker.start()` rethrows its errors. */
-  listen(onDue: () => void): () => void
+  /** Calls the listener until the returned function is called. `worker.start()` rethrows its errors. */
+  listen(listener: QueueListener): () => void
+}
+
+/** A worker that listens to a queue. Its methods need no `this`, return at once and may be called within `listen`. */
+export interface QueueListener {
+  /** Deliveries may be due: call it at each wake of any process. The worker polls. */
+  due(): void
+  /**
+   * The wakes of all processes arrive from now on. Call it also after each reconnect: the worker polls once, because wakes may be missed,
+   * and then only every five seconds. A queue that never calls it is polled every second.
+   */
+  connected(): void
+  /** Wakes may be missed from now on. The worker polls at once, and then every second. */
+  lost(): void
 }

@@ -53,6 +53,8 @@ interface Part {
   disconnect(): Promise<unknown>
 }
 
+type Reader = Pick<Worker | QueueEvents, 'getBackend' | 'waitUntilReady'>
+
 interface WakeEvents extends QueueEventsListener {
   due(event: { readonly from: string }): void
 }
@@ -91,7 +93,7 @@ const CHECKS: Checks<BullmqQueueOptions> = {
  *
  * Deliveries do not depend on Redis: while it is unavailable or has lost its data, workers find due deliveries at their next poll. Wakes
  * never wait and never throw; a pending wake is sent once when Redis is back. Needs `bullmq` 6 and `ioredis`. A process that wakes has
- * one connection, one more with delayed wakes, and three more when it listens.
+ * one connection, one more with delayed wakes, and three more when it listens; it is `connected` while these three are.
  * @throws SallyportError `option_invalid`, with all problems of the options.
  */
 export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
@@ -161,13 +163,41 @@ export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
   }
 
   function subscribe(): void {
-    open(new Worker(name, async () => {}, { ...forReads, runRetryDelay: 1_000 }))
+    const worker = open(new Worker(name, async () => {}, { ...forReads, runRetryDelay: 1_000 }))
     // From the first stored event: misses none before the first read, and one too many only causes a poll.
     const stream = open(new QueueEvents(name, { ...forReads, lastEventId: '0-0' }))
     stream.on<WakeEvents, 'due'>('due', (event) => {
       if (event.from !== from) emit()
     })
     stream.on('completed', emit)
+    void watch([worker, stream])
+  }
+
+  /** Reports `connected` while all connections of the readers are ready. */
+  async function watch(readers: readonly Reader[]): Promise<void> {
+    const broken = new Set<unknown>()
+    let isSetUp = false
+    const report = (): void => {
+      if (isSetUp && broken.size === 0 && !closing) wakeEmitter.connected()
+      else wakeEmitter.lost()
+    }
+    const backends = readers.map((reader) => reader.getBackend())
+    for (const one of backends.flatMap(({ connection, blockingConnection }) => [connection, blockingConnection])) {
+      one?.on('ready', () => {
+        broken.delete(one)
+        report()
+      })
+      one?.on('close', () => {
+        broken.add(one)
+        report()
+      })
+    }
+    // A reader whose set-up failed reads nothing, although it reconnects.
+    isSetUp = await Promise.all(readers.map((reader) => reader.waitUntilReady())).then(
+      () => true,
+      () => false,
+    )
+    report()
   }
 
   function emit(): void {
@@ -175,6 +205,7 @@ export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
   }
 
   async function closeAll(): Promise<void> {
+    wakeEmitter.lost()
     await Promise.all(
       [events, jobs].map((calls) => withTimeout(calls.close(), { ms: GOODBYE_MS, clock }).catch(() => {})),
     )
@@ -198,10 +229,10 @@ export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
         events.ask()
       }
     },
-    listen(onDue) {
+    listen(listener) {
       if (!isListening && !closing) subscribe()
       isListening = true
-      return wakeEmitter.listen(onDue)
+      return wakeEmitter.listen(listener)
     },
     close() {
       closing ??= closeAll()

@@ -28,8 +28,10 @@ interface ListenConnectionOptions {
   readonly channel: string
   readonly clock: Pick<Clock, 'after'>
   readonly onNotification: (payload: string) => void
-  /** LISTEN succeeded, possibly after a reconnect: earlier notifications may be missed. */
+  /** LISTEN succeeded, possibly again: earlier notifications may be missed. */
   readonly onListening: () => void
+  /** The connection is lost. */
+  readonly onLost: () => void
   readonly onFault: (cause: unknown) => void
 }
 
@@ -38,9 +40,11 @@ const ANSWER_MS = 5_000
 const GOODBYE_MS = 1_000
 const FIRST_RETRY_MS = 100
 const LONGEST_RETRY_MS = 30_000
+/** Time between checks of a connection that listens: a network may drop it silently. */
+const CHECK_MS = 60_000
 
 export function listenConnection(options: ListenConnectionOptions): ListenConnection {
-  const { channel, clock, onNotification, onListening, onFault } = options
+  const { channel, clock, onNotification, onListening, onLost, onFault } = options
   let connection: Promise<NotificationClient> | undefined
   let current: NotificationClient | undefined
   let isListening = false
@@ -93,8 +97,24 @@ export function listenConnection(options: ListenConnectionOptions): ListenConnec
 
   async function listenOn(client: NotificationClient): Promise<void> {
     await ask(client, `LISTEN "${channel}"`)
+    if (client !== current || isClosed) return
     failures = 0
     onListening()
+    // A repeated LISTEN has no effect, but fails on a connection that was dropped.
+    setTimer(CHECK_MS, () => void listenOn(client).catch(() => {}))
+  }
+
+  function setTimer(ms: number, run: () => void): void {
+    cancelTimer()
+    stopTimer = clock.after(ms, () => {
+      stopTimer = undefined
+      run()
+    })
+  }
+
+  function cancelTimer(): void {
+    stopTimer?.()
+    stopTimer = undefined
   }
 
   async function ask(client: NotificationClient, text: string, values?: unknown[]): Promise<void> {
@@ -110,6 +130,8 @@ export function listenConnection(options: ListenConnectionOptions): ListenConnec
     if (client !== current) return
     current = undefined
     connection = undefined
+    cancelTimer()
+    onLost()
     if (cause !== undefined) onFault(cause)
     void hangUp(client)
     listenLater()
@@ -119,11 +141,10 @@ export function listenConnection(options: ListenConnectionOptions): ListenConnec
   function listenLater(): void {
     if (!isListening || isClosed || stopTimer) return
     const mostMs = Math.min(FIRST_RETRY_MS * 2 ** failures++, LONGEST_RETRY_MS)
-    stopTimer = clock.after(mostMs * (0.5 + Math.random() / 2), listenNow)
+    setTimer(mostMs * (0.5 + Math.random() / 2), listenNow)
   }
 
   function listenNow(): void {
-    stopTimer = undefined
     connected().catch(() => {})
   }
 
@@ -147,7 +168,7 @@ export function listenConnection(options: ListenConnectionOptions): ListenConnec
     },
     async close() {
       isClosed = true
-      stopTimer?.()
+      cancelTimer()
       if (connection) await inTime(connection, GOODBYE_MS).catch(() => {})
       const client = current
       current = undefined

@@ -3,7 +3,9 @@ import type { DeliveryQueue } from '../ports/delivery-queue.ts'
 import { createTimers } from './timers.ts'
 import { createWakeEmitter } from './wake-emitter.ts'
 
-/** Wakes the workers of this process. Workers of other processes find due deliveries at their next poll. */
+/**
+ * Wakes the workers of this process. Workers of other processes find due deliveries at their next poll, so it never reports `connected`.
+ */
 export function localQueue(clock: Pick<Clock, 'now' | 'after'>): DeliveryQueue {
   const wakeEmitter = createWakeEmitter()
   const timers = createTimers(clock, wakeEmitter.emitNow, (now, delayMs) => now + delayMs)
@@ -13,8 +15,8 @@ export function localQueue(clock: Pick<Clock, 'now' | 'after'>): DeliveryQueue {
       if (delayMs > 0) timers.set(delayMs)
       else wakeEmitter.emit()
     },
-    listen(onDue) {
-      const stop = wakeEmitter.listen(onDue)
+    listen(listener) {
+      const stop = wakeEmitter.listen(listener)
       return () => {
         stop()
         if (!wakeEmitter.hasListeners()) timers.clear()

@@ -24,7 +24,7 @@ export interface PostgresQueueOptions {
   /**
    * Creates a client that is not connected: `() => new pg.Client({ … })`. The queue listens to its errors, connects it, uses it
    * exclusively, and ends it. Called again after each lost connection. A pooler in transaction mode does not work: its connections cannot
-   * listen. Any other value is logged as `queue.unavailable`, with the code `option_invalid`.
+   * listen, which the queue does not notice. Any other value is logged as `queue.unavailable`, with the code `option_invalid`.
    */
   readonly client: () => NotificationClient
   /**
@@ -63,8 +63,8 @@ const CHECKS: Checks<PostgresQueueOptions> = {
  * coalesced to one every 10 ms.
  *
  * Deliveries do not depend on it: without a connection, workers find due deliveries at their next poll. Wakes never wait and never throw.
- * After a reconnect, a pending notification is sent once, and listeners poll once. The next notification detects a dead connection, after
- * 5 seconds; until then a process that only listens relies on its polls.
+ * It is `connected` while LISTEN is in effect. After a reconnect, a pending notification is sent once, and workers poll once. A connection
+ * that fell silent is `lost` 5 seconds after the next notification of this process, or after the check that each minute repeats LISTEN.
  * @throws SallyportError `option_invalid`, with all problems of the options.
  */
 export function postgresQueue(options: PostgresQueueOptions): PostgresQueue {
@@ -80,7 +80,10 @@ export function postgresQueue(options: PostgresQueueOptions): PostgresQueue {
     onNotification: (payload) => {
       if (payload !== from) emit()
     },
-    onListening: emit,
+    onListening() {
+      if (!closing) wakeEmitter.connected()
+    },
+    onLost: wakeEmitter.lost,
   })
   const notifications = coalesced(() => connection.notify(from), clock, onFault)
 
@@ -97,6 +100,7 @@ export function postgresQueue(options: PostgresQueueOptions): PostgresQueue {
   }
 
   async function closeAll(): Promise<void> {
+    wakeEmitter.lost()
     timers.clear()
     await withTimeout(notifications.close(), { ms: CLOSE_MS, clock }).catch(onFault)
     await connection.close()
@@ -107,9 +111,9 @@ export function postgresQueue(options: PostgresQueueOptions): PostgresQueue {
       if (delayMs > 0 && !closing) timers.set(delayMs)
       else wakeNow()
     },
-    listen(onDue) {
+    listen(listener) {
       connection.listen()
-      return wakeEmitter.listen(onDue)
+      return wakeEmitter.listen(listener)
     },
     close() {
       closing ??= closeAll()

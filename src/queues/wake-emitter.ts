@@ -1,21 +1,34 @@
-/** Notifies listeners of this process that deliveries may be due. */
+import type { QueueListener } from '../ports/delivery-queue.ts'
+
+/** Notifies listeners of this process that deliveries may be due, and of the connection of their queue. */
 export interface WakeEmitter {
-  /** Calls every listener in a microtask: once, however often it was called until then. */
+  /** Calls `due` of every listener in a microtask: once, however often it was called until then. */
   emit(): void
-  /** Calls every listener now. An error of a listener becomes an uncaught error; the other listeners are still called. */
+  /** Calls `due` of every listener now. An error of a listener becomes an uncaught error; the other listeners are still called. */
   emitNow(): void
-  /** Calls `onDue` at each wake until the returned function is called. */
-  listen(onDue: () => void): () => void
+  /** Tells every listener, and each later one, that the queue is connected. Does nothing while it is. */
+  connected(): void
+  /** Tells every listener that the connection is lost. Does nothing without a connection. */
+  lost(): void
+  /** Calls the listener until the returned function is called. */
+  listen(listener: QueueListener): () => void
   hasListeners(): boolean
 }
 
 export function createWakeEmitter(): WakeEmitter {
-  const listeners = new Set<{ onDue(): void }>()
+  const listeners = new Set<{ readonly listener: QueueListener }>()
   let isPending = false
+  let isConnected = false
 
-  function emitNow(): void {
+  function tell(what: keyof QueueListener): void {
     // Calls no listener that was added or removed during the loop.
-    for (const listener of [...listeners]) if (listeners.has(listener)) call(listener)
+    for (const entry of [...listeners]) if (listeners.has(entry)) call(entry.listener, what)
+  }
+
+  function change(to: boolean): void {
+    if (isConnected === to) return
+    isConnected = to
+    tell(to ? 'connected' : 'lost')
   }
 
   return {
@@ -24,22 +37,25 @@ export function createWakeEmitter(): WakeEmitter {
       isPending = true
       queueMicrotask(() => {
         isPending = false
-        emitNow()
+        tell('due')
       })
     },
-    emitNow,
-    listen(onDue) {
-      const listener = { onDue }
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
+    emitNow: () => tell('due'),
+    connected: () => change(true),
+    lost: () => change(false),
+    listen(listener) {
+      const entry = { listener }
+      listeners.add(entry)
+      if (isConnected) call(listener, 'connected')
+      return () => void listeners.delete(entry)
     },
     hasListeners: () => listeners.size > 0,
   }
 }
 
-function call(listener: { onDue(): void }): void {
+function call(listener: QueueListener, what: keyof QueueListener): void {
   try {
-    listener.onDue()
+    listener[what]()
   } catch (error) {
     queueMicrotask(() => {
       throw error

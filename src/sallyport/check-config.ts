@@ -188,7 +188,7 @@ const ALL: Checks<SallyportOptions<unknown>> = {
   hooks: hooksOf(HOOKS),
   sandbox: bool,
   worker: nested(WORKER),
-  queue: has('postgresQueue(…), bullmqQueue(…) or an object { wake(delayMs), listen(onDue) }', 'wake', 'listen'),
+  queue: has('postgresQueue(…), bullmqQueue(…) or an object { wake(delayMs), listen(listener) }', 'wake', 'listen'),
   runEvents: nested(RUN_EVENTS),
   links: nested<LinkOptions>({
     baseUrl: required(linkBaseUrl),

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../src/contract-tests/fake-clock.ts'
 import { type QueueTrial, queueContract } from '../../src/contract-tests/queue-contract.ts'
-import type { DeliveryQueue } from '../../src/ports/delivery-queue.ts'
+import type { DeliveryQueue, QueueListener } from '../../src/ports/delivery-queue.ts'
 import { localQueue } from '../../src/queues/local.ts'
+import { createWakeEmitter } from '../../src/queues/wake-emitter.ts'
 import { systemClock } from '../../src/runtime/system-clock.ts'
 
 /** Longer than any case takes, by an injected clock. */
@@ -13,9 +14,9 @@ function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-function injected(plant: (queue: DeliveryQueue) => DeliveryQueue = (queue) => queue): QueueTrial {
+function injected(change: (queue: DeliveryQueue) => DeliveryQueue = (queue) => queue): QueueTrial {
   const clock = fakeClock()
-  const queue = plant(localQueue(clock))
+  const queue = change(localQueue(clock))
   return {
     queue,
     other: queue,
@@ -36,6 +37,24 @@ function injected(plant: (queue: DeliveryQueue) => DeliveryQueue = (queue) => qu
   }
 }
 
+/** A queue with a connection, which `disconnect` ends. */
+function connected(plant: (queue: DeliveryQueue) => DeliveryQueue = (queue) => queue): QueueTrial {
+  const connection = createWakeEmitter()
+  connection.connected()
+  const trial = injected((queue) =>
+    plant({
+      wake: queue.wake,
+      listen(listener) {
+        const stops = [queue.listen(listener), connection.listen(listener)]
+        return () => {
+          for (const stop of stops) stop()
+        }
+      },
+    }),
+  )
+  return { ...trial, disconnect: connection.lost }
+}
+
 function running(): QueueTrial {
   const queue = localQueue(systemClock)
   return {
@@ -48,11 +67,20 @@ function running(): QueueTrial {
 }
 
 describe('queueContract on the queue of one process', () => {
-  queueContract({ test: it, skip: it.skip, create: () => injected(), capabilities: { disconnect: false } })
+  queueContract({
+    test: it,
+    skip: it.skip,
+    create: () => injected(),
+    capabilities: { disconnect: false, reportsConnection: false },
+  })
+})
+
+describe('queueContract on a queue with a connection', () => {
+  queueContract({ test: it, create: () => connected() })
 })
 
 describe('queueContract on the queue of one process, whose clock runs', () => {
-  const capabilities = { disconnect: false, injectedTime: false, secondHandle: false }
+  const capabilities = { disconnect: false, injectedTime: false, secondHandle: false, reportsConnection: false }
   queueContract({ test: it, skip: it.skip, create: running, capabilities })
 })
 
@@ -95,9 +123,9 @@ const BUGS: readonly { it: string; plant: (queue: DeliveryQueue) => DeliveryQueu
     it: 'wakes only the last listener',
     plant(queue) {
       let stop = (): void => {}
-      const listen: DeliveryQueue['listen'] = (onDue) => {
+      const listen: DeliveryQueue['listen'] = (listener) => {
         stop()
-        stop = queue.listen(onDue)
+        stop = queue.listen(listener)
         return stop
       }
       return { ...queue, listen }
@@ -108,8 +136,8 @@ const BUGS: readonly { it: string; plant: (queue: DeliveryQueue) => DeliveryQueu
     it: 'wakes stopped listeners',
     plant: (queue) => ({
       ...queue,
-      listen(onDue) {
-        queue.listen(onDue)
+      listen(listener) {
+        queue.listen(listener)
         return () => {}
       },
     }),
@@ -125,12 +153,77 @@ const BUGS: readonly { it: string; plant: (queue: DeliveryQueue) => DeliveryQueu
     }),
     caughtBy: 'wake does not throw after the queue is closed',
   },
+  {
+    it: 'does not report that it is connected',
+    plant: reporting(() => ({ connected() {} })),
+    caughtBy: 'each listener is told that the queue is connected',
+  },
+  {
+    it: 'reports that it is connected to the first listener only',
+    plant: reporting((at) => (at === 0 ? {} : { connected() {} })),
+    caughtBy: 'each listener is told that the queue is connected',
+  },
+  {
+    it: 'does not report that its connection is lost',
+    plant: reporting(() => ({ lost() {} })),
+    caughtBy: 'each listener is told that the connection is lost, and a later one of none',
+  },
+  {
+    it: 'reports a lost connection to the last listener only',
+    plant: reporting((at) => (at === 1 ? {} : { lost() {} })),
+    caughtBy: 'each listener is told that the connection is lost, and a later one of none',
+  },
+  {
+    it: 'is connected for new listeners after its connection is lost',
+    plant: (queue) => ({
+      ...queue,
+      listen(listener) {
+        listener.connected()
+        return queue.listen({ ...listener, connected() {} })
+      },
+    }),
+    caughtBy: 'each listener is told that the connection is lost, and a later one of none',
+  },
+  {
+    it: 'reports to stopped listeners',
+    plant: (queue) => ({
+      ...queue,
+      listen(listener) {
+        queue.listen({ ...listener, due() {} })
+        return queue.listen({ ...listener, connected() {}, lost() {} })
+      },
+    }),
+    caughtBy: 'a stopped listener is not told that the connection is lost',
+  },
+  {
+    it: 'wakes one listener of another process only',
+    plant(queue) {
+      let isFirst = true
+      return {
+        ...queue,
+        listen(listener) {
+          const stop = queue.listen(isFirst ? listener : { ...listener, due() {} })
+          isFirst = false
+          return stop
+        },
+      }
+    },
+    caughtBy: 'wake through one handle calls each connected listener of the other',
+  },
 ]
+
+/** Plants a queue that replaces methods of each listener, by its number. */
+function reporting(methods: (at: number) => Partial<QueueListener>): (queue: DeliveryQueue) => DeliveryQueue {
+  return (queue) => {
+    let listeners = 0
+    return { ...queue, listen: (listener) => queue.listen({ ...listener, ...methods(listeners++) }) }
+  }
+}
 
 describe('queueContract', () => {
   it.each(BUGS)('queueContract catches an implementation that $it', async ({ plant, caughtBy }) => {
     const cases = new Map<string, () => Promise<void>>()
-    queueContract({ test: (name, body) => cases.set(name, body), create: () => injected(plant) })
+    queueContract({ test: (name, body) => cases.set(name, body), create: () => connected(plant) })
     await expect(cases.get(caughtBy)?.()).rejects.toThrow()
   })
 })

@@ -620,7 +620,7 @@ const PARTS: readonly OptionRow[] = [
     'QueueCapabilities',
     queueContract,
     kit,
-    flags('secondHandle', 'injectedTime', 'disconnect'),
+    flags('secondHandle', 'injectedTime', 'disconnect', 'reportsConnection'),
     {
       at: 'capabilities',
     },

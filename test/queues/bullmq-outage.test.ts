@@ -62,6 +62,45 @@ describeOwnRedis('the BullMQ queue during a Redis outage', () => {
     await atA.reached(1)
   })
 
+  it('The BullMQ queue is connected once Redis runs, lost while it does not, and connected again', async () => {
+    const a = countWakes(queueAt())
+    await failed.promise
+    expect(a.reports).toEqual([])
+    await server.start()
+    await a.reported(1)
+    await server.kill()
+    await a.reported(2)
+    await server.start()
+    await a.reported(3)
+    expect(a.reports).toEqual(['connected', 'lost', 'connected'])
+  })
+
+  it('The BullMQ queue is lost when one of its connections is, and when it is closed', async () => {
+    await server.start()
+    const queue = queueAt()
+    const a = countWakes(queue)
+    await a.reported(1)
+    const client = new Redis({ port: server.port, host: '127.0.0.1' })
+    for (const id of await readersOf(client)) {
+      const before = a.reports.length
+      await client.call('client', 'kill', 'id', id)
+      await a.reported(before + 2)
+    }
+    client.disconnect()
+    expect(a.reports).toHaveLength(7)
+    const closed = queue.close()
+    expect(a.reports.slice(7)).toEqual(['lost'])
+    await closed
+    expect(a.reports).toHaveLength(8)
+  })
+
+  /** Ids of all other connections of a Redis. */
+  async function readersOf(client: Redis): Promise<readonly string[]> {
+    const own = String(await client.call('client', 'id'))
+    const ids = [...String(await client.call('client', 'list')).matchAll(/^id=(\d+) /gm)].map(([, id]) => String(id))
+    return ids.filter((id) => id !== own)
+  }
+
   it('A process ends after it closes its BullMQ queue while Redis is down', async () => {
     const file = fileURLToPath(new URL('closing-process.ts', import.meta.url))
     const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', file, `${server.port}`])

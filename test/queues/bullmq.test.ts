@@ -90,6 +90,25 @@ describeRedis('the BullMQ queue', () => {
     expect([atA.wakes, atB.wakes]).toEqual([2, 2])
   })
 
+  it('The BullMQ queue is connected once it hears of the wakes of others', async () => {
+    const a = countWakes(process())
+    await a.reported(1)
+    process().wake(0)
+    await a.reached(1)
+    expect(a.reports).toEqual(['connected'])
+  })
+
+  it('The BullMQ queue is not connected when a reader could not be set up, although its connections are ready', async () => {
+    const setUp = vi.spyOn(QueueEvents.prototype, 'waitUntilReady').mockRejectedValue(new Error('NOPERM'))
+    const a = countWakes(process())
+    setUp.mockRestore()
+    process().wake(0)
+    await a.reached(1)
+    process().wake(1)
+    await a.reached(2)
+    expect(a.reports).toEqual([])
+  })
+
   it('The BullMQ queue turns ten thousand wakes into two events and no job', async () => {
     const a = process({ clock: still })
     for (let at = 0; at < 10_000; at++) a.wake(0)

@@ -3,6 +3,7 @@
  * queue at its first log line. It ends by itself.
  */
 import { bullmqQueue } from '../../src/queues/bullmq.ts'
+import { queueListener } from './listener.ts'
 
 let isClosing = false
 
@@ -15,6 +16,6 @@ const queue = bullmqQueue({
     },
   },
 })
-queue.listen(() => {})
+queue.listen(queueListener())
 queue.wake(0)
 queue.wake(10)

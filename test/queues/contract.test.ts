@@ -37,9 +37,9 @@ describe('the PostgreSQL queue keeps the queue contract', () => {
     const make = () =>
       postgresQueue({ client: () => new pg.Client(postgresAt(proxy.port)), channel, logger: recordingLogger() })
     const [queue, other] = [make(), make()]
-    // A new listen connection wakes its listeners once; the cases start after that.
+    // Other processes wake only a queue that is connected; the cases start after that.
     const listeners = [countWakes(queue), countWakes(other)]
-    await Promise.all(listeners.map((one) => one.reached(1)))
+    await Promise.all(listeners.map((one) => one.reported(1)))
     for (const one of listeners) one.stop()
     return {
       ...{ queue, other, ...running },

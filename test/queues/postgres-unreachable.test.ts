@@ -4,7 +4,7 @@ import { type NotificationClient, type PostgresQueueOptions, postgresQueue } fro
 import { gate } from '../core/dispatch/dispatching.ts'
 import { recordingLogger } from '../support/deps.ts'
 import { fakeClock } from '../support/fake-clock.ts'
-import { countWakes } from './listener.ts'
+import { countWakes, queueListener } from './listener.ts'
 
 /** Makes clients with this `connect`. */
 function connecting(connect: () => Promise<unknown>): () => NotificationClient {
@@ -49,7 +49,7 @@ describe('the PostgreSQL queue without a server', () => {
     const logged = gate<void>()
     const recording: Logger = { log: (...line) => [log(...line), logged.open()] }
     const queue = postgresQueue({ client: client as () => never, logger: recording, clock: fakeClock() })
-    queue.listen(() => {})
+    queue.listen(queueListener())
     await logged.promise
     expect(lines).toEqual([
       {
@@ -74,7 +74,7 @@ describe('the PostgreSQL queue without a server', () => {
     }
     const client = connecting(() => Promise.reject(new Error('refused')))
     const queue = postgresQueue({ client, clock: { ...clock, after }, logger })
-    queue.listen(() => {})
+    queue.listen(queueListener())
     for (let at = 0; at < 20; at++) {
       await waiting.promise
       waiting = gate()
@@ -93,7 +93,8 @@ describe('the PostgreSQL queue without a server', () => {
     const waits: number[] = []
     let waiting = gate<void>()
     const after: typeof clock.after = (ms, run, keepAlive) => {
-      if (!keepAlive) {
+      // A longer timer checks a connection that listens.
+      if (!keepAlive && ms <= 30_000) {
         waits.push(ms)
         waiting.open()
       }
@@ -110,9 +111,8 @@ describe('the PostgreSQL queue without a server', () => {
       end: async () => {},
     })
     const queue = postgresQueue({ client, clock: { ...clock, after }, logger })
-    // It polls once it listens.
     const listened = gate<void>()
-    queue.listen(() => listened.open())
+    queue.listen(queueListener({ connected: () => listened.open() }))
     for (let at = 0; at < 6; at++) {
       await waiting.promise
       waiting = gate()
@@ -125,6 +125,34 @@ describe('the PostgreSQL queue without a server', () => {
     expect(waits).toHaveLength(7)
     expect(waits.at(-1)).toBeLessThanOrEqual(100)
     await queue.close()
+  })
+
+  it.each([
+    ['nothing to send', 0],
+    ['a pending wake', 1],
+  ])('The PostgreSQL queue that is closed with %s before it listens is never connected', async (_what, wakes) => {
+    const clock = fakeClock()
+    const asked = gate<void>()
+    const answer = gate<void>()
+    const client = (): NotificationClient => ({
+      connect: async () => {},
+      async query(text) {
+        if (!text.startsWith('LISTEN')) return
+        asked.open()
+        await answer.promise
+      },
+      on() {},
+      end: async () => {},
+    })
+    const queue = postgresQueue({ client, clock, logger })
+    const listener = countWakes(queue)
+    for (let times = 0; times < wakes; times++) queue.wake(0)
+    await asked.promise
+    const closed = queue.close()
+    await new Promise(setImmediate)
+    answer.open()
+    await closed
+    expect([listener.reports, clock.timers]).toEqual([[], 0])
   })
 
   it.each([

@@ -43,7 +43,7 @@ describe('the PostgreSQL queue', () => {
   /** A listener whose connection is ready. */
   async function listening(queue: PostgresQueue = process()) {
     const listener = countWakes(queue)
-    await listener.reached(1)
+    await listener.reported(1)
     return listener
   }
 
@@ -76,8 +76,8 @@ describe('the PostgreSQL queue', () => {
   it('The PostgreSQL queue wakes every listening process', async () => {
     const [a, b] = [await listening(), await listening()]
     process().wake(0)
-    await Promise.all([a.reached(2), b.reached(2)])
-    expect(logger.lines).toEqual([])
+    await Promise.all([a.reached(1), b.reached(1)])
+    expect([a.reports, b.reports, logger.lines]).toEqual([['connected'], ['connected'], []])
   })
 
   it('The PostgreSQL queue wakes its own process once, and each other process once', async () => {
@@ -91,7 +91,7 @@ describe('the PostgreSQL queue', () => {
       while (notified < 2 * (at + 1)) await new Promise(setImmediate)
       await new Promise(setImmediate)
     }
-    expect([atA.wakes, atB.wakes]).toEqual([3, 3])
+    expect([atA.wakes, atB.wakes]).toEqual([2, 2])
   })
 
   it('The PostgreSQL queue turns ten thousand wakes into two notifications', async () => {
@@ -107,11 +107,12 @@ describe('the PostgreSQL queue', () => {
     const clock = fakeClock()
     const a = process({ clock })
     const atA = await listening(a)
+    const before = clock.timers
     for (let at = 0; at < 1_000; at++) a.wake(at + 1)
-    expect(clock.timers).toBe(10)
+    expect(clock.timers - before).toBe(10)
     clock.advance(99)
     await a.close()
-    expect(atA.wakes).toBe(1)
+    expect(atA.wakes).toBe(0)
     expect(await stopRecording()).toEqual([])
     expect(clock.timers).toBe(0)
   })
@@ -122,19 +123,21 @@ describe('the PostgreSQL queue', () => {
     const [atA, atB] = [await listening(a), await listening()]
     a.wake(500)
     clock.advance(500)
-    await Promise.all([atA.reached(2), atB.reached(2)])
+    await Promise.all([atA.reached(1), atB.reached(1)])
   })
 
-  it('The PostgreSQL queue reconnects after its connection was terminated, and wakes its listener', async () => {
+  it('The PostgreSQL queue reports a terminated connection as lost, reconnects, and reports that too', async () => {
     const a = process()
     const atA = await listening(a)
     const atB = await listening()
-    for (const wakes of [2, 4]) {
+    for (const times of [1, 2]) {
       await admin.query('SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS pid', [await backends()])
-      await Promise.all([atA.reached(wakes), atB.reached(wakes)])
+      await Promise.all([atA.reported(1 + 2 * times), atB.reported(1 + 2 * times)])
       a.wake(0)
-      await Promise.all([atA.reached(wakes + 1), atB.reached(wakes + 1)])
+      await Promise.all([atA.reached(times), atB.reached(times)])
     }
+    const reports = ['connected', 'lost', 'connected', 'lost', 'connected']
+    expect([atA.reports, atB.reports]).toEqual([reports, reports])
   })
 
   it('The PostgreSQL queue reconnects after a server restart and sends the pending wake', async () => {
@@ -146,16 +149,17 @@ describe('the PostgreSQL queue', () => {
     const [a, b] = [process({ client }), process()]
     const atB = await listening(b)
     a.wake(0)
-    await atB.reached(2)
+    await atB.reached(1)
     await restart(async () => {
       mayConnect = false
       await failed.promise
       for (let at = 0; at < 10_000; at++) a.wake(0)
     })
     // B listens again before A notifies.
-    await atB.reached(3)
+    await atB.reported(3)
+    expect(atB.wakes).toBe(1)
     mayConnect = true
-    await atB.reached(4)
+    await atB.reached(2)
     expect(logger.lines).toEqual([
       { level: 'warn', event: 'queue.unavailable', fields: expect.objectContaining({ queue: 'postgres' }) },
       { level: 'warn', event: 'queue.unavailable', fields: expect.objectContaining({ queue: 'postgres' }) },
@@ -178,16 +182,42 @@ describe('the PostgreSQL queue', () => {
     const [atA, atB] = [await listening(a), await listening()]
     proxy.silence()
     a.wake(0)
-    await atA.reached(2)
+    await atA.reached(1)
     // The time-out for an answer is five seconds.
     clock.advance(5_000)
-    await failed.promise
+    await atA.reported(2)
     proxy.resume()
     clock.advance(1_000)
-    await Promise.all([atA.reached(3), atB.reached(2)])
+    await Promise.all([atA.reported(3), atB.reached(1)])
+    expect(atA.reports).toEqual(['connected', 'lost', 'connected'])
     await a.close()
     await proxy.idle()
     await proxy.close()
+  })
+
+  it('A process that only listens notices within 65 seconds that its connection is silent', async () => {
+    const proxy = await silentProxy(server.port)
+    const clock = fakeClock()
+    const a = process({ clock, client: () => server.client(proxy.port) })
+    const atA = await listening(a)
+    proxy.silence()
+    clock.advance(60_000)
+    clock.advance(5_000)
+    await atA.reported(2)
+    proxy.resume()
+    clock.advance(1_000)
+    await atA.reported(3)
+    expect(atA.reports).toEqual(['connected', 'lost', 'connected'])
+    await a.close()
+    await proxy.close()
+  })
+
+  it('The PostgreSQL queue reports that it is lost when it is closed', async () => {
+    const a = process()
+    const atA = await listening(a)
+    const closed = a.close()
+    expect(atA.reports).toEqual(['connected', 'lost'])
+    await closed
   })
 
   it('A closed PostgreSQL queue leaves no connection open', async () => {
@@ -205,13 +235,12 @@ describe('the PostgreSQL queue', () => {
   it('The PostgreSQL queue calls no listener that was stopped or whose queue is closed', async () => {
     const [a, b] = [process(), process()]
     const [stopped, stays, closed] = [countWakes(a), await listening(a), await listening(b)]
-    await stopped.reached(1)
     stopped.stop()
     await b.close()
     b.wake(0)
     process().wake(0)
-    await stays.reached(2)
-    expect([stopped.wakes, closed.wakes]).toEqual([1, 1])
+    await stays.reached(1)
+    expect([stopped.wakes, closed.wakes]).toEqual([0, 0])
   })
 
   it('The worker of one process sends what another process accepted', async () => {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { fakeClock } from '../../src/contract-tests/fake-clock.ts'
 import { localQueue } from '../../src/queues/local.ts'
 import { createWakeEmitter, type WakeEmitter } from '../../src/queues/wake-emitter.ts'
+import { countWakes, queueListener } from './listener.ts'
 
 /** Waits one turn of the event loop, in which scheduled wakes run. */
 function turn(): Promise<void> {
@@ -16,10 +17,14 @@ function recordCalls(
 ): string[] {
   const called: string[] = []
   for (const name of names)
-    wakeEmitter.listen(() => {
-      called.push(name)
-      act(name)
-    })
+    wakeEmitter.listen(
+      queueListener({
+        due() {
+          called.push(name)
+          act(name)
+        },
+      }),
+    )
   return called
 }
 
@@ -41,13 +46,41 @@ describe('the wake emitter', () => {
     let stop = (): void => {}
     const called = recordCalls(wakeEmitter, 'a', () => {
       stop()
-      wakeEmitter.listen(() => void called.push('new'))
+      wakeEmitter.listen(queueListener({ due: () => void called.push('new') }))
     })
-    stop = wakeEmitter.listen(() => void called.push('stopped'))
+    stop = wakeEmitter.listen(queueListener({ due: () => void called.push('stopped') }))
     wakeEmitter.emitNow()
     expect(called).toEqual(['a'])
     wakeEmitter.emitNow()
     expect(called).toEqual(['a', 'a', 'new'])
+  })
+})
+
+describe('the connection of a wake emitter', () => {
+  it('The wake emitter reports each change of its connection once, and tells a later listener that it is connected', () => {
+    const wakeEmitter = createWakeEmitter()
+    const early = countWakes(wakeEmitter)
+    wakeEmitter.lost()
+    expect(early.reports).toEqual([])
+    wakeEmitter.connected()
+    wakeEmitter.connected()
+    const late = countWakes(wakeEmitter)
+    expect([early.reports, late.reports]).toEqual([['connected'], ['connected']])
+    wakeEmitter.lost()
+    wakeEmitter.lost()
+    expect([early.reports, late.reports]).toEqual([
+      ['connected', 'lost'],
+      ['connected', 'lost'],
+    ])
+    expect(countWakes(wakeEmitter).reports).toEqual([])
+  })
+
+  it('The wake emitter reports no connection to a stopped listener', () => {
+    const wakeEmitter = createWakeEmitter()
+    const stopped = countWakes(wakeEmitter)
+    stopped.stop()
+    wakeEmitter.connected()
+    expect(stopped.reports).toEqual([])
   })
 })
 

@@ -1,13 +1,13 @@
 import { matching } from '../../options/checks.ts'
 import { type Checks, readOptions } from '../../options/read-options.ts'
 import { shown } from '../../options/shown-value.ts'
-import { wrongReturn } from '../../options/wrong-return.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
 import type { ClaimedDelivery } from '../../ports/dispatch-store.ts'
 import { limitLines } from '../answers/line-limiter.ts'
 import { reportFault } from '../answers/report-fault.ts'
 import type { Attempted } from './attempt.ts'
+import { type Listening, listenToQueue } from './listen-to-queue.ts'
 import { type ClaimKind, type ClaimOutcome, createSendLoop, type SendLoop, type SendLoopDeps } from './send-loop.ts'
 import type { WorkerOptions } from './worker-options.ts'
 
@@ -45,8 +45,8 @@ export interface Worker {
    * their maintenance every minute.
    *
    * A started worker keeps its process alive until a `stop` has resolved, also while the database is unavailable and in sandbox
-   * mode. An error of the store is logged, reported to `onError`, and the store is polled again after `pollMs`. Throws errors of
-   * the queue's `listen`, and `answer_invalid` if that returns no function; then nothing is started.
+   * mode. An error of the store is logged, reported to `onError`, and the store is polled again after `pollMs`, by default a second.
+   * Throws errors of the queue's `listen`, and `answer_invalid` if that returns no function; then nothing is started.
    */
   start(): void
   /**
@@ -95,7 +95,7 @@ export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Wor
   let pollAgain = false
   let emptyMs = MIN_POLL_MS
   let cancelTimer = (): void => {}
-  let stopListening = (): void => {}
+  let listening: Listening | undefined
   let letProcessEnd = (): void => {}
 
   /** Starts every send that may start. One poll runs at a time; calls meanwhile cause one more. */
@@ -152,7 +152,7 @@ export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Wor
   return {
     start() {
       if (isRunning) return
-      if (!sandbox) stopListening = listenTo(queue, poll)
+      if (!sandbox) listening = listenToQueue(queue, poll)
       isRunning = true
       letProcessEnd = stayAlive(clock)
       if (sandbox) return logger.log('warn', 'worker.sandboxed', {})
@@ -163,7 +163,7 @@ export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Wor
       const { graceMs } = readStopOptions(options)
       const wasWorking = isRunning && !sandbox
       isRunning = false
-      stopListening()
+      listening?.stop()
       cancelTimer()
       // Reads `letProcessEnd` now: a start meanwhile sets another.
       const unfinished = await sendLoop.stop(graceMs).finally(letProcessEnd)
@@ -171,12 +171,6 @@ export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Wor
     },
     runDue: () => runDue(sendLoop),
   }
-}
-
-function listenTo(queue: DeliveryQueue, poll: () => void): () => void {
-  const given: unknown = queue.listen(poll)
-  if (typeof given === 'function') return () => void given()
-  throw wrongReturn('listen() of the queue', given, 'a function that ends the listening')
 }
 
 /** Sends until nothing is due and none of its own attempts is in flight. Starts nothing after a stop or an error of the store. */

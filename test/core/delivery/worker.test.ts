@@ -3,6 +3,7 @@ import { createWorker } from '../../../src/core/delivery/worker.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
 import { localQueue } from '../../../src/queues/local.ts'
+import { queueListener } from '../../queues/listener.ts'
 import type { TestDeps } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
@@ -389,8 +390,8 @@ describe('the local queue', () => {
     const clock = fakeClock()
     const queue = localQueue(clock)
     const woken: string[] = []
-    const stop = queue.listen(() => void woken.push('one'))
-    queue.listen(() => void woken.push('two'))
+    const stop = queue.listen(queueListener({ due: () => void woken.push('one') }))
+    queue.listen(queueListener({ due: () => void woken.push('two') }))
     queue.wake(0)
     await Promise.resolve()
     expect(woken).toEqual(['one', 'two'])
@@ -400,6 +401,15 @@ describe('the local queue', () => {
     stop()
     clock.advance(1)
     expect(woken).toEqual(['one', 'two', 'two'])
+  })
+
+  it('The local queue is never connected, because other processes may share the store', async () => {
+    const queue = localQueue(fakeClock())
+    const reported: string[] = []
+    queue.listen(queueListener({ connected: () => void reported.push('connected') }))
+    queue.wake(0)
+    await Promise.resolve()
+    expect(reported).toEqual([])
   })
 
   it('The local queue sets no timer without listeners', () => {

@@ -62,9 +62,9 @@ describe('a worker whose queue fails', () => {
     let isDown = true
     const thrown = new TypeError('no connection')
     const queue = silentQueue()
-    const listen: DeliveryQueue['listen'] = (onDue) => {
+    const listen: DeliveryQueue['listen'] = (listener) => {
       if (isDown) throw thrown
-      return queue.listen(onDue)
+      return queue.listen(listener)
     }
     const reported: unknown[] = []
     const hooks = { onError: (error: unknown) => void reported.push(error) }

@@ -5,6 +5,7 @@ import { expect, it } from 'vitest'
 import { bullmqQueue } from '../../../src/queues/bullmq.ts'
 import { type NotificationClient, postgresQueue } from '../../../src/queues/postgres.ts'
 import { rateLimits } from '../../../src/rate-limits/index.ts'
+import { queueListener } from '../../queues/listener.ts'
 import { serviceOrSkip } from '../../queues/services.ts'
 import { openTestApp, type TestApp } from './test-app.ts'
 import { throughTime } from './through-time.ts'
@@ -37,7 +38,7 @@ withRedis('wakes through Redis', () => {
     const redis = new Redis({ port: 6379 })
     const prefix = `leaks-${randomUUID()}`
     const queue = bullmqQueue({ connection: { port: 6379 }, prefix })
-    queue.listen(() => {})
+    queue.listen(queueListener())
     const app = await openTestApp({ rest: { queue } })
     await keepBusy(app)
     await queue.close()
@@ -75,7 +76,7 @@ it('The notifications of PostgreSQL hold no data of their dispatches', async () 
     end: async () => {},
   }
   const queue = postgresQueue({ client: () => client })
-  queue.listen(() => {})
+  queue.listen(queueListener())
   const app = await openTestApp({ rest: { queue } })
   await keepBusy(app)
   await queue.close()
