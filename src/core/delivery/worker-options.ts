@@ -41,6 +41,9 @@ export interface WorkerOptions extends ChannelLimits {
    * pause, if its next attempt would come earlier, wait for `receiver_paused`. `false`: never. Default: see {@link BreakerOptions}.
    */
   readonly breaker?: BreakerOptions | false
-  /** Milliseconds between polls without a wake-up. Default: 1,000. */
+  /**
+   * Milliseconds between polls without a wake-up. Default: 1,000; while the queue is connected 5,000, or `leaseMs` if that is shorter. A
+   * delivery that is known to be due earlier is polled for when it is due.
+   */
   readonly pollMs?: number
 }

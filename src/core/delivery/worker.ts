@@ -79,6 +79,12 @@ export function readStopOptions(options: StopOptions, call = 'worker.stop'): Sto
 /** Minimum time between polls that find nothing to send, whatever the store answers. */
 const MIN_POLL_MS = 10
 
+/** Time between polls without a wake. */
+const POLL_MS = 1_000
+
+/** The same while the queue is connected: a poll only finds what a lost wake left. */
+const CONNECTED_POLL_MS = 5_000
+
 /** Time between log lines of the same fault, which each poll of an outage has. */
 const REPEATED_MS = 10_000
 
@@ -86,7 +92,9 @@ const REPEATED_MS = 10_000
 const MAX_EMPTY_MS = 1_000
 
 export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Worker {
-  const { pollMs = 1_000 } = options
+  const { pollMs = POLL_MS } = options
+  /** Not longer than a lease: a lease of a worker that died is seen before its end, which then is the time of a poll. */
+  const connectedPollMs = options.pollMs ?? Math.min(CONNECTED_POLL_MS, options.leaseMs ?? CONNECTED_POLL_MS)
   const { clock, logger, queue, sandbox } = deps
   const sendLoop = createSendLoop(deps, options, poll)
   const claimFailed = { level: 'error', event: 'worker.claim_failed', limiter: limitLines(REPEATED_MS) } as const
@@ -133,13 +141,14 @@ export function createWorker(deps: WorkerDeps, options: WorkerOptions = {}): Wor
    */
   async function fillSlots(generation: number): Promise<number> {
     for (;;) {
-      const { isMore, isEmpty, dueInMs = pollMs } = await sendLoop.claim(generation, logFault)
+      const { isMore, isEmpty, dueInMs = Number.POSITIVE_INFINITY } = await sendLoop.claim(generation, logFault)
       if (!isEmpty) emptyMs = MIN_POLL_MS
       if (isMore) continue
       const { freeInMs, probesInMs } = sendLoop
+      const mostMs = listening?.isConnected ? connectedPollMs : pollMs
       const waitMs = isEmpty ? emptyMs : dueInMs
       if (isEmpty) emptyMs = Math.min(2 * emptyMs, pollMs)
-      return Math.max(MIN_POLL_MS, Math.min(waitMs, freeInMs() ?? pollMs, probesInMs() ?? pollMs, pollMs))
+      return Math.max(MIN_POLL_MS, Math.min(waitMs, freeInMs() ?? mostMs, probesInMs() ?? mostMs, mostMs))
     }
   }
 

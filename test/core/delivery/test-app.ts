@@ -31,7 +31,7 @@ export function app(
   rest: Partial<DispatchDeps> = {},
 ): TestApp {
   const base = testDeps(channels, { events, ...rest })
-  const queue = localQueue(base.clock)
+  const queue = rest.queue ?? localQueue(base.clock)
   const claims: ClaimRequest[] = []
   const changed = { ...base.store, ...change?.(base.store) }
   const store = {
