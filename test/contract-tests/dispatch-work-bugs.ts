@@ -246,6 +246,20 @@ export const WORK_BUGS: readonly Planted[] = [
     }),
   },
   {
+    name: 'nextDueInMs ignores the leases of other handles',
+    caughtBy: 'nextDueInMs includes the leases of other workers',
+    plant: (store) => () => {
+      let hasLeased = false
+      return {
+        async claim(request) {
+          const { nextDueInMs, ...claims } = await store.claim(request)
+          hasLeased ||= claims.deliveries.length > 0
+          return { ...claims, ...((hasLeased || nextDueInMs === 0) && nextDueInMs !== undefined && { nextDueInMs }) }
+        },
+      }
+    },
+  },
+  {
     name: 'settlements with invalid characters are lost',
     caughtBy: 'a settlement with characters that a store cannot keep still counts',
     plant: (store) => () => ({

@@ -1,5 +1,5 @@
 import { equal, matches, ok } from '../assertions.ts'
-import { ADDRESS, delivery, digested, HOUR, LEASE, MINUTE } from './samples.ts'
+import { ADDRESS, delivery, digested, HOUR, LEASE, MINUTE, proof } from './samples.ts'
 import { between, claimOf, type DispatchCase, dispatchCases, idsOf, numbers, timed } from './store-harness.ts'
 
 export const claimCases: readonly DispatchCase[] = dispatchCases([], {
@@ -214,6 +214,29 @@ export const claimCases: readonly DispatchCase[] = dispatchCases([], {
     await leased('2', 30 * MINUTE)
     await t.accept('sooner', { deliveries: [delivery('sooner', { delayMs: 10 * MINUTE })] })
     await leased('3', 10 * MINUTE)
+  },
+  'nextDueInMs includes the leases of other workers': async (t) => {
+    const next = async (latest: number, what: string) => {
+      const { deliveries, nextDueInMs } = await t.store.claim(claimOf({ a: 9 }))
+      equal(deliveries, [], what)
+      between(nextDueInMs, 1, latest, what)
+    }
+    const taken = async (leaseMs: number) => {
+      const [claimed] = (await t.other.claim(claimOf({ a: 1 }, { leaseMs }))).deliveries
+      ok(claimed, 'the other worker claims a delivery')
+      return proof(claimed)
+    }
+    for (const id of ['1', '2']) await t.accept(id)
+    equal((await t.claim({ a: 0 })).nextDueInMs, 0)
+    const first = await taken(30 * MINUTE)
+    const second = await taken(HOUR)
+    await next(30 * MINUTE, 'the first end of two leases')
+    equal(await t.other.renew(first, 20 * MINUTE), true)
+    await next(20 * MINUTE, 'the end of a lease that was shortened')
+    equal(await t.other.renew(first, 2 * HOUR), true)
+    await next(HOUR, 'the first end after a lease was extended')
+    await t.advance(HOUR)
+    equal(idsOf((await t.store.claim(claimOf({ a: 9 }))).deliveries), [second.deliveryId])
   },
   'nextDueInMs ignores the deliveries of busy receivers': async (t) => {
     await t.accept('1', { deliveries: [delivery('x', { concurrencyKey: 'dead' })] })
