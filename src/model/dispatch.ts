@@ -247,14 +247,18 @@ type DataOf<Events, Type> = Type extends keyof Events ? Events[Type] : JsonObjec
 
 /** Derives the status. `partial`: one delivery failed, another was or may be sent. With `first`, earlier failures do not count. */
 export function statusOfDispatch(statuses: readonly DeliveryStatus[], route: Route): DispatchStatus {
-  const has = (...wanted: readonly DeliveryStatus[]): boolean => statuses.some((status) => wanted.includes(status))
-  const open = has('queued', 'sending', 'held')
-  const lost = has('failed', 'expired')
-  if (lost && route === 'all' && (open || has('sent'))) return 'partial'
-  if (open) return 'queued'
-  if (has('sent')) return 'sent'
-  if (lost) return 'failed'
-  return has('cancelled') ? 'cancelled' : 'skipped'
+  let [isOpen, isSent, isLost, isCancelled] = [false, false, false, false]
+  for (const status of statuses) {
+    if (status === 'queued' || status === 'sending' || status === 'held') isOpen = true
+    else if (status === 'sent') isSent = true
+    else if (status === 'failed' || status === 'expired') isLost = true
+    else if (status === 'cancelled') isCancelled = true
+  }
+  if (isLost && route === 'all' && (isOpen || isSent)) return 'partial'
+  if (isOpen) return 'queued'
+  if (isSent) return 'sent'
+  if (isLost) return 'failed'
+  return isCancelled ? 'cancelled' : 'skipped'
 }
 
 /** True for a failure in host code: a template, a condition, `digest.key`. */

@@ -89,9 +89,12 @@ describe('the SQL queries of the guide', () => {
     }))
     at = now
     expect(await Promise.all(queries.map((text) => runQuery(text, now)))).toEqual([
-      [{ channel: 'mail', due: 1, oldest_seconds: 120 }],
+      [
+        { channel: 'chat', due: 1, oldest_seconds: 119 },
+        { channel: 'mail', due: 1, oldest_seconds: 120 },
+      ],
       [{ ended: 1 }],
-      [{ channel: 'text', status: 'failed', reason: 'provider_rejected', deliveries: 1 }],
+      [{ tenant: 't', status: 'failed', dispatches: 1 }],
       [{ pending: 0 }],
     ])
     expect(await runQuery(queries[3] ?? '', now + 600_000)).toEqual([{ pending: 1 }])

@@ -43,7 +43,7 @@ describe('writes of another process between read and write', () => {
 
   it('A digest that loses both events concurrently is not sent', async () => {
     for (const id of ['B', 'A']) await own.other.accept(acceptance(id, { deliveries: [digested(`${id}-a`)] }))
-    const slow = interrupted(/e\.delivery_id = g\.delivery_id/, () => own.other.cancel('default', 'B'))
+    const slow = interrupted(/e\.delivery_id = x\.delivery_id/, () => own.other.cancel('default', 'B'))
     await slow.cancel('default', 'A')
     for (const id of ['A', 'B'])
       expect((await own.other.findDispatch('default', id))?.deliveries).toMatchObject([{ status: 'cancelled' }])

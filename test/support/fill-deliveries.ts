@@ -1,4 +1,4 @@
-import type { DialectName } from '../../src/storage/sql/connection/dialects.ts'
+import { DIALECTS, type DialectName } from '../../src/storage/sql/connection/dialects.ts'
 
 /** Queued deliveries that the database itself writes, in the form that `accept` leaves them. */
 export interface Filling {
@@ -22,21 +22,38 @@ export function fillTexts(dialect: DialectName, filling: Filling): readonly stri
   const { prefix, name, count, until, perMs = 5, channel, content = '{"text":"x"}' } = filling
   const { rows, idOf } = SERIES[dialect](count)
   const at = `${until} - (${count} - n) ${dialect.startsWith('m') ? 'div' : '/'} ${perMs}`
+  const [dispatch, delivery] = [idOf(`dsp_${name}_`), idOf(`dlv_${name}_`)]
+  const expiresAt = `${at} + ${TEN_DAYS}`
+  const join = DIALECTS[dialect].concat
+  const body = join(
+    `'[{"deliveryId":"'`,
+    delivery,
+    `'","channel":"${channel}","status":"queued","acceptedAt":'`,
+    `(${at})`,
+    `',"expiresAt":'`,
+    `(${expiresAt})`,
+    `',"address":"ada@example.com","content":"stored"}]'`,
+  )
   return [
     `insert into ${prefix}dispatches (dispatch_id, tenant, event_type, recipient, recipient_key, route, made_by, created_at, version)
-      select ${idOf(`dsp_${name}_`)}, 'default', 'order.shipped', 'user-1', 'user-1', 'all', 'app', ${at}, 1 from ${rows}`,
-    `insert into ${prefix}deliveries (delivery_id, dispatch_id, tenant, created_at, dispatch_status, place, channel, status, attempts,
-        attempts_before, attempt_log, accepted_at, expires_at, wake_at, alone, address, content, version)
-      select ${idOf(`dlv_${name}_`)}, ${idOf(`dsp_${name}_`)}, 'default', ${at}, 'queued', 0, '${channel}', 'queued', 0, 0, '',
-        ${at}, ${at} + ${TEN_DAYS}, ${at}, 1, 'ada@example.com', '${content.replaceAll("'", "''")}', 1 from ${rows}`,
+      select ${dispatch}, 'default', 'order.shipped', 'user-1', 'user-1', 'all', 'app', ${at}, 1 from ${rows}`,
+    `insert into ${prefix}states (dispatch_id, body, outcomes, version) select ${dispatch}, ${body}, '\n${channel} open\n', 1 from ${rows}`,
+    `insert into ${prefix}contents (delivery_id, dispatch_id, body, version)
+      select ${delivery}, ${dispatch}, '${content.replaceAll("'", "''")}', 1 from ${rows}`,
+    `insert into ${prefix}jobs (delivery_id, dispatch_id, tenant, channel, priority, wake_at, expires_at, attempt, begun, version)
+      select ${delivery}, ${dispatch}, 'default', '${channel}', 1, ${at}, ${expiresAt}, 0, '', 1 from ${rows}`,
+    `insert into ${prefix}listed (tenant, status, created_at, dispatch_id, version)
+      select 'default', 'queued', ${at}, ${dispatch}, 1 from ${rows}`,
   ]
 }
 
-/** SQL that marks all queued deliveries as sent, by way of `sending`, as the store does. */
+/** SQL that marks all queued deliveries as sent, by way of a lease, as the store does. */
 export function drainTexts(prefix: string, now: number): readonly string[] {
   return [
-    `update ${prefix}deliveries set status = 'sending', wake_at = ${now} + 30000, fence = 'f' where status = 'queued'`,
-    `update ${prefix}deliveries set status = 'sent', dispatch_status = 'sent', wake_at = null, fence = null where status = 'sending'`,
+    `update ${prefix}jobs set wake_at = ${now} + 30000, fence = 'f'`,
+    `update ${prefix}states set body = replace(body, '"queued"', '"sent"'), outcomes = replace(outcomes, ' open', ' sent')`,
+    `delete from ${prefix}jobs`,
+    `update ${prefix}listed set status = 'sent' where status = 'queued'`,
   ]
 }
 

@@ -9,7 +9,7 @@ import { openTestApp } from './test-app.ts'
 /** Columns with a unique index, so that the database refuses a row and quotes it. */
 const REFUSALS = [
   { table: 'dispatches', column: 'recipient' },
-  { table: 'deliveries', column: 'address' },
+  { table: 'contents', column: 'body' },
   { table: 'runs', column: 'session_id' },
 ] as const
 
@@ -63,7 +63,7 @@ for (const kind of await databaseKinds())
       clock.advance(1)
       const refused = await send()
       expect(refused).toContainEqual(expect.objectContaining({ status: 503 }))
-      await sql`drop table ${sql.table(`${prefix}deliveries`)}`.execute(db)
+      await sql`drop table ${sql.table(`${prefix}jobs`)}`.execute(db)
       await send()
       for (const call of [
         () => sallyport.worker.runDue(),

@@ -89,7 +89,7 @@ async function compare(dialect: DialectName, db: Host): Promise<void> {
 async function drainBurst(dialect: DialectName, db: Host, prefix: string, count: number): Promise<number> {
   const store: SqlStore = sqlStore({ db, dialect, prefix, timeoutMs: 60_000 })
   await store.migrate()
-  const tables = [`${prefix}deliveries`, `${prefix}dispatches`]
+  const tables = ['dispatches', 'states', 'contents', 'jobs', 'listed'].map((table) => prefix + table)
   const fill = async (name: string, amount: number): Promise<void> => {
     const until = Date.now()
     const filling = { prefix, name, count: amount, until, channel: 'none', content: contentText('email') }

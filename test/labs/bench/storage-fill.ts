@@ -23,17 +23,26 @@ export async function fill(pool: pg.Pool, { prefix = 'sallyport_', count, ...res
     `with rows as materialized (select ${series}), heads as (
       insert into ${prefix}dispatches (dispatch_id, tenant, event_type, recipient, recipient_key, route, made_by, created_at, version)
       select dispatch_id, 'default', 'order.shipped', 'user-' || n % 1000, 'user-' || n % 1000, 'all', 'app', now, 1 from rows
+    ), states as (
+      insert into ${prefix}states (dispatch_id, body, outcomes, version)
+      select dispatch_id, '[' || json_strip_nulls(json_build_object('deliveryId', delivery_id, 'channel', $1::text, 'status', 'queued',
+        'acceptedAt', now, 'expiresAt', now + ${TEN_DAYS}, 'concurrencyKey', $2::text, 'address', 'ada@example.com', 'content', 'stored')) || ']',
+        E'\\n' || $1 || E' open\\n', 1 from rows
+    ), contents as (
+      insert into ${prefix}contents (delivery_id, dispatch_id, body, version) select delivery_id, dispatch_id, $4, 1 from rows
+    ), listed as (
+      insert into ${prefix}listed (tenant, status, created_at, dispatch_id, version) select 'default', 'queued', now, dispatch_id, 1 from rows
     )
-    insert into ${prefix}deliveries (delivery_id, dispatch_id, tenant, created_at, dispatch_status, place, channel, concurrency_key, status, attempts, attempts_before,
-      attempt_log, accepted_at, expires_at, wake_at, alone, address, content, version)
-    select delivery_id, dispatch_id, 'default', now, 'queued', 0, $1, $2, 'queued', 0, 0, '', now, now + ${TEN_DAYS}, now - $3::bigint, 1, 'ada@example.com', $4, 1
-    from rows`,
+    insert into ${prefix}jobs (delivery_id, dispatch_id, tenant, channel, priority, concurrency_key, wake_at, expires_at, attempt, begun, version)
+    select delivery_id, dispatch_id, 'default', $1, 1, $2, now - $3::bigint, now + ${TEN_DAYS}, 0, '', 1 from rows`,
     [channel, concurrencyKey, sinceMs, contentText('email')],
   )
-  await pool.query(`analyze ${prefix}deliveries, ${prefix}dispatches`)
+  await pool.query(`analyze ${TABLES.map((table) => prefix + table).join(', ')}`)
 }
+
+const TABLES = ['dispatches', 'states', 'contents', 'jobs', 'listed']
 
 /** Removes all rows. */
 export async function empty(pool: pg.Pool, prefix = 'sallyport_'): Promise<void> {
-  await pool.query(`truncate ${prefix}dispatches, ${prefix}deliveries, ${prefix}idempotency_keys`)
+  await pool.query(`truncate ${[...TABLES, 'idempotency_keys'].map((table) => prefix + table).join(', ')}`)
 }

@@ -20,6 +20,22 @@ export interface StoredDelivery {
   readonly fence: string | null
 }
 
+interface Job extends Pick<StoredDelivery, 'delivery_id' | 'fence'> {
+  readonly attempt: number
+  readonly begun: string
+}
+
+interface State extends Pick<StoredDelivery, 'dispatch_id' | 'version'> {
+  readonly body: string
+}
+
+interface Entry {
+  readonly deliveryId: string
+  readonly status: string
+  readonly attempts?: number
+  readonly log?: readonly unknown[]
+}
+
 /** Comparison of promises and results. */
 export interface Ledger {
   readonly accepted: number
@@ -34,9 +50,25 @@ export interface Ledger {
 export async function readDeliveries(place: Place): Promise<readonly StoredDelivery[]> {
   const db = await connectTo(place)
   try {
-    const text = sql`select delivery_id, dispatch_id, status, attempts, attempt_log, version, fence from sallyport_deliveries`
-    const { rows } = await text.execute(db)
-    return rows as StoredDelivery[]
+    const jobs = await sql<Job>`select delivery_id, fence, attempt, begun from sallyport_jobs`.execute(db)
+    const states = await sql<State>`select dispatch_id, body, version from sallyport_states`.execute(db)
+    const jobOf = new Map(jobs.rows.map((job) => [job.delivery_id, job]))
+    return states.rows.flatMap(({ dispatch_id, body, version }) =>
+      (JSON.parse(body) as Entry[]).map(({ deliveryId, status, attempts = 0, log = [] }): StoredDelivery => {
+        const { fence = null, attempt = attempts, begun = '' } = jobOf.get(deliveryId) ?? {}
+        const attempt_log = log.map((one) => `${JSON.stringify(one)},`).join('') + begun
+        const shown = fence === null ? status : 'sending'
+        return {
+          delivery_id: deliveryId,
+          dispatch_id,
+          status: shown,
+          attempts: Number(attempt),
+          attempt_log,
+          version,
+          fence,
+        }
+      }),
+    )
   } finally {
     await db.destroy()
   }

@@ -18,21 +18,15 @@ const WORKERS = 50
  * workers.
  */
 export function fillUsedTexts(dialect: DialectName, filling: Rows): readonly string[] {
-  const { prefix, name, until } = filling
+  const { name, until } = filling
   const { idOf, insert } = insertsOf(dialect, filling)
   const ofRun = { tenant: "'t'", session_id: idOf('session') }
   return [
     ...fillTexts(dialect, { ...filling, channel: 'a' }),
     ...fillTexts(dialect, { ...filling, name: `digest_${name}`, until: until + HOUR, channel: 'digests' }),
-    `update ${prefix}deliveries set open_key = delivery_id, digest = '{}', alone = null where channel = 'digests' and digest is null`,
-    insert('digest_events', {
-      ...{
-        delivery_id: idOf('dlv_digest'),
-        dispatch_id: idOf('dsp_digest'),
-        number: '1',
-        place: '0',
-        event_data: "'{}'",
-      },
+    insert('digests', { delivery_id: idOf('dlv_digest'), open_key: idOf('dlv_digest'), body: "'{}'" }),
+    insert('members', {
+      ...{ delivery_id: idOf('dlv_digest'), dispatch_id: idOf('dsp_digest'), number: '1', event_data: "'{}'" },
     }),
     insert('plan_sources', { dispatch_id: idOf('dsp'), source: "'{}'" }),
     ...rememberedTexts(dialect, filling, `${until} + ${HOUR}`),
@@ -52,7 +46,7 @@ export function fillUsedTexts(dialect: DialectName, filling: Rows): readonly str
 /** Deliveries are sent, runs end, and everything else is removed. */
 export function drainUsedTexts(prefix: string, now: number): readonly string[] {
   const gone = [
-    ...['digest_events', 'plan_sources', 'idempotency_keys', 'counters', 'sessions', 'run_sums', 'spends'],
+    ...['digests', 'members', 'plan_sources', 'idempotency_keys', 'counters', 'sessions', 'run_sums', 'spends'],
     ...['feedback', 'suppressions', 'preferences', 'statistics', 'workers'],
   ]
   return [
@@ -68,7 +62,7 @@ export function fillEndedTexts(dialect: DialectName, filling: Rows): readonly st
   const before = { ...filling, until: filling.until - 2 * HOUR }
   return [
     ...fillTexts(dialect, { ...before, channel: 'a' }),
-    `update ${prefix}deliveries set status = 'sent', dispatch_status = 'sent', wake_at = null`,
+    ...drainTexts(prefix, before.until),
     ...rememberedTexts(dialect, before, `${before.until} - ${before.count} + n`),
     ...runTexts(dialect, before),
     ...feedbackTexts(dialect, before, before.until),
@@ -79,7 +73,7 @@ export function fillEndedTexts(dialect: DialectName, filling: Rows): readonly st
 
 export function drainEndedTexts(prefix: string): readonly string[] {
   const gone = [
-    ...['deliveries', 'dispatches', 'idempotency_keys', 'counters', 'runs', 'run_tags'],
+    ...['states', 'contents', 'listed', 'dispatches', 'idempotency_keys', 'counters', 'runs', 'run_tags'],
     ...['feedback', 'suppressions', 'statistics', 'workers'],
   ]
   return gone.map((table) => `delete from ${prefix}${table}`)

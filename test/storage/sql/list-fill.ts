@@ -16,21 +16,28 @@ export interface ListFilling {
 /** When the first row was created; the others follow a millisecond apart. */
 export const FIRST_AT = 1_700_000_000_000
 
-/** Dispatches with one delivery each. Every tenth has its status in its own row, like those with several deliveries. */
+/** Dispatches with one delivery each. */
 export async function fillDispatches(filling: ListFilling): Promise<void> {
-  const { text, named, of, run } = statementsOf(filling)
-  const status = `case when n <= ${filling.wanted} then 'failed' else 'sent' end`
-  const counts = ['open', 'sent', 'lost', 'cancelled'].map((name) => `${name}_count`)
-  const count = (when: string): string => `case when n % 10 = 0 then case when ${when} then 1 else 0 end end`
+  const { text, named, of, run, concat } = statementsOf(filling)
+  const isWanted = `n <= ${filling.wanted}`
+  const status = `case when ${isWanted} then 'failed' else 'sent' end`
+  const at = `${FIRST_AT} + n`
   await run(`insert into ${text('dispatches')} (dispatch_id, tenant, event_type, recipient, recipient_key, session_id, route, made_by,
-      created_at, status, ${counts.join(', ')}, version)
-    select ${of('d')}, 't', ${named('event')}, ${named('r')}, ${named('r')}, ${named('s')}, 'all', 'app', ${FIRST_AT} + n,
-      case when n % 10 = 0 then ${status} end, ${count('n < 0')}, ${count(`n > ${filling.wanted}`)},
-      ${count(`n <= ${filling.wanted}`)}, ${count('n < 0')}, 1`)
-  await run(`insert into ${text('deliveries')} (delivery_id, dispatch_id, tenant, created_at, dispatch_status, place, channel, status,
-      reason, attempts, attempts_before, attempt_log, accepted_at, expires_at, alone, address, content, version)
-    select ${of('v')}, ${of('d')}, 't', ${FIRST_AT} + n, case when n % 10 = 0 then null else ${status} end, 0, 'a', ${status},
-      case when n <= ${filling.wanted} then 'provider_rejected' end, 1, 0, '', ${FIRST_AT} + n, ${FIRST_AT} + n, 1, 'ada@example.com', '{"text":"x"}', 1`)
+      created_at, version)
+    select ${of('d')}, 't', ${named('event')}, ${named('r')}, ${named('r')}, ${named('s')}, 'all', 'app', ${at}, 1`)
+  const reason = `case when ${isWanted} then '","reason":"provider_rejected"' else '"' end`
+  const body = concat(
+    ...[`'[{"deliveryId":"'`, of('v'), `'","channel":"a","status":"'`, status, reason, `',"attempts":1,"acceptedAt":'`],
+    ...[`(${at})`, `',"expiresAt":'`, `(${at})`, `',"address":"ada@example.com","content":"stored"}]'`],
+  )
+  const outcomes = `case when ${isWanted} then '\na provider_rejected\n' else '\na sent\n' end`
+  await run(
+    `insert into ${text('states')} (dispatch_id, body, outcomes, version) select ${of('d')}, ${body}, ${outcomes}, 1`,
+  )
+  await run(`insert into ${text('contents')} (delivery_id, dispatch_id, body, version)
+    select ${of('v')}, ${of('d')}, '{"text":"x"}', 1`)
+  await run(`insert into ${text('listed')} (tenant, status, created_at, dispatch_id, version)
+    select 't', ${status}, ${at}, ${of('d')}, 1`)
 }
 
 /** Runs, each in its own session except the matching ones. */

@@ -14,7 +14,18 @@ const WANTED = 45
 /** The reads of a page: its index rows, one more, and the rows that belong to each. */
 const MOST_READ = 8 * (LIMIT + 1)
 
-const LISTED = ['dispatches', 'deliveries', 'runs', 'run_tags', 'sessions', 'suppressions', 'statistics']
+const LISTED = [
+  'dispatches',
+  'states',
+  'contents',
+  'jobs',
+  'listed',
+  'runs',
+  'run_tags',
+  'sessions',
+  'suppressions',
+  'statistics',
+]
 
 const DISPATCH_FILTERS: readonly Omit<DispatchQuery, 'tenant' | 'limit'>[] = [
   {},

@@ -89,7 +89,7 @@ describe('late or lost answers of a database', () => {
   /** A store that loses the answer of one settlement. */
   function losingAnswer(): SqlStore {
     return own.over(
-      afterOnce(own.db, /update_1"\('deliveries'/, () => Promise.reject(new Error('the connection is gone'))),
+      afterOnce(own.db, /update_1"\('(?:states|jobs)'/, () => Promise.reject(new Error('the connection is gone'))),
     )
   }
 
@@ -156,7 +156,7 @@ describe('late or lost answers of a database', () => {
   it('A settlement that was not written is refused after another claim', async () => {
     let isArmed = true
     const lossy = hostBetween(own.db, async (query) => {
-      if (isArmed && query.sql.includes(`update_1"('deliveries'`)) {
+      if (isArmed && query.sql.includes(`update_1"('states'`)) {
         isArmed = false
         throw new Error('the connection is gone')
       }
@@ -234,7 +234,7 @@ describe('calls that change nothing', () => {
     const store = sqlStore({ db, dialect: 'postgresql', timeoutMs: UNHURRIED_MS })
     await store.migrate()
     await store.accept(acceptance('d'))
-    const version = async () => (await run<{ version: string }>(db, 'select version from sallyport_dispatches'))[0]
+    const version = async () => (await run<{ version: string }>(db, 'select version from sallyport_states'))[0]
     const first = await version()
     expect((await store.retry('default', 'd', { expiresInMs: 1_000 }))?.changed).toEqual([])
     expect(await version()).toEqual(first)

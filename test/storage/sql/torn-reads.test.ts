@@ -5,9 +5,9 @@ import { storeEach } from '../store-each.ts'
 import { acceptance, delivery, digested } from '../storing.ts'
 import { afterEvery, afterOnce } from './host-between.ts'
 
-/** The first read of digest events: the dispatches have been read, shared deliveries have not. */
-const EVENTS = /e\.delivery_id = g\.delivery_id/
-/** The read of shared deliveries: the heads of their dispatches have not been read. */
+/** The read of members: the dispatches and their digests have been read, the jobs have not. */
+const EVENTS = /e\.delivery_id = x\.delivery_id/
+/** The read of digests: their members have not been read. */
 const SHARED = /d\.delivery_id = x\.delivery_id/
 /** The read of open digests. */
 const OPEN = /d\.open_key = x\.open_key/

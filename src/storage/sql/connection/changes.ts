@@ -1,4 +1,3 @@
-import { type DispatchCounts, statusText } from '../dispatches/dispatch-records.ts'
 import type { Column, Table } from '../schema/columns.ts'
 import type { Records, TableName } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
@@ -33,8 +32,8 @@ export const NOW = '{now}'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Kinds of changes. `update` and `remove` require the given version. `count` ignores it, so that concurrent counts do not conflict. */
-export type ChangeKind = 'insert' | 'update' | 'remove' | 'count'
+/** Kinds of changes. `update` and `remove` require the given version. */
+export type ChangeKind = 'insert' | 'update' | 'remove'
 
 export interface TableChange {
   readonly kind: ChangeKind
@@ -48,8 +47,6 @@ export interface Changes {
   update<Name extends TableName>(table: Name, row: Records[Name]): void
   /** @param row Its key and the version that was read. */
   remove<Name extends TableName>(table: Name, row: Partial<Records[Name]>): void
-  /** @param row Its key and the amount for each count. */
-  count(row: DispatchCounts & Pick<Records['dispatches'], 'dispatch_id'>): void
   /** Sorted by table and primary key: all writers lock rows in the same order. */
   list(): readonly TableChange[]
 }
@@ -70,7 +67,6 @@ export function newChanges(): Changes {
     insert: (table, row) => add('insert', table, row),
     update: (table, row) => add('update', table, row),
     remove: (table, row) => add('remove', table, row),
-    count: (row) => add('count', 'dispatches', row),
     list() {
       const list = [...byKey.values()].sort((one, other) => ORDER.indexOf(one.table) - ORDER.indexOf(other.table))
       for (const { table, rows } of list) rows.sort(byPrimaryKey(table))
@@ -156,7 +152,7 @@ function isPlainJson(json: unknown): boolean {
 type WriteText = (change: TableChange, dialect: Dialect, nameOf: NameTable, given: string) => string
 
 /** Each given row looks up its row by primary key. With statistics of an empty table, a planner would otherwise scan the table. */
-const TEXTS: Readonly<Record<'update' | 'remove' | 'count', WriteText>> = {
+const TEXTS: Readonly<Record<'update' | 'remove', WriteText>> = {
   update(change, dialect, nameOf, given) {
     const table: Table = TABLES[change.table]
     const sets = Object.entries(table.columns)
@@ -171,21 +167,6 @@ const TEXTS: Readonly<Record<'update' | 'remove' | 'count', WriteText>> = {
     if (!dialect.hasLateral) return joinedUpdate(change, sets, isSame(table, dialect, 'd'), dialect, nameOf, given)
     const found = placed(change, 'x.*', dialect, nameOf, given)
     return `update ${nameOf(change.table)} as d set ${sets} from (${found}) x where ${FOUND}`
-  },
-  count(change, dialect, nameOf, given) {
-    const table: Table = TABLES[change.table]
-    const counts = Object.entries(table.columns).filter(([, { counted }]) => counted)
-    const target = dialect.updatesFrom ? '' : 'd.'
-    // Sets the status first: MySQL would otherwise derive it from counts that this statement has already set.
-    const sets = [`${target}status = ${statusText('d', 'x')}`]
-      .concat(counts.map(([column]) => `${target}${column} = d.${column} + x.${column}`))
-      .concat(`${target}version = d.version + 1`)
-      .join(', ')
-    const same = table.primaryKey.map((column) => `d.${column} = x.${column}`).join(' and ')
-    if (!dialect.hasLateral) return joinedUpdate(change, sets, same, dialect, nameOf, given)
-    // By key only: additions by other writers do not conflict.
-    const found = table.primaryKey.map((column) => `d.${column} = any (array(select x.${column} from ${given}))`)
-    return `update ${nameOf(change.table)} as d set ${sets} from ${given} where ${same} and ${found.join(' and ')}`
   },
   remove(change, dialect, nameOf, given) {
     const table: Table = TABLES[change.table]
@@ -244,7 +225,6 @@ const WRITTEN: Readonly<Record<ChangeKind, Readonly<Record<TableName, Columns>>>
   insert: columnsIn(() => true),
   update: columnsIn((_, { fixed }) => !fixed),
   remove: columnsIn((name) => name === 'version'),
-  count: columnsIn((_, { counted }) => counted === true),
 }
 
 function columnsIn(wanted: (name: string, column: Column) => boolean): Readonly<Record<TableName, Columns>> {

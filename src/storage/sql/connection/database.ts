@@ -1,7 +1,6 @@
 import type { CompiledQuery, QueryResult } from 'kysely'
 import { withTimeout } from '../../../model/time-out.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { storableText } from '../dispatches/dispatch-records.ts'
 import { functionName, scanStatement } from '../schema/functions.ts'
 import {
   type Changes,
@@ -17,6 +16,7 @@ import {
 import { askClock, databaseClock } from './database-clock.ts'
 import { type Dialect, type NameTable, tableNames } from './dialects.ts'
 import { prepared } from './prepared-statements.ts'
+import { storableText } from './stored-texts.ts'
 
 /** The used part of a host's Kysely instance, for any tables. */
 export interface HostKysely {

@@ -74,6 +74,8 @@ export interface IndexScan {
   readonly table: TableName
   /** The index with the columns `keys`, `at` and `id`, in this order. Absent: all rows are sorted. */
   readonly index?: string
+  /** The primary key is that index. */
+  readonly isPrimary?: true
   readonly keys: readonly (readonly [column: string, value: string])[]
   readonly at: string
   /** The column that distinguishes rows of one time. */
@@ -100,7 +102,7 @@ export function scanText(
   parameters: Parameters,
   { dialect, nameOf }: Database,
 ): string {
-  const { table, index, keys, at, id } = scan
+  const { table, index, isPrimary = false, keys, at, id } = scan
   const isPostgres = dialect.name === 'postgresql'
   const { indexes }: Table = TABLES[table]
   const present = indexes.find(({ name }) => name === index)?.present
@@ -109,7 +111,8 @@ export function scanText(
   )
   const where = [...(present === undefined ? [] : [`r.${present} is not null`]), ...conditions]
   const head = isPostgres ? keys.slice(1).map(([column]) => column) : []
-  const forced = isPostgres || index === undefined ? '' : dialect.along(nameOf.index(table, index))
+  const isForced = !isPostgres && (index !== undefined || isPrimary)
+  const forced = isForced ? dialect.along(nameOf.index(table, index)) : ''
   return `select ${columns} from ${nameOf(table)} r${forced}${
     where.length > 0 ? ` where ${where.join(' and ')}` : ''
   } order by ${orderOf('r', [...head, at, id], range)} limit ${limit}`

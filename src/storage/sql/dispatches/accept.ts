@@ -7,10 +7,10 @@ import { Conflict, firstVersion, newChanges, retryOnConflict } from '../connecti
 import type { Database } from '../connection/database.ts'
 import { columnsOf, lookUp, readRecord, tableAlong } from '../connection/dialects.ts'
 import { groupCommit, jsonSize } from '../connection/group-commit.ts'
+import { indexKey } from '../connection/stored-texts.ts'
 import type { KeyRecord } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
 import { limitName, NO_SPENT_QUOTAS, spentQuotas, type TenantName, turnName } from './counters.ts'
-import { indexKey } from './dispatch-records.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { loadOpenDigests, readCounters } from './load-dispatches.ts'
 

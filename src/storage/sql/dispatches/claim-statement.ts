@@ -1,17 +1,19 @@
 import type { ClaimRequest } from '../../../ports/dispatch-store.ts'
 import { NOW } from '../connection/changes.ts'
 import type { Database, Queries } from '../connection/database.ts'
-import { columnsOf, lookUp, Parameters, readRecord, tableAlong } from '../connection/dialects.ts'
+import { lookUp, Parameters, readRecord, tableAlong } from '../connection/dialects.ts'
 import type { Column } from '../schema/columns.ts'
 import { functionName } from '../schema/functions.ts'
-import type { DeliveryRecord, DispatchRecord } from '../schema/records.ts'
+import type { ContentRecord, DispatchRecord, JobRecord, StateRecord } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
 import {
   byWakeTime,
   type ClaimSummary,
+  claimedColumns,
   type LeaseParameters,
   leaseSets,
   notBusy,
+  OF_QUEUE,
   readSummary,
   type SummaryRow,
   summaryOfRows,
@@ -22,9 +24,12 @@ import type { SeenTenant, TenantRange } from './tenant-marks.ts'
 import { type SeenRow, seenTenant, seenText, shareText, turnsOf } from './turn-texts.ts'
 
 export interface ClaimedRecord {
-  /** Its state before the claim. */
-  readonly delivery: DeliveryRecord
+  /** As it was before the claim. */
+  readonly job: JobRecord
   readonly dispatch: DispatchRecord
+  readonly state: StateRecord
+  /** Absent: a digest that is not rendered. */
+  readonly content: ContentRecord | undefined
 }
 
 export interface FoundDue extends ClaimSummary, Pick<SeenEntries, 'ranges' | 'tenants'> {
@@ -72,7 +77,12 @@ async function discoverTenants({ limits, after = {} }: ClaimRequest, scan: Claim
 type Row = Readonly<Record<string, unknown>>
 
 function claimedRecord(row: Row): ClaimedRecord {
-  return { delivery: readRecord('deliveries', row), dispatch: readRecord('dispatches', row, 'h_') }
+  return {
+    job: readRecord('jobs', row),
+    dispatch: readRecord('dispatches', row, 'h_'),
+    state: readRecord('states', row, 's_'),
+    content: row.c_delivery_id === null ? undefined : readRecord('contents', row, 'c_'),
+  }
 }
 
 async function claimAtOnce(
@@ -83,20 +93,17 @@ async function claimAtOnce(
 ): Promise<FoundDue> {
   const isShared = sharedChannels({ full })
   const channels = Object.entries(limits).map(([channel, amount]) => {
-    const { queued, leased, isFull } = scan.from(channel)
-    const is_shared = isShared.has(channel)
-    return { channel, amount, queued_from: queued, leased_from: leased, is_full: isFull, is_shared }
+    return { channel, amount, since: scan.from(channel).since, is_shared: isShared.has(channel) }
   })
   const ranges = Object.keys(limits).flatMap((channel) => scan.ranges(channel, after[channel] ?? ''))
   const receivers = busy.map(({ concurrencyKey, ...one }) => ({ ...one, concurrency_key: concurrencyKey }))
-  const parameters = [1, 2, 3, 4, 5, 6, 7].map(db.dialect.parameter).join(', ')
+  const parameters = [1, 2, 3, 4, 5, 6].map(db.dialect.parameter).join(', ')
   const text = `select * from ${functionName('claim', db.dialect, db.prefix)}(${parameters}, ${NOW})`
   const rows = await db.query<Row>(text, [
     JSON.stringify(channels),
     JSON.stringify(receivers),
     JSON.stringify(ranges),
     JSON.stringify(full),
-    scan.expiring,
     leaseMs,
     fence,
   ])
@@ -123,7 +130,7 @@ async function claimInTurn(
 ): Promise<FoundDue> {
   const { text, values } = summaryText(request, scan, db.dialect, db.nameOf)
   const summarize = async (): Promise<ClaimSummary> =>
-    summaryOfRows(await queries.query<SummaryRow>(text, values), request, scan)
+    summaryOfRows(await queries.query<SummaryRow>(text, values), request)
   const { due, ...turns } = await lockAll(request, scan, db, queries)
   if (due.length === 0) return { leased: [], ...(await summarize()), ...turns }
   // One instant for all leases, in the database and here.
@@ -197,23 +204,12 @@ async function lockDue(
 ): Promise<readonly Due[]> {
   const limit = request.limits[channel] ?? 0
   if (limit <= 0) return []
-  const { queued, leased } = scan.from(channel)
-  const due: Due[] = []
-  for (const [status, from] of [
-    ['queued', queued],
-    ['sending', leased],
-  ] as const) {
-    const parameters = new Parameters(dialect)
-    const { table, at, condition } = byWakeTime(status, dialect, nameOf)
-    const own = `d.channel = ${parameters.add(channel)} and ${condition} and ${at} >= ${parameters.add(from)}`
-    const free = notBusy(channel, request, dialect, parameters)
-    const text = `select d.delivery_id, d.tenant, d.wake_at, ${NOW} as found_at from ${table}
-      where ${own} and ${at} <= ${NOW} and d.expires_at > ${NOW} ${free}
-      order by ${at} limit ${parameters.add(limit)}${dialect.skipLocked}`
-    due.push(...(await queries.query<Due>(text, parameters.values)))
-  }
-  if (due.length > limit) due.sort((one, other) => Number(one.wake_at) - Number(other.wake_at))
-  return due.slice(0, limit)
+  const parameters = new Parameters(dialect)
+  const own = `d.channel = ${parameters.add(channel)} and ${OF_QUEUE} and d.wake_at >= ${parameters.add(scan.from(channel).since)}`
+  const free = notBusy(channel, request, dialect, parameters)
+  const text = `select d.delivery_id, d.tenant, d.wake_at, ${NOW} as found_at from ${byWakeTime(dialect, nameOf)}
+    where ${own} and d.wake_at <= ${NOW} ${free} order by d.wake_at limit ${parameters.add(limit)}${dialect.skipLocked}`
+  return queries.query<Due>(text, parameters.values)
 }
 
 const INSTANT: Column = { kind: 'integer' }
@@ -224,16 +220,20 @@ async function leaseThese(
   { dialect, nameOf }: Database,
   queries: Queries,
 ): Promise<readonly ClaimedRecord[]> {
-  const { delivery_id } = TABLES.deliveries.columns
+  const { delivery_id } = TABLES.jobs.columns
   const list = JSON.stringify(due.map(({ delivery_id }) => ({ delivery_id, leased_at: now })))
   const these = (parameter: string): string => dialect.rows(parameter, { delivery_id, leased_at: INSTANT }, 'x')
-  const columns = `${columnsOf('deliveries', 'd', dialect)}, ${columnsOf('dispatches', 'h', dialect, 'h_')}`
   const same = 'd.delivery_id = x.delivery_id'
-  const own = lookUp({ table: 'deliveries', alias: 'd', on: same }, dialect, nameOf)
-  const heads = lookUp({ table: 'dispatches', alias: 'h', on: 'h.dispatch_id = d.dispatch_id' }, dialect, nameOf)
-  const rows = await queries.query<Row>(`select ${columns} from ${these(dialect.parameter(1))} ${own} ${heads}`, [list])
+  const joins = [
+    lookUp({ table: 'jobs', alias: 'd', on: same }, dialect, nameOf),
+    lookUp({ table: 'dispatches', alias: 'h', on: 'h.dispatch_id = d.dispatch_id' }, dialect, nameOf),
+    lookUp({ table: 'states', alias: 's', on: 's.dispatch_id = d.dispatch_id' }, dialect, nameOf),
+    lookUp({ table: 'contents', alias: 'c', on: 'c.delivery_id = d.delivery_id', isLeft: true }, dialect, nameOf),
+  ].join(' ')
+  const found = `select ${claimedColumns('d', dialect)} from ${these(dialect.parameter(1))} ${joins}`
+  const rows = await queries.query<Row>(found, [list])
   const parameters = new Parameters(dialect)
-  const target = tableAlong({ table: 'deliveries', alias: 'd' }, dialect, nameOf)
+  const target = tableAlong({ table: 'jobs', alias: 'd' }, dialect, nameOf)
   const sets = (): string => leaseSets(dialect, 'x.leased_at', parameters.add(leaseMs), parameters.add(fence))
   const text = dialect.updatesFrom
     ? `update ${target} set ${sets()} from ${these(parameters.add(list))} where ${same}`

@@ -1,5 +1,5 @@
-import type { ClaimedDelivery, ClaimRequest, DispatchStore } from '../../../ports/dispatch-store.ts'
-import type { DeliveryRow } from '../../rules/dispatch-rows.ts'
+import type { ClaimedDelivery, ClaimRequest, Claims, DispatchStore } from '../../../ports/dispatch-store.ts'
+import type { DeliveryRow, DispatchRow } from '../../rules/dispatch-rows.ts'
 import { beginAttempt, claimedDelivery, takeBackAttempt } from '../../rules/dispatch-rows.ts'
 import { hasComeAround, MAX_ROUNDS } from '../../rules/tenant-turns.ts'
 import { NOW, retryOnConflict } from '../connection/changes.ts'
@@ -7,20 +7,18 @@ import type { Database } from '../connection/database.ts'
 import { lookUp } from '../connection/dialects.ts'
 import { TABLES } from '../schema/tables.ts'
 import { type ClaimedRecord, claimDueRows, type FoundDue, sharedChannels } from './claim-statement.ts'
-import { byWakeTime, type LeaseParameters, leasedRecord } from './claim-texts.ts'
+import { type LeaseParameters, leasedRecord, OF_QUEUE } from './claim-texts.ts'
+import { deliveryRow, isShared, readContent, readStates } from './delivery-states.ts'
+import { headOf } from './dispatch-records.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
-import { deliveryExpirer, expiredRemover, type FoundExpired } from './expiry.ts'
+import { deliveryExpirer, expiredRemover } from './expiry.ts'
 import { loadDispatches, loadOwners } from './load-dispatches.ts'
-import type { ClaimScan, LowWaterMarks } from './low-water-marks.ts'
+import type { LowWaterMarks } from './low-water-marks.ts'
 import { type LeaseCache, tokenFor } from './settlements.ts'
 import type { SeenTenant } from './tenant-marks.ts'
 import { nextText, turnsOf } from './turn-texts.ts'
 
-const NONE_EXPIRED: FoundExpired = { expired: [], isMore: false }
-
-interface FoundInRounds extends Pick<FoundDue, 'leased' | 'now' | 'nextAt' | 'isExpired'>, Pick<FoundTurns, 'last'> {
-  readonly scan: ClaimScan
-}
+interface FoundInRounds extends Pick<FoundDue, 'leased' | 'now' | 'nextAt'>, Pick<FoundTurns, 'last'> {}
 
 export interface ClaimParts {
   readonly leases: LeaseCache
@@ -40,34 +38,32 @@ export function claims(db: Database, { leases, marks, settle, newFence }: ClaimP
 
   /** A leased delivery for the worker; `undefined`: it was cancelled after its last lease. */
   async function hand(
-    { delivery: before, dispatch }: ClaimedRecord,
+    { job: before, dispatch, state, content }: ClaimedRecord,
     lease: LeaseParameters,
-    work: DispatchUnitOfWork,
   ): Promise<ClaimedDelivery | undefined> {
-    const wasSending = before.status === 'sending'
-    const isUnwanted = wasSending && before.cancelled_by !== null
-    if (before.digest !== null || isUnwanted) return handWhole(before.delivery_id, { wasSending, isUnwanted }, lease)
-    const record = leasedRecord(before, lease)
-    work.putDispatch(dispatch, false)
-    work.putDelivery(record)
-    const delivery = work.delivery(record.delivery_id)
-    if (!delivery) return undefined
-    // Without the content, which is never written again.
-    leases.keep({ dispatch, delivery: { ...record, content: null } })
-    return claimedDelivery(delivery, tokenFor(record.delivery_id, lease.fence), lease.now, wasSending)
+    const wasSending = before.fence !== null
+    const entries = readStates(state.body)
+    const own = entries.find(({ deliveryId }) => deliveryId === before.delivery_id)
+    const isUnwanted = wasSending && own !== undefined && !isShared(own) && own.cancelledBy !== undefined
+    if (own === undefined || isShared(own) || isUnwanted) return handWhole(before.delivery_id, wasSending, lease)
+    const job = leasedRecord(before, lease)
+    leases.keep(dispatch, { record: state, entries }, job)
+    const row: DispatchRow = { head: headOf(dispatch), sequence: 0, deliveries: [], plan: undefined }
+    const parts = { dispatch: row, job, content: readContent(content), dispatchOf: () => undefined }
+    return claimedDelivery(deliveryRow(own, parts), tokenFor(job.delivery_id, lease.fence), lease.now, wasSending)
   }
 
   function handWhole(
     deliveryId: string,
-    { wasSending, isUnwanted }: { readonly wasSending: boolean; readonly isUnwanted: boolean },
+    wasSending: boolean,
     { fence, leaseMs, now }: LeaseParameters,
   ): Promise<ClaimedDelivery | undefined> {
     return retryOnConflict(async () => {
       const work = new DispatchUnitOfWork(now)
-      await loadDispatches(await loadOwners([deliveryId], db), 'heads', db, work)
+      await loadDispatches(await loadOwners([deliveryId], db), 'whole', db, work)
       const delivery = work.delivery(deliveryId)
       if (delivery?.fence !== fence) return undefined
-      if (isUnwanted) {
+      if (wasSending && delivery.cancelledBy) {
         // Its last lease expired while a cancellation was requested: cancel it, and do not count this attempt.
         takeBackAttempt(delivery)
         work.moves.queue(delivery, now)
@@ -82,16 +78,14 @@ export function claims(db: Database, { leases, marks, settle, newFence }: ClaimP
     })
   }
 
-  async function claimFrom(request: ClaimRequest, fence: string): Promise<FoundDue & { readonly scan: ClaimScan }> {
+  async function claimFrom(request: ClaimRequest, fence: string): Promise<FoundDue> {
     let scan = marks.begin()
     try {
       const found = await retryOnConflict(() => {
         scan = marks.begin()
         return claimDueRows(request, fence, scan, db)
       })
-      const leaseEnd = found.leased.length > 0 ? found.now + request.leaseMs : undefined
-      const unseenAt = marks.learn(scan, found, leaseEnd)
-      return { ...found, nextAt: Math.min(found.nextAt, unseenAt), scan }
+      return { ...found, nextAt: Math.min(found.nextAt, marks.learn(scan, found)) }
     } catch (cause) {
       // The database may still complete the claim.
       abandoned.add(fence, request)
@@ -123,9 +117,8 @@ export function claims(db: Database, { leases, marks, settle, newFence }: ClaimP
       )
     }
     const { leased, now } = found
-    const { isExpired, scan } = first
     const isMore = cut.length > 0 || nextAt <= now
-    return { leased, now, isExpired, scan, last, nextAt: isMore ? now : Math.min(nextAt, await nextOf(idle, request)) }
+    return { leased, now, last, nextAt: isMore ? now : Math.min(nextAt, await nextOf(idle, request)) }
   }
 
   async function nextOf(tenants: readonly SeenTenant[], request: ClaimRequest): Promise<number> {
@@ -136,29 +129,60 @@ export function claims(db: Database, { leases, marks, settle, newFence }: ClaimP
     return Math.min(...rows.map(({ wake_at }) => Number(wake_at)), Number.POSITIVE_INFINITY)
   }
 
-  return async (request) => {
-    await abandoned.giveBack()
+  /** Claims, and ends the deliveries past their expiry that it leased. */
+  async function claimOnce(request: ClaimRequest): Promise<Claimed> {
     const fence = newFence()
-    const { leased, now, nextAt, isExpired, scan, last } = await claimRounds(request, fence)
+    const { leased, now, nextAt, last } = await claimRounds(request, fence)
     const lease: LeaseParameters = { fence, leaseMs: request.leaseMs, now }
-    const work = new DispatchUnitOfWork(now)
-    const handed = await Promise.allSettled(leased.map((one) => hand(one, lease, work)))
+    const live = leased.filter(({ job }) => job.expires_at > now)
+    const handed = await Promise.allSettled(live.map((one) => hand(one, lease)))
     const deliveries = handed.flatMap((one) => (one.status === 'fulfilled' && one.value ? one.value : []))
     const failed = handed.find((one) => one.status === 'rejected')
     if (failed) abandoned.add(fence, request, new Set(deliveries.map(({ deliveryId }) => deliveryId)))
     if (failed && deliveries.length === 0) throw failed.reason
-    const { expired, isMore } = !isExpired
-      ? NONE_EXPIRED
-      : await expire(now, scan.expiring).catch((cause: unknown) => {
-          // Hand out leased deliveries in any case; the next claim finds the expired ones again.
-          if (deliveries.length > 0) return NONE_EXPIRED
-          throw cause
-        })
+    const passed = leased.flatMap(({ job }) => (job.expires_at > now ? [] : job.delivery_id))
+    const expired = await expire(passed, lease).catch((cause: unknown) => {
+      // Hand out leased deliveries in any case; a later claim finds the expired ones again.
+      if (deliveries.length > 0) return []
+      throw cause
+    })
+    return { deliveries, expired, last, now, nextAt, isMore: passed.length > 0 }
+  }
+
+  return async (request) => {
+    await abandoned.giveBack()
+    let found = await claimOnce(request)
+    // Deliveries past their expiry do not count towards the limits.
+    for (let rounds = 1; found.isMore && rounds < MAX_ROUNDS; rounds++) {
+      const limits = leftOf(request.limits, found.deliveries)
+      const next = await claimOnce({ ...request, limits, after: { ...request.after, ...found.last } }).catch(
+        () => undefined,
+      )
+      if (!next) break
+      found = {
+        ...next,
+        deliveries: [...found.deliveries, ...next.deliveries],
+        expired: [...found.expired, ...next.expired],
+        last: { ...found.last, ...next.last },
+      }
+    }
     void forgetExpired()
+    const { deliveries, expired, last, now, nextAt, isMore } = found
     const claims = { deliveries, expired, ...(Object.keys(last).length > 0 && { last }) }
     if (isMore) return { ...claims, nextDueInMs: 0 }
     return { ...claims, ...(nextAt < Number.POSITIVE_INFINITY && { nextDueInMs: Math.max(0, nextAt - now) }) }
   }
+}
+
+interface Claimed extends Pick<Claims, 'deliveries' | 'expired'>, Pick<FoundInRounds, 'last' | 'now' | 'nextAt'> {
+  /** Some of the leased deliveries were past their expiry. */
+  readonly isMore: boolean
+}
+
+function leftOf(limits: ClaimRequest['limits'], taken: readonly ClaimedDelivery[]): ClaimRequest['limits'] {
+  const left = { ...limits }
+  for (const { channel } of taken) left[channel] = (left[channel] ?? 0) - 1
+  return left
 }
 
 /** Turns of the tenants that a claim visited. */
@@ -183,7 +207,7 @@ function turnsIn(request: ClaimRequest, { leased, ranges, tenants, now }: FoundD
     const turns = turnsOf(channel, request, ranges, tenants, now)
     if (turns.last !== undefined) last[channel] = turns.last
     if (!isShared.has(channel)) continue
-    const hasLeased = leased.some(({ delivery }) => delivery.channel === channel)
+    const hasLeased = leased.some(({ job }) => job.channel === channel)
     if (hasLeased) {
       nextAt = now
       continue
@@ -225,12 +249,11 @@ function abandonedLeases(db: Database, settle: DispatchStore['settle']): Abandon
   let abandoned: Abandoned[] = []
   let restUntil = Number.NEGATIVE_INFINITY
   const { dialect, nameOf } = db
-  const { channel, fence } = TABLES.deliveries.columns
+  const { channel, fence } = TABLES.jobs.columns
   const channels = dialect.rows(dialect.parameter(1), { channel }, 'c')
   const fences = dialect.rows(dialect.parameter(3), { fence }, 'f')
-  const { index, at, condition } = byWakeTime('sending', dialect, nameOf)
-  const on = `d.channel = c.channel and ${condition} and ${at} > ${NOW} and ${at} <= ${NOW} + ${dialect.parameter(2)}`
-  const leased = lookUp({ table: 'deliveries', alias: 'd', on, index }, dialect, nameOf)
+  const on = `d.channel = c.channel and ${OF_QUEUE} and d.wake_at > ${NOW} and d.wake_at <= ${NOW} + ${dialect.parameter(2)}`
+  const leased = lookUp({ table: 'jobs', alias: 'd', on, index: 'due' }, dialect, nameOf)
   const text = `select d.delivery_id, d.fence from ${channels} ${leased} where d.fence in (select f.fence from ${fences})`
 
   return {

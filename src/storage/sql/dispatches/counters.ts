@@ -3,8 +3,8 @@ import { compoundKey } from '../../rules/compound-key.ts'
 import { type Counter, type SendLimits, sendLimits } from '../../rules/delivery-transitions.ts'
 import { boundedMap } from '../connection/bounded-map.ts'
 import { type Changes, firstVersion } from '../connection/changes.ts'
+import { storableText } from '../connection/stored-texts.ts'
 import type { CounterRecord } from '../schema/records.ts'
-import { storableText } from './dispatch-records.ts'
 
 export interface TenantName {
   readonly tenant: string

@@ -5,9 +5,9 @@ import { eraseDispatch, isErased, redactedAnswer, sharersOf } from '../../rules/
 import { type Changes, newChanges, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { columnsOf, readRecord, tableAlong } from '../connection/dialects.ts'
+import { indexKey } from '../connection/stored-texts.ts'
 import type { KeyRecord } from '../schema/records.ts'
 import { turnName } from './counters.ts'
-import { indexKey } from './dispatch-records.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { loadDispatches, loadPlans, readCounters } from './load-dispatches.ts'
 

@@ -19,7 +19,7 @@ function removeOver(query: DispatchRemoval, from: number, db: Database): Promise
     const over = await findOver(query, from, db)
     const ids = over.map(({ dispatch_id }) => dispatch_id)
     const work = new DispatchUnitOfWork(db.now())
-    await loadDispatches(ids, 'heads', db, work)
+    await loadDispatches(ids, 'whole', db, work)
     await loadPlans(ids, db, work)
     for (const id of ids) {
       const row = work.dispatch(id)
@@ -43,18 +43,12 @@ function findOver(
   db: Database,
 ): Promise<readonly Over[]> {
   const { dialect, nameOf } = db
-  // Not `exists`: databases turn it into a join, which may read all deliveries.
-  const open = (deliveries: string): string =>
-    `(select 1 from ${deliveries} and v.status in ('queued', 'sending', 'held') limit 1) is null`
-  const own = tableAlong({ table: 'deliveries', alias: 'v', index: 'of_dispatch' }, dialect, nameOf)
-  const events = tableAlong({ table: 'digest_events', alias: 'e', index: 'of_dispatch' }, dialect, nameOf)
-  const shared = tableAlong({ table: 'deliveries', alias: 'v' }, dialect, nameOf)
+  const states = tableAlong({ table: 'states', alias: 's' }, dialect, nameOf)
   const dispatches = tableAlong({ table: 'dispatches', alias: 'd', index: 'by_age' }, dialect, nameOf)
   const ofTenant = tenant === undefined ? '' : `and d.tenant = ${dialect.parameter(3)}`
   const text = `select d.dispatch_id, d.created_at from ${dispatches}
     where d.created_at >= ${dialect.parameter(1)} and d.created_at < ${NOW} - ${dialect.parameter(2)} ${ofTenant}
-    and ${open(`${own} where v.dispatch_id = d.dispatch_id`)}
-    and ${open(`${events} ${dialect.straightJoin} ${shared} where v.delivery_id = e.delivery_id and e.dispatch_id = d.dispatch_id`)}
+    and (select s.outcomes from ${states} where s.dispatch_id = d.dispatch_id) not like '% open%'
     order by d.created_at limit ${Math.trunc(limit)}`
   const parameters = [from, Math.floor(acceptedForMs)]
   return db.scan<Over>(text, tenant === undefined ? parameters : [...parameters, tenant])

@@ -3,57 +3,81 @@ import { Conflict, NOW, newChanges, retryOnConflict } from '../connection/change
 import type { Database } from '../connection/database.ts'
 import { tableAlong } from '../connection/dialects.ts'
 import { type RemovedPart, removalParts } from '../connection/removal-parts.ts'
-import { byExpiry } from './claim-texts.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { loadDispatches, loadOwners } from './load-dispatches.ts'
 
-const EXPIRED_AT_ONCE = 1_000
 const WRITTEN_AT_ONCE = 100
+/** Jobs that a sweep reads. */
+const SWEPT_AT_ONCE = 1_000
+/** Pause between two sweeps. */
+const SWEEP_EVERY_MS = 1_000
 
-export interface FoundExpired {
-  readonly expired: readonly Expired[]
-  readonly isMore: boolean
+interface ClaimTime {
+  readonly fence: string
+  readonly now: number
 }
 
-/** @returns A function of the time and of the instant where it starts. */
-export function deliveryExpirer(db: Database): (now: number, from: number) => Promise<FoundExpired> {
-  const { dialect, nameOf } = db
-  const [queued, sending] = (['queued', 'sending'] as const).map((status, number) => {
-    const { table, at, condition } = byExpiry(status, dialect, nameOf)
-    return `select d.delivery_id from ${table}
-      where ${condition} and ${at} >= ${dialect.parameter(number + 1)} and ${at} <= ${NOW} and d.wake_at <= ${NOW}
-      order by ${at} desc limit ${EXPIRED_AT_ONCE}`
-  })
-  const text = `select q.delivery_id from (${queued}) q union all select l.delivery_id from (${sending}) l`
+interface Swept {
+  /** Of a delivery past its expiry; in the last row, of the last job. */
+  readonly delivery_id: string
+  /** In the last row: the number of jobs. */
+  readonly swept: unknown
+}
 
-  async function expireSome(ids: readonly string[], now: number): Promise<readonly Expired[]> {
+/**
+ * Ends deliveries past their expiry: those that a claim passed, and those that a sweep through all jobs finds. Only the sweep finds
+ * deliveries of channels that no worker claims, and of busy receivers.
+ * @returns A function of the deliveries that a claim leased although they are past their expiry.
+ */
+export function deliveryExpirer(
+  db: Database,
+): (passed: readonly string[], claim: ClaimTime) => Promise<readonly Expired[]> {
+  const { dialect, nameOf } = db
+  const jobs = tableAlong({ table: 'jobs', alias: 'd' }, dialect, nameOf)
+  const some = (number: number): string => `select d.delivery_id, d.wake_at, d.expires_at from ${jobs}
+    where d.delivery_id > ${dialect.parameter(number)} order by d.delivery_id limit ${SWEPT_AT_ONCE}`
+  const text = `select q.delivery_id, 0 as swept from (${some(1)}) q where q.wake_at <= ${NOW} and q.expires_at <= ${NOW}
+    union all select max(a.delivery_id), count(*) from (${some(2)}) a`
+  let cursor = ''
+  let restUntil = Number.NEGATIVE_INFINITY
+
+  async function sweep(): Promise<readonly string[]> {
+    if (db.elapsed() < restUntil) return []
+    restUntil = db.elapsed() + SWEEP_EVERY_MS
+    const rows = await db.scan<Swept>(text, [cursor, cursor])
+    const end = rows.find(({ swept }) => Number(swept) > 0)
+    cursor = end && Number(end.swept) === SWEPT_AT_ONCE ? end.delivery_id : ''
+    return rows.flatMap(({ delivery_id, swept }) => (Number(swept) === 0 && delivery_id !== null ? delivery_id : []))
+  }
+
+  async function expireSome(ids: readonly string[], { fence, now }: ClaimTime): Promise<readonly Expired[]> {
     const work = new DispatchUnitOfWork(now)
     await loadDispatches(await loadOwners(ids, db), 'whole', db, work)
     const expired: Expired[] = []
     for (const id of ids) {
       const delivery = work.delivery(id)
-      const isOver = delivery && delivery.slot >= 0 && delivery.wakeAt <= now && delivery.expiresAt <= now
-      if (isOver) expired.push(...expireDelivery(delivery, work.moves))
+      if (!delivery || delivery.slot < 0 || delivery.expiresAt > now) continue
+      if (delivery.wakeAt <= now || delivery.fence === fence) expired.push(...expireDelivery(delivery, work.moves))
     }
     await work.write(db)
     return expired
   }
 
-  return async (now, from) => {
-    const rows = await db.query<{ delivery_id: string }>(text, [from, from])
-    const found = rows.slice(0, EXPIRED_AT_ONCE)
+  return async (passed, claim) => {
+    // A failed sweep is repeated; the claim has made its own changes.
+    const found = [...new Set([...passed, ...(await sweep().catch(() => []))])]
     const expired: Expired[] = []
     for (let at = 0; at < found.length; at += WRITTEN_AT_ONCE) {
-      const ids = found.slice(at, at + WRITTEN_AT_ONCE).map(({ delivery_id }) => delivery_id)
+      const ids = found.slice(at, at + WRITTEN_AT_ONCE)
       try {
-        expired.push(...(await retryOnConflict(() => expireSome(ids, now))))
+        expired.push(...(await retryOnConflict(() => expireSome(ids, claim))))
       } catch (cause) {
-        // Report the deliveries expired so far; the next claim finds the others.
+        // Report the deliveries expired so far; a later claim finds the others.
         if (at === 0) throw cause
-        return { expired, isMore: false }
+        return expired
       }
     }
-    return { expired, isMore: found.length >= EXPIRED_AT_ONCE }
+    return expired
   }
 }
 

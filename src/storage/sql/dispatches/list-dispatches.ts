@@ -8,13 +8,13 @@ import {
   cursorOf,
   filledPage,
   type IndexScan,
-  mergedText,
   type PageEntries,
   positionOf,
   type ScanRange,
   scanText,
 } from '../connection/keyset-pagination.ts'
-import { indexKey } from './dispatch-records.ts'
+import { indexKey } from '../connection/stored-texts.ts'
+import { contains } from '../runs/run-records.ts'
 import { loadToShow } from './load-dispatches.ts'
 
 interface Place {
@@ -57,69 +57,60 @@ async function readPlaces(query: DispatchQuery, amount: number, db: Database): P
   const place = positionOf(cursor)
   const after = place
   const range: ScanRange = { since, until, after, isNewestFirst: first === 'newest' }
-  const { scans, filters } = planOf(query, db)
+  const { scan, filters } = planOf(query, db)
   const parameters = new Parameters(db.dialect)
-  const texts = scans.map((scan) => {
-    const conditions = filters.map(([text, ...values]) => parameters.bind(text, values))
-    const fits = conditions.length > 0 ? `case when ${conditions.join(' and ')} then 1 else 0 end` : '1'
-    return scanText(scan, range, `r.dispatch_id, r.created_at, ${fits} as fits`, amount, parameters, db)
-  })
-  return db.scan<Place>(mergedText(texts, ['created_at', 'dispatch_id'], range, amount), parameters.values)
+  const conditions = filters.map(([text, ...values]) => parameters.bind(text, values))
+  const fits = conditions.length > 0 ? `case when ${conditions.join(' and ')} then 1 else 0 end` : '1'
+  const text = scanText(scan, range, `r.dispatch_id, r.created_at, ${fits} as fits`, amount, parameters, db)
+  return db.scan<Place>(text, parameters.values)
 }
 
 type Filter = readonly [text: string, ...values: readonly string[]]
 
 interface Plan {
-  readonly scans: readonly IndexScan[]
+  readonly scan: IndexScan
   readonly filters: readonly Filter[]
 }
 
 /** Chooses the index with the fewest rows; `sent` is the most frequent status. Other filters are checked per row. */
 function planOf(query: DispatchQuery, db: Database): Plan {
-  const { scans, filters } = indexFor(query, db)
-  return { scans, filters: [...filters, ...deliveryFilter(query, db)] }
+  const { scan, filters } = indexFor(query, db)
+  return { scan, filters: [...filters, ...deliveryFilter(query, db)] }
 }
 
 /** The dispatch has a delivery, or shares one of a digest, with the channel and the reason. */
-function deliveryFilter({ channel, reason }: DispatchQuery, { nameOf }: Database): readonly Filter[] {
-  const byReason = filterOf(reason === 'expired' ? 'v.status = ?' : 'v.reason = ?', reason)
-  const asked = [...filterOf('v.channel = ?', channel), ...byReason]
-  if (asked.length === 0) return []
-  const where = asked.map(([text]) => ` and ${text}`).join('')
-  const values = asked.flatMap(([, ...own]) => own)
-  const own = `select 1 from ${nameOf('deliveries')} v where v.dispatch_id = r.dispatch_id${where}`
-  const joined = `select 1 from ${nameOf('digest_events')} e join ${nameOf('deliveries')} v on v.delivery_id = e.delivery_id where e.dispatch_id = r.dispatch_id${where}`
-  return [[`(exists (${own}) or exists (${joined}))`, ...values, ...values]]
+function deliveryFilter({ channel, reason }: DispatchQuery, { nameOf, dialect }: Database): readonly Filter[] {
+  if (channel === undefined && reason === undefined) return []
+  const part = `${channel === undefined ? '' : `\n${channel}`} ${reason === undefined ? '' : `${reason}\n`}`
+  const has = contains('s.outcomes', '?', dialect)
+  return [[`exists (select 1 from ${nameOf('states')} s where s.dispatch_id = r.dispatch_id and ${has})`, part]]
 }
 
 function indexFor({ tenant, sessionId, recipient, status, eventType }: DispatchQuery, { nameOf }: Database): Plan {
-  const kept = `coalesce(r.status, (select max(v.dispatch_status) from ${nameOf('deliveries')} v where v.dispatch_id = r.dispatch_id))`
-  const byStatus = filterOf(`${kept} = ?`, status)
+  const listed = `exists (select 1 from ${nameOf('listed')} l
+    where l.tenant = r.tenant and l.status = ? and l.created_at = r.created_at and l.dispatch_id = r.dispatch_id)`
+  const byStatus = filterOf(listed, status)
   const all = [...filterOf('r.recipient = ?', recipient), ...byStatus, ...filterOf('r.event_type = ?', eventType)]
-  if (sessionId !== undefined) return { scans: [scanOf('by_session', tenant, ['session_id', sessionId])], filters: all }
+  if (sessionId !== undefined) return { scan: scanOf('by_session', tenant, ['session_id', sessionId]), filters: all }
   if (recipient !== undefined)
-    return { scans: [scanOf('by_recipient', tenant, ['recipient_key', indexKey(recipient)])], filters: all }
+    return { scan: scanOf('by_recipient', tenant, ['recipient_key', indexKey(recipient)]), filters: all }
   if (eventType !== undefined && (status === undefined || status === 'sent'))
-    return { scans: [scanOf('by_event_type', tenant, ['event_type', eventType])], filters: byStatus }
+    return { scan: scanOf('by_event_type', tenant, ['event_type', eventType]), filters: byStatus }
   if (status !== undefined) {
-    const own = scanOf('by_status', tenant, ['status', status])
-    const inDelivery = scanOf('by_status', tenant, ['dispatch_status', status], 'deliveries')
     const ofType = `(select h.event_type from ${nameOf('dispatches')} h where h.dispatch_id = r.dispatch_id) = ?`
-    return { scans: [own, inDelivery], filters: filterOf(ofType, eventType) }
+    return { scan: scanOf(undefined, tenant, ['status', status]), filters: filterOf(ofType, eventType) }
   }
-  return { scans: [scanOf('by_time', tenant)], filters: [] }
+  return { scan: scanOf('by_time', tenant), filters: [] }
 }
 
 function filterOf(text: string, value: string | undefined): readonly Filter[] {
   return value === undefined ? [] : [[text, value]]
 }
 
-function scanOf(
-  index: string,
-  tenant: string,
-  key?: readonly [column: string, value: string],
-  table: 'dispatches' | 'deliveries' = 'dispatches',
-): IndexScan {
+/** @param index Of the dispatches; absent: their status, for lists. */
+function scanOf(index: string | undefined, tenant: string, key?: readonly [column: string, value: string]): IndexScan {
   const keys = [['tenant', tenant] as const, ...(key ? [key] : [])]
-  return { table, index, keys, at: 'created_at', id: 'dispatch_id' }
+  const of =
+    index === undefined ? ({ table: 'listed', isPrimary: true } as const) : ({ table: 'dispatches', index } as const)
+  return { ...of, keys, at: 'created_at', id: 'dispatch_id' }
 }

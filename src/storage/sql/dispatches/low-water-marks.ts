@@ -10,14 +10,12 @@ export interface ClaimScan {
   isSettled(channel: string): boolean
   /** Records tenants that were found before the claim. */
   discovered(ranges: readonly TenantRange[], seen: readonly SeenTenant[]): void
-  readonly expiring: number
 }
 
-/** Instants by the database's clock. No live entry precedes them. */
 export interface ChannelStart {
-  readonly queued: number
-  readonly leased: number
-  /** Scans from the start, including leases that have not ended. */
+  /** By the database's clock. No live entry precedes it. */
+  readonly since: number
+  /** Scans from the start. */
   readonly isFull: boolean
 }
 
@@ -29,22 +27,16 @@ export interface SeenEntries {
   /** The tenants of channels in which they took turns. */
   readonly ranges: readonly TenantRange[]
   readonly tenants: readonly SeenTenant[]
-  /** The first live entry by expiry. */
-  readonly expiring: number | undefined
 }
 
 export interface SeenChannel {
   readonly channel: string
-  readonly queued: number | undefined
-  /** The first ended lease. */
-  readonly leased: number | undefined
-  /** The first end of a running lease. Only full scans read it. */
-  readonly leaseEnd: number | undefined
+  readonly first: number | undefined
 }
 
 /**
- * Low-water marks of the indexes that claims read. Claimed, settled and expired deliveries leave dead entries before all due ones until
- * no transaction can see them. A claim from the start of the index would read them all again.
+ * Low-water marks of the index that claims read. Claimed and settled deliveries leave dead entries before all due ones until no transaction
+ * can see them. A claim from the start of the index would read them all again.
  *
  * A process therefore keeps the first live entry that its last claim saw, and starts the next claim there. Invariant: at that claim, no
  * live entry preceded the mark, and the mark was at least a margin old. No delivery is stored with a due time in the past. Only a
@@ -63,15 +55,9 @@ export interface LowWaterMarks {
   begin(): ClaimScan
   /**
    * Records the entries that a claim saw.
-   * @param leaseEnd The end of the leases that it took.
-   * @returns When another claim may find entries that this one did not lease: at the end of a running lease, or with its next full scan.
+   * @returns When a full scan may find entries that this one did not see.
    */
-  learn(scan: ClaimScan, seen: SeenEntries, leaseEnd: number | undefined): number
-  /**
-   * A lease was renewed and may now end sooner. The next claim must run by then.
-   * @param now Time of the database in epoch milliseconds.
-   */
-  renewed(leaseEnd: number, now: number): void
+  learn(scan: ClaimScan, seen: SeenEntries): number
   /**
    * The claim failed and its result is unknown.
    * @param now Time of the database in epoch milliseconds, if known.
@@ -91,22 +77,12 @@ const SHARE = 20
 const FULL_SCAN_WITHIN_MS = 30_000
 
 interface Known {
-  readonly queued: number
-  readonly leased: number
+  readonly since: number
   /** Time of the next full scan, by the clock of this process. */
   readonly fullFrom: number
-  /** The first end of a running lease that was seen. */
-  readonly leaseEnd: number
 }
 
-const UNKNOWN: Known = {
-  queued: 0,
-  leased: 0,
-  fullFrom: Number.NEGATIVE_INFINITY,
-  leaseEnd: Number.POSITIVE_INFINITY,
-}
-/** Key of expired deliveries, which belong to no channel. */
-const EXPIRING = Symbol('expiring')
+const UNKNOWN: Known = { since: 0, fullFrom: Number.NEGATIVE_INFINITY }
 
 /**
  * @param time Monotonic milliseconds.
@@ -115,19 +91,18 @@ const EXPIRING = Symbol('expiring')
 export function lowWaterMarks(time: () => number, timeoutMs: number): LowWaterMarks {
   // An acceptance may wait for one time-out and take another one to be written.
   const marginMs = Math.max(LEAST_MARGIN_MS, 2 * timeoutMs)
-  const all = new Map<string | typeof EXPIRING, Known>()
+  const all = new Map<string, Known>()
   const tenants = tenantMarks()
   let seenAt = Number.NEGATIVE_INFINITY
 
   /** Full scans, including failed ones, take at most their share of the time. */
-  function nextFullScan(name: string | typeof EXPIRING, wasFull: boolean, begunAt: number): number {
-    if (!wasFull) return (all.get(name) ?? UNKNOWN).fullFrom
+  function nextFullScan(channel: string, wasFull: boolean, begunAt: number): number {
+    if (!wasFull) return (all.get(channel) ?? UNKNOWN).fullFrom
     return time() + Math.min(FULL_SCAN_WITHIN_MS, Math.max(FULL_SCAN_EVERY_MS, SHARE * (time() - begunAt)))
   }
 
   function lowerTo(mark: number): void {
-    for (const [name, known] of all)
-      all.set(name, { ...known, queued: Math.min(known.queued, mark), leased: Math.min(known.leased, mark) })
+    for (const [channel, known] of all) all.set(channel, { ...known, since: Math.min(known.since, mark) })
     tenants.lowerTo(mark)
   }
 
@@ -135,14 +110,13 @@ export function lowWaterMarks(time: () => number, timeoutMs: number): LowWaterMa
     begin() {
       const begunAt = time()
       const marks = new Map(all)
-      const from = (name: string | typeof EXPIRING): ChannelStart => {
-        const { queued, leased, fullFrom } = marks.get(name) ?? UNKNOWN
-        if (begunAt >= fullFrom) return { queued: 0, leased: 0, isFull: true }
-        return { queued, leased, isFull: false }
+      const from = (channel: string): ChannelStart => {
+        const { since, fullFrom } = marks.get(channel) ?? UNKNOWN
+        return begunAt >= fullFrom ? { since: 0, isFull: true } : { since, isFull: false }
       }
       const ranges = (channel: string, after: string): readonly TenantRange[] => {
-        const { queued, leased, isFull } = from(channel)
-        const found = tenants.ranges(channel, after, Math.min(queued, leased))
+        const { since, isFull } = from(channel)
+        const found = tenants.ranges(channel, after, since)
         return isFull ? found.map((range) => ({ ...range, known_since: 0 })) : found
       }
       return {
@@ -152,11 +126,10 @@ export function lowWaterMarks(time: () => number, timeoutMs: number): LowWaterMa
         isSettled: tenants.isSettled,
         // Their marks are those of the channel until a claim has read their deliveries.
         discovered: (read, seen) => tenants.learn(read, seen, 0),
-        expiring: from(EXPIRING).leased,
       }
     },
 
-    learn(scan, { now, channels, expiring, ...seen }, leaseEnd = Number.POSITIVE_INFINITY) {
+    learn(scan, { now, channels, ...seen }) {
       const latest = now - marginMs
       if (now < seenAt - STEP_MS) {
         // The database's clock was set back: new entries precede the marks.
@@ -166,39 +139,23 @@ export function lowWaterMarks(time: () => number, timeoutMs: number): LowWaterMa
       }
       seenAt = Math.max(seenAt, now)
       tenants.learn(seen.ranges, seen.tenants, latest)
-      const mark = (first: number | undefined): number => Math.min(first ?? latest, latest)
       let unseen = Number.POSITIVE_INFINITY
-      for (const { channel, queued, leased, leaseEnd: running = Number.POSITIVE_INFINITY } of channels) {
+      for (const { channel, first = latest } of channels) {
         const { isFull } = scan.from(channel)
-        const { leaseEnd: before } = all.get(channel) ?? UNKNOWN
-        const end = isFull ? running : Math.min(before > now ? before : leaseEnd, leaseEnd)
         const fullFrom = nextFullScan(channel, isFull, scan.begunAt)
-        all.set(channel, { queued: mark(queued), leased: mark(leased), fullFrom, leaseEnd: end })
-        const nextScan = isFull ? Number.POSITIVE_INFINITY : now + Math.max(1, Math.ceil(fullFrom - time()))
-        unseen = Math.min(unseen, end, nextScan)
+        all.set(channel, { since: Math.min(first, latest), fullFrom })
+        if (!isFull) unseen = Math.min(unseen, now + Math.max(1, Math.ceil(fullFrom - time())))
       }
-      const fullFrom = nextFullScan(EXPIRING, scan.expiring === 0, scan.begunAt)
-      all.set(EXPIRING, { ...UNKNOWN, leased: mark(expiring), fullFrom })
       return unseen
     },
 
-    renewed(leaseEnd, now) {
-      for (const [name, known] of all) {
-        const { leaseEnd: before } = known
-        // An end that has passed says nothing about this lease.
-        all.set(name, { ...known, leaseEnd: before > now ? Math.min(before, leaseEnd) : leaseEnd })
-      }
-    },
-
     failed(scan, channels, now) {
-      const mark = now === undefined ? undefined : now - Math.max(WINDOW_MS, marginMs)
-      const provisional = mark === undefined ? undefined : { ...UNKNOWN, queued: mark, leased: mark }
-      const rest = (name: string | typeof EXPIRING, wasFull: boolean): void => {
-        const known = all.get(name) ?? provisional
-        if (known) all.set(name, { ...known, fullFrom: nextFullScan(name, wasFull, scan.begunAt) })
+      const provisional = now === undefined ? undefined : { ...UNKNOWN, since: now - Math.max(WINDOW_MS, marginMs) }
+      for (const channel of channels) {
+        const known = all.get(channel) ?? provisional
+        if (known)
+          all.set(channel, { ...known, fullFrom: nextFullScan(channel, scan.from(channel).isFull, scan.begunAt) })
       }
-      for (const channel of channels) rest(channel, scan.from(channel).isFull)
-      rest(EXPIRING, scan.expiring === 0)
     },
   }
 }

@@ -3,16 +3,18 @@ import type { DispatchStore, LeaseToken, Settled, Settlement } from '../../../po
 import { settleDelivery } from '../../rules/delivery-transitions.ts'
 import type { DeliveryRow } from '../../rules/dispatch-rows.ts'
 import { boundedMap } from '../connection/bounded-map.ts'
-import { NOW, retryOnConflict } from '../connection/changes.ts'
+import { Conflict, NOW, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { groupCommit, jsonSize } from '../connection/group-commit.ts'
-import type { DeliveryRecord, DispatchRecord } from '../schema/records.ts'
-import type { KnownDelivery } from './dispatch-records.ts'
+import type { DispatchRecord, JobRecord } from '../schema/records.ts'
+import { isShared, type KnownState } from './delivery-states.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { loadDispatches, loadOwners } from './load-dispatches.ts'
-import type { LowWaterMarks } from './low-water-marks.ts'
 
-/** Settles leases. A cached delivery whose end affects no other row is written without a read, in a group commit. */
+/**
+ * Settles leases, in a group commit. A delivery that this process leased is settled without a read: the state of its dispatch is cached.
+ * Settlements of one dispatch are never in flight at the same time.
+ */
 export function settlements(db: Database, leases: LeaseCache): DispatchStore['settle'] {
   const inDoubt = inDoubtSettlements()
 
@@ -22,15 +24,22 @@ export function settlements(db: Database, leases: LeaseCache): DispatchStore['se
     asked: readonly Settlement[],
   ): Promise<readonly (Settled | undefined)[]> {
     const latest = now + db.uncertaintyMs()
+    const made: (() => void)[] = []
     const settled = asked.map((settlement) => {
-      const found = work.found(settlement.deliveryId)
-      if (!found) return undefined
-      const one = settleDelivery(found.row, settlement, now, work.moves, latest)
-      // The write may complete although it fails or times out here.
-      inDoubt.keep(settlement, found, one)
+      const row = work.delivery(settlement.deliveryId)
+      if (!row || !isLeased(row, settlement)) return undefined
+      const one = settleDelivery(row, settlement, now, work.moves, latest)
+      made.push(() => inDoubt.keep(settlement, row, work.jobVersion(settlement.deliveryId), one))
       return one
     })
-    await work.write(db)
+    try {
+      await work.write(db)
+    } catch (cause) {
+      // The write may complete although it failed or timed out here.
+      if (!(cause instanceof Conflict)) for (const keep of made) keep()
+      throw cause
+    }
+    leases.learn(work.written)
     return settled
   }
 
@@ -39,12 +48,12 @@ export function settlements(db: Database, leases: LeaseCache): DispatchStore['se
     await db.sync()
     const now = db.now()
     const work = new DispatchUnitOfWork(now, db.uncertaintyMs())
-    for (const settlement of asked) {
-      const leased = leases.find(settlement)
-      if (!leased || leased.delivery.alone === null) continue
-      work.putDispatch(leased.dispatch, false)
-      work.putDelivery(leased.delivery)
-    }
+    const known = asked.flatMap((settlement) => leases.find(settlement) ?? [])
+    work.put({
+      heads: known.map(({ dispatch }) => dispatch),
+      states: known.map(({ of }) => of.state),
+      jobs: known.map(({ job }) => job),
+    })
     return write(work, now, asked)
   }
 
@@ -55,8 +64,9 @@ export function settlements(db: Database, leases: LeaseCache): DispatchStore['se
       const now = db.now()
       const work = new DispatchUnitOfWork(now, db.uncertaintyMs())
       await loadDispatches(await loadOwners([settlement.deliveryId], db), 'whole', db, work)
-      const found = work.found(settlement.deliveryId)
-      if (!found || !isLeased(found.row, settlement)) return inDoubt.find(settlement, found) ?? { live: false }
+      const row = work.delivery(settlement.deliveryId)
+      if (!row || !isLeased(row, settlement))
+        return inDoubt.find(settlement, row, work.jobVersion(settlement.deliveryId)) ?? { live: false }
       const [settled] = await write(work, now, [settlement])
       return settled ?? { live: false }
     })
@@ -71,7 +81,8 @@ export function settlements(db: Database, leases: LeaseCache): DispatchStore['se
         return [undefined]
       }
     },
-    keysOf: ({ deliveryId }) => [deliveryId],
+    keysOf: (settlement) => [leases.find(settlement)?.job.dispatch_id ?? settlement.deliveryId],
+    share: true,
     isOnesFault: db.isOnesFault,
     sizeOf: (settlement) => (settlement.to === 'queued' && settlement.content ? jsonSize(settlement.content) : 0),
     timeoutMs: db.timeoutMs,
@@ -90,19 +101,16 @@ function isLeased({ status, fence }: DeliveryRow, lease: LeaseToken): boolean {
 }
 
 /** Renews leases by the database's clock. */
-export function renewals(db: Database, leases: LeaseCache, marks: LowWaterMarks): DispatchStore['renew'] {
+export function renewals(db: Database, leases: LeaseCache): DispatchStore['renew'] {
   const { dialect, nameOf, change } = db
   const [until, id, mark] = [1, 2, 3].map(dialect.parameter)
-  const text = `update ${nameOf('deliveries')} set wake_at = ${NOW} + ${until}, version = version + 1
-    where delivery_id = ${id} and fence = ${mark} and status = 'sending'`
+  const text = `update ${nameOf('jobs')} set wake_at = ${NOW} + ${until}, version = version + 1
+    where delivery_id = ${id} and fence = ${mark}`
 
   return async (lease, leaseMs) => {
-    const earliest = db.now() + leaseMs
     const changed = await retryOnConflict(() => change(text, [leaseMs, lease.deliveryId, fenceOf(lease)]))
     if (changed === 0) return false
-    marks.renewed(earliest, db.now())
-    const leased = leases.find(lease)
-    if (leased) leases.keep({ ...leased, delivery: { ...leased.delivery, version: leased.delivery.version + 1 } })
+    leases.renewed(lease)
     return true
   }
 }
@@ -110,13 +118,20 @@ export function renewals(db: Database, leases: LeaseCache, marks: LowWaterMarks)
 /** A delivery that this process leased, as stored. */
 export interface Leased {
   readonly dispatch: DispatchRecord
-  readonly delivery: DeliveryRecord
+  readonly job: JobRecord
+  /** Shared by the leases of one dispatch. */
+  readonly of: { state: KnownState; leases: number }
 }
 
 /** Lease cache: the latest leases of this process, which are settled without a read. */
 export interface LeaseCache {
-  keep(leased: Leased): void
+  keep(dispatch: DispatchRecord, state: KnownState, job: JobRecord): void
+  /** A renewal has incremented the version of the job. */
+  renewed(lease: LeaseToken): void
+  /** Undefined also for a delivery whose settlement needs more than the cache has. */
   find(lease: LeaseToken): Leased | undefined
+  /** States as they are stored now. */
+  learn(states: readonly KnownState[]): void
   forget(lease: LeaseToken): void
 }
 
@@ -125,19 +140,53 @@ const MAX_KEPT = 10_000
 
 export function leaseCache(): LeaseCache {
   const kept = boundedMap<Leased>(MAX_KEPT)
+  const states = boundedMap<Leased['of']>(MAX_KEPT)
 
   function find({ deliveryId, fence }: LeaseToken): Leased | undefined {
     const leased = kept.get(deliveryId)
-    return leased && tokenFor(deliveryId, leased.delivery.fence ?? '') === fence ? leased : undefined
+    return leased && tokenFor(deliveryId, leased.job.fence ?? '') === fence ? leased : undefined
+  }
+
+  function learn(state: KnownState): void {
+    const of = states.get(state.record.dispatch_id)
+    if (of && of.state.record.version <= state.record.version) of.state = state
+  }
+
+  function drop({ job: { delivery_id, dispatch_id }, of }: Leased): void {
+    kept.delete(delivery_id)
+    of.leases -= 1
+    if (of.leases === 0 && states.get(dispatch_id) === of) states.delete(dispatch_id)
   }
 
   return {
-    keep: (leased) => kept.put(leased.delivery.delivery_id, leased),
+    keep(dispatch, state, job) {
+      if (!isSettledAlone(state)) return
+      const before = kept.get(job.delivery_id)
+      if (before) drop(before)
+      learn(state)
+      const of = states.get(job.dispatch_id) ?? { state, leases: 0 }
+      of.leases += 1
+      states.put(job.dispatch_id, of)
+      kept.put(job.delivery_id, { dispatch, job, of })
+    },
+    renewed(lease) {
+      const leased = find(lease)
+      if (leased) kept.put(lease.deliveryId, { ...leased, job: { ...leased.job, version: leased.job.version + 1 } })
+    },
     find,
+    learn(list) {
+      for (const state of list) learn(state)
+    },
     forget(lease) {
-      if (find(lease)) kept.delete(lease.deliveryId)
+      const leased = find(lease)
+      if (leased) drop(leased)
     },
   }
+}
+
+/** Whether a settlement needs no other rows: no digest, and no limits that a promotion would count. */
+function isSettledAlone({ entries }: KnownState): boolean {
+  return entries.every((entry) => !isShared(entry) && entry.limits === undefined)
 }
 
 /** Fencing token of one delivery. A claim stores one fence for all its deliveries; each worker gets its own token. */
@@ -151,37 +200,39 @@ function fenceOf({ deliveryId, fence }: LeaseToken): string {
   return fence.endsWith(end) ? fence.slice(0, -end.length) : ''
 }
 
-interface InDoubt {
+interface InDoubt extends Pick<DeliveryRow, 'status' | 'attempts'> {
   readonly fence: string
   readonly to: Settlement['to']
+  /** Of the job, if it is still there. */
   readonly version: number
-  readonly status: DeliveryRow['status']
-  readonly attempts: number
   readonly settled: Settled
 }
 
 /** In-doubt settlements: this process does not know whether they were written. A repeated settlement gets the first result. */
 interface InDoubtSettlements {
-  /** @param made The delivery as it was read, and after the settlement. */
-  keep(settlement: Settlement, made: KnownDelivery, settled: Settled): void
+  /**
+   * @param row The delivery after the settlement.
+   * @param version Of the job before it.
+   */
+  keep(settlement: Settlement, row: DeliveryRow, version: number | undefined, settled: Settled): void
   /** The result, if the delivery is exactly in the state after the settlement. */
-  find(settlement: Settlement, found: KnownDelivery | undefined): Settled | undefined
+  find(settlement: Settlement, row: DeliveryRow | undefined, version: number | undefined): Settled | undefined
   forget(lease: LeaseToken): void
 }
 
 function inDoubtSettlements(): InDoubtSettlements {
   const kept = boundedMap<InDoubt>(MAX_KEPT)
   return {
-    keep({ deliveryId, fence, to }, { row: { status, attempts }, record }, settled) {
-      kept.put(deliveryId, { fence, to, version: record.version + 1, status, attempts, settled })
+    keep({ deliveryId, fence, to }, { status, attempts }, version = 0, settled) {
+      kept.put(deliveryId, { fence, to, version: version + 1, status, attempts, settled })
     },
-    find({ deliveryId, fence, to, attempt }, found) {
+    find({ deliveryId, fence, to, attempt }, row, version) {
       const made = kept.get(deliveryId)
-      if (!found || made?.fence !== fence || made.to !== to) return undefined
-      const { row, record } = found
+      if (!row || made?.fence !== fence || made.to !== to) return undefined
+      if (row.status !== made.status || row.attempts !== made.attempts) return undefined
       // Only the holder of the lease writes this version.
-      const isSame = record.version === made.version && row.status === made.status && row.attempts === made.attempts
-      return isSame && (!attempt || endedSo(row, attempt)) ? made.settled : undefined
+      if (version !== undefined && version !== made.version) return undefined
+      return !attempt || endedSo(row, attempt) ? made.settled : undefined
     },
     forget({ deliveryId, fence }) {
       if (kept.get(deliveryId)?.fence === fence) kept.delete(deliveryId)

@@ -41,7 +41,7 @@ export function sqlDispatches(db: Database, { newFence, isAlone }: SqlDispatches
       await db.sync()
       const now = db.now()
       const work = new DispatchUnitOfWork(now, db.uncertaintyMs())
-      await loadDispatches([dispatchId], 'heads', db, work)
+      await loadDispatches([dispatchId], 'whole', db, work)
       const row = work.dispatch(dispatchId)
       if (row?.head.tenant !== tenant) return undefined
       return apply(row, work, now)
@@ -73,7 +73,7 @@ export function sqlDispatches(db: Database, { newFence, isAlone }: SqlDispatches
   return {
     ...acceptor(db, isAlone),
     claim: claims(db, { leases, marks, settle, newFence }),
-    renew: renewals(db, leases, marks),
+    renew: renewals(db, leases),
     settle,
 
     cancel: (tenant, dispatchId) =>

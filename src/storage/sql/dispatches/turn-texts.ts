@@ -5,15 +5,15 @@ import { NOW } from '../connection/changes.ts'
 import { type Dialect, type NameTable, Parameters, tableAlong } from '../connection/dialects.ts'
 import type { Column } from '../schema/columns.ts'
 import { TABLES } from '../schema/tables.ts'
-import { notBusy } from './claim-texts.ts'
+import { notBusy, OF_QUEUE } from './claim-texts.ts'
 import type { SeenTenant, TenantRange } from './tenant-marks.ts'
 
-const NAME: Column = TABLES.deliveries.columns.tenant
+const NAME: Column = TABLES.jobs.columns.tenant
 const INSTANT: Column = { kind: 'integer' }
 
 /** Columns of {@link TenantRange}. */
 export const RANGE_COLUMNS: Readonly<Record<keyof TenantRange, Column>> = {
-  channel: TABLES.deliveries.columns.channel,
+  channel: TABLES.jobs.columns.channel,
   number: INSTANT,
   low: NAME,
   high: NAME,
@@ -27,26 +27,53 @@ type RangeText = (column: keyof TenantRange) => string
 
 export interface TurnTexts {
   readonly table: string
-  readonly tenant: string
   /** The first waiting delivery between the names of a range: its `tenant` and `wake_at`. Each column is read once, in the order of the text. */
   firstBetween(of: RangeText): string
   /** The first waiting delivery of the known tenant of a range. */
   firstOfKnown(of: RangeText): string
 }
 
-/** Waiting deliveries `d` by tenant and instant. */
+/**
+ * Jobs `d` of a tenant from an instant on, in their order. PostgreSQL compares whole index rows: otherwise the index of all tenants would fit
+ * too.
+ * @param until Absent: no limit.
+ */
+export function ofTenant(
+  dialect: Dialect,
+  tenant: () => string,
+  since: () => string,
+  until?: () => string,
+): { readonly condition: string; readonly order: string } {
+  if (dialect.name !== 'postgresql') {
+    const from = `d.tenant = ${tenant()} and ${OF_QUEUE} and d.wake_at >= ${since()}`
+    return { condition: until ? `${from} and d.wake_at <= ${until()}` : from, order: 'd.wake_at' }
+  }
+  const key = '(d.tenant, d.priority, d.wake_at)'
+  const to = until?.() ?? `${Number.MAX_SAFE_INTEGER}`
+  const name = tenant()
+  return {
+    condition: `${key} >= (${name}, 1, ${since()}) and ${key} <= (${name}, 1, ${to})`,
+    order: 'd.tenant, d.priority, d.wake_at',
+  }
+}
+
+/** Jobs `d` by tenant and instant. */
 export function turnTexts(dialect: Dialect, nameOf: NameTable): TurnTexts {
-  const table = tableAlong({ table: 'deliveries', alias: 'd', index: 'turns' }, dialect, nameOf)
-  const tenant = dialect.partialIndexes ? 'd.tenant' : 'd.waiting_tenant'
+  const table = tableAlong({ table: 'jobs', alias: 'd', index: 'turns' }, dialect, nameOf)
   return {
     table,
-    tenant,
-    firstBetween: (of) => `select ${tenant} as tenant, d.wake_at from ${table}
-      where d.channel = ${of('channel')} and ${tenant} > ${of('low')} and ${tenant} < ${of('high')} and d.wake_at >= ${of('since')}
-      order by ${tenant}, d.wake_at limit 1`,
-    firstOfKnown: (of) => `select ${tenant} as tenant, d.wake_at from ${table}
-      where d.channel = ${of('channel')} and ${tenant} = ${of('known')} and d.wake_at >= ${of('known_since')}
-      order by d.wake_at limit 1`,
+    firstBetween: (of) => `select d.tenant, d.wake_at from ${table}
+      where d.channel = ${of('channel')} and d.tenant > ${of('low')} and d.tenant < ${of('high')} and ${OF_QUEUE} and d.wake_at >= ${of('since')}
+      order by d.tenant, d.priority, d.wake_at limit 1`,
+    firstOfKnown(of) {
+      const channel = of('channel')
+      const { condition, order } = ofTenant(
+        dialect,
+        () => of('known'),
+        () => of('known_since'),
+      )
+      return `select d.tenant, d.wake_at from ${table} where d.channel = ${channel} and ${condition} order by ${order} limit 1`
+    },
   }
 }
 
@@ -90,12 +117,17 @@ export function shareText(
   nameOf: NameTable,
 ): { readonly text: string; readonly values: readonly unknown[] } {
   const parameters = new Parameters(dialect)
-  const { table, tenant: named } = turnTexts(dialect, nameOf)
-  const own = `d.channel = ${parameters.add(channel)} and ${named} = ${parameters.add(tenant)}`
-  const from = `d.wake_at >= ${parameters.add(since)} and d.wake_at <= ${NOW} and d.expires_at > ${NOW}`
+  const { table } = turnTexts(dialect, nameOf)
+  const own = `d.channel = ${parameters.add(channel)}`
+  const { condition, order } = ofTenant(
+    dialect,
+    () => parameters.add(tenant),
+    () => parameters.add(since),
+    () => NOW,
+  )
   const free = notBusy(channel, request, dialect, parameters)
-  const text = `select d.delivery_id, d.tenant, d.wake_at, ${NOW} as found_at from ${table} where ${own} and ${from} ${free}
-    order by d.wake_at limit ${parameters.add(amount)}${dialect.skipLocked}`
+  const text = `select d.delivery_id, d.tenant, d.wake_at, ${NOW} as found_at from ${table} where ${own} and ${condition} ${free}
+    order by ${order} limit ${parameters.add(amount)}${dialect.skipLocked}`
   return { text, values: parameters.values }
 }
 
@@ -107,12 +139,16 @@ export function nextText(
   nameOf: NameTable,
 ): { readonly text: string; readonly values: readonly unknown[] } {
   const parameters = new Parameters(dialect)
-  const { table, tenant: named } = turnTexts(dialect, nameOf)
+  const { table } = turnTexts(dialect, nameOf)
   const rows = tenants.map(({ channel, tenant, firstAt }) => {
-    const own = `d.channel = ${parameters.add(channel)} and ${named} = ${parameters.add(tenant)}`
-    const from = `d.wake_at >= ${parameters.add(firstAt)} and (d.wake_at > ${NOW} or d.expires_at > ${NOW})`
+    const own = `d.channel = ${parameters.add(channel)}`
+    const { condition, order } = ofTenant(
+      dialect,
+      () => parameters.add(tenant),
+      () => parameters.add(firstAt),
+    )
     const free = notBusy(channel, request, dialect, parameters)
-    const first = `select d.wake_at from ${table} where ${own} and ${from} ${free} order by d.wake_at limit 1`
+    const first = `select d.wake_at from ${table} where ${own} and ${condition} ${free} order by ${order} limit 1`
     return `select f.wake_at from (${first}) f`
   })
   return { text: rows.join(' union all '), values: parameters.values }

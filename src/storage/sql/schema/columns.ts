@@ -11,8 +11,6 @@ export interface Column {
   readonly fixed?: true
   /** An update with `null` keeps it. */
   readonly kept?: true
-  /** A change of the kind `count` adds to it. */
-  readonly counted?: true
 }
 
 /** An index. With `present`, it contains only rows where that column is not null, if the database supports it. */
@@ -20,8 +18,6 @@ export interface Index {
   readonly name: string
   readonly columns: readonly string[]
   readonly present?: string
-  /** Its replacement in databases without partial indexes. */
-  readonly instead?: readonly Index[]
 }
 
 /** One table. Every row has a `version`, which each update increments; an update of another version changes nothing. */
@@ -30,9 +26,9 @@ export interface Table<Of = Readonly<Record<string, unknown>>> {
   readonly primaryKey: readonly (keyof Of)[]
   /** Other indexes begin with a later column of the primary key, and a planner might choose one of those. */
   readonly hasRivals?: true
+  /** Its rows are updated, in no indexed column: PostgreSQL leaves room for that in each page. */
+  readonly isUpdated?: true
   readonly indexes: readonly Index[]
-  /** For databases without partial indexes: generated columns, absent in rows that an index omits. */
-  readonly derived?: Readonly<Record<string, Column & { readonly text: string }>>
 }
 
 export const fixed: (column: Column) => Column = (column) => ({ ...column, fixed: true })
@@ -46,5 +42,4 @@ export const integer: Column = { kind: 'integer' }
 export const anyText: Column = { kind: 'text' }
 export const json: Column = { kind: 'json' }
 export const flag: Column = { kind: 'flag', optional: true }
-export const counted: Column = { kind: 'integer', optional: true, counted: true }
 export const version: Column = { kind: 'integer' }

@@ -1,8 +1,8 @@
 import { MAX_TENANTS_VISITED } from '../../../model/tenant-turns.ts'
 import { type ChangeKind, changeText } from '../connection/changes.ts'
-import { columnsOf, type Dialect, type NameTable } from '../connection/dialects.ts'
-import { leaseSets } from '../dispatches/claim-texts.ts'
-import { RANGE_COLUMNS, turnTexts } from '../dispatches/turn-texts.ts'
+import type { Dialect, NameTable } from '../connection/dialects.ts'
+import { CLAIMED, claimedColumns, leaseSets, OF_QUEUE } from '../dispatches/claim-texts.ts'
+import { ofTenant, RANGE_COLUMNS, turnTexts } from '../dispatches/turn-texts.ts'
 import { SNAPSHOT_COLUMNS, snapshotText } from '../runs/merge-snapshot-query.ts'
 import type { Table } from './columns.ts'
 import type { TableName } from './records.ts'
@@ -25,19 +25,13 @@ const ALONG_INDEXES = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin', 'sort']
 
 const ALL_TABLES = Object.keys(TABLES) as readonly TableName[]
 
-const KINDS: Readonly<Record<ChangeKind, readonly TableName[]>> = {
-  insert: ALL_TABLES,
-  update: ALL_TABLES,
-  remove: ALL_TABLES,
-  count: ['dispatches'],
-}
+const KINDS: readonly ChangeKind[] = ['insert', 'update', 'remove']
 
 /** The most frequent calls take one round trip, and each connection keeps their plans, with any driver and pooler. */
 export function functions(dialect: Dialect, nameOf: NameTable, prefix: string): readonly string[] {
   const nameFor = (name: FunctionName): string => functionName(name, dialect, prefix)
-  const changes = Object.entries(KINDS) as [ChangeKind, readonly TableName[]][]
   return [
-    ...changes.map(([kind, tables]) => changeFunction(nameFor(kind), kind, tables, dialect, nameOf)),
+    ...KINDS.map((kind) => changeFunction(nameFor(kind), kind, dialect, nameOf)),
     claimFunction(nameFor('claim'), dialect, nameOf),
     snapshotsFunction(nameFor('snapshots'), dialect, nameOf),
     scanFunction(nameFor('scan')),
@@ -45,14 +39,8 @@ export function functions(dialect: Dialect, nameOf: NameTable, prefix: string): 
 }
 
 /** Fails with the code of a serialization failure if a row is gone or has another version. */
-function changeFunction(
-  name: string,
-  kind: ChangeKind,
-  tables: readonly TableName[],
-  dialect: Dialect,
-  nameOf: NameTable,
-): string {
-  const cases = tables.map((table) => {
+function changeFunction(name: string, kind: ChangeKind, dialect: Dialect, nameOf: NameTable): string {
+  const cases = ALL_TABLES.map((table) => {
     const change = { kind, table, rows: [] }
     return `when '${table}' then ${changeText(change, dialect, nameOf, 'given')};`
   })
@@ -93,17 +81,15 @@ export function scanStatement(text: string, parameters: readonly unknown[]): str
   })
 }
 
-const NEVER = Number.MAX_SAFE_INTEGER
-
 /**
- * Leases due deliveries. Returns a row for each delivery in its state before, and a last row with the summary. It may be planned for
- * empty tables, so only one index fits each part: by its order, or by the rows read before.
+ * Leases due deliveries. Returns a row for each job in its state before, with its dispatch, state and content, and a last row with the
+ * summary. It may be planned for empty tables, so only one index fits each part: by its order, or by the rows read before.
  */
 function claimFunction(name: string, dialect: Dialect, nameOf: NameTable): string {
-  const columns = ['summary text', ...outputs('deliveries', '', dialect), ...outputs('dispatches', 'h_', dialect)]
-  const deliveries = nameOf('deliveries')
+  const columns = ['summary text', ...CLAIMED.flatMap(({ table, prefix }) => outputs(table, prefix, dialect))]
+  const jobs = nameOf('jobs')
   const names = (alias: string): string =>
-    Object.keys(TABLES.deliveries.columns)
+    Object.keys(TABLES.jobs.columns)
       .map((column) => `${alias}.${dialect.quote(column)}`)
       .join(', ')
   // Uncorrelated: one hash lookup for any number of busy receivers.
@@ -114,36 +100,32 @@ function claimFunction(name: string, dialect: Dialect, nameOf: NameTable): strin
             select b.channel, b.tenant, b.concurrency_key from ${taken} where b.tenant is not null
           )
         ))`
-  const asked = `json_to_recordset(channels) as a(channel text, amount bigint, queued_from bigint, leased_from bigint, is_full boolean, is_shared boolean)`
+  const asked = 'json_to_recordset(channels) as a(channel text, amount bigint, since bigint, is_shared boolean)'
   const { firstBetween, firstOfKnown, table } = turnTexts(dialect, nameOf)
+  const mine = ofTenant(
+    dialect,
+    () => 's.tenant',
+    () => 's.first_at',
+    () => 'at',
+  )
   const ofRange = (column: string): string => `s.${column}`
   const instants = Object.entries(RANGE_COLUMNS).map(
     ([name, { kind }]) => `${name} ${kind === 'key' ? 'text' : 'bigint'}`,
   )
-  const first = (status: string, from: string, to: string, condition = ''): string => `left join lateral (
-        select d.wake_at from ${deliveries} d
-        where d.channel = a.channel and d.status = '${status}' and d.wake_at >= ${from} and d.wake_at <= ${to} ${condition}
+  const first = (from: string, condition = ''): string => `left join lateral (
+        select d.wake_at from ${jobs} d where d.channel = a.channel and ${OF_QUEUE} and d.wake_at >= ${from} ${condition}
         order by d.wake_at limit 1
       )`
-  const wanted = `and (d.wake_at > at or d.expires_at > at) and ${free}`
-  const expiring = (status: string, condition: string): string => `select d.expires_at from ${deliveries} d
-        where d.status = '${status}' and d.wake_at is not null and d.expires_at >= expiring_from and d.expires_at <= at ${condition}
-        order by d.expires_at limit 1`
-  const over = 'and d.wake_at <= at'
-  return `create or replace function ${name}(channels json, busy json, ranges json, full_ json, expiring_from bigint, lease_ms bigint, mark text, at bigint) returns table (${columns.join(', ')}) language plpgsql ${ALONG_INDEXES} as $body$
+  return `create or replace function ${name}(channels json, busy json, ranges json, full_ json, lease_ms bigint, mark text, at bigint) returns table (${columns.join(', ')}) language plpgsql ${ALONG_INDEXES} as $body$
   #variable_conflict use_column
   begin
     return query with asked as materialized (
       select * from ${asked}
     ), oldest as materialized (
       select found.* from asked a cross join lateral (
-        select own.* from (values ('queued', a.queued_from), ('sending', a.leased_from)) w(status, since) cross join lateral (
-          select d.* from ${deliveries} d
-          where d.channel = a.channel and d.status = w.status and d.wake_at >= w.since and d.wake_at <= at
-            and d.expires_at > at and ${free}
-          order by d.wake_at limit a.amount for update skip locked
-        ) own
-        order by own.wake_at limit a.amount
+        select d.* from ${jobs} d
+        where d.channel = a.channel and ${OF_QUEUE} and d.wake_at >= a.since and d.wake_at <= at and ${free}
+        order by d.wake_at limit a.amount for update skip locked
       ) found
       where not a.is_shared
     ), seen as materialized (
@@ -172,9 +154,8 @@ function claimFunction(name: string, dialect: Dialect, nameOf: NameTable): strin
     ), mine as materialized (
       select own.* from shares s cross join lateral (
         select d.* from ${table}
-        where d.channel = s.channel and d.tenant = s.tenant and d.wake_at >= s.first_at and d.wake_at <= at
-          and d.expires_at > at and ${free}
-        order by d.wake_at limit s.amount for update skip locked
+        where d.channel = s.channel and ${mine.condition} and ${free}
+        order by ${mine.order} limit s.amount for update skip locked
       ) own
     ), rest as materialized (
       select o.*, row_number() over (partition by o.channel order by o.wake_at) as nth
@@ -185,14 +166,17 @@ function claimFunction(name: string, dialect: Dialect, nameOf: NameTable): strin
       select ${names('r')} from rest r join asked a on a.channel = r.channel
       where r.nth <= a.amount - (select count(*) from mine m where m.channel = r.channel)
     ), leased as (
-      update ${deliveries} as d set ${leaseSets(dialect, 'at', 'lease_ms', 'mark')}
+      update ${jobs} as d set ${leaseSets(dialect, 'at', 'lease_ms', 'mark')}
       where d.delivery_id = any (array(select x.delivery_id from due x)) returning 1
     )
-    select null::text,
-      ${columnsOf('deliveries', 'due', dialect)}, ${columnsOf('dispatches', 'h', dialect, 'h_')}
+    select null::text, ${claimedColumns('due', dialect)}
     from due cross join lateral (
       select * from ${nameOf('dispatches')} h where h.dispatch_id = due.dispatch_id offset 0
-    ) h
+    ) h cross join lateral (
+      select * from ${nameOf('states')} s where s.dispatch_id = due.dispatch_id offset 0
+    ) s left join lateral (
+      select * from ${nameOf('contents')} c where c.delivery_id = due.delivery_id offset 0
+    ) c on true
     union all
     select found.*${', null'.repeat(columns.length - 1)} from (
       select json_agg(json_build_object('channel', s.channel, 'number', s.number, 'isKnown', s.known = 1, 'tenant', s.tenant,
@@ -203,20 +187,12 @@ function claimFunction(name: string, dialect: Dialect, nameOf: NameTable): strin
     summary := json_build_object(
       'now', at,
       'channels', (
-        select json_agg(json_build_object('channel', a.channel, 'queued', queued.wake_at, 'leased', leased.wake_at,
-          'next', case when not a.is_shared then least(next_queued.wake_at, next_leased.wake_at) end,
-          'leaseEnd', case when a.is_full then (
-            select d.wake_at from ${deliveries} d
-            where d.channel = a.channel and d.status = 'sending' and d.wake_at > at order by d.wake_at limit 1
-          ) end))
+        select json_agg(json_build_object('channel', a.channel, 'first', first_.wake_at,
+          'next', case when not a.is_shared then next_.wake_at end))
         from ${asked}
-        ${first('queued', 'a.queued_from', String(NEVER))} queued on true
-        ${first('sending', 'a.leased_from', 'at')} leased on true
-        ${first('queued', 'queued.wake_at', String(NEVER), `and not a.is_shared ${wanted}`)} next_queued on true
-        ${first('sending', 'leased.wake_at', 'at', `and not a.is_shared ${wanted}`)} next_leased on true
-      ),
-      'expiring', least((${expiring('queued', '')}), (${expiring('sending', '')})),
-      'expired', least((${expiring('queued', over)}), (${expiring('sending', over)}))
+        ${first('a.since')} first_ on true
+        ${first('first_.wake_at', `and not a.is_shared and ${free}`)} next_ on true
+      )
     );
     return next;
   end $body$`

@@ -49,13 +49,14 @@ export function recordsDefinition(dialect: Dialect, prefix: string): string {
 export function definitions(dialect: Dialect, nameOf: NameTable, prefix: string): readonly string[] {
   const tables = Object.entries<Table>(TABLES).flatMap(([table, definition]) => {
     const name = nameOf(table as TableName)
-    const indexes = indexesOf(definition, dialect).map((index) => indexOf(index, `${prefix}${table}`, dialect))
+    const indexes = definition.indexes.map((index) => indexOf(index, `${prefix}${table}`, dialect))
     const lines = linesOf(definition, dialect)
     // MySQL has no `create index if not exists`: its table definitions contain the indexes.
     if (dialect.name !== 'sqlite' && dialect.name !== 'postgresql')
       return [tableText(name, [...lines, ...indexes.map((index) => `index ${index.name} ${index.of}`)], dialect)]
     const apart = indexes.map((index) => `create index if not exists ${index.name} on ${name} ${index.of}`)
-    return [tableText(name, lines, dialect), ...apart]
+    const room = dialect.name === 'postgresql' && definition.isUpdated ? ' with (fillfactor = 60)' : ''
+    return [`${tableText(name, lines, dialect)}${room}`, ...apart]
   })
   return dialect.hasFunctions ? [...tables, ...functions(dialect, nameOf, prefix)] : tables
 }
@@ -69,15 +70,7 @@ function linesOf(table: Table, dialect: Dialect): readonly string[] {
     const type = dialect.types[kind](length)
     return `${dialect.quote(column)} ${type}${optional ? '' : ' not null'}`
   })
-  const derived = Object.entries(dialect.partialIndexes ? {} : (table.derived ?? {})).map(
-    ([column, { kind, length = 0, text }]) =>
-      `${dialect.quote(column)} ${dialect.types[kind](length)} as (${text}) stored`,
-  )
-  return [...columns, ...derived, `primary key (${table.primaryKey.map(dialect.quote).join(', ')})`]
-}
-
-function indexesOf({ indexes }: Table, { partialIndexes }: Dialect): readonly Index[] {
-  return partialIndexes ? indexes : indexes.flatMap((index) => index.instead ?? index)
+  return [...columns, `primary key (${table.primaryKey.map(dialect.quote).join(', ')})`]
 }
 
 function indexOf(

@@ -11,55 +11,59 @@ export interface DispatchRecord {
   readonly critical: number | null
   readonly sandboxed: number | null
   readonly locale: string | null
-  readonly digested: number | null
   readonly created_at: number
-  readonly records: string | null
-  readonly status: string | null
-  readonly open_count: number | null
-  readonly sent_count: number | null
-  readonly lost_count: number | null
-  readonly cancelled_count: number | null
   readonly version: number
 }
 
-export interface DeliveryRecord {
+export interface StateRecord {
+  readonly dispatch_id: string
+  readonly body: string
+  readonly outcomes: string
+  readonly version: number
+}
+
+export interface ContentRecord {
+  readonly delivery_id: string
+  readonly dispatch_id: string
+  readonly body: string | null
+  readonly version: number
+}
+
+export interface JobRecord {
   readonly delivery_id: string
   readonly dispatch_id: string
   readonly tenant: string
-  readonly created_at: number
-  readonly dispatch_status: string | null
-  readonly place: number
   readonly channel: string
+  readonly priority: number
   readonly concurrency_key: string | null
-  readonly status: string
-  readonly reason: string | null
-  readonly attempts: number
-  readonly attempts_before: number
-  readonly bounced_attempt: number | null
-  readonly attempt_log: string
-  readonly accepted_at: number
+  readonly wake_at: number
+  readonly waits_for: string | null
   readonly expires_at: number
-  readonly wake_at: number | null
   readonly fence: string | null
-  readonly cancelled_by: string | null
-  readonly alone: number | null
-  readonly address: string | null
-  readonly content: string | null
-  readonly digest: string | null
-  readonly open_key: string | null
-  readonly limits: string | null
-  readonly deferred: number | null
-  readonly trace: string | null
-  readonly last_code: string | null
-  readonly provider_message_id: string | null
+  readonly attempt: number
+  readonly begun: string
   readonly version: number
 }
 
-export interface DigestEventRecord {
+export interface ListedRecord {
+  readonly tenant: string
+  readonly status: string
+  readonly created_at: number
+  readonly dispatch_id: string
+  readonly version: number
+}
+
+export interface DigestRecord {
+  readonly delivery_id: string
+  readonly open_key: string | null
+  readonly body: string
+  readonly version: number
+}
+
+export interface MemberRecord {
   readonly delivery_id: string
   readonly dispatch_id: string
   readonly number: number
-  readonly place: number
   readonly event_data: string
   readonly version: number
 }
@@ -231,8 +235,12 @@ export interface WorkerRecord {
 
 export interface Records {
   readonly dispatches: DispatchRecord
-  readonly deliveries: DeliveryRecord
-  readonly digest_events: DigestEventRecord
+  readonly states: StateRecord
+  readonly contents: ContentRecord
+  readonly jobs: JobRecord
+  readonly listed: ListedRecord
+  readonly digests: DigestRecord
+  readonly members: MemberRecord
   readonly plan_sources: PlanSourceRecord
   readonly idempotency_keys: KeyRecord
   readonly counters: CounterRecord

@@ -1,6 +1,5 @@
 import {
   anyText,
-  counted,
   fixed,
   flag,
   id,
@@ -13,6 +12,7 @@ import {
   type Table,
   version,
 } from './columns.ts'
+import { DISPATCH_TABLES } from './dispatch-tables.ts'
 import { FEEDBACK_TABLES } from './feedback-tables.ts'
 import type { Records, TableName } from './records.ts'
 import { STATISTICS_TABLES } from './statistics-tables.ts'
@@ -25,146 +25,7 @@ export const TAG_KEY_LENGTH = 100
  * conversion of rows in `dispatch-records.ts` or `run-records.ts`, and a migration.
  */
 export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
-  /** One row per accepted event. */
-  dispatches: {
-    columns: {
-      dispatch_id: id,
-      tenant: id,
-      made_by: id,
-      event_type: { kind: 'key', length: 256, fixed: true },
-      recipient: fixed(anyText),
-      /** Start of the recipient, which may be too long for an index. */
-      recipient_key: id,
-      session_id: fixed(nullable(id)),
-      route: fixed(shortText),
-      critical: fixed(flag),
-      sandboxed: fixed(flag),
-      locale: fixed(nullable(anyText)),
-      /** One of its deliveries is a digest, which other dispatches may share. */
-      digested: flag,
-      created_at: fixed(integer),
-      /** Records of shared deliveries that it left. */
-      records: nullable(json),
-      /** Derived from its deliveries, for lists; absent if its only delivery has it. */
-      status: nullable(shortText),
-      /** Deliveries that are open, sent, failed or expired, and cancelled; absent if `status` is. */
-      open_count: counted,
-      sent_count: counted,
-      lost_count: counted,
-      cancelled_count: counted,
-      version,
-    },
-    primaryKey: ['dispatch_id'],
-    indexes: [
-      { name: 'by_time', columns: ['tenant', 'created_at', 'dispatch_id'] },
-      { name: 'by_session', columns: ['tenant', 'session_id', 'created_at', 'dispatch_id'], present: 'session_id' },
-      { name: 'by_recipient', columns: ['tenant', 'recipient_key', 'created_at', 'dispatch_id'] },
-      { name: 'by_event_type', columns: ['tenant', 'event_type', 'created_at', 'dispatch_id'] },
-      { name: 'by_status', columns: ['tenant', 'status', 'created_at', 'dispatch_id'], present: 'status' },
-      { name: 'by_age', columns: ['created_at'] },
-    ],
-  },
-  /** One row per delivery; it is also the job. A digest belongs to the dispatch of its oldest event. */
-  deliveries: {
-    columns: {
-      delivery_id: id,
-      dispatch_id: key,
-      tenant: id,
-      created_at: fixed(integer),
-      /** Status of its dispatch, if it is the only delivery and no digest: a settlement then writes one row. */
-      dispatch_status: nullable(shortText),
-      place: integer,
-      channel: fixed(id),
-      concurrency_key: fixed(nullable(anyText)),
-      status: shortText,
-      reason: nullable(shortText),
-      attempts: integer,
-      attempts_before: integer,
-      /** The attempt that was under way when its bounce was reported. */
-      bounced_attempt: nullable(integer),
-      /** A JSON object per attempt, each followed by a comma. */
-      attempt_log: anyText,
-      accepted_at: fixed(integer),
-      expires_at: integer,
-      /** Due time or end of the lease; absent if it waits for neither. */
-      wake_at: nullable(integer),
-      fence: { kind: 'key', length: 64, optional: true },
-      /** Dispatches that requested cancellation while it could not be cancelled. */
-      cancelled_by: nullable(json),
-      /** Its end affects no other row: no digest, no held delivery in its dispatch, no requested cancellation. */
-      alone: flag,
-      address: fixed(nullable(anyText)),
-      content: { ...nullable(json), kept: true },
-      /** Key, size, recipient and time of opening. */
-      digest: nullable(json),
-      /** Start of the digest's key, while an event may join it. */
-      open_key: nullable(key),
-      limits: nullable(json),
-      deferred: fixed(flag),
-      trace: fixed(nullable(json)),
-      last_code: nullable(anyText),
-      provider_message_id: nullable(anyText),
-      version,
-    },
-    primaryKey: ['delivery_id'],
-    indexes: [
-      { name: 'of_dispatch', columns: ['dispatch_id'] },
-      // By status: claims read leases and queued deliveries from different low-water marks.
-      {
-        name: 'due',
-        columns: ['channel', 'status', 'wake_at'],
-        present: 'wake_at',
-        instead: [
-          { name: 'queued', columns: ['channel', 'queued_at'] },
-          { name: 'leased', columns: ['channel', 'leased_until'] },
-        ],
-      },
-      // By tenant, for the turns of a claim.
-      {
-        name: 'turns',
-        columns: ['channel', 'tenant', 'wake_at'],
-        present: 'wake_at',
-        instead: [{ name: 'turns', columns: ['channel', 'waiting_tenant', 'wake_at'] }],
-      },
-      {
-        name: 'expiring',
-        columns: ['status', 'expires_at', 'wake_at'],
-        present: 'wake_at',
-        instead: [{ name: 'expiring', columns: ['expiring_at'] }],
-      },
-      {
-        name: 'by_status',
-        columns: ['tenant', 'dispatch_status', 'created_at', 'dispatch_id'],
-        present: 'dispatch_status',
-      },
-      { name: 'open_digests', columns: ['open_key'], present: 'open_key' },
-    ],
-    derived: {
-      queued_at: { ...integer, text: "case when status = 'queued' then wake_at end" },
-      leased_until: { ...integer, text: "case when status = 'sending' then wake_at end" },
-      expiring_at: { ...integer, text: "case when status in ('queued', 'sending') then expires_at end" },
-      waiting_tenant: { ...key, text: 'case when wake_at is not null then tenant end' },
-    },
-  },
-  digest_events: {
-    columns: {
-      delivery_id: id,
-      dispatch_id: id,
-      number: fixed(integer),
-      /** The digest's place among the deliveries of the event's dispatch. */
-      place: fixed(integer),
-      event_data: fixed(anyText),
-      version,
-    },
-    primaryKey: ['delivery_id', 'dispatch_id'],
-    indexes: [{ name: 'of_dispatch', columns: ['dispatch_id'] }],
-  },
-  /** One row per dispatch with a delivery that failed in host code: the data to plan it again. */
-  plan_sources: {
-    columns: { dispatch_id: id, source: fixed(anyText), version },
-    primaryKey: ['dispatch_id'],
-    indexes: [],
-  },
+  ...DISPATCH_TABLES,
   idempotency_keys: {
     columns: {
       tenant: id,

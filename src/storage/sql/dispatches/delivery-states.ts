@@ -1,0 +1,190 @@
+import type { Attempt } from '../../../model/attempt.ts'
+import type { ConditionTrace, Content, DeliveryReason, DeliveryStatus, Digest } from '../../../model/dispatch.ts'
+import type { JsonObject } from '../../../model/json.ts'
+import { isStoredWait, type StoredWait } from '../../../model/waiting.ts'
+import type { SendLimit } from '../../../ports/delivery-policy.ts'
+import type { AttemptRow, DeliveryRow, DigestEvent, DigestRow, DispatchRow } from '../../rules/dispatch-rows.ts'
+import { storableText } from '../connection/stored-texts.ts'
+import type { ContentRecord, JobRecord, StateRecord } from '../schema/records.ts'
+
+/** The state of a delivery in its dispatch or digest, without its job and its content. Absent members have their default. */
+export interface StoredDelivery {
+  readonly deliveryId: string
+  readonly channel: string
+  /** `queued` while it has a job, also under a lease. */
+  readonly status: Exclude<DeliveryStatus, 'sending'>
+  readonly reason?: DeliveryReason | StoredWait
+  /** Without those in the job. */
+  readonly attempts?: number
+  readonly attemptsBefore?: number
+  readonly bouncedAttempt?: number
+  /** Without those in the job. */
+  readonly log?: readonly Attempt[]
+  readonly acceptedAt: number
+  readonly expiresAt: number
+  readonly concurrencyKey?: string
+  /** Dispatches that requested cancellation while it could not be cancelled. */
+  readonly cancelledBy?: readonly string[]
+  readonly address?: string
+  /** Whether there is a record of its content: `stored`, or emptied by an erasure. */
+  readonly content?: 'stored' | 'erased'
+  readonly limits?: readonly SendLimit[]
+  readonly deferred?: true
+  readonly trace?: readonly ConditionTrace[]
+  readonly lastCode?: string
+  readonly providerMessageId?: string
+  readonly digest?: StoredDigest
+}
+
+interface StoredDigest extends Pick<Digest, 'key' | 'max' | 'recipient'> {
+  readonly opened: number
+  /** Of a delivery that its dispatch no longer shares: its own event. */
+  readonly eventData?: JsonObject
+}
+
+/** A delivery of a dispatch: its state, or the name of a digest that holds it. */
+export type StoredEntry = StoredDelivery | { readonly deliveryId: string; readonly shared: true }
+
+export function isShared(entry: StoredEntry): entry is Extract<StoredEntry, { readonly shared: true }> {
+  return Object.hasOwn(entry, 'shared')
+}
+
+export function readStates(body: string): readonly StoredEntry[] {
+  return JSON.parse(body)
+}
+
+/** A state with what was read from its body. Nothing changes the entries. */
+export interface KnownState {
+  readonly record: StateRecord
+  readonly entries: readonly StoredEntry[]
+}
+
+export function readContent(record: ContentRecord | undefined): Content | undefined {
+  return record && record.body !== null ? JSON.parse(record.body) : undefined
+}
+
+/** The content of a delivery that has one, where it was not read. */
+const NOT_READ: Content = Object.freeze({})
+
+/** What a delivery has besides its state. */
+export interface DeliveryParts {
+  readonly dispatch: DispatchRow
+  /** Absent: none, or it was not read. */
+  readonly job?: JobRecord | undefined
+  readonly content?: Content | undefined
+  /** Of a digest. */
+  readonly events?: DigestEvent[] | undefined
+  /** Returns the dispatches that requested cancellation. */
+  readonly dispatchOf: (dispatchId: string) => DispatchRow | undefined
+}
+
+export function deliveryRow(stored: StoredDelivery, parts: DeliveryParts): DeliveryRow {
+  const { job, dispatch, dispatchOf, events } = parts
+  const { log, cancelledBy, digest } = stored
+  const begun = job && job.begun !== '' ? readBegun(job.begun) : undefined
+  return {
+    deliveryId: stored.deliveryId,
+    channel: stored.channel,
+    concurrencyKey: stored.concurrencyKey,
+    wakeAt: job?.wake_at ?? 0,
+    slot: job ? 0 : -1,
+    dispatch,
+    status: job && job.fence !== null ? 'sending' : stored.status,
+    reason: job ? ((job.waits_for as StoredWait | null) ?? undefined) : stored.reason,
+    attempts: job?.attempt ?? stored.attempts ?? 0,
+    attemptsBefore: stored.attemptsBefore ?? 0,
+    bouncedAttempt: stored.bouncedAttempt,
+    attemptLog: log || begun ? [...((log ?? []) as AttemptRow[]), ...(begun ?? [])] : undefined,
+    acceptedAt: stored.acceptedAt,
+    expiresAt: job?.expires_at ?? stored.expiresAt,
+    fence: job?.fence ?? undefined,
+    cancelledBy: cancelledBy && new Set(cancelledBy.flatMap((dispatchId) => dispatchOf(dispatchId) ?? [])),
+    address: stored.address,
+    content: stored.content === 'stored' ? (parts.content ?? NOT_READ) : undefined,
+    digest: digest && digestRow(digest, dispatch, events),
+    limits: stored.limits,
+    deferred: stored.deferred,
+    trace: stored.trace,
+    lastCode: stored.lastCode,
+    providerMessageId: stored.providerMessageId,
+  }
+}
+
+function digestRow({ eventData, ...digest }: StoredDigest, dispatch: DispatchRow, events?: DigestEvent[]): DigestRow {
+  return { ...digest, events: events ?? [{ dispatch, eventData: eventData ?? {} }] }
+}
+
+/** How a delivery is stored. */
+export interface StoredAs {
+  /** Its dispatch no longer shares it: the state has its own event. */
+  readonly isApart?: boolean
+  /** Whether it had content before. */
+  readonly hadContent?: boolean
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+/**
+ * The state of a delivery. Members are always set in this order, so that an unchanged delivery has an unchanged text; one by one, because
+ * conditional spreads are slower, and this runs for every settlement.
+ */
+export function storedDelivery(row: DeliveryRow, { isApart = false, hadContent = false }: StoredAs): StoredDelivery {
+  const { deliveryId, channel, reason, attemptLog = [], cancelledBy, acceptedAt, expiresAt } = row
+  const begun = begunAttempts(row).length
+  const attempts = row.attempts - begun
+  const status = row.status === 'sending' ? 'queued' : row.status
+  const stored: Partial<Mutable<StoredDelivery>> = { deliveryId, channel, status }
+  if (reason !== undefined && !(status === 'queued' && isStoredWait(reason))) stored.reason = reason
+  if (attempts > 0) stored.attempts = attempts
+  if (row.attemptsBefore > 0) stored.attemptsBefore = row.attemptsBefore
+  if (row.bouncedAttempt !== undefined) stored.bouncedAttempt = row.bouncedAttempt
+  if (attemptLog.length > begun) stored.log = begun === 0 ? attemptLog : attemptLog.slice(0, -begun)
+  stored.acceptedAt = acceptedAt
+  stored.expiresAt = expiresAt
+  if (row.concurrencyKey !== undefined) stored.concurrencyKey = row.concurrencyKey
+  if (cancelledBy?.size) stored.cancelledBy = [...cancelledBy].map(({ head }) => head.dispatchId)
+  if (row.address !== undefined) stored.address = row.address
+  if (row.content) stored.content = 'stored'
+  else if (hadContent) stored.content = 'erased'
+  if (row.limits) stored.limits = row.limits
+  if (row.deferred) stored.deferred = true
+  if (row.trace) stored.trace = row.trace
+  if (row.lastCode !== undefined) stored.lastCode = storableText(row.lastCode)
+  if (row.providerMessageId !== undefined) stored.providerMessageId = storableText(row.providerMessageId)
+  if (row.digest) stored.digest = storedDigest(row.digest, isApart)
+  return stored as StoredDelivery
+}
+
+const NO_ATTEMPTS: readonly Attempt[] = []
+
+function storedDigest({ key, max, recipient, opened, events }: DigestRow, isApart: boolean): StoredDigest {
+  const eventData = isApart ? events[0]?.eventData : undefined
+  return { key, max, recipient, opened, ...(eventData && { eventData }) }
+}
+
+/** The last attempts of a delivery that waits or is leased: no settlement has recorded them. */
+export function begunAttempts({ slot, attemptLog }: DeliveryRow): readonly Attempt[] {
+  if (slot < 0 || !attemptLog) return NO_ATTEMPTS
+  const ended = attemptLog.findLastIndex(({ outcome }) => outcome !== undefined)
+  return attemptLog.slice(ended + 1)
+}
+
+/** An object per attempt, each followed by a comma, so that a claim can append to it in SQL. */
+export function writeBegun(attempts: readonly Attempt[]): string {
+  return attempts.length > 0 ? `${JSON.stringify(attempts).slice(1, -1)},` : ''
+}
+
+export function readBegun(written: string): AttemptRow[] {
+  return written === '' ? [] : JSON.parse(`[${written.slice(0, -1)}]`)
+}
+
+/** A line per delivery: its channel, and its reason, its final status or `open`. */
+export function outcomesOf({ deliveries }: DispatchRow): string {
+  let text = ''
+  for (const { channel, status, reason } of deliveries) {
+    const isOpen = status === 'queued' || status === 'sending' || status === 'held'
+    const word = isOpen ? 'open' : status === 'expired' ? status : (reason ?? status)
+    text += `\n${channel} ${word}\n`
+  }
+  return text
+}

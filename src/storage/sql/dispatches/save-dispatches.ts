@@ -1,0 +1,269 @@
+import type { Content, DispatchStatus } from '../../../model/dispatch.ts'
+import {
+  currentStatus,
+  type DeliveryRow,
+  type DispatchRow,
+  digestKey,
+  isOpenDigest,
+} from '../../rules/dispatch-rows.ts'
+import { type Changes, firstVersion } from '../connection/changes.ts'
+import { indexKey } from '../connection/stored-texts.ts'
+import type {
+  ContentRecord,
+  DigestRecord,
+  DispatchRecord,
+  JobRecord,
+  MemberRecord,
+  PlanSourceRecord,
+} from '../schema/records.ts'
+import {
+  isShared,
+  type KnownState,
+  outcomesOf,
+  type StoredDelivery,
+  type StoredEntry,
+  storedDelivery,
+} from './delivery-states.ts'
+import { dispatchRecord, isSameJob, jobRecord, listedRecord } from './dispatch-records.ts'
+
+export interface KnownDispatch {
+  readonly row: DispatchRow
+  /** Absent: it is new. */
+  readonly record?: DispatchRecord
+  /** Absent: only its head is known. */
+  state?: KnownState
+  status?: DispatchStatus
+}
+
+/** A delivery that was read. */
+export interface KnownDelivery {
+  readonly row: DeliveryRow
+  readonly stored: StoredDelivery
+  readonly job: JobRecord | undefined
+  readonly content: Content | undefined
+  /** Of a shared delivery. */
+  readonly digest?: DigestRecord
+  readonly members: readonly MemberRecord[]
+}
+
+/** What a unit of work has read, and the rows that the rules change. */
+export interface KnownRecords {
+  readonly dispatches: Map<string, KnownDispatch>
+  /** By id; a digest is here once. */
+  readonly deliveries: Map<string, KnownDelivery>
+  /** Deliveries that their dispatches no longer share, as they were read. */
+  readonly apart: Map<DeliveryRow, StoredDelivery>
+  readonly plans: Map<string, PlanSourceRecord>
+  readonly removed: Set<DispatchRow>
+}
+
+export function knownRecords(): KnownRecords {
+  return { dispatches: new Map(), deliveries: new Map(), apart: new Map(), plans: new Map(), removed: new Set() }
+}
+
+/** Adds everything that is new or has changed. Returns the states as they are stored then. */
+export function saveDispatches(known: KnownRecords, changes: Changes): readonly KnownState[] {
+  return new DispatchSaver(known, changes).save()
+}
+
+/** Compares rows with the records that were read. */
+class DispatchSaver {
+  readonly #known: KnownRecords
+  readonly #changes: Changes
+  readonly #states: KnownState[] = []
+  /** Deliveries whose state is written. */
+  readonly #written = new Map<DeliveryRow, StoredEntry>()
+
+  constructor(known: KnownRecords, changes: Changes) {
+    this.#known = known
+    this.#changes = changes
+  }
+
+  save(): readonly KnownState[] {
+    const { dispatches, deliveries } = this.#known
+    for (const known of deliveries.values()) if (known.digest) this.#saveDigest(known, known.digest)
+    for (const known of dispatches.values()) this.#saveDispatch(known)
+    for (const known of deliveries.values()) this.#saveParts(known, this.#written.get(known.row))
+    return this.#states
+  }
+
+  /** Whether a row is the delivery of a digest that was read, and not one that left it. */
+  #isShared(row: DeliveryRow): boolean {
+    const known = this.#known.deliveries.get(row.deliveryId)
+    return known?.row === row && known.digest !== undefined
+  }
+
+  /** Whether a row is a digest that was accepted or replanned now. */
+  #isNewDigest(row: DeliveryRow): boolean {
+    if (!row.digest || this.#known.apart.has(row)) return false
+    return this.#known.deliveries.get(row.deliveryId)?.digest === undefined
+  }
+
+  #saveDispatch(known: KnownDispatch): void {
+    const { row, record, state } = known
+    const isRemoved = this.#known.removed.has(row)
+    this.#savePlan(row, isRemoved)
+    if (!record) this.#insert(row)
+    else if (state && isRemoved) this.#removeWhole(known, state)
+    else if (state) this.#saveState(known, record, state)
+  }
+
+  #saveState({ row, status: before }: KnownDispatch, record: DispatchRecord, { record: state }: KnownState): void {
+    const isErased = record.recipient !== row.head.recipient
+    if (isErased) {
+      this.#changes.remove('dispatches', { dispatch_id: record.dispatch_id, version: record.version })
+      this.#changes.insert('dispatches', dispatchRecord(row, record.version + 1))
+    }
+    for (const delivery of row.deliveries) this.#insertNew(row, delivery, firstVersion())
+    const entries = row.deliveries.map((delivery) => this.#entryOf(delivery))
+    const body = JSON.stringify(entries)
+    const outcomes = outcomesOf(row)
+    if (body === state.body && outcomes === state.outcomes && !isErased) return
+    this.#changes.update('states', { ...state, body, outcomes })
+    this.#states.push({ record: { ...state, body, outcomes, version: state.version + 1 }, entries })
+    for (const [at, delivery] of row.deliveries.entries()) {
+      const entry = entries[at]
+      if (entry && !isShared(entry)) this.#written.set(delivery, entry)
+    }
+    const status = currentStatus(row)
+    if (status === before) return
+    this.#changes.remove('listed', listedRecord(row, before))
+    this.#changes.insert('listed', listedRecord(row, status))
+  }
+
+  #entryOf(row: DeliveryRow): StoredEntry {
+    if (this.#isShared(row) || this.#isNewDigest(row)) return { deliveryId: row.deliveryId, shared: true }
+    const known = this.#known.deliveries.get(row.deliveryId)
+    const stored = row.digest ? this.#known.apart.get(row) : known?.stored
+    return storedDelivery(row, { isApart: row.digest !== undefined, hadContent: stored?.content !== undefined })
+  }
+
+  #insert(row: DispatchRow): void {
+    this.#changes.insert('dispatches', dispatchRecord(row))
+    for (const delivery of row.deliveries) this.#insertNew(row, delivery, 1)
+    const state = { dispatch_id: row.head.dispatchId, outcomes: outcomesOf(row), version: 1 }
+    this.#changes.insert('states', { ...state, body: JSON.stringify(row.deliveries.map((one) => this.#entryOf(one))) })
+    this.#changes.insert('listed', listedRecord(row))
+  }
+
+  /** Inserts what a new delivery has besides its entry in the state, and the event of a digest that the dispatch joins. */
+  #insertNew(dispatch: DispatchRow, row: DeliveryRow, version: number): void {
+    const known = this.#known.deliveries.get(row.deliveryId)
+    if (this.#isShared(row)) {
+      const members = known?.members ?? []
+      if (members.every((member) => member.dispatch_id !== dispatch.head.dispatchId))
+        this.#insertMember(dispatch, row, members)
+      return
+    }
+    if (this.#isNewDigest(row)) {
+      this.#changes.insert('digests', digestRecord(row, version))
+      this.#insertMember(dispatch, row, [])
+    }
+    if (known || this.#known.apart.has(row)) return
+    if (row.slot >= 0) this.#changes.insert('jobs', jobRecord(row, version))
+    if (row.content) this.#changes.insert('contents', contentRecord(row))
+  }
+
+  #removeWhole({ row, record, status }: KnownDispatch, { record: state }: KnownState): void {
+    const { dispatchId: dispatch_id } = row.head
+    this.#changes.remove('dispatches', { dispatch_id, version: record?.version ?? 0 })
+    this.#changes.remove('states', { dispatch_id, version: state.version })
+    this.#changes.remove('listed', listedRecord(row, status))
+    for (const delivery of row.deliveries) {
+      const known = this.#known.deliveries.get(delivery.deliveryId)
+      const isOwn = known?.row === delivery && !known.digest
+      if (isOwn && known.stored.content)
+        this.#changes.remove('contents', { delivery_id: delivery.deliveryId, version: 1 })
+    }
+  }
+
+  /** The stored source changes only with its dispatch, whose version guards it. */
+  #savePlan({ plan, head: { dispatchId: dispatch_id } }: DispatchRow, isRemoved: boolean): void {
+    const record = this.#known.plans.get(dispatch_id)
+    if (record && (isRemoved || !plan)) this.#changes.remove('plan_sources', { dispatch_id, version: record.version })
+    else if (record && plan?.version !== record.version) this.#changes.update('plan_sources', record)
+    else if (!record && plan)
+      this.#changes.insert('plan_sources', { dispatch_id, source: JSON.stringify(plan.source), version: plan.version })
+  }
+
+  #saveDigest(known: KnownDelivery, digest: DigestRecord): void {
+    const { row, members, stored } = known
+    const { delivery_id, version } = digest
+    const owners = new Set(row.digest?.events.map(({ dispatch }) => dispatch.head.dispatchId))
+    const isGone = this.#known.removed.has(row.dispatch)
+    const isErased = stored.address !== undefined && row.address === undefined
+    for (const member of members) {
+      const hasLeft = isGone || !owners.has(member.dispatch_id)
+      const { dispatch_id, version } = member
+      if (hasLeft || isErased) this.#changes.remove('members', { delivery_id, dispatch_id, version })
+      if (!hasLeft && isErased) this.#changes.insert('members', { ...member, event_data: '{}', version: version + 1 })
+    }
+    if (isGone) {
+      this.#changes.remove('digests', { delivery_id, version })
+      if (stored.content) this.#changes.remove('contents', { delivery_id, version: 1 })
+      return
+    }
+    const after = digestRecord(row, version, stored.content !== undefined)
+    if (after.body === digest.body && after.open_key === digest.open_key && owners.size === members.length) return
+    this.#changes.update('digests', after)
+    this.#written.set(row, { deliveryId: delivery_id, shared: true })
+  }
+
+  /**
+   * Writes the job and the content of a delivery. A decision about a delivery with a job also compares the version of the job, because a
+   * claim does not change the state.
+   * @param entry Absent: its state is not written.
+   */
+  #saveParts({ row, stored, job, content }: KnownDelivery, entry: StoredEntry | undefined): void {
+    const { deliveryId: delivery_id } = row
+    if (row.content !== content) {
+      // A replan gives content to a delivery that had none.
+      if (stored.content === undefined) this.#changes.insert('contents', contentRecord(row))
+      else if (!row.content && stored.content === 'stored') {
+        this.#changes.remove('contents', { delivery_id, version: 1 })
+        this.#changes.insert('contents', contentRecord(row))
+      }
+    }
+    if (row.slot < 0) {
+      if (job) this.#changes.remove('jobs', { delivery_id, version: job.version })
+      return
+    }
+    const after = jobRecord(row, job?.version ?? firstVersion())
+    if (!job) this.#changes.insert('jobs', after)
+    else if (!isSameJob(job, after) || (entry && isOther(stored, entry))) this.#changes.update('jobs', after)
+  }
+
+  #insertMember({ head }: DispatchRow, row: DeliveryRow, members: readonly MemberRecord[]): void {
+    const event = row.digest?.events.find(({ dispatch }) => dispatch.head === head)
+    this.#changes.insert('members', {
+      delivery_id: row.deliveryId,
+      dispatch_id: head.dispatchId,
+      number: (members.at(-1)?.number ?? 0) + 1,
+      event_data: JSON.stringify(event?.eventData),
+      version: 1,
+    })
+  }
+}
+
+function isOther(stored: StoredDelivery, entry: StoredEntry): boolean {
+  return isShared(entry) || JSON.stringify(stored) !== JSON.stringify(entry)
+}
+
+function contentRecord(row: DeliveryRow): ContentRecord {
+  const dispatch_id = row.dispatch.head.dispatchId
+  return {
+    delivery_id: row.deliveryId,
+    dispatch_id,
+    body: row.content ? JSON.stringify(row.content) : null,
+    version: 1,
+  }
+}
+
+function digestRecord(row: DeliveryRow, version: number, hadContent = false): DigestRecord {
+  return {
+    delivery_id: row.deliveryId,
+    open_key: row.digest && isOpenDigest(row) ? indexKey(digestKey(row, row.digest)) : null,
+    body: JSON.stringify(storedDelivery(row, { hadContent })),
+    version,
+  }
+}

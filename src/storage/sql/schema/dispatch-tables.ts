@@ -1,0 +1,135 @@
+import {
+  anyText,
+  type Column,
+  fixed,
+  flag,
+  id,
+  integer,
+  json,
+  key,
+  nullable,
+  shortText,
+  type Table,
+  version,
+} from './columns.ts'
+import type { Records } from './records.ts'
+
+const fence: Column = { kind: 'key', length: 64, optional: true }
+
+/** Tables of dispatches. Each record of a delivery is written once per phase: accepted, claimed, settled. */
+export const DISPATCH_TABLES: {
+  readonly [Name in
+    | 'dispatches'
+    | 'states'
+    | 'contents'
+    | 'jobs'
+    | 'listed'
+    | 'digests'
+    | 'members'
+    | 'plan_sources']: Table<Records[Name]>
+} = {
+  /** One row per accepted event. Only an erasure changes it. */
+  dispatches: {
+    columns: {
+      dispatch_id: id,
+      tenant: id,
+      made_by: id,
+      event_type: { kind: 'key', length: 256, fixed: true },
+      recipient: fixed(anyText),
+      /** Start of the recipient, which may be too long for an index. */
+      recipient_key: id,
+      session_id: fixed(nullable(id)),
+      route: fixed(shortText),
+      critical: fixed(flag),
+      sandboxed: fixed(flag),
+      locale: fixed(nullable(anyText)),
+      created_at: fixed(integer),
+      version,
+    },
+    primaryKey: ['dispatch_id'],
+    indexes: [
+      { name: 'by_time', columns: ['tenant', 'created_at', 'dispatch_id'] },
+      { name: 'by_session', columns: ['tenant', 'session_id', 'created_at', 'dispatch_id'], present: 'session_id' },
+      { name: 'by_recipient', columns: ['tenant', 'recipient_key', 'created_at', 'dispatch_id'] },
+      { name: 'by_event_type', columns: ['tenant', 'event_type', 'created_at', 'dispatch_id'] },
+      { name: 'by_age', columns: ['created_at'] },
+    ],
+  },
+  /** One row per dispatch: the state of all its deliveries. Its version guards every decision about them. */
+  states: {
+    columns: {
+      dispatch_id: id,
+      body: json,
+      /** A line per delivery: its channel, and its reason, its final status or `open`. */
+      outcomes: anyText,
+      version,
+    },
+    primaryKey: ['dispatch_id'],
+    isUpdated: true,
+    indexes: [],
+  },
+  /** The rendered message of a delivery. Only an erasure changes it. */
+  contents: {
+    columns: { delivery_id: id, dispatch_id: id, body: nullable(json), version },
+    primaryKey: ['delivery_id'],
+    indexes: [],
+  },
+  /** One row per delivery, exactly while it is `queued`, or `sending` under a fence. A claim changes nothing else. */
+  jobs: {
+    columns: {
+      delivery_id: id,
+      /** Of a digest: the dispatch of its oldest event. */
+      dispatch_id: key,
+      tenant: id,
+      channel: id,
+      priority: integer,
+      concurrency_key: fixed(nullable(anyText)),
+      /** Due time, or end of the lease. */
+      wake_at: integer,
+      waits_for: nullable(shortText),
+      expires_at: integer,
+      fence,
+      /** Number of attempts. */
+      attempt: integer,
+      /** Attempts that no settlement has recorded: a JSON object each, followed by a comma. */
+      begun: anyText,
+      version,
+    },
+    primaryKey: ['delivery_id'],
+    indexes: [
+      { name: 'due', columns: ['channel', 'priority', 'wake_at'] },
+      // By tenant, for the turns of a claim.
+      { name: 'turns', columns: ['channel', 'tenant', 'priority', 'wake_at'] },
+    ],
+  },
+  /** The status of a dispatch, for lists. */
+  listed: {
+    columns: { tenant: id, status: fixed(shortText), created_at: fixed(integer), dispatch_id: id, version },
+    primaryKey: ['tenant', 'status', 'created_at', 'dispatch_id'],
+    indexes: [],
+  },
+  /** The state of a delivery that several dispatches may share: their states only name it. */
+  digests: {
+    columns: {
+      delivery_id: id,
+      /** Start of the digest's key, while an event may join it. */
+      open_key: nullable(key),
+      body: json,
+      version,
+    },
+    primaryKey: ['delivery_id'],
+    indexes: [{ name: 'open', columns: ['open_key'], present: 'open_key' }],
+  },
+  /** The events of a digest. */
+  members: {
+    columns: { delivery_id: id, dispatch_id: id, number: fixed(integer), event_data: fixed(anyText), version },
+    primaryKey: ['delivery_id', 'dispatch_id'],
+    indexes: [],
+  },
+  /** One row per dispatch with a delivery that failed in host code: the data to plan it again. */
+  plan_sources: {
+    columns: { dispatch_id: id, source: fixed(anyText), version },
+    primaryKey: ['dispatch_id'],
+    indexes: [],
+  },
+}
