@@ -6,7 +6,8 @@ import {
   digestKey,
   isOpenDigest,
 } from '../rules/dispatch-rows.ts'
-import { documentKey, prefixOf, timePart } from './keys.ts'
+import { timePart } from '../rules/time-part.ts'
+import { documentKey, prefixOf } from './keys.ts'
 import type { DocumentEntries } from './transaction.ts'
 
 /** A stored delivery: has ids of dispatches instead of their rows. */

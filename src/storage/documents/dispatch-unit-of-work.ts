@@ -17,6 +17,7 @@ import {
   ownersOf,
   type PlanRow,
 } from '../rules/dispatch-rows.ts'
+import { timePart } from '../rules/time-part.ts'
 import {
   deliveryEntries,
   deliveryKey,
@@ -27,7 +28,7 @@ import {
   storedDelivery,
 } from './delivery-documents.ts'
 import { type Forgettable, putForgettable } from './forgettable.ts'
-import { documentKey, prefixOf, timePart } from './keys.ts'
+import { documentKey, prefixOf } from './keys.ts'
 import type { DocumentEntries, Transaction } from './transaction.ts'
 
 export interface StoredDispatch {

@@ -1,6 +1,7 @@
 import type { Documents } from '../../ports/documents.ts'
 import type { StatisticsRow, StatisticsStore } from '../../ports/statistics-store.ts'
-import { documentKey, prefixOf, timePart } from './keys.ts'
+import { timePart } from '../rules/time-part.ts'
+import { documentKey, prefixOf } from './keys.ts'
 import { readPage, walkDocuments } from './pages.ts'
 import { type Transaction, transact } from './transaction.ts'
 

@@ -1,7 +1,8 @@
 import type { TokenUse } from '../../model/token-use.ts'
 import type { Documents } from '../../ports/documents.ts'
 import type { NewTokenUse, Revocation, TokenStore, TokenUseQuery } from '../../ports/token-store.ts'
-import { documentKey, prefixOf, timePart } from './keys.ts'
+import { timePart } from '../rules/time-part.ts'
+import { documentKey, prefixOf } from './keys.ts'
 import { readPage, walkDocuments } from './pages.ts'
 import { type DocumentEntries, transact } from './transaction.ts'
 

@@ -1,5 +1,6 @@
 import type { Documents } from '../../ports/documents.ts'
-import { timeIn, timePart } from './keys.ts'
+import { timePart } from '../rules/time-part.ts'
+import { timeIn } from './keys.ts'
 import { walkDocuments } from './pages.ts'
 import { type Transaction, transact } from './transaction.ts'
 

@@ -5,8 +5,6 @@ import type { Documents } from '../../ports/documents.ts'
 const MAX_PART = 96
 const KEPT_OF_LONG_PART = 30
 
-const MAX_TIME = 9_007_199_254_740_991
-
 /** A key of names. Different names give different keys. */
 export function documentKey(...names: readonly string[]): string {
   return names.map(escapeName).join('/')
@@ -14,11 +12,6 @@ export function documentKey(...names: readonly string[]): string {
 
 export function prefixOf(...names: readonly string[]): string {
   return `${documentKey(...names)}/`
-}
-
-/** A time as a part of a key. Keys sort by it. */
-export function timePart(ms: number): string {
-  return String(Math.min(Math.max(0, Math.ceil(ms)), MAX_TIME)).padStart(16, '0')
 }
 
 /** The part of a key that follows a prefix. The key may have been shortened: its parts count, not its characters. */

@@ -1,6 +1,7 @@
 import type { Page } from '../../ports/dispatch-query.ts'
 import type { Documents, StoredDocument } from '../../ports/documents.ts'
-import { afterPrefix, timeIn, timePart } from './keys.ts'
+import { timePart } from '../rules/time-part.ts'
+import { afterPrefix, timeIn } from './keys.ts'
 
 /** Minimum of documents per request after the first. */
 const CHUNK = 500

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { documentStore } from '../../../src/storage/documents/index.ts'
-import { documentKey, prefixOf, timePart, withShortKeys } from '../../../src/storage/documents/keys.ts'
+import { documentKey, prefixOf, withShortKeys } from '../../../src/storage/documents/keys.ts'
+import { timePart } from '../../../src/storage/rules/time-part.ts'
 import { fc } from '../../support/properties.ts'
 import { acceptance, delivery, digested } from '../storing.ts'
 import { mapDocuments } from './map-documents.ts'
