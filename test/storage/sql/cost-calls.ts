@@ -9,6 +9,7 @@ import type { MergeKey, RunStore, TotalsChanges } from '../../../src/ports/run-s
 import { acceptance, claim, claimOne, delivery, digested, HOUR, keyed, lease } from '../storing.ts'
 import type { Call, CostTrial } from './cost-trials.ts'
 import { STATISTICS_CALLS, STATISTICS_SWEEPS } from './statistics-calls.ts'
+import { TOKEN_USE_CALLS, TOKEN_USE_SWEEPS } from './token-use-calls.ts'
 
 const QUOTA = { max: 1, windowMs: HOUR }
 const SKIPPED = { status: 'skipped', reason: 'condition_false' } as const
@@ -217,6 +218,14 @@ export const CALLS: Readonly<Record<string, Call>> = {
     await store.addSuppressions([suppression(id)])
     return async () => expect(await store.removeSuppressions([id])).toBe(1)
   },
+  async 'list suppressions'({ store }, id) {
+    await store.addSuppressions([suppression(id)])
+    return async () => {
+      const { items, nextCursor } = await store.listSuppressions({ tenant: 't', limit: 1 })
+      expect([items.length, nextCursor]).toEqual([1, expect.any(String)])
+      expect((await store.listSuppressions({ tenant: 't', limit: 1, cursor: nextCursor })).items).toHaveLength(1)
+    }
+  },
   async 'fall back after a bounce'(trial, id) {
     const held = delivery(`${id}-b`, { channel: `${id}-b`, status: 'held' })
     const deliveries = [delivery(`${id}-a`, { channel: id }), held]
@@ -244,6 +253,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
     return async () => expect(await store.removePreferences([`k1.${id}`])).toBe(1)
   },
   ...STATISTICS_CALLS,
+  ...TOKEN_USE_CALLS,
 }
 
 /** Sweeps that run every minute, and removals in batches. */
@@ -275,4 +285,5 @@ export const SWEEPS: Readonly<Record<string, Call>> = {
     return async () => expect(await trial.store.removeFeedback(removal)).toBeGreaterThan(0)
   },
   ...STATISTICS_SWEEPS,
+  ...TOKEN_USE_SWEEPS,
 }

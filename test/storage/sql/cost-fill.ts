@@ -1,5 +1,5 @@
 import { noSpend, noTotals } from '../../../src/model/totals.ts'
-import type { DialectName } from '../../../src/storage/sql/connection/dialects.ts'
+import { DIALECTS, type DialectName } from '../../../src/storage/sql/connection/dialects.ts'
 import { drainTexts, type Filling, fillTexts, SERIES } from '../../support/fill-deliveries.ts'
 
 const MINUTE = 60_000
@@ -14,8 +14,8 @@ type Rows = Omit<Filling, 'channel'>
 const WORKERS = 50
 
 /**
- * Live data: waiting dispatches, digests, keys, counters, runs with all their rows, feedback, what recipients want, statistics and
- * workers.
+ * Live data: waiting dispatches, digests, keys, counters, runs with all their rows, feedback, what recipients want, uses of
+ * tokens, statistics and heartbeats.
  */
 export function fillUsedTexts(dialect: DialectName, filling: Rows): readonly string[] {
   const { name, until } = filling
@@ -37,9 +37,13 @@ export function fillUsedTexts(dialect: DialectName, filling: Rows): readonly str
     }),
     ...runTexts(dialect, filling),
     ...feedbackTexts(dialect, filling, until),
-    insert('preferences', { recipient_key: idOf('k1.recipient'), tenant: "'t'", preferences: "'{}'" }),
+    insert('plugin_records', {
+      ...{ kind: "'preferences'", tenant: "''", key: idOf('k1.recipient') },
+      body: `'{"tenant":"t","preferences":{}}'`,
+    }),
+    ...tokenUseTexts(dialect, filling),
     ...statisticsTexts(dialect, filling, until, `${until} + ${HOUR}`),
-    ...workerTexts(dialect, { ...filling, count: WORKERS }, until + HOUR),
+    ...heartbeatTexts(dialect, { ...filling, count: WORKERS }, until + HOUR),
   ]
 }
 
@@ -47,7 +51,7 @@ export function fillUsedTexts(dialect: DialectName, filling: Rows): readonly str
 export function drainUsedTexts(prefix: string, now: number): readonly string[] {
   const gone = [
     ...['digests', 'members', 'plan_sources', 'idempotency_keys', 'counters', 'sessions', 'run_sums', 'spends'],
-    ...['feedback', 'suppressions', 'preferences', 'statistics', 'workers'],
+    'plugin_records',
   ]
   return [
     ...drainTexts(prefix, now),
@@ -56,7 +60,8 @@ export function drainUsedTexts(prefix: string, now: number): readonly string[] {
   ]
 }
 
-/** Data for sweeps: dispatches sent two hours ago, expired keys, counters and statistics, runs and feedback of that time, dead workers. */
+/** Data for sweeps: dispatches sent two hours ago, expired keys, counters and statistics, runs, feedback and uses of that time, dead
+ * workers. */
 export function fillEndedTexts(dialect: DialectName, filling: Rows): readonly string[] {
   const { prefix } = filling
   const before = { ...filling, until: filling.until - 2 * HOUR }
@@ -67,14 +72,15 @@ export function fillEndedTexts(dialect: DialectName, filling: Rows): readonly st
     ...runTexts(dialect, before),
     ...feedbackTexts(dialect, before, before.until),
     ...statisticsTexts(dialect, before, before.until, `${before.until} - ${before.count} + n`),
-    ...workerTexts(dialect, before, before.until),
+    ...tokenUseTexts(dialect, before),
+    ...heartbeatTexts(dialect, before, before.until),
   ]
 }
 
 export function drainEndedTexts(prefix: string): readonly string[] {
   const gone = [
     ...['states', 'contents', 'listed', 'dispatches', 'idempotency_keys', 'counters', 'runs', 'run_tags'],
-    ...['feedback', 'suppressions', 'statistics', 'workers'],
+    'plugin_records',
   ]
   return gone.map((table) => `delete from ${prefix}${table}`)
 }
@@ -90,35 +96,64 @@ function rememberedTexts(dialect: DialectName, filling: Rows, expires_at: string
 
 /** Reports, each with a suppression that expires a minute after `until`. All are of one tenant and channel. */
 function feedbackTexts(dialect: DialectName, filling: Rows, until: number): readonly string[] {
-  const { idOf, insert } = insertsOf(dialect, filling)
+  const { idOf, insert, timed } = insertsOf(dialect, filling)
   const at = `${until} - ${filling.count} + n`
-  const own = { tenant: "'t'", channel: "'email'", address_key: idOf('k1.address') }
   return [
-    insert('feedback', {
-      ...{ ...own, feedback_id: idOf('feedback'), owner: idOf('delivery:dlv') },
-      ...{ kind: "'bounced'", reported_at: at, stored_at: at },
+    insert('plugin_records', {
+      ...{ kind: "'feedback'", tenant: "'t'", key: idOf('feedback'), a: idOf('delivery:dlv'), expires_at: at },
+      body: `'{"channel":"email","kind":"bounced","at":1}'`,
     }),
-    insert('suppressions', {
-      ...{ ...own, suppression_id: idOf('suppression'), reason: "'bounced'", source: "'ses'" },
-      ...{ created_at: at, expires_at: `${at} + 60000` },
+    insert('plugin_records', {
+      ...{ kind: "'suppressions'", tenant: "''", key: idOf('suppression'), a: idOf('k1.address') },
+      ...{ b: timed("'1:t'", at), expires_at: `${at} + 60000` },
+      body: `'{"tenant":"t","channel":"email","reason":"bounced","source":"ses","createdAt":1}'`,
+    }),
+  ]
+}
+
+/** Reports of many tenants, or all of tenant `t`. Their owners are longer than their keys, and so is the index over them. */
+export function fillReportTexts(dialect: DialectName, filling: Rows, ofTenants: boolean): readonly string[] {
+  const { concat } = DIALECTS[dialect]
+  const { idOf, insert } = insertsOf(dialect, filling)
+  return [
+    insert('plugin_records', {
+      ...{ kind: "'feedback'", tenant: ofTenants ? idOf('tenant') : "'t'", key: idOf('report') },
+      ...{ a: concat(`'${'message:'.padEnd(200, 'm')}'`, idOf('')), expires_at: `${filling.until}` },
+      body: `'{"channel":"email","kind":"bounced","at":1}'`,
+    }),
+  ]
+}
+
+/** Uses of one tenant, each of a token and a session of its own. */
+function tokenUseTexts(dialect: DialectName, filling: Rows): readonly string[] {
+  const { idOf, insert, timed } = insertsOf(dialect, filling)
+  const at = `${filling.until} - ${filling.count} + n`
+  return [
+    insert('plugin_records', {
+      ...{ kind: "'token_uses'", tenant: "'t'", key: idOf('use'), expires_at: at },
+      ...{ a: timed("''", at), b: timed(idOf('20:token'), at), c: timed(idOf('20:session'), at) },
+      ...{ d: timed("'8:accepted'", at), body: `'{"operation":"dispatch","times":1}'` },
     }),
   ]
 }
 
 /** A counter of tenant `t` in each of many minutes, and one of each of many tenants in one hour. */
 function statisticsTexts(dialect: DialectName, filling: Rows, until: number, expires_at: string): readonly string[] {
-  const { idOf, insert } = insertsOf(dialect, filling)
-  const counts = { counter_id: idOf('counter'), revision: '1', counts: "'{}'", expires_at }
+  const { idOf, insert, timed } = insertsOf(dialect, filling)
+  const counts = { kind: "'statistics'", body: `'{"revision":1,"counts":{}}'`, expires_at }
   const minute = `(${until} - ${until % MINUTE}) - (${filling.count} - n) * ${MINUTE}`
+  const hour = `${until - (until % HOUR)}`
+  const key = (step: string, at: string): string => timed(`'${step.length}:${step}'`, at, idOf('counter'))
   return [
-    insert('statistics', { ...counts, tenant: "'t'", step: "'minute'", starts_at: minute }),
-    insert('statistics', { ...counts, tenant: idOf('tenant'), step: "'hour'", starts_at: `${until - (until % HOUR)}` }),
+    insert('plugin_records', { ...counts, tenant: "'t'", key: key('minute', minute) }),
+    insert('plugin_records', { ...counts, tenant: idOf('tenant'), key: key('hour', hour) }),
   ]
 }
 
-function workerTexts(dialect: DialectName, filling: Rows, aliveUntil: number): readonly string[] {
+function heartbeatTexts(dialect: DialectName, filling: Rows, aliveUntil: number): readonly string[] {
   const { idOf, insert } = insertsOf(dialect, filling)
-  return [insert('workers', { worker_id: idOf('worker'), alive_until: `${aliveUntil}` })]
+  const heartbeat = { kind: "'heartbeats'", tenant: "''", key: idOf('worker'), body: "'{}'" }
+  return [insert('plugin_records', { ...heartbeat, expires_at: `${aliveUntil}` })]
 }
 
 /** Run `r` of session `s` in each of many tenants. */
@@ -152,10 +187,13 @@ function runTexts(dialect: DialectName, filling: Rows, key?: RunColumns): readon
 
 function insertsOf(dialect: DialectName, { prefix, name, count }: Rows) {
   const { rows, idOf } = SERIES[dialect](count)
+  const { concat, quote } = DIALECTS[dialect]
   return {
     idOf: (kind: string): string => idOf(`${kind}_${name}_`),
+    /** A text with a time of 13 digits. */
+    timed: (names: string, at: string, rest = "''"): string => concat(names, "'000'", `(${at})`, rest),
     insert(table: string, columns: Readonly<Record<string, string>>): string {
-      const names = [...Object.keys(columns), 'version'].join(', ')
+      const names = [...Object.keys(columns), 'version'].map(quote).join(', ')
       return `insert into ${prefix}${table} (${names}) select ${Object.values(columns).join(', ')}, 1 from ${rows}`
     },
   }

@@ -39,7 +39,11 @@ for (const kind of await databaseKinds())
       const limit = 200
       let removed = limit
       while (removed === limit) removed = await store.removeFeedback({ storedForMs: HOUR / 2 + 2, limit })
-      const rows = await db.selectFrom('sallyport_suppressions').select('suppression_id').execute()
-      expect(rows).toEqual([{ suppression_id: '9999' }])
+      const rows = await db
+        .selectFrom('sallyport_plugin_records')
+        .select('key')
+        .where('kind', '=', 'suppressions')
+        .execute()
+      expect(rows).toEqual([{ key: '9999' }])
     })
   })

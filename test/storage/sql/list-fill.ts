@@ -69,10 +69,10 @@ export async function fillRuns(filling: ListFilling): Promise<void> {
 
 /** Suppressions of one tenant, none of which has expired. */
 export async function fillSuppressions(filling: ListFilling): Promise<void> {
-  const { text, of, run } = statementsOf(filling)
-  await run(`insert into ${text('suppressions')} (suppression_id, tenant, channel, address_key, reason, source, created_at,
-      expires_at, version)
-    select ${of('s')}, 't', 'email', ${of('k')}, 'bounced', 'ses', ${FIRST_AT} + n, ${Number.MAX_SAFE_INTEGER}, 1`)
+  const { concat, text, quote, of, run } = statementsOf(filling)
+  await run(`insert into ${text('plugin_records')} (kind, tenant, ${quote('key')}, a, b, body, version)
+    select 'suppressions', '', ${of('s')}, ${of('k')}, ${concat("'1:t000'", `(${FIRST_AT} + n)`)},
+      '{"tenant":"t","channel":"email","reason":"bounced","source":"ses","createdAt":1}', 1`)
 }
 
 export async function fillSessions(filling: ListFilling): Promise<void> {
@@ -84,9 +84,21 @@ export async function fillSessions(filling: ListFilling): Promise<void> {
 
 /** Counts of one tenant, one counter a minute. */
 export async function fillStatistics(filling: ListFilling): Promise<void> {
-  const { text, of, run } = statementsOf(filling)
-  await run(`insert into ${text('statistics')} (counter_id, tenant, step, starts_at, revision, counts, expires_at, version)
-    select ${of('c')}, 't', 'minute', ${FIRST_AT} + 60000 * n, 1, '{}', ${Number.MAX_SAFE_INTEGER}, 1`)
+  const { concat, text, quote, of, run } = statementsOf(filling)
+  await run(`insert into ${text('plugin_records')} (kind, tenant, ${quote('key')}, expires_at, body, version)
+    select 'statistics', 't', ${concat("'6:minute000'", `(${FIRST_AT} + 60000 * n)`, of('c'))}, ${Number.MAX_SAFE_INTEGER},
+      '{"revision":1,"counts":{}}', 1`)
+}
+
+/** Uses of one tenant. The matching ones are of one token and one session, and refused. */
+export async function fillTokenUses(filling: ListFilling): Promise<void> {
+  const { concat, text, quote, of, run } = statementsOf(filling)
+  const timed = (wanted: string, other: string): string =>
+    concat(`case when n <= ${filling.wanted} then '${wanted}' else '${other}' end`, "'000'", `(${FIRST_AT} + n)`)
+  const name = timed('6:wanted', '5:other')
+  await run(`insert into ${text('plugin_records')} (kind, tenant, ${quote('key')}, a, b, c, d, expires_at, body, version)
+    select 'token_uses', 't', ${of('u')}, ${timed('', '')}, ${name}, ${name}, ${timed('7:refused', '8:accepted')}, ${FIRST_AT} + n,
+      '{"operation":"dispatch","times":1}', 1`)
 }
 
 function statusOf({ wanted }: ListFilling): string {
@@ -103,7 +115,7 @@ function statementsOf({ db, dialect, prefix, count, wanted }: ListFilling) {
   }[dialect]
   const written = dialect === 'postgresql' || dialect === 'sqlite' ? '(100000000 + n)' : 'cast(100000000 + n as char)'
   return {
-    concat,
+    ...{ concat, quote },
     text: (table: string) => quote(`${prefix}${table}`),
     /** An id in the order of the rows. */
     of: (letter: string) => concat(`'${letter}'`, written),

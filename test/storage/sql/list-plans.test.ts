@@ -2,12 +2,21 @@ import { CompiledQuery } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DispatchQuery } from '../../../src/ports/dispatch-query.ts'
 import type { RunQuery } from '../../../src/ports/run-store.ts'
+import type { TokenUseQuery } from '../../../src/ports/token-store.ts'
 import type { HostKysely } from '../../../src/storage/sql/index.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import { databaseKinds, type TestDatabase } from '../databases.ts'
 import { hostBetween } from './host-between.ts'
-import { FIRST_AT, fillDispatches, fillRuns, fillSessions, fillStatistics, fillSuppressions } from './list-fill.ts'
+import {
+  FIRST_AT,
+  fillDispatches,
+  fillRuns,
+  fillSessions,
+  fillStatistics,
+  fillSuppressions,
+  fillTokenUses,
+} from './list-fill.ts'
 
 const LIMIT = 20
 const WANTED = 45
@@ -15,16 +24,7 @@ const WANTED = 45
 const MOST_READ = 8 * (LIMIT + 1)
 
 const LISTED = [
-  'dispatches',
-  'states',
-  'contents',
-  'jobs',
-  'listed',
-  'runs',
-  'run_tags',
-  'sessions',
-  'suppressions',
-  'statistics',
+  ...['dispatches', 'states', 'contents', 'jobs', 'listed', 'runs', 'run_tags', 'sessions', 'plugin_records'],
 ]
 
 const DISPATCH_FILTERS: readonly Omit<DispatchQuery, 'tenant' | 'limit'>[] = [
@@ -57,6 +57,14 @@ const RUN_FILTERS: readonly Omit<RunQuery, 'limit'>[] = [
   { status: ['failed'], model: 'wanted', tag: 'wanted' },
 ]
 
+const USE_FILTERS: readonly Omit<TokenUseQuery, 'tenant' | 'limit'>[] = [
+  {},
+  { jti: 'wanted' },
+  { sessionId: 'wanted' },
+  { outcome: 'refused' },
+  { sessionId: 'wanted', outcome: 'refused' },
+]
+
 for (const kind of await databaseKinds())
   describe.skipIf(kind.absent)(`lists in ${kind.name}`, () => {
     let database: TestDatabase
@@ -86,6 +94,7 @@ for (const kind of await databaseKinds())
       await fillRuns({ db, dialect: kind.name, prefix, count, wanted: WANTED })
       await fillSuppressions({ db, dialect: kind.name, prefix, count, wanted: WANTED })
       await fillSessions({ db, dialect: kind.name, prefix, count, wanted: WANTED })
+      await fillTokenUses({ db, dialect: kind.name, prefix, count, wanted: WANTED })
       await fillStatistics({ db, dialect: kind.name, prefix, count, wanted: WANTED })
       return store
     }
@@ -185,6 +194,14 @@ for (const kind of await databaseKinds())
           await checkRead(`page ${page} of ${count} suppressions`, MOST_READ)
           cursor = nextCursor
         }
+        for (const filter of USE_FILTERS)
+          for (let cursor: string | undefined, page = 1; page <= 2; page++) {
+            asked.length = 0
+            const { items, nextCursor } = await store.listTokenUses({ tenant: 't', limit: LIMIT, cursor, ...filter })
+            expect([count, filter, page, items.length]).toEqual([count, filter, page, LIMIT])
+            await checkRead(`page ${page} of ${count} uses ${JSON.stringify(filter)}`, MOST_READ)
+            cursor = nextCursor
+          }
         const window = {
           tenant: 't',
           step: 'minute',

@@ -168,7 +168,7 @@ describe('migrations', () => {
     const { db, asked } = fakeDatabase((text) => {
       if (text.includes('version()')) return [{ version: VERSIONS[dialect] }]
       if (text.includes('get_lock')) return [{ held: 1 }]
-      if (text.includes('from pg_proc')) return [1, 2, 3, 4, 5, 6, 7]
+      if (text.includes('from pg_proc')) return [1, 2, 3, 4, 5, 6, 7, 8]
       return undefined
     })
     await sqlStore({ db, dialect }).migrate()
@@ -180,7 +180,7 @@ describe('migrations', () => {
     const { db, asked } = fakeDatabase((text) => {
       if (text.includes('version()')) return [{ version: VERSIONS[dialect] }]
       if (text.includes('get_lock')) return [{ held: 1 }]
-      return text.includes('from pg_proc') ? [1, 2, 3, 4, 5, 6, 7] : []
+      return text.includes('from pg_proc') ? [1, 2, 3, 4, 5, 6, 7, 8] : []
     })
     await sqlStore({ db, dialect }).migrate()
     const [lock, release] = LOCKS[dialect]

@@ -123,7 +123,7 @@ describe('readiness', () => {
   ] as const)('ready() on %s accepts %s', async (dialect, version) => {
     const { db } = fakeDatabase((text) => {
       if (text.includes('version()')) return [{ version }]
-      return text.includes('from pg_proc') ? [{}, {}, {}, {}, {}, {}, {}] : [{ name: '0001_tables' }]
+      return text.includes('from pg_proc') ? [{}, {}, {}, {}, {}, {}, {}, {}] : [{ name: '0001_tables' }]
     })
     await sqlStore({ db, dialect, timeoutMs: UNHURRIED_MS }).ready()
   })

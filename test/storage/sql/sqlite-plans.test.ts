@@ -51,7 +51,7 @@ describe('the plans of SQLite', () => {
   )
 })
 
-/** Whether a step reads a whole table or all rows of a tenant, or sorts. */
+/** Whether a step reads a whole table, or all rows of a tenant or kind, or sorts. */
 function isLong(sql: string, prefix: string): (step: string) => boolean {
   const tables = new Set<string | undefined>()
   for (const [, table, alias] of sql.matchAll(new RegExp(`"(${prefix}\\w+)"(?: as)? (\\w+)`, 'g'))) {
@@ -60,6 +60,8 @@ function isLong(sql: string, prefix: string): (step: string) => boolean {
   }
   return (step) => {
     const [, scanned] = /^SCAN (\w+)/.exec(step) ?? []
-    return tables.has(scanned) || /AUTOMATIC|\(tenant=\?\)$|TEMP B-TREE FOR ORDER BY/.test(step)
+    return (
+      tables.has(scanned) || /AUTOMATIC|\((tenant=\?|kind=\?( AND tenant=\?)?)\)$|TEMP B-TREE FOR ORDER BY/.test(step)
+    )
   }
 }

@@ -1,8 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { put } from '../../../src/contract-tests/run-store/run-fixtures.ts'
+import type { KindName } from '../../../src/storage/sql/plugin-records/kinds.ts'
 import { CALLS, SWEEPS } from './cost-calls.ts'
 import { type CountedDatabase, countedKinds } from './cost-databases.ts'
-import { drainEndedTexts, drainUsedTexts, fillEndedTexts, fillNamesakeTexts, fillUsedTexts } from './cost-fill.ts'
+import {
+  drainEndedTexts,
+  drainUsedTexts,
+  fillEndedTexts,
+  fillNamesakeTexts,
+  fillReportTexts,
+  fillUsedTexts,
+} from './cost-fill.ts'
 import {
   type Call,
   type CostTrial,
@@ -99,6 +107,25 @@ for (const kind of countedKinds())
       expect(costs.filter(([, cost]) => cost > MOST_READ)).toEqual([])
     }, 600_000)
 
+    it(`Feedback is found at the same cost when one of ${MANY} analyzed tenants gets ${MANY} reports`, async () => {
+      const prefix = `c${++prefixes}_`
+      let isFirst = true
+      const fill = (name: string, count: number, until: number) => {
+        const texts = fillReportTexts(kind.name, { prefix, name, count, until }, isFirst)
+        isFirst = false
+        return texts
+      }
+      const trial = await openTrial({ database, prefix, first: async () => {}, fill, drain: () => [] })
+      await trial.fill(MANY)
+      await trial.analyze()
+      await trial.fill(MANY)
+      const owner = { tenant: 't', channel: 'email', owner: `${'message:'.padEnd(200, 'm')}_2_00000007` }
+      const find = async () => expect(await trial.store.findFeedback([owner])).toHaveLength(1)
+      const cost = await trial.costOf(find)
+      await trial.close()
+      expect(cost).toBeLessThan(MOST_READ)
+    }, 600_000)
+
     it('A removal in batches does not read removed rows again, while a transaction holds an old snapshot', async () => {
       const trial = await trialOf({ first: async () => {} }, true)
       await trial.fill(MANY)
@@ -113,6 +140,7 @@ for (const kind of countedKinds())
         runs: () => full(store.removeRuns(old)),
         feedback: () => full(store.removeFeedback(old)),
         'expired counts': () => store.putStatistics(countsOf(`x${++ids}`, ADDED)),
+        'token uses': () => full(store.removeTokenUses({ usedForMs: 3_600_000, limit: PART })),
         'dead workers': () => store.recordHeartbeat({ workerId: `x${++ids}`, aliveForMs: 3_600_000 }),
       }
       const costs: Record<string, number> = {}
@@ -122,9 +150,11 @@ for (const kind of countedKinds())
         // The third largest: MariaDB may repeat parts after a conflict. A store that reads removed rows reads more in each part.
         costs[name] = (parts.toSorted((a, b) => a - b).at(-3) ?? 0) - Math.min(...parts)
       }
-      const leftIn = async (table: string): Promise<number> =>
-        Number((await rowsOf(trial.db, `select count(*) as left_over from c${prefixes}_${table}`))[0]?.left_over)
-      const [statistics, workers] = [await leftIn('statistics'), await leftIn('workers')]
+      const leftOf = async (kind: KindName): Promise<number> => {
+        const text = `select count(*) as left_over from c${prefixes}_plugin_records where kind = '${kind}'`
+        return Number((await rowsOf(trial.db, text))[0]?.left_over)
+      }
+      const [statistics, workers] = [await leftOf('statistics'), await leftOf('heartbeats')]
       await trial.close()
       expect(Object.entries(costs).filter(([, cost]) => cost > PART)).toEqual([])
       expect(statistics).toBeLessThan(2 * MANY - 6 * ADDED)

@@ -174,9 +174,9 @@ const TEXTS: Readonly<Record<'update' | 'remove', WriteText>> = {
     if (dialect.hasLateral)
       return `delete from ${nameOf(change.table)} as d using (${placed(change, 'x.version', dialect, nameOf, given)}) x where ${FOUND}`
     if (!dialect.updatesFrom) return `delete d from ${given} straight_join ${target} on ${isSame(table, dialect, 'd')}`
-    const known = (of: string): string =>
-      [...table.primaryKey, 'version'].map((column) => `${of}.${dialect.quote(column)}`).join(', ')
-    return `delete from ${target} where (${known('d')}) in (select ${known('x')} from ${given})`
+    // By `rowid`: with `in` over the primary key, SQLite may search by its leading columns alone.
+    const found = `select d.rowid from ${given} ${dialect.straightJoin} ${target} on ${isSame(table, dialect, 'd')}`
+    return `delete from ${nameOf(change.table)} where rowid in (${found})`
   },
 }
 

@@ -190,7 +190,7 @@ function mysqlRows(collation: string): Dialect['rows'] {
   return (parameter, columns, name) => {
     const types = Object.entries(columns).map(([column, { kind, length }]) => {
       const text = `${length ? `varchar(${length})` : 'longtext'} collate ${collation}`
-      return `${column} ${isNumber(kind) ? 'bigint' : text} path '$.${column}'`
+      return `\`${column}\` ${isNumber(kind) ? 'bigint' : text} path '$.${column}'`
     })
     return `json_table(${parameter}, '$[*]' columns (${types.join(', ')})) as ${name}`
   }

@@ -1,43 +1,29 @@
 import type { PreferenceStore } from '../../../ports/preference-store.ts'
-import { firstVersion, newChanges, retryOnConflict } from '../connection/changes.ts'
+import { newChanges, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
-import { rowsByKey } from '../connection/rows-by-key.ts'
+import { pluginRecords } from '../plugin-records/plugin-records.ts'
 
 export function sqlPreferences(db: Database): PreferenceStore {
-  const load = (keys: readonly string[]) =>
-    rowsByKey(
-      'preferences',
-      [...new Set(keys)].map((recipient_key) => ({ recipient_key })),
-      db,
-    )
-
+  const records = pluginRecords('preferences', db)
   return {
-    async findPreferences(recipientKeys) {
-      const rows = await load(recipientKeys)
-      return rows.map(({ recipient_key, tenant, preferences }) => ({
-        recipientKey: recipient_key,
-        tenant,
-        preferences: JSON.parse(preferences),
-      }))
-    },
+    findPreferences: async (keys) =>
+      (await records.find('key', keys)).map(({ key, body }) => ({ recipientKey: key, ...body })),
 
-    setPreferences: ({ recipientKey, tenant, preferences }) =>
+    setPreferences: ({ recipientKey, ...body }) =>
       retryOnConflict(async () => {
-        const [stored] = await load([recipientKey])
-        const row = { recipient_key: recipientKey, tenant, preferences: JSON.stringify(preferences) }
+        const [stored] = await records.find('key', [recipientKey])
         const changes = newChanges()
-        if (stored) changes.update('preferences', { ...row, version: stored.version })
-        else changes.insert('preferences', { ...row, version: firstVersion() })
+        records.put(changes, { key: recipientKey, body }, stored)
         await db.write(changes)
       }),
 
-    removePreferences: (recipientKeys) =>
+    removePreferences: (keys) =>
       retryOnConflict(async () => {
-        const rows = await load(recipientKeys)
+        const stored = await records.find('key', keys)
         const changes = newChanges()
-        for (const { recipient_key, version } of rows) changes.remove('preferences', { recipient_key, version })
+        for (const one of stored) records.remove(changes, one)
         await db.write(changes)
-        return rows.length
+        return stored.length
       }),
   }
 }

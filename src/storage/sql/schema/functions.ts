@@ -3,12 +3,13 @@ import { type ChangeKind, changeText } from '../connection/changes.ts'
 import type { Dialect, NameTable } from '../connection/dialects.ts'
 import { CLAIMED, claimedColumns, leaseSets, OF_QUEUE } from '../dispatches/claim-texts.ts'
 import { ofTenant, RANGE_COLUMNS, turnTexts } from '../dispatches/turn-texts.ts'
+import { findText, RECORD_COLUMNS } from '../plugin-records/record-texts.ts'
 import { SNAPSHOT_COLUMNS, snapshotText } from '../runs/merge-snapshot-query.ts'
 import type { Table } from './columns.ts'
 import type { TableName } from './records.ts'
 import { TABLES } from './tables.ts'
 
-export type FunctionName = ChangeKind | 'claim' | 'snapshots' | 'scan'
+export type FunctionName = ChangeKind | 'claim' | 'snapshots' | 'records' | 'scan'
 
 /** Part of each name. A changed function gets a new version: during a deployment two releases share a database. */
 const VERSION = 1
@@ -34,6 +35,7 @@ export function functions(dialect: Dialect, nameOf: NameTable, prefix: string): 
     ...KINDS.map((kind) => changeFunction(nameFor(kind), kind, dialect, nameOf)),
     claimFunction(nameFor('claim'), dialect, nameOf),
     snapshotsFunction(nameFor('snapshots'), dialect, nameOf),
+    recordsFunction(nameFor('records'), dialect, nameOf),
     scanFunction(nameFor('scan')),
   ]
 }
@@ -63,6 +65,18 @@ function snapshotsFunction(name: string, dialect: Dialect, nameOf: NameTable): s
   #variable_conflict use_column
   begin
     return query ${snapshotText('keys', dialect, nameOf)};
+  end $body$`
+}
+
+function recordsFunction(name: string, dialect: Dialect, nameOf: NameTable): string {
+  const cases = RECORD_COLUMNS.map(
+    (column) => `when '${column}' then return query ${findText(column, 'of_kind', 'given', dialect, nameOf)};`,
+  )
+  return `create or replace function ${name}(of_kind text, of_column text, given json) returns table (${outputs('plugin_records', '', dialect).join(', ')}) language plpgsql stable ${ALONG_INDEXES} as $body$
+  begin
+    case of_column
+      ${cases.join('\n      ')}
+    end case;
   end $body$`
 }
 

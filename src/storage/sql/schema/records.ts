@@ -169,67 +169,17 @@ export interface RevocationRecord {
   readonly version: number
 }
 
-export interface TokenUseRecord {
-  readonly use_id: string
-  readonly tenant: string
-  readonly session_id: string
-  readonly jti: string
-  readonly operation: string
-  readonly outcome: string
-  readonly code: string | null
-  readonly record_id: string | null
-  readonly times: number
-  readonly used_at: number
-  readonly version: number
-}
-
-export interface FeedbackRecord {
-  readonly feedback_id: string
-  readonly tenant: string
-  readonly channel: string
-  readonly owner: string
+/** A record of any kind. */
+export interface PluginRecordRow {
   readonly kind: string
-  readonly code: string | null
-  readonly reported_at: number
-  readonly address_key: string | null
-  readonly stored_at: number
-  readonly version: number
-}
-
-export interface SuppressionRecord {
-  readonly suppression_id: string
   readonly tenant: string
-  readonly channel: string
-  readonly address_key: string
-  readonly reason: string
-  readonly category: string | null
-  readonly source: string
-  readonly created_at: number
-  readonly expires_at: number
-  readonly version: number
-}
-
-export interface PreferencesRecord {
-  readonly recipient_key: string
-  readonly tenant: string
-  readonly preferences: string
-  readonly version: number
-}
-
-export interface StatisticsRecord {
-  readonly counter_id: string
-  readonly tenant: string
-  readonly step: string
-  readonly starts_at: number
-  readonly revision: number
-  readonly counts: string
-  readonly expires_at: number
-  readonly version: number
-}
-
-export interface WorkerRecord {
-  readonly worker_id: string
-  readonly alive_until: number
+  readonly key: string
+  readonly a: string | null
+  readonly b: string | null
+  readonly c: string | null
+  readonly d: string | null
+  readonly expires_at: number | null
+  readonly body: string
   readonly version: number
 }
 
@@ -250,12 +200,7 @@ export interface Records {
   readonly run_sums: RunSumRecord
   readonly spends: SpendRecord
   readonly revocations: RevocationRecord
-  readonly token_uses: TokenUseRecord
-  readonly feedback: FeedbackRecord
-  readonly suppressions: SuppressionRecord
-  readonly preferences: PreferencesRecord
-  readonly statistics: StatisticsRecord
-  readonly workers: WorkerRecord
+  readonly plugin_records: PluginRecordRow
 }
 
 export type TableName = keyof Records

@@ -13,10 +13,9 @@ import {
   version,
 } from './columns.ts'
 import { DISPATCH_TABLES } from './dispatch-tables.ts'
-import { FEEDBACK_TABLES } from './feedback-tables.ts'
+import { PLUGIN_RECORDS } from './plugin-records-table.ts'
 import type { Records, TableName } from './records.ts'
-import { STATISTICS_TABLES } from './statistics-tables.ts'
-import { TOKEN_TABLES } from './token-tables.ts'
+import { REVOCATIONS } from './revocations-table.ts'
 
 export const TAG_KEY_LENGTH = 100
 
@@ -140,7 +139,6 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
     primaryKey: ['tenant', 'user_id', 'day', 'part'],
     indexes: [],
   },
-  ...TOKEN_TABLES,
-  ...FEEDBACK_TABLES,
-  ...STATISTICS_TABLES,
+  revocations: REVOCATIONS,
+  plugin_records: PLUGIN_RECORDS,
 }

@@ -1,12 +1,12 @@
-import type { NewTokenUse, Revocation, TokenStore } from '../../../ports/token-store.ts'
+import type { TokenUse } from '../../../model/token-use.ts'
+import type { NewTokenUse, Revocation, TokenStore, TokenUseQuery } from '../../../ports/token-store.ts'
 import { firstVersion, newChanges, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
-import { columnsOf, lookUp, readRecord } from '../connection/dialects.ts'
-import { removalParts } from '../connection/removal-parts.ts'
-import { type AgedTable, removeAged } from '../connection/remove-aged.ts'
-import type { RevocationRecord, TokenUseRecord } from '../schema/records.ts'
-import { TABLES } from '../schema/tables.ts'
-import { listTokenUses } from './list-token-uses.ts'
+import { columnsOf, readRecord } from '../connection/dialects.ts'
+import { pluginRecords, type RecordRange } from '../plugin-records/plugin-records.ts'
+import type { NewRecord, StoredRecord } from '../plugin-records/record-rows.ts'
+import { nameIn, timedText } from '../plugin-records/timed-text.ts'
+import type { RevocationRecord } from '../schema/records.ts'
 
 /** Limit of expired revocations removed by one call. */
 const MAX_REMOVED = 100
@@ -14,10 +14,8 @@ const MAX_REMOVED = 100
 /** Key of the row with the number of the last revocation. */
 const HEAD = 0
 
-const USES: AgedTable<'token_uses'> = { table: 'token_uses', index: 'by_age', at: 'used_at' }
-
 export function sqlTokens(db: Database): TokenStore {
-  const removeSome = removalParts()
+  const uses = pluginRecords('token_uses', db)
   return {
     async revokeTokens({ keptForMs, by, value, ...revocation }) {
       await retryOnConflict(async () => {
@@ -53,29 +51,33 @@ export function sqlTokens(db: Database): TokenStore {
       return records.map((record) => revocationOf(record, now))
     },
 
-    async recordTokenUses(uses) {
-      if (uses.length === 0) return
+    async recordTokenUses(given) {
+      if (given.length === 0) return
       await db.sync()
       const now = db.now()
       // A concurrent call with the same ids conflicts on their keys, and reads again.
       await retryOnConflict(async () => {
-        const stored = await storedIds(uses, db)
+        const texts = given.map(({ tenant, useId }) => ({ tenant, text: useId }))
+        const stored = new Set((await uses.find('key', texts)).map(({ key }) => key))
         const changes = newChanges()
-        for (const use of uses) {
+        for (const use of given) {
           if (stored.has(use.useId)) continue
           stored.add(use.useId)
-          changes.insert('token_uses', tokenUseRecord(use, now))
+          uses.put(changes, tokenUseRecord(use, now), undefined)
         }
         await db.write(changes)
       })
     },
 
-    listTokenUses: (query) => listTokenUses(query, db),
+    listTokenUses(query) {
+      const { tenant, limit, cursor } = query
+      return uses.list({ tenant, ...orderOf(query), isNewestFirst: true, limit, cursor }, (record) => {
+        const use = tokenUseOf(record)
+        return fits(use, query) ? use : undefined
+      })
+    },
 
-    removeTokenUses: ({ tenant, usedForMs, limit }) =>
-      removeSome(tenant ?? '', limit, (from, most) =>
-        removeAged(USES, { tenant, forMs: usedForMs, limit: most }, from, db),
-      ),
+    removeTokenUses: ({ tenant, usedForMs, limit }) => uses.removeAged({ tenant, forMs: usedForMs, limit }),
   }
 }
 
@@ -106,27 +108,33 @@ function revocationOf(record: RevocationRecord, now: number): Revocation {
   return { sequence: number, tenant, by, value: covered, revokedAt: revoked_at, endsInMs: expires_at - now }
 }
 
-async function storedIds(uses: readonly NewTokenUse[], { dialect, nameOf, query }: Database): Promise<Set<string>> {
-  const { use_id } = TABLES.token_uses.columns
-  const given = dialect.rows(dialect.parameter(1), { use_id }, 'x')
-  const found = lookUp({ table: 'token_uses', alias: 'u', on: 'u.use_id = x.use_id' }, dialect, nameOf)
-  const list = JSON.stringify(uses.map(({ useId }) => ({ use_id: useId })))
-  const rows = await query<{ readonly use_id: string }>(`select u.use_id from ${given} ${found}`, [list])
-  return new Set(rows.map((row) => row.use_id))
+/** Chooses the sort text with the fewest rows. */
+function orderOf({ jti, sessionId, outcome }: TokenUseQuery): Pick<RecordRange<'token_uses'>, 'by' | 'names'> {
+  if (jti !== undefined) return { by: 'token', names: [jti] }
+  if (sessionId !== undefined) return { by: 'session', names: [sessionId] }
+  return outcome === undefined ? { by: 'time' } : { by: 'outcome', names: [outcome] }
 }
 
-function tokenUseRecord({ agoMs, ...use }: NewTokenUse, now: number): TokenUseRecord {
+function fits(use: TokenUse, { sessionId, outcome }: TokenUseQuery): boolean {
+  return (sessionId === undefined || use.sessionId === sessionId) && (outcome === undefined || use.outcome === outcome)
+}
+
+function tokenUseOf({ tenant, key, sort, body }: StoredRecord<'token_uses'>): TokenUse {
   return {
-    use_id: use.useId,
-    tenant: use.tenant,
-    session_id: use.sessionId,
-    jti: use.jti,
-    operation: use.operation,
-    outcome: use.outcome,
-    code: use.code ?? null,
-    record_id: use.id ?? null,
-    times: use.times,
-    used_at: Math.floor(now - agoMs),
-    version: 1,
+    ...{ useId: key, tenant, sessionId: nameIn(sort.session), jti: nameIn(sort.token) },
+    ...{ outcome: nameIn(sort.outcome) as TokenUse['outcome'], at: Number(sort.time) },
+    ...body,
   }
+}
+
+function tokenUseRecord({ agoMs, ...use }: NewTokenUse, now: number): NewRecord<'token_uses'> {
+  const { useId, tenant, sessionId, jti, outcome, ...body } = use
+  const at = Math.floor(now - agoMs)
+  const sort = {
+    time: timedText([], at),
+    token: timedText([jti], at),
+    session: timedText([sessionId], at),
+    outcome: timedText([outcome], at),
+  }
+  return { tenant, key: useId, sort, expiresAt: at, body }
 }
