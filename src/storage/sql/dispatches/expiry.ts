@@ -9,8 +9,10 @@ import { loadDispatches, loadOwners } from './load-dispatches.ts'
 const WRITTEN_AT_ONCE = 100
 /** Jobs that a sweep reads. */
 const SWEPT_AT_ONCE = 1_000
-/** Pause between two sweeps. */
-const SWEEP_EVERY_MS = 1_000
+/** Pause between two parts of a sweep, */
+const PART_EVERY_MS = 1_000
+/** and after its end. */
+const SWEEP_EVERY_MS = 10_000
 
 interface ClaimTime {
   readonly fence: string
@@ -43,10 +45,12 @@ export function deliveryExpirer(
 
   async function sweep(): Promise<readonly string[]> {
     if (db.elapsed() < restUntil) return []
-    restUntil = db.elapsed() + SWEEP_EVERY_MS
+    restUntil = db.elapsed() + PART_EVERY_MS
     const rows = await db.scan<Swept>(text, [cursor, cursor])
     const end = rows.find(({ swept }) => Number(swept) > 0)
-    cursor = end && Number(end.swept) === SWEPT_AT_ONCE ? end.delivery_id : ''
+    const isCut = end !== undefined && Number(end.swept) === SWEPT_AT_ONCE
+    cursor = isCut ? end.delivery_id : ''
+    if (!isCut) restUntil = db.elapsed() + SWEEP_EVERY_MS
     return rows.flatMap(({ delivery_id, swept }) => (Number(swept) === 0 && delivery_id !== null ? delivery_id : []))
   }
 
