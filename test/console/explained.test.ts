@@ -55,6 +55,14 @@ describe('sentences', () => {
     expect(next).toMatch(SENTENCE)
   })
 
+  it('A dispatch that was sent and came back says so', () => {
+    const bounced = { status: 'sent', feedback: [{ kind: 'bounced', at: '2026-11-27T00:00:00.000Z' }] }
+    expect(explainDispatch('sent', [bounced as never]).means).toContain('reported that it came back')
+    expect(explainDispatch('sent', [{ ...bounced, feedback: [{ kind: 'opened' }] } as never]).next).toBe(
+      'Nothing to do.',
+    )
+  })
+
   it.each([undefined, 'cooling_down', 'provider_waiting', 'connection_failed', 'http_503'])(
     'The code %s of a provider is explained',
     (code) => {

@@ -137,7 +137,7 @@ withBrowser('questions of support staff', () => {
     await page.reload()
     await page.getByRole('button', { name: 'Lift all 2' }).click()
     await page.getByRole('button', { name: 'Yes, lift all 2' }).click()
-    await page.getByText('No message has reached an address, and this one is not suppressed.').waitFor()
+    await page.getByText('No dispatch to exactly this recipient had an address').waitFor()
     expect(await sallyport.suppressions.find({ address: 'max@example.com' })).toEqual([])
   })
 
@@ -155,11 +155,11 @@ withBrowser('questions of support staff', () => {
       .getByRole('cell', { name: format.format(new Date(items[0]?.createdAt ?? '')) })
       .first()
       .waitFor()
-    await own.getByLabel('Before').fill('2020-01-01T09:00')
-    await own.getByText('Nothing matches before 1 Jan 2020, 09:00:00.').waitFor()
+    await own.getByLabel('Accepted before').fill('2020-01-01T09:00')
+    await own.getByText('Nothing matches accepted before 1 Jan 2020, 09:00:00.').waitFor()
     expect(new URL(own.url()).searchParams.get('until')).toBe('2020-01-01T00:00:00.000Z')
     await own.reload()
-    expect(await own.getByLabel('Before').inputValue()).toBe('2020-01-01T09:00')
+    expect(await own.getByLabel('Accepted before').inputValue()).toBe('2020-01-01T09:00')
     await own.close()
   })
 

@@ -26,8 +26,8 @@ const FILTERS: readonly Filter[] = [
   { name: 'channel', label: 'Channel' },
   { name: 'reason', label: 'Reason', options: Object.keys(REASONS) },
   { name: 'sessionId', label: 'Session' },
-  { name: 'since', label: 'Since', kind: 'instant' },
-  { name: 'until', label: 'Before', kind: 'instant' },
+  { name: 'since', label: 'Accepted since', kind: 'instant' },
+  { name: 'until', label: 'Accepted before', kind: 'instant' },
 ]
 
 export const DISPATCH_COLUMNS: readonly Column<Redacted<DispatchView>>[] = [

@@ -91,7 +91,7 @@ function Profile({ recipient }: { readonly recipient: string }) {
             <h2>Suppressions</h2>
             <p class="intro">Of the addresses to which its newest 50 dispatches went, and of the address itself.</p>
             {addresses.length === 0 && (
-              <Empty>No message has reached an address, and this one is not suppressed.</Empty>
+              <Empty>No dispatch to exactly this recipient had an address, and none of this name is suppressed.</Empty>
             )}
             {addresses.map((one) => (
               <Address of={one} onLifted={read} key={joined(one.channel, one.address)} />

@@ -97,6 +97,7 @@ function OfAddress({
   const [found, setFound] = useState<Answer<Redacted<Items>>>({})
   const [said, say] = useState('')
   const of = addressKey === undefined ? { address, channel } : { addressKey, channel }
+  const whyNot = addressKey === undefined && address === '' ? 'Enter an address first.' : undefined
   const find = async (): Promise<void> => setFound(await lookUp(of))
   useEffect(() => {
     if (addressKey !== undefined) void lookUp({ addressKey, channel: linked }).then(setFound)
@@ -133,7 +134,7 @@ function OfAddress({
       {addressKey === undefined ? (
         <label>
           Address
-          <input value={address} onInput={(event) => type(setAddress, event.currentTarget.value)} />
+          <input required value={address} onInput={(event) => type(setAddress, event.currentTarget.value)} />
         </label>
       ) : (
         <p class="found">
@@ -148,8 +149,10 @@ function OfAddress({
       <button type="submit">Look up</button>
       {host.canOperate && (
         <>
-          {addressKey === undefined && <Action label="Suppress" confirm="Send nothing to this address?" run={add} />}
-          <Action label="Remove" confirm="Send to this address again?" run={remove} />
+          {addressKey === undefined && (
+            <Action label="Suppress" confirm="Send nothing to this address?" whyNot={whyNot} run={add} />
+          )}
+          <Action label="Remove" confirm="Send to this address again?" whyNot={whyNot} run={remove} />
         </>
       )}
       <div class="found" role="status">

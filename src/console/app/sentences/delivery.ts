@@ -26,7 +26,7 @@ export const REASONS: Readonly<Record<UnsentReason, Sentence>> = {
     next: 'Add the address in the directory of recipients, then dispatch the event again.',
   },
   opted_out: {
-    means: 'The recipient does not want this category on this channel.',
+    means: 'The recipient does not want this event, or its category, on this channel.',
     next: 'Nothing to do. If it is a mistake, change the preference of the recipient, then dispatch the event again.',
   },
   suppressed: {
@@ -116,6 +116,11 @@ const SENT_WITHOUT_ONE: Sentence = {
   next: 'Read the reason of the skipped channel below.',
 }
 
+const SENT_AND_RETURNED: Sentence = {
+  means: 'A provider accepted it, and then reported that it came back.',
+  next: 'Read the feedback of the provider below.',
+}
+
 const DISPATCHES = {
   queued: {
     means: 'A delivery is not sent yet.',
@@ -197,6 +202,8 @@ export function explainDelivery(status: unknown, reason?: unknown, waitsFor?: un
 /** @param deliveries Its channels. A fallback that was not needed is not mentioned. */
 export function explainDispatch(status: unknown, deliveries: readonly Redacted<DeliveryView>[] = []): Sentence {
   const isSkipped = deliveries.some((each) => each.status === 'skipped' && each.reason !== 'fallback_unneeded')
+  const hasReturned = deliveries.some(({ feedback = [] }) => feedback.some(({ kind }) => kind === 'bounced'))
+  if (status === 'sent' && hasReturned) return SENT_AND_RETURNED
   if (status === 'sent' && isSkipped) return SENT_WITHOUT_ONE
   const known = sentenceOf(DISPATCHES, status)
   return isRefused(deliveries) && status !== 'sent' ? { ...known, next: REASONS.provider_rejected.next } : known
