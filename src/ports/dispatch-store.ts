@@ -191,7 +191,7 @@ export interface RetryRequest {
 export type ReplanOutcome = ({ readonly outcome: 'replanned' } & DispatchChange) | { readonly outcome: 'conflict' }
 
 /**
- * Stores dispatches and their deliveries: the outbox. The delivery row is the job; there is no second queue.
+ * Stores dispatches and their deliveries: the outbox. The job is stored with the delivery; there is no second queue.
  *
  * Every method throws when the store is unavailable (503 `store_unavailable`) and must then have made all of its changes or none.
  * The store's clock decides due times, lease ends and expiry, and dates records: `createdAt` of a dispatch, begin and end of
