@@ -141,7 +141,7 @@ async function wakes() {
   const { bullmqQueue } = await import('sallyport/queue/bullmq')
   const options = { connection: { host: '127.0.0.1', port: 6379 }, prefix: process.env.REDIS_PREFIX }
   const [here, there] = [bullmqQueue(options), bullmqQueue(options)]
-  const woken = new Promise((resolve) => there.listen(resolve))
+  const woken = new Promise((resolve) => there.listen({ due: resolve, connected() {}, lost() {} }))
   here.wake(0)
   await woken
   await Promise.all([here.close(), there.close()])
