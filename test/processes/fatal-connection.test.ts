@@ -29,7 +29,7 @@ describe('a PostgreSQL server that ends each connection as soon as it is ready',
 
   it('The worker of the guide reconnects after fatal connections, and exits with 0', async () => {
     const worker = project.start('worker.js', { APP_SECRET: secret, DATABASE_URL: server.url })
-    await worker.line('not opened: config_invalid')
+    await worker.line('not opened: no_answer')
     await worker.line('queue.unavailable')
     await worker.line('worker.claim_failed')
     await Promise.race([server.ended(10), worker.ended])
