@@ -16,6 +16,7 @@ import { leaseCases } from './dispatch-store/leases.ts'
 import { limitCases } from './dispatch-store/limits.ts'
 import { listStatusCases } from './dispatch-store/list-status.ts'
 import { listCases } from './dispatch-store/lists.ts'
+import { pagingCases } from './dispatch-store/paging.ts'
 import { processCases } from './dispatch-store/processes.ts'
 import { raceCases } from './dispatch-store/races.ts'
 import { removeCases } from './dispatch-store/remove.ts'
@@ -55,6 +56,7 @@ export function dispatchStoreContract(options: DispatchStoreContractOptions): vo
       replanCases,
       replanRouteCases,
       listCases,
+      pagingCases,
       listStatusCases,
       removeCases,
       fallBackCases,

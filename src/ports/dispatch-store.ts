@@ -215,8 +215,9 @@ export interface DispatchStore extends DispatchErasureStore {
   accept(acceptance: Acceptance): Promise<AcceptOutcome>
   /**
    * Leases due deliveries: `queued` ones that are due and `sending` ones whose lease has ended. Exactly one caller gets each; it
-   * becomes `sending` and its attempt is counted before the promise resolves. Deliveries past their expiry, of any channel, become
-   * `expired` instead, together with the `held` deliveries of their dispatch.
+   * becomes `sending` and its attempt is counted before the promise resolves. Deliveries past their expiry become
+   * `expired` instead, together with the `held` deliveries of their dispatch; a store may find those of other channels and of busy
+   * receivers in a later claim.
    *
    * The oldest due deliveries of each tenant and channel come first. When a channel has more due deliveries than its limit, its tenants take
    * turns: the claim visits the next tenants with `queued` or `sending` deliveries, at most 32, in a fixed order that starts after

@@ -123,7 +123,7 @@ describe('dates', () => {
       'none',
     )
     if (typeof template !== 'function') throw new Error(template.fault)
-    expect(template({ data })).toEqual({ outcome: 'rendered', text: 'Samstag 09:00' })
+    expect(await template({ data })).toEqual({ outcome: 'rendered', text: 'Samstag 09:00' })
   })
 
   test('The date filter returns other values unchanged and fails for an unknown zone', async () => {

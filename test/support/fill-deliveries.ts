@@ -32,7 +32,7 @@ export function fillTexts(dialect: DialectName, filling: Filling): readonly stri
     `(${at})`,
     `',"expiresAt":'`,
     `(${expiresAt})`,
-    `',"address":"ada@example.com","content":"stored"}]'`,
+    `',"address":"ada@example.com","hasContent":true}]'`,
   )
   return [
     `insert into ${prefix}dispatches (dispatch_id, tenant, event_type, recipient, recipient_key, route, made_by, created_at, version)

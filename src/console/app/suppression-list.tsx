@@ -13,7 +13,7 @@ export function SuppressionList({
   of,
   onLifted,
 }: {
-  /** At least one. */
+  /** Suppressions of one address on one channel, at least one. */
   readonly of: readonly Redacted<SuppressionView>[]
   readonly onLifted?: () => Promise<void>
 }) {

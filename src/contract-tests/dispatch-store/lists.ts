@@ -1,51 +1,7 @@
 import type { DispatchStatus } from '../../model/dispatch.ts'
 import { equal, ok } from '../assertions.ts'
-import {
-  broken,
-  delivery,
-  digested,
-  type GivenDispatch,
-  HOUR,
-  MINUTE,
-  proof,
-  REJECTED,
-  SENT,
-  skipped,
-  TENANT,
-} from './samples.ts'
-import { type DispatchCase, dispatchCases, numbers, type Query, type StoreHarness } from './store-harness.ts'
-
-async function acceptAll(
-  { accept, advance }: StoreHarness,
-  dispatches: Readonly<Record<string, GivenDispatch>>,
-): Promise<void> {
-  for (const [id, given] of Object.entries(dispatches)) {
-    await accept(id, given)
-    await advance(MINUTE)
-  }
-}
-
-/** Accepts dispatches a minute apart. Returns their ids, oldest first. */
-async function acceptMany(
-  harness: StoreHarness,
-  count: number,
-  given: (at: number) => GivenDispatch = () => ({}),
-): Promise<string[]> {
-  const ids = numbers(count).map((at) => `d${at}`)
-  for (const [at, id] of ids.entries()) await acceptAll(harness, { [id]: given(at) })
-  return ids
-}
-
-/** Fails unless every dispatch that existed before is read exactly once, in order. */
-function checkRead(read: readonly string[], there: readonly string[], what: string): void {
-  equal(new Set(read).size, read.length, `${what}: no dispatch is read twice`)
-  const known = new Set(there)
-  equal(
-    read.filter((id) => known.has(id)),
-    there,
-    `${what}: every dispatch is read`,
-  )
-}
+import { broken, delivery, digested, HOUR, MINUTE, proof, REJECTED, SENT, skipped, TENANT } from './samples.ts'
+import { acceptAll, type DispatchCase, dispatchCases, type Query } from './store-harness.ts'
 
 export const listCases: readonly DispatchCase[] = dispatchCases([], {
   'listDispatches returns whole dispatches, newest first': async (t) => {
@@ -64,6 +20,16 @@ export const listCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await t.other.findByDelivery(TENANT, 'z'), await t.found('two'))
     equal(await t.store.findByDelivery('t2', 'y'), undefined)
     equal(await t.store.findByDelivery(TENANT, 'one'), undefined)
+  },
+  'findByDelivery finds a delivery that had no content or was erased': async (t) => {
+    const skipped = { deliveryId: 'skipped', channel: 'a', status: 'skipped', reason: 'no_address' } as const
+    const failed = { deliveryId: 'failed', channel: 'b', status: 'failed', reason: 'template_error' } as const
+    await acceptAll(t, { one: { deliveries: [skipped, failed] }, two: { deliveries: [delivery('erased')] } })
+    for (const { deliveryId } of [skipped, failed])
+      equal(await t.store.findByDelivery(TENANT, deliveryId), await t.found('one'), deliveryId)
+    await t.send()
+    await t.store.eraseDispatch(TENANT, 'two')
+    equal(await t.store.findByDelivery(TENANT, 'erased'), await t.found('two'))
   },
   'findByDelivery finds a dispatch of a shared digest': async (t) => {
     await t.accept('one', { deliveries: [digested('x')] })
@@ -213,85 +179,5 @@ export const listCases: readonly DispatchCase[] = dispatchCases([], {
     await t.cancel('1')
     equal(await t.list({ status: 'cancelled' }), ['1'])
     equal(await t.list({ status: 'queued' }), ['2'])
-  },
-  'pages contain each dispatch once': async (t) => {
-    const ids = await acceptMany(t, 11)
-    for (const limit of [1, 2, 5, 10, 11, 12]) {
-      equal(await t.list({ limit }), ids.toReversed(), `newest first, by ${limit}`)
-      equal(await t.list({ limit, first: 'oldest' }), ids, `oldest first, by ${limit}`)
-    }
-  },
-  'pages contain each dispatch once among those accepted at the same moment': async (t) => {
-    await Promise.all(numbers(25).map((at) => t.accept(`d${at}`)))
-    const ids = numbers(25).map((at) => `d${at}`)
-    for (const limit of [1, 4, 24]) {
-      for (const first of ['newest', 'oldest'] as const)
-        equal((await t.list({ limit, first })).sort(), ids.toSorted(), `${first} first, by ${limit}`)
-    }
-  },
-  'pages are full when many dispatches do not fit the filter': async (t) => {
-    const ids = await acceptMany(t, 40, (at) => ({
-      eventType: at % 13 === 0 ? 'wanted' : 'other',
-      sessionId: at % 2 === 0 ? 's1' : 's2',
-    }))
-    const wanted = ids.filter((_, at) => at % 13 === 0)
-    equal(await t.list({ limit: 2, eventType: 'wanted' }), wanted.toReversed())
-    equal(await t.list({ limit: 1, eventType: 'wanted', first: 'oldest' }), wanted)
-    const both = { limit: 1, eventType: 'wanted', sessionId: 's1', first: 'oldest' } as const
-    equal(await t.list(both), [ids[0], ids[26]])
-  },
-  'paging stays complete while dispatches are added': async (t) => {
-    const ids = await acceptMany(t, 12)
-    let added = 0
-    const add = async () => {
-      if (added < 12) await acceptAll(t, { [`added-${added++}`]: {}, [`added-${added++}`]: {} })
-    }
-    checkRead(await t.list({ limit: 3 }, add), ids.toReversed(), 'newest first')
-    added = 100
-    checkRead(await t.list({ limit: 3, first: 'oldest' }, add), ids, 'oldest first')
-  },
-  'paging stays complete while dispatches change their status': async (t) => {
-    const ids = await acceptMany(t, 12)
-    const settled: string[] = []
-    const fail = async (page: readonly string[]) => {
-      for (const id of page) await t.cancel(id)
-      settled.push(...page)
-    }
-    equal(await t.list({ limit: 3, status: 'queued' }, fail), ids.toReversed())
-    ok(settled.length > 0, 'the case changes dispatches between pages')
-  },
-  'paging stays complete while dispatches are removed, also the last of a page': async (t) => {
-    for (const first of ['newest', 'oldest'] as const) {
-      const tenant = first
-      const ids = numbers(12).map((at) => `${first}${at}`)
-      for (const id of ids) await acceptAll(t, { [id]: { tenant, deliveries: [skipped(id)] } })
-      await t.advance(HOUR)
-      let removed = 0
-      const remove = async () => {
-        removed += await t.store.removeDispatches({ tenant, acceptedForMs: MINUTE, limit: 2 })
-      }
-      const read = await t.list({ tenant, limit: 3, first }, remove)
-      ok(removed > 0, 'the case removes dispatches between pages')
-      equal(new Set(read).size, read.length, 'no dispatch is read twice')
-      const left = await t.list({ tenant, first })
-      const order = first === 'oldest' ? ids : ids.toReversed()
-      equal(
-        left,
-        order.filter((id) => left.includes(id)),
-      )
-      const missed = left.filter((id) => !read.includes(id))
-      equal(missed, [], 'every remaining dispatch was read')
-    }
-  },
-  'paging continues when all earlier pages were removed': async (t) => {
-    const ids = (name: string): string[] => numbers(6).map((at) => `${name}${at}`)
-    for (const id of ids('old')) await acceptAll(t, { [id]: { deliveries: [skipped(id)] } })
-    await t.advance(HOUR)
-    for (const id of ids('new')) await acceptAll(t, { [id]: {} })
-    let rounds = 0
-    const read = await t.list({ limit: 3, first: 'oldest' }, async () => {
-      if (++rounds === 2) equal(await t.store.removeDispatches({ acceptedForMs: HOUR - MINUTE, limit: 99 }), 6)
-    })
-    equal(read, [...ids('old'), ...ids('new')])
   },
 })

@@ -14,7 +14,7 @@ import type {
 import { ok } from '../assertions.ts'
 import type { CaseTable, ContractCase, StoreCapabilities, StoreTrial } from '../contract.ts'
 import { readPages, reopened, storeCases } from '../store-cases.ts'
-import { acceptance, type GivenDispatch, HOUR, LEASE, proof, REJECTED, SENT, TENANT } from './samples.ts'
+import { acceptance, type GivenDispatch, HOUR, LEASE, MINUTE, proof, REJECTED, SENT, TENANT } from './samples.ts'
 
 /** Ends a loop if a store hands out the same delivery again and again. No case needs so many claims. */
 const MAX_CLAIMS = 200
@@ -169,4 +169,15 @@ export function between(actual: number | undefined, low: number, high: number, w
 
 export function numbers(count: number): number[] {
   return Array.from({ length: count }, (_, at) => at)
+}
+
+/** Accepts the dispatches by id, a minute apart. */
+export async function acceptAll(
+  { accept, advance }: StoreHarness,
+  dispatches: Readonly<Record<string, GivenDispatch>>,
+): Promise<void> {
+  for (const [id, given] of Object.entries(dispatches)) {
+    await accept(id, given)
+    await advance(MINUTE)
+  }
 }

@@ -82,7 +82,7 @@ const MIN_POLL_MS = 10
 /** Time between polls without a wake. */
 const POLL_MS = 1_000
 
-/** The same while the queue is connected: a poll only finds what a lost wake left. */
+/** Time between polls while the queue is connected: they only find what a lost wake left. */
 const CONNECTED_POLL_MS = 5_000
 
 /** Time between log lines of the same fault, which each poll of an outage has. */

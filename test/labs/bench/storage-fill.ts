@@ -26,7 +26,7 @@ export async function fill(pool: pg.Pool, { prefix = 'sallyport_', count, ...res
     ), states as (
       insert into ${prefix}states (dispatch_id, body, outcomes, version)
       select dispatch_id, '[' || json_strip_nulls(json_build_object('deliveryId', delivery_id, 'channel', $1::text, 'status', 'queued',
-        'acceptedAt', now, 'expiresAt', now + ${TEN_DAYS}, 'concurrencyKey', $2::text, 'address', 'ada@example.com', 'content', 'stored')) || ']',
+        'acceptedAt', now, 'expiresAt', now + ${TEN_DAYS}, 'concurrencyKey', $2::text, 'address', 'ada@example.com', 'hasContent', true)) || ']',
         E'\\n' || $1 || E' open\\n', 1 from rows
     ), contents as (
       insert into ${prefix}contents (delivery_id, dispatch_id, body, version) select delivery_id, dispatch_id, $4, 1 from rows

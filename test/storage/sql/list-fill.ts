@@ -28,7 +28,7 @@ export async function fillDispatches(filling: ListFilling): Promise<void> {
   const reason = `case when ${isWanted} then '","reason":"provider_rejected"' else '"' end`
   const body = concat(
     ...[`'[{"deliveryId":"'`, of('v'), `'","channel":"a","status":"'`, status, reason, `',"attempts":1,"acceptedAt":'`],
-    ...[`(${at})`, `',"expiresAt":'`, `(${at})`, `',"address":"ada@example.com","content":"stored"}]'`],
+    ...[`(${at})`, `',"expiresAt":'`, `(${at})`, `',"address":"ada@example.com","hasContent":true}]'`],
   )
   const outcomes = `case when ${isWanted} then '\na provider_rejected\n' else '\na sent\n' end`
   await run(

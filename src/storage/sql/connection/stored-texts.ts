@@ -1,3 +1,5 @@
+import type { Dialect } from './dialects.ts'
+
 /** Characters of a long text in an index. The whole text is compared as well. */
 const INDEXED = 200
 
@@ -8,4 +10,9 @@ export function indexKey(text: string): string {
 /** A foreign text without characters that databases refuse. */
 export function storableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD')
+}
+
+/** Whether a text has a part, as SQL. */
+export function contains(text: string, part: string, { name }: Dialect): string {
+  return `${name === 'postgresql' ? 'strpos' : 'instr'}(${text}, ${part}) > 0`
 }

@@ -24,7 +24,7 @@ import type { SeenTenant, TenantRange } from './tenant-marks.ts'
 import { type SeenRow, seenTenant, seenText, shareText, turnsOf } from './turn-texts.ts'
 
 export interface ClaimedRecord {
-  /** As it was before the claim. */
+  /** The job before the claim. */
   readonly job: JobRecord
   readonly dispatch: DispatchRecord
   readonly state: StateRecord

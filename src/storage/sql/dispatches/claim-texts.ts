@@ -4,9 +4,10 @@ import { columnsOf, type Dialect, type NameTable, Parameters, tableAlong } from 
 import type { Column } from '../schema/columns.ts'
 import type { JobRecord, TableName } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
+import { NORMAL_PRIORITY } from './dispatch-records.ts'
 import type { ClaimScan, SeenChannel, SeenEntries } from './low-water-marks.ts'
 
-/** What a claim returns of each delivery, with the prefixes of the columns. */
+/** Tables that a claim reads for each delivery, with the prefixes of their columns. */
 export const CLAIMED: readonly { readonly table: TableName; readonly alias: string; readonly prefix: string }[] = [
   { table: 'jobs', alias: 'd', prefix: '' },
   { table: 'dispatches', alias: 'h', prefix: 'h_' },
@@ -22,7 +23,7 @@ export function claimedColumns(jobs: string, dialect: Dialect): string {
 }
 
 /** Jobs `d` of the only priority so far. */
-export const OF_QUEUE = 'd.priority = 1'
+export const OF_QUEUE: string = `d.priority = ${NORMAL_PRIORITY}`
 
 /** Jobs `d` by their instants: the end of the lease, or the due time. The statement must compare the channel. */
 export function byWakeTime(dialect: Dialect, nameOf: NameTable): string {

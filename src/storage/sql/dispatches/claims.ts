@@ -60,7 +60,7 @@ export function claims(db: Database, { leases, marks, settle, newFence }: ClaimP
   ): Promise<ClaimedDelivery | undefined> {
     return retryOnConflict(async () => {
       const work = new DispatchUnitOfWork(now)
-      await loadDispatches(await loadOwners([deliveryId], db), 'whole', db, work)
+      await loadDispatches(await loadOwners([deliveryId], db), db, work)
       const delivery = work.delivery(deliveryId)
       if (delivery?.fence !== fence) return undefined
       if (wasSending && delivery.cancelledBy) {

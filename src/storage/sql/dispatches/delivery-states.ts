@@ -14,11 +14,11 @@ export interface StoredDelivery {
   /** `queued` while it has a job, also under a lease. */
   readonly status: Exclude<DeliveryStatus, 'sending'>
   readonly reason?: DeliveryReason | StoredWait
-  /** Without those in the job. */
+  /** Number of attempts, without those in the job. */
   readonly attempts?: number
   readonly attemptsBefore?: number
   readonly bouncedAttempt?: number
-  /** Without those in the job. */
+  /** Attempts, without those in the job. */
   readonly log?: readonly Attempt[]
   readonly acceptedAt: number
   readonly expiresAt: number
@@ -26,8 +26,8 @@ export interface StoredDelivery {
   /** Dispatches that requested cancellation while it could not be cancelled. */
   readonly cancelledBy?: readonly string[]
   readonly address?: string
-  /** Whether there is a record of its content: `stored`, or emptied by an erasure. */
-  readonly content?: 'stored' | 'erased'
+  /** Its record of the content is not empty. */
+  readonly hasContent?: true
   readonly limits?: readonly SendLimit[]
   readonly deferred?: true
   readonly trace?: readonly ConditionTrace[]
@@ -38,7 +38,7 @@ export interface StoredDelivery {
 
 interface StoredDigest extends Pick<Digest, 'key' | 'max' | 'recipient'> {
   readonly opened: number
-  /** Of a delivery that its dispatch no longer shares: its own event. */
+  /** The own event of a delivery that its dispatch no longer shares. */
   readonly eventData?: JsonObject
 }
 
@@ -66,13 +66,13 @@ export function readContent(record: ContentRecord | undefined): Content | undefi
 /** The content of a delivery that has one, where it was not read. */
 const NOT_READ: Content = Object.freeze({})
 
-/** What a delivery has besides its state. */
+/** Records of a delivery besides its state. */
 export interface DeliveryParts {
   readonly dispatch: DispatchRow
-  /** Absent: none, or it was not read. */
+  /** Absent: there is none, or it was not read. */
   readonly job?: JobRecord | undefined
   readonly content?: Content | undefined
-  /** Of a digest. */
+  /** The events of a digest. */
   readonly events?: DigestEvent[] | undefined
   /** Returns the dispatches that requested cancellation. */
   readonly dispatchOf: (dispatchId: string) => DispatchRow | undefined
@@ -100,7 +100,7 @@ export function deliveryRow(stored: StoredDelivery, parts: DeliveryParts): Deliv
     fence: job?.fence ?? undefined,
     cancelledBy: cancelledBy && new Set(cancelledBy.flatMap((dispatchId) => dispatchOf(dispatchId) ?? [])),
     address: stored.address,
-    content: stored.content === 'stored' ? (parts.content ?? NOT_READ) : undefined,
+    content: stored.hasContent ? (parts.content ?? NOT_READ) : undefined,
     digest: digest && digestRow(digest, dispatch, events),
     limits: stored.limits,
     deferred: stored.deferred,
@@ -114,21 +114,14 @@ function digestRow({ eventData, ...digest }: StoredDigest, dispatch: DispatchRow
   return { ...digest, events: events ?? [{ dispatch, eventData: eventData ?? {} }] }
 }
 
-/** How a delivery is stored. */
-export interface StoredAs {
-  /** Its dispatch no longer shares it: the state has its own event. */
-  readonly isApart?: boolean
-  /** Whether it had content before. */
-  readonly hadContent?: boolean
-}
-
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /**
  * The state of a delivery. Members are always set in this order, so that an unchanged delivery has an unchanged text; one by one, because
  * conditional spreads are slower, and this runs for every settlement.
+ * @param isApart Its dispatch no longer shares it: the state has its own event. Default: false.
  */
-export function storedDelivery(row: DeliveryRow, { isApart = false, hadContent = false }: StoredAs): StoredDelivery {
+export function storedDelivery(row: DeliveryRow, isApart = false): StoredDelivery {
   const { deliveryId, channel, reason, attemptLog = [], cancelledBy, acceptedAt, expiresAt } = row
   const begun = begunAttempts(row).length
   const attempts = row.attempts - begun
@@ -144,8 +137,7 @@ export function storedDelivery(row: DeliveryRow, { isApart = false, hadContent =
   if (row.concurrencyKey !== undefined) stored.concurrencyKey = row.concurrencyKey
   if (cancelledBy?.size) stored.cancelledBy = [...cancelledBy].map(({ head }) => head.dispatchId)
   if (row.address !== undefined) stored.address = row.address
-  if (row.content) stored.content = 'stored'
-  else if (hadContent) stored.content = 'erased'
+  if (row.content) stored.hasContent = true
   if (row.limits) stored.limits = row.limits
   if (row.deferred) stored.deferred = true
   if (row.trace) stored.trace = row.trace

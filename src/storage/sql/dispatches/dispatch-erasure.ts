@@ -21,7 +21,7 @@ export function dispatchEraser(db: Database): Pick<DispatchErasureStore, 'eraseD
 async function erase(tenant: string, dispatchId: string, db: Database): Promise<ErasedDispatches | undefined> {
   await db.sync()
   const work = new DispatchUnitOfWork(db.now(), db.uncertaintyMs())
-  await loadDispatches([dispatchId], 'whole', db, work)
+  await loadDispatches([dispatchId], db, work)
   const row = work.dispatch(dispatchId)
   if (row?.head.tenant !== tenant) return undefined
   const sharers = sharersOf(row)

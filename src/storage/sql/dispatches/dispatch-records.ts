@@ -45,7 +45,7 @@ export function listedRecord(dispatch: DispatchRow, status: string = currentStat
 }
 
 /** Priority of all jobs. Others are reserved. */
-const NORMAL = 1
+export const NORMAL_PRIORITY = 1
 
 /** The job of a delivery that waits or is leased. */
 export function jobRecord(row: DeliveryRow, version: number): JobRecord {
@@ -54,7 +54,7 @@ export function jobRecord(row: DeliveryRow, version: number): JobRecord {
     dispatch_id: row.dispatch.head.dispatchId,
     tenant: row.dispatch.head.tenant,
     channel: row.channel,
-    priority: NORMAL,
+    priority: NORMAL_PRIORITY,
     concurrency_key: row.concurrencyKey ?? null,
     wake_at: row.wakeAt,
     waits_for: isStoredWait(row.reason) ? row.reason : null,

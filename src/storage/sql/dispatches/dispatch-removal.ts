@@ -4,6 +4,7 @@ import { Conflict, NOW, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { tableAlong } from '../connection/dialects.ts'
 import { type RemovedPart, removalParts } from '../connection/removal-parts.ts'
+import { contains } from '../connection/stored-texts.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { loadDispatches, loadPlans } from './load-dispatches.ts'
 
@@ -19,7 +20,7 @@ function removeOver(query: DispatchRemoval, from: number, db: Database): Promise
     const over = await findOver(query, from, db)
     const ids = over.map(({ dispatch_id }) => dispatch_id)
     const work = new DispatchUnitOfWork(db.now())
-    await loadDispatches(ids, 'whole', db, work)
+    await loadDispatches(ids, db, work)
     await loadPlans(ids, db, work)
     for (const id of ids) {
       const row = work.dispatch(id)
@@ -44,11 +45,12 @@ function findOver(
 ): Promise<readonly Over[]> {
   const { dialect, nameOf } = db
   const states = tableAlong({ table: 'states', alias: 's' }, dialect, nameOf)
+  const outcomes = `(select s.outcomes from ${states} where s.dispatch_id = d.dispatch_id)`
   const dispatches = tableAlong({ table: 'dispatches', alias: 'd', index: 'by_age' }, dialect, nameOf)
   const ofTenant = tenant === undefined ? '' : `and d.tenant = ${dialect.parameter(3)}`
   const text = `select d.dispatch_id, d.created_at from ${dispatches}
     where d.created_at >= ${dialect.parameter(1)} and d.created_at < ${NOW} - ${dialect.parameter(2)} ${ofTenant}
-    and (select s.outcomes from ${states} where s.dispatch_id = d.dispatch_id) not like '% open%'
+    and not (${contains(outcomes, "' open\n'", dialect)})
     order by d.created_at limit ${Math.trunc(limit)}`
   const parameters = [from, Math.floor(acceptedForMs)]
   return db.scan<Over>(text, tenant === undefined ? parameters : [...parameters, tenant])

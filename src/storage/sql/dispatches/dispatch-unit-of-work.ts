@@ -21,20 +21,18 @@ import type {
 import { KnownCounters } from './counters.ts'
 import { deliveryRow, isShared, type KnownState, readContent, type StoredDelivery } from './delivery-states.ts'
 import { headOf } from './dispatch-records.ts'
-import { type KnownDelivery, type KnownRecords, knownRecords, saveDispatches } from './save-dispatches.ts'
+import { type KnownDigest, type KnownRecords, knownRecords, saveDispatches } from './save-dispatches.ts'
 
 /** Records that were read. */
 export interface DispatchParts {
   readonly heads?: readonly DispatchRecord[]
-  /** Of dispatches all of whose digests are here too, or were put in before. */
+  /** States of dispatches whose digests are all here too, or were put in before. */
   readonly states?: readonly KnownState[]
   readonly digests?: readonly DigestRecord[]
   readonly members?: readonly MemberRecord[]
   readonly jobs?: readonly JobRecord[]
   readonly contents?: readonly ContentRecord[]
 }
-
-const NO_MEMBERS: readonly MemberRecord[] = []
 
 /**
  * Unit of work: dispatches that the delivery rules change, for one attempt to write them. `write` compares the rows with the records that
@@ -93,10 +91,8 @@ export class DispatchUnitOfWork {
       const content = readContent(contents.get(stored.deliveryId))
       return deliveryRow(stored, { dispatch, job: jobs.get(stored.deliveryId), content, events, dispatchOf })
     }
-    const know = (stored: StoredDelivery, row: DeliveryRow, own?: Pick<KnownDelivery, 'digest' | 'members'>): void => {
-      const job = jobs.get(stored.deliveryId)
-      const { digest, members = NO_MEMBERS } = own ?? {}
-      const known = { row, stored, job, content: row.content, members }
+    const know = (stored: StoredDelivery, row: DeliveryRow, digest?: KnownDigest): void => {
+      const known = { row, stored, job: jobs.get(stored.deliveryId), content: row.content }
       this.#known.deliveries.set(stored.deliveryId, digest ? { ...known, digest } : known)
     }
     for (const digest of digests) {
@@ -105,7 +101,7 @@ export class DispatchUnitOfWork {
       const first = members[0] && this.dispatch(members[0].dispatch_id)
       if (!first) throw new Conflict('a digest has no member')
       const stored: StoredDelivery = JSON.parse(digest.body)
-      know(stored, rowOf(stored, first, this.#eventsOf(members)), { digest, members })
+      know(stored, rowOf(stored, first, this.#eventsOf(members)), { record: digest, members })
     }
     for (const state of states) {
       const found = this.#known.dispatches.get(state.record.dispatch_id)

@@ -20,9 +20,9 @@ interface ClaimTime {
 }
 
 interface Swept {
-  /** Of a delivery past its expiry; in the last row, of the last job. */
+  /** Id of a delivery past its expiry; in the last row, of the last job. */
   readonly delivery_id: string
-  /** In the last row: the number of jobs. */
+  /** Number of jobs, in the last row; 0 in the others. */
   readonly swept: unknown
 }
 
@@ -36,17 +36,19 @@ export function deliveryExpirer(
 ): (passed: readonly string[], claim: ClaimTime) => Promise<readonly Expired[]> {
   const { dialect, nameOf } = db
   const jobs = tableAlong({ table: 'jobs', alias: 'd' }, dialect, nameOf)
-  const some = (number: number): string => `select d.delivery_id, d.wake_at, d.expires_at from ${jobs}
-    where d.delivery_id > ${dialect.parameter(number)} order by d.delivery_id limit ${SWEPT_AT_ONCE}`
-  const text = `select q.delivery_id, 0 as swept from (${some(1)}) q where q.wake_at <= ${NOW} and q.expires_at <= ${NOW}
-    union all select max(a.delivery_id), count(*) from (${some(2)}) a`
+  const text = `with part as (
+      select d.delivery_id, d.wake_at, d.expires_at from ${jobs}
+      where d.delivery_id > ${dialect.parameter(1)} order by d.delivery_id limit ${SWEPT_AT_ONCE}
+    )
+    select p.delivery_id, 0 as swept from part p where p.wake_at <= ${NOW} and p.expires_at <= ${NOW}
+    union all select max(a.delivery_id), count(*) from part a`
   let cursor = ''
   let restUntil = Number.NEGATIVE_INFINITY
 
   async function sweep(): Promise<readonly string[]> {
     if (db.elapsed() < restUntil) return []
     restUntil = db.elapsed() + PART_EVERY_MS
-    const rows = await db.scan<Swept>(text, [cursor, cursor])
+    const rows = await db.scan<Swept>(text, [cursor])
     const end = rows.find(({ swept }) => Number(swept) > 0)
     const isCut = end !== undefined && Number(end.swept) === SWEPT_AT_ONCE
     cursor = isCut ? end.delivery_id : ''
@@ -56,7 +58,7 @@ export function deliveryExpirer(
 
   async function expireSome(ids: readonly string[], { fence, now }: ClaimTime): Promise<readonly Expired[]> {
     const work = new DispatchUnitOfWork(now)
-    await loadDispatches(await loadOwners(ids, db), 'whole', db, work)
+    await loadDispatches(await loadOwners(ids, db), db, work)
     const expired: Expired[] = []
     for (const id of ids) {
       const delivery = work.delivery(id)

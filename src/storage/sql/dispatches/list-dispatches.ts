@@ -13,8 +13,7 @@ import {
   type ScanRange,
   scanText,
 } from '../connection/keyset-pagination.ts'
-import { indexKey } from '../connection/stored-texts.ts'
-import { contains } from '../runs/run-records.ts'
+import { contains, indexKey } from '../connection/stored-texts.ts'
 import { loadToShow } from './load-dispatches.ts'
 
 interface Place {
@@ -107,7 +106,7 @@ function filterOf(text: string, value: string | undefined): readonly Filter[] {
   return value === undefined ? [] : [[text, value]]
 }
 
-/** @param index Of the dispatches; absent: their status, for lists. */
+/** @param index Index of the dispatches. Absent: the table of their statuses. */
 function scanOf(index: string | undefined, tenant: string, key?: readonly [column: string, value: string]): IndexScan {
   const keys = [['tenant', tenant] as const, ...(key ? [key] : [])]
   const of =

@@ -13,17 +13,12 @@ type Row = Readonly<Record<string, unknown>>
 const TRIES = 5
 
 /**
- * Reads dispatches into a unit of work, with shared deliveries. The versions guard later writes.
+ * Reads dispatches into a unit of work, with shared deliveries and all their dispatches: the end of a delivery may release held ones in
+ * each of them. The versions guard later writes.
  * @throws {Conflict} The statements saw different moments: a decision to change nothing would be wrong.
- * @param owners `whole` also reads the other dispatches as a whole: the end of a delivery may release held ones in each of them.
  */
-export async function loadDispatches(
-  ids: readonly string[],
-  owners: 'whole' | 'heads',
-  db: Database,
-  into: DispatchUnitOfWork,
-): Promise<void> {
-  const read = await readWhole(ids, owners, db)
+export async function loadDispatches(ids: readonly string[], db: Database, into: DispatchUnitOfWork): Promise<void> {
+  const read = await readWhole(ids, 'whole', db)
   if (!(await isOfOneMoment(read, db))) throw new Conflict('it changed while it was read')
   into.put(read)
   for (const counter of await readCounters(limitsIn(read), db)) into.counters.put(counter)
@@ -48,6 +43,7 @@ export async function loadPlans(ids: readonly string[], db: Database, into: Disp
 
 type Read = Required<DispatchParts>
 
+/** @param owners How much of the other dispatches that share deliveries with them. */
 async function readWhole(ids: readonly string[], owners: 'whole' | 'heads', db: Database): Promise<Read> {
   const found = await readHeadsAndStates(ids, db)
   const shared = await readDigests(digestsIn(found.states), db)
@@ -98,13 +94,13 @@ async function isOfOneMoment(read: Read, db: Database): Promise<boolean> {
 /** Whether each delivery has the job and the content of its state. */
 function isComplete({ states, digests, jobs, contents }: Read): boolean {
   const jobOf = new Map(jobs.map((job) => [job.delivery_id, job]))
-  const hasContent = new Set(contents.flatMap(({ delivery_id, body }) => (body === null ? [] : delivery_id)))
+  const filled = new Set(contents.flatMap(({ delivery_id, body }) => (body === null ? [] : delivery_id)))
   const stored = [...entriesOf(states), ...digests.map(({ body }): StoredDelivery => JSON.parse(body))]
-  return stored.every(({ deliveryId, status, content, attempts = 0 }) => {
+  return stored.every(({ deliveryId, status, hasContent = false, attempts = 0 }) => {
     const job = jobOf.get(deliveryId)
     if ((status === 'queued') !== (job !== undefined)) return false
     if (job && job.attempt - readBegun(job.begun).length !== attempts) return false
-    return (content === 'stored') === hasContent.has(deliveryId)
+    return hasContent === filled.has(deliveryId)
   })
 }
 
@@ -125,17 +121,17 @@ async function isUnchanged({ states, digests }: Read, { dialect, nameOf, query }
   return Number(row?.amount) === states.length + digests.length
 }
 
-/** Dispatches that have any of these deliveries. A delivery that never had a job, content or a digest is not found. */
+/** Dispatches that have any of these deliveries: each has a record of its content, or is a digest with members. */
 export async function loadOwners(
   ids: readonly string[],
   { dialect, nameOf, query }: Database,
 ): Promise<readonly string[]> {
-  const texts = (['jobs', 'contents', 'members'] as const).map((table, at) => {
+  const texts = (['contents', 'members'] as const).map((table, at) => {
     const rows = dialect.rows(dialect.parameter(at + 1), DELIVERY_ID, 'x')
     return `select d.dispatch_id from ${rows} ${lookUp({ table, alias: 'd', on: 'd.delivery_id = x.delivery_id' }, dialect, nameOf)}`
   })
   const list = listOf('delivery_id', ids)
-  const found = await query<{ dispatch_id: string }>(texts.join(' union '), [list, list, list])
+  const found = await query<{ dispatch_id: string }>(texts.join(' union '), [list, list])
   return found.map(({ dispatch_id }) => dispatch_id)
 }
 

@@ -13,7 +13,7 @@ export interface ClaimScan {
 }
 
 export interface ChannelStart {
-  /** By the database's clock. No live entry precedes it. */
+  /** Instant of the database that no live entry precedes. */
   readonly since: number
   /** Scans from the start. */
   readonly isFull: boolean

@@ -35,21 +35,26 @@ export interface KnownDispatch {
   status?: DispatchStatus
 }
 
+export interface KnownDigest {
+  readonly record: DigestRecord
+  /** Events, in the order of their numbers. */
+  readonly members: readonly MemberRecord[]
+}
+
 /** A delivery that was read. */
 export interface KnownDelivery {
   readonly row: DeliveryRow
   readonly stored: StoredDelivery
   readonly job: JobRecord | undefined
   readonly content: Content | undefined
-  /** Of a shared delivery. */
-  readonly digest?: DigestRecord
-  readonly members: readonly MemberRecord[]
+  /** A delivery that dispatches may share. */
+  readonly digest?: KnownDigest
 }
 
-/** What a unit of work has read, and the rows that the rules change. */
+/** Records that a unit of work has read, and the rows that the rules change. */
 export interface KnownRecords {
   readonly dispatches: Map<string, KnownDispatch>
-  /** By id; a digest is here once. */
+  /** Deliveries by their ids; a digest is here once. */
   readonly deliveries: Map<string, KnownDelivery>
   /** Deliveries that their dispatches no longer share, as they were read. */
   readonly apart: Map<DeliveryRow, StoredDelivery>
@@ -104,7 +109,7 @@ class DispatchSaver {
     const isRemoved = this.#known.removed.has(row)
     this.#savePlan(row, isRemoved)
     if (!record) this.#insert(row)
-    else if (state && isRemoved) this.#removeWhole(known, state)
+    else if (state && isRemoved) this.#removeWhole(known, record, state)
     else if (state) this.#saveState(known, record, state)
   }
 
@@ -133,9 +138,7 @@ class DispatchSaver {
 
   #entryOf(row: DeliveryRow): StoredEntry {
     if (this.#isShared(row) || this.#isNewDigest(row)) return { deliveryId: row.deliveryId, shared: true }
-    const known = this.#known.deliveries.get(row.deliveryId)
-    const stored = row.digest ? this.#known.apart.get(row) : known?.stored
-    return storedDelivery(row, { isApart: row.digest !== undefined, hadContent: stored?.content !== undefined })
+    return storedDelivery(row, row.digest !== undefined)
   }
 
   #insert(row: DispatchRow): void {
@@ -149,8 +152,8 @@ class DispatchSaver {
   /** Inserts what a new delivery has besides its entry in the state, and the event of a digest that the dispatch joins. */
   #insertNew(dispatch: DispatchRow, row: DeliveryRow, version: number): void {
     const known = this.#known.deliveries.get(row.deliveryId)
-    if (this.#isShared(row)) {
-      const members = known?.members ?? []
+    if (known?.digest && known.row === row) {
+      const { members } = known.digest
       if (members.every((member) => member.dispatch_id !== dispatch.head.dispatchId))
         this.#insertMember(dispatch, row, members)
       return
@@ -161,20 +164,14 @@ class DispatchSaver {
     }
     if (known || this.#known.apart.has(row)) return
     if (row.slot >= 0) this.#changes.insert('jobs', jobRecord(row, version))
-    if (row.content) this.#changes.insert('contents', contentRecord(row))
+    if (hasContentRecord(row)) this.#changes.insert('contents', contentRecord(row))
   }
 
-  #removeWhole({ row, record, status }: KnownDispatch, { record: state }: KnownState): void {
-    const { dispatchId: dispatch_id } = row.head
-    this.#changes.remove('dispatches', { dispatch_id, version: record?.version ?? 0 })
+  #removeWhole({ row, status }: KnownDispatch, record: DispatchRecord, { record: state }: KnownState): void {
+    const { dispatch_id } = record
+    this.#changes.remove('dispatches', { dispatch_id, version: record.version })
     this.#changes.remove('states', { dispatch_id, version: state.version })
     this.#changes.remove('listed', listedRecord(row, status))
-    for (const delivery of row.deliveries) {
-      const known = this.#known.deliveries.get(delivery.deliveryId)
-      const isOwn = known?.row === delivery && !known.digest
-      if (isOwn && known.stored.content)
-        this.#changes.remove('contents', { delivery_id: delivery.deliveryId, version: 1 })
-    }
   }
 
   /** The stored source changes only with its dispatch, whose version guards it. */
@@ -186,9 +183,8 @@ class DispatchSaver {
       this.#changes.insert('plan_sources', { dispatch_id, source: JSON.stringify(plan.source), version: plan.version })
   }
 
-  #saveDigest(known: KnownDelivery, digest: DigestRecord): void {
-    const { row, members, stored } = known
-    const { delivery_id, version } = digest
+  #saveDigest({ row, stored }: KnownDelivery, { record, members }: KnownDigest): void {
+    const { delivery_id, version } = record
     const owners = new Set(row.digest?.events.map(({ dispatch }) => dispatch.head.dispatchId))
     const isGone = this.#known.removed.has(row.dispatch)
     const isErased = stored.address !== undefined && row.address === undefined
@@ -200,11 +196,10 @@ class DispatchSaver {
     }
     if (isGone) {
       this.#changes.remove('digests', { delivery_id, version })
-      if (stored.content) this.#changes.remove('contents', { delivery_id, version: 1 })
       return
     }
-    const after = digestRecord(row, version, stored.content !== undefined)
-    if (after.body === digest.body && after.open_key === digest.open_key && owners.size === members.length) return
+    const after = digestRecord(row, version)
+    if (after.body === record.body && after.open_key === record.open_key && owners.size === members.length) return
     this.#changes.update('digests', after)
     this.#written.set(row, { deliveryId: delivery_id, shared: true })
   }
@@ -216,14 +211,11 @@ class DispatchSaver {
    */
   #saveParts({ row, stored, job, content }: KnownDelivery, entry: StoredEntry | undefined): void {
     const { deliveryId: delivery_id } = row
-    if (row.content !== content) {
-      // A replan gives content to a delivery that had none.
-      if (stored.content === undefined) this.#changes.insert('contents', contentRecord(row))
-      else if (!row.content && stored.content === 'stored') {
-        this.#changes.remove('contents', { delivery_id, version: 1 })
-        this.#changes.insert('contents', contentRecord(row))
-      }
-    }
+    const had = stored.digest === undefined || stored.hasContent === true
+    const has = hasContentRecord(row) && !this.#known.removed.has(row.dispatch)
+    const isSame = had === has && row.content === content
+    if (had && !isSame) this.#changes.remove('contents', { delivery_id, version: 1 })
+    if (has && !isSame) this.#changes.insert('contents', contentRecord(row))
     if (row.slot < 0) {
       if (job) this.#changes.remove('jobs', { delivery_id, version: job.version })
       return
@@ -249,6 +241,11 @@ function isOther(stored: StoredDelivery, entry: StoredEntry): boolean {
   return isShared(entry) || JSON.stringify(stored) !== JSON.stringify(entry)
 }
 
+/** Whether there is a record of its content: always, unless it is a digest that was not rendered or is erased. */
+function hasContentRecord({ digest, content }: DeliveryRow): boolean {
+  return digest === undefined || content !== undefined
+}
+
 function contentRecord(row: DeliveryRow): ContentRecord {
   const dispatch_id = row.dispatch.head.dispatchId
   return {
@@ -259,11 +256,11 @@ function contentRecord(row: DeliveryRow): ContentRecord {
   }
 }
 
-function digestRecord(row: DeliveryRow, version: number, hadContent = false): DigestRecord {
+function digestRecord(row: DeliveryRow, version: number): DigestRecord {
   return {
     delivery_id: row.deliveryId,
     open_key: row.digest && isOpenDigest(row) ? indexKey(digestKey(row, row.digest)) : null,
-    body: JSON.stringify(storedDelivery(row, { hadContent })),
+    body: JSON.stringify(storedDelivery(row)),
     version,
   }
 }

@@ -13,7 +13,7 @@ import { loadDispatches, loadOwners } from './load-dispatches.ts'
 
 /**
  * Settles leases, in a group commit. A delivery that this process leased is settled without a read: the state of its dispatch is cached.
- * Settlements of one dispatch are never in flight at the same time.
+ * Such settlements of one dispatch share a batch, and are never in flight at the same time.
  */
 export function settlements(db: Database, leases: LeaseCache): DispatchStore['settle'] {
   const inDoubt = inDoubtSettlements()
@@ -63,7 +63,7 @@ export function settlements(db: Database, leases: LeaseCache): DispatchStore['se
       await db.sync()
       const now = db.now()
       const work = new DispatchUnitOfWork(now, db.uncertaintyMs())
-      await loadDispatches(await loadOwners([settlement.deliveryId], db), 'whole', db, work)
+      await loadDispatches(await loadOwners([settlement.deliveryId], db), db, work)
       const row = work.delivery(settlement.deliveryId)
       if (!row || !isLeased(row, settlement))
         return inDoubt.find(settlement, row, work.jobVersion(settlement.deliveryId)) ?? { live: false }
@@ -119,7 +119,7 @@ export function renewals(db: Database, leases: LeaseCache): DispatchStore['renew
 export interface Leased {
   readonly dispatch: DispatchRecord
   readonly job: JobRecord
-  /** Shared by the leases of one dispatch. */
+  /** The state of the dispatch, which its leases share, and their number. */
   readonly of: { state: KnownState; leases: number }
 }
 
@@ -203,7 +203,7 @@ function fenceOf({ deliveryId, fence }: LeaseToken): string {
 interface InDoubt extends Pick<DeliveryRow, 'status' | 'attempts'> {
   readonly fence: string
   readonly to: Settlement['to']
-  /** Of the job, if it is still there. */
+  /** Version of the job, if it is still there. */
   readonly version: number
   readonly settled: Settled
 }
@@ -212,7 +212,7 @@ interface InDoubt extends Pick<DeliveryRow, 'status' | 'attempts'> {
 interface InDoubtSettlements {
   /**
    * @param row The delivery after the settlement.
-   * @param version Of the job before it.
+   * @param version Version of the job before it.
    */
   keep(settlement: Settlement, row: DeliveryRow, version: number | undefined, settled: Settled): void
   /** The result, if the delivery is exactly in the state after the settlement. */

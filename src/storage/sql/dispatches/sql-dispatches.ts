@@ -41,7 +41,7 @@ export function sqlDispatches(db: Database, { newFence, isAlone }: SqlDispatches
       await db.sync()
       const now = db.now()
       const work = new DispatchUnitOfWork(now, db.uncertaintyMs())
-      await loadDispatches([dispatchId], 'whole', db, work)
+      await loadDispatches([dispatchId], db, work)
       const row = work.dispatch(dispatchId)
       if (row?.head.tenant !== tenant) return undefined
       return apply(row, work, now)

@@ -6,6 +6,7 @@ import { type Dialect, type NameTable, Parameters, tableAlong } from '../connect
 import type { Column } from '../schema/columns.ts'
 import { TABLES } from '../schema/tables.ts'
 import { notBusy, OF_QUEUE } from './claim-texts.ts'
+import { NORMAL_PRIORITY } from './dispatch-records.ts'
 import type { SeenTenant, TenantRange } from './tenant-marks.ts'
 
 const NAME: Column = TABLES.jobs.columns.tenant
@@ -52,7 +53,7 @@ export function ofTenant(
   const to = until?.() ?? `${Number.MAX_SAFE_INTEGER}`
   const name = tenant()
   return {
-    condition: `${key} >= (${name}, 1, ${since()}) and ${key} <= (${name}, 1, ${to})`,
+    condition: `${key} >= (${name}, ${NORMAL_PRIORITY}, ${since()}) and ${key} <= (${name}, ${NORMAL_PRIORITY}, ${to})`,
     order: 'd.tenant, d.priority, d.wake_at',
   }
 }

@@ -4,9 +4,10 @@ import { isOfUser, removeUser } from '../../rules/run-rules.ts'
 import { Conflict, changeParameters, changeText, newChanges, partsOf, retryOnConflict } from '../connection/changes.ts'
 import type { Database, Queries } from '../connection/database.ts'
 import { columnsOf, readRecord } from '../connection/dialects.ts'
+import { contains } from '../connection/stored-texts.ts'
 import type { RunSumRecord, SessionRecord } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
-import { contains, readTotals } from './run-records.ts'
+import { readTotals } from './run-records.ts'
 import { removeRunsWhere, removeWhere } from './run-removal.ts'
 
 const SEEN = 2_000

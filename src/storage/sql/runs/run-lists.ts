@@ -14,7 +14,8 @@ import {
   type ScanRange,
   scanText,
 } from '../connection/keyset-pagination.ts'
-import { contains, RUN_COLUMNS, storedRun, tagKey, tagLines } from './run-records.ts'
+import { contains } from '../connection/stored-texts.ts'
+import { RUN_COLUMNS, storedRun, tagKey, tagLines } from './run-records.ts'
 
 type Row = Readonly<Record<string, unknown>>
 

@@ -3,7 +3,6 @@ import { addSpend, addTotals, noSpend, noTotals, type Spend, type Totals } from 
 import type { StoredRun, StoredSession } from '../../../ports/run-store.ts'
 import { isOpenRun } from '../../rules/run-rules.ts'
 import { firstVersion } from '../connection/changes.ts'
-import type { Dialect } from '../connection/dialects.ts'
 import type { RunRecord, SessionRecord } from '../schema/records.ts'
 import { TAG_KEY_LENGTH } from '../schema/tables.ts'
 
@@ -56,10 +55,6 @@ export function tagKey(tag: string): string {
 /** Only an insert writes it. */
 export function tieBreaker(): number {
   return firstVersion()
-}
-
-export function contains(text: string, part: string, { name }: Dialect): string {
-  return `${name === 'postgresql' ? 'strpos' : 'instr'}(${text}, ${part}) > 0`
 }
 
 type Row = Readonly<Record<string, unknown>>

@@ -68,7 +68,7 @@ export const DISPATCH_TABLES: {
     isUpdated: true,
     indexes: [],
   },
-  /** The rendered message of a delivery. Only an erasure changes it. */
+  /** The rendered message of a delivery; empty without one. A digest has a row once it is rendered. Only an erasure or a replan changes it. */
   contents: {
     columns: { delivery_id: id, dispatch_id: id, body: nullable(json), version },
     primaryKey: ['delivery_id'],
@@ -78,7 +78,7 @@ export const DISPATCH_TABLES: {
   jobs: {
     columns: {
       delivery_id: id,
-      /** Of a digest: the dispatch of its oldest event. */
+      /** The dispatch of a digest is that of its oldest event. */
       dispatch_id: key,
       tenant: id,
       channel: id,
@@ -98,7 +98,7 @@ export const DISPATCH_TABLES: {
     primaryKey: ['delivery_id'],
     indexes: [
       { name: 'due', columns: ['channel', 'priority', 'wake_at'] },
-      // By tenant, for the turns of a claim.
+      // The turns of a claim go by tenant.
       { name: 'turns', columns: ['channel', 'tenant', 'priority', 'wake_at'] },
     ],
   },
