@@ -1,11 +1,5 @@
-import {
-  type DeliveryRow,
-  type DigestEvent,
-  type DigestRow,
-  type DispatchRow,
-  digestKey,
-  isOpenDigest,
-} from '../rules/dispatch-rows.ts'
+import { digestKey, isOpenDigest } from '../rules/digests.ts'
+import type { DeliveryRow, DigestEvent, DigestRow, DispatchRow } from '../rules/dispatch-rows.ts'
 import { timePart } from '../rules/time-part.ts'
 import { documentKey, prefixOf } from './keys.ts'
 import type { DocumentEntries } from './transaction.ts'

@@ -7,16 +7,9 @@ import {
   sendLimits,
   type Transitions,
 } from '../rules/delivery-transitions.ts'
+import { isOpenDigest, openedBefore } from '../rules/digests.ts'
 import { isOpenDispatch } from '../rules/dispatch-changes.ts'
-import {
-  currentStatus,
-  type DeliveryRow,
-  type DispatchRow,
-  isOpenDigest,
-  openedBefore,
-  ownersOf,
-  type PlanRow,
-} from '../rules/dispatch-rows.ts'
+import { currentStatus, type DeliveryRow, type DispatchRow, ownersOf, type PlanRow } from '../rules/dispatch-rows.ts'
 import { timePart } from '../rules/time-part.ts'
 import {
   deliveryEntries,
@@ -89,6 +82,7 @@ export class DocumentUnitOfWork {
       schedule: (row, wakeAt) => void Object.assign(row, { wakeAt, slot: 0 }),
       unschedule: (row) => void Object.assign(row, { slot: -1 }),
       update: ({ digest }) => void (digest && digest.opened === 0 && Object.assign(digest, { opened: tx.now })),
+      resize() {},
       openDigest: (row, now) => this.#openDigest(row, now),
     }
     const limits = sendLimits({

@@ -1,13 +1,7 @@
 import type { Clock } from '../../ports/clock.ts'
 import type { DispatchQuery } from '../../ports/dispatch-query.ts'
-import {
-  currentStatus,
-  type DeliveryRow,
-  type DispatchRow,
-  digestKey,
-  isOpenDigest,
-  openedBefore,
-} from '../rules/dispatch-rows.ts'
+import { digestKey, isOpenDigest, openedBefore } from '../rules/digests.ts'
+import { currentStatus, type DeliveryRow, type DispatchRow } from '../rules/dispatch-rows.ts'
 import { hasDelivery } from '../rules/has-delivery.ts'
 import { cursorAt, type ListPosition, MAX_SCANNED, readRange } from './list-range.ts'
 import { mapEntry } from './run-indexes.ts'

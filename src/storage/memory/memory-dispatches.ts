@@ -46,6 +46,7 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
       if (!row.digest) dispatches.update(row.dispatch)
       else for (const dispatch of ownersOf(row)) dispatches.update(dispatch)
     },
+    resize: digests.update,
     openDigest: digests.find,
   }
   const transitions = deliveryTransitions(index, sendLimits(memoryCounters()))

@@ -4,6 +4,7 @@ import { copyJson } from '../../model/json.ts'
 import { isStoredWait, type StoredWait } from '../../model/waiting.ts'
 import type { SendLimit } from '../../ports/delivery-policy.ts'
 import type { Claims, Settled, Settlement } from '../../ports/dispatch-store.ts'
+import { leaveDigest } from './digests.ts'
 import {
   changeOf,
   type DeliveryRow,
@@ -23,8 +24,10 @@ export interface DeliveryIndex {
   schedule(row: DeliveryRow, wakeAt: number): void
   /** Sets `slot` to -1: the delivery waits for no time. */
   unschedule(row: DeliveryRow): void
-  /** Called after the status, lease or digest of the delivery has changed. */
+  /** Called after the status or the lease of the delivery has changed. */
   update(row: DeliveryRow): void
+  /** Called after events have joined or left a digest that waits. */
+  resize(row: DeliveryRow): void
   /** The open digest that this delivery joins: the one that opened first. */
   openDigest(row: DeliveryRow, now: number): DeliveryRow | undefined
 }
@@ -86,16 +89,14 @@ export function deliveryTransitions(index: DeliveryIndex, limits: SendLimits): T
     cancel(row, dispatch) {
       const { status, digest, content } = row
       if (!isOpenDelivery(status)) return undefined
-      const others = digest?.events.filter((event) => event.dispatch !== dispatch) ?? []
-      if (digest && others[0] && !content && status !== 'sending') {
+      if (digest && !content && status !== 'sending') {
         const record = cancelledPart(row, digest, dispatch)
-        dispatch.deliveries[dispatch.deliveries.indexOf(row)] = record
-        digest.events = others
-        row.dispatch = others[0].dispatch
-        row.cancelledBy?.delete(dispatch)
-        index.update(row)
-        index.update(record)
-        return record
+        if (leaveDigest(row, digest, dispatch)) {
+          dispatch.deliveries[dispatch.deliveries.indexOf(row)] = record
+          index.resize(row)
+          index.update(record)
+          return record
+        }
       }
       row.cancelledBy ??= new Set()
       row.cancelledBy.add(dispatch)
@@ -145,6 +146,7 @@ function isCancelledByAll(row: DeliveryRow): boolean {
 
 /** The row of a dispatch that leaves a digest: `cancelled`, with its own events. */
 function cancelledPart(row: DeliveryRow, digest: DigestRow, dispatch: DispatchRow): DeliveryRow {
+  const events = digest.events.filter((event) => event.dispatch === dispatch)
   return {
     ...row,
     slot: -1,
@@ -152,7 +154,7 @@ function cancelledPart(row: DeliveryRow, digest: DigestRow, dispatch: DispatchRo
     status: 'cancelled',
     reason: undefined,
     attemptLog: copyJson(row.attemptLog),
-    digest: { ...digest, events: digest.events.filter((event) => event.dispatch === dispatch) },
+    digest: { ...digest, size: events.length, events },
   }
 }
 

@@ -5,6 +5,7 @@ import { copyJson } from '../../model/json.ts'
 import type { Acceptance, NewDelivery, RetryRequest } from '../../ports/dispatch-store.ts'
 import type { Replannable } from '../../ports/plan-source.ts'
 import { type DeliveryIndex, isOpenDelivery, type Transitions } from './delivery-transitions.ts'
+import { joinDigest, leaveDigest } from './digests.ts'
 import { changeOf, type DeliveryRow, type DispatchRow, deliveryRows, dispatchRow } from './dispatch-rows.ts'
 
 /** Creates the rows of a new dispatch and admits the `queued` ones. Returns `undefined` and changes nothing if a quota is spent. */
@@ -32,10 +33,9 @@ function admitDeliveries(
   const { deliveries, head } = dispatch
   for (const row of rows) {
     const open = index.openDigest(row, now)
-    if (open) {
-      open.digest?.events.push(...(row.digest?.events ?? []))
-      open.expiresAt = Math.max(open.expiresAt, row.expiresAt)
-      index.update(open)
+    if (open?.digest && row.digest) {
+      joinDigest(open, open.digest, row, row.digest)
+      index.resize(open)
       deliveries[deliveries.indexOf(row)] = open
     } else if (!transitions.admit(row, row.wakeAt, now) && head.route === 'first')
       transitions.promote(dispatch, row.wakeAt, now)
@@ -207,10 +207,6 @@ export function isOpenDispatch({ deliveries }: DispatchRow): boolean {
 /** Removes the events of an ended dispatch from digests that it shares with other dispatches. */
 export function leaveDigests(dispatch: DispatchRow): void {
   for (const row of dispatch.deliveries) {
-    const others = row.digest?.events.filter((event) => event.dispatch !== dispatch) ?? []
-    if (!row.digest || !others[0]) continue
-    row.digest.events = others
-    row.dispatch = others[0].dispatch
-    row.cancelledBy?.delete(dispatch)
+    if (row.digest) leaveDigest(row, row.digest, dispatch)
   }
 }

@@ -18,7 +18,6 @@ import { isStoredWait, type StoredWait } from '../../model/waiting.ts'
 import type { SendLimit } from '../../ports/delivery-policy.ts'
 import type { ClaimedDelivery, NewDelivery, NewDispatch } from '../../ports/dispatch-store.ts'
 import type { PlanSource } from '../../ports/plan-source.ts'
-import { compoundKey } from './compound-key.ts'
 
 /** A dispatch in memory. The delivery rules change it. */
 export interface DispatchRow {
@@ -82,7 +81,9 @@ export interface DeliveryRow {
 export interface DigestRow extends Omit<Digest, 'events'> {
   /** When it first opened; 0: not open yet. */
   opened: number
-  /** Oldest first, at least one. */
+  /** Number of its events, at least one. */
+  size: number
+  /** Oldest first. A store that lets events join reads none of the others. */
   events: DigestEvent[]
 }
 
@@ -160,6 +161,7 @@ function deliveryRow(
       max: digest.max,
       recipient: copyJson(digest.recipient),
       opened: 0,
+      size: 1,
       events: [{ dispatch, eventData: copyJson(digest.eventData) }],
     },
     limits: copyJson(delivery.limits),
@@ -180,22 +182,6 @@ export function currentStatus({ head, deliveries }: DispatchRow): DispatchStatus
     deliveries.map(({ status }) => status),
     head.route,
   )
-}
-
-/** Key of the digests that an event can join. It contains the address, so that events for one address are not sent to another. */
-export function digestKey({ dispatch: { head }, channel, address = '' }: DeliveryRow, { key }: DigestRow): string {
-  return compoundKey(head.tenant, channel, key, head.eventType, head.recipient, address)
-}
-
-/** Whether events may join a digest until it is due. */
-export function isOpenDigest({ status, content, digest }: DeliveryRow): boolean {
-  return digest !== undefined && status === 'queued' && !content && digest.events.length < digest.max
-}
-
-/** Whether an event that both open digests may take joins this one: it opened first, or has the lesser id. */
-export function openedBefore(one: DeliveryRow, other: DeliveryRow): boolean {
-  const before = (one.digest?.opened ?? 0) - (other.digest?.opened ?? 0)
-  return before < 0 || (before === 0 && one.deliveryId < other.deliveryId)
 }
 
 /** Ended attempts kept per delivery. */
@@ -250,7 +236,7 @@ function readDelivery(row: DeliveryRow): Delivery {
   if (row.trace) delivery.trace = copyJson(row.trace)
   if (row.address !== undefined) delivery.address = row.address
   if (row.content) delivery.content = copyJson(row.content)
-  if (row.digest) delivery.eventCount = row.digest.events.length
+  if (row.digest) delivery.eventCount = row.digest.size
   return delivery
 }
 

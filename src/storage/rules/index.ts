@@ -19,6 +19,7 @@ export {
   settleDelivery,
   type Transitions,
 } from './delivery-transitions.ts'
+export { digestKey, isOpenDigest, openedBefore } from './digests.ts'
 export {
   acceptDispatch,
   cancelDispatch,
@@ -37,10 +38,7 @@ export {
   type DigestEvent,
   type DigestRow,
   type DispatchRow,
-  digestKey,
   dispatchRow,
-  isOpenDigest,
-  openedBefore,
   ownersOf,
   type PlanRow,
   readDispatch,

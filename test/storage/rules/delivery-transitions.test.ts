@@ -26,6 +26,7 @@ function sending() {
     schedule: (_, wakeAt) => void calls.push(`schedule ${wakeAt}`),
     unschedule: () => void calls.push('unschedule'),
     update: ({ status }) => void calls.push(`update ${status}`),
+    resize: () => void calls.push('resize'),
     openDigest: () => undefined,
   }
   const transitions = deliveryTransitions(index, { take: () => true })

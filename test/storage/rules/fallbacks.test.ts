@@ -9,7 +9,7 @@ import { fallBackDispatch } from '../../../src/storage/rules/dispatch-changes.ts
 import { beginAttempt, dispatchRow } from '../../../src/storage/rules/dispatch-rows.ts'
 import { acceptance, delivery } from '../storing.ts'
 
-const INDEX: DeliveryIndex = { schedule() {}, unschedule() {}, update() {}, openDigest: () => undefined }
+const INDEX: DeliveryIndex = { schedule() {}, unschedule() {}, update() {}, resize() {}, openDigest: () => undefined }
 
 /** A dispatch with the route `first`, whose first delivery is being sent. */
 function sending() {

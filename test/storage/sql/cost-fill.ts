@@ -24,7 +24,7 @@ export function fillUsedTexts(dialect: DialectName, filling: Rows): readonly str
   return [
     ...fillTexts(dialect, { ...filling, channel: 'a' }),
     ...fillTexts(dialect, { ...filling, name: `digest_${name}`, until: until + HOUR, channel: 'digests' }),
-    insert('digests', { delivery_id: idOf('dlv_digest'), open_key: idOf('dlv_digest'), body: "'{}'" }),
+    insert('digests', { delivery_id: idOf('dlv_digest'), open_key: idOf('dlv_digest'), joined: '1', body: "'{}'" }),
     insert('members', {
       ...{ delivery_id: idOf('dlv_digest'), dispatch_id: idOf('dsp_digest'), number: '1', event_data: "'{}'" },
     }),

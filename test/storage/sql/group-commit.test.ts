@@ -3,7 +3,8 @@ import { groupCommit } from '../../../src/storage/sql/connection/group-commit.ts
 import { fakeClock } from '../../support/fake-clock.ts'
 
 interface TestAppOptions {
-  readonly share?: boolean
+  /** Items name no keys, but what they do once. */
+  readonly isOnce?: boolean
   readonly fault?: (items: readonly string[]) => unknown
   readonly timeoutMs?: number
   readonly sizeOf?: (item: string) => number
@@ -22,8 +23,8 @@ function app(options: TestAppOptions = {}) {
       if (fault) throw fault
       return items.map((item) => `${item}!`)
     },
-    keysOf: (item) => item.split(':').slice(0, -1),
-    share: options.share ?? false,
+    keysOf: (item) => (options.isOnce ? [] : item.split(':').slice(0, -1)),
+    onceOf: (item) => (options.isOnce && item.includes(':') ? item.split(':')[0] : undefined),
     isOnesFault: (cause) => cause === ONES,
     ...(options.timeoutMs !== undefined && { timeoutMs: options.timeoutMs }),
     ...(options.sizeOf && { sizeOf: options.sizeOf }),
@@ -59,8 +60,8 @@ describe('group commit', () => {
     expect(await Promise.all([first, ...others, ...later])).toEqual(['a!', 'b!', 'c!', 'd!', 'e!', 'f!'])
   })
 
-  it('Calls with a common key run one after the other, and do not delay other calls', async () => {
-    const { ran, call, turn, letThrough } = app()
+  it('Calls that do the same run one after the other, and do not delay other calls', async () => {
+    const { ran, call, turn, letThrough } = app({ isOnce: true })
     const all = [call('k:1'), call('k:2'), call('l:1'), call('x')]
     await turn()
     expect(ran).toEqual([['k:1', 'l:1', 'x']])
@@ -77,12 +78,12 @@ describe('group commit', () => {
     await turn()
     expect(ran).toEqual([['k:1']])
     await letThrough()
-    expect(ran).toEqual([['k:1'], ['k:l:2'], ['l:3']])
+    expect(ran).toEqual([['k:1'], ['k:l:2', 'l:3']])
     expect(await Promise.all(all)).toEqual(['k:1!', 'k:l:2!', 'l:3!'])
   })
 
-  it('With `share`, calls of one key are in one batch, in their order', async () => {
-    const { ran, call, turn, letThrough } = app({ share: true })
+  it('Calls of one key are in one batch, in their order', async () => {
+    const { ran, call, turn, letThrough } = app()
     const all = [call('k:1'), call('k:2')]
     await turn()
     const late = call('k:3')
@@ -129,7 +130,7 @@ describe('group commit', () => {
   })
 
   it('A call that waits too long rejects, and never runs', async () => {
-    const { clock, ran, call, turn, letThrough } = app({ timeoutMs: 900 })
+    const { clock, ran, call, turn, letThrough } = app({ isOnce: true, timeoutMs: 900 })
     const first = Promise.allSettled([call('k:1'), call('k:2')])
     await turn()
     const [begun, waiting] = [call('x'), call('k:3')].map(outcomeOf)

@@ -5,9 +5,7 @@ import { storeEach } from '../store-each.ts'
 import { acceptance, delivery, digested } from '../storing.ts'
 import { afterEvery, afterOnce } from './host-between.ts'
 
-/** The read of members: the dispatches and their digests have been read, the jobs have not. */
-const EVENTS = /e\.delivery_id = x\.delivery_id/
-/** The read of digests: their members have not been read. */
+/** The read of digests, after that of the dispatches: their events, jobs and contents have not been read. */
 const SHARED = /d\.delivery_id = x\.delivery_id/
 /** The read of open digests. */
 const OPEN = /d\.open_key = x\.open_key/
@@ -19,9 +17,9 @@ for (const kind of await databaseKinds())
 
     it('A read shows a digest either before or after a dispatch leaves it', async () => {
       for (const id of ['A', 'B']) await own.other.accept(acceptance(id, { deliveries: [digested(`${id}-a`)] }))
-      const found = own.over(afterOnce(own.db, EVENTS, () => own.other.cancel('default', 'A')))
+      const found = own.over(afterOnce(own.db, SHARED, () => own.other.cancel('default', 'A')))
       expect(statuses((await found.findDispatch('default', 'A')) as Dispatch)).toEqual(['cancelled'])
-      const listed = own.over(afterOnce(own.db, EVENTS, () => own.other.cancel('default', 'B')))
+      const listed = own.over(afterOnce(own.db, SHARED, () => own.other.cancel('default', 'B')))
       const { items } = await listed.listDispatches({ tenant: 'default', limit: 9, first: 'oldest' })
       expect(items.map(statuses)).toEqual([['cancelled'], ['cancelled']])
       expect(items).toEqual((await own.other.listDispatches({ tenant: 'default', limit: 9, first: 'oldest' })).items)
@@ -30,7 +28,7 @@ for (const kind of await databaseKinds())
     it('A read shows all of a decision about a dispatch, or none of it', async () => {
       const deliveries = [delivery('A-a'), digested('A-b')]
       await own.other.accept(acceptance('A', { deliveries }))
-      const store = own.over(afterOnce(own.db, EVENTS, () => own.other.cancel('default', 'A')))
+      const store = own.over(afterOnce(own.db, SHARED, () => own.other.cancel('default', 'A')))
       expect(statuses((await store.findDispatch('default', 'A')) as Dispatch)).toEqual(['cancelled', 'cancelled'])
     })
 
@@ -54,7 +52,7 @@ for (const kind of await databaseKinds())
       const joining = (id: string) => acceptance(id, { deliveries: [digested(`${id}-a`, { max: 1_000 })] })
       await own.other.accept(joining('A'))
       let joined = 0
-      const store = own.over(afterEvery(own.db, EVENTS, () => own.other.accept(joining(`more-${joined++}`))))
+      const store = own.over(afterEvery(own.db, SHARED, () => own.other.accept(joining(`more-${joined++}`))))
       expect(statuses((await store.findDispatch('default', 'A')) as Dispatch)).toEqual(['queued'])
       expect(joined).toBeGreaterThan(2)
     })

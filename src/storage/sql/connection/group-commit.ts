@@ -4,10 +4,10 @@ import { systemTimers, TimedOut } from './database.ts'
 export interface BatchOptions<Item, Outcome> {
   /** Resolves to an outcome per item, in order. A rejection applies to all items. */
   run(items: readonly Item[]): Promise<readonly Outcome[]>
-  /** Two items with a common key are never in flight at the same time. Default: no keys. */
+  /** Two items with a common key are never in flight in different batches. Default: no keys. */
   keysOf?(item: Item): readonly string[]
-  /** Items with a common key may share a batch. Default: no. */
-  readonly share?: boolean
+  /** Two items with the same are never in flight at the same time. Default: none. */
+  onceOf?(item: Item): string | undefined
   /** Whether a single item may have caused the error. Each item is then retried alone. */
   isOnesFault(cause: unknown): boolean
   /** Approximate bytes of an item: limits the size of a batch. Default: 0. */
@@ -26,6 +26,7 @@ const MAX_BYTES = 1_000_000
 interface Waiting<Item, Outcome> {
   readonly item: Item
   readonly keys: readonly string[]
+  readonly once: string | undefined
   /** Its caller already got a time-out error. */
   isLate: boolean
   resolve(outcome: Outcome): void
@@ -34,7 +35,7 @@ interface Waiting<Item, Outcome> {
 
 /** Group commit: joins concurrent calls into few batches. A single call runs at once; it does not wait for others. */
 export function groupCommit<Item, Outcome>(options: BatchOptions<Item, Outcome>): (item: Item) => Promise<Outcome> {
-  const { run, keysOf = () => [], share = false, isOnesFault, sizeOf = () => 0 } = options
+  const { run, keysOf = () => [], onceOf = () => undefined, isOnesFault, sizeOf = () => 0 } = options
   const { timeoutMs, after = systemTimers.after } = options
   let waiting: Waiting<Item, Outcome>[] = []
   const busy = new Set<string>()
@@ -50,7 +51,9 @@ export function groupCommit<Item, Outcome>(options: BatchOptions<Item, Outcome>)
     let bytes = 0
     let isFull = false
     for (const one of waiting) {
-      const isBlocked = one.keys.some((key) => busy.has(key) || passed.has(key) || (!share && own.has(key)))
+      const { once } = one
+      const isRepeat = once !== undefined && own.has(once)
+      const isBlocked = isRepeat || one.keys.some((key) => busy.has(key) || passed.has(key))
       if (!isBlocked && !isFull && batch.length > 0) {
         // Never compute the size of an item that runs alone.
         if (batch.length === 1) bytes = sizeOf((batch[0] ?? one).item)
@@ -62,7 +65,7 @@ export function groupCommit<Item, Outcome>(options: BatchOptions<Item, Outcome>)
         for (const key of one.keys) passed.add(key)
       } else {
         batch.push(one)
-        for (const key of one.keys) own.add(key)
+        if (once !== undefined) own.add(once)
       }
     }
     waiting = left
@@ -124,9 +127,11 @@ export function groupCommit<Item, Outcome>(options: BatchOptions<Item, Outcome>)
 
   return (item) =>
     new Promise((resolve, reject) => {
+      const once = onceOf(item)
       const one: Waiting<Item, Outcome> = {
         item,
-        keys: keysOf(item),
+        keys: once === undefined ? keysOf(item) : [...keysOf(item), once],
+        once,
         isLate: false,
         resolve(outcome) {
           cancel()

@@ -1,8 +1,9 @@
 import type { DispatchAnswer } from '../../../model/dispatch.ts'
 import type { Acceptance, AcceptOutcome, DispatchStore } from '../../../ports/dispatch-store.ts'
 import { compoundKey } from '../../rules/compound-key.ts'
+import { digestKey } from '../../rules/digests.ts'
 import { acceptDispatch } from '../../rules/dispatch-changes.ts'
-import { digestKey, dispatchRow, readDispatch } from '../../rules/dispatch-rows.ts'
+import { dispatchRow, readDispatch } from '../../rules/dispatch-rows.ts'
 import { Conflict, firstVersion, newChanges, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { columnsOf, lookUp, readRecord, tableAlong } from '../connection/dialects.ts'
@@ -12,33 +13,45 @@ import type { KeyRecord } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
 import { limitName, NO_SPENT_QUOTAS, spentQuotas, type TenantName, turnName } from './counters.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
-import { loadOpenDigests, readCounters } from './load-dispatches.ts'
+import { loadOpenDigests } from './load-digests.ts'
+import { readCounters } from './read-records.ts'
 
 const QUOTA_SPENT: AcceptOutcome = { outcome: 'quota_spent' }
 
+/** What is stored of the idempotency key of an acceptance. */
+interface Repeat {
+  /** The key has expired. */
+  readonly expired?: KeyRecord
+  readonly outcome?: AcceptOutcome
+}
+
 /**
  * Accepts dispatches and stores the answers of their idempotency keys. Most acceptances depend on no stored data: they are written
- * without a read, in a group commit. If a key exists, the batch fails, and each one reads its key and is accepted alone.
+ * without a read, in a group commit. After a conflict, such as a key that exists, the keys of a batch are read too.
  * @param isAlone The store is in the host's transaction: one call at a time.
  */
 export function acceptor(db: Database, isAlone: boolean): Pick<DispatchStore, 'recall' | 'accept'> {
   const spent = isAlone ? NO_SPENT_QUOTAS : spentQuotas()
-  const readKey = keyReader(db, isAlone)
+  const readKeys = keyReader(db)
+  const readKey = isAlone
+    ? async (key: TenantName) => (await readKeys([key]))[0]
+    : groupCommit({ run: readKeys, isOnesFault: db.isOnesFault, timeoutMs: db.timeoutMs })
 
-  /** @param expired The expired answer of the key, if one was found. */
-  async function acceptAll(acceptances: readonly Acceptance[], expired?: KeyRecord): Promise<readonly AcceptOutcome[]> {
+  async function acceptAll(
+    acceptances: readonly Acceptance[],
+    repeats: readonly (Repeat | undefined)[],
+  ): Promise<readonly AcceptOutcome[]> {
     await db.sync()
     const now = db.now()
     if (acceptances.every((acceptance) => spent.has(acceptance, now))) return acceptances.map(() => QUOTA_SPENT)
     const work = new DispatchUnitOfWork(now, db.uncertaintyMs())
     await loadForAdmission(acceptances, db, work)
     const changes = newChanges()
-    const outcomes = acceptances.map((acceptance): AcceptOutcome => {
+    const outcomes = acceptances.map((acceptance, at): AcceptOutcome => {
+      const { outcome, expired } = repeats[at] ?? {}
+      if (outcome) return outcome
       const row = acceptDispatch(acceptance, now, work.places, work.moves)
-      if (!row) {
-        spent.add(acceptance, now)
-        return QUOTA_SPENT
-      }
+      if (!row) return QUOTA_SPENT
       work.add(row)
       const answer = acceptance.answer(readDispatch(row))
       const key = keyRecord(acceptance, answer, now, expired)
@@ -46,48 +59,55 @@ export function acceptor(db: Database, isAlone: boolean): Pick<DispatchStore, 'r
       return { outcome: 'accepted', answer }
     })
     await work.write(db, changes)
+    // Only now are the counts of the others certain.
+    for (const [at, acceptance] of acceptances.entries()) if (outcomes[at] === QUOTA_SPENT) spent.add(acceptance, now)
     return outcomes
   }
 
-  async function acceptAfterRead(acceptance: Acceptance): Promise<AcceptOutcome> {
-    const { expired, repeat } = await readRepeat(acceptance)
-    if (repeat) return repeat
-    const [outcome] = await acceptAll([acceptance], expired)
-    if (!outcome) throw new TypeError('an acceptance had no outcome')
-    return outcome
+  async function acceptAfterRead(acceptances: readonly Acceptance[]): Promise<readonly AcceptOutcome[]> {
+    const keys = acceptances.map(
+      ({ dispatch: { tenant }, idempotency }) => idempotency && { tenant, name: idempotency.key },
+    )
+    const given = keys.flatMap((key) => key ?? [])
+    const found = given.length > 0 ? await readKeys(given) : []
+    return acceptAll(
+      acceptances,
+      acceptances.map((acceptance, at) => repeatOf(acceptance, keys[at] && found[given.indexOf(keys[at])])),
+    )
   }
 
-  async function readRepeat({
-    idempotency,
-    dispatch,
-  }: Acceptance): Promise<{ expired?: KeyRecord; repeat?: AcceptOutcome }> {
-    const found = idempotency && (await readKey({ tenant: dispatch.tenant, name: idempotency.key }))
-    if (!found) return {}
+  function repeatOf({ idempotency }: Acceptance, found: KeyRecord | undefined): Repeat | undefined {
+    if (!found) return undefined
     if (found.expires_at <= db.now()) return { expired: found }
-    if (found.fingerprint !== idempotency?.fingerprint) return { repeat: { outcome: 'key_reused' } }
-    return { repeat: { outcome: 'replayed', answer: JSON.parse(found.answer) } }
+    if (found.fingerprint !== idempotency?.fingerprint) return { outcome: { outcome: 'key_reused' } }
+    return { outcome: { outcome: 'replayed', answer: JSON.parse(found.answer) } }
   }
 
   async function run(acceptances: readonly Acceptance[]): Promise<readonly AcceptOutcome[]> {
-    const [first, ...others] = acceptances
-    if (!first || others.length > 0) return acceptAll(acceptances)
     if (!isAlone) {
       try {
-        return await acceptAll(acceptances)
+        return await acceptAll(acceptances, [])
       } catch (cause) {
         if (!(cause instanceof Conflict)) throw cause
       }
     }
-    return [await retryOnConflict(() => acceptAfterRead(first))]
+    return retryOnConflict(() => acceptAfterRead(acceptances))
   }
 
   const batched = groupCommit<Acceptance, AcceptOutcome>({
     run,
-    keysOf,
+    keysOf: (acceptance) => namesOf([acceptance]).map(({ tenant, name }) => `${tenant} ${name}`),
+    onceOf: ({ dispatch, idempotency }) => idempotency && `${dispatch.tenant} key ${idempotency.key}`,
     isOnesFault: db.isOnesFault,
     sizeOf: ({ dispatch: { deliveries, source } }) => jsonSize(source ? [deliveries, source] : deliveries),
     timeoutMs: db.timeoutMs,
   })
+
+  async function recall(tenant: string, key: string): Promise<KeyRecord | undefined> {
+    await db.sync()
+    const found = await readKey({ tenant, name: key })
+    return found && found.expires_at > db.now() ? found : undefined
+  }
 
   return {
     accept: isAlone
@@ -97,24 +117,16 @@ export function acceptor(db: Database, isAlone: boolean): Pick<DispatchStore, 'r
         }
       : async (acceptance) => {
           const outcome = await batched(acceptance)
+          const { dispatch, idempotency } = acceptance
           // A repeated event gets its stored answer, even if a quota is spent.
-          if (outcome.outcome !== 'quota_spent' || !acceptance.idempotency) return outcome
-          return (await readRepeat(acceptance)).repeat ?? outcome
+          if (outcome.outcome !== 'quota_spent' || !idempotency) return outcome
+          return repeatOf(acceptance, await recall(dispatch.tenant, idempotency.key))?.outcome ?? outcome
         },
     async recall(tenant, key) {
-      await db.sync()
-      const found = await readKey({ tenant, name: key })
-      if (!found || found.expires_at <= db.now()) return undefined
-      return { fingerprint: found.fingerprint, answer: JSON.parse(found.answer) }
+      const found = await recall(tenant, key)
+      return found && { fingerprint: found.fingerprint, answer: JSON.parse(found.answer) }
     },
   }
-}
-
-/** Acceptances with a common key are not written at the same time. */
-function keysOf(acceptance: Acceptance): readonly string[] {
-  const { dispatch, idempotency } = acceptance
-  const named = namesOf([acceptance]).map(({ tenant, name }) => `${tenant} ${name}`)
-  return idempotency ? [...named, `${dispatch.tenant} key ${idempotency.key}`] : named
 }
 
 function keyRecord(
@@ -166,8 +178,8 @@ function openKeysOf({ dispatch }: Admission): readonly string[] {
   )
 }
 
-/** Reads idempotency keys; joins concurrent calls. Two parameters for a single key are cheaper than a list. */
-function keyReader(db: Database, isAlone: boolean): (key: TenantName) => Promise<KeyRecord | undefined> {
+/** Reads idempotency keys. Two parameters for a single key are cheaper than a list. */
+function keyReader(db: Database): (keys: readonly TenantName[]) => Promise<readonly (KeyRecord | undefined)[]> {
   const { dialect, nameOf } = db
   const table = { table: 'idempotency_keys', alias: 'k' } as const
   const select = `select ${columnsOf('idempotency_keys', 'k', dialect)} from`
@@ -182,20 +194,11 @@ function keyReader(db: Database, isAlone: boolean): (key: TenantName) => Promise
     return records.map((row) => readRecord('idempotency_keys', row))
   }
 
-  async function readOne({ tenant, name }: TenantName): Promise<KeyRecord | undefined> {
-    const [record] = await read(one, [tenant, name])
-    return record
-  }
-
-  async function run(keys: readonly TenantName[]): Promise<readonly (KeyRecord | undefined)[]> {
+  return async (keys) => {
     const [only, ...others] = keys
-    if (only && others.length === 0) return [await readOne(only)]
+    if (only && others.length === 0) return [(await read(one, [only.tenant, only.name]))[0]]
     const list = JSON.stringify(keys.map(({ tenant, name }) => ({ tenant, name })))
-    const records = await read(several, [list])
-    const byKey = new Map(records.map((record) => [compoundKey(record.tenant, record.name), record]))
-    return keys.map((key) => byKey.get(compoundKey(key.tenant, key.name)))
+    const byKey = new Map((await read(several, [list])).map((key) => [compoundKey(key.tenant, key.name), key]))
+    return keys.map(({ tenant, name }) => byKey.get(compoundKey(tenant, name)))
   }
-
-  if (isAlone) return readOne
-  return groupCommit<TenantName, KeyRecord | undefined>({ run, isOnesFault: db.isOnesFault, timeoutMs: db.timeoutMs })
 }

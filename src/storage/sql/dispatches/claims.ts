@@ -12,6 +12,7 @@ import { deliveryRow, isShared, readContent, readStates } from './delivery-state
 import { headOf } from './dispatch-records.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { deliveryExpirer, expiredRemover } from './expiry.ts'
+import { readLeasedDigest } from './load-digests.ts'
 import { loadDispatches, loadOwners } from './load-dispatches.ts'
 import type { LowWaterMarks } from './low-water-marks.ts'
 import { type LeaseCache, tokenFor } from './settlements.ts'
@@ -38,24 +39,29 @@ export function claims(db: Database, { leases, marks, settle, newFence }: ClaimP
 
   /** A leased delivery for the worker; `undefined`: it was cancelled after its last lease. */
   async function hand(
-    { job: before, dispatch, state, content }: ClaimedRecord,
+    { job: before, dispatch, state, content: record }: ClaimedRecord,
     lease: LeaseParameters,
   ): Promise<ClaimedDelivery | undefined> {
+    const { delivery_id } = before
     const wasSending = before.fence !== null
     const entries = readStates(state.body)
-    const own = entries.find(({ deliveryId }) => deliveryId === before.delivery_id)
-    const isUnwanted = wasSending && own !== undefined && !isShared(own) && own.cancelledBy !== undefined
-    if (own === undefined || isShared(own) || isUnwanted) return handWhole(before.delivery_id, wasSending, lease)
+    const content = readContent(record)
+    const entry = entries.find(({ deliveryId }) => deliveryId === delivery_id)
+    const isDigest = entry === undefined || isShared(entry)
+    const digest = isDigest ? await readLeasedDigest(delivery_id, content !== undefined, db) : undefined
+    const stored = isDigest ? digest?.stored : entry
+    if (!stored) return undefined
+    if (wasSending && stored.cancelledBy) return handUnwanted(delivery_id, lease)
     const job = leasedRecord(before, lease)
-    leases.keep(dispatch, { record: state, entries }, job)
+    if (!isDigest) leases.keep(dispatch, { record: state, entries }, job)
     const row: DispatchRow = { head: headOf(dispatch), sequence: 0, deliveries: [], plan: undefined }
-    const parts = { dispatch: row, job, content: readContent(content), dispatchOf: () => undefined }
-    return claimedDelivery(deliveryRow(own, parts), tokenFor(job.delivery_id, lease.fence), lease.now, wasSending)
+    const parts = { dispatch: row, job, content, events: digest?.events, dispatchOf: () => undefined }
+    return claimedDelivery(deliveryRow(stored, parts), tokenFor(delivery_id, lease.fence), lease.now, wasSending)
   }
 
-  function handWhole(
+  /** Its last lease ended while a cancellation was requested: cancels it, or hands what is left of a digest. */
+  function handUnwanted(
     deliveryId: string,
-    wasSending: boolean,
     { fence, leaseMs, now }: LeaseParameters,
   ): Promise<ClaimedDelivery | undefined> {
     return retryOnConflict(async () => {
@@ -63,18 +69,15 @@ export function claims(db: Database, { leases, marks, settle, newFence }: ClaimP
       await loadDispatches(await loadOwners([deliveryId], db), db, work)
       const delivery = work.delivery(deliveryId)
       if (delivery?.fence !== fence) return undefined
-      if (wasSending && delivery.cancelledBy) {
-        // Its last lease expired while a cancellation was requested: cancel it, and do not count this attempt.
-        takeBackAttempt(delivery)
-        work.moves.queue(delivery, now)
-        if (isQueued(delivery)) {
-          work.moves.lease(delivery, fence, now + leaseMs)
-          beginAttempt(delivery, now)
-        }
-        await work.write(db)
+      // This attempt does not count if it is cancelled.
+      takeBackAttempt(delivery)
+      work.moves.queue(delivery, now)
+      if (isQueued(delivery)) {
+        work.moves.lease(delivery, fence, now + leaseMs)
+        beginAttempt(delivery, now)
       }
-      if (delivery.fence !== fence) return undefined
-      return claimedDelivery(delivery, tokenFor(deliveryId, fence), now, wasSending)
+      await work.write(db)
+      return delivery.fence === fence ? claimedDelivery(delivery, tokenFor(deliveryId, fence), now, true) : undefined
     })
   }
 

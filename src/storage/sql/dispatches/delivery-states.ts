@@ -38,6 +38,7 @@ export interface StoredDelivery {
 
 interface StoredDigest extends Pick<Digest, 'key' | 'max' | 'recipient'> {
   readonly opened: number
+  readonly size: number
   /** The own event of a delivery that its dispatch no longer shares. */
   readonly eventData?: JsonObject
 }
@@ -149,9 +150,9 @@ export function storedDelivery(row: DeliveryRow, isApart = false): StoredDeliver
 
 const NO_ATTEMPTS: readonly Attempt[] = []
 
-function storedDigest({ key, max, recipient, opened, events }: DigestRow, isApart: boolean): StoredDigest {
+function storedDigest({ key, max, recipient, opened, size, events }: DigestRow, isApart: boolean): StoredDigest {
   const eventData = isApart ? events[0]?.eventData : undefined
-  return { key, max, recipient, opened, ...(eventData && { eventData }) }
+  return { key, max, recipient, opened, size, ...(eventData && { eventData }) }
 }
 
 /** The last attempts of a delivery that waits or is leased: no settlement has recorded them. */

@@ -1,6 +1,7 @@
 import type { DispatchAnswer } from '../../../model/dispatch.ts'
 import type { AnswerErasure, DispatchErasureStore, ErasedDispatches } from '../../../ports/dispatch-erasure.ts'
-import { type DispatchRow, digestKey } from '../../rules/dispatch-rows.ts'
+import { digestKey } from '../../rules/digests.ts'
+import type { DispatchRow } from '../../rules/dispatch-rows.ts'
 import { eraseDispatch, isErased, redactedAnswer, sharersOf } from '../../rules/erasure-rules.ts'
 import { type Changes, newChanges, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
@@ -9,7 +10,8 @@ import { indexKey } from '../connection/stored-texts.ts'
 import type { KeyRecord } from '../schema/records.ts'
 import { turnName } from './counters.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
-import { loadDispatches, loadPlans, readCounters } from './load-dispatches.ts'
+import { loadDispatches, loadPlans } from './load-dispatches.ts'
+import { readCounters } from './read-records.ts'
 
 export function dispatchEraser(db: Database): Pick<DispatchErasureStore, 'eraseDispatch' | 'redactAnswers'> {
   return {

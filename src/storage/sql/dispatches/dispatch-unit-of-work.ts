@@ -1,12 +1,11 @@
 import { type DeliveryIndex, deliveryTransitions, type Transitions } from '../../rules/delivery-transitions.ts'
+import { digestKey, isOpenDigest, openedBefore } from '../../rules/digests.ts'
 import {
   currentStatus,
   type DeliveryRow,
   type DigestEvent,
+  type DigestRow,
   type DispatchRow,
-  digestKey,
-  isOpenDigest,
-  openedBefore,
 } from '../../rules/dispatch-rows.ts'
 import { type Changes, Conflict, newChanges } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
@@ -29,6 +28,7 @@ export interface DispatchParts {
   /** States of dispatches whose digests are all here too, or were put in before. */
   readonly states?: readonly KnownState[]
   readonly digests?: readonly DigestRecord[]
+  /** All events of each digest, or none of it where events only join or it is only shown. */
   readonly members?: readonly MemberRecord[]
   readonly jobs?: readonly JobRecord[]
   readonly contents?: readonly ContentRecord[]
@@ -44,6 +44,8 @@ export class DispatchUnitOfWork {
   readonly counters: KnownCounters
   readonly #now: number
   readonly #known: KnownRecords = knownRecords()
+  /** Digests that events may join, by key. */
+  readonly #open = new Map<string, Set<DeliveryRow>>()
   #written: readonly KnownState[] = []
 
   /**
@@ -60,10 +62,13 @@ export class DispatchUnitOfWork {
       unschedule(row) {
         row.slot = -1
       },
-      update(row) {
+      update: (row) => {
+        if (!row.digest || !isOpenDigest(row)) return
         // Digests are ordered by the time when they first opened.
-        if (row.digest && row.digest.opened === 0 && isOpenDigest(row)) row.digest.opened = now
+        if (row.digest.opened === 0) row.digest.opened = now
+        this.#knowOpen(row, row.digest)
       },
+      resize() {},
       openDigest: (row) => this.#openDigest(row),
     }
     this.counters = new KnownCounters(now)
@@ -75,6 +80,9 @@ export class DispatchUnitOfWork {
     const { heads = [], states = [], digests = [], members = [] } = parts
     const jobs = new Map(parts.jobs?.map((job) => [job.delivery_id, job]))
     const contents = new Map(parts.contents?.map((content) => [content.delivery_id, content]))
+    const sharers = new Map<string, string>()
+    for (const { record, entries } of states)
+      for (const entry of entries) if (isShared(entry)) sharers.set(entry.deliveryId, record.dispatch_id)
     const events = new Map<string, MemberRecord[]>()
     for (const member of members) {
       const own = events.get(member.delivery_id)
@@ -94,12 +102,15 @@ export class DispatchUnitOfWork {
     const know = (stored: StoredDelivery, row: DeliveryRow, digest?: KnownDigest): void => {
       const known = { row, stored, job: jobs.get(stored.deliveryId), content: row.content }
       this.#known.deliveries.set(stored.deliveryId, digest ? { ...known, digest } : known)
+      if (row.digest && digest) this.#knowOpen(row, row.digest)
     }
     for (const digest of digests) {
       if (this.#known.deliveries.has(digest.delivery_id)) continue
       const members = (events.get(digest.delivery_id) ?? []).sort((one, other) => one.number - other.number)
-      const first = members[0] && this.dispatch(members[0].dispatch_id)
-      if (!first) throw new Conflict('a digest has no member')
+      const owner =
+        members[0]?.dispatch_id ?? sharers.get(digest.delivery_id) ?? jobs.get(digest.delivery_id)?.dispatch_id
+      const first = this.dispatch(owner ?? '')
+      if (!first) throw new Conflict('a digest has no dispatch')
       const stored: StoredDelivery = JSON.parse(digest.body)
       know(stored, rowOf(stored, first, this.#eventsOf(members)), { record: digest, members })
     }
@@ -129,6 +140,11 @@ export class DispatchUnitOfWork {
     const row = deliveryRow(entry, { dispatch, dispatchOf: (dispatchId) => this.dispatch(dispatchId) })
     this.#known.apart.set(row, entry)
     return row
+  }
+
+  /** Adds events to a digest that was read without them. */
+  putEvents(members: readonly MemberRecord[]): void {
+    for (const member of members) this.delivery(member.delivery_id)?.digest?.events.push(...this.#eventsOf([member]))
   }
 
   putPlan(record: PlanSourceRecord): void {
@@ -173,13 +189,19 @@ export class DispatchUnitOfWork {
 
   #openDigest(row: DeliveryRow): DeliveryRow | undefined {
     if (!row.digest) return undefined
-    const key = digestKey(row, row.digest)
     let oldest: DeliveryRow | undefined
-    for (const { row: open } of this.#known.deliveries.values()) {
-      if (!open.digest || !isOpenDigest(open) || open.wakeAt <= this.#now) continue
-      if (digestKey(open, open.digest) === key && (!oldest || openedBefore(open, oldest))) oldest = open
+    for (const open of this.#open.get(digestKey(row, row.digest)) ?? []) {
+      if (!isOpenDigest(open) || open.wakeAt <= this.#now) continue
+      if (!oldest || openedBefore(open, oldest)) oldest = open
     }
     return oldest
+  }
+
+  #knowOpen(row: DeliveryRow, digest: DigestRow): void {
+    const key = digestKey(row, digest)
+    const open = this.#open.get(key)
+    if (open) open.add(row)
+    else this.#open.set(key, new Set([row]))
   }
 
   #eventsOf(members: readonly MemberRecord[]): DigestEvent[] {

@@ -1,11 +1,6 @@
 import type { Content, DispatchStatus } from '../../../model/dispatch.ts'
-import {
-  currentStatus,
-  type DeliveryRow,
-  type DispatchRow,
-  digestKey,
-  isOpenDigest,
-} from '../../rules/dispatch-rows.ts'
+import { digestKey, isOpenDigest } from '../../rules/digests.ts'
+import { currentStatus, type DeliveryRow, type DispatchRow } from '../../rules/dispatch-rows.ts'
 import { type Changes, firstVersion } from '../connection/changes.ts'
 import { indexKey } from '../connection/stored-texts.ts'
 import type {
@@ -37,7 +32,7 @@ export interface KnownDispatch {
 
 export interface KnownDigest {
   readonly record: DigestRecord
-  /** Events, in the order of their numbers. */
+  /** Events, in the order of their numbers; none where events only join. */
   readonly members: readonly MemberRecord[]
 }
 
@@ -76,6 +71,8 @@ class DispatchSaver {
   readonly #known: KnownRecords
   readonly #changes: Changes
   readonly #states: KnownState[] = []
+  /** Number of the last event of each digest that events have joined. */
+  readonly #joined = new Map<DeliveryRow, number>()
   /** Deliveries whose state is written. */
   readonly #written = new Map<DeliveryRow, StoredEntry>()
 
@@ -86,8 +83,10 @@ class DispatchSaver {
 
   save(): readonly KnownState[] {
     const { dispatches, deliveries } = this.#known
-    for (const known of deliveries.values()) if (known.digest) this.#saveDigest(known, known.digest)
     for (const known of dispatches.values()) this.#saveDispatch(known)
+    for (const known of deliveries.values()) if (known.digest) this.#saveDigest(known, known.digest)
+    for (const [row, joined] of this.#joined)
+      if (this.#isNewDigest(row)) this.#changes.insert('digests', digestRecord(row, firstVersion(), joined))
     for (const known of deliveries.values()) this.#saveParts(known, this.#written.get(known.row))
     return this.#states
   }
@@ -153,16 +152,14 @@ class DispatchSaver {
   #insertNew(dispatch: DispatchRow, row: DeliveryRow, version: number): void {
     const known = this.#known.deliveries.get(row.deliveryId)
     if (known?.digest && known.row === row) {
-      const { members } = known.digest
-      if (members.every((member) => member.dispatch_id !== dispatch.head.dispatchId))
-        this.#insertMember(dispatch, row, members)
+      const { members, record } = known.digest
+      const isNew = members.every((member) => member.dispatch_id !== dispatch.head.dispatchId)
+      if (isNew) this.#insertMember(dispatch, row, record.joined)
       return
     }
-    if (this.#isNewDigest(row)) {
-      this.#changes.insert('digests', digestRecord(row, version))
-      this.#insertMember(dispatch, row, [])
-    }
-    if (known || this.#known.apart.has(row)) return
+    const isOpened = this.#joined.has(row)
+    if (this.#isNewDigest(row)) this.#insertMember(dispatch, row, 0)
+    if (isOpened || known || this.#known.apart.has(row)) return
     if (row.slot >= 0) this.#changes.insert('jobs', jobRecord(row, version))
     if (hasContentRecord(row)) this.#changes.insert('contents', contentRecord(row))
   }
@@ -198,8 +195,8 @@ class DispatchSaver {
       this.#changes.remove('digests', { delivery_id, version })
       return
     }
-    const after = digestRecord(row, version)
-    if (after.body === record.body && after.open_key === record.open_key && owners.size === members.length) return
+    const after = digestRecord(row, version, this.#joined.get(row) ?? record.joined)
+    if (after.body === record.body && after.open_key === record.open_key && after.joined === record.joined) return
     this.#changes.update('digests', after)
     this.#written.set(row, { deliveryId: delivery_id, shared: true })
   }
@@ -225,12 +222,15 @@ class DispatchSaver {
     else if (!isSameJob(job, after) || (entry && isOther(stored, entry))) this.#changes.update('jobs', after)
   }
 
-  #insertMember({ head }: DispatchRow, row: DeliveryRow, members: readonly MemberRecord[]): void {
+  /** @param joined Number of the last event before it. */
+  #insertMember({ head }: DispatchRow, row: DeliveryRow, joined: number): void {
     const event = row.digest?.events.find(({ dispatch }) => dispatch.head === head)
+    const number = (this.#joined.get(row) ?? joined) + 1
+    this.#joined.set(row, number)
     this.#changes.insert('members', {
       delivery_id: row.deliveryId,
       dispatch_id: head.dispatchId,
-      number: (members.at(-1)?.number ?? 0) + 1,
+      number,
       event_data: JSON.stringify(event?.eventData),
       version: 1,
     })
@@ -256,10 +256,11 @@ function contentRecord(row: DeliveryRow): ContentRecord {
   }
 }
 
-function digestRecord(row: DeliveryRow, version: number): DigestRecord {
+function digestRecord(row: DeliveryRow, version: number, joined: number): DigestRecord {
   return {
     delivery_id: row.deliveryId,
     open_key: row.digest && isOpenDigest(row) ? indexKey(digestKey(row, row.digest)) : null,
+    joined,
     body: JSON.stringify(storedDelivery(row)),
     version,
   }

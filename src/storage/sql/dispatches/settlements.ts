@@ -82,7 +82,6 @@ export function settlements(db: Database, leases: LeaseCache): DispatchStore['se
       }
     },
     keysOf: (settlement) => [leases.find(settlement)?.job.dispatch_id ?? settlement.deliveryId],
-    share: true,
     isOnesFault: db.isOnesFault,
     sizeOf: (settlement) => (settlement.to === 'queued' && settlement.content ? jsonSize(settlement.content) : 0),
     timeoutMs: db.timeoutMs,

@@ -19,7 +19,8 @@ import { dispatchRemover } from './dispatch-removal.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { expiredForgetter } from './expiry.ts'
 import { listDispatches } from './list-dispatches.ts'
-import { loadDispatches, loadOwners, loadPlans, loadToShow } from './load-dispatches.ts'
+import { loadOwnEvents } from './load-digests.ts'
+import { loadDispatches, loadOwner, loadPlans, loadToShow } from './load-dispatches.ts'
 import { lowWaterMarks } from './low-water-marks.ts'
 import { leaseCache, renewals, settlements } from './settlements.ts'
 
@@ -85,7 +86,7 @@ export function sqlDispatches(db: Database, { newFence, isAlone }: SqlDispatches
       ),
 
     async fallBack(tenant, deliveryId) {
-      const [dispatchId] = await loadOwners([deliveryId], db)
+      const dispatchId = await loadOwner(deliveryId, db)
       if (dispatchId === undefined) return undefined
       return change(tenant, dispatchId, (row, work, now) =>
         written(work, row, fallBackDispatch(row, deliveryId, now, work.moves)),
@@ -116,12 +117,13 @@ export function sqlDispatches(db: Database, { newFence, isAlone }: SqlDispatches
       const found = await find(tenant, dispatchId)
       if (!found) return undefined
       await loadPlans([dispatchId], db, found.work)
+      await loadOwnEvents(found.row, db, found.work)
       return readDispatchData(found.row)
     },
 
     async findByDelivery(tenant, deliveryId) {
-      const owners = await loadOwners([deliveryId], db)
-      const found = owners[0] === undefined ? undefined : await find(tenant, owners[0])
+      const owner = await loadOwner(deliveryId, db)
+      const found = owner === undefined ? undefined : await find(tenant, owner)
       return found && readDispatch(found.row)
     },
 

@@ -47,7 +47,6 @@ export function sqlFeedback(db: Database): FeedbackStore {
       const { feedbackIds, suppressionIds } = idsOf(change)
       return [...feedbackIds, ...suppressionIds]
     },
-    share: true,
     isOnesFault: db.isOnesFault,
     sizeOf,
     timeoutMs: db.timeoutMs,

@@ -112,7 +112,7 @@ export function merger(db: Database, isAlone: boolean): Pick<RunStore, 'mergeRun
   }
 
   const { timeoutMs, isOnesFault } = db
-  const batched = groupCommit<Merge, Outcome>({ run, keysOf, share: true, timeoutMs, isOnesFault })
+  const batched = groupCommit<Merge, Outcome>({ run, keysOf, timeoutMs, isOnesFault })
 
   async function merged(merge: Merge): Promise<Outcome | undefined> {
     if (!isAlone) return batched(merge)

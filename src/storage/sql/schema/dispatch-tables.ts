@@ -114,13 +114,15 @@ export const DISPATCH_TABLES: {
       delivery_id: id,
       /** Start of the digest's key, while an event may join it. */
       open_key: nullable(key),
+      /** Number of the event that joined last. */
+      joined: integer,
       body: json,
       version,
     },
     primaryKey: ['delivery_id'],
     indexes: [{ name: 'open', columns: ['open_key'], present: 'open_key' }],
   },
-  /** The events of a digest. */
+  /** The events of a digest, by number. */
   members: {
     columns: { delivery_id: id, dispatch_id: id, number: fixed(integer), event_data: fixed(anyText), version },
     primaryKey: ['delivery_id', 'dispatch_id'],

@@ -56,6 +56,7 @@ export interface ListedRecord {
 export interface DigestRecord {
   readonly delivery_id: string
   readonly open_key: string | null
+  readonly joined: number
   readonly body: string
   readonly version: number
 }

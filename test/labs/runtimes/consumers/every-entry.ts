@@ -172,7 +172,7 @@ if (!handled.ok) console.error(handled.body.code satisfies string, handled.body.
 const wanted: RunListOptions = { userId: undefined }
 for (const one of (await sallyport.runs.list(wanted)).items) console.log(one.runId, one.cost?.amount)
 export const token: string = await issueSessionToken({ sessionId: 's', key, audience: 'a' })
-const index: DeliveryIndex = { schedule() {}, unschedule() {}, update() {}, openDigest: () => undefined }
+const index: DeliveryIndex = { schedule() {}, unschedule() {}, update() {}, resize() {}, openDigest: () => undefined }
 export const settle = (row: DeliveryRow, now: number, counters: Counters): Settled =>
   settleDelivery(
     row,
