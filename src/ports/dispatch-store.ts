@@ -75,6 +75,8 @@ export type AcceptOutcome =
   | { readonly outcome: 'key_reused' }
   /** One of the `quotas` is spent; nothing was stored. */
   | { readonly outcome: 'quota_spent' }
+  /** A dispatch has this `dispatchId` already, of any tenant; nothing was stored. */
+  | { readonly outcome: 'id_taken' }
 
 /** The stored answer of an idempotency key. */
 export interface StoredAnswer {

@@ -50,6 +50,17 @@ const LOST = new Error('the connection was lost')
 /** Bugs of accepting dispatches, idempotency keys and limits. */
 export const ACCEPT_BUGS: readonly Planted[] = [
   {
+    name: 'a dispatch id that exists is reported as accepted',
+    caughtBy: 'an id that a dispatch has is not accepted again, and nothing is stored',
+    plant: (store) => () => ({
+      async accept(given) {
+        const made = await store.accept(given)
+        const found = await store.findDispatch(given.dispatch.tenant, given.dispatch.dispatchId)
+        return made.outcome === 'id_taken' && found ? { outcome: 'accepted', answer: given.answer(found) } : made
+      },
+    }),
+  },
+  {
     name: 'idempotency keys ignore the tenant',
     caughtBy: 'idempotency keys are separate for each tenant',
     plant: (store) => sharing(store, (_, key) => key),

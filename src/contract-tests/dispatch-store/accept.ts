@@ -25,6 +25,21 @@ export const acceptCases: readonly DispatchCase[] = dispatchCases([], {
     equal(z, { ...third, ...fresh })
     equal({ ...d, dueAt: undefined }, { ...fourth, ...fresh, eventCount: 1 })
   },
+  'an id that a dispatch has is not accepted again, and nothing is stored': async (t) => {
+    const given = { deliveries: [delivery('x')] }
+    const racing = await Promise.all([t.store, t.other, t.store].map((store) => store.accept(acceptance('1', given))))
+    equal(racing.map(({ outcome }) => outcome).sort(), ['accepted', 'id_taken', 'id_taken'])
+    const before = await t.found('1')
+    for (const tenant of [TENANT, 't2']) {
+      const again = acceptance('1', { ...keyed(), tenant, deliveries: [delivery('y'), digested('z')] })
+      equal(await t.other.accept(again), { outcome: 'id_taken' })
+      equal(await t.store.recall(tenant, 'k'), undefined)
+    }
+    equal(await t.found('1'), before)
+    equal(idsOf((await t.claim()).deliveries), ['x'])
+    const other = await t.accept('2', { deliveries: [digested('z')] })
+    equal(other.outcome, 'accepted')
+  },
   'deliveries keep the order in which they were given': async (t) => {
     const ids = ['m', 'z', 'a', 'y', 'b', 'x', 'c', 'w']
     await t.accept('1', { deliveries: ids.map((id) => delivery(id, { channel: `channel-${id}` })) })

@@ -1,3 +1,4 @@
+import { SallyportError } from '../../errors.ts'
 import type {
   DeliveryStatus,
   Dispatch,
@@ -67,10 +68,14 @@ export async function storeDispatch(
       return keyReused()
     case 'quota_spent':
       return grantSpent()
+    case 'id_taken':
+      throw new SallyportError('answer_invalid', ID_TAKEN)
     default:
       throw new TypeError('the store gave no outcome')
   }
 }
+
+const ID_TAKEN = 'next() of the id generator returned the id of a stored dispatch; return a new id at each call'
 
 /** Leaves out `by`, which a caller need not know. */
 function answerOf(dispatch: Dispatch): Omit<DispatchView, 'by'> {

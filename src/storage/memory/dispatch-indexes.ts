@@ -26,6 +26,8 @@ interface RowPage {
 export interface DispatchIndexes {
   find(tenant: string, dispatchId: string): DispatchRow | undefined
   findByDelivery(tenant: string, deliveryId: string): DispatchRow | undefined
+  /** Whether any tenant has a dispatch of this id. */
+  has(dispatchId: string): boolean
   add(row: DispatchRow): void
   remove(row: DispatchRow): void
   /** Call this after a delivery was replaced or its status has changed. */
@@ -54,6 +56,8 @@ export function dispatchIndexes(): DispatchIndexes {
       const row = byDelivery.get(deliveryId)
       return row?.head.tenant === tenant ? row : undefined
     },
+
+    has: (dispatchId) => byId.has(dispatchId),
 
     add(row) {
       row.sequence = ++added

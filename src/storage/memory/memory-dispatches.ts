@@ -69,6 +69,7 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
       const found = key === undefined ? undefined : answered.get(key, now)
       if (found && found.fingerprint !== idempotency?.fingerprint) return { outcome: 'key_reused' }
       if (found) return { outcome: 'replayed', answer: copyJson(found.answer) }
+      if (dispatches.has(dispatch.dispatchId)) return { outcome: 'id_taken' }
       const row = acceptDispatch(acceptance, now, index, transitions)
       if (!row) return { outcome: 'quota_spent' }
       dispatches.add(row)

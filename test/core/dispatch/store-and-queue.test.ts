@@ -40,6 +40,25 @@ describe('a call with its own store', () => {
   })
 })
 
+describe('an id generator that repeats itself', () => {
+  it('The dispatch is answered 500 and the log says what to return; the stored one is unchanged', async () => {
+    let next = 0
+    const ids = { next: (prefix: string) => (prefix === 'dsp' ? 'dsp_1' : `${prefix}_${next++}`) }
+    const faults: unknown[] = []
+    const { sallyport } = composed(events, {
+      ids,
+      hooks: { onError: (error) => void faults.push((error as Error).message) },
+    })
+    const first = took(await sallyport.dispatch(ONE))
+    const before = await sallyport.dispatches.get(first.dispatchId)
+    expect(await sallyport.dispatch(ONE)).toMatchObject({ ok: false, status: 500, body: { code: 'internal_error' } })
+    expect(faults).toEqual([
+      'next() of the id generator returned the id of a stored dispatch; return a new id at each call',
+    ])
+    expect(await sallyport.dispatches.get(first.dispatchId)).toEqual(before)
+  })
+})
+
 /** A queue that wakes no listener and records the delays. */
 function silentQueue(): DeliveryQueue & { readonly wakes: number[]; readonly listeners: number } {
   const wakes: number[] = []

@@ -4,7 +4,7 @@ import { compoundKey } from '../../rules/compound-key.ts'
 import { digestKey } from '../../rules/digests.ts'
 import { acceptDispatch } from '../../rules/dispatch-changes.ts'
 import { dispatchRow, readDispatch } from '../../rules/dispatch-rows.ts'
-import { Conflict, firstVersion, newChanges, retryOnConflict } from '../connection/changes.ts'
+import { firstVersion, newChanges, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { columnsOf, lookUp, readRecord, tableAlong } from '../connection/dialects.ts'
 import { groupCommit, jsonSize } from '../connection/group-commit.ts'
@@ -14,9 +14,10 @@ import { TABLES } from '../schema/tables.ts'
 import { limitName, NO_SPENT_QUOTAS, spentQuotas, type TenantName, turnName } from './counters.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { loadOpenDigests } from './load-digests.ts'
-import { readCounters } from './read-records.ts'
+import { readCounters, readHeads } from './read-records.ts'
 
 const QUOTA_SPENT: AcceptOutcome = { outcome: 'quota_spent' }
+const ID_TAKEN: AcceptOutcome = { outcome: 'id_taken' }
 
 /** What is stored of the idempotency key of an acceptance. */
 interface Repeat {
@@ -27,7 +28,7 @@ interface Repeat {
 
 /**
  * Accepts dispatches and stores the answers of their idempotency keys. Most acceptances depend on no stored data: they are written
- * without a read, in a group commit. After a conflict, such as a key that exists, the keys of a batch are read too.
+ * without a read, in a group commit. After a conflict, such as a key that exists, the keys and ids of a batch are read too.
  * @param isAlone The store is in the host's transaction: one call at a time.
  */
 export function acceptor(db: Database, isAlone: boolean): Pick<DispatchStore, 'recall' | 'accept'> {
@@ -50,6 +51,7 @@ export function acceptor(db: Database, isAlone: boolean): Pick<DispatchStore, 'r
     const outcomes = acceptances.map((acceptance, at): AcceptOutcome => {
       const { outcome, expired } = repeats[at] ?? {}
       if (outcome) return outcome
+      if (work.dispatch(acceptance.dispatch.dispatchId)) return ID_TAKEN
       const row = acceptDispatch(acceptance, now, work.places, work.moves)
       if (!row) return QUOTA_SPENT
       work.add(row)
@@ -64,16 +66,22 @@ export function acceptor(db: Database, isAlone: boolean): Pick<DispatchStore, 'r
     return outcomes
   }
 
-  async function acceptAfterRead(acceptances: readonly Acceptance[]): Promise<readonly AcceptOutcome[]> {
+  /** @param isAfterConflict A dispatch id may exist too. */
+  async function readRepeats(
+    acceptances: readonly Acceptance[],
+    isAfterConflict: boolean,
+  ): Promise<readonly (Repeat | undefined)[]> {
     const keys = acceptances.map(
       ({ dispatch: { tenant }, idempotency }) => idempotency && { tenant, name: idempotency.key },
     )
     const given = keys.flatMap((key) => key ?? [])
     const found = given.length > 0 ? await readKeys(given) : []
-    return acceptAll(
-      acceptances,
-      acceptances.map((acceptance, at) => repeatOf(acceptance, keys[at] && found[given.indexOf(keys[at])])),
-    )
+    const ids = isAfterConflict ? acceptances.map(({ dispatch }) => dispatch.dispatchId) : []
+    const taken = new Set((await readHeads(ids, db)).map(({ dispatch_id }) => dispatch_id))
+    return acceptances.map((acceptance, at) => {
+      const repeat = repeatOf(acceptance, keys[at] && found[given.indexOf(keys[at])])
+      return repeat?.outcome || !taken.has(acceptance.dispatch.dispatchId) ? repeat : { outcome: ID_TAKEN }
+    })
   }
 
   function repeatOf({ idempotency }: Acceptance, found: KeyRecord | undefined): Repeat | undefined {
@@ -83,15 +91,12 @@ export function acceptor(db: Database, isAlone: boolean): Pick<DispatchStore, 'r
     return { outcome: { outcome: 'replayed', answer: JSON.parse(found.answer) } }
   }
 
-  async function run(acceptances: readonly Acceptance[]): Promise<readonly AcceptOutcome[]> {
-    if (!isAlone) {
-      try {
-        return await acceptAll(acceptances, [])
-      } catch (cause) {
-        if (!(cause instanceof Conflict)) throw cause
-      }
-    }
-    return retryOnConflict(() => acceptAfterRead(acceptances))
+  function run(acceptances: readonly Acceptance[]): Promise<readonly AcceptOutcome[]> {
+    let tries = 0
+    return retryOnConflict(async () => {
+      tries += 1
+      return acceptAll(acceptances, tries > 1 || isAlone ? await readRepeats(acceptances, tries > 1) : [])
+    })
   }
 
   const batched = groupCommit<Acceptance, AcceptOutcome>({
