@@ -36,7 +36,7 @@ export function replacementOf(
 
 type Planned = Pick<Accept, 'route' | 'recipient' | 'digestMax' | 'delayMs'>
 
-function plannedFor(
+export function plannedFor(
   places: readonly Pick<NewDelivery, 'deliveryId' | 'channel'>[],
   wanted: readonly Wanted[],
   planned: Planned,
