@@ -7,13 +7,14 @@ import {
   noMariadb,
   type PostgresCluster,
   postgresCluster,
+  redisDocumentServer,
   sqliteFiles,
 } from './database-servers.ts'
 import { type HostLauncher, hostLauncher } from './hosts.ts'
 import type { PeerName, PeerSettings } from './peer.ts'
 import type { PeerVerdict } from './peer-verdict.ts'
 import { killPeer, SHORT_PEERS } from './peers.ts'
-import { killsOn, losingRedis, ON_POSTGRESQL, type ScenarioSetup, SHORT } from './scenarios.ts'
+import { killsOn, losingRedis, ON_POSTGRESQL, type ScenarioSetup, SHORT, zombiesOn } from './scenarios.ts'
 import type { Verdict } from './trial.ts'
 
 /** Generous, for a busy machine. */
@@ -48,9 +49,9 @@ function expectKept(verdict: Verdict): void {
   expect(verdict.lost).toBe(0)
 }
 
-async function expectKeptOn(server: DatabaseServer): Promise<void> {
+async function expectKeptOn(server: DatabaseServer, play = killsOn): Promise<void> {
   try {
-    expectKept(await killsOn(server, setup()))
+    expectKept(await play(server, setup()))
   } finally {
     await server.close()
   }
@@ -80,6 +81,17 @@ describe('the promises of a 202', () => {
   it.skipIf(absent)(
     `No accepted event is lost when hosts on MariaDB are killed${absent === undefined ? '' : ` (skipped: ${absent})`}`,
     async () => expectKeptOn(await mariadbServer()),
+    CAP_MS,
+  )
+
+  it(
+    'A process that was stopped past its leases settles nothing again in an SQLite file',
+    async () => expectKeptOn(await sqliteFiles(), zombiesOn),
+    CAP_MS,
+  )
+  it.skipIf(absent)(
+    'A process that was stopped past its leases settles nothing again in MariaDB',
+    async () => expectKeptOn(await mariadbServer(), zombiesOn),
     CAP_MS,
   )
 })
@@ -120,6 +132,14 @@ describeRedis('without Redis', () => {
   it(
     'No accepted event is lost when Redis loses its data and goes away',
     async () => expectKept(await losingRedis(setup())),
+    CAP_MS,
+  )
+})
+
+describeRedis('with documents in Redis', () => {
+  it(
+    'A process that was stopped past its leases settles nothing again',
+    async () => expectKeptOn(await redisDocumentServer(), zombiesOn),
     CAP_MS,
   )
 })

@@ -5,11 +5,11 @@
  */
 import { spawnSync } from 'node:child_process'
 import { comparePeers } from './compare-peers.ts'
-import { mariadbServer, noMariadb, postgresCluster, sqliteFiles } from './database-servers.ts'
+import { mariadbServer, noMariadb, postgresCluster, redisDocumentServer, sqliteFiles } from './database-servers.ts'
 import { hostLauncher } from './hosts.ts'
 import { versionOf } from './place.ts'
 import { writeReport } from './report.ts'
-import { killsOn, LONG, losingRedis, ON_POSTGRESQL, type ScenarioSetup } from './scenarios.ts'
+import { killsOn, LONG, losingRedis, ON_POSTGRESQL, type ScenarioSetup, zombiesOn } from './scenarios.ts'
 import { missed, type Verdict } from './trial.ts'
 
 /** Maximum number of seeds. Scenarios that depend little on chance run once. */
@@ -32,11 +32,19 @@ if (isOfPeers) {
 const withoutMariadb = noMariadb()
 const [launcher, cluster, files] = await Promise.all([hostLauncher(), postgresCluster(), sqliteFiles()])
 const mariadb = withoutMariadb === undefined ? await mariadbServer() : undefined
+const documents = redisVersion === undefined ? undefined : await redisDocumentServer()
 const plays: Readonly<Record<string, (setup: ScenarioSetup) => Promise<Verdict>>> = {
   ...ON_POSTGRESQL,
   sqlite: (setup) => killsOn(files, setup),
-  ...(mariadb && { mariadb: (setup) => killsOn(mariadb, setup) }),
-  ...(redisVersion !== undefined && { 'redis-loss': losingRedis }),
+  'zombies on SQLite': (setup) => zombiesOn(files, setup),
+  ...(mariadb && {
+    mariadb: (setup: ScenarioSetup) => killsOn(mariadb, setup),
+    'zombies on MariaDB': (setup: ScenarioSetup) => zombiesOn(mariadb, setup),
+  }),
+  ...(documents && {
+    'redis-loss': losingRedis,
+    'zombies on Redis': (setup: ScenarioSetup) => zombiesOn(documents, setup),
+  }),
 }
 const absent = [
   ...(mariadb ? [] : [`MariaDB: ${withoutMariadb}`]),
@@ -64,7 +72,7 @@ try {
     print(verdict)
   }
 } finally {
-  await Promise.all([launcher.close(), cluster.close(), files.close(), mariadb?.close()])
+  await Promise.all([launcher.close(), cluster.close(), files.close(), mariadb?.close(), documents?.close()])
 }
 for (const reason of absent) console.log(`skipped: ${reason}`)
 console.log(`took ${elapsed()}`)

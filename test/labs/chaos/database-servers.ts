@@ -6,25 +6,25 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { createConnection } from 'mysql2/promise'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
+import { redisServer } from '../../queues/redis-server.ts'
 import { startMariadb } from '../../storage/mariadb-server.ts'
 import { postgresServer } from '../../support/postgres-server.ts'
-import { connectTo, type Place } from './place.ts'
+import { connectTo, type Place, type RedisPlace, type SqlPlace } from './place.ts'
 
 export { noMariadb } from '../../storage/mariadb-server.ts'
 
 /** A database server for these tests. */
-export interface DatabaseServer {
-  readonly dialect: Place['dialect']
+export interface DatabaseServer<P extends Place = Place> {
+  readonly dialect: P['dialect']
   /** Creates and migrates an empty database. */
-  open(): Promise<Place>
+  open(): Promise<P>
   /** Stops the server and removes its data. */
   close(): Promise<void>
 }
 
 /** A server that can be stopped and restarted. It flushes commits to disk. */
-export interface PostgresCluster extends DatabaseServer {
+export interface PostgresCluster extends DatabaseServer<Extract<Place, { readonly dialect: 'postgresql' }>> {
   readonly port: number
-  open(): Promise<Extract<Place, { readonly dialect: 'postgresql' }>>
   /** Stops at once, like a loss of power; the server recovers at the next start. */
   crash(): Promise<void>
   stop(): Promise<void>
@@ -32,7 +32,7 @@ export interface PostgresCluster extends DatabaseServer {
   start(): Promise<void>
 }
 
-export async function sqliteFiles(): Promise<DatabaseServer> {
+export async function sqliteFiles(): Promise<DatabaseServer<SqlPlace>> {
   const folder = goneAtExit(await mkdtemp(join(tmpdir(), 'sallyport-chaos-sqlite-')))
   return {
     dialect: 'sqlite',
@@ -56,7 +56,7 @@ export async function postgresCluster(): Promise<PostgresCluster> {
   }
 }
 
-export async function mariadbServer(): Promise<DatabaseServer> {
+export async function mariadbServer(): Promise<DatabaseServer<SqlPlace>> {
   const { port, close } = await startMariadb()
   return {
     dialect: 'mariadb',
@@ -71,12 +71,20 @@ export async function mariadbServer(): Promise<DatabaseServer> {
   }
 }
 
-async function migrated<T extends Place>(place: T): Promise<T> {
+async function migrated<T extends SqlPlace>(place: T): Promise<T> {
   const db = await connectTo(place)
   await sqlStore({ db, dialect: place.dialect }).migrate()
   if (place.dialect === 'postgresql') await sql`checkpoint`.execute(db)
   await db.destroy()
   return place
+}
+
+/** Requires a `redis-server`. */
+export async function redisDocumentServer(): Promise<DatabaseServer<RedisPlace>> {
+  const server = await redisServer()
+  await server.start()
+  const { port, remove: close } = server
+  return { dialect: 'redis', close, open: async () => ({ dialect: 'redis', port, name: newName() }) }
 }
 
 /** Removes a folder at the end of the process, in any case. */

@@ -11,10 +11,10 @@ import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.t
 import type { Channel } from '../../../src/ports/channel.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { LeaseToken } from '../../../src/ports/dispatch-store.ts'
+import type { SallyportStore } from '../../../src/ports/sallyport-store.ts'
 import type { BullmqQueue } from '../../../src/queues/bullmq.ts'
 import { systemClock } from '../../../src/runtime/system-clock.ts'
 import { createSallyport } from '../../../src/sallyport/create-sallyport.ts'
-import { type SqlStore, sqlStore } from '../../../src/storage/sql/index.ts'
 import {
   type AttemptName,
   DELAY_MS,
@@ -23,7 +23,7 @@ import {
   type HostSettings,
   type SinkPost,
 } from './host-settings.ts'
-import { connectTo } from './place.ts'
+import { openStore } from './place-store.ts'
 
 const settings: HostSettings = JSON.parse(process.argv[2] ?? '{}')
 const { name, place, secret, sinkPort, worker, redisPort, isWorking = true, graceMs = 5_000 } = settings
@@ -40,7 +40,7 @@ const report = (word: HostMessage): Promise<void> =>
   new Promise((resolve) => void process.send?.(word, undefined, undefined, () => resolve()))
 
 /** Wraps a store so that it reports leases and settlements. */
-function reportingStore(store: SqlStore): SqlStore {
+function reportingStore(store: SallyportStore): SallyportStore {
   return {
     ...store,
     async claim(request) {
@@ -94,7 +94,7 @@ const sink: Channel = {
 const fields = { text: ({ data }: { readonly data: { readonly order: string } }) => data.order }
 const data = v.object({ order: v.string() })
 const queue = redisPort === undefined ? undefined : await queueAt(redisPort)
-const db = await connectTo(place)
+const { store, close } = await openStore(place)
 const sallyport = createSallyport({
   ...{ clock, worker, queue },
   auth: appSecrets([secret]),
@@ -102,7 +102,7 @@ const sallyport = createSallyport({
     'order.shipped': { data, channels: { sink: fields } },
     'order.reminder': { data, delayMs: DELAY_MS, channels: { sink: fields } },
   }),
-  store: reportingStore(sqlStore({ db, dialect: place.dialect })),
+  store: reportingStore(store),
   channels: { sink },
   logger: {
     log(level, event, { deliveryId, attempt }) {
@@ -135,7 +135,7 @@ process.on('SIGTERM', async () => {
   await Promise.all([closed, sallyport.worker.stop({ graceMs })])
   clearInterval(closing)
   await queue?.close()
-  await db.destroy()
+  await close()
   await report({ word: 'stopped' })
   process.exit()
 })

@@ -2,9 +2,12 @@ import { sql } from 'kysely'
 import type { Leased } from './host-settings.ts'
 import type { Host } from './hosts.ts'
 import type { Accepted } from './load.ts'
-import { connectTo, type Place } from './place.ts'
+import { connectTo, type Place, type RedisPlace, type SqlPlace } from './place.ts'
+import { openStore } from './place-store.ts'
 import type { Arrival } from './sink.ts'
 
+/** Dispatches read at once. */
+const PAGE = 200
 /** Rounding of a database's clock. */
 const ROUNDING_MS = 1
 
@@ -47,7 +50,31 @@ export interface Ledger {
   readonly broken: readonly string[]
 }
 
-export async function readDeliveries(place: Place): Promise<readonly StoredDelivery[]> {
+export function readDeliveries(place: Place): Promise<readonly StoredDelivery[]> {
+  return place.dialect === 'redis' ? readDocuments(place) : readRows(place)
+}
+
+/** As the store reads them. */
+async function readDocuments(place: RedisPlace): Promise<readonly StoredDelivery[]> {
+  const { store, close } = await openStore(place)
+  try {
+    const found: StoredDelivery[] = []
+    for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
+      const page = await store.listDispatches({ tenant: 'default', limit: PAGE, cursor })
+      for (const { dispatchId: dispatch_id, deliveries } of page.items)
+        for (const { deliveryId: delivery_id, status, attempts, attemptLog } of deliveries) {
+          const attempt_log = attemptLog.map((one) => `${JSON.stringify(one)},`).join('')
+          found.push({ delivery_id, dispatch_id, status, attempts, attempt_log, version: 0, fence: null })
+        }
+      cursor = page.nextCursor
+    }
+    return found
+  } finally {
+    await close()
+  }
+}
+
+async function readRows(place: SqlPlace): Promise<readonly StoredDelivery[]> {
   const db = await connectTo(place)
   try {
     const jobs = await sql<Job>`select delivery_id, fence, attempt, begun from sallyport_jobs`.execute(db)

@@ -3,16 +3,25 @@ import type { PoolConfig } from 'pg'
 import { keptStatements } from '../../support/kept-statements.ts'
 
 /** Address of a database, which processes can pass on. */
-export type Place =
+export type Place = SqlPlace | RedisPlace
+
+export type SqlPlace =
   | { readonly dialect: 'postgresql'; readonly port: number; readonly database: string; readonly pool?: PoolConfig }
   | { readonly dialect: 'mariadb'; readonly port: number; readonly database: string }
   | { readonly dialect: 'sqlite'; readonly file: string }
+
+/** Documents under a name in Redis. */
+export interface RedisPlace {
+  readonly dialect: 'redis'
+  readonly port: number
+  readonly name: string
+}
 
 /** Concurrent statements of this process. */
 const CONNECTIONS = 5
 
 /** Connects with the driver that the address needs, and loads no other. */
-export async function connectTo(place: Place): Promise<Kysely<unknown>> {
+export async function connectTo(place: SqlPlace): Promise<Kysely<unknown>> {
   if (place.dialect === 'sqlite') {
     return new Kysely({ dialect: new SqliteDialect({ database: await openFile(place.file) }) })
   }
@@ -43,7 +52,7 @@ async function openFile(path: string): Promise<SqliteDatabase> {
 }
 
 /** The version text of a database. */
-export async function versionOf(place: Place): Promise<string> {
+export async function versionOf(place: SqlPlace): Promise<string> {
   const db = await connectTo(place)
   const asked = place.dialect === 'sqlite' ? sql`sqlite_version()` : sql`version()`
   const { rows } = await sql<{ readonly version: string }>`select ${asked} as version`.execute(db)

@@ -81,6 +81,11 @@ export async function killsOn(server: DatabaseServer, { launcher, seed, scale }:
   return crashes({ launcher, seed, place: await server.open() }, scale.kills)
 }
 
+/** Processes that are stopped past their leases. */
+export async function zombiesOn(server: DatabaseServer, { launcher, seed, scale }: ScenarioSetup): Promise<Verdict> {
+  return zombies({ launcher, seed, place: await server.open() }, scale.zombieRounds)
+}
+
 async function stageOf({ launcher, cluster, seed }: ScenarioSetup): Promise<Stage> {
   return { launcher, seed, place: await cluster.open() }
 }
@@ -105,6 +110,6 @@ async function silence(setup: ScenarioSetup, scenario: string, isCut: boolean): 
 }
 
 function databaseOf({ place }: Stage): string {
-  if (place.dialect === 'sqlite') throw new Error('a file has no proxy')
+  if (place.dialect === 'sqlite' || place.dialect === 'redis') throw new Error(`${place.dialect} has no proxy here`)
   return place.database
 }
