@@ -47,6 +47,17 @@ export const erasureCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await t.other.findDispatchData('t2', '1'), undefined)
     equal(await t.other.findDispatchData(TENANT, 'unknown'), undefined)
   },
+  'eraseDispatch lists dispatches as cancelled whose digests it ended through another dispatch': async (t) => {
+    const [a, b] = [digested('a'), digested('b', {}, { channel: 'b' })]
+    await t.accept('1', { deliveries: [a] })
+    await t.accept('2', { deliveries: [{ ...a, deliveryId: '2-a' }, b] })
+    await t.accept('3', { deliveries: [{ ...b, deliveryId: '3-b' }] })
+    equal(await erase(t, '1'), erased(2, 2))
+    equal(await t.states('3'), ['cancelled'])
+    equal((await t.list({ status: 'cancelled' })).sort(), ['1', '2', '3'])
+    await t.advance(HOUR)
+    equal(await t.store.removeDispatches({ acceptedForMs: 0, limit: 9 }), 3)
+  },
   'eraseDispatch removes personal data and cancels open deliveries': async (t) => {
     await t.accept('1', PERSONAL)
     equal(await erase(t, '1'), erased(1, 3))

@@ -15,7 +15,7 @@ import {
   requeueDispatch,
 } from '../rules/dispatch-changes.ts'
 import { currentStatus, type DeliveryRow, type DispatchRow, dispatchRow, readDispatch } from '../rules/dispatch-rows.ts'
-import { eraseDispatch, isErased, readDispatchData, redactedAnswer } from '../rules/erasure-rules.ts'
+import { eraseDispatch, isErased, readDispatchData, redactedAnswer, sharersOf } from '../rules/erasure-rules.ts'
 import { hasDelivery } from '../rules/has-delivery.ts'
 import { claimDueDocuments } from './claim-due.ts'
 import { turnKey } from './delivery-documents.ts'
@@ -159,7 +159,10 @@ export function documentDispatches(documents: Documents): DispatchStore {
     eraseDispatch: (tenant, dispatchId) =>
       change(async (unit) => {
         const row = await find(tenant, dispatchId, unit)
-        return row && !isErased(row) ? eraseDispatch(row, unit.transitions) : undefined
+        if (!row || isErased(row)) return undefined
+        // The digests of its sharers end too, in dispatches that share nothing with this one.
+        for (const { head } of sharersOf(row)) await unit.dispatchWithOwners(head.dispatchId)
+        return eraseDispatch(row, unit.transitions)
       }),
 
     async redactAnswers(erasure) {

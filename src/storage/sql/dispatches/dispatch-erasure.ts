@@ -27,11 +27,10 @@ async function erase(tenant: string, dispatchId: string, db: Database): Promise<
   const row = work.dispatch(dispatchId)
   if (row?.head.tenant !== tenant) return undefined
   const sharers = sharersOf(row)
-  await loadPlans(
-    sharers.map(({ head }) => head.dispatchId),
-    db,
-    work,
-  )
+  const ids = sharers.map(({ head }) => head.dispatchId)
+  // The digests of its sharers end too, in dispatches that share nothing with this one.
+  if (ids.length > 1) await loadDispatches(ids, db, work)
+  await loadPlans(ids, db, work)
   if (isErased(row)) return undefined
   const changes = newChanges()
   await removeTurns(sharers, changes, db)
