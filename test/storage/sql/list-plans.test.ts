@@ -27,6 +27,11 @@ const LISTED = [
   ...['dispatches', 'states', 'contents', 'jobs', 'listed', 'runs', 'run_tags', 'sessions', 'plugin_records'],
 ]
 
+/** The state of tables to which their statistics belong. */
+type Analyzed = 'empty' | 'drained' | 'full'
+
+const FILLINGS = [fillDispatches, fillRuns, fillSuppressions, fillSessions, fillTokenUses, fillStatistics]
+
 const DISPATCH_FILTERS: readonly Omit<DispatchQuery, 'tenant' | 'limit'>[] = [
   {},
   { status: 'failed' },
@@ -76,26 +81,39 @@ for (const kind of await databaseKinds())
     }, 120_000)
     afterAll(() => database.close())
 
-    async function storeOf(prefix: string, count: number) {
+    const run = (text: string) => db.executeQuery(CompiledQuery.raw(text))
+
+    async function analyze(prefix: string): Promise<void> {
+      const tables = LISTED.map((table) => `${prefix}${table}`)
+      if (kind.name === 'postgresql') for (const table of tables) await run(`analyze ${table}`)
+      if (kind.name === 'mariadb') await run(`analyze table ${tables.join(', ')}`)
+      if (kind.name === 'sqlite') await run('analyze')
+    }
+
+    async function fill(prefix: string, count: number): Promise<void> {
+      const filling = { db, dialect: kind.name, prefix, count, wanted: WANTED }
+      for (const fillOne of FILLINGS) await fillOne(filling)
+    }
+
+    /** A store with rows, whose tables were last analyzed when they were empty, drained or full. */
+    async function storeOf(prefix: string, count: number, analyzed: Analyzed) {
       const host: HostKysely = hostBetween(db, (query) => {
         asked.push(query as CompiledQuery)
         return db.executeQuery(query)
       })
       const store = sqlStore({ db: host, dialect: kind.name, prefix, timeoutMs: UNHURRIED_MS })
       await store.migrate()
-      // These are the statistics of empty tables.
-      if (kind.name === 'postgresql') {
-        for (const table of LISTED) {
-          await db.executeQuery(CompiledQuery.raw(`alter table ${prefix}${table} set (autovacuum_enabled = off)`))
-          await db.executeQuery(CompiledQuery.raw(`analyze ${prefix}${table}`))
-        }
+      const unwatched = { postgresql: 'set (autovacuum_enabled = off)', mariadb: 'stats_auto_recalc = 0' }
+      const setting = Object.entries(unwatched).find(([name]) => name === kind.name)?.[1]
+      for (const table of setting ? LISTED : []) await run(`alter table ${prefix}${table} ${setting}`)
+      if (analyzed === 'empty') await analyze(prefix)
+      await fill(prefix, count)
+      if (analyzed === 'drained') {
+        for (const table of LISTED) await run(`delete from ${prefix}${table}`)
+        await analyze(prefix)
+        await fill(prefix, count)
       }
-      await fillDispatches({ db, dialect: kind.name, prefix, count, wanted: WANTED })
-      await fillRuns({ db, dialect: kind.name, prefix, count, wanted: WANTED })
-      await fillSuppressions({ db, dialect: kind.name, prefix, count, wanted: WANTED })
-      await fillSessions({ db, dialect: kind.name, prefix, count, wanted: WANTED })
-      await fillTokenUses({ db, dialect: kind.name, prefix, count, wanted: WANTED })
-      await fillStatistics({ db, dialect: kind.name, prefix, count, wanted: WANTED })
+      if (analyzed === 'full') await analyze(prefix)
       return store
     }
 
@@ -151,10 +169,15 @@ for (const kind of await databaseKinds())
       expect([what, isCounted, rows <= most ? 'few' : rows]).toEqual([what, true, 'few'])
     }
 
-    it.each([2_000, 20_000])(
-      'A page of a list of %i rows reads only the rows that it needs, with any filter',
-      async (count) => {
-        const store = await storeOf(`l${count}_`, count)
+    it.each([
+      [2_000, 'empty'],
+      [20_000, 'empty'],
+      [20_000, 'drained'],
+      [20_000, 'full'],
+    ] as const)(
+      'A page of a list of %i rows reads only the rows that it needs, with any filter: tables last analyzed when %s',
+      async (count, analyzed) => {
+        const store = await storeOf(`l${count}${analyzed}_`, count, analyzed)
         for (const first of ['newest', 'oldest'] as const) {
           for (const filter of DISPATCH_FILTERS) {
             asked.length = 0
