@@ -9,15 +9,9 @@ import {
   sendLimits,
   type Transitions,
 } from '../../../../src/storage/rules/delivery-transitions.ts'
+import { digestKey, isOpenDigest, openedBefore } from '../../../../src/storage/rules/digests.ts'
 import { acceptDispatch, isOpenDispatch, leaveDigests } from '../../../../src/storage/rules/dispatch-changes.ts'
-import {
-  type DeliveryRow,
-  type DispatchRow,
-  digestKey,
-  isOpenDigest,
-  openedBefore,
-  readDispatch,
-} from '../../../../src/storage/rules/dispatch-rows.ts'
+import { type DeliveryRow, type DispatchRow, readDispatch } from '../../../../src/storage/rules/dispatch-rows.ts'
 
 interface Answered {
   readonly tenant: string
@@ -76,6 +70,7 @@ export function dispatchModel(now: () => number, stored: Stored = emptyStore()):
     update(row) {
       if (row.digest?.opened === 0 && isOpenDigest(row)) row.digest.opened = now()
     },
+    resize() {},
     openDigest(row) {
       const { digest } = row
       if (!digest) return undefined
