@@ -96,19 +96,19 @@ export interface SqlStore extends SallyportStore {
   /**
    * Creates or updates the tables. Await it before the host listens. It is quick if nothing is pending, and several processes may call it
    * concurrently. `timeoutMs` does not limit it.
-   * @throws {SallyportError} As {@link ready}; `config_invalid` also if a newer version migrated the database, which then stays
-   * unchanged. Errors of the driver while tables are created, such as a missing privilege, are thrown unchanged.
+   * @throws {SallyportError} As {@link ready}; `config_invalid` also if this version cannot work after a migration of a newer one; the database then
+   * stays unchanged. Additions of a newer version are ignored. Errors of the driver while tables are created, such as a missing privilege, are thrown unchanged.
    */
   migrate(): Promise<void>
   /**
    * Returns the migrations that {@link migrate} would run, with their statements. It only reads.
-   * @throws {SallyportError} As {@link ready}; `config_invalid` also if a newer version migrated the database.
+   * @throws {SallyportError} As {@link ready}; `config_invalid` also if this version cannot work after a migration of a newer one.
    */
   pendingMigrations(): Promise<readonly SqlMigration[]>
   /**
    * Resolves when the store can be used. It only reads.
    * @throws {SallyportError} With the problem and the remedy. `no_answer`: the database cannot be reached now. `config_invalid`: it is not
-   * migrated, was migrated by a newer version, is of another kind than `dialect`, or is too old.
+   * migrated, a newer version migrated it for itself alone, it lacks a part, is of another kind than `dialect`, or is too old.
    */
   ready(): Promise<void>
   /**

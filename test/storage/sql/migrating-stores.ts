@@ -8,6 +8,8 @@ import {
 } from 'kysely'
 import type { DialectName } from '../../../src/storage/sql/connection/dialects.ts'
 import { type SqlStore, type SqlStoreOptions, sqlStore } from '../../../src/storage/sql/index.ts'
+import type { Table } from '../../../src/storage/sql/schema/columns.ts'
+import { TABLES } from '../../../src/storage/sql/schema/tables.ts'
 import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import type { TestDatabase } from '../databases.ts'
 
@@ -76,6 +78,17 @@ export function fakeDatabase(answer: (text: string) => unknown): { readonly db: 
     },
   })
   return { db, asked }
+}
+
+/** Answers of a database with all parts of the store, whose prefix is `sallyport_`, to questions about them; `undefined`: to other statements. */
+export function answerAboutParts(text: string): readonly unknown[] | undefined {
+  if (text.includes('in_column')) {
+    return Object.entries<Table>(TABLES).flatMap(([table, { columns }]) =>
+      Object.keys(columns).map((in_column) => ({ in_table: `sallyport_${table}`, in_column })),
+    )
+  }
+  if (!text.includes('from pg_proc')) return undefined
+  return [...text.matchAll(/'(sallyport_\w+)'/g)].map(([, proname]) => ({ proname }))
 }
 
 /** The version text of each kind of database. */

@@ -5,11 +5,12 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isSallyportError } from '../../../src/errors.ts'
 import type { DialectName } from '../../../src/storage/sql/connection/dialects.ts'
-import { type SqlStoreOptions, sqlStatements, sqlStore } from '../../../src/storage/sql/index.ts'
+import { type SqlStoreOptions, sqlStore } from '../../../src/storage/sql/index.ts'
 import { freePort } from '../../support/free-port.ts'
 import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import { databaseKinds, type TestDatabase } from '../databases.ts'
-import { fakeDatabase, run, storeIn, VERSIONS } from './migrating-stores.ts'
+import { acceptance, claimOne } from '../storing.ts'
+import { answerAboutParts, fakeDatabase, run, storeIn, VERSIONS } from './migrating-stores.ts'
 
 const OTHERS: Readonly<Record<DialectName, readonly DialectName[]>> = {
   sqlite: ['postgresql', 'mysql', 'mariadb'],
@@ -35,7 +36,7 @@ for (const kind of await databaseKinds())
       const message = await faultOf(here({ prefix: 'none_' }))
       expect(message).toContain('no tables of this store, whose prefix is "none_"')
       expect(message).toContain(
-        'Run `await store.migrate()`, `npx sallyport migrate`, or the statements of `sqlStatements()`',
+        'Run `await store.migrate()` or `npx sallyport migrate`, or the statements of `await store.pendingMigrations()`',
       )
     })
 
@@ -48,30 +49,80 @@ for (const kind of await databaseKinds())
       await store.ready()
     })
 
-    it.each(['drop table gap_run_sums', dropColumn('gap_runs', 'tags')])(
-      'ready() finds the loss caused by "%s"',
-      async (text) => {
-        const store = here({ prefix: 'gap_' })
-        await store.migrate()
-        const db = (database as TestDatabase).connect()
-        await run(db, text)
-        expect(await faultOf(store)).toContain('lacks a table, a column or a function of the store')
-        // Statements leave existing tables alone.
-        if (text.startsWith('drop table')) {
-          const texts = sqlStatements({ dialect: kind.name, prefix: 'gap_' }).flatMap(({ statements }) => statements)
-          for (const again of texts) if (again.startsWith('create')) await run(db, again)
-          await store.ready()
-        }
-      },
-    )
+    it('ready() names a lost table, and migrate() makes it after the advised steps', async () => {
+      const store = here({ prefix: 'gap_' })
+      await store.migrate()
+      await store.accept(acceptance('d1'))
+      const db = (database as TestDatabase).connect()
+      await run(db, 'drop table gap_run_sums')
+      const message = await faultOf(store)
+      expect(message).toMatch(
+        /^The database lacks the table gap_run_sums\. Restore it .* delete all rows of .gap_migrations., and run `aw/,
+      )
+      await expect(store.migrate()).rejects.toMatchObject({ code: 'config_invalid', message })
+      await run(db, 'delete from gap_migrations')
+      await store.migrate()
+      await store.ready()
+      expect(await store.findDispatch('default', 'd1')).toBeDefined()
+    })
 
-    it.skipIf(kind.name !== 'postgresql')('ready() finds a missing function', async () => {
+    it('ready() names a lost column, and migrate() makes its table after the advised steps', async () => {
+      const store = here({ prefix: 'short_' })
+      await store.migrate()
+      const db = (database as TestDatabase).connect()
+      await run(db, dropColumn('short_runs', 'tags'))
+      const message = await faultOf(store)
+      expect(message).toContain(
+        'The table short_runs lacks the column tags: another program made it, or it was changed by hand.',
+      )
+      expect(message).toMatch(
+        /another `prefix`; or remove the table, delete all rows of .short_migrations., and run `await store\.migrate/,
+      )
+      await here({ prefix: 'apart_' }).migrate()
+      await run(db, 'drop table short_runs')
+      await run(db, 'delete from short_migrations')
+      await store.migrate()
+      await store.ready()
+    })
+
+    it('ready() and migrate() report a table of migrations that another program made', async () => {
+      const db = (database as TestDatabase).connect()
+      await run(db, 'create table other_migrations (name varchar(20), batch integer)')
+      await run(db, `insert into other_migrations (name, batch) values ('001_first', 1)`)
+      const store = here({ prefix: 'other_' })
+      const message = await faultOf(store)
+      expect(message).toMatch(
+        /^The table .other_migrations. lacks a column: another program made it\. Give the store another `prefix`, or/,
+      )
+      await expect(store.migrate()).rejects.toMatchObject({ code: 'config_invalid', message })
+      await run(db, 'alter table other_migrations rename to other_steps')
+      await store.migrate()
+      await store.ready()
+    })
+
+    it('ready() and migrate() accept the additions of a newer version', async () => {
+      const store = here({ prefix: 'newer_' })
+      await store.migrate()
+      const db = (database as TestDatabase).connect()
+      await run(db, `insert into newer_migrations (name, migrated_at) values ('9999_later', 1)`)
+      await run(db, 'alter table newer_jobs add column later integer')
+      await store.ready()
+      await store.migrate()
+      await store.accept(acceptance('d1'))
+      expect((await claimOne(store)).dispatch.dispatchId).toBe('d1')
+    })
+
+    it.skipIf(kind.name !== 'postgresql')('ready() names a missing function, and migrate() makes it', async () => {
       const store = here({ prefix: 'lost_' })
       await store.migrate()
       const db = (database as TestDatabase).connect()
       const [first] = await run<{ name: string }>(db, `select proname as name from pg_proc where proname like 'lost_%'`)
       await run(db, `drop function ${first?.name}`)
-      expect(await faultOf(store)).toContain('lacks a table, a column or a function of the store')
+      expect(await faultOf(store)).toContain(
+        `lacks functions of this version of the store, such as ${first?.name}. Run `,
+      )
+      await store.migrate()
+      await store.ready()
     })
 
     it.each(OTHERS[kind.name])('ready() refuses the dialect %s', async (dialect) => {
@@ -123,7 +174,7 @@ describe('readiness', () => {
   ] as const)('ready() on %s accepts %s', async (dialect, version) => {
     const { db } = fakeDatabase((text) => {
       if (text.includes('version()')) return [{ version }]
-      return text.includes('from pg_proc') ? [{}, {}, {}, {}, {}, {}, {}, {}] : [{ name: '0001_tables' }]
+      return answerAboutParts(text) ?? [{ name: '0001_tables' }]
     })
     await sqlStore({ db, dialect, timeoutMs: UNHURRIED_MS }).ready()
   })
@@ -240,10 +291,12 @@ describe('readiness', () => {
 
   it('ready() only reads', async () => {
     const { db, asked } = fakeDatabase((text) =>
-      text.includes('version()') ? [{ version: VERSIONS.mysql }] : [{ name: '0001_tables' }],
+      text.includes('version()')
+        ? [{ version: VERSIONS.mysql }]
+        : (answerAboutParts(text) ?? [{ name: '0001_tables' }]),
     )
     await sqlStore({ db, dialect: 'mysql', timeoutMs: UNHURRIED_MS }).ready()
-    expect(asked.length).toBe(4)
+    expect(asked.length).toBe(5)
     expect(asked.filter((text) => !text.startsWith('select '))).toEqual([])
   })
 })

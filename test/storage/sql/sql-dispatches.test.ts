@@ -3,8 +3,7 @@ import { afterAll, beforeAll, describe, it } from 'vitest'
 import { openDatabase } from '../../../src/storage/sql/connection/database.ts'
 import { DIALECTS } from '../../../src/storage/sql/connection/dialects.ts'
 import { sqlDispatches } from '../../../src/storage/sql/dispatches/sql-dispatches.ts'
-import { definitions } from '../../../src/storage/sql/schema/migrations.ts'
-import type { TableName } from '../../../src/storage/sql/schema/records.ts'
+import { migrationsFor } from '../../../src/storage/sql/schema/migrations.ts'
 import { TABLES } from '../../../src/storage/sql/schema/tables.ts'
 import { type Operation, operation } from '../../core/delivery/operations.ts'
 import { scenario } from '../../core/delivery/scenario.ts'
@@ -80,15 +79,15 @@ for (const kind of await databaseKinds())
             const clock = fakeClock()
             const prefix = `s${++stores}_`
             const opened = openDatabase({ db, dialect, prefix, timeoutMs: UNHURRIED_MS, clock })
-            for (const text of definitions(dialect, opened.nameOf, prefix))
+            for (const text of migrationsFor(dialect, prefix).flatMap(({ statements }) => statements))
               await db.executeQuery(CompiledQuery.raw(text))
             const marked = { ...opened, timeoutMs: MARKS_TIMEOUT_MS }
             const store = sqlDispatches(marked, { newFence: () => `f${++fences}`, isAlone: false })
             const played = scenario(store, clock, () => {})
             for (const one of operations) await played.play(one)
             await played.drain()
-            for (const table of Object.keys(TABLES) as TableName[])
-              await db.executeQuery(CompiledQuery.raw(`drop table ${opened.nameOf(table)}`))
+            for (const table of ['migrations', ...Object.keys(TABLES)])
+              await db.executeQuery(CompiledQuery.raw(`drop table ${prefix}${table}`))
           }),
           {
             numRuns: RUNS,

@@ -4,7 +4,7 @@ import type { RunStore } from '../../../src/ports/run-store.ts'
 import { type Database, openDatabase } from '../../../src/storage/sql/connection/database.ts'
 import { DIALECTS, tableNames } from '../../../src/storage/sql/connection/dialects.ts'
 import { sqlRuns } from '../../../src/storage/sql/runs/sql-runs.ts'
-import { definitions } from '../../../src/storage/sql/schema/migrations.ts'
+import { migrationsFor } from '../../../src/storage/sql/schema/migrations.ts'
 import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import type { TestDatabase } from '../databases.ts'
 
@@ -34,7 +34,8 @@ export async function runTables(test: TestDatabase): Promise<RunTables> {
   const pools: Kysely<unknown>[] = [test.connect()]
   const first = pools[0] as Kysely<unknown>
   let opened = 0
-  for (const text of definitions(dialect, nameOf, PREFIX)) await first.executeQuery(CompiledQuery.raw(text))
+  for (const text of migrationsFor(dialect, PREFIX).flatMap(({ statements }) => statements))
+    await first.executeQuery(CompiledQuery.raw(text))
 
   /** Two pools take turns. On SQLite there is one: two connections of one process would block one another. */
   function database(clock?: Pick<Clock, 'now'>): Database {

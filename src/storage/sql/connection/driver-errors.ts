@@ -2,12 +2,25 @@ import { type FaultCode, SallyportError } from '../../../errors.ts'
 import { Conflict } from './changes.ts'
 
 const NO_FUNCTION: readonly unknown[] = ['42883', 'ER_SP_DOES_NOT_EXIST', 'ER_FUNC_INEXISTENT_NAME_COLLISION']
-const NO_TABLE: readonly unknown[] = ['42P01', '42703', 'ER_NO_SUCH_TABLE', 'ER_BAD_FIELD_ERROR']
+const NO_COLUMN: readonly unknown[] = ['42703', 'ER_BAD_FIELD_ERROR']
+const NO_TABLE: readonly unknown[] = ['42P01', 'ER_NO_SUCH_TABLE', ...NO_COLUMN]
+const MADE_ALREADY: readonly unknown[] = ['ER_DUP_FIELDNAME', 'ER_DUP_KEYNAME']
 
 export function isNoSuchFunction(cause: unknown): boolean {
   return NO_FUNCTION.includes(memberOf(cause, 'code')) || /no such function/.test(String(memberOf(cause, 'message')))
 }
 
+export function isNoSuchColumn(cause: unknown): boolean {
+  return NO_COLUMN.includes(memberOf(cause, 'code')) || /no such column/.test(String(memberOf(cause, 'message')))
+}
+
+/** The database has a column or an index of this name. */
+export function isMadeAlready(cause: unknown): boolean {
+  const message = String(memberOf(cause, 'message'))
+  return MADE_ALREADY.includes(memberOf(cause, 'code')) || /^duplicate column name/.test(message)
+}
+
+/** Includes a missing column. */
 export function isNoSuchTable(cause: unknown): boolean {
   return NO_TABLE.includes(memberOf(cause, 'code')) || /no such (table|column)/.test(String(memberOf(cause, 'message')))
 }
@@ -16,7 +29,8 @@ export function notReady(what: string, remedy: string, options?: { readonly caus
   return new SallyportError('config_invalid', `${what} ${remedy}`, [], options)
 }
 
-export const REMEDY = 'Run `await store.migrate()`, `npx sallyport migrate`, or the statements of `sqlStatements()`.'
+export const MIGRATE = '`await store.migrate()` or `npx sallyport migrate`'
+export const REMEDY: string = `Run ${MIGRATE}, or the statements of \`await store.pendingMigrations()\`.`
 
 /** A known failure of a driver. `config_invalid`: waiting does not help. `no_answer`: the next call may succeed. */
 interface DriverFault {

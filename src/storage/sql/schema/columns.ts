@@ -4,7 +4,17 @@
  */
 export type Kind = 'key' | 'text' | 'json' | 'integer' | 'flag'
 
-export interface Column {
+/** A part of the tables, with the migration that brings it. */
+interface Part {
+  /** Number of the migration. Default: 1. */
+  readonly since?: number
+}
+
+/**
+ * A column that a later migration adds to a table is `optional`: processes of the version before insert rows without it, and remove and
+ * insert rows again without its value.
+ */
+export interface Column extends Part {
   readonly kind: Kind
   readonly length?: number
   readonly optional?: true
@@ -14,14 +24,14 @@ export interface Column {
 }
 
 /** An index. With `present`, it contains only rows where that column is not null, if the database supports it. */
-export interface Index {
+export interface Index extends Part {
   readonly name: string
   readonly columns: readonly string[]
   readonly present?: string
 }
 
 /** One table. Every row has a `version`, which each update increments; an update of another version changes nothing. */
-export interface Table<Of = Readonly<Record<string, unknown>>> {
+export interface Table<Of = Readonly<Record<string, unknown>>> extends Part {
   readonly columns: Readonly<Record<keyof Of, Column>>
   readonly primaryKey: readonly (keyof Of)[]
   /** Other indexes begin with a later column of the primary key, and a planner might choose one of those. */

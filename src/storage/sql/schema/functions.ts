@@ -6,16 +6,15 @@ import { ofTenant, RANGE_COLUMNS, turnTexts } from '../dispatches/turn-texts.ts'
 import { findText, RECORD_COLUMNS } from '../plugin-records/record-texts.ts'
 import { SNAPSHOT_COLUMNS, snapshotText } from '../runs/merge-snapshot-query.ts'
 import type { Table } from './columns.ts'
+import { MIGRATION_NAMES } from './migration-names.ts'
 import type { TableName } from './records.ts'
 import { TABLES } from './tables.ts'
 
 export type FunctionName = ChangeKind | 'claim' | 'snapshots' | 'records' | 'scan'
 
-/** Part of each name. A changed function gets a new version: during a deployment two releases share a database. */
-const VERSION = 1
-
+/** The name contains the number of the newest migration: during a deployment two versions share a database, each with its functions. */
 export function functionName(name: FunctionName, dialect: Dialect, prefix: string): string {
-  return dialect.quote(`${prefix}${name}_${VERSION}`)
+  return dialect.quote(`${prefix}${name}_${MIGRATION_NAMES.length}`)
 }
 
 /** Restricts the planner to indexes: each statement finds few rows in large tables, whatever the statistics are. */

@@ -1,32 +1,50 @@
 import { type Database, type HostKysely, statement } from '../connection/database.ts'
 import type { Dialect, DialectName } from '../connection/dialects.ts'
-import { notReady } from '../connection/driver-errors.ts'
-import { checkParts, migrationsLeft, migrationsMade } from '../connection/readiness.ts'
+import { isMadeAlready, notReady } from '../connection/driver-errors.ts'
+import { migrationsLeft, migrationsMade } from '../connection/readiness.ts'
+import { checkParts, missingFunctions } from '../connection/readiness-parts.ts'
 import { checkServer } from '../connection/readiness-server.ts'
-import { migrationsFor, recordsDefinition, recordsName, type SqlMigration } from './migrations.ts'
+import {
+  functionsFor,
+  migrationsFor,
+  recordsDefinition,
+  recordsName,
+  SCHEMA,
+  type Schema,
+  type SqlMigration,
+} from './migrations.ts'
 
+/** Statements around a migration. Other processes go on: a definition that waits for their transactions makes them wait, so it gives up soon. */
 interface Lock {
   begin(name: string): readonly string[]
-  end(name: string): string
-  undo(name: string): string
+  end(name: string): readonly string[]
+  undo(name: string): readonly string[]
 }
 
 type Row = Readonly<Record<string, unknown>>
 type Run = (text: string) => Promise<readonly Row[]>
 
-/** Limit of the wait for another migrating process. */
+/** Limit of the wait for another migrating process, and for transactions that use a table. */
 const WAIT_MS = 60_000
 const WAIT_SECONDS = WAIT_MS / 1_000
 
-const TRANSACTION = { end: () => 'commit', undo: () => 'rollback' } as const
+/** Limit of the wait of one definition for the transactions that use its table. */
+const DEFINITION_WAIT_MS = 300
+
+const TRANSACTION = { end: () => ['commit'], undo: () => ['rollback'] } as const
 
 /** Named locks belong to the server, so the name contains the database. */
 const mysqlName = (name: string): string => `sha1(concat(database(), ' ${name}'))`
 
+/** The shortest wait for a table is a second. */
 const MYSQL: Lock = {
-  begin: (name) => [`select get_lock(${mysqlName(name)}, ${WAIT_SECONDS}) as held`],
-  end: (name) => `select release_lock(${mysqlName(name)})`,
-  undo: (name) => `select release_lock(${mysqlName(name)})`,
+  begin: (name) => [`select get_lock(${mysqlName(name)}, ${WAIT_SECONDS}) as held`, 'set lock_wait_timeout = 1'],
+  end: mysqlEnd,
+  undo: mysqlEnd,
+}
+
+function mysqlEnd(name: string): readonly string[] {
+  return [`select release_lock(${mysqlName(name)})`, 'set lock_wait_timeout = default']
 }
 
 const LOCKS: Readonly<Record<DialectName, Lock>> = {
@@ -38,6 +56,7 @@ const LOCKS: Readonly<Record<DialectName, Lock>> = {
       `set local lock_timeout = '${WAIT_SECONDS}s'`,
       'set local statement_timeout = 0',
       `select pg_advisory_xact_lock(hashtextextended('${name}', 0))`,
+      `set local lock_timeout = ${DEFINITION_WAIT_MS}`,
     ],
     ...TRANSACTION,
   },
@@ -46,17 +65,22 @@ const LOCKS: Readonly<Record<DialectName, Lock>> = {
 }
 
 /**
- * Runs the missing migrations while other processes wait. SQLite and PostgreSQL run all or none; on MySQL and MariaDB the next call
- * continues after a failure.
+ * Runs the missing migrations while other processes wait, and makes missing functions. SQLite and PostgreSQL run all or none; on MySQL and
+ * MariaDB the next call continues after a failure.
  * @param host Without plugins.
- * @throws {SallyportError} `config_invalid`, if the database cannot be used or a newer version migrated it. Nothing was changed.
+ * @throws {SallyportError} `config_invalid`, if the database cannot be used, or this version cannot work after a migration of a newer one.
+ * Nothing was changed.
  */
-export async function migrate(host: HostKysely, db: Database): Promise<void> {
+export async function migrate(host: HostKysely, db: Database, schema: Schema = SCHEMA): Promise<void> {
   await checkServer(db)
-  if (migrationsLeft((await migrationsMade(db)) ?? []).length > 0) {
-    await untilFree(db.dialect, () => host.connection().execute((connection) => makeAll(connection, db)))
+  const query: Run = (text) => db.query(text, [])
+  const isIncomplete = async (): Promise<boolean> =>
+    migrationsLeft((await migrationsMade(db)) ?? [], schema).length > 0 ||
+    (await missingFunctions(db, query)).length > 0
+  if (await isIncomplete()) {
+    await untilFree(db.dialect, () => host.connection().execute((connection) => makeAll(connection, db, schema)))
   }
-  await checkParts(db, (text) => db.query(text, []))
+  await checkParts(db, query, schema.tables, true)
 }
 
 /**
@@ -70,7 +94,7 @@ export async function pendingMigrations(db: Database): Promise<readonly SqlMigra
   return migrationsFor(db.dialect, db.prefix).filter(({ name }) => left.includes(name))
 }
 
-/** Retries while SQLite is locked or a conflict occurs. */
+/** Retries while SQLite is locked, others use a table, or a conflict occurs. */
 async function untilFree(dialect: Dialect, attempt: () => Promise<void>): Promise<void> {
   const deadline = performance.now() + WAIT_MS
   for (;;) {
@@ -78,15 +102,16 @@ async function untilFree(dialect: Dialect, attempt: () => Promise<void>): Promis
       return await attempt()
     } catch (cause) {
       const isConflict = typeof cause === 'object' && cause !== null && dialect.isConflict(cause)
-      if (!isConflict || performance.now() > deadline) throw cause
+      if (!isConflict) throw cause
+      if (performance.now() > deadline) throw stillUsed()
     }
-    // Random, so that waiting processes separate.
-    await new Promise((resolve) => setTimeout(resolve, 10 + Math.random() * 40))
+    // Random, so that waiting processes separate. Statements that waited behind this one run meanwhile.
+    await new Promise((resolve) => setTimeout(resolve, 10 + Math.random() * 90))
   }
 }
 
 /** @param connection One connection for all statements. */
-async function makeAll(connection: HostKysely, db: Database): Promise<void> {
+async function makeAll(connection: HostKysely, db: Database, schema: Schema): Promise<void> {
   const lock = LOCKS[db.dialect.name]
   const name = `${db.prefix}migrations`
   const run: Run = async (text) => (await connection.executeQuery<Row>(statement(text))).rows
@@ -94,34 +119,42 @@ async function makeAll(connection: HostKysely, db: Database): Promise<void> {
   try {
     for (const text of lock.begin(name)) {
       const [row] = await run(text)
-      if (row && Object.hasOwn(row, 'held') && Number(row.held) !== 1) throw stillMigrating()
+      if (row && Object.hasOwn(row, 'held') && Number(row.held) !== 1) throw stillUsed()
       isHeld = true
     }
-    await makeMissing(run, db)
-    await run(lock.end(name))
+    await makeMissing(run, db, schema)
+    for (const text of lock.end(name)) await run(text)
   } catch (cause) {
     // If this fails, the connection and its lock are lost.
-    if (isHeld) await run(lock.undo(name)).catch(() => {})
+    if (isHeld) for (const text of lock.undo(name)) await run(text).catch(() => {})
     throw cause
   }
 }
 
-async function makeMissing(run: Run, db: Database): Promise<void> {
+async function makeMissing(run: Run, db: Database, schema: Schema): Promise<void> {
   const { dialect, prefix } = db
   const records = recordsDefinition(dialect, prefix)
   await run(records)
   const made = await run(`select name from ${recordsName(dialect, prefix)}`)
-  const left = migrationsLeft(made.map(({ name }) => String(name)))
-  for (const { name, statements } of migrationsFor(dialect, prefix)) {
+  const left = migrationsLeft(made.map(({ name }) => String(name)).sort(), schema)
+  if (left.length === 0) for (const text of functionsFor(dialect, prefix)) await run(text)
+  for (const { name, statements } of migrationsFor(dialect, prefix, schema)) {
     if (!left.includes(name)) continue
     for (const [at, text] of statements.entries()) {
       // Check before the last migration is recorded: a host's table may have the name of a store's table.
-      if (name === left.at(-1) && at === statements.length - 1) await checkParts(db, run)
-      if (text !== records) await run(text)
+      if (name === left.at(-1) && at === statements.length - 1) await checkParts(db, run, schema.tables, false)
+      if (text !== records) await run(text).catch(ignoreMade)
     }
   }
 }
 
-function stillMigrating(): Error {
-  return notReady(`Another process has been migrating the database for ${WAIT_SECONDS} seconds.`, 'Wait for it to end.')
+function ignoreMade(cause: unknown): void {
+  if (!isMadeAlready(cause)) throw cause
+}
+
+function stillUsed(): Error {
+  return notReady(
+    `Another process has been migrating the database, or kept one of its tables in a transaction, for ${WAIT_SECONDS} seconds.`,
+    'Wait for it to end, such as a backup, and migrate again.',
+  )
 }

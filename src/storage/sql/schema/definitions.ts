@@ -1,0 +1,64 @@
+import { type Dialect, type DialectName, tableNames } from '../connection/dialects.ts'
+import type { Column, Index, Table } from './columns.ts'
+import type { TableName } from './records.ts'
+
+export type Tables = Readonly<Record<string, Table>>
+
+type IfMissing = Readonly<Record<'column' | 'index', string>>
+
+const IF_MISSING = ' if not exists'
+
+/** Of a definition that is made already, the others report an error, which `isMadeAlready` recognises. */
+const SUPPORTED: Readonly<Record<DialectName, IfMissing>> = {
+  sqlite: { column: '', index: IF_MISSING },
+  postgresql: { column: IF_MISSING, index: IF_MISSING },
+  mysql: { column: '', index: '' },
+  mariadb: { column: IF_MISSING, index: IF_MISSING },
+}
+
+/** Statements that bring the tables, columns and indexes of one migration. Each may run again. @param number From 1. */
+export function definitions(number: number, tables: Tables, dialect: Dialect, prefix: string): readonly string[] {
+  return Object.entries(tables).flatMap(([table, definition]) => {
+    const name = tableNames(dialect, prefix)(table as TableName)
+    const isNew = ({ since = 1 }: Column | Index): boolean => Math.max(since, definition.since ?? 1) === number
+    const columns = Object.entries(definition.columns).filter(([, column]) => isNew(column))
+    const indexes = definition.indexes.filter(isNew)
+    const { column: columnIfMissing, index: indexIfMissing } = SUPPORTED[dialect.name]
+    const create = (index: Index): string =>
+      `create index${indexIfMissing} ${indexName(index, prefix, table, dialect)} on ${name} ${indexedColumns(index, dialect)}`
+    if ((definition.since ?? 1) !== number) {
+      const add = columns.map(
+        (column) => `alter table ${name} add column${columnIfMissing} ${columnText(column, dialect)}`,
+      )
+      return [...add, ...indexes.map(create)]
+    }
+    const primaryKey = `primary key (${definition.primaryKey.map(dialect.quote).join(', ')})`
+    const lines = [...columns.map((column) => columnText(column, dialect)), primaryKey]
+    // MySQL has no `create index if not exists`: its table definitions contain the indexes.
+    if (dialect.name === 'mysql' || dialect.name === 'mariadb') {
+      const within = indexes.map(
+        (index) => `index ${indexName(index, prefix, table, dialect)} ${indexedColumns(index, dialect)}`,
+      )
+      return [tableText(name, [...lines, ...within], dialect)]
+    }
+    const room = dialect.name === 'postgresql' && definition.isUpdated ? ' with (fillfactor = 60)' : ''
+    return [`${tableText(name, lines, dialect)}${room}`, ...indexes.map(create)]
+  })
+}
+
+export function tableText(name: string, lines: readonly string[], { tableOptions }: Dialect): string {
+  return `create table if not exists ${name} (\n${lines.map((line) => `  ${line}`).join(',\n')}\n)${tableOptions}`
+}
+
+function columnText([name, { kind, length = 0, optional }]: readonly [string, Column], dialect: Dialect): string {
+  return `${dialect.quote(name)} ${dialect.types[kind](length)}${optional ? '' : ' not null'}`
+}
+
+function indexName({ name }: Index, prefix: string, table: string, dialect: Dialect): string {
+  return dialect.quote(`${prefix}${table}_${name}`)
+}
+
+function indexedColumns({ columns, present }: Index, dialect: Dialect): string {
+  const where = present !== undefined && dialect.partialIndexes ? ` where ${dialect.quote(present)} is not null` : ''
+  return `(${columns.map(dialect.quote).join(', ')})${where}`
+}
