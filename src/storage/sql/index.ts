@@ -96,8 +96,9 @@ export interface SqlStore extends SallyportStore {
   /**
    * Creates or updates the tables. Await it before the host listens. It is quick if nothing is pending, and several processes may call it
    * concurrently. `timeoutMs` does not limit it.
-   * @throws {SallyportError} As {@link ready}; `config_invalid` also if this version cannot work after a migration of a newer one; the database then
-   * stays unchanged. Additions of a newer version are ignored. Errors of the driver while tables are created, such as a missing privilege, are thrown unchanged.
+   * Additions of a newer version are ignored.
+   * @throws {SallyportError} As {@link ready}; `config_invalid` also if this version cannot work after a migration of a newer one: the
+   * database then stays unchanged. Errors of the driver while tables are created, such as a missing privilege, are thrown unchanged.
    */
   migrate(): Promise<void>
   /**
