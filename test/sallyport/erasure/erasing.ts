@@ -76,7 +76,7 @@ export function erasureApp(
     await onSend()
     return { outcome: 'sent', providerMessageId: 'p1' }
   }
-  const email = recordingChannel([sendMail])
+  const email = recordingChannel([sendMail], { concurrencyKey: (address) => address })
   const sms = recordingChannel(undefined, { address: ({ phone }) => phone })
   const sallyport: Sallyport<unknown> = createSallyport<unknown>({
     ...{ auth: testAuth, events, channels: { email, sms }, store, clock, logger, ids: countingIds() },

@@ -43,6 +43,21 @@ interface StoredDigest extends Pick<Digest, 'key' | 'max' | 'recipient'> {
   readonly eventData?: JsonObject
 }
 
+/** Members of a state: whether they hold data of a person, which an erasure removes. */
+export const STATE_MEMBERS: Readonly<Record<keyof StoredDelivery, 'personal' | 'other'>> = {
+  ...{
+    deliveryId: 'other',
+    channel: 'other',
+    status: 'other',
+    reason: 'other',
+    hasContent: 'other',
+    deferred: 'other',
+  },
+  ...{ attempts: 'other', attemptsBefore: 'other', bouncedAttempt: 'other', log: 'other', cancelledBy: 'other' },
+  ...{ acceptedAt: 'other', expiresAt: 'other', lastCode: 'other', providerMessageId: 'other' },
+  ...{ address: 'personal', concurrencyKey: 'personal', limits: 'personal', trace: 'personal', digest: 'personal' },
+}
+
 /** A delivery of a dispatch: its state, or the name of a digest that holds it. */
 export type StoredEntry = StoredDelivery | { readonly deliveryId: string; readonly shared: true }
 

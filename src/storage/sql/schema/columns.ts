@@ -21,6 +21,8 @@ export interface Column extends Part {
   readonly fixed?: true
   /** An update with `null` keeps it. */
   readonly kept?: true
+  /** Holds data of a person, which an erasure removes. A test compares it with what erasures leave. */
+  readonly personal?: true
 }
 
 /** An index. With `present`, it contains only rows where that column is not null, if the database supports it. */
@@ -43,6 +45,7 @@ export interface Table<Of = Readonly<Record<string, unknown>>> extends Part {
 
 export const fixed: (column: Column) => Column = (column) => ({ ...column, fixed: true })
 export const nullable: (column: Column) => Column = (column) => ({ ...column, optional: true })
+export const personal: (column: Column) => Column = (column) => ({ ...column, personal: true })
 export const kept: (column: Column) => Column = (column) => ({ ...column, kept: true })
 
 export const key: Column = { kind: 'key', length: 200 }

@@ -8,6 +8,7 @@ import {
   json,
   key,
   nullable,
+  personal,
   shortText,
   type Table,
   version,
@@ -35,14 +36,14 @@ export const DISPATCH_TABLES: {
       tenant: id,
       made_by: id,
       event_type: { kind: 'key', length: 256, fixed: true },
-      recipient: fixed(anyText),
+      recipient: personal(fixed(anyText)),
       /** Start of the recipient, which may be too long for an index. */
-      recipient_key: id,
+      recipient_key: personal(id),
       session_id: fixed(nullable(id)),
       route: fixed(shortText),
       critical: fixed(flag),
       sandboxed: fixed(flag),
-      locale: fixed(nullable(anyText)),
+      locale: personal(fixed(nullable(anyText))),
       created_at: fixed(integer),
       version,
     },
@@ -59,7 +60,8 @@ export const DISPATCH_TABLES: {
   states: {
     columns: {
       dispatch_id: id,
-      body: json,
+      /** `STATE_MEMBERS` declares its personal members. */
+      body: personal(json),
       /** A line per delivery: its channel, and its reason, its final status or `open`. */
       outcomes: anyText,
       version,
@@ -70,7 +72,7 @@ export const DISPATCH_TABLES: {
   },
   /** The rendered message of a delivery; empty without one. A digest has a row once it is rendered. Only an erasure or a replan changes it. */
   contents: {
-    columns: { delivery_id: id, dispatch_id: id, body: nullable(json), version },
+    columns: { delivery_id: id, dispatch_id: id, body: personal(nullable(json)), version },
     primaryKey: ['delivery_id'],
     indexes: [],
   },
@@ -83,7 +85,7 @@ export const DISPATCH_TABLES: {
       tenant: id,
       channel: id,
       priority: integer,
-      concurrency_key: fixed(nullable(anyText)),
+      concurrency_key: personal(fixed(nullable(anyText))),
       /** Due time, or end of the lease. */
       wake_at: integer,
       waits_for: nullable(shortText),
@@ -113,10 +115,10 @@ export const DISPATCH_TABLES: {
     columns: {
       delivery_id: id,
       /** Start of the digest's key, while an event may join it. */
-      open_key: nullable(key),
+      open_key: personal(nullable(key)),
       /** Number of the event that joined last. */
       joined: integer,
-      body: json,
+      body: personal(json),
       version,
     },
     primaryKey: ['delivery_id'],
@@ -124,13 +126,19 @@ export const DISPATCH_TABLES: {
   },
   /** The events of a digest, by number. */
   members: {
-    columns: { delivery_id: id, dispatch_id: id, number: fixed(integer), event_data: fixed(anyText), version },
+    columns: {
+      delivery_id: id,
+      dispatch_id: id,
+      number: fixed(integer),
+      event_data: personal(fixed(anyText)),
+      version,
+    },
     primaryKey: ['delivery_id', 'dispatch_id'],
     indexes: [],
   },
   /** One row per dispatch with a delivery that failed in host code: the data to plan it again. */
   plan_sources: {
-    columns: { dispatch_id: id, source: fixed(anyText), version },
+    columns: { dispatch_id: id, source: personal(fixed(anyText)), version },
     primaryKey: ['dispatch_id'],
     indexes: [],
   },

@@ -1,4 +1,4 @@
-import { fixed, id, integer, json, nullable, shortText, type Table, version } from './columns.ts'
+import { fixed, id, integer, json, nullable, personal, shortText, type Table, version } from './columns.ts'
 import type { PluginRecordRow } from './records.ts'
 
 /** The longest index has 764 characters: InnoDB limits a key to 3,072 bytes, with 4 for each character. */
@@ -18,7 +18,8 @@ export const PLUGIN_RECORDS: Table<PluginRecordRow> = {
     d: sortText,
     /** The instant from which removal counts: the expiry, or the time of storage if its caller says how long records are kept. */
     expires_at: nullable(integer),
-    body: json,
+    /** `RECORD_KINDS` declares its personal members. */
+    body: personal(json),
     version,
   },
   primaryKey: ['kind', 'tenant', 'key'],

@@ -8,6 +8,7 @@ import {
   kept,
   key,
   nullable,
+  personal,
   shortText,
   type Table,
   version,
@@ -30,7 +31,7 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       tenant: id,
       name: { kind: 'key', length: 512, fixed: true },
       fingerprint: { kind: 'key', length: 64 },
-      answer: json,
+      answer: personal(json),
       expires_at: integer,
       version,
     },
@@ -41,7 +42,8 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
   counters: {
     columns: {
       tenant: id,
-      name: { kind: 'key', length: 520, fixed: true },
+      /** Of recipients and addresses. */
+      name: personal({ kind: 'key', length: 520, fixed: true }),
       times: json,
       max: integer,
       window_ms: integer,
@@ -59,7 +61,7 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       created_at: fixed(integer),
       updated_at: integer,
       totals: kept(json),
-      failures: kept(json),
+      failures: personal(kept(json)),
       version,
     },
     primaryKey: ['tenant', 'session_id'],
@@ -79,11 +81,11 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       status: shortText,
       provider: nullable(key),
       model: nullable(key),
-      user_id: nullable(key),
-      agent_user_id: nullable(key),
+      user_id: personal(nullable(key)),
+      agent_user_id: personal(nullable(key)),
       /** Each tag as JSON on its own line, with line breaks before and after. */
-      tags: nullable(anyText),
-      state: kept(json),
+      tags: personal(nullable(anyText)),
+      state: personal(kept(json)),
       derived: kept(json),
       created_at: fixed(integer),
       updated_at: integer,
@@ -118,7 +120,7 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       session_id: id,
       run_id: id,
       /** Start of the tag: InnoDB limits a key to 3,072 bytes. The whole tag is compared as well. */
-      tag_key: fixed({ kind: 'key', length: TAG_KEY_LENGTH }),
+      tag_key: personal(fixed({ kind: 'key', length: TAG_KEY_LENGTH })),
       tie_breaker: fixed(integer),
       created_at: fixed(integer),
       version,
@@ -129,13 +131,13 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
   },
   /** Totals of the descendants of a run, whether the run is stored or not. */
   run_sums: {
-    columns: { tenant: id, session_id: id, run_id: id, totals: json, version },
+    columns: { tenant: id, session_id: id, run_id: id, totals: personal(json), version },
     primaryKey: ['tenant', 'session_id', 'run_id'],
     indexes: [],
   },
   /** Part of a user's spend of a day. Several rows make conflicts rare. */
   spends: {
-    columns: { tenant: id, user_id: id, day: fixed(integer), part: fixed(integer), spend: json, version },
+    columns: { tenant: id, user_id: personal(id), day: fixed(integer), part: fixed(integer), spend: json, version },
     primaryKey: ['tenant', 'user_id', 'day', 'part'],
     indexes: [],
   },

@@ -93,7 +93,9 @@ for (const kind of await databaseKinds())
       expect(await store.settle({ ...lease, to: 'sent' })).toMatchObject({ live: true })
       const failed = (await store.listDispatches({ tenant: 'default', status: 'failed', limit: 10 })).items
       expect(failed).toHaveLength(1)
-      expect(await app.sallyport.dispatches.retry(failed[0]?.dispatchId ?? '')).toMatchObject({ ok: true })
+      expect(await app.sallyport.dispatches.retry(failed[0]?.dispatchId ?? '')).toMatchObject({
+        retried: [{ channel: 'email' }],
+      })
       clock.advance(LATER_MS)
       await app.sallyport.worker.runDue()
       const [again] = (await store.listDispatches({ tenant: 'default', status: 'failed', limit: 10 })).items
