@@ -73,6 +73,7 @@ create table if not exists `sallyport_listed` (
 create table if not exists `sallyport_digests` (
   `delivery_id` varchar(200) not null,
   `open_key` varchar(200),
+  `joined` bigint not null,
   `body` longtext not null,
   `version` bigint not null,
   primary key (`delivery_id`),

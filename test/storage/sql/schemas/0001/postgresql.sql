@@ -80,6 +80,7 @@ create table if not exists "sallyport_listed" (
 create table if not exists "sallyport_digests" (
   "delivery_id" text collate "C" not null,
   "open_key" text collate "C",
+  "joined" bigint not null,
   "body" text not null,
   "version" bigint not null,
   primary key ("delivery_id")

@@ -80,6 +80,7 @@ create table if not exists "sallyport_listed" (
 create table if not exists "sallyport_digests" (
   "delivery_id" text not null,
   "open_key" text,
+  "joined" integer not null,
   "body" text not null,
   "version" integer not null,
   primary key ("delivery_id")
