@@ -99,6 +99,7 @@ export type {
   EventTypeOf,
   FallbackCause,
   PreviewedDelivery,
+  Priority,
   Route,
   Warning,
 } from './model/dispatch.ts'

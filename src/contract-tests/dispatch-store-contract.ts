@@ -17,6 +17,7 @@ import { limitCases } from './dispatch-store/limits.ts'
 import { listStatusCases } from './dispatch-store/list-status.ts'
 import { listCases } from './dispatch-store/lists.ts'
 import { pagingCases } from './dispatch-store/paging.ts'
+import { priorityCases } from './dispatch-store/priorities.ts'
 import { processCases } from './dispatch-store/processes.ts'
 import { raceCases } from './dispatch-store/races.ts'
 import { removeCases } from './dispatch-store/remove.ts'
@@ -45,6 +46,7 @@ export function dispatchStoreContract(options: DispatchStoreContractOptions): vo
       copyCases,
       claimCases,
       tenantTurnCases,
+      priorityCases,
       expiryCases,
       leaseCases,
       settleCases,

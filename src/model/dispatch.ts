@@ -30,6 +30,9 @@ export type DeliveryReason =
 /** `all`: every channel of the event. `first`: in order, each channel only when the previous one failed. */
 export type Route = 'all' | 'first'
 
+/** Priority of an event: on each channel, due deliveries of `urgent` events are sent before those of `normal` ones. */
+export type Priority = 'urgent' | 'normal'
+
 /** Report of a provider after which the next channel of the route `first` follows. */
 export type FallbackCause = 'bounced'
 
@@ -111,6 +114,8 @@ export interface Dispatch {
   readonly route: Route
   /** Preferences and quiet hours do not apply. */
   readonly critical?: true
+  /** Absent: `normal`. */
+  readonly priority?: 'urgent'
   /** Planned and recorded in sandbox mode: never sent. */
   readonly sandboxed?: true
   readonly locale?: string
@@ -182,6 +187,8 @@ export interface DispatchView {
   readonly eventType: string
   readonly recipient: string
   readonly sessionId?: string
+  /** Absent: `normal`. */
+  readonly priority?: 'urgent'
   readonly sandboxed?: true
   /** Id of the credential or session token that dispatched it; `host`: this process. */
   readonly by: string

@@ -20,6 +20,8 @@ export interface EventView {
   readonly fallbackOn?: readonly FallbackCause[]
   /** Preferences and quiet hours do not apply. */
   readonly critical: boolean
+  /** Absent: `normal`. */
+  readonly priority?: 'urgent'
   /** Milliseconds between acceptance and the first attempt. Absent: none. */
   readonly delayMs?: number
   /** Events of one key become one delivery. */

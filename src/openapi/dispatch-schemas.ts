@@ -201,6 +201,7 @@ const DISPATCH_FIELDS: FieldsOf<Omit<DispatchView, 'by'>> = {
   eventType: s.text(),
   recipient: s.text(),
   sessionId: s.optional(s.text()),
+  priority: s.optional(s.always('urgent', 'Sent before normal ones of its channel. Absent: normal.')),
   sandboxed: s.optional(s.always(true, 'Sandbox mode was on: nothing of this is sent, ever.')),
   createdAt: s.instant(),
   deliveries: s.list(deliveryView, "In the order of the event's channels."),

@@ -79,6 +79,7 @@ const event = s.object<EventView>('Event', 'An event of the catalogue.', {
   route: s.among({ all: true, first: true }),
   fallbackOn: s.optional(s.list(s.among({ bounced: true }))),
   critical: s.flag('`true`: preferences and quiet hours do not apply.'),
+  priority: s.optional(s.always('urgent', 'Sent before normal ones of its channel. Absent: normal.')),
   delayMs: s.optional(s.whole(0, 'Milliseconds between acceptance and the first attempt. Absent: none.')),
   digest: s.optional(digest),
   channels: s.list(eventChannel),

@@ -91,7 +91,10 @@ export interface ClaimRequest {
   readonly limits: Readonly<Record<string, number>>
   /** Receivers whose deliveries are not leased: at their concurrency limit, or paused for one tenant. They still expire. */
   readonly busy: readonly BusyReceiver[]
-  /** Cursor: the tenant after which each channel's turns begin, from {@link Claims.last}. Need not exist. Default: the first tenant. */
+  /**
+   * Cursors, from {@link Claims.last}: the tenant after which each channel's turns begin, of urgent deliveries under the channel's name and
+   * ` urgent`. Need not exist. Default: the first tenant.
+   */
   readonly after?: Readonly<Record<string, string>>
   /**
    * Tenants at their share of a channel: their deliveries there are not leased. While the visited tenants have nothing to lease, the
@@ -140,7 +143,7 @@ export interface Claims {
   readonly expired: readonly (DeliveryChange & { readonly dispatch: DispatchHead })[]
   /** Milliseconds until the next claimable delivery is due or its lease ends, if known. 0: more are due now. */
   readonly nextDueInMs?: number
-  /** The next {@link ClaimRequest.after} of each channel in which tenants took turns. Other channels keep theirs. */
+  /** The next {@link ClaimRequest.after} of each channel and priority in which tenants took turns. The others keep theirs. */
   readonly last?: Readonly<Record<string, string>>
 }
 
@@ -221,9 +224,9 @@ export interface DispatchStore extends DispatchErasureStore {
    * `expired` instead, together with the `held` deliveries of their dispatch; a store may find those of other channels and of busy
    * receivers in a later claim.
    *
-   * The oldest due deliveries of each tenant and channel come first. When a channel has more due deliveries than its limit, its tenants take
-   * turns: the claim visits the next tenants with `queued` or `sending` deliveries, at most 32, in a fixed order that starts after
-   * `after` and wraps around. It shares the limit equally among those with due deliveries; those visited first get the remainder.
+   * Urgent deliveries of a channel come before all normal ones. Within a priority, the oldest due deliveries of each tenant and channel come
+   * first. When more are due than the limit of the channel has left, the tenants take turns within that priority: the claim visits the next tenants with `queued` or `sending` deliveries, at most 32, in a fixed order that starts after
+   * `after` and wraps around. It shares what the limit has left equally among those with due deliveries; those visited first get the remainder.
    * Others get what a tenant does not use. With `last` as the next `after`, every tenant has its turn within as many claims as
    * there are tenants, and sooner with larger limits.
    */

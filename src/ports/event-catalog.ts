@@ -1,5 +1,5 @@
 import type { Issue } from '../errors.ts'
-import type { FallbackCause, Route } from '../model/dispatch.ts'
+import type { FallbackCause, Priority, Route } from '../model/dispatch.ts'
 import type { JsonObject, JsonValue } from '../model/json.ts'
 import type { Recipient } from '../model/recipient.ts'
 import type { Decision } from './condition-engine.ts'
@@ -77,6 +77,8 @@ export interface CatalogEvent {
   readonly fallbackOn?: readonly FallbackCause[]
   /** Preferences and quiet hours do not apply. */
   readonly critical: boolean
+  /** On each channel, its due deliveries are sent before those of `normal` events. Default: `normal`. */
+  readonly priority?: Priority
   /** Delay between acceptance and the first attempt, in milliseconds. */
   readonly delayMs: number
   /** Absent: each event is its own delivery. Only with the route `all`. */

@@ -24,10 +24,11 @@ function skeletonOf(event: CatalogEvent): { readonly skeleton?: JsonObject } {
 }
 
 function viewEvent(event: CatalogEvent): EventView {
-  const { eventType, category, route, fallbackOn, critical, delayMs, digest, channels, when } = event
+  const { eventType, category, route, fallbackOn, critical, priority, delayMs, digest, channels, when } = event
   return {
     ...{ eventType, category, route, critical },
     ...(fallbackOn && { fallbackOn }),
+    ...(priority === 'urgent' && { priority }),
     ...(delayMs > 0 && { delayMs }),
     ...(digest && { digest: { windowMs: digest.windowMs, max: digest.max } }),
     channels: channels.map(({ channel, when: own, fields }) => ({

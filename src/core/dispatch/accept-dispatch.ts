@@ -157,6 +157,7 @@ export function newDispatch(
     ...(sessionId !== undefined && { sessionId }),
     route: event.route,
     ...(event.critical && { critical: true }),
+    ...(event.priority === 'urgent' && { priority: event.priority }),
     ...(sandbox && { sandboxed: true }),
     ...(locale !== undefined && { locale }),
     deliveries: newDeliveries(plan, event, source, () => ids.next('dlv')),

@@ -25,13 +25,15 @@ import type { Plan, PlannedDelivery } from './plan/plan-dispatch.ts'
  * @param now Epoch milliseconds. A delivery whose due time has come waits no more.
  */
 export function viewDispatch(dispatch: Dispatch, now: number): DispatchView {
-  const { dispatchId, by, eventType, recipient, sessionId, sandboxed, route, createdAt, deliveries } = dispatch
+  const { dispatchId, by, eventType, recipient, sessionId, priority, sandboxed, route, createdAt, deliveries } =
+    dispatch
   return {
     dispatchId,
     status: statusOf(deliveries, route),
     eventType,
     recipient,
     ...(sessionId !== undefined && { sessionId }),
+    ...(priority && { priority }),
     ...(sandboxed && { sandboxed }),
     by,
     createdAt: writeInstant(createdAt),

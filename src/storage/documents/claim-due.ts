@@ -1,10 +1,11 @@
 import { MAX_TENANTS_VISITED } from '../../model/tenant-turns.ts'
 import type { ClaimedDelivery, ClaimRequest, Claims } from '../../ports/dispatch-store.ts'
 import type { Documents } from '../../ports/documents.ts'
+import { type ClaimQueue, cursorKey, queuesOf } from '../rules/claim-priority.ts'
 import { type Expired, expireDelivery } from '../rules/delivery-transitions.ts'
 import { beginAttempt, claimedDelivery, type DeliveryRow } from '../rules/dispatch-rows.ts'
 import { hasComeAround, MAX_ROUNDS, shareTurns, type Visit } from '../rules/tenant-turns.ts'
-import { EXPIRING, isWaiting, turnKey, type WaitingDelivery } from './delivery-documents.ts'
+import { EXPIRING, isWaiting, turnKey, type WaitingDelivery, waitingKey } from './delivery-documents.ts'
 import type { DocumentUnitOfWork } from './dispatch-unit-of-work.ts'
 import { prefixOf, timeIn } from './keys.ts'
 import { walkDocuments } from './pages.ts'
@@ -20,8 +21,8 @@ interface Due {
 }
 
 /**
- * Leases due deliveries: the oldest ones, and if there are more than a channel's limit, those of the next tenants first. Index documents
- * only give candidates: each is read and checked again in the transaction.
+ * Leases due deliveries: the oldest urgent ones, then the oldest normal ones. If there are more of a priority than its channel's limit has
+ * left, those of the next tenants come first. Index documents only give candidates: each is read and checked again in the transaction.
  */
 export async function claimDueDocuments(
   { leaseMs, limits, busy, full = [], after = {} }: ClaimRequest,
@@ -45,13 +46,18 @@ export async function claimDueDocuments(
   const each = Math.max(1, Math.floor(MAX_CLAIMED / Object.values(limits).filter((limit) => limit > 0).length))
   const channels = await Promise.all(
     Object.entries(limits).map(([channel, limit]) => {
-      const read: ChannelRead = { channel, isSkipped: (waiting) => isSkipped(channel, waiting), now, documents }
       const isShared = full.some((one) => one.channel === channel)
       const due = isShared && limit > 0 ? dueOfOthers : dueInTurn
-      return due(read, Math.min(limit, each), after[channel] ?? '')
+      const read = { isSkipped: (waiting: WaitingDelivery) => isSkipped(channel, waiting), now, documents }
+      return dueOfChannel(channel, Math.min(limit, each), (queue, left) =>
+        due({ ...read, queue }, left, after[cursorKey(queue)] ?? ''),
+      )
     }),
   )
-  const due = channels.flatMap((channel) => channel.due).sort((one, other) => one.wakeAt - other.wakeAt)
+  const queues = channels.flat()
+  const due = queues
+    .flatMap(({ queue, due }) => due.map((one) => ({ ...one, ...queue })))
+    .sort((one, other) => one.priority - other.priority || one.wakeAt - other.wakeAt)
   const deliveries: ClaimedDelivery[] = []
   for (const { deliveryId } of due) {
     const row = await unit.delivery(deliveryId)
@@ -59,11 +65,11 @@ export async function claimDueDocuments(
   }
   const isMore = deliveries.length < due.length || expired.length >= MAX_CLAIMED
   const times = [
-    ...channels.map(({ nextAt }) => nextAt),
+    ...queues.map(({ nextAt }) => nextAt),
     deliveries.length > 0 ? now + leaseMs : Number.POSITIVE_INFINITY,
   ]
   const nextAt = isMore ? now : Math.max(now, Math.min(...times))
-  const cursors = channels.flatMap(({ channel, last }) => (last === undefined ? [] : [[channel, last] as const]))
+  const cursors = queues.flatMap(({ queue, last }) => (last === undefined ? [] : [[cursorKey(queue), last] as const]))
   return {
     deliveries,
     expired,
@@ -72,25 +78,41 @@ export async function claimDueDocuments(
   }
 }
 
-/** A channel in one claim. */
-interface ChannelRead {
-  readonly channel: string
+/** The due deliveries of a channel, those of the first priority first. A limit that is used up still gives the next due time. */
+async function dueOfChannel(
+  channel: string,
+  limit: number,
+  read: (queue: ClaimQueue, limit: number) => Promise<DueInTurn>,
+): Promise<readonly DueInTurn[]> {
+  const found: DueInTurn[] = []
+  let left = limit
+  for (const queue of queuesOf([channel])) {
+    const due = await read(queue, left)
+    left -= due.due.length
+    found.push(due)
+  }
+  return found
+}
+
+/** A queue in one claim. */
+interface QueueRead {
+  readonly queue: ClaimQueue
   readonly isSkipped: (waiting: WaitingDelivery) => boolean
   readonly now: number
   readonly documents: Documents
 }
 
 interface DueInTurn {
-  readonly channel: string
+  readonly queue: ClaimQueue
   readonly due: readonly Due[]
   readonly nextAt: number
   readonly last?: string | undefined
 }
 
-async function dueInTurn(read: ChannelRead, limit: number, after: string): Promise<DueInTurn> {
-  const { channel } = read
-  const oldest = await dueOf(read, prefixOf('waiting', channel), limit)
-  if (limit <= 0 || oldest.due.length < limit) return { channel, ...oldest }
+async function dueInTurn(read: QueueRead, limit: number, after: string): Promise<DueInTurn> {
+  const { queue } = read
+  const oldest = await dueOf(read, waitingKey(queue), limit)
+  if (limit <= 0 || oldest.due.length < limit) return { queue, ...oldest }
   const { visits } = await visitsAfter(read, after)
   const { shares, last } = shareTurns(visits, limit, read.now)
   const due = new Map<string, Due>()
@@ -98,16 +120,16 @@ async function dueInTurn(read: ChannelRead, limit: number, after: string): Promi
   const isOneTenant =
     shares.length === 1 && oldest.due.length > 0 && oldest.due.every((one) => one.tenant === first?.tenant)
   for (const { tenant, amount } of isOneTenant ? [] : shares) {
-    const own = await dueOf(read, turnKey(channel, tenant), amount)
+    const own = await dueOf(read, turnKey(queue, tenant), amount)
     for (const one of own.due) due.set(one.deliveryId, one)
   }
   for (const one of oldest.due) if (due.size < limit) due.set(one.deliveryId, one)
-  return { channel, due: [...due.values()], nextAt: oldest.nextAt, last }
+  return { queue, due: [...due.values()], nextAt: oldest.nextAt, last }
 }
 
-/** The turns of a channel with tenants at their share: reads only the others, because the backlog of those may be long. */
-async function dueOfOthers(read: ChannelRead, limit: number, start: string): Promise<DueInTurn> {
-  const { channel, now } = read
+/** The turns of a queue with tenants at their share of its channel: reads only the others, because the backlog of those may be long. */
+async function dueOfOthers(read: QueueRead, limit: number, start: string): Promise<DueInTurn> {
+  const { queue, now } = read
   let after = start
   let nextAt = Number.POSITIVE_INFINITY
   for (let rounds = 1; ; rounds++) {
@@ -117,13 +139,13 @@ async function dueOfOthers(read: ChannelRead, limit: number, start: string): Pro
     const due: Due[] = []
     for (const { tenant, firstAt } of visits) {
       const amount = amounts.get(tenant) ?? 0
-      const own = firstAt <= now ? await dueOf(read, turnKey(channel, tenant), amount) : { due: [], nextAt: firstAt }
+      const own = firstAt <= now ? await dueOf(read, turnKey(queue, tenant), amount) : { due: [], nextAt: firstAt }
       due.push(...own.due)
       nextAt = Math.min(nextAt, own.nextAt)
     }
     const isLast = last === undefined || !isCut || hasComeAround(orderOf(start), orderOf(after), orderOf(last))
     if (due.length === 0 && !isLast && rounds < MAX_ROUNDS) after = last
-    else return { channel, due, nextAt: isLast ? nextAt : now, last }
+    else return { queue, due, nextAt: isLast ? nextAt : now, last }
   }
 }
 
@@ -134,25 +156,25 @@ interface Visits {
 }
 
 /** The next tenants with waiting deliveries, from the one after `after` on and around. */
-async function visitsAfter({ channel, isSkipped, documents }: ChannelRead, after: string): Promise<Visits> {
+async function visitsAfter({ queue, isSkipped, documents }: QueueRead, after: string): Promise<Visits> {
   const visits: Visit[] = []
-  const start = after === '' ? undefined : afterTenant(channel, after)
+  const start = after === '' ? undefined : afterTenant(queue, after)
   for (const [from, until] of [
     [start, undefined],
     [undefined, start],
   ] as const) {
     let position = from
     for (;;) {
-      const [first] = await documents.list(turnKey(channel), {
+      const [first] = await documents.list(turnKey(queue), {
         limit: 1,
         ...(position !== undefined && { after: position }),
       })
       if (!first || (until !== undefined && first.key > until)) break
       const { tenant }: WaitingDelivery = JSON.parse(first.text)
-      position = afterTenant(channel, tenant)
+      position = afterTenant(queue, tenant)
       if (isSkipped({ deliveryId: '', tenant })) continue
       if (visits.length >= MAX_TENANTS_VISITED) return { visits, isCut: true }
-      visits.push({ tenant, firstAt: timeIn(first.key, turnKey(channel, tenant)) })
+      visits.push({ tenant, firstAt: timeIn(first.key, turnKey(queue, tenant)) })
     }
     if (start === undefined) break
   }
@@ -165,8 +187,8 @@ function orderOf(tenant: string): string {
 }
 
 /** A key after all keys of a tenant. */
-function afterTenant(channel: string, tenant: string): string {
-  return `${turnKey(channel, tenant)}z`
+function afterTenant(queue: ClaimQueue, tenant: string): string {
+  return `${turnKey(queue, tenant)}z`
 }
 
 async function expire(unit: DocumentUnitOfWork, now: number, documents: Documents): Promise<Expired[]> {
@@ -184,7 +206,7 @@ async function expire(unit: DocumentUnitOfWork, now: number, documents: Document
 
 /** The first due deliveries of an index that are not skipped, and the due time of the next one. */
 async function dueOf(
-  { isSkipped, now, documents }: ChannelRead,
+  { isSkipped, now, documents }: QueueRead,
   prefix: string,
   limit: number,
 ): Promise<{ readonly due: readonly Due[]; readonly nextAt: number }> {

@@ -1,3 +1,4 @@
+import type { ClaimQueue } from '../rules/claim-priority.ts'
 import { digestKey, isOpenDigest } from '../rules/digests.ts'
 import type { DeliveryRow, DigestEvent, DigestRow, DispatchRow } from '../rules/dispatch-rows.ts'
 import { timePart } from '../rules/time-part.ts'
@@ -15,16 +16,21 @@ interface StoredEvent extends Omit<DigestEvent, 'dispatch'> {
   readonly dispatch: string
 }
 
-/** Index document of a waiting delivery: `waiting/<channel>/<time>/<id>`. */
+/** Index document of a waiting delivery: `waiting/<channel>/<priority>/<time>/<id>`. */
 export interface WaitingDelivery {
   readonly deliveryId: string
   readonly tenant: string
   readonly concurrencyKey?: string | undefined
 }
 
-/** Prefix of the waiting deliveries of a channel, by tenant and time: `turns/<channel>/<tenant>/<time>/<id>`. */
-export function turnKey(channel: string, ...tenant: readonly string[]): string {
-  return prefixOf('turns', channel, ...tenant)
+/** Prefix of the waiting deliveries of a queue, by time. */
+export function waitingKey({ channel, priority }: ClaimQueue): string {
+  return prefixOf('waiting', channel, `${priority}`)
+}
+
+/** Prefix of the waiting deliveries of a queue, by tenant and time: `turns/<channel>/<priority>/<tenant>/<time>/<id>`. */
+export function turnKey({ channel, priority }: ClaimQueue, ...tenant: readonly string[]): string {
+  return prefixOf('turns', channel, `${priority}`, ...tenant)
 }
 
 /** Prefix of deliveries by the time when they can expire: `expiring/<time>/<id>`. */
@@ -50,13 +56,13 @@ export function isWaiting({ slot }: DeliveryRow): boolean {
 
 /** Index documents of a delivery. It expires at the later of `wakeAt` and `expiresAt`. */
 export function deliveryEntries(row: DeliveryRow): DocumentEntries {
-  const { deliveryId, channel, concurrencyKey, wakeAt, expiresAt } = row
+  const { deliveryId, concurrencyKey, wakeAt, expiresAt } = row
   if (!isWaiting(row)) return {}
   const { tenant } = row.dispatch.head
   const waiting: WaitingDelivery = { deliveryId, tenant, concurrencyKey }
   return {
-    [`${turnKey(channel, tenant)}${timePart(wakeAt)}/${documentKey(deliveryId)}`]: waiting,
-    [`${documentKey('waiting', channel)}/${timePart(wakeAt)}/${documentKey(deliveryId)}`]: waiting,
+    [`${turnKey(row, tenant)}${timePart(wakeAt)}/${documentKey(deliveryId)}`]: waiting,
+    [`${waitingKey(row)}${timePart(wakeAt)}/${documentKey(deliveryId)}`]: waiting,
     [`${EXPIRING}${timePart(Math.max(wakeAt, expiresAt))}/${documentKey(deliveryId)}`]: { deliveryId },
   }
 }

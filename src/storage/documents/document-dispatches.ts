@@ -3,6 +3,7 @@ import type { AnswerErasure } from '../../ports/dispatch-erasure.ts'
 import type { DispatchQuery } from '../../ports/dispatch-query.ts'
 import type { DispatchStore, LeaseToken, StoredAnswer } from '../../ports/dispatch-store.ts'
 import type { Documents } from '../../ports/documents.ts'
+import { queuesOf } from '../rules/claim-priority.ts'
 import { settleDelivery } from '../rules/delivery-transitions.ts'
 import {
   acceptDispatch,
@@ -18,7 +19,7 @@ import { currentStatus, type DeliveryRow, type DispatchRow, dispatchRow, readDis
 import { eraseDispatch, isErased, readDispatchData, redactedAnswer, sharersOf } from '../rules/erasure-rules.ts'
 import { hasDelivery } from '../rules/has-delivery.ts'
 import { claimDueDocuments } from './claim-due.ts'
-import { turnKey } from './delivery-documents.ts'
+import { turnKey, waitingKey } from './delivery-documents.ts'
 import { CLOSED, DocumentUnitOfWork, dispatchesOf, type ListedDispatch } from './dispatch-unit-of-work.ts'
 import { type Forgettable, forgetExpired, putForgettable } from './forgettable.ts'
 import { documentKey, prefixOf, timeIn } from './keys.ts'
@@ -178,8 +179,8 @@ export function documentDispatches(documents: Documents): DispatchStore {
       const now = await documents.now()
       let count = 0
       let oldest = now
-      for (const channel of channels) {
-        const prefix = tenant === undefined ? prefixOf('waiting', channel) : turnKey(channel, tenant)
+      for (const queue of queuesOf(channels)) {
+        const prefix = tenant === undefined ? waitingKey(queue) : turnKey(queue, tenant)
         let left = limit
         for await (const { key } of walkDocuments(documents, prefix, { first: 'oldest', until: Math.floor(now) + 1 })) {
           oldest = Math.min(oldest, timeIn(key, prefix))

@@ -1,5 +1,14 @@
 import { MAX_TENANTS_VISITED } from '../../model/tenant-turns.ts'
 import type { ClaimedDelivery, ClaimRequest, Claims } from '../../ports/dispatch-store.ts'
+import {
+  CLAIM_PRIORITIES,
+  type ClaimPriority,
+  type ClaimQueue,
+  cursorKey,
+  NORMAL,
+  queuesOf,
+  URGENT,
+} from '../rules/claim-priority.ts'
 import { type Expired, expireDelivery, type Transitions } from '../rules/delivery-transitions.ts'
 import { beginAttempt, claimedDelivery, type DeliveryRow } from '../rules/dispatch-rows.ts'
 import { shareTurns, type Visit } from '../rules/tenant-turns.ts'
@@ -8,21 +17,25 @@ import type { ReceiverQueues } from './receiver-queues.ts'
 /** One claim ends about this many expired deliveries at most, to stay short. It then reports that more are due. */
 const MAX_EXPIRED = 1_000
 
-/** A leased delivery, with its place in the order of the due ones. */
+/** A leased delivery, with its position in the order of the due ones. */
 interface Leased {
   readonly claimed: ClaimedDelivery
+  readonly priority: ClaimPriority
   readonly dueAt: number
   readonly slot: number
 }
 
+/** Queues by priority. */
+export type PriorityQueues = Readonly<Record<ClaimPriority, ReceiverQueues<DeliveryRow>>>
+
 /**
- * Leases due deliveries: of each tenant its share, then the earliest of all. `nextDueInMs` includes channels at their limit. It first ends
+ * Leases due deliveries, those of the first priority first: of each tenant its share, then the earliest of all. `nextDueInMs` includes channels at their limit. It first ends
  * expired deliveries: in each channel up to the first delivery that is not expired, and all of busy receivers.
  */
 export function claimDue(
   { leaseMs, limits, busy, full = [], after = {} }: ClaimRequest,
   now: number,
-  queues: ReceiverQueues<DeliveryRow>,
+  all: PriorityQueues,
   transitions: Transitions,
   newFence: () => string,
 ): Claims {
@@ -53,37 +66,52 @@ export function claimDue(
     for (let taken = 0; taken < amount; ) {
       const row = firstDue(first)
       if (!row) return taken
-      const { wakeAt: dueAt, slot } = row
+      const { priority, wakeAt: dueAt, slot } = row
       // The lease expired while a cancellation was requested: cancel it, or queue it for the other dispatches.
       if (row.status === 'sending' && row.cancelledBy) transitions.queue(row, row.wakeAt)
       else {
-        leased.push({ claimed: lease(row), dueAt, slot })
+        leased.push({ claimed: lease(row), priority, dueAt, slot })
         taken++
       }
     }
     return amount
   }
 
-  function takeTurns(channel: string, limit: number): void {
-    const turns = shareTurns(visitsOf(queues.tenantsAfter(channel, after[channel] ?? '')), limit, now)
+  /** Leases at most `limit` deliveries of one priority, and returns their number. */
+  function takeTurns(queue: ClaimQueue, limit: number): number {
+    const { channel } = queue
+    const queues = all[queue.priority]
+    const key = cursorKey(queue)
+    const turns = shareTurns(visitsOf(queues.tenantsAfter(channel, after[key] ?? '')), limit, now)
     let left = limit
     for (const { tenant, amount } of turns.shares) left -= take(amount, () => queues.firstOf(channel, tenant))
     left -= take(left, () => queues.first([channel]))
     const isShared = left <= 0 || full.some((one) => one.channel === channel)
-    if (isShared && turns.last !== undefined) last[channel] = turns.last
+    if (isShared && turns.last !== undefined) last[key] = turns.last
+    return limit - left
   }
 
-  for (const channel of queues.channels) firstDue(() => queues.first([channel]))
-  for (const row of queues.expiredOf(busy, now))
-    if (expired.length < MAX_EXPIRED && row.slot >= 0) expired.push(...expireDelivery(row, transitions))
-  return queues.without({ busy, full }, () => {
-    for (const [channel, limit] of Object.entries(limits)) if (limit > 0) takeTurns(channel, limit)
-    const deliveries = leased.sort(byDueTime).map(({ claimed }) => claimed)
+  function takeFrom(channel: string, limit: number): void {
+    let left = limit
+    for (const queue of queuesOf([channel])) if (left > 0) left -= takeTurns(queue, left)
+  }
+
+  function claim(): Claims {
+    for (const [channel, limit] of Object.entries(limits)) takeFrom(channel, limit)
+    const deliveries = leased.sort(inOrder).map(({ claimed }) => claimed)
     const claims = { deliveries, expired, ...(Object.keys(last).length > 0 && { last }) }
     if (expired.length >= MAX_EXPIRED) return { ...claims, nextDueInMs: 0 }
-    const next = queues.first(Object.keys(limits))
-    return { ...claims, ...(next && { nextDueInMs: Math.max(0, next.wakeAt - now) }) }
-  })
+    const next = CLAIM_PRIORITIES.flatMap((priority) => all[priority].first(Object.keys(limits))?.wakeAt ?? [])
+    return { ...claims, ...(next.length > 0 && { nextDueInMs: Math.max(0, Math.min(...next) - now) }) }
+  }
+
+  for (const queues of CLAIM_PRIORITIES.map((priority) => all[priority])) {
+    for (const channel of queues.channels) firstDue(() => queues.first([channel]))
+    for (const row of queues.expiredOf(busy, now))
+      if (expired.length < MAX_EXPIRED && row.slot >= 0) expired.push(...expireDelivery(row, transitions))
+  }
+  const leftOut = { busy, full }
+  return all[URGENT].without(leftOut, () => all[NORMAL].without(leftOut, claim))
 }
 
 function visitsOf(tenants: Iterable<Visit>): readonly Visit[] {
@@ -95,6 +123,6 @@ function visitsOf(tenants: Iterable<Visit>): readonly Visit[] {
   return visits
 }
 
-function byDueTime(one: Leased, other: Leased): number {
-  return one.dueAt - other.dueAt || one.slot - other.slot
+function inOrder(one: Leased, other: Leased): number {
+  return one.priority - other.priority || one.dueAt - other.dueAt || one.slot - other.slot
 }

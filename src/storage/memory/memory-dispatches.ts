@@ -2,6 +2,7 @@ import type { DispatchAnswer } from '../../model/dispatch.ts'
 import { copyJson } from '../../model/json.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DispatchStore, LeaseToken } from '../../ports/dispatch-store.ts'
+import { CLAIM_PRIORITIES, NORMAL, URGENT } from '../rules/claim-priority.ts'
 import { compoundKey } from '../rules/compound-key.ts'
 import { type DeliveryIndex, deliveryTransitions, sendLimits, settleDelivery } from '../rules/delivery-transitions.ts'
 import {
@@ -16,7 +17,7 @@ import {
 } from '../rules/dispatch-changes.ts'
 import { type DeliveryRow, type DispatchRow, ownersOf, readDispatch } from '../rules/dispatch-rows.ts'
 import { eraseDispatch, isErased, readDispatchData, redactedAnswer, sharersOf } from '../rules/erasure-rules.ts'
-import { claimDue } from './claim-due.ts'
+import { claimDue, type PriorityQueues } from './claim-due.ts'
 import { dispatchIndexes, openDigests } from './dispatch-indexes.ts'
 import { type Expiring, expiringMap, memoryCounters } from './expiring-map.ts'
 import { receiverQueues } from './receiver-queues.ts'
@@ -30,13 +31,14 @@ interface Answered extends Expiring {
 export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
   const dispatches = dispatchIndexes()
   const answered = expiringMap<Answered>()
-  const queues = receiverQueues<DeliveryRow>(({ dispatch }) => dispatch.head.tenant)
+  const newQueues = () => receiverQueues<DeliveryRow>(({ dispatch }) => dispatch.head.tenant)
+  const queues: PriorityQueues = { [URGENT]: newQueues(), [NORMAL]: newQueues() }
   const digests = openDigests(clock)
   const leases = new Map<string, DeliveryRow>()
   let fences = 0
   const index: DeliveryIndex = {
-    schedule: queues.place,
-    unschedule: queues.remove,
+    schedule: (row, wakeAt) => queues[row.priority].place(row, wakeAt),
+    unschedule: (row) => queues[row.priority].remove(row),
     update(row) {
       digests.update(row)
       if (row.fence !== undefined) leases.set(row.deliveryId, row)
@@ -169,11 +171,12 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
       const now = clock.now()
       let count = 0
       let oldest = now
-      for (const channel of channels)
-        for (const dueAt of queues.dueOf(channel, tenant, now)) {
-          count++
-          oldest = Math.min(oldest, dueAt)
-        }
+      for (const priority of CLAIM_PRIORITIES)
+        for (const channel of channels)
+          for (const dueAt of queues[priority].dueOf(channel, tenant, now)) {
+            count++
+            oldest = Math.min(oldest, dueAt)
+          }
       return { count: Math.min(count, limit), ...(count > 0 && { oldestMs: now - oldest }) }
     },
 

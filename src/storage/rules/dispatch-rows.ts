@@ -12,12 +12,12 @@ import type {
 } from '../../model/dispatch.ts'
 import { statusOfDispatch } from '../../model/dispatch.ts'
 import type { DeliveryChange } from '../../model/dispatch-results.ts'
-import type { JsonObject } from '../../model/json.ts'
-import { copyJson } from '../../model/json.ts'
+import { copyJson, type JsonObject } from '../../model/json.ts'
 import { isStoredWait, type StoredWait } from '../../model/waiting.ts'
 import type { SendLimit } from '../../ports/delivery-policy.ts'
 import type { ClaimedDelivery, NewDelivery, NewDispatch } from '../../ports/dispatch-store.ts'
 import type { PlanSource } from '../../ports/plan-source.ts'
+import { type ClaimPriority, claimPriority } from './claim-priority.ts'
 
 /** A dispatch in memory. The delivery rules change it. */
 export interface DispatchRow {
@@ -43,6 +43,8 @@ export interface PlanRow {
 export interface DeliveryRow {
   readonly deliveryId: string
   readonly channel: string
+  /** That of the dispatch which created it: a digest keeps the priority of its first event. */
+  readonly priority: ClaimPriority
   readonly concurrencyKey: string | undefined
   /** Due time while `queued`; end of the lease while `sending`. */
   wakeAt: number
@@ -140,6 +142,7 @@ function deliveryRow(
   return {
     deliveryId: delivery.deliveryId,
     channel: delivery.channel,
+    priority: claimPriority(dispatch.head),
     concurrencyKey: delivery.concurrencyKey,
     wakeAt,
     slot: -1,

@@ -59,6 +59,11 @@ describe('a dispatch as a caller sees it', () => {
     })
   })
 
+  it('A dispatch view shows the priority of an urgent dispatch only', () => {
+    expect(viewDispatch({ ...DISPATCH, priority: 'urgent', deliveries: [] }, AT).priority).toBe('urgent')
+    expect(viewDispatch({ ...DISPATCH, deliveries: [] }, AT)).not.toHaveProperty('priority')
+  })
+
   it('A dispatch view shows nextAttemptAt only for a delivery that waits and is not due at once', () => {
     const due = { dueAt: AT + 1_000 }
     const reported = (delivery: Partial<Delivery>) => viewed({ ...due, ...delivery })?.nextAttemptAt

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { type ClaimQueue, NORMAL } from '../../../src/storage/rules/claim-priority.ts'
 import { lowWaterMarks } from '../../../src/storage/sql/dispatches/low-water-marks.ts'
+
+const normal = (channel: string): ClaimQueue => ({ channel, priority: NORMAL })
 
 const START = { since: 0, isFull: true }
 
@@ -20,14 +23,14 @@ function marksAt(timeoutMs = 1_000): {
     claim({ now: at = now(), channel = 'a', first } = {}, tookMs = 0) {
       const scan = marks.begin()
       time += tookMs
-      return marks.learn(scan, { now: at, channels: [{ channel, first }], ranges: [], tenants: [] }) - at
+      return marks.learn(scan, { now: at, queues: [{ ...normal(channel), first }], ranges: [], tenants: [] }) - at
     },
     fail(tookMs, isTimeKnown = true) {
       const scan = marks.begin()
       time += tookMs
-      marks.failed(scan, ['a'], isTimeKnown ? now() : undefined)
+      marks.failed(scan, [normal('a')], isTimeKnown ? now() : undefined)
     },
-    from: (channel = 'a') => marks.begin().from(channel),
+    from: (channel = 'a') => marks.begin().from(normal(channel)),
   }
 }
 
@@ -53,7 +56,7 @@ describe('the low-water marks of claims', () => {
     expect(marks.from()).toEqual({ since: 998_500, isFull: false })
   })
 
-  it('One claim a second in each channel is a full scan, which finds late commits', () => {
+  it('One claim a second in each queue is a full scan, which finds late commits', () => {
     const marks = marksAt()
     marks.claim()
     marks.claim({ channel: 'b' })

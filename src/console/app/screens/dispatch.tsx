@@ -52,7 +52,7 @@ export function DispatchScreen({ dispatchId }: { readonly dispatchId: string }) 
 }
 
 function Head({ of }: { readonly of: Redacted<DispatchView> }) {
-  const { status, eventType, recipient, sessionId, createdAt, by, sandboxed } = of
+  const { status, eventType, recipient, sessionId, createdAt, by, priority, sandboxed } = of
   return (
     <>
       <p class="lead">
@@ -69,6 +69,7 @@ function Head({ of }: { readonly of: Redacted<DispatchView> }) {
           Accepted: <Time at={createdAt} />,
           By: textOf(by),
           Session: sessionId !== undefined && <Link to={['sessions', sessionId]} />,
+          Priority: textOf(priority),
           Sandbox: worded({ true: 'recorded, not sent', false: '' }, sandboxed),
         }}
       />

@@ -83,13 +83,14 @@ function OneEvent({ of, eventType }: { readonly of: Loaded<Page<Event>>; readonl
 }
 
 function EventFacts({ of }: { readonly of: Event }) {
-  const { eventType, category, route, critical, delayMs, digest, channels } = of
+  const { eventType, category, route, critical, priority, delayMs, digest, channels } = of
   return (
     <Facts
       of={{
         Category: textOf(category),
         Route: worded({ first: 'first channel that works', all: 'all channels' }, route),
         Critical: worded({ true: 'preferences and quiet hours do not apply', false: '' }, critical),
+        Priority: textOf(priority),
         Delay: duration(delayMs),
         Digest: digest && `${duration(digest.windowMs)}, at most ${count(digest.max)} events`,
         Channels: channels

@@ -93,6 +93,7 @@ const EVENT: Checks<Definition> = {
   route: choice(['all', 'first']),
   fallbackOn: arrayOf(choice(['bounced'])),
   critical: bool,
+  priority: choice(['urgent', 'normal']),
   delayMs: whole(0, 366 * 24 * 3_600_000),
   digest: compiled,
   channels: required(matching(isRecord, 'must be an object of channel definitions: { email: { … } }', kindOf)),
@@ -110,7 +111,7 @@ function compileEvent(eventType: string, given: unknown, catalog: Compilation): 
   // Each member may be wrong: its problem is reported above.
   const definition = (isRecord(given) ? given : {}) as Partial<Definition>
 
-  const { data, category = eventType, route = 'all', fallbackOn, critical = false, delayMs = 0 } = definition
+  const { data, category = eventType, route = 'all', fallbackOn, critical = false, priority, delayMs = 0 } = definition
   const compilation = { ...catalog, checkPath: namesCheck(data && isSchema(data) ? data : undefined) }
   const when = compileCondition(definition.when, { ...place, field: 'when' }, compilation)
   const digest = compileDigest(definition.digest, eventType, compilation)
@@ -132,6 +133,7 @@ function compileEvent(eventType: string, given: unknown, catalog: Compilation): 
     route,
     ...(Array.isArray(fallbackOn) && { fallbackOn: [...fallbackOn] }),
     critical,
+    ...(priority && { priority }),
     delayMs,
     ...(digest && { digest }),
     overrides,

@@ -1,4 +1,4 @@
-import type { FallbackCause, Route } from '../../../model/dispatch.ts'
+import type { FallbackCause, Priority, Route } from '../../../model/dispatch.ts'
 import type { JsonObject, JsonValue } from '../../../model/json.ts'
 import type { ConditionEngine } from '../../../ports/condition-engine.ts'
 import type { EventFacts } from '../../../ports/event-catalog.ts'
@@ -79,6 +79,14 @@ export interface EventDefinition<Schema> {
   readonly fallbackOn?: readonly FallbackCause[]
   /** Ignores preferences and quiet hours, for example for a password reset. Default: `false`. */
   readonly critical?: boolean
+  /**
+   * `urgent`: on each channel, its due deliveries are sent before all due deliveries of `normal` events, those of other tenants too. For
+   * messages that someone waits for, such as login codes. Bypasses no policy, limit or delay. Default: `normal`.
+   *
+   * @example
+   * { priority: 'urgent', channels: { sms: { text: ({ data }) => `Your code: ${data.code}` } } }
+   */
+  readonly priority?: Priority
   /** Milliseconds from acceptance until it is due: a whole number, 0 to 31,622,400,000 (366 days). Default: 0. */
   readonly delayMs?: number
   /** Collects a recipient's events into one delivery; only with the route `all`. Conditions read single events. Default: none. */

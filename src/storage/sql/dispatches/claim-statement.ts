@@ -1,4 +1,5 @@
 import type { ClaimRequest } from '../../../ports/dispatch-store.ts'
+import { type ClaimQueue, cursorKey, queuesOf } from '../../rules/claim-priority.ts'
 import { NOW } from '../connection/changes.ts'
 import type { Database, Queries } from '../connection/database.ts'
 import { lookUp, Parameters, readRecord, tableAlong } from '../connection/dialects.ts'
@@ -7,20 +8,18 @@ import { functionName } from '../schema/functions.ts'
 import type { ContentRecord, DispatchRecord, JobRecord, StateRecord } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
 import {
-  byWakeTime,
   type ClaimSummary,
   claimedColumns,
+  dueText,
   type LeaseParameters,
   leaseSets,
-  notBusy,
-  OF_QUEUE,
   readSummary,
   type SummaryRow,
   summaryOfRows,
   summaryText,
 } from './claim-texts.ts'
 import type { ClaimScan, SeenEntries } from './low-water-marks.ts'
-import type { SeenTenant, TenantRange } from './tenant-marks.ts'
+import { queueKey, type SeenTenant, type TenantRange } from './tenant-marks.ts'
 import { type SeenRow, seenTenant, seenText, shareText, turnsOf } from './turn-texts.ts'
 
 export interface ClaimedRecord {
@@ -37,8 +36,8 @@ export interface FoundDue extends ClaimSummary, Pick<SeenEntries, 'ranges' | 'te
 }
 
 /**
- * Leases due deliveries by the database's clock: the oldest ones, and if there are more than a channel's limit, those of the next tenants
- * first. Skips locked rows. One statement with functions, else one transaction.
+ * Leases due deliveries by the database's clock: the oldest urgent ones, then the oldest normal ones. If there are more of a priority than
+ * its channel's limit has left, those of the next tenants come first. Skips locked rows. One statement with functions, else one transaction.
  */
 export async function claimDueRows(
   request: ClaimRequest,
@@ -58,11 +57,12 @@ export async function claimDueRows(
 /** Each scan finds one more tenant between any two known ones. */
 const MAX_SCANS = 7
 
-/** Searches for tenants in channels whose last scan added some. A claim alone finds only one between two known ones. */
+/** Searches for tenants in queues whose last scan added some. A claim alone finds only one between two known ones. */
 async function discoverTenants({ limits, after = {} }: ClaimRequest, scan: ClaimScan, db: Database): Promise<void> {
   for (const [channel, limit] of Object.entries(limits)) {
-    for (let scans = 0; limit > 0 && scans < MAX_SCANS && !scan.isSettled(channel); scans++) {
-      const ranges = scan.ranges(channel, after[channel] ?? '')
+    const unsettled = (): readonly ClaimQueue[] => queuesOf([channel]).filter((queue) => !scan.isSettled(queue))
+    for (let scans = 0; limit > 0 && scans < MAX_SCANS && unsettled().length > 0; scans++) {
+      const ranges = unsettled().flatMap((queue) => scan.ranges(queue, after[cursorKey(queue)] ?? ''))
       const { text, values } = seenText(ranges, db.dialect, db.nameOf)
       // The claim finds them too, later.
       const rows = await db.scan<SeenRow>(text, values).catch(() => [])
@@ -93,9 +93,10 @@ async function claimAtOnce(
 ): Promise<FoundDue> {
   const isShared = sharedChannels({ full })
   const channels = Object.entries(limits).map(([channel, amount]) => {
-    return { channel, amount, since: scan.from(channel).since, is_shared: isShared.has(channel) }
+    const [urgent_since, since] = queuesOf([channel]).map((queue) => scan.from(queue).since)
+    return { channel, amount, urgent_since, since, is_shared: isShared.has(channel) }
   })
-  const ranges = Object.keys(limits).flatMap((channel) => scan.ranges(channel, after[channel] ?? ''))
+  const ranges = queuesOf(Object.keys(limits)).flatMap((queue) => scan.ranges(queue, after[cursorKey(queue)] ?? ''))
   const receivers = busy.map(({ concurrencyKey, ...one }) => ({ ...one, concurrency_key: concurrencyKey }))
   const parameters = [1, 2, 3, 4, 5, 6].map(db.dialect.parameter).join(', ')
   const text = `select * from ${functionName('claim', db.dialect, db.prefix)}(${parameters}, ${NOW})`
@@ -112,8 +113,8 @@ async function claimAtOnce(
   // Without turns the only text is the summary.
   if (summary === undefined) return { leased, ...readSummary(turns), ranges: [], tenants: [] }
   const tenants: readonly SeenTenant[] = JSON.parse(String(turns))
-  const isSeen = new Set(tenants.map(({ channel }) => channel))
-  return { leased, ...readSummary(summary), ranges: ranges.filter(({ channel }) => isSeen.has(channel)), tenants }
+  const isSeen = new Set(tenants.map(queueKey))
+  return { leased, ...readSummary(summary), ranges: ranges.filter((range) => isSeen.has(queueKey(range))), tenants }
 }
 
 /** Channels in which some tenants are at their share: only the turns of the others count. */
@@ -141,7 +142,10 @@ async function claimInTurn(
 
 type Locked = Pick<FoundDue, 'ranges' | 'tenants'> & { readonly due: readonly Due[] }
 
-/** Locks the oldest due deliveries of each channel, or its tenants' shares and then the oldest, if more are due than its limit. */
+/**
+ * Locks the due deliveries of each channel: the urgent ones first, the oldest first. If more are due than its limit, the tenants share what
+ * the limit has left for the priority of the last ones.
+ */
 async function lockAll(request: ClaimRequest, scan: ClaimScan, db: Database, queries: Queries): Promise<Locked> {
   const isShared = sharedChannels(request)
   const due: Due[] = []
@@ -154,35 +158,47 @@ async function lockAll(request: ClaimRequest, scan: ClaimScan, db: Database, que
   const ranges: TenantRange[] = []
   const tenants: SeenTenant[] = []
   for (const { channel, oldest } of contended) {
-    const limit = request.limits[channel] ?? 0
-    const own = scan.ranges(channel, request.after?.[channel] ?? '')
+    const last = oldest.at(-1)
+    const queues = queuesOf([channel]).filter(({ priority }) => !last || priority === Number(last.priority))
+    const own = queues.flatMap((queue) => scan.ranges(queue, request.after?.[cursorKey(queue)] ?? ''))
     const { text, values } = seenText(own, db.dialect, db.nameOf)
     const rows = await queries.query<SeenRow>(text, values)
     ranges.push(...own)
     tenants.push(...rows.map((row) => seenTenant(channel, row)))
     const turns = { ranges, tenants, at: Number(rows[0]?.seen_at) }
-    const mine = await lockShares(channel, request, turns, oldest, db, queries)
-    const isMine = new Set(mine.map(({ delivery_id }) => delivery_id))
-    due.push(...mine, ...oldest.filter(({ delivery_id }) => !isMine.has(delivery_id)).slice(0, limit - mine.length))
+    let left = request.limits[channel] ?? 0
+    const take = (some: readonly Due[]): void => {
+      const taken = some.slice(0, left)
+      left -= taken.length
+      due.push(...taken)
+    }
+    for (const queue of queues) {
+      take(oldest.filter(({ priority }) => Number(priority) < queue.priority))
+      const mine = await lockShares(queue, left, request, turns, oldest, db, queries)
+      take(mine)
+      const isMine = new Set(mine.map(({ delivery_id }) => delivery_id))
+      take(oldest.filter((one) => Number(one.priority) === queue.priority && !isMine.has(one.delivery_id)))
+    }
   }
   return { due, ranges, tenants }
 }
 
 async function lockShares(
-  channel: string,
+  queue: ClaimQueue,
+  limit: number,
   request: ClaimRequest,
   { ranges, tenants, at }: Omit<Locked, 'due'> & { readonly at: number },
   oldest: readonly Due[],
   { dialect, nameOf }: Database,
   queries: Queries,
 ): Promise<readonly Due[]> {
-  const { shares } = turnsOf(channel, request, ranges, tenants, at)
-  const isOneTenant =
-    shares.length === 1 && oldest.length > 0 && oldest.every((one) => one.tenant === shares[0]?.tenant)
+  const { shares, visited } = turnsOf(queue, limit, request, ranges, tenants, at)
+  const own = oldest.filter(({ priority }) => Number(priority) === queue.priority)
+  const isOneTenant = shares.length === 1 && own.length > 0 && own.every((one) => one.tenant === shares[0]?.tenant)
   const mine: Due[] = []
   for (const share of isOneTenant ? [] : shares) {
-    const since = tenants.find((one) => one.channel === channel && one.tenant === share.tenant)?.firstAt ?? 0
-    const { text, values } = shareText({ channel, ...share }, since, request, dialect, nameOf)
+    const since = visited.find(({ tenant }) => tenant === share.tenant)?.firstAt ?? 0
+    const { text, values } = shareText({ ...queue, ...share }, since, request, dialect, nameOf)
     mine.push(...(await queries.query<Due>(text, values)))
   }
   return mine
@@ -190,6 +206,7 @@ async function lockShares(
 
 interface Due {
   readonly tenant: string
+  readonly priority: unknown
   readonly delivery_id: string
   readonly wake_at: unknown
   readonly found_at: unknown
@@ -204,12 +221,8 @@ async function lockDue(
 ): Promise<readonly Due[]> {
   const limit = request.limits[channel] ?? 0
   if (limit <= 0) return []
-  const parameters = new Parameters(dialect)
-  const own = `d.channel = ${parameters.add(channel)} and ${OF_QUEUE} and d.wake_at >= ${parameters.add(scan.from(channel).since)}`
-  const free = notBusy(channel, request, dialect, parameters)
-  const text = `select d.delivery_id, d.tenant, d.wake_at, ${NOW} as found_at from ${byWakeTime(dialect, nameOf)}
-    where ${own} and d.wake_at <= ${NOW} ${free} order by d.wake_at limit ${parameters.add(limit)}${dialect.skipLocked}`
-  return queries.query<Due>(text, parameters.values)
+  const { text, values } = dueText(channel, limit, request, scan, dialect, nameOf)
+  return queries.query<Due>(text, values)
 }
 
 const INSTANT: Column = { kind: 'integer' }

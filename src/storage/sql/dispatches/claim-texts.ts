@@ -1,11 +1,11 @@
 import type { ClaimRequest } from '../../../ports/dispatch-store.ts'
+import { type ClaimQueue, queuesOf } from '../../rules/claim-priority.ts'
 import { NOW } from '../connection/changes.ts'
 import { columnsOf, type Dialect, type NameTable, Parameters, tableAlong } from '../connection/dialects.ts'
 import type { Column } from '../schema/columns.ts'
 import type { JobRecord, TableName } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
-import { NORMAL_PRIORITY } from './dispatch-records.ts'
-import type { ClaimScan, SeenChannel, SeenEntries } from './low-water-marks.ts'
+import type { ClaimScan, SeenEntries, SeenQueue } from './low-water-marks.ts'
 
 /** Tables that a claim reads for each delivery, with the prefixes of their columns. */
 export const CLAIMED: readonly { readonly table: TableName; readonly alias: string; readonly prefix: string }[] = [
@@ -22,10 +22,7 @@ export function claimedColumns(jobs: string, dialect: Dialect): string {
   ).join(', ')
 }
 
-/** Jobs `d` of the only priority so far. */
-export const OF_QUEUE: string = `d.priority = ${NORMAL_PRIORITY}`
-
-/** Jobs `d` by their instants: the end of the lease, or the due time. The statement must compare the channel. */
+/** Jobs `d` by their instants: the end of the lease, or the due time. The statement must compare the channel and the priority. */
 export function byWakeTime(dialect: Dialect, nameOf: NameTable): string {
   return tableAlong({ table: 'jobs', alias: 'd', index: 'due' }, dialect, nameOf)
 }
@@ -74,34 +71,64 @@ export function notBusy(channel: string, { busy }: ClaimRequest, { rows }: Diale
   return conditions.length > 0 ? `and (d.concurrency_key is null or (${conditions.join(' and ')}))` : ''
 }
 
+/**
+ * Locks the first due jobs of a channel, the urgent ones first. MySQL reads both ranges of the index in its order; SQLite would sort them,
+ * and reads one after the other.
+ */
+export function dueText(
+  channel: string,
+  limit: number,
+  request: ClaimRequest,
+  scan: ClaimScan,
+  dialect: Dialect,
+  nameOf: NameTable,
+): { readonly text: string; readonly values: readonly unknown[] } {
+  const parameters = new Parameters(dialect)
+  const select = `select d.delivery_id, d.tenant, d.priority, d.wake_at, ${NOW} as found_at from ${byWakeTime(dialect, nameOf)}`
+  const ofChannel = (): string => `where d.channel = ${parameters.add(channel)}`
+  const range = (queue: ClaimQueue): string =>
+    `d.priority = ${queue.priority} and d.wake_at >= ${parameters.add(scan.from(queue).since)} and d.wake_at <= ${NOW}`
+  const free = (): string => notBusy(channel, request, dialect, parameters)
+  const first = (): string => `limit ${parameters.add(limit)}`
+  const queues = queuesOf([channel])
+  if (dialect.name === 'sqlite') {
+    const parts = queues.map(
+      (queue) => `select * from (${select} ${ofChannel()} and ${range(queue)} ${free()} order by d.wake_at ${first()})`,
+    )
+    return { text: `${parts.join(' union all ')} ${first()}`, values: parameters.values }
+  }
+  const where = `${ofChannel()} and (${queues.map((queue) => `(${range(queue)})`).join(' or ')}) ${free()}`
+  const text = `${select} ${where} order by d.priority, d.wake_at ${first()}${dialect.skipLocked}`
+  return { text, values: parameters.values }
+}
+
 /** Summary of the waiting deliveries, which a claim reads after its own changes. */
 export interface ClaimSummary extends Omit<SeenEntries, 'ranges' | 'tenants'> {
-  /** The next due time or end of a lease in the channels; `Infinity`: none was seen. */
+  /** The next due time or end of a lease in the queues; `Infinity`: none was seen. */
   readonly nextAt: number
 }
 
-interface SummaryChannel {
-  readonly channel: string
+interface SummaryQueue extends ClaimQueue {
   readonly first: unknown
   readonly next: unknown
 }
 
 export function readSummary(given: unknown): ClaimSummary {
-  const { now, channels } = JSON.parse(String(given))
-  return summaryOf(now, channels ?? [])
+  const { now, queues } = JSON.parse(String(given))
+  return summaryOf(now, queues ?? [])
 }
 
-function summaryOf(now: unknown, given: readonly SummaryChannel[]): ClaimSummary {
-  const channels = given.map(({ channel, first }): SeenChannel => ({ channel, first: instant(first) }))
+function summaryOf(now: unknown, given: readonly SummaryQueue[]): ClaimSummary {
+  const queues = given.map(({ channel, priority, first }): SeenQueue => ({ channel, priority, first: instant(first) }))
   const next = given.flatMap((one) => instant(one.next) ?? [])
-  return { now: Number(now), channels, nextAt: Math.min(...next, Number.POSITIVE_INFINITY) }
+  return { now: Number(now), queues, nextAt: Math.min(...next, Number.POSITIVE_INFINITY) }
 }
 
 function instant(value: unknown): number | undefined {
   return value === null || value === undefined ? undefined : Number(value)
 }
 
-/** A row of {@link summaryText}, for one channel. */
+/** A row of {@link summaryText}, for one queue. */
 export interface SummaryRow {
   readonly number: unknown
   readonly claimed_at: unknown
@@ -119,11 +146,12 @@ export function summaryText(
 ): { readonly text: string; readonly values: readonly unknown[] } {
   const parameters = new Parameters(dialect)
   const jobs = byWakeTime(dialect, nameOf)
-  const rows = Object.keys(request.limits).map((channel, number) => {
-    const { since } = scan.from(channel)
+  const rows = queuesOf(Object.keys(request.limits)).map((queue, number) => {
+    const { channel, priority } = queue
+    const { since } = scan.from(queue)
     // Names its parameters in the order of the text.
     const first = (condition = () => ''): string =>
-      `(select d.wake_at from ${jobs} where d.channel = ${parameters.add(channel)} and ${OF_QUEUE}
+      `(select d.wake_at from ${jobs} where d.channel = ${parameters.add(channel)} and d.priority = ${priority}
         and d.wake_at >= ${parameters.add(since)} ${condition()} order by d.wake_at limit 1)`
     // Without the tenants at their share, the next due time would take a long search.
     const isShared = request.full?.some((one) => one.channel === channel)
@@ -139,10 +167,10 @@ export function summaryText(
 }
 
 export function summaryOfRows(rows: readonly SummaryRow[], request: ClaimRequest): ClaimSummary {
-  const names = Object.keys(request.limits)
-  const channels = rows.flatMap(({ number, first_at: first, next_at: next }): SummaryChannel[] => {
-    const channel = names[Number(number)]
-    return channel === undefined ? [] : [{ channel, first, next }]
+  const queues = queuesOf(Object.keys(request.limits))
+  const found = rows.flatMap(({ number, first_at: first, next_at: next }): SummaryQueue[] => {
+    const queue = queues[Number(number)]
+    return queue ? [{ ...queue, first, next }] : []
   })
-  return summaryOf(rows[0]?.claimed_at, channels)
+  return summaryOf(rows[0]?.claimed_at, found)
 }

@@ -1,4 +1,5 @@
 import type { ClaimedDelivery, ClaimRequest, Claims, DispatchStore } from '../../../ports/dispatch-store.ts'
+import { type ClaimQueue, cursorKey, queuesOf } from '../../rules/claim-priority.ts'
 import type { DeliveryRow, DispatchRow } from '../../rules/dispatch-rows.ts'
 import { beginAttempt, claimedDelivery, takeBackAttempt } from '../../rules/dispatch-rows.ts'
 import { hasComeAround, MAX_ROUNDS } from '../../rules/tenant-turns.ts'
@@ -7,7 +8,7 @@ import type { Database } from '../connection/database.ts'
 import { lookUp } from '../connection/dialects.ts'
 import { TABLES } from '../schema/tables.ts'
 import { type ClaimedRecord, claimDueRows, type FoundDue, sharedChannels } from './claim-statement.ts'
-import { type LeaseParameters, leasedRecord, OF_QUEUE } from './claim-texts.ts'
+import { type LeaseParameters, leasedRecord } from './claim-texts.ts'
 import { deliveryRow, isShared, readContent, readStates } from './delivery-states.ts'
 import { headOf } from './dispatch-records.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
@@ -16,7 +17,7 @@ import { readLeasedDigest } from './load-digests.ts'
 import { loadDispatches, loadOwners } from './load-dispatches.ts'
 import type { LowWaterMarks } from './low-water-marks.ts'
 import { type LeaseCache, tokenFor } from './settlements.ts'
-import type { SeenTenant } from './tenant-marks.ts'
+import { queueKey, type SeenTenant } from './tenant-marks.ts'
 import { nextText, turnsOf } from './turn-texts.ts'
 
 interface FoundInRounds extends Pick<FoundDue, 'leased' | 'now' | 'nextAt'>, Pick<FoundTurns, 'last'> {}
@@ -93,7 +94,7 @@ export function claims(db: Database, { leases, marks, settle, newFence }: ClaimP
       // The database may still complete the claim.
       abandoned.add(fence, request)
       const now = await db.sync().then(db.now, () => undefined)
-      marks.failed(scan, Object.keys(request.limits), now)
+      marks.failed(scan, queuesOf(Object.keys(request.limits)), now)
       throw cause
     }
   }
@@ -108,16 +109,17 @@ export function claims(db: Database, { leases, marks, settle, newFence }: ClaimP
     let nextAt = Math.min(first.nextAt, turns.nextAt)
     for (let rounds = 1; rounds < MAX_ROUNDS && found.leased.length === 0 && cut.length > 0; rounds++) {
       const before = { ...after, ...last }
-      const limits = Object.fromEntries(cut.map((channel) => [channel, request.limits[channel] ?? 0]))
+      const limits = Object.fromEntries(cut.map(({ channel }) => [channel, request.limits[channel] ?? 0]))
       const next = { ...request, limits, after: before }
       found = await claimFrom(next, fence)
       const more = turnsIn(next, found)
       last = { ...last, ...more.last }
       nextAt = Math.min(nextAt, found.nextAt, more.nextAt)
       idle = [...idle, ...more.idle]
-      cut = more.cut.filter(
-        (channel) => !hasComeAround(after[channel] ?? '', before[channel] ?? '', last[channel] ?? ''),
-      )
+      cut = more.cut.filter((queue) => {
+        const key = cursorKey(queue)
+        return !hasComeAround(after[key] ?? '', before[key] ?? '', last[key] ?? '')
+      })
     }
     const { leased, now } = found
     const isMore = cut.length > 0 || nextAt <= now
@@ -190,10 +192,10 @@ function leftOf(limits: ClaimRequest['limits'], taken: readonly ClaimedDelivery[
 
 /** Turns of the tenants that a claim visited. */
 interface FoundTurns {
-  /** Where the next claim begins in each channel with turns. */
+  /** Where the next claim begins in each queue with turns, by its `cursorKey`. */
   readonly last: Readonly<Record<string, string>>
-  /** Shared channels in which nothing was leased, but tenants after the visited ones may have due deliveries. */
-  readonly cut: readonly string[]
+  /** Queues of shared channels in which nothing was leased, but tenants after the visited ones may have due deliveries. */
+  readonly cut: readonly ClaimQueue[]
   /** When a shared channel may have more: the summary has no instant for it. */
   readonly nextAt: number
   /** Tenants of shared channels with due deliveries of which none could be leased, because of busy receivers or other claims. */
@@ -202,16 +204,19 @@ interface FoundTurns {
 
 function turnsIn(request: ClaimRequest, { leased, ranges, tenants, now }: FoundDue): FoundTurns {
   const last: Record<string, string> = {}
-  const cut: string[] = []
+  const cut: ClaimQueue[] = []
   const idle: SeenTenant[] = []
   const isShared = sharedChannels(request)
   let nextAt = Number.POSITIVE_INFINITY
-  for (const channel of new Set(ranges.map((one) => one.channel))) {
-    const turns = turnsOf(channel, request, ranges, tenants, now)
-    if (turns.last !== undefined) last[channel] = turns.last
+  for (const queue of queuesOf([...new Set(ranges.map((one) => one.channel))])) {
+    const { channel, priority } = queue
+    const own = leased.filter(({ job }) => job.channel === channel)
+    const limit = (request.limits[channel] ?? 0) - own.filter(({ job }) => job.priority < priority).length
+    if (limit <= 0 || !ranges.some((range) => queueKey(range) === queueKey(queue))) continue
+    const turns = turnsOf(queue, limit, request, ranges, tenants, now)
+    if (turns.last !== undefined) last[cursorKey(queue)] = turns.last
     if (!isShared.has(channel)) continue
-    const hasLeased = leased.some(({ job }) => job.channel === channel)
-    if (hasLeased) {
+    if (own.length > 0) {
       nextAt = now
       continue
     }
@@ -219,7 +224,7 @@ function turnsIn(request: ClaimRequest, { leased, ranges, tenants, now }: FoundD
       if (visit.firstAt > now) nextAt = Math.min(nextAt, visit.firstAt)
       else idle.push(visit)
     }
-    if (turns.isCut) cut.push(channel)
+    if (turns.isCut) cut.push(queue)
   }
   return { last, cut, nextAt, idle }
 }
@@ -252,12 +257,12 @@ function abandonedLeases(db: Database, settle: DispatchStore['settle']): Abandon
   let abandoned: Abandoned[] = []
   let restUntil = Number.NEGATIVE_INFINITY
   const { dialect, nameOf } = db
-  const { channel, fence } = TABLES.jobs.columns
-  const channels = dialect.rows(dialect.parameter(1), { channel }, 'c')
+  const { channel, priority, fence } = TABLES.jobs.columns
+  const queues = dialect.rows(dialect.parameter(1), { channel, priority }, 'c')
   const fences = dialect.rows(dialect.parameter(3), { fence }, 'f')
-  const on = `d.channel = c.channel and ${OF_QUEUE} and d.wake_at > ${NOW} and d.wake_at <= ${NOW} + ${dialect.parameter(2)}`
+  const on = `d.channel = c.channel and d.priority = c.priority and d.wake_at > ${NOW} and d.wake_at <= ${NOW} + ${dialect.parameter(2)}`
   const leased = lookUp({ table: 'jobs', alias: 'd', on, index: 'due' }, dialect, nameOf)
-  const text = `select d.delivery_id, d.fence from ${channels} ${leased} where d.fence in (select f.fence from ${fences})`
+  const text = `select d.delivery_id, d.fence from ${queues} ${leased} where d.fence in (select f.fence from ${fences})`
 
   return {
     add(fence, { limits, leaseMs }, handed = new Set()) {
@@ -268,11 +273,11 @@ function abandonedLeases(db: Database, settle: DispatchStore['settle']): Abandon
     async giveBack() {
       const now = db.askedAt()
       if (abandoned.length === 0 || now < restUntil) return
-      const channels = [...new Set(abandoned.flatMap((one) => one.channels))].map((channel) => ({ channel }))
+      const queues = queuesOf([...new Set(abandoned.flatMap((one) => one.channels))])
       const longestMs = Math.max(...abandoned.map(({ leaseMs }) => leaseMs))
       const fences = abandoned.map(({ fence }) => ({ fence }))
       const found = await db.query<{ readonly delivery_id: string; readonly fence: string }>(text, [
-        JSON.stringify(channels),
+        JSON.stringify(queues),
         longestMs,
         JSON.stringify(fences),
       ])

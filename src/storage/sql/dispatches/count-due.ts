@@ -1,7 +1,7 @@
 import type { DueCount, DueQuery } from '../../../ports/due-query.ts'
+import { CLAIM_PRIORITIES } from '../../rules/claim-priority.ts'
 import type { Database } from '../connection/database.ts'
 import { Parameters, tableAlong } from '../connection/dialects.ts'
-import { OF_QUEUE } from './claim-texts.ts'
 import { ofTenant } from './turn-texts.ts'
 
 /** Counts entries of indexes, at most `limit` per part: a long backlog costs no more than a short one. */
@@ -12,20 +12,27 @@ export async function countDue({ tenant, channels, limit }: DueQuery, db: Databa
     channels.map(async (channel) => {
       const { dialect, nameOf } = db
       const parameters = new Parameters(dialect)
-      const index = tenant === undefined ? 'due' : 'turns'
-      const of = `d.channel = ${parameters.add(channel)}`
+      const table = tableAlong(
+        { table: 'jobs', alias: 'd', index: tenant === undefined ? 'due' : 'turns' },
+        dialect,
+        nameOf,
+      )
       const until = (): string => parameters.add(Math.floor(now))
-      const { condition, order } =
-        tenant === undefined
-          ? { condition: `${OF_QUEUE} and d.wake_at <= ${until()}`, order: 'd.wake_at' }
-          : ofTenant(
-              dialect,
-              () => parameters.add(tenant),
-              () => '0',
-              until,
-            )
-      const some = `select d.wake_at as due_at from ${tableAlong({ table: 'jobs', alias: 'd', index }, dialect, nameOf)}
-        where ${of} and ${condition} order by ${order} limit ${Math.trunc(limit)}`
+      const some = CLAIM_PRIORITIES.map((priority) => {
+        const of = `d.channel = ${parameters.add(channel)}`
+        const { condition, order } =
+          tenant === undefined
+            ? { condition: `d.priority = ${priority} and d.wake_at <= ${until()}`, order: 'd.wake_at' }
+            : ofTenant(dialect, {
+                priority: () => `${priority}`,
+                tenant: () => parameters.add(tenant),
+                since: () => '0',
+                until,
+              })
+        const own = `select d.wake_at as due_at from ${table}
+          where ${of} and ${condition} order by ${order} limit ${Math.trunc(limit)}`
+        return `select p${priority}.due_at from (${own}) p${priority}`
+      }).join(' union all ')
       const text = `select count(*) as due, min(due_at) as oldest from (${some}) as c`
       const [row] = await db.scan<{ readonly due: unknown; readonly oldest: unknown }>(text, parameters.values)
       return { due: Number(row?.due ?? 0), oldest: row?.oldest === null ? now : Number(row?.oldest ?? now) }

@@ -3,6 +3,7 @@ import type { ConditionTrace, Content, DeliveryReason, DeliveryStatus, Digest } 
 import type { JsonObject } from '../../../model/json.ts'
 import { isStoredWait, type StoredWait } from '../../../model/waiting.ts'
 import type { SendLimit } from '../../../ports/delivery-policy.ts'
+import { type ClaimPriority, claimPriority } from '../../rules/claim-priority.ts'
 import type { AttemptRow, DeliveryRow, DigestEvent, DigestRow, DispatchRow } from '../../rules/dispatch-rows.ts'
 import { storableText } from '../connection/stored-texts.ts'
 import type { ContentRecord, JobRecord, StateRecord } from '../schema/records.ts'
@@ -101,6 +102,7 @@ export function deliveryRow(stored: StoredDelivery, parts: DeliveryParts): Deliv
   return {
     deliveryId: stored.deliveryId,
     channel: stored.channel,
+    priority: (job?.priority as ClaimPriority | undefined) ?? claimPriority(dispatch.head),
     concurrencyKey: stored.concurrencyKey,
     wakeAt: job?.wake_at ?? 0,
     slot: job ? 0 : -1,

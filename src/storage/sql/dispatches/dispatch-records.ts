@@ -1,5 +1,6 @@
 import type { DispatchHead, Route } from '../../../model/dispatch.ts'
 import { isStoredWait } from '../../../model/waiting.ts'
+import { URGENT } from '../../rules/claim-priority.ts'
 import { currentStatus, type DeliveryRow, type DispatchRow } from '../../rules/dispatch-rows.ts'
 import { indexKey } from '../connection/stored-texts.ts'
 import type { DispatchRecord, JobRecord, ListedRecord } from '../schema/records.ts'
@@ -15,6 +16,7 @@ export function headOf(record: DispatchRecord): DispatchHead {
     ...(record.session_id !== null && { sessionId: record.session_id }),
     route: record.route as Route,
     ...(record.critical && { critical: true as const }),
+    ...(record.priority === URGENT && { priority: 'urgent' as const }),
     ...(record.sandboxed && { sandboxed: true as const }),
     ...(record.locale !== null && { locale: record.locale }),
     createdAt: record.created_at,
@@ -32,6 +34,7 @@ export function dispatchRecord({ head }: DispatchRow, version = 1): DispatchReco
     session_id: head.sessionId ?? null,
     route: head.route,
     critical: head.critical ? 1 : null,
+    priority: head.priority ? URGENT : null,
     sandboxed: head.sandboxed ? 1 : null,
     locale: head.locale ?? null,
     created_at: head.createdAt,
@@ -44,9 +47,6 @@ export function listedRecord(dispatch: DispatchRow, status: string = currentStat
   return { tenant, status, created_at: createdAt, dispatch_id: dispatchId, version: 1 }
 }
 
-/** Priority of all jobs. Others are reserved. */
-export const NORMAL_PRIORITY = 1
-
 /** The job of a delivery that waits or is leased. */
 export function jobRecord(row: DeliveryRow, version: number): JobRecord {
   return {
@@ -54,7 +54,7 @@ export function jobRecord(row: DeliveryRow, version: number): JobRecord {
     dispatch_id: row.dispatch.head.dispatchId,
     tenant: row.dispatch.head.tenant,
     channel: row.channel,
-    priority: NORMAL_PRIORITY,
+    priority: row.priority,
     concurrency_key: row.concurrencyKey ?? null,
     wake_at: row.wakeAt,
     waits_for: isStoredWait(row.reason) ? row.reason : null,

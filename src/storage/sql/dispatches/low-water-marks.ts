@@ -1,18 +1,19 @@
-import { type SeenTenant, type TenantRange, tenantMarks } from './tenant-marks.ts'
+import type { ClaimQueue } from '../../rules/claim-priority.ts'
+import { queueKey, type SeenTenant, type TenantRange, tenantMarks } from './tenant-marks.ts'
 
 export interface ClaimScan {
   /** By the clock of this process. */
   readonly begunAt: number
-  from(channel: string): ChannelStart
-  /** The tenants that the claim visits, if more are due in the channel than it may lease. */
-  ranges(channel: string, after: string): readonly TenantRange[]
-  /** Whether the last scan of the channel added no tenant. */
-  isSettled(channel: string): boolean
+  from(queue: ClaimQueue): QueueStart
+  /** The tenants that the claim visits, if more are due in the queue than it may lease. */
+  ranges(queue: ClaimQueue, after: string): readonly TenantRange[]
+  /** Whether the last scan of the queue added no tenant. */
+  isSettled(queue: ClaimQueue): boolean
   /** Records tenants that were found before the claim. */
   discovered(ranges: readonly TenantRange[], seen: readonly SeenTenant[]): void
 }
 
-export interface ChannelStart {
+export interface QueueStart {
   /** Instant of the database that no live entry precedes. */
   readonly since: number
   /** Scans from the start. */
@@ -23,14 +24,13 @@ export interface ChannelStart {
 export interface SeenEntries {
   /** Time of the claim, by the database's clock. */
   readonly now: number
-  readonly channels: readonly SeenChannel[]
-  /** The tenants of channels in which they took turns. */
+  readonly queues: readonly SeenQueue[]
+  /** The tenants of queues in which they took turns. */
   readonly ranges: readonly TenantRange[]
   readonly tenants: readonly SeenTenant[]
 }
 
-export interface SeenChannel {
-  readonly channel: string
+export interface SeenQueue extends ClaimQueue {
   readonly first: number | undefined
 }
 
@@ -41,7 +41,7 @@ export interface SeenChannel {
  * A process therefore keeps the first live entry that its last claim saw, and starts the next claim there. Invariant: at that claim, no
  * live entry preceded the mark, and the mark was at least a margin old. No delivery is stored with a due time in the past. Only a
  * transaction longer than the margin, or a clock that was set back, can add an entry before the mark. Full scans, which scan from the
- * start, find these entries: once a second per channel, or less often if they are slow (at most a twentieth of the time), but at least
+ * start, find these entries: once a second per queue, or less often if they are slow (at most a twentieth of the time), but at least
  * every {@link FULL_SCAN_WITHIN_MS}.
  *
  * Marks of tenants follow the same rules (`tenant-marks.ts`).
@@ -62,7 +62,7 @@ export interface LowWaterMarks {
    * The claim failed and its result is unknown.
    * @param now Time of the database in epoch milliseconds, if known.
    */
-  failed(scan: ClaimScan, channels: readonly string[], now: number | undefined): void
+  failed(scan: ClaimScan, queues: readonly ClaimQueue[], now: number | undefined): void
 }
 
 const LEAST_MARGIN_MS = 2_000
@@ -96,13 +96,13 @@ export function lowWaterMarks(time: () => number, timeoutMs: number): LowWaterMa
   let seenAt = Number.NEGATIVE_INFINITY
 
   /** Full scans, including failed ones, take at most their share of the time. */
-  function nextFullScan(channel: string, wasFull: boolean, begunAt: number): number {
-    if (!wasFull) return (all.get(channel) ?? UNKNOWN).fullFrom
+  function nextFullScan(queue: ClaimQueue, wasFull: boolean, begunAt: number): number {
+    if (!wasFull) return (all.get(queueKey(queue)) ?? UNKNOWN).fullFrom
     return time() + Math.min(FULL_SCAN_WITHIN_MS, Math.max(FULL_SCAN_EVERY_MS, SHARE * (time() - begunAt)))
   }
 
   function lowerTo(mark: number): void {
-    for (const [channel, known] of all) all.set(channel, { ...known, since: Math.min(known.since, mark) })
+    for (const [key, known] of all) all.set(key, { ...known, since: Math.min(known.since, mark) })
     tenants.lowerTo(mark)
   }
 
@@ -110,13 +110,13 @@ export function lowWaterMarks(time: () => number, timeoutMs: number): LowWaterMa
     begin() {
       const begunAt = time()
       const marks = new Map(all)
-      const from = (channel: string): ChannelStart => {
-        const { since, fullFrom } = marks.get(channel) ?? UNKNOWN
+      const from = (queue: ClaimQueue): QueueStart => {
+        const { since, fullFrom } = marks.get(queueKey(queue)) ?? UNKNOWN
         return begunAt >= fullFrom ? { since: 0, isFull: true } : { since, isFull: false }
       }
-      const ranges = (channel: string, after: string): readonly TenantRange[] => {
-        const { since, isFull } = from(channel)
-        const found = tenants.ranges(channel, after, since)
+      const ranges = (queue: ClaimQueue, after: string): readonly TenantRange[] => {
+        const { since, isFull } = from(queue)
+        const found = tenants.ranges(queue, after, since)
         return isFull ? found.map((range) => ({ ...range, known_since: 0 })) : found
       }
       return {
@@ -129,7 +129,7 @@ export function lowWaterMarks(time: () => number, timeoutMs: number): LowWaterMa
       }
     },
 
-    learn(scan, { now, channels, ...seen }) {
+    learn(scan, { now, queues, ...seen }) {
       const latest = now - marginMs
       if (now < seenAt - STEP_MS) {
         // The database's clock was set back: new entries precede the marks.
@@ -140,21 +140,22 @@ export function lowWaterMarks(time: () => number, timeoutMs: number): LowWaterMa
       seenAt = Math.max(seenAt, now)
       tenants.learn(seen.ranges, seen.tenants, latest)
       let unseen = Number.POSITIVE_INFINITY
-      for (const { channel, first = latest } of channels) {
-        const { isFull } = scan.from(channel)
-        const fullFrom = nextFullScan(channel, isFull, scan.begunAt)
-        all.set(channel, { since: Math.min(first, latest), fullFrom })
+      for (const queue of queues) {
+        const { first = latest } = queue
+        const { isFull } = scan.from(queue)
+        const fullFrom = nextFullScan(queue, isFull, scan.begunAt)
+        all.set(queueKey(queue), { since: Math.min(first, latest), fullFrom })
         if (!isFull) unseen = Math.min(unseen, now + Math.max(1, Math.ceil(fullFrom - time())))
       }
       return unseen
     },
 
-    failed(scan, channels, now) {
+    failed(scan, queues, now) {
       const provisional = now === undefined ? undefined : { ...UNKNOWN, since: now - Math.max(WINDOW_MS, marginMs) }
-      for (const channel of channels) {
-        const known = all.get(channel) ?? provisional
+      for (const queue of queues) {
+        const known = all.get(queueKey(queue)) ?? provisional
         if (known)
-          all.set(channel, { ...known, fullFrom: nextFullScan(channel, scan.from(channel).isFull, scan.begunAt) })
+          all.set(queueKey(queue), { ...known, fullFrom: nextFullScan(queue, scan.from(queue).isFull, scan.begunAt) })
       }
     },
   }

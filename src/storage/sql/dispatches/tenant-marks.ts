@@ -1,8 +1,8 @@
 import { MAX_TENANTS_VISITED } from '../../../model/tenant-turns.ts'
+import type { ClaimQueue } from '../../rules/claim-priority.ts'
 
-/** A part of a channel's tenants in the order of their names: the ones between two names, then perhaps a known one. */
-export interface TenantRange {
-  readonly channel: string
+/** A part of a queue's tenants in the order of their names: the ones between two names, then perhaps a known one. */
+export interface TenantRange extends ClaimQueue {
   /** Position in the order of turns. */
   readonly number: number
   /** Tenants after this name, */
@@ -17,8 +17,7 @@ export interface TenantRange {
 }
 
 /** The first waiting delivery of a tenant: the first tenant between the names of a range, or its known one. */
-export interface SeenTenant {
-  readonly channel: string
+export interface SeenTenant extends ClaimQueue {
   readonly number: number
   readonly isKnown: boolean
   readonly tenant: string
@@ -26,20 +25,24 @@ export interface SeenTenant {
 }
 
 /**
- * Tenants with waiting deliveries, per channel, each with the low-water mark of its deliveries. A claim reads each of them by name, and
+ * Tenants with waiting deliveries, per queue, each with the low-water mark of its deliveries. A claim reads each of them by name, and
  * searches for others only between their names. It so skips the dead index entries of the known ones.
  */
 export interface TenantMarks {
   /**
    * The ranges that a claim visits: with at most {@link MAX_TENANTS_VISITED} known tenants, from `after` on and around.
-   * @param floor No waiting delivery of the channel is due before.
+   * @param floor No waiting delivery of the queue is due before.
    */
-  ranges(channel: string, after: string, floor: number): readonly TenantRange[]
+  ranges(queue: ClaimQueue, after: string, floor: number): readonly TenantRange[]
   /** @param mark New entries are due after it, except those that a full scan finds. */
   learn(ranges: readonly TenantRange[], seen: readonly SeenTenant[], mark: number): void
   lowerTo(mark: number): void
-  /** Whether the last scan of the channel added no tenant: it found none, or the list is full. */
-  isSettled(channel: string): boolean
+  /** Whether the last scan of the queue added no tenant: it found none, or the list is full. */
+  isSettled(queue: ClaimQueue): boolean
+}
+
+export function queueKey({ channel, priority }: ClaimQueue): string {
+  return `${priority} ${channel}`
 }
 
 /** Sorts after the name of every tenant. */
@@ -47,7 +50,7 @@ const END = '\u{10ffff}'
 /** The first character after `after`: a range that ends before the two contains `after`. */
 const JUST_AFTER = '\u0001'
 
-/** Known tenants per channel. Further ones are found again by each claim. */
+/** Known tenants per queue. Further ones are found again by each claim. */
 const MAX_KNOWN = 1_000
 /** A tenant is forgotten so long after its last waiting delivery. By then its dead entries may be cleaned up. */
 const KEPT_MS = 60_000
@@ -61,22 +64,31 @@ interface Known {
 
 export function tenantMarks(): TenantMarks {
   /** Sorted by name. */
-  const byChannel = new Map<string, Known[]>()
+  const byQueue = new Map<string, Known[]>()
   const settled = new Set<string>()
 
   return {
-    ranges(channel, after, floor) {
-      const known = byChannel.get(channel) ?? []
+    ranges({ channel, priority }, after, floor) {
+      const queue = { channel, priority }
+      const known = byQueue.get(queueKey(queue)) ?? []
       const ranges: TenantRange[] = []
       const addUpTo = (low: string, list: readonly Known[], end: string): void => {
         let from = low
         for (const { tenant, since } of list.slice(0, MAX_TENANTS_VISITED - ranges.length)) {
           const own = { known: tenant, known_since: Math.max(since, floor) }
-          ranges.push({ channel, number: ranges.length, low: from, high: tenant, since: floor, ...own })
+          ranges.push({ ...queue, number: ranges.length, low: from, high: tenant, since: floor, ...own })
           from = tenant
         }
         if (ranges.length < MAX_TENANTS_VISITED)
-          ranges.push({ channel, number: ranges.length, low: from, high: end, since: floor, known: '', known_since: 0 })
+          ranges.push({
+            ...queue,
+            number: ranges.length,
+            low: from,
+            high: end,
+            since: floor,
+            known: '',
+            known_since: 0,
+          })
       }
       const at = placeAfter(known, after)
       addUpTo(after, known.slice(at), END)
@@ -86,41 +98,44 @@ export function tenantMarks(): TenantMarks {
 
     learn(ranges, seen, mark) {
       const isSeen = new Set<string>()
-      for (const { channel } of ranges) settled.add(channel)
-      for (const { channel, tenant, firstAt } of seen) {
-        isSeen.add(JSON.stringify([channel, tenant]))
-        const isNew = put(channel, { tenant, since: Math.min(firstAt, mark), seenAt: mark })
-        if (isNew) settled.delete(channel)
+      for (const range of ranges) settled.add(queueKey(range))
+      for (const one of seen) {
+        const key = queueKey(one)
+        isSeen.add(JSON.stringify([key, one.tenant]))
+        const isNew = put(key, { tenant: one.tenant, since: Math.min(one.firstAt, mark), seenAt: mark })
+        if (isNew) settled.delete(key)
       }
-      for (const { channel, known } of ranges) {
-        const found = known === '' || isSeen.has(JSON.stringify([channel, known])) ? undefined : find(channel, known)
+      for (const range of ranges) {
+        const key = queueKey(range)
+        const { known } = range
+        const found = known === '' || isSeen.has(JSON.stringify([key, known])) ? undefined : find(key, known)
         if (!found) continue
-        if (mark - found.seenAt > KEPT_MS) remove(channel, found)
-        else put(channel, { ...found, since: mark })
+        if (mark - found.seenAt > KEPT_MS) remove(key, found)
+        else put(key, { ...found, since: mark })
       }
     },
 
-    isSettled: (channel) => settled.has(channel),
+    isSettled: (queue) => settled.has(queueKey(queue)),
 
     lowerTo(mark) {
-      for (const [channel, known] of byChannel)
-        byChannel.set(
-          channel,
+      for (const [key, known] of byQueue)
+        byQueue.set(
+          key,
           known.map((one) => ({ ...one, since: Math.min(one.since, mark), seenAt: mark })),
         )
     },
   }
 
-  function find(channel: string, tenant: string): Known | undefined {
-    const known = byChannel.get(channel) ?? []
+  function find(key: string, tenant: string): Known | undefined {
+    const known = byQueue.get(key) ?? []
     const found = known[placeAfter(known, tenant) - 1]
     return found?.tenant === tenant ? found : undefined
   }
 
   /** Returns whether it added a tenant. */
-  function put(channel: string, one: Known): boolean {
-    const known = byChannel.get(channel) ?? []
-    byChannel.set(channel, known)
+  function put(key: string, one: Known): boolean {
+    const known = byQueue.get(key) ?? []
+    byQueue.set(key, known)
     const at = placeAfter(known, one.tenant)
     if (known[at - 1]?.tenant === one.tenant) {
       known[at - 1] = one
@@ -131,8 +146,8 @@ export function tenantMarks(): TenantMarks {
     return true
   }
 
-  function remove(channel: string, one: Known): void {
-    const known = byChannel.get(channel)
+  function remove(key: string, one: Known): void {
+    const known = byQueue.get(key)
     known?.splice(known.indexOf(one), 1)
   }
 }

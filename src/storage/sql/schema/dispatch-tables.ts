@@ -42,6 +42,7 @@ export const DISPATCH_TABLES: {
       session_id: fixed(nullable(id)),
       route: fixed(shortText),
       critical: fixed(flag),
+      priority: fixed(nullable(integer)),
       sandboxed: fixed(flag),
       locale: personal(fixed(nullable(anyText))),
       created_at: fixed(integer),
@@ -100,8 +101,8 @@ export const DISPATCH_TABLES: {
     primaryKey: ['delivery_id'],
     indexes: [
       { name: 'due', columns: ['channel', 'priority', 'wake_at'] },
-      // The turns of a claim go by tenant.
-      { name: 'turns', columns: ['channel', 'tenant', 'priority', 'wake_at'] },
+      // The turns of a claim go by tenant, within one priority.
+      { name: 'turns', columns: ['channel', 'priority', 'tenant', 'wake_at'] },
     ],
   },
   /** The status of a dispatch, for lists. */

@@ -1,7 +1,8 @@
 import { MAX_TENANTS_VISITED } from '../../../model/tenant-turns.ts'
+import { NORMAL, URGENT } from '../../rules/claim-priority.ts'
 import { type ChangeKind, changeText } from '../connection/changes.ts'
 import type { Dialect, NameTable } from '../connection/dialects.ts'
-import { CLAIMED, claimedColumns, leaseSets, OF_QUEUE } from '../dispatches/claim-texts.ts'
+import { CLAIMED, claimedColumns, leaseSets } from '../dispatches/claim-texts.ts'
 import { ofTenant, RANGE_COLUMNS, turnTexts } from '../dispatches/turn-texts.ts'
 import { findText, RECORD_COLUMNS } from '../plugin-records/record-texts.ts'
 import { SNAPSHOT_COLUMNS, snapshotText } from '../runs/merge-snapshot-query.ts'
@@ -113,20 +114,27 @@ function claimFunction(name: string, dialect: Dialect, nameOf: NameTable): strin
             select b.channel, b.tenant, b.concurrency_key from ${taken} where b.tenant is not null
           )
         ))`
-  const asked = 'json_to_recordset(channels) as a(channel text, amount bigint, since bigint, is_shared boolean)'
+  const asked =
+    'json_to_recordset(channels) as a(channel text, amount bigint, urgent_since bigint, since bigint, is_shared boolean)'
   const { firstBetween, firstOfKnown, table } = turnTexts(dialect, nameOf)
-  const mine = ofTenant(
-    dialect,
-    () => 's.tenant',
-    () => 's.first_at',
-    () => 'at',
-  )
+  const mine = ofTenant(dialect, {
+    priority: () => 's.priority',
+    tenant: () => 's.tenant',
+    since: () => 's.first_at',
+    until: () => 'at',
+  })
   const ofRange = (column: string): string => `s.${column}`
   const instants = Object.entries(RANGE_COLUMNS).map(
     ([name, { kind }]) => `${name} ${kind === 'key' ? 'text' : 'bigint'}`,
   )
+  const oldest = (priority: number, since: string): string => `select * from (
+          select d.* from ${jobs} d
+          where d.channel = a.channel and d.priority = ${priority} and d.wake_at >= a.${since} and d.wake_at <= at and ${free}
+          order by d.wake_at limit a.amount for update skip locked
+        ) of_${since}`
   const first = (from: string, condition = ''): string => `left join lateral (
-        select d.wake_at from ${jobs} d where d.channel = a.channel and ${OF_QUEUE} and d.wake_at >= ${from} ${condition}
+        select d.wake_at from ${jobs} d
+        where d.channel = a.channel and d.priority = q.priority and d.wake_at >= ${from} ${condition}
         order by d.wake_at limit 1
       )`
   return `create or replace function ${name}(channels json, busy json, ranges json, full_ json, lease_ms bigint, mark text, at bigint) returns table (${columns.join(', ')}) language plpgsql ${ALONG_INDEXES} as $body$
@@ -136,48 +144,59 @@ function claimFunction(name: string, dialect: Dialect, nameOf: NameTable): strin
       select * from ${asked}
     ), oldest as materialized (
       select found.* from asked a cross join lateral (
-        select d.* from ${jobs} d
-        where d.channel = a.channel and ${OF_QUEUE} and d.wake_at >= a.since and d.wake_at <= at and ${free}
-        order by d.wake_at limit a.amount for update skip locked
+        ${oldest(URGENT, 'urgent_since')} union all ${oldest(NORMAL, 'since')} limit a.amount
       ) found
       where not a.is_shared
-    ), seen as materialized (
-      select s.channel, s.number, f.known, f.tenant, f.first_at
+    ), contended as materialized (
+      select a.channel, a.amount, a.is_shared, found.urgent
       from asked a cross join lateral (
-        select * from json_to_recordset(ranges) as s(${instants.join(', ')}) where s.channel = a.channel
+        select count(*) as jobs, count(*) filter (where o.priority = ${URGENT}) as urgent from oldest o where o.channel = a.channel
+      ) found
+      where a.amount > 0 and (a.is_shared or found.jobs >= a.amount)
+    ), seen as materialized (
+      select s.channel, s.priority, s.number, f.known, f.tenant, f.first_at
+      from contended a cross join lateral (
+        select * from json_to_recordset(ranges) as s(${instants.join(', ')})
+        where s.channel = a.channel
+          and (a.is_shared or s.priority = case when a.urgent < a.amount then ${NORMAL} else ${URGENT} end)
       ) s cross join lateral (
         select 0 as known, between_.tenant, between_.wake_at as first_at from (${firstBetween(ofRange)}) between_
         union all select 1, s.known, known_.wake_at from (${firstOfKnown(ofRange)}) known_
       ) f
-      where a.amount > 0 and (a.is_shared or (select count(*) from oldest o where o.channel = a.channel) >= a.amount)
     ), visited as materialized (
-      select s.*, row_number() over (partition by s.channel order by s.number, s.known) as place from seen s
+      select s.*, row_number() over (partition by s.channel, s.priority order by s.number, s.known) as place from seen s
       where not exists (
         select 1 from json_to_recordset(full_) as f(channel text, tenant text) where f.channel = s.channel and f.tenant = s.tenant
       )
     ), turns as materialized (
-      select v.*, count(*) over (partition by v.channel) as among,
-        row_number() over (partition by v.channel order by v.place) as turn
+      select v.*, count(*) over (partition by v.channel, v.priority) as among,
+        row_number() over (partition by v.channel, v.priority order by v.place) as turn
       from visited v where v.place <= ${MAX_TENANTS_VISITED} and v.first_at <= at
     ), shares as materialized (
-      select t.channel, t.tenant, t.first_at, a.amount / t.among + case when t.turn <= a.amount % t.among then 1 else 0 end as amount
-      from turns t join asked a on a.channel = t.channel
+      select t.channel, t.priority, t.tenant, t.first_at, a.amount / t.among + case when t.turn <= a.amount % t.among then 1 else 0 end as amount
+      from turns t cross join lateral (
+        select c.is_shared, c.amount - case when t.priority = ${URGENT} then 0 else c.urgent end as amount
+        from contended c where c.channel = t.channel
+      ) a
       where a.is_shared or t.among > 1
-        or exists (select 1 from oldest o where o.channel = t.channel and o.tenant <> t.tenant)
+        or exists (select 1 from oldest o where o.channel = t.channel and o.priority = t.priority and o.tenant <> t.tenant)
     ), mine as materialized (
       select own.* from shares s cross join lateral (
         select d.* from ${table}
         where d.channel = s.channel and ${mine.condition} and ${free}
         order by ${mine.order} limit s.amount for update skip locked
       ) own
-    ), rest as materialized (
-      select o.*, row_number() over (partition by o.channel order by o.wake_at) as nth
-      from oldest o where o.delivery_id not in (select m.delivery_id from mine m)
-    ), due as materialized (
-      select ${names('m')} from mine m
+    ), candidates as materialized (
+      select m.*, false as is_rest,
+        row_number() over (partition by m.channel, m.priority, m.tenant order by m.wake_at) as number
+      from mine m
       union all
-      select ${names('r')} from rest r join asked a on a.channel = r.channel
-      where r.nth <= a.amount - (select count(*) from mine m where m.channel = r.channel)
+      select o.*, true, o.wake_at from oldest o where o.delivery_id not in (select m.delivery_id from mine m)
+    ), due as materialized (
+      select ${names('f')} from (
+        select f.*, row_number() over (partition by f.channel order by f.priority, f.is_rest, f.number) as place from candidates f
+      ) f join asked a on a.channel = f.channel
+      where f.place <= a.amount
     ), leased as (
       update ${jobs} as d set ${leaseSets(dialect, 'at', 'lease_ms', 'mark')}
       where d.delivery_id = any (array(select x.delivery_id from due x)) returning 1
@@ -192,18 +211,19 @@ function claimFunction(name: string, dialect: Dialect, nameOf: NameTable): strin
     ) c on true
     union all
     select found.*${', null'.repeat(columns.length - 1)} from (
-      select json_agg(json_build_object('channel', s.channel, 'number', s.number, 'isKnown', s.known = 1, 'tenant', s.tenant,
+      select json_agg(json_build_object('channel', s.channel, 'priority', s.priority, 'number', s.number, 'isKnown', s.known = 1, 'tenant', s.tenant,
         'firstAt', s.first_at))::text as found
       from seen s
     ) found where found.found is not null;
 
     summary := json_build_object(
       'now', at,
-      'channels', (
-        select json_agg(json_build_object('channel', a.channel, 'first', first_.wake_at,
+      'queues', (
+        select json_agg(json_build_object('channel', a.channel, 'priority', q.priority, 'first', first_.wake_at,
           'next', case when not a.is_shared then next_.wake_at end))
         from ${asked}
-        ${first('a.since')} first_ on true
+        cross join lateral (values (${URGENT}, a.urgent_since), (${NORMAL}, a.since)) as q(priority, since)
+        ${first('q.since')} first_ on true
         ${first('first_.wake_at', `and not a.is_shared and ${free}`)} next_ on true
       )
     );

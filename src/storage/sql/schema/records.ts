@@ -9,6 +9,8 @@ export interface DispatchRecord {
   readonly session_id: string | null
   readonly route: string
   readonly critical: number | null
+  /** Absent: normal. */
+  readonly priority: number | null
   readonly sandboxed: number | null
   readonly locale: string | null
   readonly created_at: number

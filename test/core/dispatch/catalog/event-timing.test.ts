@@ -38,6 +38,17 @@ describe('timing of an event', () => {
     expect(problems({ one: { critical, channels: FINE } })).toEqual([problem])
   })
 
+  it('An event has the priority that it is given, and none by default', () => {
+    for (const priority of ['urgent', 'normal'] as const)
+      expect(defineEvents({ one: { priority, channels: FINE } }).find('one')?.priority).toBe(priority)
+    expect(defineEvents({ one: { channels: FINE } }).find('one')).not.toHaveProperty('priority')
+  })
+
+  it.each(['bulk', 0, true, null])('An event refuses the value %s for priority', (priority) => {
+    const detail = expect.stringContaining('must be one of urgent, normal')
+    expect(problems({ one: { priority, channels: FINE } })).toEqual([{ event: 'one', field: 'priority', detail }])
+  })
+
   it.each<[string, unknown, readonly string[]]>([
     ['a name', 'email', ['is a string; must be a list of one or more of the channels: email, sms']],
     ['null', null, ['is null; must be a list of one or more of the channels: email, sms']],

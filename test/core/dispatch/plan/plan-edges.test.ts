@@ -113,6 +113,16 @@ describe('stored dispatches', () => {
     }
   })
 
+  it('A stored dispatch has the member priority only for an urgent event', async () => {
+    for (const priority of ['urgent', 'normal', undefined] as const) {
+      const deps = depsFor(defineEvents({ e: { ...(priority && { priority }), channels: { a: {} } } }))
+      await accepted(deps, BODY)
+      const { dispatch } = await claimOne(deps)
+      expect(dispatch.priority).toBe(priority === 'urgent' ? priority : undefined)
+      expect('priority' in dispatch).toBe(priority === 'urgent')
+    }
+  })
+
   it('Stored dispatches and answers have no undefined member', async () => {
     const when = () => false
     const events = defineEvents({
