@@ -20,6 +20,12 @@ export function queuesOf(channels: readonly string[]): readonly ClaimQueue[] {
   return channels.flatMap((channel) => CLAIM_PRIORITIES.map((priority) => ({ channel, priority })))
 }
 
+/**
+ * Priority of the deliveries of a dispatch. Default: normal, 1.
+ *
+ * @example
+ * claimPriority({ priority: 'urgent' }) // 0
+ */
 export function claimPriority({ priority }: Pick<DispatchHead, 'priority'>): ClaimPriority {
   return priority === 'urgent' ? URGENT : NORMAL
 }
