@@ -23,7 +23,7 @@ export function claimedColumns(jobs: string, dialect: Dialect): string {
 }
 
 /** Jobs `d` by their instants: the end of the lease, or the due time. The statement must compare the channel and the priority. */
-export function byWakeTime(dialect: Dialect, nameOf: NameTable): string {
+function byWakeTime(dialect: Dialect, nameOf: NameTable): string {
   return tableAlong({ table: 'jobs', alias: 'd', index: 'due' }, dialect, nameOf)
 }
 

@@ -116,6 +116,7 @@ function claimFunction(name: string, dialect: Dialect, nameOf: NameTable): strin
         ))`
   const asked =
     'json_to_recordset(channels) as a(channel text, amount bigint, urgent_since bigint, since bigint, is_shared boolean)'
+  const queues = `(values (${URGENT}, a.urgent_since), (${NORMAL}, a.since)) as q(priority, since)`
   const { firstBetween, firstOfKnown, table } = turnTexts(dialect, nameOf)
   const mine = ofTenant(dialect, {
     priority: () => 's.priority',
@@ -127,11 +128,6 @@ function claimFunction(name: string, dialect: Dialect, nameOf: NameTable): strin
   const instants = Object.entries(RANGE_COLUMNS).map(
     ([name, { kind }]) => `${name} ${kind === 'key' ? 'text' : 'bigint'}`,
   )
-  const oldest = (priority: number, since: string): string => `select * from (
-          select d.* from ${jobs} d
-          where d.channel = a.channel and d.priority = ${priority} and d.wake_at >= a.${since} and d.wake_at <= at and ${free}
-          order by d.wake_at limit a.amount for update skip locked
-        ) of_${since}`
   const first = (from: string, condition = ''): string => `left join lateral (
         select d.wake_at from ${jobs} d
         where d.channel = a.channel and d.priority = q.priority and d.wake_at >= ${from} ${condition}
@@ -144,18 +140,22 @@ function claimFunction(name: string, dialect: Dialect, nameOf: NameTable): strin
       select * from ${asked}
     ), oldest as materialized (
       select found.* from asked a cross join lateral (
-        ${oldest(URGENT, 'urgent_since')} union all ${oldest(NORMAL, 'since')} limit a.amount
+        select j.* from ${queues} cross join lateral (
+          select d.* from ${jobs} d
+          where d.channel = a.channel and d.priority = q.priority and d.wake_at >= q.since and d.wake_at <= at and ${free}
+          order by d.wake_at limit a.amount for update skip locked
+        ) j
+        limit a.amount
       ) found
       where not a.is_shared
-    ), contended as materialized (
-      select a.channel, a.amount, a.is_shared, found.urgent
-      from asked a cross join lateral (
-        select count(*) as jobs, count(*) filter (where o.priority = ${URGENT}) as urgent from oldest o where o.channel = a.channel
-      ) found
-      where a.amount > 0 and (a.is_shared or found.jobs >= a.amount)
     ), seen as materialized (
-      select s.channel, s.priority, s.number, f.known, f.tenant, f.first_at
-      from contended a cross join lateral (
+      select s.channel, s.priority, s.number, f.known, f.tenant, f.first_at, a.is_shared,
+        a.amount - case when s.priority = ${URGENT} then 0 else a.urgent end as amount
+      from (
+        select a.*, (select count(*) from oldest o where o.channel = a.channel) as jobs,
+          (select count(*) from oldest o where o.channel = a.channel and o.priority = ${URGENT}) as urgent
+        from asked a
+      ) a cross join lateral (
         select * from json_to_recordset(ranges) as s(${instants.join(', ')})
         where s.channel = a.channel
           and (a.is_shared or s.priority = case when a.urgent < a.amount then ${NORMAL} else ${URGENT} end)
@@ -163,6 +163,7 @@ function claimFunction(name: string, dialect: Dialect, nameOf: NameTable): strin
         select 0 as known, between_.tenant, between_.wake_at as first_at from (${firstBetween(ofRange)}) between_
         union all select 1, s.known, known_.wake_at from (${firstOfKnown(ofRange)}) known_
       ) f
+      where a.amount > 0 and (a.is_shared or a.jobs >= a.amount)
     ), visited as materialized (
       select s.*, row_number() over (partition by s.channel, s.priority order by s.number, s.known) as place from seen s
       where not exists (
@@ -173,28 +174,25 @@ function claimFunction(name: string, dialect: Dialect, nameOf: NameTable): strin
         row_number() over (partition by v.channel, v.priority order by v.place) as turn
       from visited v where v.place <= ${MAX_TENANTS_VISITED} and v.first_at <= at
     ), shares as materialized (
-      select t.channel, t.priority, t.tenant, t.first_at, a.amount / t.among + case when t.turn <= a.amount % t.among then 1 else 0 end as amount
-      from turns t cross join lateral (
-        select c.is_shared, c.amount - case when t.priority = ${URGENT} then 0 else c.urgent end as amount
-        from contended c where c.channel = t.channel
-      ) a
-      where a.is_shared or t.among > 1
+      select t.channel, t.priority, t.tenant, t.first_at, t.amount / t.among + case when t.turn <= t.amount % t.among then 1 else 0 end as amount
+      from turns t
+      where t.is_shared or t.among > 1
         or exists (select 1 from oldest o where o.channel = t.channel and o.priority = t.priority and o.tenant <> t.tenant)
     ), mine as materialized (
       select own.* from shares s cross join lateral (
-        select d.* from ${table}
-        where d.channel = s.channel and ${mine.condition} and ${free}
-        order by ${mine.order} limit s.amount for update skip locked
+        select d.*, false as is_rest, row_number() over () as number from (
+          select d.* from ${table}
+          where d.channel = s.channel and ${mine.condition} and ${free}
+          order by ${mine.order} limit s.amount for update skip locked
+        ) d
       ) own
-    ), candidates as materialized (
-      select m.*, false as is_rest,
-        row_number() over (partition by m.channel, m.priority, m.tenant order by m.wake_at) as number
-      from mine m
-      union all
-      select o.*, true, o.wake_at from oldest o where o.delivery_id not in (select m.delivery_id from mine m)
     ), due as materialized (
       select ${names('f')} from (
-        select f.*, row_number() over (partition by f.channel order by f.priority, f.is_rest, f.number) as place from candidates f
+        select c.*, row_number() over (partition by c.channel order by c.priority, c.is_rest, c.number) as place from (
+          select m.* from mine m
+          union all
+          select o.*, true, o.wake_at from oldest o where o.delivery_id not in (select m.delivery_id from mine m)
+        ) c
       ) f join asked a on a.channel = f.channel
       where f.place <= a.amount
     ), leased as (
@@ -220,11 +218,11 @@ function claimFunction(name: string, dialect: Dialect, nameOf: NameTable): strin
       'now', at,
       'queues', (
         select json_agg(json_build_object('channel', a.channel, 'priority', q.priority, 'first', first_.wake_at,
-          'next', case when not a.is_shared then next_.wake_at end))
+          'next', case when a.is_shared then null when json_array_length(busy) > 0 then next_.wake_at else first_.wake_at end))
         from ${asked}
-        cross join lateral (values (${URGENT}, a.urgent_since), (${NORMAL}, a.since)) as q(priority, since)
+        cross join lateral ${queues}
         ${first('q.since')} first_ on true
-        ${first('first_.wake_at', `and not a.is_shared and ${free}`)} next_ on true
+        ${first('first_.wake_at', `and json_array_length(busy) > 0 and not a.is_shared and ${free}`)} next_ on true
       )
     );
     return next;
