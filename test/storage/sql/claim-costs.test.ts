@@ -52,7 +52,8 @@ for (const kind of countedKinds())
         const few = await costAmong(FEW, prepare)
         const many = await costAmong(MANY, prepare)
         expect(many).toBeGreaterThan(0)
-        // MariaDB counts pages: a deeper tree, and some hundred dead entries a page that a snapshot keeps.
-        expect(many).toBeLessThanOrEqual(kind.name === 'mariadb' ? 2 * few + MANY / 200 : few + 60)
+        // MariaDB counts pages: a deeper tree, and some hundred dead entries a page that a snapshot keeps. It reads them three times:
+        // an empty range, such as that of urgent deliveries, ends at the next live entry.
+        expect(many).toBeLessThanOrEqual(kind.name === 'mariadb' ? 2 * few + (3 * MANY) / 200 : few + 60)
       }, 600_000)
   })

@@ -45,7 +45,7 @@ interface TenantJobs {
 }
 
 /**
- * Jobs `d` of a tenant in their order. PostgreSQL compares whole index rows: otherwise the index of all tenants would fit too.
+ * Jobs `d` of a tenant in their order. PostgreSQL compares the rest of whole index rows: otherwise the index of all tenants would fit too.
  */
 export function ofTenant(dialect: Dialect, of: TenantJobs): { readonly condition: string; readonly order: string } {
   const [priority, tenant, since] = [of.priority(), of.tenant(), of.since()]
@@ -53,11 +53,11 @@ export function ofTenant(dialect: Dialect, of: TenantJobs): { readonly condition
     const from = `d.priority = ${priority} and d.tenant = ${tenant} and d.wake_at >= ${since}`
     return { condition: of.until ? `${from} and d.wake_at <= ${of.until()}` : from, order: 'd.wake_at' }
   }
-  const key = '(d.priority, d.tenant, d.wake_at)'
+  const key = '(d.tenant, d.wake_at)'
   const until = of.until?.() ?? `${Number.MAX_SAFE_INTEGER}`
   return {
-    condition: `${key} >= (${priority}, ${tenant}, ${since}) and ${key} <= (${priority}, ${tenant}, ${until})`,
-    order: 'd.priority, d.tenant, d.wake_at',
+    condition: `d.priority = ${priority} and ${key} >= (${tenant}, ${since}) and ${key} <= (${tenant}, ${until})`,
+    order: 'd.tenant, d.wake_at',
   }
 }
 

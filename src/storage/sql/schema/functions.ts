@@ -187,14 +187,15 @@ function claimFunction(name: string, dialect: Dialect, nameOf: NameTable): strin
         ) d
       ) own
     ), due as materialized (
-      select ${names('f')} from (
-        select c.*, row_number() over (partition by c.channel order by c.priority, c.is_rest, c.number) as place from (
-          select m.* from mine m
+      select ${names('x')} from asked a cross join lateral (
+        select c.* from (
+          select m.* from mine m where m.channel = a.channel
           union all
-          select o.*, true, o.wake_at from oldest o where o.delivery_id not in (select m.delivery_id from mine m)
+          select o.*, true, o.wake_at from oldest o
+          where o.channel = a.channel and o.delivery_id not in (select m.delivery_id from mine m)
         ) c
-      ) f join asked a on a.channel = f.channel
-      where f.place <= a.amount
+        order by c.priority, c.is_rest, c.number limit a.amount
+      ) x
     ), leased as (
       update ${jobs} as d set ${leaseSets(dialect, 'at', 'lease_ms', 'mark')}
       where d.delivery_id = any (array(select x.delivery_id from due x)) returning 1
