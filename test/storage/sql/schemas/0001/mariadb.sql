@@ -14,6 +14,7 @@ create table if not exists `sallyport_dispatches` (
   `session_id` varchar(200),
   `route` varchar(32) not null,
   `critical` tinyint,
+  `priority` bigint,
   `sandboxed` tinyint,
   `locale` longtext,
   `created_at` bigint not null,
@@ -58,7 +59,7 @@ create table if not exists `sallyport_jobs` (
   `version` bigint not null,
   primary key (`delivery_id`),
   index `sallyport_jobs_due` (`channel`, `priority`, `wake_at`),
-  index `sallyport_jobs_turns` (`channel`, `tenant`, `priority`, `wake_at`)
+  index `sallyport_jobs_turns` (`channel`, `priority`, `tenant`, `wake_at`)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_nopad_bin;
 
 create table if not exists `sallyport_listed` (

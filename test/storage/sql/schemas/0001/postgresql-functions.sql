@@ -3,7 +3,7 @@ create or replace function "sallyport_insert_1"(of_table text, given json, amoun
   declare changed bigint;
   begin
     case of_table
-      when 'dispatches' then insert into "sallyport_dispatches" ("dispatch_id", "tenant", "made_by", "event_type", "recipient", "recipient_key", "session_id", "route", "critical", "sandboxed", "locale", "created_at", "version") select "dispatch_id", "tenant", "made_by", "event_type", "recipient", "recipient_key", "session_id", "route", "critical", "sandboxed", "locale", "created_at", "version" from json_to_recordset(given::json) as x(dispatch_id text, tenant text, made_by text, event_type text, recipient text, recipient_key text, session_id text, route text, critical bigint, sandboxed bigint, locale text, created_at bigint, version bigint);
+      when 'dispatches' then insert into "sallyport_dispatches" ("dispatch_id", "tenant", "made_by", "event_type", "recipient", "recipient_key", "session_id", "route", "critical", "priority", "sandboxed", "locale", "created_at", "version") select "dispatch_id", "tenant", "made_by", "event_type", "recipient", "recipient_key", "session_id", "route", "critical", "priority", "sandboxed", "locale", "created_at", "version" from json_to_recordset(given::json) as x(dispatch_id text, tenant text, made_by text, event_type text, recipient text, recipient_key text, session_id text, route text, critical bigint, priority bigint, sandboxed bigint, locale text, created_at bigint, version bigint);
       when 'states' then insert into "sallyport_states" ("dispatch_id", "body", "outcomes", "version") select "dispatch_id", "body", "outcomes", "version" from json_to_recordset(given::json) as x(dispatch_id text, body text, outcomes text, version bigint);
       when 'contents' then insert into "sallyport_contents" ("delivery_id", "dispatch_id", "body", "version") select "delivery_id", "dispatch_id", "body", "version" from json_to_recordset(given::json) as x(delivery_id text, dispatch_id text, body text, version bigint);
       when 'jobs' then insert into "sallyport_jobs" ("delivery_id", "dispatch_id", "tenant", "channel", "priority", "concurrency_key", "wake_at", "waits_for", "expires_at", "fence", "attempt", "begun", "version") select "delivery_id", "dispatch_id", "tenant", "channel", "priority", "concurrency_key", "wake_at", "waits_for", "expires_at", "fence", "attempt", "begun", "version" from json_to_recordset(given::json) as x(delivery_id text, dispatch_id text, tenant text, channel text, priority bigint, concurrency_key text, wake_at bigint, waits_for text, expires_at bigint, fence text, attempt bigint, begun text, version bigint);
@@ -79,74 +79,89 @@ create or replace function "sallyport_remove_1"(of_table text, given json, amoun
     if changed <> amount then raise exception 'not as it was read' using errcode = '40001'; end if;
   end $body$;
 
-create or replace function "sallyport_claim_1"(channels json, busy json, ranges json, full_ json, lease_ms bigint, mark text, at bigint) returns table (summary text, "delivery_id" text, "dispatch_id" text, "tenant" text, "channel" text, "priority" bigint, "concurrency_key" text, "wake_at" bigint, "waits_for" text, "expires_at" bigint, "fence" text, "attempt" bigint, "begun" text, "version" bigint, "h_dispatch_id" text, "h_tenant" text, "h_made_by" text, "h_event_type" text, "h_recipient" text, "h_recipient_key" text, "h_session_id" text, "h_route" text, "h_critical" smallint, "h_sandboxed" smallint, "h_locale" text, "h_created_at" bigint, "h_version" bigint, "s_dispatch_id" text, "s_body" text, "s_outcomes" text, "s_version" bigint, "c_delivery_id" text, "c_dispatch_id" text, "c_body" text, "c_version" bigint) language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_sort = off set jit = off set plan_cache_mode = force_generic_plan as $body$
+create or replace function "sallyport_claim_1"(channels json, busy json, ranges json, full_ json, lease_ms bigint, mark text, at bigint) returns table (summary text, "delivery_id" text, "dispatch_id" text, "tenant" text, "channel" text, "priority" bigint, "concurrency_key" text, "wake_at" bigint, "waits_for" text, "expires_at" bigint, "fence" text, "attempt" bigint, "begun" text, "version" bigint, "h_dispatch_id" text, "h_tenant" text, "h_made_by" text, "h_event_type" text, "h_recipient" text, "h_recipient_key" text, "h_session_id" text, "h_route" text, "h_critical" smallint, "h_priority" bigint, "h_sandboxed" smallint, "h_locale" text, "h_created_at" bigint, "h_version" bigint, "s_dispatch_id" text, "s_body" text, "s_outcomes" text, "s_version" bigint, "c_delivery_id" text, "c_dispatch_id" text, "c_body" text, "c_version" bigint) language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_sort = off set jit = off set plan_cache_mode = force_generic_plan as $body$
   #variable_conflict use_column
   begin
     return query with asked as materialized (
-      select * from json_to_recordset(channels) as a(channel text, amount bigint, since bigint, is_shared boolean)
+      select * from json_to_recordset(channels) as a(channel text, amount bigint, urgent_since bigint, since bigint, is_shared boolean)
     ), oldest as materialized (
       select found.* from asked a cross join lateral (
-        select d.* from "sallyport_jobs" d
-        where d.channel = a.channel and d.priority = 1 and d.wake_at >= a.since and d.wake_at <= at and (d.concurrency_key is null or (
+        select j.* from (values (0, a.urgent_since), (1, a.since)) as q(priority, since) cross join lateral (
+          select d.* from "sallyport_jobs" d
+          where d.channel = a.channel and d.priority = q.priority and d.wake_at >= q.since and d.wake_at <= at and (d.concurrency_key is null or (
           (d.channel, d.concurrency_key) not in (select b.channel, b.concurrency_key from json_to_recordset(busy) as b(channel text, concurrency_key text, tenant text) where b.tenant is null)
           and (d.channel, d.tenant, d.concurrency_key) not in (
             select b.channel, b.tenant, b.concurrency_key from json_to_recordset(busy) as b(channel text, concurrency_key text, tenant text) where b.tenant is not null
           )
         ))
-        order by d.wake_at limit a.amount for update skip locked
+          order by d.wake_at limit a.amount for update skip locked
+        ) j
+        limit a.amount
       ) found
       where not a.is_shared
     ), seen as materialized (
-      select s.channel, s.number, f.known, f.tenant, f.first_at
-      from asked a cross join lateral (
-        select * from json_to_recordset(ranges) as s(channel text, number bigint, low text, high text, since bigint, known text, known_since bigint) where s.channel = a.channel
+      select s.channel, s.priority, s.number, f.known, f.tenant, f.first_at, a.is_shared,
+        a.amount - case when s.priority = 0 then 0 else a.urgent end as amount
+      from (
+        select a.*, (select count(*) from oldest o where o.channel = a.channel) as jobs,
+          (select count(*) from oldest o where o.channel = a.channel and o.priority = 0) as urgent
+        from asked a
+      ) a cross join lateral (
+        select * from json_to_recordset(ranges) as s(channel text, priority bigint, number bigint, low text, high text, since bigint, known text, known_since bigint)
+        where s.channel = a.channel
+          and (a.is_shared or s.priority = case when a.urgent < a.amount then 1 else 0 end)
       ) s cross join lateral (
         select 0 as known, between_.tenant, between_.wake_at as first_at from (select d.tenant, d.wake_at from "sallyport_jobs" as d
-      where d.channel = s.channel and d.tenant > s.low and d.tenant < s.high and d.priority = 1 and d.wake_at >= s.since
-      order by d.tenant, d.priority, d.wake_at limit 1) between_
-        union all select 1, s.known, known_.wake_at from (select d.tenant, d.wake_at from "sallyport_jobs" as d where d.channel = s.channel and (d.tenant, d.priority, d.wake_at) >= (s.known, 1, s.known_since) and (d.tenant, d.priority, d.wake_at) <= (s.known, 1, 9007199254740991) order by d.tenant, d.priority, d.wake_at limit 1) known_
+      where d.channel = s.channel and d.priority = s.priority and d.tenant > s.low and d.tenant < s.high
+        and d.wake_at >= s.since
+      order by d.tenant, d.wake_at limit 1) between_
+        union all select 1, s.known, known_.wake_at from (select d.tenant, d.wake_at from "sallyport_jobs" as d where d.channel = s.channel and d.priority = s.priority and (d.tenant, d.wake_at) >= (s.known, s.known_since) and (d.tenant, d.wake_at) <= (s.known, 9007199254740991) order by d.tenant, d.wake_at limit 1) known_
       ) f
-      where a.amount > 0 and (a.is_shared or (select count(*) from oldest o where o.channel = a.channel) >= a.amount)
+      where a.amount > 0 and (a.is_shared or a.jobs >= a.amount)
     ), visited as materialized (
-      select s.*, row_number() over (partition by s.channel order by s.number, s.known) as place from seen s
+      select s.*, row_number() over (partition by s.channel, s.priority order by s.number, s.known) as place from seen s
       where not exists (
         select 1 from json_to_recordset(full_) as f(channel text, tenant text) where f.channel = s.channel and f.tenant = s.tenant
       )
     ), turns as materialized (
-      select v.*, count(*) over (partition by v.channel) as among,
-        row_number() over (partition by v.channel order by v.place) as turn
+      select v.*, count(*) over (partition by v.channel, v.priority) as among,
+        row_number() over (partition by v.channel, v.priority order by v.place) as turn
       from visited v where v.place <= 32 and v.first_at <= at
     ), shares as materialized (
-      select t.channel, t.tenant, t.first_at, a.amount / t.among + case when t.turn <= a.amount % t.among then 1 else 0 end as amount
-      from turns t join asked a on a.channel = t.channel
-      where a.is_shared or t.among > 1
-        or exists (select 1 from oldest o where o.channel = t.channel and o.tenant <> t.tenant)
+      select t.channel, t.priority, t.tenant, t.first_at, t.amount / t.among + case when t.turn <= t.amount % t.among then 1 else 0 end as amount
+      from turns t
+      where t.is_shared or t.among > 1
+        or exists (select 1 from oldest o where o.channel = t.channel and o.priority = t.priority and o.tenant <> t.tenant)
     ), mine as materialized (
       select own.* from shares s cross join lateral (
-        select d.* from "sallyport_jobs" as d
-        where d.channel = s.channel and (d.tenant, d.priority, d.wake_at) >= (s.tenant, 1, s.first_at) and (d.tenant, d.priority, d.wake_at) <= (s.tenant, 1, at) and (d.concurrency_key is null or (
+        select d.*, false as is_rest, row_number() over () as number from (
+          select d.* from "sallyport_jobs" as d
+          where d.channel = s.channel and d.priority = s.priority and (d.tenant, d.wake_at) >= (s.tenant, s.first_at) and (d.tenant, d.wake_at) <= (s.tenant, at) and (d.concurrency_key is null or (
           (d.channel, d.concurrency_key) not in (select b.channel, b.concurrency_key from json_to_recordset(busy) as b(channel text, concurrency_key text, tenant text) where b.tenant is null)
           and (d.channel, d.tenant, d.concurrency_key) not in (
             select b.channel, b.tenant, b.concurrency_key from json_to_recordset(busy) as b(channel text, concurrency_key text, tenant text) where b.tenant is not null
           )
         ))
-        order by d.tenant, d.priority, d.wake_at limit s.amount for update skip locked
+          order by d.tenant, d.wake_at limit s.amount for update skip locked
+        ) d
       ) own
-    ), rest as materialized (
-      select o.*, row_number() over (partition by o.channel order by o.wake_at) as nth
-      from oldest o where o.delivery_id not in (select m.delivery_id from mine m)
     ), due as materialized (
-      select m."delivery_id", m."dispatch_id", m."tenant", m."channel", m."priority", m."concurrency_key", m."wake_at", m."waits_for", m."expires_at", m."fence", m."attempt", m."begun", m."version" from mine m
-      union all
-      select r."delivery_id", r."dispatch_id", r."tenant", r."channel", r."priority", r."concurrency_key", r."wake_at", r."waits_for", r."expires_at", r."fence", r."attempt", r."begun", r."version" from rest r join asked a on a.channel = r.channel
-      where r.nth <= a.amount - (select count(*) from mine m where m.channel = r.channel)
+      select x."delivery_id", x."dispatch_id", x."tenant", x."channel", x."priority", x."concurrency_key", x."wake_at", x."waits_for", x."expires_at", x."fence", x."attempt", x."begun", x."version" from asked a cross join lateral (
+        select c.* from (
+          select m.* from mine m where m.channel = a.channel
+          union all
+          select o.*, true, o.wake_at from oldest o
+          where o.channel = a.channel and o.delivery_id not in (select m.delivery_id from mine m)
+        ) c
+        order by c.priority, c.is_rest, c.number limit a.amount
+      ) x
     ), leased as (
       update "sallyport_jobs" as d set wake_at = at + lease_ms, waits_for = null, fence = mark, version = d.version + 1,
     begun = case when d.expires_at > at then d.begun || '{"attempt":' || (d.attempt + 1) || ',"startedAt":' || at || '},' else d.begun end,
     attempt = case when d.expires_at > at then d.attempt + 1 else d.attempt end
       where d.delivery_id = any (array(select x.delivery_id from due x)) returning 1
     )
-    select null::text, due."delivery_id" as "delivery_id", due."dispatch_id" as "dispatch_id", due."tenant" as "tenant", due."channel" as "channel", due."priority" as "priority", due."concurrency_key" as "concurrency_key", due."wake_at" as "wake_at", due."waits_for" as "waits_for", due."expires_at" as "expires_at", due."fence" as "fence", due."attempt" as "attempt", due."begun" as "begun", due."version" as "version", h."dispatch_id" as "h_dispatch_id", h."tenant" as "h_tenant", h."made_by" as "h_made_by", h."event_type" as "h_event_type", h."recipient" as "h_recipient", h."recipient_key" as "h_recipient_key", h."session_id" as "h_session_id", h."route" as "h_route", h."critical" as "h_critical", h."sandboxed" as "h_sandboxed", h."locale" as "h_locale", h."created_at" as "h_created_at", h."version" as "h_version", s."dispatch_id" as "s_dispatch_id", s."body" as "s_body", s."outcomes" as "s_outcomes", s."version" as "s_version", c."delivery_id" as "c_delivery_id", c."dispatch_id" as "c_dispatch_id", c."body" as "c_body", c."version" as "c_version"
+    select null::text, due."delivery_id" as "delivery_id", due."dispatch_id" as "dispatch_id", due."tenant" as "tenant", due."channel" as "channel", due."priority" as "priority", due."concurrency_key" as "concurrency_key", due."wake_at" as "wake_at", due."waits_for" as "waits_for", due."expires_at" as "expires_at", due."fence" as "fence", due."attempt" as "attempt", due."begun" as "begun", due."version" as "version", h."dispatch_id" as "h_dispatch_id", h."tenant" as "h_tenant", h."made_by" as "h_made_by", h."event_type" as "h_event_type", h."recipient" as "h_recipient", h."recipient_key" as "h_recipient_key", h."session_id" as "h_session_id", h."route" as "h_route", h."critical" as "h_critical", h."priority" as "h_priority", h."sandboxed" as "h_sandboxed", h."locale" as "h_locale", h."created_at" as "h_created_at", h."version" as "h_version", s."dispatch_id" as "s_dispatch_id", s."body" as "s_body", s."outcomes" as "s_outcomes", s."version" as "s_version", c."delivery_id" as "c_delivery_id", c."dispatch_id" as "c_dispatch_id", c."body" as "c_body", c."version" as "c_version"
     from due cross join lateral (
       select * from "sallyport_dispatches" h where h.dispatch_id = due.dispatch_id offset 0
     ) h cross join lateral (
@@ -155,24 +170,27 @@ create or replace function "sallyport_claim_1"(channels json, busy json, ranges 
       select * from "sallyport_contents" c where c.delivery_id = due.delivery_id offset 0
     ) c on true
     union all
-    select found.*, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null from (
-      select json_agg(json_build_object('channel', s.channel, 'number', s.number, 'isKnown', s.known = 1, 'tenant', s.tenant,
+    select found.*, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null from (
+      select json_agg(json_build_object('channel', s.channel, 'priority', s.priority, 'number', s.number, 'isKnown', s.known = 1, 'tenant', s.tenant,
         'firstAt', s.first_at))::text as found
       from seen s
     ) found where found.found is not null;
 
     summary := json_build_object(
       'now', at,
-      'channels', (
-        select json_agg(json_build_object('channel', a.channel, 'first', first_.wake_at,
-          'next', case when not a.is_shared then next_.wake_at end))
-        from json_to_recordset(channels) as a(channel text, amount bigint, since bigint, is_shared boolean)
+      'queues', (
+        select json_agg(json_build_object('channel', a.channel, 'priority', q.priority, 'first', first_.wake_at,
+          'next', case when a.is_shared then null when json_array_length(busy) > 0 then next_.wake_at else first_.wake_at end))
+        from json_to_recordset(channels) as a(channel text, amount bigint, urgent_since bigint, since bigint, is_shared boolean)
+        cross join lateral (values (0, a.urgent_since), (1, a.since)) as q(priority, since)
         left join lateral (
-        select d.wake_at from "sallyport_jobs" d where d.channel = a.channel and d.priority = 1 and d.wake_at >= a.since 
+        select d.wake_at from "sallyport_jobs" d
+        where d.channel = a.channel and d.priority = q.priority and d.wake_at >= q.since 
         order by d.wake_at limit 1
       ) first_ on true
         left join lateral (
-        select d.wake_at from "sallyport_jobs" d where d.channel = a.channel and d.priority = 1 and d.wake_at >= first_.wake_at and not a.is_shared and (d.concurrency_key is null or (
+        select d.wake_at from "sallyport_jobs" d
+        where d.channel = a.channel and d.priority = q.priority and d.wake_at >= first_.wake_at and json_array_length(busy) > 0 and not a.is_shared and (d.concurrency_key is null or (
           (d.channel, d.concurrency_key) not in (select b.channel, b.concurrency_key from json_to_recordset(busy) as b(channel text, concurrency_key text, tenant text) where b.tenant is null)
           and (d.channel, d.tenant, d.concurrency_key) not in (
             select b.channel, b.tenant, b.concurrency_key from json_to_recordset(busy) as b(channel text, concurrency_key text, tenant text) where b.tenant is not null

@@ -14,6 +14,7 @@ create table if not exists "sallyport_dispatches" (
   "session_id" text collate "C",
   "route" text collate "C" not null,
   "critical" smallint,
+  "priority" bigint,
   "sandboxed" smallint,
   "locale" text,
   "created_at" bigint not null,
@@ -66,7 +67,7 @@ create table if not exists "sallyport_jobs" (
 
 create index if not exists "sallyport_jobs_due" on "sallyport_jobs" ("channel", "priority", "wake_at");
 
-create index if not exists "sallyport_jobs_turns" on "sallyport_jobs" ("channel", "tenant", "priority", "wake_at");
+create index if not exists "sallyport_jobs_turns" on "sallyport_jobs" ("channel", "priority", "tenant", "wake_at");
 
 create table if not exists "sallyport_listed" (
   "tenant" text collate "C" not null,
