@@ -224,10 +224,11 @@ export interface DispatchStore extends DispatchErasureStore {
    * `expired` instead, together with the `held` deliveries of their dispatch; a store may find those of other channels and of busy
    * receivers in a later claim.
    *
-   * Urgent deliveries of a channel come before all normal ones. Within a priority, the oldest due deliveries of each tenant and channel come
-   * first. When more are due than the limit of the channel has left, the tenants take turns within that priority: the claim visits the next tenants with `queued` or `sending` deliveries, at most 32, in a fixed order that starts after
-   * `after` and wraps around. It shares what the limit has left equally among those with due deliveries; those visited first get the remainder.
-   * Others get what a tenant does not use. With `last` as the next `after`, every tenant has its turn within as many claims as
+   * Urgent deliveries of a channel come before all normal ones. Within a priority, the oldest due deliveries of each tenant and channel
+   * come first. When more are due than the limit of the channel has left, the tenants take turns within that priority: the claim visits the
+   * next tenants with `queued` or `sending` deliveries, at most 32, in a fixed order that starts after `after` and wraps around. It shares
+   * what the limit has left equally among those with due deliveries; those visited first get the remainder. Others get what a tenant does
+   * not use. With `last` as the next `after`, every tenant has its turn within as many claims as
    * there are tenants, and sooner with larger limits.
    */
   claim(request: ClaimRequest): Promise<Claims>

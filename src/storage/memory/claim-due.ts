@@ -29,8 +29,9 @@ interface Leased {
 export type PriorityQueues = Readonly<Record<ClaimPriority, ReceiverQueues<DeliveryRow>>>
 
 /**
- * Leases due deliveries, those of the first priority first: of each tenant its share, then the earliest of all. `nextDueInMs` includes channels at their limit. It first ends
- * expired deliveries: in each channel up to the first delivery that is not expired, and all of busy receivers.
+ * Leases due deliveries, those of the first priority first: of each tenant its share, then the earliest of all. `nextDueInMs` includes
+ * channels at their limit. It first ends expired deliveries: in each channel up to the first delivery that is not expired, and all of busy
+ * receivers.
  */
 export function claimDue(
   { leaseMs, limits, busy, full = [], after = {} }: ClaimRequest,
