@@ -205,6 +205,7 @@ const DEFINE: readonly OptionRow[] = [
     route: ['last', 7],
     fallbackOn: ['bounced', 7, ['opened'], [7], HOLE, ['bounced']],
     critical: FLAG,
+    priority: ['bulk', 7],
     delayMs: outside(0, DAYS_366),
     digest: OBJECT,
     channels: OBJECT,

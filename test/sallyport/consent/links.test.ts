@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { countingIds } from '../../support/deps.ts'
 import { ADA, type ConsentApp, consentApp, KEY, NEXT_KEY } from './consenting.ts'
 
 const SUPPRESSED = 'skipped suppressed'
@@ -65,11 +66,12 @@ describe('unsubscribe links', () => {
   })
 
   it('A link of a retired key still works, and suppresses under the retained key of addresses', async () => {
-    const before = consentApp()
+    const ids = countingIds()
+    const before = consentApp({ rest: { ids } })
     await before.send('news')
     const link = linkOf(before)
     const keys = [NEXT_KEY, KEY]
-    const rest = { suppressions: { keys }, links: { baseUrl: 'https://app.example', keys } }
+    const rest = { suppressions: { keys }, links: { baseUrl: 'https://app.example', keys }, ids }
     const app = consentApp({ store: () => before.store, rest })
     expect((await post(app, link)).status).toBe(200)
     expect(await outcomeOf(app, 'news')).toBe(SUPPRESSED)
