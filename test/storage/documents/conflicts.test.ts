@@ -188,7 +188,18 @@ describe('document store', () => {
     for (let at = 0; at < 300; at++) await store.accept(acceptance(`${at}`))
     calls.length = 0
     expect((await store.claim({ limits: { c: 2 }, leaseMs: 60_000, busy: [] })).deliveries).toHaveLength(2)
-    expect(calls.sort()).toEqual(['get', 'get', 'get', 'get', 'list 1', 'list 1', 'list 25', 'list 3', 'list 3', 'write'])
+    expect(calls.sort()).toEqual([
+      'get',
+      'get',
+      'get',
+      'get',
+      'list 1',
+      'list 1',
+      'list 25',
+      'list 3',
+      'list 3',
+      'write',
+    ])
   })
 
   it('claim leases 25 deliveries at once, and nextDueInMs is 0', async () => {
