@@ -30,7 +30,11 @@ const MOST_READ = 300
 /** Storing counts removes a hundred expired rows and twice as many as it adds. */
 const MOST_READ_IN: Readonly<Record<string, number>> = { 'store counts': 1_000 }
 /** Calls that read dead entries. On PostgreSQL, these are as many as were sent since the oldest transaction began. */
-const READ_DEAD_ENTRIES = ['count a backlog', 'count the backlog of a tenant']
+const READ_DEAD_ENTRIES = [
+  'count a backlog',
+  'count the backlog of a tenant',
+  'count what is due among many deliveries that are not',
+]
 /** The rows of one removal. */
 const PART = 500
 /** The rows that one store of counts may add. */
