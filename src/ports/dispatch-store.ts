@@ -281,7 +281,7 @@ export interface DispatchStore extends DispatchErasureStore {
     options: RetryRequest,
   ): Promise<ReplanOutcome | undefined>
   findDispatch(tenant: string, dispatchId: string): Promise<Dispatch | undefined>
-  /** Finds the tenant's dispatch that has this delivery; of a digest, one of those that share it. */
+  /** Finds the tenant's dispatch that has this delivery; of a digest, one of those that share it. One whose event left it need not be found. */
   findByDelivery(tenant: string, deliveryId: string): Promise<Dispatch | undefined>
   listDispatches(query: DispatchQuery): Promise<Page<Dispatch>>
   /** Counts deliveries that {@link claim} could lease now: `queued` ones that are due, and `sending` ones whose lease has ended. */

@@ -1,7 +1,7 @@
 import { MAX_TENANTS_VISITED } from '../../model/tenant-turns.ts'
 import type { ClaimedDelivery, ClaimRequest, Claims } from '../../ports/dispatch-store.ts'
 import type { Documents } from '../../ports/documents.ts'
-import { type ClaimQueue, cursorKey, queuesOf } from '../rules/claim-priority.ts'
+import { type ClaimQueue, queueKey, queuesOf } from '../rules/claim-priority.ts'
 import { type Expired, expireDelivery } from '../rules/delivery-transitions.ts'
 import { beginAttempt, claimedDelivery, type DeliveryRow } from '../rules/dispatch-rows.ts'
 import { hasComeAround, MAX_ROUNDS, shareTurns, type Visit } from '../rules/tenant-turns.ts'
@@ -50,7 +50,7 @@ export async function claimDueDocuments(
       const due = isShared && limit > 0 ? dueOfOthers : dueInTurn
       const read = { isSkipped: (waiting: WaitingDelivery) => isSkipped(channel, waiting), now, documents }
       return dueOfChannel(channel, Math.min(limit, each), (queue, left) =>
-        due({ ...read, queue }, left, after[cursorKey(queue)] ?? ''),
+        due({ ...read, queue }, left, after[queueKey(queue)] ?? ''),
       )
     }),
   )
@@ -69,7 +69,7 @@ export async function claimDueDocuments(
     deliveries.length > 0 ? now + leaseMs : Number.POSITIVE_INFINITY,
   ]
   const nextAt = isMore ? now : Math.max(now, Math.min(...times))
-  const cursors = queues.flatMap(({ queue, last }) => (last === undefined ? [] : [[cursorKey(queue), last] as const]))
+  const cursors = queues.flatMap(({ queue, last }) => (last === undefined ? [] : [[queueKey(queue), last] as const]))
   return {
     deliveries,
     expired,

@@ -4,8 +4,8 @@ import {
   CLAIM_PRIORITIES,
   type ClaimPriority,
   type ClaimQueue,
-  cursorKey,
   NORMAL,
+  queueKey,
   queuesOf,
   URGENT,
 } from '../rules/claim-priority.ts'
@@ -82,7 +82,7 @@ export function claimDue(
   function takeTurns(queue: ClaimQueue, limit: number): number {
     const { channel } = queue
     const queues = all[queue.priority]
-    const key = cursorKey(queue)
+    const key = queueKey(queue)
     const turns = shareTurns(visitsOf(queues.tenantsAfter(channel, after[key] ?? '')), limit, now)
     let left = limit
     for (const { tenant, amount } of turns.shares) left -= take(amount, () => queues.firstOf(channel, tenant))

@@ -30,7 +30,7 @@ export function claimPriority({ priority }: Pick<DispatchHead, 'priority'>): Cla
   return priority === 'urgent' ? URGENT : NORMAL
 }
 
-/** Key of a queue's cursor in `ClaimRequest.after` and `Claims.last`. A channel's name has no space. */
-export function cursorKey({ channel, priority }: ClaimQueue): string {
+/** Name of a queue, also of its cursor in `ClaimRequest.after` and `Claims.last`. A channel's name has no space. */
+export function queueKey({ channel, priority }: ClaimQueue): string {
   return priority === URGENT ? `${channel} urgent` : channel
 }

@@ -6,7 +6,7 @@ export { dayOf } from '../../model/day.ts'
 export { statusOfDispatch } from '../../model/dispatch.ts'
 export { MAX_ANCESTORS } from '../../model/run-tree-limit.ts'
 export { addSpend, addTotals, noSpend, noTotals } from '../../model/totals.ts'
-export { CLAIM_PRIORITIES, type ClaimPriority, type ClaimQueue, claimPriority, cursorKey } from './claim-priority.ts'
+export { CLAIM_PRIORITIES, type ClaimPriority, type ClaimQueue, claimPriority, queueKey } from './claim-priority.ts'
 export {
   type Counter,
   type Counters,

@@ -41,7 +41,7 @@ describe('a call with its own store', () => {
 })
 
 describe('an id generator that repeats itself', () => {
-  it('The dispatch is answered 500 and the log says what to return; the stored one is unchanged', async () => {
+  it('The dispatch is answered 500 and `onError` says what to return; the stored one is unchanged', async () => {
     let next = 0
     const ids = { next: (prefix: string) => (prefix === 'dsp' ? 'dsp_1' : `${prefix}_${next++}`) }
     const faults: unknown[] = []

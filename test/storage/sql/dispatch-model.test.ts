@@ -11,7 +11,7 @@ import { databaseKinds, type TestDatabase } from '../databases.ts'
 import { runModel } from './model/two-stores.ts'
 
 /** More on PostgreSQL in the second part: `SALLYPORT_MODEL_OPERATIONS` of them, such as 100,000. */
-const MANY = Number(process.env.SALLYPORT_MODEL_OPERATIONS ?? 500)
+const MANY = Number(process.env.SALLYPORT_MODEL_OPERATIONS ?? 2_000)
 const OPERATIONS: Readonly<Partial<Record<DialectName, number>>> =
   PART === 'quick' ? { sqlite: 2_000, postgresql: 500 } : { sqlite: 2_000, postgresql: MANY, mariadb: 2_000 }
 /** Low-water marks stay twice as far behind the time: less than the operations wait. */

@@ -21,10 +21,23 @@ export function afterEvery(db: HostKysely, statement: RegExp, happen: () => Prom
 
 /** A database that does so once. */
 export function afterOnce(db: HostKysely, statement: RegExp, happen: () => Promise<unknown>): HostKysely {
+  return afterEvery(db, statement, once(happen))
+}
+
+/** A database that calls `happen` before the first matching statement. */
+export function beforeOnce(db: HostKysely, statement: RegExp, happen: () => Promise<unknown>): HostKysely {
+  const happenOnce = once(happen)
+  return hostBetween(db, async (query) => {
+    if (statement.test(query.sql)) await happenOnce()
+    return db.executeQuery(query)
+  })
+}
+
+function once(happen: () => Promise<unknown>): () => Promise<void> {
   let isArmed = true
-  return afterEvery(db, statement, async () => {
+  return async () => {
     if (!isArmed) return
     isArmed = false
     await happen()
-  })
+  }
 }

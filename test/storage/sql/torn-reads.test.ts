@@ -3,10 +3,12 @@ import type { Dispatch } from '../../../src/model/dispatch.ts'
 import { databaseKinds } from '../databases.ts'
 import { storeEach } from '../store-each.ts'
 import { acceptance, delivery, digested } from '../storing.ts'
-import { afterEvery, afterOnce } from './host-between.ts'
+import { afterEvery, afterOnce, beforeOnce } from './host-between.ts'
 
 /** The read of digests, after that of the dispatches: their events, jobs and contents have not been read. */
 const SHARED = /d\.delivery_id = x\.delivery_id/
+/** The read of the data that a dispatch was planned with, after that of the dispatch. */
+const PLAN = /p\.dispatch_id = x\.dispatch_id/
 /** The read of open digests. */
 const OPEN = /d\.open_key = x\.open_key/
 
@@ -46,6 +48,14 @@ for (const kind of await databaseKinds())
       const store = own.over(afterOnce(own.db, OPEN, () => own.other.cancel('default', 'A')))
       const accepted = await store.accept(acceptance('C', { deliveries: [digested('C-a')] }))
       expect(accepted).toMatchObject({ answer: { deliveries: [{ deliveryId: 'A-a' }] } })
+    })
+
+    it('A copy of the data is that of before an erasure or after it', async () => {
+      const source = { eventData: { name: 'Jane' } }
+      const failed = { deliveryId: 'A-b', channel: 'b', status: 'failed', reason: 'template_error' } as const
+      await own.other.accept(acceptance('A', { deliveries: [failed], source }))
+      const store = own.over(beforeOnce(own.db, PLAN, () => own.other.eraseDispatch('default', 'A')))
+      expect(await store.findDispatchData('default', 'A')).toMatchObject({ dispatch: { recipient: 'erased' } })
     })
 
     it('A read ends despite constant writes', async () => {

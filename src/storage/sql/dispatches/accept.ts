@@ -19,7 +19,10 @@ import { readCounters, readHeads } from './read-records.ts'
 const QUOTA_SPENT: AcceptOutcome = { outcome: 'quota_spent' }
 const ID_TAKEN: AcceptOutcome = { outcome: 'id_taken' }
 
-/** What is stored of the idempotency key of an acceptance. */
+/** Tries of a batch before each acceptance is tried alone: one of them, such as with a stored delivery id, may never succeed. */
+const BATCH_TRIES = 10
+
+/** The stored idempotency key of an acceptance, or its dispatch id. Empty: there is none. */
 interface Repeat {
   /** The key has expired. */
   readonly expired?: KeyRecord
@@ -71,15 +74,13 @@ export function acceptor(db: Database, isAlone: boolean): Pick<DispatchStore, 'r
     acceptances: readonly Acceptance[],
     isAfterConflict: boolean,
   ): Promise<readonly (Repeat | undefined)[]> {
-    const keys = acceptances.map(
-      ({ dispatch: { tenant }, idempotency }) => idempotency && { tenant, name: idempotency.key },
-    )
-    const given = keys.flatMap((key) => key ?? [])
-    const found = given.length > 0 ? await readKeys(given) : []
+    const keyed = acceptances.filter(({ idempotency }) => idempotency)
+    const keys = keyed.map(({ dispatch: { tenant }, idempotency }) => ({ tenant, name: idempotency?.key ?? '' }))
+    const found = keys.length > 0 ? await readKeys(keys) : []
     const ids = isAfterConflict ? acceptances.map(({ dispatch }) => dispatch.dispatchId) : []
     const taken = new Set((await readHeads(ids, db)).map(({ dispatch_id }) => dispatch_id))
-    return acceptances.map((acceptance, at) => {
-      const repeat = repeatOf(acceptance, keys[at] && found[given.indexOf(keys[at])])
+    return acceptances.map((acceptance) => {
+      const repeat = repeatOf(acceptance, found[keyed.indexOf(acceptance)])
       return repeat?.outcome || !taken.has(acceptance.dispatch.dispatchId) ? repeat : { outcome: ID_TAKEN }
     })
   }
@@ -93,10 +94,13 @@ export function acceptor(db: Database, isAlone: boolean): Pick<DispatchStore, 'r
 
   function run(acceptances: readonly Acceptance[]): Promise<readonly AcceptOutcome[]> {
     let tries = 0
-    return retryOnConflict(async () => {
-      tries += 1
-      return acceptAll(acceptances, tries > 1 || isAlone ? await readRepeats(acceptances, tries > 1) : [])
-    })
+    return retryOnConflict(
+      async () => {
+        tries += 1
+        return acceptAll(acceptances, tries > 1 || isAlone ? await readRepeats(acceptances, tries > 1) : [])
+      },
+      acceptances.length > 1 ? BATCH_TRIES : undefined,
+    )
   }
 
   const batched = groupCommit<Acceptance, AcceptOutcome>({

@@ -1,5 +1,5 @@
 import type { ClaimRequest } from '../../../ports/dispatch-store.ts'
-import { type ClaimQueue, cursorKey, queuesOf } from '../../rules/claim-priority.ts'
+import { type ClaimQueue, queueKey, queuesOf } from '../../rules/claim-priority.ts'
 import { NOW } from '../connection/changes.ts'
 import type { Database, Queries } from '../connection/database.ts'
 import { lookUp, Parameters, readRecord, tableAlong } from '../connection/dialects.ts'
@@ -19,7 +19,7 @@ import {
   summaryText,
 } from './claim-texts.ts'
 import type { ClaimScan, SeenEntries } from './low-water-marks.ts'
-import { queueKey, type SeenTenant, type TenantRange } from './tenant-marks.ts'
+import type { SeenTenant, TenantRange } from './tenant-marks.ts'
 import { type SeenRow, seenTenant, seenText, shareText, turnsOf } from './turn-texts.ts'
 
 export interface ClaimedRecord {
@@ -62,7 +62,7 @@ async function discoverTenants({ limits, after = {} }: ClaimRequest, scan: Claim
   for (const [channel, limit] of Object.entries(limits)) {
     const unsettled = (): readonly ClaimQueue[] => queuesOf([channel]).filter((queue) => !scan.isSettled(queue))
     for (let scans = 0; limit > 0 && scans < MAX_SCANS && unsettled().length > 0; scans++) {
-      const ranges = unsettled().flatMap((queue) => scan.ranges(queue, after[cursorKey(queue)] ?? ''))
+      const ranges = unsettled().flatMap((queue) => scan.ranges(queue, after[queueKey(queue)] ?? ''))
       const { text, values } = seenText(ranges, db.dialect, db.nameOf)
       // The claim finds them too, later.
       const rows = await db.scan<SeenRow>(text, values).catch(() => [])
@@ -96,7 +96,7 @@ async function claimAtOnce(
     const [urgent_since, since] = queuesOf([channel]).map((queue) => scan.from(queue).since)
     return { channel, amount, urgent_since, since, is_shared: isShared.has(channel) }
   })
-  const ranges = queuesOf(Object.keys(limits)).flatMap((queue) => scan.ranges(queue, after[cursorKey(queue)] ?? ''))
+  const ranges = queuesOf(Object.keys(limits)).flatMap((queue) => scan.ranges(queue, after[queueKey(queue)] ?? ''))
   const receivers = busy.map(({ concurrencyKey, ...one }) => ({ ...one, concurrency_key: concurrencyKey }))
   const parameters = [1, 2, 3, 4, 5, 6].map(db.dialect.parameter).join(', ')
   const text = `select * from ${functionName('claim', db.dialect, db.prefix)}(${parameters}, ${NOW})`
@@ -160,7 +160,7 @@ async function lockAll(request: ClaimRequest, scan: ClaimScan, db: Database, que
   for (const { channel, oldest } of contended) {
     const last = oldest.at(-1)
     const queues = queuesOf([channel]).filter(({ priority }) => !last || priority === Number(last.priority))
-    const own = queues.flatMap((queue) => scan.ranges(queue, request.after?.[cursorKey(queue)] ?? ''))
+    const own = queues.flatMap((queue) => scan.ranges(queue, request.after?.[queueKey(queue)] ?? ''))
     const { text, values } = seenText(own, db.dialect, db.nameOf)
     const rows = await queries.query<SeenRow>(text, values)
     ranges.push(...own)

@@ -1,5 +1,5 @@
 import type { ClaimedDelivery, ClaimRequest, Claims, DispatchStore } from '../../../ports/dispatch-store.ts'
-import { type ClaimQueue, cursorKey, queuesOf } from '../../rules/claim-priority.ts'
+import { type ClaimQueue, queueKey, queuesOf } from '../../rules/claim-priority.ts'
 import type { DeliveryRow, DispatchRow } from '../../rules/dispatch-rows.ts'
 import { beginAttempt, claimedDelivery, takeBackAttempt } from '../../rules/dispatch-rows.ts'
 import { hasComeAround, MAX_ROUNDS } from '../../rules/tenant-turns.ts'
@@ -17,7 +17,7 @@ import { readLeasedDigest } from './load-digests.ts'
 import { loadDispatches, loadOwners } from './load-dispatches.ts'
 import type { LowWaterMarks } from './low-water-marks.ts'
 import { type LeaseCache, tokenFor } from './settlements.ts'
-import { queueKey, type SeenTenant } from './tenant-marks.ts'
+import type { SeenTenant } from './tenant-marks.ts'
 import { nextText, turnsOf } from './turn-texts.ts'
 
 interface FoundInRounds extends Pick<FoundDue, 'leased' | 'now' | 'nextAt'>, Pick<FoundTurns, 'last'> {}
@@ -117,7 +117,7 @@ export function claims(db: Database, { leases, marks, settle, newFence }: ClaimP
       nextAt = Math.min(nextAt, found.nextAt, more.nextAt)
       idle = [...idle, ...more.idle]
       cut = more.cut.filter((queue) => {
-        const key = cursorKey(queue)
+        const key = queueKey(queue)
         return !hasComeAround(after[key] ?? '', before[key] ?? '', last[key] ?? '')
       })
     }
@@ -192,7 +192,7 @@ function leftOf(limits: ClaimRequest['limits'], taken: readonly ClaimedDelivery[
 
 /** Turns of the tenants that a claim visited. */
 interface FoundTurns {
-  /** Where the next claim begins in each queue with turns, by its `cursorKey`. */
+  /** Where the next claim begins in each queue with turns, by its `queueKey`. */
   readonly last: Readonly<Record<string, string>>
   /** Queues of shared channels in which nothing was leased, but tenants after the visited ones may have due deliveries. */
   readonly cut: readonly ClaimQueue[]
@@ -214,7 +214,7 @@ function turnsIn(request: ClaimRequest, { leased, ranges, tenants, now }: FoundD
     const limit = (request.limits[channel] ?? 0) - own.filter(({ job }) => job.priority < priority).length
     if (limit <= 0 || !ranges.some((range) => queueKey(range) === queueKey(queue))) continue
     const turns = turnsOf(queue, limit, request, ranges, tenants, now)
-    if (turns.last !== undefined) last[cursorKey(queue)] = turns.last
+    if (turns.last !== undefined) last[queueKey(queue)] = turns.last
     if (!isShared.has(channel)) continue
     if (own.length > 0) {
       nextAt = now

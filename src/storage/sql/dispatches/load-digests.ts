@@ -37,11 +37,9 @@ export async function loadOpenDigests(
 }
 
 /** Reads the events of a dispatch into its digests, which were read without events. */
-export async function loadOwnEvents(row: DispatchRow, db: Database, into: DispatchUnitOfWork): Promise<void> {
-  const { dispatchId: dispatch_id } = row.head
-  const keys = row.deliveries.flatMap(({ digest, deliveryId: delivery_id }) =>
-    digest ? { delivery_id, dispatch_id } : [],
-  )
+export async function loadOwnEvents(dispatch_id: string, db: Database, into: DispatchUnitOfWork): Promise<void> {
+  const deliveries = into.dispatch(dispatch_id)?.deliveries ?? []
+  const keys = deliveries.flatMap(({ digest, deliveryId: delivery_id }) => (digest ? { delivery_id, dispatch_id } : []))
   const { columns } = TABLES.members
   const of = { delivery_id: columns.delivery_id, dispatch_id: columns.dispatch_id }
   const on = 'e.delivery_id = x.delivery_id and e.dispatch_id = x.dispatch_id'

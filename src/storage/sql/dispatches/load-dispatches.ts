@@ -33,14 +33,24 @@ export async function loadDispatches(ids: readonly string[], db: Database, into:
   for (const counter of await readCounters(limitsIn(read), db)) into.counters.put(counter)
 }
 
-/** Reads a consistent snapshot of dispatches, without the events of their digests. While they change constantly, the last of several reads counts. */
-export function loadToShow(ids: readonly string[], db: Database): Promise<DispatchUnitOfWork> {
+/**
+ * Reads a consistent snapshot of dispatches, without the events of their digests. While they change constantly, the last of several reads
+ * counts.
+ * @param loadMore Reads what else the snapshot has.
+ */
+export function loadToShow(
+  ids: readonly string[],
+  db: Database,
+  loadMore?: (work: DispatchUnitOfWork) => Promise<void>,
+): Promise<DispatchUnitOfWork> {
   return retryOnConflict(async () => {
-    let read = await readShown(ids, db)
-    for (let tries = 1; tries < TRIES && !(await isOfOneMoment(read, db)); tries++) read = await readShown(ids, db)
-    const work = new DispatchUnitOfWork(db.now())
-    work.put(read)
-    return work
+    for (let tries = 1; ; tries++) {
+      const read = await readShown(ids, db)
+      const work = new DispatchUnitOfWork(db.now())
+      work.put(read)
+      await loadMore?.(work)
+      if (tries >= TRIES || (await isOfOneMoment(read, db, loadMore !== undefined))) return work
+    }
   })
 }
 
@@ -111,9 +121,10 @@ function limitsIn({ heads, states }: Read): readonly TenantName[] {
   )
 }
 
-/** Statements in succession may see different moments. */
-async function isOfOneMoment(read: Read, db: Database): Promise<boolean> {
-  return isComplete(read) && (await isUnchanged(read, db))
+/** Statements in succession may see different moments. @param hasMore More was read than jobs and contents, which the states tell of. */
+async function isOfOneMoment(read: Read, db: Database, hasMore = false): Promise<boolean> {
+  if (!isComplete(read)) return false
+  return (read.digests.length === 0 && !hasMore) || isUnchanged(read, db)
 }
 
 /** Whether each delivery has the job and the content of its state. */
@@ -131,7 +142,6 @@ function isComplete({ states, digests, jobs, contents }: Read): boolean {
 
 /** Whether all rows of several statements still have their versions, so that they were valid at one moment. */
 async function isUnchanged({ states, digests }: Read, { dialect, nameOf, query }: Database): Promise<boolean> {
-  if (digests.length === 0) return true
   const same = (table: 'states' | 'digests', key: 'dispatch_id' | 'delivery_id', number: number): string => {
     const { dispatch_id: id, version } = TABLES.states.columns
     const known = dialect.rows(dialect.parameter(number), { [key]: id, version }, 'x')

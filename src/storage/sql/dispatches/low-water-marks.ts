@@ -1,5 +1,5 @@
-import type { ClaimQueue } from '../../rules/claim-priority.ts'
-import { queueKey, type SeenTenant, type TenantRange, tenantMarks } from './tenant-marks.ts'
+import { type ClaimQueue, queueKey } from '../../rules/claim-priority.ts'
+import { type SeenTenant, type TenantRange, tenantMarks } from './tenant-marks.ts'
 
 export interface ClaimScan {
   /** By the clock of this process. */

@@ -58,12 +58,17 @@ export function sqlDispatches(db: Database, { newFence, isAlone }: SqlDispatches
     return { changed, dispatch: readDispatch(row) }
   }
 
-  async function find(tenant: string, dispatchId: string) {
+  /** @param loadMore Reads what else the snapshot has of the dispatch. */
+  async function find<T>(
+    tenant: string,
+    dispatchId: string,
+    view: (row: DispatchRow, now: number) => T,
+    loadMore?: (work: DispatchUnitOfWork) => Promise<void>,
+  ): Promise<T | undefined> {
     await db.sync()
     const now = db.now()
-    const work = await loadToShow([dispatchId], db)
-    const row = work.dispatch(dispatchId)
-    return row?.head.tenant === tenant ? { row, work, now } : undefined
+    const row = (await loadToShow([dispatchId], db, loadMore)).dispatch(dispatchId)
+    return row?.head.tenant === tenant ? view(row, now) : undefined
   }
 
   const leases = leaseCache()
@@ -101,30 +106,20 @@ export function sqlDispatches(db: Database, { newFence, isAlone }: SqlDispatches
         return changed ? { outcome: 'replanned', ...(await written(work, row, changed)) } : { outcome: 'conflict' }
       }),
 
-    async findReplannable(tenant, dispatchId) {
-      const found = await find(tenant, dispatchId)
-      if (!found) return undefined
-      await loadPlans([dispatchId], db, found.work)
-      return readReplannable(found.row, found.now)
-    },
+    findReplannable: (tenant, dispatchId) =>
+      find(tenant, dispatchId, readReplannable, (work) => loadPlans([dispatchId], db, work)),
 
-    async findDispatch(tenant, dispatchId) {
-      const found = await find(tenant, dispatchId)
-      return found && readDispatch(found.row)
-    },
+    findDispatch: (tenant, dispatchId) => find(tenant, dispatchId, readDispatch),
 
-    async findDispatchData(tenant, dispatchId) {
-      const found = await find(tenant, dispatchId)
-      if (!found) return undefined
-      await loadPlans([dispatchId], db, found.work)
-      await loadOwnEvents(found.row, db, found.work)
-      return readDispatchData(found.row)
-    },
+    findDispatchData: (tenant, dispatchId) =>
+      find(tenant, dispatchId, readDispatchData, async (work) => {
+        await loadPlans([dispatchId], db, work)
+        await loadOwnEvents(dispatchId, db, work)
+      }),
 
     async findByDelivery(tenant, deliveryId) {
       const owner = await loadOwner(deliveryId, db)
-      const found = owner === undefined ? undefined : await find(tenant, owner)
-      return found && readDispatch(found.row)
+      return owner === undefined ? undefined : find(tenant, owner, readDispatch)
     },
 
     async listDispatches(query) {

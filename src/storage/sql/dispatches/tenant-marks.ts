@@ -1,5 +1,5 @@
 import { MAX_TENANTS_VISITED } from '../../../model/tenant-turns.ts'
-import type { ClaimQueue } from '../../rules/claim-priority.ts'
+import { type ClaimQueue, queueKey } from '../../rules/claim-priority.ts'
 
 /** A part of a queue's tenants in the order of their names: the ones between two names, then perhaps a known one. */
 export interface TenantRange extends ClaimQueue {
@@ -39,10 +39,6 @@ export interface TenantMarks {
   lowerTo(mark: number): void
   /** Whether the last scan of the queue added no tenant: it found none, or the list is full. */
   isSettled(queue: ClaimQueue): boolean
-}
-
-export function queueKey({ channel, priority }: ClaimQueue): string {
-  return `${priority} ${channel}`
 }
 
 /** Sorts after the name of every tenant. */

@@ -1,13 +1,13 @@
 import { MAX_TENANTS_VISITED } from '../../../model/tenant-turns.ts'
 import type { ClaimRequest } from '../../../ports/dispatch-store.ts'
-import type { ClaimPriority, ClaimQueue } from '../../rules/claim-priority.ts'
+import { type ClaimPriority, type ClaimQueue, queueKey } from '../../rules/claim-priority.ts'
 import { shareTurns, type Turns } from '../../rules/tenant-turns.ts'
 import { NOW } from '../connection/changes.ts'
 import { type Dialect, type NameTable, Parameters, tableAlong } from '../connection/dialects.ts'
 import type { Column } from '../schema/columns.ts'
 import { TABLES } from '../schema/tables.ts'
 import { notBusy } from './claim-texts.ts'
-import { queueKey, type SeenTenant, type TenantRange } from './tenant-marks.ts'
+import type { SeenTenant, TenantRange } from './tenant-marks.ts'
 
 const NAME: Column = TABLES.jobs.columns.tenant
 const NUMBER: Column = { kind: 'integer' }

@@ -8,7 +8,7 @@ type IfMissing = Readonly<Record<'column' | 'index', string>>
 
 const IF_MISSING = ' if not exists'
 
-/** Of a definition that is made already, the others report an error, which `isMadeAlready` recognises. */
+/** Conditions that each database knows. Without one, a definition that is made already fails, and `isMadeAlready` recognises it. */
 const SUPPORTED: Readonly<Record<DialectName, IfMissing>> = {
   sqlite: { column: '', index: IF_MISSING },
   postgresql: { column: IF_MISSING, index: IF_MISSING },

@@ -68,8 +68,8 @@ const LOCKS: Readonly<Record<DialectName, Lock>> = {
  * Runs the missing migrations while other processes wait, and makes missing functions. SQLite and PostgreSQL run all or none; on MySQL and
  * MariaDB the next call continues after a failure.
  * @param host Without plugins.
- * @throws {SallyportError} `config_invalid`, if the database cannot be used, or this version cannot work after a migration of a newer one.
- * Nothing was changed.
+ * @throws {SallyportError} `config_invalid`, if the database cannot be used, or this version cannot work after a migration of a newer one:
+ * the database is then unchanged.
  */
 export async function migrate(host: HostKysely, db: Database, schema: Schema = SCHEMA): Promise<void> {
   await checkServer(db)

@@ -42,7 +42,7 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
   counters: {
     columns: {
       tenant: id,
-      /** Of recipients and addresses. */
+      /** Contains recipients and addresses. */
       name: personal({ kind: 'key', length: 520, fixed: true }),
       times: json,
       max: integer,

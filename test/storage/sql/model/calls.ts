@@ -143,14 +143,14 @@ export const retry = (tenant: string, dispatchId: string, options: RetryRequest)
     },
   )
 
-/** Of a shared delivery, the model follows the dispatch that the store chose. */
+/** Of a shared delivery, the model follows the dispatch that the store chose. A cancelled part of a digest need not be found. */
 export const fallBack = (tenant: string, deliveryId: string): Call =>
   exact(
     'fallBack',
     { tenant, deliveryId },
     (store) => store.fallBack(tenant, deliveryId),
     ({ model, now }, answer) => {
-      const row = chosen(model.ownersOf(tenant, deliveryId), answer?.dispatch.dispatchId)
+      const row = chosen(deliveryId, model.ownersOf(tenant, deliveryId), answer?.dispatch.dispatchId)
       if (!row) return undefined
       return { changed: fallBackDispatch(row, deliveryId, now, model.transitions), dispatch: readDispatch(row) }
     },
@@ -162,12 +162,19 @@ export const findByDelivery = (tenant: string, deliveryId: string): Call =>
     { tenant, deliveryId },
     (store) => store.findByDelivery(tenant, deliveryId),
     ({ model }, answer) => {
-      const row = chosen(model.ownersOf(tenant, deliveryId), answer?.dispatchId)
+      const row = chosen(deliveryId, model.ownersOf(tenant, deliveryId), answer?.dispatchId)
       return row && readDispatch(row)
     },
   )
 
-function chosen(rows: readonly DispatchRow[], dispatchId: string | undefined): DispatchRow | undefined {
+function chosen(
+  deliveryId: string,
+  rows: readonly DispatchRow[],
+  dispatchId: string | undefined,
+): DispatchRow | undefined {
+  const isLeft = ({ deliveries }: DispatchRow): boolean =>
+    deliveries.some((row) => row.deliveryId === deliveryId && row.digest !== undefined && row.status === 'cancelled')
+  if (dispatchId === undefined && rows.every(isLeft)) return undefined
   return rows.find(({ head }) => head.dispatchId === dispatchId) ?? rows[0]
 }
 

@@ -6,7 +6,7 @@ import type { DispatchModel } from './dispatch-model.ts'
 
 /**
  * A claim may choose among the due deliveries: the model leases those that the store did, if it was allowed to. Alone, the claim must also
- * take the oldest of each tenant up to its limits, and name an instant that is not too late.
+ * take the urgent ones first, and the oldest of each tenant, up to its limits, and name an instant that is not too late.
  */
 export function claim(request: ClaimRequest): Call {
   return {
@@ -109,9 +109,11 @@ function checkOldestFirst(
   dueAt: ReadonlyMap<DeliveryRow, number>,
 ): void {
   for (const row of left) {
-    const isYounger = (one: DeliveryRow): boolean =>
-      one.dispatch.head.tenant === row.dispatch.head.tenant && (dueAt.get(one) ?? 0) > row.wakeAt
-    if (taken.some(isYounger)) throw new Mismatch(`a claim passed ${row.deliveryId}, which was due before`)
+    const isAfter = (one: DeliveryRow): boolean => {
+      if (one.priority !== row.priority) return one.priority > row.priority
+      return one.dispatch.head.tenant === row.dispatch.head.tenant && (dueAt.get(one) ?? 0) > row.wakeAt
+    }
+    if (taken.some(isAfter)) throw new Mismatch(`a claim passed ${row.deliveryId}, which was due before`)
   }
 }
 

@@ -135,13 +135,17 @@ export function otherStep({ model, chance, now }: Drawing, target: Target): Step
   return chance.of(some)()
 }
 
-/** With quotas, several recipients of one digest key, locales and causes of waits. */
+/** With quotas, several recipients of one digest key, priorities, locales and causes of waits. */
 function varied(acceptance: Acceptance, chance: Chance): Acceptance {
   const deliveries = acceptance.dispatch.deliveries.map((one) => {
     const isWaiting = one.status === 'queued' && (one.delayMs ?? 0) > 0 && chance.next() < 0.3
     return { ...one, ...(isWaiting && { waitsFor: chance.of(WAITS), deferred: true as const }) }
   })
-  const dispatch = { ...acceptance.dispatch, deliveries, ...(chance.next() < 0.2 && { locale: 'de' }) }
+  const dispatch = {
+    ...{ ...acceptance.dispatch, deliveries },
+    ...(chance.next() < 0.2 && { locale: 'de' }),
+    ...(chance.next() < 0.2 && { priority: 'urgent' as const }),
+  }
   return { ...acceptance, dispatch, ...(chance.next() < 0.2 && { quotas: [chance.of(QUOTAS)] }) }
 }
 
