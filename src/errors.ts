@@ -41,7 +41,7 @@ const PROBLEMS = {
 
 /**
  * Code of a {@link SallyportError} that is thrown at start-up or by a library call, or logged; never sent to a caller. `answer_invalid`:
- * a port of the host returned a wrong value. `no_answer`: it did not answer, or not in time.
+ * a port of the host returned a wrong value. `no_answer`: it did not answer, or not in time. `record_unreadable`: a stored record is damaged.
  */
 export type FaultCode =
   | 'events_invalid'
@@ -50,6 +50,7 @@ export type FaultCode =
   | 'peer_missing'
   | 'answer_invalid'
   | 'no_answer'
+  | 'record_unreadable'
 
 /** The `code` of a problem answer. A closed union: switch on it. */
 export type ProblemCode = keyof typeof PROBLEMS

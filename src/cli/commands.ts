@@ -1,6 +1,9 @@
 import type { Command } from './command.ts'
 import { list, retry, status } from './dispatch-commands.ts'
+import { doctor } from './doctor-command.ts'
 import { secret, token } from './secret-commands.ts'
 import { erase, migrate, prune } from './store-commands.ts'
 
-export const COMMANDS: Readonly<Record<string, Command>> = { secret, token, migrate, status, list, retry, prune, erase }
+export const COMMANDS: Readonly<Record<string, Command>> = {
+  ...{ secret, token, migrate, status, list, retry, prune, erase, doctor },
+}

@@ -26,6 +26,7 @@ export type DeliveryReason =
   | 'condition_error'
   | 'template_error'
   | 'channel_error'
+  | 'record_unreadable'
 
 /** `all`: every channel of the event. `first`: in order, each channel only when the previous one failed. */
 export type Route = 'all' | 'first'

@@ -17,6 +17,7 @@ const UNSENT: Readonly<Record<UnsentReason, true>> = {
   condition_error: true,
   template_error: true,
   channel_error: true,
+  record_unreadable: true,
   expired: true,
 }
 

@@ -46,6 +46,7 @@ export const deliveryReason: Component<DeliveryReason> = s.component<DeliveryRea
     condition_error: 'a condition of the event threw',
     template_error: 'a template of the event threw',
     channel_error: 'the channel threw, or returned no outcome or address',
+    record_unreadable: 'its stored record is damaged',
   }),
 )
 

@@ -141,6 +141,8 @@ export interface ClaimedDelivery {
 export interface Claims {
   readonly deliveries: readonly ClaimedDelivery[]
   readonly expired: readonly (DeliveryChange & { readonly dispatch: DispatchHead })[]
+  /** Deliveries that became `failed`, `record_unreadable`, and those that changed with them. Default: none. */
+  readonly unreadable?: Claims['expired']
   /** Milliseconds until the next claimable delivery is due or its lease ends, if known. 0: more are due now. */
   readonly nextDueInMs?: number
   /** The next {@link ClaimRequest.after} of each channel and priority in which tenants took turns. The others keep theirs. */
@@ -228,8 +230,7 @@ export interface DispatchStore extends DispatchErasureStore {
    * come first. When more are due than the limit of the channel has left, the tenants take turns within that priority: the claim visits the
    * next tenants with `queued` or `sending` deliveries, at most 32, in a fixed order that starts after `after` and wraps around. It shares
    * what the limit has left equally among those with due deliveries; those visited first get the remainder. Others get what a tenant does
-   * not use. With `last` as the next `after`, every tenant has its turn within as many claims as
-   * there are tenants, and sooner with larger limits.
+   * not use. With `last` as the next `after`, every tenant has its turn within as many claims as there are tenants, or sooner.
    */
   claim(request: ClaimRequest): Promise<Claims>
   /** Extends a lease to `leaseMs` from now. Resolves to `false` and changes nothing when it is not live, as in {@link settle}. */

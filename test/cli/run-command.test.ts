@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
+import Database from 'libsql'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isAppSecret } from '../../src/auth/app-secret.ts'
 import { sessionTokens } from '../../src/auth/session-tokens.ts'
@@ -220,6 +221,25 @@ describe('dispatches', () => {
     expect((await ran(['erase', '--yes', '--recipient', 'a', '--session', 'b'])).err).toContain('give one of')
   })
 
+  it('doctor finds records that cannot be read, and repairs them only with --yes', async () => {
+    const { ids } = await filled(2)
+    expect(await ran(['doctor'])).toEqual({ code: 0, out: '', err: 'Every record can be read.\n' })
+    const database = new Database(process.env.CLI_TEST_FILE ?? '')
+    database.prepare("update sallyport_states set body = '{\"a' where dispatch_id = ?").run(ids[0])
+    database.close()
+    expect(await ran(['doctor'])).toEqual({ code: 1, out: `states\t${ids[0]}\tbody\n`, err: '' })
+    expect((await ran(['doctor', '--texts'])).out).toBe(`states\t${ids[0]}\tbody\t{"a\n`)
+    const found = { table: 'states', key: ids[0], column: 'body' }
+    expect(JSON.parse((await ran(['doctor', '--json'])).out)).toEqual({ unreadable: [found] })
+    expect((await ran(['doctor', '--repair'])).err).toContain('--yes is required')
+    expect(await ran(['doctor', '--repair', '--yes'])).toMatchObject({
+      code: 0,
+      out: `states\t${ids[0]}\tbody\trepaired\n`,
+    })
+    expect((await ran(['doctor'])).code).toBe(0)
+    expect((await ran(['status', '--json'])).out).toContain('"status":"failed","count":2')
+  })
+
   it('prune removes dispatches older than the given age', async () => {
     const { host, ids } = await filled(1)
     expect((await ran(['prune'])).code).toBe(2)
@@ -294,7 +314,7 @@ describe('wrong command lines', () => {
 
   it('help lists the commands, and the options of one', async () => {
     expect((await ran([])).out).toMatch(/secret[\s\S]+erase[\s\S]+Exit codes/)
-    for (const name of ['secret', 'token', 'migrate', 'status', 'list', 'retry', 'prune', 'erase'])
+    for (const name of ['secret', 'token', 'migrate', 'status', 'list', 'retry', 'prune', 'erase', 'doctor'])
       expect((await ran(['help', name])).out).toContain(`usage: npx sallyport ${name}`)
     expect((await ran(['list', '--help'])).code).toBe(0)
   })

@@ -32,6 +32,7 @@ const FAULTS: Record<FaultCode, true> = {
   peer_missing: true,
   answer_invalid: true,
   no_answer: true,
+  record_unreadable: true,
 }
 
 it('docs/errors.md has a heading with a status for exactly the problem codes', () => {

@@ -1,14 +1,13 @@
 import { withTimeout } from '../../model/time-out.ts'
-import type { ClaimedDelivery, ClaimRequest, Claims, DispatchStore, Settlement } from '../../ports/dispatch-store.ts'
+import type { ClaimedDelivery, ClaimRequest, DispatchStore, Settlement } from '../../ports/dispatch-store.ts'
 import { limitLines } from '../answers/line-limiter.ts'
 import { reportFault } from '../answers/report-fault.ts'
 import { wake } from '../dispatch/accept-dispatch.ts'
-import { measureChange } from '../statistics/measure.ts'
 import { type AttemptDeps, type Attempted, attemptDelivery } from './attempt.ts'
-import { reportDelivery } from './hooks.ts'
 import { type Lease, placeOf, putBack, STOPPING_MS } from './lease.ts'
 import { createLimiter, type Slot } from './limiter.ts'
 import { receiverBreaker } from './receiver-breaker.ts'
+import { reportEnded } from './report-ended.ts'
 import type { WorkerOptions } from './worker-options.ts'
 
 /** Time between log lines of one channel that has no connection. */
@@ -107,7 +106,7 @@ export function createSendLoop(deps: SendLoopDeps, options: WorkerOptions, onFre
     const wanted = { ...asked, busy: [...asked.busy, ...breaker.stopped()] }
     if (mine !== generation || sandbox || Object.keys(wanted.limits).length === 0) return NOTHING
     const lease = { since: clock.now(), ms: leaseMs }
-    const { deliveries, expired, nextDueInMs, last } = await store.claim({ leaseMs, ...wanted, after })
+    const { deliveries, expired, unreadable = [], nextDueInMs, last } = await store.claim({ leaseMs, ...wanted, after })
     after = { ...after, ...last }
     const paused: ReturnType<typeof waitForReceiver>[] = []
     const surplus: ClaimedDelivery[] = []
@@ -119,11 +118,12 @@ export function createSendLoop(deps: SendLoopDeps, options: WorkerOptions, onFre
       else if (slot) start(claimed, lease, slot, onStart)
       else surplus.push(claimed)
     }
-    if (expired.length > 0) hooks.add(reportExpired(expired))
+    const ended = [...expired, ...unreadable]
+    if (ended.length > 0) hooks.add(reportEnded(ended, deps))
     if (mine !== generation) unfinished.givenBack += surplus.length
     await Promise.all([...paused, ...surplus.map((claimed) => putBack(claimed, 0))].map(giveBack))
     for (const delayMs of new Set(paused.map((one) => one.delayMs))) wake(deps.queue, deps, delayMs)
-    const hasFound = deliveries.length > surplus.length || expired.length > 0
+    const hasFound = deliveries.length > surplus.length || ended.length > 0
     const isMore = hasFound && nextDueInMs === 0
     const isEmpty = !hasFound && nextDueInMs === 0
     return { expired: expired.length, isMore, isEmpty, isShared: wanted.full !== undefined, dueInMs: nextDueInMs }
@@ -174,16 +174,6 @@ export function createSendLoop(deps: SendLoopDeps, options: WorkerOptions, onFre
   function waitForReceiver(claimed: ClaimedDelivery, pausedMs: number, since: number) {
     const leftMs = Math.max(0, claimed.expiresInMs - (clock.now() - since))
     return putBack(claimed, Math.min(pausedMs, leftMs), 'receiver_paused')
-  }
-
-  async function reportExpired(expired: Claims['expired']): Promise<void> {
-    const reports = expired.map(({ dispatch, ...change }) => {
-      const { deliveryId, channel, attempts: attempt } = change
-      logger.log('warn', 'delivery.expired', { deliveryId, dispatchId: dispatch.dispatchId, channel, attempt })
-      measureChange(change, dispatch, deps)
-      return reportDelivery(change, dispatch, deps)
-    })
-    await Promise.all(reports)
   }
 
   async function allEnded(): Promise<void> {

@@ -209,6 +209,21 @@ export function expireDelivery(row: DeliveryRow, transitions: Transitions): Expi
   return expired
 }
 
+/** Ends a leased delivery that cannot be sent, because a record of it cannot be read. Returns it and the deliveries that change with it. */
+export function failDamaged(row: DeliveryRow, now: number, transitions: Transitions): Expired[] {
+  const { attempts } = row
+  // Nothing was tried.
+  if (row.attemptLog?.at(-1)?.outcome === undefined) takeBackAttempt(row)
+  row.attempts = attempts - 1
+  transitions.end(row, 'failed', 'record_unreadable')
+  const changed: Expired[] = [{ ...changeOf(row), dispatch: { ...row.dispatch.head } }]
+  for (const dispatch of ownersOf(row)) {
+    for (const change of transitions.promote(dispatch, now, now))
+      changed.push({ ...change, dispatch: { ...dispatch.head } })
+  }
+  return changed
+}
+
 /** Times at which deliveries were queued under one limit key. */
 export interface Counter {
   readonly tenant: string

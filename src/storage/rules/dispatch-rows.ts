@@ -77,6 +77,8 @@ export interface DeliveryRow {
   readonly trace: readonly ConditionTrace[] | undefined
   lastCode: string | undefined
   providerMessageId: string | undefined
+  /** Its stored state cannot be read: this row has what other records tell. */
+  readonly isDamaged?: true
 }
 
 /** A digest in memory. The delivery rules change it. */
@@ -231,6 +233,7 @@ function readDelivery(row: DeliveryRow): Delivery {
   const delivery: Mutable<Delivery> = { deliveryId, channel, status, attempts, attemptLog }
   if (isStoredWait(row.reason)) delivery.waitsFor = row.reason
   else if (row.reason !== undefined) delivery.reason = row.reason
+  else if (row.isDamaged) delivery.reason = 'record_unreadable'
   if (status === 'queued') delivery.dueAt = row.wakeAt
   if (row.deferred) delivery.deferred = true
   if (row.concurrencyKey !== undefined) delivery.concurrencyKey = row.concurrencyKey

@@ -14,6 +14,8 @@ import { DIALECTS, type DialectName } from './connection/dialects.ts'
 import { explained } from './connection/driver-errors.ts'
 import { checkReadiness } from './connection/readiness.ts'
 import { sqlDispatches } from './dispatches/sql-dispatches.ts'
+import { findUnreadable, type UnreadableRecord } from './doctor/find-unreadable.ts'
+import { repair } from './doctor/repair.ts'
 import { sqlFeedback } from './feedback/sql-feedback.ts'
 import { sqlPreferences } from './feedback/sql-preferences.ts'
 import { sqlRuns } from './runs/sql-runs.ts'
@@ -22,7 +24,7 @@ import { migrationsFor, type SqlMigration } from './schema/migrations.ts'
 import { sqlStatistics } from './statistics/sql-statistics.ts'
 import { sqlTokens } from './tokens/sql-tokens.ts'
 
-export type { DialectName, HostKysely, HostTransaction, SqlMigration }
+export type { DialectName, HostKysely, HostTransaction, SqlMigration, UnreadableRecord }
 
 /** Options of {@link sqlStore}. */
 export interface SqlStoreOptions {
@@ -112,6 +114,14 @@ export interface SqlStore extends SallyportStore {
    * migrated, a newer version migrated it for itself alone, it lacks a part, is of another kind than `dialect`, or is too old.
    */
   ready(): Promise<void>
+  /** Reads all tables, a thousand rows at a time, for records that cannot be read: `npx sallyport doctor` prints them. */
+  findUnreadable(): AsyncIterable<UnreadableRecord>
+  /**
+   * Replaces or removes the text of a record of {@link findUnreadable}. A dispatch keeps the outcomes that other records tell; what is lost
+   * of it becomes `failed`, `record_unreadable`.
+   * @returns `false` if the record has changed since, or a worker is sending its delivery: nothing was changed.
+   */
+  repair(record: UnreadableRecord): Promise<boolean>
   /**
    * A store within the host's transaction: an order and its notification are committed together, or not at all.
    *
@@ -151,6 +161,8 @@ export function sqlStore(options: SqlStoreOptions): SqlStore {
     migrate: () => migrate(db.withoutPlugins(), openDatabase({ db, ...shared, timeoutMs: MIGRATING_MS })),
     pendingMigrations: () => pendingMigrations(openDatabase({ db, ...shared, timeoutMs: MIGRATING_MS })),
     ready: () => checkReadiness(database),
+    findUnreadable: () => findUnreadable(database),
+    repair: (record) => repair(record, database),
     within(transaction) {
       if (transaction?.isTransaction !== true) {
         throw new SallyportError(

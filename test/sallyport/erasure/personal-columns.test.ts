@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { handleSessionRunWithDefaults } from '../../../src/sallyport/defaults.ts'
 import {
   isShared,
-  type readStates,
   STATE_MEMBERS,
   type StoredDelivery,
-} from '../../../src/storage/sql/dispatches/delivery-states.ts'
+  type StoredEntry,
+} from '../../../src/storage/sql/dispatches/stored-deliveries.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import type { Column, Table } from '../../../src/storage/sql/schema/columns.ts'
 import { TABLES } from '../../../src/storage/sql/schema/tables.ts'
@@ -107,7 +107,7 @@ for (const kind of await databaseKinds())
   })
 
 function membersIn(body: string): readonly string[] {
-  const read: StoredDelivery | ReturnType<typeof readStates> = JSON.parse(body)
+  const read: StoredDelivery | readonly StoredEntry[] = JSON.parse(body)
   const entries = (Array.isArray(read) ? read : [read]).filter((entry) => !isShared(entry))
   return entries.flatMap((entry) =>
     Object.entries(entry).flatMap(([name, value]) => (secretsIn(JSON.stringify(value)).length > 0 ? [name] : [])),

@@ -230,6 +230,16 @@ describe('migrations', () => {
     }
   })
 
+  it('On PostgreSQL, migrate() sets when tables with short-lived rows are vacuumed', async () => {
+    const database = await openPostgresql()
+    opened.push(database)
+    const of = "select relname, reloptions from pg_class where reloptions is not null and relname like 'sallyport%'"
+    const rows = await run(database.connect(), of)
+    const vacuum = 'autovacuum_vacuum_scale_factor=0.02'
+    expect(rows).toContainEqual({ relname: 'sallyport_jobs', reloptions: [vacuum] })
+    expect(rows).toContainEqual({ relname: 'sallyport_states', reloptions: ['fillfactor=60', vacuum] })
+  })
+
   it('On PostgreSQL, migrate() works in the schema of each pool', async () => {
     const database = await openPostgresql('template1')
     opened.push(database)

@@ -69,6 +69,10 @@ export const REASONS: Readonly<Record<UnsentReason, Sentence>> = {
     means: 'The code of the channel threw an error, or returned no outcome that can be read.',
     next: 'Read the log of the host for `channel.threw` and `channel.outcome_invalid`, and correct it. Then retry, or without an attempt dispatch the event again.',
   },
+  record_unreadable: {
+    means: 'A stored record of it is damaged, so that it cannot be sent or shown whole.',
+    next: 'Run `npx sallyport doctor`, which shows the record and can repair it. Then retry, or dispatch the event again.',
+  },
   expired: EXPIRED,
 }
 

@@ -2,6 +2,7 @@ import type { CompiledQuery, QueryResult } from 'kysely'
 import { withTimeout } from '../../../model/time-out.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { functionName, scanStatement } from '../schema/functions.ts'
+import { isUnreadable } from '../schema/stored-json.ts'
 import {
   type Changes,
   Conflict,
@@ -290,6 +291,6 @@ export function openDatabase(options: DatabaseOptions): Database {
       else if (isTransaction) await transaction((on) => writeTogether(list, on))
       else await writeTogether(list, queries)
     },
-    isOnesFault: (cause) => cause instanceof Conflict || errorIs('isRefused', cause),
+    isOnesFault: (cause) => cause instanceof Conflict || isUnreadable(cause) || errorIs('isRefused', cause),
   }
 }

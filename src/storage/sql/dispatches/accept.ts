@@ -10,6 +10,7 @@ import { columnsOf, lookUp, readRecord, tableAlong } from '../connection/dialect
 import { groupCommit, jsonSize } from '../connection/group-commit.ts'
 import { indexKey } from '../connection/stored-texts.ts'
 import type { KeyRecord } from '../schema/records.ts'
+import { readStored } from '../schema/stored-json.ts'
 import { TABLES } from '../schema/tables.ts'
 import { limitName, NO_SPENT_QUOTAS, spentQuotas, type TenantName, turnName } from './counters.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
@@ -89,7 +90,7 @@ export function acceptor(db: Database, isAlone: boolean): Pick<DispatchStore, 'r
     if (!found) return undefined
     if (found.expires_at <= db.now()) return { expired: found }
     if (found.fingerprint !== idempotency?.fingerprint) return { outcome: { outcome: 'key_reused' } }
-    return { outcome: { outcome: 'replayed', answer: JSON.parse(found.answer) } }
+    return { outcome: { outcome: 'replayed', answer: answerOf(found) } }
   }
 
   function run(acceptances: readonly Acceptance[]): Promise<readonly AcceptOutcome[]> {
@@ -133,9 +134,13 @@ export function acceptor(db: Database, isAlone: boolean): Pick<DispatchStore, 'r
         },
     async recall(tenant, key) {
       const found = await recall(tenant, key)
-      return found && { fingerprint: found.fingerprint, answer: JSON.parse(found.answer) }
+      return found && { fingerprint: found.fingerprint, answer: answerOf(found) }
     },
   }
+}
+
+function answerOf({ answer }: KeyRecord): DispatchAnswer {
+  return readStored('idempotency_keys.answer', answer)
 }
 
 function keyRecord(

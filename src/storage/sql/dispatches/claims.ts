@@ -1,15 +1,18 @@
+import type { Content } from '../../../model/dispatch.ts'
 import type { ClaimedDelivery, ClaimRequest, Claims, DispatchStore } from '../../../ports/dispatch-store.ts'
 import { type ClaimQueue, queueKey, queuesOf } from '../../rules/claim-priority.ts'
+import type { Expired } from '../../rules/delivery-transitions.ts'
 import type { DeliveryRow, DispatchRow } from '../../rules/dispatch-rows.ts'
 import { beginAttempt, claimedDelivery, takeBackAttempt } from '../../rules/dispatch-rows.ts'
 import { hasComeAround, MAX_ROUNDS } from '../../rules/tenant-turns.ts'
-import { NOW, retryOnConflict } from '../connection/changes.ts'
+import { retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
-import { lookUp } from '../connection/dialects.ts'
-import { TABLES } from '../schema/tables.ts'
+import { isUnreadable, readStored, unreadable } from '../schema/stored-json.ts'
+import { abandonedLeases } from './abandoned-leases.ts'
 import { type ClaimedRecord, claimDueRows, type FoundDue, sharedChannels } from './claim-statement.ts'
 import { type LeaseParameters, leasedRecord } from './claim-texts.ts'
-import { deliveryRow, isShared, readContent, readStates } from './delivery-states.ts'
+import { damagedEnder } from './damaged-deliveries.ts'
+import { deliveryRow, readState } from './delivery-states.ts'
 import { headOf } from './dispatch-records.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { deliveryExpirer, expiredRemover } from './expiry.ts'
@@ -17,6 +20,7 @@ import { readLeasedDigest } from './load-digests.ts'
 import { loadDispatches, loadOwners } from './load-dispatches.ts'
 import type { LowWaterMarks } from './low-water-marks.ts'
 import { type LeaseCache, tokenFor } from './settlements.ts'
+import { isShared } from './stored-deliveries.ts'
 import type { SeenTenant } from './tenant-marks.ts'
 import { nextText, turnsOf } from './turn-texts.ts'
 
@@ -36,25 +40,31 @@ export interface ClaimParts {
 export function claims(db: Database, { leases, marks, settle, newFence }: ClaimParts): DispatchStore['claim'] {
   const abandoned = abandonedLeases(db, settle)
   const expire = deliveryExpirer(db)
+  const endDamaged = damagedEnder(db)
   const forgetExpired = expiredRemover(db)
 
-  /** A leased delivery for the worker; `undefined`: it was cancelled after its last lease. */
+  /**
+   * A leased delivery for the worker; `undefined`: it was cancelled after its last lease.
+   * @throws {SallyportError} `record_unreadable`.
+   */
   async function hand(
     { job: before, dispatch, state, content: record }: ClaimedRecord,
     lease: LeaseParameters,
   ): Promise<ClaimedDelivery | undefined> {
     const { delivery_id } = before
     const wasSending = before.fence !== null
-    const entries = readStates(state.body)
-    const content = readContent(record)
-    const entry = entries.find(({ deliveryId }) => deliveryId === delivery_id)
+    const known = readState(state)
+    if (known.isDamaged) throw unreadable('states.body')
+    readStored('jobs.begun', before.begun)
+    const content = record?.body ? readStored<Content>('contents.body', record.body) : undefined
+    const entry = known.entries.find(({ deliveryId }) => deliveryId === delivery_id)
     const isDigest = entry === undefined || isShared(entry)
     const digest = isDigest ? await readLeasedDigest(delivery_id, content !== undefined, db) : undefined
     const stored = isDigest ? digest?.stored : entry
     if (!stored) return undefined
     if (wasSending && stored.cancelledBy) return handUnwanted(delivery_id, lease)
     const job = leasedRecord(before, lease)
-    if (!isDigest) leases.keep(dispatch, { record: state, entries }, job)
+    if (!isDigest) leases.keep(dispatch, known, job)
     const row: DispatchRow = { head: headOf(dispatch), sequence: 0, deliveries: [], plan: undefined }
     const parts = { dispatch: row, job, content, events: digest?.events, dispatchOf: () => undefined }
     return claimedDelivery(deliveryRow(stored, parts), tokenFor(delivery_id, lease.fence), lease.now, wasSending)
@@ -134,7 +144,7 @@ export function claims(db: Database, { leases, marks, settle, newFence }: ClaimP
     return Math.min(...rows.map(({ wake_at }) => Number(wake_at)), Number.POSITIVE_INFINITY)
   }
 
-  /** Claims, and ends the deliveries past their expiry that it leased. */
+  /** Claims, and ends what it leased past its expiry, or cannot read. */
   async function claimOnce(request: ClaimRequest): Promise<Claimed> {
     const fence = newFence()
     const { leased, now, nextAt, last } = await claimRounds(request, fence)
@@ -142,22 +152,25 @@ export function claims(db: Database, { leases, marks, settle, newFence }: ClaimP
     const live = leased.filter(({ job }) => job.expires_at > now)
     const handed = await Promise.allSettled(live.map((one) => hand(one, lease)))
     const deliveries = handed.flatMap((one) => (one.status === 'fulfilled' && one.value ? one.value : []))
-    const failed = handed.find((one) => one.status === 'rejected')
+    const damaged = live.filter((_, at) => isUnreadable(reasonOf(handed[at])))
+    const failed = handed.find((one) => one.status === 'rejected' && !isUnreadable(one.reason))
     if (failed) abandoned.add(fence, request, new Set(deliveries.map(({ deliveryId }) => deliveryId)))
-    if (failed && deliveries.length === 0) throw failed.reason
+    if (failed && deliveries.length === 0) throw reasonOf(failed)
     const passed = leased.flatMap(({ job }) => (job.expires_at > now ? [] : job.delivery_id))
-    const expired = await expire(passed, lease).catch((cause: unknown) => {
-      // Hand out leased deliveries in any case; a later claim finds the expired ones again.
+    // Leased deliveries are handed out in any case; a later claim finds these again.
+    const orNone = (cause: unknown): readonly Expired[] => {
       if (deliveries.length > 0) return []
       throw cause
-    })
-    return { deliveries, expired, last, now, nextAt, isMore: passed.length > 0 }
+    }
+    const expired = await expire(passed, lease).catch(orNone)
+    const unreadable = await endDamaged(damaged, lease).catch(orNone)
+    return { deliveries, expired, unreadable, last, now, nextAt, isMore: passed.length + damaged.length > 0 }
   }
 
   return async (request) => {
     await abandoned.giveBack()
     let found = await claimOnce(request)
-    // Deliveries past their expiry do not count towards the limits.
+    // Deliveries that ended do not count towards the limits.
     for (let rounds = 1; found.isMore && rounds < MAX_ROUNDS; rounds++) {
       const limits = leftOf(request.limits, found.deliveries)
       const next = await claimOnce({ ...request, limits, after: { ...request.after, ...found.last } }).catch(
@@ -168,20 +181,28 @@ export function claims(db: Database, { leases, marks, settle, newFence }: ClaimP
         ...next,
         deliveries: [...found.deliveries, ...next.deliveries],
         expired: [...found.expired, ...next.expired],
+        unreadable: [...found.unreadable, ...next.unreadable],
         last: { ...found.last, ...next.last },
       }
     }
     void forgetExpired()
-    const { deliveries, expired, last, now, nextAt, isMore } = found
-    const claims = { deliveries, expired, ...(Object.keys(last).length > 0 && { last }) }
+    const { deliveries, expired, unreadable, last, now, nextAt, isMore } = found
+    const ended = { expired, ...(unreadable.length > 0 && { unreadable }) }
+    const claims = { deliveries, ...ended, ...(Object.keys(last).length > 0 && { last }) }
     if (isMore) return { ...claims, nextDueInMs: 0 }
     return { ...claims, ...(nextAt < Number.POSITIVE_INFINITY && { nextDueInMs: Math.max(0, nextAt - now) }) }
   }
 }
 
-interface Claimed extends Pick<Claims, 'deliveries' | 'expired'>, Pick<FoundInRounds, 'last' | 'now' | 'nextAt'> {
-  /** Some of the leased deliveries were past their expiry. */
+interface Claimed
+  extends Required<Pick<Claims, 'deliveries' | 'expired' | 'unreadable'>>,
+    Pick<FoundInRounds, 'last' | 'now' | 'nextAt'> {
+  /** Some of the leased deliveries ended. */
   readonly isMore: boolean
+}
+
+function reasonOf(one: PromiseSettledResult<unknown> | undefined): unknown {
+  return one?.status === 'rejected' ? one.reason : undefined
 }
 
 function leftOf(limits: ClaimRequest['limits'], taken: readonly ClaimedDelivery[]): ClaimRequest['limits'] {
@@ -232,64 +253,4 @@ function turnsIn(request: ClaimRequest, { leased, ranges, tenants, now }: FoundD
 /** A function, because TypeScript would keep the narrowed status from before the call. */
 function isQueued({ status }: DeliveryRow): boolean {
   return status === 'queued'
-}
-
-/** Leases of failed or late claims: no worker has them, and they do not count as attempts. */
-interface AbandonedLeases {
-  /** @param handed Deliveries of that fence that were handed out. */
-  add(fence: string, request: ClaimRequest, handed?: ReadonlySet<string>): void
-  /** Makes their deliveries due again. Looks once a second until the leases end, because the database may complete a late claim. */
-  giveBack(): Promise<void>
-}
-
-interface Abandoned {
-  readonly fence: string
-  readonly channels: readonly string[]
-  readonly leaseMs: number
-  readonly handed: ReadonlySet<string>
-  readonly until: number
-}
-
-/** Pause between two scans: after a long outage there are many, and not every claim should pay for them. */
-const REST_MS = 1_000
-
-function abandonedLeases(db: Database, settle: DispatchStore['settle']): AbandonedLeases {
-  let abandoned: Abandoned[] = []
-  let restUntil = Number.NEGATIVE_INFINITY
-  const { dialect, nameOf } = db
-  const { channel, priority, fence } = TABLES.jobs.columns
-  const queues = dialect.rows(dialect.parameter(1), { channel, priority }, 'c')
-  const fences = dialect.rows(dialect.parameter(3), { fence }, 'f')
-  const on = `d.channel = c.channel and d.priority = c.priority and d.wake_at > ${NOW} and d.wake_at <= ${NOW} + ${dialect.parameter(2)}`
-  const leased = lookUp({ table: 'jobs', alias: 'd', on, index: 'due' }, dialect, nameOf)
-  const text = `select d.delivery_id, d.fence from ${queues} ${leased} where d.fence in (select f.fence from ${fences})`
-
-  return {
-    add(fence, { limits, leaseMs }, handed = new Set()) {
-      const until = db.askedAt() + leaseMs
-      abandoned.push({ fence, channels: Object.keys(limits), leaseMs, handed, until })
-      restUntil = Number.NEGATIVE_INFINITY
-    },
-    async giveBack() {
-      const now = db.askedAt()
-      if (abandoned.length === 0 || now < restUntil) return
-      const queues = queuesOf([...new Set(abandoned.flatMap((one) => one.channels))])
-      const longestMs = Math.max(...abandoned.map(({ leaseMs }) => leaseMs))
-      const fences = abandoned.map(({ fence }) => ({ fence }))
-      const found = await db.query<{ readonly delivery_id: string; readonly fence: string }>(text, [
-        JSON.stringify(queues),
-        longestMs,
-        JSON.stringify(fences),
-      ])
-      const handed = new Set(abandoned.flatMap((one) => [...one.handed]))
-      const left = found.filter((row) => !handed.has(row.delivery_id))
-      await Promise.all(
-        left.map(({ delivery_id: deliveryId, fence }) =>
-          settle({ deliveryId, fence: tokenFor(deliveryId, fence), to: 'queued', delayMs: 0 }),
-        ),
-      )
-      abandoned = abandoned.filter(({ until }) => until > now)
-      restUntil = now + REST_MS
-    },
-  }
 }

@@ -5,6 +5,7 @@ import { boundedMap } from '../connection/bounded-map.ts'
 import { type Changes, firstVersion } from '../connection/changes.ts'
 import { storableText } from '../connection/stored-texts.ts'
 import type { CounterRecord } from '../schema/records.ts'
+import { decode } from '../schema/stored-json.ts'
 
 export interface TenantName {
   readonly tenant: string
@@ -51,7 +52,8 @@ export class KnownCounters {
 
   put({ tenant, name, times, max, window_ms: windowMs, version }: CounterRecord): void {
     const key = name.startsWith(LIMIT) ? name.slice(LIMIT.length) : name
-    const counter = { tenant, name: key, times: JSON.parse(times), max, windowMs }
+    // Without its times it counts from now on.
+    const counter = { tenant, name: key, times: decode<number[]>('counters.times', times) ?? [], max, windowMs }
     this.#counters.set(compoundKey(tenant, name), { name, counter, version, isChanged: false })
   }
 

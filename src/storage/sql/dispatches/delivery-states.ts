@@ -1,83 +1,36 @@
 import type { Attempt } from '../../../model/attempt.ts'
-import type { ConditionTrace, Content, DeliveryReason, DeliveryStatus, Digest } from '../../../model/dispatch.ts'
-import type { JsonObject } from '../../../model/json.ts'
+import type { Content } from '../../../model/dispatch.ts'
 import { isStoredWait, type StoredWait } from '../../../model/waiting.ts'
-import type { SendLimit } from '../../../ports/delivery-policy.ts'
 import { type ClaimPriority, claimPriority } from '../../rules/claim-priority.ts'
 import type { AttemptRow, DeliveryRow, DigestEvent, DigestRow, DispatchRow } from '../../rules/dispatch-rows.ts'
 import { storableText } from '../connection/stored-texts.ts'
-import type { ContentRecord, JobRecord, StateRecord } from '../schema/records.ts'
-
-/** The state of a delivery in its dispatch or digest, without its job and its content. Absent members have their default. */
-export interface StoredDelivery {
-  readonly deliveryId: string
-  readonly channel: string
-  /** `queued` while it has a job, also under a lease. */
-  readonly status: Exclude<DeliveryStatus, 'sending'>
-  readonly reason?: DeliveryReason | StoredWait
-  /** Number of attempts, without those in the job. */
-  readonly attempts?: number
-  readonly attemptsBefore?: number
-  readonly bouncedAttempt?: number
-  /** Attempts, without those in the job. */
-  readonly log?: readonly Attempt[]
-  readonly acceptedAt: number
-  readonly expiresAt: number
-  readonly concurrencyKey?: string
-  /** Dispatches that requested cancellation while it could not be cancelled. */
-  readonly cancelledBy?: readonly string[]
-  readonly address?: string
-  /** Its record of the content is not empty. */
-  readonly hasContent?: true
-  readonly limits?: readonly SendLimit[]
-  readonly deferred?: true
-  readonly trace?: readonly ConditionTrace[]
-  readonly lastCode?: string
-  readonly providerMessageId?: string
-  readonly digest?: StoredDigest
-}
-
-interface StoredDigest extends Pick<Digest, 'key' | 'max' | 'recipient'> {
-  readonly opened: number
-  readonly size: number
-  /** The own event of a delivery that its dispatch no longer shares. */
-  readonly eventData?: JsonObject
-}
-
-/** Members of a state: whether they hold data of a person, which an erasure removes. */
-export const STATE_MEMBERS: Readonly<Record<keyof StoredDelivery, 'personal' | 'other'>> = {
-  ...{
-    deliveryId: 'other',
-    channel: 'other',
-    status: 'other',
-    reason: 'other',
-    hasContent: 'other',
-    deferred: 'other',
-  },
-  ...{ attempts: 'other', attemptsBefore: 'other', bouncedAttempt: 'other', log: 'other', cancelledBy: 'other' },
-  ...{ acceptedAt: 'other', expiresAt: 'other', lastCode: 'other', providerMessageId: 'other' },
-  ...{ address: 'personal', concurrencyKey: 'personal', limits: 'personal', trace: 'personal', digest: 'personal' },
-}
-
-/** A delivery of a dispatch: its state, or the name of a digest that holds it. */
-export type StoredEntry = StoredDelivery | { readonly deliveryId: string; readonly shared: true }
-
-export function isShared(entry: StoredEntry): entry is Extract<StoredEntry, { readonly shared: true }> {
-  return Object.hasOwn(entry, 'shared')
-}
-
-export function readStates(body: string): readonly StoredEntry[] {
-  return JSON.parse(body)
-}
+import type { ContentRecord, DigestRecord, JobRecord, StateRecord } from '../schema/records.ts'
+import { decode } from '../schema/stored-json.ts'
+import { damagedDigest, damagedEntries } from './damaged-states.ts'
+import type { StoredDelivery, StoredDigest, StoredEntry } from './stored-deliveries.ts'
 
 /** A state with what was read from its body. Nothing changes the entries. */
 export interface KnownState {
   readonly record: StateRecord
   readonly entries: readonly StoredEntry[]
+  /** Its body cannot be read: the entries are what other records tell. */
+  readonly isDamaged?: true
 }
 
+export function readState(record: StateRecord): KnownState {
+  const entries = decode<StoredEntry[]>('states.body', record.body ?? '')
+  return entries ? { record, entries } : { record, entries: damagedEntries(record), isDamaged: true }
+}
+
+export function readDigest({ delivery_id, body, joined }: DigestRecord, channel: string): StoredDelivery {
+  return decode('digests.body', body) ?? damagedDigest(delivery_id, channel, joined)
+}
+
+/** Content of which only other records tell. */
+const DAMAGED: Content = Object.freeze({})
+
 export function readContent(record: ContentRecord | undefined): Content | undefined {
-  return record && record.body !== null ? JSON.parse(record.body) : undefined
+  return record && record.body !== null ? (decode('contents.body', record.body) ?? DAMAGED) : undefined
 }
 
 /** The content of a delivery that has one, where it was not read. */
@@ -96,8 +49,9 @@ export interface DeliveryParts {
 }
 
 export function deliveryRow(stored: StoredDelivery, parts: DeliveryParts): DeliveryRow {
-  const { job, dispatch, dispatchOf, events } = parts
-  const { log, cancelledBy, digest } = stored
+  const { dispatch, dispatchOf, events } = parts
+  const { log, cancelledBy, digest, isDamaged } = stored
+  const job = isDamaged ? undefined : parts.job
   const begun = job && job.begun !== '' ? readBegun(job.begun) : undefined
   return {
     deliveryId: stored.deliveryId,
@@ -118,13 +72,14 @@ export function deliveryRow(stored: StoredDelivery, parts: DeliveryParts): Deliv
     fence: job?.fence ?? undefined,
     cancelledBy: cancelledBy && new Set(cancelledBy.flatMap((dispatchId) => dispatchOf(dispatchId) ?? [])),
     address: stored.address,
-    content: stored.hasContent ? (parts.content ?? NOT_READ) : undefined,
+    content: stored.hasContent ? (parts.content ?? NOT_READ) : isDamaged && parts.content,
     digest: digest && digestRow(digest, dispatch, events),
     limits: stored.limits,
     deferred: stored.deferred,
     trace: stored.trace,
     lastCode: stored.lastCode,
     providerMessageId: stored.providerMessageId,
+    ...(isDamaged && { isDamaged }),
   }
 }
 
@@ -184,17 +139,7 @@ export function writeBegun(attempts: readonly Attempt[]): string {
   return attempts.length > 0 ? `${JSON.stringify(attempts).slice(1, -1)},` : ''
 }
 
-export function readBegun(written: string): AttemptRow[] {
-  return written === '' ? [] : JSON.parse(`[${written.slice(0, -1)}]`)
-}
-
-/** A line per delivery: its channel, and its reason, its final status or `open`. */
-export function outcomesOf({ deliveries }: DispatchRow): string {
-  let text = ''
-  for (const { channel, status, reason } of deliveries) {
-    const isOpen = status === 'queued' || status === 'sending' || status === 'held'
-    const word = isOpen ? 'open' : status === 'expired' ? status : (reason ?? status)
-    text += `\n${channel} ${word}\n`
-  }
-  return text
+/** `undefined`: they cannot be read. */
+export function readBegun(written: string): AttemptRow[] | undefined {
+  return written === '' ? [] : decode('jobs.begun', written)
 }

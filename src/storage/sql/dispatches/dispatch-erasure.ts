@@ -8,7 +8,9 @@ import type { Database } from '../connection/database.ts'
 import { columnsOf, readRecord, tableAlong } from '../connection/dialects.ts'
 import { indexKey } from '../connection/stored-texts.ts'
 import type { KeyRecord } from '../schema/records.ts'
+import { decode } from '../schema/stored-json.ts'
 import { turnName } from './counters.ts'
+import { removeUnnamed } from './damaged-parts.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { loadDispatches, loadPlans } from './load-dispatches.ts'
 import { readCounters } from './read-records.ts'
@@ -33,17 +35,25 @@ async function erase(tenant: string, dispatchId: string, db: Database): Promise<
   await loadPlans(ids, db, work)
   if (isErased(row)) return undefined
   const changes = newChanges()
-  await removeTurns(sharers, changes, db)
+  await removeTurns(sharers, work, changes, db)
+  await removeUnnamed(work, changes, db)
   const erased = eraseDispatch(row, work.moves)
   await work.write(db, changes)
   return erased
 }
 
 /** The names of turns contain recipients and addresses. */
-async function removeTurns(dispatches: readonly DispatchRow[], changes: Changes, db: Database): Promise<void> {
+async function removeTurns(
+  dispatches: readonly DispatchRow[],
+  work: DispatchUnitOfWork,
+  changes: Changes,
+  db: Database,
+): Promise<void> {
   const names = new Set<string>()
-  for (const delivery of dispatches.flatMap(({ deliveries }) => deliveries))
-    if (delivery.digest) names.add(turnName(indexKey(digestKey(delivery, delivery.digest))))
+  for (const delivery of dispatches.flatMap(({ deliveries }) => deliveries)) {
+    if (!delivery.digest) continue
+    names.add(turnName(work.openKey(delivery.deliveryId) ?? indexKey(digestKey(delivery, delivery.digest))))
+  }
   const tenant = dispatches[0]?.head.tenant ?? ''
   const turns = [...names].map((name) => ({ tenant, name }))
   for (const { name, version } of await readCounters(turns, db)) changes.remove('counters', { tenant, name, version })
@@ -81,7 +91,14 @@ async function redactAnswers(erasure: AnswerErasure, db: Database): Promise<numb
 }
 
 function redact(key: KeyRecord, erasure: AnswerErasure): readonly KeyRecord[] {
-  const stored: DispatchAnswer = JSON.parse(key.answer)
+  const stored = decode<DispatchAnswer>('idempotency_keys.answer', key.answer)
+  // A repeated request is refused, as before.
+  if (!stored) return mayBeOf(erasure, key.answer) ? [{ ...key, answer: '' }] : []
   const answer = redactedAnswer(erasure, stored)
   return answer ? [{ ...key, answer: JSON.stringify(answer) }] : []
+}
+
+/** Whether a damaged text has the recipient or the id of a dispatch. */
+function mayBeOf({ recipient, dispatchIds }: AnswerErasure, text: string): boolean {
+  return [recipient, ...dispatchIds].some((name) => text.includes(JSON.stringify(name).slice(1, -1)))
 }

@@ -1,10 +1,11 @@
 import type { DispatchRemoval } from '../../../ports/dispatch-removal.ts'
 import { isOpenDispatch, leaveDigests } from '../../rules/dispatch-changes.ts'
-import { Conflict, NOW, retryOnConflict } from '../connection/changes.ts'
+import { Conflict, NOW, newChanges, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { tableAlong } from '../connection/dialects.ts'
 import { type RemovedPart, removalParts } from '../connection/removal-parts.ts'
 import { contains } from '../connection/stored-texts.ts'
+import { removeUnnamed } from './damaged-parts.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { loadDispatches, loadPlans } from './load-dispatches.ts'
 
@@ -28,7 +29,9 @@ function removeOver(query: DispatchRemoval, from: number, db: Database): Promise
       leaveDigests(row)
       work.remove(row)
     }
-    await work.write(db)
+    const changes = newChanges()
+    await removeUnnamed(work, changes, db)
+    await work.write(db, changes)
     return { count: over.length, until: Number(over.at(-1)?.created_at ?? 0) }
   })
 }

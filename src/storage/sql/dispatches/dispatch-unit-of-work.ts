@@ -1,3 +1,6 @@
+import type { DispatchHead, DispatchStatus } from '../../../model/dispatch.ts'
+import type { JsonObject } from '../../../model/json.ts'
+import type { PlanSource } from '../../../ports/plan-source.ts'
 import { type DeliveryIndex, deliveryTransitions, type Transitions } from '../../rules/delivery-transitions.ts'
 import { digestKey, isOpenDigest, openedBefore } from '../../rules/digests.ts'
 import {
@@ -14,13 +17,17 @@ import type {
   DigestRecord,
   DispatchRecord,
   JobRecord,
+  ListedRecord,
   MemberRecord,
   PlanSourceRecord,
 } from '../schema/records.ts'
+import { decode } from '../schema/stored-json.ts'
 import { KnownCounters } from './counters.ts'
-import { deliveryRow, isShared, type KnownState, readContent, type StoredDelivery } from './delivery-states.ts'
+import { channelsOf } from './damaged-states.ts'
+import { deliveryRow, type KnownState, readContent, readDigest } from './delivery-states.ts'
 import { headOf } from './dispatch-records.ts'
 import { type KnownDigest, type KnownRecords, knownRecords, saveDispatches } from './save-dispatches.ts'
+import { isShared, type StoredDelivery } from './stored-deliveries.ts'
 
 /** Records that were read. */
 export interface DispatchParts {
@@ -81,8 +88,14 @@ export class DispatchUnitOfWork {
     const jobs = new Map(parts.jobs?.map((job) => [job.delivery_id, job]))
     const contents = new Map(parts.contents?.map((content) => [content.delivery_id, content]))
     const sharers = new Map<string, string>()
-    for (const { record, entries } of states)
-      for (const entry of entries) if (isShared(entry)) sharers.set(entry.deliveryId, record.dispatch_id)
+    const channels = new Map<string, string>()
+    for (const { record, entries } of states) {
+      for (const [at, entry] of entries.entries()) {
+        if (!isShared(entry)) continue
+        sharers.set(entry.deliveryId, record.dispatch_id)
+        channels.set(entry.deliveryId, channelsOf(record)[at] ?? '')
+      }
+    }
     const events = new Map<string, MemberRecord[]>()
     for (const member of members) {
       const own = events.get(member.delivery_id)
@@ -100,7 +113,9 @@ export class DispatchUnitOfWork {
       return deliveryRow(stored, { dispatch, job: jobs.get(stored.deliveryId), content, events, dispatchOf })
     }
     const know = (stored: StoredDelivery, row: DeliveryRow, digest?: KnownDigest): void => {
-      const known = { row, stored, job: jobs.get(stored.deliveryId), content: row.content }
+      const { deliveryId, digest: isDigest, hasContent = false, isDamaged } = stored
+      const has = isDamaged ? contents.has(deliveryId) : !isDigest || hasContent
+      const known = { row, stored, job: jobs.get(deliveryId), content: row.content, hasContent: has }
       this.#known.deliveries.set(stored.deliveryId, digest ? { ...known, digest } : known)
       if (row.digest && digest) this.#knowOpen(row, row.digest)
     }
@@ -111,7 +126,7 @@ export class DispatchUnitOfWork {
         members[0]?.dispatch_id ?? sharers.get(digest.delivery_id) ?? jobs.get(digest.delivery_id)?.dispatch_id
       const first = this.dispatch(owner ?? '')
       if (!first) throw new Conflict('a digest has no dispatch')
-      const stored: StoredDelivery = JSON.parse(digest.body)
+      const stored = readDigest(digest, channels.get(digest.delivery_id) ?? '')
       know(stored, rowOf(stored, first, this.#eventsOf(members)), { record: digest, members })
     }
     for (const state of states) {
@@ -142,6 +157,31 @@ export class DispatchUnitOfWork {
     return row
   }
 
+  /** Dispatches with a state or a digest that cannot be read. */
+  get damaged(): readonly DispatchHead[] {
+    const isDamaged = (row: DispatchRow): boolean => row.deliveries.some((delivery) => delivery.isDamaged)
+    const known = [...this.#known.dispatches.values()]
+    return known.flatMap(({ row, state }) => (state?.isDamaged || isDamaged(row) ? row.head : []))
+  }
+
+  /** Ids of the dispatches whose state cannot be read. */
+  get damagedStates(): readonly string[] {
+    return [...this.#known.dispatches].flatMap(([id, { state }]) => (state?.isDamaged ? id : []))
+  }
+
+  /** Where dispatches are listed, which their states do not tell. */
+  putListed(records: readonly ListedRecord[]): void {
+    for (const { dispatch_id, status } of records) {
+      const known = this.#known.dispatches.get(dispatch_id)
+      if (known) known.status = status as DispatchStatus
+    }
+  }
+
+  /** Replaces damaged records of a dispatch by what other records tell. */
+  repair(row: DispatchRow): void {
+    this.#known.repaired.add(row)
+  }
+
   /** Adds events to a digest that was read without them. */
   putEvents(members: readonly MemberRecord[]): void {
     for (const member of members) this.delivery(member.delivery_id)?.digest?.events.push(...this.#eventsOf([member]))
@@ -151,7 +191,8 @@ export class DispatchUnitOfWork {
     const row = this.dispatch(record.dispatch_id)
     if (!row) return
     this.#known.plans.set(record.dispatch_id, record)
-    row.plan = { source: JSON.parse(record.source), version: record.version }
+    const source = decode<PlanSource>('plan_sources.source', record.source)
+    row.plan = source && { source, version: record.version }
   }
 
   add(row: DispatchRow): void {
@@ -172,6 +213,11 @@ export class DispatchUnitOfWork {
 
   jobVersion(deliveryId: string): number | undefined {
     return this.#known.deliveries.get(deliveryId)?.job?.version
+  }
+
+  /** Start of the key of a digest that an event may join. */
+  openKey(deliveryId: string): string | undefined {
+    return this.#known.deliveries.get(deliveryId)?.digest?.record.open_key ?? undefined
   }
 
   /** States that were written, as they are now stored. */
@@ -207,7 +253,8 @@ export class DispatchUnitOfWork {
   #eventsOf(members: readonly MemberRecord[]): DigestEvent[] {
     return members.flatMap((member): DigestEvent[] => {
       const dispatch = this.dispatch(member.dispatch_id)
-      return dispatch ? [{ dispatch, eventData: JSON.parse(member.event_data) }] : []
+      const eventData = decode<JsonObject>('members.event_data', member.event_data) ?? {}
+      return dispatch ? [{ dispatch, eventData }] : []
     })
   }
 }

@@ -1,11 +1,13 @@
+import type { JsonObject } from '../../../model/json.ts'
 import type { DigestEvent, DispatchRow } from '../../rules/dispatch-rows.ts'
 import type { Database } from '../connection/database.ts'
 import { columnsOf, lookUp, readRecord } from '../connection/dialects.ts'
+import { readStored } from '../schema/stored-json.ts'
 import { TABLES } from '../schema/tables.ts'
-import type { StoredDelivery } from './delivery-states.ts'
 import { headOf } from './dispatch-records.ts'
 import type { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { type Row, readDigests, readHeads, readMembers, readRecords } from './read-records.ts'
+import type { StoredDelivery } from './stored-deliveries.ts'
 
 /** Reads the digests that an event may join into a unit of work, without their events. @param openKeys Prefixes of their keys. */
 export async function loadOpenDigests(
@@ -57,6 +59,7 @@ export interface LeasedDigest {
  * Reads a digest that was leased: only an erasure changes its events.
  * @param isRendered Its events are not read.
  * @returns `undefined` if it is erased.
+ * @throws {SallyportError} `record_unreadable`.
  */
 export async function readLeasedDigest(
   id: string,
@@ -67,14 +70,14 @@ export async function readLeasedDigest(
   const heads = await readHeads([...new Set(members.map(({ dispatch_id }) => dispatch_id))], db)
   // After its events: an erasure in between is noticed.
   const [digest] = await readDigests([id], db)
-  const stored: StoredDelivery | undefined = digest && JSON.parse(digest.body)
+  const stored: StoredDelivery | undefined = digest && readStored('digests.body', digest.body)
   if (stored?.address === undefined) return undefined
   const rows = new Map(heads.map((head): [string, DispatchRow] => [head.dispatch_id, rowOf(headOf(head))]))
   const events = members
     .sort((one, other) => one.number - other.number)
     .flatMap(({ dispatch_id, event_data }) => {
       const dispatch = rows.get(dispatch_id)
-      return dispatch ? { dispatch, eventData: JSON.parse(event_data) } : []
+      return dispatch ? { dispatch, eventData: readStored<JsonObject>('members.event_data', event_data) } : []
     })
   return { stored, events }
 }

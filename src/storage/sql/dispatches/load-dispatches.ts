@@ -4,7 +4,7 @@ import { columnsOf, lookUp, readRecord } from '../connection/dialects.ts'
 import type { DigestRecord, DispatchRecord, MemberRecord } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
 import { limitName, type TenantName } from './counters.ts'
-import { isShared, type KnownState, readBegun, readStates, type StoredDelivery } from './delivery-states.ts'
+import { type KnownState, readBegun, readDigest, readState } from './delivery-states.ts'
 import { type DispatchParts, DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import {
   DELIVERY_ID,
@@ -15,9 +15,11 @@ import {
   readCounters,
   readDigests,
   readHeads,
+  readListed,
   readMembers,
   readRecords,
 } from './read-records.ts'
+import { isShared, type StoredDelivery } from './stored-deliveries.ts'
 
 const TRIES = 5
 
@@ -30,6 +32,7 @@ export async function loadDispatches(ids: readonly string[], db: Database, into:
   const read = await readWhole(ids, db)
   if (!(await isOfOneMoment(read, db))) throw new Conflict('it changed while it was read')
   into.put(read)
+  into.putListed(await readListed(into.damaged, db))
   for (const counter of await readCounters(limitsIn(read), db)) into.counters.put(counter)
 }
 
@@ -131,11 +134,13 @@ async function isOfOneMoment(read: Read, db: Database, hasMore = false): Promise
 function isComplete({ states, digests, jobs, contents }: Read): boolean {
   const jobOf = new Map(jobs.map((job) => [job.delivery_id, job]))
   const filled = new Set(contents.flatMap(({ delivery_id, body }) => (body === null ? [] : delivery_id)))
-  const stored = [...entriesOf(states), ...digests.map(({ body }): StoredDelivery => JSON.parse(body))]
-  return stored.every(({ deliveryId, status, hasContent = false, attempts = 0 }) => {
+  const stored = [...entriesOf(states), ...digests.map((digest) => readDigest(digest, ''))]
+  return stored.every(({ deliveryId, status, hasContent = false, attempts = 0, isDamaged }) => {
+    if (isDamaged) return true
     const job = jobOf.get(deliveryId)
     if ((status === 'queued') !== (job !== undefined)) return false
-    if (job && job.attempt - readBegun(job.begun).length !== attempts) return false
+    const begun = job && readBegun(job.begun)
+    if (begun && job && job.attempt - begun.length !== attempts) return false
     return hasContent === filled.has(deliveryId)
   })
 }
@@ -198,10 +203,7 @@ async function readHeadsAndStates(ids: readonly string[], db: Database): Promise
   const rows = await db.scan<Row>(text, [JSON.stringify(dispatchIds(ids))])
   return {
     heads: rows.map((row) => readRecord('dispatches', row, 'h_')),
-    states: rows.map((row) => {
-      const record = readRecord('states', row, 's_')
-      return { record, entries: readStates(record.body) }
-    }),
+    states: rows.map((row) => readState(readRecord('states', row, 's_'))),
   }
 }
 

@@ -1,3 +1,4 @@
+import type { DispatchHead, DispatchStatus } from '../../../model/dispatch.ts'
 import type { Database } from '../connection/database.ts'
 import { columnsOf, type LookUp, lookUp, readRecord } from '../connection/dialects.ts'
 import type { Column } from '../schema/columns.ts'
@@ -45,6 +46,11 @@ export function readDigests(ids: readonly string[], db: Database): Promise<Recor
   return readRecords('digests', DELIVERY_ID, deliveryIds(ids), join, db)
 }
 
+export function readJobs(ids: readonly string[], db: Database): Promise<Records['jobs'][]> {
+  const join = { alias: 'j', on: 'j.delivery_id = x.delivery_id' }
+  return readRecords('jobs', DELIVERY_ID, deliveryIds(ids), join, db)
+}
+
 export function readMembers(ids: readonly string[], db: Database): Promise<Records['members'][]> {
   const join = { alias: 'e', on: 'e.delivery_id = x.delivery_id' }
   return readRecords('members', DELIVERY_ID, deliveryIds(ids), join, db)
@@ -58,4 +64,19 @@ export async function readCounters(named: readonly TenantName[], db: Database): 
   const own = { table: 'counters', alias: 'c', on: 'c.tenant = x.tenant and c.name = x.name' } as const
   const text = `select distinct ${columnsOf('counters', 'c', dialect)} from ${rows} ${lookUp(own, dialect, nameOf)}`
   return (await db.query<Row>(text, [JSON.stringify(named)])).map((row) => readRecord('counters', row))
+}
+
+const STATUSES: Readonly<Record<DispatchStatus, true>> = {
+  ...{ queued: true, sent: true, partial: true },
+  ...{ failed: true, skipped: true, cancelled: true },
+}
+
+/** Reads the status of dispatches in lists, for those whose state does not tell it. */
+export async function readListed(heads: readonly DispatchHead[], db: Database): Promise<Records['listed'][]> {
+  const { tenant, status, created_at, dispatch_id } = TABLES.listed.columns
+  const keys = heads.flatMap(({ tenant, createdAt: created_at, dispatchId: dispatch_id }) =>
+    Object.keys(STATUSES).map((status) => ({ tenant, status, created_at, dispatch_id })),
+  )
+  const on = ['tenant', 'status', 'created_at', 'dispatch_id'].map((name) => `l.${name} = x.${name}`).join(' and ')
+  return readRecords('listed', { tenant, status, created_at, dispatch_id }, keys, { alias: 'l', on }, db)
 }

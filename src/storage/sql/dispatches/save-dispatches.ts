@@ -1,4 +1,4 @@
-import type { Content, DispatchStatus } from '../../../model/dispatch.ts'
+import { type Content, type DispatchStatus, ERASED } from '../../../model/dispatch.ts'
 import { digestKey, isOpenDigest } from '../../rules/digests.ts'
 import { currentStatus, type DeliveryRow, type DispatchRow } from '../../rules/dispatch-rows.ts'
 import { type Changes, firstVersion } from '../connection/changes.ts'
@@ -11,15 +11,10 @@ import type {
   MemberRecord,
   PlanSourceRecord,
 } from '../schema/records.ts'
-import {
-  isShared,
-  type KnownState,
-  outcomesOf,
-  type StoredDelivery,
-  type StoredEntry,
-  storedDelivery,
-} from './delivery-states.ts'
+import { outcomesOf } from './damaged-states.ts'
+import { type KnownState, storedDelivery } from './delivery-states.ts'
 import { dispatchRecord, isSameJob, jobRecord, listedRecord } from './dispatch-records.ts'
+import { isShared, type StoredDelivery, type StoredEntry } from './stored-deliveries.ts'
 
 export interface KnownDispatch {
   readonly row: DispatchRow
@@ -42,6 +37,8 @@ export interface KnownDelivery {
   readonly stored: StoredDelivery
   readonly job: JobRecord | undefined
   readonly content: Content | undefined
+  /** Whether it has a record of its content. */
+  readonly hasContent: boolean
   /** A delivery that dispatches may share. */
   readonly digest?: KnownDigest
 }
@@ -55,10 +52,13 @@ export interface KnownRecords {
   readonly apart: Map<DeliveryRow, StoredDelivery>
   readonly plans: Map<string, PlanSourceRecord>
   readonly removed: Set<DispatchRow>
+  /** Dispatches whose damaged records are replaced by what other records tell. */
+  readonly repaired: Set<DispatchRow>
 }
 
 export function knownRecords(): KnownRecords {
-  return { dispatches: new Map(), deliveries: new Map(), apart: new Map(), plans: new Map(), removed: new Set() }
+  const sets = { removed: new Set<DispatchRow>(), repaired: new Set<DispatchRow>() }
+  return { dispatches: new Map(), deliveries: new Map(), apart: new Map(), plans: new Map(), ...sets }
 }
 
 /** Adds everything that is new or has changed. Returns the states as they are stored then. */
@@ -112,27 +112,36 @@ class DispatchSaver {
     else if (state) this.#saveState(known, record, state)
   }
 
-  #saveState({ row, status: before }: KnownDispatch, record: DispatchRecord, { record: state }: KnownState): void {
+  #saveState({ row, status: before }: KnownDispatch, record: DispatchRecord, known: KnownState): void {
+    const { record: state, isDamaged = false } = known
     const isErased = record.recipient !== row.head.recipient
+    const isKept = isDamaged && this.#staysDamaged(row)
     if (isErased) {
       this.#changes.remove('dispatches', { dispatch_id: record.dispatch_id, version: record.version })
       this.#changes.insert('dispatches', dispatchRecord(row, record.version + 1))
     }
     for (const delivery of row.deliveries) this.#insertNew(row, delivery, firstVersion())
     const entries = row.deliveries.map((delivery) => this.#entryOf(delivery))
-    const body = JSON.stringify(entries)
+    const body = isKept ? state.body : JSON.stringify(entries)
     const outcomes = outcomesOf(row)
     if (body === state.body && outcomes === state.outcomes && !isErased) return
-    this.#changes.update('states', { ...state, body, outcomes })
-    this.#states.push({ record: { ...state, body, outcomes, version: state.version + 1 }, entries })
+    // A damaged text stays as it is.
+    this.#changes.update('states', { ...state, body: isKept ? null : body, outcomes })
+    if (!isKept) this.#states.push({ record: { ...state, body, outcomes, version: state.version + 1 }, entries })
     for (const [at, delivery] of row.deliveries.entries()) {
       const entry = entries[at]
       if (entry && !isShared(entry)) this.#written.set(delivery, entry)
     }
     const status = currentStatus(row)
     if (status === before) return
-    this.#changes.remove('listed', listedRecord(row, before))
+    if (before) this.#changes.remove('listed', listedRecord(row, before))
     this.#changes.insert('listed', listedRecord(row, status))
+  }
+
+  /** Whether damaged texts of a dispatch stay as they are. */
+  #staysDamaged(row: DispatchRow): boolean {
+    const { recipient } = this.#known.dispatches.get(row.head.dispatchId)?.record ?? row.head
+    return recipient === row.head.recipient && !this.#known.repaired.has(row)
   }
 
   #entryOf(row: DeliveryRow): StoredEntry {
@@ -168,7 +177,7 @@ class DispatchSaver {
     const { dispatch_id } = record
     this.#changes.remove('dispatches', { dispatch_id, version: record.version })
     this.#changes.remove('states', { dispatch_id, version: state.version })
-    this.#changes.remove('listed', listedRecord(row, status))
+    if (status) this.#changes.remove('listed', listedRecord(row, status))
   }
 
   /** The stored source changes only with its dispatch, whose version guards it. */
@@ -184,7 +193,7 @@ class DispatchSaver {
     const { delivery_id, version } = record
     const owners = new Set(row.digest?.events.map(({ dispatch }) => dispatch.head.dispatchId))
     const isGone = this.#known.removed.has(row.dispatch)
-    const isErased = stored.address !== undefined && row.address === undefined
+    const isErased = row.digest?.key === ERASED && stored.digest?.key !== ERASED
     for (const member of members) {
       const hasLeft = isGone || !owners.has(member.dispatch_id)
       const { dispatch_id, version } = member
@@ -195,6 +204,7 @@ class DispatchSaver {
       this.#changes.remove('digests', { delivery_id, version })
       return
     }
+    if (stored.isDamaged && this.#staysDamaged(row.dispatch)) return
     const after = digestRecord(row, version, this.#joined.get(row) ?? record.joined)
     if (after.body === record.body && after.open_key === record.open_key && after.joined === record.joined) return
     this.#changes.update('digests', after)
@@ -206,10 +216,10 @@ class DispatchSaver {
    * claim does not change the state.
    * @param entry Absent: its state is not written.
    */
-  #saveParts({ row, stored, job, content }: KnownDelivery, entry: StoredEntry | undefined): void {
+  #saveParts({ row, stored, job, content, hasContent: had }: KnownDelivery, entry: StoredEntry | undefined): void {
     const { deliveryId: delivery_id } = row
-    const had = stored.digest === undefined || stored.hasContent === true
-    const has = hasContentRecord(row) && !this.#known.removed.has(row.dispatch)
+    const isKept = stored.isDamaged && this.#staysDamaged(row.dispatch)
+    const has = (isKept ? had : hasContentRecord(row)) && !this.#known.removed.has(row.dispatch)
     const isSame = had === has && row.content === content
     if (had && !isSame) this.#changes.remove('contents', { delivery_id, version: 1 })
     if (has && !isSame) this.#changes.insert('contents', contentRecord(row))

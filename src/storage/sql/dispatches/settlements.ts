@@ -7,9 +7,10 @@ import { Conflict, NOW, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { groupCommit, jsonSize } from '../connection/group-commit.ts'
 import type { DispatchRecord, JobRecord } from '../schema/records.ts'
-import { isShared, type KnownState } from './delivery-states.ts'
+import type { KnownState } from './delivery-states.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { loadDispatches, loadOwners } from './load-dispatches.ts'
+import { isShared } from './stored-deliveries.ts'
 
 /**
  * Settles leases, in a group commit. A delivery that this process leased is settled without a read: the state of its dispatch is cached.

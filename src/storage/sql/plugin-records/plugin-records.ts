@@ -7,6 +7,7 @@ import { cursorOf, filledPage, positionOf } from '../connection/keyset-paginatio
 import { type RemovedPart, removalParts } from '../connection/removal-parts.ts'
 import { functionName } from '../schema/functions.ts'
 import type { PluginRecordRow } from '../schema/records.ts'
+import { ifReadable } from '../schema/stored-json.ts'
 import type { Has, KindName, SortName } from './kinds.ts'
 import {
   columnOf,
@@ -142,7 +143,7 @@ export function pluginRecords<Name extends KindName>(kind: Name, db: Database): 
         const rows = await listPart(column, range, cursor, amount)
         const entries = rows.map((row) => ({
           cursor: cursorAt(column, row, range.names ?? []),
-          item: itemOf(recordOf(kind, row)),
+          item: ifReadable(() => itemOf(recordOf(kind, row))),
         }))
         return { entries, isEnd: entries.length < amount }
       })

@@ -1,4 +1,5 @@
 import type { PluginRecordRow } from '../schema/records.ts'
+import { readStored } from '../schema/stored-json.ts'
 import { type Has, type KindName, type RecordBodies, type SortName, sortNames } from './kinds.ts'
 import type { RecordColumn } from './record-texts.ts'
 
@@ -56,7 +57,11 @@ export function recordOf<Name extends KindName>(kind: Name, row: PluginRecordRow
   const texts = SORT_COLUMNS.map((column) => row[column])
   const sort = Object.fromEntries(sortNames(kind).map((name, at) => [name, texts[at]]))
   return {
-    ...{ tenant, key, version, sort: sort as StoredRecord<Name>['sort'], body: JSON.parse(row.body) },
+    ...{ tenant, key, version, sort: sort as StoredRecord<Name>['sort'] },
     ...(expires_at !== null && { expiresAt: expires_at }),
+    // Read when it is used: a record is removed or replaced without it.
+    get body() {
+      return readStored<RecordBodies[Name]>('plugin_records.body', row.body)
+    },
   }
 }

@@ -178,7 +178,8 @@ function put(row: Row, work: RunUnitOfWork): void {
   const { kind, tenant, session_id, run_id, state, derived } = row
   const version = Number(row.version)
   if (kind === 'run') work.putRun(storedRun(row), version)
-  else if (kind === 'sum') work.putSum(String(tenant), String(session_id), String(run_id), readTotals(state), version)
+  else if (kind === 'sum')
+    work.putSum(String(tenant), String(session_id), String(run_id), readTotals('run_sums', state), version)
   else work.putSession(storedSession({ ...row, totals: state, failures: derived }), version)
 }
 

@@ -6,6 +6,7 @@ import type { Database, Queries } from '../connection/database.ts'
 import { columnsOf, readRecord } from '../connection/dialects.ts'
 import { contains } from '../connection/stored-texts.ts'
 import type { RunSumRecord, SessionRecord } from '../schema/records.ts'
+import { decode, ifReadable } from '../schema/stored-json.ts'
 import { TABLES } from '../schema/tables.ts'
 import { readTotals } from './run-records.ts'
 import { removeRunsWhere, removeWhere } from './run-removal.ts'
@@ -20,6 +21,7 @@ interface Erased {
   readonly userId: string
   /** Keys of the user's runs: {@link runKey}. */
   readonly runs: ReadonlySet<string>
+  readonly runIds: readonly string[]
 }
 
 /**
@@ -29,7 +31,10 @@ interface Erased {
  */
 export async function eraseUserRows(tenant: string, userId: string, db: Database): Promise<number> {
   const runs = await readRuns(tenant, userId, db)
-  const erased = { tenant, userId, runs: new Set(runs.map(({ sessionId, runId }) => runKey(sessionId, runId))) }
+  const erased: Erased = {
+    ...{ tenant, userId, runIds: runs.map(({ runId }) => runId) },
+    runs: new Set(runs.map(({ sessionId, runId }) => runKey(sessionId, runId))),
+  }
   const found = new Set(runs.map(({ sessionId }) => sessionId))
   for (const sessionId of await sessionsThatFail(erased, db)) found.add(sessionId)
   for (const sessionId of await sessionsWithSums(erased, db)) found.add(sessionId)
@@ -93,15 +98,28 @@ function isErased(failure: RunFailure, sessionId: string, erased: Erased): boole
   return isOfUser(failure, erased.userId) || erased.runs.has(runKey(sessionId, failure.runId))
 }
 
+function readFailures(text: string): readonly RunFailure[] | undefined {
+  return decode('sessions.failures', text)
+}
+
+/** Whether a damaged text has the name of the user or of one of the runs. */
+function mayName(text: string, { userId, runIds }: Erased): boolean {
+  return [userId, ...runIds].some((name) => text.includes(JSON.stringify(name).slice(1, -1)))
+}
+
 function withoutFailures(session: SessionRecord, erased: Erased): SessionRecord | undefined {
-  const failures: readonly RunFailure[] = JSON.parse(session.failures ?? '[]')
+  const failures = readFailures(session.failures ?? '[]')
+  if (!failures)
+    return mayName(session.failures ?? '', erased) ? { ...session, totals: null, failures: '[]' } : undefined
   const left = failures.filter((failure) => !isErased(failure, session.session_id, erased))
   if (left.length === failures.length) return undefined
   return { ...session, totals: null, failures: JSON.stringify(left) }
 }
 
 function withoutUser(sum: RunSumRecord, userId: string): RunSumRecord | undefined {
-  const totals = readTotals(sum.totals)
+  const totals = ifReadable(() => readTotals('run_sums', sum.totals))
+  // Nobody can tell whether a damaged text is about the user.
+  if (!totals) return { ...sum, totals: '{}' }
   if (!removeUser(totals, userId)) return undefined
   return { ...sum, totals: JSON.stringify(totals) }
 }
@@ -132,8 +150,9 @@ async function sessionsThatFail(erased: Erased, db: Database): Promise<readonly 
   const found: string[] = []
   await readOn(text, [erased.tenant, ''], db, ({ session_id, failures }) => {
     const sessionId = String(session_id)
-    const reported: readonly RunFailure[] = failures === null ? [] : JSON.parse(String(failures))
-    if (reported.some((failure) => isErased(failure, sessionId, erased))) found.push(sessionId)
+    const text = failures === null ? '[]' : String(failures)
+    const isFound = readFailures(text)?.some((failure) => isErased(failure, sessionId, erased)) ?? mayName(text, erased)
+    if (isFound) found.push(sessionId)
     return [erased.tenant, sessionId]
   })
   return found

@@ -15,6 +15,7 @@ import {
   scanText,
 } from '../connection/keyset-pagination.ts'
 import { contains } from '../connection/stored-texts.ts'
+import { ifReadable } from '../schema/stored-json.ts'
 import { RUN_COLUMNS, storedRun, tagKey, tagLines } from './run-records.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -29,7 +30,7 @@ export async function listRunRows(query: RunQuery, db: Database): Promise<Page<S
     const rows = await readRows({ ...query, cursor }, amount, db)
     const entries = rows.map((row) => ({
       cursor: cursorOf(Number(row.created_at), String(row.tie_breaker)),
-      item: row.state === null ? undefined : storedRun(row),
+      item: row.state === null ? undefined : ifReadable(() => storedRun(row)),
     }))
     return { entries, isEnd: rows.length < amount }
   })

@@ -4,6 +4,7 @@ import type { StoredRun, StoredSession } from '../../../ports/run-store.ts'
 import { isOpenRun } from '../../rules/run-rules.ts'
 import { firstVersion } from '../connection/changes.ts'
 import type { RunRecord, SessionRecord } from '../schema/records.ts'
+import { readStored } from '../schema/stored-json.ts'
 import { TAG_KEY_LENGTH } from '../schema/tables.ts'
 
 /** Long texts of a run that are written. An update keeps the others. */
@@ -72,8 +73,8 @@ export const RUN_COLUMNS = [
 export function storedRun(row: Row): StoredRun {
   return {
     tenant: String(row.tenant),
-    state: JSON.parse(String(row.state)),
-    derived: JSON.parse(String(row.derived)),
+    state: readStored('runs.state', String(row.state)),
+    derived: readStored('runs.derived', String(row.derived)),
     createdAt: Number(row.created_at),
     updatedAt: Number(row.updated_at),
     lastSeenAt: Number(row.last_seen_at),
@@ -89,8 +90,8 @@ export function storedSession(row: Row): StoredSession {
     sessionId: String(row.session_id),
     createdAt: Number(row.created_at),
     updatedAt: Number(row.updated_at),
-    totals: readTotals(row.totals),
-    failures: JSON.parse(String(row.failures)),
+    totals: readTotals('sessions', row.totals),
+    failures: readStored('sessions.failures', String(row.failures)),
   }
 }
 
@@ -112,14 +113,14 @@ export function sessionRecord(
 }
 
 /** Totals that can be added to. `noTotals()` creates objects without a prototype, because callers choose the names. */
-export function readTotals(text: unknown): Totals {
+export function readTotals(table: 'sessions' | 'run_sums', text: unknown): Totals {
   const totals = noTotals()
-  addTotals(totals, JSON.parse(String(text)))
+  addTotals(totals, readStored(`${table}.totals`, String(text)))
   return totals
 }
 
 export function readSpend(text: unknown): Spend {
   const spend = noSpend()
-  addSpend(spend, JSON.parse(String(text)))
+  addSpend(spend, readStored('spends.spend', String(text)))
   return spend
 }

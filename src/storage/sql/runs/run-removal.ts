@@ -102,7 +102,7 @@ async function removeRows(runs: readonly RemovedRun[], on: Queries, { dialect, n
 }
 
 export async function removeRunsWhere(
-  values: Readonly<Partial<Record<'tenant' | 'session_id' | 'user_id' | 'agent_user_id', string>>>,
+  values: Readonly<Partial<Record<'tenant' | 'session_id' | 'run_id' | 'user_id' | 'agent_user_id', string>>>,
   on: Queries,
   db: Database,
 ): Promise<number> {

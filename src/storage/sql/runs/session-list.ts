@@ -4,6 +4,7 @@ import type { SessionQuery } from '../../../ports/session-query.ts'
 import type { Database } from '../connection/database.ts'
 import { Parameters } from '../connection/dialects.ts'
 import { cursorOf, filledPage, type IndexScan, positionOf, scanText } from '../connection/keyset-pagination.ts'
+import { ifReadable } from '../schema/stored-json.ts'
 import { SESSION_COLUMNS, storedSession } from './run-records.ts'
 
 type Row = Readonly<Record<string, unknown>>
@@ -25,7 +26,7 @@ export function listSessionRows(query: SessionQuery, db: Database): Promise<Page
     const rows = await db.scan<Row>(scanText(scan, range, COLUMNS, amount, parameters, db), parameters.values)
     const entries = rows.map((row) => ({
       cursor: cursorOf(Number(row.created_at), String(row.session_id)),
-      item: storedSession(row),
+      item: ifReadable(() => storedSession(row)),
     }))
     return { entries, isEnd: rows.length < amount }
   })

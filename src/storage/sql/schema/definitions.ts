@@ -41,9 +41,15 @@ export function definitions(number: number, tables: Tables, dialect: Dialect, pr
       )
       return [tableText(name, [...lines, ...within], dialect)]
     }
-    const room = dialect.name === 'postgresql' && definition.isUpdated ? ' with (fillfactor = 60)' : ''
-    return [`${tableText(name, lines, dialect)}${room}`, ...indexes.map(create)]
+    const settings = dialect.name === 'postgresql' ? settingsOf(definition) : []
+    const options = settings.length > 0 ? ` with (${settings.join(', ')})` : ''
+    return [`${tableText(name, lines, dialect)}${options}`, ...indexes.map(create)]
   })
+}
+
+/** Storage parameters of PostgreSQL. */
+function settingsOf({ isUpdated, isChurned }: Table): readonly string[] {
+  return [...(isUpdated ? ['fillfactor = 60'] : []), ...(isChurned ? ['autovacuum_vacuum_scale_factor = 0.02'] : [])]
 }
 
 export function tableText(name: string, lines: readonly string[], { tableOptions }: Dialect): string {

@@ -6,6 +6,7 @@ import {
   id,
   integer,
   json,
+  kept,
   key,
   nullable,
   personal,
@@ -62,13 +63,14 @@ export const DISPATCH_TABLES: {
     columns: {
       dispatch_id: id,
       /** `STATE_MEMBERS` declares its personal members. */
-      body: personal(json),
+      body: personal(kept(json)),
       /** A line per delivery: its channel, and its reason, its final status or `open`. */
       outcomes: anyText,
       version,
     },
     primaryKey: ['dispatch_id'],
     isUpdated: true,
+    isChurned: true,
     indexes: [],
   },
   /** The rendered message of a delivery; empty without one. A digest has a row once it is rendered. Only an erasure or a replan changes it. */
@@ -99,6 +101,7 @@ export const DISPATCH_TABLES: {
       version,
     },
     primaryKey: ['delivery_id'],
+    isChurned: true,
     indexes: [
       { name: 'due', columns: ['channel', 'priority', 'wake_at'] },
       // The turns of a claim go by tenant, within one priority.
@@ -109,6 +112,7 @@ export const DISPATCH_TABLES: {
   listed: {
     columns: { tenant: id, status: fixed(shortText), created_at: fixed(integer), dispatch_id: id, version },
     primaryKey: ['tenant', 'status', 'created_at', 'dispatch_id'],
+    isChurned: true,
     indexes: [],
   },
   /** The state of a delivery that several dispatches may share: their states only name it. */

@@ -17,9 +17,10 @@ export interface DispatchRecord {
   readonly version: number
 }
 
+/** In an update, `null` keeps the body. */
 export interface StateRecord {
   readonly dispatch_id: string
-  readonly body: string
+  readonly body: string | null
   readonly outcomes: string
   readonly version: number
 }

@@ -51,6 +51,7 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       version,
     },
     primaryKey: ['tenant', 'name'],
+    isChurned: true,
     indexes: [{ name: 'expiring', columns: ['expires_at'] }],
   },
   /** One row per session. Every merge that changes it increments its version, so merges of one session are serialized. */
@@ -65,6 +66,7 @@ export const TABLES: { readonly [Name in TableName]: Table<Records[Name]> } = {
       version,
     },
     primaryKey: ['tenant', 'session_id'],
+    isChurned: true,
     indexes: [{ name: 'by_time', columns: ['tenant', 'created_at', 'session_id'] }],
   },
   /** One row per run. While it is open and has no pending events, a merge changes no indexed column. */

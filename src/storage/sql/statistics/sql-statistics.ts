@@ -4,6 +4,7 @@ import { newChanges, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { pluginRecords, type RecordText } from '../plugin-records/plugin-records.ts'
 import { splitTimedText, timedText } from '../plugin-records/timed-text.ts'
+import { ifReadable } from '../schema/stored-json.ts'
 
 /** Rows removed besides twice the rows that are added. */
 const LEAST_REMOVED = 100
@@ -29,7 +30,8 @@ export function sqlStatistics(db: Database): StatisticsStore {
         for (const row of rows) {
           const { tenant, text: key } = textOf(row)
           const found = before.get(compoundKey(tenant, key))
-          if (found && found.body.revision >= row.revision) continue
+          const revision = found && ifReadable(() => found.body.revision)
+          if (revision !== undefined && revision >= row.revision) continue
           const expiresAt = found?.expiresAt ?? Math.ceil(now + row.keptForMs)
           const body = { revision: row.revision, counts: row.counts }
           statistics.put(changes, { tenant, key, expiresAt, body }, found)

@@ -38,7 +38,7 @@ create table if not exists "sallyport_states" (
   "outcomes" text not null,
   "version" bigint not null,
   primary key ("dispatch_id")
-) with (fillfactor = 60);
+) with (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02);
 
 create table if not exists "sallyport_contents" (
   "delivery_id" text collate "C" not null,
@@ -63,7 +63,7 @@ create table if not exists "sallyport_jobs" (
   "begun" text not null,
   "version" bigint not null,
   primary key ("delivery_id")
-);
+) with (autovacuum_vacuum_scale_factor = 0.02);
 
 create index if not exists "sallyport_jobs_due" on "sallyport_jobs" ("channel", "priority", "wake_at");
 
@@ -76,7 +76,7 @@ create table if not exists "sallyport_listed" (
   "dispatch_id" text collate "C" not null,
   "version" bigint not null,
   primary key ("tenant", "status", "created_at", "dispatch_id")
-);
+) with (autovacuum_vacuum_scale_factor = 0.02);
 
 create table if not exists "sallyport_digests" (
   "delivery_id" text collate "C" not null,
@@ -126,7 +126,7 @@ create table if not exists "sallyport_counters" (
   "expires_at" bigint not null,
   "version" bigint not null,
   primary key ("tenant", "name")
-);
+) with (autovacuum_vacuum_scale_factor = 0.02);
 
 create index if not exists "sallyport_counters_expiring" on "sallyport_counters" ("expires_at");
 
@@ -139,7 +139,7 @@ create table if not exists "sallyport_sessions" (
   "failures" text not null,
   "version" bigint not null,
   primary key ("tenant", "session_id")
-);
+) with (autovacuum_vacuum_scale_factor = 0.02);
 
 create index if not exists "sallyport_sessions_by_time" on "sallyport_sessions" ("tenant", "created_at", "session_id");
 

@@ -1,0 +1,48 @@
+import type { SqlStore } from '../storage/sql/index.ts'
+import type { Command } from './command.ts'
+import { loadHost } from './host-module.ts'
+import { HELP } from './host-options.ts'
+import { printJson, printRows, type Row } from './table.ts'
+import { EXIT, UsageError } from './terminal.ts'
+
+type Doctored = Pick<SqlStore, 'findUnreadable' | 'repair'>
+
+function isDoctored(store: object): store is Doctored {
+  return 'findUnreadable' in store && 'repair' in store
+}
+
+const COLUMNS = ['table', 'key', 'column', 'repair'] as const
+
+export const doctor: Command = {
+  usage: '[--texts] [--repair --yes] [--module FILE] [--json]',
+  about: 'Find stored records that cannot be read, and repair them.',
+  options: { module: 'text', texts: 'flag', repair: 'flag', yes: 'flag', json: 'flag' },
+  help: [
+    '--texts         also print the stored texts, which may contain personal data',
+    '--repair        replace or remove what cannot be read; what is lost of a delivery becomes failed, record_unreadable',
+    '--yes           required with --repair: the stored text is lost',
+    HELP.module,
+    HELP.json,
+  ],
+  async run(given, terminal) {
+    const isRepair = given.flag('repair')
+    if (isRepair && !given.flag('yes')) throw new UsageError('--yes is required with --repair: the stored text is lost')
+    const { store } = await loadHost(given.text('module'), terminal)
+    if (!isDoctored(store)) throw new UsageError('the store cannot be examined: it is no sqlStore')
+    const found: Row[] = []
+    let left = 0
+    for await (const record of store.findUnreadable()) {
+      const isRepaired = isRepair && (await store.repair(record))
+      if (!isRepaired) left += 1
+      const { table, column, key, text } = record
+      const names = Object.values(key).join(' ')
+      const outcome = isRepair ? { repair: isRepaired ? 'repaired' : 'not repaired' } : {}
+      found.push({ table, key: names, column, ...outcome, ...(given.flag('texts') && { text }) })
+    }
+    const shown = [...COLUMNS.filter((name) => name !== 'repair' || isRepair), ...(given.flag('texts') ? ['text'] : [])]
+    if (given.flag('json')) printJson({ unreadable: found }, terminal)
+    else if (found.length > 0) printRows(shown, found, terminal)
+    else terminal.err('Every record can be read.\n')
+    return left > 0 ? EXIT.failed : EXIT.done
+  },
+}

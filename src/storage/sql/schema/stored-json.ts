@@ -1,0 +1,116 @@
+import { isSallyportError, SallyportError } from '../../../errors.ts'
+
+type Check = (value: unknown) => boolean
+
+/** A column of JSON, with its table. */
+export type JsonColumn =
+  | 'states.body'
+  | 'contents.body'
+  | 'digests.body'
+  | 'members.event_data'
+  | 'jobs.begun'
+  | 'plan_sources.source'
+  | 'idempotency_keys.answer'
+  | 'counters.times'
+  | 'sessions.totals'
+  | 'sessions.failures'
+  | 'runs.state'
+  | 'runs.derived'
+  | 'run_sums.totals'
+  | 'spends.spend'
+  | 'plugin_records.body'
+
+/** What this store needs of the values: a text without it counts as unreadable. */
+const STORED_JSON: Readonly<Record<JsonColumn, Check>> = {
+  'states.body': isListOf(isEntry),
+  'contents.body': isObject,
+  'digests.body': isDelivery,
+  'members.event_data': isObject,
+  // Objects, each followed by a comma.
+  'jobs.begun': isListOf(isObject),
+  'plan_sources.source': isObject,
+  'idempotency_keys.answer': hasList('deliveries'),
+  'counters.times': isListOf(isNumber),
+  'sessions.totals': isObject,
+  'sessions.failures': isListOf(isObject),
+  'runs.state': isObject,
+  'runs.derived': hasList('pending'),
+  'run_sums.totals': isObject,
+  'spends.spend': isObject,
+  'plugin_records.body': isObject,
+}
+
+export const JSON_COLUMNS: readonly JsonColumn[] = Object.keys(STORED_JSON) as JsonColumn[]
+
+/** The value of a stored text; `undefined` if it cannot be read. */
+export function decode<T>(column: JsonColumn, text: string): T | undefined {
+  const value = parse(column === 'jobs.begun' ? listed(text) : text)
+  return STORED_JSON[column](value) ? (value as T) : undefined
+}
+
+/** The value of a stored text. @throws {SallyportError} `record_unreadable`. It does not quote the text. */
+export function readStored<T>(column: JsonColumn, text: string): T {
+  const value = decode<T>(column, text)
+  if (value === undefined) throw unreadable(column)
+  return value
+}
+
+export function unreadable(column: JsonColumn): SallyportError {
+  const detail = `A stored record cannot be read: its ${column}. npx sallyport doctor shows it.`
+  return new SallyportError('record_unreadable', detail)
+}
+
+export function isUnreadable(cause: unknown): boolean {
+  return isSallyportError(cause) && cause.code === 'record_unreadable'
+}
+
+/** The result, or `undefined` if a record cannot be read. */
+export function ifReadable<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (cause) {
+    if (isUnreadable(cause)) return undefined
+    throw cause
+  }
+}
+
+/** Objects that are each followed by a comma, as a list. */
+function listed(text: string): string {
+  if (text === '') return '[]'
+  return text.endsWith(',') ? `[${text.slice(0, -1)}]` : ''
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number'
+}
+
+function isListOf(check: Check): Check {
+  return (value) => Array.isArray(value) && value.every(check)
+}
+
+function hasList(name: string): Check {
+  return (value) => isObject(value) && Array.isArray(value[name])
+}
+
+function isEntry(value: unknown): boolean {
+  return isDelivery(value) || (isObject(value) && value.shared === true && typeof value.deliveryId === 'string')
+}
+
+function isDelivery(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { deliveryId, channel, status, acceptedAt, expiresAt, log = [] } = value
+  const isNamed = [deliveryId, channel, status].every((text) => typeof text === 'string')
+  return isNamed && isNumber(acceptedAt) && isNumber(expiresAt) && Array.isArray(log)
+}
