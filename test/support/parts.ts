@@ -24,6 +24,7 @@ const REST_ONLY: Readonly<Record<string, readonly string[]>> = {
     'test/storage/sql/statement-costs.test.ts',
   ],
   'a PostgreSQL of its own': ['test/storage/sql/write-costs.test.ts'],
+  PgBouncer: ['test/storage/sql/pgbouncer.test.ts'],
   'many stores': ['test/storage/sql/killed-writes.test.ts'],
   'a browser': [
     'test/console/access-in-a-browser.test.ts',

@@ -12,6 +12,7 @@ import type { SallyportStore } from '../../ports/sallyport-store.ts'
 import { type Database, type HostKysely, type HostTransaction, openDatabase } from './connection/database.ts'
 import { DIALECTS, type DialectName } from './connection/dialects.ts'
 import { explained } from './connection/driver-errors.ts'
+import { poolerCheck } from './connection/pooler-check.ts'
 import { checkReadiness } from './connection/readiness.ts'
 import { sqlDispatches } from './dispatches/sql-dispatches.ts'
 import { findUnreadable, type UnreadableRecord } from './doctor/find-unreadable.ts'
@@ -47,7 +48,7 @@ export interface SqlStoreOptions {
   /**
    * With `postgresql`, and Kysely's `PostgresDialect` over `pg`: each connection prepares a statement once, which saves the parsing of
    * its later calls. Not behind a pooler in transaction mode, unless it supports prepared statements, as PgBouncer 1.21 does with
-   * `max_prepared_statements`. Default: false.
+   * `max_prepared_statements`: `ready()` checks it. Default: false.
    */
   readonly preparedStatements?: boolean
   /** For tests: the clock that decides when a delivery is due. Default: the database's clock, which all processes share. */
@@ -111,7 +112,8 @@ export interface SqlStore extends SallyportStore {
   /**
    * Resolves when the store can be used. It only reads.
    * @throws {SallyportError} With the problem and the remedy. `no_answer`: the database cannot be reached now. `config_invalid`: it is not
-   * migrated, a newer version migrated it for itself alone, it lacks a part, is of another kind than `dialect`, or is too old.
+   * migrated, a newer version migrated it for itself alone, it lacks a part, is of another kind than `dialect`, or is too old; or a pooler
+   * loses `preparedStatements`.
    */
   ready(): Promise<void>
   /** Reads all tables, a thousand rows at a time, for records that cannot be read: `npx sallyport doctor` prints them. */
@@ -146,6 +148,7 @@ export function sqlStore(options: SqlStoreOptions): SqlStore {
   const shared = { dialect: DIALECTS[dialect], prefix, clock: others.clock }
   const running = { ...shared, timeoutMs, preparedStatements: others.preparedStatements }
   const database = openDatabase({ db, ...running })
+  const checkPooler = others.preparedStatements ? poolerCheck(db, timeoutMs) : undefined
   return {
     ...explaining(
       {
@@ -160,7 +163,10 @@ export function sqlStore(options: SqlStoreOptions): SqlStore {
     ),
     migrate: () => migrate(db.withoutPlugins(), openDatabase({ db, ...shared, timeoutMs: MIGRATING_MS })),
     pendingMigrations: () => pendingMigrations(openDatabase({ db, ...shared, timeoutMs: MIGRATING_MS })),
-    ready: () => checkReadiness(database),
+    async ready() {
+      await checkReadiness(database)
+      await checkPooler?.()
+    },
     findUnreadable: () => findUnreadable(database),
     repair: (record) => repair(record, database),
     within(transaction) {

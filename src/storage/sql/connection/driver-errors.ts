@@ -75,6 +75,12 @@ const TOO_MANY: DriverFault = {
   remedy: 'Make the pools of its clients smaller, or allow it more connections.',
 }
 
+const NOT_PREPARED: DriverFault = {
+  code: 'config_invalid',
+  what: 'A pooler between the store and the database does not keep the prepared statements of a connection.',
+  remedy: 'Leave preparedStatements out, or use one that does: PgBouncer 1.21 with max_prepared_statements.',
+}
+
 const FAULTS: Readonly<Record<string, DriverFault>> = {
   database_timeout: DATABASE_TIMEOUT,
   '3D000': UNKNOWN_DATABASE,
@@ -86,6 +92,8 @@ const FAULTS: Readonly<Record<string, DriverFault>> = {
   ER_TABLEACCESS_DENIED_ERROR: NOT_GRANTED,
   ER_DBACCESS_DENIED_ERROR: NOT_GRANTED,
   '42601': NOT_UNDERSTOOD,
+  '26000': NOT_PREPARED,
+  '42P05': NOT_PREPARED,
   ER_PARSE_ERROR: NOT_UNDERSTOOD,
   '53300': TOO_MANY,
   ER_CON_COUNT_ERROR: TOO_MANY,
