@@ -18,6 +18,7 @@ import { benchRecording } from './recording.ts'
 import { benchStop } from './stop.ts'
 import { benchStorage } from './storage.ts'
 import { benchBacklog } from './storage-backlog.ts'
+import { benchHeldSnapshot } from './storage-held-snapshot.ts'
 
 const PARTS = {
   'in-process': benchInProcess,
@@ -33,6 +34,7 @@ const PARTS = {
   bodies: benchBodies,
   stop: benchStop,
   backlog: benchBacklog,
+  'held-snapshot': benchHeldSnapshot,
   lists: benchLists,
   'fair-shares': benchFairShares,
 }

@@ -56,7 +56,8 @@ export function claims(db: Database, { leases, marks, settle, newFence }: ClaimP
     const known = readState(state)
     if (known.isDamaged) throw unreadable('states.body')
     readStored('jobs.begun', before.begun)
-    const content = record?.body ? readStored<Content>('contents.body', record.body) : undefined
+    const body = record?.body ?? null
+    const content = body === null ? undefined : readStored<Content>('contents.body', body)
     const entry = known.entries.find(({ deliveryId }) => deliveryId === delivery_id)
     const isDigest = entry === undefined || isShared(entry)
     const digest = isDigest ? await readLeasedDigest(delivery_id, content !== undefined, db) : undefined
