@@ -41,7 +41,8 @@ const PROBLEMS = {
 
 /**
  * Code of a {@link SallyportError} that is thrown at start-up or by a library call, or logged; never sent to a caller. `answer_invalid`:
- * a port of the host returned a wrong value. `no_answer`: it did not answer, or not in time. `record_unreadable`: a stored record is damaged.
+ * a port of the host returned a wrong value. `no_answer`: it did not answer, or not in time. `record_unreadable`: a stored record is
+ * damaged.
  */
 export type FaultCode =
   | 'events_invalid'

@@ -5,5 +5,13 @@ import { secret, token } from './secret-commands.ts'
 import { erase, migrate, prune } from './store-commands.ts'
 
 export const COMMANDS: Readonly<Record<string, Command>> = {
-  ...{ secret, token, migrate, status, list, retry, prune, erase, doctor },
+  secret,
+  token,
+  migrate,
+  status,
+  list,
+  retry,
+  prune,
+  erase,
+  doctor,
 }

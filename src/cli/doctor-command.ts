@@ -1,17 +1,15 @@
-import type { SqlStore } from '../storage/sql/index.ts'
+import type { SqlStore, UnreadableRecord } from '../storage/sql/index.ts'
 import type { Command } from './command.ts'
 import { loadHost } from './host-module.ts'
 import { HELP } from './host-options.ts'
-import { printJson, printRows, type Row } from './table.ts'
+import { printJson, printRows } from './table.ts'
 import { EXIT, UsageError } from './terminal.ts'
 
-type Doctored = Pick<SqlStore, 'findUnreadable' | 'repair'>
+type Doctored = Pick<SqlStore, 'ready' | 'findUnreadable' | 'repair'>
 
 function isDoctored(store: object): store is Doctored {
   return 'findUnreadable' in store && 'repair' in store
 }
-
-const COLUMNS = ['table', 'key', 'column', 'repair'] as const
 
 export const doctor: Command = {
   usage: '[--texts] [--repair --yes] [--module FILE] [--json]',
@@ -29,19 +27,24 @@ export const doctor: Command = {
     if (isRepair && !given.flag('yes')) throw new UsageError('--yes is required with --repair: the stored text is lost')
     const { store } = await loadHost(given.text('module'), terminal)
     if (!isDoctored(store)) throw new UsageError('the store cannot be examined: it is no sqlStore')
-    const found: Row[] = []
+    await store.ready()
+    const hasTexts = given.flag('texts')
+    const found: (Pick<UnreadableRecord, 'table' | 'key' | 'column'> & {
+      readonly repair?: string
+      readonly text?: string
+    })[] = []
     let left = 0
     for await (const record of store.findUnreadable()) {
       const isRepaired = isRepair && (await store.repair(record))
       if (!isRepaired) left += 1
       const { table, column, key, text } = record
-      const names = Object.values(key).join(' ')
-      const outcome = isRepair ? { repair: isRepaired ? 'repaired' : 'not repaired' } : {}
-      found.push({ table, key: names, column, ...outcome, ...(given.flag('texts') && { text }) })
+      const repair = isRepaired ? 'repaired' : 'not repaired'
+      found.push({ table, key, column, ...(isRepair && { repair }), ...(hasTexts && { text }) })
     }
-    const shown = [...COLUMNS.filter((name) => name !== 'repair' || isRepair), ...(given.flag('texts') ? ['text'] : [])]
+    const columns = ['table', 'key', 'column', ...(isRepair ? ['repair'] : []), ...(hasTexts ? ['text'] : [])]
+    const rows = found.map(({ key, ...others }) => ({ ...others, key: Object.values(key).join(' ') }))
     if (given.flag('json')) printJson({ unreadable: found }, terminal)
-    else if (found.length > 0) printRows(shown, found, terminal)
+    else if (rows.length > 0) printRows(columns, rows, terminal)
     else terminal.err('Every record can be read.\n')
     return left > 0 ? EXIT.failed : EXIT.done
   },

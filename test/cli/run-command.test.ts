@@ -229,7 +229,7 @@ describe('dispatches', () => {
     database.close()
     expect(await ran(['doctor'])).toEqual({ code: 1, out: `states\t${ids[0]}\tbody\n`, err: '' })
     expect((await ran(['doctor', '--texts'])).out).toBe(`states\t${ids[0]}\tbody\t{"a\n`)
-    const found = { table: 'states', key: ids[0], column: 'body' }
+    const found = { table: 'states', key: { dispatch_id: ids[0] }, column: 'body' }
     expect(JSON.parse((await ran(['doctor', '--json'])).out)).toEqual({ unreadable: [found] })
     expect((await ran(['doctor', '--repair'])).err).toContain('--yes is required')
     expect(await ran(['doctor', '--repair', '--yes'])).toMatchObject({

@@ -201,26 +201,20 @@ export type Expired = Claims['expired'][number]
 /** Ends an expired delivery and the held deliveries of its dispatches. Returns all of them. */
 export function expireDelivery(row: DeliveryRow, transitions: Transitions): Expired[] {
   transitions.end(row, 'expired')
-  const expired: Expired[] = [{ ...changeOf(row), dispatch: { ...row.dispatch.head } }]
-  for (const dispatch of ownersOf(row)) {
-    for (const change of transitions.endHeld(dispatch, 'expired'))
-      expired.push({ ...change, dispatch: { ...dispatch.head } })
-  }
-  return expired
+  return endedWith(row, (dispatch) => transitions.endHeld(dispatch, 'expired'))
 }
 
-/** Ends a leased delivery that cannot be sent, because a record of it cannot be read. Returns it and the deliveries that change with it. */
+/** Ends a delivery that cannot be sent, because a record of it is damaged, and promotes its fallbacks. Returns all that changed. */
 export function failDamaged(row: DeliveryRow, now: number, transitions: Transitions): Expired[] {
-  const { attempts } = row
-  // Nothing was tried.
-  if (row.attemptLog?.at(-1)?.outcome === undefined) takeBackAttempt(row)
-  row.attempts = attempts - 1
   transitions.end(row, 'failed', 'record_unreadable')
+  return endedWith(row, (dispatch) => transitions.promote(dispatch, now, now))
+}
+
+/** An ended delivery, and those of its dispatches that change with it. */
+function endedWith(row: DeliveryRow, changeOthers: (dispatch: DispatchRow) => readonly DeliveryChange[]): Expired[] {
   const changed: Expired[] = [{ ...changeOf(row), dispatch: { ...row.dispatch.head } }]
-  for (const dispatch of ownersOf(row)) {
-    for (const change of transitions.promote(dispatch, now, now))
-      changed.push({ ...change, dispatch: { ...dispatch.head } })
-  }
+  for (const dispatch of ownersOf(row))
+    for (const change of changeOthers(dispatch)) changed.push({ ...change, dispatch: { ...dispatch.head } })
   return changed
 }
 

@@ -77,7 +77,7 @@ export interface DeliveryRow {
   readonly trace: readonly ConditionTrace[] | undefined
   lastCode: string | undefined
   providerMessageId: string | undefined
-  /** Its stored state cannot be read: this row has what other records tell. */
+  /** Its stored state cannot be read: this row has what its job and the outcomes of its dispatch tell. It has no address. */
   readonly isDamaged?: true
 }
 

@@ -116,7 +116,10 @@ export interface SqlStore extends SallyportStore {
    * loses `preparedStatements`.
    */
   ready(): Promise<void>
-  /** Reads all tables, a thousand rows at a time, for records that cannot be read: `npx sallyport doctor` prints them. */
+  /**
+   * Reads all tables, a thousand rows at a time, for records that cannot be read: `npx sallyport doctor` prints them. `timeoutMs` does not
+   * limit it.
+   */
   findUnreadable(): AsyncIterable<UnreadableRecord>
   /**
    * Replaces or removes the text of a record of {@link findUnreadable}. A dispatch keeps the outcomes that other records tell; what is lost
@@ -148,6 +151,7 @@ export function sqlStore(options: SqlStoreOptions): SqlStore {
   const shared = { dialect: DIALECTS[dialect], prefix, clock: others.clock }
   const running = { ...shared, timeoutMs, preparedStatements: others.preparedStatements }
   const database = openDatabase({ db, ...running })
+  const patient = (): Database => openDatabase({ db, ...shared, timeoutMs: PATIENT_MS })
   const checkPooler = others.preparedStatements ? poolerCheck(db, timeoutMs) : undefined
   return {
     ...explaining(
@@ -161,14 +165,14 @@ export function sqlStore(options: SqlStoreOptions): SqlStore {
       },
       prefix,
     ),
-    migrate: () => migrate(db.withoutPlugins(), openDatabase({ db, ...shared, timeoutMs: MIGRATING_MS })),
-    pendingMigrations: () => pendingMigrations(openDatabase({ db, ...shared, timeoutMs: MIGRATING_MS })),
+    migrate: () => migrate(db.withoutPlugins(), patient()),
+    pendingMigrations: () => pendingMigrations(patient()),
     async ready() {
       await checkReadiness(database)
       await checkPooler?.()
     },
-    findUnreadable: () => findUnreadable(database),
-    repair: (record) => repair(record, database),
+    findUnreadable: () => findUnreadable(patient()),
+    repair: (record) => repair(record, patient()),
     within(transaction) {
       if (transaction?.isTransaction !== true) {
         throw new SallyportError(
@@ -195,8 +199,8 @@ export function sqlStatements(options: Pick<SqlStoreOptions, 'dialect' | 'prefix
 
 const PREFIX = 'sallyport_'
 
-/** Long enough for a database that must start first. */
-const MIGRATING_MS = 60_000
+/** Long enough for a database that must start first, and for a page of a large table. */
+const PATIENT_MS = 60_000
 
 /** A call whose driver fails in a known way throws the problem and the remedy instead, with the driver's error as the cause. */
 function explaining<Store extends object>(store: Store, prefix: string): Store {

@@ -58,17 +58,6 @@ for (const kind of await databaseKinds())
       expect(texts.length).toBeLessThanOrEqual(BURST / 100)
     }, 60_000)
 
-    it('An acceptance that can never be stored delays the others of its batch only a little', async () => {
-      await own.other.accept(acceptance('stored', { deliveries: [delivery('stored-a')] }))
-      const store = own.over(own.db)
-      const ids = ['before', 'bad', 'after']
-      const one = (id: string) => acceptance(id, { deliveries: [delivery(id === 'bad' ? 'stored-a' : `${id}-a`)] })
-      const outcomes = await Promise.allSettled(ids.map((id) => store.accept(one(id))))
-      expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
-      const { items } = await own.other.listDispatches({ tenant: 'default', limit: 9, first: 'oldest' })
-      expect(items.map(({ dispatchId }) => dispatchId).sort()).toEqual(['after', 'before', 'stored'])
-    })
-
     it('A join reads no event of its digest', async () => {
       const joining = (id: string) => acceptance(id, { deliveries: [digested(`${id}-a`, { max: BURST })] })
       await own.other.accept(joining('first'))

@@ -15,6 +15,9 @@ import { acceptance, claim, deliveriesOf, delivery, digested, HOUR, ids, keyed, 
 const SPEND: Spend = { ...noSpend(), runs: 1 }
 const REPORT: RunReport = { seq: -1, earliest: {}, counts: {}, final: {}, latest: {}, metadata: {}, tags: ['t'] }
 
+/** Columns in which an object may be empty. */
+const ANY_OBJECT: readonly JsonColumn[] = ['contents.body', 'members.event_data', 'plugin_records.body']
+
 function isPersonal(name: JsonColumn): boolean {
   const [table = '', column = ''] = name.split('.')
   const { columns }: { readonly columns: Readonly<Record<string, Column>> } = TABLES[table as TableName]
@@ -127,12 +130,35 @@ for (const kind of await databaseKinds())
         await own.other.redactAnswers(erasure)
         await own.other.erase('default', { userId: 'jane' })
         await own.other.removeSuppressions(['bad'])
+        if (table !== 'spends') await mergeRun('bad', 'joe')
         for (const one of Object.keys(TABLES)) {
           const { rows } = await run(`select * from sallyport_${one}`)
           expect(JSON.stringify(rows)).not.toMatch(/jane/i)
         }
       },
     )
+
+    it.each(JSON_COLUMNS.filter((name) => !ANY_OBJECT.includes(name)))(
+      'An empty object in %s is damage',
+      async (name) => {
+        const [table = '', column = ''] = name.split('.')
+        await fill()
+        await run(`update sallyport_${table} set ${column} = '{}' where ${column} is not null`)
+        expect((await found()).map((one) => `${one.table}.${one.column}`)).toContain(name)
+      },
+    )
+
+    it('A repair of the content of a waiting delivery lets its fallback follow', async () => {
+      const held = delivery('b', { channel: 'b', status: 'held' })
+      await own.other.accept(acceptance('first', { route: 'first', deliveries: [delivery('a'), held] }))
+      await run(`update sallyport_contents set body = 'x' where delivery_id = 'a'`)
+      expect(await repaired()).toEqual([true])
+      expect(await deliveriesOf(own.other, 'first')).toMatchObject([
+        { status: 'failed', reason: 'record_unreadable' },
+        { status: 'queued' },
+      ])
+      expect(ids((await claim(own.other, { a: 9, b: 9 })).deliveries)).toEqual(['b'])
+    })
 
     it('A record that has changed since it was found is not repaired, nor one that is being sent', async () => {
       await fill()

@@ -4,7 +4,7 @@ import type { Claims } from '../../../src/ports/dispatch-store.ts'
 import { TABLES } from '../../../src/storage/sql/schema/tables.ts'
 import { databaseKinds } from '../databases.ts'
 import { storeEach } from '../store-each.ts'
-import { acceptance, claim, deliveriesOf, delivery, digested, HOUR, ids, keyed, lease } from '../storing.ts'
+import { acceptance, claim, claimOne, deliveriesOf, delivery, digested, HOUR, ids, keyed, lease } from '../storing.ts'
 
 const LOST = { status: 'failed', reason: 'record_unreadable' }
 
@@ -105,6 +105,41 @@ for (const kind of await databaseKinds())
         for (const table of ['dispatches', 'states', 'contents', 'jobs', 'listed', 'digests', 'members'])
           expect([table, (await run(`select * from sallyport_${table}`)).rows]).toEqual([table, []])
       })
+    })
+
+    it.each(RECORDS)('A delivery past its expiry ends although its text in $table is damaged', async (record) => {
+      await damaged(record, () => 'x')
+      own.clock.advance(100 * HOUR)
+      const { deliveries, expired, unreadable = [] } = await claim(own.other)
+      expect(deliveries).toEqual([])
+      expect(ids([...expired, ...unreadable]).sort()).toEqual(['bad-a', 'bad-b', 'good-a'])
+      expect((await run('select * from sallyport_jobs')).rows).toEqual([])
+      expect(await own.other.listDispatches({ tenant: 'default', status: 'queued', limit: 9 })).toEqual({ items: [] })
+    })
+
+    it.each(['contents', 'digests'])('A fallback follows a delivery with a damaged text in %s', async (table) => {
+      const first = table === 'digests' ? digested('bad-a') : delivery('bad-a')
+      const deliveries = [first, delivery('bad-b', { channel: 'b', status: 'held' })]
+      await own.other.accept(acceptance('bad', { route: 'first', deliveries }))
+      await run(`update sallyport_${table} set body = 'x' where delivery_id = 'bad-a'`)
+      own.clock.advance(1_000)
+      const { unreadable = [] } = await claim(own.other)
+      expect(unreadable).toMatchObject([
+        { deliveryId: 'bad-a', channel: 'a', ...LOST },
+        { deliveryId: 'bad-b', status: 'queued' },
+      ])
+      expect(ids((await claim(own.other, { b: 9 })).deliveries)).toEqual(['bad-b'])
+    })
+
+    it('What a worker sent is recorded although the state was damaged meanwhile', async () => {
+      await own.other.accept(acceptance('bad'))
+      const claimed = await claimOne(own.other)
+      await run(`update sallyport_states set body = '[{"deliveryId":"bad-a","channel":"a","sta'`)
+      const settled = await own.over(own.db).settle({ ...lease(claimed), to: 'sent', attempt: { outcome: 'sent' } })
+      expect(settled).toMatchObject({ live: true })
+      expect(await deliveriesOf(own.other, 'bad')).toMatchObject([{ status: 'sent', reason: 'record_unreadable' }])
+      const sent = { tenant: 'default', status: 'sent', limit: 9 } as const
+      expect((await own.other.listDispatches(sent)).items).toHaveLength(1)
     })
 
     it('A stored answer that cannot be read is refused, and the other events of its batch are accepted', async () => {

@@ -10,12 +10,12 @@ export class Conflict extends Error {}
 const TRIES = 100
 const LONGEST_PAUSE_MS = 20
 
-export async function retryOnConflict<T>(attempt: () => Promise<T>, most: number = TRIES): Promise<T> {
+export async function retryOnConflict<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await attempt()
     } catch (cause) {
-      if (!(cause instanceof Conflict) || tries >= most) throw cause
+      if (!(cause instanceof Conflict) || tries >= TRIES) throw cause
       await pause(tries)
     }
   }

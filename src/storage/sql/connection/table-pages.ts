@@ -1,17 +1,26 @@
 import type { Records, TableName } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
 import type { Database } from './database.ts'
-import { columnsOf, Parameters, readRecord, tableAlong } from './dialects.ts'
+import { Parameters, readRecord, tableAlong } from './dialects.ts'
 
 const PAGE = 1_000
 
-/** Reads a whole table in the order of its primary key, without locks. @yields Some records each. */
-export async function* pagesOf<Name extends TableName>(table: Name, db: Database): AsyncGenerator<Records[Name][]> {
+/**
+ * Reads a whole table in the order of its primary key, without locks.
+ * @param columns Besides the primary key and the version. The others of a record are `null`.
+ * @yields Some records each.
+ */
+export async function* pagesOf<Name extends TableName>(
+  table: Name,
+  columns: readonly string[],
+  db: Database,
+): AsyncGenerator<Records[Name][]> {
   const { dialect, nameOf } = db
   const key = TABLES[table].primaryKey as readonly (keyof Records[Name] & string)[]
   const names = key.map((name) => `r.${dialect.quote(name)}`)
   const order = `order by ${names.join(', ')} limit ${PAGE}`
-  const from = `select ${columnsOf(table, 'r', dialect)} from ${tableAlong({ table, alias: 'r' }, dialect, nameOf)}`
+  const read = [...new Set([...key, 'version', ...columns])].map((name) => `r.${dialect.quote(name)}`).join(', ')
+  const from = `select ${read} from ${tableAlong({ table, alias: 'r' }, dialect, nameOf)}`
   for (let last: Records[Name] | undefined, count = PAGE; count === PAGE; ) {
     const parameters = new Parameters(dialect)
     const reached = last

@@ -20,9 +20,6 @@ import { readCounters, readHeads } from './read-records.ts'
 const QUOTA_SPENT: AcceptOutcome = { outcome: 'quota_spent' }
 const ID_TAKEN: AcceptOutcome = { outcome: 'id_taken' }
 
-/** Tries of a batch before each acceptance is tried alone: one of them, such as with a stored delivery id, may never succeed. */
-const BATCH_TRIES = 10
-
 /** The stored idempotency key of an acceptance, or its dispatch id. Empty: there is none. */
 interface Repeat {
   /** The key has expired. */
@@ -95,13 +92,10 @@ export function acceptor(db: Database, isAlone: boolean): Pick<DispatchStore, 'r
 
   function run(acceptances: readonly Acceptance[]): Promise<readonly AcceptOutcome[]> {
     let tries = 0
-    return retryOnConflict(
-      async () => {
-        tries += 1
-        return acceptAll(acceptances, tries > 1 || isAlone ? await readRepeats(acceptances, tries > 1) : [])
-      },
-      acceptances.length > 1 ? BATCH_TRIES : undefined,
-    )
+    return retryOnConflict(async () => {
+      tries += 1
+      return acceptAll(acceptances, tries > 1 || isAlone ? await readRepeats(acceptances, tries > 1) : [])
+    })
   }
 
   const batched = groupCommit<Acceptance, AcceptOutcome>({

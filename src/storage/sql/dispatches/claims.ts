@@ -12,7 +12,7 @@ import { abandonedLeases } from './abandoned-leases.ts'
 import { type ClaimedRecord, claimDueRows, type FoundDue, sharedChannels } from './claim-statement.ts'
 import { type LeaseParameters, leasedRecord } from './claim-texts.ts'
 import { damagedEnder } from './damaged-deliveries.ts'
-import { deliveryRow, readState } from './delivery-states.ts'
+import { deliveryRow, readBegun, readState } from './delivery-states.ts'
 import { headOf } from './dispatch-records.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { deliveryExpirer, expiredRemover } from './expiry.ts'
@@ -55,7 +55,7 @@ export function claims(db: Database, { leases, marks, settle, newFence }: ClaimP
     const wasSending = before.fence !== null
     const known = readState(state)
     if (known.isDamaged) throw unreadable('states.body')
-    readStored('jobs.begun', before.begun)
+    if (!readBegun(before.begun)) throw unreadable('jobs.begun')
     const body = record?.body ?? null
     const content = body === null ? undefined : readStored<Content>('contents.body', body)
     const entry = known.entries.find(({ deliveryId }) => deliveryId === delivery_id)
@@ -153,11 +153,14 @@ export function claims(db: Database, { leases, marks, settle, newFence }: ClaimP
     const live = leased.filter(({ job }) => job.expires_at > now)
     const handed = await Promise.allSettled(live.map((one) => hand(one, lease)))
     const deliveries = handed.flatMap((one) => (one.status === 'fulfilled' && one.value ? one.value : []))
+    const isPassed = (one: ClaimedRecord): boolean => one.job.expires_at <= now
+    const isLost = (one: ClaimedRecord): boolean => readState(one.state).isDamaged === true
     const damaged = live.filter((_, at) => isUnreadable(reasonOf(handed[at])))
+    damaged.push(...leased.filter((one) => isPassed(one) && isLost(one)))
     const failed = handed.find((one) => one.status === 'rejected' && !isUnreadable(one.reason))
     if (failed) abandoned.add(fence, request, new Set(deliveries.map(({ deliveryId }) => deliveryId)))
     if (failed && deliveries.length === 0) throw reasonOf(failed)
-    const passed = leased.flatMap(({ job }) => (job.expires_at > now ? [] : job.delivery_id))
+    const passed = leased.flatMap((one) => (isPassed(one) && !isLost(one) ? one.job.delivery_id : []))
     // Leased deliveries are handed out in any case; a later claim finds these again.
     const orNone = (cause: unknown): readonly Expired[] => {
       if (deliveries.length > 0) return []

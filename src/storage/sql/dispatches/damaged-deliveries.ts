@@ -1,4 +1,5 @@
 import { type Expired, failDamaged } from '../../rules/delivery-transitions.ts'
+import { type DeliveryRow, takeBackAttempt } from '../../rules/dispatch-rows.ts'
 import { newChanges, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import type { ClaimedRecord } from './claim-statement.ts'
@@ -30,16 +31,25 @@ export function damagedEnder(
       const job = jobs.get(delivery_id)
       if (job?.fence !== fence) return []
       const row = work.delivery(delivery_id)
-      if (row && !row.isDamaged) return failDamaged(row, now, work.moves)
-      // A row without a state is not in the queue: its job is removed with the write. Without a row, nothing else removes it.
-      if (!row) changes.remove('jobs', { delivery_id, version: job.version })
-      const { channel, attempt: attempts } = job
+      if (row?.fence === fence) {
+        takeBack(row)
+        return failDamaged(row, now, work.moves)
+      }
+      // Its dispatch no longer names it.
+      changes.remove('jobs', { delivery_id, version: job.version })
+      const { channel, attempt } = job
       const end = { status: 'failed', reason: 'record_unreadable' } as const
-      return [{ deliveryId: delivery_id, channel, attempts, ...end, dispatch: headOf(dispatch) }]
+      return [{ deliveryId: delivery_id, channel, attempts: attempt - 1, ...end, dispatch: headOf(dispatch) }]
     })
     await work.write(db, changes)
     return ended
   }
 
   return async (damaged, claim) => (damaged.length === 0 ? [] : retryOnConflict(() => endAll(damaged, claim)))
+}
+
+/** The attempt that the claim began does not count. A damaged text of begun attempts does not show it. */
+function takeBack(row: DeliveryRow): void {
+  if (row.attemptLog?.at(-1)?.outcome === undefined) takeBackAttempt(row)
+  else row.attempts -= 1
 }

@@ -7,20 +7,20 @@ import { readCounters, readDigests, readMembers } from './read-records.ts'
 
 /**
  * Removes the records of dispatches whose damaged states no longer name them: jobs, contents and digests. Nothing else finds them, so this
- * reads the tables.
+ * reads the keys of the tables.
  */
 export async function removeUnnamed(work: DispatchUnitOfWork, changes: Changes, db: Database): Promise<void> {
   const ids = new Set(work.damagedStates)
   if (ids.size === 0) return
   const isUnnamed = ({ dispatch_id, delivery_id }: Readonly<Record<'dispatch_id' | 'delivery_id', string>>): boolean =>
     ids.has(dispatch_id) && !work.delivery(delivery_id)
-  for await (const jobs of pagesOf('jobs', db))
+  for await (const jobs of pagesOf('jobs', ['dispatch_id'], db))
     for (const { delivery_id, version } of jobs.filter(isUnnamed)) changes.remove('jobs', { delivery_id, version })
-  for await (const contents of pagesOf('contents', db))
+  for await (const contents of pagesOf('contents', ['dispatch_id'], db))
     for (const { delivery_id, version } of contents.filter(isUnnamed))
       changes.remove('contents', { delivery_id, version })
   const digests = new Map<string, string>()
-  for await (const members of pagesOf('members', db)) {
+  for await (const members of pagesOf('members', [], db)) {
     for (const member of members.filter(isUnnamed)) {
       changes.remove('members', member)
       digests.set(member.delivery_id, work.dispatch(member.dispatch_id)?.head.tenant ?? '')

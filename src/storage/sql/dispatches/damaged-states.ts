@@ -14,35 +14,42 @@ export function outcomesOf({ deliveries }: DispatchRow): string {
   return text
 }
 
-const LINE = /\n(\S+) (\w+)\n/g
+/** What the outcomes of a dispatch tell of a delivery. */
+export interface ToldOutcome {
+  readonly channel: string
+  /** Its reason, its final status or `open`. */
+  readonly word: string
+}
 
-/** Members of an entry that begin it, in the order in which they are written. */
+export function toldOutcomes({ outcomes }: StateRecord): readonly ToldOutcome[] {
+  return [...outcomes.matchAll(/\n(\S+) (\w+)\n/g)].map(([, channel = '', word = '']) => ({ channel, word }))
+}
+
+/** Members that begin an entry of a state, in the order in which they are written. */
 const ENTRY = /\{"deliveryId":"([^"\\]+)",(?:"channel":"([^"\\]+)"|"shared":true)/g
 
-/** The deliveries of a state whose body cannot be read: their outcomes, and what is left of the body. */
-export function damagedEntries({ dispatch_id, body, outcomes }: StateRecord): readonly StoredEntry[] {
-  const left = [...(body ?? '').matchAll(ENTRY)]
-  return [...outcomes.matchAll(LINE)].map(([, channel = '', word = ''], at) => {
-    const [, id = `${dispatch_id} ${at + 1}`, named = ''] = left[at] ?? []
-    if (left[at] && named === '') return { deliveryId: id, shared: true }
-    return damagedDelivery(named === '' || named === channel ? id : `${dispatch_id} ${at + 1}`, channel, word)
+/** The deliveries of a state whose body cannot be read: their outcomes, with the ids that are left in the body. */
+export function damagedEntries(state: StateRecord): readonly StoredEntry[] {
+  const left = [...(state.body ?? '').matchAll(ENTRY)].map(([, deliveryId = '', channel]) => ({ deliveryId, channel }))
+  const told = toldOutcomes(state)
+  const areAllLeft = left.length === told.length
+  return told.map((outcome, at) => {
+    const place = areAllLeft ? 0 : left.findIndex(({ channel }) => channel === outcome.channel)
+    const [found] = place < 0 ? [] : left.splice(place, 1)
+    if (found && found.channel === undefined) return { deliveryId: found.deliveryId, shared: true }
+    return damagedDelivery(found?.deliveryId ?? `${state.dispatch_id} ${at + 1}`, outcome)
   })
 }
 
-/** Channels of the deliveries of a state, in their order. */
-export function channelsOf({ outcomes }: StateRecord): readonly string[] {
-  return [...outcomes.matchAll(LINE)].map(([, channel = '']) => channel)
-}
-
-/** A delivery whose state cannot be read. @param word Of its outcome. */
-function damagedDelivery(deliveryId: string, channel: string, word: string): StoredDelivery {
-  return { deliveryId, channel, ...ended(word), acceptedAt: 0, expiresAt: 0, isDamaged: true }
-}
-
 /** A digest whose state cannot be read. @param size Number of its events. */
-export function damagedDigest(deliveryId: string, channel: string, size: number): StoredDelivery {
+export function damagedDigest(deliveryId: string, size: number, outcome: ToldOutcome): StoredDelivery {
   const digest = { key: '', max: size, recipient: { id: '' }, opened: 0, size }
-  return { ...damagedDelivery(deliveryId, channel, 'open'), digest }
+  return { ...damagedDelivery(deliveryId, outcome), digest }
+}
+
+/** A delivery whose state cannot be read. Its job, if it has one, tells that it waits or is leased. */
+function damagedDelivery(deliveryId: string, { channel, word }: ToldOutcome): StoredDelivery {
+  return { deliveryId, channel, ...ended(word), acceptedAt: 0, expiresAt: 0, isDamaged: true }
 }
 
 const FAILURES: readonly string[] = [

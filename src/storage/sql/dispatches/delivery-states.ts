@@ -6,7 +6,7 @@ import type { AttemptRow, DeliveryRow, DigestEvent, DigestRow, DispatchRow } fro
 import { storableText } from '../connection/stored-texts.ts'
 import type { ContentRecord, DigestRecord, JobRecord, StateRecord } from '../schema/records.ts'
 import { decode } from '../schema/stored-json.ts'
-import { damagedDigest, damagedEntries } from './damaged-states.ts'
+import { damagedDigest, damagedEntries, type ToldOutcome } from './damaged-states.ts'
 import type { StoredDelivery, StoredDigest, StoredEntry } from './stored-deliveries.ts'
 
 /** A state with what was read from its body. Nothing changes the entries. */
@@ -22,18 +22,19 @@ export function readState(record: StateRecord): KnownState {
   return entries ? { record, entries } : { record, entries: damagedEntries(record), isDamaged: true }
 }
 
-export function readDigest({ delivery_id, body, joined }: DigestRecord, channel: string): StoredDelivery {
-  return decode('digests.body', body) ?? damagedDigest(delivery_id, channel, joined)
+/** @param tellOf What its dispatches tell of a digest that cannot be read. */
+export function readDigest(
+  { delivery_id, body, joined }: DigestRecord,
+  tellOf: (deliveryId: string) => ToldOutcome,
+): StoredDelivery {
+  return decode('digests.body', body) ?? damagedDigest(delivery_id, joined, tellOf(delivery_id))
 }
-
-/** Content of which only other records tell. */
-const DAMAGED: Content = Object.freeze({})
 
 export function readContent(record: ContentRecord | undefined): Content | undefined {
-  return record && record.body !== null ? (decode('contents.body', record.body) ?? DAMAGED) : undefined
+  return record && record.body !== null ? (decode('contents.body', record.body) ?? NOT_READ) : undefined
 }
 
-/** The content of a delivery that has one, where it was not read. */
+/** The content of a delivery that has one, where it was not read or cannot be. */
 const NOT_READ: Content = Object.freeze({})
 
 /** Records of a delivery besides its state. */
@@ -49,19 +50,18 @@ export interface DeliveryParts {
 }
 
 export function deliveryRow(stored: StoredDelivery, parts: DeliveryParts): DeliveryRow {
-  const { dispatch, dispatchOf, events } = parts
+  const { job, dispatch, dispatchOf, events } = parts
   const { log, cancelledBy, digest, isDamaged } = stored
-  const job = isDamaged ? undefined : parts.job
   const begun = job && job.begun !== '' ? readBegun(job.begun) : undefined
   return {
     deliveryId: stored.deliveryId,
     channel: stored.channel,
     priority: (job?.priority as ClaimPriority | undefined) ?? claimPriority(dispatch.head),
-    concurrencyKey: stored.concurrencyKey,
+    concurrencyKey: isDamaged ? (job?.concurrency_key ?? undefined) : stored.concurrencyKey,
     wakeAt: job?.wake_at ?? 0,
     slot: job ? 0 : -1,
     dispatch,
-    status: job && job.fence !== null ? 'sending' : stored.status,
+    status: job ? (job.fence === null ? 'queued' : 'sending') : stored.status,
     reason: job ? ((job.waits_for as StoredWait | null) ?? undefined) : stored.reason,
     attempts: job?.attempt ?? stored.attempts ?? 0,
     attemptsBefore: stored.attemptsBefore ?? 0,

@@ -8,7 +8,7 @@ import type { Database } from '../connection/database.ts'
 import { columnsOf, readRecord, tableAlong } from '../connection/dialects.ts'
 import { indexKey } from '../connection/stored-texts.ts'
 import type { KeyRecord } from '../schema/records.ts'
-import { decode } from '../schema/stored-json.ts'
+import { decode, mayName } from '../schema/stored-json.ts'
 import { turnName } from './counters.ts'
 import { removeUnnamed } from './damaged-parts.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
@@ -91,14 +91,10 @@ async function redactAnswers(erasure: AnswerErasure, db: Database): Promise<numb
 }
 
 function redact(key: KeyRecord, erasure: AnswerErasure): readonly KeyRecord[] {
+  const { recipient, dispatchIds } = erasure
   const stored = decode<DispatchAnswer>('idempotency_keys.answer', key.answer)
   // A repeated request is refused, as before.
-  if (!stored) return mayBeOf(erasure, key.answer) ? [{ ...key, answer: '' }] : []
+  if (!stored) return mayName(key.answer, [recipient, ...dispatchIds]) ? [{ ...key, answer: '' }] : []
   const answer = redactedAnswer(erasure, stored)
   return answer ? [{ ...key, answer: JSON.stringify(answer) }] : []
-}
-
-/** Whether a damaged text has the recipient or the id of a dispatch. */
-function mayBeOf({ recipient, dispatchIds }: AnswerErasure, text: string): boolean {
-  return [recipient, ...dispatchIds].some((name) => text.includes(JSON.stringify(name).slice(1, -1)))
 }

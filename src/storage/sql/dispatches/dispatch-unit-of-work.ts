@@ -23,7 +23,7 @@ import type {
 } from '../schema/records.ts'
 import { decode } from '../schema/stored-json.ts'
 import { KnownCounters } from './counters.ts'
-import { channelsOf } from './damaged-states.ts'
+import { type ToldOutcome, toldOutcomes } from './damaged-states.ts'
 import { deliveryRow, type KnownState, readContent, readDigest } from './delivery-states.ts'
 import { headOf } from './dispatch-records.ts'
 import { type KnownDigest, type KnownRecords, knownRecords, saveDispatches } from './save-dispatches.ts'
@@ -88,13 +88,13 @@ export class DispatchUnitOfWork {
     const jobs = new Map(parts.jobs?.map((job) => [job.delivery_id, job]))
     const contents = new Map(parts.contents?.map((content) => [content.delivery_id, content]))
     const sharers = new Map<string, string>()
-    const channels = new Map<string, string>()
-    for (const { record, entries } of states) {
-      for (const [at, entry] of entries.entries()) {
-        if (!isShared(entry)) continue
-        sharers.set(entry.deliveryId, record.dispatch_id)
-        channels.set(entry.deliveryId, channelsOf(record)[at] ?? '')
-      }
+    for (const { record, entries } of states)
+      for (const entry of entries) if (isShared(entry)) sharers.set(entry.deliveryId, record.dispatch_id)
+    const tellOf = (digestId: string): ToldOutcome => {
+      const { record, entries } = states.find(({ record }) => record.dispatch_id === sharers.get(digestId)) ?? {}
+      const at = entries?.findIndex(({ deliveryId }) => deliveryId === digestId) ?? -1
+      const told = record && toldOutcomes(record)[at]
+      return told ?? { channel: jobs.get(digestId)?.channel ?? '', word: 'open' }
     }
     const events = new Map<string, MemberRecord[]>()
     for (const member of members) {
@@ -126,7 +126,7 @@ export class DispatchUnitOfWork {
         members[0]?.dispatch_id ?? sharers.get(digest.delivery_id) ?? jobs.get(digest.delivery_id)?.dispatch_id
       const first = this.dispatch(owner ?? '')
       if (!first) throw new Conflict('a digest has no dispatch')
-      const stored = readDigest(digest, channels.get(digest.delivery_id) ?? '')
+      const stored = readDigest(digest, tellOf)
       know(stored, rowOf(stored, first, this.#eventsOf(members)), { record: digest, members })
     }
     for (const state of states) {

@@ -4,6 +4,7 @@ import { columnsOf, lookUp, readRecord } from '../connection/dialects.ts'
 import type { DigestRecord, DispatchRecord, MemberRecord } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
 import { limitName, type TenantName } from './counters.ts'
+import type { ToldOutcome } from './damaged-states.ts'
 import { type KnownState, readBegun, readDigest, readState } from './delivery-states.ts'
 import { type DispatchParts, DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import {
@@ -130,11 +131,13 @@ async function isOfOneMoment(read: Read, db: Database, hasMore = false): Promise
   return (read.digests.length === 0 && !hasMore) || isUnchanged(read, db)
 }
 
+const NOT_TOLD: ToldOutcome = { channel: '', word: 'open' }
+
 /** Whether each delivery has the job and the content of its state. */
 function isComplete({ states, digests, jobs, contents }: Read): boolean {
   const jobOf = new Map(jobs.map((job) => [job.delivery_id, job]))
   const filled = new Set(contents.flatMap(({ delivery_id, body }) => (body === null ? [] : delivery_id)))
-  const stored = [...entriesOf(states), ...digests.map((digest) => readDigest(digest, ''))]
+  const stored = [...entriesOf(states), ...digests.map((digest) => readDigest(digest, () => NOT_TOLD))]
   return stored.every(({ deliveryId, status, hasContent = false, attempts = 0, isDamaged }) => {
     if (isDamaged) return true
     const job = jobOf.get(deliveryId)

@@ -22,7 +22,7 @@ type AnyRecord = Readonly<Record<string, string | number | null>>
 /** Reads all texts of JSON. */
 export async function* findUnreadable(db: Database): AsyncGenerator<UnreadableRecord> {
   for (const [table, columns] of columnsByTable()) {
-    for await (const records of pagesOf(table, db))
+    for await (const records of pagesOf(table, columns, db))
       for (const record of records as unknown as readonly AnyRecord[])
         for (const column of columns) {
           const text = record[column]

@@ -1,5 +1,5 @@
 import { noTotals } from '../../../model/totals.ts'
-import { isOpenDelivery } from '../../rules/delivery-transitions.ts'
+import { failDamaged } from '../../rules/delivery-transitions.ts'
 import { newChanges, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { columnsOf, Parameters, readRecord, sameEach } from '../connection/dialects.ts'
@@ -65,16 +65,20 @@ async function readAgain({ table, column, key, text: before, version }: Unreadab
 /** Writes what other records tell of the deliveries. What is lost ends as `failed`, `record_unreadable`. */
 async function repairDispatches({ table, key }: UnreadableRecord, dispatchId: string, db: Database): Promise<boolean> {
   await db.sync()
-  const work = new DispatchUnitOfWork(db.now(), db.uncertaintyMs())
+  const now = db.now()
+  const work = new DispatchUnitOfWork(now, db.uncertaintyMs())
   const deliveryId = String(key.delivery_id ?? '')
   const owners = deliveryId === '' ? [] : await loadOwners([deliveryId], db)
   const ids = [...new Set([...owners, ...(dispatchId === '' ? [] : [dispatchId])])]
   await loadDispatches(ids, db, work)
-  const delivery = work.delivery(deliveryId)
-  if (delivery?.status === 'sending') return false
-  if (table === 'contents' && delivery) {
-    if (isOpenDelivery(delivery.status)) work.moves.end(delivery, 'failed', 'record_unreadable')
-    delivery.content = undefined
+  const rows = new Set(ids.flatMap((id) => work.dispatch(id)?.deliveries ?? []))
+  const own = work.delivery(deliveryId)
+  if ([...rows].some((row) => row.status === 'sending' && (row.isDamaged || row === own))) return false
+  for (const row of rows) {
+    if (!row.isDamaged && !(row === own && table === 'contents')) continue
+    if (row.status === 'queued') failDamaged(row, now, work.moves)
+    else if (row.status === 'held') work.moves.end(row, 'failed', 'record_unreadable')
+    if (row === own && table === 'contents') row.content = undefined
   }
   const changes = newChanges()
   await removeUnnamed(work, changes, db)

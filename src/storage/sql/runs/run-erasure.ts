@@ -1,4 +1,5 @@
 import type { RunFailure } from '../../../model/run.ts'
+import { noTotals } from '../../../model/totals.ts'
 import { compoundKey } from '../../rules/compound-key.ts'
 import { isOfUser, removeUser } from '../../rules/run-rules.ts'
 import { Conflict, changeParameters, changeText, newChanges, partsOf, retryOnConflict } from '../connection/changes.ts'
@@ -6,7 +7,7 @@ import type { Database, Queries } from '../connection/database.ts'
 import { columnsOf, readRecord } from '../connection/dialects.ts'
 import { contains } from '../connection/stored-texts.ts'
 import type { RunSumRecord, SessionRecord } from '../schema/records.ts'
-import { decode, ifReadable } from '../schema/stored-json.ts'
+import { decode, ifReadable, mayName } from '../schema/stored-json.ts'
 import { TABLES } from '../schema/tables.ts'
 import { readTotals } from './run-records.ts'
 import { removeRunsWhere, removeWhere } from './run-removal.ts'
@@ -21,7 +22,8 @@ interface Erased {
   readonly userId: string
   /** Keys of the user's runs: {@link runKey}. */
   readonly runs: ReadonlySet<string>
-  readonly runIds: readonly string[]
+  /** Names by which a damaged text is found: of the user, and of the runs. */
+  readonly names: readonly string[]
 }
 
 /**
@@ -32,7 +34,7 @@ interface Erased {
 export async function eraseUserRows(tenant: string, userId: string, db: Database): Promise<number> {
   const runs = await readRuns(tenant, userId, db)
   const erased: Erased = {
-    ...{ tenant, userId, runIds: runs.map(({ runId }) => runId) },
+    ...{ tenant, userId, names: [userId, ...runs.map(({ runId }) => runId)] },
     runs: new Set(runs.map(({ sessionId, runId }) => runKey(sessionId, runId))),
   }
   const found = new Set(runs.map(({ sessionId }) => sessionId))
@@ -102,15 +104,10 @@ function readFailures(text: string): readonly RunFailure[] | undefined {
   return decode('sessions.failures', text)
 }
 
-/** Whether a damaged text has the name of the user or of one of the runs. */
-function mayName(text: string, { userId, runIds }: Erased): boolean {
-  return [userId, ...runIds].some((name) => text.includes(JSON.stringify(name).slice(1, -1)))
-}
-
 function withoutFailures(session: SessionRecord, erased: Erased): SessionRecord | undefined {
   const failures = readFailures(session.failures ?? '[]')
   if (!failures)
-    return mayName(session.failures ?? '', erased) ? { ...session, totals: null, failures: '[]' } : undefined
+    return mayName(session.failures ?? '', erased.names) ? { ...session, totals: null, failures: '[]' } : undefined
   const left = failures.filter((failure) => !isErased(failure, session.session_id, erased))
   if (left.length === failures.length) return undefined
   return { ...session, totals: null, failures: JSON.stringify(left) }
@@ -118,8 +115,8 @@ function withoutFailures(session: SessionRecord, erased: Erased): SessionRecord 
 
 function withoutUser(sum: RunSumRecord, userId: string): RunSumRecord | undefined {
   const totals = ifReadable(() => readTotals('run_sums', sum.totals))
-  // Nobody can tell whether a damaged text is about the user.
-  if (!totals) return { ...sum, totals: '{}' }
+  // A damaged text has the user's name: the query found it by that.
+  if (!totals) return { ...sum, totals: JSON.stringify(noTotals()) }
   if (!removeUser(totals, userId)) return undefined
   return { ...sum, totals: JSON.stringify(totals) }
 }
@@ -151,7 +148,8 @@ async function sessionsThatFail(erased: Erased, db: Database): Promise<readonly 
   await readOn(text, [erased.tenant, ''], db, ({ session_id, failures }) => {
     const sessionId = String(session_id)
     const text = failures === null ? '[]' : String(failures)
-    const isFound = readFailures(text)?.some((failure) => isErased(failure, sessionId, erased)) ?? mayName(text, erased)
+    const isFound =
+      readFailures(text)?.some((failure) => isErased(failure, sessionId, erased)) ?? mayName(text, erased.names)
     if (isFound) found.push(sessionId)
     return [erased.tenant, sessionId]
   })

@@ -20,7 +20,7 @@ export type JsonColumn =
   | 'spends.spend'
   | 'plugin_records.body'
 
-/** What this store needs of the values: a text without it counts as unreadable. */
+/** Checks of the members that this store uses. A text that fails its check is damaged. */
 const STORED_JSON: Readonly<Record<JsonColumn, Check>> = {
   'states.body': isListOf(isEntry),
   'contents.body': isObject,
@@ -28,15 +28,15 @@ const STORED_JSON: Readonly<Record<JsonColumn, Check>> = {
   'members.event_data': isObject,
   // Objects, each followed by a comma.
   'jobs.begun': isListOf(isObject),
-  'plan_sources.source': isObject,
-  'idempotency_keys.answer': hasList('deliveries'),
+  'plan_sources.source': has({ eventData: isObject }),
+  'idempotency_keys.answer': has({ dispatchId: isText, deliveries: isListOf(isObject) }),
   'counters.times': isListOf(isNumber),
-  'sessions.totals': isObject,
+  'sessions.totals': isTotals,
   'sessions.failures': isListOf(isObject),
-  'runs.state': isObject,
-  'runs.derived': hasList('pending'),
-  'run_sums.totals': isObject,
-  'spends.spend': isObject,
+  'runs.state': isRun,
+  'runs.derived': has({ pending: Array.isArray }),
+  'run_sums.totals': isTotals,
+  'spends.spend': isSpend,
   'plugin_records.body': isObject,
 }
 
@@ -74,6 +74,11 @@ export function ifReadable<T>(read: () => T): T | undefined {
   }
 }
 
+/** Whether a damaged text has a string that begins with one of the names. */
+export function mayName(text: string, names: readonly string[]): boolean {
+  return names.some((name) => text.includes(JSON.stringify(name).slice(0, -1)))
+}
+
 /** Objects that are each followed by a comma, as a list. */
 function listed(text: string): string {
   if (text === '') return '[]'
@@ -96,21 +101,43 @@ function isNumber(value: unknown): boolean {
   return typeof value === 'number'
 }
 
+function isText(value: unknown): boolean {
+  return typeof value === 'string'
+}
+
 function isListOf(check: Check): Check {
   return (value) => Array.isArray(value) && value.every(check)
 }
 
-function hasList(name: string): Check {
-  return (value) => isObject(value) && Array.isArray(value[name])
+function has(members: Readonly<Record<string, Check>>): Check {
+  const checks = Object.entries(members)
+  return (value) => isObject(value) && checks.every(([name, check]) => check(value[name]))
 }
 
 function isEntry(value: unknown): boolean {
-  return isDelivery(value) || (isObject(value) && value.shared === true && typeof value.deliveryId === 'string')
+  return isDelivery(value) || (isObject(value) && value.shared === true && isText(value.deliveryId))
 }
 
 function isDelivery(value: unknown): boolean {
   if (!isObject(value)) return false
   const { deliveryId, channel, status, acceptedAt, expiresAt, log = [] } = value
-  const isNamed = [deliveryId, channel, status].every((text) => typeof text === 'string')
-  return isNamed && isNumber(acceptedAt) && isNumber(expiresAt) && Array.isArray(log)
+  return [deliveryId, channel, status].every(isText) && [acceptedAt, expiresAt].every(isNumber) && Array.isArray(log)
+}
+
+function isRun(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { runId, sessionId, application, agent } = value
+  return isText(runId) && isText(sessionId) && (isObject(application) || isObject(agent))
+}
+
+function isSpend(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { runs, tokens, unpricedRuns, unpricedTokens, cost } = value
+  return [runs, tokens, unpricedRuns, unpricedTokens].every(isNumber) && isObject(cost)
+}
+
+function isTotals(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { spend, byStatus, counts, models, time, durations, firstTokens, users } = value
+  return isSpend(spend) && [byStatus, counts, models, time, durations, firstTokens, users].every(isObject)
 }
