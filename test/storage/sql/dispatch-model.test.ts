@@ -23,12 +23,12 @@ const EMPTIED = [
   'counters',
 ]
 
-/** What must have happened; otherwise the test proves nothing. */
+/** What must have happened; otherwise the test proves nothing. In which order pairs end is up to the machine. */
 const COVERED = [
   ...['accept', 'claim', 'settle', 'renew', 'cancel', 'retry', 'replan', 'fallBack', 'eraseDispatch', 'redactAnswers'],
   ...['removeDispatches', 'forgetExpired', 'recall', 'countDue', 'listDispatches', 'findByDelivery', 'findReplannable'],
   ...['accepted', 'replayed', 'key_reused', 'quota_spent', 'joined', 'throttled', 'expired', 'reclaimed'],
-  ...['pairs', 'pairs in the other order'],
+  'pairs',
 ]
 
 let fences = 0

@@ -29,11 +29,12 @@ async function follow(request: ClaimRequest, claims: Claims, on: Checking): Prom
     if (own.length > limit) throw new Mismatch(`a claim exceeds the limit of ${channel}`)
     if (isPaired) continue
     const unleased = left.filter((row) => row.channel === channel && !interrupted.has(row))
-    const isPartial = request.full?.some((one) => one.channel === channel) || interrupted.size > 0
+    const isShared = request.full?.some((one) => one.channel === channel) ?? false
+    const isPartial = isShared || interrupted.size > 0
     const isCut = claims.nextDueInMs === 0 && (isPartial || claims.expired.length > 0)
     if (own.length < limit && unleased.length > 0 && !isCut)
       throw new Mismatch(`due deliveries of ${channel} are left: ${ids(unleased)}`)
-    checkOldestFirst(own, unleased, dueAt)
+    checkOldestFirst(own, unleased, dueAt, isShared)
   }
   if (!isPaired) checkNextDue(claims, request, on)
 }
@@ -103,14 +104,16 @@ function lease(
   return row
 }
 
+/** @param isShared Of a channel with tenants at their share, a claim may not find all tenants with urgent deliveries. */
 function checkOldestFirst(
   taken: readonly DeliveryRow[],
   left: readonly DeliveryRow[],
   dueAt: ReadonlyMap<DeliveryRow, number>,
+  isShared: boolean,
 ): void {
   for (const row of left) {
     const isAfter = (one: DeliveryRow): boolean => {
-      if (one.priority !== row.priority) return one.priority > row.priority
+      if (one.priority !== row.priority) return !isShared && one.priority > row.priority
       return one.dispatch.head.tenant === row.dispatch.head.tenant && (dueAt.get(one) ?? 0) > row.wakeAt
     }
     if (taken.some(isAfter)) throw new Mismatch(`a claim passed ${row.deliveryId}, which was due before`)

@@ -146,7 +146,7 @@ function varied(acceptance: Acceptance, chance: Chance): Acceptance {
     ...(chance.next() < 0.2 && { locale: 'de' }),
     ...(chance.next() < 0.2 && { priority: 'urgent' as const }),
   }
-  return { ...acceptance, dispatch, ...(chance.next() < 0.2 && { quotas: [chance.of(QUOTAS)] }) }
+  return { ...acceptance, dispatch, ...(chance.next() < 0.4 && { quotas: [chance.of(QUOTAS)] }) }
 }
 
 function rowAt({ dispatches }: DispatchModel, place: number): Target {

@@ -90,11 +90,18 @@ export async function runModel({ stores, clock, rows }: TwoStores, run: ModelRun
       answer,
       on(model, (tenant, id) => other.findDispatch(tenant, id), false),
     )
+    const changed = learnState()
+    if (changed.length > 0) await compareOne(chance.of(changed), other)
+    return answer
+  }
+
+  /** Notes what the model's dispatches came to. Answers the ids of those that changed. */
+  function learnState(): readonly string[] {
     const before = shown
     shown = textsOf(model)
     const changed = [...shown].filter(([id, text]) => before.get(id) !== text)
-    if (changed.length > 0) await compareOne(chance.of(changed)[0], other)
-    return answer
+    for (const [, text] of changed) for (const what of statesOf(JSON.parse(text))) note(what)
+    return changed.map(([id]) => id)
   }
 
   async function compareOne(id: string, store: DispatchStore): Promise<void> {
@@ -123,7 +130,7 @@ export async function runModel({ stores, clock, rows }: TwoStores, run: ModelRun
       note('pairs')
       if (order[0] === 1) note('pairs in the other order')
       model = tried
-      shown = textsOf(model)
+      learnState()
       return
     }
     const made = calls.map((call, place) => `${call.name}: ${JSON.stringify(answers[place])}`)
@@ -197,16 +204,17 @@ export async function runModel({ stores, clock, rows }: TwoStores, run: ModelRun
 /** What an answer tells of. */
 function eventsOf({ name }: Call, answer: unknown): readonly string[] {
   if (name === 'accept') return [(answer as AcceptOutcome).outcome]
-  if (name === 'findDispatch' || name === 'findByDelivery') {
-    const { deliveries = [] } = (answer ?? {}) as Partial<Dispatch>
-    return deliveries.flatMap(({ eventCount = 0, reason }) => [
-      ...(eventCount > 1 ? ['joined'] : []),
-      ...(reason === 'throttled' ? ['throttled'] : []),
-    ])
-  }
   if (name !== 'claim') return []
   const { deliveries, expired } = answer as Claims
   return [...expired.map(() => 'expired'), ...deliveries.flatMap(({ reclaimed }) => (reclaimed ? 'reclaimed' : []))]
+}
+
+/** What a dispatch tells of. */
+function statesOf({ deliveries }: Dispatch): readonly string[] {
+  return deliveries.flatMap(({ eventCount = 0, reason }) => [
+    ...(eventCount > 1 ? ['joined'] : []),
+    ...(reason === 'throttled' ? ['throttled'] : []),
+  ])
 }
 
 /** Everything that is stored, by dispatch id. */
