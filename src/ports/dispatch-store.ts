@@ -75,7 +75,7 @@ export type AcceptOutcome =
   | { readonly outcome: 'key_reused' }
   /** One of the `quotas` is spent; nothing was stored. */
   | { readonly outcome: 'quota_spent' }
-  /** A dispatch has this `dispatchId` already, of any tenant; nothing was stored. */
+  /** A dispatch or a delivery of any tenant has one of these ids already, or two deliveries share one; nothing was stored. */
   | { readonly outcome: 'id_taken' }
 
 /** The stored answer of an idempotency key. */

@@ -61,6 +61,17 @@ export const ACCEPT_BUGS: readonly Planted[] = [
     }),
   },
   {
+    name: 'a delivery id that exists is replaced',
+    caughtBy: 'an id that a delivery has is not accepted again, and nothing is stored',
+    plant: (store) => () => ({
+      async accept(given) {
+        const made = await store.accept(given)
+        if (made.outcome !== 'id_taken') return made
+        return store.accept(withDeliveries(given, (one) => ({ ...one, deliveryId: `${one.deliveryId} again` })))
+      },
+    }),
+  },
+  {
     name: 'idempotency keys ignore the tenant',
     caughtBy: 'idempotency keys are separate for each tenant',
     plant: (store) => sharing(store, (_, key) => key),

@@ -40,6 +40,18 @@ export const acceptCases: readonly DispatchCase[] = dispatchCases([], {
     const other = await t.accept('2', { deliveries: [digested('z')] })
     equal(other.outcome, 'accepted')
   },
+  'an id that a delivery has is not accepted again, and nothing is stored': async (t) => {
+    await t.accept('1', { deliveries: [delivery('x'), digested('d')] })
+    const before = await t.found('1')
+    for (const [at, ids] of [['x'], ['y', 'd'], ['y', 'y']].entries()) {
+      const given = { ...keyed(), deliveries: ids.map((id) => delivery(id, { channel: `channel-${at}` })) }
+      equal(await t.other.accept(acceptance(`new-${at}`, given)), { outcome: 'id_taken' }, `the ids ${ids}`)
+      equal(await t.store.findDispatch(TENANT, `new-${at}`), undefined)
+      equal(await t.store.recall(TENANT, 'k'), undefined)
+    }
+    equal(await t.found('1'), before)
+    matches(await t.accept('2', { deliveries: [delivery('y')] }), { outcome: 'accepted' })
+  },
   'deliveries keep the order in which they were given': async (t) => {
     const ids = ['m', 'z', 'a', 'y', 'b', 'x', 'c', 'w']
     await t.accept('1', { deliveries: ids.map((id) => delivery(id, { channel: `channel-${id}` })) })

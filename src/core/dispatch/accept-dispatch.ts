@@ -75,7 +75,8 @@ export async function storeDispatch(
   }
 }
 
-const ID_TAKEN = 'next() of the id generator returned the id of a stored dispatch; return a new id at each call'
+const ID_TAKEN =
+  'next() of the id generator returned the id of a stored dispatch or delivery; return a new id at each call'
 
 /** Leaves out `by`, which a caller need not know. */
 function answerOf(dispatch: Dispatch): Omit<DispatchView, 'by'> {

@@ -12,6 +12,7 @@ import {
   isOpenDispatch,
   leaveDigests,
   readReplannable,
+  repeatsDelivery,
   replanDispatch,
   requeueDispatch,
 } from '../rules/dispatch-changes.ts'
@@ -81,7 +82,9 @@ export function documentDispatches(documents: Documents): DispatchStore {
         const found = storedAnswer(stored, tx.now)
         if (found && found.fingerprint !== idempotency?.fingerprint) return { outcome: 'key_reused' }
         if (found) return { outcome: 'replayed', answer: found.answer }
-        if (await unit.dispatch(dispatch.dispatchId)) return { outcome: 'id_taken' }
+        const known = await Promise.all(dispatch.deliveries.map(({ deliveryId }) => unit.delivery(deliveryId)))
+        if ((await unit.dispatch(dispatch.dispatchId)) || repeatsDelivery(dispatch) || known.some(Boolean))
+          return { outcome: 'id_taken' }
         await unit.readCounters(dispatch.tenant, quotas)
         for (const row of dispatchRow(dispatch, expiresInMs, tx.now).deliveries) await unit.prepare(row)
         const row = acceptDispatch(acceptance, tx.now, unit.index, unit.transitions)

@@ -28,6 +28,8 @@ export interface DispatchIndexes {
   findByDelivery(tenant: string, deliveryId: string): DispatchRow | undefined
   /** Whether any tenant has a dispatch of this id. */
   has(dispatchId: string): boolean
+  /** Whether any tenant has a delivery of this id. */
+  hasDelivery(deliveryId: string): boolean
   add(row: DispatchRow): void
   remove(row: DispatchRow): void
   /** Call this after a delivery was replaced or its status has changed. */
@@ -58,6 +60,8 @@ export function dispatchIndexes(): DispatchIndexes {
     },
 
     has: (dispatchId) => byId.has(dispatchId),
+
+    hasDelivery: (deliveryId) => byDelivery.has(deliveryId),
 
     add(row) {
       row.sequence = ++added

@@ -2,7 +2,7 @@ import type { DeliveryStatus } from '../../model/dispatch.ts'
 import { isHostCodeReason } from '../../model/dispatch.ts'
 import type { DeliveryChange } from '../../model/dispatch-results.ts'
 import { copyJson } from '../../model/json.ts'
-import type { Acceptance, NewDelivery, RetryRequest } from '../../ports/dispatch-store.ts'
+import type { Acceptance, NewDelivery, NewDispatch, RetryRequest } from '../../ports/dispatch-store.ts'
 import type { Replannable } from '../../ports/plan-source.ts'
 import { type DeliveryIndex, isOpenDelivery, type Transitions } from './delivery-transitions.ts'
 import { joinDigest, leaveDigest } from './digests.ts'
@@ -40,6 +40,11 @@ function admitDeliveries(
     } else if (!transitions.admit(row, row.wakeAt, now) && head.route === 'first')
       transitions.promote(dispatch, row.wakeAt, now)
   }
+}
+
+/** Whether two of its deliveries have the same id. */
+export function repeatsDelivery({ deliveries }: Pick<NewDispatch, 'deliveries'>): boolean {
+  return new Set(deliveries.map(({ deliveryId }) => deliveryId)).size < deliveries.length
 }
 
 /** Cancels `queued` and `held` deliveries. A `sending` delivery is not queued again. Returns the changes. */

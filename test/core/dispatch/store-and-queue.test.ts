@@ -53,7 +53,7 @@ describe('an id generator that repeats itself', () => {
     const before = await sallyport.dispatches.get(first.dispatchId)
     expect(await sallyport.dispatch(ONE)).toMatchObject({ ok: false, status: 500, body: { code: 'internal_error' } })
     expect(faults).toEqual([
-      'next() of the id generator returned the id of a stored dispatch; return a new id at each call',
+      'next() of the id generator returned the id of a stored dispatch or delivery; return a new id at each call',
     ])
     expect(await sallyport.dispatches.get(first.dispatchId)).toEqual(before)
   })

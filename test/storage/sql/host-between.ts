@@ -1,3 +1,4 @@
+import type { CompiledQuery } from 'kysely'
 import type { HostKysely } from '../../../src/storage/sql/index.ts'
 
 /** A database that wraps another one: `executeQuery` answers statements outside transactions. */
@@ -14,7 +15,7 @@ export function hostBetween(db: HostKysely, executeQuery: HostKysely['executeQue
 export function afterEvery(db: HostKysely, statement: RegExp, happen: () => Promise<unknown>): HostKysely {
   return hostBetween(db, async (query) => {
     const result = await db.executeQuery(query)
-    if (statement.test(query.sql)) await happen()
+    if (isOf(statement, query)) await happen()
     return result
   })
 }
@@ -28,9 +29,14 @@ export function afterOnce(db: HostKysely, statement: RegExp, happen: () => Promi
 export function beforeOnce(db: HostKysely, statement: RegExp, happen: () => Promise<unknown>): HostKysely {
   const happenOnce = once(happen)
   return hostBetween(db, async (query) => {
-    if (statement.test(query.sql)) await happenOnce()
+    if (isOf(statement, query)) await happenOnce()
     return db.executeQuery(query)
   })
+}
+
+/** PostgreSQL gets many statements as a parameter of a function. */
+function isOf(statement: RegExp, { sql, parameters }: CompiledQuery): boolean {
+  return [sql, ...parameters].some((text) => typeof text === 'string' && statement.test(text))
 }
 
 function once(happen: () => Promise<unknown>): () => Promise<void> {

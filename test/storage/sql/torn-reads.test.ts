@@ -1,3 +1,4 @@
+import { CompiledQuery } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { Dispatch } from '../../../src/model/dispatch.ts'
 import { databaseKinds } from '../databases.ts'
@@ -9,6 +10,8 @@ import { afterEvery, afterOnce, beforeOnce } from './host-between.ts'
 const SHARED = /d\.delivery_id = x\.delivery_id/
 /** The read of the data that a dispatch was planned with, after that of the dispatch. */
 const PLAN = /p\.dispatch_id = x\.dispatch_id/
+/** The read of jobs and contents, after that of the states. */
+const PARTS = /j\.delivery_id = x\.delivery_id/
 /** The read of open digests. */
 const OPEN = /d\.open_key = x\.open_key/
 
@@ -48,6 +51,42 @@ for (const kind of await databaseKinds())
       const store = own.over(afterOnce(own.db, OPEN, () => own.other.cancel('default', 'A')))
       const accepted = await store.accept(acceptance('C', { deliveries: [digested('C-a')] }))
       expect(accepted).toMatchObject({ answer: { deliveries: [{ deliveryId: 'A-a' }] } })
+    })
+
+    it('A delivery whose cancellation was requested while it was read for its settlement is not queued again', async () => {
+      const limits = [{ key: 'l', max: 9, windowMs: 60_000 }]
+      const deliveries = [delivery('A-a'), delivery('A-b', { channel: 'b', status: 'held', limits })]
+      await own.other.accept(acceptance('A', { route: 'first', deliveries }))
+      const store = own.over(beforeOnce(own.db, PARTS, () => own.other.cancel('default', 'A')))
+      const claims = await store.claim({ leaseMs: 60_000, limits: { a: 9 }, busy: [] })
+      const settled = claims.deliveries.map(({ deliveryId, fence }) =>
+        store.settle({ deliveryId, fence, to: 'queued', delayMs: 1_000, waitsFor: 'receiver_paused' }),
+      )
+      expect(await Promise.all(settled)).toEqual([{ live: true, others: [], cancelled: true }])
+      expect(statuses((await own.other.findDispatch('default', 'A')) as Dispatch)).toEqual(['cancelled', 'cancelled'])
+    })
+
+    it('A delivery whose cancellation was requested while it was claimed is not queued again', async () => {
+      const store = own.over(own.db)
+      await own.other.accept(acceptance('A', { deliveries: [delivery('A-a')] }))
+      const { deliveries } = await store.claim({ leaseMs: 60_000, limits: { a: 9 }, busy: [] })
+      await own.other.cancel('default', 'A')
+      // As if the claim had read the state of before the cancellation, and leased the job of after it.
+      await own.db.executeQuery(CompiledQuery.raw('update sallyport_jobs set version = version - 1'))
+      const settled = deliveries.map(({ deliveryId, fence }) =>
+        store.settle({ deliveryId, fence, to: 'queued', delayMs: 1_000, waitsFor: 'receiver_paused' }),
+      )
+      expect(await Promise.all(settled)).toEqual([{ live: true, others: [], cancelled: true }])
+      expect(statuses((await own.other.findDispatch('default', 'A')) as Dispatch)).toEqual(['cancelled'])
+    })
+
+    it('A dispatch that is removed while it is read to be planned again is not there', async () => {
+      const failed = { deliveryId: 'A-a', channel: 'a', status: 'failed', reason: 'template_error' } as const
+      await own.other.accept(acceptance('A', { deliveries: [failed], source: { eventData: {} } }))
+      own.clock.advance(1)
+      const removed = { acceptedForMs: 0, limit: 9 }
+      const store = own.over(beforeOnce(own.db, PLAN, () => own.other.removeDispatches(removed)))
+      expect(await store.replan('default', 'A', 1, [delivery('A-a')], { expiresInMs: 1_000 })).toBeUndefined()
     })
 
     it('A copy of the data is that of before an erasure or after it', async () => {

@@ -32,8 +32,8 @@ export const NOW = '{now}'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Kinds of changes. `update` and `remove` require the given version. */
-export type ChangeKind = 'insert' | 'update' | 'remove'
+/** Kinds of changes. `update`, `remove` and `compare` require the given version; `compare` changes nothing. */
+export type ChangeKind = 'insert' | 'update' | 'remove' | 'compare'
 
 export interface TableChange {
   readonly kind: ChangeKind
@@ -47,6 +47,8 @@ export interface Changes {
   update<Name extends TableName>(table: Name, row: Records[Name]): void
   /** @param row Its key and the version that was read. */
   remove<Name extends TableName>(table: Name, row: Partial<Records[Name]>): void
+  /** @param row Its key and the version that was read. */
+  compare<Name extends TableName>(table: Name, row: Partial<Records[Name]>): void
   /** Sorted by table and primary key: all writers lock rows in the same order. */
   list(): readonly TableChange[]
 }
@@ -67,6 +69,7 @@ export function newChanges(): Changes {
     insert: (table, row) => add('insert', table, row),
     update: (table, row) => add('update', table, row),
     remove: (table, row) => add('remove', table, row),
+    compare: (table, row) => add('compare', table, row),
     list() {
       const list = [...byKey.values()].sort((one, other) => ORDER.indexOf(one.table) - ORDER.indexOf(other.table))
       for (const { table, rows } of list) rows.sort(byPrimaryKey(table))
@@ -152,7 +155,7 @@ function isPlainJson(json: unknown): boolean {
 type WriteText = (change: TableChange, dialect: Dialect, nameOf: NameTable, given: string) => string
 
 /** Each given row looks up its row by primary key. With statistics of an empty table, a planner would otherwise scan the table. */
-const TEXTS: Readonly<Record<'update' | 'remove', WriteText>> = {
+const TEXTS: Readonly<Record<Exclude<ChangeKind, 'insert'>, WriteText>> = {
   update(change, dialect, nameOf, given) {
     const table: Table = TABLES[change.table]
     const sets = Object.entries(table.columns)
@@ -177,6 +180,12 @@ const TEXTS: Readonly<Record<'update' | 'remove', WriteText>> = {
     // By `rowid`: with `in` over the primary key, SQLite may search by its leading columns alone.
     const found = `select d.rowid from ${given} ${dialect.straightJoin} ${target} on ${isSame(table, dialect, 'd')}`
     return `delete from ${nameOf(change.table)} where rowid in (${found})`
+  },
+  compare(change, dialect, nameOf, given) {
+    if (dialect.hasLateral) return `perform 1 from (${placed(change, 'x.version', dialect, nameOf, given)}) x`
+    const target = tableAlong({ table: change.table, alias: 'd' }, dialect, nameOf)
+    const same = isSame(TABLES[change.table], dialect, 'd')
+    return `select count(*) as found from ${given} ${dialect.straightJoin} ${target} on ${same}`
   },
 }
 
@@ -225,6 +234,7 @@ const WRITTEN: Readonly<Record<ChangeKind, Readonly<Record<TableName, Columns>>>
   insert: columnsIn(() => true),
   update: columnsIn((_, { fixed }) => !fixed),
   remove: columnsIn((name) => name === 'version'),
+  compare: columnsIn((name) => name === 'version'),
 }
 
 function columnsIn(wanted: (name: string, column: Column) => boolean): Readonly<Record<TableName, Columns>> {

@@ -265,9 +265,15 @@ export function openDatabase(options: DatabaseOptions): Database {
       const { kind, table, rows } = part
       const key = `${kind} ${table} ${dialect.givesValues ? rows.length : ''}`
       const text = cached(key, () => changeText(part, dialect, nameOf, dialect.parameter(1)))
-      const changed = await on.change(text, changeParameters(part, dialect))
+      const parameters = changeParameters(part, dialect)
+      const changed = kind === 'compare' ? await countFound(text, parameters, on) : await on.change(text, parameters)
       if (changed !== rows.length) throw new Conflict(`${kind} of ${changed} rows of ${rows.length}`)
     }
+  }
+
+  async function countFound(text: string, parameters: readonly unknown[], on: Queries): Promise<number> {
+    const [row] = await on.query<{ readonly found: unknown }>(text, parameters)
+    return Number(row?.found)
   }
 
   return {

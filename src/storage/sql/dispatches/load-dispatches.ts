@@ -27,12 +27,19 @@ const TRIES = 5
 /**
  * Reads dispatches into a unit of work, with shared deliveries and all their dispatches: the end of a delivery may release held ones in
  * each of them. The versions guard later writes.
+ * @param loadMore Reads what else the decision is about.
  * @throws {Conflict} The statements saw different moments: a decision to change nothing would be wrong.
  */
-export async function loadDispatches(ids: readonly string[], db: Database, into: DispatchUnitOfWork): Promise<void> {
+export async function loadDispatches(
+  ids: readonly string[],
+  db: Database,
+  into: DispatchUnitOfWork,
+  loadMore?: () => Promise<void>,
+): Promise<void> {
   const read = await readWhole(ids, db)
-  if (!(await isOfOneMoment(read, db))) throw new Conflict('it changed while it was read')
   into.put(read)
+  await loadMore?.()
+  if (!(await isOfOneMoment(read, db, loadMore !== undefined))) throw new Conflict('it changed while it was read')
   into.putListed(await readListed(into.damaged, db))
   for (const counter of await readCounters(limitsIn(read), db)) into.counters.put(counter)
 }

@@ -216,7 +216,10 @@ class DispatchSaver {
    * claim does not change the state.
    * @param entry Absent: its state is not written.
    */
-  #saveParts({ row, stored, job, content, hasContent: had }: KnownDelivery, entry: StoredEntry | undefined): void {
+  #saveParts(
+    { row, stored, job, content, hasContent: had, digest }: KnownDelivery,
+    entry: StoredEntry | undefined,
+  ): void {
     const { deliveryId: delivery_id } = row
     const isKept = stored.isDamaged && this.#staysDamaged(row.dispatch)
     const has = (isKept ? had : hasContentRecord(row)) && !this.#known.removed.has(row.dispatch)
@@ -230,6 +233,15 @@ class DispatchSaver {
     const after = jobRecord(row, job?.version ?? firstVersion())
     if (!job) this.#changes.insert('jobs', after)
     else if (!isSameJob(job, after) || (entry && isOther(stored, entry))) this.#changes.update('jobs', after)
+    if (job && !entry && !isSameJob(job, after)) this.#compareState(row, digest)
+  }
+
+  /** A job may have been read after a decision that only its state tells of. */
+  #compareState({ deliveryId: delivery_id, dispatch }: DeliveryRow, digest: KnownDigest | undefined): void {
+    if (digest) this.#changes.compare('digests', { delivery_id, version: digest.record.version })
+    const { dispatchId: dispatch_id } = dispatch.head
+    const { record } = this.#known.dispatches.get(dispatch_id)?.state ?? {}
+    if (!digest && record) this.#changes.compare('states', { dispatch_id, version: record.version })
   }
 
   /** @param joined Number of the last event before it. */

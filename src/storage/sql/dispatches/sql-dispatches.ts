@@ -1,4 +1,4 @@
-import type { DispatchChange, DispatchStore } from '../../../ports/dispatch-store.ts'
+import type { DispatchChange, DispatchStore, ReplanOutcome } from '../../../ports/dispatch-store.ts'
 import {
   cancelDispatch,
   fallBackDispatch,
@@ -11,7 +11,8 @@ import { readDispatch } from '../../rules/dispatch-rows.ts'
 import { readDispatchData } from '../../rules/erasure-rules.ts'
 import { retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
-import { acceptor, loadForAdmission } from './accept.ts'
+import { acceptor } from './accept.ts'
+import { loadForAdmission } from './admission.ts'
 import { claims } from './claims.ts'
 import { countDue } from './count-due.ts'
 import { dispatchEraser } from './dispatch-erasure.ts'
@@ -32,17 +33,21 @@ export interface SqlDispatchesOptions {
 }
 
 export function sqlDispatches(db: Database, { newFence, isAlone }: SqlDispatchesOptions): DispatchStore {
-  /** Reads a dispatch into a unit of work, which `apply` changes and writes. Retries after a conflict. */
+  /**
+   * Reads a dispatch into a unit of work, which `apply` changes and writes. Retries after a conflict.
+   * @param loadMore Reads what else the decision is about.
+   */
   function change<T>(
     tenant: string,
     dispatchId: string,
     apply: (row: DispatchRow, work: DispatchUnitOfWork, now: number) => Promise<T>,
+    loadMore?: (work: DispatchUnitOfWork) => Promise<void>,
   ): Promise<T | undefined> {
     return retryOnConflict(async () => {
       await db.sync()
       const now = db.now()
       const work = new DispatchUnitOfWork(now, db.uncertaintyMs())
-      await loadDispatches([dispatchId], db, work)
+      await loadDispatches([dispatchId], db, work, loadMore && (() => loadMore(work)))
       const row = work.dispatch(dispatchId)
       if (row?.head.tenant !== tenant) return undefined
       return apply(row, work, now)
@@ -98,13 +103,14 @@ export function sqlDispatches(db: Database, { newFence, isAlone }: SqlDispatches
       )
     },
 
-    replan: (tenant, dispatchId, version, deliveries, options) =>
-      change(tenant, dispatchId, async (row, work, now) => {
-        await loadPlans([dispatchId], db, work)
+    replan(tenant, dispatchId, version, deliveries, options) {
+      const replanned = async (row: DispatchRow, work: DispatchUnitOfWork, now: number): Promise<ReplanOutcome> => {
         await loadForAdmission([{ dispatch: { ...row.head, deliveries } }], db, work)
         const changed = replanDispatch(row, { ...options, version, deliveries }, now, work.places, work.moves)
         return changed ? { outcome: 'replanned', ...(await written(work, row, changed)) } : { outcome: 'conflict' }
-      }),
+      }
+      return change(tenant, dispatchId, replanned, (work) => loadPlans([dispatchId], db, work))
+    },
 
     findReplannable: (tenant, dispatchId) =>
       find(tenant, dispatchId, readReplannable, (work) => loadPlans([dispatchId], db, work)),

@@ -26,7 +26,7 @@ const ALONG_INDEXES = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin', 'sort']
 
 const ALL_TABLES = Object.keys(TABLES) as readonly TableName[]
 
-const KINDS: readonly ChangeKind[] = ['insert', 'update', 'remove']
+const KINDS: readonly ChangeKind[] = ['insert', 'update', 'remove', 'compare']
 
 /** The most frequent calls take one round trip, and each connection keeps their plans, with any driver and pooler. */
 export function functions(dialect: Dialect, nameOf: NameTable, prefix: string): readonly string[] {

@@ -1,0 +1,170 @@
+import { CompiledQuery } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import type { Acceptance, DispatchStore } from '../../../src/ports/dispatch-store.ts'
+import { newChanges } from '../../../src/storage/sql/connection/changes.ts'
+import { type Database, type HostKysely, openDatabase } from '../../../src/storage/sql/connection/database.ts'
+import { DIALECTS } from '../../../src/storage/sql/connection/dialects.ts'
+import { type CommitUnit, committer } from '../../../src/storage/sql/dispatches/commit-unit.ts'
+import { pluginRecords } from '../../../src/storage/sql/plugin-records/plugin-records.ts'
+import { TABLES } from '../../../src/storage/sql/schema/tables.ts'
+import { UNHURRIED_MS } from '../../support/unhurried.ts'
+import { databaseKinds } from '../databases.ts'
+import { storeEach } from '../store-each.ts'
+import { acceptance, delivery, digested, HOUR } from '../storing.ts'
+import { beforeOnce } from './host-between.ts'
+
+const keyed = (key: string, fingerprint = 'f') => ({ idempotency: { key, fingerprint, ttlMs: HOUR } })
+const places = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at)
+const one = (id: string, more: Partial<Acceptance> = {}): Acceptance =>
+  acceptance(id, { deliveries: [delivery(`${id}-a`)] }, more)
+
+/** The read of dispatches with the given ids, after that of the records. */
+const HEADS = /h\.dispatch_id = x\.dispatch_id/
+const PREFERENCES = { tenant: 'default', preferences: {} }
+
+for (const kind of await databaseKinds())
+  describe.skipIf(kind.absent !== undefined)(`one commit of many in ${kind.name}`, () => {
+    const own = storeEach(kind.open)
+    const over = (db: HostKysely): Database => {
+      const { prefix, clock } = own
+      return openDatabase({ db, dialect: DIALECTS[kind.name], prefix, timeoutMs: UNHURRIED_MS, clock })
+    }
+    const commit = (unit: CommitUnit, db: HostKysely = own.db) => committer(over(db))(unit)
+
+    async function rows(): Promise<Readonly<Record<string, number>>> {
+      const counts: Record<string, number> = {}
+      for (const table of Object.keys(TABLES)) {
+        const text = `select count(*) as n from ${own.prefix}${table}`
+        const found = await own.db.executeQuery<{ readonly n: unknown }>(CompiledQuery.raw(text))
+        counts[table] = Number(found.rows[0]?.n)
+      }
+      return counts
+    }
+
+    const stored = async (id: string, store: DispatchStore = own.other): Promise<readonly string[]> =>
+      (await store.findDispatch('default', id))?.deliveries.map(({ status }) => status) ?? []
+
+    it('500 acceptances, cancellations and a record are stored together', async () => {
+      await own.other.accept(one('before'))
+      const records = newChanges()
+      pluginRecords('preferences', over(own.db)).put(records, { key: 'k', body: PREFERENCES }, undefined)
+      const accept = places(500).map((at) => one(`d${at}`, keyed(`k${at}`)))
+      const cancel = ['before', 'nothing'].map((dispatchId) => ({ tenant: 'default', dispatchId }))
+      const made = await commit({ accept, cancel, records })
+      if (made.outcome !== 'committed') throw new Error(made.outcome)
+      expect(made.answers.map(({ dispatchId }) => dispatchId)).toEqual(
+        accept.map(({ dispatch }) => dispatch.dispatchId),
+      )
+      expect(made.cancelled).toMatchObject([{ changed: [{ deliveryId: 'before-a', status: 'cancelled' }] }, undefined])
+      expect(await rows()).toMatchObject({ dispatches: 501, jobs: 500, idempotency_keys: 500, plugin_records: 1 })
+      expect(await stored('before')).toEqual(['cancelled'])
+      expect(await own.other.accept(one('again', keyed('k499')))).toEqual({
+        outcome: 'replayed',
+        answer: made.answers[499],
+      })
+    })
+
+    it('501 of anything are refused before anything is read', async () => {
+      const accept = places(501).map((at) => one(`d${at}`))
+      const message = 'accept has 501 entries; one commit takes at most 500'
+      await expect(commit({ accept })).rejects.toMatchObject({ code: 'option_invalid', message })
+      const cancel = accept.map(({ dispatch }) => dispatch)
+      await expect(commit({ cancel })).rejects.toThrow('cancel has 501 entries')
+      const records = newChanges()
+      for (const at of places(501))
+        pluginRecords('preferences', over(own.db)).put(records, { key: `${at}`, body: PREFERENCES }, undefined)
+      await expect(commit({ records })).rejects.toThrow('records has 501 entries')
+    })
+
+    const limited = { quotas: [{ key: 'q', max: 1, windowMs: HOUR }] }
+    const REFUSALS: Readonly<Record<string, { readonly given: Acceptance; readonly refused: object }>> = {
+      'a dispatch id that exists': { given: one('taken'), refused: { outcome: 'id_taken' } },
+      'a dispatch id of the same unit': { given: one('d3'), refused: { outcome: 'id_taken' } },
+      'a delivery id that exists': {
+        given: acceptance('new', { deliveries: [delivery('taken-a')] }),
+        refused: { outcome: 'id_taken' },
+      },
+      'a delivery id of the same unit': {
+        given: acceptance('new', { deliveries: [delivery('d3-a')] }),
+        refused: { outcome: 'id_taken' },
+      },
+      'a key that has another body': { given: one('new', keyed('k', 'other')), refused: { outcome: 'key_reused' } },
+      'a key that was answered': {
+        given: one('new', keyed('k')),
+        refused: { outcome: 'replayed', answer: { dispatchId: 'taken' } },
+      },
+      'a key of the same unit': {
+        given: one('new', keyed('k3')),
+        refused: { outcome: 'replayed', answer: { dispatchId: 'd3' } },
+      },
+      'a key of the same unit with another body': {
+        given: one('new', keyed('k3', 'other')),
+        refused: { outcome: 'key_reused' },
+      },
+      'a spent quota': { given: one('new', limited), refused: { outcome: 'quota_spent' } },
+    }
+
+    it.each(Object.entries(REFUSALS))('%s among 500 refuses all of them', async (_, { given, refused }) => {
+      await own.other.accept(one('taken', { ...keyed('k'), ...limited }))
+      await own.other.accept(one('waiting'))
+      const before = await rows()
+      const accept = places(500).map((at) => (at === 400 ? given : one(`d${at}`, keyed(`k${at}`))))
+      const records = newChanges()
+      pluginRecords('preferences', over(own.db)).put(records, { key: 'k', body: PREFERENCES }, undefined)
+      const made = await commit({ accept, cancel: [{ tenant: 'default', dispatchId: 'waiting' }], records })
+      expect(made).toMatchObject({ outcome: 'refused', refused: [{ at: 400, ...refused }] })
+      expect(await rows()).toEqual(before)
+      expect(await stored('waiting')).toEqual(['queued'])
+    })
+
+    it('Records that have changed since they were read are named, and nothing is stored', async () => {
+      const preferences = pluginRecords('preferences', over(own.db))
+      const first = newChanges()
+      for (const key of ['changed', 'kept', 'removed']) preferences.put(first, { key, body: PREFERENCES }, undefined)
+      expect(await commit({ records: first })).toMatchObject({ outcome: 'committed' })
+      const read = await preferences.find('key', ['changed', 'kept', 'removed'])
+      const [changed, kept, removed] = ['changed', 'kept', 'removed'].map((name) =>
+        read.find(({ key }) => key === name),
+      )
+      if (!changed || !kept || !removed) throw new Error('a record is missing')
+      const meanwhile = newChanges()
+      preferences.put(meanwhile, { key: 'changed', body: PREFERENCES }, changed)
+      preferences.remove(meanwhile, removed)
+      await commit({ records: meanwhile })
+      const before = await rows()
+      const records = newChanges()
+      preferences.put(records, { key: 'changed', body: PREFERENCES }, changed)
+      preferences.put(records, { key: 'kept', body: PREFERENCES }, undefined)
+      preferences.remove(records, removed)
+      const names = ['changed', 'kept', 'removed'].map((key) => ({ kind: 'preferences', tenant: '', key }))
+      const made = await commit({ accept: [one('A')], records })
+      expect(made).toEqual({ outcome: 'conflict', records: expect.arrayContaining(names) })
+      expect(await rows()).toEqual(before)
+    })
+
+    it('Of two commits that change one record, the second is told so', async () => {
+      const preferences = pluginRecords('preferences', over(own.db))
+      const unit = (id: string): CommitUnit => {
+        const records = newChanges()
+        preferences.put(records, { key: 'k', body: PREFERENCES }, undefined)
+        return { accept: [one(id)], records }
+      }
+      // The other one is written after this one has found no record.
+      const made = await commit(
+        unit('A'),
+        beforeOnce(own.db, HEADS, () => commit(unit('B'))),
+      )
+      expect(made).toEqual({ outcome: 'conflict', records: [{ kind: 'preferences', tenant: '', key: 'k' }] })
+      expect([await stored('A'), await stored('B')]).toEqual([[], ['queued']])
+    })
+
+    it('Events of one commit join one digest, after a cancellation has ended the digest that was open', async () => {
+      await own.other.accept(acceptance('old', { deliveries: [digested('old-a', { max: 9 })] }))
+      const accept = ['A', 'B'].map((id) => acceptance(id, { deliveries: [digested(`${id}-a`, { max: 9 })] }))
+      await commit({ accept, cancel: [{ tenant: 'default', dispatchId: 'old' }] })
+      expect(await own.other.findDispatch('default', 'B')).toMatchObject({
+        deliveries: [{ deliveryId: 'A-a', eventCount: 2 }],
+      })
+      expect(await stored('old')).toEqual(['cancelled'])
+    })
+  })
