@@ -236,8 +236,8 @@ describe('migrations', () => {
     const of = "select relname, reloptions from pg_class where reloptions is not null and relname like 'sallyport%'"
     const rows = await run(database.connect(), of)
     const vacuum = 'autovacuum_vacuum_scale_factor=0.02'
-    expect(rows).toContainEqual({ relname: 'sallyport_jobs', reloptions: [vacuum] })
-    expect(rows).toContainEqual({ relname: 'sallyport_states', reloptions: ['fillfactor=60', vacuum] })
+    expect(rows).toContainEqual({ relname: 'sallyport_jobs', reloptions: ['fillfactor=60', vacuum] })
+    expect(rows).toContainEqual({ relname: 'sallyport_states', reloptions: ['fillfactor=45', vacuum] })
   })
 
   it('On PostgreSQL, migrate() works in the schema of each pool', async () => {

@@ -266,14 +266,10 @@ export function openDatabase(options: DatabaseOptions): Database {
       const key = `${kind} ${table} ${dialect.givesValues ? rows.length : ''}`
       const text = cached(key, () => changeText(part, dialect, nameOf, dialect.parameter(1)))
       const parameters = changeParameters(part, dialect)
-      const changed = kind === 'compare' ? await countFound(text, parameters, on) : await on.change(text, parameters)
+      const counted = kind === 'compare' && (await on.query<{ readonly found: unknown }>(text, parameters))
+      const changed = counted ? Number(counted[0]?.found) : await on.change(text, parameters)
       if (changed !== rows.length) throw new Conflict(`${kind} of ${changed} rows of ${rows.length}`)
     }
-  }
-
-  async function countFound(text: string, parameters: readonly unknown[], on: Queries): Promise<number> {
-    const [row] = await on.query<{ readonly found: unknown }>(text, parameters)
-    return Number(row?.found)
   }
 
   return {

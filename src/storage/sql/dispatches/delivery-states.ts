@@ -90,8 +90,8 @@ function digestRow({ eventData, ...digest }: StoredDigest, dispatch: DispatchRow
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /**
- * The state of a delivery. Members are always set in this order, so that an unchanged delivery has an unchanged text; one by one, because
- * conditional spreads are slower, and this runs for every settlement.
+ * The state of a delivery. Members are always set in this order, so that an unchanged delivery has an unchanged text, and those that an
+ * attempt changes precede the others; one by one, because conditional spreads are slower, and this runs for every settlement.
  * @param isApart Its dispatch no longer shares it: the state has its own event. Default: false.
  */
 export function storedDelivery(row: DeliveryRow, isApart = false): StoredDelivery {
@@ -99,23 +99,24 @@ export function storedDelivery(row: DeliveryRow, isApart = false): StoredDeliver
   const begun = begunAttempts(row).length
   const attempts = row.attempts - begun
   const status = row.status === 'sending' ? 'queued' : row.status
-  const stored: Partial<Mutable<StoredDelivery>> = { deliveryId, channel, status }
+  const stored: Partial<Mutable<StoredDelivery>> = { deliveryId, status }
   if (reason !== undefined && !(status === 'queued' && isStoredWait(reason))) stored.reason = reason
   if (attempts > 0) stored.attempts = attempts
   if (row.attemptsBefore > 0) stored.attemptsBefore = row.attemptsBefore
   if (row.bouncedAttempt !== undefined) stored.bouncedAttempt = row.bouncedAttempt
   if (attemptLog.length > begun) stored.log = begun === 0 ? attemptLog : attemptLog.slice(0, -begun)
+  if (row.lastCode !== undefined) stored.lastCode = storableText(row.lastCode)
+  if (row.providerMessageId !== undefined) stored.providerMessageId = storableText(row.providerMessageId)
+  if (cancelledBy?.size) stored.cancelledBy = [...cancelledBy].map(({ head }) => head.dispatchId)
+  stored.channel = channel
   stored.acceptedAt = acceptedAt
   stored.expiresAt = expiresAt
   if (row.concurrencyKey !== undefined) stored.concurrencyKey = row.concurrencyKey
-  if (cancelledBy?.size) stored.cancelledBy = [...cancelledBy].map(({ head }) => head.dispatchId)
   if (row.address !== undefined) stored.address = row.address
   if (row.content) stored.hasContent = true
   if (row.limits) stored.limits = row.limits
   if (row.deferred) stored.deferred = true
   if (row.trace) stored.trace = row.trace
-  if (row.lastCode !== undefined) stored.lastCode = storableText(row.lastCode)
-  if (row.providerMessageId !== undefined) stored.providerMessageId = storableText(row.providerMessageId)
   if (row.digest) stored.digest = storedDigest(row.digest, isApart)
   return stored as StoredDelivery
 }

@@ -38,8 +38,8 @@ export interface Table<Of = Readonly<Record<string, unknown>>> extends Part {
   readonly primaryKey: readonly (keyof Of)[]
   /** Other indexes begin with a later column of the primary key, and a planner might choose one of those. */
   readonly hasRivals?: true
-  /** Its rows are updated, in no indexed column: PostgreSQL leaves room for that in each page. */
-  readonly isUpdated?: true
+  /** Percent of each page that PostgreSQL fills with new rows. The rest is for their updates, which then write less. Default: 100. */
+  readonly fillfactor?: number
   /** Its rows are removed or updated soon: PostgreSQL vacuums it at 2 % of dead rows instead of 20 %, because searches read them. */
   readonly isChurned?: true
   readonly indexes: readonly Index[]

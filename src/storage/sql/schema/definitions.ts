@@ -48,8 +48,11 @@ export function definitions(number: number, tables: Tables, dialect: Dialect, pr
 }
 
 /** Storage parameters of PostgreSQL. */
-function settingsOf({ isUpdated, isChurned }: Table): readonly string[] {
-  return [...(isUpdated ? ['fillfactor = 60'] : []), ...(isChurned ? ['autovacuum_vacuum_scale_factor = 0.02'] : [])]
+function settingsOf({ fillfactor, isChurned }: Table): readonly string[] {
+  return [
+    ...(fillfactor ? [`fillfactor = ${fillfactor}`] : []),
+    ...(isChurned ? ['autovacuum_vacuum_scale_factor = 0.02'] : []),
+  ]
 }
 
 export function tableText(name: string, lines: readonly string[], { tableOptions }: Dialect): string {

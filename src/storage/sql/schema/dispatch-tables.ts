@@ -55,21 +55,20 @@ export const DISPATCH_TABLES: {
       { name: 'by_session', columns: ['tenant', 'session_id', 'created_at', 'dispatch_id'], present: 'session_id' },
       { name: 'by_recipient', columns: ['tenant', 'recipient_key', 'created_at', 'dispatch_id'] },
       { name: 'by_event_type', columns: ['tenant', 'event_type', 'created_at', 'dispatch_id'] },
-      { name: 'by_age', columns: ['created_at'] },
     ],
   },
   /** One row per dispatch: the state of all its deliveries. Its version guards every decision about them. */
   states: {
     columns: {
       dispatch_id: id,
-      /** `STATE_MEMBERS` declares its personal members. */
-      body: personal(kept(json)),
+      version,
       /** A line per delivery: its channel, and its reason, its final status or `open`. */
       outcomes: anyText,
-      version,
+      /** `STATE_MEMBERS` declares its personal members. Last: PostgreSQL logs an update without the end that stays the same. */
+      body: personal(kept(json)),
     },
     primaryKey: ['dispatch_id'],
-    isUpdated: true,
+    fillfactor: 45,
     isChurned: true,
     indexes: [],
   },
@@ -101,6 +100,7 @@ export const DISPATCH_TABLES: {
       version,
     },
     primaryKey: ['delivery_id'],
+    fillfactor: 60,
     isChurned: true,
     indexes: [
       { name: 'due', columns: ['channel', 'priority', 'wake_at'] },

@@ -23,15 +23,14 @@ create table if not exists `sallyport_dispatches` (
   index `sallyport_dispatches_by_time` (`tenant`, `created_at`, `dispatch_id`),
   index `sallyport_dispatches_by_session` (`tenant`, `session_id`, `created_at`, `dispatch_id`),
   index `sallyport_dispatches_by_recipient` (`tenant`, `recipient_key`, `created_at`, `dispatch_id`),
-  index `sallyport_dispatches_by_event_type` (`tenant`, `event_type`, `created_at`, `dispatch_id`),
-  index `sallyport_dispatches_by_age` (`created_at`)
+  index `sallyport_dispatches_by_event_type` (`tenant`, `event_type`, `created_at`, `dispatch_id`)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_nopad_bin;
 
 create table if not exists `sallyport_states` (
   `dispatch_id` varchar(200) not null,
-  `body` longtext not null,
-  `outcomes` longtext not null,
   `version` bigint not null,
+  `outcomes` longtext not null,
+  `body` longtext not null,
   primary key (`dispatch_id`)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_nopad_bin;
 

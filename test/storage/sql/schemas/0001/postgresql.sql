@@ -30,15 +30,13 @@ create index if not exists "sallyport_dispatches_by_recipient" on "sallyport_dis
 
 create index if not exists "sallyport_dispatches_by_event_type" on "sallyport_dispatches" ("tenant", "event_type", "created_at", "dispatch_id");
 
-create index if not exists "sallyport_dispatches_by_age" on "sallyport_dispatches" ("created_at");
-
 create table if not exists "sallyport_states" (
   "dispatch_id" text collate "C" not null,
-  "body" text not null,
-  "outcomes" text not null,
   "version" bigint not null,
+  "outcomes" text not null,
+  "body" text not null,
   primary key ("dispatch_id")
-) with (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02);
+) with (fillfactor = 45, autovacuum_vacuum_scale_factor = 0.02);
 
 create table if not exists "sallyport_contents" (
   "delivery_id" text collate "C" not null,
@@ -63,7 +61,7 @@ create table if not exists "sallyport_jobs" (
   "begun" text not null,
   "version" bigint not null,
   primary key ("delivery_id")
-) with (autovacuum_vacuum_scale_factor = 0.02);
+) with (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02);
 
 create index if not exists "sallyport_jobs_due" on "sallyport_jobs" ("channel", "priority", "wake_at");
 

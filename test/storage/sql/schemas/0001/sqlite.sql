@@ -30,13 +30,11 @@ create index if not exists "sallyport_dispatches_by_recipient" on "sallyport_dis
 
 create index if not exists "sallyport_dispatches_by_event_type" on "sallyport_dispatches" ("tenant", "event_type", "created_at", "dispatch_id");
 
-create index if not exists "sallyport_dispatches_by_age" on "sallyport_dispatches" ("created_at");
-
 create table if not exists "sallyport_states" (
   "dispatch_id" text not null,
-  "body" text not null,
-  "outcomes" text not null,
   "version" integer not null,
+  "outcomes" text not null,
+  "body" text not null,
   primary key ("dispatch_id")
 );
 
