@@ -185,7 +185,7 @@ const TEXTS: Readonly<Record<Exclude<ChangeKind, 'insert'>, WriteText>> = {
     if (dialect.hasLateral) return `perform 1 from (${placed(change, 'x.version', dialect, nameOf, given)}) x`
     const target = tableAlong({ table: change.table, alias: 'd' }, dialect, nameOf)
     const same = isSame(TABLES[change.table], dialect, 'd')
-    return `select count(*) as found from ${given} ${dialect.straightJoin} ${target} on ${same}`
+    return `select count(*) as found from ${given} ${dialect.straightJoin} ${target} on ${same}${dialect.readsLatest}`
   },
 }
 

@@ -17,10 +17,10 @@ interface Found {
   readonly until?: number
 }
 
-interface FoundOfAll {
+interface Part {
   readonly found: readonly Found[]
-  /** The tenant after which the next part begins; empty: none is left. */
-  readonly reached: string
+  /** The tenant in which the part has ended. Absent: none is left. */
+  readonly reached?: string
 }
 
 type Aged = Pick<DispatchRemoval, 'acceptedForMs' | 'limit'>
@@ -35,8 +35,8 @@ const LAST = '\u{10ffff}'
  */
 export function dispatchRemover(db: Database): (removal: DispatchRemoval) => Promise<number> {
   const marks = boundedMap<number>(MAX_MARKS)
-  let reached = ''
-  const nextTenants = tenantFinder(db)
+  const nextTenant = tenantFinder(db)
+  let reached: string | undefined
 
   async function findOf(tenant: string, { acceptedForMs, limit }: Aged): Promise<Found> {
     const since = marks.get(tenant) ?? 0
@@ -50,37 +50,40 @@ export function dispatchRemover(db: Database): (removal: DispatchRemoval) => Pro
     return { tenant, ids, until: Number((earlier.at(-1) ?? later.at(-1))?.created_at) }
   }
 
-  async function findOfAll({ acceptedForMs, limit }: Aged): Promise<FoundOfAll> {
-    const found: Found[] = []
-    let left = limit
-    for (const [low, high] of reached === ''
-      ? [['', LAST] as const]
-      : ([
-          [reached, LAST],
-          ['', reached],
-        ] as const)) {
-      let after = low
-      for (let tenants = await nextTenants(after, high, acceptedForMs); tenants.length > 0; ) {
-        for (const { tenant, isOver } of tenants) {
-          const one = isOver ? await findOf(tenant, { acceptedForMs, limit: left }) : undefined
-          if (one && one.ids.length > 0) found.push(one)
-          left -= one?.ids.length ?? 0
-          if (left === 0) return { found, reached: after }
-          after = tenant
-        }
-        tenants = await nextTenants(after, high, acceptedForMs)
+  /** Tenants with old dispatches, from one on and around. */
+  async function* tenantsFrom(start: string | undefined, acceptedForMs: number): AsyncGenerator<string> {
+    if (start !== undefined) yield start
+    const ranges: readonly (readonly [low: string, high: string])[] = [
+      [start ?? '', LAST],
+      ...(start === undefined ? [] : [['', start] as const]),
+    ]
+    for (const [low, high] of ranges) {
+      let next = await nextTenant(low, high, acceptedForMs)
+      while (next) {
+        if (next.isOver) yield next.tenant
+        next = await nextTenant(next.tenant, high, acceptedForMs)
       }
     }
-    return { found, reached: '' }
+  }
+
+  async function findOfAll({ acceptedForMs, limit }: Aged): Promise<Part> {
+    const found: Found[] = []
+    let left = limit
+    for await (const tenant of tenantsFrom(reached, acceptedForMs)) {
+      const one = await findOf(tenant, { acceptedForMs, limit: left })
+      found.push(one)
+      left -= one.ids.length
+      if (left <= 0) return { found, reached: tenant }
+    }
+    return { found }
   }
 
   return ({ tenant, ...aged }) =>
     retryOnConflict(async () => {
-      const own = tenant === undefined ? undefined : { found: [await findOf(tenant, aged)], reached }
-      const part = own ?? (await findOfAll(aged))
+      const part = tenant === undefined ? await findOfAll(aged) : { found: [await findOf(tenant, aged)] }
       const ids = part.found.flatMap((one) => one.ids)
       await removeThese(ids, db)
-      reached = part.reached
+      if (tenant === undefined) reached = part.reached
       for (const { tenant: name, until } of part.found) {
         if (until === undefined) marks.delete(name)
         else marks.put(name, until)
@@ -139,31 +142,15 @@ interface Tenant {
   readonly isOver: boolean
 }
 
-const TENANTS_AT_ONCE = 100
+type FindTenant = (after: string, before: string, acceptedForMs: number) => Promise<Tenant | undefined>
 
-/** Finds the tenants with dispatches whose names follow one another, without reading the dispatches of each. */
-function tenantFinder({
-  dialect,
-  nameOf,
-  scan,
-}: Database): (after: string, high: string, forMs: number) => Promise<readonly Tenant[]> {
-  const dispatches = byTime(dialect, nameOf)
-  const [low, to, further, forMs] = [1, 2, 3, 4].map(dialect.parameter)
-  // MySQL finds a range of an index only by constants: it would read all tenants for each step.
-  const atOnce = dialect.updatesFrom ? TENANTS_AT_ONCE : 1
-  const text = `with recursive t (tenant, number) as (
-      select min(d.tenant), 1 from ${dispatches} where d.tenant > ${low} and d.tenant <= ${to}
-      union all
-      select (select min(d.tenant) from ${dispatches} where d.tenant > t.tenant and d.tenant <= ${further}), t.number + 1
-      from t where t.tenant is not null and t.number < ${atOnce}
-    )
-    select t.tenant, (select min(d.created_at) from ${dispatches} where d.tenant = t.tenant) as oldest, ${NOW} - ${forMs} as until
-    from t where t.tenant is not null order by t.number`
-  return async (after, high, acceptedForMs) => {
-    const rows = await scan<Readonly<Record<string, unknown>>>(text, [after, high, high, Math.floor(acceptedForMs)])
-    return rows.map(({ tenant, oldest, until }) => ({
-      tenant: String(tenant),
-      isOver: Number(oldest) < Number(until),
-    }))
+/** Finds the first tenant between two names that has dispatches. */
+function tenantFinder({ dialect, nameOf, scan }: Database): FindTenant {
+  const [forMs, low, high] = [1, 2, 3].map(dialect.parameter)
+  const text = `select d.tenant, d.created_at, ${NOW} - ${forMs} as until from ${byTime(dialect, nameOf)}
+    where d.tenant > ${low} and d.tenant < ${high} order by d.tenant, d.created_at limit 1`
+  return async (after, before, acceptedForMs) => {
+    const [row] = await scan<Readonly<Record<string, unknown>>>(text, [Math.floor(acceptedForMs), after, before])
+    return row && { tenant: String(row.tenant), isOver: Number(row.created_at) < Number(row.until) }
   }
 }
