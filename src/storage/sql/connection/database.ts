@@ -263,8 +263,10 @@ export function openDatabase(options: DatabaseOptions): Database {
   async function writeInTurn(list: readonly TableChange[], on: Queries): Promise<void> {
     for (const part of list.flatMap((change) => partsOf(change, dialect))) {
       const { kind, table, rows } = part
-      const key = `${kind} ${table} ${dialect.givesValues ? rows.length : ''}`
-      const text = cached(key, () => changeText(part, dialect, nameOf, dialect.parameter(1)))
+      const key = `${kind} ${table} ${dialect.splitsValues ? rows.length : ''}`
+      const build = (): string => changeText(part, dialect, nameOf, dialect.parameter(1))
+      const isOfAnySize = dialect.givesValues.includes(kind) && !dialect.splitsValues
+      const text = isOfAnySize ? build() : cached(key, build)
       const parameters = changeParameters(part, dialect)
       const counted = kind === 'compare' && (await on.query<{ readonly found: unknown }>(text, parameters))
       const changed = counted ? Number(counted[0]?.found) : await on.change(text, parameters)

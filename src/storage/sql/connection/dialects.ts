@@ -10,6 +10,9 @@ interface DriverError {
   readonly errcode?: unknown
 }
 
+/** Kinds of changes of rows. `update`, `remove` and `compare` require the given version; `compare` changes nothing. */
+export type ChangeKind = 'insert' | 'update' | 'remove' | 'compare'
+
 export interface Dialect {
   readonly name: DialectName
   /** Epoch milliseconds by the database's clock, constant within a statement. */
@@ -18,8 +21,10 @@ export interface Dialect {
   readonly parameter: (number: number) => string
   /** Rows from a JSON array of objects, with these columns, under this name. */
   readonly rows: (parameter: string, columns: Readonly<Record<string, Column>>, name: string) => string
-  /** Written rows are `values` with parameters instead of a JSON array. */
-  readonly givesValues: boolean
+  /** Changes whose rows are `values` with parameters instead of a JSON array. */
+  readonly givesValues: readonly ChangeKind[]
+  /** Drivers keep such statements prepared, so that few distinct ones are better than few. */
+  readonly splitsValues: boolean
   /** A `json` column of such an array may be a nested array or object; it is read as text. */
   readonly nestsJson: boolean
   readonly concat: (...parts: readonly string[]) => string
@@ -62,7 +67,8 @@ const POSTGRESQL: Dialect = {
     const types = Object.entries(columns).map(([column, { kind }]) => `${column} ${isNumber(kind) ? 'bigint' : 'text'}`)
     return `json_to_recordset(${parameter}::json) as ${name}(${types.join(', ')})`
   },
-  givesValues: false,
+  givesValues: [],
+  splitsValues: false,
   nestsJson: true,
   concat: (...parts) => parts.join(' || '),
   sameRow: (columns, values) => {
@@ -106,7 +112,8 @@ const SQLITE: Dialect = {
     const values = Object.keys(columns).map((column) => `value ->> '$.${column}' as ${column}`)
     return `(select ${values.join(', ')} from json_each(${parameter})) as ${name}`
   },
-  givesValues: true,
+  givesValues: ['insert', 'update', 'remove', 'compare'],
+  splitsValues: true,
   nestsJson: false,
   concat: (...parts) => parts.join(' || '),
   sameRow: sameEach,
@@ -144,7 +151,9 @@ const MYSQL: Dialect = {
   now: "(timestampdiff(microsecond, '1970-01-01', utc_timestamp(3)) div 1000)",
   parameter: () => '?',
   rows: mysqlRows('utf8mb4_0900_bin'),
-  givesValues: false,
+  // A list of one row takes the server longer than its values do.
+  givesValues: ['insert'],
+  splitsValues: false,
   nestsJson: false,
   concat: (...parts) => `concat(${parts.join(', ')})`,
   sameRow: sameEach,
