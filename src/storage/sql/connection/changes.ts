@@ -1,7 +1,7 @@
 import type { Column, Table } from '../schema/columns.ts'
-import type { Records, TableName } from '../schema/records.ts'
+import type { ChangeKind, Records, TableName } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
-import { type ChangeKind, type Dialect, type NameTable, sameEach, tableAlong } from './dialects.ts'
+import { type Dialect, type NameTable, sameEach, tableAlong } from './dialects.ts'
 
 /** Optimistic concurrency: a row has another version than the one that was read. Nothing is written, and the work is retried. */
 export class Conflict extends Error {}
@@ -96,7 +96,7 @@ export function changeText(change: TableChange, dialect: Dialect, nameOf: NameTa
   const name = nameOf(change.table)
   const columns = WRITTEN[kind][change.table]
   const names = columns.map(([column]) => dialect.quote(column)).join(', ')
-  if (!dialect.givesValues.includes(kind)) {
+  if (!dialect.values.of.includes(kind)) {
     const rows = dialect.rows(parameter, Object.fromEntries(columns), 'x')
     if (kind === 'insert') return `insert into ${name} (${names}) select ${names} from ${rows}`
     return TEXTS[kind](change, dialect, nameOf, rows)
@@ -108,7 +108,7 @@ export function changeText(change: TableChange, dialect: Dialect, nameOf: NameTa
 }
 
 export function changeParameters(change: TableChange, dialect: Dialect): readonly unknown[] {
-  if (!dialect.givesValues.includes(change.kind)) return [rowsOf(change, dialect)]
+  if (!dialect.values.of.includes(change.kind)) return [rowsOf(change, dialect)]
   const columns = WRITTEN[change.kind][change.table]
   return change.rows.flatMap((row) => columns.map(([name]) => row[name] ?? null))
 }
@@ -117,13 +117,13 @@ export function changeParameters(change: TableChange, dialect: Dialect): readonl
 const MAX_ROWS = 512
 
 /** Splits a change into statements of few rows; where drivers keep them prepared, of 1, 2, 4, 8 … rows. */
-export function partsOf(change: TableChange, { givesValues, splitsValues }: Dialect): readonly TableChange[] {
+export function partsOf(change: TableChange, { values }: Dialect): readonly TableChange[] {
   const { kind, table, rows } = change
-  if (!givesValues.includes(kind)) return [change]
+  if (!values.of.includes(kind)) return [change]
   const parts: TableChange[] = []
   for (let at = 0; at < rows.length; at += parts.at(-1)?.rows.length ?? 1) {
     const left = rows.length - at
-    const size = Math.min(MAX_ROWS, splitsValues ? 2 ** Math.floor(Math.log2(left)) : left)
+    const size = Math.min(MAX_ROWS, values.bySize ? 2 ** Math.floor(Math.log2(left)) : left)
     parts.push({ kind, table, rows: rows.slice(at, at + size) })
   }
   return parts

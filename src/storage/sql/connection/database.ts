@@ -263,9 +263,9 @@ export function openDatabase(options: DatabaseOptions): Database {
   async function writeInTurn(list: readonly TableChange[], on: Queries): Promise<void> {
     for (const part of list.flatMap((change) => partsOf(change, dialect))) {
       const { kind, table, rows } = part
-      const key = `${kind} ${table} ${dialect.splitsValues ? rows.length : ''}`
+      const key = `${kind} ${table} ${dialect.values.bySize ? rows.length : ''}`
       const build = (): string => changeText(part, dialect, nameOf, dialect.parameter(1))
-      const isOfAnySize = dialect.givesValues.includes(kind) && !dialect.splitsValues
+      const isOfAnySize = dialect.values.of.includes(kind) && !dialect.values.bySize
       const text = isOfAnySize ? build() : cached(key, build)
       const parameters = changeParameters(part, dialect)
       const counted = kind === 'compare' && (await on.query<{ readonly found: unknown }>(text, parameters))

@@ -1,5 +1,5 @@
 import type { Column, Kind, Table } from '../schema/columns.ts'
-import type { Records, TableName } from '../schema/records.ts'
+import type { ChangeKind, Records, TableName } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
 
 /** Supported databases. */
@@ -10,9 +10,6 @@ interface DriverError {
   readonly errcode?: unknown
 }
 
-/** Kinds of changes of rows. `update`, `remove` and `compare` require the given version; `compare` changes nothing. */
-export type ChangeKind = 'insert' | 'update' | 'remove' | 'compare'
-
 export interface Dialect {
   readonly name: DialectName
   /** Epoch milliseconds by the database's clock, constant within a statement. */
@@ -21,10 +18,8 @@ export interface Dialect {
   readonly parameter: (number: number) => string
   /** Rows from a JSON array of objects, with these columns, under this name. */
   readonly rows: (parameter: string, columns: Readonly<Record<string, Column>>, name: string) => string
-  /** Changes whose rows are `values` with parameters instead of a JSON array. */
-  readonly givesValues: readonly ChangeKind[]
-  /** Drivers keep such statements prepared, so that few distinct ones are better than few. */
-  readonly splitsValues: boolean
+  /** Changes whose rows are `values` with parameters instead of a JSON array, `bySize` with few numbers of rows: drivers prepare each text. */
+  readonly values: { readonly of: readonly ChangeKind[]; readonly bySize?: true }
   /** A `json` column of such an array may be a nested array or object; it is read as text. */
   readonly nestsJson: boolean
   readonly concat: (...parts: readonly string[]) => string
@@ -67,8 +62,7 @@ const POSTGRESQL: Dialect = {
     const types = Object.entries(columns).map(([column, { kind }]) => `${column} ${isNumber(kind) ? 'bigint' : 'text'}`)
     return `json_to_recordset(${parameter}::json) as ${name}(${types.join(', ')})`
   },
-  givesValues: [],
-  splitsValues: false,
+  values: { of: [] },
   nestsJson: true,
   concat: (...parts) => parts.join(' || '),
   sameRow: (columns, values) => {
@@ -112,8 +106,7 @@ const SQLITE: Dialect = {
     const values = Object.keys(columns).map((column) => `value ->> '$.${column}' as ${column}`)
     return `(select ${values.join(', ')} from json_each(${parameter})) as ${name}`
   },
-  givesValues: ['insert', 'update', 'remove', 'compare'],
-  splitsValues: true,
+  values: { of: ['insert', 'update', 'remove', 'compare'], bySize: true },
   nestsJson: false,
   concat: (...parts) => parts.join(' || '),
   sameRow: sameEach,
@@ -152,8 +145,7 @@ const MYSQL: Dialect = {
   parameter: () => '?',
   rows: mysqlRows('utf8mb4_0900_bin'),
   // A list of one row takes the server longer than its values do.
-  givesValues: ['insert'],
-  splitsValues: false,
+  values: { of: ['insert'] },
   nestsJson: false,
   concat: (...parts) => `concat(${parts.join(', ')})`,
   sameRow: sameEach,

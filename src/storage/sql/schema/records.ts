@@ -207,4 +207,7 @@ export interface Records {
   readonly plugin_records: PluginRecordRow
 }
 
+/** Kinds of changes of rows. `update`, `remove` and `compare` require the given version; `compare` changes nothing. */
+export type ChangeKind = 'insert' | 'update' | 'remove' | 'compare'
+
 export type TableName = keyof Records
