@@ -72,9 +72,8 @@ export function memoryDispatches(clock: Pick<Clock, 'now'>): DispatchStore {
       const found = key === undefined ? undefined : answered.get(key, now)
       if (found && found.fingerprint !== idempotency?.fingerprint) return { outcome: 'key_reused' }
       if (found) return { outcome: 'replayed', answer: copyJson(found.answer) }
-      if (dispatches.has(dispatch.dispatchId) || repeatsDelivery(dispatch)) return { outcome: 'id_taken' }
-      if (dispatch.deliveries.some(({ deliveryId }) => dispatches.hasDelivery(deliveryId)))
-        return { outcome: 'id_taken' }
+      const isTaken = dispatch.deliveries.some(({ deliveryId }) => dispatches.hasDelivery(deliveryId))
+      if (isTaken || dispatches.has(dispatch.dispatchId) || repeatsDelivery(dispatch)) return { outcome: 'id_taken' }
       const row = acceptDispatch(acceptance, now, index, transitions)
       if (!row) return { outcome: 'quota_spent' }
       dispatches.add(row)

@@ -23,7 +23,7 @@ const EMPTIED = [
   'counters',
 ]
 
-/** What must have happened; otherwise the test proves nothing. In which order pairs end is up to the machine. */
+/** Calls and outcomes that must have happened; otherwise the test proves nothing. In which order pairs end is up to the machine. */
 const COVERED = [
   ...['accept', 'claim', 'settle', 'renew', 'cancel', 'retry', 'replan', 'fallBack', 'eraseDispatch', 'redactAnswers'],
   ...['removeDispatches', 'forgetExpired', 'recall', 'countDue', 'listDispatches', 'findByDelivery', 'findReplannable'],

@@ -14,9 +14,9 @@ import { TABLES } from '../schema/tables.ts'
 import { limitName, type TenantName, turnName } from './counters.ts'
 import type { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { loadOpenDigests } from './load-digests.ts'
-import { readCounters, readHeads, readTakenDeliveries } from './read-records.ts'
+import { DELIVERY_ID, deliveryIds, readCounters, readDigests, readHeads, readRecords } from './read-records.ts'
 
-/** What is stored under the idempotency key or the ids of an acceptance. Empty: nothing. */
+/** Result of the search for an acceptance's idempotency key and ids in the tables. Empty: they are new. */
 export interface Repeat {
   /** The key has expired. */
   readonly expired?: KeyRecord
@@ -52,8 +52,14 @@ async function readTakenIds(acceptances: readonly Acceptance[], db: Database): P
     db,
   )
   const deliveries = acceptances.flatMap(({ dispatch }) => dispatch.deliveries.map(({ deliveryId }) => deliveryId))
-  const taken = await readTakenDeliveries(deliveries, db)
-  return new Set([...heads.map(({ dispatch_id }) => dispatchName(dispatch_id)), ...taken.map(deliveryName)])
+  // Each delivery has a record of its content, or is a digest.
+  const join = { alias: 'c', on: 'c.delivery_id = x.delivery_id' }
+  const contents = await readRecords('contents', DELIVERY_ID, deliveryIds(deliveries), join, db)
+  const taken = [...contents, ...(await readDigests(deliveries, db))]
+  return new Set([
+    ...heads.map(({ dispatch_id }) => dispatchName(dispatch_id)),
+    ...taken.map(({ delivery_id }) => deliveryName(delivery_id)),
+  ])
 }
 
 /** Names of all ids of an acceptance: a dispatch may have the id of a delivery. */
@@ -69,7 +75,7 @@ function deliveryName(id: string): string {
   return `delivery ${id}`
 }
 
-/** What a stored idempotency key tells of an acceptance. */
+/** Compares an acceptance with the stored record of its idempotency key. */
 export function repeatOf({ idempotency }: Acceptance, found: KeyRecord | undefined, now: number): Repeat | undefined {
   if (!found) return undefined
   if (found.expires_at <= now) return { expired: found }

@@ -14,7 +14,7 @@ import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { loadDispatches } from './load-dispatches.ts'
 import { readRecords } from './read-records.ts'
 
-/** What one commit stores: all of it, or nothing. At most 500 of each. */
+/** Changes that one commit stores together, or none of them. At most 500 of each kind. */
 export interface CommitUnit {
   /** Each finds what those before it have stored. */
   readonly accept?: readonly Acceptance[]
@@ -36,7 +36,7 @@ export type CommitOutcome =
   /** These plugin records have changed since they were read, or exist although they are new. Nothing was stored. */
   | { readonly outcome: 'conflict'; readonly records: readonly RecordName[] }
 
-/** Why an acceptance stored nothing. `at`: its place in the unit. */
+/** An acceptance that stored nothing, and the cause. `at`: its place in the unit. */
 export type RefusedAcceptance = { readonly at: number } & Exclude<AcceptOutcome, { readonly outcome: 'accepted' }>
 
 export type RecordName = Pick<PluginRecordRow, 'kind' | 'tenant' | 'key'>
@@ -47,9 +47,9 @@ const MAX_IN_UNIT = 500
 export function committer(db: Database): (unit: CommitUnit) => Promise<CommitOutcome> {
   const readKeys = keyReader(db)
 
-  async function commitOnce({ accept = [], cancel = [], records }: CommitUnit): Promise<CommitOutcome> {
+  async function commitOnce({ accept, cancel, records }: Lists): Promise<CommitOutcome> {
     await db.sync()
-    const stale = await findStale(recordChanges(records), db)
+    const stale = await findStale(records, db)
     if (stale.length > 0) return { outcome: 'conflict', records: stale }
     const repeats = await readRepeats(accept, true, readKeys, db)
     const now = db.now()
@@ -65,13 +65,12 @@ export function committer(db: Database): (unit: CommitUnit) => Promise<CommitOut
     const outcomes = admit(accept, repeats, now, work, changes)
     const refused = outcomes.flatMap((one, at) => (one.outcome === 'accepted' ? [] : { at, ...one }))
     if (refused.length > 0) return { outcome: 'refused', refused }
-    for (const { kind, row } of recordChanges(records)) changes[kind](RECORDS_TABLE, row)
+    for (const { kind, row } of records) changes[kind](RECORDS_TABLE, row)
     await work.write(db, changes)
     return { outcome: 'committed', answers: outcomes.flatMap((one) => ('answer' in one ? one.answer : [])), cancelled }
   }
 
-  return async (unit) => {
-    const { accept = [], cancel = [], records } = unit
+  return async ({ accept = [], cancel = [], records }) => {
     const lists = { accept, cancel, records: recordChanges(records) }
     for (const [name, { length }] of Object.entries(lists)) {
       if (length <= MAX_IN_UNIT) continue
@@ -80,8 +79,12 @@ export function committer(db: Database): (unit: CommitUnit) => Promise<CommitOut
         `${name} has ${length} entries; one commit takes at most ${MAX_IN_UNIT}`,
       )
     }
-    return retryOnConflict(() => commitOnce(unit))
+    return retryOnConflict(() => commitOnce(lists))
   }
+}
+
+interface Lists extends Required<Pick<CommitUnit, 'accept' | 'cancel'>> {
+  readonly records: readonly RowChange[]
 }
 
 interface RowChange {

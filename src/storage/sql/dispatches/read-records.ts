@@ -46,20 +46,6 @@ export function readDigests(ids: readonly string[], db: Database): Promise<Recor
   return readRecords('digests', DELIVERY_ID, deliveryIds(ids), join, db)
 }
 
-/** Those of the given deliveries that are stored: each has a record of its content, or is a digest. */
-export async function readTakenDeliveries(ids: readonly string[], db: Database): Promise<readonly string[]> {
-  if (ids.length === 0) return []
-  const { dialect, nameOf, query } = db
-  const texts = (['contents', 'digests'] as const).map((table, at) => {
-    const rows = dialect.rows(dialect.parameter(at + 1), DELIVERY_ID, 'x')
-    const found = lookUp({ table, alias: 'd', on: 'd.delivery_id = x.delivery_id' }, dialect, nameOf)
-    return `select d.delivery_id from ${rows} ${found}`
-  })
-  const list = JSON.stringify(deliveryIds(ids))
-  const found = await query<{ readonly delivery_id: string }>(texts.join(' union '), [list, list])
-  return found.map(({ delivery_id }) => delivery_id)
-}
-
 export function readJobs(ids: readonly string[], db: Database): Promise<Records['jobs'][]> {
   const join = { alias: 'j', on: 'j.delivery_id = x.delivery_id' }
   return readRecords('jobs', DELIVERY_ID, deliveryIds(ids), join, db)

@@ -232,8 +232,10 @@ class DispatchSaver {
     }
     const after = jobRecord(row, job?.version ?? firstVersion())
     if (!job) this.#changes.insert('jobs', after)
-    else if (!isSameJob(job, after) || (entry && isOther(stored, entry))) this.#changes.update('jobs', after)
-    if (job && !entry && !isSameJob(job, after)) this.#compareState(row, digest)
+    else if (!isSameJob(job, after) || (entry && isOther(stored, entry))) {
+      this.#changes.update('jobs', after)
+      if (!entry) this.#compareState(row, digest)
+    }
   }
 
   /** A job may have been read after a decision that only its state tells of. */

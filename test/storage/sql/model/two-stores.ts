@@ -209,7 +209,7 @@ function eventsOf({ name }: Call, answer: unknown): readonly string[] {
   return [...expired.map(() => 'expired'), ...deliveries.flatMap(({ reclaimed }) => (reclaimed ? 'reclaimed' : []))]
 }
 
-/** What a dispatch tells of. */
+/** Notes about the deliveries of a dispatch. */
 function statesOf({ deliveries }: Dispatch): readonly string[] {
   return deliveries.flatMap(({ eventCount = 0, reason }) => [
     ...(eventCount > 1 ? ['joined'] : []),
