@@ -11,10 +11,9 @@ import { logUnreachable } from './failing-channel.ts'
 import { type HookDeps, type Hooks, reportDelivery } from './hooks.ts'
 import {
   endUnsent,
-  type Hold,
+  Hold,
   type HoldDeps,
   type HoldOptions,
-  holdLease,
   type Lease,
   placeOf,
   putBack,
@@ -67,9 +66,9 @@ export async function attemptDelivery(
   deps: AttemptDeps,
   options: AttemptOptions = {},
 ): Promise<Attempted> {
-  const hold = holdLease(claimed, lease, deps, options)
+  const hold = new Hold(claimed, lease, deps, options)
   const leftMs = (): number => Math.max(0, claimed.expiresInMs - (deps.clock.now() - lease.since))
-  const wanted = await settlementFor(claimed, leftMs, hold, deps, options).finally(hold.release)
+  const wanted = await settlementFor(claimed, leftMs, hold, deps, options).finally(() => hold.release())
   const isPutBack = wanted?.to === 'queued' && !wanted.attempt
   const settlement = isPutBack ? { ...wanted, delayMs: Math.min(wanted.delayMs, leftMs()) } : wanted
   const settled: Settled = settlement ? await settleLeased(settlement, hold, deps) : { live: false }

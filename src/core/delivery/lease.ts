@@ -23,22 +23,6 @@ export interface HoldOptions {
   readonly stops?: { add(stop: () => void): () => void }
 }
 
-export interface Hold {
-  /** Aborts when the attempt must end; its `reason` is {@link aborted}. Created on first use. */
-  readonly signal: AbortSignal
-  /** Reason why the attempt must end: time-out, end of the lease, or stop. `undefined`: it may continue. */
-  readonly aborted: Interrupted['code'] | undefined
-  /**
-   * Runs one step and returns its result.
-   *
-   * @throws {Interrupted} When the attempt must end first. Errors of the step pass through.
-   */
-  during<T>(step: () => Promise<T>): Promise<T>
-  /** Usable milliseconds of the lease since its last renewal. */
-  leftMs(): number
-  release(): void
-}
-
 export class Interrupted extends Error {
   readonly code: 'send_timeout' | 'lease_ending' | 'lease_lost' | 'stopped'
 
@@ -59,101 +43,131 @@ const USABLE_SHARE = 0.9
 export const STOPPING_MS: number = 1_000
 
 /** Renews a lease every third of its time, and interrupts the attempt when no renewal succeeds until it is nearly over. */
-export function holdLease(
-  { deliveryId, fence }: LeaseToken,
-  lease: Lease,
-  deps: HoldDeps,
-  { timeoutMs = 60_000, stops }: HoldOptions = {},
-): Hold {
-  const { store, clock } = deps
-  let controller: AbortController | undefined
-  let aborted: Interrupted['code'] | undefined
-  let isOver = false
-  let interrupt: (code: Interrupted['code']) => void = () => {}
-  const interrupted = new Promise<never>((_, reject) => {
-    interrupt = (code) => {
-      isOver = true
-      // Reject first: an error that a channel throws on abort must come second.
-      reject(new Interrupted(code))
-      abort(code)
-    }
-  })
-  interrupted.catch(() => {})
+export class Hold {
+  readonly #token: LeaseToken
+  readonly #leaseMs: number
+  readonly #deps: HoldDeps
+  readonly #timeoutMs: number
+  readonly #removeStop: (() => void) | undefined
+  #controller: AbortController | undefined
+  #aborted: Interrupted['code'] | undefined
+  #isReleased = false
+  #interrupted: Interrupted | undefined
+  /** Ends the step that runs. */
+  #reject: (cause: Interrupted) => void = () => {}
+  #usableUntil = 0
+  #cancelTimer = (): void => {}
+  #cancelStopping = (): void => {}
 
-  function abort(code: Interrupted['code']): void {
-    aborted ??= code
-    controller?.abort(aborted)
+  constructor(
+    { deliveryId, fence }: LeaseToken,
+    { since, ms }: Lease,
+    deps: HoldDeps,
+    { timeoutMs = 60_000, stops }: HoldOptions = {},
+  ) {
+    this.#token = { deliveryId, fence }
+    this.#leaseMs = ms
+    this.#deps = deps
+    this.#timeoutMs = timeoutMs
+    this.#begin(since)
+    this.#removeStop = stops?.add(() => this.#stop('stopped'))
   }
 
-  let cancelRenewal = (): void => {}
-  let cancelEnding = (): void => {}
-  let cancelStopping = (): void => {}
-
-  let usableUntil = 0
-  const leftMs = (): number => usableUntil - clock.now()
-
-  function scheduleEnding(since: number): void {
-    cancelEnding()
-    usableUntil = since + lease.ms * USABLE_SHARE
-    const left = leftMs()
-    if (left > 0) cancelEnding = clock.after(left, () => interrupt('lease_ending'))
-    else interrupt('lease_ending')
+  /** Aborts when the attempt must end; its `reason` is {@link aborted}. Created on first use. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    if (this.#aborted && !this.#controller.signal.aborted) this.#controller.abort(this.#aborted)
+    return this.#controller.signal
   }
 
-  function scheduleRenewal(since: number): void {
-    cancelRenewal = clock.after(Math.max(0, since + lease.ms / 3 - clock.now()), renew)
+  /** Reason why the attempt must end: time-out, end of the lease, or stop. `undefined`: it may continue. */
+  get aborted(): Interrupted['code'] | undefined {
+    return this.#aborted
   }
 
-  async function renew(): Promise<void> {
-    const since = clock.now()
+  /** Usable milliseconds of the lease since its last renewal. */
+  leftMs(): number {
+    return this.#usableUntil - this.#deps.clock.now()
+  }
+
+  /**
+   * Runs one step and returns its result.
+   *
+   * @throws {Interrupted} When the attempt must end first. Errors of the step pass through.
+   */
+  async during<T>(step: () => Promise<T>): Promise<T> {
+    if (this.#interrupted) throw this.#interrupted
+    const cancelTimer = this.#deps.clock.after(this.#timeoutMs, () => this.#stop('send_timeout'))
     try {
-      const live = await store.renew({ deliveryId, fence }, lease.ms)
-      if (isOver) return
-      if (!live) return interrupt('lease_lost')
-      scheduleEnding(since)
+      return await new Promise<T>((resolve, reject) => {
+        this.#reject = reject
+        step().then(resolve, reject)
+      })
+    } finally {
+      cancelTimer()
+    }
+  }
+
+  release(): void {
+    this.#isReleased = true
+    this.#cancelTimer()
+    this.#cancelStopping()
+    this.#removeStop?.()
+  }
+
+  get #isOver(): boolean {
+    return this.#isReleased || this.#interrupted !== undefined
+  }
+
+  /** The lease began then, or its last renewal. */
+  #begin(since: number): void {
+    this.#usableUntil = since + this.#leaseMs * USABLE_SHARE
+    if (this.leftMs() > 0) this.#wait(since + this.#leaseMs / 3)
+    else this.#interrupt('lease_ending')
+  }
+
+  #wait(until: number): void {
+    const { clock } = this.#deps
+    this.#cancelTimer()
+    this.#cancelTimer = clock.after(Math.max(0, until - clock.now()), () => {
+      if (this.leftMs() > 0) void this.#renew()
+      else this.#interrupt('lease_ending')
+    })
+  }
+
+  async #renew(): Promise<void> {
+    const { store, clock } = this.#deps
+    const since = clock.now()
+    this.#wait(this.#usableUntil)
+    try {
+      const live = await store.renew(this.#token, this.#leaseMs)
+      if (this.#isOver) return
+      if (live) this.#begin(since)
+      else this.#interrupt('lease_lost')
     } catch (cause) {
       const line = { level: 'warn', event: 'delivery.renew_failed' } as const
-      reportFault(cause, { operation: 'store', deliveryId }, line, deps)
+      reportFault(cause, { operation: 'store', deliveryId: this.#token.deliveryId }, line, this.#deps)
+      if (!this.#isOver) this.#wait(Math.min(since + this.#leaseMs / 3, this.#usableUntil))
     }
-    if (!isOver) scheduleRenewal(since)
   }
 
   /** Aborts the signal; the step has {@link STOPPING_MS} to report its end. */
-  function stopWith(code: 'send_timeout' | 'stopped'): void {
-    if (isOver || aborted) return
-    abort(code)
-    cancelStopping = clock.after(STOPPING_MS, () => interrupt(code))
+  #stop(code: 'send_timeout' | 'stopped'): void {
+    if (this.#isOver || this.#aborted) return
+    this.#abort(code)
+    this.#cancelStopping = this.#deps.clock.after(STOPPING_MS, () => this.#interrupt(code))
   }
 
-  scheduleEnding(lease.since)
-  if (!isOver) scheduleRenewal(lease.since)
-  const removeStop = stops?.add(() => stopWith('stopped'))
+  #interrupt(code: Interrupted['code']): void {
+    this.#interrupted = new Interrupted(code)
+    // Reject first: an error that a channel throws on abort must come second.
+    this.#reject(this.#interrupted)
+    this.#abort(code)
+  }
 
-  return {
-    get signal() {
-      controller ??= new AbortController()
-      if (aborted && !controller.signal.aborted) controller.abort(aborted)
-      return controller.signal
-    },
-    get aborted() {
-      return aborted
-    },
-    async during(step) {
-      const cancelTimer = clock.after(timeoutMs, () => stopWith('send_timeout'))
-      try {
-        return await Promise.race([interrupted, step()])
-      } finally {
-        cancelTimer()
-      }
-    },
-    leftMs,
-    release() {
-      isOver = true
-      cancelRenewal()
-      cancelEnding()
-      cancelStopping()
-      removeStop?.()
-    },
+  #abort(code: Interrupted['code']): void {
+    this.#aborted ??= code
+    this.#controller?.abort(this.#aborted)
   }
 }
 

@@ -84,7 +84,7 @@ export function createSendLoop(deps: SendLoopDeps, options: WorkerOptions, onFre
   const stops = swapRemoveList<() => void>()
   const pauses = swapRemoveList<() => void>()
   const claims = inFlight()
-  const attempts = inFlight()
+  const attempts = inFlight(slotFreed)
   const hooks = inFlight()
   let lastClaim: Promise<unknown> = Promise.resolve()
   let yieldedAt = clock.now()
@@ -131,28 +131,27 @@ export function createSendLoop(deps: SendLoopDeps, options: WorkerOptions, onFre
 
   function start(claimed: ClaimedDelivery, lease: Lease, slot: Slot, onStart: ClaimArgs[1]): void {
     if (claimed.reclaimed) logger.log('warn', 'delivery.reclaimed', { attempt: claimed.attempts, ...placeOf(claimed) })
-    onStart(attempt(claimed, lease, slot), claimed)
+    onStart(attempts.add(attempt(claimed, lease, slot)), claimed)
   }
 
   /** Frees its slot once the result is stored, so that a hook that hangs does not block other messages. */
-  function attempt(claimed: ClaimedDelivery, lease: Lease, slot: Slot): Promise<Attempted> {
+  async function attempt(claimed: ClaimedDelivery, lease: Lease, slot: Slot): Promise<Attempted> {
     const startedIn = generation
     const watched = breaker.watch(claimed)
     const onSend = (): void => {
       slot.begin()
       watched.begin()
     }
-    const options = { timeoutMs, stops, onSend, onEnd: watched.end, unreachable }
-    const attempted = attemptDelivery(claimed, lease, deps, options).finally(() => {
+    try {
+      const options = { timeoutMs, stops, onSend, onEnd: watched.end, unreachable }
+      const attempted = await attemptDelivery(claimed, lease, deps, options)
+      if (attempted.result === 'released' && startedIn !== generation) unfinished.givenBack++
+      if (attempted.reported) hooks.add(attempted.reported)
+      return attempted
+    } finally {
       slot.leave()
       watched.leave()
-    })
-    attempted.then(({ result, reported }) => {
-      if (result === 'released' && startedIn !== generation) unfinished.givenBack++
-      if (reported) hooks.add(reported)
-      slotFreed()
-    }, slotFreed)
-    return attempts.add(attempted)
+    }
   }
 
   function slotFreed(): void {
@@ -241,12 +240,14 @@ interface InFlight {
   empty(): Promise<void>
 }
 
-function inFlight(): InFlight {
+/** @param onSettled Called whenever one settles. */
+function inFlight(onSettled = (): void => {}): InFlight {
   let count = 0
   let waiting: (() => void)[] = []
 
   function settled(): void {
     count--
+    onSettled()
     if (count > 0) return
     for (const resolve of waiting) resolve()
     waiting = []

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Hold, holdLease } from '../../../src/core/delivery/lease.ts'
+import { Hold } from '../../../src/core/delivery/lease.ts'
 import { type TestDeps, testDeps } from '../../support/deps.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { withoutStrayRejections } from '../../support/stray-rejections.ts'
@@ -23,7 +23,7 @@ function held(agoMs = 0): Held {
     return await asked.promise
   }
   const lease = { since: deps.clock.now() - agoMs, ms: LEASE }
-  const hold = holdLease({ deliveryId: 'd', fence: 'f' }, lease, { ...deps, store: { renew } })
+  const hold = new Hold({ deliveryId: 'd', fence: 'f' }, lease, { ...deps, store: { renew } })
   return { deps, hold, renewals }
 }
 

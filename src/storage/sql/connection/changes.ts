@@ -40,8 +40,11 @@ export interface TableChange {
 
 export interface Changes {
   insert<Name extends TableName>(table: Name, row: Records[Name]): void
-  /** @param row With the version that was read. */
-  update<Name extends TableName>(table: Name, row: Records[Name]): void
+  /**
+   * @param row With the version that was read.
+   * @param was In a table with a {@link Table.moved} column: its value before.
+   */
+  update<Name extends TableName>(table: Name, row: Records[Name], was?: string): void
   /** @param row Its key and the version that was read. */
   remove<Name extends TableName>(table: Name, row: Partial<Records[Name]>): void
   /** @param row Its key and the version that was read. */
@@ -64,7 +67,7 @@ export function newChanges(): Changes {
 
   return {
     insert: (table, row) => add('insert', table, row),
-    update: (table, row) => add('update', table, row),
+    update: (table, row, was) => add('update', table, was === undefined ? row : { ...row, was }),
     remove: (table, row) => add('remove', table, row),
     compare: (table, row) => add('compare', table, row),
     list() {
@@ -165,25 +168,28 @@ const TEXTS: Readonly<Record<Exclude<ChangeKind, 'insert'>, WriteText>> = {
         return `${target} = ${kept ? `coalesce(x.${column}, d.${column})` : `x.${column}`}`
       })
       .join(', ')
-    if (!dialect.hasLateral) return joinedUpdate(change, sets, isSame(table, dialect, 'd'), dialect, nameOf, given)
-    const found = placed(change, 'x.*', dialect, nameOf, given)
+    const same = (of: string): string => isSame(table, dialect, of, table.moved)
+    if (!dialect.hasLateral) return joinedUpdate(change, sets, same('d'), dialect, nameOf, given)
+    const found = placed(change, 'x.*', same('o'), nameOf, given)
     return `update ${nameOf(change.table)} as d set ${sets} from (${found}) x where ${FOUND}`
   },
   remove(change, dialect, nameOf, given) {
     const table: Table = TABLES[change.table]
     const target = tableAlong({ table: change.table, alias: 'd' }, dialect, nameOf)
-    if (dialect.hasLateral)
-      return `delete from ${nameOf(change.table)} as d using (${placed(change, 'x.version', dialect, nameOf, given)}) x where ${FOUND}`
+    if (dialect.hasLateral) {
+      const found = placed(change, 'x.version', isSame(table, dialect, 'o'), nameOf, given)
+      return `delete from ${nameOf(change.table)} as d using (${found}) x where ${FOUND}`
+    }
     if (!dialect.updatesFrom) return `delete d from ${given} straight_join ${target} on ${isSame(table, dialect, 'd')}`
     // By `rowid`: with `in` over the primary key, SQLite may search by its leading columns alone.
     const found = `select d.rowid from ${given} ${dialect.straightJoin} ${target} on ${isSame(table, dialect, 'd')}`
     return `delete from ${nameOf(change.table)} where rowid in (${found})`
   },
   compare(change, dialect, nameOf, given) {
-    if (dialect.hasLateral) return `perform 1 from (${placed(change, 'x.version', dialect, nameOf, given)}) x`
+    const same = (of: string): string => isSame(TABLES[change.table], dialect, of)
+    if (dialect.hasLateral) return `perform 1 from (${placed(change, 'x.version', same('o'), nameOf, given)}) x`
     const target = tableAlong({ table: change.table, alias: 'd' }, dialect, nameOf)
-    const same = isSame(TABLES[change.table], dialect, 'd')
-    return `select count(*) as found from ${given} ${dialect.straightJoin} ${target} on ${same}${dialect.readsLatest}`
+    return `select count(*) as found from ${given} ${dialect.straightJoin} ${target} on ${same('d')}${dialect.readsLatest}`
   },
 }
 
@@ -205,32 +211,39 @@ function joinedUpdate(
 const FOUND = 'd.ctid = x.found_at and d.version = x.version'
 
 /** The given rows that still have their version, with their `ctid`. */
-function placed({ table }: TableChange, columns: string, dialect: Dialect, nameOf: NameTable, given: string): string {
-  const found = `select o.ctid as found_at from ${nameOf(table)} o where ${isSame(TABLES[table], dialect, 'o')} offset 0`
+function placed({ table }: TableChange, columns: string, same: string, nameOf: NameTable, given: string): string {
+  const found = `select o.ctid as found_at from ${nameOf(table)} o where ${same} offset 0`
   return `select ${columns}, o.found_at from ${given} cross join lateral (${found}) o`
 }
 
-/** @param columns The leading columns of the primary key. The row to find them in is `x`. */
+/**
+ * @param columns The leading columns of the primary key. The row to find them in is `x`.
+ * @param moved The column whose value before is `was` in that row.
+ */
 export function sameKey(
   table: Pick<Table, 'hasRivals'>,
   columns: readonly string[],
   dialect: Dialect,
   of: string,
+  moved?: string,
 ): string {
-  const named = (row: string): string[] => columns.map((column) => `${row}.${dialect.quote(column)}`)
-  return (table.hasRivals ? dialect.sameRow : sameEach)(named(of), named('x'))
+  const own = columns.map((column) => `${of}.${dialect.quote(column)}`)
+  const given = columns.map((column) => `x.${dialect.quote(column === moved ? WAS : column)}`)
+  return (table.hasRivals ? dialect.sameRow : sameEach)(own, given)
 }
 
-function isSame(table: Table, dialect: Dialect, of: string): string {
-  return `${sameKey(table, table.primaryKey, dialect, of)} and ${of}.version = x.version`
+function isSame(table: Table, dialect: Dialect, of: string, moved?: string): string {
+  return `${sameKey(table, table.primaryKey, dialect, of, moved)} and ${of}.version = x.version`
 }
+
+const WAS = 'was'
 
 type Columns = readonly (readonly [name: string, column: Column])[]
 
 /** Columns that each kind of change writes, besides the primary key. */
 const WRITTEN: Readonly<Record<ChangeKind, Readonly<Record<TableName, Columns>>>> = {
   insert: columnsIn(() => true),
-  update: columnsIn((_, { fixed }) => !fixed),
+  update: withMoved(columnsIn((name, { fixed }) => !fixed || name === 'version')),
   remove: columnsIn((name) => name === 'version'),
   compare: columnsIn((name) => name === 'version'),
 }
@@ -240,5 +253,14 @@ function columnsIn(wanted: (name: string, column: Column) => boolean): Readonly<
     table,
     Object.entries(columns).filter(([name, column]) => wanted(name, column) || primaryKey.includes(name)),
   ])
+  return Object.fromEntries(tables)
+}
+
+function withMoved(written: Readonly<Record<TableName, Columns>>): Readonly<Record<TableName, Columns>> {
+  const tables = Object.entries<Columns>(written).map(([name, columns]) => {
+    const { moved, columns: all }: Table = TABLES[name as TableName]
+    const before = moved && all[moved]
+    return [name, before ? [...columns, [WAS, before]] : columns]
+  })
   return Object.fromEntries(tables)
 }

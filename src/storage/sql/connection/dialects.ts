@@ -1,5 +1,5 @@
-import type { Column, Kind, Table } from '../schema/columns.ts'
-import type { ChangeKind, Records, TableName } from '../schema/records.ts'
+import type { Column, Kind } from '../schema/columns.ts'
+import type { ChangeKind, TableName } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
 
 /** Supported databases. */
@@ -275,24 +275,3 @@ export function columnsOf(table: TableName, alias: string, dialect: Dialect, pre
   const names = Object.keys(TABLES[table].columns)
   return names.map((name) => `${alias}.${dialect.quote(name)} as ${dialect.quote(prefix + name)}`).join(', ')
 }
-
-/** The record of a table from a row. Drivers return large integers as text or `bigint`. */
-export function readRecord<Name extends TableName>(
-  table: Name,
-  row: Readonly<Record<string, unknown>>,
-  prefix = '',
-): Records[Name] {
-  const record: Record<string, unknown> = {}
-  for (const [name, isInteger] of READ[table] ?? []) {
-    const value = row[prefix + name] ?? null
-    record[name] = isInteger && typeof value !== 'number' && value !== null ? Number(value) : value
-  }
-  return record as unknown as Records[Name]
-}
-
-const READ: Readonly<Record<string, readonly (readonly [name: string, isInteger: boolean])[]>> = Object.fromEntries(
-  Object.entries<Table>(TABLES).map(([table, { columns }]) => [
-    table,
-    Object.entries(columns).map(([name, { kind }]) => [name, isNumber(kind)] as const),
-  ]),
-)

@@ -23,37 +23,44 @@ const MAX_ITEMS = 100
 /** Approximate bytes of a batch; one item always fits. Escaping may enlarge it several times, and databases accept 4 or 16 MB at once. */
 const MAX_BYTES = 1_000_000
 
-interface Waiting<Item, Outcome> {
+interface Call<Item, Outcome> {
   readonly item: Item
   readonly keys: readonly string[]
   readonly once: string | undefined
+  readonly turn: Turn<Item, Outcome>
   /** Its caller already got a time-out error. */
   isLate: boolean
-  resolve(outcome: Outcome): void
-  reject(cause: unknown): void
+  readonly resolve: (outcome: Outcome) => void
+  readonly reject: (cause: unknown) => void
+}
+
+/** Calls of one turn of the event loop that have not ended. They share the timer of their limit. */
+interface Turn<Item, Outcome> {
+  readonly calls: Set<Call<Item, Outcome>>
+  cancel(): void
 }
 
 /** Group commit: joins concurrent calls into few batches. A single call runs at once; it does not wait for others. */
 export function groupCommit<Item, Outcome>(options: BatchOptions<Item, Outcome>): (item: Item) => Promise<Outcome> {
   const { run, keysOf = () => [], onceOf = () => undefined, isOnesFault, sizeOf = () => 0 } = options
   const { timeoutMs, after = systemTimers.after } = options
-  let waiting: Waiting<Item, Outcome>[] = []
+  let waiting: Call<Item, Outcome>[] = []
   const busy = new Set<string>()
   let inFlight = 0
-  let isPumping = false
+  let turn: Turn<Item, Outcome> | undefined
 
   /** Takes the first items that may run now. Items that wait for a key keep their position. */
-  function take(): Waiting<Item, Outcome>[] {
-    const batch: Waiting<Item, Outcome>[] = []
-    const left: Waiting<Item, Outcome>[] = []
+  function take(): Call<Item, Outcome>[] {
+    const batch: Call<Item, Outcome>[] = []
+    const left: Call<Item, Outcome>[] = []
     const own = new Set<string>()
     const passed = new Set<string>()
     let bytes = 0
     let isFull = false
     for (const one of waiting) {
-      const { once } = one
+      const { once, keys } = one
       const isRepeat = once !== undefined && own.has(once)
-      const isBlocked = isRepeat || one.keys.some((key) => busy.has(key) || passed.has(key))
+      const isBlocked = isRepeat || keys.some((key) => busy.has(key) || passed.has(key))
       if (!isBlocked && !isFull && batch.length > 0) {
         // Never compute the size of an item that runs alone.
         if (batch.length === 1) bytes = sizeOf((batch[0] ?? one).item)
@@ -62,7 +69,7 @@ export function groupCommit<Item, Outcome>(options: BatchOptions<Item, Outcome>)
       }
       if (isBlocked || isFull) {
         left.push(one)
-        for (const key of one.keys) passed.add(key)
+        for (const key of keys) passed.add(key)
       } else {
         batch.push(one)
         if (once !== undefined) own.add(once)
@@ -73,7 +80,6 @@ export function groupCommit<Item, Outcome>(options: BatchOptions<Item, Outcome>)
   }
 
   function pump(): void {
-    isPumping = false
     while (inFlight < MAX_BATCHES && waiting.length > 0) {
       const batch = take()
       if (batch.length === 0) return
@@ -89,65 +95,78 @@ export function groupCommit<Item, Outcome>(options: BatchOptions<Item, Outcome>)
   }
 
   /** Resolves to an error that no item caused. The rest of the batch then fails with it, without a try. */
-  async function settle(batch: readonly Waiting<Item, Outcome>[]): Promise<{ readonly cause: unknown } | undefined> {
+  async function settle(batch: readonly Call<Item, Outcome>[]): Promise<{ readonly cause: unknown } | undefined> {
     try {
       const outcomes = await run(batch.map(({ item }) => item))
-      for (const [at, one] of batch.entries()) one.resolve(outcomes[at] as Outcome)
+      for (const [at, one] of batch.entries()) resolve(one, outcomes[at] as Outcome)
       return undefined
     } catch (cause) {
       const isOnes = isOnesFault(cause)
       if (batch.length === 1 || !isOnes) {
-        for (const one of batch) one.reject(cause)
+        for (const one of batch) reject(one, cause)
         return isOnes ? undefined : { cause }
       }
       let fault: { readonly cause: unknown } | undefined
       for (const one of batch) {
-        if (fault) one.reject(fault.cause)
+        if (fault) reject(one, fault.cause)
         else if (!one.isLate) fault = await settle([one])
       }
       return fault
     }
   }
 
-  function limit(one: Waiting<Item, Outcome>, ms: number): () => void {
-    let cancel = after(ms, giveUp)
+  function resolve(one: Call<Item, Outcome>, outcome: Outcome): void {
+    end(one)
+    one.resolve(outcome)
+  }
+
+  function reject(one: Call<Item, Outcome>, cause: unknown): void {
+    end(one)
+    one.reject(cause)
+  }
+
+  function end(one: Call<Item, Outcome>): void {
+    const { calls, cancel } = one.turn
+    calls.delete(one)
+    if (calls.size === 0) cancel()
+  }
+
+  function beginTurn(): Turn<Item, Outcome> {
+    const begun: Turn<Item, Outcome> = { calls: new Set(), cancel: () => {} }
+    if (timeoutMs !== undefined) limit(begun, timeoutMs)
+    // Calls of one turn share a batch.
+    queueMicrotask(() => {
+      turn = undefined
+      pump()
+    })
+    return begun
+  }
+
+  function limit(own: Turn<Item, Outcome>, ms: number): void {
     function giveUp(): void {
-      const at = waiting.indexOf(one)
-      if (at >= 0) {
-        waiting.splice(at, 1)
-        one.reject(new TimedOut(`The database was busy for ${ms} ms with earlier calls: nothing was written.`))
-      } else cancel = after(ms, leave)
+      own.cancel = after(ms, leave)
+      const late = waiting.filter((one) => own.calls.has(one))
+      waiting = waiting.filter((one) => !own.calls.has(one))
+      for (const one of late)
+        reject(one, new TimedOut(`The database was busy for ${ms} ms with earlier calls: nothing was written.`))
     }
     function leave(): void {
-      one.isLate = true
-      one.reject(new TimedOut(`The database did not do it within ${2 * ms} ms: it may be done yet.`))
+      for (const one of own.calls) {
+        one.isLate = true
+        reject(one, new TimedOut(`The database did not do it within ${2 * ms} ms: it may be done yet.`))
+      }
     }
-    return () => cancel()
+    own.cancel = after(ms, giveUp)
   }
 
   return (item) =>
     new Promise((resolve, reject) => {
       const once = onceOf(item)
-      const one: Waiting<Item, Outcome> = {
-        item,
-        keys: once === undefined ? keysOf(item) : [...keysOf(item), once],
-        once,
-        isLate: false,
-        resolve(outcome) {
-          cancel()
-          resolve(outcome)
-        },
-        reject(cause) {
-          cancel()
-          reject(cause)
-        },
-      }
-      const cancel = timeoutMs === undefined ? () => {} : limit(one, timeoutMs)
+      const keys = once === undefined ? keysOf(item) : [...keysOf(item), once]
+      turn ??= beginTurn()
+      const one = { item, keys, once, turn, isLate: false, resolve, reject }
+      turn.calls.add(one)
       waiting.push(one)
-      if (isPumping || inFlight >= MAX_BATCHES) return
-      isPumping = true
-      // Calls of one turn of the event loop share a batch.
-      queueMicrotask(pump)
     })
 }
 

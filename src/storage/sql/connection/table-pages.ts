@@ -1,7 +1,8 @@
 import type { Records, TableName } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
 import type { Database } from './database.ts'
-import { Parameters, readRecord, tableAlong } from './dialects.ts'
+import { Parameters, tableAlong } from './dialects.ts'
+import { readRecord } from './read-record.ts'
 
 const PAGE = 1_000
 

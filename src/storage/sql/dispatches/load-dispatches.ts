@@ -1,6 +1,7 @@
 import { Conflict, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
-import { columnsOf, lookUp, readRecord } from '../connection/dialects.ts'
+import { columnsOf, lookUp } from '../connection/dialects.ts'
+import { readRecord } from '../connection/read-record.ts'
 import type { DigestRecord, DispatchRecord, MemberRecord } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
 import { limitName, type TenantName } from './counters.ts'

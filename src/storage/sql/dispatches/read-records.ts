@@ -1,6 +1,7 @@
 import type { DispatchHead, DispatchStatus } from '../../../model/dispatch.ts'
 import type { Database } from '../connection/database.ts'
-import { columnsOf, type LookUp, lookUp, readRecord } from '../connection/dialects.ts'
+import { columnsOf, type LookUp, lookUp } from '../connection/dialects.ts'
+import { readRecord } from '../connection/read-record.ts'
 import type { Column } from '../schema/columns.ts'
 import type { CounterRecord, Records, TableName } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'

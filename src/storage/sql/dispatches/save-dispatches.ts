@@ -134,8 +134,8 @@ class DispatchSaver {
     }
     const status = currentStatus(row)
     if (status === before) return
-    if (before) this.#changes.remove('listed', listedRecord(row, before))
-    this.#changes.insert('listed', listedRecord(row, status))
+    if (before) this.#changes.update('listed', listedRecord(row, status), before)
+    else this.#changes.insert('listed', listedRecord(row, status))
   }
 
   /** Whether damaged texts of a dispatch stay as they are. */

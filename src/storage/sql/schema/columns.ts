@@ -32,12 +32,14 @@ export interface Index extends Part {
   readonly present?: string
 }
 
-/** One table. Every row has a `version`, which each update increments; an update of another version changes nothing. */
+/** One table. Every row has a `version`, which each update increments unless it is `fixed`; an update of another version changes nothing. */
 export interface Table<Of = Readonly<Record<string, unknown>>> extends Part {
   readonly columns: Readonly<Record<keyof Of, Column>>
   readonly primaryKey: readonly (keyof Of)[]
   /** Other indexes begin with a later column of the primary key, and a planner might choose one of those. */
   readonly hasRivals?: true
+  /** A column of the primary key that updates change. They name its value before. */
+  readonly moved?: keyof Of & string
   /** Percent of each page that PostgreSQL fills with new rows. The rest is for their updates, which then write less. Default: 100. */
   readonly fillfactor?: number
   /** Its rows are removed or updated soon: PostgreSQL vacuums it at 2 % of dead rows instead of 20 %, because searches read them. */

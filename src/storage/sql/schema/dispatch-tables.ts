@@ -108,10 +108,11 @@ export const DISPATCH_TABLES: {
       { name: 'turns', columns: ['channel', 'priority', 'tenant', 'wake_at'] },
     ],
   },
-  /** The status of a dispatch, for lists. */
+  /** The status of a dispatch, for lists. Its state's version guards it. */
   listed: {
-    columns: { tenant: id, status: fixed(shortText), created_at: fixed(integer), dispatch_id: id, version },
+    columns: { tenant: id, status: shortText, created_at: fixed(integer), dispatch_id: id, version: fixed(version) },
     primaryKey: ['tenant', 'status', 'created_at', 'dispatch_id'],
+    moved: 'status',
     isChurned: true,
     indexes: [],
   },
