@@ -39,6 +39,14 @@ describe('a lease that has ended', () => {
     expect([signal.aborted, signal.reason]).toEqual([true, 'lease_ending'])
   })
 
+  it('No step begins after the end of a lease', async () => {
+    const { hold } = held(LEASE)
+    let begun = 0
+    const step = async (): Promise<void> => void begun++
+    await expect(hold.during(step)).rejects.toMatchObject({ code: 'lease_ending' })
+    expect(begun).toBe(0)
+  })
+
   it('An ended lease that is not used leaves no unhandled rejection', () =>
     withoutStrayRejections(async () => {
       const { deps } = held(LEASE)
@@ -62,6 +70,18 @@ describe('a lease that was released', () => {
 })
 
 describe('a lease that cannot be renewed', () => {
+  it('A held lease has one timer, and a released one none', async () => {
+    const { deps, hold, renewals } = held()
+    const timers = [deps.clock.timers]
+    await pass(deps.clock, LEASE / 3)
+    timers.push(deps.clock.timers)
+    renewals[0]?.open(true)
+    await settled(deps.clock)
+    timers.push(deps.clock.timers)
+    hold.release()
+    expect([...timers, deps.clock.timers]).toEqual([1, 1, 1, 0])
+  })
+
   it('A failed renewal is retried every third of the lease, which is used for nine tenths at most', async () => {
     const { deps, hold, renewals } = held()
     expect(hold.leftMs()).toBe(LEASE * 0.9)

@@ -160,6 +160,18 @@ describe('group commit', () => {
     expect(await next).toBe('k:2!')
   })
 
+  it('Calls of one turn have one timer, which lasts until all of them have ended', async () => {
+    const { clock, call, turn, letThrough } = app({ isOnce: true, timeoutMs: 900 })
+    const all = Promise.allSettled([call('k:1'), call('k:2'), call('x')])
+    await turn()
+    expect(clock.timers).toBe(1)
+    clock.advance(900)
+    expect(clock.timers).toBe(1)
+    await letThrough()
+    expect(await all).toMatchObject([{ value: 'k:1!' }, { reason: { code: 'database_timeout' } }, { value: 'x!' }])
+    expect(clock.timers).toBe(0)
+  })
+
   it('An ended call leaves no timer behind', async () => {
     const { clock, call, turn, letThrough } = app({ timeoutMs: 900, fault: () => ALL })
     const all = Promise.allSettled([call('a'), call('b')])
