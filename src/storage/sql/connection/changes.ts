@@ -94,13 +94,22 @@ export function firstVersion(): number {
   return Math.floor(Math.random() * 2 ** 50) + 1
 }
 
-export function changeText(change: TableChange, dialect: Dialect, nameOf: NameTable, parameter: string): string {
+/** Makes rows with these columns, under the name `x`. */
+type MakeRows = (columns: Readonly<Record<string, Column>>) => string
+
+/** @param makeRows Default: from the first parameter, by {@link changeParameters}. */
+export function changeText(
+  change: TableChange,
+  dialect: Dialect,
+  nameOf: NameTable,
+  makeRows: MakeRows = (columns) => dialect.rows(dialect.parameter(1), columns, 'x'),
+): string {
   const { kind } = change
   const name = nameOf(change.table)
   const columns = WRITTEN[kind][change.table]
   const names = columns.map(([column]) => dialect.quote(column)).join(', ')
   if (!dialect.values.of.includes(kind)) {
-    const rows = dialect.rows(parameter, Object.fromEntries(columns), 'x')
+    const rows = makeRows(Object.fromEntries(columns))
     if (kind === 'insert') return `insert into ${name} (${names}) select ${names} from ${rows}`
     return TEXTS[kind](change, dialect, nameOf, rows)
   }
@@ -111,7 +120,7 @@ export function changeText(change: TableChange, dialect: Dialect, nameOf: NameTa
 }
 
 export function changeParameters(change: TableChange, dialect: Dialect): readonly unknown[] {
-  if (!dialect.values.of.includes(change.kind)) return [rowsOf(change, dialect)]
+  if (!dialect.values.of.includes(change.kind)) return [jsonOf(change)]
   const columns = WRITTEN[change.kind][change.table]
   return change.rows.flatMap((row) => columns.map(([name]) => row[name] ?? null))
 }
@@ -132,25 +141,29 @@ export function partsOf(change: TableChange, { values }: Dialect): readonly Tabl
   return parts
 }
 
-export function rowsOf({ kind, table, rows }: TableChange, { nestsJson }: Dialect): string {
-  const written = WRITTEN[kind][table]
-  function textOf(row: Row): string {
-    let text = ''
-    for (const [name, column] of written) {
-      const value = row[name]
-      if (value === null || value === undefined) continue
-      text += `,"${name}":`
-      const isNested = nestsJson && column.kind === 'json' && isPlainJson(value)
-      text += isNested || typeof value === 'number' ? value : JSON.stringify(value)
-    }
-    return `{${text.slice(1)}}`
-  }
-  return `[${rows.map(textOf).join(',')}]`
+function jsonOf({ kind, table, rows }: TableChange): string {
+  const names = WRITTEN[kind][table].map(([name]) => name)
+  return JSON.stringify(rows, names)
 }
 
-/** An array or object without escapes that a database might refuse. */
-function isPlainJson(json: unknown): boolean {
-  return typeof json === 'string' && /^[[{]/.test(json) && !json.includes('\\u')
+/** All values, row by row, as the text of an array: the functions of PostgreSQL read it in half the time of JSON. */
+export function arrayOf({ kind, table, rows }: TableChange): string {
+  const columns = WRITTEN[kind][table]
+  let text = ''
+  for (const row of rows) {
+    for (const [name] of columns) {
+      const value = row[name]
+      text += text === '' ? '{' : ','
+      text += typeof value === 'string' ? `"${escaped(value)}"` : (value ?? 'null')
+    }
+  }
+  return `${text}}`
+}
+
+/** Faster than one regular expression: most texts are ids, and JSON has many quotes. */
+function escaped(text: string): string {
+  const whole = text.includes('\\') ? text.replaceAll('\\', '\\\\') : text
+  return whole.includes('"') ? whole.replaceAll('"', '\\"') : whole
 }
 
 type WriteText = (change: TableChange, dialect: Dialect, nameOf: NameTable, given: string) => string

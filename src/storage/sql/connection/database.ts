@@ -4,6 +4,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import { functionName, scanStatement } from '../schema/functions.ts'
 import { isUnreadable } from '../schema/stored-json.ts'
 import {
+  arrayOf,
   type Changes,
   Conflict,
   changeParameters,
@@ -11,7 +12,6 @@ import {
   NOW,
   partsOf,
   pause,
-  rowsOf,
   type TableChange,
 } from './changes.ts'
 import { askClock, databaseClock } from './database-clock.ts'
@@ -244,13 +244,13 @@ export function openDatabase(options: DatabaseOptions): Database {
     const key = list.map(({ kind, table }) => `${kind} ${table}`).join(', ')
     const text = cached(key, () => {
       const calls = list.map(({ kind, table }, at) => {
-        const [rows, amount] = [dialect.parameter(2 * at + 1), dialect.parameter(2 * at + 2)]
+        const [rows, amount] = [`${dialect.parameter(2 * at + 1)}::text::text[]`, dialect.parameter(2 * at + 2)]
         return `${functionName(kind, dialect, prefix)}('${table}', ${rows}, ${amount})`
       })
       // Each write also returns the time, which saves queries of the clock.
       return `select ${NOW} as now, ${calls.join(', ')}`
     })
-    const parameters = list.flatMap((change) => [rowsOf(change, dialect), change.rows.length])
+    const parameters = list.flatMap((change) => [arrayOf(change), change.rows.length])
     const askedAt = running()
     const [row] = await on.query<{ now: unknown }>(text, parameters)
     learn(row?.now, askedAt)
@@ -264,7 +264,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     for (const part of list.flatMap((change) => partsOf(change, dialect))) {
       const { kind, table, rows } = part
       const key = `${kind} ${table} ${dialect.values.bySize ? rows.length : ''}`
-      const build = (): string => changeText(part, dialect, nameOf, dialect.parameter(1))
+      const build = (): string => changeText(part, dialect, nameOf)
       const isOfAnySize = dialect.values.of.includes(kind) && !dialect.values.bySize
       const text = isOfAnySize ? build() : cached(key, build)
       const parameters = changeParameters(part, dialect)

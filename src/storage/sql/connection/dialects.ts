@@ -20,8 +20,6 @@ export interface Dialect {
   readonly rows: (parameter: string, columns: Readonly<Record<string, Column>>, name: string) => string
   /** Changes whose rows are `values` with parameters instead of a JSON array, `bySize` with few numbers of rows: drivers prepare each text. */
   readonly values: { readonly of: readonly ChangeKind[]; readonly bySize?: true }
-  /** A `json` column of such an array may be a nested array or object; it is read as text. */
-  readonly nestsJson: boolean
   readonly concat: (...parts: readonly string[]) => string
   /** Compares leading columns of a primary key so that a planner can choose no index that begins with another column. */
   readonly sameRow: (columns: readonly string[], values: readonly string[]) => string
@@ -63,7 +61,6 @@ const POSTGRESQL: Dialect = {
     return `json_to_recordset(${parameter}::json) as ${name}(${types.join(', ')})`
   },
   values: { of: [] },
-  nestsJson: true,
   concat: (...parts) => parts.join(' || '),
   sameRow: (columns, values) => {
     const [row, given] = [`(${columns.join(', ')})`, `(${values.join(', ')})`]
@@ -107,7 +104,6 @@ const SQLITE: Dialect = {
     return `(select ${values.join(', ')} from json_each(${parameter})) as ${name}`
   },
   values: { of: ['insert', 'update', 'remove', 'compare'], bySize: true },
-  nestsJson: false,
   concat: (...parts) => parts.join(' || '),
   sameRow: sameEach,
   quote: ascii,
@@ -146,7 +142,6 @@ const MYSQL: Dialect = {
   rows: mysqlRows('utf8mb4_0900_bin'),
   // A list of one row takes the server longer than its values do.
   values: { of: ['insert'] },
-  nestsJson: false,
   concat: (...parts) => `concat(${parts.join(', ')})`,
   sameRow: sameEach,
   quote: (name) => `\`${name}\``,
@@ -197,7 +192,7 @@ function mysqlRows(collation: string): Dialect['rows'] {
   }
 }
 
-function isNumber(kind: Kind): boolean {
+export function isNumber(kind: Kind): boolean {
   return kind === 'integer' || kind === 'flag'
 }
 

@@ -80,7 +80,7 @@ async function eraseFrom(sessionIds: readonly string[], erased: Erased, on: Quer
     if (sum) changes.update('run_sums', sum)
   }
   for (const change of changes.list().flatMap((one) => partsOf(one, dialect))) {
-    const text = changeText(change, dialect, nameOf, dialect.parameter(1))
+    const text = changeText(change, dialect, nameOf)
     const changed = await on.change(text, changeParameters(change, dialect))
     if (changed !== change.rows.length) throw new Conflict('a row of the erased user has changed')
   }

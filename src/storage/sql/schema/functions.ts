@@ -1,12 +1,12 @@
 import { MAX_TENANTS_VISITED } from '../../../model/tenant-turns.ts'
 import { NORMAL, URGENT } from '../../rules/claim-priority.ts'
 import { changeText } from '../connection/changes.ts'
-import type { Dialect, NameTable } from '../connection/dialects.ts'
+import { type Dialect, isNumber, type NameTable } from '../connection/dialects.ts'
 import { CLAIMED, claimedColumns, leaseSets } from '../dispatches/claim-texts.ts'
 import { ofTenant, RANGE_COLUMNS, turnTexts } from '../dispatches/turn-texts.ts'
 import { findText, RECORD_COLUMNS } from '../plugin-records/record-texts.ts'
 import { SNAPSHOT_COLUMNS, snapshotText } from '../runs/merge-snapshot-query.ts'
-import type { Table } from './columns.ts'
+import type { Column, Table } from './columns.ts'
 import { MIGRATION_NAMES } from './migration-names.ts'
 import type { ChangeKind, TableName } from './records.ts'
 import { TABLES } from './tables.ts'
@@ -18,10 +18,13 @@ export function functionName(name: FunctionName, dialect: Dialect, prefix: strin
   return dialect.quote(`${prefix}${name}_${MIGRATION_NAMES.length}`)
 }
 
+/** Otherwise an insert of an unknown number of rows is planned each time. */
+const KEEPS_PLAN = 'set plan_cache_mode = force_generic_plan'
+
 /** Restricts the planner to indexes: each statement finds few rows in large tables, whatever the statistics are. */
 const ALONG_INDEXES = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin', 'sort']
   .map((way) => `set enable_${way} = off`)
-  .concat('set jit = off', 'set plan_cache_mode = force_generic_plan')
+  .concat('set jit = off', KEEPS_PLAN)
   .join(' ')
 
 const ALL_TABLES = Object.keys(TABLES) as readonly TableName[]
@@ -44,10 +47,10 @@ export function functions(dialect: Dialect, nameOf: NameTable, prefix: string): 
 function changeFunction(name: string, kind: ChangeKind, dialect: Dialect, nameOf: NameTable): string {
   const cases = ALL_TABLES.map((table) => {
     const change = { kind, table, rows: [] }
-    return `when '${table}' then ${changeText(change, dialect, nameOf, 'given')};`
+    return `when '${table}' then ${changeText(change, dialect, nameOf, (columns) => arrayRows(columns, dialect))};`
   })
-  const settings = kind === 'insert' ? '' : ALONG_INDEXES
-  return `create or replace function ${name}(of_table text, given json, amount bigint) returns void language plpgsql ${settings} as $body$
+  const settings = kind === 'insert' ? KEEPS_PLAN : ALONG_INDEXES
+  return `create or replace function ${name}(of_table text, list text[], amount bigint) returns void language plpgsql ${settings} as $body$
   #variable_conflict use_column
   declare changed bigint;
   begin
@@ -57,6 +60,16 @@ function changeFunction(name: string, kind: ChangeKind, dialect: Dialect, nameOf
     get diagnostics changed = row_count;
     if changed <> amount then raise exception 'not as it was read' using errcode = '40001'; end if;
   end $body$`
+}
+
+/** Rows from an array with all values, row by row. */
+function arrayRows(columns: Readonly<Record<string, Column>>, { quote }: Dialect): string {
+  const all = Object.entries(columns)
+  const values = all.map(([name, { kind }], at) => {
+    const value = `list[i * ${all.length} + ${at + 1}]`
+    return `${isNumber(kind) ? `${value}::bigint` : value} as ${quote(name)}`
+  })
+  return `(select ${values.join(', ')} from generate_series(0, amount::int - 1) as i) as x`
 }
 
 function snapshotsFunction(name: string, dialect: Dialect, nameOf: NameTable): string {
