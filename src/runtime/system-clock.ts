@@ -7,13 +7,16 @@ const LONGEST_MS = 2 ** 31 - 1
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, run, keepAlive) {
-    let timer: ReturnType<typeof setTimeout>
-    const wait = (leftMs: number): void => {
-      timer = leftMs > LONGEST_MS ? setTimeout(wait, LONGEST_MS, leftMs - LONGEST_MS) : setTimeout(run, leftMs)
-      // Runtimes other than Node return a number.
-      if (typeof timer === 'object' && !keepAlive) timer.unref()
+    if (ms > LONGEST_MS) {
+      const rest = (): void => {
+        cancel = systemClock.after(ms - LONGEST_MS, run, keepAlive)
+      }
+      let cancel = systemClock.after(LONGEST_MS, rest, keepAlive)
+      return () => cancel()
     }
-    wait(ms)
+    const timer = setTimeout(run, ms)
+    // Runtimes other than Node return a number.
+    if (typeof timer === 'object' && !keepAlive) timer.unref()
     return () => clearTimeout(timer)
   },
 }
