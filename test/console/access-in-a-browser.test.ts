@@ -126,7 +126,10 @@ withBrowser('access in a browser', () => {
         expect(complaints).toEqual([])
       })
 
-      it('Two tenants never see one another, on no screen and by no URL', async () => {
+      // The screens read the same everywhere: only one framework walks through all of them.
+      const isWhole = framework === FRAMEWORKS[0]
+      const places = isWhole ? 'on no screen and by no URL' : 'in a list, and by the URL of a dispatch'
+      it(`Two tenants never see one another, ${places}`, async () => {
         const ids = Object.fromEntries(
           await Promise.all(TENANTS.map(async (tenant) => [tenant, await addDispatches(sallyport, tenant)] as const)),
         )
@@ -143,7 +146,7 @@ withBrowser('access in a browser', () => {
             'runs',
             'suppressions',
             'tokens',
-          ]) {
+          ].slice(0, isWhole ? undefined : 2)) {
             await show(page, host.url + path)
             const text = await page.locator('body').innerText()
             expect([path, text.match(/acme|globex/g)?.every((name) => name === tenant)]).toEqual([path, true])
@@ -158,7 +161,7 @@ withBrowser('access in a browser', () => {
             [`dispatches?recipient=jane%40${foreign}.example`, 'Nothing matches the recipient'],
             [`runs?sessionId=${foreign}-session`, 'Nothing matches the session'],
             [`tokens?sessionId=${foreign}-session`, 'Nothing matches the session'],
-          ]) {
+          ].slice(0, isWhole ? undefined : 1)) {
             await show(page, host.url + path)
             await page.getByText(problem ?? '').waitFor()
           }

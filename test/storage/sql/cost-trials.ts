@@ -15,7 +15,7 @@ const MARGIN_MS = 2 * UNHURRIED_MS
 export const EARLIER: number = NOW - 6 * MARGIN_MS
 /** The two numbers of rows whose costs are compared. */
 export const FEW = 100
-export const MANY = 20_000
+export const MANY = 10_000
 
 /** A store whose statistics are never renewed automatically. */
 export interface CostTrial {
