@@ -36,7 +36,7 @@ for (const kind of await databaseKinds())
     const database = kind.absent ? undefined : await kind.open()
     afterAll(() => database?.close())
 
-    it.each(REFUSALS)('A database error that quotes $table.$column stays hidden', async ({ table, column }) => {
+    it.each(REFUSALS)('A database error that quotes $column of $table stays hidden', async ({ table, column }) => {
       const { dialect } = database as TestDatabase
       const db = (database as TestDatabase).connect()
       const prefix = `${table}_`
