@@ -55,7 +55,11 @@ async function visitAll(page: Page, url: string, check: (screen: string) => Prom
   await open('a dry run', /^Event order\.shipped$/, async () => {
     await page.getByRole('link', { name: 'order.shipped' }).click()
     await page.getByLabel('Recipient').fill('jane@example.com')
+    // Until its answer is shown, an earlier one is dimmed.
+    const answer = page.waitForResponse((response) => response.request().postData()?.includes('"urgent":true') === true)
     await page.getByLabel('Data of the event').fill('{"number": 1, "urgent": true}')
+    await answer
+    await expect.poll(() => page.locator('[aria-busy="true"]').count(), PATIENT).toBe(0)
     await page.getByText('The dispatch would be').waitFor()
     await page.frameLocator('iframe').locator('#shipped').waitFor()
   })
