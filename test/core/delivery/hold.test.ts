@@ -55,6 +55,18 @@ describe('a lease that has ended', () => {
 })
 
 describe('a lease that was released', () => {
+  it('A held lease has one timer, and a released one none', async () => {
+    const { deps, hold, renewals } = held()
+    const timers = [deps.clock.timers]
+    await pass(deps.clock, LEASE / 3)
+    timers.push(deps.clock.timers)
+    renewals[0]?.open(true)
+    await settled(deps.clock)
+    timers.push(deps.clock.timers)
+    hold.release()
+    expect([...timers, deps.clock.timers]).toEqual([1, 1, 1, 0])
+  })
+
   it.each([
     ['succeeds', () => Promise.resolve(true)],
     ['is refused', () => Promise.resolve(false)],
@@ -70,18 +82,6 @@ describe('a lease that was released', () => {
 })
 
 describe('a lease that cannot be renewed', () => {
-  it('A held lease has one timer, and a released one none', async () => {
-    const { deps, hold, renewals } = held()
-    const timers = [deps.clock.timers]
-    await pass(deps.clock, LEASE / 3)
-    timers.push(deps.clock.timers)
-    renewals[0]?.open(true)
-    await settled(deps.clock)
-    timers.push(deps.clock.timers)
-    hold.release()
-    expect([...timers, deps.clock.timers]).toEqual([1, 1, 1, 0])
-  })
-
   it('A failed renewal is retried every third of the lease, which is used for nine tenths at most', async () => {
     const { deps, hold, renewals } = held()
     expect(hold.leftMs()).toBe(LEASE * 0.9)

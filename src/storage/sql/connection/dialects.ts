@@ -1,4 +1,4 @@
-import type { Column, Kind } from '../schema/columns.ts'
+import { type Column, isNumber, type Kind } from '../schema/columns.ts'
 import type { ChangeKind, TableName } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
 
@@ -190,10 +190,6 @@ function mysqlRows(collation: string): Dialect['rows'] {
     })
     return `json_table(${parameter}, '$[*]' columns (${types.join(', ')})) as ${name}`
   }
-}
-
-export function isNumber(kind: Kind): boolean {
-  return kind === 'integer' || kind === 'flag'
 }
 
 /** Compares each column with its value. */

@@ -1,4 +1,4 @@
-import type { Table } from '../schema/columns.ts'
+import { isNumber, type Table } from '../schema/columns.ts'
 import type { Records, TableName } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
 
@@ -29,9 +29,9 @@ function readColumns(table: TableName, prefix: string): readonly ReadColumn[] {
   const found = READ[table].get(prefix)
   if (found) return found
   const { columns }: Table = TABLES[table]
-  const made = Object.entries(columns).map(([name, { kind }]) => ({
-    ...{ name, from: prefix + name, isInteger: kind === 'integer' || kind === 'flag' },
-  }))
+  const made = Object.entries(columns).map(([name, { kind }]) => {
+    return { name, from: prefix + name, isInteger: isNumber(kind) }
+  })
   READ[table].set(prefix, made)
   return made
 }

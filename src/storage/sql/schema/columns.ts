@@ -4,6 +4,11 @@
  */
 export type Kind = 'key' | 'text' | 'json' | 'integer' | 'flag'
 
+/** Whether values of a kind are numbers; all others are texts. */
+export function isNumber(kind: Kind): boolean {
+  return kind === 'integer' || kind === 'flag'
+}
+
 /** A part of the tables, with the migration that brings it. */
 interface Part {
   /** Number of the migration. Default: 1. */
