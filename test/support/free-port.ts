@@ -3,8 +3,11 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Below the ephemeral ports, so that no outgoing connection takes the port while its server is down. */
-const FROM = 10_000
+/**
+ * Below the ephemeral ports, so that no outgoing connection takes the port while its server is down; above 10080, to which `fetch` connects
+ * nobody: it is a bad port (WHATWG Fetch, 2.9).
+ */
+const FROM = 10_081
 const TO = 30_000
 const TRIES = 50
 
