@@ -123,14 +123,16 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     holds: 'the default clock, ids and logger, NODE_ENV, the fastest hashes, and the loading of peers',
     layers: CONTRACTS,
   },
+  'src/storage/rules/': { holds: 'rules of deliveries and sums', layers: CONTRACTS, pure: true },
+  'src/storage/engine/': { holds: 'one store over records', layers: ['src/storage/rules/', ...CONTRACTS] },
   'src/storage/': {
-    holds: 'stores',
-    layers: ['src/options/', ...CONTRACTS],
+    holds: 'records of each database, and their stores',
+    layers: ['src/storage/engine/', 'src/storage/rules/', 'src/options/', ...CONTRACTS],
     modules: { 'src/storage/sql/': ['kysely'] },
   },
   'src/contract-tests/': {
     holds: 'contracts of the ports, and test tools',
-    layers: ['src/options/', ...CONTRACTS],
+    layers: ['src/storage/engine/', 'src/options/', ...CONTRACTS],
     modules: { 'src/contract-tests/assertions.ts': ['node:assert/strict'] },
   },
   'src/sallyport/': {

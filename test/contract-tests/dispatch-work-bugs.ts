@@ -210,7 +210,7 @@ export const WORK_BUGS: readonly Planted[] = [
   },
   {
     name: 'a delivery cancelled while it is sent is queued again',
-    caughtBy: 'a concurrent claim and cancel leave one of the two results',
+    caughtBy: 'a delivery cancelled while it is sent is not queued again after a failed attempt',
     plant: (store) => () => ({
       async cancel(tenant, dispatchId) {
         const dispatch = await store.findDispatch(tenant, dispatchId)

@@ -4,8 +4,7 @@ import { fakeClock } from '../../src/contract-tests/fake-clock.ts'
 import { feedbackStoreContract } from '../../src/contract-tests/feedback-store-contract.ts'
 import { preferenceStoreContract } from '../../src/contract-tests/preference-store-contract.ts'
 import type { FeedbackStore } from '../../src/ports/feedback-store.ts'
-import { memoryFeedback } from '../../src/storage/memory/memory-feedback.ts'
-import { memoryPreferences } from '../../src/storage/memory/memory-preferences.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
 
 const capabilities = { secondHandle: false }
 
@@ -15,7 +14,7 @@ describe('feedbackStoreContract on the memory store', () => {
     skip: it.skip,
     create() {
       const { now, advance } = fakeClock()
-      return { store: memoryFeedback({ now }), now, advance }
+      return { store: memoryStore({ clock: { now } }), now, advance }
     },
     capabilities,
   })
@@ -27,7 +26,7 @@ describe('preferenceStoreContract on the memory store', () => {
     skip: it.skip,
     create() {
       const { now, advance } = fakeClock()
-      return { store: memoryPreferences(), now, advance }
+      return { store: memoryStore(), now, advance }
     },
     capabilities,
   })
@@ -101,7 +100,7 @@ describe('feedbackStoreContract', () => {
       test: (name, body) => cases.set(name, body),
       create() {
         const { now, advance } = fakeClock()
-        return { store: plant(memoryFeedback({ now })), now, advance }
+        return { store: plant(memoryStore({ clock: { now } })), now, advance }
       },
       capabilities,
     })

@@ -4,7 +4,7 @@ import type { StoreTrial } from '../../src/contract-tests/contract.ts'
 import { fakeClock } from '../../src/contract-tests/fake-clock.ts'
 import { runStoreContract } from '../../src/contract-tests/run-store-contract.ts'
 import type { RunStore } from '../../src/ports/run-store.ts'
-import { memoryRuns } from '../../src/storage/memory/memory-runs.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
 import { SESSION_LIST_BUGS } from './run-list-bugs.ts'
 import { MERGE_BUGS } from './run-merge-bugs.ts'
 import { SESSION_BUGS } from './run-session-bugs.ts'
@@ -20,7 +20,7 @@ function casesOf(create: () => StoreTrial<RunStore>): ReadonlyMap<string, () => 
 
 function trialOf(plant: (store: RunStore) => RunStore): StoreTrial<RunStore> {
   const { now, advance } = fakeClock()
-  const kept = memoryRuns({ now })
+  const kept = memoryStore({ clock: { now } })
   const store = plant(kept)
   return { store, other: { ...store }, now, advance, reopen: () => plant(kept) }
 }
@@ -47,7 +47,7 @@ describe('runStoreContract on a correct store whose clock runs', () => {
   const cases = casesOf(() => {
     let ahead = 0
     const now = (): number => Math.floor(start + performance.now() + ahead)
-    const store = memoryRuns({ now })
+    const store = memoryStore({ clock: { now } })
     const advance = (ms: number): void => {
       ahead += ms
     }
@@ -70,7 +70,7 @@ describe('runStoreContract', () => {
   it('runStoreContract catches a store whose clock is five minutes ahead', async () => {
     const cases = casesOf(() => {
       const { now, advance } = fakeClock()
-      return { store: memoryRuns({ now: () => now() + 300_000 }), now, advance }
+      return { store: memoryStore({ clock: { now: () => now() + 300_000 } }), now, advance }
     })
     expect(await catches(cases, 'createdAt, updatedAt and lastSeenAt are the time of the store')).toBe(true)
   })

@@ -34,7 +34,12 @@ async function climb(
 function mapIds(store: RunStore, map: (id: string) => string): RunStore {
   return {
     ...store,
-    mergeRun: (key, decide) => store.mergeRun({ ...key, runId: map(key.runId) }, decide),
+    mergeRun: (key, decide) =>
+      store.mergeRun({ ...key, runId: map(key.runId) }, (snapshot) => {
+        const decision = decide(snapshot)
+        const { state } = decision
+        return state ? { ...decision, state: { ...state, runId: map(state.runId) } } : decision
+      }),
     findRun: (key) => store.findRun({ ...key, runId: map(key.runId) }),
   }
 }
@@ -54,7 +59,7 @@ async function decidedBefore<T>(
 ): Promise<MergeDecision<T>> {
   const { result } = await store.mergeRun(key, (snapshot) => ({ result: structuredClone(snapshot) }))
   const decision = decide(result)
-  for (let turn = 0; turn < 5; turn++) await Promise.resolve()
+  for (let turn = 0; turn < 50; turn++) await Promise.resolve()
   return decision
 }
 

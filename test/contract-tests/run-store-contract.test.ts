@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest'
 import { fakeClock } from '../../src/contract-tests/fake-clock.ts'
 import { runStoreContract } from '../../src/contract-tests/run-store-contract.ts'
-import { memoryRuns } from '../../src/storage/memory/memory-runs.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
 
 describe('runStoreContract on the memory store', () => {
   runStoreContract({
@@ -9,7 +9,7 @@ describe('runStoreContract on the memory store', () => {
     skip: it.skip,
     create() {
       const { now, advance } = fakeClock()
-      return { store: memoryRuns({ now }), now, advance }
+      return { store: memoryStore({ clock: { now } }), now, advance }
     },
     capabilities: { secondHandle: false },
   })

@@ -2,7 +2,7 @@ import { AssertionError } from 'node:assert'
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../src/contract-tests/fake-clock.ts'
 import { statisticsStoreContract } from '../../src/contract-tests/statistics-store-contract.ts'
-import { memoryStatistics } from '../../src/storage/memory/memory-statistics.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
 import { HEARTBEAT_BUGS, ROW_BUGS } from './statistics-store-bugs.ts'
 
 describe('statisticsStoreContract on the memory store', () => {
@@ -11,7 +11,7 @@ describe('statisticsStoreContract on the memory store', () => {
     skip: it.skip,
     create() {
       const { now, advance } = fakeClock()
-      return { store: memoryStatistics({ now }), now, advance }
+      return { store: memoryStore({ clock: { now } }), now, advance }
     },
     capabilities: { secondHandle: false },
   })
@@ -26,7 +26,7 @@ describe('statisticsStoreContract', () => {
         test: (name, body) => cases.set(name, body),
         create() {
           const clock = fakeClock()
-          const store = memoryStatistics(clock)
+          const store = memoryStore({ clock })
           return { store: { ...store, ...plant(store, clock) }, now: clock.now, advance: clock.advance }
         },
         capabilities: { secondHandle: false },

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../src/contract-tests/fake-clock.ts'
 import { tokenStoreContract } from '../../src/contract-tests/token-store-contract.ts'
 import type { TokenStore } from '../../src/ports/token-store.ts'
-import { memoryTokens } from '../../src/storage/memory/memory-tokens.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
 
 describe('tokenStoreContract on the memory store', () => {
   tokenStoreContract({
@@ -11,7 +11,7 @@ describe('tokenStoreContract on the memory store', () => {
     skip: it.skip,
     create() {
       const { now, advance } = fakeClock()
-      return { store: memoryTokens({ now }), now, advance }
+      return { store: memoryStore({ clock: { now } }), now, advance }
     },
     capabilities: { secondHandle: false },
   })
@@ -64,7 +64,7 @@ describe('tokenStoreContract', () => {
       test: (name, body) => cases.set(name, body),
       create() {
         const { now, advance } = fakeClock()
-        return { store: plant(memoryTokens({ now })), now, advance }
+        return { store: plant(memoryStore({ clock: { now } })), now, advance }
       },
       capabilities: { secondHandle: false },
     })

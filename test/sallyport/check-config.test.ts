@@ -240,7 +240,8 @@ describe('readConfig', () => {
     expect(problems(channels, left)).toEqual([])
   })
 
-  it.each(Object.keys(memoryStore()))('readConfig refuses a store without %s', (method) => {
+  const required = Object.keys(memoryStore()).filter((method) => method !== 'forgetExpired')
+  it.each(required)('readConfig refuses a store without %s', (method) => {
     const channels = { email: recordingChannel(), sms: recordingChannel() }
     const store = { ...memoryStore(), [method]: undefined }
     expect(problems(channels, { store: store as never })).toEqual([

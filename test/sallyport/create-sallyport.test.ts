@@ -206,8 +206,11 @@ describe('sallyport.dispatches', () => {
   })
 
   it("dispatches.list gives a session's dispatches newest first, in pages of 50, or up to 500", async () => {
-    const { sallyport } = app()
-    for (let at = 0; at < 60; at++) await sallyport.dispatch({ ...ORDER, sessionId: at % 2 ? 'odd' : 'even' })
+    const { sallyport, clock } = app()
+    for (let at = 0; at < 60; at++) {
+      await sallyport.dispatch({ ...ORDER, sessionId: at % 2 ? 'odd' : 'even' })
+      clock.advance(1)
+    }
     const first = await sallyport.dispatches.list()
     expect(first.items).toHaveLength(50)
     expect(first.items[0]?.dispatchId).toBe('dsp_119')

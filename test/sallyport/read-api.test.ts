@@ -8,7 +8,7 @@ import { createSallyport, type Sallyport } from '../../src/sallyport/create-sall
 import type { SallyportOptions } from '../../src/sallyport/options.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { recordingLogger } from '../support/deps.ts'
-import { fakeClock } from '../support/fake-clock.ts'
+import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
 
 /** Accepts tokens such as `read.manage~tenant` and, of a session, `read~tenant/s1`. */
@@ -54,6 +54,7 @@ type Ask = (path: string, asked?: Asked) => Promise<Answered>
 function host(options: Partial<SallyportOptions<unknown>> = {}): {
   readonly sallyport: Sallyport<unknown>
   readonly ask: Ask
+  readonly clock: FakeClock
 } {
   const clock = fakeClock()
   const sallyport = createSallyport<unknown>({
@@ -68,6 +69,7 @@ function host(options: Partial<SallyportOptions<unknown>> = {}): {
   const handle = toFetch(sallyport)
   return {
     sallyport,
+    clock,
     async ask(path, { token = 'read', method = 'GET', headers, body } = {}) {
       const answer = await handle(
         new Request(`http://shop.test${path}`, {
@@ -97,10 +99,12 @@ async function dispatchId(sallyport: Sallyport<unknown>, event: object = {}, ten
 
 let sallyport: Sallyport<unknown>
 let ask: Ask
+let clock: FakeClock
 beforeEach(() => {
   const fresh = host()
   sallyport = fresh.sallyport
   ask = fresh.ask
+  clock = fresh.clock
 })
 
 describe('reading dispatches', () => {
@@ -225,6 +229,7 @@ describe('reading sessions and runs', () => {
       })
     await post('s1', 'r1')
     await post('s1', 'r2', { parentRunId: 'r1', status: 'failed' })
+    clock.advance(1)
     await post('s/2', 'r3')
     await dispatchId(sallyport)
   })

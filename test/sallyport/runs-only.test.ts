@@ -3,9 +3,6 @@ import { toFetch } from '../../src/adapters/fetch.ts'
 import { fakeClock } from '../../src/contract-tests/index.ts'
 import { createSallyport, type RunsOnlyOptions } from '../../src/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
-import { memoryRuns } from '../../src/storage/memory/memory-runs.ts'
-import { memoryStatistics } from '../../src/storage/memory/memory-statistics.ts'
-import { memoryTokens } from '../../src/storage/memory/memory-tokens.ts'
 
 const RUN = '/api/agents/session/run'
 
@@ -80,7 +77,13 @@ describe('a host that only records runs', () => {
   it('A runs-only host needs only a RunStore, a TokenStore and a StatisticsStore', () => {
     const { now } = Date
     expect(() =>
-      runsHost({ store: { ...memoryRuns({ now }), ...memoryTokens({ now }), ...memoryStatistics({ now }) } }),
+      runsHost({
+        store: {
+          ...memoryStore({ clock: { now } }),
+          ...memoryStore({ clock: { now } }),
+          ...memoryStore({ clock: { now } }),
+        },
+      }),
     ).not.toThrow()
   })
 })

@@ -89,7 +89,10 @@ describe('a session', () => {
     const { post, dispatch, sessions, clock } = app()
     await post({ runId: 'r' })
     clock.advance(1)
-    for (let n = 0; n < 150; n++) await dispatch(`d${n}`)
+    for (let n = 0; n < 150; n++) {
+      await dispatch(`d${n}`)
+      clock.advance(1)
+    }
     const first = await sessions.get('s1')
     expect(first?.timeline.map(idOf)).toEqual(Array.from({ length: 100 }, (_, n) => `d${n + 50}`))
     expect(idsOf(first?.tree ?? [])).toEqual(['r'])

@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest'
 import { statisticsCounter } from '../../src/core/statistics/counter.ts'
 import type { StatisticsStore } from '../../src/ports/statistics-store.ts'
 import { statisticsOf } from '../../src/sallyport/statistics.ts'
-import { memoryStatistics } from '../../src/storage/memory/memory-statistics.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
 import { countingIds, recordingLogger } from '../support/deps.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 
 function reading() {
   const clock = fakeClock()
-  const store = memoryStatistics(clock)
+  const store = memoryStore({ clock })
   const counter = statisticsCounter({ store, clock, ids: countingIds(), logger: recordingLogger() })
   const accept = (): void => counter.measure({ of: 'accepted', tenant: 'default', eventType: 'e' })
-  const accepted = async (given = store): Promise<number> => {
+  const accepted = async (given: StatisticsStore = store): Promise<number> => {
     const { buckets } = await statisticsOf({ store: given, clock, counter })()
     return buckets.reduce((sum, bucket) => sum + bucket.accepted, 0)
   }

@@ -128,18 +128,26 @@ describe('expiry', () => {
     ])
   })
 
-  it.each(['a', 'gone'])(
-    'A claim expires at most a thousand deliveries of channel %s, and reports that more remain',
-    async (channel) => {
-      const { clock, store } = storeOn()
-      for (let at = 0; at < 1_500; at++) {
-        await store.accept(acceptance(`${at}`, { deliveries: [delivery(`${at}`, { channel })] }, { expiresInMs: 10 }))
-      }
-      clock.advance(10)
-      const first = await claim(store)
-      expect([first.expired.length, first.nextDueInMs]).toEqual([1_000, 0])
-      const { expired, nextDueInMs } = await claim(store)
-      expect([expired.length, nextDueInMs]).toEqual([500, undefined])
-    },
-  )
+  it('Claims look through all deliveries for expired ones, a thousand a second', async () => {
+    const { clock, store } = storeOn()
+    for (let at = 0; at < 1_500; at++) {
+      await store.accept(
+        acceptance(`${at}`, { deliveries: [delivery(`${at}`, { channel: 'gone' })] }, { expiresInMs: 10 }),
+      )
+    }
+    clock.advance(10)
+    const expired = async () => (await claim(store)).expired.length
+    expect([await expired(), await expired()]).toEqual([1_000, 0])
+    clock.advance(1_000)
+    expect([await expired(), await expired()]).toEqual([500, 0])
+  })
+
+  it('A claim ends all expired deliveries that precede the due ones of its channel', async () => {
+    const { clock, store } = storeOn()
+    for (let at = 0; at < 150; at++) await store.accept(acceptance(`${at}`, {}, { expiresInMs: 10 }))
+    clock.advance(10)
+    await store.accept(acceptance('due'))
+    const { deliveries, expired } = await claim(store)
+    expect([ids(deliveries), expired.length]).toEqual([['due-a'], 150])
+  })
 })

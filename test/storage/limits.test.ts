@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { SendLimit } from '../../src/ports/delivery-policy.ts'
 import type { NewDispatch } from '../../src/ports/dispatch-store.ts'
-import { memoryCounters } from '../../src/storage/memory/expiring-map.ts'
-import { sendLimits } from '../../src/storage/rules/delivery-transitions.ts'
+import { type Counter, sendLimits } from '../../src/storage/rules/delivery-transitions.ts'
 import { fc, runs } from '../support/properties.ts'
 import { acceptance, claimOne, deliveriesOf, delivery, HOUR, keyed, lease, storeOn } from './storing.ts'
 
@@ -163,7 +162,11 @@ describe('a limit', () => {
     const limits = [limit(1, 'a', 30), limit(3, 'b', 100), limit(2, 'c', 7)]
     fc.assert(
       fc.property(fc.array(take, { maxLength: 80, size: 'max' }), (takes) => {
-        const real = sendLimits(memoryCounters())
+        const counters = new Map<string, Counter>()
+        const real = sendLimits({
+          find: (_, name) => counters.get(name),
+          keep: (counter) => void counters.set(counter.name, counter),
+        })
         const times: number[][] = [[], [], []]
         let now = 1_000
         for (const { ms, keys } of takes) {

@@ -28,9 +28,10 @@ describe('listDispatches', () => {
   it.each([{}, { eventType: 'e' }])(
     'Pages of %j are full and stay complete while dispatches are added',
     async (query) => {
-      const { store, list } = await listing()
+      const { store, clock, list } = await listing()
       const add = async (from: number, to: number) => {
         for (let at = from; at < to; at++) {
+          clock.advance(1)
           await store.accept(acceptance(`${at}`))
           await store.accept(
             acceptance(`other-${at}`, { eventType: 'other', tenant: query.eventType ? 'default' : 'other' }),
@@ -57,7 +58,10 @@ describe('listDispatches', () => {
     await store.accept(acceptance('wanted', { deliveries, recipient: 'r', sessionId: 's' }))
     clock.advance(5)
     const later = clock.now()
-    for (let at = 0; at < 12_000; at++) await store.accept(acceptance(`${at}`, { eventType: 'other', deliveries: [] }))
+    for (let at = 0; at < 12_000; at++) {
+      await store.accept(acceptance(`${at}`, { eventType: 'other', deliveries: [] }))
+      clock.advance(1)
+    }
     const found = { ids: ['wanted'], nextCursor: undefined }
     for (const filter of [{ eventType: 'e' }, { status: 'failed' }, { recipient: 'r' }, { sessionId: 's' }] as const)
       expect(await list({ ...filter, limit: 5 })).toEqual(found)
@@ -66,8 +70,9 @@ describe('listDispatches', () => {
   })
 
   it('A page with several filters ends early when few rows match, and its cursor continues', async () => {
-    const { store, list } = await listing()
+    const { store, clock, list } = await listing()
     await store.accept(acceptance('wanted', { deliveries: [] }))
+    clock.advance(1)
     for (let at = 0; at < 3_000; at++) await store.accept(acceptance(`${at}`, { eventType: 'other', deliveries: [] }))
     const query = { limit: 5, eventType: 'e', status: 'skipped' } as const
     const { ids, nextCursor = '' } = await list(query)

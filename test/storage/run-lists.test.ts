@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RunReport, RunStatus } from '../../src/model/run.ts'
 import type { RunQuery, RunStore } from '../../src/ports/run-store.ts'
-import { memoryRuns } from '../../src/storage/memory/memory-runs.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 
 interface Reported {
@@ -37,7 +37,7 @@ async function list(store: RunStore, query: Partial<RunQuery>): Promise<{ ids: s
 describe('listRuns', () => {
   it('Paging through runs stays complete while runs are added, ended and removed', async () => {
     const clock = fakeClock()
-    const store = memoryRuns(clock)
+    const store = memoryStore({ clock })
     for (let at = 0; at < 12; at++) await put(store, `${at}`)
     const query = { status: ['running'], limit: 3 } as const
     const first = await list(store, query)
@@ -53,7 +53,7 @@ describe('listRuns', () => {
   })
 
   it('A list of runs has no next page after the last run that matches', async () => {
-    const store = memoryRuns(fakeClock())
+    const store = memoryStore({ clock: fakeClock() })
     for (const id of ['1', '2']) await put(store, id, { tags: ['a'] })
     await put(store, '3')
     expect(await list(store, { limit: 3 })).toEqual({ ids: ['1', '2', '3'], cursor: undefined })
@@ -64,7 +64,7 @@ describe('listRuns', () => {
   it.each(['oldest', 'newest'] as const)(
     'A page of runs ends early when few match, the %s first, and its cursor continues',
     async (first) => {
-      const store = memoryRuns(fakeClock())
+      const store = memoryStore({ clock: fakeClock() })
       await put(store, 'oldest', { tags: ['a'] })
       for (let at = 0; at < 3_000; at++) await put(store, `${at}`)
       await put(store, 'newest', { tags: ['a'] })
@@ -77,7 +77,7 @@ describe('listRuns', () => {
   )
 
   it('A list finds open runs and runs with pending events behind many others', async () => {
-    const store = memoryRuns(fakeClock())
+    const store = memoryStore({ clock: fakeClock() })
     for (let at = 0; at < 12_000; at++) await put(store, `${at}`, { status: 'completed', tenant: `t${at % 3}` })
     await put(store, 'open')
     await put(store, 'pending', { status: 'failed', pending: true })
@@ -91,7 +91,7 @@ describe('listRuns', () => {
   })
 
   it('An empty filter text and an empty list of statuses match no run', async () => {
-    const store = memoryRuns(fakeClock())
+    const store = memoryStore({ clock: fakeClock() })
     await put(store, 'r', { tags: ['a'] })
     for (const query of [{ provider: '' }, { model: '' }, { userId: '' }, { tag: '' }, { status: [] }])
       expect((await list(store, query)).ids).toEqual([])
@@ -100,7 +100,7 @@ describe('listRuns', () => {
   it.each(['', 'x', '-1', '1.5', '999999999999999', '__proto__'])(
     'A list of runs tolerates the invalid cursor %j',
     async (cursor) => {
-      const store = memoryRuns(fakeClock())
+      const store = memoryStore({ clock: fakeClock() })
       await put(store, 'r')
       for (const first of ['oldest', 'newest'] as const)
         expect((await list(store, { cursor, first })).ids.length).toBeLessThanOrEqual(1)

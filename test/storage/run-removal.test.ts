@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import type { RunReport, RunState, RunStatus } from '../../src/model/run.ts'
 import { noTotals } from '../../src/model/totals.ts'
 import type { RunStore } from '../../src/ports/run-store.ts'
-import { memoryRuns } from '../../src/storage/memory/memory-runs.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 
 setFlagsFromString('--expose-gc')
@@ -78,7 +78,7 @@ async function countKept(refs: readonly WeakRef<object>[], expected: number): Pr
 describe('removed runs', () => {
   it('removeRuns removes old runs in batches', async () => {
     const clock = fakeClock()
-    const store = memoryRuns(clock)
+    const store = memoryStore({ clock })
     const { states } = await fill(store, clock)
     await reportAll(store)
     expect(await countKept(states, 600)).toBe(600)
@@ -93,7 +93,7 @@ describe('removed runs', () => {
 
   it('removeRuns skips runs with pending events, and removes those behind them', async () => {
     const clock = fakeClock()
-    const store = memoryRuns(clock)
+    const store = memoryStore({ clock })
     const { states } = await fill(store, clock)
     const query = { status: [...STATUSES, 'cancelled'], unchangedForMs: 0, limit: 1 } as const
     const { items: spared } = await store.listRuns({ pending: true, limit: 600 })
@@ -106,7 +106,7 @@ describe('removed runs', () => {
 
   it('Erasing a session frees the memory of its runs', async () => {
     const clock = fakeClock()
-    const store = memoryRuns(clock)
+    const store = memoryStore({ clock })
     const { states, failures } = await fill(store, clock)
     expect(await countKept(failures, 2)).toBe(2)
     expect(await store.erase('t', { sessionId: 's0' })).toBe(300)
@@ -117,7 +117,7 @@ describe('removed runs', () => {
 
   it('Erasing a user frees the memory of their runs', async () => {
     const clock = fakeClock()
-    const store = memoryRuns(clock)
+    const store = memoryStore({ clock })
     const { states, failures } = await fill(store, clock)
     expect(await store.erase('t', { userId: 'u' })).toBe(600)
     expect(await countKept([...states, ...failures], 0)).toBe(0)

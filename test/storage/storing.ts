@@ -10,13 +10,13 @@ import type {
   NewDigest,
   NewDispatch,
 } from '../../src/ports/dispatch-store.ts'
-import { memoryDispatches } from '../../src/storage/memory/memory-dispatches.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 
 export const HOUR = 3_600_000
 
 export function storeOn(clock: FakeClock = fakeClock()): { clock: FakeClock; store: DispatchStore } {
-  return { clock, store: memoryDispatches(clock) }
+  return { clock, store: memoryStore({ clock }) }
 }
 
 export function delivery(deliveryId: string, rest: Partial<NewDelivery> = {}): NewDelivery {

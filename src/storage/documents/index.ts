@@ -6,13 +6,8 @@ import { fn } from '../../options/checks.ts'
 import { type Checks, readOptions, required } from '../../options/read-options.ts'
 import type { Documents } from '../../ports/documents.ts'
 import type { SallyportStore } from '../../ports/sallyport-store.ts'
-import { documentDispatches } from './document-dispatches.ts'
-import { documentFeedback } from './document-feedback.ts'
-import { documentPreferences } from './document-preferences.ts'
-import { documentRuns } from './document-runs.ts'
-import { documentStatistics } from './document-statistics.ts'
-import { documentTokens } from './document-tokens.ts'
-import { withShortKeys } from './keys.ts'
+import { engineStore } from '../engine/engine-store.ts'
+import { documentRecords } from './document-records.ts'
 
 export type { DocumentChange, DocumentRange, Documents, StoredDocument } from '../../ports/documents.ts'
 
@@ -26,13 +21,5 @@ const CHECKS: Checks<Documents> = { now: required(fn), get: required(fn), list: 
  * @throws {SallyportError} `option_invalid`, if a method is missing.
  */
 export function documentStore(documents: Documents): SallyportStore {
-  const store = withShortKeys(readOptions('documentStore', documents, CHECKS))
-  return {
-    ...documentDispatches(store),
-    ...documentRuns(store),
-    ...documentTokens(store),
-    ...documentFeedback(store),
-    ...documentPreferences(store),
-    ...documentStatistics(store),
-  }
+  return engineStore(documentRecords(readOptions('documentStore', documents, CHECKS)))
 }

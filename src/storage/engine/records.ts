@@ -4,7 +4,7 @@ import type { Kind, RecordOf } from './kinds.ts'
 type Awaitable<T> = T | Promise<T>
 
 /**
- * Stored records, which the engine makes a store of. {@link KINDS} declares their kinds. Every method throws when the records are unavailable,
+ * Stored records, which the engine makes a store of. `KINDS` of `declarations.ts` declares their kinds. Every method throws when the records are unavailable,
  * and has then changed nothing, or the engine cannot know whether it has.
  */
 export interface Records {
@@ -26,9 +26,11 @@ export interface Records {
   isRefusal?(cause: unknown): boolean
   /** Limit in milliseconds for the wait of a call to begin, and again for its duration; it then rejects. Default: no limit. */
   readonly timeoutMs?: number
+  /** Most jobs that the engine leases or expires in one commit. Default: no limit. */
+  readonly maxClaimed?: number
 }
 
-/** Epoch milliseconds between which the time of the records lies. Both are equal if it is known exactly. */
+/** Whole epoch milliseconds between which the time of the records lies. Both are equal if it is known exactly. */
 export interface TimeBounds {
   readonly earliest: number
   readonly latest: number
@@ -45,6 +47,8 @@ export interface Wanted {
   /** Default: the key. */
   readonly index?: string
   readonly with: readonly Prefix[]
+  /** Only these columns are used, besides those of the key: the others need not be right. Default: all. */
+  readonly columns?: readonly string[]
   /** Reads more records of the kind. A backend may ignore it: the engine then reads them itself, more slowly. */
   readonly follow?: Follow
 }
@@ -67,7 +71,7 @@ export type Found = { readonly [Name in Kind]?: readonly RecordOf<Name>[] }
 
 /**
  * A part of an index: the records that begin with the values of a prefix, from a position on and before another one, in the order of the
- * remaining columns and then of the key. Numbers sort by size. Texts sort in a fixed order, in which texts of equal length that begin with the
+ * remaining columns; records of equal columns in a fixed order. Numbers sort by size. Texts sort in a fixed order, in which texts of equal length that begin with the
  * same characters and end with 16 digits sort by these.
  */
 export interface Scan<Name extends Kind = Kind> {
@@ -91,6 +95,8 @@ export interface Scan<Name extends Kind = Kind> {
   readonly most?: number
   /** Only the columns of the key and of the index are used: the others need not be right. */
   readonly keysOnly?: boolean
+  /** Only these columns are used, besides those of the key and of the index: the others need not be right. Default: all. */
+  readonly columns?: readonly string[]
 }
 
 /** A condition on a record, or on another one that belongs to it. */
@@ -123,7 +129,7 @@ export interface Scanned<Name extends Kind> {
 
 export interface ScannedRecord<Name extends Kind> {
   readonly record: RecordOf<Name>
-  /** Values of the columns of the index after the prefix, and, unless they contain it, of the key. */
+  /** Values of the columns of the index after the prefix, then what distinguishes records of equal columns. */
   readonly at: Prefix
 }
 

@@ -7,12 +7,8 @@ import { nowClock } from '../../options/checks.ts'
 import { type Checks, readOptions } from '../../options/read-options.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SallyportStore } from '../../ports/sallyport-store.ts'
-import { memoryDispatches } from './memory-dispatches.ts'
-import { memoryFeedback } from './memory-feedback.ts'
-import { memoryPreferences } from './memory-preferences.ts'
-import { memoryRuns } from './memory-runs.ts'
-import { memoryStatistics } from './memory-statistics.ts'
-import { memoryTokens } from './memory-tokens.ts'
+import { engineStore } from '../engine/engine-store.ts'
+import { memoryRecords } from './memory-records.ts'
 
 /** Options of {@link memoryStore}. */
 export interface MemoryStoreOptions {
@@ -31,13 +27,5 @@ const CHECKS: Checks<MemoryStoreOptions> = { clock: nowClock }
  */
 export function memoryStore(options: MemoryStoreOptions = {}): SallyportStore {
   const { clock = { now: () => Date.now() } } = readOptions('memoryStore', options, CHECKS)
-  const store: SallyportStore = {
-    ...memoryDispatches(clock),
-    ...memoryRuns(clock),
-    ...memoryTokens(clock),
-    ...memoryFeedback(clock),
-    ...memoryPreferences(),
-    ...memoryStatistics(clock),
-  }
-  return Object.assign(store, { [IN_MEMORY]: true })
+  return Object.assign(engineStore(memoryRecords(clock)), { [IN_MEMORY]: true })
 }

@@ -213,7 +213,7 @@ export function endAttempt(row: DeliveryRow, end: AttemptEnd, endedAt: number): 
   if (providerMessageId !== undefined) attempt.providerMessageId = providerMessageId
   if (enhancedStatus !== undefined) attempt.enhancedStatus = enhancedStatus
   if (omittedCopies !== undefined) attempt.omittedCopies = omittedCopies
-  if (row.attemptLog.length > MAX_ATTEMPTS_KEPT) row.attemptLog.shift()
+  row.attemptLog.splice(0, Math.max(0, row.attemptLog.length - MAX_ATTEMPTS_KEPT))
 }
 
 export function takeBackAttempt(row: DeliveryRow): void {

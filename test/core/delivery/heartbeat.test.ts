@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { withHeartbeat } from '../../../src/core/delivery/heartbeat.ts'
 import type { RunDueResult, Worker } from '../../../src/core/delivery/worker.ts'
-import { memoryStatistics } from '../../../src/storage/memory/memory-statistics.ts'
+import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { countingIds, recordingLogger } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 
@@ -12,7 +12,7 @@ function beating() {
   const logger = recordingLogger()
   const errors: unknown[] = []
   const beats: number[] = []
-  const store = memoryStatistics(clock)
+  const store = memoryStore({ clock })
   const state: { fails: boolean; gate: Promise<void>; stopFails?: Error } = { fails: false, gate: Promise.resolve() }
   const calls: string[] = []
   const inner: Worker = {

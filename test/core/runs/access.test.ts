@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { handleSessionRun } from '../../../src/core/runs/handle-session-run.ts'
-import { memoryRuns } from '../../../src/storage/memory/memory-runs.ts'
+import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { answerOf, problemOf, recorder, runOf, stillClock } from './recorder.ts'
 
 describe('access to runs', () => {
@@ -111,7 +111,7 @@ describe('faults and isolation', () => {
 
   it('A store that throws is 503, with the cause only in the log', async () => {
     const broken = () => Promise.reject(new TypeError('connection to 10.0.0.1 lost'))
-    const store = { ...memoryRuns(stillClock()), mergeRun: broken }
+    const store = { ...memoryStore({ clock: stillClock() }), mergeRun: broken }
     const { post, lines } = recorder({ store })
     const result = await post({ runId: 'r1' })
     expect(result).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })

@@ -7,7 +7,7 @@ import type { Problem } from '../../../src/errors.ts'
 import type { SessionRunBatchAnswer } from '../../../src/model/run-batch.ts'
 import { facetsOf } from '../../../src/model/run-facets.ts'
 import type { RunStore } from '../../../src/ports/run-store.ts'
-import { memoryRuns } from '../../../src/storage/memory/memory-runs.ts'
+import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { fc, runs } from '../../support/properties.ts'
 import { NOW, recorder, stillClock } from './recorder.ts'
 
@@ -76,7 +76,7 @@ const MIXED: readonly unknown[] = [
 
 /** Deps over a store with one run, of the caller, and some faults. */
 async function troubled(token = 's1'): Promise<ReturnType<typeof recorder> & { store: RunStore }> {
-  const inner = memoryRuns(stillClock())
+  const inner = memoryStore({ clock: stillClock() })
   const store: RunStore = {
     ...inner,
     async mergeRun(key, decide) {
@@ -237,7 +237,7 @@ describe('a batch of posts', () => {
   })
 
   it('All posts of a batch reach the store concurrently', async () => {
-    const inner = memoryRuns(stillClock())
+    const inner = memoryStore({ clock: stillClock() })
     let arrived = 0
     let open: () => void = () => {}
     const all = new Promise<void>((resolve) => {

@@ -5,7 +5,7 @@ import type { RunCost, RunUpdate } from '../../../src/model/run.ts'
 import type { Price, PriceBook, PricedUsage, UnpricedPart } from '../../../src/ports/price-book.ts'
 import type { StoredRun } from '../../../src/ports/run-store.ts'
 import { type ModelPrices, priceBook } from '../../../src/pricing/index.ts'
-import { memoryRuns } from '../../../src/storage/memory/memory-runs.ts'
+import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { fc, runs } from '../../support/properties.ts'
 import { NOW, problemOf, recorder, runOf, stillClock } from './recorder.ts'
 
@@ -21,7 +21,7 @@ function bookOf(version: string, models: Readonly<Record<string, number>>, more:
 
 /** Merges posts about one run in order, each with its own price book. */
 function merger(): (update: Partial<RunUpdate>, prices?: PriceBook, now?: number) => Promise<StoredRun> {
-  const store = memoryRuns(stillClock())
+  const store = memoryStore({ clock: stillClock() })
   return async (update, prices = BOOK, now = NOW) => {
     const post: RunUpdate = { runId: 'r', sessionId: 's', ...update }
     const { run } = await store.mergeRun({ tenant: 't', sessionId: 's', runId: 'r' }, (snapshot) =>

@@ -5,7 +5,7 @@ import type { Issue, Problem } from '../../../src/errors.ts'
 import type { AnsweredRun } from '../../../src/model/run.ts'
 import type { RunAnswer } from '../../../src/model/run-post.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
-import { memoryRuns } from '../../../src/storage/memory/memory-runs.ts'
+import { memoryStore } from '../../../src/storage/memory/index.ts'
 
 export const NOW: number = Date.parse('2026-11-21T08:00:00.000Z')
 
@@ -46,7 +46,7 @@ export function recorder(more: Partial<SessionRunDeps> = {}): {
         return { refused: 'invalid_token' }
       },
     },
-    store: memoryRuns(clock),
+    store: memoryStore({ clock }),
     clock,
     ids: { next: (prefix) => `${prefix}_${++ids}` },
     logger: { log: (_, event, fields) => void lines.push({ event, fields }) },

@@ -4,7 +4,7 @@ import { handleSessionRunBatch } from '../../../src/core/runs/handle-session-run
 import type { RunAnswer } from '../../../src/model/run-post.ts'
 import type { Redactor } from '../../../src/ports/redactor.ts'
 import type { EndedRun } from '../../../src/ports/run-exporter.ts'
-import { memoryRuns } from '../../../src/storage/memory/memory-runs.ts'
+import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { fc, runs } from '../../support/properties.ts'
 import { withoutStrayRejections } from '../../support/stray-rejections.ts'
 import { answerOf, problemOf, recorder, runOf, stillClock } from './recorder.ts'
@@ -255,7 +255,7 @@ describe('redacted texts', () => {
 
   function watched() {
     const seen: unknown[] = []
-    const inner = memoryRuns(stillClock())
+    const inner = memoryStore({ clock: stillClock() })
     const store: typeof inner = {
       ...inner,
       async mergeRun(key, decide) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { KEPT_MS, statisticsCounter } from '../../../src/core/statistics/counter.ts'
 import type { Measurement } from '../../../src/model/measurement.ts'
 import type { NewStatisticsRow, StatisticsRow, StatisticsStep } from '../../../src/ports/statistics-store.ts'
-import { memoryStatistics } from '../../../src/storage/memory/memory-statistics.ts'
+import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { countingIds, recordingLogger } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 
@@ -18,7 +18,7 @@ function counting(start = START) {
   const now = () => clock.now() - time.back
   const logger = recordingLogger()
   const errors: unknown[] = []
-  const store = memoryStatistics({ now })
+  const store = memoryStore({ clock: { now } })
   const calls: (readonly NewStatisticsRow[])[] = []
   const state = { fails: false, losesAnswer: false, gate: Promise.resolve() }
   const counter = statisticsCounter({

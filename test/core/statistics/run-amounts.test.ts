@@ -3,7 +3,7 @@ import { mergeUpdate } from '../../../src/core/runs/merge-update.ts'
 import { addCounts, countMeasurement, noCounts, viewCounts } from '../../../src/core/statistics/counts.ts'
 import { viewAmounts } from '../../../src/model/amounts.ts'
 import { noTotals } from '../../../src/model/totals.ts'
-import { memoryRuns } from '../../../src/storage/memory/memory-runs.ts'
+import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { fc, runs, TIMEOUT_MS } from '../../support/properties.ts'
 import { stillClock } from '../runs/recorder.ts'
 import { prices } from '../runs/sessions/generated-posts.ts'
@@ -15,7 +15,7 @@ it(
     await fc.assert(
       fc.asyncProperty(sequences, async (posts) => {
         const clock = stillClock()
-        const store = memoryRuns(clock)
+        const store = memoryStore({ clock })
         const counts = noCounts()
         for (const { update, source } of posts) {
           const own = noCounts()

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { revocationList } from '../../../src/core/tokens/revocations.ts'
 import type { Principal } from '../../../src/model/principal.ts'
 import type { NewRevocation, TokenStore } from '../../../src/ports/token-store.ts'
-import { memoryTokens } from '../../../src/storage/memory/memory-tokens.ts'
+import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 
 const HOUR = 3_600_000
@@ -10,7 +10,7 @@ const HOUR = 3_600_000
 /** A list over a memory store that counts its reads, and may fail or wait. */
 function listed() {
   const clock = fakeClock()
-  const store = memoryTokens(clock)
+  const store = memoryStore({ clock })
   const state = { reads: 0, fails: false, gate: Promise.resolve() }
   const counting: Pick<TokenStore, 'listRevocations'> = {
     async listRevocations(after, limit) {

@@ -93,6 +93,8 @@ export function erasureApp(
       const options = idempotencyKey === undefined ? {} : { idempotencyKey }
       const answer = await sallyport.dispatch({ eventType, recipient, eventData } as never, options)
       if (!answer.ok) throw new Error(JSON.stringify(answer.body))
+      // Lists are in the order of acceptance.
+      clock.advance(1)
       return 'dispatchId' in answer.body ? answer.body.dispatchId : ''
     },
   }

@@ -6,7 +6,7 @@ import {
   STATE_MEMBERS,
   type StoredDelivery,
   type StoredEntry,
-} from '../../../src/storage/sql/dispatches/stored-deliveries.ts'
+} from '../../../src/storage/engine/dispatches/stored-deliveries.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import type { Column, Table } from '../../../src/storage/sql/schema/columns.ts'
 import { TABLES } from '../../../src/storage/sql/schema/tables.ts'

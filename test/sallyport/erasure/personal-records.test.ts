@@ -1,7 +1,7 @@
 import { CompiledQuery } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type KindName, PLUGIN_KINDS, type RecordKind } from '../../../src/storage/engine/plugin-records/kinds.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
-import { type KindName, RECORD_KINDS, type RecordKind } from '../../../src/storage/sql/plugin-records/kinds.ts'
 import { openSqlite, type TestDatabase } from '../../storage/databases.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 import { UNHURRIED_MS } from '../../support/unhurried.ts'
@@ -19,7 +19,7 @@ const REMAINING: Readonly<Record<KindName, readonly string[]>> = {
   heartbeats: [],
 }
 
-const KINDS = Object.entries<RecordKind>(RECORD_KINDS) as [KindName, RecordKind][]
+const KINDS = Object.entries<RecordKind>(PLUGIN_KINDS) as [KindName, RecordKind][]
 
 describe('personal members of plugin records', () => {
   let database: TestDatabase

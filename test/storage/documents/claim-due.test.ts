@@ -76,7 +76,7 @@ describe('claim over documents', () => {
     await store.accept(acceptance('1', { deliveries: [delivery('x')] }, { expiresInMs: 1_000 }))
     const before = new Map(texts)
     await store.settle({ ...lease(await claimOne(store)), to: 'sent', attempt: { outcome: 'sent' } })
-    for (const [key, text] of before) if (!texts.has(key)) texts.set(key, text)
+    for (const [key, text] of before) if (key.startsWith('jobs.') && !texts.has(key)) texts.set(key, text)
     expect((await claim(store)).deliveries).toEqual([])
     clock.advance(1_000)
     expect((await claim(store)).expired).toEqual([])
@@ -99,6 +99,8 @@ describe('claim over documents', () => {
     for (let at = 0; at < 300; at++) await store.accept(acceptance(`x${at}`))
     const other = acceptance('y')
     await store.accept({ ...other, dispatch: { ...other.dispatch, tenant: 'other' } })
+    // The first claim looks through all jobs for expired ones.
+    await store.claim({ limits: { a: 0 }, leaseMs: 1_000, busy: [] })
     read = 0
     const full = [{ channel: 'a', tenant: 'default' }]
     const { deliveries } = await store.claim({ limits: { a: 5 }, leaseMs: 1_000, busy: [], full })

@@ -61,7 +61,7 @@ describe('document store with concurrent writers', () => {
       })
       await setUp(other, documents)
       const worked = await work(store)
-      if (came === undefined) return expect(at).toBeGreaterThan(1)
+      if (came === undefined) return expect(at).toBeGreaterThan(0)
       await check(other, worked, (came as { was: unknown }).was, `answer ${at}`)
     }
   }
@@ -186,20 +186,20 @@ describe('document store', () => {
     const calls: string[] = []
     const store = documentStore(counting(calls))
     for (let at = 0; at < 300; at++) await store.accept(acceptance(`${at}`))
+    await store.claim({ limits: { c: 0 }, leaseMs: 60_000, busy: [] })
     calls.length = 0
     expect((await store.claim({ limits: { c: 2 }, leaseMs: 60_000, busy: [] })).deliveries).toHaveLength(2)
-    expect(calls.sort()).toEqual([
-      'get',
-      'get',
-      'get',
-      'get',
-      'list 1',
-      'list 1',
-      'list 25',
-      'list 3',
-      'list 3',
-      'write',
-    ])
+    const times = (wanted: string): number => calls.filter((call) => call.startsWith(wanted)).length
+    // Three jobs that are due; then of each of two jobs itself, its dispatch, its state and its content.
+    expect({ gets: times('get'), comparisons: times('compare'), writes: times('write') }).toEqual({
+      gets: 3 + 2 * 4,
+      comparisons: 1,
+      writes: 1,
+    })
+    // Besides those of the removal of expired keys and counters, which goes on in the background.
+    const lists = calls.flatMap((call) => (/^list (?!500)/.test(call) ? Number(call.slice('list '.length)) : []))
+    expect(lists.length).toBeLessThanOrEqual(4)
+    expect(Math.max(...lists)).toBeLessThan(25)
   })
 
   it('claim leases 25 deliveries at once, and nextDueInMs is 0', async () => {
@@ -232,9 +232,9 @@ describe('document store', () => {
     expect(await store.forgetExpired?.(9)).toBe(0)
     now = NOW + 600_000
     expect(await store.forgetExpired?.(2)).toBe(2)
-    expect(await store.forgetExpired?.(9)).toBe(2)
-    const left = () => [...texts.keys()].filter((key) => /^(?:answer|counter|forget)/.test(key))
-    expect(left()).toEqual(['counter/t/l', expect.stringMatching(/^forget.*counter/)])
+    expect(await store.forgetExpired?.(9)).toBe(1)
+    const left = () => [...texts.keys()].filter((key) => /^(?:idempotency_keys|counters)[./]/.test(key))
+    expect(left()).toHaveLength(2)
     now = NOW + 900_000
     expect(await store.forgetExpired?.(9)).toBe(1)
     expect(left()).toEqual([])
@@ -253,6 +253,8 @@ describe('document store', () => {
     now += 1_000
     expect(await store.removeDispatches({ acceptedForMs: 1, limit: 9 })).toBe(2)
     expect(await store.erase('t', { sessionId: 's' })).toBe(2)
+    now += 60_000
+    await store.forgetExpired?.(9)
     expect([...texts.keys()]).toEqual([])
   })
 })

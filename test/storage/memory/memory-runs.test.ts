@@ -3,7 +3,7 @@ import { mergeRun } from '../../../src/core/runs/merge/merge-run.ts'
 import type { RunStatus, RunUpdate } from '../../../src/model/run.ts'
 import { noSpend, noTotals } from '../../../src/model/totals.ts'
 import type { RunStore, StoredRun } from '../../../src/ports/run-store.ts'
-import { memoryRuns } from '../../../src/storage/memory/memory-runs.ts'
+import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { NOW, recorder, runOf, stillClock } from '../../core/runs/recorder.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -18,10 +18,10 @@ async function put(store: RunStore, update: Partial<RunUpdate> = {}, tenant = 't
   return run
 }
 
-describe('memoryRuns', () => {
+describe('memoryStore', () => {
   it('Updates count revisions and set updatedAt of the run and its session', async () => {
     const clock = stillClock()
-    const store = memoryRuns(clock)
+    const store = memoryStore({ clock })
     await put(store)
     clock.advance(10)
     await put(store)
@@ -45,7 +45,7 @@ describe('memoryRuns', () => {
   })
 
   it('Pages of a session are full and in order while runs change', async () => {
-    const store = memoryRuns(stillClock())
+    const store = memoryStore({ clock: stillClock() })
     for (let n = 0; n < 10; n++) await put(store, { runId: `r${n}`, sessionId: n % 2 ? 'odd' : 'even' })
     const pages: string[][] = []
     for (let cursor: string | undefined, more = true; more; ) {
@@ -74,7 +74,7 @@ describe('memoryRuns', () => {
 
   it('Spend counts for the current UTC day of the store', async () => {
     const clock = stillClock()
-    const store = memoryRuns(clock)
+    const store = memoryStore({ clock })
     const today = Math.floor(NOW / DAY_MS)
     const add = { ...noSpend(), tokens: 1 }
     const spend = async (): Promise<void> => {
@@ -95,7 +95,7 @@ describe('memoryRuns', () => {
 
   it('Reads and merges touch no other runs, regardless of their number', async () => {
     const clock = stillClock()
-    const store = memoryRuns(clock)
+    const store = memoryStore({ clock })
     let looks = 0
     const watched = <T extends object>(state: T): T =>
       new Proxy(state, {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { RunReport } from '../../../src/model/run.ts'
 import type { RunQuery } from '../../../src/ports/run-store.ts'
-import { memoryRuns } from '../../../src/storage/memory/memory-runs.ts'
+import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { type FakeClock, fakeClock } from '../../support/fake-clock.ts'
 
 const TENANT = 't'
 
 function runsOn(clock: Pick<FakeClock, 'now'> = fakeClock()) {
-  const store = memoryRuns(clock)
+  const store = memoryStore({ clock })
   return {
     store,
     /** Stores the state of a run. */
@@ -133,7 +133,7 @@ describe('lists of runs', () => {
     expect(await ids({ tenant: TENANT, since: 500, until: 1_000 })).toEqual(['r2'])
     expect(await ids({ tenant: TENANT, since: 501, until: 2_000 })).toEqual(['r1'])
     expect(await ids({ tenant: TENANT, since: 1_001 })).toEqual(['r3'])
-    expect(await ids({ tenant: TENANT })).toEqual(['r1', 'r2', 'r3'])
+    expect(await ids({ tenant: TENANT })).toEqual(['r2', 'r1', 'r3'])
   })
 
   it('A cursor continues after a time with fractions, and an unknown cursor starts from the beginning', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { PLUGIN_KINDS, type RecordKind } from '../../../src/storage/engine/plugin-records/kinds.ts'
+import { nameIn, splitTimedText, timedText } from '../../../src/storage/engine/plugin-records/timed-text.ts'
 import { DIALECTS, type DialectName } from '../../../src/storage/sql/connection/dialects.ts'
 import { sqlStatements } from '../../../src/storage/sql/index.ts'
-import { RECORD_KINDS, type RecordKind } from '../../../src/storage/sql/plugin-records/kinds.ts'
-import { nameIn, splitTimedText, timedText } from '../../../src/storage/sql/plugin-records/timed-text.ts'
 import type { Table } from '../../../src/storage/sql/schema/columns.ts'
 import { TABLES } from '../../../src/storage/sql/schema/tables.ts'
 import { databaseKinds } from '../databases.ts'
@@ -19,7 +19,7 @@ const NAMES = ['s', 's0001700000000123', '1:s', '1:s0001700000000123', '', '\u{1
 describe('plugin records', () => {
   it.each(Object.keys(DIALECTS) as DialectName[])('No statement of a migration on %s names a kind', (dialect) => {
     const texts = sqlStatements({ dialect }).flatMap(({ statements }) => statements)
-    const named = Object.keys(RECORD_KINDS).filter((kind) => texts.some((text) => text.includes(kind)))
+    const named = Object.keys(PLUGIN_KINDS).filter((kind) => texts.some((text) => text.includes(kind)))
     expect(named).toEqual([])
   })
 
@@ -83,7 +83,7 @@ for (const { name, absent, open } of await databaseKinds())
           expires: row.expires_at !== null,
         },
       ])
-      const declared = Object.entries<RecordKind>(RECORD_KINDS).map(
+      const declared = Object.entries<RecordKind>(PLUGIN_KINDS).map(
         ([kind, { global, sort = [], expires = false }]) => [
           kind,
           { tenant: global ? '' : 't', texts: COLUMNS.slice(0, sort.length), expires },

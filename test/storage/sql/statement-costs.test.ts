@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { put } from '../../../src/contract-tests/run-store/run-fixtures.ts'
-import type { KindName } from '../../../src/storage/sql/plugin-records/kinds.ts'
+import type { KindName } from '../../../src/storage/engine/plugin-records/kinds.ts'
 import { CALLS, SWEEPS } from './cost-calls.ts'
 import { type CountedDatabase, countedKinds } from './cost-databases.ts'
 import {

@@ -1,6 +1,7 @@
 import type { CompiledQuery, QueryResult } from 'kysely'
 import { withTimeout } from '../../../model/time-out.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import { storableText } from '../../engine/stored-texts.ts'
 import { functionName, scanStatement } from '../schema/functions.ts'
 import { isUnreadable } from '../schema/stored-json.ts'
 import {
@@ -17,7 +18,6 @@ import {
 import { askClock, databaseClock } from './database-clock.ts'
 import { type Dialect, type NameTable, tableNames } from './dialects.ts'
 import { prepared } from './prepared-statements.ts'
-import { storableText } from './stored-texts.ts'
 
 /** The used part of a host's Kysely instance, for any tables. */
 export interface HostKysely {

@@ -1,9 +1,9 @@
 import type { Acceptance } from '../../../ports/dispatch-store.ts'
+import { boundedMap } from '../../engine/bounded-map.ts'
+import { storableText } from '../../engine/stored-texts.ts'
 import { compoundKey } from '../../rules/compound-key.ts'
 import { type Counter, type SendLimits, sendLimits } from '../../rules/delivery-transitions.ts'
-import { boundedMap } from '../connection/bounded-map.ts'
 import { type Changes, firstVersion } from '../connection/changes.ts'
-import { storableText } from '../connection/stored-texts.ts'
 import type { CounterRecord } from '../schema/records.ts'
 import { decode } from '../schema/stored-json.ts'
 

@@ -1,7 +1,7 @@
 import type { DeliveryReason } from '../../../model/dispatch.ts'
+import type { StoredDelivery, StoredEntry } from '../../engine/dispatches/stored-deliveries.ts'
 import type { DispatchRow } from '../../rules/dispatch-rows.ts'
 import type { StateRecord } from '../schema/records.ts'
-import type { StoredDelivery, StoredEntry } from './stored-deliveries.ts'
 
 /** A line per delivery: its channel, and its reason, its final status or `open`. */
 export function outcomesOf({ deliveries }: DispatchRow): string {

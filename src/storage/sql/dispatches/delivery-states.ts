@@ -1,13 +1,13 @@
 import type { Attempt } from '../../../model/attempt.ts'
 import type { Content } from '../../../model/dispatch.ts'
 import { isStoredWait, type StoredWait } from '../../../model/waiting.ts'
+import type { StoredDelivery, StoredDigest, StoredEntry } from '../../engine/dispatches/stored-deliveries.ts'
+import { storableText } from '../../engine/stored-texts.ts'
 import { type ClaimPriority, claimPriority } from '../../rules/claim-priority.ts'
 import type { AttemptRow, DeliveryRow, DigestEvent, DigestRow, DispatchRow } from '../../rules/dispatch-rows.ts'
-import { storableText } from '../connection/stored-texts.ts'
 import type { ContentRecord, DigestRecord, JobRecord, StateRecord } from '../schema/records.ts'
 import { decode } from '../schema/stored-json.ts'
 import { damagedDigest, damagedEntries, type ToldOutcome } from './damaged-states.ts'
-import type { StoredDelivery, StoredDigest, StoredEntry } from './stored-deliveries.ts'
 
 /** A state with what was read from its body. Nothing changes the entries. */
 export interface KnownState {

@@ -1,8 +1,8 @@
 import type { DispatchHead, Route } from '../../../model/dispatch.ts'
 import { isStoredWait } from '../../../model/waiting.ts'
+import { indexKey } from '../../engine/stored-texts.ts'
 import { URGENT } from '../../rules/claim-priority.ts'
 import { currentStatus, type DeliveryRow, type DispatchRow } from '../../rules/dispatch-rows.ts'
-import { indexKey } from '../connection/stored-texts.ts'
 import type { DispatchRecord, JobRecord, ListedRecord } from '../schema/records.ts'
 import { begunAttempts, writeBegun } from './delivery-states.ts'
 

@@ -1,6 +1,6 @@
 import type { DispatchRemoval } from '../../../ports/dispatch-removal.ts'
+import { boundedMap } from '../../engine/bounded-map.ts'
 import { isOpenDispatch, leaveDigests } from '../../rules/dispatch-changes.ts'
-import { boundedMap } from '../connection/bounded-map.ts'
 import { Conflict, NOW, newChanges, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { type NameTable, tableAlong } from '../connection/dialects.ts'

@@ -1,6 +1,7 @@
 import type { DispatchHead, DispatchStatus } from '../../../model/dispatch.ts'
 import type { JsonObject } from '../../../model/json.ts'
 import type { PlanSource } from '../../../ports/plan-source.ts'
+import { isShared, type StoredDelivery } from '../../engine/dispatches/stored-deliveries.ts'
 import { type DeliveryIndex, deliveryTransitions, type Transitions } from '../../rules/delivery-transitions.ts'
 import { digestKey, isOpenDigest, openedBefore } from '../../rules/digests.ts'
 import {
@@ -27,7 +28,6 @@ import { type ToldOutcome, toldOutcomes } from './damaged-states.ts'
 import { deliveryRow, type KnownState, readContent, readDigest } from './delivery-states.ts'
 import { headOf } from './dispatch-records.ts'
 import { type KnownDigest, type KnownRecords, knownRecords, saveDispatches } from './save-dispatches.ts'
-import { isShared, type StoredDelivery } from './stored-deliveries.ts'
 
 /** Records that were read. */
 export interface DispatchParts {

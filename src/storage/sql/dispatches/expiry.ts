@@ -1,8 +1,8 @@
+import { type RemovedPart, removalParts } from '../../engine/removal-parts.ts'
 import { type Expired, expireDelivery } from '../../rules/delivery-transitions.ts'
 import { Conflict, NOW, newChanges, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { tableAlong } from '../connection/dialects.ts'
-import { type RemovedPart, removalParts } from '../connection/removal-parts.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { loadDispatches, loadOwners } from './load-dispatches.ts'
 

@@ -1,5 +1,6 @@
 import type { Dispatch } from '../../../model/dispatch.ts'
 import type { DispatchQuery, Page } from '../../../ports/dispatch-query.ts'
+import { indexKey } from '../../engine/stored-texts.ts'
 import { currentStatus, readDispatch } from '../../rules/dispatch-rows.ts'
 import { hasDelivery } from '../../rules/has-delivery.ts'
 import type { Database } from '../connection/database.ts'
@@ -13,7 +14,7 @@ import {
   type ScanRange,
   scanText,
 } from '../connection/keyset-pagination.ts'
-import { contains, indexKey } from '../connection/stored-texts.ts'
+import { contains } from '../connection/stored-texts.ts'
 import { loadToShow } from './load-dispatches.ts'
 
 interface Place {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../model/json.ts'
+import type { StoredDelivery } from '../../engine/dispatches/stored-deliveries.ts'
 import type { DigestEvent, DispatchRow } from '../../rules/dispatch-rows.ts'
 import type { Database } from '../connection/database.ts'
 import { columnsOf, lookUp } from '../connection/dialects.ts'
@@ -8,7 +9,6 @@ import { TABLES } from '../schema/tables.ts'
 import { headOf } from './dispatch-records.ts'
 import type { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { type Row, readDigests, readHeads, readMembers, readRecords } from './read-records.ts'
-import type { StoredDelivery } from './stored-deliveries.ts'
 
 /** Reads the digests that an event may join into a unit of work, without their events. @param openKeys Prefixes of their keys. */
 export async function loadOpenDigests(

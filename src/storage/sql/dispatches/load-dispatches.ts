@@ -1,3 +1,4 @@
+import { isShared, type StoredDelivery } from '../../engine/dispatches/stored-deliveries.ts'
 import { Conflict, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { columnsOf, lookUp } from '../connection/dialects.ts'
@@ -21,7 +22,6 @@ import {
   readMembers,
   readRecords,
 } from './read-records.ts'
-import { isShared, type StoredDelivery } from './stored-deliveries.ts'
 
 const TRIES = 5
 

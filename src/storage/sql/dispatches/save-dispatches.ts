@@ -1,8 +1,9 @@
 import { type Content, type DispatchStatus, ERASED } from '../../../model/dispatch.ts'
+import { isShared, type StoredDelivery, type StoredEntry } from '../../engine/dispatches/stored-deliveries.ts'
+import { indexKey } from '../../engine/stored-texts.ts'
 import { digestKey, isOpenDigest } from '../../rules/digests.ts'
 import { currentStatus, type DeliveryRow, type DispatchRow } from '../../rules/dispatch-rows.ts'
 import { type Changes, firstVersion } from '../connection/changes.ts'
-import { indexKey } from '../connection/stored-texts.ts'
 import type {
   ContentRecord,
   DigestRecord,
@@ -14,7 +15,6 @@ import type {
 import { outcomesOf } from './damaged-states.ts'
 import { type KnownState, storedDelivery } from './delivery-states.ts'
 import { dispatchRecord, isSameJob, jobRecord, listedRecord } from './dispatch-records.ts'
-import { isShared, type StoredDelivery, type StoredEntry } from './stored-deliveries.ts'
 
 export interface KnownDispatch {
   readonly row: DispatchRow

@@ -1,8 +1,9 @@
 import type { AttemptEnd } from '../../../model/attempt.ts'
 import type { DispatchStore, LeaseToken, Settled, Settlement } from '../../../ports/dispatch-store.ts'
+import { boundedMap } from '../../engine/bounded-map.ts'
+import { isShared } from '../../engine/dispatches/stored-deliveries.ts'
 import { settleDelivery } from '../../rules/delivery-transitions.ts'
 import type { DeliveryRow } from '../../rules/dispatch-rows.ts'
-import { boundedMap } from '../connection/bounded-map.ts'
 import { Conflict, NOW, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { groupCommit, jsonSize } from '../connection/group-commit.ts'
@@ -10,7 +11,6 @@ import type { DispatchRecord, JobRecord } from '../schema/records.ts'
 import type { KnownState } from './delivery-states.ts'
 import { DispatchUnitOfWork } from './dispatch-unit-of-work.ts'
 import { loadDispatches, loadOwners } from './load-dispatches.ts'
-import { isShared } from './stored-deliveries.ts'
 
 /**
  * Settles leases, in a group commit. A delivery that this process leased is settled without a read: the state of its dispatch is cached.

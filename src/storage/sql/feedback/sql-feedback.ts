@@ -1,12 +1,12 @@
 import type { Suppression } from '../../../model/suppression.ts'
 import type { FeedbackStore, StoredFeedback, SuppressionQuery } from '../../../ports/feedback-store.ts'
+import { timedText } from '../../engine/plugin-records/timed-text.ts'
 import { type FeedbackChange, FeedbackUnitOfWork, idsOf, isUnexpired } from '../../rules/feedback-rules.ts'
 import { newChanges, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { groupCommit } from '../connection/group-commit.ts'
 import { pluginRecords } from '../plugin-records/plugin-records.ts'
 import type { NewRecord, StoredRecord } from '../plugin-records/record-rows.ts'
-import { timedText } from '../plugin-records/timed-text.ts'
 
 export function sqlFeedback(db: Database): FeedbackStore {
   const reports = pluginRecords('feedback', db)

@@ -1,15 +1,16 @@
 import type { Page } from '../../../ports/dispatch-query.ts'
+import type { Has, KindName, SortName } from '../../engine/plugin-records/kinds.ts'
+import { splitTimedText, timedText } from '../../engine/plugin-records/timed-text.ts'
+import { type RemovedPart, removalParts } from '../../engine/removal-parts.ts'
 import { compoundKey } from '../../rules/compound-key.ts'
 import { type Changes, firstVersion, NOW, newChanges, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { Parameters, tableAlong } from '../connection/dialects.ts'
 import { cursorOf, filledPage, positionOf } from '../connection/keyset-pagination.ts'
 import { readRecord } from '../connection/read-record.ts'
-import { type RemovedPart, removalParts } from '../connection/removal-parts.ts'
 import { functionName } from '../schema/functions.ts'
 import type { PluginRecordRow } from '../schema/records.ts'
 import { ifReadable } from '../schema/stored-json.ts'
-import type { Has, KindName, SortName } from './kinds.ts'
 import {
   columnOf,
   GLOBAL,
@@ -22,7 +23,6 @@ import {
   tenantIn,
 } from './record-rows.ts'
 import { findText, indexFor, RECORDS_TABLE, type RecordColumn } from './record-texts.ts'
-import { splitTimedText, timedText } from './timed-text.ts'
 
 /** Records of one kind. */
 export interface PluginRecords<Name extends KindName> {

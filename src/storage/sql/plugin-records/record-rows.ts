@@ -1,6 +1,12 @@
+import {
+  type Has,
+  type KindName,
+  type RecordBodies,
+  type SortName,
+  sortNames,
+} from '../../engine/plugin-records/kinds.ts'
 import type { PluginRecordRow } from '../schema/records.ts'
 import { readStored } from '../schema/stored-json.ts'
-import { type Has, type KindName, type RecordBodies, type SortName, sortNames } from './kinds.ts'
 import type { RecordColumn } from './record-texts.ts'
 
 /** Tenant of the records of a global kind. */

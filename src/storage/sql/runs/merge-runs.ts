@@ -1,6 +1,6 @@
 import type { MergeDecision, MergeKey, MergeSnapshot, RunStore, StoredRun } from '../../../ports/run-store.ts'
+import { boundedMap } from '../../engine/bounded-map.ts'
 import { compoundKey } from '../../rules/compound-key.ts'
-import { boundedMap } from '../connection/bounded-map.ts'
 import { Conflict, newChanges, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { groupCommit } from '../connection/group-commit.ts'

@@ -1,6 +1,6 @@
 import { addSpend, noSpend, type Spend } from '../../../model/totals.ts'
+import { boundedMap } from '../../engine/bounded-map.ts'
 import { compoundKey } from '../../rules/compound-key.ts'
-import { boundedMap } from '../connection/bounded-map.ts'
 import { type Changes, Conflict, firstVersion } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { columnsOf, lookUp } from '../connection/dialects.ts'

@@ -1,10 +1,10 @@
 import type { RunStatus } from '../../../model/run.ts'
 import type { RemovalQuery } from '../../../ports/run-store.ts'
+import { type RemovedPart, removalParts } from '../../engine/removal-parts.ts'
 import { isOpenRun } from '../../rules/run-rules.ts'
 import { NOW, pause, retryOnConflict, sameKey } from '../connection/changes.ts'
 import type { Database, Queries } from '../connection/database.ts'
 import { type Dialect, type NameTable, Parameters, tableAlong } from '../connection/dialects.ts'
-import { type RemovedPart, removalParts } from '../connection/removal-parts.ts'
 import type { TableName } from '../schema/records.ts'
 import { TABLES } from '../schema/tables.ts'
 

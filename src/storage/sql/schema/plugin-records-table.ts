@@ -4,7 +4,7 @@ import type { PluginRecordRow } from './records.ts'
 /** The longest index has 764 characters: InnoDB limits a key to 3,072 bytes, with 4 for each character. */
 const sortText = nullable({ kind: 'key', length: 300 })
 
-/** Records of all kinds that `RECORD_KINDS` declares. A new kind needs no migration. */
+/** Records of all kinds that `PLUGIN_KINDS` declares. A new kind needs no migration. */
 export const PLUGIN_RECORDS: Table<PluginRecordRow> = {
   columns: {
     kind: fixed(shortText),
@@ -18,7 +18,7 @@ export const PLUGIN_RECORDS: Table<PluginRecordRow> = {
     d: sortText,
     /** The instant from which removal counts: the expiry, or the time of storage if its caller says how long records are kept. */
     expires_at: nullable(integer),
-    /** `RECORD_KINDS` declares its personal members. */
+    /** `PLUGIN_KINDS` declares its personal members. */
     body: personal(json),
     version,
   },

@@ -1,9 +1,9 @@
 import type { NewStatisticsRow, StatisticsStore } from '../../../ports/statistics-store.ts'
+import { splitTimedText, timedText } from '../../engine/plugin-records/timed-text.ts'
 import { compoundKey } from '../../rules/compound-key.ts'
 import { newChanges, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { pluginRecords, type RecordText } from '../plugin-records/plugin-records.ts'
-import { splitTimedText, timedText } from '../plugin-records/timed-text.ts'
 import { ifReadable } from '../schema/stored-json.ts'
 
 /** Rows removed besides twice the rows that are added. */

@@ -1,12 +1,12 @@
 import type { TokenUse } from '../../../model/token-use.ts'
 import type { NewTokenUse, Revocation, TokenStore, TokenUseQuery } from '../../../ports/token-store.ts'
+import { nameIn, timedText } from '../../engine/plugin-records/timed-text.ts'
 import { firstVersion, newChanges, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { columnsOf } from '../connection/dialects.ts'
 import { readRecord } from '../connection/read-record.ts'
 import { pluginRecords, type RecordRange } from '../plugin-records/plugin-records.ts'
 import type { NewRecord, StoredRecord } from '../plugin-records/record-rows.ts'
-import { nameIn, timedText } from '../plugin-records/timed-text.ts'
 import type { RevocationRecord } from '../schema/records.ts'
 
 /** Limit of expired revocations removed by one call. */

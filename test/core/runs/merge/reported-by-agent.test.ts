@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { viewRun } from '../../../../src/core/runs/merge/selectors.ts'
 import type { Run } from '../../../../src/model/run.ts'
-import { memoryRuns } from '../../../../src/storage/memory/memory-runs.ts'
+import { memoryStore } from '../../../../src/storage/memory/index.ts'
 import { fc, runs, TIMEOUT_MS } from '../../../support/properties.ts'
 import { type Posted, recordPosts } from '../recorded.ts'
 import { stillClock } from '../recorder.ts'
@@ -45,7 +45,7 @@ const sequences = fc
 
 /** What a run shows of its posts. `undefined`: no run. */
 async function statedBy(posts: readonly Posted[]): Promise<Partial<Run> | undefined> {
-  const [stored] = await recordPosts(memoryRuns(stillClock()), posts, prices)
+  const [stored] = await recordPosts(memoryStore({ clock: stillClock() }), posts, prices)
   if (!stored) return undefined
   const { runId, sessionId, createdAt, updatedAt, lastSeenAt, revision, by, ...stated } = viewRun(stored)
   return stated

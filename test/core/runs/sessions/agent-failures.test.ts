@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RunSource, RunUpdate } from '../../../../src/model/run.ts'
-import { memoryRuns } from '../../../../src/storage/memory/memory-runs.ts'
+import { memoryStore } from '../../../../src/storage/memory/index.ts'
 import { recordPosts } from '../recorded.ts'
 import { NOW, stillClock } from '../recorder.ts'
 
@@ -8,7 +8,7 @@ type Post = readonly [source: RunSource, runId: string, post: Partial<RunUpdate>
 
 /** The failures of a session after some posts. */
 async function failuresAfter(...posts: readonly Post[]) {
-  const store = memoryRuns(stillClock())
+  const store = memoryStore({ clock: stillClock() })
   const posted = posts.map(([source, runId, post]) => ({ source, update: { sessionId: 's1', runId, ...post } }))
   await recordPosts(store, posted)
   return (await store.findSession('t', 's1'))?.failures

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { RunSource, RunUpdate } from '../../../../src/model/run.ts'
-import { memoryRuns } from '../../../../src/storage/memory/memory-runs.ts'
+import { memoryStore } from '../../../../src/storage/memory/index.ts'
 import { recordPosts } from '../recorded.ts'
 import { stillClock } from '../recorder.ts'
 
 type Post = readonly [source: RunSource, runId: string, post: Partial<RunUpdate>]
 
 async function recorded(posts: readonly Post[]) {
-  const store = memoryRuns(stillClock())
+  const store = memoryStore({ clock: stillClock() })
   const runs = await recordPosts(
     store,
     posts.map(([source, runId, post]) => ({ source, update: { sessionId: 's1', runId, ...post } })),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RunUpdate } from '../../../../src/model/run.ts'
 import type { RunStore, StoredRun } from '../../../../src/ports/run-store.ts'
-import { memoryRuns } from '../../../../src/storage/memory/memory-runs.ts'
+import { memoryStore } from '../../../../src/storage/memory/index.ts'
 import { fc, runs, TIMEOUT_MS } from '../../../support/properties.ts'
 import { record } from '../recorded.ts'
 import { stillClock } from '../recorder.ts'
@@ -50,7 +50,7 @@ describe('totals of a session', () => {
     async () => {
       await fc.assert(
         fc.asyncProperty(forests, async (updates) => {
-          const store = memoryRuns(stillClock())
+          const store = memoryStore({ clock: stillClock() })
           const runs = await record(store, updates, prices)
           expect(runs.filter(({ derived }) => derived.top)).toEqual([])
           await expectSums(store, runs)
@@ -66,7 +66,7 @@ describe('totals of a session', () => {
     async () => {
       await fc.assert(
         fc.asyncProperty(tangles, async (updates) => {
-          const store = memoryRuns(stillClock())
+          const store = memoryStore({ clock: stillClock() })
           await expectSums(store, await record(store, updates, prices))
         }),
         { numRuns: runs(500) },

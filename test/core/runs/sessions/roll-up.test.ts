@@ -10,7 +10,7 @@ import type {
   StoredSession,
   TotalsChanges,
 } from '../../../../src/ports/run-store.ts'
-import { memoryRuns } from '../../../../src/storage/memory/memory-runs.ts'
+import { memoryStore } from '../../../../src/storage/memory/index.ts'
 import { KNOWN_COUNTS } from '../../../../src/usage/counts.ts'
 import { record } from '../recorded.ts'
 import { NOW, stillClock } from '../recorder.ts'
@@ -84,7 +84,7 @@ describe('changes of a session by a post', () => {
   })
 
   it('Changes are capped to the cardinality limits', async () => {
-    const store = memoryRuns(stillClock())
+    const store = memoryStore({ clock: stillClock() })
     await record(
       store,
       Array.from({ length: 202 }, (_, index) => run(`r${index}`, { provider: `p${index % 7}`, model: `m${index}` })),
@@ -133,7 +133,7 @@ describe('changes of a session by a post', () => {
 
 describe('totals of descendants', () => {
   it('Descendants of a run with countsScope tree count once', async () => {
-    const store = memoryRuns(stillClock())
+    const store = memoryStore({ clock: stillClock() })
     await record(store, [
       run('c', { parentRunId: 'p', counts: { inputTokens: 5, steps: 1 } }),
       run('p', { counts: { inputTokens: 8 }, cost: { amount: '1', currency: 'EUR', source: 'client' } }),
@@ -150,7 +150,7 @@ describe('totals of descendants', () => {
   })
 
   it('Spend of descendants belongs to the user of the run, or else to their own', async () => {
-    const store = memoryRuns(stillClock())
+    const store = memoryStore({ clock: stillClock() })
     const tokens = async (user: string) => (await store.findSpend('t', user, 0)).tokens
     await record(store, [
       run('p'),
@@ -163,7 +163,7 @@ describe('totals of descendants', () => {
   })
 
   it('A model over the cap is subtracted where it was added', async () => {
-    const store = memoryRuns(stillClock())
+    const store = memoryStore({ clock: stillClock() })
     const many = Array.from({ length: 200 }, (_, index) => run(`r${index}`, { model: `m${index}` }))
     await record(store, [run('p', { model: 'm0' }), ...many])
     await record(store, [run('c', { parentRunId: 'p', model: 'new', counts: { steps: 4 } })])
@@ -174,7 +174,7 @@ describe('totals of descendants', () => {
   })
 
   it('Models of descendants have no cost if the run states the cost of a model of its tree', async () => {
-    const store = memoryRuns(stillClock())
+    const store = memoryStore({ clock: stillClock() })
     const usage = (model: string, amount: string, currency: string) => ({
       provider: 'p',
       model,
@@ -191,7 +191,7 @@ describe('totals of descendants', () => {
   })
 
   it('Totals of descendants are capped', async () => {
-    const store = memoryRuns(stillClock())
+    const store = memoryStore({ clock: stillClock() })
     const counts = (from: number, length: number) =>
       Object.fromEntries(Array.from({ length }, (_, index) => [`n${from + index}`, 1]))
     const children = [0, 100, 200].map((from) => run(`c${from}`, { parentRunId: 'p', counts: counts(from, 100) }))
@@ -201,7 +201,7 @@ describe('totals of descendants', () => {
   })
 
   it('Spend of users over the cap is counted for no user', async () => {
-    const store = memoryRuns(stillClock())
+    const store = memoryStore({ clock: stillClock() })
     const tokens = async (user: string) => (await store.findSpend('t', user, 0)).tokens
     const children = Array.from({ length: 257 }, (_, index) =>
       run(`c${index}`, { parentRunId: 'p', userId: `u${index}`, counts: { inputTokens: 1 } }),
@@ -213,7 +213,7 @@ describe('totals of descendants', () => {
   })
 
   it('Priced descendants of an unpriced run with countsScope tree keep their cost', async () => {
-    const store = memoryRuns(stillClock())
+    const store = memoryStore({ clock: stillClock() })
     const cost = { amount: '1', currency: 'EUR', source: 'client' as const }
     const unpriced = async () => viewSession(await sessionOf(store)).unpriced
     await record(store, [
@@ -235,7 +235,7 @@ describe('subtractions from a user', () => {
 
   it('A subtraction goes to the day of the spend, not to today', async () => {
     const clock = stillClock()
-    const store = memoryRuns(clock)
+    const store = memoryStore({ clock })
     await record(store, [run('old', { userId: 'u1', counts: { inputTokens: 500 } })])
     clock.advance(86_400_000)
     await record(store, [run('new', { userId: 'u1', counts: { inputTokens: 300 } })])
@@ -248,7 +248,7 @@ describe('subtractions from a user', () => {
 
   it('An ancestor that is recorded later does not change the spend of today', async () => {
     const clock = stillClock()
-    const store = memoryRuns(clock)
+    const store = memoryStore({ clock })
     await record(store, [run('old', { parentRunId: 'p', userId: 'u1', counts: { inputTokens: 500 } })])
     clock.advance(86_400_000)
     await record(store, [run('new', { userId: 'u1', counts: { inputTokens: 300 } }), run('p', { userId: 'u2' })])
@@ -275,7 +275,7 @@ describe('usage of a model', () => {
   })
 
   it('A model keeps 16 custom counters, and they are subtracted again', async () => {
-    const store = memoryRuns(stillClock())
+    const store = memoryStore({ clock: stillClock() })
     const mine = (from: number, length: number, count = 1) =>
       Object.fromEntries(Array.from({ length }, (_, index) => [`n${from + index}`, count]))
     const reported = (runId: string, counts: Record<string, number>, more: Partial<RunUpdate> = {}) =>
@@ -313,7 +313,7 @@ describe('a large subtree that gets a parent', () => {
   const ancestors = Array.from({ length: 40 }, (_, index) => run(`p${index + 1}`, { parentRunId: `p${index + 2}` }))
 
   async function found(updates: readonly RunUpdate[]): Promise<TotalsChanges> {
-    const store = memoryRuns(stillClock())
+    const store = memoryStore({ clock: stillClock() })
     await record(store, updates)
     let totalsChanges: TotalsChanges | undefined
     const key = { tenant: 't', sessionId: 's1', runId: 'x', parentRunId: 'p1' }
@@ -359,7 +359,7 @@ describe('chains of ancestors', () => {
     ['from the top', chain(150)],
     ['from the bottom', chain(150).reverse()],
   ])('Totals go up 32 levels, and runs beyond count as tops, posted %s', async (_, updates) => {
-    const store = memoryRuns(stillClock())
+    const store = memoryStore({ clock: stillClock() })
     await record(store, updates)
     const { totals } = await sessionOf(store)
     expect(totals.spend.runs).toBe(150)
@@ -367,7 +367,7 @@ describe('chains of ancestors', () => {
   })
 
   it('A run that is its own ancestor stays cut off for good', async () => {
-    const store = memoryRuns(stillClock())
+    const store = memoryStore({ clock: stillClock() })
     await record(store, [
       run('a', { parentRunId: 'b', counts: { steps: 1 } }),
       run('b', { parentRunId: 'c', counts: { steps: 2 } }),

@@ -4,7 +4,7 @@ import { viewSession } from '../../../../src/core/runs/sessions/session-view.ts'
 import type { RunUpdate } from '../../../../src/model/run.ts'
 import { noSpend, noTotals, type Totals } from '../../../../src/model/totals.ts'
 import type { StoredSession } from '../../../../src/ports/run-store.ts'
-import { memoryRuns } from '../../../../src/storage/memory/memory-runs.ts'
+import { memoryStore } from '../../../../src/storage/memory/index.ts'
 import { record } from '../recorded.ts'
 import { NOW, stillClock } from '../recorder.ts'
 
@@ -44,7 +44,7 @@ describe('the view of a session', () => {
   })
 
   it('A session shows the totals of its runs', async () => {
-    const store = memoryRuns(stillClock())
+    const store = memoryStore({ clock: stillClock() })
     const cost = (amount: string, currency = 'USD') => ({ amount, currency, source: 'client' as const })
     const timings = (durationMs: number) => ({ durationMs, activeMs: 40, timeToFirstTokenMs: 7 })
     await record(store, [
@@ -90,7 +90,7 @@ describe('the view of a session', () => {
   })
 
   it('A session shows models that a run of another model used', async () => {
-    const store = memoryRuns(stillClock())
+    const store = memoryStore({ clock: stillClock() })
     const usageByModel = [
       { provider: 'p', model: 'small', counts: { steps: 2 } },
       { provider: 'p', model: 'small', counts: { steps: 3 } },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { memoryRuns } from '../../../../src/storage/memory/memory-runs.ts'
+import { memoryStore } from '../../../../src/storage/memory/index.ts'
 import { fc, runs, TIMEOUT_MS } from '../../../support/properties.ts'
 import { stillClock } from '../recorder.ts'
 import { expectAgentsAlone, expectApplicationKept, expectSums, recordSequence, sequences } from './source-laws.ts'
@@ -15,7 +15,7 @@ it.each([
   '%s',
   async (_, expectLaw) => {
     await fc.assert(
-      fc.asyncProperty(sequences, (posts) => expectLaw(recordSequence(posts, memoryRuns(stillClock())))),
+      fc.asyncProperty(sequences, (posts) => expectLaw(recordSequence(posts, memoryStore({ clock: stillClock() })))),
       { numRuns: SEQUENCES },
     )
     expect.hasAssertions()

@@ -142,7 +142,7 @@ describe('a timeline', () => {
       await all.post({ runId: `r${n}` })
       all.clock.advance(-1)
     }
-    expect((await whole(all, 60)).map(idOf)).toEqual(Array.from({ length: 150 }, (_, n) => `r${n}`))
+    expect((await whole(all, 60)).map(idOf)).toEqual(Array.from({ length: 150 }, (_, n) => `r${149 - n}`))
   })
 
   it('A timeline throws what the store throws', async () => {

@@ -1,0 +1,20 @@
+import type { SallyportStore } from '../../ports/sallyport-store.ts'
+import { engineDispatches } from './dispatches/engine-dispatches.ts'
+import { engineFeedback } from './feedback.ts'
+import { enginePreferences } from './preferences.ts'
+import type { Records } from './records.ts'
+import { engineRuns } from './runs/engine-runs.ts'
+import { engineStatistics } from './statistics.ts'
+import { engineTokens } from './tokens.ts'
+
+/** A store over records. */
+export function engineStore(records: Records): SallyportStore {
+  return {
+    ...engineDispatches(records),
+    ...engineRuns(records, { isAlone: false }),
+    ...engineTokens(records),
+    ...engineFeedback(records),
+    ...enginePreferences(records),
+    ...engineStatistics(records),
+  }
+}

@@ -1,0 +1,146 @@
+import type { Page } from '../../../ports/dispatch-query.ts'
+import { compoundKey } from '../../rules/compound-key.ts'
+import { Changes, firstVersion, retryOnConflict } from '../changes.ts'
+import { ifReadable } from '../json-values.ts'
+import { type CursorFormat, readPage } from '../pages.ts'
+import type { Records } from '../records.ts'
+import { type RemovedPart, removalParts } from '../removal-parts.ts'
+import type { Has, KindName, SortName } from './kinds.ts'
+import {
+  columnOf,
+  GLOBAL,
+  type NewRecord,
+  recordOf,
+  rowOf,
+  type StoredRecord,
+  type TenantOf,
+  tenantIn,
+} from './record-rows.ts'
+import { splitTimedText, timedText } from './timed-text.ts'
+
+/** Records of one kind of `PLUGIN_KINDS`. */
+export interface PluginRecords<Name extends KindName> {
+  /** Finds the records that have any of the texts as their key or as a sort text. */
+  find(by: SortName<Name> | 'key', texts: readonly RecordText<Name>[]): Promise<readonly StoredRecord<Name>[]>
+  /** @param itemOf `undefined` for a record that does not match. */
+  list<Item>(range: RecordRange<Name>, itemOf: (record: StoredRecord<Name>) => Item | undefined): Promise<Page<Item>>
+  /** Counts records that have not expired, up to a limit. */
+  countUnexpired(limit: number): Promise<number>
+  /** @param stored The record that it replaces. */
+  put(changes: Changes, record: NewRecord<Name>, stored: Pick<StoredRecord<Name>, 'version'> | undefined): void
+  remove(changes: Changes, stored: Pick<StoredRecord<Name>, 'tenant' | 'key' | 'version'>): void
+  /** Removes records by their expiry, the oldest first. Resolves to their number: fewer than `limit` means that none is left. */
+  removeAged(aged: AgedRecords): Promise<number>
+}
+
+/** A key or a sort text, of a tenant unless the kind is global. */
+export type RecordText<Name extends KindName> = Has<Name, 'global'> extends true ? string : TenantText
+
+interface TenantText {
+  readonly tenant: string
+  readonly text: string
+}
+
+/** Records of a tenant whose text has these names, in the order of its time, and then of the rest or the key. */
+export type RecordRange<Name extends KindName> = TenantOf<Name> & {
+  readonly by: SortName<Name> | 'key'
+  /** Default: no names. */
+  readonly names?: readonly string[]
+  /** Default: no limit. */
+  readonly since?: number
+  readonly until?: number
+  readonly isNewestFirst: boolean
+  readonly limit: number
+  readonly cursor?: string | undefined
+}
+
+export interface AgedRecords {
+  /** Default: all tenants. */
+  readonly tenant?: string | undefined
+  /** The expiry lies more than this many milliseconds before the time of the records. */
+  readonly forMs: number
+  readonly limit: number
+}
+
+const RECORDS = 'plugin_records'
+
+export function pluginRecords<Name extends KindName>(kind: Name, records: Records): PluginRecords<Name> {
+  const removeSome = removalParts()
+
+  function removePart({ tenant, forMs }: AgedRecords, from: number, limit: number): Promise<RemovedPart> {
+    const where = tenant === undefined ? [] : [{ column: 'tenant', in: [tenant] }]
+    return retryOnConflict(async () => {
+      const { earliest: now } = await records.now()
+      const range = { from: [from], until: [Math.ceil(now - forMs)] }
+      const expiring = { kind: RECORDS, index: 'expiring', with: [[kind]], columns: ['version'] } as const
+      const { found } = await records.scan({ ...expiring, ...range, where, limit })
+      const changes = new Changes()
+      for (const { record } of found) remove(changes, record)
+      await changes.commit(records)
+      return { count: found.length, until: found.at(-1)?.record.expires_at ?? 0 }
+    })
+  }
+
+  function remove(changes: Changes, { tenant, key, version }: Pick<StoredRecord<Name>, 'tenant' | 'key' | 'version'>) {
+    changes.remove(RECORDS, { kind, tenant, key, version })
+  }
+
+  return {
+    async find(by, texts) {
+      if (texts.length === 0) return []
+      const wanted = texts.map((one: string | TenantText) =>
+        typeof one === 'string' ? { tenant: GLOBAL, text: one } : one,
+      )
+      const unique = new Map(wanted.map((one) => [compoundKey(one.tenant, one.text), one]))
+      const prefixes = [...unique.values()].map(({ tenant, text }) => [kind, tenant, text])
+      const found = await records.read([{ kind: RECORDS, ...indexOf(kind, by), with: prefixes }])
+      return (found[RECORDS] ?? []).map((row) => recordOf(kind, row))
+    },
+    list(range, itemOf) {
+      const { by, names = [], since = 0, until = Number.MAX_SAFE_INTEGER, isNewestFirst, limit, cursor } = range
+      const scan = {
+        kind: RECORDS,
+        ...indexOf(kind, by),
+        with: [[kind, tenantIn(range)]],
+        from: [timedText(names, since)],
+        until: [timedText(names, until)],
+        isReverse: isNewestFirst,
+      } as const
+      return readPage(records, scan, {
+        ...{ limit, cursor, cursors: textCursors(names, by === 'key') },
+        itemsOf: async (found) => found.map((row) => ifReadable(() => itemOf(recordOf(kind, row)))),
+      })
+    },
+    async countUnexpired(limit) {
+      const { earliest: now } = await records.now()
+      const unexpired = { kind: RECORDS, index: 'expiring', with: [[kind]], from: [Math.floor(now) + 1] } as const
+      return (await records.scan({ ...unexpired, keysOnly: true, limit })).found.length
+    },
+    put(changes, record, stored) {
+      changes[stored ? 'update' : 'insert'](RECORDS, rowOf(kind, record, stored?.version ?? firstVersion()))
+    },
+    remove,
+    removeAged: (aged) => removeSome(aged.tenant ?? '', aged.limit, (from, most) => removePart(aged, from, most)),
+  }
+}
+
+function indexOf<Name extends KindName>(kind: Name, by: SortName<Name> | 'key'): { readonly index?: string } {
+  const column = columnOf(kind, by)
+  return column === 'key' ? {} : { index: `by_${column}` }
+}
+
+/** Cursors of lists by a text of these names and a time: the time, and the key or what follows the time in it. */
+function textCursors(names: readonly string[], isByKey: boolean): CursorFormat {
+  return {
+    cursorOf([text, key]) {
+      const { at, rest } = splitTimedText(String(text), names)
+      return `${at} ${isByKey ? rest : key}`
+    },
+    positionOf(cursor) {
+      const [, at, id] = /^(\d{1,16}) (.+)$/s.exec(cursor) ?? []
+      if (at === undefined || id === undefined) return undefined
+      const text = timedText(names, Number(at))
+      return isByKey ? [text + id] : [text, id]
+    },
+  }
+}
