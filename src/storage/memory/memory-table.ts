@@ -37,8 +37,10 @@ export class MemoryTable {
   readonly key: readonly string[]
   readonly #indexes: Readonly<Record<string, readonly string[]>>
   readonly #optional: ReadonlySet<string>
-  /** Columns that an update replaces, and whether `null` keeps the value. */
-  readonly #replaced: readonly (readonly [column: string, isKept: boolean])[]
+  /** Columns that an update keeps, */
+  readonly #fixed: readonly string[]
+  /** and those that it keeps if it gives none. */
+  readonly #kept: readonly string[]
   readonly #entries = new Map<string, Entry>()
   readonly #byName = new Map<string | undefined, SortedIndex>()
   readonly #built: SortedIndex[] = []
@@ -50,9 +52,10 @@ export class MemoryTable {
     this.key = key
     this.#indexes = indexes
     this.#optional = new Set(all.filter(({ optional }) => optional).map(({ name }) => name))
-    this.#replaced = all
-      .filter(({ name, fixed }) => !fixed && name !== 'version' && !key.includes(name))
-      .map(({ name, kept }) => [name, kept])
+    const names = (is: (column: (typeof all)[number]) => boolean): readonly string[] =>
+      all.filter((column) => is(column) && !key.includes(column.name)).map(({ name }) => name)
+    this.#fixed = names(({ fixed }) => fixed)
+    this.#kept = names(({ kept }) => kept)
   }
 
   /** The record of a whole key. */
@@ -149,18 +152,19 @@ export class MemoryTable {
   }
 
   #replace(old: Row, given: Row): Row {
-    const row: Record<string, unknown> = { ...old }
-    for (const [column, isKept] of this.#replaced) {
-      const value = given[column] ?? null
-      if (value !== null || !isKept) row[column] = value
-    }
+    const row: Record<string, unknown> = { ...given }
+    for (const column of this.#fixed) row[column] = old[column]
+    for (const column of this.#kept) row[column] ??= old[column]
     row.version = (old.version as number) + 1
     return row
   }
 
   #textOf(row: Row): string {
     const { key } = this
-    return key.length === 1 ? `${row[key[0] as string]}` : joined(key.map((column) => row[column]))
+    if (key.length === 1) return `${row[key[0] as string]}`
+    let text = ''
+    for (const column of key) text += keyPart(row[column])
+    return text
   }
 }
 
@@ -198,6 +202,10 @@ function isIndexed(row: Row, optional: readonly string[]): boolean {
 /** Joins the values of a key. Different keys of one kind give different texts. */
 function joined(values: readonly unknown[]): string {
   let text = ''
-  for (const value of values) text += typeof value === 'string' ? `${value.length}:${value}` : `${value}:`
+  for (const value of values) text += keyPart(value)
   return text
+}
+
+function keyPart(value: unknown): string {
+  return typeof value === 'string' ? `${value.length}:${value}` : `${value}:`
 }

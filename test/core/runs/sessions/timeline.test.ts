@@ -180,13 +180,16 @@ describe('pages of a timeline', () => {
   const additions = fc.array(fc.array(happening, { maxLength: 3 }), { maxLength: 12 })
   const sizes = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 5 })
 
+  const nameOf = (of: string, number: number): string => `${of}-${String(number).padStart(3, '0')}`
+
   async function lived(all: TestApp) {
     let count = 0
     const ids: string[] = []
     const happen = async (what: readonly { readonly of: string; readonly afterMs: number }[]) => {
       for (const { of, afterMs } of what) {
         all.clock.advance(afterMs)
-        const id = `${of}-${++count}`
+        // Dispatches of one millisecond are listed by their ids.
+        const id = nameOf(of, ++count)
         await (of === 'run' ? all.post({ runId: id, userId: id }) : all.dispatch(id))
         ids.push(id)
       }
@@ -229,7 +232,7 @@ describe('pages of a timeline', () => {
         const all = app()
         const { happen, ids } = await lived(all)
         await happen(before)
-        const left = gone.map((n) => `run-${n}`)
+        const left = gone.map((n) => nameOf('run', n))
         const removed = new Set<string>()
         const seen = await whole(all, inTurn(given), async () => {
           const userId = left.shift()
