@@ -7,7 +7,7 @@ import { ifReadable } from '../json-values.ts'
 import type { IndexOf, RecordOf } from '../kinds.ts'
 import { readPage, timeRange } from '../pages.ts'
 import type { Prefix, Records } from '../records.ts'
-import { type RunRecord, storedRun, tagKey, tagLines } from './run-records.ts'
+import { RUN_COLUMNS, type RunRecord, storedRun, tagKey, tagLines } from './run-records.ts'
 
 /** Reads the index with the fewest records; other filters are checked per record. Skips runs that cannot be read. */
 export async function listRuns(query: RunQuery, records: Records): Promise<Page<StoredRun>> {
@@ -25,7 +25,8 @@ export async function listRuns(query: RunQuery, records: Records): Promise<Page<
     return readPage<'run_tags', StoredRun>(records, scan, { limit, cursor, itemsOf })
   }
   const { kind, index } = plan
-  const scan = { kind, index, with: plan.with ?? (await tenantsOf(records)), ...range, where }
+  const ranges = plan.with ?? (await tenantsOf(records))
+  const scan = { kind, index, with: ranges, ...range, where, columns: RUN_COLUMNS }
   const itemsOf = async (found: readonly RunRecord[]) => found.map(listedRun)
   return readPage<'runs', StoredRun>(records, scan, { limit, cursor, itemsOf })
 }
