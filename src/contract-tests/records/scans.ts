@@ -37,7 +37,7 @@ const BY_TIME = { kind: 'runs', index: 'by_time', with: [['t']] } as const
 /** Records that sort by their keys alike in all databases. */
 const KEYS: readonly string[] = numbers(12).map((at) => `key ${`${at * 7}`.padStart(16, '0')}`)
 
-/** What the scan of each bound has, of {@link SORTED}. */
+/** The records of {@link SORTED} that a scan with each bound finds. */
 const RANGES: readonly (readonly [OpenScan<'runs'>, string[]])[] = [
   [{ ...BY_TIME, from: [1] }, SORTED.slice(1)],
   [{ ...BY_TIME, from: [1, 2] }, SORTED.slice(3)],

@@ -124,7 +124,7 @@ async function record(
     const spentBy = onceAccount === undefined ? [tenant, name] : [onceAccount]
     const digest = await sha256(JSON.stringify(['once', ...spentBy, onceToken]))
     const at = onceUntil ?? deps.clock.now()
-    // Of no tenant: the sources of one account may be of several.
+    // The report has no tenant: the sources of one account may be of several.
     const once = { feedbackId: digest, tenant: '', channel, owner: `once:${digest}`, kind: 'unknown', at } as const
     const added = (await store({ feedback: reports, once })).length
     return { added, reports: added < reports.length ? await storedOnes(reports, deps) : reports }

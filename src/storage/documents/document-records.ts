@@ -35,7 +35,7 @@ export function documentRecords(documents: Documents): Records {
 /** Comparisons come before changes, and removals before insertions. */
 const PHASES = ['compare', 'update', 'remove', 'insert'] as const
 
-/** What a commit does to one record, in order. */
+/** The changes of one record in a commit, in order. */
 interface Edit {
   readonly kind: Kind
   readonly key: string

@@ -26,10 +26,11 @@ export async function scanRecords<Name extends Kind>(
   known: KnownTexts,
   scan: Scan<Name>,
 ): Promise<Scanned<Name>> {
-  const { kind, index, with: prefixes, where = [], limit, most = Number.POSITIVE_INFINITY } = scan
+  const { kind, index, with: prefixes, where = [], columns: used, limit, most = Number.POSITIVE_INFINITY } = scan
   const order = orderOf(kind, index)
   const columns = positionColumns(order, prefixes[0]?.length ?? 0)
-  const hasAllColumns = !order.isIndex || (scan.keysOnly === true && hasAll(entryColumns(order), columnsUsed(where)))
+  const hasAllColumns =
+    !order.isIndex || (used !== undefined && hasAll(entryColumns(order), [...used, ...columnsUsed(where)]))
   const candidates = await candidatesOf(documents, order, scan)
 
   const found: { record: Row; at: Prefix }[] = []

@@ -11,13 +11,13 @@ export type ColumnWords = `${Content}${'' | ` ${string}`}`
 
 type Content = 'key' | 'id' | 'text' | 'json' | 'list' | 'integer' | 'flag'
 
-/** What a column holds. */
+/** The kind of a column's values. */
 export type ColumnKind = Exclude<Content, 'id'>
 
 /** A column. */
 export interface Column {
   readonly kind: ColumnKind
-  /** Of a `key`: its most characters. */
+  /** Most characters of a `key`. */
   readonly length?: number
   readonly optional: boolean
   readonly fixed: boolean

@@ -57,6 +57,22 @@ export async function readPage<Name extends Kind, Item>(
   }
 }
 
+/** Most records of one scan of {@link scanAll}. */
+const AT_ONCE = 2_000
+
+/** All records of a scan, read in parts. Changes between two parts may be seen. */
+export async function* scanAll<Name extends Kind>(
+  records: Records,
+  scan: Omit<Scan<Name>, 'limit' | 'most' | 'after'>,
+): AsyncGenerator<RecordOf<Name>, void, undefined> {
+  let after: Prefix | undefined
+  do {
+    const { found, last } = await records.scan<Name>({ ...scan, limit: AT_ONCE, ...(after && { after }) })
+    for (const { record } of found) yield record
+    after = last
+  } while (after)
+}
+
 /** Bounds of a list by time, as members of a {@link Scan}. */
 export function timeRange(
   since: number | undefined,

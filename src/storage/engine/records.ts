@@ -93,8 +93,6 @@ export interface Scan<Name extends Kind = Kind> {
   readonly limit: number
   /** Most records that are looked at. Default: no limit. */
   readonly most?: number
-  /** Only the columns of the key and of the index are used: the others need not be right. */
-  readonly keysOnly?: boolean
   /** Only these columns are used, besides those of the key and of the index: the others need not be right. Default: all. */
   readonly columns?: readonly string[]
 }

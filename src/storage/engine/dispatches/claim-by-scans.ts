@@ -138,7 +138,7 @@ class Claim {
   async *#tenants({ channel, priority }: ClaimQueue): AsyncGenerator<Visit, undefined, undefined> {
     const full = new Set(this.#request.full?.flatMap((one) => (one.channel === channel ? one.tenant : [])))
     const start = this.#cursorOf({ channel, priority })
-    const all = { kind: 'jobs', index: 'turns', with: [[channel, priority]], limit: 1, keysOnly: true } as const
+    const all = { kind: 'jobs', index: 'turns', with: [[channel, priority]], limit: 1, columns: [] } as const
     const parts: readonly Scan<'jobs'>[] =
       start === ''
         ? [all]

@@ -13,7 +13,7 @@ export async function countDue({ tenant, channels, limit }: DueQuery, records: R
         with: [tenant === undefined ? [channel, priority] : [channel, priority, tenant]],
         until: [Math.floor(now) + 1],
         limit,
-        keysOnly: true,
+        columns: [],
       })
       return { due: found.length, oldest: found[0]?.record.wake_at ?? now }
     }),

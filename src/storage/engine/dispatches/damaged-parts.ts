@@ -1,6 +1,6 @@
 import type { Changes } from '../changes.ts'
-import type { Kind, RecordOf } from '../kinds.ts'
-import type { Prefix, Records } from '../records.ts'
+import { scanAll } from '../pages.ts'
+import type { Records } from '../records.ts'
 import { type TenantName, turnName } from './counters.ts'
 import { keys, readCounters } from './load-dispatches.ts'
 import type { DispatchUnitOfWork } from './unit-of-work.ts'
@@ -14,12 +14,13 @@ export async function removeUnnamed(work: DispatchUnitOfWork, changes: Changes, 
   if (ids.size === 0) return
   const isUnnamed = ({ dispatch_id, delivery_id }: Readonly<Record<'dispatch_id' | 'delivery_id', string>>): boolean =>
     ids.has(dispatch_id) && !work.delivery(delivery_id)
-  for await (const { delivery_id, dispatch_id, version } of allOf('jobs', records))
+  const part = { with: [[]], columns: ['dispatch_id', 'version'] } as const
+  for await (const { delivery_id, dispatch_id, version } of scanAll<'jobs'>(records, { kind: 'jobs', ...part }))
     if (isUnnamed({ delivery_id, dispatch_id })) changes.remove('jobs', { delivery_id, version })
-  for await (const { delivery_id, dispatch_id, version } of allOf('contents', records))
+  for await (const { delivery_id, dispatch_id, version } of scanAll<'contents'>(records, { kind: 'contents', ...part }))
     if (isUnnamed({ delivery_id, dispatch_id })) changes.remove('contents', { delivery_id, version })
   const digests = new Map<string, string>()
-  for await (const member of allOf('members', records)) {
+  for await (const member of scanAll<'members'>(records, { kind: 'members', with: [[]] })) {
     if (!isUnnamed(member)) continue
     changes.remove('members', member)
     digests.set(member.delivery_id, work.dispatch(member.dispatch_id)?.head.tenant ?? '')
@@ -48,16 +49,4 @@ async function removeDigests(
   }
   for (const { tenant, name, version } of await readCounters(turns, records))
     changes.remove('counters', { tenant, name, version })
-}
-
-const PAGE = 1_000
-
-/** All records of a kind, by key. */
-async function* allOf<Name extends Kind>(kind: Name, records: Records): AsyncGenerator<RecordOf<Name>> {
-  for (let after: Prefix | undefined; ; ) {
-    const { found, last } = await records.scan<Name>({ kind, with: [[]], ...(after && { after }), limit: PAGE })
-    for (const { record } of found) yield record
-    if (!last) return
-    after = last
-  }
 }

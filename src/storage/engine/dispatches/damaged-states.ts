@@ -15,7 +15,7 @@ export function outcomesOf({ deliveries }: DispatchRow): string {
   return text
 }
 
-/** What the outcomes of a dispatch tell of a delivery. */
+/** The state of a delivery as the outcomes of its dispatch tell it. */
 export interface ToldOutcome {
   readonly channel: string
   /** Its reason, its final status or `open`. */

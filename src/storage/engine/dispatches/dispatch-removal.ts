@@ -38,7 +38,7 @@ export function dispatchRemover(records: Records): (removal: DispatchRemoval) =>
   let reached: string | undefined
 
   async function first(scan: Partial<Scan<'dispatches'>>, limit = 1): Promise<readonly Head[]> {
-    const byTime = { kind: 'dispatches', index: 'by_time', with: [[]], keysOnly: true } as const
+    const byTime = { kind: 'dispatches', index: 'by_time', with: [[]], columns: [] } as const
     const { found } = await records.scan<'dispatches'>({ ...byTime, ...scan, limit })
     return found.map(({ record }) => record)
   }

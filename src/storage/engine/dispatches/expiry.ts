@@ -44,7 +44,7 @@ export function deliveryExpirer(
       ],
       limit: SWEPT_AT_ONCE,
       most: SWEPT_AT_ONCE,
-      keysOnly: true,
+      columns: [],
     })
     reached = last
     if (!last) restUntil = now + SWEEP_EVERY_MS

@@ -10,7 +10,7 @@ import { loadToShow } from './load-dispatches.ts'
 export async function listDispatches(query: DispatchQuery, records: Records): Promise<Page<Dispatch>> {
   const { since, until, first = 'newest', limit, cursor } = query
   const { earliest: now } = await records.now()
-  const scan = { ...planOf(query), ...timeRange(since, until, first), keysOnly: true }
+  const scan = { ...planOf(query), ...timeRange(since, until, first), columns: [] }
   return readPage<'dispatches' | 'listed', Dispatch>(records, scan, {
     limit,
     cursor,

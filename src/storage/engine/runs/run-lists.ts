@@ -98,7 +98,7 @@ async function tenantsOf(records: Records): Promise<readonly Prefix[]> {
   const tenants: Prefix[] = []
   for (;;) {
     const after = tenants.at(-1)
-    const one = { kind: 'runs', index: 'by_time', with: [[]], limit: 1, most: 1, keysOnly: true } as const
+    const one = { kind: 'runs', index: 'by_time', with: [[]], limit: 1, most: 1, columns: [] } as const
     const { found } = await records.scan<'runs'>({ ...one, ...(after && { after }) })
     const [next] = found
     if (!next) return tenants

@@ -3,8 +3,9 @@ import { noTotals, type Totals } from '../../../model/totals.ts'
 import { isOfUser } from '../../rules/run-rules.ts'
 import { Changes, Conflict, retryOnConflict } from '../changes.ts'
 import { mayName, Unreadable } from '../json-values.ts'
-import type { Kind, RecordOf } from '../kinds.ts'
-import type { Prefix, Records, Scan, Wanted } from '../records.ts'
+import type { RecordOf } from '../kinds.ts'
+import { scanAll } from '../pages.ts'
+import type { Records, Wanted } from '../records.ts'
 import { withoutUser } from './plus-totals.ts'
 import type { RunRecord, SessionRecord } from './run-records.ts'
 import { type Forget, REMOVAL_COLUMNS, removeRun } from './run-removal.ts'
@@ -19,8 +20,6 @@ type SpendRecord = RecordOf<'spends'>
 
 /** Most runs, sessions and spends that one commit reads of each kind. */
 const SOME = 100
-/** Most records that one scan reads. */
-const SEEN = 2_000
 
 /**
  * Erases a user. First it finds the sessions with data of the user among all of the tenant. Then one commit removes the data and changes the
@@ -134,7 +133,7 @@ function totalsLeft({ totals }: SumRecord, { userId }: User): Totals | undefined
 async function sessionsThatFail(user: User, records: Records): Promise<readonly string[]> {
   const found: string[] = []
   const scan = { kind: 'sessions', with: [[user.tenant]], columns: ['failures'] } as const
-  for await (const session of allOf<'sessions'>(scan, records))
+  for await (const session of scanAll<'sessions'>(records, scan))
     if (failuresLeft(session, user, [])) found.push(session.session_id)
   return found
 }
@@ -142,20 +141,8 @@ async function sessionsThatFail(user: User, records: Records): Promise<readonly 
 async function sessionsWithSums(user: User, records: Records): Promise<readonly string[]> {
   const found = new Set<string>()
   const scan = { kind: 'run_sums', with: [[user.tenant]] } as const
-  for await (const sum of allOf<'run_sums'>(scan, records)) if (totalsLeft(sum, user)) found.add(sum.session_id)
+  for await (const sum of scanAll<'run_sums'>(records, scan)) if (totalsLeft(sum, user)) found.add(sum.session_id)
   return [...found]
-}
-
-async function* allOf<Name extends Kind>(
-  scan: Omit<Scan<Name>, 'limit' | 'after'>,
-  records: Records,
-): AsyncGenerator<RecordOf<Name>, void, undefined> {
-  let after: Prefix | undefined
-  do {
-    const { found, last } = await records.scan<Name>({ ...scan, limit: SEEN, ...(after && { after }) })
-    for (const { record } of found) yield record
-    after = last
-  } while (after)
 }
 
 function distinct(values: readonly string[]): readonly string[] {

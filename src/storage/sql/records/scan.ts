@@ -67,21 +67,20 @@ interface Shape {
 
 const SHAPES = new Map<string, Shape>()
 
-function shapeOf({ kind, index, with: [prefix], keysOnly, columns }: Scan): Shape {
+function shapeOf({ kind, index, with: [prefix], columns }: Scan): Shape {
   const length = prefix?.length ?? 0
-  const shape = `${kind} ${index} ${length} ${keysOnly ? 'keys' : (columns?.join() ?? 'all')}`
+  const shape = `${kind} ${index} ${length} ${columns?.join() ?? 'all'}`
   const known = SHAPES.get(shape)
   if (known) return known
   const { key } = declarationOf(kind)
   const indexed = indexColumns(kind, index)
   const [leading, rest] = [indexed.slice(0, length), indexed.slice(length)]
   const at = [...new Set([...rest, ...key])]
-  const isAll = !keysOnly && columns === undefined
   const order = rest.length > 0 ? rest : at
   const made: Shape = {
     ...{ leading, order, head: headOf(kind, index, leading, order) },
     at: at.flatMap((name) => columnsOf(kind, [name])),
-    columns: columnsOf(kind, isAll ? undefined : [...key, ...indexed, ...(keysOnly ? [] : (columns ?? []))]),
+    columns: columnsOf(kind, columns && [...key, ...indexed, ...columns]),
     hasKey: key.every((name) => indexed.includes(name)),
   }
   SHAPES.set(shape, made)

@@ -77,7 +77,13 @@ const scans: fc.Arbitrary<Scan> = fc.constantFrom<Kind>(...KINDS_USED).chain((ki
         limit: fc.integer({ min: 1, max: 7 }),
       }
       const rest = {
-        ...{ from: bound, until: bound, after: position, isReverse: fc.boolean(), keysOnly: fc.boolean() },
+        ...{
+          from: bound,
+          until: bound,
+          after: position,
+          isReverse: fc.boolean(),
+          columns: fc.constant([]),
+        },
         ...{ where: fc.subarray([...(filters[kind] ?? [])]), most: fc.integer({ min: 1, max: 7 }) },
       }
       return fc
