@@ -2,15 +2,21 @@ import type { IdGenerator } from '../ports/id-generator.ts'
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const TIME_CHARACTERS = 10
-const RANDOM_CHARACTERS = 16
-const POOL_BYTES = 4096
+const COUNT_CHARACTERS = 3
+const COUNTS = 32 ** COUNT_CHARACTERS
+const RANDOM_CHARACTERS = 13
+const POOL_BYTES = 256 * RANDOM_CHARACTERS
 
-/** Generates ids of a prefix and a lower-case ULID (Crockford's base 32): 48 bits of time, sortable by age, and 80 random bits. */
+/**
+ * Generates ids of a prefix and a lower-case ULID (Crockford's base 32): 48 bits of time, 15 bits that count the ids of one millisecond,
+ * and 65 random bits. The ids of one generator sort by age, up to 32,768 of them in a millisecond.
+ */
 export function randomIds(now: () => number): IdGenerator {
   const pool = new Uint8Array(POOL_BYTES)
   let used = POOL_BYTES
   let time = ''
   let timeOf = Number.NaN
+  let count = 0
   return {
     next(prefix) {
       if (used === POOL_BYTES) {
@@ -18,19 +24,20 @@ export function randomIds(now: () => number): IdGenerator {
         used = 0
       }
       const ms = now()
+      count = ms === timeOf ? (count + 1) % COUNTS : 0
       if (ms !== timeOf) {
-        time = encodeTime(ms)
+        time = encode(ms, TIME_CHARACTERS)
         timeOf = ms
       }
       let random = ''
       for (const end = used + RANDOM_CHARACTERS; used < end; used++) random += ALPHABET[(pool[used] ?? 0) & 31]
-      return `${prefix}_${time}${random}`
+      return `${prefix}_${time}${encode(count, COUNT_CHARACTERS)}${random}`
     },
   }
 }
 
-function encodeTime(ms: number): string {
+function encode(number: number, characters: number): string {
   let text = ''
-  for (let rest = ms; text.length < TIME_CHARACTERS; rest = Math.floor(rest / 32)) text = ALPHABET[rest % 32] + text
+  for (let rest = number; text.length < characters; rest = Math.floor(rest / 32)) text = ALPHABET[rest % 32] + text
   return text
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { PLUGIN_KINDS, type RecordKind } from '../../../src/storage/engine/plugin-records/kinds.ts'
-import { nameIn, splitTimedText, timedText } from '../../../src/storage/engine/plugin-records/timed-text.ts'
 import { DIALECTS, type DialectName } from '../../../src/storage/sql/connection/dialects.ts'
 import { sqlStatements } from '../../../src/storage/sql/index.ts'
 import type { Table } from '../../../src/storage/sql/schema/columns.ts'
@@ -13,8 +12,6 @@ import { HOUR } from '../storing.ts'
 const MAX_KEY_BYTES = 3_072
 const CHARACTER_BYTES = 4
 const INTEGER_BYTES = 8
-
-const NAMES = ['s', 's0001700000000123', '1:s', '1:s0001700000000123', '', '\u{1f600}', '12:s', 's:', '9'.repeat(200)]
 
 describe('plugin records', () => {
   it.each(Object.keys(DIALECTS) as DialectName[])('No statement of a migration on %s names a kind', (dialect) => {
@@ -33,23 +30,9 @@ describe('plugin records', () => {
     )
     expect(keys.filter(({ bytes }) => bytes > MAX_KEY_BYTES)).toEqual([])
   })
-
-  it('A text of names and a time is read again, whatever the names are', () => {
-    for (const name of NAMES) {
-      expect(nameIn(timedText([name], 7))).toBe(name)
-      expect(splitTimedText(`${timedText([name], 7)} rest`, [name])).toEqual({ at: 7, rest: ' rest' })
-    }
-  })
-
-  it('Texts of one name sort by their times, and no text of another name lies between them', () => {
-    for (const name of NAMES) {
-      const texts = NAMES.flatMap((other) => [0, 123, 1_700_000_000_123].map((at) => timedText([other], at)))
-      const between = texts.filter((text) => text >= timedText([name], 0) && text < timedText([name], 2 ** 52))
-      expect(between).toEqual([0, 123, 1_700_000_000_123].map((at) => timedText([name], at)))
-    }
-  })
 })
 
+const NAMES = ['s', 's0001700000000123', '1:s', '1:s0001700000000123', '', '\u{1f600}', '12:s', 's:', '9'.repeat(200)]
 const COLUMNS = ['a', 'b', 'c', 'd']
 
 for (const { name, absent, open } of await databaseKinds())

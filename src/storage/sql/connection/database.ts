@@ -1,9 +1,9 @@
 import type { CompiledQuery, QueryResult } from 'kysely'
 import { withTimeout } from '../../../model/time-out.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import { isUnreadable } from '../../engine/json-values.ts'
 import { storableText } from '../../engine/stored-texts.ts'
 import { functionName, scanStatement } from '../schema/functions.ts'
-import { isUnreadable } from '../schema/stored-json.ts'
 import {
   arrayOf,
   type Changes,

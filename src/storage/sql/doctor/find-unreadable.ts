@@ -1,7 +1,8 @@
+import type { JsonColumn } from '../../engine/json-values.ts'
 import type { Database } from '../connection/database.ts'
 import { pagesOf } from '../connection/table-pages.ts'
 import type { TableName } from '../schema/records.ts'
-import { decode, JSON_COLUMNS, type JsonColumn } from '../schema/stored-json.ts'
+import { decode, JSON_COLUMNS } from '../schema/stored-json.ts'
 import { TABLES } from '../schema/tables.ts'
 
 /** A stored record that cannot be read. */

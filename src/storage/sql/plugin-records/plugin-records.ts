@@ -1,4 +1,5 @@
 import type { Page } from '../../../ports/dispatch-query.ts'
+import { ifReadable } from '../../engine/json-values.ts'
 import type { Has, KindName, SortName } from '../../engine/plugin-records/kinds.ts'
 import { splitTimedText, timedText } from '../../engine/plugin-records/timed-text.ts'
 import { type RemovedPart, removalParts } from '../../engine/removal-parts.ts'
@@ -10,7 +11,6 @@ import { cursorOf, filledPage, positionOf } from '../connection/keyset-paginatio
 import { readRecord } from '../connection/read-record.ts'
 import { functionName } from '../schema/functions.ts'
 import type { PluginRecordRow } from '../schema/records.ts'
-import { ifReadable } from '../schema/stored-json.ts'
 import {
   columnOf,
   GLOBAL,

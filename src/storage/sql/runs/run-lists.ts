@@ -1,5 +1,6 @@
 import type { Page } from '../../../ports/dispatch-query.ts'
 import type { RunQuery, StoredRun } from '../../../ports/run-store.ts'
+import { ifReadable } from '../../engine/json-values.ts'
 import { isOpenRun } from '../../rules/run-rules.ts'
 import { NOW } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
@@ -15,7 +16,6 @@ import {
   scanText,
 } from '../connection/keyset-pagination.ts'
 import { contains } from '../connection/stored-texts.ts'
-import { ifReadable } from '../schema/stored-json.ts'
 import { RUN_COLUMNS, storedRun, tagKey, tagLines } from './run-records.ts'
 
 type Row = Readonly<Record<string, unknown>>

@@ -1,10 +1,10 @@
 import type { Page } from '../../../ports/dispatch-query.ts'
 import type { StoredSession } from '../../../ports/run-store.ts'
 import type { SessionQuery } from '../../../ports/session-query.ts'
+import { ifReadable } from '../../engine/json-values.ts'
 import type { Database } from '../connection/database.ts'
 import { Parameters } from '../connection/dialects.ts'
 import { cursorOf, filledPage, type IndexScan, positionOf, scanText } from '../connection/keyset-pagination.ts'
-import { ifReadable } from '../schema/stored-json.ts'
 import { SESSION_COLUMNS, storedSession } from './run-records.ts'
 
 type Row = Readonly<Record<string, unknown>>

@@ -1,24 +1,6 @@
-import { isSallyportError, SallyportError } from '../../../errors.ts'
+import { type JsonColumn, unreadable } from '../../engine/json-values.ts'
 
 type Check = (value: unknown) => boolean
-
-/** A column of JSON, with its table. */
-export type JsonColumn =
-  | 'states.body'
-  | 'contents.body'
-  | 'digests.body'
-  | 'members.event_data'
-  | 'jobs.begun'
-  | 'plan_sources.source'
-  | 'idempotency_keys.answer'
-  | 'counters.times'
-  | 'sessions.totals'
-  | 'sessions.failures'
-  | 'runs.state'
-  | 'runs.derived'
-  | 'run_sums.totals'
-  | 'spends.spend'
-  | 'plugin_records.body'
 
 /** Checks of the members that this store uses. A text that fails its check is damaged. */
 const STORED_JSON: Readonly<Record<JsonColumn, Check>> = {
@@ -53,25 +35,6 @@ export function readStored<T>(column: JsonColumn, text: string): T {
   const value = decode<T>(column, text)
   if (value === undefined) throw unreadable(column)
   return value
-}
-
-export function unreadable(column: JsonColumn): SallyportError {
-  const detail = `A stored record cannot be read: its ${column}. npx sallyport doctor shows it.`
-  return new SallyportError('record_unreadable', detail)
-}
-
-export function isUnreadable(cause: unknown): boolean {
-  return isSallyportError(cause) && cause.code === 'record_unreadable'
-}
-
-/** The result, or `undefined` if a record cannot be read. */
-export function ifReadable<T>(read: () => T): T | undefined {
-  try {
-    return read()
-  } catch (cause) {
-    if (isUnreadable(cause)) return undefined
-    throw cause
-  }
 }
 
 /** Whether a damaged text has a string that begins with one of the names. */

@@ -1,10 +1,10 @@
 import type { NewStatisticsRow, StatisticsStore } from '../../../ports/statistics-store.ts'
+import { ifReadable } from '../../engine/json-values.ts'
 import { splitTimedText, timedText } from '../../engine/plugin-records/timed-text.ts'
 import { compoundKey } from '../../rules/compound-key.ts'
 import { newChanges, retryOnConflict } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
 import { pluginRecords, type RecordText } from '../plugin-records/plugin-records.ts'
-import { ifReadable } from '../schema/stored-json.ts'
 
 /** Rows removed besides twice the rows that are added. */
 const LEAST_REMOVED = 100
