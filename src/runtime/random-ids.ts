@@ -3,7 +3,6 @@ import type { IdGenerator } from '../ports/id-generator.ts'
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const TIME_CHARACTERS = 10
 const COUNT_CHARACTERS = 3
-const COUNTS = 32 ** COUNT_CHARACTERS
 const RANDOM_CHARACTERS = 13
 const POOL_BYTES = 256 * RANDOM_CHARACTERS
 
@@ -14,8 +13,8 @@ const POOL_BYTES = 256 * RANDOM_CHARACTERS
 export function randomIds(now: () => number): IdGenerator {
   const pool = new Uint8Array(POOL_BYTES)
   let used = POOL_BYTES
+  let ms = Number.NaN
   let time = ''
-  let timeOf = Number.NaN
   let count = 0
   return {
     next(prefix) {
@@ -23,11 +22,12 @@ export function randomIds(now: () => number): IdGenerator {
         crypto.getRandomValues(pool)
         used = 0
       }
-      const ms = now()
-      count = ms === timeOf ? (count + 1) % COUNTS : 0
-      if (ms !== timeOf) {
+      const present = now()
+      if (present === ms) count++
+      else {
+        ms = present
         time = encode(ms, TIME_CHARACTERS)
-        timeOf = ms
+        count = 0
       }
       let random = ''
       for (const end = used + RANDOM_CHARACTERS; used < end; used++) random += ALPHABET[(pool[used] ?? 0) & 31]
@@ -36,6 +36,7 @@ export function randomIds(now: () => number): IdGenerator {
   }
 }
 
+/** The last characters of a number in base 32. */
 function encode(number: number, characters: number): string {
   let text = ''
   for (let rest = number; text.length < characters; rest = Math.floor(rest / 32)) text = ALPHABET[rest % 32] + text
