@@ -5,7 +5,7 @@ import { RUN_COLUMNS } from './run-records.ts'
 import { RunUnitOfWork } from './run-unit-of-work.ts'
 
 const FOLLOW: Follow = { column: 'parent_run_id', unless: 'top', depth: MAX_ANCESTORS, also: ['run_sums'] }
-const COLUMNS: readonly string[] = [...RUN_COLUMNS, 'tie_breaker', 'tags', 'version']
+const COLUMNS: readonly string[] = [...RUN_COLUMNS, 'version']
 
 /** Reads the runs of merges, their ancestors, the sums of all these and the sessions, as they were at one moment. */
 export async function readSnapshots(keys: readonly MergeKey[], records: Records): Promise<RunUnitOfWork> {

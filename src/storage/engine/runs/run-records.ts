@@ -33,34 +33,22 @@ export function storedRun(record: RunRecord): StoredRun {
   }
 }
 
-/** Parts of a record that are kept from its creation on, or computed only when they change. */
-export interface RunColumns {
-  readonly tieBreaker: number
-  /** {@link tagLines} of its tags. */
-  readonly tagText: string | null
-  readonly version: number
-}
-
 /** JSON values that are written. An update keeps the others. */
 export interface WrittenRun {
   readonly state: boolean
   readonly derived: boolean
 }
 
-export function runRecord(
-  run: StoredRun,
-  { tieBreaker, tagText, version }: RunColumns,
-  written: WrittenRun,
-): RunRecord {
+export function runRecord(run: StoredRun, version: number, written: WrittenRun): RunRecord {
   const { state, derived, createdAt, updatedAt } = run
-  const { status, provider, model, userId, agentUserId, parentRunId } = facetsOf(state)
+  const { status, provider, model, userId, agentUserId, parentRunId, tags } = facetsOf(state)
   const isOpen = isOpenRun(status)
   const isPending = derived.pending.length > 0
   return {
     tenant: run.tenant,
     session_id: state.sessionId,
     run_id: state.runId,
-    tie_breaker: tieBreaker,
+    tie_breaker: nextTieBreaker(),
     parent_run_id: parentRunId ?? null,
     top: derived.top === true ? 1 : null,
     status,
@@ -68,7 +56,7 @@ export function runRecord(
     model: model ?? null,
     user_id: userId ?? null,
     agent_user_id: agentUserId ?? null,
-    tags: tagText,
+    tags: tags.length > 0 ? tagLines(tags) : null,
     state: written.state ? state : null,
     derived: written.derived ? derived : null,
     created_at: createdAt,
@@ -127,11 +115,6 @@ export function tagLines(tags: readonly string[]): string {
   return `\n${tags.map((tag) => JSON.stringify(tag)).join('\n')}\n`
 }
 
-/** The column `tags`. */
-export function tagText(tags: readonly string[]): string | null {
-  return tags.length > 0 ? tagLines(tags) : null
-}
-
 const TAG_KEY_LENGTH = columnOf(KINDS.run_tags.columns.tag_key).length ?? 0
 
 /** Start of a tag, for an index. */
@@ -146,23 +129,11 @@ export function tagKeys(tags: readonly string[]): ReadonlySet<string> {
 
 const NO_KEYS: ReadonlySet<string> = new Set()
 
-/** The same, from the column `tags`. */
-export function storedTagKeys(text: string | null): ReadonlySet<string> {
-  return tagKeys(
-    text === null
-      ? []
-      : text
-          .slice(1, -1)
-          .split('\n')
-          .map((line) => JSON.parse(line)),
-  )
-}
-
 let lastTieBreaker = Math.floor(Math.random() * 2 ** 49)
 
 /**
- * Increases with each run that this process creates, so that runs of one millisecond are listed in the order of their creation. Starts at
- * random: runs of two processes differ.
+ * Increases with each record that this process makes, so that runs of one millisecond are listed in the order of their creation. Starts at
+ * random: those of two processes differ. It is `fixed`: an update does not write it.
  */
 export function nextTieBreaker(): number {
   lastTieBreaker += 1

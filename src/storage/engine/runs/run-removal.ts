@@ -5,13 +5,13 @@ import { Changes, retryOnConflict } from '../changes.ts'
 import type { IndexOf } from '../kinds.ts'
 import type { Filter, Prefix, Records } from '../records.ts'
 import { type RemovedPart, removalParts } from '../removal-parts.ts'
-import { type RunRecord, storedTagKeys } from './run-records.ts'
+import type { RunRecord } from './run-records.ts'
 
 /** Most records of one commit; the tags of one run may exceed it. */
 const MOST = 500
 /** Most runs that one scan looks at. */
 const SEEN = 10_000
-/** Columns of a run that {@link removeRun} uses. */
+/** Columns of a run that {@link removeRecords} uses. */
 export const REMOVAL_COLUMNS: readonly (keyof RunRecord)[] = ['tags', 'version']
 
 /** Drops what is cached of a session. */
@@ -48,12 +48,20 @@ export function runRemover(records: Records, forget: Forget): (query: RemovalQue
   }
 }
 
-/** Adds the removal of a run and its tags. Returns the number of removed records. */
-export function removeRun(changes: Changes, { run_id, session_id, tenant, tags, version }: RunRecord): number {
-  changes.remove('runs', { run_id, session_id, tenant, version })
-  const keys = storedTagKeys(tags)
-  for (const tag_key of keys) changes.remove('run_tags', { run_id, session_id, tenant, tag_key, version: 1 })
-  return 1 + keys.size
+/** Adds the removal of runs and their tags. Tags may be read after their run, because its version guards them. */
+export async function removeRecords(changes: Changes, runs: readonly RunRecord[], records: Records): Promise<void> {
+  const tagged = runs.filter(({ tags }) => tags !== null)
+  const keys = tagged.map(({ run_id, session_id, tenant }) => [run_id, session_id, tenant])
+  const { run_tags: tags = [] } = await records.read([{ kind: 'run_tags', with: keys, columns: ['version'] }])
+  for (const { run_id, session_id, tenant, version } of runs)
+    changes.remove('runs', { run_id, session_id, tenant, version })
+  for (const { run_id, session_id, tenant, tag_key, version } of tags)
+    changes.remove('run_tags', { run_id, session_id, tenant, tag_key, version })
+}
+
+/** Most records of a run and its tags, each of which has a line. */
+export function recordsOf({ tags }: RunRecord): number {
+  return tags === null ? 1 : tags.split('\n').length - 1
 }
 
 /** Runs that have not changed since an instant. */
@@ -90,9 +98,10 @@ async function removeBatch(
   for (; seen < found.length && size < MOST; seen++) {
     const record = found[seen]?.record
     if (!record || record.pending_since !== null) continue
-    size += removeRun(changes, record)
+    size += recordsOf(record)
     removed.push(record)
   }
+  await removeRecords(changes, removed, records)
   await changes.commit(records)
   return { removed, last: seen < found.length ? found[seen - 1]?.at : last }
 }

@@ -1,7 +1,8 @@
 import type { RunKey } from '../../../ports/run-store.ts'
 import { Changes, retryOnConflict } from '../changes.ts'
 import type { Records } from '../records.ts'
-import { type Forget, REMOVAL_COLUMNS, removeRun } from './run-removal.ts'
+import type { RunRecord } from './run-records.ts'
+import { type Forget, REMOVAL_COLUMNS, recordsOf, removeRecords } from './run-removal.ts'
 
 /** Most records of one commit; the tags of one run may exceed it. */
 const MOST = 1_000
@@ -44,14 +45,15 @@ async function erasePart(
   const sums = await records.scan<'run_sums'>({ kind: 'run_sums', ...of, columns: ['version'] })
 
   const changes = new Changes()
+  const removed: RunRecord[] = []
   let size = 0
-  let removed = 0
   let removedSums = 0
   for (const { record } of runs.found) {
     if (size >= MOST) break
-    size += removeRun(changes, record)
-    removed += 1
+    size += recordsOf(record)
+    removed.push(record)
   }
+  await removeRecords(changes, removed, records)
   for (const { record } of sums.found) {
     if (size >= MOST) break
     const { session_id, run_id, version } = record
@@ -59,8 +61,8 @@ async function erasePart(
     size += 1
     removedSums += 1
   }
-  const isLast = !runs.last && removed === runs.found.length && !sums.last && removedSums === sums.found.length
+  const isLast = !runs.last && removed.length === runs.found.length && !sums.last && removedSums === sums.found.length
   if (isLast) changes.remove('sessions', { tenant, session_id: sessionId, version: session.version })
   await changes.commit(records)
-  return { removed, isLast }
+  return { removed: removed.length, isLast }
 }

@@ -26,7 +26,6 @@ import {
   storedRun,
   storedSession,
   tagKeys,
-  tagText,
 } from './run-records.ts'
 
 /** An amount that is added to a user's spend of a day. */
@@ -40,10 +39,8 @@ export interface Spent {
 
 interface KnownRun {
   run: StoredRun
-  readonly tieBreaker: number
   /** As they are stored. */
   tags: readonly string[]
-  tagText: string | null
   /** Absent: it is new. */
   version: number | undefined
   isChanged: boolean
@@ -108,9 +105,8 @@ export class SessionUnitOfWork {
   putRun(record: RunRecord): void {
     const run = storedRun(record)
     const { tags } = shownReport(run.state)
-    const { run_id, tie_breaker: tieBreaker, tags: tagText, version } = record
     const changes = { isChanged: false, hasState: false, hasDerived: false }
-    this.#runs.set(run_id, { run, tieBreaker, tags, tagText, version, ...changes })
+    this.#runs.set(record.run_id, { run, tags, version: record.version, ...changes })
   }
 
   putSum({ run_id, totals, version }: RecordOf<'run_sums'>): void {
@@ -257,7 +253,7 @@ function keepOnly<T>(map: Map<string, T>, key: string): void {
 
 function newRun(run: StoredRun): KnownRun {
   const all = { isChanged: true, hasState: true, hasDerived: true }
-  return { run, tieBreaker: nextTieBreaker(), tags: NO_TAGS, tagText: null, version: undefined, ...all }
+  return { run, tags: NO_TAGS, version: undefined, ...all }
 }
 
 function newSession(tenant: string, sessionId: string, now: number): KnownSession {
@@ -266,11 +262,10 @@ function newSession(tenant: string, sessionId: string, now: number): KnownSessio
 }
 
 function saveRun(known: KnownRun, changes: Changes): void {
-  const { run, version, tieBreaker, hasState, hasDerived } = known
+  const { run, version, hasState, hasDerived } = known
   if (known.tags !== shownReport(run.state).tags) saveTags(known, changes)
   known.version = version === undefined ? firstVersion() : version + 1
-  const columns = { tieBreaker, tagText: known.tagText, version: version ?? known.version }
-  const record = runRecord(run, columns, { state: hasState, derived: hasDerived })
+  const record = runRecord(run, version ?? known.version, { state: hasState, derived: hasDerived })
   if (version === undefined) changes.insert('runs', record)
   else changes.update('runs', record)
 }
@@ -282,11 +277,10 @@ function saveTags(known: KnownRun, changes: Changes): void {
   const before = tagKeys(known.tags)
   const after = tagKeys(tags)
   const { sessionId: session_id, runId: run_id } = state
-  const record = { tenant, session_id, run_id, tie_breaker: known.tieBreaker, created_at: createdAt, version: 1 }
+  const record = { tenant, session_id, run_id, tie_breaker: nextTieBreaker(), created_at: createdAt, version: 1 }
   for (const tag_key of before) if (!after.has(tag_key)) changes.remove('run_tags', { ...record, tag_key })
   for (const tag_key of after) if (!before.has(tag_key)) changes.insert('run_tags', { ...record, tag_key })
   known.tags = tags
-  known.tagText = tagText(tags)
 }
 
 function saveSession(known: KnownSession, changes: Changes): void {

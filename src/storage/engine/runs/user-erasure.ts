@@ -8,7 +8,7 @@ import { scanAll } from '../pages.ts'
 import type { Records, Wanted } from '../records.ts'
 import { withoutUser } from './plus-totals.ts'
 import type { RunRecord, SessionRecord } from './run-records.ts'
-import { type Forget, REMOVAL_COLUMNS, removeRun } from './run-removal.ts'
+import { type Forget, REMOVAL_COLUMNS, removeRecords } from './run-removal.ts'
 
 interface User {
   readonly tenant: string
@@ -59,7 +59,7 @@ async function erasePart(user: User, named: ReadonlySet<string>, records: Record
   if (runs.some(({ session_id }) => !sessionIds.includes(session_id))) throw new Conflict('the user has a new session')
 
   const changes = new Changes()
-  for (const run of runs) removeRun(changes, run)
+  await removeRecords(changes, runs, records)
   for (const session of found.sessions ?? []) {
     const runIds = runs.filter(({ session_id }) => session_id === session.session_id).map(({ run_id }) => run_id)
     changes.update('sessions', { ...session, totals: null, failures: failuresLeft(session, user, runIds) })
