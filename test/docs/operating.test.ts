@@ -3,8 +3,8 @@ import { CompiledQuery, Kysely, SqliteDialect } from 'kysely'
 import Database from 'libsql'
 import { afterAll, describe, expect, it } from 'vitest'
 import { sqlStore } from '../../src/storage/sql/index.ts'
-import type { Table } from '../../src/storage/sql/schema/columns.ts'
-import { TABLES } from '../../src/storage/sql/schema/tables.ts'
+import type { Table } from '../../src/storage/sql/tables/tables.ts'
+import { TABLES } from '../../src/storage/sql/tables/tables.ts'
 import { UNHURRIED_MS } from '../support/unhurried.ts'
 
 const root = new URL('../../', import.meta.url)

@@ -7,7 +7,7 @@ import { Kysely, type Logger, MysqlDialect, PostgresDialect, type SqliteDatabase
 import Database from 'libsql'
 import { createPool, type Pool } from 'mysql2'
 import pg from 'pg'
-import type { DialectName } from '../../src/storage/sql/connection/dialects.ts'
+import type { DialectName } from '../../src/storage/sql/dialects/dialects.ts'
 import { sqlStore } from '../../src/storage/sql/index.ts'
 import { keptStatements } from '../support/kept-statements.ts'
 import { PART, pathOf, runsForServices } from '../support/parts.ts'

@@ -1,9 +1,12 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
-import type { DialectName } from '../../src/storage/sql/connection/dialects.ts'
+import type { Records } from '../../src/storage/engine/records.ts'
+import { openDatabase } from '../../src/storage/sql/connection/database.ts'
+import { DIALECTS, type DialectName } from '../../src/storage/sql/dialects/dialects.ts'
 import type { HostKysely } from '../../src/storage/sql/index.ts'
 import { type SqlStore, type SqlStoreOptions, sqlStore } from '../../src/storage/sql/index.ts'
-import { TABLES } from '../../src/storage/sql/schema/tables.ts'
+import { sqlRecords } from '../../src/storage/sql/sql-records.ts'
+import { TABLES } from '../../src/storage/sql/tables/tables.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 import { UNHURRIED_MS } from '../support/unhurried.ts'
 import type { TestDatabase } from './databases.ts'
@@ -19,6 +22,8 @@ export interface StoreEach {
   readonly other: SqlStore
   /** A further store, through a database connection that a test controls. */
   over(host: HostKysely, more?: Partial<SqlStoreOptions>): SqlStore
+  /** The records of a further store. */
+  records(): Records
 }
 
 /**
@@ -77,6 +82,13 @@ export function storeEach(open: () => Promise<TestDatabase>): StoreEach {
         clock: { now: () => clock.now() },
         ...more,
       })
+    },
+    records() {
+      const { prefix } = self
+      const time = { now: () => clock.now() }
+      return sqlRecords(
+        openDatabase({ db, dialect: DIALECTS[database.dialect], prefix, timeoutMs: UNHURRIED_MS, clock: time }),
+      )
     },
   }
   beforeAll(async () => {

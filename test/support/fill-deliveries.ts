@@ -1,4 +1,4 @@
-import { DIALECTS, type DialectName } from '../../src/storage/sql/connection/dialects.ts'
+import { DIALECTS, type DialectName } from '../../src/storage/sql/dialects/dialects.ts'
 
 /** Queued deliveries that the database itself writes, in the form that `accept` leaves them. */
 export interface Filling {

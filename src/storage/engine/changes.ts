@@ -21,7 +21,7 @@ export async function retryOnConflict<T>(attempt: () => Promise<T>): Promise<T> 
 }
 
 /** Random pause that grows with each try, so that conflicting writers separate. */
-async function pause(tries: number): Promise<void> {
+export async function pause(tries: number): Promise<void> {
   const ms = Math.random() * Math.min(tries, LONGEST_PAUSE_MS)
   await new Promise<void>((resolve) => void setTimeout(resolve, ms))
 }
@@ -53,6 +53,14 @@ export class Changes {
   /** @param record Its key and the version that was read. */
   compare<Name extends Kind>(kind: Name, record: Partial<RecordOf<Name>>): void {
     this.#add('compare', kind, record)
+  }
+
+  /** The changes of records of one kind. */
+  of<Name extends Kind>(kind: Name): readonly { readonly do: Change['do']; readonly record: RecordOf<Name> }[] {
+    const own = this.#changes.filter((change) => change.kind === kind)
+    return own.flatMap((change) =>
+      change.records.map((record) => ({ do: change.do, record: record as RecordOf<Name> })),
+    )
   }
 
   /** @throws {Conflict} A record has another version. */

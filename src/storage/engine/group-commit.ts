@@ -1,17 +1,5 @@
 import type { Clock } from '../../ports/clock.ts'
-
-/** A call did not begin, or did not end, within its limit. */
-class TimedOut extends Error {
-  readonly code = 'database_timeout'
-}
-
-/** System timers. They keep the process alive. */
-const systemTimers: Pick<Clock, 'after'> = {
-  after(ms, run) {
-    const timer = setTimeout(run, ms)
-    return () => clearTimeout(timer)
-  },
-}
+import { systemTimers, TimedOut } from './timed-out.ts'
 
 export interface BatchOptions<Item, Outcome> {
   /** Resolves to an outcome per item, in order. A rejection applies to all items. */

@@ -1,4 +1,4 @@
-import type { ColumnWords, ReadColumn } from './columns.ts'
+import { type ColumnWords, columnOf, isJson, type ReadColumn } from './columns.ts'
 import { KINDS } from './declarations.ts'
 import type { JsonColumns, Stored } from './json-values.ts'
 
@@ -37,4 +37,13 @@ export type IndexOf<Name extends Kind> = (typeof KINDS)[Name] extends { readonly
 /** The declaration of a kind. */
 export function declarationOf(kind: Kind): Declaration {
   return KINDS[kind]
+}
+
+/** Names of all kinds. */
+export const KIND_NAMES: readonly Kind[] = Object.keys(KINDS) as Kind[]
+
+/** Names of the columns of JSON of a kind. */
+export function jsonColumnsOf(kind: Kind): readonly string[] {
+  const columns = Object.entries(declarationOf(kind).columns)
+  return columns.filter(([, words]) => isJson(columnOf(words))).map(([name]) => name)
 }

@@ -58,7 +58,7 @@ export async function readPage<Name extends Kind, Item>(
 }
 
 /** Most records of one scan of {@link scanAll}. */
-const AT_ONCE = 2_000
+const AT_ONCE = 1_000
 
 /** All records of a scan, read in parts. Changes between two parts may be seen. */
 export async function* scanAll<Name extends Kind>(

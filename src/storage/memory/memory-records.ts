@@ -1,6 +1,5 @@
 import type { Clock } from '../../ports/clock.ts'
-import { KINDS } from '../engine/declarations.ts'
-import type { Kind, RecordOf } from '../engine/kinds.ts'
+import { KIND_NAMES, type Kind, type RecordOf } from '../engine/kinds.ts'
 import type { Change, Filter, Follow, Found, Prefix, Records, Scan, Scanned, Value, Wanted } from '../engine/records.ts'
 import {
   compareEntries,
@@ -16,9 +15,7 @@ type Tables = Readonly<Record<Kind, MemoryTable>>
 
 /** Records in this process's memory. Each call reads or changes them at once: calls never interleave. */
 export function memoryRecords(clock: Pick<Clock, 'now'>): Records {
-  const tables = Object.fromEntries(
-    (Object.keys(KINDS) as Kind[]).map((kind) => [kind, new MemoryTable(kind)]),
-  ) as Tables
+  const tables = Object.fromEntries(KIND_NAMES.map((kind) => [kind, new MemoryTable(kind)])) as Tables
   return {
     now() {
       const at = Math.floor(clock.now())

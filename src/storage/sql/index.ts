@@ -9,21 +9,18 @@ import { kindOf } from '../../options/shown-value.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DispatchStore } from '../../ports/dispatch-store.ts'
 import type { SallyportStore } from '../../ports/sallyport-store.ts'
+import { engineDispatches } from '../engine/dispatches/engine-dispatches.ts'
+import { findUnreadable, type UnreadableRecord } from '../engine/doctor/find-unreadable.ts'
+import { repair } from '../engine/doctor/repair.ts'
+import { engineStore } from '../engine/engine-store.ts'
 import { type Database, type HostKysely, type HostTransaction, openDatabase } from './connection/database.ts'
-import { DIALECTS, type DialectName } from './connection/dialects.ts'
 import { explained } from './connection/driver-errors.ts'
-import { poolerCheck } from './connection/pooler-check.ts'
-import { checkReadiness } from './connection/readiness.ts'
-import { sqlDispatches } from './dispatches/sql-dispatches.ts'
-import { findUnreadable, type UnreadableRecord } from './doctor/find-unreadable.ts'
-import { repair } from './doctor/repair.ts'
-import { sqlFeedback } from './feedback/sql-feedback.ts'
-import { sqlPreferences } from './feedback/sql-preferences.ts'
-import { sqlRuns } from './runs/sql-runs.ts'
+import { DIALECTS, type DialectName } from './dialects/dialects.ts'
 import { migrate, pendingMigrations } from './schema/migrate.ts'
 import { migrationsFor, type SqlMigration } from './schema/migrations.ts'
-import { sqlStatistics } from './statistics/sql-statistics.ts'
-import { sqlTokens } from './tokens/sql-tokens.ts'
+import { poolerCheck } from './schema/pooler-check.ts'
+import { checkReadiness } from './schema/readiness.ts'
+import { sqlRecords } from './sql-records.ts'
 
 export type { DialectName, HostKysely, HostTransaction, SqlMigration, UnreadableRecord }
 
@@ -154,25 +151,15 @@ export function sqlStore(options: SqlStoreOptions): SqlStore {
   const patient = (): Database => openDatabase({ db, ...shared, timeoutMs: PATIENT_MS })
   const checkPooler = others.preparedStatements ? poolerCheck(db, timeoutMs) : undefined
   return {
-    ...explaining(
-      {
-        ...sqlDispatches(database, { newFence, isAlone: false }),
-        ...sqlRuns(database, { isAlone: false }),
-        ...sqlTokens(database),
-        ...sqlFeedback(database),
-        ...sqlPreferences(database),
-        ...sqlStatistics(database),
-      },
-      prefix,
-    ),
+    ...explaining(engineStore(sqlRecords(database)), prefix),
     migrate: () => migrate(db.withoutPlugins(), patient()),
     pendingMigrations: () => pendingMigrations(patient()),
     async ready() {
       await checkReadiness(database)
       await checkPooler?.()
     },
-    findUnreadable: () => findUnreadable(patient()),
-    repair: (record) => repair(record, patient()),
+    findUnreadable: () => findUnreadable(sqlRecords(patient())),
+    repair: (record) => repair(record, sqlRecords(patient())),
     within(transaction) {
       if (transaction?.isTransaction !== true) {
         throw new SallyportError(
@@ -181,7 +168,7 @@ export function sqlStore(options: SqlStoreOptions): SqlStore {
         )
       }
       const own = openDatabase({ db: transaction, ...running, isTransaction: true })
-      const store = explaining(sqlDispatches(own, { newFence, isAlone: true }), prefix)
+      const store = explaining(engineDispatches(sqlRecords(own), { isAlone: true }), prefix)
       return notify === undefined ? store : notifying(store, notify, own)
     },
   }
@@ -238,8 +225,4 @@ function notifying(store: DispatchStore, channel: string, db: Database): Dispatc
       return outcome
     },
   }
-}
-
-function newFence(): string {
-  return crypto.randomUUID().replaceAll('-', '')
 }

@@ -1,6 +1,7 @@
 import { CompiledQuery } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { handleSessionRunWithDefaults } from '../../../src/sallyport/defaults.ts'
+import type { Column } from '../../../src/storage/engine/columns.ts'
 import {
   isShared,
   STATE_MEMBERS,
@@ -8,8 +9,7 @@ import {
   type StoredEntry,
 } from '../../../src/storage/engine/dispatches/stored-deliveries.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
-import type { Column, Table } from '../../../src/storage/sql/schema/columns.ts'
-import { TABLES } from '../../../src/storage/sql/schema/tables.ts'
+import { TABLES, type Table } from '../../../src/storage/sql/tables/tables.ts'
 import { databaseKinds } from '../../storage/databases.ts'
 import { acceptance, delivery, HOUR } from '../../storage/storing.ts'
 import { countingIds } from '../../support/deps.ts'
@@ -46,7 +46,7 @@ const PERSONAL_MEMBERS = Object.entries(STATE_MEMBERS).flatMap(([name, is]) => (
 
 describe('personal columns', () => {
   it('Each text column is declared personal, or listed as without data of a person', () => {
-    const texts = COLUMNS.filter(({ kind, personal }) => ['key', 'text', 'json'].includes(kind) && !personal)
+    const texts = COLUMNS.filter(({ kind, personal }) => ['key', 'text', 'json', 'list'].includes(kind) && !personal)
     const listed = Object.entries(OTHERS).flatMap(([table, names]) => names.map((name) => `${table}.${name}`))
     expect(texts.map(({ table, column }) => `${table}.${column}`).sort()).toEqual(listed.sort())
   })

@@ -1,35 +1,26 @@
 import { CompiledQuery } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { Acceptance, DispatchStore } from '../../../src/ports/dispatch-store.ts'
-import { newChanges } from '../../../src/storage/sql/connection/changes.ts'
-import { type Database, type HostKysely, openDatabase } from '../../../src/storage/sql/connection/database.ts'
-import { DIALECTS } from '../../../src/storage/sql/connection/dialects.ts'
-import { type CommitUnit, committer } from '../../../src/storage/sql/dispatches/commit-unit.ts'
-import { pluginRecords } from '../../../src/storage/sql/plugin-records/plugin-records.ts'
-import { TABLES } from '../../../src/storage/sql/schema/tables.ts'
-import { UNHURRIED_MS } from '../../support/unhurried.ts'
+import { Changes } from '../../../src/storage/engine/changes.ts'
+import { type CommitUnit, committer } from '../../../src/storage/engine/commit-unit.ts'
+import { pluginRecords } from '../../../src/storage/engine/plugin-records/plugin-records.ts'
+import { TABLES } from '../../../src/storage/sql/tables/tables.ts'
 import { databaseKinds } from '../databases.ts'
+import { beforeRead } from '../engine/records-between.ts'
 import { storeEach } from '../store-each.ts'
 import { acceptance, delivery, digested, HOUR } from '../storing.ts'
-import { beforeOnce } from './host-between.ts'
 
 const keyed = (key: string, fingerprint = 'f') => ({ idempotency: { key, fingerprint, ttlMs: HOUR } })
 const places = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at)
 const one = (id: string, more: Partial<Acceptance> = {}): Acceptance =>
   acceptance(id, { deliveries: [delivery(`${id}-a`)] }, more)
 
-/** The read of dispatches with the given ids, after that of the records. */
-const HEADS = /h\.dispatch_id = x\.dispatch_id/
 const PREFERENCES = { tenant: 'default', preferences: {} }
 
 for (const kind of await databaseKinds())
   describe.skipIf(kind.absent !== undefined)(`one commit of many in ${kind.name}`, () => {
     const own = storeEach(kind.open)
-    const over = (db: HostKysely): Database => {
-      const { prefix, clock } = own
-      return openDatabase({ db, dialect: DIALECTS[kind.name], prefix, timeoutMs: UNHURRIED_MS, clock })
-    }
-    const commit = (unit: CommitUnit, db: HostKysely = own.db) => committer(over(db))(unit)
+    const commit = (unit: CommitUnit, records = own.records()) => committer(records)(unit)
 
     async function rows(): Promise<Readonly<Record<string, number>>> {
       const counts: Record<string, number> = {}
@@ -46,8 +37,8 @@ for (const kind of await databaseKinds())
 
     it('500 acceptances, cancellations and a record are stored together', async () => {
       await own.other.accept(one('before'))
-      const records = newChanges()
-      pluginRecords('preferences', over(own.db)).put(records, { key: 'k', body: PREFERENCES }, undefined)
+      const records = new Changes()
+      pluginRecords('preferences', own.records()).put(records, { key: 'k', body: PREFERENCES }, undefined)
       const accept = places(500).map((at) => one(`d${at}`, keyed(`k${at}`)))
       const cancel = ['before', 'nothing'].map((dispatchId) => ({ tenant: 'default', dispatchId }))
       const made = await commit({ accept, cancel, records })
@@ -70,9 +61,9 @@ for (const kind of await databaseKinds())
       await expect(commit({ accept })).rejects.toMatchObject({ code: 'option_invalid', message })
       const cancel = accept.map(({ dispatch }) => dispatch)
       await expect(commit({ cancel })).rejects.toThrow('cancel has 501 entries')
-      const records = newChanges()
+      const records = new Changes()
       for (const at of places(501))
-        pluginRecords('preferences', over(own.db)).put(records, { key: `${at}`, body: PREFERENCES }, undefined)
+        pluginRecords('preferences', own.records()).put(records, { key: `${at}`, body: PREFERENCES }, undefined)
       await expect(commit({ records })).rejects.toThrow('records has 501 entries')
     })
 
@@ -109,8 +100,8 @@ for (const kind of await databaseKinds())
       await own.other.accept(one('waiting'))
       const before = await rows()
       const accept = places(500).map((at) => (at === 400 ? given : one(`d${at}`, keyed(`k${at}`))))
-      const records = newChanges()
-      pluginRecords('preferences', over(own.db)).put(records, { key: 'k', body: PREFERENCES }, undefined)
+      const records = new Changes()
+      pluginRecords('preferences', own.records()).put(records, { key: 'k', body: PREFERENCES }, undefined)
       const made = await commit({ accept, cancel: [{ tenant: 'default', dispatchId: 'waiting' }], records })
       expect(made).toMatchObject({ outcome: 'refused', refused: [{ at: 400, ...refused }] })
       expect(await rows()).toEqual(before)
@@ -118,8 +109,8 @@ for (const kind of await databaseKinds())
     })
 
     it('Records that have changed since they were read are named, and nothing is stored', async () => {
-      const preferences = pluginRecords('preferences', over(own.db))
-      const first = newChanges()
+      const preferences = pluginRecords('preferences', own.records())
+      const first = new Changes()
       for (const key of ['changed', 'kept', 'removed']) preferences.put(first, { key, body: PREFERENCES }, undefined)
       expect(await commit({ records: first })).toMatchObject({ outcome: 'committed' })
       const read = await preferences.find('key', ['changed', 'kept', 'removed'])
@@ -127,12 +118,12 @@ for (const kind of await databaseKinds())
         read.find(({ key }) => key === name),
       )
       if (!changed || !kept || !removed) throw new Error('a record is missing')
-      const meanwhile = newChanges()
+      const meanwhile = new Changes()
       preferences.put(meanwhile, { key: 'changed', body: PREFERENCES }, changed)
       preferences.remove(meanwhile, removed)
       await commit({ records: meanwhile })
       const before = await rows()
-      const records = newChanges()
+      const records = new Changes()
       preferences.put(records, { key: 'changed', body: PREFERENCES }, changed)
       preferences.put(records, { key: 'kept', body: PREFERENCES }, undefined)
       preferences.remove(records, removed)
@@ -143,16 +134,16 @@ for (const kind of await databaseKinds())
     })
 
     it('Of two commits that change one record, the second is told so', async () => {
-      const preferences = pluginRecords('preferences', over(own.db))
+      const preferences = pluginRecords('preferences', own.records())
       const unit = (id: string): CommitUnit => {
-        const records = newChanges()
+        const records = new Changes()
         preferences.put(records, { key: 'k', body: PREFERENCES }, undefined)
         return { accept: [one(id)], records }
       }
       // The other one is written after this one has found no record.
       const made = await commit(
         unit('A'),
-        beforeOnce(own.db, HEADS, () => commit(unit('B'))),
+        beforeRead(own.records(), 'dispatches', () => commit(unit('B'))),
       )
       expect(made).toEqual({ outcome: 'conflict', records: [{ kind: 'preferences', tenant: '', key: 'k' }] })
       expect([await stored('A'), await stored('B')]).toEqual([[], ['queued']])

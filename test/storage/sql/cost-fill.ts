@@ -1,5 +1,5 @@
 import { noSpend, noTotals } from '../../../src/model/totals.ts'
-import { DIALECTS, type DialectName } from '../../../src/storage/sql/connection/dialects.ts'
+import { DIALECTS, type DialectName } from '../../../src/storage/sql/dialects/dialects.ts'
 import { drainTexts, type Filling, fillTexts, SERIES } from '../../support/fill-deliveries.ts'
 
 const MINUTE = 60_000

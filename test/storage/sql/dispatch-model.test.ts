@@ -1,8 +1,9 @@
 import { CompiledQuery } from 'kysely'
 import { describe, expect, it } from 'vitest'
+import { engineDispatches } from '../../../src/storage/engine/dispatches/engine-dispatches.ts'
 import { openDatabase } from '../../../src/storage/sql/connection/database.ts'
-import { DIALECTS, type DialectName } from '../../../src/storage/sql/connection/dialects.ts'
-import { sqlDispatches } from '../../../src/storage/sql/dispatches/sql-dispatches.ts'
+import { DIALECTS, type DialectName } from '../../../src/storage/sql/dialects/dialects.ts'
+import { sqlRecords } from '../../../src/storage/sql/sql-records.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 import { PART } from '../../support/parts.ts'
 import { SEED, TIMEOUT_MS } from '../../support/properties.ts'
@@ -31,8 +32,6 @@ const COVERED = [
   'pairs',
 ]
 
-let fences = 0
-
 for (const kind of await databaseKinds()) {
   const count = OPERATIONS[kind.name] ?? 0
   describe.skipIf(kind.absent)(`dispatches of two processes in ${kind.name}`, () => {
@@ -45,10 +44,7 @@ for (const kind of await databaseKinds()) {
           const opened = openDatabase({
             ...{ db: database.connect(), dialect: DIALECTS[kind.name], prefix: PREFIX, timeoutMs: UNHURRIED_MS, clock },
           })
-          return sqlDispatches(
-            { ...opened, timeoutMs: MARKS_TIMEOUT_MS },
-            { newFence: () => `f${++fences}`, isAlone: false },
-          )
+          return engineDispatches(sqlRecords({ ...opened, timeoutMs: MARKS_TIMEOUT_MS }))
         }
         try {
           const watcher = database.connect({ connections: 1 })

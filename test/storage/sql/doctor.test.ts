@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest'
 import type { RunReport, RunState } from '../../../src/model/run.ts'
 import { noSpend, noTotals, type Spend } from '../../../src/model/totals.ts'
 import type { RunKey } from '../../../src/ports/run-store.ts'
+import type { Column } from '../../../src/storage/engine/columns.ts'
 import type { JsonColumn } from '../../../src/storage/engine/json-values.ts'
+import type { Kind } from '../../../src/storage/engine/kinds.ts'
 import type { UnreadableRecord } from '../../../src/storage/sql/index.ts'
-import type { Column } from '../../../src/storage/sql/schema/columns.ts'
-import type { TableName } from '../../../src/storage/sql/schema/records.ts'
-import { JSON_COLUMNS } from '../../../src/storage/sql/schema/stored-json.ts'
-import { TABLES } from '../../../src/storage/sql/schema/tables.ts'
+import { JSON_COLUMNS } from '../../../src/storage/sql/tables/stored-json.ts'
+import { TABLES } from '../../../src/storage/sql/tables/tables.ts'
 import { databaseKinds } from '../databases.ts'
 import { storeEach } from '../store-each.ts'
 import { acceptance, claim, deliveriesOf, delivery, digested, HOUR, ids, keyed, lease } from '../storing.ts'
@@ -21,7 +21,7 @@ const ANY_OBJECT: readonly JsonColumn[] = ['contents.body', 'members.event_data'
 
 function isPersonal(name: JsonColumn): boolean {
   const [table = '', column = ''] = name.split('.')
-  const { columns }: { readonly columns: Readonly<Record<string, Column>> } = TABLES[table as TableName]
+  const { columns }: { readonly columns: Readonly<Record<string, Column>> } = TABLES[table as Kind]
   return columns[column]?.personal === true
 }
 
@@ -78,7 +78,7 @@ for (const kind of await databaseKinds())
       expect(damaged.map((one) => `${one.table}.${one.column}`)).toContain(name)
       for (const { text, key } of damaged) {
         expect(text).toBe('{"x')
-        expect(Object.keys(key)).toEqual(TABLES[table as TableName].primaryKey)
+        expect(Object.keys(key)).toEqual(TABLES[table as Kind].primaryKey)
       }
 
       // Others work meanwhile.

@@ -11,39 +11,20 @@ export function hostBetween(db: HostKysely, executeQuery: HostKysely['executeQue
   }
 }
 
-/** A database that calls `happen` after each matching statement. */
-export function afterEvery(db: HostKysely, statement: RegExp, happen: () => Promise<unknown>): HostKysely {
+/** A database that calls `happen` after the first matching statement. */
+export function afterOnce(db: HostKysely, statement: RegExp, happen: () => Promise<unknown>): HostKysely {
+  let isArmed = true
   return hostBetween(db, async (query) => {
     const result = await db.executeQuery(query)
-    if (isOf(statement, query)) await happen()
+    if (isArmed && isOf(statement, query)) {
+      isArmed = false
+      await happen()
+    }
     return result
-  })
-}
-
-/** A database that does so once. */
-export function afterOnce(db: HostKysely, statement: RegExp, happen: () => Promise<unknown>): HostKysely {
-  return afterEvery(db, statement, once(happen))
-}
-
-/** A database that calls `happen` before the first matching statement. */
-export function beforeOnce(db: HostKysely, statement: RegExp, happen: () => Promise<unknown>): HostKysely {
-  const happenOnce = once(happen)
-  return hostBetween(db, async (query) => {
-    if (isOf(statement, query)) await happenOnce()
-    return db.executeQuery(query)
   })
 }
 
 /** PostgreSQL gets many statements as a parameter of a function. */
 function isOf(statement: RegExp, { sql, parameters }: CompiledQuery): boolean {
   return [sql, ...parameters].some((text) => typeof text === 'string' && statement.test(text))
-}
-
-function once(happen: () => Promise<unknown>): () => Promise<void> {
-  let isArmed = true
-  return async () => {
-    if (!isArmed) return
-    isArmed = false
-    await happen()
-  }
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { jsonSize } from '../../../src/storage/sql/connection/group-commit.ts'
+import { jsonSize } from '../../../src/storage/engine/group-commit.ts'
 import type { HostKysely } from '../../../src/storage/sql/index.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { UNHURRIED_MS } from '../../support/unhurried.ts'

@@ -1,6 +1,6 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import { noTotals } from '../../../src/model/totals.ts'
-import { DIALECTS, type DialectName } from '../../../src/storage/sql/connection/dialects.ts'
+import { DIALECTS, type DialectName } from '../../../src/storage/sql/dialects/dialects.ts'
 
 /** Rows for lists, written in SQL as accepting and settling would leave them. */
 export interface ListFilling {

@@ -6,10 +6,10 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import type { DialectName } from '../../../src/storage/sql/connection/dialects.ts'
+import type { DialectName } from '../../../src/storage/sql/dialects/dialects.ts'
 import { type SqlStore, type SqlStoreOptions, sqlStore } from '../../../src/storage/sql/index.ts'
-import type { Table } from '../../../src/storage/sql/schema/columns.ts'
-import { TABLES } from '../../../src/storage/sql/schema/tables.ts'
+import type { Table } from '../../../src/storage/sql/tables/tables.ts'
+import { TABLES } from '../../../src/storage/sql/tables/tables.ts'
 import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import type { TestDatabase } from '../databases.ts'
 

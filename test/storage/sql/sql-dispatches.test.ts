@@ -1,10 +1,11 @@
 import { CompiledQuery } from 'kysely'
 import { afterAll, beforeAll, describe, it } from 'vitest'
+import { engineDispatches } from '../../../src/storage/engine/dispatches/engine-dispatches.ts'
 import { openDatabase } from '../../../src/storage/sql/connection/database.ts'
-import { DIALECTS } from '../../../src/storage/sql/connection/dialects.ts'
-import { sqlDispatches } from '../../../src/storage/sql/dispatches/sql-dispatches.ts'
+import { DIALECTS } from '../../../src/storage/sql/dialects/dialects.ts'
 import { migrationsFor } from '../../../src/storage/sql/schema/migrations.ts'
-import { TABLES } from '../../../src/storage/sql/schema/tables.ts'
+import { sqlRecords } from '../../../src/storage/sql/sql-records.ts'
+import { TABLES } from '../../../src/storage/sql/tables/tables.ts'
 import { type Operation, operation } from '../../core/delivery/operations.ts'
 import { scenario } from '../../core/delivery/scenario.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
@@ -58,7 +59,6 @@ const RENEWED_LATE: Operation[] = [
 ]
 
 let stores = 0
-let fences = 0
 
 for (const kind of await databaseKinds())
   describe.skipIf(kind.absent)(`dispatches in ${kind.name}`, () => {
@@ -81,8 +81,7 @@ for (const kind of await databaseKinds())
             const opened = openDatabase({ db, dialect, prefix, timeoutMs: UNHURRIED_MS, clock })
             for (const text of migrationsFor(dialect, prefix).flatMap(({ statements }) => statements))
               await db.executeQuery(CompiledQuery.raw(text))
-            const marked = { ...opened, timeoutMs: MARKS_TIMEOUT_MS }
-            const store = sqlDispatches(marked, { newFence: () => `f${++fences}`, isAlone: false })
+            const store = engineDispatches(sqlRecords({ ...opened, timeoutMs: MARKS_TIMEOUT_MS }))
             const played = scenario(store, clock, () => {})
             for (const one of operations) await played.play(one)
             await played.drain()

@@ -1,12 +1,15 @@
 import { CompiledQuery, type Kysely } from 'kysely'
 import type { Clock } from '../../../src/ports/clock.ts'
 import type { RunStore } from '../../../src/ports/run-store.ts'
-import { type Database, openDatabase } from '../../../src/storage/sql/connection/database.ts'
-import { DIALECTS, tableNames } from '../../../src/storage/sql/connection/dialects.ts'
-import { sqlRuns } from '../../../src/storage/sql/runs/sql-runs.ts'
+import type { Records } from '../../../src/storage/engine/records.ts'
+import { engineRuns } from '../../../src/storage/engine/runs/engine-runs.ts'
+import { openDatabase } from '../../../src/storage/sql/connection/database.ts'
+import { DIALECTS, tableNames } from '../../../src/storage/sql/dialects/dialects.ts'
 import { migrationsFor } from '../../../src/storage/sql/schema/migrations.ts'
+import { sqlRecords } from '../../../src/storage/sql/sql-records.ts'
 import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import type { TestDatabase } from '../databases.ts'
+import { countedRecords } from '../engine/counted-records.ts'
 
 const TABLES = ['sessions', 'runs', 'run_tags', 'run_sums', 'spends'] as const
 const PREFIX = 'runs_'
@@ -38,42 +41,17 @@ export async function runTables(test: TestDatabase): Promise<RunTables> {
     await first.executeQuery(CompiledQuery.raw(text))
 
   /** Two pools take turns. On SQLite there is one: two connections of one process would block one another. */
-  function database(clock?: Pick<Clock, 'now'>): Database {
+  function recordsOf(clock?: Pick<Clock, 'now'>): Records {
     const at = test.dialect === 'sqlite' ? 0 : opened++ % 2
     pools[at] ??= test.connect()
-    return openDatabase({ db: pools[at], dialect, prefix: PREFIX, timeoutMs: UNHURRIED_MS, clock })
+    return sqlRecords(openDatabase({ db: pools[at], dialect, prefix: PREFIX, timeoutMs: UNHURRIED_MS, clock }))
   }
 
   return {
-    store: (clock) => sqlRuns(database(clock), { isAlone: false }),
+    store: (clock) => engineRuns(recordsOf(clock), { isAlone: false }),
     countingStore(clock) {
-      let count = 0
-      let fails = false
-      const db = database(clock)
-      const counted: Database = {
-        ...db,
-        query: (text, parameters) => {
-          count++
-          return db.query(text, parameters)
-        },
-        async write(changes) {
-          if (fails) {
-            fails = false
-            throw new Error('gone')
-          }
-          if (changes.list().length > 0) count++
-          await db.write(changes)
-        },
-      }
-      const asked = (): number => {
-        const before = count
-        count = 0
-        return before
-      }
-      const failNext = (): void => {
-        fails = true
-      }
-      return { store: sqlRuns(counted, { isAlone: false }), asked, failNext }
+      const { records, calls, failNext } = countedRecords(recordsOf(clock))
+      return { store: engineRuns(records, { isAlone: false }), asked: () => calls().length, failNext }
     },
     async rows(table) {
       const { rows } = await first.executeQuery<Record<string, unknown>>(

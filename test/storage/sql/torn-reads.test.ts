@@ -1,19 +1,11 @@
 import { CompiledQuery } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { Dispatch } from '../../../src/model/dispatch.ts'
+import { engineStore } from '../../../src/storage/engine/engine-store.ts'
 import { databaseKinds } from '../databases.ts'
+import { afterEveryRead, afterRead, beforeRead } from '../engine/records-between.ts'
 import { storeEach } from '../store-each.ts'
 import { acceptance, delivery, digested } from '../storing.ts'
-import { afterEvery, afterOnce, beforeOnce } from './host-between.ts'
-
-/** The read of digests, after that of the dispatches: their events, jobs and contents have not been read. */
-const SHARED = /d\.delivery_id = x\.delivery_id/
-/** The read of the data that a dispatch was planned with, after that of the dispatch. */
-const PLAN = /p\.dispatch_id = x\.dispatch_id/
-/** The read of jobs and contents, after that of the states. */
-const PARTS = /j\.delivery_id = x\.delivery_id/
-/** The read of open digests. */
-const OPEN = /d\.open_key = x\.open_key/
 
 for (const kind of await databaseKinds())
   describe.skipIf(kind.absent !== undefined)(`reads of ${kind.name} during writes`, () => {
@@ -22,9 +14,9 @@ for (const kind of await databaseKinds())
 
     it('A read shows a digest either before or after a dispatch leaves it', async () => {
       for (const id of ['A', 'B']) await own.other.accept(acceptance(id, { deliveries: [digested(`${id}-a`)] }))
-      const found = own.over(afterOnce(own.db, SHARED, () => own.other.cancel('default', 'A')))
+      const found = engineStore(afterRead(own.records(), 'digests', () => own.other.cancel('default', 'A')))
       expect(statuses((await found.findDispatch('default', 'A')) as Dispatch)).toEqual(['cancelled'])
-      const listed = own.over(afterOnce(own.db, SHARED, () => own.other.cancel('default', 'B')))
+      const listed = engineStore(afterRead(own.records(), 'digests', () => own.other.cancel('default', 'B')))
       const { items } = await listed.listDispatches({ tenant: 'default', limit: 9, first: 'oldest' })
       expect(items.map(statuses)).toEqual([['cancelled'], ['cancelled']])
       expect(items).toEqual((await own.other.listDispatches({ tenant: 'default', limit: 9, first: 'oldest' })).items)
@@ -33,13 +25,13 @@ for (const kind of await databaseKinds())
     it('A read shows all of a decision about a dispatch, or none of it', async () => {
       const deliveries = [delivery('A-a'), digested('A-b')]
       await own.other.accept(acceptance('A', { deliveries }))
-      const store = own.over(afterOnce(own.db, SHARED, () => own.other.cancel('default', 'A')))
+      const store = engineStore(afterRead(own.records(), 'digests', () => own.other.cancel('default', 'A')))
       expect(statuses((await store.findDispatch('default', 'A')) as Dispatch)).toEqual(['cancelled', 'cancelled'])
     })
 
     it('A change sees its digest although the first dispatch leaves it meanwhile', async () => {
       for (const id of ['A', 'B']) await own.other.accept(acceptance(id, { deliveries: [digested(`${id}-a`)] }))
-      const store = own.over(afterOnce(own.db, SHARED, () => own.other.cancel('default', 'A')))
+      const store = engineStore(afterRead(own.records(), 'digests', () => own.other.cancel('default', 'A')))
       expect((await store.cancel('default', 'B'))?.changed).toMatchObject([{ deliveryId: 'A-a', status: 'cancelled' }])
       expect(statuses((await own.other.findDispatch('default', 'B')) as Dispatch)).toEqual(['cancelled'])
       const { items } = await own.other.listDispatches({ tenant: 'default', limit: 9, status: 'cancelled' })
@@ -48,7 +40,7 @@ for (const kind of await databaseKinds())
 
     it('An event joins its digest although the first dispatch leaves it meanwhile', async () => {
       for (const id of ['A', 'B']) await own.other.accept(acceptance(id, { deliveries: [digested(`${id}-a`)] }))
-      const store = own.over(afterOnce(own.db, OPEN, () => own.other.cancel('default', 'A')))
+      const store = engineStore(afterRead(own.records(), 'digests', () => own.other.cancel('default', 'A')))
       const accepted = await store.accept(acceptance('C', { deliveries: [digested('C-a')] }))
       expect(accepted).toMatchObject({ answer: { deliveries: [{ deliveryId: 'A-a' }] } })
     })
@@ -57,7 +49,7 @@ for (const kind of await databaseKinds())
       const limits = [{ key: 'l', max: 9, windowMs: 60_000 }]
       const deliveries = [delivery('A-a'), delivery('A-b', { channel: 'b', status: 'held', limits })]
       await own.other.accept(acceptance('A', { route: 'first', deliveries }))
-      const store = own.over(beforeOnce(own.db, PARTS, () => own.other.cancel('default', 'A')))
+      const store = engineStore(beforeRead(own.records(), 'jobs', () => own.other.cancel('default', 'A')))
       const claims = await store.claim({ leaseMs: 60_000, limits: { a: 9 }, busy: [] })
       const settled = claims.deliveries.map(({ deliveryId, fence }) =>
         store.settle({ deliveryId, fence, to: 'queued', delayMs: 1_000, waitsFor: 'receiver_paused' }),
@@ -85,7 +77,7 @@ for (const kind of await databaseKinds())
       await own.other.accept(acceptance('A', { deliveries: [failed], source: { eventData: {} } }))
       own.clock.advance(1)
       const removed = { acceptedForMs: 0, limit: 9 }
-      const store = own.over(beforeOnce(own.db, PLAN, () => own.other.removeDispatches(removed)))
+      const store = engineStore(beforeRead(own.records(), 'plan_sources', () => own.other.removeDispatches(removed)))
       expect(await store.replan('default', 'A', 1, [delivery('A-a')], { expiresInMs: 1_000 })).toBeUndefined()
     })
 
@@ -93,7 +85,9 @@ for (const kind of await databaseKinds())
       const source = { eventData: { name: 'Jane' } }
       const failed = { deliveryId: 'A-b', channel: 'b', status: 'failed', reason: 'template_error' } as const
       await own.other.accept(acceptance('A', { deliveries: [failed], source }))
-      const store = own.over(beforeOnce(own.db, PLAN, () => own.other.eraseDispatch('default', 'A')))
+      const store = engineStore(
+        beforeRead(own.records(), 'plan_sources', () => own.other.eraseDispatch('default', 'A')),
+      )
       expect(await store.findDispatchData('default', 'A')).toMatchObject({ dispatch: { recipient: 'erased' } })
     })
 
@@ -101,7 +95,9 @@ for (const kind of await databaseKinds())
       const joining = (id: string) => acceptance(id, { deliveries: [digested(`${id}-a`, { max: 1_000 })] })
       await own.other.accept(joining('A'))
       let joined = 0
-      const store = own.over(afterEvery(own.db, SHARED, () => own.other.accept(joining(`more-${joined++}`))))
+      const store = engineStore(
+        afterEveryRead(own.records(), 'digests', () => own.other.accept(joining(`more-${joined++}`))),
+      )
       expect(statuses((await store.findDispatch('default', 'A')) as Dispatch)).toEqual(['queued'])
       expect(joined).toBeGreaterThan(2)
     })

@@ -1,7 +1,7 @@
 import { CompiledQuery } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { Claims } from '../../../src/ports/dispatch-store.ts'
-import { TABLES } from '../../../src/storage/sql/schema/tables.ts'
+import { TABLES } from '../../../src/storage/sql/tables/tables.ts'
 import { databaseKinds } from '../databases.ts'
 import { storeEach } from '../store-each.ts'
 import { acceptance, claim, claimOne, deliveriesOf, delivery, digested, HOUR, ids, keyed, lease } from '../storing.ts'

@@ -1,5 +1,5 @@
 import { CompiledQuery, type Kysely } from 'kysely'
-import type { DialectName } from '../../../src/storage/sql/connection/dialects.ts'
+import type { DialectName } from '../../../src/storage/sql/dialects/dialects.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: it is of any tables.
 type Host = Kysely<any>

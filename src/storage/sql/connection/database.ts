@@ -1,22 +1,12 @@
 import type { CompiledQuery, QueryResult } from 'kysely'
 import { withTimeout } from '../../../model/time-out.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { isUnreadable } from '../../engine/json-values.ts'
+import { Conflict, pause } from '../../engine/changes.ts'
 import { storableText } from '../../engine/stored-texts.ts'
-import { functionName, scanStatement } from '../schema/functions.ts'
-import {
-  arrayOf,
-  type Changes,
-  Conflict,
-  changeParameters,
-  changeText,
-  NOW,
-  partsOf,
-  pause,
-  type TableChange,
-} from './changes.ts'
+import { systemTimers, TimedOut } from '../../engine/timed-out.ts'
+import { type Dialect, type NameTable, tableNames } from '../dialects/dialects.ts'
 import { askClock, databaseClock } from './database-clock.ts'
-import { type Dialect, type NameTable, tableNames } from './dialects.ts'
+import { functionName, scanStatement } from './database-functions.ts'
 import { prepared } from './prepared-statements.ts'
 
 /** The used part of a host's Kysely instance, for any tables. */
@@ -30,21 +20,12 @@ export interface HostKysely {
 /** A Kysely transaction. */
 export type HostTransaction = HostKysely & { readonly isTransaction: true }
 
+/** Placeholder for the time of the statement. */
+export const NOW = '{now}'
+
 /** A compiled query, built here so that the store does not load `kysely`. */
 export function statement<Row = unknown>(sql: string, parameters: readonly unknown[] = []): CompiledQuery<Row> {
   return { sql, query: { kind: 'RawNode', sqlFragments: [sql], parameters: [] }, parameters, queryId: { queryId: sql } }
-}
-
-export class TimedOut extends Error {
-  readonly code = 'database_timeout'
-}
-
-/** System timers. They keep the process alive. */
-export const systemTimers: Pick<Clock, 'after'> = {
-  after(ms, run) {
-    const timer = setTimeout(run, ms)
-    return () => clearTimeout(timer)
-  },
 }
 
 /** Limits the wait for a database call. The work may still complete; its late result is ignored. */
@@ -79,10 +60,10 @@ export interface Database extends Queries {
   askedAt(): number
   /** Monotonic milliseconds; the given clock if a test has one. */
   elapsed(): number
-  /** Writes all changes or none. @throws {Conflict} When a row has another version. */
-  write(changes: Changes): Promise<void>
-  /** Whether the written values caused an error, and not the state of the database. */
-  isOnesFault(cause: unknown): boolean
+  /** Whether the database refused the written values: its state did not cause the error. */
+  isRefusal(cause: unknown): boolean
+  /** It is in a transaction of the host. */
+  readonly isTransaction: boolean
   transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T>
 }
 
@@ -110,18 +91,12 @@ export function openDatabase(options: DatabaseOptions): Database {
   /** The host's snapshot may miss later commits. */
   let isBehind = false
 
-  function cached(key: string, build: () => string): string {
-    let text = texts.get(key)
-    if (text === undefined) {
-      text = build()
-      texts.set(key, text)
-    }
-    return text
-  }
-
   function timed(text: string): string {
     if (clock) return text.replaceAll(NOW, String(clock.now()))
-    return text.includes(NOW) ? cached(text, () => text.replaceAll(NOW, dialect.now)) : text
+    if (!text.includes(NOW)) return text
+    const known = texts.get(text) ?? text.replaceAll(NOW, dialect.now)
+    texts.set(text, known)
+    return known
   }
 
   /** In a transaction that keeps its first snapshot, only a locking read sees the latest rows. */
@@ -240,43 +215,13 @@ export function openDatabase(options: DatabaseOptions): Database {
     })
   }
 
-  async function writeTogether(list: readonly TableChange[], on: Queries): Promise<void> {
-    const key = list.map(({ kind, table }) => `${kind} ${table}`).join(', ')
-    const text = cached(key, () => {
-      const calls = list.map(({ kind, table }, at) => {
-        const [rows, amount] = [`${dialect.parameter(2 * at + 1)}::text::text[]`, dialect.parameter(2 * at + 2)]
-        return `${functionName(kind, dialect, prefix)}('${table}', ${rows}, ${amount})`
-      })
-      // Each write also returns the time, which saves queries of the clock.
-      return `select ${NOW} as now, ${calls.join(', ')}`
-    })
-    const parameters = list.flatMap((change) => [arrayOf(change), change.rows.length])
-    const askedAt = running()
-    const [row] = await on.query<{ now: unknown }>(text, parameters)
-    learn(row?.now, askedAt)
-  }
-
   function learn(databaseNow: unknown, askedAt: number): void {
     if (!clock) known.learn(Number(databaseNow), askedAt)
   }
 
-  async function writeInTurn(list: readonly TableChange[], on: Queries): Promise<void> {
-    for (const part of list.flatMap((change) => partsOf(change, dialect))) {
-      const { kind, table, rows } = part
-      const key = `${kind} ${table} ${dialect.values.bySize ? rows.length : ''}`
-      const build = (): string => changeText(part, dialect, nameOf)
-      const isOfAnySize = dialect.values.of.includes(kind) && !dialect.values.bySize
-      const text = isOfAnySize ? build() : cached(key, build)
-      const parameters = changeParameters(part, dialect)
-      const counted = kind === 'compare' && (await on.query<{ readonly found: unknown }>(text, parameters))
-      const changed = counted ? Number(counted[0]?.found) : await on.change(text, parameters)
-      if (changed !== rows.length) throw new Conflict(`${kind} of ${changed} rows of ${rows.length}`)
-    }
-  }
-
   return {
     ...queries,
-    ...{ dialect, nameOf, prefix, timeoutMs, learn, transaction },
+    ...{ dialect, nameOf, prefix, timeoutMs, isTransaction, learn, transaction },
     now: () => (clock ? clock.now() : known.now()),
     uncertaintyMs: () => (clock ? 0 : known.uncertaintyMs()),
     askedAt: running,
@@ -288,13 +233,6 @@ export function openDatabase(options: DatabaseOptions): Database {
         return Number(row?.now)
       })
     },
-    async write(changes) {
-      const list = changes.list()
-      if (list.length === 0) return
-      if (!dialect.hasFunctions) await transaction((on) => writeInTurn(list, on))
-      else if (isTransaction) await transaction((on) => writeTogether(list, on))
-      else await writeTogether(list, queries)
-    },
-    isOnesFault: (cause) => cause instanceof Conflict || isUnreadable(cause) || errorIs('isRefused', cause),
+    isRefusal: (cause) => errorIs('isRefused', cause),
   }
 }

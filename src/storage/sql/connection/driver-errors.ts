@@ -1,5 +1,5 @@
 import { type FaultCode, SallyportError } from '../../../errors.ts'
-import { Conflict } from './changes.ts'
+import { Conflict } from '../../engine/changes.ts'
 
 const NO_FUNCTION: readonly unknown[] = ['42883', 'ER_SP_DOES_NOT_EXIST', 'ER_FUNC_INEXISTENT_NAME_COLLISION']
 const NO_COLUMN: readonly unknown[] = ['42703', 'ER_BAD_FIELD_ERROR']

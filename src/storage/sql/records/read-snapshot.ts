@@ -1,9 +1,9 @@
 import { MAX_ANCESTORS } from '../../../model/run-tree-limit.ts'
 import type { Found, Prefix, Wanted } from '../../engine/records.ts'
 import type { Database } from '../connection/database.ts'
-import { SNAPSHOT_COLUMNS, snapshotText } from '../runs/merge-snapshot-query.ts'
-import { functionName } from '../schema/functions.ts'
-import { columnsOf, type KindColumn, type Row, readValue } from './record-columns.ts'
+import { functionName } from '../connection/database-functions.ts'
+import { columnsOf, type KindColumn, type Row, readValue } from '../tables/record-columns.ts'
+import { SNAPSHOT_COLUMNS, snapshotText } from './snapshot-text.ts'
 
 const RUN_NAMES = SNAPSHOT_COLUMNS.filter((name) => name !== 'kind')
 const RUNS = columnsOf('runs', RUN_NAMES)

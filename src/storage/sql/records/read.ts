@@ -1,14 +1,13 @@
 import type { Kind } from '../../engine/kinds.ts'
 import type { Found, Prefix, Records, Wanted } from '../../engine/records.ts'
-import { sameKey } from '../connection/changes.ts'
 import type { Database } from '../connection/database.ts'
-import { type Dialect, lookUp, Parameters, sameEach, tableAlong } from '../connection/dialects.ts'
-import { findText, RECORD_COLUMNS, type RecordColumn } from '../plugin-records/record-texts.ts'
-import type { Table } from '../schema/columns.ts'
-import { functionName } from '../schema/functions.ts'
-import { TABLES } from '../schema/tables.ts'
+import { functionName } from '../connection/database-functions.ts'
+import { type Dialect, lookUp, Parameters, sameEach, tableAlong } from '../dialects/dialects.ts'
+import { columnsOf, convertRow, indexColumns, type KindColumn, type Row, recordFrom } from '../tables/record-columns.ts'
+import { type ColumnType, TABLES } from '../tables/tables.ts'
+import { sameKey } from './change-texts.ts'
+import { findText, RECORD_COLUMNS, type RecordColumn } from './plugin-record-texts.ts'
 import { snapshotReader } from './read-snapshot.ts'
-import { columnsOf, convertRow, indexColumns, type KindColumn, type Row, recordFrom } from './record-columns.ts'
 
 /** Kinds that are found by the same values. */
 interface Part {
@@ -149,7 +148,7 @@ function readList(part: Part, kind: KindPart, texts: Texts, db: Database): Promi
   const build = (): string => `select ${selected(kind, 'r0', '', db)} ${fromText(part, db.dialect.parameter(1), db)}`
   const text = cached(texts, shapeOf(part), build)
   const parameters = part.by.length === 0 ? [] : [rowsText(part)]
-  const { hasRivals }: Table = TABLES[kind.kind]
+  const { hasRivals } = TABLES[kind.kind]
   return part.index !== undefined || hasRivals ? db.scan<Row>(text, parameters) : db.query<Row>(text, parameters)
 }
 
@@ -160,7 +159,7 @@ function readSingle({ by }: Part, kind: KindPart, values: Prefix, texts: Texts, 
     const along = tableAlong({ table: kind.kind, alias: 'r' }, dialect, nameOf)
     const own = by.map((name) => `r.${dialect.quote(name)}`)
     const given = by.map((_, at) => dialect.parameter(at + 1))
-    const { hasRivals }: Table = TABLES[kind.kind]
+    const { hasRivals } = TABLES[kind.kind]
     const same = (hasRivals ? dialect.sameRow : sameEach)(own, given)
     return `select ${selected(kind, 'r', '', db)} from ${along}${by.length > 0 ? ` where ${same}` : ''}`
   })
@@ -253,7 +252,7 @@ function rowsText({ by, values }: Part): string {
 function fromText({ kinds, index, by }: Part, given: string, { dialect, nameOf }: Database): string {
   const [first] = kinds
   if (!first) return ''
-  const { columns, indexes }: Table = TABLES[first.kind]
+  const { columns, indexes } = TABLES[first.kind]
   const present = indexes.find(({ name }) => name === index)?.present
   const isPresent = (alias: string): string => `${alias}.${dialect.quote(present ?? '')} is not null`
   const look = { ...(index !== undefined && { index }), isLeft: kinds.length > 1 }
@@ -261,7 +260,7 @@ function fromText({ kinds, index, by }: Part, given: string, { dialect, nameOf }
     const all = tableAlong({ table: first.kind, alias: 'r0', ...look }, dialect, nameOf)
     return `from ${all}${present === undefined ? '' : ` where ${isPresent('r0')}`}`
   }
-  const used = Object.fromEntries(by.map((name) => [name, columns[name] as Table['columns'][string]]))
+  const used = Object.fromEntries(by.map((name) => [name, columns[name] as ColumnType]))
   const joins = kinds.map(({ kind }, nth) => {
     const alias = `r${nth}`
     const same = index === undefined ? sameKey(TABLES[kind], by, dialect, alias) : sameInIndex(by, alias, dialect)

@@ -1,6 +1,6 @@
 import { declarationOf, type Kind } from '../../engine/kinds.ts'
 import type { Prefix, Scan, Value } from '../../engine/records.ts'
-import { type Dialect, type Parameters, sameEach } from '../connection/dialects.ts'
+import { type Dialect, type Parameters, sameEach } from '../dialects/dialects.ts'
 import { comparePositions } from './positions.ts'
 
 /** A bound of whole numbers and texts, as the columns have them. */

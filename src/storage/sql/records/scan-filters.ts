@@ -1,10 +1,8 @@
 import { declarationOf, type Kind } from '../../engine/kinds.ts'
 import type { Filter } from '../../engine/records.ts'
 import type { Database } from '../connection/database.ts'
-import { type Parameters, sameEach, tableAlong } from '../connection/dialects.ts'
-import { contains } from '../connection/stored-texts.ts'
-import type { Table } from '../schema/columns.ts'
-import { TABLES } from '../schema/tables.ts'
+import { contains, type Parameters, sameEach, tableAlong } from '../dialects/dialects.ts'
+import { TABLES } from '../tables/tables.ts'
 import { wholeNumber } from './scan-bounds.ts'
 
 /**
@@ -48,7 +46,7 @@ function otherText(
     const known = given?.[name]
     return known === undefined ? `r.${dialect.quote(name)}` : parameters.add(known)
   })
-  const { hasRivals }: Table = TABLES[kind]
+  const { hasRivals } = TABLES[kind]
   const same = (hasRivals ? dialect.sameRow : sameEach)(own, values)
   const from = tableAlong({ table: kind, alias: 'o' }, dialect, nameOf)
   return `(select case when ${tests.join(' and ')} then 1 end from ${from} where ${same}) = 1`

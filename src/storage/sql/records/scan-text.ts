@@ -1,11 +1,9 @@
 import type { Kind } from '../../engine/kinds.ts'
 import type { Filter } from '../../engine/records.ts'
 import type { Database } from '../connection/database.ts'
-import { lookUp, type Parameters, sameEach } from '../connection/dialects.ts'
-import { mergedText, orderOf } from '../connection/keyset-pagination.ts'
-import type { Table } from '../schema/columns.ts'
-import { TABLES } from '../schema/tables.ts'
-import type { KindColumn, Row } from './record-columns.ts'
+import { lookUp, type Parameters, sameEach } from '../dialects/dialects.ts'
+import type { KindColumn, Row } from '../tables/record-columns.ts'
+import { TABLES } from '../tables/tables.ts'
 import { boundsText, orderColumns, type RangeScan } from './scan-bounds.ts'
 import { filterText } from './scan-filters.ts'
 
@@ -50,19 +48,18 @@ export function columnsRead({ columns, known }: Plan): readonly KindColumn[] {
 function joinedText(plan: Plan, amount: number, parameters: Parameters, db: Database): string {
   const { dialect, nameOf } = db
   const { kind, isReverse } = plan
-  const order = { isNewestFirst: isReverse }
   const isShort = !plan.isMarking && plan.columns.every(({ isLong }) => !isLong)
   const shown = isShort ? '' : selectText(plan, plan.columns, parameters, db)
   const columns = isShort ? plan.columns : plan.at
   const place = columns.map(({ name }) => `r.${dialect.quote(name)}`).join(', ')
   const texts = plan.ranges.map((range) => partText(plan, range, place, amount, parameters, db))
-  const places = mergedText(texts, plan.order, order, amount)
+  const places = mergedText(texts, plan.order, isReverse, amount)
   if (isShort) return places
-  const { hasRivals, primaryKey }: Table = TABLES[kind]
+  const { hasRivals, primaryKey } = TABLES[kind]
   const [own, given] = ['r', 'p'].map((alias) => primaryKey.map((name) => `${alias}.${dialect.quote(name)}`))
   const on = (hasRivals ? dialect.sameRow : sameEach)(own ?? [], given ?? [])
   const found = lookUp({ table: kind, alias: 'r', on }, dialect, nameOf)
-  return `select ${shown} from (${places}) p ${found} order by ${orderOf('p', plan.order, order)}`
+  return `select ${shown} from (${places}) p ${found} order by ${orderOf('p', plan.order, isReverse)}`
 }
 
 /** The first rows `r` of a range. MySQL and SQLite get an index hint. On PostgreSQL, only one index has the order. */
@@ -76,7 +73,7 @@ function partText(
 ): string {
   const { kind, index, filters, isMarking, isReverse } = plan
   const { dialect, nameOf } = db
-  const { indexes }: Table = TABLES[kind]
+  const { indexes } = TABLES[kind]
   const present = indexes.find(({ name }) => name === index)?.present
   const where = [
     ...(present === undefined ? [] : [`r.${dialect.quote(present)} is not null`]),
@@ -86,7 +83,7 @@ function partText(
   const sorted = [...new Set([...orderColumns(range, dialect), ...plan.order])]
   return `select ${columns} from ${nameOf(kind)} r${dialect.along(nameOf.index(kind, index))}${
     where.length > 0 ? ` where ${where.join(' and ')}` : ''
-  } order by ${orderOf('r', sorted, { isNewestFirst: isReverse })} limit ${amount}`
+  } order by ${orderOf('r', sorted, isReverse)} limit ${amount}`
 }
 
 /** Columns of a row `r`; the long ones only if it matches. */
@@ -100,4 +97,13 @@ function selectText(plan: Plan, columns: readonly KindColumn[], parameters: Para
     return `${isLong ? ifFits(value, '') : value} as ${quote(name)}`
   })
   return `${texts.join(', ')}, ${ifFits('1', ' else 0')} as fits`
+}
+
+function mergedText(texts: readonly string[], order: readonly string[], isReverse: boolean, amount: number): string {
+  const all = texts.map((text, at) => `select * from (${text}) s${at}`).join(' union all ')
+  return `select * from (${all}) u order by ${orderOf('u', order, isReverse)} limit ${amount}`
+}
+
+function orderOf(row: string, columns: readonly string[], isReverse: boolean): string {
+  return columns.map((column) => `${row}.${column} ${isReverse ? 'desc' : 'asc'}`).join(', ')
 }

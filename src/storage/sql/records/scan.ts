@@ -1,9 +1,9 @@
 import { declarationOf, type Kind } from '../../engine/kinds.ts'
 import type { Prefix, Records, Scan, Scanned, ScannedRecord, Value } from '../../engine/records.ts'
 import type { Database } from '../connection/database.ts'
-import { Parameters } from '../connection/dialects.ts'
+import { Parameters } from '../dialects/dialects.ts'
+import { columnsOf, convertRow, indexColumns, type KindColumn, type Row, readValue } from '../tables/record-columns.ts'
 import { comparePositions } from './positions.ts'
-import { columnsOf, convertRow, indexColumns, type KindColumn, type Row, readValue } from './record-columns.ts'
 import { boundsOf, hasRival, isLeftOut, type RangeScan } from './scan-bounds.ts'
 import { columnsRead, type Plan, rangeText, scanText } from './scan-text.ts'
 

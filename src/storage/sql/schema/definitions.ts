@@ -1,6 +1,7 @@
-import { type Dialect, type DialectName, tableNames } from '../connection/dialects.ts'
-import type { Column, Index, Table } from './columns.ts'
-import type { TableName } from './records.ts'
+import type { Column } from '../../engine/columns.ts'
+import type { Kind } from '../../engine/kinds.ts'
+import { type Dialect, type DialectName, tableNames } from '../dialects/dialects.ts'
+import type { Index, Table } from '../tables/tables.ts'
 
 export type Tables = Readonly<Record<string, Table>>
 
@@ -19,14 +20,14 @@ const SUPPORTED: Readonly<Record<DialectName, IfMissing>> = {
 /** Statements that bring the tables, columns and indexes of one migration. Each may run again. @param number From 1. */
 export function definitions(number: number, tables: Tables, dialect: Dialect, prefix: string): readonly string[] {
   return Object.entries(tables).flatMap(([table, definition]) => {
-    const name = tableNames(dialect, prefix)(table as TableName)
-    const isNew = ({ since = 1 }: Column | Index): boolean => Math.max(since, definition.since ?? 1) === number
+    const name = tableNames(dialect, prefix)(table as Kind)
+    const isNew = ({ since }: Column | Index): boolean => Math.max(since, definition.since) === number
     const columns = Object.entries(definition.columns).filter(([, column]) => isNew(column))
     const indexes = definition.indexes.filter(isNew)
     const { column: columnIfMissing, index: indexIfMissing } = SUPPORTED[dialect.name]
     const create = (index: Index): string =>
       `create index${indexIfMissing} ${indexName(index, prefix, table, dialect)} on ${name} ${indexedColumns(index, dialect)}`
-    if ((definition.since ?? 1) !== number) {
+    if (definition.since !== number) {
       const add = columns.map(
         (column) => `alter table ${name} add column${columnIfMissing} ${columnText(column, dialect)}`,
       )

@@ -1,22 +1,16 @@
 import { MAX_TENANTS_VISITED } from '../../../model/tenant-turns.ts'
+import { isNumber } from '../../engine/columns.ts'
+import { KIND_NAMES, type Kind } from '../../engine/kinds.ts'
+import type { Change } from '../../engine/records.ts'
 import { NORMAL, URGENT } from '../../rules/claim-priority.ts'
-import { changeText } from '../connection/changes.ts'
-import type { Dialect, NameTable } from '../connection/dialects.ts'
-import { CLAIMED, claimedColumns, leaseSets } from '../dispatches/claim-texts.ts'
-import { ofTenant, RANGE_COLUMNS, turnTexts } from '../dispatches/turn-texts.ts'
-import { findText, RECORD_COLUMNS } from '../plugin-records/record-texts.ts'
-import { SNAPSHOT_COLUMNS, snapshotText } from '../runs/merge-snapshot-query.ts'
-import { type Column, isNumber, type Table } from './columns.ts'
-import { MIGRATION_NAMES } from './migration-names.ts'
-import type { ChangeKind, TableName } from './records.ts'
-import { TABLES } from './tables.ts'
-
-export type FunctionName = ChangeKind | 'claim' | 'snapshots' | 'records' | 'scan'
-
-/** The name contains the number of the newest migration: during a deployment two versions share a database, each with its functions. */
-export function functionName(name: FunctionName, dialect: Dialect, prefix: string): string {
-  return dialect.quote(`${prefix}${name}_${MIGRATION_NAMES.length}`)
-}
+import { CLAIMED, claimedColumns, leaseSets } from '../claim/claim-texts.ts'
+import { ofTenant, RANGE_COLUMNS, turnTexts } from '../claim/turn-texts.ts'
+import { type FunctionName, functionName } from '../connection/database-functions.ts'
+import type { Dialect, NameTable } from '../dialects/dialects.ts'
+import { changeText } from '../records/change-texts.ts'
+import { findText, RECORD_COLUMNS } from '../records/plugin-record-texts.ts'
+import { SNAPSHOT_COLUMNS, snapshotText } from '../records/snapshot-text.ts'
+import { type ColumnType, TABLES } from '../tables/tables.ts'
 
 /** Otherwise an insert of an unknown number of rows is planned each time. */
 const KEEPS_PLAN = 'set plan_cache_mode = force_generic_plan'
@@ -27,15 +21,13 @@ const ALONG_INDEXES = ['seqscan', 'bitmapscan', 'hashjoin', 'mergejoin', 'sort']
   .concat('set jit = off', KEEPS_PLAN)
   .join(' ')
 
-const ALL_TABLES = Object.keys(TABLES) as readonly TableName[]
-
-const KINDS: readonly ChangeKind[] = ['insert', 'update', 'remove', 'compare']
+const CHANGES: readonly Change['do'][] = ['insert', 'update', 'remove', 'compare']
 
 /** The most frequent calls take one round trip, and each connection keeps their plans, with any driver and pooler. */
 export function functions(dialect: Dialect, nameOf: NameTable, prefix: string): readonly string[] {
   const nameFor = (name: FunctionName): string => functionName(name, dialect, prefix)
   return [
-    ...KINDS.map((kind) => changeFunction(nameFor(kind), kind, dialect, nameOf)),
+    ...CHANGES.map((what) => changeFunction(nameFor(what), what, dialect, nameOf)),
     claimFunction(nameFor('claim'), dialect, nameOf),
     snapshotsFunction(nameFor('snapshots'), dialect, nameOf),
     recordsFunction(nameFor('records'), dialect, nameOf),
@@ -44,12 +36,12 @@ export function functions(dialect: Dialect, nameOf: NameTable, prefix: string): 
 }
 
 /** Fails with the code of a serialization failure if a row is gone or has another version. */
-function changeFunction(name: string, kind: ChangeKind, dialect: Dialect, nameOf: NameTable): string {
-  const cases = ALL_TABLES.map((table) => {
-    const change = { kind, table, rows: [] }
-    return `when '${table}' then ${changeText(change, dialect, nameOf, (columns) => arrayRows(columns, dialect))};`
+function changeFunction(name: string, what: Change['do'], dialect: Dialect, nameOf: NameTable): string {
+  const cases = KIND_NAMES.map((kind) => {
+    const change = { do: what, kind, rows: [] }
+    return `when '${kind}' then ${changeText(change, dialect, nameOf, (columns) => arrayRows(columns, dialect))};`
   })
-  const settings = kind === 'insert' ? KEEPS_PLAN : ALONG_INDEXES
+  const settings = what === 'insert' ? KEEPS_PLAN : ALONG_INDEXES
   return `create or replace function ${name}(of_table text, list text[], amount bigint) returns void language plpgsql ${settings} as $body$
   #variable_conflict use_column
   declare changed bigint;
@@ -63,11 +55,11 @@ function changeFunction(name: string, kind: ChangeKind, dialect: Dialect, nameOf
 }
 
 /** Rows from an array with all values, row by row. */
-function arrayRows(columns: Readonly<Record<string, Column>>, { quote }: Dialect): string {
+function arrayRows(columns: Readonly<Record<string, ColumnType>>, { quote }: Dialect): string {
   const all = Object.entries(columns)
-  const values = all.map(([name, { kind }], at) => {
+  const values = all.map(([name, column], at) => {
     const value = `list[i * ${all.length} + ${at + 1}]`
-    return `${isNumber(kind) ? `${value}::bigint` : value} as ${quote(name)}`
+    return `${isNumber(column) ? `${value}::bigint` : value} as ${quote(name)}`
   })
   return `(select ${values.join(', ')} from generate_series(0, amount::int - 1) as i) as x`
 }
@@ -99,13 +91,6 @@ function scanFunction(name: string): string {
   begin
     return query execute 'select to_json(q) from (' || statement || ') q' using given;
   end $body$`
-}
-
-export function scanStatement(text: string, parameters: readonly unknown[]): string {
-  return text.replace(/\$(\d+)/g, (_, number: string) => {
-    const at = Number(number) - 1
-    return `($1->>${at})${typeof parameters[at] === 'number' ? '::bigint' : ''}`
-  })
 }
 
 /**
@@ -243,9 +228,8 @@ function claimFunction(name: string, dialect: Dialect, nameOf: NameTable): strin
   end $body$`
 }
 
-function outputs(table: TableName, prefix: string, dialect: Dialect): readonly string[] {
-  const { columns }: Table = TABLES[table]
-  return Object.entries(columns).map(([column, { kind, length = 0 }]) => {
+function outputs(table: Kind, prefix: string, dialect: Dialect): readonly string[] {
+  return Object.entries<ColumnType>(TABLES[table].columns).map(([column, { kind, length = 0 }]) => {
     const [type] = dialect.types[kind](length).split(' ')
     return `${dialect.quote(prefix + column)} ${type}`
   })

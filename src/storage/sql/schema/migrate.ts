@@ -1,9 +1,6 @@
 import { type Database, type HostKysely, statement } from '../connection/database.ts'
-import type { Dialect, DialectName } from '../connection/dialects.ts'
 import { isMadeAlready, notReady } from '../connection/driver-errors.ts'
-import { migrationsLeft, migrationsMade } from '../connection/readiness.ts'
-import { checkParts, missingFunctions } from '../connection/readiness-parts.ts'
-import { checkServer } from '../connection/readiness-server.ts'
+import type { Dialect, DialectName } from '../dialects/dialects.ts'
 import {
   functionsFor,
   migrationsFor,
@@ -13,6 +10,9 @@ import {
   type Schema,
   type SqlMigration,
 } from './migrations.ts'
+import { migrationsLeft, migrationsMade } from './readiness.ts'
+import { checkParts, missingFunctions } from './readiness-parts.ts'
+import { checkServer } from './readiness-server.ts'
 
 /** Statements around a migration. Other processes go on: a definition that waits for their transactions makes them wait, so it gives up soon. */
 interface Lock {

@@ -1,8 +1,8 @@
-import { type Dialect, tableNames } from '../connection/dialects.ts'
+import { type Dialect, tableNames } from '../dialects/dialects.ts'
+import { MIGRATION_NAMES } from '../tables/migration-names.ts'
+import { TABLES } from '../tables/tables.ts'
 import { definitions, type Tables, tableText } from './definitions.ts'
 import { functions } from './functions.ts'
-import { MIGRATION_NAMES } from './migration-names.ts'
-import { TABLES } from './tables.ts'
 
 /** One step of a store's tables from one version to the next. */
 export interface SqlMigration {

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { DIALECTS, type DialectName } from '../../../../src/storage/sql/connection/dialects.ts'
+import { DIALECTS, type DialectName } from '../../../../src/storage/sql/dialects/dialects.ts'
 import { functionsFor, migrationsFor } from '../../../../src/storage/sql/schema/migrations.ts'
 
 /** Rows of each table, the same on each database. */

@@ -3,10 +3,10 @@
  * `npx tsx test/storage/sql/schemas/write-schema.ts`. A folder of a released version never changes.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
-import { DIALECTS, type DialectName } from '../../../../src/storage/sql/connection/dialects.ts'
+import { DIALECTS, type DialectName } from '../../../../src/storage/sql/dialects/dialects.ts'
 import { sqlStore } from '../../../../src/storage/sql/index.ts'
-import type { Table } from '../../../../src/storage/sql/schema/columns.ts'
 import { SCHEMA } from '../../../../src/storage/sql/schema/migrations.ts'
+import type { Table } from '../../../../src/storage/sql/tables/tables.ts'
 import { fakeClock } from '../../../support/fake-clock.ts'
 import { stopPostgres } from '../../../support/shared-postgres.ts'
 import { UNHURRIED_MS } from '../../../support/unhurried.ts'
