@@ -60,8 +60,10 @@ export function dispatchRemover(records: Records): (removal: DispatchRemoval) =>
 
   /** Tenants with old dispatches, from one on and around. */
   async function* tenantsFrom(start: string | undefined, before: number): AsyncGenerator<string> {
+    // Its first record is not looked for: it comes after dead index entries.
+    if (start !== undefined) yield start
     const parts: readonly Partial<Scan<'dispatches'>>[] =
-      start === undefined ? [{}] : [{ from: [start] }, { until: [start] }]
+      start === undefined ? [{}] : [{ after: [start] }, { until: [start] }]
     for (const part of parts) {
       let [next] = await first(part)
       while (next) {
