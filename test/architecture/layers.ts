@@ -16,6 +16,12 @@ export interface Layer {
 
 const CONTRACTS = ['src/ports/', 'src/model/', 'src/errors.ts']
 
+/** Folders of SQL: each imports only from those before it. */
+const SQL_FOLDERS = ['tables', 'dialects', 'connection', 'records', 'claim', 'schema'].map(
+  (name) => `src/storage/sql/${name}/`,
+)
+const SQL_ALL = ['src/storage/engine/', 'src/storage/rules/', ...CONTRACTS]
+
 /**
  * The layers of `src/`, by path; the longest matching key applies. Type imports count too, and all other imports are
  * forbidden. See `docs/architecture.md`.
@@ -128,7 +134,29 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   'src/storage/': {
     holds: 'records of each database, and their stores',
     layers: ['src/storage/engine/', 'src/storage/rules/', 'src/options/', ...CONTRACTS],
-    modules: { 'src/storage/sql/': ['kysely'] },
+  },
+  'src/storage/sql/': {
+    holds: 'records in SQL, and their store',
+    layers: [...SQL_FOLDERS, ...SQL_ALL, 'src/options/'],
+  },
+  'src/storage/sql/tables/': { holds: 'tables of the kinds, and their columns', layers: SQL_ALL },
+  'src/storage/sql/dialects/': {
+    holds: 'what differs between databases',
+    layers: ['src/storage/sql/tables/', ...SQL_ALL],
+  },
+  'src/storage/sql/connection/': {
+    holds: 'statements and transactions on the connection of the host',
+    layers: [...SQL_FOLDERS.slice(0, 2), ...SQL_ALL],
+    modules: { 'src/storage/sql/connection/': ['kysely'] },
+  },
+  'src/storage/sql/records/': {
+    holds: 'reads, scans and commits of records',
+    layers: [...SQL_FOLDERS.slice(0, 3), ...SQL_ALL],
+  },
+  'src/storage/sql/claim/': { holds: 'claims of due jobs', layers: [...SQL_FOLDERS.slice(0, 3), ...SQL_ALL] },
+  'src/storage/sql/schema/': {
+    holds: 'migrations and their check',
+    layers: [...SQL_FOLDERS.slice(0, 5), ...SQL_ALL],
   },
   'src/contract-tests/': {
     holds: 'contracts of the ports, and test tools',
@@ -141,7 +169,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   'src/cli/': {
     holds: 'the command line',
-    layers: ['src/auth/', 'src/sallyport/', 'src/storage/', ...CONTRACTS],
+    layers: ['src/auth/', 'src/sallyport/', 'src/storage/sql/', ...CONTRACTS],
     modules: {
       'src/cli/arguments.ts': ['node:util'],
       // The host's own module, which the user names.

@@ -4,7 +4,7 @@ import type { HostKysely } from '../../src/storage/sql/index.ts'
 import { sqlStore } from '../../src/storage/sql/index.ts'
 import { UNHURRIED_MS } from '../support/unhurried.ts'
 import { databaseKinds } from './databases.ts'
-import { afterEvery } from './sql/host-between.ts'
+import { afterOnce } from './sql/host-between.ts'
 import { storeEach } from './store-each.ts'
 import { acceptance, claimOne, deliveriesOf, lease } from './storing.ts'
 
@@ -35,7 +35,7 @@ for (const kind of (await databaseKinds()).filter(({ name }) => name === 'postgr
           sqlStore({ db, dialect: own.dialect, prefix: own.prefix, timeoutMs: UNHURRIED_MS })
         await store(own.db).accept(acceptance('1'))
         const before = await databaseNow()
-        const late = store(afterEvery(own.db, /claim_/, beLate))
+        const late = store(afterOnce(own.db, /claim_/, beLate))
         const { deliveryId, fence } = await claimOne(late)
         const begunAt = await databaseNow()
         await late.settle({ deliveryId, fence, to: 'queued', delayMs, attempt: { outcome: 'retry', code: 'busy' } })

@@ -22,6 +22,8 @@ export interface Records {
   commit(changes: readonly Change[]): Promise<boolean>
   /** Leases due jobs in one step. Default: the engine scans, reads and commits. */
   claim?(request: ClaimRequest, fence: string): Promise<ClaimedJobs>
+  /** Values of JSON that it returns are those that it keeps: the engine copies them for callers. Default: each call returns new ones. */
+  readonly sharesValues?: boolean
   /** Whether the values of one record caused an error, and not the state of the records: the others of a batch are then written without it. */
   isRefusal?(cause: unknown): boolean
   /** Limit in milliseconds for the wait of a call to begin, and again for its duration; it then rejects. Default: no limit. */

@@ -24,6 +24,7 @@ export function memoryRecords(clock: Pick<Clock, 'now'>): Records {
     read: async (wanted) => readTables(tables, wanted),
     scan: async (scan) => scanTable(tables, scan),
     commit: async (changes) => commitTo(tables, changes),
+    sharesValues: true,
   }
 }
 

@@ -149,9 +149,7 @@ describe('lists of runs', () => {
   it('Runs of one millisecond are listed in the order of their creation, also by a tag', async () => {
     const ids = Array.from({ length: 20 }, (_, at) => `r${(at * 7) % 20}`)
     for (const runId of ids) await put(store, runKeyOf(runId), { tags: ['a'] })
-    // A tag that is added later has the position of its run.
-    for (const runId of [...ids].sort()) await put(store, runKeyOf(runId), { tags: ['b'] })
-    for (const query of [{}, { tag: 'b' }, { status: ['running'] as const }])
+    for (const query of [{}, { tag: 'a' }, { status: ['running'] as const }])
       for (const limit of [3, 50]) {
         const listed: string[] = []
         let cursor: string | undefined

@@ -1,4 +1,3 @@
-import { copyJson } from '../../../model/json.ts'
 import { noSpend, noTotals } from '../../../model/totals.ts'
 import type { RunKey, RunStore, StoredRun, StoredSession } from '../../../ports/run-store.ts'
 import { Changes, firstVersion, retryOnConflict } from '../changes.ts'
@@ -7,7 +6,7 @@ import type { Records } from '../records.ts'
 import { merger } from './merge-runs.ts'
 import { plusSpend } from './plus-totals.ts'
 import { listRuns } from './run-lists.ts'
-import { copySession, RUN_COLUMNS, sessionRecord, storedRun, storedSession } from './run-records.ts'
+import { copySession, ownRun, RUN_COLUMNS, sessionRecord, storedSession } from './run-records.ts'
 import { runRemover } from './run-removal.ts'
 import { eraseSession } from './session-erasure.ts'
 import { listSessions } from './session-list.ts'
@@ -27,7 +26,7 @@ export function engineRuns(records: Records, { isAlone }: EngineRunsOptions): Ru
       { kind: 'runs', with: [[runId, sessionId, tenant]], columns: RUN_COLUMNS },
     ])
     const [record] = runs
-    return record && copyJson(storedRun(record))
+    return record && ownRun(record, records)
   }
 
   async function findSession(tenant: string, sessionId: string): Promise<StoredSession | undefined> {

@@ -1,4 +1,3 @@
-import { copyJson } from '../../../model/json.ts'
 import type { Page } from '../../../ports/dispatch-query.ts'
 import type { RunQuery, StoredRun } from '../../../ports/run-store.ts'
 import { compoundKey } from '../../rules/compound-key.ts'
@@ -7,7 +6,7 @@ import { ifReadable } from '../json-values.ts'
 import type { IndexOf, RecordOf } from '../kinds.ts'
 import { readPage, timeRange } from '../pages.ts'
 import type { Prefix, Records } from '../records.ts'
-import { RUN_COLUMNS, type RunRecord, storedRun, tagKey, tagLines } from './run-records.ts'
+import { ownRun, RUN_COLUMNS, type RunRecord, tagKey, tagLines } from './run-records.ts'
 
 /** Reads the index with the fewest records; other filters are checked per record. Skips runs that cannot be read. */
 export async function listRuns(query: RunQuery, records: Records): Promise<Page<StoredRun>> {
@@ -27,7 +26,7 @@ export async function listRuns(query: RunQuery, records: Records): Promise<Page<
   const { kind, index } = plan
   const ranges = plan.with ?? (await tenantsOf(records))
   const scan = { kind, index, with: ranges, ...range, where, columns: RUN_COLUMNS }
-  const itemsOf = async (found: readonly RunRecord[]) => found.map(listedRun)
+  const itemsOf = async (found: readonly RunRecord[]) => found.map((record) => listedRun(record, records))
   return readPage<'runs', StoredRun>(records, scan, { limit, cursor, itemsOf })
 }
 
@@ -145,7 +144,9 @@ async function runsOfTags(
   const byKey = new Map(runs.map((record) => [keyOf(record), record]))
   return tags.map((tag) => {
     const record = byKey.get(keyOf(tag))
-    return record && conditions.every((condition) => isMatch(record, condition)) ? listedRun(record) : undefined
+    return record && conditions.every((condition) => isMatch(record, condition))
+      ? listedRun(record, records)
+      : undefined
   })
 }
 
@@ -159,6 +160,6 @@ function isMatch(record: RunRecord, condition: Condition): boolean {
   return record.last_seen_at < condition.below
 }
 
-function listedRun(record: RunRecord): StoredRun | undefined {
-  return ifReadable(() => copyJson(storedRun(record)))
+function listedRun(record: RunRecord, records: Records): StoredRun | undefined {
+  return ifReadable(() => ownRun(record, records))
 }

@@ -6,6 +6,7 @@ import { columnOf } from '../columns.ts'
 import { KINDS } from '../declarations.ts'
 import { type JsonColumn, readable, type Stored, unreadable } from '../json-values.ts'
 import type { RecordOf } from '../kinds.ts'
+import type { Records } from '../records.ts'
 
 export type RunRecord = RecordOf<'runs'>
 export type SessionRecord = RecordOf<'sessions'>
@@ -31,6 +32,12 @@ export function storedRun(record: RunRecord): StoredRun {
     lastSeenAt: record.last_seen_at,
     revision: record.revision,
   }
+}
+
+/** A run that its caller may change. @throws {SallyportError} `record_unreadable` */
+export function ownRun(record: RunRecord, { sharesValues }: Records): StoredRun {
+  const run = storedRun(record)
+  return sharesValues ? copyJson(run) : run
 }
 
 /** JSON values that are written. An update keeps the others. */

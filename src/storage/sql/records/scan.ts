@@ -46,8 +46,8 @@ async function scanOnce<Name extends Kind>(scan: Scan<Name>, db: Database): Prom
     if (found.length >= limit) break
     seen++
     if (plan.isMarking && Number(row.fits) !== 1) continue
-    const record = recordOf(plan, row)
-    found.push({ record: record as never, at: plan.at.map(({ name }) => record[name] as Value) })
+    const record = recordOf(plan, plan.isMarking ? withoutMark(row) : row)
+    found.push({ record: record as never, at: placeIn(plan, record) })
   }
   const last = rows[seen - 1]
   const isCut = seen < rows.length || hasMore
@@ -134,8 +134,10 @@ async function lookAt(plan: Plan, amount: number, db: Database): Promise<Looked>
     return { rows, hasMore: rows.length >= amount }
   }
   const read = await readRows(plan, amount + 1, db)
-  const isEqual = (one: Row | undefined, other: Row | undefined): boolean =>
-    plan.order.every((name) => one?.[name] === other?.[name])
+  const isEqual = (one: Row | undefined, other: Row | undefined): boolean => {
+    for (const name of plan.order) if (one?.[name] !== other?.[name]) return false
+    return true
+  }
   const hasEqual = read.some((row, nth) => nth > 0 && isEqual(read[nth - 1], row))
   const rows = hasEqual ? sorted(plan, read) : read
   if (rows.length <= amount) return { rows, hasMore: false }
@@ -215,10 +217,21 @@ function readRanges(plan: Plan, amount: number, db: Database): Promise<readonly 
   return db.scan<Row>(text, parameters.values)
 }
 
-function recordOf({ columns, known, isMarking }: Plan, row: Row): Row {
-  if (!isMarking) return convertRow(columns, Object.assign(row, known))
-  const { fits: _, ...own } = row
-  return convertRow(columns, Object.assign(own, known))
+/** @param row It is not shared. */
+function recordOf({ columns, known }: Plan, row: Row): Row {
+  const record: Record<string, unknown> = row
+  for (const name in known) record[name] = known[name]
+  return convertRow(columns, record)
+}
+
+function withoutMark({ fits: _, ...row }: Row): Row {
+  return row
+}
+
+function placeIn({ at }: Plan, record: Row): Prefix {
+  const place: Value[] = []
+  for (const { name } of at) place.push(record[name] as Value)
+  return place
 }
 
 function positionOf({ at, known }: Plan, row: Row): Prefix {
