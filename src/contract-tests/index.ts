@@ -28,6 +28,7 @@ export {
   recordingChannel,
   type ScriptedOutcome,
 } from './recording-channel.ts'
+export { type RecordsContractOptions, type RecordsTrial, recordsContract } from './records-contract.ts'
 export { type RunStoreContractOptions, runStoreContract } from './run-store-contract.ts'
 export { type StatisticsStoreContractOptions, statisticsStoreContract } from './statistics-store-contract.ts'
 export { type TestRequest, type TestRequestParts, testRequest } from './test-request.ts'

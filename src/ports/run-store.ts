@@ -57,7 +57,7 @@ export interface MergeSnapshot {
   readonly session?: StoredSession | undefined
   readonly descendants?: Totals | undefined
   /**
-   * Ancestors within the key's session, nearest first: the parent of the stored run (`countedParent` of `sallyport/storage/rules`),
+   * Ancestors within the key's session, nearest first: the parent of the stored run, unless it counts as a run without a parent,
    * its parent, and so on. The list ends after a run that the session does not have or that has no such parent, and after 32 runs.
    * No run is listed twice: in a cycle the run itself is the last.
    */

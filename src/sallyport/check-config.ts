@@ -4,6 +4,7 @@ import type { BreakerOptions, ChannelLimits, WorkerOptions } from '../core/deliv
 import { linkBaseUrl } from '../core/links/link-service.ts'
 import { unsubscribePageOptions } from '../core/links/unsubscribe-page-options.ts'
 import type { ConfigProblem } from '../errors.ts'
+import { ENGINE_STORE } from '../model/engine-store.ts'
 import { arrayOf, bool, choice, clock, fn, has, loggerPort, recordOf, schedule, whole } from '../options/checks.ts'
 import { hashKeys } from '../options/hash-keys.ts'
 import {
@@ -18,81 +19,13 @@ import {
   readOptions,
   required,
 } from '../options/read-options.ts'
-import { shownName } from '../options/shown-value.ts'
+import { kindOf, shownName } from '../options/shown-value.ts'
 import type { Channel } from '../ports/channel.ts'
-import type { DispatchStore } from '../ports/dispatch-store.ts'
 import type { EventCatalog } from '../ports/event-catalog.ts'
-import type { FeedbackStore } from '../ports/feedback-store.ts'
-import type { PreferenceStore } from '../ports/preference-store.ts'
-import type { RunStore } from '../ports/run-store.ts'
-import type { StatisticsStore } from '../ports/statistics-store.ts'
-import type { TokenStore } from '../ports/token-store.ts'
 import { consentProblems, feedbackSources } from './check-consent.ts'
 import { hooksOf } from './check-hooks.ts'
 import { budgets, RUN_EVENTS, runEventProblems } from './check-runs.ts'
 import type { LinkOptions, RunsOnlyOptions, SallyportOptions, SuppressionOptions } from './options.ts'
-
-type Methods<Port> = {
-  // biome-ignore lint/complexity/noBannedTypes: an optional member is one that `{}` lacks.
-  readonly [Name in keyof Port as {} extends Pick<Port, Name> ? never : Name]: true
-}
-
-const TOKEN_STORE: Methods<TokenStore> = {
-  revokeTokens: true,
-  listRevocations: true,
-  recordTokenUses: true,
-  listTokenUses: true,
-  removeTokenUses: true,
-}
-const STATISTICS_STORE: Methods<StatisticsStore> = {
-  putStatistics: true,
-  listStatistics: true,
-  recordHeartbeat: true,
-  countWorkers: true,
-}
-const RUN_STORE: Methods<RunStore & TokenStore & StatisticsStore> = {
-  ...TOKEN_STORE,
-  ...STATISTICS_STORE,
-  mergeRun: true,
-  findRun: true,
-  listRuns: true,
-  findSession: true,
-  listSessions: true,
-  openSession: true,
-  findSpend: true,
-  removeRuns: true,
-  erase: true,
-}
-const DISPATCH_STORE: Methods<DispatchStore & FeedbackStore & PreferenceStore> = {
-  accept: true,
-  claim: true,
-  renew: true,
-  settle: true,
-  recall: true,
-  cancel: true,
-  retry: true,
-  fallBack: true,
-  findReplannable: true,
-  replan: true,
-  findDispatch: true,
-  findByDelivery: true,
-  listDispatches: true,
-  countDue: true,
-  removeDispatches: true,
-  findDispatchData: true,
-  eraseDispatch: true,
-  redactAnswers: true,
-  recordFeedback: true,
-  findFeedback: true,
-  removeFeedback: true,
-  addSuppressions: true,
-  findSuppressions: true,
-  listSuppressions: true,
-  removeSuppressions: true,
-  findPreferences: true,
-  setPreferences: true,
-  removePreferences: true,
-}
 
 const HOUR_MS = 3_600_000
 
@@ -148,15 +81,21 @@ const catalog: Check = (value, given) =>
   find(value, given) ??
   (Array.isArray(Reflect.get(Object(value), 'eventTypes')) ? undefined : `has no eventTypes; pass ${CATALOG}`)
 
-const STORES = 'memoryStore(), sqlStore(…), documentStore(…) or a store of your own'
-const runStore = has(STORES, ...Object.keys(RUN_STORE))
-const wholeStore = has(STORES, ...Object.keys({ ...DISPATCH_STORE, ...RUN_STORE }))
-const dispatchStore = has('', 'accept', 'recall')
+const STORES = 'memoryStore(), sqlStore(…), documentStore(…) or engineStore(records)'
+const isDispatchStore = has('', 'accept', 'recall')
 
 const store: Check = (value, given) => {
-  const fault = wholeStore(value, given)
-  const isWithin = fault !== undefined && dispatchStore(value, given) === undefined && !('mergeRun' in Object(value))
-  return isWithin ? `${fault}; what within(transaction) returned belongs into dispatch(event, { store })` : fault
+  if (typeof value === 'function') return `is a function: must it be called? Pass ${STORES}`
+  if (!isRecord(value)) return `is ${kindOf(value)}; pass ${STORES}`
+  if (ENGINE_STORE in value) {
+    const missing = Object.keys(value).filter((name) => typeof value[name] !== 'function')
+    return missing.length > 0 ? `has no ${missing.join(', ')}; pass ${STORES}` : undefined
+  }
+  const fault = `is not of the engine; pass ${STORES}`
+  if ('mergeRun' in value) return `${fault}, or a copy of one with other methods: { ...store, accept }`
+  return isDispatchStore(value, given) === undefined
+    ? `${fault}; what within(transaction) returned belongs into dispatch(event, { store })`
+    : fault
 }
 
 const RECORDING: Checks<Omit<RunsOnlyOptions, 'events' | 'channels' | 'store'>> = {
@@ -210,7 +149,7 @@ const dispatching: Check = () => 'is for dispatching: give events and channels t
 const RUNS_ONLY = {
   ...Object.fromEntries(Object.keys(ALL).map((name) => [name, dispatching])),
   ...RECORDING,
-  store: required(runStore),
+  store: required(store),
 } as unknown as Checks<RunsOnlyOptions>
 
 export function isRunsOnly(options: RunsOnlyOptions | SallyportOptions<unknown>): options is RunsOnlyOptions {

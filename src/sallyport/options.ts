@@ -16,18 +16,15 @@ import type { RateLimiter } from '../ports/rate-limiter.ts'
 import type { RecipientDirectory } from '../ports/recipient-directory.ts'
 import type { Redactor } from '../ports/redactor.ts'
 import type { RunExporter } from '../ports/run-exporter.ts'
-import type { RunStore } from '../ports/run-store.ts'
 import type { SallyportStore } from '../ports/sallyport-store.ts'
-import type { StatisticsStore } from '../ports/statistics-store.ts'
-import type { TokenStore } from '../ports/token-store.ts'
 import type { RuntimePorts } from './defaults.ts'
 
 /** Options of `createSallyport` in a host that only records runs. */
 export interface RunsOnlyOptions extends RuntimePorts {
   /** Authenticates callers: `appSecrets`, `sessionTokens` or `anyOf` from `sallyport/auth`, or your own. */
   readonly auth: AuthVerifier
-  /** Stores runs, revocations of tokens and statistics: `memoryStore()`, `sqlStore()`, or your own. */
-  readonly store: RunStore & TokenStore & StatisticsStore
+  /** Stores runs, revocations of tokens and statistics: `memoryStore()`, `sqlStore()`, `documentStore()` or `engineStore()`. */
+  readonly store: SallyportStore
   /** `create` (default): the first run creates its session. `must-exist`: an unknown one is 404 `session_not_found`. */
   readonly sessions?: 'create' | 'must-exist'
   /** Limits requests by token, tenant and recipient, except host dispatches: `rateLimits`, or your own. Default: no limit. */
@@ -94,7 +91,7 @@ export interface LinkOptions {
 export interface SallyportOptions<Events> extends Omit<RunsOnlyOptions, 'store' | 'hooks' | 'events' | 'channels'> {
   /** From `defineEvents`. */
   readonly events: EventCatalog<Events>
-  /** Stores everything: `memoryStore()`, `sqlStore()`, or your own. */
+  /** Stores everything: `memoryStore()`, `sqlStore()`, `documentStore()` or `engineStore()`. */
   readonly store: SallyportStore
   /** Channels, by the names that events use. */
   readonly channels: Readonly<Record<string, Channel>>

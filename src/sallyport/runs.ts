@@ -9,7 +9,7 @@ import { hasEnded } from '../model/run-status.ts'
 import { oneOf } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Page } from '../ports/dispatch-query.ts'
-import type { RunKey } from '../ports/run-store.ts'
+import type { RunKey, RunStore } from '../ports/run-store.ts'
 import { age, instantOption, storedText, type TenantScope, tenant, tenantOf } from './call-checks.ts'
 import { type ListOptions, listQuery, MAX_PAGE, pageChecks, pruneAll, viewPage } from './pagination.ts'
 
@@ -100,7 +100,7 @@ const PRUNE_CHECKS: Checks<PruneOptions> = { ...SWEEP_CHECKS, status: oneOf(STAT
 const GET_CHECKS: Checks<Omit<RunKey, 'tenant'>> = { sessionId: required(storedText), runId: required(storedText) }
 const ERASE_CHECKS: Checks<Erased> = { sessionId: storedText, userId: storedText }
 
-export function runsOf(deps: Omit<SweepDeps, 'tenant'>): Runs {
+export function runsOf(deps: Omit<SweepDeps, 'tenant' | 'store'> & { readonly store: RunStore }): Runs {
   const { store, clock } = deps
 
   async function readPage(options: RunListOptions): Promise<Page<Run>> {

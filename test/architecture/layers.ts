@@ -130,7 +130,10 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     layers: CONTRACTS,
   },
   'src/storage/rules/': { holds: 'rules of deliveries and sums', layers: CONTRACTS, pure: true },
-  'src/storage/engine/': { holds: 'one store over records', layers: ['src/storage/rules/', ...CONTRACTS] },
+  'src/storage/engine/': {
+    holds: 'one store over records',
+    layers: ['src/storage/rules/', 'src/options/', ...CONTRACTS],
+  },
   'src/storage/': {
     holds: 'records of each database, and their stores',
     layers: ['src/storage/engine/', 'src/storage/rules/', 'src/options/', ...CONTRACTS],
@@ -215,7 +218,7 @@ export const LOADED: Readonly<Record<string, readonly string[]>> = {
   'sallyport/storage/memory': [],
   'sallyport/storage/sql': [],
   'sallyport/storage/documents': [],
-  'sallyport/storage/rules': [],
+  'sallyport/storage/engine': [],
   'sallyport/queue/postgres': [],
   'sallyport/queue/bullmq': ['bullmq'],
   'sallyport/channels/email': [],

@@ -38,9 +38,11 @@ const WITHOUT_OPTIONS: Readonly<Record<string, string>> = {
   'sallyport/policy allOf': 'takes policies: tested in bad-options',
   'sallyport/policy preferences': 'takes a function: tested in bad-options',
   'sallyport/policy storedPreferences': 'takes nothing',
-  'sallyport/storage/rules': 'rules of stores, all of them',
   'sallyport/channels/failover failover': 'takes channels: tested in bad-options',
   'sallyport/channels/webhook webhookPublicKey': 'takes a secret: tested in webhook-signature',
+  'sallyport/storage/engine KINDS': 'a table',
+  'sallyport/storage/engine Unreadable': 'a class that backends construct',
+  'sallyport/storage/engine columnOf': 'takes the words of a declaration',
   'sallyport/testing fakeClock': 'takes a number: tested in bad-options',
 }
 

@@ -25,6 +25,7 @@ import {
   preferenceStoreContract,
   queueContract,
   recordingChannel,
+  recordsContract,
   runStoreContract,
   statisticsStoreContract,
   testRequest,
@@ -46,6 +47,7 @@ import { bullmqQueue } from '../../src/queues/bullmq.ts'
 import { postgresQueue } from '../../src/queues/postgres.ts'
 import { rateLimits } from '../../src/rate-limits/index.ts'
 import { documentStore } from '../../src/storage/documents/index.ts'
+import { engineStore } from '../../src/storage/engine/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { sqlStatements, sqlStore } from '../../src/storage/sql/index.ts'
 import { sallyport } from './host-rows.ts'
@@ -492,6 +494,16 @@ const PARTS: readonly OptionRow[] = [
     { now: FUNCTION, get: FUNCTION, list: FUNCTION, commit: FUNCTION },
   ),
   row(
+    'sallyport/storage/engine engineStore',
+    'Records',
+    engineStore,
+    { now() {}, read() {}, scan() {}, commit() {} } as never,
+    {
+      ...{ now: FUNCTION, read: FUNCTION, scan: FUNCTION, commit: FUNCTION, claim: FUNCTION, isRefusal: FUNCTION },
+      ...{ sharesValues: FLAG, timeoutMs: outside(1, 600_000), maxClaimed: outside(1, 10_000) },
+    },
+  ),
+  row(
     'sallyport/storage/sql sqlStore',
     'SqlStoreOptions',
     sqlStore,
@@ -599,6 +611,8 @@ const PARTS: readonly OptionRow[] = [
   row('sallyport/testing documentsContract', 'StoreCapabilities', documentsContract, kit, STORE, {
     at: 'capabilities',
   }),
+  row('sallyport/testing recordsContract', 'RecordsContractOptions', recordsContract, kit, KIT),
+  row('sallyport/testing recordsContract', 'StoreCapabilities', recordsContract, kit, STORE, { at: 'capabilities' }),
   row('sallyport/testing runStoreContract', 'RunStoreContractOptions', runStoreContract, kit, KIT),
   row('sallyport/testing runStoreContract', 'StoreCapabilities', runStoreContract, kit, STORE, { at: 'capabilities' }),
   row('sallyport/testing feedbackStoreContract', 'FeedbackStoreContractOptions', feedbackStoreContract, kit, KIT),

@@ -69,7 +69,7 @@ describe('readConfig', () => {
       { field: 'clock', detail: 'has no now, after; pass fakeClock() of sallyport/testing, or leave it out' },
       {
         field: 'store',
-        detail: expect.stringMatching(/^has no accept, .*: must it be called\? Pass memoryStore\(\), /),
+        detail: expect.stringMatching(/^is a function: must it be called\? Pass memoryStore\(\), /),
       },
       {
         field: 'channels.sms',
@@ -240,16 +240,29 @@ describe('readConfig', () => {
     expect(problems(channels, left)).toEqual([])
   })
 
-  const required = Object.keys(memoryStore()).filter((method) => method !== 'forgetExpired')
-  it.each(required)('readConfig refuses a store without %s', (method) => {
+  it.each(Object.keys(memoryStore()))('readConfig refuses a store without %s', (method) => {
     const channels = { email: recordingChannel(), sms: recordingChannel() }
     const store = { ...memoryStore(), [method]: undefined }
     expect(problems(channels, { store: store as never })).toEqual([
       {
         field: 'store',
-        detail: `has no ${method}; pass memoryStore(), sqlStore(…), documentStore(…) or a store of your own`,
+        detail: `has no ${method}; pass memoryStore(), sqlStore(…), documentStore(…) or engineStore(records)`,
       },
     ])
+  })
+
+  it('readConfig refuses a store that is not of the engine, and accepts a copy of one with other methods', () => {
+    const channels = { email: recordingChannel(), sms: recordingChannel() }
+    const methods = Object.fromEntries(Object.entries(memoryStore()))
+    const { accept, recall } = memoryStore()
+    const detailOf = (store: unknown) => problems(channels, { store: store as never }).map(({ detail }) => detail)
+    expect(detailOf(methods)).toEqual([
+      expect.stringMatching(/^is not of the engine; pass .* a copy of one with other methods/),
+    ])
+    expect(detailOf({ accept, recall })).toEqual([expect.stringContaining('what within(transaction) returned belongs')])
+    expect(detailOf({})).toEqual([expect.stringMatching(/^is not of the engine; pass .* or engineStore\(records\)$/)])
+    expect(detailOf('sql')).toEqual([expect.stringContaining('pass memoryStore(), ')])
+    expect(detailOf({ ...memoryStore(), accept })).toEqual([])
   })
 
   it('readConfig reports the problem that a channel finds in the fields of an event', () => {

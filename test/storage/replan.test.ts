@@ -1,8 +1,10 @@
 import type { CompiledQuery } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import type { NewDelivery } from '../../src/ports/dispatch-store.ts'
+import type { DispatchStore, NewDelivery } from '../../src/ports/dispatch-store.ts'
+import { storeOf } from '../../src/storage/engine/engine-store.ts'
 import { openPostgresql } from './databases.ts'
-import { afterOnce, hostBetween } from './sql/host-between.ts'
+import { afterRead } from './engine/records-between.ts'
+import { hostBetween } from './sql/host-between.ts'
 import { run } from './sql/migrating-stores.ts'
 import { storeEach } from './store-each.ts'
 import { acceptance, claimOne, delivery } from './storing.ts'
@@ -66,9 +68,9 @@ describe('replan in SQL', () => {
   it('replan returns a conflict when another process replanned since the read', async () => {
     await own.other.accept(failed())
     const { version = 0 } = (await own.other.findReplannable('default', '1')) ?? {}
-    const replan = (store: typeof own.other, text: string) =>
+    const replan = (store: DispatchStore, text: string) =>
       store.replan('default', '1', version, [delivery('x', { content: { text } })], OPTIONS)
-    const slow = own.over(afterOnce(own.db, /plan_sources" p where/, () => replan(own.other, 'first')))
+    const slow = storeOf(afterRead(own.records(), 'plan_sources', () => replan(own.other, 'first')))
     expect(await replan(slow, 'second')).toEqual({ outcome: 'conflict' })
     const found = await own.other.findDispatch('default', '1')
     expect(found?.deliveries).toMatchObject([{ status: 'queued', content: { text: 'first' } }, {}])
@@ -77,7 +79,7 @@ describe('replan in SQL', () => {
   it('replan succeeds while a worker claims another delivery of the dispatch', async () => {
     await own.other.accept(failed())
     const { version = 0 } = (await own.other.findReplannable('default', '1')) ?? {}
-    const slow = own.over(afterOnce(own.db, /plan_sources" p where/, () => claimOne(own.other, 'b')))
+    const slow = storeOf(afterRead(own.records(), 'plan_sources', () => claimOne(own.other, 'b')))
     const outcome = await slow.replan('default', '1', version, [delivery('x')], OPTIONS)
     expect(outcome).toMatchObject({ outcome: 'replanned', changed: [{ deliveryId: 'x' }] })
     const statuses = (await own.other.findDispatch('default', '1'))?.deliveries.map(({ status }) => status)

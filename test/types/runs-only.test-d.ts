@@ -1,15 +1,15 @@
 import { expectTypeOf, test } from 'vitest'
 import type { Mountable } from '../../src/adapters/node.ts'
-import type { AuthVerifier, RunStore, SallyportStore, StatisticsStore, TokenStore } from '../../src/index.ts'
+import type { AuthVerifier, DispatchStore, RunStore, SallyportStore } from '../../src/index.ts'
 import { createSallyport, defineEvents, type RunsOnlySallyport, type Sallyport } from '../../src/index.ts'
 
 declare const auth: AuthVerifier
-declare const runs: RunStore & TokenStore & StatisticsStore
+declare const methods: DispatchStore & RunStore
 declare const store: SallyportStore
 const events = defineEvents({ one: { channels: { email: {} } } })
 
 test('A Sallyport without events and channels has no dispatch', () => {
-  const sallyport = createSallyport({ auth, store: runs })
+  const sallyport = createSallyport({ auth, store })
   expectTypeOf(sallyport).toEqualTypeOf<RunsOnlySallyport>()
   expectTypeOf(sallyport).toExtend<Mountable>()
   // @ts-expect-error: it only records runs
@@ -25,8 +25,8 @@ test('A Sallyport with events and channels has dispatches', () => {
   createSallyport({ auth, store, events })
   // @ts-expect-error: channels need events
   createSallyport({ auth, store, channels: {} })
-  // @ts-expect-error: dispatching needs a store of dispatches
-  createSallyport({ auth, store: runs, events, channels: {} })
+  // @ts-expect-error: an object with methods is no store of the engine
+  createSallyport({ auth, store: methods, events, channels: {} })
 })
 
 test('The return type of createSallyport has dispatch', () => {

@@ -25,7 +25,7 @@ import { keyReused, replayed } from './idempotency.ts'
 import type { Plan, PlannedDelivery } from './plan/plan-dispatch.ts'
 
 export interface AcceptDeps extends FaultDeps, MeasureDeps {
-  readonly store: DispatchStore
+  readonly store: Pick<DispatchStore, 'accept' | 'recall'>
   /** Woken when a delivery is queued. Absent: workers find it at their next poll. */
   readonly queue?: DeliveryQueue
   /** Milliseconds from the first due time of a delivery to its expiry. Default: 72 hours. */

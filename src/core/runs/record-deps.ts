@@ -12,7 +12,7 @@ import type { RunEventPublisher } from './events/publisher.ts'
 /** Dependencies of `handleSessionRun`. */
 export interface SessionRunDeps extends FaultDeps {
   readonly auth: AuthVerifier
-  readonly store: RunStore
+  readonly store: Pick<RunStore, 'mergeRun'>
   readonly clock: Clock
   readonly ids: IdGenerator
   /** `create` (default): a session begins with its first run. `must-exist`: an unknown one is 404 `session_not_found`. */

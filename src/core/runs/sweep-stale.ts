@@ -1,11 +1,12 @@
 import { statusOfRun } from '../../model/run-status.ts'
-import type { MergeDecision, RunQuery, StoredRun } from '../../ports/run-store.ts'
+import type { MergeDecision, RunQuery, RunStore, StoredRun } from '../../ports/run-store.ts'
 import { isRefused } from '../answers/result.ts'
 import { yieldToEventLoop } from '../yield-to-event-loop.ts'
 import { type Decide, decideMerge, mergeUpdate, type Recording } from './merge-update.ts'
 import type { RecordDeps } from './record-deps.ts'
 
-export interface SweepDeps extends Omit<RecordDeps, 'redactor'> {
+export interface SweepDeps extends Omit<RecordDeps, 'redactor' | 'store'> {
+  readonly store: Pick<RunStore, 'mergeRun' | 'listRuns'>
   /** Default: all tenants. */
   readonly tenant?: string | undefined
 }

@@ -6,7 +6,7 @@ import { fn } from '../../options/checks.ts'
 import { type Checks, readOptions, required } from '../../options/read-options.ts'
 import type { Documents } from '../../ports/documents.ts'
 import type { SallyportStore } from '../../ports/sallyport-store.ts'
-import { engineStore } from '../engine/engine-store.ts'
+import { storeOf } from '../engine/engine-store.ts'
 import { documentRecords } from './document-records.ts'
 
 export type { DocumentChange, DocumentRange, Documents, StoredDocument } from '../../ports/documents.ts'
@@ -21,5 +21,5 @@ const CHECKS: Checks<Documents> = { now: required(fn), get: required(fn), list: 
  * @throws {SallyportError} `option_invalid`, if a method is missing.
  */
 export function documentStore(documents: Documents): SallyportStore {
-  return engineStore(documentRecords(readOptions('documentStore', documents, CHECKS)))
+  return storeOf(documentRecords(readOptions('documentStore', documents, CHECKS)))
 }

@@ -1,3 +1,4 @@
+import { ENGINE_STORE } from '../../model/engine-store.ts'
 import type { SallyportStore } from '../../ports/sallyport-store.ts'
 import { engineDispatches } from './dispatches/engine-dispatches.ts'
 import { engineFeedback } from './feedback.ts'
@@ -8,8 +9,9 @@ import { engineStatistics } from './statistics.ts'
 import { engineTokens } from './tokens.ts'
 
 /** A store over records. */
-export function engineStore(records: Records): SallyportStore {
+export function storeOf(records: Records): SallyportStore {
   return {
+    [ENGINE_STORE]: true,
     ...engineDispatches(records),
     ...engineRuns(records, { isAlone: false }),
     ...engineTokens(records),

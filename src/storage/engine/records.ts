@@ -38,6 +38,7 @@ export interface TimeBounds {
   readonly latest: number
 }
 
+/** A value of a column of a key or an index. */
 export type Value = string | number
 
 /** Values of the leading columns of a key or an index. */
@@ -127,6 +128,7 @@ export interface Scanned<Name extends Kind> {
   readonly last?: Prefix
 }
 
+/** A record that a scan found, and where. */
 export interface ScannedRecord<Name extends Kind> {
   readonly record: RecordOf<Name>
   /** Values of the columns of the index after the prefix, then what distinguishes records of equal columns. */

@@ -7,7 +7,7 @@ import { nowClock } from '../../options/checks.ts'
 import { type Checks, readOptions } from '../../options/read-options.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SallyportStore } from '../../ports/sallyport-store.ts'
-import { engineStore } from '../engine/engine-store.ts'
+import { storeOf } from '../engine/engine-store.ts'
 import { memoryRecords } from './memory-records.ts'
 
 /** Options of {@link memoryStore}. */
@@ -27,5 +27,5 @@ const CHECKS: Checks<MemoryStoreOptions> = { clock: nowClock }
  */
 export function memoryStore(options: MemoryStoreOptions = {}): SallyportStore {
   const { clock = { now: () => Date.now() } } = readOptions('memoryStore', options, CHECKS)
-  return Object.assign(engineStore(memoryRecords(clock)), { [IN_MEMORY]: true })
+  return Object.assign(storeOf(memoryRecords(clock)), { [IN_MEMORY]: true })
 }

@@ -7,7 +7,7 @@ export const URGENT = 0
 export const NORMAL = 1
 
 /** In the order of a claim. */
-export const CLAIM_PRIORITIES: readonly ClaimPriority[] = [URGENT, NORMAL]
+const CLAIM_PRIORITIES: readonly ClaimPriority[] = [URGENT, NORMAL]
 
 /** The waiting and leased deliveries of one channel and priority. */
 export interface ClaimQueue {

@@ -12,7 +12,7 @@ import type { SallyportStore } from '../../ports/sallyport-store.ts'
 import { engineDispatches } from '../engine/dispatches/engine-dispatches.ts'
 import { findUnreadable, type UnreadableRecord } from '../engine/doctor/find-unreadable.ts'
 import { repair } from '../engine/doctor/repair.ts'
-import { engineStore } from '../engine/engine-store.ts'
+import { storeOf } from '../engine/engine-store.ts'
 import { type Database, type HostKysely, type HostTransaction, openDatabase } from './connection/database.ts'
 import { explained } from './connection/driver-errors.ts'
 import { DIALECTS, type DialectName } from './dialects/dialects.ts'
@@ -151,7 +151,7 @@ export function sqlStore(options: SqlStoreOptions): SqlStore {
   const patient = (): Database => openDatabase({ db, ...shared, timeoutMs: PATIENT_MS })
   const checkPooler = others.preparedStatements ? poolerCheck(db, timeoutMs) : undefined
   return {
-    ...explaining(engineStore(sqlRecords(database)), prefix),
+    ...explaining(storeOf(sqlRecords(database)), prefix),
     migrate: () => migrate(db.withoutPlugins(), patient()),
     pendingMigrations: () => pendingMigrations(patient()),
     async ready() {
@@ -201,7 +201,7 @@ function explaining<Store extends object>(store: Store, prefix: string): Store {
       }
     },
   ])
-  return Object.fromEntries(calls) as Store
+  return { ...store, ...Object.fromEntries(calls) }
 }
 
 /** Notifies the channel in the transaction: PostgreSQL sends it at commit, and never after a rollback. */

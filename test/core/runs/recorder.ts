@@ -5,6 +5,7 @@ import type { Issue, Problem } from '../../../src/errors.ts'
 import type { AnsweredRun } from '../../../src/model/run.ts'
 import type { RunAnswer } from '../../../src/model/run-post.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
+import type { RunStore } from '../../../src/ports/run-store.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 
 export const NOW: number = Date.parse('2026-11-21T08:00:00.000Z')
@@ -27,8 +28,8 @@ export interface LogLine {
 }
 
 /** Posts runs to a memory store. Tokens: `app`, `other` (of another tenant), `s1` (of the session s1), `broken`. */
-export function recorder(more: Partial<SessionRunDeps> = {}): {
-  deps: SessionRunDeps
+export function recorder(more: Partial<SessionRunDeps & { readonly store: RunStore }> = {}): {
+  deps: SessionRunDeps & { readonly store: RunStore }
   clock: ReturnType<typeof stillClock>
   lines: LogLine[]
   post(run: unknown, options?: PostOptions): Promise<HandlerResult<RunAnswer>>
@@ -36,7 +37,7 @@ export function recorder(more: Partial<SessionRunDeps> = {}): {
   const clock = stillClock()
   const lines: LogLine[] = []
   let ids = 0
-  const deps: SessionRunDeps = {
+  const deps: SessionRunDeps & { readonly store: RunStore } = {
     auth: {
       async verify(token) {
         if (token === 'app') return { id: 'app', tenant: 'default' }

@@ -15,7 +15,7 @@ type Store = RunStore & DispatchStore
 export function app(wrap: (store: Store) => Store = (store) => store): {
   clock: ReturnType<typeof stillClock>
   store: Store
-  deps: SessionRunDeps
+  deps: SessionRunDeps & { readonly store: RunStore }
   post: ReturnType<typeof recorder>['post']
   runs: Runs
   sessions: Sessions

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { type MergeDecision, mergeRun, type RunState, type RunStore, type RunUpdate, type Totals } from 'sallyport'
-import { addTotals, noTotals } from 'sallyport/storage/rules'
 import { sqlStore } from 'sallyport/storage/sql'
+import { addTotals, noTotals } from '../../../src/model/totals.ts'
 import type { BenchDatabase } from './storage-databases.ts'
 import { inFlight, sideBySide } from './storage-measure.ts'
 import { nextId } from './storage-rows.ts'

@@ -29,7 +29,7 @@ export const NEEDS: Readonly<Record<string, Need>> = {
   'sallyport/storage/memory': 'nothing',
   'sallyport/storage/sql': 'nothing',
   'sallyport/storage/documents': 'nothing',
-  'sallyport/storage/rules': 'nothing',
+  'sallyport/storage/engine': 'nothing',
   'sallyport/queue/postgres': 'nothing',
   'sallyport/queue/bullmq': 'node:net',
   'sallyport/channels/email': 'nothing',

@@ -88,7 +88,7 @@ function mortal(
       return isDead || (name === 'claim' && crash() === 'claimed') ? die() : result
     },
   ])
-  return { store: Object.fromEntries(calls), died }
+  return { store: { ...store, ...Object.fromEntries(calls) }, died }
 }
 
 interface Outcome {

@@ -1,7 +1,7 @@
 import { CompiledQuery } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { Dispatch } from '../../../src/model/dispatch.ts'
-import { engineStore } from '../../../src/storage/engine/engine-store.ts'
+import { storeOf } from '../../../src/storage/engine/engine-store.ts'
 import { databaseKinds } from '../databases.ts'
 import { afterEveryRead, afterRead, beforeRead } from '../engine/records-between.ts'
 import { storeEach } from '../store-each.ts'
@@ -14,9 +14,9 @@ for (const kind of await databaseKinds())
 
     it('A read shows a digest either before or after a dispatch leaves it', async () => {
       for (const id of ['A', 'B']) await own.other.accept(acceptance(id, { deliveries: [digested(`${id}-a`)] }))
-      const found = engineStore(afterRead(own.records(), 'digests', () => own.other.cancel('default', 'A')))
+      const found = storeOf(afterRead(own.records(), 'digests', () => own.other.cancel('default', 'A')))
       expect(statuses((await found.findDispatch('default', 'A')) as Dispatch)).toEqual(['cancelled'])
-      const listed = engineStore(afterRead(own.records(), 'digests', () => own.other.cancel('default', 'B')))
+      const listed = storeOf(afterRead(own.records(), 'digests', () => own.other.cancel('default', 'B')))
       const { items } = await listed.listDispatches({ tenant: 'default', limit: 9, first: 'oldest' })
       expect(items.map(statuses)).toEqual([['cancelled'], ['cancelled']])
       expect(items).toEqual((await own.other.listDispatches({ tenant: 'default', limit: 9, first: 'oldest' })).items)
@@ -25,13 +25,13 @@ for (const kind of await databaseKinds())
     it('A read shows all of a decision about a dispatch, or none of it', async () => {
       const deliveries = [delivery('A-a'), digested('A-b')]
       await own.other.accept(acceptance('A', { deliveries }))
-      const store = engineStore(afterRead(own.records(), 'digests', () => own.other.cancel('default', 'A')))
+      const store = storeOf(afterRead(own.records(), 'digests', () => own.other.cancel('default', 'A')))
       expect(statuses((await store.findDispatch('default', 'A')) as Dispatch)).toEqual(['cancelled', 'cancelled'])
     })
 
     it('A change sees its digest although the first dispatch leaves it meanwhile', async () => {
       for (const id of ['A', 'B']) await own.other.accept(acceptance(id, { deliveries: [digested(`${id}-a`)] }))
-      const store = engineStore(afterRead(own.records(), 'digests', () => own.other.cancel('default', 'A')))
+      const store = storeOf(afterRead(own.records(), 'digests', () => own.other.cancel('default', 'A')))
       expect((await store.cancel('default', 'B'))?.changed).toMatchObject([{ deliveryId: 'A-a', status: 'cancelled' }])
       expect(statuses((await own.other.findDispatch('default', 'B')) as Dispatch)).toEqual(['cancelled'])
       const { items } = await own.other.listDispatches({ tenant: 'default', limit: 9, status: 'cancelled' })
@@ -40,7 +40,7 @@ for (const kind of await databaseKinds())
 
     it('An event joins its digest although the first dispatch leaves it meanwhile', async () => {
       for (const id of ['A', 'B']) await own.other.accept(acceptance(id, { deliveries: [digested(`${id}-a`)] }))
-      const store = engineStore(afterRead(own.records(), 'digests', () => own.other.cancel('default', 'A')))
+      const store = storeOf(afterRead(own.records(), 'digests', () => own.other.cancel('default', 'A')))
       const accepted = await store.accept(acceptance('C', { deliveries: [digested('C-a')] }))
       expect(accepted).toMatchObject({ answer: { deliveries: [{ deliveryId: 'A-a' }] } })
     })
@@ -49,7 +49,7 @@ for (const kind of await databaseKinds())
       const limits = [{ key: 'l', max: 9, windowMs: 60_000 }]
       const deliveries = [delivery('A-a'), delivery('A-b', { channel: 'b', status: 'held', limits })]
       await own.other.accept(acceptance('A', { route: 'first', deliveries }))
-      const store = engineStore(beforeRead(own.records(), 'jobs', () => own.other.cancel('default', 'A')))
+      const store = storeOf(beforeRead(own.records(), 'jobs', () => own.other.cancel('default', 'A')))
       const claims = await store.claim({ leaseMs: 60_000, limits: { a: 9 }, busy: [] })
       const settled = claims.deliveries.map(({ deliveryId, fence }) =>
         store.settle({ deliveryId, fence, to: 'queued', delayMs: 1_000, waitsFor: 'receiver_paused' }),
@@ -77,7 +77,7 @@ for (const kind of await databaseKinds())
       await own.other.accept(acceptance('A', { deliveries: [failed], source: { eventData: {} } }))
       own.clock.advance(1)
       const removed = { acceptedForMs: 0, limit: 9 }
-      const store = engineStore(beforeRead(own.records(), 'plan_sources', () => own.other.removeDispatches(removed)))
+      const store = storeOf(beforeRead(own.records(), 'plan_sources', () => own.other.removeDispatches(removed)))
       expect(await store.replan('default', 'A', 1, [delivery('A-a')], { expiresInMs: 1_000 })).toBeUndefined()
     })
 
@@ -85,9 +85,7 @@ for (const kind of await databaseKinds())
       const source = { eventData: { name: 'Jane' } }
       const failed = { deliveryId: 'A-b', channel: 'b', status: 'failed', reason: 'template_error' } as const
       await own.other.accept(acceptance('A', { deliveries: [failed], source }))
-      const store = engineStore(
-        beforeRead(own.records(), 'plan_sources', () => own.other.eraseDispatch('default', 'A')),
-      )
+      const store = storeOf(beforeRead(own.records(), 'plan_sources', () => own.other.eraseDispatch('default', 'A')))
       expect(await store.findDispatchData('default', 'A')).toMatchObject({ dispatch: { recipient: 'erased' } })
     })
 
@@ -95,7 +93,7 @@ for (const kind of await databaseKinds())
       const joining = (id: string) => acceptance(id, { deliveries: [digested(`${id}-a`, { max: 1_000 })] })
       await own.other.accept(joining('A'))
       let joined = 0
-      const store = engineStore(
+      const store = storeOf(
         afterEveryRead(own.records(), 'digests', () => own.other.accept(joining(`more-${joined++}`))),
       )
       expect(statuses((await store.findDispatch('default', 'A')) as Dispatch)).toEqual(['queued'])

@@ -9,6 +9,8 @@ export type DialectName = 'sqlite' | 'postgresql' | 'mysql' | 'mariadb'
 interface DriverError {
   readonly code?: unknown
   readonly errcode?: unknown
+  readonly constraint?: unknown
+  readonly message?: unknown
 }
 
 export interface Dialect {
@@ -88,7 +90,9 @@ const POSTGRESQL: Dialect = {
   readsLatest: '',
   begin: ['begin'],
   isBusy: () => false,
-  isConflict: ({ code }) => ['23505', '40001', '40P01', '55P03'].includes(String(code)),
+  // A unique index of the host is no conflict: another try would fail too.
+  isConflict: ({ code, constraint = '_pkey' }) =>
+    code === '23505' ? String(constraint).endsWith('_pkey') : ['40001', '40P01', '55P03'].includes(String(code)),
   isRefused: ({ code }) => typeof code === 'string' && /^(22|23|54)/.test(code),
 }
 
@@ -136,7 +140,7 @@ const SQLITE: Dialect = {
     /^SQLITE_(TOOBIG|MISMATCH|CONSTRAINT|RANGE)/.test(String(code)) || SQLITE_REFUSALS.includes(errcode),
 }
 
-const MYSQL_CONFLICTS: readonly unknown[] = ['ER_DUP_ENTRY', 'ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_CHECKREAD']
+const MYSQL_CONFLICTS: readonly unknown[] = ['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_CHECKREAD']
 
 const MYSQL: Dialect = {
   name: 'mysql',
@@ -168,7 +172,8 @@ const MYSQL: Dialect = {
   readsLatest: ' lock in share mode',
   begin: ['set transaction isolation level read committed', 'start transaction'],
   isBusy: () => false,
-  isConflict: ({ code }) => MYSQL_CONFLICTS.includes(code),
+  isConflict: ({ code, message }) =>
+    code === 'ER_DUP_ENTRY' ? /PRIMARY'$/.test(String(message)) : MYSQL_CONFLICTS.includes(code),
   isRefused: ({ code }) =>
     /^ER_(NET_PACKET_TOO_LARGE|DATA_TOO_LONG|TRUNCATED|BAD_NULL|DUP_ENTRY|INVALID_JSON|WARN_DATA)/.test(String(code)),
 }

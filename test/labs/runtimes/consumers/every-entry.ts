@@ -21,7 +21,6 @@ import {
   type RunPost,
   type RunStore,
   type Sallyport,
-  type Settled,
   type SuppressionView,
 } from 'sallyport'
 import { anyOf, appSecrets, issueSessionToken, type SessionTokenKey, sessionTokens } from 'sallyport/auth'
@@ -53,15 +52,8 @@ import { priceBook } from 'sallyport/pricing'
 import { type BullmqQueue, bullmqQueue } from 'sallyport/queue/bullmq'
 import { type NotificationClient, postgresQueue } from 'sallyport/queue/postgres'
 import { type Documents, documentStore } from 'sallyport/storage/documents'
+import { engineStore, type Records } from 'sallyport/storage/engine'
 import { memoryStore } from 'sallyport/storage/memory'
-import {
-  type Counters,
-  type DeliveryIndex,
-  type DeliveryRow,
-  deliveryTransitions,
-  sendLimits,
-  settleDelivery,
-} from 'sallyport/storage/rules'
 import { type HostTransaction, sqlStore } from 'sallyport/storage/sql'
 import {
   dispatchStoreContract,
@@ -172,15 +164,8 @@ if (!handled.ok) console.error(handled.body.code satisfies string, handled.body.
 const wanted: RunListOptions = { userId: undefined }
 for (const one of (await sallyport.runs.list(wanted)).items) console.log(one.runId, one.cost?.amount)
 export const token: string = await issueSessionToken({ sessionId: 's', key, audience: 'a' })
-const index: DeliveryIndex = { schedule() {}, unschedule() {}, update() {}, resize() {}, openDigest: () => undefined }
-export const settle = (row: DeliveryRow, now: number, counters: Counters): Settled =>
-  settleDelivery(
-    row,
-    { deliveryId: 'd', fence: '1', to: 'sent' },
-    now,
-    deliveryTransitions(index, sendLimits(counters)),
-  )
 export const ownStore = (documents: Documents): DispatchStore & RunStore => documentStore(documents)
+export const recordStore = (records: Records): DispatchStore & RunStore => engineStore(records)
 export const contract = (): void =>
   dispatchStoreContract({ test: () => {}, create: () => ({ store, now: () => 0, advance: () => {} }) })
 export const consentContracts = (stores: FeedbackStore & PreferenceStore): void => {
