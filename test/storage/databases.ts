@@ -71,6 +71,13 @@ export async function databaseKinds(): Promise<readonly DatabaseKind[]> {
   return (await isForServices()) ? [mariadb] : [...local, mariadb]
 }
 
+/** Kinds for the contracts of all ports, which are long: `npm test` runs them on SQLite, the second part on the others. */
+export async function contractKinds(): Promise<readonly DatabaseKind[]> {
+  if (PART === 'quick') return [SQLITE]
+  const kinds = await databaseKinds()
+  return PART === 'rest' ? [POSTGRESQL, ...kinds] : kinds
+}
+
 /** True if the file of the running tests is in the second part for its services alone. */
 async function isForServices(): Promise<boolean> {
   if (PART !== 'rest') return false

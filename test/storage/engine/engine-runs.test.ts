@@ -28,8 +28,8 @@ const COVERING = fc.sample(operation, { seed: 3, numRuns: 200 })
 interface Backend {
   /** Opens empty records, and further handles on them. */
   readonly open: (clock: Pick<Clock, 'now'>) => () => Records
-  /** Whether the contract is also tested for a store in the transaction of a host. */
-  readonly alone?: true
+  /** Whether the contract is tested too, also for a store in the transaction of a host. */
+  readonly hasContract?: true
 }
 
 const BACKENDS: Readonly<Record<string, Backend>> = {
@@ -38,7 +38,7 @@ const BACKENDS: Readonly<Record<string, Backend>> = {
       const records = frozenRecords(memoryRecords(clock))
       return () => records
     },
-    alone: true,
+    hasContract: true,
   },
   'memory that follows no ancestors': {
     open(clock) {
@@ -55,7 +55,7 @@ const BACKENDS: Readonly<Record<string, Backend>> = {
   },
 }
 
-for (const [name, { open, alone = false }] of Object.entries(BACKENDS))
+for (const [name, { open, hasContract = false }] of Object.entries(BACKENDS))
   describe(`runs over ${name}`, () => {
     it('Runs equal the model after any sequence of operations', { timeout: TIMEOUT_MS }, async () => {
       const happened = new Map<string, number>()
@@ -73,7 +73,7 @@ for (const [name, { open, alone = false }] of Object.entries(BACKENDS))
       expect(REQUIRED_EVENTS.filter((what) => !happened.has(what))).toEqual([])
     })
 
-    for (const isAlone of alone ? [false, true] : [false])
+    for (const isAlone of hasContract ? [false, true] : [])
       describe(isAlone ? 'in the transaction of a host' : 'outside transactions', () =>
         runStoreContract({
           test: it,

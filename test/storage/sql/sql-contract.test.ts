@@ -9,12 +9,12 @@ import { statisticsStoreContract } from '../../../src/contract-tests/statistics-
 import { tokenStoreContract } from '../../../src/contract-tests/token-store-contract.ts'
 import { type SqlStore, sqlStore } from '../../../src/storage/sql/index.ts'
 import { UNHURRIED_MS } from '../../support/unhurried.ts'
-import { databaseKinds, type TestDatabase } from '../databases.ts'
+import { contractKinds, type TestDatabase } from '../databases.ts'
 import { emptyTables } from '../store-each.ts'
 
 type TestHost = ReturnType<TestDatabase['connect']>
 
-for (const kind of await databaseKinds())
+for (const kind of await contractKinds())
   describe.skipIf(kind.absent)(`a store in ${kind.name}${kind.absent ? `: ${kind.absent}` : ''}`, () => {
     let database: TestDatabase
     let clock = fakeClock()

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runStoreContract } from '../../../src/contract-tests/run-store-contract.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 import { fc, runs, TIMEOUT_MS } from '../../support/properties.ts'
 import { databaseKinds, type TestDatabase } from '../databases.ts'
@@ -51,14 +50,5 @@ for (const kind of await databaseKinds())
         { numRuns: RUNS, examples: [[COVERING]], endOnFailure: true },
       )
       expect(REQUIRED_EVENTS.filter((what) => !happened.has(what))).toEqual([])
-    })
-
-    runStoreContract({
-      test: (name, body) => it(name, body),
-      create: async () => {
-        await tables.clear()
-        const { now, advance } = fakeClock()
-        return { store: tables.store({ now }), other: tables.store({ now }), now, advance }
-      },
     })
   })
