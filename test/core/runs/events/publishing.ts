@@ -102,7 +102,7 @@ export function mortal(store: Store, dies: (method: string, when: 'before' | 'af
       return result
     },
   ])
-  return Object.fromEntries(methods)
+  return { ...store, ...Object.fromEntries(methods) }
 }
 
 /** Runs everything that needs no clock. */
