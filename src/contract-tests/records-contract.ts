@@ -2,6 +2,7 @@ import { type ContractOptions, registerCases, STORE, type StoreCapabilities } fr
 import { commitCases } from './records/commits.ts'
 import { filterCases } from './records/filters.ts'
 import { raceCases } from './records/races.ts'
+import { modelCases } from './records/random-calls.ts'
 import { readCases } from './records/reads.ts'
 import type { RecordsTrial } from './records/records-harness.ts'
 import { scanCases } from './records/scans.ts'
@@ -26,6 +27,7 @@ const CASES = [
   ...filterCases,
   ...timeCases,
   ...durableCases,
+  ...modelCases,
 ]
 
 /**

@@ -144,6 +144,15 @@ const COMMIT_BUGS: readonly Bug[] = [
     names: LOST,
   },
   {
+    it: 'loses the thirtieth commit',
+    plant({ commit }) {
+      let count = 0
+      return { commit: async (changes) => (++count % 30 === 0 ? true : commit(changes)) }
+    },
+    caughtBy: 'any sequence of commits leaves what it leaves of a list of records',
+    names: /records give what a list of records gives/,
+  },
+  {
     it: 'writes each change on its own',
     plant: ({ commit }) => ({
       async commit(changes) {
