@@ -7,12 +7,10 @@
  * holds data of a person, which an erasure removes. A column that a later migration adds says `since` with its number, and is `optional`:
  * processes of the version before insert records without it.
  */
-export type ColumnWords = `${Content}${'' | ` ${string}`}`
-
-type Content = 'key' | 'id' | 'text' | 'json' | 'list' | 'integer' | 'flag'
+export type ColumnWords = `${ColumnKind | 'id'}${'' | ` ${string}`}`
 
 /** The kind of a column's values. */
-export type ColumnKind = Exclude<Content, 'id'>
+export type ColumnKind = 'key' | 'text' | 'json' | 'list' | 'integer' | 'flag'
 
 /** A column. */
 export interface Column {

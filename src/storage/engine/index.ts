@@ -10,13 +10,15 @@ import type { Records } from './records.ts'
 
 export { type Column, type ColumnKind, type ColumnWords, columnOf } from './columns.ts'
 export { KINDS } from './declarations.ts'
-export { type JsonColumn, type JsonColumns, type Stored, Unreadable } from './json-values.ts'
+export { type JsonColumn, type Stored, Unreadable } from './json-values.ts'
 export type { IndexOf, Kind, RecordOf } from './kinds.ts'
 export type {
   Change,
   ClaimedJob,
   ClaimedJobs,
   Filter,
+  FilterTarget,
+  FilterTest,
   Follow,
   Found,
   Prefix,

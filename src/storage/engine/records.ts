@@ -1,15 +1,13 @@
 import type { ClaimRequest } from '../../ports/dispatch-store.ts'
 import type { Kind, RecordOf } from './kinds.ts'
 
-type Awaitable<T> = T | Promise<T>
-
 /**
  * Stored records, which the engine makes a store of. `KINDS` of `declarations.ts` declares their kinds. Every method throws when the records are unavailable,
  * and has then changed nothing, or the engine cannot know whether it has.
  */
 export interface Records {
   /** The time of the records, by one clock for all processes. */
-  now(): Awaitable<TimeBounds>
+  now(): TimeBounds | Promise<TimeBounds>
   /** Reads records by key or index, all as they were at one moment. Each record comes once, in any order. */
   read(wanted: readonly Wanted[]): Promise<Found>
   /** Reads parts of indexes, in their order. What was committed before the call is found; the records may be of different moments. */
@@ -103,7 +101,8 @@ export interface Scan<Name extends Kind = Kind> {
 /** A condition on a record, or on another one that belongs to it. */
 export type Filter = FilterTarget & FilterTest
 
-interface FilterTarget {
+/** The record that a filter is about. */
+export interface FilterTarget {
   /**
    * The condition is on the record of this kind, which is found by its whole key: by columns of the scanned record of the same names, and
    * by `key`. Without that record the scanned one does not match. Default: on the scanned record.
@@ -112,7 +111,8 @@ interface FilterTarget {
   readonly key?: Readonly<Record<string, Value>>
 }
 
-type FilterTest =
+/** What a filter tests. */
+export type FilterTest =
   /** The other record exists. */
   | { readonly column?: never }
   | { readonly column: string; readonly in: readonly Value[] }
