@@ -57,8 +57,8 @@ export interface MergeSnapshot {
   readonly session?: StoredSession | undefined
   readonly descendants?: Totals | undefined
   /**
-   * Ancestors within the key's session, nearest first: the parent of the stored run, unless it counts as a run without a parent,
-   * its parent, and so on. The list ends after a run that the session does not have or that has no such parent, and after 32 runs.
+   * Ancestors within the key's session, nearest first: the parent of the stored run, its parent, and so on. A run that counts as one without a
+   * parent has none. The list ends after a run that the session does not have or that has no such parent, and after 32 runs.
    * No run is listed twice: in a cycle the run itself is the last.
    */
   readonly ancestors: readonly RunAncestor[]
@@ -67,8 +67,8 @@ export interface MergeSnapshot {
 }
 
 /**
- * Amounts that a merge adds to sums of the key's tenant and session. Add them with `addTotals` and `addSpend` of
- * `sallyport/storage/rules`, from `noTotals()` and `noSpend()`. Read only: may share parts with the state.
+ * Amounts that a merge adds to sums of the key's tenant and session, each number to the number of its name. Read only: may share parts
+ * with the state.
  */
 export interface TotalsChanges {
   readonly session: Totals

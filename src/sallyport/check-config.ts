@@ -88,7 +88,7 @@ const store: Check = (value, given) => {
   if (typeof value === 'function') return `is a function: must it be called? Pass ${STORES}`
   if (!isRecord(value)) return `is ${kindOf(value)}; pass ${STORES}`
   if (ENGINE_STORE in value) {
-    const missing = Object.keys(value).filter((name) => typeof value[name] !== 'function')
+    const missing = Object.keys(value).filter((name) => value[name] === undefined)
     return missing.length > 0 ? `has no ${missing.join(', ')}; pass ${STORES}` : undefined
   }
   const fault = `is not of the engine; pass ${STORES}`

@@ -38,7 +38,7 @@ export type ReadColumn<Words extends string> =
 
 const KEY_LENGTH = 200
 
-/** What the words of a column say. */
+/** The column that its words declare. */
 export function columnOf(words: ColumnWords): Column {
   const [content = '', ...others] = words.split(' ')
   const has = (word: string): boolean => others.includes(word)

@@ -41,6 +41,8 @@ const CHECKS: Checks<Records> = {
  * A store over your records. It keeps every guarantee of the ports if your records keep those of {@link Records}: run `recordsContract` of
  * `sallyport/testing` over them.
  *
+ * @param records Its functions are called without `this`: use closures, or `bind` them.
+ *
  * @example
  * ```ts
  * createSallyport({ auth, store: engineStore(myRecords(database)) })

@@ -111,7 +111,7 @@ export interface FilterTarget {
   readonly key?: Readonly<Record<string, Value>>
 }
 
-/** What a filter tests. */
+/** The test of a filter. */
 export type FilterTest =
   /** The other record exists. */
   | { readonly column?: never }

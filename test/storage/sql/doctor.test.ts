@@ -5,9 +5,8 @@ import { noSpend, noTotals, type Spend } from '../../../src/model/totals.ts'
 import type { RunKey } from '../../../src/ports/run-store.ts'
 import type { Column } from '../../../src/storage/engine/columns.ts'
 import type { JsonColumn } from '../../../src/storage/engine/json-values.ts'
-import type { Kind } from '../../../src/storage/engine/kinds.ts'
+import { jsonColumnsOf, KIND_NAMES, type Kind } from '../../../src/storage/engine/kinds.ts'
 import type { UnreadableRecord } from '../../../src/storage/sql/index.ts'
-import { JSON_COLUMNS } from '../../../src/storage/sql/tables/stored-json.ts'
 import { TABLES } from '../../../src/storage/sql/tables/tables.ts'
 import { databaseKinds } from '../databases.ts'
 import { storeEach } from '../store-each.ts'
@@ -15,6 +14,8 @@ import { acceptance, claim, deliveriesOf, delivery, digested, HOUR, ids, keyed, 
 
 const SPEND: Spend = { ...noSpend(), runs: 1 }
 const REPORT: RunReport = { seq: -1, earliest: {}, counts: {}, final: {}, latest: {}, metadata: {}, tags: ['t'] }
+
+const JSON_COLUMNS = KIND_NAMES.flatMap((kind) => jsonColumnsOf(kind).map((name) => `${kind}.${name}` as JsonColumn))
 
 /** Columns in which an object may be empty. */
 const ANY_OBJECT: readonly JsonColumn[] = ['contents.body', 'members.event_data', 'plugin_records.body']

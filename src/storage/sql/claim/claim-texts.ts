@@ -2,7 +2,14 @@ import type { ClaimRequest } from '../../../ports/dispatch-store.ts'
 import type { Kind } from '../../engine/kinds.ts'
 import { type ClaimQueue, queuesOf } from '../../rules/claim-priority.ts'
 import { NOW } from '../connection/database.ts'
-import { columnsOf, type Dialect, type NameTable, Parameters, tableAlong } from '../dialects/dialects.ts'
+import {
+  allColumns,
+  type Dialect,
+  type NameTable,
+  Parameters,
+  type Statement,
+  tableAlong,
+} from '../dialects/dialects.ts'
 import { type ColumnType, TABLES } from '../tables/tables.ts'
 import type { ClaimScan, SeenEntries, SeenQueue } from './low-water-marks.ts'
 
@@ -17,7 +24,7 @@ export const CLAIMED: readonly { readonly table: Kind; readonly alias: string; r
 /** @param jobs The alias of the jobs. */
 export function claimedColumns(jobs: string, dialect: Dialect): string {
   return CLAIMED.map(({ table, alias, prefix }) =>
-    columnsOf(table, table === 'jobs' ? jobs : alias, dialect, prefix),
+    allColumns(table, table === 'jobs' ? jobs : alias, dialect, prefix),
   ).join(', ')
 }
 
@@ -67,7 +74,7 @@ export function dueText(
   scan: ClaimScan,
   dialect: Dialect,
   nameOf: NameTable,
-): { readonly text: string; readonly values: readonly unknown[] } {
+): Statement {
   const parameters = new Parameters(dialect)
   const select = `select d.delivery_id, d.tenant, d.priority, d.wake_at, ${NOW} as found_at from ${byWakeTime(dialect, nameOf)}`
   const ofChannel = (): string => `where d.channel = ${parameters.add(channel)}`
@@ -123,12 +130,7 @@ export interface SummaryRow {
   readonly next_at: unknown
 }
 
-export function summaryText(
-  request: ClaimRequest,
-  scan: ClaimScan,
-  dialect: Dialect,
-  nameOf: NameTable,
-): { readonly text: string; readonly values: readonly unknown[] } {
+export function summaryText(request: ClaimRequest, scan: ClaimScan, dialect: Dialect, nameOf: NameTable): Statement {
   const parameters = new Parameters(dialect)
   const jobs = byWakeTime(dialect, nameOf)
   const rows = queuesOf(Object.keys(request.limits)).map((queue, number) => {

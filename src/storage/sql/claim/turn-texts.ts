@@ -3,7 +3,7 @@ import type { ClaimRequest } from '../../../ports/dispatch-store.ts'
 import { type ClaimPriority, type ClaimQueue, queueKey } from '../../rules/claim-priority.ts'
 import { shareTurns, type Turns } from '../../rules/tenant-turns.ts'
 import { NOW } from '../connection/database.ts'
-import { type Dialect, type NameTable, Parameters, tableAlong } from '../dialects/dialects.ts'
+import { type Dialect, type NameTable, Parameters, type Statement, tableAlong } from '../dialects/dialects.ts'
 import { type ColumnType, TABLES } from '../tables/tables.ts'
 import { notBusy } from './claim-texts.ts'
 import type { SeenTenant, TenantRange } from './tenant-marks.ts'
@@ -82,11 +82,7 @@ export function turnTexts(dialect: Dialect, nameOf: NameTable): TurnTexts {
 }
 
 /** Reads the tenants of ranges. With parameters, because MySQL finds a range of an index only by constants. */
-export function seenText(
-  ranges: readonly TenantRange[],
-  dialect: Dialect,
-  nameOf: NameTable,
-): { readonly text: string; readonly values: readonly unknown[] } {
+export function seenText(ranges: readonly TenantRange[], dialect: Dialect, nameOf: NameTable): Statement {
   const parameters = new Parameters(dialect)
   const { firstBetween, firstOfKnown } = turnTexts(dialect, nameOf)
   const rows = ranges.flatMap((range) => {
@@ -122,7 +118,7 @@ export function shareText(
   request: ClaimRequest,
   dialect: Dialect,
   nameOf: NameTable,
-): { readonly text: string; readonly values: readonly unknown[] } {
+): Statement {
   const parameters = new Parameters(dialect)
   const { table } = turnTexts(dialect, nameOf)
   const own = `d.channel = ${parameters.add(channel)}`
@@ -144,7 +140,7 @@ export function nextText(
   request: ClaimRequest,
   dialect: Dialect,
   nameOf: NameTable,
-): { readonly text: string; readonly values: readonly unknown[] } {
+): Statement {
   const parameters = new Parameters(dialect)
   const { table } = turnTexts(dialect, nameOf)
   const rows = tenants.map(({ channel, priority, tenant, firstAt }) => {

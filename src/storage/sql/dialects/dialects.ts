@@ -219,6 +219,12 @@ export function tableNames(dialect: Dialect, prefix: string): NameTable {
   })
 }
 
+/** A statement and its parameters. */
+export interface Statement {
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
 export class Parameters {
   readonly values: unknown[] = []
   readonly #dialect: Dialect
@@ -271,7 +277,7 @@ export function tableAlong(
 }
 
 /** All columns of a table for a `select`. The prefix allows several tables in one row. */
-export function columnsOf(table: Kind, alias: string, dialect: Dialect, prefix = ''): string {
+export function allColumns(table: Kind, alias: string, dialect: Dialect, prefix = ''): string {
   const names = Object.keys(TABLES[table].columns)
   return names.map((name) => `${alias}.${dialect.quote(name)} as ${dialect.quote(prefix + name)}`).join(', ')
 }

@@ -7,27 +7,20 @@ import { type Dialect, lookUp } from '../dialects/dialects.ts'
 import type { Row } from '../tables/record-columns.ts'
 import { TABLES } from '../tables/tables.ts'
 import { arrayOf, changeParameters, changeText, partsOf, sameKey, type TableChange } from './change-texts.ts'
+import { cachedText, type StatementTexts } from './statement-texts.ts'
 import { tableChanges } from './table-changes.ts'
 
 /** Writes all changes in one transaction: on PostgreSQL in one statement. */
 export function recordCommitter(db: Database): Records['commit'] {
   const { dialect, nameOf, prefix, transaction } = db
-  const texts = new Map<string, string>()
-
-  function cached(key: string, build: () => string): string {
-    const known = texts.get(key)
-    if (known !== undefined) return known
-    const text = build()
-    texts.set(key, text)
-    return text
-  }
+  const texts: StatementTexts = new Map()
 
   /**
    * One statement, in which each change is a call of a function. It locks compared rows first: a concurrent commit that changes one of
    * them waits, or was committed and is seen, since each function sees the commits before its call.
    */
   async function writeTogether(list: readonly TableChange[], on: Queries): Promise<void> {
-    const text = cached(list.map(({ do: what, kind }) => `${what} ${kind}`).join(), () => togetherText(list))
+    const text = cachedText(texts, list.map(({ do: what, kind }) => `${what} ${kind}`).join(), () => togetherText(list))
     const parameters = list.flatMap((change) => [...lockParameters(change), arrayOf(change), change.rows.length])
     const askedAt = db.askedAt()
     const [row] = await on.query<{ readonly now: unknown }>(text, parameters)
@@ -61,7 +54,9 @@ export function recordCommitter(db: Database): Records['commit'] {
       const { do: what, kind, rows } = part
       const build = (): string => changeText(part, dialect, nameOf)
       const isOfAnySize = dialect.values.of.includes(what) && !dialect.values.bySize
-      const text = isOfAnySize ? build() : cached(`${what} ${kind} ${dialect.values.bySize ? rows.length : ''}`, build)
+      const text = isOfAnySize
+        ? build()
+        : cachedText(texts, `${what} ${kind} ${dialect.values.bySize ? rows.length : ''}`, build)
       const parameters = changeParameters(part, dialect)
       const counted = what === 'compare' && (await on.query<{ readonly found: unknown }>(text, parameters))
       const changed = counted ? Number(counted[0]?.found) : await on.change(text, parameters)

@@ -1,4 +1,4 @@
-import { columnsOf, type Dialect, lookUp, type NameTable } from '../dialects/dialects.ts'
+import { allColumns, type Dialect, lookUp, type NameTable } from '../dialects/dialects.ts'
 import { TABLES } from '../tables/tables.ts'
 
 const RECORDS_TABLE = 'plugin_records'
@@ -31,5 +31,5 @@ export function findText(
     dialect,
     nameOf,
   )
-  return `select ${columnsOf(RECORDS_TABLE, 'f', dialect)} from ${dialect.rows(given, { tenant, text }, 'x')} ${found}`
+  return `select ${allColumns(RECORDS_TABLE, 'f', dialect)} from ${dialect.rows(given, { tenant, text }, 'x')} ${found}`
 }

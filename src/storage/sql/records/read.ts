@@ -8,6 +8,7 @@ import { type ColumnType, TABLES } from '../tables/tables.ts'
 import { sameKey } from './change-texts.ts'
 import { findText, RECORD_COLUMNS, type RecordColumn } from './plugin-record-texts.ts'
 import { snapshotReader } from './read-snapshot.ts'
+import { cachedText, type StatementTexts } from './statement-texts.ts'
 
 /** Kinds that are found by the same values. */
 interface Part {
@@ -24,12 +25,9 @@ interface KindPart {
   readonly columns: readonly KindColumn[]
 }
 
-/** Statements of {@link recordReader} by their shape: texts do not depend on values. */
-type Texts = Map<string, string>
-
 /** Reads all records in one statement: as they were at one moment. */
 export function recordReader(db: Database): Records['read'] {
-  const texts: Texts = new Map()
+  const texts: StatementTexts = new Map()
   const readSnapshot = snapshotReader(db)
 
   return async (given) => {
@@ -108,7 +106,7 @@ function addRecord(found: FoundRows, kind: Kind, record: Row): void {
   else found.set(kind, [record])
 }
 
-async function readPart(part: Part, found: FoundRows, texts: Texts, db: Database): Promise<void> {
+async function readPart(part: Part, found: FoundRows, texts: StatementTexts, db: Database): Promise<void> {
   const [only, ...others] = part.kinds
   if (!only) return
   if (others.length > 0) {
@@ -122,11 +120,11 @@ async function readPart(part: Part, found: FoundRows, texts: Texts, db: Database
 }
 
 /** Several kinds by one key. */
-async function readJoined(part: Part, found: FoundRows, texts: Texts, db: Database): Promise<void> {
+async function readJoined(part: Part, found: FoundRows, texts: StatementTexts, db: Database): Promise<void> {
   const { kinds } = part
   const select = (): string => kinds.map((one, nth) => selected(one, `r${nth}`, `r${nth}_`, db)).join(', ')
   const build = (): string => `select ${select()} ${fromText(part, db.dialect.parameter(1), db)}`
-  const rows = await db.scan<Row>(cached(texts, shapeOf(part), build), [rowsText(part)])
+  const rows = await db.scan<Row>(cachedText(texts, shapeOf(part), build), [rowsText(part)])
   const key = part.by[0] ?? ''
   for (const [nth, { kind, columns }] of kinds.entries()) {
     const from = columns.map(({ name }) => `r${nth}_${name}`)
@@ -137,25 +135,31 @@ async function readJoined(part: Part, found: FoundRows, texts: Texts, db: Databa
   }
 }
 
-function readKind(part: Part, kind: KindPart, texts: Texts, db: Database): Promise<readonly Row[]> {
+function readKind(part: Part, kind: KindPart, texts: StatementTexts, db: Database): Promise<readonly Row[]> {
   if (isPluginText(part)) return readPluginTexts(part, db)
   const [only, ...more] = part.values
   const isSingle = only !== undefined && more.length === 0 && part.index === undefined
   return isSingle ? readSingle(part, kind, only, texts, db) : readList(part, kind, texts, db)
 }
 
-function readList(part: Part, kind: KindPart, texts: Texts, db: Database): Promise<readonly Row[]> {
+function readList(part: Part, kind: KindPart, texts: StatementTexts, db: Database): Promise<readonly Row[]> {
   const build = (): string => `select ${selected(kind, 'r0', '', db)} ${fromText(part, db.dialect.parameter(1), db)}`
-  const text = cached(texts, shapeOf(part), build)
+  const text = cachedText(texts, shapeOf(part), build)
   const parameters = part.by.length === 0 ? [] : [rowsText(part)]
   const { hasRivals } = TABLES[kind.kind]
   return part.index !== undefined || hasRivals ? db.scan<Row>(text, parameters) : db.query<Row>(text, parameters)
 }
 
 /** Parameters for a single key are cheaper than a list. */
-function readSingle({ by }: Part, kind: KindPart, values: Prefix, texts: Texts, db: Database): Promise<readonly Row[]> {
+function readSingle(
+  { by }: Part,
+  kind: KindPart,
+  values: Prefix,
+  texts: StatementTexts,
+  db: Database,
+): Promise<readonly Row[]> {
   const { dialect, nameOf } = db
-  const text = cached(texts, `single ${kindText(kind)} ${by.length}`, () => {
+  const text = cachedText(texts, `single ${kindText(kind)} ${by.length}`, () => {
     const along = tableAlong({ table: kind.kind, alias: 'r' }, dialect, nameOf)
     const own = by.map((name) => `r.${dialect.quote(name)}`)
     const given = by.map((_, at) => dialect.parameter(at + 1))
@@ -186,10 +190,15 @@ function readPluginTexts({ by, values }: Part, db: Database): Promise<readonly R
 }
 
 /** All parts in one statement: rows of different kinds share columns by their types. */
-async function readTogether(parts: readonly Part[], found: FoundRows, texts: Texts, db: Database): Promise<void> {
+async function readTogether(
+  parts: readonly Part[],
+  found: FoundRows,
+  texts: StatementTexts,
+  db: Database,
+): Promise<void> {
   const each = parts.flatMap((part) => part.kinds.map((kind) => ({ ...part, kinds: [kind] })))
   const slots = each.map(({ kinds: [kind] }) => slotsOf(kind?.columns ?? []))
-  const text = cached(texts, each.map(shapeOf).join(' | '), () => {
+  const text = cachedText(texts, each.map(shapeOf).join(' | '), () => {
     const parameters = new Parameters(db.dialect)
     const all = [...new Set(slots.flat())].sort()
     const branches = each.map((part, at) => {
@@ -219,14 +228,6 @@ function slotsOf(columns: readonly KindColumn[]): readonly string[] {
 function nullOf(slot: string, { name }: Dialect): string {
   if (name !== 'postgresql') return 'null'
   return slot.startsWith('n') ? 'null::bigint' : 'null::text'
-}
-
-function cached(texts: Texts, shape: string, build: () => string): string {
-  const known = texts.get(shape)
-  if (known !== undefined) return known
-  const text = build()
-  texts.set(shape, text)
-  return text
 }
 
 function kindText({ kind, columns }: KindPart): string {

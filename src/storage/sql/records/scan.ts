@@ -54,7 +54,7 @@ async function scanOnce<Name extends Kind>(scan: Scan<Name>, db: Database): Prom
   return { found, ...(isCut && last && { last: positionOf(plan, last) }) }
 }
 
-/** What the plans of scans with the same columns share. */
+/** Parts of a plan that all scans with the same columns share. */
 interface Shape {
   readonly leading: readonly string[]
   readonly order: readonly string[]
@@ -93,7 +93,7 @@ function headOf(kind: Kind, index: string | undefined, leading: readonly string[
 
 function planOf(scan: Scan): Plan {
   const { kind, index, isReverse = false, where: filters = [], most, until, after } = scan
-  // Nothing is before or after an empty position.
+  // An empty position has no records before or after it.
   const prefixes = until?.length === 0 || after?.length === 0 ? [] : scan.with
   const { leading, order, at, columns, hasKey, head } = shapeOf(scan)
   const bounds = boundsOf(scan)

@@ -10,7 +10,8 @@ export const SNAPSHOT_COLUMNS: readonly string[] = [
 /**
  * Reads consistent merge snapshots in one statement: the runs and their ancestors, the totals of descendants of all these, and the
  * sessions. All rows have the same columns: totals are in `state`, and the failures of a session in `derived`.
- * @param parameter The keys of the merges, as a JSON array.
+ * A key may name a parent too: the stored function of PostgreSQL takes it. Here, that parent is a key of its own.
+ * @param parameter The keys, as a JSON array.
  */
 export function snapshotText(parameter: string, dialect: Dialect, nameOf: NameTable): string {
   const { tenant, session_id, run_id, parent_run_id } = TABLES.runs.columns

@@ -22,8 +22,6 @@ const STORED_JSON: Readonly<Record<JsonColumn, Check>> = {
   'plugin_records.body': isObject,
 }
 
-export const JSON_COLUMNS: readonly JsonColumn[] = Object.keys(STORED_JSON) as JsonColumn[]
-
 /** The value of a stored text; `undefined` if it cannot be read. */
 export function decode<T>(column: JsonColumn, text: string): T | undefined {
   const value = parse(column === 'jobs.begun' ? listed(text) : text)

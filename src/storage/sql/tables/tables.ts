@@ -1,7 +1,7 @@
 import { type Column, columnOf } from '../../engine/columns.ts'
 import { declarationOf, KIND_NAMES, type Kind, type RecordOf } from '../../engine/kinds.ts'
 
-/** What a column holds, as far as its type in SQL follows from it. */
+/** The part of a column from which its type in SQL follows. */
 export type ColumnType = Pick<Column, 'kind' | 'length'>
 
 /** An index. With `present`, it contains only rows where that column is not null, if the database supports it. */
@@ -14,7 +14,7 @@ export interface Index {
 }
 
 /** One table. Every row has a `version`, which each update increments unless it is `fixed`; an update of another version changes nothing. */
-export interface Table extends Settings {
+export interface Table extends Omit<Settings, 'since'> {
   readonly columns: Readonly<Record<string, Column>>
   readonly primaryKey: readonly string[]
   /** Other indexes begin with a later column of the primary key, and a planner might choose one of those. */
@@ -24,7 +24,7 @@ export interface Table extends Settings {
   readonly since: number
 }
 
-/** What the declaration of a kind does not say: how its rows change. */
+/** The way in which rows of a table change, which the declaration of its kind does not say. */
 interface Settings {
   /** A column of the primary key that updates change. They name its value before. */
   readonly moved?: string
@@ -32,6 +32,8 @@ interface Settings {
   readonly fillfactor?: number
   /** Its rows are removed or updated soon: PostgreSQL vacuums it at 2 % of dead rows instead of 20 %, because searches read them. */
   readonly isChurned?: true
+  /** Numbers of the migrations that bring indexes later than their columns, by name. */
+  readonly since?: Readonly<Record<string, number>>
 }
 
 const SETTINGS: { readonly [Name in Kind]?: Settings } = {
@@ -54,10 +56,12 @@ function tableOf(kind: Kind): Table {
   const { key, columns: words, indexes: declared = {} } = declarationOf(kind)
   const columns = Object.fromEntries(Object.entries(words).map(([name, word]) => [name, columnOf(word)]))
   const sinceOf = (names: readonly string[]): number => Math.max(...names.map((name) => columns[name]?.since ?? 1))
+  const { since: later = {}, ...settings }: Settings = SETTINGS[kind] ?? {}
   const indexes = Object.entries(declared).map(([name, indexed]): Index => {
     const present = indexed.find((column) => columns[column]?.optional)
-    return { name, columns: indexed, ...(present !== undefined && { present }), since: sinceOf(indexed) }
+    const since = Math.max(sinceOf(indexed), later[name] ?? 1)
+    return { name, columns: indexed, ...(present !== undefined && { present }), since }
   })
   const hasRivals = indexes.some(({ columns: [first = ''] }) => key.indexOf(first) > 0)
-  return { columns, primaryKey: key, hasRivals, indexes, since: sinceOf(key), ...SETTINGS[kind] }
+  return { columns, primaryKey: key, hasRivals, indexes, since: sinceOf(key), ...settings }
 }
