@@ -1,27 +1,21 @@
 import type { Clock } from '../../ports/clock.ts'
 import { KIND_NAMES, type Kind, type RecordOf } from '../engine/kinds.ts'
 import type { Change, Filter, Follow, Found, Prefix, Records, Scan, Scanned, Value, Wanted } from '../engine/records.ts'
-import {
-  compareEntries,
-  compareTo,
-  type Entry,
-  MemoryTable,
-  type Row,
-  type SortedIndex,
-  type Step,
-} from './memory-table.ts'
+import { type IndexEntry, MemoryTable, type Row, type Step } from './memory-table.ts'
+import { comparePlaces, type SortedList } from './sorted-list.ts'
 
 type Tables = Readonly<Record<Kind, MemoryTable>>
 
 /** Records in this process's memory. Each call reads or changes them at once: calls never interleave. */
 export function memoryRecords(clock: Pick<Clock, 'now'>): Records {
   const tables = Object.fromEntries(KIND_NAMES.map((kind) => [kind, new MemoryTable(kind)])) as Tables
+  let reads = 0
   return {
     now() {
       const at = Math.floor(clock.now())
       return { earliest: at, latest: at }
     },
-    read: async (wanted) => readTables(tables, wanted),
+    read: async (wanted) => readTables(tables, wanted, ++reads),
     scan: async (scan) => scanTable(tables, scan),
     commit: async (changes) => commitTo(tables, changes),
     sharesValues: true,
@@ -57,88 +51,86 @@ function take(steps: Step[], table: MemoryTable, what: Change['do'], records: re
   return true
 }
 
-/** Rows by kind. A set has each row once. */
-type Rows = Map<Kind, Set<Row>>
+/** Rows by kind. */
+type Rows = { [Name in Kind]?: Row[] }
 
-function readTables(tables: Tables, wanted: readonly Wanted[]): Found {
-  const found: Rows = new Map()
-  for (const { kind, index, with: prefixes, follow } of wanted) {
-    const rows = follow ? new Set<Row>() : rowsOf(found, kind)
-    for (const prefix of prefixes) tables[kind].collect(rows, index, prefix)
-    if (follow) followRows(tables, kind, follow, rows, found)
+/** @param read Number of the read. */
+function readTables(tables: Tables, wanted: readonly Wanted[], read: number): Found {
+  const found: Rows = {}
+  function take({ kind, index, with: prefixes, follow }: Wanted): void {
+    const rows = rowsOf(found, kind)
+    const first = rows.length
+    for (const prefix of prefixes) tables[kind].collect(rows, index, prefix, read)
+    if (follow) followRows(tables, kind, follow, rows.slice(first), found, read)
   }
-  const lists: Partial<Record<Kind, readonly Row[]>> = {}
-  for (const [kind, rows] of found) lists[kind] = [...rows]
-  return lists as Found
+  // A row that was found before is not followed.
+  for (const one of wanted) if (one.follow) take(one)
+  for (const one of wanted) if (!one.follow) take(one)
+  return found as Readonly<Record<string, readonly unknown[]>> as Found
 }
 
-function rowsOf(found: Rows, kind: Kind): Set<Row> {
-  const rows = found.get(kind) ?? new Set()
-  found.set(kind, rows)
+function rowsOf(found: Rows, kind: Kind): Row[] {
+  const rows = found[kind] ?? []
+  found[kind] = rows
   return rows
 }
 
-/** Adds rows, and those that follow from them. */
-function followRows(tables: Tables, kind: Kind, follow: Follow, rows: ReadonlySet<Row>, found: Rows): void {
-  const { column, unless, depth, also } = follow
+/** Adds the rows that follow from some rows. */
+function followRows(
+  tables: Tables,
+  kind: Kind,
+  { column, unless, depth, also }: Follow,
+  from: readonly Row[],
+  found: Rows,
+  read: number,
+): void {
   const { key } = tables[kind]
-  const seen = new Set(rows)
-  let level: readonly Row[] = [...rows]
+  const rows = rowsOf(found, kind)
+  let level = from
   for (let steps = 0; steps < depth && level.length > 0; steps++) {
-    const next: Row[] = []
+    const first = rows.length
     for (const row of level) {
       if (row[unless] === 1 || typeof row[column] !== 'string') continue
       const named: Row = { ...row, [key[0] as string]: row[column] }
       for (const other of also) {
         const { key: columns } = tables[other]
-        tables[other].collect(rowsOf(found, other), undefined, valuesOf(named, columns))
+        tables[other].collect(rowsOf(found, other), undefined, valuesOf(named, columns), read)
       }
-      const followed = tables[kind].get(valuesOf(named, key))
-      if (!followed || seen.has(followed)) continue
-      seen.add(followed)
-      next.push(followed)
+      tables[kind].collect(rows, undefined, valuesOf(named, key), read)
     }
-    level = next
+    level = rows.slice(first)
   }
-  for (const row of seen) rowsOf(found, kind).add(row)
 }
 
 function scanTable<Name extends Kind>(tables: Tables, scan: Scan<Name>): Scanned<Name> {
   const { where = [], limit, most = Number.POSITIVE_INFINITY } = scan
-  const index = tables[scan.kind].index(scan.index)
-  const columns = index.columnsAfter(scan.with[0]?.length ?? 0)
+  const entries = tables[scan.kind].index(scan.index)
+  const length = scan.with[0]?.length ?? 0
   const found: Scanned<Name>['found'][number][] = []
-  let last: Entry | undefined
+  let last: IndexEntry | undefined
   let seen = 0
-  const ranges = scan.with.map((prefix) => rangeOf(index, columns, prefix, scan))
+  const ranges = scan.with.map((prefix) => rangeOf(entries, prefix, scan))
   const [range] = ranges
-  const merged = range && ranges.length === 1 ? range : mergeRanges(ranges, columns, scan.isReverse === true)
-  for (const entry of merged) {
-    if (entry === last) continue
-    if (last && (found.length >= limit || seen >= most)) return { found, last: placeOf(last, columns) }
-    last = entry
+  const merged = range && ranges.length === 1 ? range : mergeRanges(ranges, length, scan.isReverse === true)
+  for (const one of merged) {
+    if (one === last) continue
+    if (last && (found.length >= limit || seen >= most)) return { found, last: last.place.slice(length) }
+    last = one
     seen++
-    const { row } = entry
+    const { row } = one.entry
     if (where.every((filter) => passes(tables, row, filter)))
-      found.push({ record: row as RecordOf<Name>, at: placeOf(entry, columns) })
+      found.push({ record: row as RecordOf<Name>, at: one.place.slice(length) })
   }
   return { found }
 }
 
-/** Position of an entry: the columns and its insertion. */
-function placeOf({ row, sequence }: Entry, columns: readonly string[]): Prefix {
-  const place = columns.map((column) => row[column] as Value)
-  place.push(sequence)
-  return place
-}
+type Entries = Generator<IndexEntry, void, undefined>
 
-type Entries = Generator<Entry, void, undefined>
-
-/** The entries of all prefixes of a scan, in its order. */
-function* mergeRanges(ranges: readonly Entries[], columns: readonly string[], isReverse: boolean): Entries {
+/** The entries of all prefixes of a scan, in its order. @param length Length of the prefixes. */
+function* mergeRanges(ranges: readonly Entries[], length: number, isReverse: boolean): Entries {
   const heads = ranges.map(nextOf)
   for (;;) {
-    const first = firstOf(heads, columns, isReverse)
+    const first = firstOf(heads, length, isReverse)
     const head = heads[first]
     if (!head) return
     yield head
@@ -146,53 +138,48 @@ function* mergeRanges(ranges: readonly Entries[], columns: readonly string[], is
   }
 }
 
-function nextOf(entries: Entries): Entry | undefined {
+function nextOf(entries: Entries): IndexEntry | undefined {
   return entries.next().value ?? undefined
 }
 
 /** Position of the head that comes first; -1: there is none. */
-function firstOf(heads: readonly (Entry | undefined)[], columns: readonly string[], isReverse: boolean): number {
+function firstOf(heads: readonly (IndexEntry | undefined)[], length: number, isReverse: boolean): number {
   const sign = isReverse ? -1 : 1
   let first = -1
   for (const [at, head] of heads.entries()) {
     const best = heads[first]
-    if (head && (!best || sign * compareEntries(head, best, columns) < 0)) first = at
+    if (head && (!best || sign * comparePlaces(head.place, best.place, length) < 0)) first = at
   }
   return first
 }
 
 /** The entries of one prefix of a scan, in its order. */
 function rangeOf(
-  { columns: leading, entries }: SortedIndex,
-  columns: readonly string[],
+  entries: SortedList<IndexEntry>,
   prefix: Prefix,
-  scan: Scan,
+  { from = [], until, after, isReverse }: Scan,
 ): Entries {
-  const { from = [], until, after, isReverse } = scan
-  const isFrom = (entry: Entry): boolean => compareTo(entry, columns, from) >= 0
-  const isUntil = (entry: Entry): boolean => until === undefined || compareTo(entry, columns, until) < 0
-  /** Whether the entry is below what the test says, and below the prefix or in it. */
-  const below =
-    (isBelow: (entry: Entry) => boolean) =>
-    (entry: Entry): boolean => {
-      const order = compareTo(entry, leading, prefix)
-      return order < 0 || (order === 0 && isBelow(entry))
-    }
+  const start = [...prefix, ...from]
+  const end = until && [...prefix, ...until]
+  const passed = after && [...prefix, ...after]
+  const isBeforeEnd = ({ place }: IndexEntry): boolean =>
+    comparePlaces(place, prefix) <= 0 && (!end || comparePlaces(place, end) < 0)
   if (isReverse) {
-    const isLeft = (entry: Entry): boolean => after === undefined || compareTo(entry, columns, after) < 0
+    const isLeft = ({ place }: IndexEntry): boolean => !passed || comparePlaces(place, passed) < 0
+    const isStarted = ({ place }: IndexEntry): boolean => comparePlaces(place, start) >= 0
     return takeWhile(
-      entries.down(below((entry) => isUntil(entry) && isLeft(entry))),
-      (entry) => compareTo(entry, leading, prefix) === 0 && isFrom(entry),
+      entries.down((one) => isBeforeEnd(one) && isLeft(one)),
+      isStarted,
     )
   }
-  const isPassed = (entry: Entry): boolean => after !== undefined && compareTo(entry, columns, after) <= 0
+  const isPassed = ({ place }: IndexEntry): boolean => passed !== undefined && comparePlaces(place, passed) <= 0
   return takeWhile(
-    entries.up(below((entry) => !isFrom(entry) || isPassed(entry))),
-    (entry) => compareTo(entry, leading, prefix) === 0 && isUntil(entry),
+    entries.up((one) => comparePlaces(one.place, start) < 0 || isPassed(one)),
+    isBeforeEnd,
   )
 }
 
-function* takeWhile(entries: Entries, isIn: (entry: Entry) => boolean): Entries {
+function* takeWhile(entries: Entries, isIn: (entry: IndexEntry) => boolean): Entries {
   for (const entry of entries) {
     if (!isIn(entry)) return
     yield entry

@@ -1,7 +1,7 @@
 import { columnOf } from '../engine/columns.ts'
 import { declarationOf, type Kind } from '../engine/kinds.ts'
 import type { Prefix, Value } from '../engine/records.ts'
-import { SortedList } from './sorted-list.ts'
+import { comparePlaces, type Place, SortedList } from './sorted-list.ts'
 
 /** A record, by its columns. It never changes: an update replaces it. */
 export type Row = Readonly<Record<string, unknown>>
@@ -11,6 +11,14 @@ export interface Entry {
   row: Row
   /** Order of insertion, which decides between records of equal indexed columns. */
   readonly sequence: number
+  /** Number of the last read that found it. */
+  lastRead: number
+}
+
+/** An entry of an index. */
+export interface IndexEntry {
+  readonly place: Place
+  readonly entry: Entry
 }
 
 /** A change of a record that a commit has checked. Without `before` it is inserted, without `after` removed. */
@@ -22,64 +30,60 @@ export interface Step {
   readonly after: Row | undefined
 }
 
-/** Entries in the order of the columns of an index, and then of their insertion. */
-export interface SortedIndex {
+interface Index {
   readonly columns: readonly string[]
-  /** Those that may be absent. */
-  readonly optional: readonly string[]
-  readonly entries: SortedList<Entry>
-  /** Columns after a prefix of this length. */
-  columnsAfter(length: number): readonly string[]
+  readonly entries: SortedList<IndexEntry>
 }
 
 /** Records of one kind. Indexes are built when they are first read. */
 export class MemoryTable {
   readonly key: readonly string[]
   readonly #indexes: Readonly<Record<string, readonly string[]>>
-  readonly #optional: ReadonlySet<string>
   /** Columns that an update keeps, */
   readonly #fixed: readonly string[]
   /** and those that it keeps if it gives none. */
   readonly #kept: readonly string[]
   readonly #entries = new Map<string, Entry>()
-  readonly #byName = new Map<string | undefined, SortedIndex>()
-  readonly #built: SortedIndex[] = []
+  readonly #byName = new Map<string | undefined, Index>()
+  readonly #built: Index[] = []
   #inserted = 0
 
   constructor(kind: Kind) {
     const { key, columns, indexes = {} } = declarationOf(kind)
     const all = Object.entries(columns).map(([name, words]) => ({ name, ...columnOf(words) }))
-    this.key = key
-    this.#indexes = indexes
-    this.#optional = new Set(all.filter(({ optional }) => optional).map(({ name }) => name))
     const names = (is: (column: (typeof all)[number]) => boolean): readonly string[] =>
       all.filter((column) => is(column) && !key.includes(column.name)).map(({ name }) => name)
+    this.key = key
+    this.#indexes = indexes
     this.#fixed = names(({ fixed }) => fixed)
     this.#kept = names(({ kept }) => kept)
   }
 
   /** The record of a whole key. */
   get(key: Prefix): Row | undefined {
-    return this.#entries.get(key.length === 1 ? `${key[0]}` : joined(key))?.row
+    return this.#entries.get(joined(key))?.row
   }
 
-  /** Adds the rows that begin with the values to a set. @param name Default: the key. */
-  collect(rows: Set<Row>, name: string | undefined, prefix: Prefix): void {
+  /**
+   * Adds the rows that begin with the values to a list, each of them once in one read.
+   * @param name Default: the key.
+   * @param read Number of the read.
+   */
+  collect(rows: Row[], name: string | undefined, prefix: Prefix, read: number): void {
     if (name === undefined && prefix.length === this.key.length) {
-      const row = this.get(prefix)
-      if (row) rows.add(row)
+      const entry = this.#entries.get(joined(prefix))
+      if (entry) collectOnce(rows, entry, read)
       return
     }
-    const { columns, entries } = this.index(name)
-    for (const entry of entries.up((one) => compareTo(one, columns, prefix) < 0)) {
-      if (compareTo(entry, columns, prefix) !== 0) return
-      rows.add(entry.row)
+    for (const { place, entry } of this.index(name).up((one) => comparePlaces(one.place, prefix) < 0)) {
+      if (comparePlaces(place, prefix) !== 0) return
+      collectOnce(rows, entry, read)
     }
   }
 
-  /** @param name Default: the key. */
-  index(name: string | undefined): SortedIndex {
-    return this.#byName.get(name) ?? this.#build(name)
+  /** Records by their places. @param name Default: the key. */
+  index(name: string | undefined): SortedList<IndexEntry> {
+    return (this.#byName.get(name) ?? this.#build(name)).entries
   }
 
   /** Whether the record has this version. */
@@ -107,7 +111,7 @@ export class MemoryTable {
   insert(row: Row): Step | undefined {
     const text = this.#textOf(row)
     if (this.#entries.has(text)) return undefined
-    const entry = { row, sequence: ++this.#inserted }
+    const entry = { row, sequence: ++this.#inserted, lastRead: 0 }
     this.#entries.set(text, entry)
     return { table: this, text, entry, before: undefined, after: row }
   }
@@ -120,11 +124,14 @@ export class MemoryTable {
 
   /** Ends a step: indexes then have its row. */
   finish({ entry, before, after }: Step): void {
-    const indexes = before && after ? this.#built.filter(({ columns }) => differ(before, after, columns)) : this.#built
-    if (before) for (const { optional, entries } of indexes) if (isIndexed(before, optional)) entries.delete(entry)
-    if (!after) return
-    entry.row = after
-    for (const { optional, entries } of indexes) if (isIndexed(after, optional)) entries.add(entry)
+    if (after) entry.row = after
+    for (const { columns, entries } of this.#built) {
+      if (before && after && !differ(before, after, columns)) continue
+      const old = before && placeOf(before, columns, entry.sequence)
+      if (old) entries.delete(old)
+      const place = after && placeOf(after, columns, entry.sequence)
+      if (place) entries.add({ place, entry })
+    }
   }
 
   /** The record, if it has the version of the row. */
@@ -133,19 +140,16 @@ export class MemoryTable {
     return entry?.row.version === version ? entry : undefined
   }
 
-  #build(name: string | undefined): SortedIndex {
+  #build(name: string | undefined): Index {
     const columns = name === undefined ? this.key : this.#indexes[name]
     if (!columns) throw new Error(`the records have no index ${name}`)
-    const after = columns.map((_, length) => columns.slice(length))
-    const isBelow = (one: Entry, other: Entry): boolean => compareEntries(one, other, columns) < 0
-    const index: SortedIndex = {
-      columns,
-      optional: columns.filter((column) => this.#optional.has(column)),
-      entries: new SortedList(isBelow),
-      columnsAfter: (length) => after[length] ?? [],
+    const index: Index = { columns, entries: new SortedList() }
+    const found: IndexEntry[] = []
+    for (const entry of this.#entries.values()) {
+      const place = placeOf(entry.row, columns, entry.sequence)
+      if (place) found.push({ place, entry })
     }
-    const indexed = [...this.#entries.values()].filter(({ row }) => isIndexed(row, index.optional))
-    for (const entry of indexed.sort((one, other) => compareEntries(one, other, columns))) index.entries.add(entry)
+    for (const one of found.sort((one, other) => comparePlaces(one.place, other.place))) index.entries.add(one)
     this.#byName.set(name, index)
     this.#built.push(index)
     return index
@@ -168,39 +172,33 @@ export class MemoryTable {
   }
 }
 
-/** Compares columns of two entries, then their insertion. Negative: the first is below the other. */
-export function compareEntries(one: Entry, other: Entry, columns: readonly string[]): number {
-  for (const column of columns) {
-    const value = one.row[column] as Value
-    const against = other.row[column] as Value
-    if (value !== against) return value < against ? -1 : 1
-  }
-  return one.sequence - other.sequence
+function collectOnce(rows: Row[], entry: Entry, read: number): void {
+  if (entry.lastRead === read) return
+  entry.lastRead = read
+  rows.push(entry.row)
 }
 
-/** Compares an entry with values of the columns, as many as there are, and then of its insertion. Negative: it is below them. */
-export function compareTo({ row, sequence }: Entry, columns: readonly string[], values: Prefix): number {
-  for (let at = 0; at < values.length; at++) {
-    const column = columns[at]
-    const value = column === undefined ? sequence : (row[column] as Value)
-    const against = values[at] as Value
-    if (value !== against) return value < against ? -1 : 1
+/** Place of a record in an index. `undefined`: a column is absent, and the record not in the index. */
+function placeOf(row: Row, columns: readonly string[], sequence: number): Place | undefined {
+  // Of its final length at once: one that grows takes three times the memory.
+  const place = new Array<Value>(columns.length + 1)
+  for (let at = 0; at < columns.length; at++) {
+    const value = row[columns[at] as string]
+    if (value === null || value === undefined) return undefined
+    place[at] = value as Value
   }
-  return 0
+  place[columns.length] = sequence
+  return place
 }
 
 function differ(one: Row, other: Row, columns: readonly string[]): boolean {
-  return columns.some((column) => one[column] !== other[column])
-}
-
-/** Records with an absent column are not in an index of it. */
-function isIndexed(row: Row, optional: readonly string[]): boolean {
-  for (const column of optional) if (row[column] === null || row[column] === undefined) return false
-  return true
+  for (const column of columns) if (one[column] !== other[column]) return true
+  return false
 }
 
 /** Joins the values of a key. Different keys of one kind give different texts. */
 function joined(values: readonly unknown[]): string {
+  if (values.length === 1) return `${values[0]}`
   let text = ''
   for (const value of values) text += keyPart(value)
   return text

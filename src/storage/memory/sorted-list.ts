@@ -1,45 +1,46 @@
+import type { Prefix } from '../engine/records.ts'
+
+/** Values of the columns of an index, then the order of insertion, which decides between equal ones. */
+export type Place = Prefix
+
+/** An item, at a place that never changes. */
+export interface Placed {
+  readonly place: Place
+}
+
 /** Items per block: small enough for cheap insertions, large enough to keep blocks few. */
 const BLOCK = 512
 
 /** Whether an item is below a point. All items before such an item are below it too. */
 type Below<T> = (item: T) => boolean
 
-/** Items in order, in blocks. Appending is O(1); other insertions, deletions and searches are nearly independent of the length. */
-export class SortedList<T> {
-  readonly #isBelow: (one: T, other: T) => boolean
+/** Items in the order of their places, in blocks. Appending is O(1); other changes and searches are nearly independent of the length. */
+export class SortedList<T extends Placed> {
   readonly #blocks: T[][] = []
-
-  /** @param isBelow A strict total order. It must not change while items are in the list. */
-  constructor(isBelow: (one: T, other: T) => boolean) {
-    this.#isBelow = isBelow
-  }
-
-  get first(): T | undefined {
-    return this.#blocks[0]?.[0]
-  }
 
   add(item: T): void {
     const block = this.#blocks[this.#blocks.length - 1]
-    if (block !== undefined && !this.#isBelow(lastOf(block), item)) this.#insert(item)
-    else if (block !== undefined && block.length < BLOCK) block.push(item)
+    if (block && comparePlaces(lastOf(block).place, item.place) > 0) this.#insert(item)
+    else if (block && block.length < BLOCK) block.push(item)
     else this.#blocks.push([item])
   }
 
-  delete(item: T): void {
-    const { block, at } = this.#find((other) => this.#isBelow(other, item))
+  delete(place: Place): void {
+    const { block, at } = this.#find((other) => comparePlaces(other.place, place) < 0)
     const items = this.#blocks[block]
-    if (items?.[at] !== item) return
+    const item = items?.[at]
+    if (!items || !item || comparePlaces(item.place, place) !== 0) return
     items.splice(at, 1)
     if (items.length === 0) this.#blocks.splice(block, 1)
   }
 
-  *up(from: Below<T> = () => false): Generator<T, void, undefined> {
+  *up(from: Below<T>): Generator<T, void, undefined> {
     let { block, at } = this.#find(from)
     for (let items = this.#blocks[block]; items; items = this.#blocks[++block], at = 0)
       for (; at < items.length; at++) yield items[at] as T
   }
 
-  *down(from: Below<T> = () => true): Generator<T, void, undefined> {
+  *down(from: Below<T>): Generator<T, void, undefined> {
     let { block, at } = this.#find(from)
     if (at === 0) at = this.#blocks[--block]?.length ?? 0
     for (let items = this.#blocks[block]; items; items = this.#blocks[--block], at = items?.length ?? 0)
@@ -47,7 +48,7 @@ export class SortedList<T> {
   }
 
   #insert(item: T): void {
-    const { block, at } = this.#find((other) => this.#isBelow(other, item))
+    const { block, at } = this.#find((other) => comparePlaces(other.place, item.place) < 0)
     const items = this.#blocks[block] as T[]
     items.splice(at, 0, item)
     if (items.length > BLOCK) this.#blocks.splice(block + 1, 0, items.splice(BLOCK / 2))
@@ -57,6 +58,19 @@ export class SortedList<T> {
     const block = countBelow(this.#blocks, (items) => isBelow(lastOf(items)))
     return { block, at: countBelow(this.#blocks[block] ?? [], isBelow) }
   }
+}
+
+/**
+ * Compares a place with values, as many as there are. Negative: it is below them.
+ * @param from The first value that counts. Default: 0.
+ */
+export function comparePlaces(place: Place, values: Prefix, from = 0): number {
+  for (let at = from; at < values.length; at++) {
+    const value = place[at]
+    const against = values[at]
+    if (value !== against && value !== undefined && against !== undefined) return value < against ? -1 : 1
+  }
+  return 0
 }
 
 /** A block is never empty. */
