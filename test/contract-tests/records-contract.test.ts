@@ -530,6 +530,8 @@ const ORDER = 'a scan has the order of its index, both ways'
 const SORTED = /a scan is in the order of the columns after the prefix, and then of the key/
 const RANGE = /a scan has all records in its range, and no others/
 const CONTINUED = /a scan that is continued from `last` has each record once, in order/
+const BY_ANOTHER = 'a scan by records of another kind finds those that they name'
+const NAMED = /a scan by records of another kind finds the record that each of them names/
 const BOUNDS = 'a scan begins at `from` and ends before `until`, both ways'
 const MATCHES = /a scan finds exactly the records that match all its filters/
 
@@ -666,6 +668,26 @@ const SCAN_BUGS: readonly Bug[] = [
     })),
     caughtBy: 'a scan continues after the position of any record',
     names: /a position begins with the columns after the prefix/,
+  },
+  {
+    it: 'leaves out the first record that another one names',
+    plant: finding((scanned, scan) => (scan.by ? { ...scanned, found: scanned.found.slice(1) } : scanned)),
+    caughtBy: BY_ANOTHER,
+    names: NAMED,
+  },
+  {
+    it: 'gives the records of an index of another kind',
+    plant: ({ scan }) => ({
+      scan: async (one) => (one.by ? await scan({ ...one, kind: one.by, by: one.by } as never) : await scan(one)),
+    }),
+    caughtBy: BY_ANOTHER,
+    names: NAMED,
+  },
+  {
+    it: 'does not filter records that others name',
+    plant: scanning((scan) => (scan.by ? without(scan, 'where') : scan)),
+    caughtBy: BY_ANOTHER,
+    names: /a filter is on the record that is found/,
   },
   {
     it: 'says that every scan has looked at all records',

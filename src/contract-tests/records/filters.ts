@@ -59,7 +59,7 @@ export const filterCases: readonly RecordsCase[] = recordsCases([], {
     equal(await idsOf({ column: 'outcomes', contains: 'a)(' }), [], MATCHES)
   },
   'a filter may be on the record of another kind with the same key': async (t) => {
-    await t.insert('run_tags', ...numbers(6).map((at) => tagOf(`${at}`, 'x', at)))
+    await t.insert('run_tags', ...numbers(6).map((at) => tagOf(`${at}`, 'x', { created_at: at })))
     await t.insert(
       'runs',
       ...numbers(5).map((at) => runOf(`${at}`, { revision: at, tags: at === 2 ? null : `tag ${at}` })),
@@ -85,7 +85,11 @@ export const filterCases: readonly RecordsCase[] = recordsCases([], {
       stored('1', { kind: 'other', c: 'y' }),
       stored('2', { kind: 'other', tenant: 'u' }),
     )
-    await t.insert('run_tags', ...keys.map((id) => tagOf(id, 'x', Number(id))), tagOf('2', 'y', 0))
+    await t.insert(
+      'run_tags',
+      ...keys.map((id) => tagOf(id, 'x', { created_at: Number(id) })),
+      tagOf('2', 'y', { created_at: 0 }),
+    )
     const given = 'a filter of another kind finds its record by the values it gives'
     const records = { kind: 'plugin_records', with: [['k', 't']] } as const
     const idsOf = (where: Filter): Promise<readonly unknown[]> => t.scan('key', { ...records, where: [where] })

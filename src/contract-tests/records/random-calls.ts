@@ -1,4 +1,4 @@
-import { columnOf, isJson, isNumber } from '../../storage/engine/columns.ts'
+import { type ColumnWords, columnOf, isJson, isNumber } from '../../storage/engine/columns.ts'
 import { declarationOf, type Kind } from '../../storage/engine/kinds.ts'
 import type { Change, Filter, Prefix, Scan, Value } from '../../storage/engine/records.ts'
 import { equal, ok } from '../assertions.ts'
@@ -82,17 +82,20 @@ class Model {
   }
 
   /** The records of a scan, in any order. */
-  matching({ kind, index, with: prefixes, from = [], until, where = [] }: Scan): readonly Columns[] {
-    const columns = columnsIn(kind, index)
+  matching({ kind, by = kind, index, with: prefixes, from = [], until, where = [] }: Scan): readonly Columns[] {
+    const columns = columnsIn(by, index)
     const order = columns.slice(prefixes[0]?.length ?? 0)
-    return this.all(kind).filter(
+    const inRange = this.all(by).filter(
       (row) =>
         columns.every((column) => row[column] !== null) &&
         prefixes.some((prefix) => prefix.every((value, at) => row[columns[at] ?? ''] === value)) &&
         compare(row, order, from) >= 0 &&
-        (until === undefined || compare(row, order, until) < 0) &&
-        where.every((filter) => passes(row, filter)),
+        (until === undefined || compare(row, order, until) < 0),
     )
+    return inRange.flatMap((entry) => {
+      const row = by === kind ? entry : this.find(kind, entry)
+      return row && where.every((filter) => passes(row, filter)) ? [row] : []
+    })
   }
 }
 
@@ -164,12 +167,14 @@ function drawChanges(model: Model, version: number, pick: Pick): readonly Change
 
 function drawScan(model: Model, pick: Pick): Scan {
   const kind = KINDS[pick(KINDS.length)] as Kind
-  const names = Object.keys(declarationOf(kind).indexes ?? {})
+  const { columns: words, indexes = {} } = declarationOf(kind)
+  const names = Object.keys(indexes)
   const index = names[pick(names.length + 1)]
   const columns = columnsIn(kind, index)
   const all = model.all(kind)
   const draw = (): Columns => (pick(4) > 0 && all[pick(all.length)]) || drawRecord(kind, 1, pick)
-  const drawValue = (column: string): Value => (draw()[column] ?? (column.endsWith('_since') ? 1 : TEXTS[0])) as Value
+  const isNumeric = (column: string): boolean => isNumber(columnOf(words[column] as ColumnWords))
+  const drawValue = (column: string): Value => (draw()[column] ?? (isNumeric(column) ? 1 : TEXTS[0])) as Value
   const length = pick(columns.length + 1)
   const order = columns.slice(length)
   const bound = (): Prefix => order.slice(0, 1 + pick(order.length)).map(drawValue)
@@ -181,7 +186,7 @@ function drawScan(model: Model, pick: Pick): Scan {
   ]
   const filter = filters[kind === 'members' ? 3 : pick(filters.length)]
   return {
-    kind,
+    ...(kind === 'run_sums' && pick(2) === 0 ? { kind: 'runs', by: kind } : { kind }),
     ...(index !== undefined && { index }),
     with: numbers(1 + pick(3)).map(() => columns.slice(0, length).map(drawValue)),
     ...(order.length > 0 && pick(3) === 0 && { from: bound() }),
@@ -202,7 +207,7 @@ async function expectScan(t: RecordsHarness, scan: Scan, expected: readonly Colu
   const given = `scan ${JSON.stringify(scan)}`
   const found = (await scanParts(t.other, scan)).flatMap((part) => part.found.map(({ record }) => record as Columns))
   equal(found.map(shown).sort(), expected.map(shown).sort(), `${ALIKE}; ${given}`)
-  const order = columnsIn(scan.kind, scan.index).slice(scan.with[0]?.length ?? 0)
+  const order = columnsIn(scan.by ?? scan.kind, scan.index).slice(scan.with[0]?.length ?? 0)
   const sign = scan.isReverse ? -1 : 1
   for (const [at, record] of found.slice(1).entries()) {
     const before = order.map((column) => found[at]?.[column])

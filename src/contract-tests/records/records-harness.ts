@@ -156,6 +156,10 @@ export function sumOf(run_id: string, others: Columns = {}): RecordOf<'run_sums'
   return { tenant: 't', session_id: 's', run_id, totals: noTotals(), version: 1, ...others }
 }
 
+export function tagOf(run_id: string, tag_key: string, others: Columns = {}): RecordOf<'run_tags'> {
+  return { tenant: 't', session_id: 's', run_id, tag_key, tie_breaker: 1, created_at: 1, version: 1, ...others }
+}
+
 export function stored(key: string, others: Partial<RecordOf<'plugin_records'>> = {}): RecordOf<'plugin_records'> {
   const texts = { a: null, b: null, c: null, d: null, expires_at: null }
   return { kind: 'k', tenant: 't', key, ...texts, body: {}, version: 1, ...others }
@@ -186,8 +190,4 @@ export function runOf(run_id: string, others: Columns = {}): RecordOf<'runs'> {
 
 export function runKey(run_id: string): readonly Value[] {
   return [run_id, 's', 't']
-}
-
-export function tagOf(run_id: string, tag_key: string, created_at: number): RecordOf<'run_tags'> {
-  return { tenant: 't', session_id: 's', run_id, tag_key, tie_breaker: 1, created_at, version: 1 }
 }

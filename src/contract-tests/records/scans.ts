@@ -12,10 +12,12 @@ import {
   runOf,
   scanParts,
   stored,
+  tagOf,
 } from './records-harness.ts'
 
 const ORDER = 'a scan is in the order of the columns after the prefix, and then of the key'
 const RANGE = 'a scan has all records in its range, and no others'
+const NAMED = 'a scan by records of another kind finds the record that each of them names, and no others'
 const ONCE = 'a scan that is continued from `last` has each record once, in order'
 
 /** Runs by creation time, tie breaker and id: `1.2 b` is of the time 1 and the tie breaker 2. Their order is that of the index. */
@@ -230,6 +232,49 @@ export const scanCases: readonly RecordsCase[] = recordsCases([], {
       const ids = parts.flatMap(({ found }) => found.map(({ record }) => record.run_id))
       equal(ids, ['2.1 a', '10.10 a'], `${ONCE}: ${JSON.stringify(part)}`)
     }
+  },
+  'a scan by records of another kind finds those that they name': async (t) => {
+    await insertRuns(t)
+    const tagged = SORTED.filter((_, at) => at % 3 !== 1)
+    const tags = [...tagged, '5.0 gone'].map((name) => tagOf(name, 'x', timesOf(name)))
+    await t.insert('run_tags', ...tags.toReversed(), tagOf('1.2 b', 'y', timesOf('1.2 b')))
+    const tag = { kind: 'runs', by: 'run_tags', index: 'by_tag', with: [['t', 'x']] } as const
+    const own = { column: 'run_id', in: tagged.slice(2, 4) }
+    equal(await t.scan('run_id', { ...tag, with: [['t', 'y']] }), ['1.2 b'], NAMED)
+    for (const isReverse of [false, true]) {
+      const ids = isReverse ? tagged.toReversed() : tagged
+      const { found } = await t.other.scan({ ...tag, isReverse, limit: 100 })
+      equal(
+        found.map(({ record }) => record.revision).toSorted(),
+        tagged.map(() => 1),
+        NAMED,
+      )
+      equal(found.map(({ record }) => record.run_id).toSorted(), tagged.toSorted(), NAMED)
+      for (const part of [{ limit: 1 }, { limit: 3 }, { limit: 9, most: 2 }]) {
+        const parts = await scanParts(t.other, { ...tag, isReverse, ...part })
+        const times = parts.flatMap((one) => one.found.map(({ record }) => [record.created_at, record.tie_breaker]))
+        equal(
+          times,
+          ids.map((name) => Object.values(timesOf(name))),
+          `${ONCE}: ${JSON.stringify(part)}`,
+        )
+        const matching = await scanParts(t.other, { ...tag, isReverse, ...part, where: [own] })
+        const all = matching.flatMap((one) => one.found.map(({ record }) => record.run_id))
+        equal(all.toSorted(), own.in.toSorted(), `a filter is on the record that is found: ${JSON.stringify(part)}`)
+      }
+    }
+    equal(await t.scan('run_id', { ...tag, from: [2], until: [10] }), ['2.1 a', '2.10 a'], RANGE)
+    const both = [
+      ['t', 'y'],
+      ['t', 'x'],
+      ['t', 'z'],
+    ]
+    const merged = await t.scan('run_id', { ...tag, with: both })
+    equal(
+      merged,
+      SORTED.filter((name) => tagged.includes(name) || name === '1.2 b'),
+      NAMED,
+    )
   },
   'records that are committed between two parts of a scan do not change its other records': async (t) => {
     await insertRuns(t)

@@ -26,11 +26,14 @@ export async function scanRecords<Name extends Kind>(
   known: KnownTexts,
   scan: Scan<Name>,
 ): Promise<Scanned<Name>> {
-  const { kind, index, with: prefixes, where = [], columns: used, limit, most = Number.POSITIVE_INFINITY } = scan
-  const order = orderOf(kind, index)
+  const { kind, by = kind, index, with: prefixes, where = [], columns: used, limit } = scan
+  const { most = Number.POSITIVE_INFINITY } = scan
+  const order = orderOf(by, index)
   const columns = positionColumns(order, prefixes[0]?.length ?? 0)
   const hasAllColumns =
-    !order.isIndex || (used !== undefined && hasAll(entryColumns(order), [...used, ...columnsUsed(where)]))
+    !order.isIndex ||
+    by !== kind ||
+    (used !== undefined && hasAll(entryColumns(order), [...used, ...columnsUsed(where)]))
   const candidates = await candidatesOf(documents, order, scan)
 
   const found: { record: Row; at: Prefix }[] = []
@@ -43,7 +46,8 @@ export async function scanRecords<Name extends Kind>(
     const rows = await Promise.all(
       taken.map(async (candidate) => {
         if (!order.isIndex) known.put(candidate.key, candidate.text)
-        const row = hasAllColumns ? candidate.row : await currentRecord(order, candidate, reader)
+        const own = hasAllColumns ? candidate.row : await currentRecord(order, candidate, reader)
+        const row = own && by !== kind ? await readRow(kind, own, reader) : own
         return row && (await matches(row, where, reader)) ? row : undefined
       }),
     )
@@ -70,6 +74,12 @@ async function currentRecord(order: Order, { row, text }: Candidate, reader: Tex
   if (recordText === undefined) return undefined
   const record = parseRecord(order.kind, recordText)
   return entryText(order, record) === text ? record : undefined
+}
+
+/** The record whose key has the columns of another one. */
+async function readRow(kind: Kind, of: Row, reader: TextReader): Promise<Row | undefined> {
+  const text = await reader.read(await recordKey(kind, of))
+  return text === undefined ? undefined : parseRecord(kind, text)
 }
 
 interface Candidates {

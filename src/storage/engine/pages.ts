@@ -87,8 +87,13 @@ export function timeRange(
 }
 
 /** Cursors of lists by a time and one more column. */
-function timeCursors({ kind, index, with: prefixes }: Pick<Scan, 'kind' | 'index' | 'with'>): CursorFormat {
-  const { key, columns, indexes } = declarationOf(kind)
+function timeCursors({
+  kind,
+  by = kind,
+  index,
+  with: prefixes,
+}: Pick<Scan, 'kind' | 'by' | 'index' | 'with'>): CursorFormat {
+  const { key, columns, indexes } = declarationOf(by)
   const order = index === undefined ? key : (indexes?.[index] ?? key)
   const words = columns[order[(prefixes[0]?.length ?? 0) + 1] ?? '']
   const isInteger = words !== undefined && isNumber(columnOf(words))

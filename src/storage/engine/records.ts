@@ -77,6 +77,11 @@ export type Found = { readonly [Name in Kind]?: readonly RecordOf<Name>[] }
  */
 export interface Scan<Name extends Kind = Kind> {
   readonly kind: Name
+  /**
+   * The index is one of this kind, whose key has all columns of the key of the scan's kind: each of its records names one of that kind, and is
+   * left out if there is none. Columns of the index have the same values in both. Default: the scan's kind.
+   */
+  readonly by?: Kind
   /** Default: the key. */
   readonly index?: string
   /** Values of the leading columns. Several: their records are merged in the order of the columns after them. All have as many values. */

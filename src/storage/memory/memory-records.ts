@@ -103,8 +103,8 @@ function followRows(
 }
 
 function scanTable<Name extends Kind>(tables: Tables, scan: Scan<Name>): Scanned<Name> {
-  const { where = [], limit, most = Number.POSITIVE_INFINITY } = scan
-  const entries = tables[scan.kind].index(scan.index)
+  const { kind, by = kind, where = [], limit, most = Number.POSITIVE_INFINITY } = scan
+  const entries = tables[by].index(scan.index)
   const length = scan.with[0]?.length ?? 0
   const found: Scanned<Name>['found'][number][] = []
   let last: IndexEntry | undefined
@@ -117,8 +117,8 @@ function scanTable<Name extends Kind>(tables: Tables, scan: Scan<Name>): Scanned
     if (last && (found.length >= limit || seen >= most)) return { found, last: last.place.slice(length) }
     last = one
     seen++
-    const { row } = one.entry
-    if (where.every((filter) => passes(tables, row, filter)))
+    const row = by === kind ? one.entry.row : otherRow(tables[kind], one.entry.row)
+    if (row && where.every((filter) => passes(tables, row, filter)))
       found.push({ record: row as RecordOf<Name>, at: one.place.slice(length) })
   }
   return { found }
@@ -199,7 +199,7 @@ function passes(tables: Tables, scanned: Row, filter: Filter): boolean {
 }
 
 /** The row whose key has the given values, and those of the columns of the same names. */
-function otherRow(table: MemoryTable, scanned: Row, given: Filter['key']): Row | undefined {
+function otherRow(table: MemoryTable, scanned: Row, given?: Filter['key']): Row | undefined {
   const values = valuesOf({ ...scanned, ...given }, table.key)
   return values.includes(null as never) || values.includes(undefined as never) ? undefined : table.get(values)
 }

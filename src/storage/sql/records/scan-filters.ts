@@ -6,15 +6,15 @@ import { TABLES } from '../tables/tables.ts'
 import { wholeNumber } from './scan-bounds.ts'
 
 /**
- * Conditions on a row `r`, as SQL. Binds parameters in the order of the text. Another record is looked up once, by a subquery for one value,
+ * Conditions on a row, as SQL. Binds parameters in the order of the text. Another record is looked up once, by a subquery for one value,
  * which no planner turns into a join.
  */
-export function filterText(filters: readonly Filter[], parameters: Parameters, db: Database): string {
+export function filterText(row: string, filters: readonly Filter[], parameters: Parameters, db: Database): string {
   const texts: string[] = []
   for (const group of byRecord(filters)) {
     const [first] = group
-    if (first?.of === undefined) texts.push(...group.map((filter) => oneText('r', filter, parameters, db)))
-    else texts.push(otherText(group, first, first.of, parameters, db))
+    if (first?.of === undefined) texts.push(...group.map((filter) => oneText(row, filter, parameters, db)))
+    else texts.push(otherText(row, group, first, first.of, parameters, db))
   }
   return texts.join(' and ')
 }
@@ -32,6 +32,7 @@ function byRecord(filters: readonly Filter[]): readonly (readonly Filter[])[] {
 }
 
 function otherText(
+  row: string,
   filters: readonly Filter[],
   { key: given }: Filter,
   kind: Kind,
@@ -44,7 +45,7 @@ function otherText(
   const own = key.map((name) => `o.${dialect.quote(name)}`)
   const values = key.map((name) => {
     const known = given?.[name]
-    return known === undefined ? `r.${dialect.quote(name)}` : parameters.add(known)
+    return known === undefined ? `${row}.${dialect.quote(name)}` : parameters.add(known)
   })
   const { hasRivals } = TABLES[kind]
   const same = (hasRivals ? dialect.sameRow : sameEach)(own, values)

@@ -5,7 +5,7 @@ import { Parameters } from '../dialects/dialects.ts'
 import { columnsOf, convertRow, indexColumns, type KindColumn, type Row, readValue } from '../tables/record-columns.ts'
 import { comparePositions } from './positions.ts'
 import { boundsOf, hasRival, isLeftOut, type RangeScan } from './scan-bounds.ts'
-import { columnsRead, type Plan, rangeText, scanText } from './scan-text.ts'
+import { type Plan, rangeText, scanText, unknownColumns } from './scan-text.ts'
 
 /** Ranges of one statement: SQLite takes at most 500. */
 const MAX_RANGES = 100
@@ -67,24 +67,36 @@ interface Shape {
 
 const SHAPES = new Map<string, Shape>()
 
-function shapeOf({ kind, index, with: [prefix], columns }: Scan): Shape {
+function shapeOf({ kind, by = kind, index, with: [prefix], columns }: Scan): Shape {
   const length = prefix?.length ?? 0
-  const shape = `${kind} ${index} ${length} ${columns?.join() ?? 'all'}`
+  const shape = `${kind} ${by} ${index} ${length} ${columns?.join() ?? 'all'}`
   const known = SHAPES.get(shape)
   if (known) return known
-  const { key } = declarationOf(kind)
-  const indexed = indexColumns(kind, index)
+  const { key } = declarationOf(by)
+  const indexed = indexColumns(by, index)
   const [leading, rest] = [indexed.slice(0, length), indexed.slice(length)]
   const at = [...new Set([...rest, ...key])]
   const order = rest.length > 0 ? rest : at
   const made: Shape = {
-    ...{ leading, order, head: headOf(kind, index, leading, order) },
-    at: at.flatMap((name) => columnsOf(kind, [name])),
-    columns: columnsOf(kind, columns && [...key, ...indexed, ...columns]),
+    ...{ leading, order, head: headOf(by, index, leading, order) },
+    at: at.flatMap((name) => columnsOf(by, [name])),
+    columns: columnsRead(kind, by, at, columns && [...key, ...indexed, ...columns]),
     hasKey: key.every((name) => indexed.includes(name)),
   }
   SHAPES.set(shape, made)
   return made
+}
+
+/** The columns of the kind, and those of positions. */
+function columnsRead(
+  kind: Kind,
+  by: Kind,
+  at: readonly string[],
+  names: readonly string[] | undefined,
+): readonly KindColumn[] {
+  const own = columnsOf(kind, names)
+  const others = columnsOf(by, at)
+  return by === kind ? own : [...own, ...others.filter(({ name }) => own.every((column) => column.name !== name))]
 }
 
 function headOf(kind: Kind, index: string | undefined, leading: readonly string[], order: readonly string[]): number {
@@ -92,7 +104,7 @@ function headOf(kind: Kind, index: string | undefined, leading: readonly string[
 }
 
 function planOf(scan: Scan): Plan {
-  const { kind, index, isReverse = false, where: filters = [], most, until, after } = scan
+  const { kind, by = kind, index, isReverse = false, where: filters = [], most, until, after } = scan
   // An empty position has no records before or after it.
   const prefixes = until?.length === 0 || after?.length === 0 ? [] : scan.with
   const { leading, order, at, columns, hasKey, head } = shapeOf(scan)
@@ -108,7 +120,8 @@ function planOf(scan: Scan): Plan {
   const isFirst = index === 'expiring' && scan.after === undefined
   const isWhole = order.length === at.length || (ranges.length === 1 && (hasKey || isFirst))
   const isMarking = filters.length > 0 && most !== undefined
-  return { kind, index, ranges, order, at, columns, isReverse, filters, isMarking, isWhole, known: knownIn(ranges) }
+  const shape = { order, at, columns, isReverse, filters, isMarking, isWhole }
+  return { kind, by, index, ranges, ...shape, known: knownIn(ranges) }
 }
 
 function knownIn([range, ...others]: readonly RangeScan[]): Row {
@@ -128,7 +141,8 @@ interface Looked {
  * some of them lie beyond the last one, all of these are read by their keys.
  */
 async function lookAt(plan: Plan, amount: number, db: Database): Promise<Looked> {
-  if (plan.isMarking && plan.at.length === 1 && plan.ranges.length === 1) return sweep(plan, amount, db)
+  if (plan.isMarking && plan.by === plan.kind && plan.at.length === 1 && plan.ranges.length === 1)
+    return sweep(plan, amount, db)
   if (plan.isWhole) {
     const rows = await readRows(plan, amount, db)
     return { rows, hasMore: rows.length >= amount }
@@ -157,7 +171,7 @@ async function sweep(plan: Plan, amount: number, db: Database): Promise<Looked> 
   const { dialect } = db
   const parameters = new Parameters(dialect)
   const key = plan.at[0]?.name
-  const columns = columnsRead(plan)
+  const columns = unknownColumns(plan)
   const names = columns.map(({ name }) => name)
   const part = rangeText(plan, amount, parameters, db)
   const last = columns.map((column) => {
