@@ -1,19 +1,15 @@
 import type { DispatchStore } from '../ports/dispatch-store.ts'
 import { type ContractOptions, registerCases, STORE, type StoreCapabilities, type StoreTrial } from './contract.ts'
 import { acceptCases } from './dispatch-store/accept.ts'
-import { cancelRetryCases } from './dispatch-store/cancel-retry.ts'
 import { changeRaceCases } from './dispatch-store/change-races.ts'
 import { claimCases } from './dispatch-store/claim.ts'
 import { clockCases } from './dispatch-store/clocks.ts'
 import { copyCases } from './dispatch-store/copies.ts'
 import { countDueCases } from './dispatch-store/count-due.ts'
-import { digestCases } from './dispatch-store/digests.ts'
 import { erasureCases } from './dispatch-store/erasure.ts'
 import { expiryCases } from './dispatch-store/expiry.ts'
-import { fallBackCases } from './dispatch-store/fall-back.ts'
 import { hostileValueCases } from './dispatch-store/hostile-values.ts'
 import { leaseCases } from './dispatch-store/leases.ts'
-import { limitCases } from './dispatch-store/limits.ts'
 import { listStatusCases } from './dispatch-store/list-status.ts'
 import { listCases } from './dispatch-store/lists.ts'
 import { pagingCases } from './dispatch-store/paging.ts'
@@ -21,11 +17,7 @@ import { priorityCases } from './dispatch-store/priorities.ts'
 import { processCases } from './dispatch-store/processes.ts'
 import { raceCases } from './dispatch-store/races.ts'
 import { removeCases } from './dispatch-store/remove.ts'
-import { replanCases } from './dispatch-store/replan.ts'
-import { replanRouteCases } from './dispatch-store/replan-routes.ts'
-import { settleCases } from './dispatch-store/settle.ts'
 import { tenantTurnCases } from './dispatch-store/tenant-turns.ts'
-import { waitCases } from './dispatch-store/waits.ts'
 
 /** Options of {@link dispatchStoreContract}. */
 export interface DispatchStoreContractOptions extends ContractOptions {
@@ -41,31 +33,9 @@ export interface DispatchStoreContractOptions extends ContractOptions {
  */
 export function dispatchStoreContract(options: DispatchStoreContractOptions): void {
   const cases = [
-    ...[
-      acceptCases,
-      copyCases,
-      claimCases,
-      tenantTurnCases,
-      priorityCases,
-      expiryCases,
-      leaseCases,
-      settleCases,
-      limitCases,
-      digestCases,
-    ],
-    ...[
-      cancelRetryCases,
-      replanCases,
-      replanRouteCases,
-      listCases,
-      pagingCases,
-      listStatusCases,
-      removeCases,
-      fallBackCases,
-      erasureCases,
-      clockCases,
-    ],
-    ...[waitCases, countDueCases, hostileValueCases, raceCases, changeRaceCases, processCases],
+    ...[acceptCases, copyCases, claimCases, tenantTurnCases, priorityCases, expiryCases, leaseCases],
+    ...[listCases, pagingCases, listStatusCases, removeCases, erasureCases, clockCases, countDueCases],
+    ...[hostileValueCases, raceCases, changeRaceCases, processCases],
   ].flat()
   registerCases('dispatchStoreContract', STORE, cases, options)
 }

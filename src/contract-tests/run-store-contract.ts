@@ -1,6 +1,5 @@
 import type { RunStore } from '../ports/run-store.ts'
 import { type ContractOptions, registerCases, STORE, type StoreCapabilities, type StoreTrial } from './contract.ts'
-import { decisionCases } from './run-store/decisions.ts'
 import { erasureCases } from './run-store/erasure.ts'
 import { runListCases } from './run-store/lists.ts'
 import { pagingCases } from './run-store/paging.ts'
@@ -9,8 +8,6 @@ import { runRaceCases } from './run-store/races.ts'
 import { sameRunIdCases } from './run-store/same-run-ids.ts'
 import { sessionListCases } from './run-store/session-lists.ts'
 import { sessionCases } from './run-store/sessions.ts'
-import { snapshotCases } from './run-store/snapshots.ts'
-import { sourceCases } from './run-store/sources.ts'
 import { stateCases } from './run-store/states.ts'
 import { totalsCases } from './run-store/totals.ts'
 
@@ -27,7 +24,7 @@ export interface RunStoreContractOptions extends ContractOptions {
  */
 export function runStoreContract(options: RunStoreContractOptions): void {
   const cases = [
-    ...[snapshotCases, sourceCases, decisionCases, stateCases, sessionCases, sameRunIdCases, totalsCases],
+    ...[stateCases, sessionCases, sameRunIdCases, totalsCases],
     ...[runListCases, pagingCases, sessionListCases],
     ...[erasureCases, runRaceCases, runProcessCases],
   ].flat()

@@ -1,6 +1,7 @@
 import { dispatchStoreContract } from '../../src/contract-tests/dispatch-store-contract.ts'
 import type { DispatchStore } from '../../src/ports/dispatch-store.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
+import { dispatchRules } from '../storage/engine/rule-cases/rules.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 
 /** The methods of a store that a bug replaces. */
@@ -19,15 +20,14 @@ export interface Planted {
   readonly plant: Plant
 }
 
-/** All cases of the contract by name, on a store with or without a bug. */
+/** All cases of the contract and of the rules by name, on a store with or without a bug. */
 export function casesWith(plant?: Plant): ReadonlyMap<string, () => Promise<void>> {
   const cases = new Map<string, () => Promise<void>>()
-  dispatchStoreContract({
-    test(name, body) {
+  const options = {
+    test(name: string, body: () => Promise<void>) {
       if (cases.has(name)) throw new Error(`two cases have one name: ${name}`)
       cases.set(name, body)
     },
-    capabilities: { durable: true },
     create() {
       const clock = fakeClock()
       const store = memoryStore({ clock })
@@ -40,13 +40,15 @@ export function casesWith(plant?: Plant): ReadonlyMap<string, () => Promise<void
         reopen: () => ({ ...store, ...process() }),
       }
     },
-  })
+  }
+  dispatchStoreContract({ ...options, capabilities: { durable: true } })
+  dispatchRules(options)
   return cases
 }
 
 /** True if the case fails. */
 export async function fails(run: (() => Promise<void>) | undefined): Promise<boolean> {
-  if (!run) throw new Error('the contract has no such case')
+  if (!run) throw new Error('there is no such case')
   return run().then(
     () => false,
     () => true,

@@ -10,8 +10,8 @@ import { REPLAN_BUGS } from './dispatch-replan-bugs.ts'
 import { TURN_BUGS } from './dispatch-turn-bugs.ts'
 import { WORK_BUGS } from './dispatch-work-bugs.ts'
 
-describe('dispatchStoreContract', () => {
-  it('Every case of dispatchStoreContract passes on a store with two handles and no bug', async () => {
+describe('dispatchStoreContract and the rules of deliveries', () => {
+  it('Every case passes on a store with two handles and no bug', async () => {
     const cases = casesWith()
     expect(cases.size).toBeGreaterThan(200)
     for (const [name, run] of cases) expect([name, await fails(run)]).toEqual([name, false])
@@ -29,7 +29,7 @@ describe('dispatchStoreContract', () => {
     ...DUE_BUGS,
   ]
   const planted = bugs.map((one) => [one.name, one] as const)
-  it.each(planted)('dispatchStoreContract catches a store where %s', async (_, { caughtBy, plant }) => {
+  it.each(planted)('A case catches a store where %s', async (_, { caughtBy, plant }) => {
     expect(await fails(casesWith(plant).get(caughtBy))).toBe(true)
   })
 })

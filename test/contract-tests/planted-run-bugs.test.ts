@@ -5,16 +5,19 @@ import { fakeClock } from '../../src/contract-tests/fake-clock.ts'
 import { runStoreContract } from '../../src/contract-tests/run-store-contract.ts'
 import type { RunStore } from '../../src/ports/run-store.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
+import { runRules } from '../storage/engine/rule-cases/rules.ts'
 import { SESSION_LIST_BUGS } from './run-list-bugs.ts'
 import { MERGE_BUGS } from './run-merge-bugs.ts'
 import { SESSION_BUGS } from './run-session-bugs.ts'
 import { SOURCE_BUGS } from './run-source-bugs.ts'
 import { STORE_BUGS } from './run-store-bugs.ts'
 
-/** All cases of the contract by name, on a store with a bug. */
+/** All cases of the contract and of the rules by name, on a store with a bug. */
 function casesOf(create: () => StoreTrial<RunStore>): ReadonlyMap<string, () => Promise<void>> {
   const cases = new Map<string, () => Promise<void>>()
-  runStoreContract({ test: (name, body) => cases.set(name, body), create, capabilities: { durable: true } })
+  const test = (name: string, body: () => Promise<void>) => cases.set(name, body)
+  runStoreContract({ test, create, capabilities: { durable: true } })
+  runRules({ test, create })
   return cases
 }
 
@@ -56,9 +59,9 @@ describe('runStoreContract on a correct store whose clock runs', () => {
   it.each([...cases])('A correct run store whose clock runs passes: %s', (_name, body) => body())
 })
 
-describe('runStoreContract', () => {
+describe('runStoreContract and the rules of merges', () => {
   it.each([...MERGE_BUGS, ...SESSION_BUGS, ...SESSION_LIST_BUGS, ...SOURCE_BUGS, ...STORE_BUGS])(
-    'runStoreContract catches a store that $it',
+    'A case catches a store that $it',
     async ({ plant, caughtBy }) => {
       const cases = casesOf(() => trialOf(plant))
       const passed: string[] = []

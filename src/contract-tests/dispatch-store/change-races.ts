@@ -1,8 +1,14 @@
 import { equal, matches, ok } from '../assertions.ts'
 import { countDispatches, race, whileClaiming } from './races.ts'
-import { replan, replannable, SOURCE } from './replan.ts'
-import { broken, delivery, digested, HOUR, proof, RETRY, SENT, TENANT } from './samples.ts'
+import { replan, replannable, SOURCE } from './replans.ts'
+import { broken, delivery, digested, type GivenDispatch, HOUR, proof, RETRY, SENT, TENANT } from './samples.ts'
 import { claimOf, type DispatchCase, dispatchCases, idsOf, numbers } from './store-harness.ts'
+
+/** A dispatch with a queued delivery of the channel `a`, and held ones of `b` and `c`. */
+const inTurn = (id: string): GivenDispatch => {
+  const held = ['b', 'c'].map((channel) => delivery(`${id}-${channel}`, { channel, status: 'held' }))
+  return { route: 'first', deliveries: [delivery(`${id}-a`), ...held] }
+}
 
 export const changeRaceCases: readonly DispatchCase[] = dispatchCases([], {
   'a concurrent claim and cancel leave one of the two results': async (t) => {
@@ -203,6 +209,25 @@ export const changeRaceCases: readonly DispatchCase[] = dispatchCases([], {
       const [x = '', y = ''] = await t.states(id)
       ok([x, y].filter((state) => state === 'queued').length === 1, `exactly one delivery is queued: ${x}, ${y}`)
       equal((await t.claim({ a: 9, b: 9 })).deliveries.length, 1)
+    }
+  },
+  'of concurrent calls of fallBack one changes something': async (t) => {
+    for (const at of numbers(8)) {
+      await t.accept(`${at}`, inTurn(`${at}`))
+      await t.send()
+    }
+    const calls = numbers(8).flatMap((at) => [t.store, t.other].map((store) => store.fallBack(TENANT, `${at}-a`)))
+    const results = await Promise.all(calls)
+    equal(results.map((one) => one?.changed.length).sort(), [...Array(8).fill(0), ...Array(8).fill(2)])
+  },
+  'a concurrent settlement and bounce always continue': async (t) => {
+    for (const at of numbers(12)) {
+      await t.accept(`${at}`, inTurn(`${at}`))
+      const leased = proof(await t.claimOne())
+      const settle = () => t.store.settle({ ...leased, to: 'sent', attempt: SENT })
+      const bounce = () => t.other.fallBack(TENANT, `${at}-a`)
+      await Promise.all(at % 2 === 0 ? [settle(), bounce()] : [bounce(), settle()])
+      equal(await t.states(`${at}`), ['sent', 'queued', 'held'], `${at}`)
     }
   },
 })

@@ -1,6 +1,6 @@
 import type { ErasedDispatches } from '../../ports/dispatch-erasure.ts'
 import { equal, matches, ok } from '../assertions.ts'
-import { SOURCE } from './replan.ts'
+import { SOURCE } from './replans.ts'
 import {
   ADDRESS,
   broken,

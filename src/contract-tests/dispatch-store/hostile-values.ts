@@ -1,9 +1,8 @@
 import type { Content } from '../../model/dispatch.ts'
 import type { JsonObject, JsonValue } from '../../model/json.ts'
 import { equal, matches } from '../assertions.ts'
-import { digesting } from './digests.ts'
 import { delivery, digested, HOUR, keyed, MINUTE, proof, RETRY, TENANT } from './samples.ts'
-import { claimOf, type DispatchCase, dispatchCases, idsOf, numbers } from './store-harness.ts'
+import { claimOf, type DispatchCase, digesting, dispatchCases, idsOf, numbers } from './store-harness.ts'
 
 /** Different texts that some databases compare as equal. */
 const ALIKE = [

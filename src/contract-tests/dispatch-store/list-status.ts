@@ -1,7 +1,7 @@
 import type { DispatchStatus } from '../../model/dispatch.ts'
 import { statusOfDispatch } from '../../model/dispatch.ts'
 import { equal } from '../assertions.ts'
-import { replan, SOURCE } from './replan.ts'
+import { replan, SOURCE } from './replans.ts'
 import { broken, delivery, digested, HOUR, proof, REJECTED, RETRY, SENT, skipped, TENANT } from './samples.ts'
 import { claimOf, type DispatchCase, dispatchCases, numbers, type Query, type StoreHarness } from './store-harness.ts'
 

@@ -1,5 +1,5 @@
 import { equal, matches, ok } from '../assertions.ts'
-import { replan, replannable, SOURCE } from './replan.ts'
+import { replan, replannable, SOURCE } from './replans.ts'
 import {
   broken,
   delivery,

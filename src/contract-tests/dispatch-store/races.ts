@@ -1,3 +1,4 @@
+import type { SendLimit } from '../../ports/delivery-policy.ts'
 import type { ClaimedDelivery, ClaimRequest, Claims, DispatchStore } from '../../ports/dispatch-store.ts'
 import { equal, matches, ok } from '../assertions.ts'
 import { acceptance, delivery, digested, HOUR, keyed, LEASE, MINUTE, proof, SENT, TENANT } from './samples.ts'
@@ -31,6 +32,8 @@ export async function whileClaiming<Item, T>(
 export function countDispatches<T>(items: readonly T[], item: T): number {
   return items.filter((one) => one === item).length
 }
+
+const quota = (max: number, key = 'q'): SendLimit => ({ key, max, windowMs: HOUR })
 
 /** Claims concurrently, then claims the rest. */
 async function claimAtOnce(harness: StoreHarness, count: number, limit: number): Promise<ClaimedDelivery[]> {
@@ -204,5 +207,18 @@ export const raceCases: readonly DispatchCase[] = dispatchCases([], {
         `the dispatch ${at} has a valid state: ${state}`,
       )
     }
+  },
+  'several quotas hold under concurrent accepts': async (t) => {
+    const outcomes = await race(t, 40, (handle, at) =>
+      t.accept(`${at}`, { quotas: [quota(10, `token${at % 2}`), quota(15, 'parent')] }, handle),
+    )
+    const reported = outcomes.map(({ outcome }) => outcome)
+    equal([countDispatches(reported, 'accepted'), (await t.list()).length], [15, 15])
+  },
+  'a quota holds under concurrent accepts': async (t) => {
+    const outcomes = await race(t, 50, (handle, at) => t.accept(`${at}`, { quotas: [quota(10)] }, handle))
+    const reported = outcomes.map(({ outcome }) => outcome)
+    equal([countDispatches(reported, 'accepted'), countDispatches(reported, 'quota_spent')], [10, 40])
+    equal((await t.list()).length, 10)
   },
 })

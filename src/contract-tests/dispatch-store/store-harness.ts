@@ -7,6 +7,8 @@ import type {
   Claims,
   DispatchChange,
   DispatchStore,
+  NewDelivery,
+  NewDigest,
   RetryRequest,
   Settled,
   Settlement,
@@ -14,7 +16,18 @@ import type {
 import { ok } from '../assertions.ts'
 import type { CaseTable, ContractCase, StoreCapabilities, StoreTrial } from '../contract.ts'
 import { readPages, reopened, storeCases } from '../store-cases.ts'
-import { acceptance, type GivenDispatch, HOUR, LEASE, MINUTE, proof, REJECTED, SENT, TENANT } from './samples.ts'
+import {
+  acceptance,
+  digested,
+  type GivenDispatch,
+  HOUR,
+  LEASE,
+  MINUTE,
+  proof,
+  REJECTED,
+  SENT,
+  TENANT,
+} from './samples.ts'
 
 /** Ends a loop if a store hands out the same delivery again and again. No case needs so many claims. */
 const MAX_CLAIMS = 200
@@ -179,5 +192,20 @@ export async function acceptAll(
   for (const [id, given] of Object.entries(dispatches)) {
     await accept(id, given)
     await advance(MINUTE)
+  }
+}
+
+/** Accepts an event, by default of one digest. Returns the id of its delivery. */
+export type AcceptEvent = (
+  dispatchId: string,
+  digest?: Partial<NewDigest>,
+  rest?: Partial<NewDelivery>,
+  given?: GivenDispatch,
+) => Promise<string>
+
+export function digesting({ accept, only }: StoreHarness): AcceptEvent {
+  return async (id, digest, rest, given = {}) => {
+    await accept(id, { deliveries: [digested(`${id}-d`, digest, rest)], ...given })
+    return (await only(id, given.tenant)).deliveryId
   }
 }

@@ -211,4 +211,15 @@ export const runRaceCases: readonly RunStoreCase[] = concurrently({
   'a user erased during a merge is erased before or after it': async (t, turn) => {
     for (let turns = 0; turns < MAX_TURNS; turns++) await eraseDuringMerge(t, turn(1), turns, { userId: 'u' })
   },
+  'concurrent merges of one run store and return the last decision': async (_t, turn) => {
+    let times = 0
+    const merges = Array.from({ length: 20 }, (_, at) =>
+      turn(at).mergeRun(runKeyOf('r'), () => {
+        const counts = { times: ++times }
+        return { result: counts.times, state: stateOf(runKeyOf('r'), { counts }), derived: QUIET }
+      }),
+    )
+    const results = await Promise.all(merges)
+    for (const { result, run } of results) equal(run?.state.application?.counts, { times: result })
+  },
 })

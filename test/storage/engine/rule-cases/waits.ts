@@ -1,8 +1,16 @@
-import type { StoredWait } from '../../model/waiting.ts'
-import { equal, matches } from '../assertions.ts'
-import { replan, SOURCE } from './replan.ts'
-import { broken, delivery, HOUR, MINUTE, proof, RETRY, SENT } from './samples.ts'
-import { type DispatchCase, dispatchCases } from './store-harness.ts'
+import { equal, matches } from '../../../../src/contract-tests/assertions.ts'
+import { replan, SOURCE } from '../../../../src/contract-tests/dispatch-store/replans.ts'
+import {
+  broken,
+  delivery,
+  HOUR,
+  MINUTE,
+  proof,
+  RETRY,
+  SENT,
+} from '../../../../src/contract-tests/dispatch-store/samples.ts'
+import { type DispatchCase, dispatchCases } from '../../../../src/contract-tests/dispatch-store/store-harness.ts'
+import type { StoredWait } from '../../../../src/model/waiting.ts'
 
 const WORDS: readonly StoredWait[] = ['quiet_hours', 'policy', 'receiver_paused', 'unavailable', 'unknown_here']
 

@@ -1,10 +1,8 @@
-import type { NewDelivery, NewDigest } from '../../ports/dispatch-store.ts'
-import { equal, matches } from '../assertions.ts'
+import { equal, matches } from '../../../../src/contract-tests/assertions.ts'
 import {
   ADDRESS,
   delivery,
   digested,
-  type GivenDispatch,
   HOUR,
   LEASE,
   MARGIN,
@@ -12,26 +10,19 @@ import {
   proof,
   RETRY,
   SENT,
-} from './samples.ts'
-import { between, type DispatchCase, dispatchCases, idsOf, type StoreHarness, timed } from './store-harness.ts'
+} from '../../../../src/contract-tests/dispatch-store/samples.ts'
+import {
+  between,
+  type DispatchCase,
+  digesting,
+  dispatchCases,
+  idsOf,
+  type StoreHarness,
+  timed,
+} from '../../../../src/contract-tests/dispatch-store/store-harness.ts'
 
 const eventsOf = (...ids: readonly string[]): readonly object[] =>
   ids.map((id) => ({ dispatchId: id, eventData: { of: `${id}-d` } }))
-
-/** Accepts an event, by default of one digest. Returns the id of its delivery. */
-export type AcceptEvent = (
-  dispatchId: string,
-  digest?: Partial<NewDigest>,
-  rest?: Partial<NewDelivery>,
-  given?: GivenDispatch,
-) => Promise<string>
-
-export function digesting({ accept, only }: StoreHarness): AcceptEvent {
-  return async (id, digest, rest, given = {}) => {
-    await accept(id, { deliveries: [digested(`${id}-d`, digest, rest)], ...given })
-    return (await only(id, given.tenant)).deliveryId
-  }
-}
 
 /** Opens a digest with these events and claims it. Returns the lease. */
 async function sendingOf(harness: StoreHarness, ...ids: readonly string[]) {

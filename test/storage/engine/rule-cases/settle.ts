@@ -1,8 +1,26 @@
-import type { DeliveryReason } from '../../model/dispatch.ts'
-import type { NewDelivery } from '../../ports/dispatch-store.ts'
-import { equal, matches, ok } from '../assertions.ts'
-import { delivery, HOUR, LEASE, MARGIN, MINUTE, proof, REJECTED, RETRY, spoil } from './samples.ts'
-import { between, byId, type DispatchCase, dispatchCases, idsOf, numbers, timed } from './store-harness.ts'
+import { equal, matches, ok } from '../../../../src/contract-tests/assertions.ts'
+import {
+  delivery,
+  HOUR,
+  LEASE,
+  MARGIN,
+  MINUTE,
+  proof,
+  REJECTED,
+  RETRY,
+  spoil,
+} from '../../../../src/contract-tests/dispatch-store/samples.ts'
+import {
+  between,
+  byId,
+  type DispatchCase,
+  dispatchCases,
+  idsOf,
+  numbers,
+  timed,
+} from '../../../../src/contract-tests/dispatch-store/store-harness.ts'
+import type { DeliveryReason } from '../../../../src/model/dispatch.ts'
+import type { NewDelivery } from '../../../../src/ports/dispatch-store.ts'
 
 const ALONE = { live: true, others: [] }
 

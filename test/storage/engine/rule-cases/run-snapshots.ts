@@ -1,9 +1,19 @@
-import { MAX_ANCESTORS } from '../../model/run-tree-limit.ts'
-import { noTotals } from '../../model/totals.ts'
-import type { RunAncestor } from '../../ports/run-store.ts'
-import { equal, ok, rejects } from '../assertions.ts'
-import { adding, changesOf, fullTotals, PENDING, QUIET, runIds, runKeyOf, stateOf, sumOf } from './run-fixtures.ts'
-import { type RunStoreCase, runCases } from './run-harness.ts'
+import { equal, ok, rejects } from '../../../../src/contract-tests/assertions.ts'
+import {
+  adding,
+  changesOf,
+  fullTotals,
+  PENDING,
+  QUIET,
+  runIds,
+  runKeyOf,
+  stateOf,
+  sumOf,
+} from '../../../../src/contract-tests/run-store/run-fixtures.ts'
+import { type RunStoreCase, runCases } from '../../../../src/contract-tests/run-store/run-harness.ts'
+import { MAX_ANCESTORS } from '../../../../src/model/run-tree-limit.ts'
+import { noTotals } from '../../../../src/model/totals.ts'
+import type { RunAncestor } from '../../../../src/ports/run-store.ts'
 
 const TOP = { ...QUIET, top: true } as const
 
@@ -98,16 +108,6 @@ export const snapshotCases: readonly RunStoreCase[] = runCases([], {
       await rejects(t.store.mergeRun(runKeyOf('r'), breakOff), 'a decision throws')
     equal((await t.put('r')).revision, 1)
     equal((await t.session())?.totals, noTotals())
-  },
-  'concurrent merges of one run store and return the last decision': async (t) => {
-    let times = 0
-    const merges = Array.from({ length: 20 }, () =>
-      t.store.mergeRun(runKeyOf('r'), () => {
-        const counts = { times: ++times }
-        return { result: counts.times, state: stateOf(runKeyOf('r'), { counts }), derived: QUIET }
-      }),
-    )
-    for (const { result, run } of await Promise.all(merges)) equal(run?.state.application?.counts, { times: result })
   },
   'a run without a parent has no ancestors': async (t) => {
     await t.put('r')

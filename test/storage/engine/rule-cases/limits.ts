@@ -1,8 +1,23 @@
-import type { SendLimit } from '../../ports/delivery-policy.ts'
-import { equal } from '../assertions.ts'
-import { countDispatches, race } from './races.ts'
-import { delivery, type GivenDispatch, HOUR, keyed, MARGIN, MINUTE, RETRY, skipped } from './samples.ts'
-import { between, type DispatchCase, dispatchCases, numbers, type StoreHarness, timed } from './store-harness.ts'
+import { equal } from '../../../../src/contract-tests/assertions.ts'
+import {
+  delivery,
+  type GivenDispatch,
+  HOUR,
+  keyed,
+  MARGIN,
+  MINUTE,
+  RETRY,
+  skipped,
+} from '../../../../src/contract-tests/dispatch-store/samples.ts'
+import {
+  between,
+  type DispatchCase,
+  dispatchCases,
+  numbers,
+  type StoreHarness,
+  timed,
+} from '../../../../src/contract-tests/dispatch-store/store-harness.ts'
+import type { SendLimit } from '../../../../src/ports/delivery-policy.ts'
 
 const limit = (max: number, key = 'l', windowMs: number = HOUR): SendLimit => ({ key, max, windowMs })
 
@@ -233,18 +248,5 @@ export const limitCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await post({ quotas: [quota(1, 'parent')] }), 'accepted')
     equal(await post({ quotas: [quota(1, 'token'), quota(1, 'parent')] }), 'quota_spent')
     equal(await post({ quotas: [quota(1, 'token')] }), 'accepted')
-  },
-  'several quotas hold under concurrent accepts': async (t) => {
-    const outcomes = await race(t, 40, (handle, at) =>
-      t.accept(`${at}`, { quotas: [quota(10, `token${at % 2}`), quota(15, 'parent')] }, handle),
-    )
-    const reported = outcomes.map(({ outcome }) => outcome)
-    equal([countDispatches(reported, 'accepted'), (await t.list()).length], [15, 15])
-  },
-  'a quota holds under concurrent accepts': async (t) => {
-    const outcomes = await race(t, 50, (handle, at) => t.accept(`${at}`, { quotas: [quota(10)] }, handle))
-    const reported = outcomes.map(({ outcome }) => outcome)
-    equal([countDispatches(reported, 'accepted'), countDispatches(reported, 'quota_spent')], [10, 40])
-    equal((await t.list()).length, 10)
   },
 })

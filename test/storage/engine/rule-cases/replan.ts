@@ -1,28 +1,25 @@
-import type { DispatchAnswer } from '../../model/dispatch.ts'
-import type { DispatchStore, NewDelivery, ReplanOutcome } from '../../ports/dispatch-store.ts'
-import type { PlanSource, Replannable } from '../../ports/plan-source.ts'
-import { equal, matches, ok } from '../assertions.ts'
-import { everything, longText } from './hostile-values.ts'
-import { answerOf, broken, delivery, HOUR, keyed, MARGIN, MINUTE, spoil, TENANT } from './samples.ts'
-import { between, type DispatchCase, dispatchCases, type StoreHarness, timed } from './store-harness.ts'
-
-export const SOURCE: PlanSource = { eventData: { word: 'canary' } }
-
-export async function replannable(store: DispatchStore, dispatchId: string): Promise<Replannable> {
-  const found = await store.findReplannable(TENANT, dispatchId)
-  ok(found, `the dispatch ${dispatchId} has no plan source`)
-  return found
-}
-
-export async function replan(
-  { store }: Pick<StoreHarness, 'store'>,
-  dispatchId: string,
-  deliveries: readonly NewDelivery[],
-  channel?: string,
-): Promise<ReplanOutcome | undefined> {
-  const { version } = await replannable(store, dispatchId)
-  return store.replan(TENANT, dispatchId, version, deliveries, { expiresInMs: HOUR, ...(channel && { channel }) })
-}
+import { equal, matches, ok } from '../../../../src/contract-tests/assertions.ts'
+import { everything, longText } from '../../../../src/contract-tests/dispatch-store/hostile-values.ts'
+import { replan, replannable, SOURCE } from '../../../../src/contract-tests/dispatch-store/replans.ts'
+import {
+  answerOf,
+  broken,
+  delivery,
+  HOUR,
+  keyed,
+  MARGIN,
+  MINUTE,
+  spoil,
+  TENANT,
+} from '../../../../src/contract-tests/dispatch-store/samples.ts'
+import {
+  between,
+  type DispatchCase,
+  dispatchCases,
+  timed,
+} from '../../../../src/contract-tests/dispatch-store/store-harness.ts'
+import type { DispatchAnswer } from '../../../../src/model/dispatch.ts'
+import type { NewDelivery } from '../../../../src/ports/dispatch-store.ts'
 
 const conflict = { outcome: 'conflict' } as const
 

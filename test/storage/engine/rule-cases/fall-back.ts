@@ -1,7 +1,22 @@
-import type { NewDelivery } from '../../ports/dispatch-store.ts'
-import { equal } from '../assertions.ts'
-import { delivery, HOUR, LEASE, MARGIN, proof, RETRY, SENT, skipped, TENANT } from './samples.ts'
-import { type DispatchCase, dispatchCases, idsOf, numbers, type StoreHarness } from './store-harness.ts'
+import { equal } from '../../../../src/contract-tests/assertions.ts'
+import {
+  delivery,
+  HOUR,
+  LEASE,
+  MARGIN,
+  proof,
+  RETRY,
+  SENT,
+  skipped,
+  TENANT,
+} from '../../../../src/contract-tests/dispatch-store/samples.ts'
+import {
+  type DispatchCase,
+  dispatchCases,
+  idsOf,
+  type StoreHarness,
+} from '../../../../src/contract-tests/dispatch-store/store-harness.ts'
+import type { NewDelivery } from '../../../../src/ports/dispatch-store.ts'
 
 const UNNEEDED = 'skipped fallback_unneeded'
 
@@ -122,25 +137,6 @@ export const fallBackCases: readonly DispatchCase[] = dispatchCases([], {
     equal(await t.store.fallBack('t2', '1-a'), undefined)
     equal(await t.store.fallBack(TENANT, 'unknown'), undefined)
     equal(await t.states('1'), ['sent', UNNEEDED, UNNEEDED])
-  },
-  'of concurrent calls of fallBack one changes something': async (t) => {
-    for (const at of numbers(8)) {
-      await accept(t, `${at}`)
-      await t.send()
-    }
-    const calls = numbers(8).flatMap((at) => [t.store, t.other].map((store) => store.fallBack(TENANT, `${at}-a`)))
-    const results = await Promise.all(calls)
-    equal(results.map((one) => one?.changed.length).sort(), [...Array(8).fill(0), ...Array(8).fill(2)])
-  },
-  'a concurrent settlement and bounce always continue': async (t) => {
-    for (const at of numbers(12)) {
-      await accept(t, `${at}`)
-      const leased = proof(await t.claimOne())
-      const settle = () => t.store.settle({ ...leased, to: 'sent', attempt: SENT })
-      const bounce = () => t.other.fallBack(TENANT, `${at}-a`)
-      await Promise.all(at % 2 === 0 ? [settle(), bounce()] : [bounce(), settle()])
-      equal(await t.states(`${at}`), ['sent', 'queued', 'held'], `${at}`)
-    }
   },
   'an erased dispatch does not continue': async (t) => {
     await accept(t)

@@ -1,8 +1,22 @@
-import { noTotals } from '../../model/totals.ts'
-import type { MergeDecision, RunKey } from '../../ports/run-store.ts'
-import { equal, ok } from '../assertions.ts'
-import { countRuns, fullTotals, PENDING, QUIET, runKeyOf, stateOf, sumOf } from './run-fixtures.ts'
-import { happened, type RunHarness, type RunStoreCase, runCases, timedRuns } from './run-harness.ts'
+import { equal, ok } from '../../../../src/contract-tests/assertions.ts'
+import {
+  countRuns,
+  fullTotals,
+  PENDING,
+  QUIET,
+  runKeyOf,
+  stateOf,
+  sumOf,
+} from '../../../../src/contract-tests/run-store/run-fixtures.ts'
+import {
+  happened,
+  type RunHarness,
+  type RunStoreCase,
+  runCases,
+  timedRuns,
+} from '../../../../src/contract-tests/run-store/run-harness.ts'
+import { noTotals } from '../../../../src/model/totals.ts'
+import type { MergeDecision, RunKey } from '../../../../src/ports/run-store.ts'
 
 const FAILURES = [{ runId: 'other', at: 5, userId: 'u', error: { type: 'timeout', message: 'too late' } }]
 const CHANGES = countRuns(3, 'p', 'u')

@@ -1,7 +1,15 @@
-import { equal, matches } from '../assertions.ts'
-import { replan, SOURCE } from './replan.ts'
-import { broken, delivery, digested, HOUR, proof, SENT, TENANT } from './samples.ts'
-import { type DispatchCase, dispatchCases } from './store-harness.ts'
+import { equal, matches } from '../../../../src/contract-tests/assertions.ts'
+import { replan, SOURCE } from '../../../../src/contract-tests/dispatch-store/replans.ts'
+import {
+  broken,
+  delivery,
+  digested,
+  HOUR,
+  proof,
+  SENT,
+  TENANT,
+} from '../../../../src/contract-tests/dispatch-store/samples.ts'
+import { type DispatchCase, dispatchCases } from '../../../../src/contract-tests/dispatch-store/store-harness.ts'
 
 const limits = [{ key: 'l', max: 2, windowMs: 100 * HOUR }]
 const b = { channel: 'b' }

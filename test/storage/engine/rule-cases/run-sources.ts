@@ -1,8 +1,16 @@
-import type { RunReport } from '../../model/run.ts'
-import { noSpend, noTotals } from '../../model/totals.ts'
-import { equal } from '../assertions.ts'
-import { adding, fullTotals, QUIET, runKeyOf, spendOf, stateOf, totalsOf } from './run-fixtures.ts'
-import { type RunHarness, type RunStoreCase, runCases } from './run-harness.ts'
+import { equal } from '../../../../src/contract-tests/assertions.ts'
+import {
+  adding,
+  fullTotals,
+  QUIET,
+  runKeyOf,
+  spendOf,
+  stateOf,
+  totalsOf,
+} from '../../../../src/contract-tests/run-store/run-fixtures.ts'
+import { type RunHarness, type RunStoreCase, runCases } from '../../../../src/contract-tests/run-store/run-harness.ts'
+import type { RunReport } from '../../../../src/model/run.ts'
+import { noSpend, noTotals } from '../../../../src/model/totals.ts'
 
 const AGENT = { provider: 'p2', model: 'm2', userId: 'agents user' }
 

@@ -1,5 +1,4 @@
-import type { NewDelivery } from '../../ports/dispatch-store.ts'
-import { equal, matches } from '../assertions.ts'
+import { equal, matches } from '../../../../src/contract-tests/assertions.ts'
 import {
   delivery,
   digested,
@@ -13,8 +12,17 @@ import {
   RETRY,
   SENT,
   TENANT,
-} from './samples.ts'
-import { between, byId, type DispatchCase, dispatchCases, idsOf, type StoreHarness, timed } from './store-harness.ts'
+} from '../../../../src/contract-tests/dispatch-store/samples.ts'
+import {
+  between,
+  byId,
+  type DispatchCase,
+  dispatchCases,
+  idsOf,
+  type StoreHarness,
+  timed,
+} from '../../../../src/contract-tests/dispatch-store/store-harness.ts'
+import type { NewDelivery } from '../../../../src/ports/dispatch-store.ts'
 
 /** Cancels a dispatch during a send. Returns the lease. */
 async function asked({ store, accept, claimOne, states }: StoreHarness, given: GivenDispatch = {}) {
