@@ -149,13 +149,17 @@ export const readCases: readonly RecordsCase[] = recordsCases([], {
   },
   'a scan and a read of some columns have these columns': async (t) => {
     await t.insert('runs', runOf('1', { created_at: 3, tie_breaker: 4, status: 'failed' }))
-    const { found } = await t.other.scan({ kind: 'runs', index: 'by_status', with: [['t']], limit: 9, columns: [] })
-    const { run_id, session_id, tenant, status, created_at, tie_breaker } = found[0]?.record ?? runOf('')
-    equal(
-      [run_id, session_id, tenant, status, created_at, tie_breaker],
-      ['1', 's', 't', 'failed', 3, 4],
-      'a scan without more columns has those of the key and of the index',
-    )
+    const byStatus = { kind: 'runs', index: 'by_status', with: [['t']], limit: 9 } as const
+    for (const columns of [[], ['run_id', 'revision']]) {
+      const { found } = await t.other.scan({ ...byStatus, columns })
+      const { tenant, status, created_at, tie_breaker, run_id, revision } = found[0]?.record ?? runOf('')
+      const named = columns.length > 0 ? [run_id, revision] : ['1', 1]
+      equal(
+        [tenant, status, created_at, tie_breaker, ...named],
+        ['t', 'failed', 3, 4, '1', 1],
+        'a scan has the columns of the index and those it names',
+      )
+    }
     const read = await t.other.read([{ kind: 'runs', with: [runKey('1')], columns: ['version', 'revision'] }])
     const run = read.runs?.[0]
     equal(

@@ -99,7 +99,7 @@ export interface Scan<Name extends Kind = Kind> {
   readonly limit: number
   /** Most records that are looked at. Default: no limit. */
   readonly most?: number
-  /** Only these columns are used, besides those of the key and of the index: the others need not be right. Default: all. */
+  /** Only these columns are used, besides those of the index: the others need not be right. Default: all. */
   readonly columns?: readonly string[]
 }
 

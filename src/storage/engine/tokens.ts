@@ -32,7 +32,12 @@ export function engineTokens(records: Records): TokenStore {
   }
 
   async function findExpired(now: number): Promise<readonly RevocationRecord[]> {
-    const expiring = { kind: 'revocations', index: 'expiring', with: [[]], columns: ['version'] } as const
+    const expiring = {
+      kind: 'revocations',
+      index: 'expiring',
+      with: [[]],
+      columns: ['number', 'tenant', 'version'],
+    } as const
     const { found } = await records.scan({ ...expiring, until: [Math.floor(now) + 1], limit: MAX_REMOVED })
     return found.map(({ record }) => record)
   }

@@ -72,7 +72,8 @@ export function pluginRecords<Name extends KindName>(kind: Name, records: Record
     return retryOnConflict(async () => {
       const { earliest: now } = await records.now()
       const range = { from: [from], until: [Math.ceil(now - forMs)] }
-      const expiring = { kind: RECORDS, index: 'expiring', with: [[kind]], columns: ['version'] } as const
+      const columns = ['tenant', 'key', 'version']
+      const expiring = { kind: RECORDS, index: 'expiring', with: [[kind]], columns } as const
       const { found } = await records.scan({ ...expiring, ...range, where, limit })
       const changes = new Changes()
       for (const { record } of found) remove(changes, record)

@@ -13,6 +13,7 @@ export type SessionRecord = RecordOf<'sessions'>
 
 /** Columns of which a {@link StoredRun} is read. */
 export const RUN_COLUMNS: readonly (keyof RunRecord)[] = [
+  'tenant',
   'state',
   'derived',
   'created_at',

@@ -12,7 +12,7 @@ const MOST = 500
 /** Most runs that one scan looks at. */
 const SEEN = 10_000
 /** Columns of a run that {@link removeRecords} uses. */
-export const REMOVAL_COLUMNS: readonly (keyof RunRecord)[] = ['tags', 'version']
+export const REMOVAL_COLUMNS: readonly (keyof RunRecord)[] = ['run_id', 'session_id', 'tenant', 'tags', 'version']
 
 /** Drops what is cached of a session. */
 export type Forget = (session: Pick<RunKey, 'tenant' | 'sessionId'>) => void

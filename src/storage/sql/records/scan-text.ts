@@ -17,6 +17,8 @@ export interface Plan {
   /** Columns of the index after the prefix; if there are none, of the key. */
   readonly order: readonly string[]
   readonly at: readonly KindColumn[]
+  /** Those of `at` that are read: all, or the order alone, which tells records apart unless some are equal in it. */
+  readonly places: readonly KindColumn[]
   readonly columns: readonly KindColumn[]
   readonly isReverse: boolean
   readonly filters: readonly Filter[]

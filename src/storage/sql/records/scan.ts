@@ -39,7 +39,9 @@ async function scanOnce<Name extends Kind>(scan: Scan<Name>, db: Database): Prom
   const plan = planOf(scan)
   const amount = Math.trunc(plan.isMarking ? most : Math.min(limit, most))
   if (plan.ranges.length === 0 || amount <= 0) return { found: [] }
-  const { rows, hasMore } = await lookAt(plan, amount, db)
+  const looked = await lookAt(plan, amount, db)
+  if (!looked) return scanOnce({ ...scan, columns: [...(scan.columns ?? []), ...plan.at.map(({ name }) => name)] }, db)
+  const { rows, hasMore } = looked
   const found: ScannedRecord<Name>[] = []
   let seen = 0
   for (const row of rows) {
@@ -59,6 +61,7 @@ interface Shape {
   readonly leading: readonly string[]
   readonly order: readonly string[]
   readonly at: readonly KindColumn[]
+  readonly places: readonly KindColumn[]
   readonly columns: readonly KindColumn[]
   /** The index has all columns of the key. */
   readonly hasKey: boolean
@@ -77,10 +80,13 @@ function shapeOf({ kind, by = kind, index, with: [prefix], columns }: Scan): Sha
   const [leading, rest] = [indexed.slice(0, length), indexed.slice(length)]
   const at = [...new Set([...rest, ...key])]
   const order = rest.length > 0 ? rest : at
+  const names = columns && [...indexed, ...order, ...columns]
+  const whole = at.flatMap((name) => columnsOf(by, [name]))
+  const places = whole.filter(({ name }) => names === undefined || names.includes(name))
   const made: Shape = {
-    ...{ leading, order, head: headOf(by, index, leading, order) },
-    at: at.flatMap((name) => columnsOf(by, [name])),
-    columns: columnsRead(kind, by, at, columns && [...key, ...indexed, ...columns]),
+    ...{ leading, order, head: headOf(by, index, leading, order), at: whole },
+    places: places.length === whole.length ? whole : places.slice(0, order.length),
+    columns: columnsRead(kind, by, at, names),
     hasKey: key.every((name) => indexed.includes(name)),
   }
   SHAPES.set(shape, made)
@@ -95,7 +101,7 @@ function columnsRead(
   names: readonly string[] | undefined,
 ): readonly KindColumn[] {
   const own = columnsOf(kind, names)
-  const others = columnsOf(by, at)
+  const others = columnsOf(by, names ? at.filter((name) => names.includes(name)) : at)
   return by === kind ? own : [...own, ...others.filter(({ name }) => own.every((column) => column.name !== name))]
 }
 
@@ -107,7 +113,7 @@ function planOf(scan: Scan): Plan {
   const { kind, by = kind, index, isReverse = false, where: filters = [], most, until, after } = scan
   // An empty position has no records before or after it.
   const prefixes = until?.length === 0 || after?.length === 0 ? [] : scan.with
-  const { leading, order, at, columns, hasKey, head } = shapeOf(scan)
+  const { leading, order, at, places, columns, hasKey, head } = shapeOf(scan)
   const bounds = boundsOf(scan)
   const unique = prefixes.length > 1 ? new Map(prefixes.map((one) => [JSON.stringify(one), one])).values() : prefixes
   const names = at.map(({ name }) => name)
@@ -118,9 +124,9 @@ function planOf(scan: Scan): Plan {
   const ranges = scan.after === undefined ? all : all.filter((range) => !isLeftOut(range))
   // Scans by expiry are not continued: they need no order among records of one instant, of which there may be many.
   const isFirst = index === 'expiring' && scan.after === undefined
-  const isWhole = order.length === at.length || (ranges.length === 1 && (hasKey || isFirst))
+  const isWhole = order.length === at.length || (ranges.length === 1 && (hasKey || (isFirst && places === at)))
   const isMarking = filters.length > 0 && most !== undefined
-  const shape = { order, at, columns, isReverse, filters, isMarking, isWhole }
+  const shape = { order, at, places, columns, isReverse, filters, isMarking, isWhole }
   return { kind, by, index, ranges, ...shape, known: knownIn(ranges) }
 }
 
@@ -139,8 +145,9 @@ interface Looked {
 /**
  * Reads rows in the order of their positions. A statement only has the order of the index: rows that are equal in it are sorted here, and if
  * some of them lie beyond the last one, all of these are read by their keys.
+ * @returns `undefined`: some are equal, and their keys were not read.
  */
-async function lookAt(plan: Plan, amount: number, db: Database): Promise<Looked> {
+async function lookAt(plan: Plan, amount: number, db: Database): Promise<Looked | undefined> {
   if (plan.isMarking && plan.by === plan.kind && plan.at.length === 1 && plan.ranges.length === 1)
     return sweep(plan, amount, db)
   if (plan.isWhole) {
@@ -153,6 +160,7 @@ async function lookAt(plan: Plan, amount: number, db: Database): Promise<Looked>
     return true
   }
   const hasEqual = read.some((row, nth) => nth > 0 && isEqual(read[nth - 1], row))
+  if (hasEqual && plan.places !== plan.at) return undefined
   const rows = hasEqual ? sorted(plan, read) : read
   if (rows.length <= amount) return { rows, hasMore: false }
   const last = rows[amount - 1]
@@ -242,12 +250,12 @@ function withoutMark({ fits: _, ...row }: Row): Row {
   return row
 }
 
-function placeIn({ at }: Plan, record: Row): Prefix {
+function placeIn({ places }: Plan, record: Row): Prefix {
   const place: Value[] = []
-  for (const { name } of at) place.push(record[name] as Value)
+  for (const { name } of places) place.push(record[name] as Value)
   return place
 }
 
-function positionOf({ at, known }: Plan, row: Row): Prefix {
-  return at.map((column) => (known[column.name] ?? readValue(column, row[column.name])) as Value)
+function positionOf({ places, known }: Plan, row: Row): Prefix {
+  return places.map((column) => (known[column.name] ?? readValue(column, row[column.name])) as Value)
 }

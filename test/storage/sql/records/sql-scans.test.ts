@@ -61,6 +61,14 @@ const filters: Readonly<Partial<Record<Kind, readonly Filter[]>>> = {
   plugin_records: [{ of: 'plugin_records', key: { key: 'a1' }, column: 'expires_at', below: 2 }],
 }
 
+/** A position as short as another one, if that has all columns of the index: without asked columns it may lack the key. */
+function shortened(at: Prefix, given: Prefix | undefined, { kind, index, with: [prefix = []], columns }: Scan): Prefix {
+  const { key, indexes = {} } = declarationOf(kind)
+  const indexed = index === undefined ? key : (indexes[index] ?? [])
+  const isLong = given && given.length >= Math.max(1, indexed.length - prefix.length)
+  return columns && isLong ? at.slice(0, given.length) : at
+}
+
 /** Any scans of any index, also in parts. */
 const scans: fc.Arbitrary<Scan> = fc.constantFrom<Kind>(...KINDS_USED).chain((kind) => {
   const { key, indexes = {} } = declarationOf(kind)
@@ -117,9 +125,9 @@ for (const kind of await databaseKinds())
           // Records of one expiry are in any order there.
           const isAnyOrder = scan.index === 'expiring' && scan.after === undefined
           if (isAnyOrder) expect(found.map(([first]) => first)).toEqual(expected.found.map(([first]) => first))
-          else expect(found).toEqual(expected.found)
+          else expect(found).toEqual(expected.found.map((at, nth) => shortened(at, found[nth], scan)))
           if (isAnyOrder) return
-          if (expected.last && scanned.last) expect(scanned.last).toEqual(expected.last)
+          if (expected.last && scanned.last) expect(scanned.last).toEqual(shortened(expected.last, scanned.last, scan))
           // A scan with filters may look further, and one may end at the last record without knowing it.
           else if (expected.last) expect(search({ ...scan, limit: 99, after: expected.last }).found).toEqual([])
           else if (scanned.last) expect((await records.scan({ ...scan, after: scanned.last })).found).toEqual([])
