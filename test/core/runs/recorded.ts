@@ -21,14 +21,22 @@ export async function recordPosts(
   prices?: PriceBook,
   tenant = 't',
 ): Promise<readonly StoredRun[]> {
-  for (const { update, source } of posts) {
-    const { sessionId, runId, parentRunId } = update
-    const { result } = await store.mergeRun({ tenant, sessionId, runId, parentRunId }, (snapshot) =>
-      decideMerge(snapshot, update, { tenant, now: NOW, prices, source, publishes: (signal) => signal !== 'budget' }),
-    )
-    if (result.outcome !== 'merged') throw new Error(result.outcome)
-  }
+  for (const posted of posts) await recordPost(store, posted, prices, tenant)
   return (await store.listRuns({ tenant, sessionId: 's1', limit: 1000 })).items
+}
+
+/** Records one post for a host that publishes every end. */
+export async function recordPost(
+  store: RunStore,
+  { update, source }: Posted,
+  prices: PriceBook | undefined,
+  tenant: string,
+): Promise<void> {
+  const { sessionId, runId, parentRunId } = update
+  const { result } = await store.mergeRun({ tenant, sessionId, runId, parentRunId }, (snapshot) =>
+    decideMerge(snapshot, update, { tenant, now: NOW, prices, source, publishes: (signal) => signal !== 'budget' }),
+  )
+  if (result.outcome !== 'merged') throw new Error(result.outcome)
 }
 
 /** Records updates of an application in order, and gives all runs of their session `s1` of tenant `t`. */

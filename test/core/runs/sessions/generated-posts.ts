@@ -73,7 +73,7 @@ export const postFields: fc.Arbitrary<object> = fc.record({
 })
 
 /** Posts about one run; some name its parent. */
-export const posts: fc.Arbitrary<[post: object, hides: number][]> = fc.array(fc.tuple(postFields, fc.nat(2)), {
+const posts: fc.Arbitrary<[post: object, hides: number][]> = fc.array(fc.tuple(postFields, fc.nat(2)), {
   minLength: 1,
   maxLength: 3,
 })
@@ -82,3 +82,26 @@ export const reported = (runId: string, parentRunId: string | undefined, post: o
   const fields = Object.entries({ sessionId: 's1', runId, parentRunId, ...post })
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined)) as unknown as RunUpdate
 }
+
+/** Posts of several runs in random order, some twice. `parentOf` draws the parent of a run by its number. */
+const sequences = (parentOf: (index: number) => fc.Arbitrary<string | undefined>): fc.Arbitrary<RunUpdate[]> =>
+  fc
+    .integer({ min: 1, max: 5 })
+    .chain((runs) => fc.tuple(...Array.from({ length: runs }, (_, index) => fc.tuple(parentOf(index), posts))))
+    .map((runs) =>
+      runs.flatMap(([parent, list], index) =>
+        list.map(([post, hides]) => reported(`r${index}`, hides === 0 ? undefined : parent, post)),
+      ),
+    )
+    .chain((all) => fc.subarray(all).map((again) => [...all, ...again]))
+    .chain((all) => fc.shuffledSubarray(all, { minLength: all.length }))
+
+/** A run's parent is an earlier run, one that is never recorded, or none. */
+export const forests: fc.Arbitrary<RunUpdate[]> = sequences((index) =>
+  fc.constantFrom(undefined, 'never', ...Array.from({ length: index * 2 }, (_, each) => `r${each % index}`)),
+)
+
+/** Parents that are never recorded, or in cycles. */
+export const tangles: fc.Arbitrary<RunUpdate[]> = sequences(() =>
+  fc.constantFrom(undefined, 'never', 'r0', 'r1', 'r2', 'r3', 'r4'),
+)
