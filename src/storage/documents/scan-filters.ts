@@ -23,8 +23,14 @@ async function otherPasses(row: Row, filter: Filter, reader: TextReader): Promis
   const kind = filter.of as Kind
   const key: Row = { ...row, ...filter.key }
   if (declarationOf(kind).key.some((column) => key[column] === null || key[column] === undefined)) return false
-  const text = await reader.read(await recordKey(kind, key))
-  return text !== undefined && passes(parseRecord(kind, text), filter)
+  const other = await readRow(kind, key, reader)
+  return other !== undefined && passes(other, filter)
+}
+
+/** The record whose key has the columns of a row. */
+export async function readRow(kind: Kind, row: Row, reader: TextReader): Promise<Row | undefined> {
+  const text = await reader.read(await recordKey(kind, row))
+  return text === undefined ? undefined : parseRecord(kind, text)
 }
 
 /** An absent value passes no test. */

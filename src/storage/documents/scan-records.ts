@@ -3,8 +3,8 @@ import type { Kind } from '../engine/kinds.ts'
 import type { Prefix, Scan, Scanned, Value } from '../engine/records.ts'
 import { type KnownTexts, listRange, MAX_CHUNK, type TextReader, textReader } from './document-texts.ts'
 import { entryColumns, entryText, parseEntry, parseRecord } from './record-documents.ts'
-import { type KeyRange, type Order, orderOf, positionColumns, type Row, rangeOf, recordKey } from './record-keys.ts'
-import { columnsUsed, matches } from './scan-filters.ts'
+import { type KeyRange, type Order, orderOf, positionColumns, type Row, rangeOf } from './record-keys.ts'
+import { columnsUsed, matches, readRow } from './scan-filters.ts'
 import { type Bounds, boundsOf, comparePlaces, type Place, prefixKeyOf, startOf, whereIs } from './scan-positions.ts'
 
 /** Fewest candidates that are read together once the first ones did not suffice. */
@@ -70,16 +70,8 @@ function hasAll(columns: readonly string[], used: readonly string[]): boolean {
 
 /** The record of an index document; `undefined` if it is gone, or has another position by now. */
 async function currentRecord(order: Order, { row, text }: Candidate, reader: TextReader): Promise<Row | undefined> {
-  const recordText = await reader.read(await recordKey(order.kind, row))
-  if (recordText === undefined) return undefined
-  const record = parseRecord(order.kind, recordText)
-  return entryText(order, record) === text ? record : undefined
-}
-
-/** The record whose key has the columns of another one. */
-async function readRow(kind: Kind, of: Row, reader: TextReader): Promise<Row | undefined> {
-  const text = await reader.read(await recordKey(kind, of))
-  return text === undefined ? undefined : parseRecord(kind, text)
+  const record = await readRow(order.kind, row, reader)
+  return record && entryText(order, record) === text ? record : undefined
 }
 
 interface Candidates {

@@ -180,7 +180,7 @@ function collectOnce(rows: Row[], entry: Entry, read: number): void {
 
 /** Place of a record in an index. `undefined`: a column is absent, and the record not in the index. */
 function placeOf(row: Row, columns: readonly string[], sequence: number): Place | undefined {
-  // Of its final length at once: one that grows takes three times the memory.
+  // An array that grows takes three times the memory.
   const place = new Array<Value>(columns.length + 1)
   for (let at = 0; at < columns.length; at++) {
     const value = row[columns[at] as string]

@@ -13,7 +13,8 @@ export async function countDue({ tenant, channels, limit }: DueQuery, records: R
         with: [tenant === undefined ? [channel, priority] : [channel, priority, tenant]],
         until: [Math.floor(now) + 1],
         limit,
-        columns: [],
+        // A database reads again where jobs are due at the same time, unless it reads their keys.
+        columns: ['delivery_id'],
       })
       return { due: found.length, oldest: found[0]?.record.wake_at ?? now }
     }),

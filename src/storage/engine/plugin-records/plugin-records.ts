@@ -115,7 +115,7 @@ export function pluginRecords<Name extends KindName>(kind: Name, records: Record
     async countUnexpired(limit) {
       const { earliest: now } = await records.now()
       const unexpired = { kind: RECORDS, index: 'expiring', with: [[kind]], from: [Math.floor(now) + 1] } as const
-      return (await records.scan({ ...unexpired, columns: [], limit })).found.length
+      return (await records.scan({ ...unexpired, columns: ['tenant', 'key'], limit })).found.length
     },
     put(changes, record, stored) {
       changes[stored ? 'update' : 'insert'](RECORDS, rowOf(kind, record, stored?.version ?? firstVersion()))
