@@ -17,9 +17,7 @@ export interface Layer {
 const CONTRACTS = ['src/ports/', 'src/model/', 'src/errors.ts']
 
 /** Folders of SQL: each imports only from those before it. */
-const SQL_FOLDERS = ['tables', 'dialects', 'connection', 'records', 'claim', 'schema'].map(
-  (name) => `src/storage/sql/${name}/`,
-)
+const SQL_FOLDERS = ['tables', 'dialects', 'connection', 'records', 'schema'].map((name) => `src/storage/sql/${name}/`)
 const SQL_ALL = ['src/storage/engine/', 'src/storage/rules/', ...CONTRACTS]
 
 /**
@@ -153,13 +151,12 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     modules: { 'src/storage/sql/connection/': ['kysely'] },
   },
   'src/storage/sql/records/': {
-    holds: 'reads, scans and commits of records',
+    holds: 'reads, scans and commits of records, and the claim of due jobs',
     layers: [...SQL_FOLDERS.slice(0, 3), ...SQL_ALL],
   },
-  'src/storage/sql/claim/': { holds: 'claims of due jobs', layers: [...SQL_FOLDERS.slice(0, 3), ...SQL_ALL] },
   'src/storage/sql/schema/': {
     holds: 'migrations and their check',
-    layers: [...SQL_FOLDERS.slice(0, 5), ...SQL_ALL],
+    layers: [...SQL_FOLDERS.slice(0, 4), ...SQL_ALL],
   },
   'src/contract-tests/': {
     holds: 'contracts of the ports, and test tools',

@@ -5,6 +5,11 @@ import { LAYERS, layerOf } from './layers.ts'
 import { nodesOf, parse, placeOf, readSources, type Source, tokensOf } from './source.ts'
 
 const MAX_LINES = 300
+/** Files that are one verb: it is read from top to bottom. */
+const VERBS = ['claim', 'claim-text', 'commit', 'read', 'scan', 'scan-text'].map(
+  (verb) => `src/storage/sql/records/${verb}.ts`,
+)
+const MAX_VERB_LINES = 400
 const MAX_ADAPTER_LINES = 60
 const VAGUE = ['utils', 'util', 'helpers', 'helper', 'common', 'shared', 'misc', 'types', 'manager']
 
@@ -23,11 +28,13 @@ describe('names', () => {
 })
 
 describe('size', () => {
-  it(`No file has more than ${MAX_LINES} lines, except lists of names`, () => {
+  it(`No file has more than ${MAX_LINES} lines, except lists of names, and ${MAX_VERB_LINES} for one verb`, () => {
     const long = sources
       .filter((source) => !isBarrel(source))
       .map(({ path, ast }) => ({ path, lines: ast.text.split('\n').length - 1 }))
-    expect(long.filter(({ lines }) => lines > MAX_LINES)).toEqual([])
+    const most = (path: string): number => (VERBS.includes(path) ? MAX_VERB_LINES : MAX_LINES)
+    expect(long.filter(({ path, lines }) => lines > most(path))).toEqual([])
+    expect(VERBS.filter((verb) => sources.every(({ path }) => path !== verb))).toEqual([])
   })
 
   it(`No adapter has more than ${MAX_ADAPTER_LINES} lines of code`, () => {

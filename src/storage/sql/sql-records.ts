@@ -1,6 +1,6 @@
 import type { Records } from '../engine/records.ts'
-import { jobClaimer } from './claim/claim.ts'
 import type { Database } from './connection/database.ts'
+import { jobClaimer } from './records/claim.ts'
 import { recordCommitter } from './records/commit.ts'
 import { recordReader } from './records/read.ts'
 import { recordScanner } from './records/scan.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type ClaimQueue, NORMAL } from '../../../src/storage/rules/claim-priority.ts'
-import { lowWaterMarks } from '../../../src/storage/sql/claim/low-water-marks.ts'
+import { lowWaterMarks } from '../../../src/storage/sql/records/low-water-marks.ts'
 
 const normal = (channel: string): ClaimQueue => ({ channel, priority: NORMAL })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type ClaimQueue, NORMAL, URGENT } from '../../../src/storage/rules/claim-priority.ts'
-import { tenantMarks } from '../../../src/storage/sql/claim/tenant-marks.ts'
+import { tenantMarks } from '../../../src/storage/sql/records/tenant-marks.ts'
 
 const END = '\u{10ffff}'
 const A: ClaimQueue = { channel: 'a', priority: NORMAL }

@@ -2,13 +2,21 @@ import type { Kind } from '../../engine/kinds.ts'
 import type { Found, Prefix, Records, Wanted } from '../../engine/records.ts'
 import type { Database } from '../connection/database.ts'
 import { functionName } from '../connection/database-functions.ts'
-import { type Dialect, lookUp, Parameters, sameEach, tableAlong } from '../dialects/dialects.ts'
+import {
+  allColumns,
+  cachedText,
+  type Dialect,
+  lookUp,
+  type NameTable,
+  Parameters,
+  type StatementTexts,
+  sameEach,
+  tableAlong,
+} from '../dialects/dialects.ts'
 import { columnsOf, convertRow, indexColumns, type KindColumn, type Row, recordFrom } from '../tables/record-columns.ts'
 import { type ColumnType, TABLES } from '../tables/tables.ts'
-import { sameKey } from './change-texts.ts'
-import { findText, RECORD_COLUMNS, type RecordColumn } from './plugin-record-texts.ts'
-import { snapshotReader } from './read-snapshot.ts'
-import { cachedText, type StatementTexts } from './statement-texts.ts'
+import { sameKey } from './commit.ts'
+import { snapshotReader } from './merge-snapshot.ts'
 
 /** Kinds that are found by the same values. */
 interface Part {
@@ -280,4 +288,37 @@ function sameInIndex(by: readonly string[], alias: string, dialect: Dialect): st
   if (!hasLateral) return same.join(' and ')
   const [own, given] = [`${alias}.${quote(last)}`, `x.${quote(last)}`]
   return `${[...same, `${own} >= ${given}`, `${own} <= ${given}`].join(' and ')} order by ${own}`
+}
+
+const RECORDS_TABLE = 'plugin_records'
+
+/** Columns by which records of a kind are found: the primary key, or one of the other indexes. */
+export const RECORD_COLUMNS = ['key', 'a', 'b', 'c', 'd'] as const
+
+export type RecordColumn = (typeof RECORD_COLUMNS)[number]
+
+/**
+ * Finds the records with any of the given texts in a column. PostgreSQL has no index hints: there, only the index of the column has
+ * the order.
+ * @param given Rows of tenants and texts, as a JSON array.
+ */
+export function findText(
+  column: RecordColumn,
+  kind: string,
+  given: string,
+  dialect: Dialect,
+  nameOf: NameTable,
+): string {
+  const { tenant, [column]: text } = TABLES.plugin_records.columns
+  const isOrdered = dialect.hasLateral && column !== 'key'
+  const same = isOrdered
+    ? `f.${column} >= x.text and f.${column} <= x.text order by f.${column}`
+    : `f.${column} = x.text`
+  const on = `f.kind = ${kind} and f.tenant = x.tenant and ${same}`
+  const found = lookUp(
+    { table: RECORDS_TABLE, ...(column !== 'key' && { index: `by_${column}` }), alias: 'f', on },
+    dialect,
+    nameOf,
+  )
+  return `select ${allColumns(RECORDS_TABLE, 'f', dialect)} from ${dialect.rows(given, { tenant, text }, 'x')} ${found}`
 }

@@ -2,10 +2,25 @@ import { declarationOf, type Kind } from '../../engine/kinds.ts'
 import type { Prefix, Records, Scan, Scanned, ScannedRecord, Value } from '../../engine/records.ts'
 import type { Database } from '../connection/database.ts'
 import { Parameters } from '../dialects/dialects.ts'
-import { columnsOf, convertRow, indexColumns, type KindColumn, type Row, readValue } from '../tables/record-columns.ts'
-import { comparePositions } from './positions.ts'
-import { boundsOf, hasRival, isLeftOut, type RangeScan } from './scan-bounds.ts'
-import { type Plan, rangeText, scanText, unknownColumns } from './scan-text.ts'
+import {
+  columnsOf,
+  comparePositions,
+  convertRow,
+  indexColumns,
+  type KindColumn,
+  type Row,
+  readValue,
+} from '../tables/record-columns.ts'
+import {
+  boundsOf,
+  hasRival,
+  isLeftOut,
+  type Plan,
+  type RangeScan,
+  rangeText,
+  scanText,
+  unknownColumns,
+} from './scan-text.ts'
 
 /** Ranges of one statement: SQLite takes at most 500. */
 const MAX_RANGES = 100

@@ -109,19 +109,13 @@ create or replace function "sallyport_compare_1"(of_table text, list text[], amo
 create or replace function "sallyport_claim_1"(channels json, busy json, ranges json, full_ json, lease_ms bigint, mark text, at bigint) returns table (summary text, "delivery_id" text, "dispatch_id" text, "tenant" text, "channel" text, "priority" bigint, "concurrency_key" text, "wake_at" bigint, "waits_for" text, "expires_at" bigint, "fence" text, "attempt" bigint, "begun" text, "version" bigint, "h_dispatch_id" text, "h_tenant" text, "h_made_by" text, "h_event_type" text, "h_recipient" text, "h_recipient_key" text, "h_session_id" text, "h_route" text, "h_critical" smallint, "h_priority" bigint, "h_sandboxed" smallint, "h_locale" text, "h_created_at" bigint, "h_version" bigint, "s_dispatch_id" text, "s_version" bigint, "s_outcomes" text, "s_body" text, "c_delivery_id" text, "c_dispatch_id" text, "c_body" text, "c_version" bigint) language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_sort = off set jit = off set plan_cache_mode = force_generic_plan as $body$
   #variable_conflict use_column
   begin
-    return query with asked as materialized (
-      select * from json_to_recordset(channels) as a(channel text, amount bigint, urgent_since bigint, since bigint, is_shared boolean)
-    ), oldest as materialized (
+    return query with asked as materialized (select * from json_to_recordset(channels) as a(channel text, amount bigint, urgent_since bigint, since bigint, is_shared boolean)), oldest as materialized (
       select found.* from asked a cross join lateral (
         select j.* from (values (0, a.urgent_since), (1, a.since)) as q(priority, since) cross join lateral (
-          select d.* from "sallyport_jobs" d
-          where d.channel = a.channel and d.priority = q.priority and d.wake_at >= q.since and d.wake_at <= at and (d.concurrency_key is null or (
-          (d.channel, d.concurrency_key) not in (select b.channel, b.concurrency_key from json_to_recordset(busy) as b(channel text, concurrency_key text, tenant text) where b.tenant is null)
-          and (d.channel, d.tenant, d.concurrency_key) not in (
-            select b.channel, b.tenant, b.concurrency_key from json_to_recordset(busy) as b(channel text, concurrency_key text, tenant text) where b.tenant is not null
-          )
-        ))
-          order by d.wake_at limit a.amount for update skip locked
+          select d.* from "sallyport_jobs" as d where d.channel = a.channel and d.priority = q.priority and d.wake_at >= q.since and d.wake_at <= at and (d.concurrency_key is null or (
+  (d.channel, d.concurrency_key) not in (select b.channel, b.concurrency_key from json_to_recordset(busy) as b(channel text, concurrency_key text, tenant text) where b.tenant is null)
+  and (d.channel, d.tenant, d.concurrency_key) not in (select b.channel, b.tenant, b.concurrency_key from json_to_recordset(busy) as b(channel text, concurrency_key text, tenant text) where b.tenant is not null)
+)) order by d.wake_at limit a.amount for update skip locked
         ) j
         limit a.amount
       ) found
@@ -139,10 +133,11 @@ create or replace function "sallyport_claim_1"(channels json, busy json, ranges 
           and (a.is_shared or s.priority = case when a.urgent < a.amount then 1 else 0 end)
       ) s cross join lateral (
         select 0 as known, between_.tenant, between_.wake_at as first_at from (select d.tenant, d.wake_at from "sallyport_jobs" as d
-      where d.channel = s.channel and d.priority = s.priority and d.tenant > s.low and d.tenant < s.high
-        and d.wake_at >= s.since
-      order by d.tenant, d.wake_at limit 1) between_
-        union all select 1, s.known, known_.wake_at from (select d.tenant, d.wake_at from "sallyport_jobs" as d where d.channel = s.channel and d.priority = s.priority and (d.tenant, d.wake_at) >= (s.known, s.known_since) and (d.tenant, d.wake_at) <= (s.known, 9007199254740991) order by d.tenant, d.wake_at limit 1) known_
+    where d.channel = s.channel and d.priority = s.priority and d.tenant > s.low and d.tenant < s.high
+      and d.wake_at >= s.since
+    order by d.tenant, d.wake_at limit 1) between_
+        union all select 1, s.known, known_.wake_at from (select d.tenant, d.wake_at from "sallyport_jobs" as d where d.channel = s.channel and d.priority = s.priority and (d.tenant, d.wake_at) >= (s.known, s.known_since) and (d.tenant, d.wake_at) <= (s.known, 9007199254740991) 
+      order by d.tenant, d.wake_at limit 1) known_
       ) f
       where a.amount > 0 and (a.is_shared or a.jobs >= a.amount)
     ), visited as materialized (
@@ -162,14 +157,11 @@ create or replace function "sallyport_claim_1"(channels json, busy json, ranges 
     ), mine as materialized (
       select own.* from shares s cross join lateral (
         select d.*, false as is_rest, row_number() over () as number from (
-          select d.* from "sallyport_jobs" as d
-          where d.channel = s.channel and d.priority = s.priority and (d.tenant, d.wake_at) >= (s.tenant, s.first_at) and (d.tenant, d.wake_at) <= (s.tenant, at) and (d.concurrency_key is null or (
-          (d.channel, d.concurrency_key) not in (select b.channel, b.concurrency_key from json_to_recordset(busy) as b(channel text, concurrency_key text, tenant text) where b.tenant is null)
-          and (d.channel, d.tenant, d.concurrency_key) not in (
-            select b.channel, b.tenant, b.concurrency_key from json_to_recordset(busy) as b(channel text, concurrency_key text, tenant text) where b.tenant is not null
-          )
-        ))
-          order by d.tenant, d.wake_at limit s.amount for update skip locked
+          select d.* from "sallyport_jobs" as d where d.channel = s.channel and d.priority = s.priority and (d.tenant, d.wake_at) >= (s.tenant, s.first_at) and (d.tenant, d.wake_at) <= (s.tenant, at) and (d.concurrency_key is null or (
+  (d.channel, d.concurrency_key) not in (select b.channel, b.concurrency_key from json_to_recordset(busy) as b(channel text, concurrency_key text, tenant text) where b.tenant is null)
+  and (d.channel, d.tenant, d.concurrency_key) not in (select b.channel, b.tenant, b.concurrency_key from json_to_recordset(busy) as b(channel text, concurrency_key text, tenant text) where b.tenant is not null)
+))
+      order by d.tenant, d.wake_at limit s.amount for update skip locked
         ) d
       ) own
     ), due as materialized (
@@ -210,21 +202,11 @@ create or replace function "sallyport_claim_1"(channels json, busy json, ranges 
           'next', case when a.is_shared then null when json_array_length(busy) > 0 then next_.wake_at else first_.wake_at end))
         from json_to_recordset(channels) as a(channel text, amount bigint, urgent_since bigint, since bigint, is_shared boolean)
         cross join lateral (values (0, a.urgent_since), (1, a.since)) as q(priority, since)
-        left join lateral (
-        select d.wake_at from "sallyport_jobs" d
-        where d.channel = a.channel and d.priority = q.priority and d.wake_at >= q.since 
-        order by d.wake_at limit 1
-      ) first_ on true
-        left join lateral (
-        select d.wake_at from "sallyport_jobs" d
-        where d.channel = a.channel and d.priority = q.priority and d.wake_at >= first_.wake_at and json_array_length(busy) > 0 and not a.is_shared and (d.concurrency_key is null or (
-          (d.channel, d.concurrency_key) not in (select b.channel, b.concurrency_key from json_to_recordset(busy) as b(channel text, concurrency_key text, tenant text) where b.tenant is null)
-          and (d.channel, d.tenant, d.concurrency_key) not in (
-            select b.channel, b.tenant, b.concurrency_key from json_to_recordset(busy) as b(channel text, concurrency_key text, tenant text) where b.tenant is not null
-          )
-        ))
-        order by d.wake_at limit 1
-      ) next_ on true
+        left join lateral (select d.wake_at from "sallyport_jobs" as d where d.channel = a.channel and d.priority = q.priority and d.wake_at >= q.since  order by d.wake_at limit 1) first_ on true
+        left join lateral (select d.wake_at from "sallyport_jobs" as d where d.channel = a.channel and d.priority = q.priority and d.wake_at >= first_.wake_at and json_array_length(busy) > 0 and not a.is_shared and (d.concurrency_key is null or (
+  (d.channel, d.concurrency_key) not in (select b.channel, b.concurrency_key from json_to_recordset(busy) as b(channel text, concurrency_key text, tenant text) where b.tenant is null)
+  and (d.channel, d.tenant, d.concurrency_key) not in (select b.channel, b.tenant, b.concurrency_key from json_to_recordset(busy) as b(channel text, concurrency_key text, tenant text) where b.tenant is not null)
+)) order by d.wake_at limit 1) next_ on true
       )
     );
     return next;

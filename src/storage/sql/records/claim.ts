@@ -1,7 +1,10 @@
+import { MAX_TENANTS_VISITED } from '../../../model/tenant-turns.ts'
 import type { ClaimRequest } from '../../../ports/dispatch-store.ts'
+import { retryOnConflict } from '../../engine/changes.ts'
 import type { Lease } from '../../engine/dispatches/leased-job.ts'
-import type { ClaimedJob } from '../../engine/records.ts'
+import type { ClaimedJob, ClaimedJobs, Records } from '../../engine/records.ts'
 import { type ClaimQueue, queueKey, queuesOf } from '../../rules/claim-priority.ts'
+import { hasComeAround, MAX_ROUNDS, shareTurns, type Turns } from '../../rules/tenant-turns.ts'
 import type { Database, Queries } from '../connection/database.ts'
 import { NOW } from '../connection/database.ts'
 import { functionName } from '../connection/database-functions.ts'
@@ -12,18 +15,158 @@ import {
   CLAIMED,
   type ClaimSummary,
   claimedColumns,
+  type DueRow,
   dueText,
   leaseSets,
+  nextText,
   readSummary,
+  type SeenRow,
   type SummaryRow,
+  seenTenant,
+  seenText,
+  shareText,
   summaryOfRows,
   summaryText,
-} from './claim-texts.ts'
-import type { ClaimScan, SeenEntries } from './low-water-marks.ts'
+} from './claim-text.ts'
+import { type ClaimScan, lowWaterMarks, type SeenEntries } from './low-water-marks.ts'
 import type { SeenTenant, TenantRange } from './tenant-marks.ts'
-import { type SeenRow, seenTenant, seenText, shareText, turnsOf } from './turn-texts.ts'
 
-export interface FoundDue extends ClaimSummary, Pick<SeenEntries, 'ranges' | 'tenants'> {
+/** Leases due jobs: in one statement on PostgreSQL, else in one transaction. Keeps low-water marks of the index that claims read. */
+export function jobClaimer(db: Database): NonNullable<Records['claim']> {
+  const marks = lowWaterMarks(db.elapsed, db.timeoutMs)
+
+  async function claimFrom(request: ClaimRequest, fence: string): Promise<FoundDue> {
+    let scan = marks.begin()
+    try {
+      const found = await retryOnConflict(() => {
+        scan = marks.begin()
+        return claimDueRows(request, fence, scan, db)
+      })
+      return { ...found, nextAt: Math.min(found.nextAt, marks.learn(scan, found)) }
+    } catch (cause) {
+      const now = await db.sync().then(db.now, () => undefined)
+      marks.failed(scan, queuesOf(Object.keys(request.limits)), now)
+      throw cause
+    }
+  }
+
+  /** Claims. While nothing is due for the visited tenants of shared channels, the next ones have their turn. */
+  async function claimRounds(request: ClaimRequest, fence: string): Promise<ClaimedJobs> {
+    const { after = {} } = request
+    const first = await claimFrom(request, fence)
+    const turns = turnsIn(request, first)
+    let found: FoundDue = first
+    let { last, cut, idle } = turns
+    let nextAt = Math.min(first.nextAt, turns.nextAt)
+    for (let rounds = 1; rounds < MAX_ROUNDS && found.leased.length === 0 && cut.length > 0; rounds++) {
+      const before = { ...after, ...last }
+      const limits = Object.fromEntries(cut.map(({ channel }) => [channel, request.limits[channel] ?? 0]))
+      const next = { ...request, limits, after: before }
+      found = await claimFrom(next, fence)
+      const more = turnsIn(next, found)
+      last = { ...last, ...more.last }
+      nextAt = Math.min(nextAt, found.nextAt, more.nextAt)
+      idle = [...idle, ...more.idle]
+      cut = more.cut.filter((queue) => {
+        const key = queueKey(queue)
+        return !hasComeAround(after[key] ?? '', before[key] ?? '', last[key] ?? '')
+      })
+    }
+    const { leased, now } = found
+    const isMore = cut.length > 0 || nextAt <= now
+    return { leased, now, last, nextAt: isMore ? now : Math.min(nextAt, await nextOf(idle, request)) }
+  }
+
+  async function nextOf(tenants: readonly SeenTenant[], request: ClaimRequest): Promise<number> {
+    if (tenants.length === 0) return Number.POSITIVE_INFINITY
+    const { text, values } = nextText(tenants, request, db.dialect, db.nameOf)
+    // The claim has leased jobs; without this instant, the next poll finds more.
+    const rows = await db.scan<{ readonly wake_at: unknown }>(text, values).catch(() => [])
+    return Math.min(...rows.map(({ wake_at }) => Number(wake_at)), Number.POSITIVE_INFINITY)
+  }
+
+  return claimRounds
+}
+
+/** Turns of the tenants that a claim visited. */
+interface FoundTurns {
+  /** Where the next claim begins in each queue with turns, by its `queueKey`. */
+  readonly last: Readonly<Record<string, string>>
+  /** Queues of shared channels in which nothing was leased, but tenants after the visited ones may have due jobs. */
+  readonly cut: readonly ClaimQueue[]
+  /** When a shared channel may have more: the summary has no instant for it. */
+  readonly nextAt: number
+  /** Tenants of shared channels with due jobs of which none could be leased, because of busy receivers or other claims. */
+  readonly idle: readonly SeenTenant[]
+}
+
+function turnsIn(request: ClaimRequest, { leased, ranges, tenants, now }: FoundDue): FoundTurns {
+  const last: Record<string, string> = {}
+  const cut: ClaimQueue[] = []
+  const idle: SeenTenant[] = []
+  const isShared = sharedChannels(request)
+  let nextAt = Number.POSITIVE_INFINITY
+  for (const queue of queuesOf([...new Set(ranges.map((one) => one.channel))])) {
+    const { channel, priority } = queue
+    const own = leased.filter(({ job }) => job.channel === channel)
+    const limit = (request.limits[channel] ?? 0) - own.filter(({ job }) => job.priority < priority).length
+    if (limit <= 0 || !ranges.some((range) => queueKey(range) === queueKey(queue))) continue
+    const turns = turnsOf(queue, limit, request, ranges, tenants, now)
+    if (turns.last !== undefined) last[queueKey(queue)] = turns.last
+    if (!isShared.has(channel)) continue
+    if (own.length > 0) {
+      nextAt = now
+      continue
+    }
+    for (const visit of turns.visited) {
+      if (visit.firstAt > now) nextAt = Math.min(nextAt, visit.firstAt)
+      else idle.push(visit)
+    }
+    if (turns.isCut) cut.push(queue)
+  }
+  return { last, cut, nextAt, idle }
+}
+
+interface QueueTurns extends Turns {
+  /** Tenants after `last` may have due deliveries: they were not visited, or had no turn. */
+  readonly isCut: boolean
+  /** The visited tenants that are not at their share. */
+  readonly visited: readonly SeenTenant[]
+}
+
+/** The turns of one queue, whose tenants share `limit`. */
+function turnsOf(
+  queue: ClaimQueue,
+  limit: number,
+  { full }: Pick<ClaimRequest, 'full'>,
+  ranges: readonly TenantRange[],
+  seen: readonly SeenTenant[],
+  now: number,
+): QueueTurns {
+  const isOwn = (one: ClaimQueue): boolean => queueKey(one) === queueKey(queue)
+  const isFull = new Set(full?.filter((one) => one.channel === queue.channel).map(({ tenant }) => tenant))
+  const found = seen
+    .filter(isOwn)
+    .sort((one, other) => one.number - other.number || Number(one.isKnown) - Number(other.isKnown))
+  const visits = found.filter(({ tenant }) => !isFull.has(tenant))
+  const turns = shareTurns(visits, limit, now)
+  // Further tenants may follow the first new one, before the next known one. The next claim begins there.
+  const newest = found.find(({ isKnown }) => !isKnown)?.tenant
+  const order = found.map(({ tenant }) => tenant)
+  const end = ranges.filter(isOwn).at(-1)?.known || undefined
+  const visited = visits.slice(0, MAX_TENANTS_VISITED)
+  const isLimited = visited.filter(({ firstAt }) => firstAt <= now).length > turns.shares.length
+  const isCut = newest !== undefined || end !== undefined || isLimited
+  const reached = turns.last ?? end
+  if (newest === undefined) return { ...turns, last: reached, isCut, visited }
+  const last =
+    reached !== undefined && order.includes(reached) && order.indexOf(reached) < order.indexOf(newest)
+      ? reached
+      : newest
+  return { ...turns, last, isCut, visited }
+}
+
+interface FoundDue extends ClaimSummary, Pick<SeenEntries, 'ranges' | 'tenants'> {
   readonly leased: readonly ClaimedJob[]
 }
 
@@ -31,12 +174,7 @@ export interface FoundDue extends ClaimSummary, Pick<SeenEntries, 'ranges' | 'te
  * Leases due deliveries by the database's clock: the oldest urgent ones, then the oldest normal ones. If there are more of a priority than
  * its channel's limit has left, those of the next tenants come first. Skips locked rows. One statement with functions, else one transaction.
  */
-export async function claimDueRows(
-  request: ClaimRequest,
-  fence: string,
-  scan: ClaimScan,
-  db: Database,
-): Promise<FoundDue> {
+async function claimDueRows(request: ClaimRequest, fence: string, scan: ClaimScan, db: Database): Promise<FoundDue> {
   await discoverTenants(request, scan, db)
   const askedAt = db.askedAt()
   const found = db.dialect.hasFunctions
@@ -109,7 +247,7 @@ async function claimAtOnce(
 }
 
 /** Channels in which some tenants are at their share: only the turns of the others count. */
-export function sharedChannels({ full = [] }: Pick<ClaimRequest, 'full'>): ReadonlySet<string> {
+function sharedChannels({ full = [] }: Pick<ClaimRequest, 'full'>): ReadonlySet<string> {
   return new Set(full.map(({ channel }) => channel))
 }
 
@@ -131,7 +269,7 @@ async function claimInTurn(
   return { leased, ...(await summarize()), now, ...turns }
 }
 
-type Locked = Pick<FoundDue, 'ranges' | 'tenants'> & { readonly due: readonly Due[] }
+type Locked = Pick<FoundDue, 'ranges' | 'tenants'> & { readonly due: readonly DueRow[] }
 
 /**
  * Locks the due deliveries of each channel: the urgent ones first, the oldest first. If more are due than its limit, the tenants share what
@@ -139,8 +277,8 @@ type Locked = Pick<FoundDue, 'ranges' | 'tenants'> & { readonly due: readonly Du
  */
 async function lockAll(request: ClaimRequest, scan: ClaimScan, db: Database, queries: Queries): Promise<Locked> {
   const isShared = sharedChannels(request)
-  const due: Due[] = []
-  const contended: { readonly channel: string; readonly oldest: readonly Due[] }[] = []
+  const due: DueRow[] = []
+  const contended: { readonly channel: string; readonly oldest: readonly DueRow[] }[] = []
   for (const [channel, limit] of Object.entries(request.limits)) {
     const oldest = isShared.has(channel) ? [] : await lockDue(channel, request, scan, db, queries)
     if (limit > 0 && (oldest.length >= limit || isShared.has(channel))) contended.push({ channel, oldest })
@@ -158,7 +296,7 @@ async function lockAll(request: ClaimRequest, scan: ClaimScan, db: Database, que
     tenants.push(...rows.map((row) => seenTenant(channel, row)))
     const turns = { ranges, tenants, at: Number(rows[0]?.seen_at) }
     let left = request.limits[channel] ?? 0
-    const take = (some: readonly Due[]): void => {
+    const take = (some: readonly DueRow[]): void => {
       const taken = some.slice(0, left)
       left -= taken.length
       due.push(...taken)
@@ -179,28 +317,20 @@ async function lockShares(
   limit: number,
   request: ClaimRequest,
   { ranges, tenants, at }: Omit<Locked, 'due'> & { readonly at: number },
-  oldest: readonly Due[],
+  oldest: readonly DueRow[],
   { dialect, nameOf }: Database,
   queries: Queries,
-): Promise<readonly Due[]> {
+): Promise<readonly DueRow[]> {
   const { shares, visited } = turnsOf(queue, limit, request, ranges, tenants, at)
   const own = oldest.filter(({ priority }) => Number(priority) === queue.priority)
   const isOneTenant = shares.length === 1 && own.length > 0 && own.every((one) => one.tenant === shares[0]?.tenant)
-  const mine: Due[] = []
+  const mine: DueRow[] = []
   for (const share of isOneTenant ? [] : shares) {
     const since = visited.find(({ tenant }) => tenant === share.tenant)?.firstAt ?? 0
     const { text, values } = shareText({ ...queue, ...share }, since, request, dialect, nameOf)
-    mine.push(...(await queries.query<Due>(text, values)))
+    mine.push(...(await queries.query<DueRow>(text, values)))
   }
   return mine
-}
-
-interface Due {
-  readonly tenant: string
-  readonly priority: unknown
-  readonly delivery_id: string
-  readonly wake_at: unknown
-  readonly found_at: unknown
 }
 
 async function lockDue(
@@ -209,17 +339,17 @@ async function lockDue(
   scan: ClaimScan,
   { dialect, nameOf }: Database,
   queries: Queries,
-): Promise<readonly Due[]> {
+): Promise<readonly DueRow[]> {
   const limit = request.limits[channel] ?? 0
   if (limit <= 0) return []
   const { text, values } = dueText(channel, limit, request, scan, dialect, nameOf)
-  return queries.query<Due>(text, values)
+  return queries.query<DueRow>(text, values)
 }
 
 const INSTANT: ColumnType = { kind: 'integer' }
 
 async function leaseThese(
-  due: readonly Due[],
+  due: readonly DueRow[],
   { fence, leaseMs, now }: Lease,
   { dialect, nameOf }: Database,
   queries: Queries,
