@@ -4,7 +4,8 @@ import type { Clock } from '../../../ports/clock.ts'
 import { Conflict, pause } from '../../engine/changes.ts'
 import { storableText } from '../../engine/stored-texts.ts'
 import { systemTimers, TimedOut } from '../../engine/timed-out.ts'
-import { type Dialect, type NameTable, tableNames } from '../dialects/dialects.ts'
+import type { Dialect } from '../dialects/dialects.ts'
+import { type NameTable, tableNames } from '../dialects/statements.ts'
 import { askClock, databaseClock } from './database-clock.ts'
 import { functionName, scanStatement } from './database-functions.ts'
 import { prepared } from './prepared-statements.ts'
@@ -170,9 +171,8 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   /** Whether the transaction never sees later commits, so that a retry cannot help. */
   async function keepsSnapshot(): Promise<boolean> {
-    if (dialect.name !== 'postgresql') return false
-    const level = `select 1 where current_setting('transaction_isolation') in ('repeatable read', 'serializable')`
-    const found = await queries.query(level, []).catch(() => [1])
+    if (dialect.keepsSnapshot === undefined) return false
+    const found = await queries.query(dialect.keepsSnapshot, []).catch(() => [1])
     return found.length > 0
   }
 

@@ -1,7 +1,6 @@
 import { type ColumnKind, isNumber } from '../../engine/columns.ts'
-import type { Kind } from '../../engine/kinds.ts'
 import type { Change } from '../../engine/records.ts'
-import { type ColumnType, TABLES } from '../tables/tables.ts'
+import type { ColumnType, Table } from '../tables/tables.ts'
 
 /** Supported databases. */
 export type DialectName = 'sqlite' | 'postgresql' | 'mysql' | 'mariadb'
@@ -27,14 +26,28 @@ export interface Dialect {
   /** Compares leading columns of a primary key so that a planner can choose no index that begins with another column. */
   readonly sameRow: (columns: readonly string[], values: readonly string[]) => string
   readonly quote: (name: string) => string
+  /** Whether a text has a part. */
+  readonly contains: (text: string, part: string) => string
+  /** No value, in a column of numbers or of texts. */
+  readonly none: (isNumber: boolean) => string
   readonly types: Readonly<Record<ColumnKind, (length: number) => string>>
   readonly tableOptions: string
   readonly partialIndexes: boolean
+  /** Conditions of definitions. Without one, a definition that is made already fails, and `isMadeAlready` recognises it. */
+  readonly ifMissing: Readonly<Record<'column' | 'index', string>>
+  /** The definition of a table has its indexes: there is no condition for one. */
+  readonly hasIndexesInTable: boolean
+  /** Storage parameters of a table. */
+  readonly storage: (table: Table) => string
   readonly hasLateral: boolean
   /** Joins two tables in this order. */
   readonly straightJoin: string
   /** An index hint, where the database supports hints. */
   readonly along: (index: string) => string
+  /** It has no hints: a statement compares rows of all columns of an index, so that no other one fits. */
+  readonly comparesIndexRows: boolean
+  /** Reads several ranges of an index in its order; otherwise it sorts them. */
+  readonly mergesRanges: boolean
   readonly primaryKeyOf: (table: string) => string
   /** The most frequent calls are database functions: one round trip, and the connection keeps the plan. */
   readonly hasFunctions: boolean
@@ -45,6 +58,8 @@ export interface Dialect {
   /** Makes a `select` read the latest commits in a transaction that otherwise keeps its first snapshot. */
   readonly readsLatest: string
   readonly begin: readonly string[]
+  /** Finds a row if the transaction never sees later commits, not even by a locking read, so that a retry cannot help. */
+  readonly keepsSnapshot?: string
   /** The database is busy and nothing was begun: the same statement may be retried. */
   readonly isBusy: (error: DriverError) => boolean
   /** A write conflict or a lock: the work may be retried from the start. */
@@ -54,6 +69,8 @@ export interface Dialect {
 }
 
 const ascii = (name: string): string => `"${name}"`
+const instr = (text: string, part: string): string => `instr(${text}, ${part}) > 0`
+const IF_MISSING = ' if not exists'
 
 const POSTGRESQL: Dialect = {
   name: 'postgresql',
@@ -70,6 +87,9 @@ const POSTGRESQL: Dialect = {
     return `${row} >= ${given} and ${row} <= ${given}`
   },
   quote: ascii,
+  contains: (text, part) => `strpos(${text}, ${part}) > 0`,
+  // A union takes the types of its columns from the first part.
+  none: (isNumber) => (isNumber ? 'null::bigint' : 'null::text'),
   types: {
     key: () => 'text collate "C"',
     text: () => 'text',
@@ -80,15 +100,27 @@ const POSTGRESQL: Dialect = {
   },
   tableOptions: '',
   partialIndexes: true,
+  ifMissing: { column: IF_MISSING, index: IF_MISSING },
+  hasIndexesInTable: false,
+  storage({ fillfactor, isChurned }) {
+    const settings = [
+      ...(fillfactor ? [`fillfactor = ${fillfactor}`] : []),
+      ...(isChurned ? ['autovacuum_vacuum_scale_factor = 0.02'] : []),
+    ]
+    return settings.length > 0 ? ` with (${settings.join(', ')})` : ''
+  },
   hasLateral: true,
   straightJoin: 'cross join',
   along: () => '',
+  comparesIndexRows: true,
+  mergesRanges: false,
   primaryKeyOf: (table) => `${table}_pkey`,
   hasFunctions: true,
   updatesFrom: true,
   skipLocked: ' for update skip locked',
   readsLatest: '',
   begin: ['begin'],
+  keepsSnapshot: `select 1 where current_setting('transaction_isolation') in ('repeatable read', 'serializable')`,
   isBusy: () => false,
   // A unique index of the host is no conflict: another try would fail too.
   isConflict: ({ code, constraint = '_pkey' }) =>
@@ -113,6 +145,8 @@ const SQLITE: Dialect = {
   concat: (...parts) => parts.join(' || '),
   sameRow: sameEach,
   quote: ascii,
+  contains: instr,
+  none: () => 'null',
   types: {
     key: () => 'text',
     text: () => 'text',
@@ -123,9 +157,14 @@ const SQLITE: Dialect = {
   },
   tableOptions: '',
   partialIndexes: true,
+  ifMissing: { column: '', index: IF_MISSING },
+  hasIndexesInTable: false,
+  storage: () => '',
   hasLateral: false,
   straightJoin: 'cross join',
   along: (index) => ` indexed by ${index}`,
+  comparesIndexRows: false,
+  mergesRanges: false,
   primaryKeyOf: (table) => `sqlite_autoindex_${table}_1`,
   hasFunctions: false,
   updatesFrom: true,
@@ -152,6 +191,8 @@ const MYSQL: Dialect = {
   concat: (...parts) => `concat(${parts.join(', ')})`,
   sameRow: sameEach,
   quote: (name) => `\`${name}\``,
+  contains: instr,
+  none: () => 'null',
   types: {
     key: (length) => `varchar(${length})`,
     text: () => 'longtext',
@@ -162,9 +203,14 @@ const MYSQL: Dialect = {
   },
   tableOptions: ' engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_bin',
   partialIndexes: false,
+  ifMissing: { column: '', index: '' },
+  hasIndexesInTable: true,
+  storage: () => '',
   hasLateral: false,
   straightJoin: 'straight_join',
   along: (index) => ` force index (${index})`,
+  comparesIndexRows: false,
+  mergesRanges: true,
   primaryKeyOf: () => 'primary',
   hasFunctions: false,
   updatesFrom: false,
@@ -185,6 +231,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   mariadb: {
     ...MYSQL,
     name: 'mariadb',
+    ifMissing: { column: IF_MISSING, index: IF_MISSING },
     rows: mysqlRows('utf8mb4_nopad_bin'),
     tableOptions: ' engine = InnoDB default character set utf8mb4 collate utf8mb4_nopad_bin',
   },
@@ -204,97 +251,4 @@ function mysqlRows(collation: string): Dialect['rows'] {
 /** Compares each column with its value. */
 export function sameEach(columns: readonly string[], values: readonly string[]): string {
   return columns.map((column, at) => `${column} = ${values[at]}`).join(' and ')
-}
-
-export interface NameTable {
-  (table: Kind): string
-  /** @param index Short name. Default: the primary key. */
-  index(table: Kind, index?: string): string
-}
-
-export function tableNames(dialect: Dialect, prefix: string): NameTable {
-  return Object.assign((table: Kind) => dialect.quote(`${prefix}${table}`), {
-    index: (table: Kind, index?: string) =>
-      dialect.quote(index === undefined ? dialect.primaryKeyOf(`${prefix}${table}`) : `${prefix}${table}_${index}`),
-  })
-}
-
-/** A statement and its parameters. */
-export interface Statement {
-  readonly text: string
-  readonly values: readonly unknown[]
-}
-
-export class Parameters {
-  readonly values: unknown[] = []
-  readonly #dialect: Dialect
-
-  constructor(dialect: Dialect) {
-    this.#dialect = dialect
-  }
-
-  add(value: unknown): string {
-    return this.#dialect.parameter(this.values.push(value))
-  }
-
-  /** Replaces each `?` by a parameter for the next value. */
-  bind(text: string, values: readonly unknown[]): string {
-    let at = 0
-    return text.replaceAll('?', () => this.add(values[at++]))
-  }
-}
-
-/** Joins a table by one index, for each preceding row. */
-export interface LookUp {
-  readonly table: Kind
-  readonly alias: string
-  /** Compares the leading columns of the index. May refer to preceding tables. */
-  readonly on: string
-  /** Short name. Default: the primary key. */
-  readonly index?: string
-  readonly isLeft?: boolean
-}
-
-/**
- * Prevents a planner from reordering the join, as it would with statistics of an empty table. PostgreSQL has no hints: there it is a
- * lateral subquery that cannot be pulled up.
- */
-export function lookUp(join: LookUp, dialect: Dialect, nameOf: NameTable): string {
-  const { table, alias, on, isLeft = false } = join
-  if (dialect.hasLateral) {
-    const rows = `lateral (select * from ${nameOf(table)} ${alias} where ${on} offset 0) ${alias}`
-    return isLeft ? `left join ${rows} on true` : `cross join ${rows}`
-  }
-  return `${isLeft ? 'left join' : dialect.straightJoin} ${tableAlong(join, dialect, nameOf)} on ${on}`
-}
-
-export function tableAlong(
-  { table, alias, index }: Pick<LookUp, 'table' | 'alias' | 'index'>,
-  dialect: Dialect,
-  nameOf: NameTable,
-): string {
-  return `${nameOf(table)} as ${alias}${dialect.along(nameOf.index(table, index))}`
-}
-
-/** All columns of a table for a `select`. The prefix allows several tables in one row. */
-export function allColumns(table: Kind, alias: string, dialect: Dialect, prefix = ''): string {
-  const names = Object.keys(TABLES[table].columns)
-  return names.map((name) => `${alias}.${dialect.quote(name)} as ${dialect.quote(prefix + name)}`).join(', ')
-}
-
-/** Whether a text has a part, as SQL. */
-export function contains(text: string, part: string, { name }: Dialect): string {
-  return `${name === 'postgresql' ? 'strpos' : 'instr'}(${text}, ${part}) > 0`
-}
-
-/** Texts of statements by their shape: they do not depend on values. */
-export type StatementTexts = Map<string, string>
-
-/** The text of a shape, which is built once. */
-export function cachedText(texts: StatementTexts, shape: string, build: () => string): string {
-  const known = texts.get(shape)
-  if (known !== undefined) return known
-  const text = build()
-  texts.set(shape, text)
-  return text
 }

@@ -1,6 +1,7 @@
 import { MAX_TENANTS_VISITED } from '../../../model/tenant-turns.ts'
 import { NORMAL, URGENT } from '../../rules/claim-priority.ts'
-import type { Dialect, NameTable } from '../dialects/dialects.ts'
+import type { Dialect } from '../dialects/dialects.ts'
+import type { NameTable } from '../dialects/statements.ts'
 import { TABLES } from '../tables/tables.ts'
 import {
   CLAIMED,

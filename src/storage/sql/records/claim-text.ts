@@ -2,14 +2,8 @@ import type { ClaimRequest } from '../../../ports/dispatch-store.ts'
 import type { Kind } from '../../engine/kinds.ts'
 import { type ClaimPriority, type ClaimQueue, queuesOf } from '../../rules/claim-priority.ts'
 import { NOW } from '../connection/database.ts'
-import {
-  allColumns,
-  type Dialect,
-  type NameTable,
-  Parameters,
-  type Statement,
-  tableAlong,
-} from '../dialects/dialects.ts'
+import type { Dialect } from '../dialects/dialects.ts'
+import { allColumns, type NameTable, Parameters, type Statement, tableAlong } from '../dialects/statements.ts'
 import { type ColumnType, TABLES } from '../tables/tables.ts'
 import type { ClaimScan, SeenEntries, SeenQueue } from './low-water-marks.ts'
 import type { SeenTenant, TenantRange } from './tenant-marks.ts'
@@ -64,7 +58,7 @@ export function firstJobs(columns: string, range: JobRange, dialect: Dialect, na
   const [name, since] = [tenant?.(), range.since()]
   const rest = (): string => also?.() ?? ''
   const first = (): string => limit?.() ?? '1'
-  if (name !== undefined && dialect.name === 'postgresql') {
+  if (name !== undefined && dialect.comparesIndexRows) {
     const key = '(d.tenant, d.wake_at)'
     const end = until?.() ?? `${Number.MAX_SAFE_INTEGER}`
     return `select ${columns} from ${table} where ${queue} and ${key} >= (${name}, ${since}) and ${key} <= (${name}, ${end}) ${rest()}
@@ -197,7 +191,7 @@ export function dueText(
     also: () => notBusy(channel, request, dialect, parameters),
     limit: () => parameters.add(amount),
   })
-  if (dialect.name === 'sqlite') {
+  if (!dialect.mergesRanges) {
     const parts = queues.map((queue) => `select * from (${firstJobs(DUE, rangeOf(queue), dialect, nameOf)})`)
     return { text: `${parts.join(' union all ')} limit ${parameters.add(amount)}`, values: parameters.values }
   }

@@ -8,7 +8,7 @@ import { hasComeAround, MAX_ROUNDS, shareTurns, type Turns } from '../../rules/t
 import type { Database, Queries } from '../connection/database.ts'
 import { NOW } from '../connection/database.ts'
 import { functionName } from '../connection/database-functions.ts'
-import { lookUp, Parameters, tableAlong } from '../dialects/dialects.ts'
+import { lookUp, Parameters, tableAlong } from '../dialects/statements.ts'
 import { columnsOf, type Row, recordFrom } from '../tables/record-columns.ts'
 import { type ColumnType, TABLES } from '../tables/tables.ts'
 import {

@@ -4,15 +4,8 @@ import { KIND_NAMES, type Kind } from '../../engine/kinds.ts'
 import type { Change, Records } from '../../engine/records.ts'
 import { type Database, NOW, type Queries } from '../connection/database.ts'
 import { functionName, scanStatement } from '../connection/database-functions.ts'
-import {
-  cachedText,
-  type Dialect,
-  lookUp,
-  type NameTable,
-  type StatementTexts,
-  sameEach,
-  tableAlong,
-} from '../dialects/dialects.ts'
+import { type Dialect, sameEach } from '../dialects/dialects.ts'
+import { cachedText, lookUp, type NameTable, type StatementTexts, tableAlong } from '../dialects/statements.ts'
 import { type Row, storedRow } from '../tables/record-columns.ts'
 import { type ColumnType, TABLES, type Table } from '../tables/tables.ts'
 

@@ -2,17 +2,16 @@ import type { Kind } from '../../engine/kinds.ts'
 import type { Found, Prefix, Records, Wanted } from '../../engine/records.ts'
 import type { Database } from '../connection/database.ts'
 import { functionName } from '../connection/database-functions.ts'
+import { type Dialect, sameEach } from '../dialects/dialects.ts'
 import {
   allColumns,
   cachedText,
-  type Dialect,
   lookUp,
   type NameTable,
   Parameters,
   type StatementTexts,
-  sameEach,
   tableAlong,
-} from '../dialects/dialects.ts'
+} from '../dialects/statements.ts'
 import { columnsOf, convertRow, indexColumns, type KindColumn, type Row, recordFrom } from '../tables/record-columns.ts'
 import { type ColumnType, TABLES } from '../tables/tables.ts'
 import { sameKey } from './commit.ts'
@@ -212,7 +211,7 @@ async function readTogether(
     const branches = each.map((part, at) => {
       const [kind] = part.kinds
       const own = new Map(kind?.columns.map(({ name }, nth) => [slots[at]?.[nth], `r0.${db.dialect.quote(name)}`]))
-      const columns = all.map((slot) => `${own.get(slot) ?? nullOf(slot, db.dialect)} as ${slot}`)
+      const columns = all.map((slot) => `${own.get(slot) ?? db.dialect.none(slot.startsWith('n'))} as ${slot}`)
       const given = part.by.length === 0 ? '' : parameters.add(undefined)
       return `select ${at} as part, ${columns.join(', ')} ${fromText(part, given, db)}`
     })
@@ -231,11 +230,6 @@ function slotsOf(columns: readonly KindColumn[]): readonly string[] {
   let texts = 0
   let numbers = 0
   return columns.map(({ isNumber }) => (isNumber ? `n${numbers++}` : `t${texts++}`))
-}
-
-function nullOf(slot: string, { name }: Dialect): string {
-  if (name !== 'postgresql') return 'null'
-  return slot.startsWith('n') ? 'null::bigint' : 'null::text'
 }
 
 function kindText({ kind, columns }: KindPart): string {

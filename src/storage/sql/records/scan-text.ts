@@ -1,7 +1,8 @@
 import { declarationOf, type Kind } from '../../engine/kinds.ts'
 import type { Filter, Prefix, Scan, Value } from '../../engine/records.ts'
 import type { Database } from '../connection/database.ts'
-import { contains, type Dialect, lookUp, type Parameters, sameEach, tableAlong } from '../dialects/dialects.ts'
+import { type Dialect, sameEach } from '../dialects/dialects.ts'
+import { lookUp, type Parameters, tableAlong } from '../dialects/statements.ts'
 import { comparePositions, type KindColumn, type Row } from '../tables/record-columns.ts'
 import { TABLES } from '../tables/tables.ts'
 
@@ -197,7 +198,7 @@ export function boundsOf({
 
 /** Conditions on a row `r`, as SQL. Binds parameters in the order of the text. */
 function boundsText(scan: RangeScan, parameters: Parameters, dialect: Dialect): readonly string[] {
-  return dialect.name === 'postgresql' ? rowBounds(scan, parameters, dialect) : keyBounds(scan, parameters, dialect)
+  return dialect.comparesIndexRows ? rowBounds(scan, parameters, dialect) : keyBounds(scan, parameters, dialect)
 }
 
 /** Whether `after` is at least as narrow as the other bound of its side. */
@@ -301,8 +302,8 @@ function rowBounds(scan: RangeScan, parameters: Parameters, dialect: Dialect): r
 }
 
 /** Columns by which PostgreSQL finds the index with the order. */
-function orderColumns({ leading, head, order }: RangeScan, { name }: Dialect): readonly string[] {
-  return name === 'postgresql' ? [...leading.slice(leading.length - head), ...order] : order
+function orderColumns({ leading, head, order }: RangeScan, { comparesIndexRows }: Dialect): readonly string[] {
+  return comparesIndexRows ? [...leading.slice(leading.length - head), ...order] : order
 }
 
 /** Whether another index has the order after columns of the prefix too, so that PostgreSQL might choose it. */
@@ -378,8 +379,8 @@ function testText(value: string, filter: Filter, parameters: Parameters, { diale
     if (others.length === 0) return `${value} = ${parameters.add(only)}`
     return `${value} in (${filter.in.map((one) => parameters.add(one)).join(', ')})`
   }
-  if ('contains' in filter) return contains(value, parameters.add(filter.contains), dialect)
-  if ('lacks' in filter) return `not (${contains(value, parameters.add(filter.lacks), dialect)})`
+  if ('contains' in filter) return dialect.contains(value, parameters.add(filter.contains))
+  if ('lacks' in filter) return `not (${dialect.contains(value, parameters.add(filter.lacks))})`
   if ('below' in filter) return `${value} < ${parameters.add(wholeNumber(filter.below, Math.ceil))}`
   return '1 = 1'
 }

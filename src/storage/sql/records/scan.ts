@@ -1,7 +1,7 @@
 import { declarationOf, type Kind } from '../../engine/kinds.ts'
 import type { Prefix, Records, Scan, Scanned, ScannedRecord, Value } from '../../engine/records.ts'
 import type { Database } from '../connection/database.ts'
-import { Parameters } from '../dialects/dialects.ts'
+import { Parameters } from '../dialects/statements.ts'
 import {
   columnsOf,
   comparePositions,
@@ -200,8 +200,7 @@ async function sweep(plan: Plan, amount: number, db: Database): Promise<Looked> 
   const last = columns.map((column) => {
     const own = dialect.quote(column.name)
     if (column.name === key) return `${plan.isReverse ? 'min' : 'max'}(a.${own})`
-    if (dialect.name !== 'postgresql') return 'null'
-    return column.isNumber ? 'null::bigint' : 'null::text'
+    return dialect.none(column.isNumber)
   })
   const text = `with p as (${part})
     select ${names.map((name) => `p.${dialect.quote(name)}`).join(', ')}, p.fits, 0 as swept from p where p.fits = 1

@@ -1,21 +1,10 @@
 import type { Column } from '../../engine/columns.ts'
 import type { Kind } from '../../engine/kinds.ts'
-import { type Dialect, type DialectName, tableNames } from '../dialects/dialects.ts'
+import type { Dialect } from '../dialects/dialects.ts'
+import { tableNames } from '../dialects/statements.ts'
 import type { Index, Table } from '../tables/tables.ts'
 
 export type Tables = Readonly<Record<string, Table>>
-
-type IfMissing = Readonly<Record<'column' | 'index', string>>
-
-const IF_MISSING = ' if not exists'
-
-/** Conditions that each database knows. Without one, a definition that is made already fails, and `isMadeAlready` recognises it. */
-const SUPPORTED: Readonly<Record<DialectName, IfMissing>> = {
-  sqlite: { column: '', index: IF_MISSING },
-  postgresql: { column: IF_MISSING, index: IF_MISSING },
-  mysql: { column: '', index: '' },
-  mariadb: { column: IF_MISSING, index: IF_MISSING },
-}
 
 /** Statements that bring the tables, columns and indexes of one migration. Each may run again. @param number From 1. */
 export function definitions(number: number, tables: Tables, dialect: Dialect, prefix: string): readonly string[] {
@@ -24,7 +13,7 @@ export function definitions(number: number, tables: Tables, dialect: Dialect, pr
     const isNew = ({ since }: Column | Index): boolean => Math.max(since, definition.since) === number
     const columns = Object.entries(definition.columns).filter(([, column]) => isNew(column))
     const indexes = definition.indexes.filter(isNew)
-    const { column: columnIfMissing, index: indexIfMissing } = SUPPORTED[dialect.name]
+    const { column: columnIfMissing, index: indexIfMissing } = dialect.ifMissing
     const create = (index: Index): string =>
       `create index${indexIfMissing} ${indexName(index, prefix, table, dialect)} on ${name} ${indexedColumns(index, dialect)}`
     if (definition.since !== number) {
@@ -35,25 +24,14 @@ export function definitions(number: number, tables: Tables, dialect: Dialect, pr
     }
     const primaryKey = `primary key (${definition.primaryKey.map(dialect.quote).join(', ')})`
     const lines = [...columns.map((column) => columnText(column, dialect)), primaryKey]
-    // MySQL has no `create index if not exists`: its table definitions contain the indexes.
-    if (dialect.name === 'mysql' || dialect.name === 'mariadb') {
+    if (dialect.hasIndexesInTable) {
       const within = indexes.map(
         (index) => `index ${indexName(index, prefix, table, dialect)} ${indexedColumns(index, dialect)}`,
       )
       return [tableText(name, [...lines, ...within], dialect)]
     }
-    const settings = dialect.name === 'postgresql' ? settingsOf(definition) : []
-    const options = settings.length > 0 ? ` with (${settings.join(', ')})` : ''
-    return [`${tableText(name, lines, dialect)}${options}`, ...indexes.map(create)]
+    return [`${tableText(name, lines, dialect)}${dialect.storage(definition)}`, ...indexes.map(create)]
   })
-}
-
-/** Storage parameters of PostgreSQL. */
-function settingsOf({ fillfactor, isChurned }: Table): readonly string[] {
-  return [
-    ...(fillfactor ? [`fillfactor = ${fillfactor}`] : []),
-    ...(isChurned ? ['autovacuum_vacuum_scale_factor = 0.02'] : []),
-  ]
 }
 
 export function tableText(name: string, lines: readonly string[], { tableOptions }: Dialect): string {

@@ -1,4 +1,5 @@
-import { type Dialect, tableNames } from '../dialects/dialects.ts'
+import type { Dialect } from '../dialects/dialects.ts'
+import { tableNames } from '../dialects/statements.ts'
 import { MIGRATION_NAMES } from '../tables/migration-names.ts'
 import { TABLES } from '../tables/tables.ts'
 import { definitions, type Tables, tableText } from './definitions.ts'
