@@ -1,6 +1,6 @@
 /**
  * Every code that an answer can have, with its HTTP status and title. The keys are {@link ProblemCode}; `docs/errors.md` has a
- * heading for each.
+ * heading for each, and `code-texts.ts` its text.
  */
 const PROBLEMS = {
   invalid_json: [400, 'The body is not JSON'],

@@ -26,6 +26,7 @@ const SQL_ALL = ['src/storage/engine/', 'src/storage/rules/', ...CONTRACTS]
  */
 export const LAYERS: Readonly<Record<string, Layer>> = {
   'src/errors.ts': { holds: 'error codes', pure: true },
+  'src/code-texts.ts': { holds: 'what each error code means, and what helps', layers: ['src/errors.ts'], pure: true },
   'src/model/': {
     holds: 'readonly values and their parsers',
     layers: ['src/errors.ts'],
@@ -105,7 +106,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   'src/console/app/': {
     holds: 'screens of the console',
-    layers: CONTRACTS,
+    layers: ['src/code-texts.ts', ...CONTRACTS],
     modules: { 'src/console/app/': ['preact', 'preact/hooks', '@preact/signals', 'uplot'] },
   },
   'src/client/': { holds: 'client of the endpoints', layers: ['src/options/', ...CONTRACTS] },

@@ -67,9 +67,9 @@ describe('exports', () => {
 })
 
 describe('the layout', () => {
-  it('src itself holds only errors.ts and index.ts', () => {
+  it('src itself holds only the codes of errors, their texts and index.ts', () => {
     const loose = sources.map(({ path }) => path).filter((path) => path.split('/').length === 2)
-    expect(loose).toEqual(['src/errors.ts', 'src/index.ts'])
+    expect(loose).toEqual(['src/code-texts.ts', 'src/errors.ts', 'src/index.ts'])
   })
 })
 

@@ -1,28 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { type FaultCode, type IssueCode, PROBLEM_CODES, statusOf } from '../../src/errors.ts'
+import { ISSUE_TEXTS } from '../../src/code-texts.ts'
+import { type FaultCode, PROBLEM_CODES, statusOf } from '../../src/errors.ts'
+import { withCodeTexts } from './error-sections.ts'
 
 const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')
 const headings = [...page.matchAll(/^### `([a-z_]+)`(?: · (\d{3}))?$/gm)]
-
-/** Every issue code; the compiler checks that none is missing. */
-const ISSUES: Record<IssueCode, true> = {
-  required: true,
-  type: true,
-  format: true,
-  too_short: true,
-  too_long: true,
-  too_many: true,
-  out_of_range: true,
-  not_allowed: true,
-  invalid: true,
-  missing_template_data: true,
-  conflict: true,
-  too_deep: true,
-  nul_character: true,
-  lone_surrogate: true,
-  forbidden_key: true,
-}
 
 /** Every code of a fault; the compiler checks that none is missing. */
 const FAULTS: Record<FaultCode, true> = {
@@ -42,10 +25,14 @@ it('docs/errors.md has a heading with a status for exactly the problem codes', (
 
 it('docs/errors.md lists every issue code', () => {
   const documented = [...page.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, code]) => code)
-  expect(documented.sort()).toEqual(Object.keys(ISSUES).sort())
+  expect(documented.sort()).toEqual(Object.keys(ISSUE_TEXTS).sort())
 })
 
 it('docs/errors.md lists every error of the host', () => {
   const documented = headings.flatMap(([, code, status]) => (status ? [] : code))
   expect(documented.sort()).toEqual(Object.keys(FAULTS).sort())
+})
+
+it('docs/errors.md has the texts of the codes; else run `npm run errors`', () => {
+  expect(withCodeTexts(page)).toBe(page)
 })
