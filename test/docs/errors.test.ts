@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { ISSUE_TEXTS } from '../../src/code-texts.ts'
 import { type FaultCode, PROBLEM_CODES, statusOf } from '../../src/errors.ts'
-import { withCodeTexts } from './error-sections.ts'
 
 const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')
 const headings = [...page.matchAll(/^### `([a-z_]+)`(?: · (\d{3}))?$/gm)]
@@ -31,8 +30,4 @@ it('docs/errors.md lists every issue code', () => {
 it('docs/errors.md lists every error of the host', () => {
   const documented = headings.flatMap(([, code, status]) => (status ? [] : code))
   expect(documented.sort()).toEqual(Object.keys(FAULTS).sort())
-})
-
-it('docs/errors.md has the texts of the codes; else run `npm run errors`', () => {
-  expect(withCodeTexts(page)).toBe(page)
 })
