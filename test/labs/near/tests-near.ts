@@ -10,6 +10,7 @@ export const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'docs/examples': ['test/demo.test.ts'],
   'package.json': ['test/package'],
   'README.md': ['test/docs'],
+  'src/code-texts.ts': ['test/docs/code-texts.test.ts', 'test/docs/errors.test.ts', 'test/console/explained.test.ts'],
   'src/core/feedback': ['test/feedback', 'test/sallyport/consent'],
   'src/core/read-api': ['test/openapi/reads.test.ts', 'test/sallyport/read-api.test.ts'],
   'src/core/suppression': ['test/sallyport/consent'],

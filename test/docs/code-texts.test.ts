@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { CODE_TEXTS, ISSUE_TEXTS } from '../src/code-texts.ts'
-import { PROBLEM_CODES } from '../src/errors.ts'
-import { withCodeTexts } from './docs/error-sections.ts'
+import { CODE_TEXTS, ISSUE_TEXTS } from '../../src/code-texts.ts'
+import { PROBLEM_CODES } from '../../src/errors.ts'
+import { withCodeTexts } from './error-sections.ts'
 
-const page = readFileSync(new URL('../docs/errors.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8')
 
 describe('texts of codes', () => {
   it.each(PROBLEM_CODES)('%s says in sentences what it means and what helps', (code) => {
