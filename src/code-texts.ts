@@ -1,6 +1,6 @@
 import type { IssueCode, ProblemCode } from './errors.ts'
 
-/** What a code means, and what helps: a sentence or two each, for the caller and for whoever reads of the answer. */
+/** Text of a code for people: its meaning, and the step that helps, in a sentence or two each. */
 export interface CodeText {
   readonly means: string
   readonly next: string
@@ -95,7 +95,7 @@ export const CODE_TEXTS: Readonly<Record<ProblemCode, CodeText>> = {
   },
 }
 
-/** What each {@link IssueCode} says about its place. */
+/** Meaning of each {@link IssueCode}, about the place that it points to. */
 export const ISSUE_TEXTS: Readonly<Record<IssueCode, string>> = {
   required: 'missing',
   type: 'wrong type',

@@ -103,7 +103,7 @@ export function claimBody(dialect: Dialect, nameOf: NameTable): string {
         ) d
       ) own
     )`,
-    // What the shares leave of the limit goes to the oldest jobs.
+    // The oldest jobs get what the shares leave of the limit.
     `due as materialized (
       select ${jobColumns.map((column) => `x.${column}`).join(', ')} from asked a cross join lateral (
         select c.* from (
