@@ -51,6 +51,22 @@ async function openFile(path: string): Promise<SqliteDatabase> {
   return keptStatements(database)
 }
 
+/** Whether a process is writing the file of SQLite. Other databases do not lock all of their data. */
+export async function isLocked(place: Place): Promise<boolean> {
+  if (place.dialect !== 'sqlite') return false
+  const { default: Database } = await import('libsql')
+  const database = new Database(place.file, { timeout: 0 })
+  try {
+    database.exec('begin immediate; rollback')
+    return false
+  } catch (error) {
+    if (error instanceof Database.SqliteError && error.code === 'SQLITE_BUSY') return true
+    throw error
+  } finally {
+    database.close()
+  }
+}
+
 /** The version text of a database. */
 export async function versionOf(place: SqlPlace): Promise<string> {
   const db = await connectTo(place)

@@ -1,11 +1,14 @@
 import type { Host } from './hosts.ts'
 import { outcomesOf, readDeliveries, refusedWrites, type StoredDelivery } from './ledger.ts'
+import { isLocked, type Place } from './place.ts'
 import type { Arrival } from './sink.ts'
 import { CONCURRENCY, openTrial, type Stage, type Trial, type Verdict } from './trial.ts'
-import { until } from './until.ts'
+import { passing, until } from './until.ts'
 
 /** Events that other hosts deliver while one host is stopped. */
 const MEANWHILE = 30
+/** Longer than one write of a host. */
+const LOCKED_MS = 20
 
 /** Stops a host during its sends, and continues it when its leases have been reassigned. */
 export async function zombies(stage: Stage, rounds: number): Promise<Verdict> {
@@ -17,11 +20,11 @@ export async function zombies(stage: Stage, rounds: number): Promise<Verdict> {
     for (let round = 1; round <= rounds; round++) {
       trial.sink.hold(zombie.name)
       // Ensures that only the other host claims them.
-      other.signal('SIGSTOP')
+      await stop(other, stage.place)
       const taken = trial.load({ total: CONCURRENCY, ports: () => [zombie.port], name: `taken-${round}` })
       await taken.done
       await until('all of them are being sent', () => arrivedBy(trial, taken.accepted) === CONCURRENCY)
-      zombie.signal('SIGSTOP')
+      await stop(zombie, stage.place)
       other.signal('SIGCONT')
       const others = trial.load({ total: MEANWHILE, ports: () => [other.port], name: `others-${round}` })
       await others.done
@@ -53,6 +56,18 @@ export async function zombies(stage: Stage, rounds: number): Promise<Verdict> {
   } finally {
     await trial.close()
   }
+}
+
+/** Stops a host outside its writes: a stopped process that writes an SQLite file locks it for all others. */
+async function stop(host: Host, place: Place): Promise<void> {
+  host.signal('SIGSTOP')
+  await until('no write is stopped', async () => {
+    if (!(await isLocked(place))) return true
+    host.signal('SIGCONT')
+    await passing(LOCKED_MS)
+    host.signal('SIGSTOP')
+    return false
+  })
 }
 
 function arrivalsOf({ name }: Host, { sink }: Trial): readonly Arrival[] {
