@@ -28,7 +28,7 @@ export const events: EventCatalog = defineEvents(
 )
 
 /** Reproducible ids: a fixed instant and a count. */
-function countingIds(): IdGenerator {
+export function countingIds(): IdGenerator {
   const counts = new Map<string, number>()
   return {
     next(prefix) {
