@@ -37,6 +37,8 @@ export type { DispatchDeps } from './core/dispatch/handle-dispatch.ts'
 export type { PlanningDeps } from './core/dispatch/plan/plan-request.ts'
 export type {
   Action,
+  ActionCall,
+  ActionRoute,
   Endpoints,
   OpenAction,
   OpenAnswer,
@@ -44,8 +46,6 @@ export type {
   OpenHandler,
   OpenHead,
   OpenRequest,
-  ReadAction,
-  Requested,
 } from './core/endpoints.ts'
 export type { LinkService, LinkTarget } from './core/links/link-service.ts'
 export type { LocalText, UnsubscribePageOptions } from './core/links/unsubscribe-page-options.ts'

@@ -1,12 +1,12 @@
 import { type HandlerRequest, type HandlerResult, type Refused, refuse } from '../core/answers/result.ts'
-import type { Endpoints, OpenAnswer, OpenRequest } from '../core/endpoints.ts'
+import type { ActionRoute, Endpoints, OpenAnswer, OpenRequest } from '../core/endpoints.ts'
 import { allows, parseQuery } from '../http/answer.ts'
 import { conditional } from '../http/conditional.ts'
 import { checkContent } from '../http/content-headers.ts'
 import { type Json, jsonOf } from '../http/json-body.ts'
 import type { Mount } from '../http/mount.ts'
 import { splitTarget } from '../http/request-target.ts'
-import type { HttpRoute, RouteTarget } from '../http/routes.ts'
+import type { ActionTarget } from '../http/routes.ts'
 import { methodNotAllowed, notFound, toWire, type Wire } from '../http/wire.ts'
 import type { Awaitable } from '../model/awaitable.ts'
 import type { Operation, Principal } from '../model/principal.ts'
@@ -26,7 +26,8 @@ export type ConsoleApi = (path: string, request: OpenRequest, granted: Granted) 
 
 const ONLY_PREVIEWS = 'The console previews events and dispatches none.'
 
-const OPERATIONS: readonly Operation[] = ['read', 'manage', 'dispatch']
+/** Operations of actions that the console offers. */
+const SHOWN: readonly Operation[] = ['read', 'manage', 'dispatch']
 
 export function consoleApi(
   endpoints: Endpoints,
@@ -37,30 +38,29 @@ export function consoleApi(
   const cache = answerCache(clock)
 
   /** The endpoint of a path, if the console offers it: the read API, and dry runs. */
-  function targetOf(path: string, url: string): RouteTarget | undefined {
+  function targetOf(path: string, url: string): ActionTarget | undefined {
     const [, search] = splitTarget(url)
     const target = match(`${path}?${search}`)
-    if (!target || !('route' in target) || endpoints.handles?.(target.route.action) === false) return undefined
-    const { operation, action } = target.route
-    return operation === 'read' || operation === 'manage' || action === 'dispatch' ? target : undefined
+    if (!target || !('action' in target) || !target.action.run) return undefined
+    return SHOWN.includes(target.action.operation) ? target : undefined
   }
 
   async function handled(
-    { route, search, parameters }: RouteTarget,
+    { action, search, parameters }: ActionTarget,
     request: OpenRequest,
     granted: Granted,
   ): Promise<HandlerResult<unknown> | Refused> {
-    const read = route.method === 'GET' ? { json: undefined } : await bodyOf(request, route, endpoints)
+    const read = action.method === 'GET' ? { json: undefined } : await bodyOf(request, action, endpoints)
     if ('refused' in read) return read
     const query = parseQuery(search)
-    if (route.action === 'dispatch') {
+    if (action.operation === 'dispatch') {
       if (query.dryRun !== undefined && query.dryRun !== 'true') return refuse('insufficient_scope', ONLY_PREVIEWS)
       query.dryRun = 'true'
     }
     const asked: HandlerRequest = { headers: {}, query, body: read.json, ...(parameters && { parameters }) }
-    const principal: Principal = { id: 'console', tenant: granted.tenant, operations: OPERATIONS }
-    const result = await endpoints.handle(route.action, principal, asked)
-    const change = result.ok && onChange ? changeOf(route.action, granted, asked, result.body) : undefined
+    const principal: Principal = { id: 'console', tenant: granted.tenant, operations: SHOWN }
+    const result = await endpoints.handle(action, principal, asked)
+    const change = result.ok && onChange ? changeOf(action, granted, asked, result.body) : undefined
     if (change && onChange)
       await callHost(() => onChange(change, request.given[0], ...request.given.slice(1)), clock).catch(changeThrew)
     return result.ok && redact ? redacted(result, redact) : result
@@ -89,31 +89,31 @@ export function consoleApi(
   return async (path, request, granted) => {
     const target = targetOf(path, request.url)
     if (!target) return asData(notFound(endpoints))
-    const { route, search, parameters } = target
-    const denied = deniedOf(route, request, granted)
+    const { action, search, parameters } = target
+    const denied = deniedOf(action, request, granted)
     if (denied) return asData(wireOf(denied))
     const answer = async (): Promise<Wire> => wireOf(await handled(target, request, granted))
-    if (route.method !== 'GET') return asData(await answer().finally(cache.clear))
-    const key = JSON.stringify([granted.tenant, route.action, parameters, search])
+    if (action.method !== 'GET') return asData(await answer().finally(cache.clear))
+    const key = JSON.stringify([granted.tenant, action.name, parameters, search])
     return asData(await conditional(await cache.get(key, answer), request.headers))
   }
 }
 
 /** A page of another site reads nothing, also where the host allows it by CORS; a POST must prove that it comes from the console. */
-function deniedOf(route: HttpRoute, { method, headers }: OpenRequest, { access }: Granted): Refused | undefined {
-  const isRead = route.method === 'GET'
-  if (!allows(route, method)) return methodNotAllowed(isRead ? 'GET, HEAD' : route.method)
+function deniedOf(action: ActionRoute, { method, headers }: OpenRequest, { access }: Granted): Refused | undefined {
+  const isRead = action.method === 'GET'
+  if (!allows(action, method)) return methodNotAllowed(isRead ? 'GET, HEAD' : action.method)
   const { 'sec-fetch-site': site, [CONSOLE_HEADER]: mark } = headers
   const isOwn = isRead ? !isOfOtherPage(headers) : site === 'same-origin' && mark === '1'
   if (!isOwn) return otherPageRefused()
   const unsupported = isRead ? undefined : checkContent(headers)
   if (unsupported) return unsupported
-  if (route.operation === 'manage' && access !== 'operate')
+  if (action.operation === 'manage' && access !== 'operate')
     return refuse('insufficient_scope', 'This access may look at everything, but change nothing.')
   return undefined
 }
 
-function bodyOf({ body }: OpenRequest, { maxBytes }: HttpRoute, { clock }: Endpoints): Awaitable<Json | Refused> {
+function bodyOf({ body }: OpenRequest, { maxBytes }: ActionRoute, { clock }: Endpoints): Awaitable<Json | Refused> {
   if (body.byteLength === 0) return { json: undefined }
   // The bytes are complete: their budget was charged while they arrived.
   return jsonOf({ kind: 'left', value: body }, {}, { maxBytes, clock, begin: () => undefined })

@@ -1,6 +1,5 @@
 import { CONSOLE_ASSETS } from 'sallyport:console-assets'
 import type { Endpoints, OpenAnswer, OpenHead } from '../core/endpoints.ts'
-import { READ_ROUTES } from '../http/routes.ts'
 import { methodNotAllowed, notFound, toWire } from '../http/wire.ts'
 import { asData, assetHeaders, PAGE_HEADERS, PREVIEW_HEADERS } from './console-headers.ts'
 import type { Granted } from './console-options.ts'
@@ -13,7 +12,9 @@ export type ConsolePages = (path: string, request: OpenHead, granted: Granted) =
 const ASSETS = '/assets/'
 
 export function consolePages(endpoints: Endpoints, title = 'Sallyport'): ConsolePages {
-  const offers = READ_ROUTES.map(({ action }) => action).filter((action) => endpoints.handles?.(action) !== false)
+  const offers = endpoints.actions
+    .filter(({ run, operation }) => run && (operation === 'read' || operation === 'manage'))
+    .map(({ name }) => name)
 
   return (path, { method, url, headers }, granted) => {
     if (method !== 'GET' && method !== 'HEAD') return asData(toWire(endpoints.refuse(methodNotAllowed('GET, HEAD'))))

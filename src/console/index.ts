@@ -4,7 +4,7 @@
  */
 
 import { isRefused, type Refused } from '../core/answers/result.ts'
-import type { Endpoints, OpenHandler } from '../core/endpoints.ts'
+import type { OpenAction, OpenHandler } from '../core/endpoints.ts'
 import { type Caller, fairShares, type Holder } from '../core/load/fair-shares.ts'
 import { overloaded } from '../core/load/load-limits.ts'
 import { faultOfMountable, MOUNT_CHECKS, type Mountable, mount } from '../http/mount.ts'
@@ -60,7 +60,7 @@ export function createConsole<HostRequest = unknown>(
     }
   }
 
-  const open: Endpoints['open'] = async (_, path, { given, headers }) => {
+  const find: OpenAction['find'] = async (path, { given, headers }) => {
     const before = await accessOf(given)
     if (!before || isRefused(before)) return before
     const since = endpoints.clock.now()
@@ -80,5 +80,14 @@ export function createConsole<HostRequest = unknown>(
     return { handle }
   }
 
-  return { answersAll: true, endpoints: { ...endpoints, open } }
+  const open: OpenAction = {
+    name: 'console',
+    methods: [],
+    path: '/',
+    parameter: '{path}',
+    maxBytes: 262_144,
+    accepts: 'json',
+    find,
+  }
+  return { answersAll: true, endpoints: { ...endpoints, open: [open] } }
 }

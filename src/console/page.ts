@@ -1,5 +1,4 @@
 import { CONSOLE_ASSETS } from 'sallyport:console-assets'
-import type { ReadAction } from '../core/endpoints.ts'
 import type { Granted } from './console-options.ts'
 
 /**
@@ -11,7 +10,7 @@ export function pageOf(
   base: string,
   title: string,
   { access, user, tenant }: Granted,
-  offers: readonly ReadAction[],
+  offers: readonly string[],
 ): string {
   const { script, style } = CONSOLE_ASSETS
   const data = { title, access, user, tenant, offers: offers.join(' ') }

@@ -1,4 +1,6 @@
+import type { Awaitable } from '../model/awaitable.ts'
 import type { Operation, Principal } from '../model/principal.ts'
+import type { TokenOperation } from '../model/token-use.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { ErrorOperation, FaultLine } from './answers/report-fault.ts'
@@ -6,40 +8,66 @@ import type { HandlerRequest, HandlerResult, Refused } from './answers/result.ts
 import type { Admission } from './load/admission.ts'
 import type { Load } from './load/load-limits.ts'
 
-/** Action of an endpoint. A batch, and the exchange of a token, need the same permission as recording a run. */
-export type Action = 'dispatch' | 'session_run' | 'session_run_batch' | 'session_token'
-
-/** Action of the read API: a read, or a change of stored data. For applications only. */
-export type ReadAction =
-  | 'list_dispatches'
-  | 'get_dispatch'
-  | 'cancel_dispatch'
-  | 'retry_dispatch'
-  | 'list_suppressions'
-  | 'find_recipient'
-  | 'find_suppressions'
-  | 'add_suppression'
-  | 'remove_suppressions'
-  | 'list_sessions'
-  | 'get_session'
-  | 'session_timeline'
-  | 'session_runs'
-  | 'get_run'
-  | 'list_runs'
-  | 'list_token_uses'
-  | 'get_statistics'
-  | 'list_events'
-  | 'check_budgets'
-
-/** Permission that a request needs. */
-export interface Requested {
-  readonly action: Action | ReadAction
+/** Name, path and permission of an action: what its endpoint needs before the body. */
+export interface ActionRoute {
+  /** Such as `list_dispatches`. */
+  readonly name: string
+  readonly method: 'GET' | 'POST'
+  /** Relative to the base path. `{name}` stands for one part, a parameter. */
+  readonly path: string
   /** Operation that the token must allow. */
   readonly operation: Operation
+  /** What the log of token uses calls it. Default: the operation. */
+  readonly use?: TokenOperation
+  /** Limit of the body. 0: no body is read. */
+  readonly maxBytes: number
 }
 
-/** Endpoint without a bearer token: the proof of a request is in its body or its path. */
-export type OpenAction = 'feedback' | 'unsubscribe' | 'console'
+/** A request of an authenticated caller. */
+export interface ActionCall {
+  readonly principal: Principal
+  readonly request: HandlerRequest
+  /** Absent: there is no rate limit. */
+  readonly admission?: Admission | undefined
+  /** Takes the id of what the request made, for the log of token uses. */
+  onMade?(id: string): void
+}
+
+/** An endpoint for callers with a bearer token. */
+export interface Action extends ActionRoute {
+  /** Absent: the host does not offer it, and answers 404 `not_found`. */
+  run?(call: ActionCall): Awaitable<HandlerResult<unknown> | Refused>
+  /** Counts what a request changed, by its answer. Absent: nothing that a console reports. */
+  changed?(answer: never): number
+}
+
+/** An endpoint without a bearer token: the proof of a request is in its path, its head or its body. */
+export interface OpenAction {
+  /** Such as `feedback`. */
+  readonly name: string
+  /** Methods that it answers. Empty: all. */
+  readonly methods: readonly string[]
+  /** Relative to the base path. One more part follows: the parameter. */
+  readonly path: string
+  /** Name of the parameter, for log lines. */
+  readonly parameter: string
+  /** Limit of the body. */
+  readonly maxBytes: number
+  /**
+   * `bytes`: a body that the host has parsed is refused, because its exact bytes are lost. `form`, `json`: it is encoded again.
+   */
+  readonly accepts: 'bytes' | 'form' | 'json'
+  /**
+   * Finds the endpoint of a parameter, or refuses. `undefined`: 404 `not_found`. Without an endpoint, the body is not read. Never rejects,
+   * and nor does the handler.
+   *
+   * @param parameter The last part of the path, decoded.
+   */
+  find(
+    parameter: string,
+    request: OpenHead,
+  ): OpenEndpoint | Refused | undefined | Promise<OpenEndpoint | Refused | undefined>
+}
 
 /** A request to an open endpoint. */
 export interface OpenRequest {
@@ -65,7 +93,7 @@ export interface OpenEndpoint {
   readonly handle: OpenHandler
   /** Requests with the same name share their places and bodies. Default: all of the action. */
   readonly name?: string
-  /** Limit of the body. Default: that of the route. */
+  /** Limit of the body. Default: that of the action. */
   readonly maxBytes?: number | undefined
 }
 
@@ -82,34 +110,25 @@ export interface Endpoints {
   readonly logger: Logger
   /** Limits the requests in each of these steps. */
   readonly load: Load
-  /** True if the endpoint exists; otherwise every request gets 404 `not_found`. Absent: all endpoints exist. */
-  handles?(action: Requested['action']): boolean
+  /** Endpoints for callers with a bearer token. */
+  readonly actions: readonly Action[]
+  /** Endpoints without a bearer token. Default: none. */
+  readonly open?: readonly OpenAction[]
   authenticate(
     headers: HandlerRequest['headers'],
-    requested: Requested,
+    action: ActionRoute,
   ): Principal | Refused | Promise<Principal | Refused>
   /** Counts the request of an authenticated caller. Absent: no rate limit. */
-  admit?(principal: Principal, requested: Requested): Promise<Admission | Refused>
+  admit?(principal: Principal, action: ActionRoute): Promise<Admission | Refused>
   /** Refuses a principal that was revoked after `authenticate`. Synchronous while the list of revocations is fresh. */
-  recheck(principal: Principal, requested: Requested): Refused | undefined | Promise<Refused | undefined>
+  recheck(principal: Principal, action: ActionRoute): Refused | undefined | Promise<Refused | undefined>
   /** @param admission The result of `admit`, if there is a rate limit. */
   handle(
-    action: Requested['action'],
+    action: Action,
     principal: Principal,
     request: HandlerRequest,
     admission?: Admission,
   ): Promise<HandlerResult<unknown>>
-  /**
-   * Finds an open endpoint, or refuses. `undefined`: 404 `not_found`. Without an endpoint, the body is not read. Absent: there is none.
-   * Neither this nor the handler rejects.
-   *
-   * @param parameter The last part of the path, decoded.
-   */
-  open?(
-    action: OpenAction,
-    parameter: string,
-    request: OpenHead,
-  ): OpenEndpoint | Refused | undefined | Promise<OpenEndpoint | Refused | undefined>
   /** Answers a request that the transport itself refuses. */
   refuse(refused: Refused): HandlerResult<never>
   /** Logs an error of host code and tells `onError`. */

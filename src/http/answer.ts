@@ -1,5 +1,5 @@
 import { type HandlerRequest, isRefused, type Refused } from '../core/answers/result.ts'
-import type { Endpoints, Requested } from '../core/endpoints.ts'
+import type { ActionRoute, Endpoints } from '../core/endpoints.ts'
 import type { Admission } from '../core/load/admission.ts'
 import type { Caller, Holder } from '../core/load/fair-shares.ts'
 import { overloaded } from '../core/load/load-limits.ts'
@@ -10,7 +10,7 @@ import { conditional } from './conditional.ts'
 import { checkContent } from './content-headers.ts'
 import { type Json, jsonOf } from './json-body.ts'
 import { answerOpen } from './open-answer.ts'
-import type { HttpRoute, RouteTarget, Target } from './routes.ts'
+import type { ActionTarget, Target } from './routes.ts'
 import { JSON_TYPE, methodNotAllowed, notFound, toWire, type Wire } from './wire.ts'
 
 /** A request, independent of its transport. */
@@ -31,22 +31,22 @@ export interface Arrival extends Caller {
  * while the body was awaited, place in flight.
  */
 export async function answer(endpoints: Endpoints, target: Target, arrival: Arrival): Promise<Wire> {
-  if (!('route' in target)) {
+  if (!('action' in target)) {
     return 'open' in target
       ? answerOpen(endpoints, target, arrival)
       : answerDocument(endpoints, target.document, arrival.method)
   }
-  const { route, search, parameters } = target
+  const { action, search, parameters } = target
   const { method, headers } = arrival
   const { load, clock } = endpoints
   const refused = (refusal: Refused, more?: Wire['headers']): Wire => toWire(endpoints.refuse(refusal), more)
 
-  if (endpoints.handles?.(route.action) === false) return notFound(endpoints)
-  if (!allows(route, method)) return refused(methodNotAllowed(route.method === 'GET' ? 'GET, HEAD' : route.method))
+  if (!action.run) return notFound(endpoints)
+  if (!allows(action, method)) return refused(methodNotAllowed(action.method === 'GET' ? 'GET, HEAD' : action.method))
   if (load.flight.isFull()) return refused(overloaded())
   const authenticatedAt = clock.now()
   // Also lets Node's parser deliver a short body, which is then read without listeners.
-  const admitted = await admit(endpoints, route, arrival)
+  const admitted = await admit(endpoints, action, arrival)
   if (isRefused(admitted)) return refused(admitted)
   const { admission } = admitted
   const holder = holderOf(admitted.principal)
@@ -56,13 +56,13 @@ export async function answer(endpoints: Endpoints, target: Target, arrival: Arri
   const unsupported = isBodiless ? undefined : checkContent(headers)
   if (unsupported) return refused(unsupported, limits)
   const begin: ReadOptions['begin'] = (refuse) => load.bodies.begin(holder, refuse)
-  const read = isBodiless ? NO_BODY : jsonOf(arrival.body(), headers, { maxBytes: route.maxBytes, clock, begin })
+  const read = isBodiless ? NO_BODY : jsonOf(arrival.body(), headers, { maxBytes: action.maxBytes, clock, begin })
   // Most bodies are already complete and need no `await`.
   const isAwaited = read instanceof Promise
   const content = isAwaited ? await read : read
   if (isRefused(content)) return refused(content, limits)
   const principal = isAwaited
-    ? await recheck(endpoints, route, arrival, admitted.principal, authenticatedAt)
+    ? await recheck(endpoints, action, arrival, admitted.principal, authenticatedAt)
     : admitted.principal
   if (isRefused(principal)) return refused(principal, limits)
 
@@ -71,22 +71,22 @@ export async function answer(endpoints: Endpoints, target: Target, arrival: Arri
     const body = content.json
     const sent = search === '' ? { headers, body } : { headers, body, query: parseQuery(search) }
     const request = parameters ? { ...sent, parameters } : sent
-    const wire = toWire(await endpoints.handle(route.action, principal, request, admission), limits)
-    return route.method === 'GET' ? conditional(wire, headers) : wire
+    const wire = toWire(await endpoints.handle(action, principal, request, admission), limits)
+    return action.method === 'GET' ? conditional(wire, headers) : wire
   } finally {
     load.flight.release(arrival)
   }
 }
 
-export function allows(route: HttpRoute, method: string): boolean {
-  return method === route.method || (method === 'HEAD' && route.method === 'GET')
+export function allows(action: ActionRoute, method: string): boolean {
+  return method === action.method || (method === 'HEAD' && action.method === 'GET')
 }
 
 const NO_BODY: Json = { json: undefined }
 
 /** True for a read, and for a `POST` without a body where the path says enough. */
-function hasNoRequestBody({ route, parameters }: RouteTarget, headers: HandlerRequest['headers']): boolean {
-  if (route.maxBytes === 0) return true
+function hasNoRequestBody({ action, parameters }: ActionTarget, headers: HandlerRequest['headers']): boolean {
+  if (action.maxBytes === 0) return true
   if (!parameters || headers['content-type'] !== undefined) return false
   const length = headers['content-length']
   return (length === undefined || length === '0') && headers['transfer-encoding'] === undefined
@@ -103,14 +103,14 @@ interface Admitted {
 }
 
 /** Authenticates and admits a caller, who holds a place while that takes time. */
-function admit(endpoints: Endpoints, requested: Requested, arrival: Arrival): Awaitable<Admitted | Refused> {
+function admit(endpoints: Endpoints, action: ActionRoute, arrival: Arrival): Awaitable<Admitted | Refused> {
   const { callers } = endpoints.load
   const sent = { tenant: '', id: String(arrival.headers.authorization ?? '') }
   if (!callers.tryAcquire(sent, arrival)) return overloaded()
   let pending: Promise<Admitted | Refused> | undefined
   try {
-    const authenticated = endpoints.authenticate(arrival.headers, requested)
-    const admitted = andThen(authenticated, (principal) => admitPrincipal(endpoints, requested, principal))
+    const authenticated = endpoints.authenticate(arrival.headers, action)
+    const admitted = andThen(authenticated, (principal) => admitPrincipal(endpoints, action, principal))
     if (!isPromise(admitted)) return admitted
     pending = admitted.finally(() => callers.release(arrival))
     return pending
@@ -121,13 +121,13 @@ function admit(endpoints: Endpoints, requested: Requested, arrival: Arrival): Aw
 
 function admitPrincipal(
   endpoints: Endpoints,
-  requested: Requested,
+  action: ActionRoute,
   principal: Principal | Refused,
 ): Awaitable<Admitted | Refused> {
   if (isRefused(principal)) return principal
   if (endpoints.load.flight.isFull(holderOf(principal))) return overloaded()
   if (!endpoints.admit) return { principal, admission: undefined }
-  return andThen(endpoints.admit(principal, requested), (admission) =>
+  return andThen(endpoints.admit(principal, action), (admission) =>
     isRefused(admission) ? admission : { principal, admission },
   )
 }
@@ -138,14 +138,14 @@ const AUTHENTICATED_MS = 1_000
 /** Refuses a caller whose token was revoked or has expired while its body was awaited. */
 async function recheck(
   endpoints: Endpoints,
-  requested: Requested,
+  action: ActionRoute,
   { headers }: Arrival,
   principal: Principal,
   authenticatedAt: number,
 ): Promise<Principal | Refused> {
   const age = endpoints.clock.now() - authenticatedAt
-  if (age < 0 || age >= AUTHENTICATED_MS) return endpoints.authenticate(headers, requested)
-  return (await endpoints.recheck(principal, requested)) ?? principal
+  if (age < 0 || age >= AUTHENTICATED_MS) return endpoints.authenticate(headers, action)
+  return (await endpoints.recheck(principal, action)) ?? principal
 }
 
 export function parseQuery(search: string): Record<string, string | string[] | undefined> {

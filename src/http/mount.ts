@@ -3,17 +3,7 @@ import { matching } from '../options/checks.ts'
 import { type Checks, optionError, problemsAt, readOptions } from '../options/read-options.ts'
 import { kindOf } from '../options/shown-value.ts'
 import { splitTarget, withoutSlash } from './request-target.ts'
-import {
-  CONSOLE_ROUTE,
-  DOCUMENT_PATH,
-  FIXED_ROUTES,
-  OPEN_ROUTES,
-  type OpenRoute,
-  parameterOf,
-  parametersIn,
-  READ_TEMPLATES,
-  type Target,
-} from './routes.ts'
+import { DOCUMENT_PATH, routerOf, type Target } from './routes.ts'
 import { notFound, type Wire } from './wire.ts'
 
 /** Result of `createSallyport(…)` or `createConsole(…)`, for an adapter. */
@@ -91,38 +81,20 @@ export function mount<Options extends MountOptions>(
   const read = readOptions(adapter, options, checks)
   const { endpoints } = mountable
   const base = normalise(read.basePath ?? '')
-  const routes = new Map(FIXED_ROUTES.map((route) => [base + route.path, route]))
-  // Without open endpoints, the host keeps their paths.
-  const open = endpoints.open ? OPEN_ROUTES : []
-  const openRoutes = open.map((route) => ({ route, start: base + route.path }))
+  const router = routerOf(endpoints.actions, endpoints.open ?? [])
   const document = read.openapi && JSON.stringify(read.openapi)
   const logged = new Set<string>()
 
-  function openTarget(path: string): Target | undefined {
-    const found = openRoutes.find(({ start }) => path.startsWith(start))
-    if (!found) return undefined
-    const parameter = parameterOf(path.slice(found.start.length))
-    return parameter === undefined ? undefined : { open: found.route, parameter }
-  }
-
-  function readTarget(path: string, search: string): Target | undefined {
-    if (!path.startsWith(base)) return undefined
-    const local = path.slice(base.length)
-    for (const template of READ_TEMPLATES) {
-      const parameters = parametersIn(template, local)
-      if (parameters) return { route: template.route, search, parameters }
-    }
-    return undefined
-  }
-
+  /** The only open action of a console takes every path below the base; its parameter is the path. */
   function consoleTarget(path: string): Target | undefined {
+    const [open] = endpoints.open ?? []
     const isBelow = path === base || path.startsWith(`${base}/`)
-    return isBelow ? { open: CONSOLE_ROUTE, parameter: path.slice(base.length) } : undefined
+    return open && isBelow ? { open, parameter: path.slice(base.length) } : undefined
   }
 
   function logMiss(path: string): void {
     if (logged.size === MAX_LOGGED_PREFIXES) return
-    const { prefix, asked } = routeIn(path, open) ?? {}
+    const { prefix, asked } = router.findEnd(path) ?? {}
     if (prefix === undefined || logged.has(prefix)) return
     logged.add(prefix)
     // The detail quotes neither the prefix nor a parameter, which the caller chose.
@@ -145,7 +117,7 @@ export function mount<Options extends MountOptions>(
     const whole = original === undefined ? wholeOf(path) : splitTarget(original)[0]
     if (whole === undefined || !whole.includes(API)) return
     const local = path.startsWith(base) ? path.slice(base.length) : path
-    const { prefix = '', asked } = (whole.endsWith(local) && routeIn(whole, open)) || {}
+    const { prefix = '', asked } = (whole.endsWith(local) && router.findEnd(whole)) || {}
     const removed = whole.slice(prefix.length, whole.length - local.length)
     if (asked === undefined || !removed.startsWith(API.slice(0, -1))) return
     logged.add(API)
@@ -171,34 +143,14 @@ export function mount<Options extends MountOptions>(
     match(url, original) {
       const [path, search] = splitTarget(url)
       if (mountable.answersAll) return consoleTarget(path)
-      const route = routes.get(path)
-      if (route) return { route, search }
       if (document && path === base + DOCUMENT_PATH) return { document }
       if (!path.includes(API)) return void logRemovedPath(path, original)
-      return readTarget(path, search) ?? openTarget(path) ?? void logMiss(path)
+      const found = path.startsWith(base) ? router.find(path.slice(base.length)) : undefined
+      if (!found) return void logMiss(path)
+      return 'open' in found ? found : { ...found, search }
     },
     notFound: () => notFound(endpoints),
   }
-}
-
-/** Finds a route at the end of a path. */
-function routeIn(
-  path: string,
-  open: readonly OpenRoute[],
-): { readonly prefix: string; readonly asked: string } | undefined {
-  const route = FIXED_ROUTES.find((each) => path.endsWith(each.path))
-  if (route) return { prefix: path.slice(0, -route.path.length), asked: route.path }
-  for (const template of READ_TEMPLATES) {
-    const at = path.lastIndexOf(template.start)
-    if (at >= 0 && parametersIn(template, path.slice(at)))
-      return { prefix: path.slice(0, at), asked: template.route.path }
-  }
-  for (const { path: start, parameter } of open) {
-    const at = path.lastIndexOf(start)
-    if (at < 0 || parameterOf(path.slice(at + start.length)) === undefined) continue
-    return { prefix: path.slice(0, at), asked: start + parameter }
-  }
-  return undefined
 }
 
 const PLACES = /* @__PURE__ */ new WeakMap<Endpoints, Set<string>>()

@@ -42,16 +42,16 @@ export async function answerOpen(
   const url = pathAndQuery(arrival.url)
   const refused = (refusal: Refused): Wire => toWire(endpoints.refuse(refusal))
 
-  const found = await endpoints.open?.(open.action, parameter, { method, url, headers, given })
+  const found = await open.find(parameter, { method, url, headers, given })
   if (!found) return notFound(endpoints)
   if (isRefused(found)) return refused(found)
   if (open.methods.length > 0 && !open.methods.includes(method))
     return refused(methodNotAllowed(open.methods.join(', ')))
-  const holder = { tenant: '', id: `open ${open.action} ${found.name ?? ''}`, isAnybody: true }
+  const holder = { tenant: '', id: `open ${open.name} ${found.name ?? ''}`, isAnybody: true }
   if (load.flight.isFull(holder)) return refused(overloaded())
 
   const begin: ReadOptions['begin'] = (refuse) => load.bodies.begin(holder, refuse)
-  const content = await contentOf(arrival, FORMATS[open.action], {
+  const content = await contentOf(arrival, open.accepts, {
     maxBytes: found.maxBytes ?? open.maxBytes,
     clock: endpoints.clock,
     begin,
@@ -69,22 +69,21 @@ export async function answerOpen(
 
 const EMPTY = new Uint8Array(0)
 
-type Format = 'form' | 'json' | undefined
-
-const FORMATS: Readonly<Record<OpenAction, Format>> = { feedback: undefined, unsubscribe: 'form', console: 'json' }
-
-/** @param format A body that the host has parsed is encoded again. Absent: it is refused, because its exact bytes are lost. */
-async function contentOf(arrival: Arrival, format: Format, options: ReadOptions): Promise<Content | Refused> {
+async function contentOf(
+  arrival: Arrival,
+  accepts: OpenAction['accepts'],
+  options: ReadOptions,
+): Promise<Content | Refused> {
   const { method, headers } = arrival
   if (method === 'GET' || method === 'HEAD') return { headers, body: EMPTY }
   const unsupported = checkEncoding(headers)
   if (unsupported) return unsupported
   const left = arrival.body()
-  const again = format && encodedAgain(left, format)
+  const again = accepts === 'bytes' ? undefined : encodedAgain(left, accepts)
   const read = await bytesOf(left, headers, options)
   if (!isRefused(read)) return { headers, body: read }
   if (again === undefined || read.refused !== 'body_already_consumed') return read
-  const type = format === 'form' ? 'application/x-www-form-urlencoded' : JSON_TYPE
+  const type = accepts === 'form' ? 'application/x-www-form-urlencoded' : JSON_TYPE
   return { headers: { ...headers, 'content-type': type }, body: again }
 }
 

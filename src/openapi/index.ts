@@ -2,17 +2,21 @@
  * The endpoints as an OpenAPI document.
  * @module sallyport/openapi
  */
-import { READ_ROUTES, ROUTES } from '../http/routes.ts'
-import { arrayOf, bool, text, word } from '../options/checks.ts'
+import type { Endpoints } from '../core/endpoints.ts'
+import { arrayOf, matching, text, word } from '../options/checks.ts'
 import { type Checks, nested, readOptions, required } from '../options/read-options.ts'
+import { kindOf } from '../options/shown-value.ts'
 import type { EventCatalog } from '../ports/event-catalog.ts'
+import { CALLS, POSTS } from '../sallyport/actions.ts'
+import { CALL_DESCRIPTIONS } from '../sallyport/describe.ts'
+import { POST_DESCRIPTIONS } from '../sallyport/describe-posts.ts'
+import { callOperation } from './call-operations.ts'
 import { DISPATCH_SCHEMAS } from './dispatch-schemas.ts'
 import { EXCHANGES } from './exchanges.ts'
 import type { OpenApiDocument, OpenApiPath, OpenApiSchema, OpenApiServer } from './open-api-document.ts'
-import { operation } from './operations.ts'
 import { HEADERS, PARAMETERS } from './parameters-and-headers.ts'
+import { postOperation } from './post-operations.ts'
 import { PROBLEM_SCHEMAS, problemExamples, sharedProblemResponses } from './problems.ts'
-import { readOperation } from './read-operations.ts'
 import { READ_SCHEMAS } from './read-schemas.ts'
 import { requestSchemas } from './request-schemas.ts'
 import { RUN_SCHEMAS } from './run-schemas.ts'
@@ -45,8 +49,8 @@ export interface OpenApiOptions {
   readonly servers?: readonly OpenApiServer[] | undefined
   /** The host's catalogue: limits `eventType` to its events. Default: any text. */
   readonly events?: Pick<EventCatalog, 'eventTypes'> | undefined
-  /** `false` omits `POST /api/outbound/dispatch`, for a host that only records runs. Default: `true`. */
-  readonly dispatch?: boolean | undefined
+  /** What `createSallyport(…)` returned: limits the document to what this host offers. Default: all actions. */
+  readonly sallyport?: { readonly endpoints: Pick<Endpoints, 'actions'> } | undefined
 }
 
 const CHECKS: Checks<OpenApiOptions> = {
@@ -59,7 +63,11 @@ const CHECKS: Checks<OpenApiOptions> = {
   ),
   events: (value) =>
     Array.isArray(Object(value).eventTypes) ? undefined : 'has no eventTypes; pass what defineEvents(…) returned',
-  dispatch: bool,
+  sallyport: matching(
+    (value) => Array.isArray(Object(value).endpoints?.actions),
+    'must be what createSallyport(…) gave',
+    kindOf,
+  ),
 }
 
 const DESCRIPTION = [
@@ -80,22 +88,16 @@ const TOKENS = [
  */
 export function openapiDocument(options: OpenApiOptions = {}): OpenApiDocument {
   const read = readOptions('openapiDocument', options, CHECKS)
-  const { title = 'Sallyport', version = '1.0.0', servers = [{ url: '/' }], events, dispatch = true } = read
-  const routes = ROUTES.filter(({ operation }) => dispatch || operation !== 'dispatch')
-  const known = EXCHANGES.filter(({ request: { eventType } }) => isOf(events, eventType))
+  const { title = 'Sallyport', version = '1.0.0', servers = [{ url: '/' }], events, sallyport } = read
+  const paths = pathsOf(offeredBy(sallyport), events)
+  const used = Object.values(paths).flatMap(({ get, post }) => (get ?? post)?.tags ?? [])
   const document: OpenApiDocument = {
     openapi: '3.1.1',
     info: { title, version, description: DESCRIPTION, license: { name: 'MIT', identifier: 'MIT' } },
     servers,
-    tags: [
-      ...(dispatch ? [{ name: 'outbound', description: 'Events that become notifications.' }] : []),
-      { name: 'agents', description: 'Runs of agents, the sessions that they belong to, and their tokens.' },
-    ],
+    tags: TAGS.filter(({ name }) => used.includes(name)),
     security: [{ bearer: [] }],
-    paths: {
-      ...Object.fromEntries(routes.map((route) => [route.path, { post: operation(route, known) }])),
-      ...readPaths(dispatch),
-    },
+    paths,
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: TOKENS } },
       parameters: PARAMETERS,
@@ -109,14 +111,32 @@ export function openapiDocument(options: OpenApiOptions = {}): OpenApiDocument {
   return JSON.parse(JSON.stringify(document))
 }
 
-/** @param dispatch Without it the paths of dispatches and suppressions are left out. */
-function readPaths(dispatch: boolean): OpenApiDocument['paths'] {
-  const paths = READ_ROUTES.flatMap((route): [string, OpenApiPath][] => {
-    const described = readOperation(route)
-    if (!dispatch && route.path.startsWith('/api/outbound/')) return []
-    return [[route.path, route.method === 'GET' ? { get: described } : { post: described }]]
+const TAGS = [
+  { name: 'outbound', description: 'Events that become notifications.' },
+  { name: 'agents', description: 'Runs of agents, the sessions that they belong to, and their tokens.' },
+]
+
+function offeredBy(sallyport: OpenApiOptions['sallyport']): (name: string) => boolean {
+  if (!sallyport) return () => true
+  const offered = sallyport.endpoints.actions.filter(({ run }) => run !== undefined).map(({ name }) => name)
+  return (name) => offered.includes(name)
+}
+
+function pathsOf(isOffered: (name: string) => boolean, events: OpenApiOptions['events']): OpenApiDocument['paths'] {
+  const known = EXCHANGES.filter(({ request: { eventType } }) => isOf(events, eventType))
+  const posts = Object.values(POSTS).flatMap((action): [string, OpenApiPath][] => {
+    const description = POST_DESCRIPTIONS[action.name]
+    return description && isOffered(action.name)
+      ? [[action.path, { post: postOperation(action, description, known) }]]
+      : []
   })
-  return Object.fromEntries(paths)
+  const calls = CALLS.flatMap((action): [string, OpenApiPath][] => {
+    const description = CALL_DESCRIPTIONS[action.name]
+    if (!description || !isOffered(action.name)) return []
+    const described = callOperation(action, description)
+    return [[action.path, action.method === 'GET' ? { get: described } : { post: described }]]
+  })
+  return Object.fromEntries([...posts, ...calls])
 }
 
 /** Whether the catalogue has the event of an example. Also true without a catalogue, and for an example without an event. */

@@ -14,6 +14,9 @@ export interface NamedSchema {
   readonly definition: OpenApiSchema
 }
 
+/** The schema of the body of an answer. */
+export type AnswerSchema = NamedSchema & Pick<SchemaOf<unknown>, 'json'>
+
 /** A schema that is written once, under its name; its `json` is a reference. */
 export interface Component<T> extends SchemaOf<T>, NamedSchema {}
 

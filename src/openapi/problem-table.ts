@@ -1,21 +1,20 @@
-import type { Action } from '../core/endpoints.ts'
 import type { Issue, IssueCode, ProblemCode } from '../errors.ts'
 
 /** A problem that endpoints answer with. */
 export interface Answered {
   readonly code: ProblemCode
-  /** The endpoints that answer with this code. Default: all. */
-  readonly only?: readonly Action[]
-  /** The endpoint with this detail. Default: all that answer with this code. */
-  readonly example?: Action
+  /** Names of the actions that answer with this code. Default: all. */
+  readonly only?: readonly string[]
+  /** Name of the action with this detail. Default: all that answer with this code. */
+  readonly example?: string
   readonly detail: string
   readonly errors?: readonly Issue[]
   readonly limit?: number
 }
 
-const DISPATCH: readonly Action[] = ['dispatch']
+const DISPATCH: readonly string[] = ['dispatch']
 const BATCH = ['session_run_batch'] as const
-const RUN: readonly Action[] = ['session_run']
+const RUN: readonly string[] = ['session_run']
 const MOST_POSTS = 'The rate limit allows at most 60 posts at once.'
 const TRY_AGAIN = 'Try again shortly.'
 const CONSUMED = [
@@ -126,11 +125,11 @@ function queryInvalid(detail: string, more: Pick<Answered, 'example'> = {}): Ans
   return { code: 'query_invalid', detail: 'The query string cannot be accepted.', errors, ...more }
 }
 
-function tooLarge(example: Action, limit: number): Answered {
+function tooLarge(example: string, limit: number): Answered {
   return { code: 'body_too_large', example, detail: `The body is over the limit of ${limit} bytes.`, limit }
 }
 
-function invalid(example: Action, pointer: string, code: IssueCode, detail: string): Answered {
+function invalid(example: string, pointer: string, code: IssueCode, detail: string): Answered {
   const errors = [{ pointer, code, detail }]
   return { code: 'validation_failed', example, detail: 'One place in the body cannot be accepted.', errors }
 }

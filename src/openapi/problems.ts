@@ -1,5 +1,4 @@
 import { problem, refuse } from '../core/answers/result.ts'
-import type { Action } from '../core/endpoints.ts'
 import { CALLER_CODES, type Issue, type IssueCode, type Problem, type ProblemCode, statusOf } from '../errors.ts'
 import type { JsonObject } from '../model/json.ts'
 import { type Component, type NamedSchema, reference, s } from './model-schema.ts'
@@ -92,8 +91,8 @@ const STATUSES: Readonly<Record<number, About>> = {
   },
 }
 
-/** Problem responses of an endpoint, by status. */
-export function problemResponses(action: Action): Readonly<Record<string, OpenApiResponse | OpenApiReference>> {
+/** Problem responses of an action that reads its body itself, by status. */
+export function problemResponses(action: string): Readonly<Record<string, OpenApiResponse | OpenApiReference>> {
   const general = byStatus(codesOf())
   const responses = [...byStatus([...codesOf(), ...codesOf(action)])].map(([status, codes]) => {
     const { shared } = aboutStatus(status)
@@ -109,13 +108,13 @@ const OF_BODIES: readonly ProblemCode[] = [
   ...(['validation_failed', 'body_already_consumed'] as const),
 ]
 
-/** Problem responses of a route of the read API, by status. */
-export function readProblems({
+/** Problem responses of an action that is a call of a service, by status. */
+export function callProblems({
   hasBody,
   more,
 }: {
   readonly hasBody: boolean
-  /** Codes of this route besides those of all. */
+  /** Codes of this action besides those of all. */
   readonly more: readonly ProblemCode[]
 }): Readonly<Record<string, OpenApiResponse>> {
   const codes = [...codesOf(), ...more].filter((code) => hasBody || !OF_BODIES.includes(code))
@@ -149,7 +148,7 @@ export function problemExamples(): Readonly<Record<string, OpenApiExample>> {
 }
 
 /** Codes that only some endpoints answer with, including this one; without an action, the codes of all endpoints. */
-function codesOf(action?: Action): readonly ProblemCode[] {
+function codesOf(action?: string): readonly ProblemCode[] {
   const own = Object.values(PROBLEMS).filter(({ only }) => (action ? only?.includes(action) : only === undefined))
   return [...new Set(own.map(({ code }) => code))]
 }
@@ -166,7 +165,7 @@ function aboutStatus(status: number): About {
   return about
 }
 
-function response(status: number, codes: readonly ProblemCode[], action?: Action): OpenApiResponse {
+function response(status: number, codes: readonly ProblemCode[], action?: string): OpenApiResponse {
   const { about, headers = [] } = aboutStatus(status)
   const fitting = Object.entries(PROBLEMS).filter(
     ([, { code, example }]) => codes.includes(code) && (!action || !example || example === action),

@@ -1,4 +1,3 @@
-import type { ReadAction } from '../core/endpoints.ts'
 import type { CancelResult, DeliveryChange, RetryResult, UnplannedDelivery } from '../model/dispatch-results.ts'
 import type { PreferenceSet } from '../model/preference-set.ts'
 import type { RecipientAddress, RecipientProfile } from '../model/recipient-profile.ts'
@@ -15,8 +14,8 @@ import type {
 import type { SuppressionReason, SuppressionView } from '../model/suppression.ts'
 import type { TokenUseView } from '../model/token-use.ts'
 import { deliveryReason, deliveryStatus, dispatchView } from './dispatch-schemas.ts'
-import { type Component, type FieldsOf, type NamedSchema, type SchemaOf, s } from './model-schema.ts'
-import { amounts, budgets, events, money, OPERATING_SCHEMAS, statistics, unpriced } from './operating-schemas.ts'
+import { type AnswerSchema, type Component, type FieldsOf, type NamedSchema, type SchemaOf, s } from './model-schema.ts'
+import { amounts, money, OPERATING_SCHEMAS, unpriced } from './operating-schemas.ts'
 import { issue } from './problems.ts'
 import { run, runStatus } from './run-schemas.ts'
 
@@ -40,7 +39,7 @@ const deliveryChange = s.object<DeliveryChange>('DeliveryChange', 'A delivery wh
   attempts: s.whole(0),
 })
 
-const cancelResult = s.object<CancelResult>('CancelResult', 'What a cancellation changed.', {
+export const cancelResult: AnswerSchema = s.object<CancelResult>('CancelResult', 'What a cancellation changed.', {
   cancelled: s.list(deliveryChange, 'Exactly these deliveries will not be sent. Empty: none could be stopped.'),
   dispatch: dispatchView,
 })
@@ -53,7 +52,7 @@ const unplanned = s.object<UnplannedDelivery>('UnplannedDelivery', 'A delivery t
   errors: s.optional(s.list(issue)),
 })
 
-const retryResult = s.object<RetryResult>('RetryResult', 'What a retry changed.', {
+export const retryResult: AnswerSchema = s.object<RetryResult>('RetryResult', 'What a retry changed.', {
   retried: s.list(deliveryChange, 'Empty: nothing could be retried.'),
   unplanned: s.list(unplanned, 'Deliveries that failed in host code and still cannot be planned.'),
   dispatch: dispatchView,
@@ -82,13 +81,19 @@ const suppression = s.object<SuppressionView>('Suppression', 'An address that a 
   expiresAt: s.optional(s.instant('Absent: never.')),
 })
 
-const suppressions = s.object<{ readonly items: readonly SuppressionView[] }>('Suppressions', 'Those of an address.', {
-  items: s.list(suppression),
-})
-const added = s.object<{ readonly added: boolean }>('SuppressionAdded', undefined, {
+export const suppressions: AnswerSchema = s.object<{ readonly items: readonly SuppressionView[] }>(
+  'Suppressions',
+  'Those of an address.',
+  {
+    items: s.list(suppression),
+  },
+)
+export const added: AnswerSchema = s.object<{ readonly added: boolean }>('SuppressionAdded', undefined, {
   added: s.flag('`false`: it was there already.'),
 })
-const removed = s.object<{ readonly removed: number }>('SuppressionsRemoved', undefined, { removed: s.whole(0) })
+export const removed: AnswerSchema = s.object<{ readonly removed: number }>('SuppressionsRemoved', undefined, {
+  removed: s.whole(0),
+})
 
 const counts: SchemaOf<RunCounts> = s.posted('RunCounts')
 
@@ -174,11 +179,15 @@ const SUMMARY: FieldsOf<SessionSummary> = {
 
 const summary = s.object<SessionSummary>('SessionSummary', 'A session with the totals of its runs.', SUMMARY)
 
-const session = s.object<Session>('Session', 'A session with the totals of its runs and its newest entries.', {
-  ...SUMMARY,
-  tree: s.list(runNode, 'The newest 100 runs, each under its parent.'),
-  timeline: { json: s.list(entries, 'The newest 100 runs and dispatches, oldest first.').json },
-})
+export const session: AnswerSchema = s.object<Session>(
+  'Session',
+  'A session with the totals of its runs and its newest entries.',
+  {
+    ...SUMMARY,
+    tree: s.list(runNode, 'The newest 100 runs, each under its parent.'),
+    timeline: { json: s.list(entries, 'The newest 100 runs and dispatches, oldest first.').json },
+  },
+)
 
 const tokenUse = s.object<TokenUseView>('TokenUse', 'A use of a session token, or several equal ones.', {
   jti: s.text(),
@@ -191,7 +200,7 @@ const tokenUse = s.object<TokenUseView>('TokenUse', 'A use of a session token, o
   time: s.instant('The first of them.'),
 })
 
-const dispatchPage = pageOf('DispatchPage', dispatchView)
+export const dispatchPage: AnswerSchema = pageOf('DispatchPage', dispatchView)
 const choice = s.either(s.flag(), s.map(s.flag(), 'By channel.'))
 
 const preferences = s.object<PreferenceSet>('Preferences', 'Choices of a recipient: `true` for yes, `false` for no.', {
@@ -206,39 +215,20 @@ const recipientAddress = s.object<RecipientAddress>('RecipientAddress', 'An addr
   suppressions: s.optional(s.list(suppression, 'Those that hold now, oldest first. Absent: the host stores none.')),
 })
 
-const recipient = s.object<RecipientProfile>('Recipient', 'What decides whether messages reach a recipient.', {
-  preferences: s.optional(preferences),
-  addresses: s.list(recipientAddress, 'Of its newest 50 dispatches, and itself if it is suppressed.'),
-})
+export const recipient: AnswerSchema = s.object<RecipientProfile>(
+  'Recipient',
+  'What decides whether messages reach a recipient.',
+  {
+    preferences: s.optional(preferences),
+    addresses: s.list(recipientAddress, 'Of its newest 50 dispatches, and itself if it is suppressed.'),
+  },
+)
 
-const suppressionPage = pageOf('SuppressionPage', suppression)
-const timelinePage = pageOf('TimelinePage', entries)
-const runPage = pageOf('RunPage', run)
-const sessionPage = pageOf('SessionPage', summary)
-const tokenUsePage = pageOf('TokenUsePage', tokenUse)
-
-/** Bodies of answers of the read API. */
-export const READ_ANSWERS: Readonly<Record<ReadAction, Pick<SchemaOf<unknown>, 'json'>>> = {
-  list_dispatches: dispatchPage,
-  get_dispatch: dispatchView,
-  cancel_dispatch: cancelResult,
-  find_recipient: recipient,
-  retry_dispatch: retryResult,
-  list_suppressions: suppressionPage,
-  find_suppressions: suppressions,
-  add_suppression: added,
-  remove_suppressions: removed,
-  list_sessions: sessionPage,
-  get_session: session,
-  session_timeline: timelinePage,
-  session_runs: runPage,
-  get_run: run,
-  list_runs: runPage,
-  list_token_uses: tokenUsePage,
-  get_statistics: statistics,
-  list_events: events,
-  check_budgets: budgets,
-}
+export const suppressionPage: AnswerSchema = pageOf('SuppressionPage', suppression)
+export const timelinePage: AnswerSchema = pageOf('TimelinePage', entries)
+export const runPage: AnswerSchema = pageOf('RunPage', run)
+export const sessionPage: AnswerSchema = pageOf('SessionPage', summary)
+export const tokenUsePage: AnswerSchema = pageOf('TokenUsePage', tokenUse)
 
 export const READ_SCHEMAS: readonly NamedSchema[] = [
   ...[dispatchPage, dispatchView, cancelResult, retryResult, deliveryChange, unplanned],

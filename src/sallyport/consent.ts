@@ -1,9 +1,9 @@
-import type { Endpoints } from '../core/endpoints.ts'
+import type { OpenAction } from '../core/endpoints.ts'
 import type { FeedbackDeps } from '../core/feedback/feedback-deps.ts'
-import { feedbackEndpoint } from '../core/feedback/handle-feedback.ts'
+import { feedbackAction } from '../core/feedback/handle-feedback.ts'
 import { refusalLog } from '../core/feedback/refusal-log.ts'
 import { type LinkService, linkService } from '../core/links/link-service.ts'
-import { type Unsubscription, unsubscribeEndpoint } from '../core/links/unsubscribe.ts'
+import { type Unsubscription, unsubscribeAction } from '../core/links/unsubscribe.ts'
 import { type AddressKeys, addressKeys } from '../core/suppression/address-keys.ts'
 import { newSuppression } from '../core/suppression/new-suppression.ts'
 import { type PreferenceReader, preferenceReader } from '../core/suppression/preference-reader.ts'
@@ -27,8 +27,8 @@ export interface Consent {
     readonly links?: LinkService
   }
   readonly addressKeys: AddressKeys | undefined
-  /** The open endpoints. Empty without feedback and links: the host then keeps these paths. */
-  open(deps: OpenDeps): Pick<Endpoints, 'open'>
+  /** Endpoints of feedback and links. Without them, the host keeps their paths. */
+  open(deps: OpenDeps): readonly OpenAction[]
 }
 
 export function consentOf(
@@ -55,24 +55,17 @@ export function consentOf(
     },
     addressKeys: keys,
     open(deps) {
-      if (sources.size === 0 && !linkKeys) return {}
       const page = links?.page && { page: links.page }
-      const findLink = linkKeys && unsubscribeEndpoint({ ...deps, keys: linkKeys, unsubscribe, ...page })
       const receiving = keys && {
         ...deps,
         addressKeys: keys,
         softBounceMs,
         onRefused: refusalLog(deps.logger, deps.clock),
       }
-      const open: Endpoints['open'] = (action, parameter, head) => {
-        if (action === 'unsubscribe') {
-          const handle = findLink?.(parameter)
-          return handle && { handle }
-        }
-        const source = sources.get(parameter)
-        return source && receiving && feedbackEndpoint(parameter, source, head, receiving)
-      }
-      return { open }
+      return [
+        ...(sources.size > 0 && receiving ? [feedbackAction(sources, receiving)] : []),
+        ...(linkKeys ? [unsubscribeAction({ ...deps, keys: linkKeys, unsubscribe, ...page })] : []),
+      ]
     },
   }
 }

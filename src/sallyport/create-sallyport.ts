@@ -15,15 +15,23 @@ import { consentOf } from './consent.ts'
 import { type ReadyPorts, withDefaults } from './defaults.ts'
 import { type DispatchCallOptions, dispatchFromHost, dispatchOrThrow, hostPrincipal } from './dispatch.ts'
 import { createDispatches, type Dispatches } from './dispatches.ts'
-import { backgroundWork, dispatchEndpoints, stopOf } from './endpoints.ts'
+import {
+  backgroundWork,
+  callActions,
+  deliverDue,
+  dispatchActions,
+  endpointsOf,
+  recordActions,
+  stopOf,
+} from './endpoints.ts'
 import { withErrorDetails } from './error-details.ts'
+import { viewEvents } from './event-catalog-view.ts'
 import { withMaintenance } from './maintenance.ts'
 import { measuringOf, withCounts } from './measuring.ts'
 import { watchMemory } from './memory-stores.ts'
 import { watchForWorker } from './missing-worker.ts'
 import type { RunsOnlyOptions, SallyportOptions } from './options.ts'
 import { type Preferences, preferencesOf } from './preferences.ts'
-import { readApiOf } from './read-api.ts'
 import { runsOf } from './runs.ts'
 import { createRunsOnly, type RunsOnlySallyport } from './runs-only.ts'
 import { sessionsOf } from './sessions.ts'
@@ -136,14 +144,32 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
       due: { store, channels },
     }),
   }
-  const readApi = readApiOf({ ...calls, events: ports.events, suppressions: consent.addressKeys && calls.suppressions })
+  const actions = [
+    ...dispatchActions(recording, ports),
+    ...recordActions(recording, ports),
+    ...callActions({
+      ...calls,
+      events: () => viewEvents(ports.events),
+      suppressions: consent.addressKeys && calls.suppressions,
+    }),
+  ]
 
   return {
     ...calls,
     endpoints: {
-      ...dispatchEndpoints(recording, ports, services, readApi, { deliverer, background, publishing }),
+      ...endpointsOf(recording, ports, {
+        actions,
+        services,
+        hasWork: publishing.isGoing,
+        async work() {
+          // First, so that dispatches of run events are delivered too.
+          await publishing.done()
+          await deliverDue(deliverer, recording)
+          await background.done()
+        },
+      }),
       isStopping,
-      ...consent.open(accepting),
+      open: consent.open(accepting),
     },
     worker,
     store,

@@ -1,26 +1,45 @@
+import { actionsOf } from '../core/actions/call-action.ts'
 import { type AnswerDeps, answering, answerRefusal } from '../core/answers/fault.ts'
 import { type FaultDeps, reportFault } from '../core/answers/report-fault.ts'
-import { type HandlerRequest, type HandlerResult, isRefused, type Refused, refuse } from '../core/answers/result.ts'
+import { isRefused, type Refused, refuse } from '../core/answers/result.ts'
 import { identify, permit } from '../core/authenticate.ts'
 import { readStopOptions, type StopOptions, type Worker } from '../core/delivery/worker.ts'
 import { type DispatchDeps, planAndAccept } from '../core/dispatch/handle-dispatch.ts'
-import type { Action, Endpoints, Requested } from '../core/endpoints.ts'
-import { type Admission, admitPosts, admitRecipient, admitRequest } from '../core/load/admission.ts'
+import type { Action, ActionCall, ActionRoute, Endpoints } from '../core/endpoints.ts'
+import { admitPosts, admitRecipient, admitRequest } from '../core/load/admission.ts'
 import { type LoadLimits, loadOf } from '../core/load/load-limits.ts'
 import { recordRun } from '../core/runs/handle-session-run.ts'
 import { type RecordBatchOptions, recordBatch } from '../core/runs/handle-session-run-batch.ts'
 import type { RecordDeps, SessionRunDeps } from '../core/runs/record-deps.ts'
 import type { StatisticsCounter } from '../core/statistics/counter.ts'
 import { exchangeToken } from '../core/tokens/exchange-token.ts'
-import { operationOf, outcomeOf, refusedOutcome } from '../core/tokens/use-outcome.ts'
+import { outcomeOf, refusedOutcome } from '../core/tokens/use-outcome.ts'
 import { type Awaitable, andThen } from '../model/awaitable.ts'
+import type { EventView } from '../model/event-view.ts'
 import type { Principal } from '../model/principal.ts'
 import { withTimeout } from '../model/time-out.ts'
+import type { TokenOperation } from '../model/token-use.ts'
 import type { AuthVerifier } from '../ports/auth-verifier.ts'
 import type { Clock } from '../ports/clock.ts'
+import {
+  BUDGET_ACTIONS,
+  DISPATCH_ACTIONS,
+  EVENT_ACTIONS,
+  POSTS,
+  RUN_ACTIONS,
+  SESSION_ACTIONS,
+  STATISTICS_ACTIONS,
+  SUPPRESSION_ACTIONS,
+  TOKEN_ACTIONS,
+} from './actions.ts'
+import type { Budgets } from './budgets.ts'
+import type { Dispatches } from './dispatches.ts'
 import type { RunsOnlyOptions } from './options.ts'
-import { isReadAction, type ReadApi } from './read-api.ts'
-import type { TokenServices } from './tokens.ts'
+import type { Runs } from './runs.ts'
+import type { Sessions } from './sessions.ts'
+import type { ReadStatistics } from './statistics.ts'
+import type { Suppressions } from './suppressions.ts'
+import type { TokenServices, Tokens } from './tokens.ts'
 
 /** What is stored after an answer. */
 type Services = TokenServices & { readonly counter: StatisticsCounter }
@@ -28,113 +47,108 @@ type Services = TokenServices & { readonly counter: StatisticsCounter }
 type Limits = Pick<RunsOnlyOptions, 'rateLimiter' | keyof LoadLimits>
 type RunDeps = SessionRunDeps & RecordDeps
 
-export function dispatchEndpoints(
-  deps: DispatchDeps & RunDeps,
+/** What the endpoints of a host need besides its actions. */
+interface EndpointParts {
+  readonly actions: readonly Action[]
+  readonly services: Services
+  /** Default: whether the services have something to store. */
+  hasWork?(): boolean
+  /** Done before the services store what they noted. Default: nothing. */
+  work?(): Promise<unknown>
+}
+
+export function endpointsOf(
+  deps: Verifying,
   limits: Limits,
-  services: Services,
-  readApi: ReadApi,
-  delivering: {
-    /** The worker without maintenance, which `waitUntil` must not repeat after every answer. */
-    readonly deliverer: Worker
-    readonly background: BackgroundWork
-    readonly publishing: BackgroundWork
-  },
+  { actions, services, hasWork, work }: EndpointParts,
 ): Omit<Endpoints, 'isStopping'> {
-  const { deliverer, background, publishing } = delivering
-  const { rateLimiter } = limits
-  const admit = rateLimiter && ((tenant: string, recipient: string) => admitRecipient(tenant, recipient, rateLimiter))
+  const { uses, counter } = services
   return {
     ...callerSteps(deps, limits, services),
-    handles: (action) => canHandle(action, deps, readApi),
-    handle: handlerOf(deps, services, readApi, (action, principal, request, admission) => {
-      if (action === 'dispatch') return planAndAccept(principal, request, deps, { admit })
-      return recordPosts(action, principal, request, deps, postLimit(principal, admission, limits))
-    }),
-    hasWork: publishing.isGoing,
-    async deliver() {
-      // First, so that dispatches of run events are delivered too.
-      await publishing.done()
-      try {
-        await deliverer.runDue()
-      } catch (cause) {
-        reportFault(cause, { operation: 'store' }, { level: 'error', event: 'worker.claim_failed' }, deps)
+    actions,
+    async handle(action, principal, request, admission) {
+      const { run } = action
+      if (!run) return answerRefusal(refuse('not_found', 'This host does not offer it.'), deps)
+      let made: string | undefined
+      const onMade = (id: string): void => {
+        made = id
       }
-      await Promise.all([background.done(), services.uses.flush(), services.counter.flush()])
+      const result = await answering<unknown>(deps, () => run({ principal, request, admission, onMade }))
+      uses.add(principal, usedAs(action), outcomeOf(request, result, made))
+      return result
     },
-  }
-}
-
-export function runsOnlyEndpoints(
-  deps: RunDeps & AnswerDeps,
-  limits: Limits,
-  services: Services,
-  readApi: ReadApi,
-): Omit<Endpoints, 'isStopping'> {
-  return {
-    ...callerSteps(deps, limits, services),
-    handles: (action) => action !== 'dispatch' && canHandle(action, deps, readApi),
-    handle: handlerOf(deps, services, readApi, (action, principal, request, admission) => {
-      if (action === 'dispatch') return refuse('not_found', 'This host only records runs.')
-      return recordPosts(action, principal, request, deps, postLimit(principal, admission, limits))
-    }),
-    hasWork: () => services.uses.hasNoted() || services.counter.hasCounts(),
+    hasWork: hasWork ?? (() => uses.hasNoted() || counter.hasCounts()),
     async deliver() {
-      await Promise.all([services.uses.flush(), services.counter.flush()])
+      await work?.()
+      await Promise.all([uses.flush(), counter.flush()])
     },
   }
 }
 
-function postLimit(
-  principal: Principal,
-  admission: Admission | undefined,
-  { rateLimiter }: Limits,
-): RecordBatchOptions {
-  if (!admission || !rateLimiter) return {}
-  return { admit: (posts) => admitPosts(principal, posts, admission, rateLimiter) }
+/** The services of a host, by what their actions call. Without one, its actions are not offered. */
+interface CalledServices {
+  readonly runs: Runs
+  readonly sessions: Sessions
+  readonly tokens: Tokens
+  readonly stats: ReadStatistics
+  readonly budgets: Budgets
+  /** The catalogue. */
+  readonly events?: () => readonly EventView[]
+  readonly dispatches?: Dispatches
+  readonly suppressions?: Suppressions | undefined
 }
 
-type Answering = Awaitable<HandlerResult<unknown> | Refused>
+export function callActions(called: CalledServices): readonly Action[] {
+  return [
+    ...actionsOf(DISPATCH_ACTIONS, called.dispatches),
+    ...actionsOf(SUPPRESSION_ACTIONS, called.suppressions),
+    ...actionsOf(SESSION_ACTIONS, called.sessions),
+    ...actionsOf(RUN_ACTIONS, called.runs),
+    ...actionsOf(TOKEN_ACTIONS, called.tokens),
+    ...actionsOf(STATISTICS_ACTIONS, called.stats),
+    ...actionsOf(EVENT_ACTIONS, called.events),
+    ...actionsOf(BUDGET_ACTIONS, called.budgets),
+  ]
+}
+
+/** Sends what is due. Never rejects. */
+export async function deliverDue(deliverer: Worker, deps: FaultDeps): Promise<void> {
+  try {
+    await deliverer.runDue()
+  } catch (cause) {
+    reportFault(cause, { operation: 'store' }, { level: 'error', event: 'worker.claim_failed' }, deps)
+  }
+}
+
+/** Actions of a host that dispatches. */
+export function dispatchActions(deps: DispatchDeps, { rateLimiter }: Limits): readonly Action[] {
+  const admit = rateLimiter && ((tenant: string, recipient: string) => admitRecipient(tenant, recipient, rateLimiter))
+  return [{ ...POSTS.dispatch, run: ({ principal, request }) => planAndAccept(principal, request, deps, { admit }) }]
+}
+
+/** Actions that record runs and exchange tokens. Tokens of a verifier without `exchange` cannot be exchanged. */
+export function recordActions(deps: RunDeps & Verifying, { rateLimiter }: Limits): readonly Action[] {
+  const { auth, clock } = deps
+  const exchange = auth.exchange?.bind(auth)
+  const limitOf = ({ principal, admission }: ActionCall): RecordBatchOptions =>
+    admission && rateLimiter ? { admit: (posts) => admitPosts(principal, posts, admission, rateLimiter) } : {}
+  return [
+    { ...POSTS.sessionRun, run: ({ principal, request }) => recordRun(principal, request, deps) },
+    { ...POSTS.sessionRunBatch, run: (call) => recordBatch(call.principal, call.request, deps, limitOf(call)) },
+    {
+      ...POSTS.sessionToken,
+      ...(exchange && {
+        run: ({ principal, request, onMade }: ActionCall) =>
+          exchangeToken(principal, request, { exchange, clock, ...(onMade && { onExchanged: onMade }) }),
+      }),
+    },
+  ]
+}
+
 type Verifying = AnswerDeps & { readonly auth: AuthVerifier; readonly clock: Clock }
 
-/** Tokens of a verifier without `exchange` cannot be exchanged. */
-function canHandle(action: Requested['action'], { auth }: Verifying, readApi: ReadApi): boolean {
-  if (isReadAction(action)) return readApi.handles(action)
-  return action !== 'session_token' || auth.exchange !== undefined
-}
-
-function recordPosts(
-  action: Action,
-  principal: Principal,
-  request: HandlerRequest,
-  deps: RunDeps & AnswerDeps,
-  options: RecordBatchOptions,
-): Answering {
-  return action === 'session_run' ? recordRun(principal, request, deps) : recordBatch(principal, request, deps, options)
-}
-
-/** Handles requests, and notes the uses of session tokens. */
-function handlerOf(
-  deps: Verifying,
-  { uses }: TokenServices,
-  readApi: ReadApi,
-  handle: (action: Action, principal: Principal, request: HandlerRequest, admission?: Admission) => Answering,
-): Endpoints['handle'] {
-  const exchange = deps.auth.exchange?.bind(deps.auth)
-  return async (action, principal, request, admission) => {
-    // Only applications read, and uses are those of session tokens.
-    if (isReadAction(action)) return answering(deps, () => readApi.handle(action, principal, request))
-    let jti: string | undefined
-    const onExchanged = (id: string): void => {
-      jti = id
-    }
-    const result = await answering<unknown>(deps, () =>
-      action === 'session_token' && exchange
-        ? exchangeToken(principal, request, { exchange, clock: deps.clock, onExchanged })
-        : handle(action, principal, request, admission),
-    )
-    uses.add(principal, operationOf(action), outcomeOf(request, result, jti))
-    return result
-  }
+function usedAs({ use, operation }: ActionRoute): TokenOperation {
+  return use ?? operation
 }
 
 /** Steps before the body is read, equal for all endpoints: load, authentication, rate limits, refusals. */
@@ -143,32 +157,32 @@ function callerSteps(
   { rateLimiter, ...limits }: Limits,
   { revocations, uses }: TokenServices,
 ): Pick<Endpoints, 'clock' | 'logger' | 'load' | 'authenticate' | 'admit' | 'recheck' | 'refuse' | 'report'> {
-  const noted = (principal: Principal, { action, operation }: Requested, refused: Refused): Refused => {
-    uses.add(principal, isReadAction(action) ? operation : operationOf(action), refusedOutcome(refused))
+  const noted = (principal: Principal, action: ActionRoute, refused: Refused): Refused => {
+    uses.add(principal, usedAs(action), refusedOutcome(refused))
     return refused
   }
-  const recheck: Endpoints['recheck'] = (principal, requested) => {
-    return andThen(revocations.check(principal), (refused) => refused && noted(principal, requested, refused))
+  const recheck: Endpoints['recheck'] = (principal, action) => {
+    return andThen(revocations.check(principal), (refused) => refused && noted(principal, action, refused))
   }
-  const permitted = (principal: Principal, requested: Requested): Awaitable<Principal | Refused> =>
-    andThen(recheck(principal, requested), (revoked) => {
+  const permitted = (principal: Principal, action: ActionRoute): Awaitable<Principal | Refused> =>
+    andThen(recheck(principal, action), (revoked) => {
       if (revoked) return revoked
-      const forbidden = permit(principal, requested.operation)
-      return forbidden ? noted(principal, requested, forbidden) : principal
+      const forbidden = permit(principal, action.operation)
+      return forbidden ? noted(principal, action, forbidden) : principal
     })
   return {
     clock: deps.clock,
     logger: deps.logger,
     load: loadOf(limits, deps.logger),
     recheck,
-    authenticate(headers, requested) {
-      const identified = identify(headers, requested.operation, deps.auth, deps.clock)
-      return andThen(identified, (principal) => (isRefused(principal) ? principal : permitted(principal, requested)))
+    authenticate(headers, action) {
+      const identified = identify(headers, action.operation, deps.auth, deps.clock)
+      return andThen(identified, (principal) => (isRefused(principal) ? principal : permitted(principal, action)))
     },
     ...(rateLimiter && {
-      async admit(principal, requested) {
-        const admitted = await admitRequest(principal, requested.operation, rateLimiter)
-        return isRefused(admitted) ? noted(principal, requested, admitted) : admitted
+      async admit(principal, action) {
+        const admitted = await admitRequest(principal, action.operation, rateLimiter)
+        return isRefused(admitted) ? noted(principal, action, admitted) : admitted
       },
     }),
     refuse: (refused) => answerRefusal(refused, deps),

@@ -5,15 +5,15 @@ import type { Clock } from '../ports/clock.ts'
 import type { RunStore } from '../ports/run-store.ts'
 import type { StatisticsStore } from '../ports/statistics-store.ts'
 import type { TokenStore } from '../ports/token-store.ts'
+import { POSTS } from './actions.ts'
 import { type Budgets, budgetsOf } from './budgets.ts'
 import { withDefaults } from './defaults.ts'
-import { runsOnlyEndpoints, stopOf } from './endpoints.ts'
+import { callActions, endpointsOf, recordActions, stopOf } from './endpoints.ts'
 import { withErrorDetails } from './error-details.ts'
 import { NOTHING_DUE, withMaintenance } from './maintenance.ts'
 import { type Measuring, measuringOf, withCounts } from './measuring.ts'
 import { watchMemory } from './memory-stores.ts'
 import type { RunsOnlyOptions } from './options.ts'
-import { readApiOf } from './read-api.ts'
 import { type Runs, runsOf } from './runs.ts'
 import { type Sessions, sessionsOf } from './sessions.ts'
 import { type ReadStatistics, statisticsOf } from './statistics.ts'
@@ -80,9 +80,11 @@ export function createRunsOnly(options: RunsOnlyOptions): RunsOnlySallyport {
     budgets: budgetsOf({ budgets, store, clock }),
     stats: statisticsOf({ store, clock, counter }),
   }
+  // Dispatching is not offered.
+  const actions = [POSTS.dispatch, ...recordActions(deps, given), ...callActions(calls)]
   return {
     ...calls,
-    endpoints: { ...runsOnlyEndpoints(deps, given, services, readApiOf(calls)), isStopping },
+    endpoints: { ...endpointsOf(deps, given, { actions, services }), isStopping },
     worker,
     store,
     stop,

@@ -95,9 +95,20 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   'src/rate-limits/': { holds: 'limits of requests', layers: ['src/options/', ...CONTRACTS] },
   'src/pricing/': { holds: 'prices of tokens', layers: ['src/options/', ...CONTRACTS], pure: true },
   'src/openapi/': {
-    holds: 'description of the endpoints',
-    layers: ['src/core/', 'src/core/tokens/', 'src/http/', 'src/options/', ...CONTRACTS],
+    holds: 'schemas of requests and answers, and operations of OpenAPI',
+    layers: ['src/core/', 'src/core/tokens/', 'src/options/', ...CONTRACTS],
     modules: { 'src/openapi/': ['valibot', '@valibot/to-json-schema'] },
+  },
+  'src/openapi/index.ts': {
+    holds: 'the OpenAPI document',
+    layers: [
+      'src/openapi/',
+      'src/sallyport/actions.ts',
+      'src/sallyport/describe',
+      'src/core/',
+      'src/options/',
+      ...CONTRACTS,
+    ],
   },
   'src/console/': {
     holds: 'console in a browser',
@@ -166,7 +177,25 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   'src/sallyport/': {
     holds: 'createSallyport: options, defaults, and the objects it returns',
-    layers: ['src/core/', 'src/core/tokens/', 'src/options/', 'src/queues/', 'src/runtime/', ...CONTRACTS],
+    layers: [
+      'src/core/',
+      'src/core/tokens/',
+      'src/sallyport/actions.ts',
+      'src/options/',
+      'src/queues/',
+      'src/runtime/',
+      ...CONTRACTS,
+    ],
+  },
+  'src/sallyport/actions.ts': {
+    holds: 'the table of actions: routes, inputs and calls',
+    layers: ['src/core/', 'src/sallyport/', ...CONTRACTS],
+    pure: true,
+  },
+  'src/sallyport/describe': {
+    holds: 'texts and answers of the actions',
+    layers: ['src/openapi/', ...CONTRACTS],
+    pure: true,
   },
   'src/cli/': {
     holds: 'the command line',

@@ -4,10 +4,10 @@ import { toExpress } from '../../src/adapters/express.ts'
 import { toFetch } from '../../src/adapters/fetch.ts'
 import { type ConsoleOptions, createConsole } from '../../src/console/index.ts'
 import { isRefused } from '../../src/core/answers/result.ts'
-import { READ_ROUTES } from '../../src/http/routes.ts'
 import { isSallyportError, type Sallyport, type SallyportOptions } from '../../src/index.ts'
 import { sha256 } from '../../src/model/sha256.ts'
 import { systemClock } from '../../src/runtime/system-clock.ts'
+import { CALLS } from '../../src/sallyport/actions.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { jsonOf } from '../openapi/posting.ts'
 import { recordingLogger } from '../support/deps.ts'
@@ -346,7 +346,7 @@ describe('the path', () => {
     async (url) => {
       const { sallyport } = await opened()
       const { endpoints } = createConsole(sallyport, { access: () => 'read' })
-      const found = await endpoints.open?.('console', '', { method: 'GET', headers: {}, url, given: [] })
+      const found = await endpoints.open?.[0]?.find('', { method: 'GET', headers: {}, url, given: [] })
       if (!found || isRefused(found)) throw new Error('there is no endpoint')
       const answer = await found.handle({ method: 'GET', headers: {}, url, given: [], body: new Uint8Array() })
       expect(answer).toMatchObject({ status: 200, text: expect.stringContaining('<base href="./ops/">') })
@@ -599,7 +599,7 @@ describe('onChange', () => {
       [{ action: 'add_suppression', ...by, ...address, reason: 'complained' }, '1'],
       [{ action: 'remove_suppressions', ...by, ...address }, '1'],
     ])
-    const managing = READ_ROUTES.filter(({ operation }) => operation === 'manage').map(({ action }) => action)
+    const managing = CALLS.filter(({ operation }) => operation === 'manage').map(({ name }) => name)
     expect(changes.map((told) => Object(told)[0].action)).toEqual(managing)
   })
 

@@ -8,6 +8,7 @@ import { createSallyport, defineEvents, type Sallyport } from '../../src/index.t
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { serviceOrSkip } from '../queues/services.ts'
 import { recordingLogger, testAuth } from '../support/deps.ts'
+import { handled } from '../support/handled.ts'
 import { openBrowser, openPage, PATIENT, setHidden } from './browser.ts'
 import { openConsole, type RunningConsole } from './console-server.ts'
 
@@ -41,7 +42,7 @@ async function askedSallyport(): Promise<Sallyport> {
   await sallyport.worker.runDue()
   const run = { runId: 'r1', status: 'completed', userId: 'ada', counts: { inputTokens: 20 } }
   const body = { sessionId: 's1', run }
-  await sallyport.endpoints.handle('session_run', { id: 'app', tenant: 'default' }, { headers: {}, body })
+  await handled(sallyport.endpoints, 'session_run', { id: 'app', tenant: 'default' }, { headers: {}, body })
   return sallyport
 }
 

@@ -1,14 +1,13 @@
 import { expect, test } from 'vitest'
 import { refuse } from '../../src/core/answers/result.ts'
 import { answer } from '../../src/http/answer.ts'
-import { ROUTES } from '../../src/http/routes.ts'
+import { actionNamed } from '../support/handled.ts'
 import { FakeEndpoints, TOKEN } from '../support/host-endpoints.ts'
 
 /** Posts a body that arrives this long after the caller was verified. From then on the verifier refuses the token. */
 async function postLate(ms: number) {
   const endpoints = new FakeEndpoints()
-  const [route] = ROUTES
-  if (!route) throw new Error('there is no route')
+  const action = actionNamed(endpoints, 'dispatch')
   const bytes = async (): Promise<ArrayBuffer> => {
     endpoints.clock.advance(ms)
     endpoints.authenticate = async () => refuse('invalid_token', 'Bad token.')
@@ -17,7 +16,7 @@ async function postLate(ms: number) {
   const headers = { authorization: TOKEN, 'content-type': 'application/json' }
   const body = () => ({ kind: 'whole', bytes, isTaken: () => false }) as const
   const arrival = { method: 'POST', url: '/', headers, given: [], body, hasLeft: () => false }
-  const { status } = await answer(endpoints, { route, search: '' }, arrival)
+  const { status } = await answer(endpoints, { action, search: '' }, arrival)
   return [status, endpoints.handled.length]
 }
 

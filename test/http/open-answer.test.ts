@@ -3,7 +3,8 @@ import { refuse } from '../../src/core/answers/result.ts'
 import { type LoadLimits, loadOf } from '../../src/core/load/load-limits.ts'
 import { type Arrival, answer } from '../../src/http/answer.ts'
 import type { BodySink, HostBody } from '../../src/http/body-reader.ts'
-import { OPEN_ROUTES, parameterOf } from '../../src/http/routes.ts'
+import { mountOnce } from '../../src/http/mount.ts'
+import { parameterOf } from '../../src/http/routes.ts'
 import { FakeEndpoints } from '../support/host-endpoints.ts'
 
 const TENANT = { tenant: 'default', id: 'app' }
@@ -14,8 +15,8 @@ function started(limits: LoadLimits = {}) {
   return {
     endpoints,
     async send(arrival: Partial<Arrival> = {}, action = 'feedback') {
-      const open = OPEN_ROUTES.find((route) => route.action === action)
-      if (!open) throw new Error(`There is no route of ${action}`)
+      const open = endpoints.open.find(({ name }) => name === action)
+      if (!open) throw new Error(`There is no endpoint of ${action}`)
       const target = { open, parameter: 'name' }
       const { status, text } = await answer(endpoints, target, { ...arrivalOf(textBody('a')), ...arrival })
       return { status, code: JSON.parse(text).code }
@@ -240,10 +241,12 @@ test.each([
   expect(endpoints.opened).toMatchObject([{ url: seen }])
 })
 
-test('Endpoints without open endpoints answer 404 to each method', async () => {
-  const { endpoints, send } = started()
-  Object.assign(endpoints, { open: undefined })
-  for (const method of ['POST', 'PUT']) expect(await send({ method })).toEqual({ status: 404, code: 'not_found' })
+test('A mount of endpoints without open ones leaves their paths to the host', () => {
+  const endpoints = new FakeEndpoints()
+  const path = '/api/outbound/feedback/ses'
+  expect(mountOnce('toNode', { endpoints }).match(path)).toMatchObject({ parameter: 'ses' })
+  const without = Object.assign(new FakeEndpoints(), { open: undefined }) as never
+  expect(mountOnce('toNode', { endpoints: without }).match(path)).toBeUndefined()
 })
 
 test('A parameter is one part of a path, decoded once', () => {

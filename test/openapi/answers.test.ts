@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ROUTES } from '../../src/http/routes.ts'
 import { EXCHANGES } from '../../src/openapi/exchanges.ts'
+import { POSTS } from '../../src/sallyport/actions.ts'
 import { type ExampleHost, exampleHost } from './host.ts'
 import { type Fit, misfits } from './lint.ts'
 import { document, headersOf, jsonOf, pathOf, post, responseOf } from './posting.ts'
@@ -53,7 +53,7 @@ describe('the examples of the document', () => {
   })
 
   it('Every successful answer of the document has an example', () => {
-    const statuses = ROUTES.flatMap(({ path }) =>
+    const statuses = Object.values(POSTS).flatMap(({ path }) =>
       Object.keys(document.paths[path]?.post?.responses ?? {}).flatMap((status) =>
         status.startsWith('2') ? `${path} ${status}` : [],
       ),

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { CALLER_CODES } from '../../src/errors.ts'
-import { READ_ROUTES, ROUTES } from '../../src/http/routes.ts'
 import { openapiDocument } from '../../src/openapi/index.ts'
+import { CALLS, POSTS } from '../../src/sallyport/actions.ts'
+import { createSallyport } from '../../src/sallyport/create-sallyport.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
+import { recordingLogger, testAuth } from '../support/deps.ts'
 import { events } from './host.ts'
 import { lint } from './lint.ts'
 import { printJson } from './print-json.ts'
@@ -33,7 +36,7 @@ describe('the OpenAPI document', () => {
   })
 
   it('The OpenAPI document contains exactly the routes', () => {
-    const routes = [...ROUTES, ...READ_ROUTES]
+    const routes = [...Object.values(POSTS), ...CALLS]
     expect(Object.keys(document.paths).sort()).toEqual(routes.map(({ path }) => path).sort())
     for (const { path, method } of routes)
       expect(Object.keys(document.paths[path] ?? {})).toEqual([method.toLowerCase()])
@@ -75,14 +78,24 @@ describe('the options of openapiDocument', () => {
     expect(await lint(own)).toEqual([])
   })
 
-  it('openapiDocument() leaves out the endpoint and the tag of dispatches for a host that only records runs', async () => {
-    const own = openapiDocument({ dispatch: false })
-    const others = Object.entries(document.paths).filter(([path]) => !path.startsWith('/api/outbound/'))
-    expect(others.length).toBeGreaterThan(3)
-    expect(own.paths).toEqual(Object.fromEntries(others))
-    expect(own.tags.map(({ name }) => name)).toEqual(['agents'])
+  it('openapiDocument() describes what a host offers: one that only records runs has no dispatches', async () => {
+    const sallyport = createSallyport({ auth: testAuth, store: memoryStore(), logger: recordingLogger() })
+    const own = openapiDocument({ sallyport })
+    const offered = Object.keys(document.paths).filter((path) => !/dispatch|recipients|suppressions|events/.test(path))
+    expect(Object.keys(own.paths)).toEqual(offered)
+    expect(own.paths).toEqual(Object.fromEntries(offered.map((path) => [path, document.paths[path]])))
     // Components that only dispatches use stay.
     expect((await lint(own)).filter((line) => !line.includes('no-unused-components'))).toEqual([])
+  })
+
+  it('openapiDocument() omits the token exchange of a host whose verifier exchanges none', () => {
+    const { verify } = testAuth
+    const sallyport = createSallyport({ auth: { verify }, store: memoryStore(), logger: recordingLogger() })
+    expect(openapiDocument({ sallyport }).paths['/api/agents/session/token']).toBeUndefined()
+  })
+
+  it('openapiDocument() refuses a sallyport without endpoints', () => {
+    expect(() => openapiDocument({ sallyport: {} as never })).toThrow(/sallyport.*must be what createSallyport/s)
   })
 
   it('openapiDocument() refuses events without eventTypes, by name', () => {

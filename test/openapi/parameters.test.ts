@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { READ_ROUTES, ROUTES } from '../../src/http/routes.ts'
 import type { OpenApiOperation, OpenApiParameter, OpenApiSchema } from '../../src/openapi/index.ts'
 import type { AuthVerifier } from '../../src/ports/auth-verifier.ts'
+import { CALLS, POSTS } from '../../src/sallyport/actions.ts'
 import { testAuth } from '../support/deps.ts'
 import { type ExampleHost, exampleHost } from './host.ts'
 import { type Fit, misfits } from './lint.ts'
@@ -31,7 +31,7 @@ const BODIES: Readonly<Record<string, object>> = {
   remove_suppressions: ADDRESS,
 }
 
-const ALL_ROUTES = [...ROUTES, ...READ_ROUTES]
+const ALL_ROUTES = [...Object.values(POSTS), ...CALLS]
 type Route = (typeof ALL_ROUTES)[number]
 
 function operationOf({ path, method }: Route): OpenApiOperation {
@@ -66,14 +66,14 @@ beforeAll(async () => {
 /** A valid request to a route, with more parameters. */
 function requestOf(route: Route, query: string, headers: Readonly<Record<string, string>> = {}): Request {
   const path = route.path.replace('{dispatchId}', dispatchId).replace('{sessionId}', 's1').replace('{runId}', 'r1')
-  const token = route.action === 'session_token' ? 'session' : 'app'
-  const body = JSON.stringify(BODIES[route.action] ?? {})
+  const token = route.name === 'session_token' ? 'session' : 'app'
+  const body = JSON.stringify(BODIES[route.name] ?? {})
   return requestTo(`${path}?${query}`, { method: route.method, token, headers, body })
 }
 
 /** The same for a route that needs a parameter. */
 function send(route: Route, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
-  return host.fetch(requestOf(route, route.action === 'check_budgets' ? 'userId=u1' : '', headers))
+  return host.fetch(requestOf(route, route.name === 'check_budgets' ? 'userId=u1' : '', headers))
 }
 
 /** The parameters that a refusal of an unknown one lists. */
@@ -107,8 +107,8 @@ describe('the query parameters in the document', () => {
   it('Each operation names exactly the query parameters that it takes', async () => {
     for (const route of ALL_ROUTES) {
       const refusal = await jsonOf(await host.fetch(requestOf(route, 'unheardOf=1')))
-      expect([route.action, refusal.code]).toEqual([route.action, 'query_invalid'])
-      expect([route.action, listedIn(refusal)]).toEqual([route.action, namesOf(route, 'query')])
+      expect([route.name, refusal.code]).toEqual([route.name, 'query_invalid'])
+      expect([route.name, listedIn(refusal)]).toEqual([route.name, namesOf(route, 'query')])
     }
   })
 
@@ -120,10 +120,10 @@ describe('the query parameters in the document', () => {
         for (const text of TEXTS) {
           if (Object.values(BEYOND).some((explains) => explains(name, text))) continue
           const { ok, status } = await host.fetch(requestOf(route, `${name}=${encodeURIComponent(text)}`))
-          expect([route.action, name, status]).toEqual([route.action, name, ok ? status : 422])
+          expect([route.name, name, status]).toEqual([route.name, name, ok ? status : 422])
           const fit = JSON.stringify([schema, text])
           fits.set(fit, { schema, value: sentAs(text, schema) })
-          asked.push({ of: `${route.action} ${name}=${text}`, isRefused: !ok, fit })
+          asked.push({ of: `${route.name} ${name}=${text}`, isRefused: !ok, fit })
         }
     const misfit = await misfits([...fits.values()], 'known')
     const unfit = new Set([...fits.keys()].filter((_, at) => misfit.has(at)))
@@ -147,8 +147,8 @@ describe('the header parameters in the document', () => {
         if (isRead(await send(route, { [name]: value }))) taken.push(name)
       // A conditional request is documented as an answer.
       const conditional = '304' in operationOf(route).responses ? ['If-None-Match'] : []
-      expect([route.action, ...taken.sort()]).toEqual([
-        route.action,
+      expect([route.name, ...taken.sort()]).toEqual([
+        route.name,
         ...[...namesOf(route, 'header'), ...conditional].sort(),
       ])
     }
@@ -176,7 +176,7 @@ describe('the header parameters in the document', () => {
   })
 
   it('A key fits the pattern of Idempotency-Key if and only if it is accepted', async () => {
-    const [dispatch] = ROUTES
+    const { dispatch } = POSTS
     const [parameter] = dispatch ? parametersOf(dispatch, 'header') : []
     if (!dispatch || parameter?.name !== 'Idempotency-Key') throw new Error('there is no such parameter')
     expect(parameter.schema).toEqual({ type: 'string', pattern: expect.any(String) })

@@ -1,5 +1,6 @@
-import { ROUTES } from '../../src/http/routes.ts'
+import type { ActionRoute } from '../../src/core/endpoints.ts'
 import { type OpenApiDocument, type OpenApiResponse, openapiDocument } from '../../src/openapi/index.ts'
+import { POSTS } from '../../src/sallyport/actions.ts'
 import type { ExampleHost } from './host.ts'
 
 export interface Post {
@@ -34,10 +35,15 @@ export async function jsonOf(answer: Response): Promise<Record<string, unknown>>
   return (await answer.json()) as Record<string, unknown>
 }
 
+/** Name of an action that takes a post. */
+export type PostName = 'dispatch' | 'session_run' | 'session_run_batch' | 'session_token'
+
+export const ALL_POSTS: readonly (ActionRoute & { readonly name: PostName })[] = Object.values(POSTS) as never
+
 export function pathOf(action: string): string {
-  const route = ROUTES.find((each) => each.action === action)
-  if (!route) throw new Error(`no route for ${action}`)
-  return route.path
+  const found = ALL_POSTS.find(({ name }) => name === action)
+  if (!found) throw new Error(`no action ${action}`)
+  return found.path
 }
 
 /** The response in the document, with its reference resolved. */

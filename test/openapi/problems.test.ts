@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { CALLER_CODES, type ProblemCode } from '../../src/errors.ts'
-import { ROUTES } from '../../src/http/routes.ts'
 import { type Fit, misfits } from './lint.ts'
-import { document, headersOf, jsonOf, responseOf } from './posting.ts'
+import { ALL_POSTS, document, headersOf, jsonOf, responseOf } from './posting.ts'
 import { PROVOKE } from './problems.ts'
 
 const TYPE = 'application/problem+json'
 const PROBLEM = { $ref: '#/components/schemas/Problem' }
 
 /** `<path> <status> <code>` for every code that the document has. */
-const documented = ROUTES.flatMap(({ path }) =>
+const documented = ALL_POSTS.flatMap(({ path }) =>
   Object.keys(document.paths[path]?.post?.responses ?? {}).flatMap((status) =>
     codesAt(path, Number(status)).map((code) => `${path} ${status} ${code}`),
   ),
@@ -21,7 +20,7 @@ function codesAt(path: string, status: number): readonly ProblemCode[] {
 }
 
 /** The requests for every code, sent to every endpoint. */
-const trials = ROUTES.flatMap(({ action, path }) => CALLER_CODES.map((code) => ({ action, path, code })))
+const trials = ALL_POSTS.flatMap(({ name: action, path }) => CALLER_CODES.map((code) => ({ action, path, code })))
 
 describe('the problems of the document', () => {
   const answered = new Set<string>()

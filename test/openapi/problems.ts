@@ -1,25 +1,23 @@
-import type { Action } from '../../src/core/endpoints.ts'
 import type { CallerCode } from '../../src/errors.ts'
-import { ROUTES } from '../../src/http/routes.ts'
 import type { RateLimiter } from '../../src/ports/rate-limiter.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { advanceUntil } from '../support/advance-until.ts'
 import { GRANT, testAuth } from '../support/deps.ts'
 import { type ExampleHost, exampleHost } from './host.ts'
-import { type Post, pathOf, post, requestTo } from './posting.ts'
+import { ALL_POSTS, type Post, type PostName, pathOf, post, requestTo } from './posting.ts'
 
 const event = { eventType: 'order.shipped', recipient: 'user_42', eventData: { orderId: 'A-1', total: 20 } }
 const run = { sessionId: 's1', run: { runId: 'run_1', attempt: 1, tags: ['support'] } }
 
 /** A valid body for each endpoint. */
-const GOOD: Readonly<Record<Action, object>> = {
+const GOOD: Readonly<Record<PostName, object>> = {
   dispatch: event,
   session_run: run,
   session_run_batch: { runs: [run] },
   session_token: { grants: {} },
 }
 
-const INVALID: Readonly<Record<Action, object>> = {
+const INVALID: Readonly<Record<PostName, object>> = {
   dispatch: { eventType: 'order.shipped' },
   session_run: { sessionId: 's1', run: { runId: 'run_1', counts: { steps: -1 } } },
   session_run_batch: { runs: [] },
@@ -46,7 +44,7 @@ const LONG = { runs: Array.from({ length: 61 }, () => run) }
 const SPENT = { allowed: false, limit: 100, remaining: 0, windowMs: 60_000, resetMs: 12_000 }
 
 /** Real requests to real hosts that provoke each code. */
-export const PROVOKE: Readonly<Record<CallerCode, (action: Action) => Promise<Response>>> = {
+export const PROVOKE: Readonly<Record<CallerCode, (action: PostName) => Promise<Response>>> = {
   invalid_json: (action) => send(action, { body: '{' }),
   query_invalid: (action) => post(exampleHost(), `${pathOf(action)}?limit=1`, GOOD[action]),
   idempotency_key_invalid: (action) => good(action, { headers: { 'idempotency-key': 'a b' } }),
@@ -85,25 +83,25 @@ export const PROVOKE: Readonly<Record<CallerCode, (action: Action) => Promise<Re
   overloaded: (action) => crowded(action),
 }
 
-function send(action: Action, more: Post, host: ExampleHost = exampleHost()): Promise<Response> {
+function send(action: PostName, more: Post, host: ExampleHost = exampleHost()): Promise<Response> {
   return host.fetch(requestTo(pathOf(action), more))
 }
 
-function good(action: Action, more: Post, host: ExampleHost = exampleHost()): Promise<Response> {
+function good(action: PostName, more: Post, host: ExampleHost = exampleHost()): Promise<Response> {
   return post(host, pathOf(action), GOOD[action], { ...tokenFor(action), ...more })
 }
 
 /** Only a session token can be exchanged. */
-function tokenFor(action: Action): Post {
+function tokenFor(action: PostName): Post {
   return action === 'session_token' ? { token: 'session' } : {}
 }
 
-function limitOf(action: Action): number {
-  return ROUTES.find((route) => route.action === action)?.maxBytes ?? 0
+function limitOf(action: PostName): number {
+  return ALL_POSTS.find(({ name }) => name === action)?.maxBytes ?? 0
 }
 
 async function twice(
-  action: Action,
+  action: PostName,
   second: object,
   headers: Record<string, string> = {},
   host: ExampleHost = exampleHost(),
@@ -112,7 +110,7 @@ async function twice(
   return post(host, pathOf(action), second, { headers })
 }
 
-function outOfScope(action: Action): Promise<Response> {
+function outOfScope(action: PostName): Promise<Response> {
   switch (action) {
     case 'dispatch':
       return good(action, { token: 'granted' })
@@ -126,7 +124,7 @@ function outOfScope(action: Action): Promise<Response> {
 }
 
 /** Sends a body that never ends, and advances the clock past the time-out. */
-async function tooSlow(action: Action): Promise<Response> {
+async function tooSlow(action: PostName): Promise<Response> {
   const host = exampleHost()
   const answer = host.fetch(requestTo(pathOf(action), { ...tokenFor(action), body: new ReadableStream() }))
   const { result: refused } = await advanceUntil(answer, host.clock)
@@ -136,13 +134,13 @@ async function tooSlow(action: Action): Promise<Response> {
 }
 
 /** Sends a request to a host whose only place for an unfinished request is taken. */
-function crowded(action: Action): Promise<Response> {
+function crowded(action: PostName): Promise<Response> {
   const host = exampleHost({ maxUnfinished: 1 })
   void host.fetch(requestTo(pathOf(action), { ...tokenFor(action), body: new ReadableStream() }))
   return good(action, {}, host)
 }
 
-async function consumed(action: Action): Promise<Response> {
+async function consumed(action: PostName): Promise<Response> {
   const request = requestTo(pathOf(action), { body: JSON.stringify(GOOD[action]) })
   await request.text()
   return exampleHost().fetch(request)

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { READ_ROUTES, type ReadRoute } from '../../src/http/routes.ts'
+import type { ActionRoute } from '../../src/core/endpoints.ts'
 import type { OpenApiResponse } from '../../src/openapi/index.ts'
 import type { AuthVerifier } from '../../src/ports/auth-verifier.ts'
+import { CALLS } from '../../src/sallyport/actions.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { type ExampleHost, exampleHost } from './host.ts'
 import { type Fit, misfits } from './lint.ts'
@@ -15,32 +16,32 @@ const auth: AuthVerifier = {
 }
 
 const ADDRESS = { channel: 'email', address: 'ada@example.com' }
-const BODIES: Readonly<Partial<Record<ReadRoute['action'], object>>> = {
+const BODIES: Readonly<Record<string, object>> = {
   add_suppression: { ...ADDRESS, reason: 'manual', category: 'order.shipped', expiresInMs: 1_000 },
   find_recipient: { recipient: 'user_42' },
   find_suppressions: ADDRESS,
   remove_suppressions: ADDRESS,
 }
 
-function responsesOf({ path, method }: ReadRoute): Readonly<Record<string, OpenApiResponse>> {
+function responsesOf({ path, method }: ActionRoute): Readonly<Record<string, OpenApiResponse>> {
   const { get, post: change } = document.paths[path] ?? {}
   return ((method === 'GET' ? get : change)?.responses ?? {}) as Readonly<Record<string, OpenApiResponse>>
 }
 
-function schemaOf(route: ReadRoute, status: number, type: string): Fit['schema'] {
+function schemaOf(route: ActionRoute, status: number, type: string): Fit['schema'] {
   const found = responsesOf(route)[status]?.content?.[type]?.schema
-  if (!found) throw new Error(`${route.action} documents no ${status} ${type}`)
+  if (!found) throw new Error(`${route.name} documents no ${status} ${type}`)
   return found
 }
 
 let dispatchId = ''
 
-function pathOf({ path }: ReadRoute): string {
+function pathOf({ path }: ActionRoute): string {
   return path.replace('{dispatchId}', dispatchId).replace('{sessionId}', 's1').replace('{runId}', 'r2')
 }
 
-function ask(host: ExampleHost, route: ReadRoute, query = '', more: object = {}): Promise<Response> {
-  const body = JSON.stringify(BODIES[route.action] ?? {})
+function ask(host: ExampleHost, route: ActionRoute, query = '', more: object = {}): Promise<Response> {
+  const body = JSON.stringify(BODIES[route.name] ?? {})
   return host.fetch(requestTo(pathOf(route) + query, { method: route.method, body, ...more }))
 }
 
@@ -82,12 +83,12 @@ describe('the read API in the document', () => {
 
   it('The schemas fit every answer of a real host, and its parts have no other field', async () => {
     const fits: Fit[] = []
-    for (const route of READ_ROUTES) {
-      const query = QUERIES[route.action] ?? ''
+    for (const route of CALLS) {
+      const query = QUERIES[route.name] ?? ''
       const answer = await ask(host, route, query)
-      expect([route.action, answer.status]).toEqual([route.action, 200])
+      expect([route.name, answer.status]).toEqual([route.name, 200])
       const value = await jsonOf(answer)
-      expect([route.action, Object(value.items ?? [1]).length > 0]).toEqual([route.action, true])
+      expect([route.name, Object(value.items ?? [1]).length > 0]).toEqual([route.name, true])
       fits.push({ schema: schemaOf(route, 200, 'application/json'), value })
       fits.push({ schema: schemaOf(route, 200, 'application/json'), value: { ...value, more: 1 } })
     }
@@ -106,18 +107,18 @@ describe('the read API in the document', () => {
       ['', {}, exampleHost({ auth, store: down })],
     ]
     const fits: Fit[] = []
-    for (const route of READ_ROUTES)
+    for (const route of CALLS)
       for (const [query, more, asked] of refusals) {
         const answer = await ask(asked, route, query, more)
         if (answer.ok) continue
         fits.push({ schema: schemaOf(route, answer.status, 'application/problem+json'), value: await jsonOf(answer) })
       }
-    expect(fits.length).toBeGreaterThan(4 * READ_ROUTES.length)
+    expect(fits.length).toBeGreaterThan(4 * CALLS.length)
     expect(await misfits(fits, 'known')).toEqual(new Map())
   })
 
   it('Every parameter has a description and a schema', () => {
-    const described = READ_ROUTES.flatMap(({ path }) => {
+    const described = CALLS.flatMap(({ path }) => {
       const { get, post: change } = document.paths[path] ?? {}
       return (get ?? change)?.parameters ?? []
     })

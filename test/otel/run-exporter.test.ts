@@ -8,6 +8,7 @@ import { otelRunExporter } from '../../src/otel/index.ts'
 import type { LogFields } from '../../src/ports/logger.ts'
 import { stillClock } from '../core/runs/recorder.ts'
 import { testAuth } from '../support/deps.ts'
+import { handled } from '../support/handled.ts'
 import { fc } from '../support/properties.ts'
 import { withoutStrayRejections } from '../support/stray-rejections.ts'
 import { anyRun, ended, FULL } from './ended-runs.ts'
@@ -113,7 +114,7 @@ describe('runs of a host', () => {
       exporters,
     })
     const post = (run: object) =>
-      endpoints.handle('session_run', APP, { headers: {}, body: { sessionId: 's1', run: { runId: 'r1', ...run } } })
+      handled(endpoints, 'session_run', APP, { headers: {}, body: { sessionId: 's1', run: { runId: 'r1', ...run } } })
     return { sdk, clock, lines, post, runs }
   }
 })

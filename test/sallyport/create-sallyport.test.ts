@@ -3,12 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { isRefused } from '../../src/core/answers/result.ts'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import type { Problem } from '../../src/errors.ts'
+import { POSTS } from '../../src/sallyport/actions.ts'
 import { createSallyport } from '../../src/sallyport/create-sallyport.ts'
 import { handleDispatchWithDefaults } from '../../src/sallyport/defaults.ts'
 import type { SallyportOptions } from '../../src/sallyport/options.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { APP, countingIds, recordingLogger, testAuth } from '../support/deps.ts'
 import { fakeClock } from '../support/fake-clock.ts'
+import { handled } from '../support/handled.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
 
 const events = defineEvents({
@@ -87,7 +89,7 @@ describe('sallyport.dispatch', () => {
     await sallyport.dispatch(ORDER, { idempotencyKey: 'k' })
     const principal = { id: 'app', tenant: 'default' }
     const headers = { 'idempotency-key': 'k' }
-    expect(await sallyport.endpoints.handle('dispatch', principal, { headers, body: ORDER })).toMatchObject({
+    expect(await handled(sallyport.endpoints, 'dispatch', principal, { headers, body: ORDER })).toMatchObject({
       body: { duplicate: true },
     })
   })
@@ -225,7 +227,7 @@ describe('sallyport.dispatches', () => {
   })
 })
 
-const DISPATCH = { action: 'dispatch', operation: 'dispatch' } as const
+const DISPATCH = POSTS.dispatch
 
 describe('sallyport.endpoints', () => {
   it('endpoints.authenticate never throws, even if the verifier does', async () => {
@@ -244,9 +246,9 @@ describe('sallyport.endpoints', () => {
     const { sallyport } = app()
     const principal = { id: 'app', tenant: 'acme' }
     const request = { headers: {}, body: ORDER }
-    expect(await sallyport.endpoints.handle('dispatch', principal, request)).toMatchObject({ status: 202 })
+    expect(await handled(sallyport.endpoints, 'dispatch', principal, request)).toMatchObject({ status: 202 })
     expect(
-      await sallyport.endpoints.handle('dispatch', principal, { ...request, query: { dryRun: 'true' } }),
+      await handled(sallyport.endpoints, 'dispatch', principal, { ...request, query: { dryRun: 'true' } }),
     ).toMatchObject({
       status: 200,
     })

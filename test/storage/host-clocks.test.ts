@@ -7,6 +7,7 @@ import { memoryStore } from '../../src/storage/memory/index.ts'
 import { sqlStore } from '../../src/storage/sql/index.ts'
 import { APP, recordingLogger, testAuth } from '../support/deps.ts'
 import { fakeClock } from '../support/fake-clock.ts'
+import { handled } from '../support/handled.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
 import { UNHURRIED_MS } from '../support/unhurried.ts'
 import { databaseKinds, type TestDatabase } from './databases.ts'
@@ -105,7 +106,7 @@ for (const { name, absent, open } of places)
         opened.advance(1_000)
         const host = hosts[turn % 2] ?? hosts[0]
         const body = { sessionId: 'r', run: { runId, timings: { startedAt } } }
-        expect(await host.endpoints.handle('session_run', PRINCIPAL, { headers: APP, body })).toMatchObject({
+        expect(await handled(host.endpoints, 'session_run', PRINCIPAL, { headers: APP, body })).toMatchObject({
           status: 201,
         })
       }

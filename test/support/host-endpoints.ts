@@ -8,16 +8,19 @@ import {
 } from '../../src/core/answers/result.ts'
 import type {
   Action,
+  ActionRoute,
   Endpoints,
   OpenAction,
   OpenAnswer,
   OpenEndpoint,
   OpenHandler,
   OpenRequest,
-  Requested,
 } from '../../src/core/endpoints.ts'
+import { feedbackAction } from '../../src/core/feedback/handle-feedback.ts'
+import { unsubscribeAction } from '../../src/core/links/unsubscribe.ts'
 import { type Load, loadOf } from '../../src/core/load/load-limits.ts'
 import type { Principal } from '../../src/model/principal.ts'
+import { CALLS, POSTS } from '../../src/sallyport/actions.ts'
 import { type RecordingLogger, recordingLogger } from './deps.ts'
 import { HostClock } from './host-clock.ts'
 
@@ -25,7 +28,8 @@ export const TOKEN = 'Bearer good'
 
 /** A request that reached the handler of an open endpoint. */
 export interface Opened extends OpenRequest {
-  readonly action: OpenAction
+  /** Name of the action. */
+  readonly action: string
   readonly parameter: string
 }
 
@@ -47,14 +51,18 @@ export class FakeEndpoints implements Endpoints {
     this.reported.push(cause)
   }
 
-  async authenticate(headers: HandlerRequest['headers'], _requested: Requested): Promise<Principal | Refused> {
+  async authenticate(headers: HandlerRequest['headers'], _action: ActionRoute): Promise<Principal | Refused> {
     if (headers.authorization === TOKEN) return { id: 'test', tenant: 'default' }
     return headers.authorization === undefined
       ? refuse('unauthorized', 'No token.', { headers: { 'www-authenticate': 'Bearer realm="sallyport"' } })
       : refuse('invalid_token', 'Bad token.')
   }
 
-  async handle(operation: Action, _principal: Principal, request: HandlerRequest): Promise<HandlerResult<unknown>> {
+  async handle(
+    { name: operation }: Action,
+    _principal: Principal,
+    request: HandlerRequest,
+  ): Promise<HandlerResult<unknown>> {
     this.handled.push(request)
     this.onHandle()
     await this.held
@@ -70,8 +78,18 @@ export class FakeEndpoints implements Endpoints {
   /** Further members of every open endpoint. */
   openMembers: Omit<OpenEndpoint, 'handle'> = {}
 
-  /** Handles every parameter except `unknown`. */
-  open(action: OpenAction, parameter: string): ReturnType<NonNullable<Endpoints['open']>> {
+  readonly actions: readonly Action[] = [...Object.values(POSTS), ...CALLS].map((action) => ({
+    ...action,
+    run: () => refuse('internal_error', 'handle() does not call it.'),
+  }))
+
+  readonly open: readonly OpenAction[] = [
+    feedbackAction(new Map(), {} as never),
+    unsubscribeAction({ keys: [] } as never),
+  ].map((action) => ({ ...action, find: (parameter) => this.find(action.name, parameter) }))
+
+  /** Finds every parameter except `unknown`. */
+  private find(action: string, parameter: string): ReturnType<OpenAction['find']> {
     if (parameter === 'unknown') return undefined
     if (this.openRefusal) return this.openRefusal
     const handle: OpenHandler = async (request) => {

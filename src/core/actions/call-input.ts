@@ -5,120 +5,48 @@ import { pointerTo } from '../../model/json-pointer.ts'
 import { isRecord } from '../../options/read-options.ts'
 import { checkQuery, queryRefused } from '../answers/query.ts'
 import { type HandlerRequest, isRefused, type Refused } from '../answers/result.ts'
-import type { ReadAction } from '../endpoints.ts'
 import { checkJsonSafety } from '../json/safety-check.ts'
 import { invalid, MAX_LISTED } from '../validate.ts'
 
+/** Query parameters and members of the body that an action takes. Others are refused: a misspelled `channel` would retry all channels. */
+export interface CallInput {
+  readonly query?: Readonly<Record<string, ParameterKind>>
+  /** Names of members. Absent: the action takes no body. */
+  readonly body?: readonly string[]
+}
+
 /** How the text of a query parameter is read. `instant`: RFC 3339 or epoch milliseconds. `duration`: such as `15m`. */
 export type ParameterKind = 'text' | 'instant' | 'limit' | 'flag' | 'duration'
-
-/** Query parameter of the read API. */
-export type ReadParameter =
-  | 'channel'
-  | 'content'
-  | 'cursor'
-  | 'eventType'
-  | 'first'
-  | 'jti'
-  | 'limit'
-  | 'model'
-  | 'outcome'
-  | 'provider'
-  | 'reason'
-  | 'recipient'
-  | 'sessionId'
-  | 'since'
-  | 'status'
-  | 'step'
-  | 'tag'
-  | 'until'
-  | 'userId'
-  | 'window'
-
-/** Kinds of parameters that are no texts. */
-const KINDS: Readonly<Partial<Record<ReadParameter, ParameterKind>>> = {
-  content: 'flag',
-  limit: 'limit',
-  since: 'instant',
-  step: 'duration',
-  until: 'instant',
-  window: 'duration',
-}
-
-export function kindOf(parameter: ReadParameter): ParameterKind {
-  return KINDS[parameter] ?? 'text'
-}
-
-const PAGE = ['cursor', 'limit'] as const
-const TIMES = ['since', 'until'] as const
-const RUNS = ['status', 'provider', 'model', 'userId', 'tag', ...TIMES, 'first', ...PAGE] as const
-
-/** Query parameters of each action. Others are refused. */
-export const READ_PARAMETERS: Readonly<Record<ReadAction, readonly ReadParameter[]>> = {
-  list_dispatches: ['status', 'eventType', 'recipient', 'channel', 'reason', 'sessionId', ...TIMES, ...PAGE],
-  get_dispatch: ['content'],
-  cancel_dispatch: [],
-  retry_dispatch: [],
-  find_recipient: [],
-  list_suppressions: ['channel', 'reason', ...PAGE],
-  find_suppressions: [],
-  add_suppression: [],
-  remove_suppressions: [],
-  list_sessions: [...TIMES, ...PAGE],
-  get_session: [],
-  session_timeline: PAGE,
-  session_runs: RUNS,
-  get_run: [],
-  list_runs: ['sessionId', ...RUNS],
-  get_statistics: ['window', 'step'],
-  list_events: [],
-  check_budgets: ['sessionId', 'userId'],
-  list_token_uses: ['jti', 'sessionId', 'outcome', ...PAGE],
-}
-
-/** Member of a body. */
-export type ReadMember = 'recipient' | 'address' | 'addressKey' | 'channel' | 'reason' | 'category' | 'expiresInMs'
-
-/** Members of the body of each `POST`. Others are refused: a misspelled `channel` would retry all channels. */
-export const READ_MEMBERS: Readonly<Partial<Record<ReadAction, readonly ReadMember[]>>> = {
-  cancel_dispatch: [],
-  retry_dispatch: ['channel'],
-  find_recipient: ['recipient'],
-  find_suppressions: ['address', 'addressKey', 'channel'],
-  add_suppression: ['channel', 'address', 'reason', 'category', 'expiresInMs'],
-  remove_suppressions: ['address', 'addressKey', 'channel'],
-}
 
 /** Largest page over HTTP. */
 export const MAX_LIMIT = 200
 
 /** Options of the call that a request makes, by name. */
-type CallOptions = Readonly<Record<string, unknown>>
+export type CallOptions = Readonly<Record<string, unknown>>
 
 /** Reads the query and the body of a request, with all faults of either. The call checks the values themselves. */
 export function readInput(
-  action: ReadAction,
+  { query: known = {}, body: members }: CallInput,
   { query = {}, body }: Pick<HandlerRequest, 'query' | 'body'>,
 ): { readonly options: CallOptions } | Refused {
-  const unknown = checkQuery(query, READ_PARAMETERS[action])
+  const unknown = checkQuery(query, Object.keys(known))
   if (unknown) return unknown
   const options: Record<string, unknown> = {}
   const faults: Issue[] = []
   for (const [name, text] of Object.entries(query)) {
-    const { value, fault } = readParameter(text, kindOf(name as ReadParameter))
+    const { value, fault } = readParameter(text, known[name])
     if (fault === undefined) options[name] = value
     else
       faults.push({ pointer: pointerTo('', name), code: typeof text === 'string' ? 'format' : 'type', detail: fault })
   }
   if (faults.length > 0) return queryRefused(faults)
-  const members = READ_MEMBERS[action]
   const sent = members && readMembers(body, members)
   return isRefused(sent) ? sent : { options: { ...options, ...sent } }
 }
 
 function readParameter(
   text: string | readonly string[] | undefined,
-  kind: ParameterKind,
+  kind: ParameterKind = 'text',
 ): { readonly value?: unknown; readonly fault?: string } {
   if (typeof text !== 'string') return { fault: 'must be given once' }
   switch (kind) {

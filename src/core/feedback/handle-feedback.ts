@@ -4,7 +4,7 @@ import type { FeedbackEvent, FeedbackHead, FeedbackReceipt, FeedbackSource } fro
 import type { FeedbackBatch, NewFeedback } from '../../ports/feedback-store.ts'
 import { answering, port, refusalOf } from '../answers/fault.ts'
 import { type HandlerResult, type Refused, refuse, success } from '../answers/result.ts'
-import type { OpenEndpoint, OpenHead, OpenRequest } from '../endpoints.ts'
+import type { OpenAction, OpenEndpoint, OpenHead, OpenRequest } from '../endpoints.ts'
 import { fallBackAfter } from './fall-back.ts'
 import type { FeedbackDeps } from './feedback-deps.ts'
 import { readEvent, UNKNOWN_SHAPE } from './read-events.ts'
@@ -22,8 +22,24 @@ const BATCH = 100
 /** With a proof that counts once, all reports are stored in one transaction. */
 const MAX_ONCE = 1_000
 
+/** `POST /api/outbound/feedback/{name}`, for each source by its name. */
+export function feedbackAction(sources: ReadonlyMap<string, FeedbackSource>, deps: FeedbackDeps): OpenAction {
+  return {
+    name: 'feedback',
+    methods: ['POST'],
+    path: '/api/outbound/feedback/',
+    parameter: '{name}',
+    maxBytes: 1_048_576,
+    accepts: 'bytes',
+    find(name, head) {
+      const source = sources.get(name)
+      return source && feedbackEndpoint(name, source, head, deps)
+    },
+  }
+}
+
 /** The endpoint of one source, unless the head shows that the proof is not right. Requests of other sources do not share its places. */
-export async function feedbackEndpoint(
+async function feedbackEndpoint(
   name: string,
   source: FeedbackSource,
   head: OpenHead,

@@ -1,6 +1,6 @@
 import type { ReadyHashKeys } from '../../options/hash-keys.ts'
 import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
-import type { OpenAnswer, OpenRequest } from '../endpoints.ts'
+import type { OpenAction, OpenAnswer, OpenRequest } from '../endpoints.ts'
 import { type LinkPayload, readLink } from './link-token.ts'
 import { type PageState, type UnsubscribePages, unsubscribePages } from './unsubscribe-page.ts'
 import type { UnsubscribePageOptions } from './unsubscribe-page-options.ts'
@@ -18,6 +18,23 @@ export interface UnsubscribeDeps extends FaultDeps {
   unsubscribe(of: Unsubscription): Promise<unknown>
   /** Checked by `unsubscribePageOptions`. */
   readonly page?: UnsubscribePageOptions
+}
+
+/** `/api/outbound/unsubscribe/{token}`. */
+export function unsubscribeAction(deps: UnsubscribeDeps): OpenAction {
+  const handlerOf = unsubscribeEndpoint(deps)
+  return {
+    name: 'unsubscribe',
+    methods: ['GET', 'HEAD', 'POST'],
+    path: '/api/outbound/unsubscribe/',
+    parameter: '{token}',
+    maxBytes: 65_536,
+    accepts: 'form',
+    find(token) {
+      const handle = handlerOf(token)
+      return handle && { handle }
+    },
+  }
 }
 
 interface Prepared extends UnsubscribeDeps {

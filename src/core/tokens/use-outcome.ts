@@ -1,19 +1,6 @@
 import { membersOf } from '../../model/json.ts'
-import type { TokenOperation } from '../../model/token-use.ts'
 import type { HandlerRequest, HandlerResult, Refused } from '../answers/result.ts'
-import type { Action } from '../endpoints.ts'
 import type { UseOutcome } from './use-log.ts'
-
-const OPERATIONS: Readonly<Record<Action, TokenOperation>> = {
-  dispatch: 'dispatch',
-  session_run: 'session_run',
-  session_run_batch: 'session_run',
-  session_token: 'exchange',
-}
-
-export function operationOf(action: Action): TokenOperation {
-  return OPERATIONS[action]
-}
 
 /** Use of a token by a request that was handled. */
 export function outcomeOf(

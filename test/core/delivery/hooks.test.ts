@@ -4,6 +4,7 @@ import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.t
 import type { DeliveryPolicy } from '../../../src/ports/delivery-policy.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { composed, took } from '../../sallyport/composed.ts'
+import { handled } from '../../support/handled.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 
 const JANE = { recipient: 'jane@example.com' } as const
@@ -59,7 +60,7 @@ describe('onAccepted', () => {
     await sallyport.dispatch(SENT, { idempotencyKey: 'k' })
     await sallyport.dispatch({ ...SENT, recipient: 'john@example.com' }, { idempotencyKey: 'k' })
     await sallyport.dispatch({ ...SENT, recipient: 'nobody' })
-    await sallyport.endpoints.handle('dispatch', APP, { headers: {}, body: SENT, query: { dryRun: 'true' } })
+    await handled(sallyport.endpoints, 'dispatch', APP, { headers: {}, body: SENT, query: { dryRun: 'true' } })
     down = true
     await sallyport.dispatch(SENT)
     await settled()
@@ -69,7 +70,7 @@ describe('onAccepted', () => {
   it('onAccepted is called for dispatches over HTTP too', async () => {
     const { hooks, names } = recordingHooks()
     const { sallyport } = composed(events, { hooks })
-    await sallyport.endpoints.handle('dispatch', APP, { headers: {}, body: SENT })
+    await handled(sallyport.endpoints, 'dispatch', APP, { headers: {}, body: SENT })
     await settled()
     expect(names()).toEqual(['onAccepted'])
   })

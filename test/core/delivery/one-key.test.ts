@@ -6,6 +6,7 @@ import { handleDispatchWithDefaults } from '../../../src/sallyport/defaults.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { APP, recordingLogger, testAuth } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
+import { handled } from '../../support/handled.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { gate } from '../dispatch/dispatching.ts'
 
@@ -37,7 +38,7 @@ test('A thousand concurrent posts of one key through every API of two hosts make
   const ways: readonly (() => Promise<HandlerResult<unknown>>)[] = [
     () => one.dispatch(POST, { idempotencyKey: 'k' }),
     () => other.dispatch(POST, { idempotencyKey: 'k' }),
-    () => other.endpoints.handle('dispatch', principal, { headers, body: POST }),
+    () => handled(other.endpoints, 'dispatch', principal, { headers, body: POST }),
     () => handleDispatchWithDefaults({ headers, body: { ...POST } }, deps),
   ]
   const answers = await Promise.all(Array.from({ length: 250 }, () => ways.map((way) => way())).flat())

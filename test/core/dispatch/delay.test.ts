@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import { composed, took } from '../../sallyport/composed.ts'
+import { handled } from '../../support/handled.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 
 const MINUTE = 60_000
@@ -55,12 +56,12 @@ describe('an event with a delay', () => {
     const { sallyport } = delayTestApp()
     const request = { headers: {}, body: { ...EVENT, eventType: 'late', channel: 'a' }, query: { dryRun: 'true' } }
     const principal = { id: 'app', tenant: 'default' }
-    expect(await sallyport.endpoints.handle('dispatch', principal, request)).toMatchObject({
+    expect(await handled(sallyport.endpoints, 'dispatch', principal, request)).toMatchObject({
       status: 200,
       body: { deliveries: [{ status: 'queued', nextAttemptAt: '2026-11-21T09:00:00.000Z' }] },
     })
     const fallback = { ...request, body: { ...EVENT, eventType: 'fallback' } }
-    const { body } = await sallyport.endpoints.handle('dispatch', principal, fallback)
+    const { body } = await handled(sallyport.endpoints, 'dispatch', principal, fallback)
     const { deliveries } = body as { readonly deliveries: readonly object[] }
     expect(deliveries.map((delivery) => 'nextAttemptAt' in delivery)).toEqual([true, false])
   })
@@ -149,7 +150,12 @@ describe('the delay of a call', () => {
   it('A request body cannot set a delay', async () => {
     const { sallyport } = delayTestApp()
     const body = { ...EVENT, eventType: 'now', delayMs: HOUR }
-    const answer = await sallyport.endpoints.handle('dispatch', { id: 'app', tenant: 'default' }, { headers: {}, body })
+    const answer = await handled(
+      sallyport.endpoints,
+      'dispatch',
+      { id: 'app', tenant: 'default' },
+      { headers: {}, body },
+    )
     expect(answer).toMatchObject({ status: 202, body: { warnings: [{ code: 'unknown_field', pointer: '/delayMs' }] } })
     expect(answer.body).not.toMatchObject({ deliveries: [{ nextAttemptAt: expect.anything() }] })
   })

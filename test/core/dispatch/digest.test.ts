@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ends, took } from '../../sallyport/composed.ts'
+import { handled } from '../../support/handled.ts'
 import { comments, contents, HOUR, JANE } from './comments.ts'
 
 const JOHN = 'john@example.com'
@@ -130,7 +131,7 @@ describe('a digest', () => {
     const { sallyport, addComment } = comments()
     const body = { eventType: 'comment', recipient: JANE, eventData: { by: 'Ann' } }
     const dry = { headers: {}, body, query: { dryRun: 'true' } }
-    expect(await sallyport.endpoints.handle('dispatch', { id: 'app', tenant: 'default' }, dry)).toMatchObject({
+    expect(await handled(sallyport.endpoints, 'dispatch', { id: 'app', tenant: 'default' }, dry)).toMatchObject({
       status: 200,
       body: {
         deliveries: [
@@ -144,7 +145,7 @@ describe('a digest', () => {
       },
     })
     const raw = { ...dry, body: { ...body, eventType: 'raw', channel: 'hook' } }
-    expect(await sallyport.endpoints.handle('dispatch', { id: 'app', tenant: 'default' }, raw)).toMatchObject({
+    expect(await handled(sallyport.endpoints, 'dispatch', { id: 'app', tenant: 'default' }, raw)).toMatchObject({
       body: { deliveries: [{ content: { data: { events: [{ by: 'Ann', thread: 't1' }] } } }] },
     })
     expect(await addComment('Bob')).toMatchObject({ eventCount: 1 })

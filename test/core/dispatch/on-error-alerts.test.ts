@@ -3,6 +3,7 @@ import type { ErrorContext } from '../../../src/core/answers/report-fault.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { composed } from '../../sallyport/composed.ts'
+import { handled } from '../../support/handled.ts'
 import { withoutStrayRejections } from '../../support/stray-rejections.ts'
 
 const fail = (): never => {
@@ -30,7 +31,7 @@ describe('an onError that dispatches an alert', () => {
     // The bound ends the test if the implementation loops.
     const hooks = { onError: () => (++counted.calls > 50 ? undefined : onError(alert)) }
     const { sallyport, clock } = composed(events, { store, hooks })
-    const request = () => sallyport.endpoints.handle('dispatch', HOST, { headers: {}, body: event })
+    const request = () => handled(sallyport.endpoints, 'dispatch', HOST, { headers: {}, body: event })
     return { counted, sallyport, clock, request }
   }
 

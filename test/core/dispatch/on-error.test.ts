@@ -5,6 +5,7 @@ import type { ErrorContext } from '../../../src/core/answers/report-fault.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { DispatchDeps } from '../../../src/core/dispatch/handle-dispatch.ts'
 import type { RunEvents } from '../../../src/core/runs/events/run-events.ts'
+import { POSTS } from '../../../src/sallyport/actions.ts'
 import {
   handleDispatchWithDefaults,
   handleSessionRunBatchWithDefaults,
@@ -14,6 +15,7 @@ import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { composed } from '../../sallyport/composed.ts'
 import { APP, testAuth, testDeps } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
+import { handled } from '../../support/handled.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 
 /** The error that the tested part throws. */
@@ -147,7 +149,7 @@ describe('onError of dispatches', () => {
     await sallyport.dispatch({ eventType: 'own-condition', recipient: RECIPIENT } as never)
     await sallyport.dispatch({ eventType: 'plain', recipient: RECIPIENT } as never)
     const principal = { id: 'x', tenant: 't' }
-    const refused = await sallyport.endpoints.admit?.(principal, { action: 'dispatch', operation: 'dispatch' })
+    const refused = await sallyport.endpoints.admit?.(principal, POSTS.dispatch)
     sallyport.endpoints.refuse(refused as never)
     expect(seen.map(([error, { operation }]) => [error === THROWN, operation])).toEqual([
       [true, 'condition'],
@@ -278,7 +280,7 @@ describe('onError of runs', () => {
     const runEvents: RunEvents = { 'run.failed': fail }
     const exporters = [{ export: fail }, { export: async () => fail() }]
     const { sallyport } = composed(events, { hooks, runEvents, exporters })
-    await sallyport.endpoints.handle('session_run', HOST, { headers: {}, body })
+    await handled(sallyport.endpoints, 'session_run', HOST, { headers: {}, body })
     for (let turn = 0; turn < 5; turn++) await settled()
     expect(seen).toEqual([
       [THROWN, { operation: 'exporter', runId: 'r1' }],

@@ -9,6 +9,7 @@ import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { composed, ends, took } from '../../sallyport/composed.ts'
 import { countingIds } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
+import { handled } from '../../support/handled.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 
 const HOUR = 3_600_000
@@ -173,7 +174,12 @@ describe('a retry of a host failure', () => {
     const grant = { events: ['reset'], channels: ['a'], recipients: ['jane@example.com'] }
     const request = { headers: {}, body: { ...EVENT, sessionId: 's1' } }
     const principal = { ...agent, dispatch: grant, grants: { dispatch: grant } }
-    const answer = await own.deploy(events(broken)).sallyport.endpoints.handle('dispatch', principal as never, request)
+    const answer = await handled(
+      own.deploy(events(broken)).sallyport.endpoints,
+      'dispatch',
+      principal as never,
+      request,
+    )
     const { dispatchId } = took(answer as never)
     const { sallyport } = own.deploy(events(() => 'x'))
     const application = took(await sallyport.dispatch(EVENT))

@@ -5,6 +5,7 @@ import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { composed, ends, took } from '../../sallyport/composed.ts'
 import { countingIds } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
+import { handled } from '../../support/handled.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 
 const HOUR = 3_600_000
@@ -51,11 +52,11 @@ describe('sandbox mode', () => {
       dispatchId,
       duplicate: true,
     })
-    expect(await sallyport.endpoints.handle('dispatch', APP, request)).toMatchObject({
+    expect(await handled(sallyport.endpoints, 'dispatch', APP, request)).toMatchObject({
       status: 200,
       body: { ...SANDBOXED, dryRun: true },
     })
-    expect(await sallyport.endpoints.handle('dispatch', APP, { headers: {}, body: EVENT })).toMatchObject({
+    expect(await handled(sallyport.endpoints, 'dispatch', APP, { headers: {}, body: EVENT })).toMatchObject({
       status: 202,
       body: SANDBOXED,
     })
@@ -71,7 +72,7 @@ describe('sandbox mode', () => {
     const request = { headers: {}, body: EVENT, query: { dryRun: 'true' } }
     const answers = [
       first,
-      (await sallyport.endpoints.handle('dispatch', APP, request)).body,
+      (await handled(sallyport.endpoints, 'dispatch', APP, request)).body,
       await sallyport.dispatches.get(first.dispatchId),
     ]
     for (const answer of answers) expect(answer).not.toHaveProperty('sandboxed')
@@ -111,7 +112,7 @@ describe('sandbox mode', () => {
   it('A dry run in sandbox mode shows address and content', async () => {
     const { sandbox } = hosts()
     const request = { headers: {}, body: EVENT, query: { dryRun: 'true' } }
-    expect(await sandbox.endpoints.handle('dispatch', APP, request)).toMatchObject({
+    expect(await handled(sandbox.endpoints, 'dispatch', APP, request)).toMatchObject({
       body: {
         deliveries: [
           {

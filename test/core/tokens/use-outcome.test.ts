@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { success } from '../../../src/core/answers/result.ts'
-import { operationOf, outcomeOf, refusedOutcome } from '../../../src/core/tokens/use-outcome.ts'
+import { outcomeOf, refusedOutcome } from '../../../src/core/tokens/use-outcome.ts'
 
 it('An accepted use names what it made: a token, a dispatch or a run', () => {
   const idOf = (body: unknown, answer: unknown, jti?: string) => {
@@ -19,9 +19,4 @@ it('A refused use has the code of its refusal', () => {
     outcome: 'refused',
     code: 'invalid_token',
   })
-})
-
-it('Every action is listed as one operation', () => {
-  const actions = ['dispatch', 'session_run', 'session_run_batch', 'session_token'] as const
-  expect(actions.map(operationOf)).toEqual(['dispatch', 'session_run', 'session_run', 'exchange'])
 })

@@ -5,6 +5,7 @@ import { throttle } from '../../../src/policies/throttle.ts'
 import { createSallyport, type Sallyport } from '../../../src/sallyport/create-sallyport.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { type RecordingLogger, recordingLogger } from '../../support/deps.ts'
+import { handled } from '../../support/handled.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 
 const APP: Principal = { id: 'app', tenant: 'default' }
@@ -47,7 +48,7 @@ describe('run events that session tokens cause', () => {
     }))
     for (let from = 0; from < count; from += 100) {
       const body = { runs: runs.slice(from, from + 100) }
-      const answer = await shop.endpoints.handle('session_run_batch', by, { headers: {}, body })
+      const answer = await handled(shop.endpoints, 'session_run_batch', by, { headers: {}, body })
       expect(answer.status).toBe(200)
     }
     await shop.endpoints.deliver()
@@ -100,7 +101,10 @@ describe('run events that session tokens cause', () => {
 
   it("An application's end has its event when the agent has used up its run events on the same run", async () => {
     const post = (by: Principal, status: string) =>
-      shop.endpoints.handle('session_run', by, { headers: {}, body: { sessionId: 's1', run: { runId: 'r', status } } })
+      handled(shop.endpoints, 'session_run', by, {
+        headers: {},
+        body: { sessionId: 's1', run: { runId: 'r', status } },
+      })
     await post(tokenOf('s1', { runEvents: 0 }), 'failed')
     await post(APP, 'failed')
     await shop.endpoints.deliver()

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { onTestFinished } from 'vitest'
 import { anyOf, appSecrets, generateAppSecret, issueSessionToken, sessionTokens } from '../../../src/auth/index.ts'
-import type { Action } from '../../../src/core/endpoints.ts'
-import { ROUTES } from '../../../src/http/routes.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
+import { POSTS } from '../../../src/sallyport/actions.ts'
 import { createSallyport, type Sallyport } from '../../../src/sallyport/create-sallyport.ts'
 import type { SallyportOptions } from '../../../src/sallyport/options.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
@@ -57,7 +56,7 @@ export interface TestApp extends Planted {
   readonly faults: Faults
   readonly sallyport: Sallyport
   /** Sends a request and records its answer. */
-  post(action: Action, sending?: RequestParts): Promise<Answer>
+  post(action: string, sending?: RequestParts): Promise<Answer>
 }
 
 export interface TestAppOptions {
@@ -179,7 +178,7 @@ function postTo(url: string, { secret }: Planted, collected: Collected): TestApp
   /** All texts sent with each credential. */
   const sent = new Map<string | null, string>()
   return async (action, { token = secret, method = 'POST', headers, query = '', body, text, ...rest } = {}) => {
-    const path = rest.path ?? ROUTES.find((route) => route.action === action)?.path
+    const path = rest.path ?? Object.values(POSTS).find(({ name }) => name === action)?.path
     const content = method === 'GET' ? undefined : (text ?? JSON.stringify(body))
     const all = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }), ...headers }
     const own = `${sent.get(token) ?? ''}\n${JSON.stringify(all)}${content}`

@@ -9,6 +9,7 @@ import { resend } from 'sallyport/feedback/resend'
 import { toFetch } from 'sallyport/fetch'
 import { memoryStore } from 'sallyport/storage/memory'
 import { sqlStore } from 'sallyport/storage/sql'
+import { handled } from '../../support/handled.ts'
 import { quantile, rateLine, ratesInTurns, ratios, spread } from './measure.ts'
 import { workload } from './workload.ts'
 
@@ -43,7 +44,7 @@ async function benchPlanning(): Promise<void> {
     let count = 0
     return () => {
       const body = { ...event, recipient: `user${++count}@example.com` }
-      return endpoints.handle('dispatch', principal, { headers: {}, body, query: { dryRun: 'true' } })
+      return handled(endpoints, 'dispatch', principal, { headers: {}, body, query: { dryRun: 'true' } })
     }
   }
   const rates = await ratesInTurns({ plain: planner({}), suppressing: planner({ suppressions: { keys } }) }, () => {})

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { createConsole, type Mountable } from 'sallyport/console'
 import { toNode } from 'sallyport/node'
 import { sqlStore } from 'sallyport/storage/sql'
+import { handled } from '../../support/handled.ts'
 import { quantile, ratios } from './measure.ts'
 import { type BenchDatabase, isThere, POSTGRES_URL, withDatabase } from './storage-databases.ts'
 import { fill } from './storage-fill.ts'
@@ -135,7 +136,7 @@ async function recordRuns({ endpoints }: Mountable): Promise<void> {
   for (let at = 0; at < 99; at++) {
     const run = { runId: `r${at}`, status: 'completed', model: 'gpt-5', counts: { inputTokens: 900, outputTokens: 90 } }
     const request = { headers: {}, body: { sessionId: 's1', run } }
-    const { ok } = await endpoints.handle('session_run', { id: 'bench', tenant: 'default' }, request)
+    const { ok } = await handled(endpoints, 'session_run', { id: 'bench', tenant: 'default' }, request)
     if (!ok) throw new Error('a run was not recorded')
   }
 }

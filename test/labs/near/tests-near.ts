@@ -12,7 +12,7 @@ export const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'README.md': ['test/docs'],
   'src/code-texts.ts': ['test/docs/code-texts.test.ts', 'test/docs/errors.test.ts', 'test/console/explained.test.ts'],
   'src/core/feedback': ['test/feedback', 'test/sallyport/consent'],
-  'src/core/read-api': ['test/openapi/reads.test.ts', 'test/sallyport/read-api.test.ts'],
+  'src/core/actions': ['test/openapi/reads.test.ts', 'test/sallyport/read-api.test.ts'],
   'src/core/suppression': ['test/sallyport/consent'],
   'src/errors.ts': ['test/core/answers/errors.test.ts', 'test/docs/errors.test.ts', 'test/openapi/problems.test.ts'],
   'src/index.ts': ['test/package/entries.test.ts', 'test/package/public-names.test.ts'],

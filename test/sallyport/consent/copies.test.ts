@@ -3,9 +3,11 @@ import { email } from 'sallyport/channels/email'
 import { failover } from 'sallyport/channels/failover'
 import { memoryStore } from 'sallyport/storage/memory'
 import { describe, expect, it } from 'vitest'
+import { POSTS } from '../../../src/sallyport/actions.ts'
 import { inbox, transportTo } from '../../channels/letters.ts'
 import { countingIds, recordingLogger } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
+import { handled } from '../../support/handled.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { KEY } from './consenting.ts'
 
@@ -47,11 +49,8 @@ async function mailHost(options: Partial<SallyportOptions<unknown>> = {}) {
   })
   const post = async (token: string, eventData: object): Promise<string> => {
     const body = { eventType: 'order', recipient: JANE, eventData }
-    const principal = await sallyport.endpoints.authenticate(
-      { authorization: `Bearer ${token}` },
-      { action: 'dispatch', operation: 'dispatch' },
-    )
-    const answer = await sallyport.endpoints.handle('dispatch', principal as never, { headers: {}, body } as never)
+    const principal = await sallyport.endpoints.authenticate({ authorization: `Bearer ${token}` }, POSTS.dispatch)
+    const answer = await handled(sallyport.endpoints, 'dispatch', principal as never, { headers: {}, body } as never)
     await sallyport.worker.runDue()
     return `${answer.status} ${Object(answer.body).code ?? Object(answer.body).dispatchId}`
   }

@@ -62,10 +62,16 @@ function files(dir: string): Record<string, string> {
     'app/[[...rest]]/route.js': `const handler = () => new Response('the host itself')
       export { handler as GET, handler as POST, handler as HEAD }`,
     // A build loads this module too but serves nothing.
-    'sallyport.js': `const atBuild = { handle() {} }
+    'sallyport.js': `const atBuild = { handle() {}, actions: [], open: [] }
       const now = () => globalThis.sallyportInTest?.endpoints ?? atBuild
+      const named = (list, name) => now()[list].find((action) => action.name === name)
+      const lists = {
+        actions: (action) => ({ ...action, run: (call) => named('actions', action.name).run(call) }),
+        open: (action) => ({ ...action, find: (...asked) => named('open', action.name)?.find(...asked) }),
+      }
       const through = (_, name) => {
         const value = now()[name]
+        if (lists[name]) return value?.map(lists[name])
         return typeof value === 'function' ? value.bind(now()) : value
       }
       export const sallyport = { endpoints: new Proxy({}, { get: through }) }`,

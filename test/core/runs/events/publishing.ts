@@ -9,6 +9,7 @@ import type { SallyportOptions } from '../../../../src/sallyport/options.ts'
 import { memoryStore } from '../../../../src/storage/memory/index.ts'
 import { type Composed, composed } from '../../../sallyport/composed.ts'
 import { type FakeClock, fakeClock } from '../../../support/fake-clock.ts'
+import { handled } from '../../../support/handled.ts'
 
 const open = { channels: { a: {} } }
 
@@ -64,7 +65,7 @@ export async function postRun(
   principal: Principal = APPLICATION,
   sessionId = 's1',
 ): Promise<RunAnswer> {
-  const answer = await endpoints.handle('session_run', principal, { headers: {}, body: { sessionId, run } })
+  const answer = await handled(endpoints, 'session_run', principal, { headers: {}, body: { sessionId, run } })
   if (!answer.ok) throw new Error(answer.body.code)
   return answer.body as RunAnswer
 }

@@ -1,37 +1,11 @@
-import type { Action } from '../core/endpoints.ts'
-import type { PostRoute } from '../http/routes.ts'
-import { dispatchAnswer, dispatchPreview } from './dispatch-schemas.ts'
-import { answerExamples, type Exchange, requestExamples } from './exchanges.ts'
-import { reference, type SchemaOf } from './model-schema.ts'
-import type { OpenApiOperation, OpenApiResponse } from './open-api-document.ts'
-import { type HeaderName, headersNamed, type ParameterName, parametersNamed } from './parameters-and-headers.ts'
-import { problemResponses } from './problems.ts'
-import type { RequestComponent } from './request-schemas.ts'
-import { batchAnswer, runAnswer } from './run-schemas.ts'
-import { tokenAnswer } from './token-schemas.ts'
+import { dispatchAnswer, dispatchPreview } from '../openapi/dispatch-schemas.ts'
+import { paragraphs } from '../openapi/paragraphs.ts'
+import type { PostDescription } from '../openapi/post-operations.ts'
+import { batchAnswer, runAnswer } from '../openapi/run-schemas.ts'
+import { tokenAnswer } from '../openapi/token-schemas.ts'
 
-/** The description of an endpoint; the rest is in the route table, the schemas and the problems. */
-interface Described extends Pick<OpenApiOperation, 'operationId' | 'summary' | 'description' | 'tags'> {
-  readonly parameters: readonly ParameterName[]
-  /** Name of its schema. */
-  readonly request: RequestComponent | 'SessionRunBatchRequest'
-  /** By status. */
-  readonly answers: Readonly<Record<number, Answer>>
-}
-
-interface Answer {
-  readonly description: string
-  readonly headers?: readonly HeaderName[]
-  readonly body: Pick<SchemaOf<unknown>, 'json'>
-}
-
-const JSON_TYPE = 'application/json'
-
-export function paragraphs(...texts: readonly (readonly string[])[]): string {
-  return texts.map((lines) => lines.join(' ')).join('\n\n')
-}
-
-const DESCRIBED: Readonly<Record<Action, Described>> = {
+/** Texts and answers of the actions that read their bodies themselves, by their names. Only the OpenAPI document and tests import them. */
+export const POST_DESCRIPTIONS: Readonly<Record<string, PostDescription>> = {
   dispatch: {
     operationId: 'dispatch',
     summary: 'Dispatch an event',
@@ -109,28 +83,4 @@ const DESCRIBED: Readonly<Record<Action, Described>> = {
     request: 'TokenExchangeRequest',
     answers: { 201: { description: 'The new token.', body: tokenAnswer } },
   },
-}
-
-/** The operation of a route, with its examples among these exchanges. */
-export function operation({ action, maxBytes }: PostRoute, exchanges: readonly Exchange[]): OpenApiOperation {
-  const { parameters, request, answers, ...described } = DESCRIBED[action]
-  const responses = Object.entries(answers).map(
-    ([status, { description, headers = [], body }]): [string, OpenApiResponse] => {
-      const content = { schema: body.json, ...answerExamples(action, Number(status), exchanges) }
-      return [
-        status,
-        { description, headers: headersNamed(['Cache-Control', ...headers]), content: { [JSON_TYPE]: content } },
-      ]
-    },
-  )
-  return {
-    ...described,
-    parameters: parametersNamed(parameters),
-    requestBody: {
-      description: `At most ${maxBytes.toLocaleString('en')} bytes of JSON in UTF-8, within 10 seconds.`,
-      required: true,
-      content: { [JSON_TYPE]: { schema: reference(request), ...requestExamples(action, exchanges) } },
-    },
-    responses: { ...Object.fromEntries(responses), ...problemResponses(action) },
-  }
 }

@@ -1,0 +1,4 @@
+/** Joins lines to paragraphs of Markdown. */
+export function paragraphs(...texts: readonly (readonly string[])[]): string {
+  return texts.map((lines) => lines.join(' ')).join('\n\n')
+}

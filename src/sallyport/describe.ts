@@ -1,0 +1,181 @@
+import { UNSENT_REASONS } from '../model/unsent-reason.ts'
+import type { CallDescription } from '../openapi/call-operations.ts'
+import { dispatchView } from '../openapi/dispatch-schemas.ts'
+import { reference } from '../openapi/model-schema.ts'
+import type { OpenApiSchema } from '../openapi/open-api-document.ts'
+import { budgets, events, statistics } from '../openapi/operating-schemas.ts'
+import {
+  added,
+  cancelResult,
+  dispatchPage,
+  recipient,
+  removed,
+  retryResult,
+  runPage,
+  session,
+  sessionPage,
+  suppressionPage,
+  suppressions,
+  timelinePage,
+  tokenUsePage,
+} from '../openapi/read-schemas.ts'
+import { run } from '../openapi/run-schemas.ts'
+
+const FEWER = 'A page may have fewer items than `limit`, even none, and yet a `next`.'
+
+const UNSENT: OpenApiSchema = {
+  type: 'string',
+  enum: [...UNSENT_REASONS],
+  description: 'Reason of a delivery that was not sent; `expired`: its status. With `channel`, one delivery has both.',
+}
+
+const RUN_FIELDS = { status: { schema: reference('RunStatus') } }
+
+/** Texts and answers of the actions that are calls of a service, by their names. Only the OpenAPI document and tests import them. */
+export const CALL_DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
+  list_dispatches: {
+    operationId: 'listDispatches',
+    summary: 'List dispatches, newest first',
+    tag: 'outbound',
+    about: `Dispatches that match all given parameters. ${FEWER}`,
+    fields: { status: { schema: reference('DispatchStatus') }, reason: { schema: UNSENT } },
+    answer: dispatchPage,
+  },
+  get_dispatch: {
+    operationId: 'getDispatch',
+    summary: 'Read a dispatch',
+    tag: 'outbound',
+    about: 'With the attempts, the trace of conditions and the feedback of each delivery.',
+    answer: dispatchView,
+  },
+  cancel_dispatch: {
+    operationId: 'cancelDispatch',
+    summary: 'Cancel a dispatch',
+    tag: 'outbound',
+    about: 'Stops `queued` and `held` deliveries. One that is being sent is not stopped, but is not retried.',
+    answer: cancelResult,
+  },
+  retry_dispatch: {
+    operationId: 'retryDispatch',
+    summary: 'Retry a dispatch',
+    tag: 'outbound',
+    about:
+      'Retries `failed` and `expired` deliveries at once. Those that failed in host code are planned again. Repeated, it changes nothing more.',
+    problems: ['directory_unavailable', 'policy_unavailable'],
+    answer: retryResult,
+  },
+  find_recipient: {
+    operationId: 'findRecipient',
+    summary: 'Find what decides whether messages reach a recipient',
+    tag: 'outbound',
+    about:
+      'Its preferences, and the addresses of its newest 50 dispatches with their suppressions. Writes nothing. It is a POST, because an address in a query string would be in access logs.',
+    required: [['recipient']],
+    answer: recipient,
+  },
+  list_suppressions: {
+    operationId: 'listSuppressions',
+    summary: 'List suppressions',
+    tag: 'outbound',
+    about: `Addresses that nothing is sent to, as keyed hashes. ${FEWER}`,
+    fields: { reason: { schema: reference('SuppressionReason') } },
+    answer: suppressionPage,
+  },
+  find_suppressions: {
+    operationId: 'findSuppressions',
+    summary: 'Find the suppressions of an address',
+    tag: 'outbound',
+    about: 'Writes nothing. It is a POST, because an address in a query string would be in access logs.',
+    required: [['address'], ['addressKey']],
+    answer: suppressions,
+  },
+  add_suppression: {
+    operationId: 'addSuppression',
+    summary: 'Suppress an address',
+    tag: 'outbound',
+    about: 'From then on no attempt to this address begins.',
+    required: [['channel', 'address']],
+    answer: added,
+  },
+  remove_suppressions: {
+    operationId: 'removeSuppressions',
+    summary: 'Remove the suppressions of an address',
+    tag: 'outbound',
+    about: 'Of all reasons. A repeated report of a provider does not restore them.',
+    required: [['address'], ['addressKey']],
+    answer: removed,
+  },
+  list_sessions: {
+    operationId: 'listSessions',
+    summary: 'List sessions, newest first',
+    tag: 'agents',
+    about: 'With the totals of their runs. Ordered by creation.',
+    answer: sessionPage,
+  },
+  get_session: {
+    operationId: 'getSession',
+    summary: 'Read a session',
+    tag: 'agents',
+    about: 'The totals of its runs, its newest runs as a tree, and its newest runs and dispatches on a timeline.',
+    answer: session,
+  },
+  session_timeline: {
+    operationId: 'listSessionTimeline',
+    summary: 'List the runs and dispatches of a session, oldest first',
+    tag: 'agents',
+    about: 'Runs and dispatches each keep their order. Empty for an unknown session.',
+    answer: timelinePage,
+  },
+  session_runs: {
+    operationId: 'listSessionRuns',
+    summary: 'List the runs of a session',
+    tag: 'agents',
+    about: `Runs of the session that match all given parameters. ${FEWER}`,
+    fields: RUN_FIELDS,
+    answer: runPage,
+  },
+  get_run: {
+    operationId: 'getRun',
+    summary: 'Read a run',
+    tag: 'agents',
+    about: 'Two sessions may have runs of the same id.',
+    answer: run,
+  },
+  list_runs: {
+    operationId: 'listRuns',
+    summary: 'List runs of all sessions',
+    tag: 'agents',
+    about: `Runs that match all given parameters. ${FEWER}`,
+    fields: RUN_FIELDS,
+    answer: runPage,
+  },
+  list_token_uses: {
+    operationId: 'listTokenUses',
+    summary: 'List uses of session tokens, newest first',
+    tag: 'agents',
+    about: 'Uses are kept for a week.',
+    answer: tokenUsePage,
+  },
+  list_events: {
+    operationId: 'listEvents',
+    summary: 'List the events of the catalogue',
+    tag: 'outbound',
+    about: 'With the channels of each. The catalogue is the same for all tenants.',
+    answer: events,
+  },
+  check_budgets: {
+    operationId: 'checkBudgets',
+    summary: 'Check the budgets of a session or a user',
+    tag: 'agents',
+    about: 'Takes a `sessionId`, a `userId`, or both. An unknown one has spent nothing.',
+    answer: budgets,
+  },
+  get_statistics: {
+    operationId: 'getStatistics',
+    summary: 'Read statistics',
+    tag: 'outbound',
+    about:
+      'What all processes did, in buckets of equal length up to now, what is due, and how many workers are alive. Counts of the last seconds may be missing.',
+    answer: statistics,
+  },
+}
