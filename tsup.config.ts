@@ -1,20 +1,15 @@
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename, posix, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build } from 'esbuild'
 import type { Options } from 'tsup'
 import ts from 'typescript'
+import { builtAs, ENTRIES, PEER_ENTRIES, type PeerEntry } from './test/package/entries.ts'
 
-const { compilerOptions } = JSON.parse(readFileSync(new URL('tsconfig.json', import.meta.url), 'utf8'))
-const paths = Object.entries<[string]>(compilerOptions.paths)
-
-/** One bundle per entry of the package, as `tsconfig.json` lists them, and the command line. */
-const entry: Record<string, string> = {
-  ...Object.fromEntries(
-    paths.map(([name, [file]]) => [name === 'sallyport' ? 'index' : name.replace('sallyport/', ''), file]),
-  ),
+/** One bundle per entry of the package, and the command line. */
+const bundles: Record<string, string> = {
+  ...Object.fromEntries(Object.entries(ENTRIES).map(([name, { source }]) => [builtAs(name), `./${source}`])),
   cli: './src/cli/main.ts',
 }
 
@@ -27,35 +22,20 @@ interface ConsoleAssets {
 
 type Plugin = NonNullable<Options['esbuildPlugins']>[number]
 
-/** What one entry imports of an optional peer, and what to install for it. */
-interface PeerEntry {
-  readonly entry: string
-  readonly peer: string
-  readonly install: string
-}
-
-/** The entries that import an optional peer. Each has a second build, `*.node.js`, that names a missing peer. */
-export const PEER_ENTRIES: readonly PeerEntry[] = [
-  { entry: 'liquid', peer: 'liquidjs', install: 'liquidjs' },
-  { entry: 'json-logic', peer: 'json-logic-engine', install: 'json-logic-engine' },
-  { entry: 'otel', peer: '@opentelemetry/api', install: '@opentelemetry/api' },
-  { entry: 'queue/bullmq', peer: 'bullmq', install: 'bullmq ioredis' },
-]
-
 /**
- * Builds the entries of {@link PEER_ENTRIES} for Node. Node links static imports before any code runs, so that only `require` can turn a
- * missing peer into an error of ours. Bundlers and other runtimes get the plain build: they need the static import.
+ * Builds the entries of {@link PEER_ENTRIES} for Node, as `*.node.js`. Node links static imports before any code runs, so that only `require`
+ * can turn a missing peer into an error of ours. Bundlers and other runtimes get the plain build: they need the static import.
  *
  * A second copy is made of the entry's file and of those beside it whose name begins like it (`liquid.ts`, `liquid-tags.ts`).
  */
 const peersForNode: Plugin = {
   name: 'peers-for-node',
   setup({ initialOptions, onResolve, onLoad }) {
-    const forNode = PEER_ENTRIES.map((one) => [`${one.entry}.node`, `for-node:${entry[one.entry]}`])
-    initialOptions.entryPoints = { ...(initialOptions.entryPoints as typeof entry), ...Object.fromEntries(forNode) }
+    const forNode = PEER_ENTRIES.map((one) => [`${builtAs(one.entry)}.node`, `for-node:${one.source}`])
+    initialOptions.entryPoints = { ...(initialOptions.entryPoints as typeof bundles), ...Object.fromEntries(forNode) }
 
     onResolve({ filter: /^for-node:/ }, ({ path }) => {
-      const file = posix.normalize(path.replace('for-node:', ''))
+      const file = path.replace('for-node:', '')
       return { path: file, namespace: 'for-node', pluginData: peerOf(file) }
     })
     onResolve({ filter: /^\./, namespace: 'for-node' }, ({ path, importer, pluginData }) => {
@@ -86,18 +66,18 @@ interface LoadedPeer extends PeerEntry {
 }
 
 function peerOf(file: string): LoadedPeer {
-  const found = PEER_ENTRIES.find((one) => posix.normalize(entry[one.entry] ?? '') === file)
+  const found = PEER_ENTRIES.find(({ source }) => source === file)
   if (!found) throw new Error(`${file} is not the file of an entry with a peer`)
   return { ...found, start: file.replace(/\.ts$/, '') }
 }
 
 /** The literal `require` is what tools look for that copy a deployment's files. */
-function loadingModule({ entry: name, peer, install }: LoadedPeer): string {
+function loadingModule({ entry, peer, install }: LoadedPeer): string {
   return `
     import { createRequire } from 'node:module'
     import { loadPeer } from './src/runtime/load-peer.ts'
     const require = createRequire(import.meta.url)
-    const about = { entry: 'sallyport/${name}', peer: '${peer}', install: '${install}' }
+    const about = { entry: '${entry}', peer: '${peer}', install: '${install}' }
     export const peer = loadPeer(about, () => require('${peer}'), () => require.resolve('${peer}'))`
 }
 
@@ -207,7 +187,7 @@ const consoleAssets: Plugin = {
 }
 
 const config: Options = {
-  entry,
+  entry: bundles,
   format: 'esm',
   target: ['node20', 'es2023'],
   platform: 'node',

@@ -79,12 +79,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   'src/feedback/': {
     holds: 'events that providers report about messages',
     layers: ['src/runtime/', 'src/options/', ...CONTRACTS],
-    modules: {
-      'src/feedback/proof.ts': ['node:crypto'],
-      'src/feedback/resend.ts': ['node:crypto'],
-      'src/feedback/sendgrid.ts': ['node:crypto'],
-      'src/feedback/sns-': ['node:crypto'],
-    },
+    modules: { 'src/feedback/': ['node:crypto'] },
   },
   'src/engines/': {
     holds: 'template and condition languages',
@@ -222,45 +217,6 @@ export const RUN_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'sessions/': ['merge/'],
   'events/': ['merge/'],
   '': ['merge/', 'sessions/', 'events/'],
-}
-
-/** The packages and `node:` modules that an entry loads, directly or through its imports. */
-export const LOADED: Readonly<Record<string, readonly string[]>> = {
-  sallyport: ['valibot'],
-  'sallyport/auth': ['jose'],
-  'sallyport/express': ['node:buffer'],
-  'sallyport/koa': ['node:buffer'],
-  'sallyport/fetch': [],
-  'sallyport/node': ['node:buffer'],
-  'sallyport/openapi': ['@valibot/to-json-schema', 'valibot'],
-  'sallyport/client': [],
-  'sallyport/client/read': [],
-  'sallyport/integrations': [],
-  'sallyport/liquid': ['liquidjs'],
-  'sallyport/json-logic': ['json-logic-engine'],
-  'sallyport/policy': [],
-  'sallyport/pricing': [],
-  'sallyport/rate-limits': [],
-  'sallyport/otel': ['@opentelemetry/api'],
-  'sallyport/storage/memory': [],
-  'sallyport/storage/sql': [],
-  'sallyport/storage/documents': [],
-  'sallyport/storage/engine': [],
-  'sallyport/queue/postgres': [],
-  'sallyport/queue/bullmq': ['bullmq'],
-  'sallyport/channels/email': [],
-  'sallyport/channels/webhook': ['ipaddr.js', 'node:crypto', 'node:dns/promises', 'node:http', 'node:https'],
-  'sallyport/channels/sms': [],
-  'sallyport/channels/log': [],
-  'sallyport/channels/failover': [],
-  'sallyport/feedback/ses': ['node:crypto'],
-  'sallyport/feedback/sendgrid': ['node:crypto'],
-  'sallyport/feedback/mailgun': ['node:crypto'],
-  'sallyport/feedback/postmark': ['node:crypto'],
-  'sallyport/feedback/resend': ['node:crypto'],
-  'sallyport/feedback/twilio': ['node:crypto'],
-  'sallyport/console': [],
-  'sallyport/testing': ['node:assert/strict'],
 }
 
 /** The layer of a file: the longest key that is a prefix of its path. */

@@ -1,56 +1,34 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import tsup, { PEER_ENTRIES } from '../../tsup.config.ts'
-import { entries, ROOT, readJson } from '../support/entries.ts'
+import { ROOT, readJson } from '../support/entries.ts'
+import { ENTRIES, PEER_ENTRIES } from './entries.ts'
+import { ENTRY_FILES } from './entry-files.ts'
 
-const stated = [...entries()]
+const read = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8')
 const manifest = readJson('package.json')
-const readme = readFileSync(new URL('README.md', ROOT), 'utf8')
 
-/** The name in `dist`: `storage/memory` for `sallyport/storage/memory`, `index` for `sallyport`. */
-const builtAs = (entry: string): string => (entry === 'sallyport' ? 'index' : entry.replace('sallyport/', ''))
-
-describe('the entries', () => {
+describe('the list of entries', () => {
   it('Every entry has a source file', () => {
-    expect(stated.filter(([, file]) => !existsSync(new URL(file, ROOT)))).toEqual([])
+    const sources = Object.values(ENTRIES).map(({ source }) => source)
+    expect(sources.filter((file) => !existsSync(new URL(file, ROOT)))).toEqual([])
   })
 
-  it('The package exports its entries, types first, with a Node build for optional peers', () => {
-    const exports = stated.map(([entry]) => {
-      const file = `./dist/${builtAs(entry)}`
-      const needsPeer = PEER_ENTRIES.some((one) => one.entry === builtAs(entry))
-      const forNode = needsPeer && { module: `${file}.js`, node: `${file}.node.js` }
-      return [entry.replace('sallyport', '.'), { types: `${file}.d.ts`, ...forNode, default: `${file}.js` }]
-    })
-    const expected = { ...Object.fromEntries(exports), './package.json': './package.json' }
-    expect(JSON.stringify(manifest.exports, null, 2)).toEqual(JSON.stringify(expected, null, 2))
+  it.each(Object.entries(ENTRY_FILES))('%s is as `npm run entries` writes it', (path, written) => {
+    expect(read(path), 'run npm run entries').toBe(written(read(path)))
   })
 
-  it('tsup builds exactly the entries, and the command line', () => {
-    const built = stated.map(([entry, file]) => [builtAs(entry), `./${file}`])
-    expect(tsup.entry).toEqual({ ...Object.fromEntries(built), cli: './src/cli/main.ts' })
+  it('What the README says of an entry has at most eight words', () => {
+    const long = Object.values(ENTRIES).filter(({ gives }) => gives.split(/\s+/).length > 8)
+    expect(long.map(({ gives }) => gives)).toEqual([])
+  })
+
+  it('The command line is built', () => {
     expect(manifest.bin).toEqual({ sallyport: 'dist/cli.js' })
-  })
-
-  it('The reference covers exactly the entries', () => {
-    expect(readJson('docs/typedoc.json').entryPoints).toEqual(stated.map(([, file]) => `../${file}`))
-  })
-
-  it('Knip starts from exactly the entries', () => {
-    const roots: string[] = readJson('.knip.json').entry
-    expect(roots.filter((file) => file.startsWith('src/'))).toEqual(stated.map(([, file]) => file))
-  })
-
-  it('The README lists exactly the entries', () => {
-    const rows = readme.matchAll(/^\| `(sallyport[\w/-]*)(?:\{(.+)\})?` \|/gm)
-    // `sallyport/feedback/{ses,resend}` stands for several entries.
-    const listed = [...rows].flatMap(([, start = '', ends = '']) => ends.split(',').map((end) => start + end))
-    expect(listed.sort()).toEqual(stated.map(([entry]) => entry).sort())
   })
 })
 
 it('The README names the Node versions of the manifest', () => {
-  const [, oldest, next] = /On Node (\d+\.\d+) and later \d+\.x, or (\d+\.\d+) and later:/.exec(readme) ?? []
+  const [, oldest, next] = /On Node (\d+\.\d+) and later \d+\.x, or (\d+\.\d+) and later:/.exec(read('README.md')) ?? []
   expect(manifest.engines.node).toBe(`^${oldest}.0 || >=${next}.0`)
 })
 
@@ -59,5 +37,12 @@ describe('the peer dependencies', () => {
     const { peerDependencies, peerDependenciesMeta } = manifest
     const optional = Object.keys(peerDependencies).map((name) => [name, { optional: true }])
     expect(peerDependenciesMeta).toEqual(Object.fromEntries(optional))
+  })
+
+  it('The peer of an entry is a peer dependency, and what is installed for it begins with it', () => {
+    const wrong = PEER_ENTRIES.filter(
+      ({ peer, install }) => !(peer in manifest.peerDependencies) || install.split(' ')[0] !== peer,
+    )
+    expect(wrong).toEqual([])
   })
 })

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { PEER_ENTRIES } from '../../tsup.config.ts'
-import { LOADED } from '../architecture/layers.ts'
 import { parse } from '../architecture/source.ts'
 import { entries, readJson } from '../support/entries.ts'
 import { HANG_MS } from '../support/unhurried.ts'
 import { type BuiltPackage, buildPackage } from './built-package.ts'
+import { loadedBy, PEER_ENTRIES } from './entries.ts'
 import { publicNames } from './public-names.ts'
 import { bin } from './tarball.ts'
 
@@ -37,15 +36,13 @@ describe('the tarball', () => {
   })
 
   it.each([...entries().keys()])('The entry %s loads exactly the listed packages', (entry) => {
-    expect(loadedBy(entry, 'default')).toEqual(LOADED[entry])
+    expect(loadedFrom(entry, 'default')).toEqual(loadedBy(entry))
   })
 
   it.each(PEER_ENTRIES)('The entry for $peer requires it on Node, and imports it elsewhere', ({ entry, peer }) => {
-    const loaded = LOADED[`sallyport/${entry}`] ?? []
-    const others = loaded.filter((name) => name !== peer)
-    expect(loaded).toContain(peer)
-    expect(loadedBy(`sallyport/${entry}`, 'module')).toEqual(loaded)
-    expect(loadedBy(`sallyport/${entry}`, 'node')).toEqual(['node:module', ...others])
+    const others = loadedBy(entry).filter((name) => name !== peer)
+    expect(loadedFrom(entry, 'module')).toEqual(loadedBy(entry))
+    expect(loadedFrom(entry, 'node')).toEqual(['node:module', ...others])
   })
 })
 
@@ -62,8 +59,8 @@ describe('the installed package', () => {
 
   it('A required or imported entry names its missing peer and the install command', async () => {
     const messages = PEER_ENTRIES.map(({ entry, peer, install }) => {
-      const message = `peer_missing: sallyport/${entry} needs ${peer}, which is not installed: npm install ${install}`
-      return [`sallyport/${entry}`, [message, message]]
+      const message = `peer_missing: ${entry} needs ${peer}, which is not installed: npm install ${install}`
+      return [entry, [message, message]]
     })
     expect(JSON.parse(await built.nodeWithoutPeers('load-without-peers.cjs'))).toEqual(Object.fromEntries(messages))
   })
@@ -86,7 +83,8 @@ function valuesOf(all: ReturnType<typeof publicNames>): Record<string, string[]>
   return Object.fromEntries([...all].map(([entry, found]) => [entry, [...found.values].sort()]))
 }
 
-function loadedBy(entry: string, condition: 'default' | 'module' | 'node'): string[] {
+/** What the built file of an entry loads. */
+function loadedFrom(entry: string, condition: 'default' | 'module' | 'node'): string[] {
   const reached = new Set<string>()
   const follow = (file: string): void => {
     if (reached.has(file)) return

@@ -12,8 +12,23 @@ export interface PublicNames {
   readonly undocumented: readonly string[]
 }
 
+let found: ReadonlyMap<string, PublicNames> | undefined
+
 /** The exports of every entry, from the compiler. */
 export function publicNames(): ReadonlyMap<string, PublicNames> {
+  found ??= compiledNames()
+  return found
+}
+
+/** The text of `public-names.txt`: all exports of every entry. */
+export function publicNamesText(): string {
+  const list = [...publicNames()].map(([entry, { values, types }]) =>
+    [entry, ...values.map((name) => `  ${name}`), ...types.map((name) => `  type ${name}`)].join('\n'),
+  )
+  return `${list.join('\n\n')}\n`
+}
+
+function compiledNames(): ReadonlyMap<string, PublicNames> {
   const files = new Map([...entries()].map(([entry, file]) => [entry, fileURLToPath(new URL(file, ROOT))]))
   const { options } = ts.convertCompilerOptionsFromJson(readJson('tsconfig.json').compilerOptions, fileURLToPath(ROOT))
   const program = ts.createProgram([...files.values()], options)

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { ROOT, readJson } from '../support/entries.ts'
+import { PEER_ENTRIES } from './entries.ts'
 
 const run = promisify(execFile)
 const require = createRequire(import.meta.url)
@@ -34,7 +35,7 @@ async function pack(folder: string): Promise<string> {
 }
 
 /** Peers that the entries import, and kysely, which hosts pass in. */
-const PEERS = ['@opentelemetry/api', 'bullmq', 'json-logic-engine', 'kysely', 'liquidjs']
+const PEERS = [...PEER_ENTRIES.map(({ peer }) => peer), 'kysely']
 
 /** Installs the tarball in its own project with its peers and `more` of the pinned development dependencies. */
 export function installTarball(tarball: Tarball, project: string, more: readonly string[] = []): Promise<void> {

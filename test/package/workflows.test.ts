@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { LOADED } from '../architecture/layers.ts'
 import { ROOT, readJson } from '../support/entries.ts'
+import { PEER_ENTRIES } from './entries.ts'
 
 const folder = new URL('.github/workflows/', ROOT)
 const workflows = readdirSync(folder).map((name) => ({ name, text: readFileSync(new URL(name, folder), 'utf8') }))
@@ -122,11 +122,7 @@ describe('the checks of .ci/run', () => {
   })
 
   it('.ci/run gives a blank project exactly the peers that entries load', () => {
-    const peers = new Set(
-      Object.values(LOADED)
-        .flat()
-        .filter((name) => name in manifest.peerDependencies),
-    )
+    const peers = new Set(PEER_ENTRIES.map(({ peer }) => peer))
     const [given = '[]'] = found(checks, /const names = (\[.*\])/g)
     expect(JSON.parse(given)).toEqual([...peers].sort())
   })

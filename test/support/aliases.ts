@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { entries, ROOT } from './entries.ts'
 
 /** Maps the package's entries to source, as `tsconfig.json` does, for runners that do not read it. */
 export function aliases(): { find: RegExp; replacement: string }[] {
-  const root = new URL('../../', import.meta.url)
-  const { compilerOptions } = JSON.parse(readFileSync(new URL('tsconfig.json', root), 'utf8'))
-  return Object.entries<string[]>(compilerOptions.paths).map(([entry, [file = '']]) => ({
+  return [...entries()].map(([entry, file]) => ({
     find: new RegExp(`^${entry}$`),
-    replacement: fileURLToPath(new URL(file, root)),
+    replacement: fileURLToPath(new URL(file, ROOT)),
   }))
 }

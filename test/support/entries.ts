@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs'
+import { ENTRIES } from '../package/entries.ts'
 
 /** The package's root folder. */
 export const ROOT: URL = new URL('../../', import.meta.url)
 
-/** The public entries, such as `sallyport/auth`, with their source files, from the `paths` of `tsconfig.json`. */
+/** The public entries, such as `sallyport/auth`, with their source files. */
 export function entries(): ReadonlyMap<string, string> {
-  const { compilerOptions } = readJson('tsconfig.json')
-  const paths = Object.entries<string[]>(compilerOptions.paths)
-  return new Map(paths.map(([entry, [file = '']]) => [entry, file.replace('./', '')]))
+  return new Map(Object.entries(ENTRIES).map(([entry, { source }]) => [entry, source]))
 }
 
 /** Reads a JSON file of the package, by its path from the root. */

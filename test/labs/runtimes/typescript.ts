@@ -2,6 +2,7 @@ import { type ExecFileException, execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { ENTRIES } from '../../package/entries.ts'
 import { fetchPackage, NotFetched } from './registry.ts'
 import type { Report } from './report.ts'
 import type { Site } from './runtime.ts'
@@ -29,12 +30,17 @@ const SETTINGS: Readonly<Record<string, object>> = {
 /** Packages of hosts: faults in their types are not ours. */
 const OF_HOSTS = /^node_modules\/(?:hono|@hono|@types)\//
 
+/** Imports every entry. */
+const EVERY_ENTRY = 'every-entry.ts'
+
 /** Compiles the consumers with every version, including the declarations of all dependencies. */
 export async function withTypeScript(site: Site, report: Report): Promise<void> {
   const projects = Object.entries(SETTINGS).map(([name, settings], index) => {
-    const tsconfig = { compilerOptions: { ...STRICT, ...settings }, files: ['use.ts', 'every-entry.ts'] }
+    const tsconfig = { compilerOptions: { ...STRICT, ...settings }, files: ['use.ts', 'typed-host.ts', EVERY_ENTRY] }
     return { name, file: `tsconfig.${index}.json`, text: JSON.stringify(tsconfig) }
   })
+  const imports = Object.keys(ENTRIES).map((name, index) => `export * as entry${index} from '${name}'\n`)
+  await writeFile(join(site.project, EVERY_ENTRY), imports.join(''))
   for (const { file, text } of projects) await writeFile(join(site.project, file), text)
   for (const version of VERSIONS) {
     const folder = await fetchPackage(site.cache, 'typescript', version).catch((error: unknown) => {

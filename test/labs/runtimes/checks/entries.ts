@@ -1,5 +1,5 @@
 import { deepEqual } from 'node:assert/strict'
-import { NEEDS } from '../entry-table.ts'
+import { ENTRIES } from '../../../package/entries.ts'
 import { own, type Target } from '../target.ts'
 import type { CheckGroup } from './check.ts'
 
@@ -18,10 +18,10 @@ export function entriesLoad(names: Names): CheckGroup {
     name: 'entries',
     checks: [
       {
-        name: 'the entries are those of the table',
-        run: async () => deepEqual(Object.keys(NEEDS).sort(), Object.keys(names).sort()),
+        name: 'the entries are those of the list',
+        run: async () => deepEqual(Object.keys(ENTRIES).sort(), Object.keys(names).sort()),
       },
-      ...Object.keys(NEEDS).map((entry) => ({
+      ...Object.keys(ENTRIES).map((entry) => ({
         name: entry,
         run: async (target: Target) => deepEqual((await load(target))[entry]?.toSorted(), names[entry]?.toSorted()),
       })),

@@ -1,4 +1,4 @@
-// Uses every entry's types as a host does. Only compiled, against the installed package and the real types of its
+// Uses the types of entries as a host does. Only compiled, against the installed package and the real types of its
 // hosts.
 import { createServer } from 'node:http'
 import { type MeterProvider, metrics, trace } from '@opentelemetry/api'
