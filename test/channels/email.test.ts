@@ -2,8 +2,83 @@ import { createTransport } from 'nodemailer'
 import PostalMime from 'postal-mime'
 import { email, type MailTransport } from 'sallyport/channels/email'
 import { expect, onTestFinished, test } from 'vitest'
-import { inbox, LETTER, transportTo } from './letters.ts'
+import type { ChannelTrial } from '../../src/contract-tests/channel-trial.ts'
+import { type Behaviour, CHATTER } from '../contract-tests/channel-trials.ts'
+import { FUNCTION, SCHEDULE } from '../options/option-rows.ts'
+import { testArguments, testOptions } from '../options/option-tests.ts'
+import { testChannel } from './channel-tests.ts'
+import { afterData, inbox, LETTER, transportTo } from './letters.ts'
 import { context, message } from './messages.ts'
+import { deferred, refusal, tcpPeer } from './peers.ts'
+
+/** One SMTP server for each behaviour, and a transport to the current one. */
+async function emailTrial(): Promise<ChannelTrial> {
+  const { port, letters } = await inbox()
+  const refusing = (code: number) =>
+    inbox({ onRcptTo: (_address, _session, callback) => callback(Object.assign(refusal(code), { message: CHATTER })) })
+  const taken = deferred()
+  const to: Record<Behaviour, MailTransport> = {
+    succeed: transportTo(port),
+    reject: transportTo((await refusing(550)).port),
+    retry: transportTo((await refusing(450)).port),
+    unknown: transportTo(await tcpPeer(afterData((socket) => socket.destroy()))),
+    hang: transportTo(await tcpPeer(afterData(() => taken.resolve()))),
+  }
+  let behaviour: Behaviour = 'succeed'
+  const become = (next: Behaviour) => (): void => {
+    behaviour = next
+  }
+  const behaviours = { succeed: become('succeed'), reject: become('reject'), retry: become('retry') }
+  return {
+    channel: email({ sendMail: (mail) => to[behaviour].sendMail(mail) }, { from: 'shop@example.com' }),
+    recipient: { id: 'u1', email: 'ada@example.test' },
+    unreachable: { id: 'u2', url: 'https://hook.example/' },
+    content: (word) => ({ subject: 'News', text: `It is ${word}` }),
+    outcomes: {
+      ...behaviours,
+      unknown: become('unknown'),
+      hang() {
+        behaviour = 'hang'
+        return { taken: taken.promise }
+      },
+    },
+    received: () =>
+      letters.map((letter) => {
+        const text = letter.toString('utf8')
+        const [, idempotencyKey] = /^Message-ID: (\S+)/im.exec(text) ?? []
+        return { text, ...(idempotencyKey !== undefined && { idempotencyKey }) }
+      }),
+    secrets: [CHATTER],
+  }
+}
+
+testChannel('email', emailTrial)
+
+const transport: MailTransport = { sendMail: async () => ({}) }
+const mail = { from: { name: 'Shop', address: 'shop@example.com' } }
+testOptions(
+  'sallyport/channels/email email',
+  'EmailOptions',
+  (options: typeof mail) => email(transport, options),
+  mail,
+  {
+    from: [7, '', 'a@b, c@d', 'Shop <shop@example.com>'],
+    replyTo: [7, '', 'a@b, c@d'],
+    messageIdDomain: [7, '', 'no domain'],
+    retrySchedule: SCHEDULE,
+    addressOf: FUNCTION,
+    headers: FUNCTION,
+  },
+)
+testOptions(
+  'sallyport/channels/email email',
+  'NamedMailbox',
+  (options: typeof mail) => email(transport, options),
+  mail,
+  { name: [7, 'a\r\nb'], address: [7, '', 'a@b, c@d'] },
+  { at: 'from' },
+)
+testArguments('sallyport/channels/email email', email, [[{}, { from: 'a@example.com' }]])
 
 test('A mail arrives with its content, its sender and the delivery id as Message-ID', async () => {
   const { port, recipients, letters } = await inbox()

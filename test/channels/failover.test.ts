@@ -1,14 +1,29 @@
 import { getEventListeners } from 'node:events'
 import { email } from 'sallyport/channels/email'
 import { failover } from 'sallyport/channels/failover'
+import { log } from 'sallyport/channels/log'
 import { describe, expect, test } from 'vitest'
+import type { ChannelTrial } from '../../src/contract-tests/channel-trial.ts'
 import type { Channel } from '../../src/ports/channel.ts'
+import { webhookTo, webhookTrial } from '../contract-tests/channel-trials.ts'
+import { testArguments } from '../options/option-tests.ts'
+import { testChannel } from './channel-tests.ts'
 import { afterData, inbox, LETTER, transportTo } from './letters.ts'
 import { context, message } from './messages.ts'
 import { deadPort, refusal, tcpPeer } from './peers.ts'
 import { attempts, ends, fails, retry, trio } from './providers.ts'
 
 const MESSAGE = message('ada@example.test', LETTER)
+
+/** A failover of two channels to the same provider. */
+async function failoverTrial(): Promise<ChannelTrial> {
+  const trial = await webhookTrial()
+  const port = Number(new URL(trial.recipient.url ?? '').port)
+  return { ...trial, channel: failover(webhookTo(port), webhookTo(port)) }
+}
+
+testChannel('failover', failoverTrial)
+testArguments('sallyport/channels/failover failover', failover, [[log()], [log(), null]])
 
 describe('one attempt of failover', () => {
   test('failover calls only the first provider while it sends', async () => {

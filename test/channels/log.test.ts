@@ -1,6 +1,27 @@
 import { log } from 'sallyport/channels/log'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import type { ChannelTrial } from '../../src/contract-tests/channel-trial.ts'
+import { FUNCTION } from '../options/option-rows.ts'
+import { testOptions } from '../options/option-tests.ts'
+import { ALWAYS_SENDS, testChannel } from './channel-tests.ts'
 import { context, message } from './messages.ts'
+
+function logTrial(): ChannelTrial {
+  const lines: string[] = []
+  return {
+    channel: log({ write: (line) => lines.push(line) }),
+    recipient: { id: 'u1' },
+    content: (word) => ({ text: `It is ${word}` }),
+    received: () =>
+      lines.map((text) => {
+        const [, idempotencyKey = ''] = /delivery: (\S+)/.exec(text) ?? []
+        return { text, idempotencyKey }
+      }),
+  }
+}
+
+testChannel('log', logTrial, ALWAYS_SENDS)
+testOptions('sallyport/channels/log log', 'LogOptions', log, {}, { write: FUNCTION })
 
 test('log prints a message as one readable block', async () => {
   const lines: string[] = []

@@ -1,7 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import { type SmsOptions, sms } from 'sallyport/channels/sms'
 import { expect, test } from 'vitest'
+import type { ChannelTrial } from '../../src/contract-tests/channel-trial.ts'
 import type { SendOutcome } from '../../src/ports/channel.ts'
+import { CHATTER, httpProvider } from '../contract-tests/channel-trials.ts'
+import { FUNCTION, OBJECT, outside, PART, SCHEDULE, TIMEOUT, WORD } from '../options/option-rows.ts'
+import { testOptions } from '../options/option-tests.ts'
+import { testChannel } from './channel-tests.ts'
 import { context, message } from './messages.ts'
 import { bodyOf, deadPort, httpPeer, manualClock, NOW, tcpPeer } from './peers.ts'
 
@@ -21,6 +26,46 @@ async function provider(status: number, answer: unknown, headers: Record<string,
   })
   return { port, requests }
 }
+
+async function smsTrial(): Promise<ChannelTrial> {
+  const { port, outcomes, received } = await httpProvider(400)
+  const derived = { accountSid: 'AC123', authToken: 't0ken-of-the-account', from: '+15005550006' }
+  return {
+    channel: sms({ ...derived, baseUrl: `http://127.0.0.1:${port}` }),
+    recipient: { id: 'u1', phone: '+436601234567' },
+    unreachable: { id: 'u2', email: 'ada@example.test' },
+    content: (word) => ({ text: `It is ${word}` }),
+    outcomes,
+    received: () => received,
+    secrets: [derived.authToken, derived.accountSid, CHATTER],
+  }
+}
+
+testChannel('sms', smsTrial, { idempotencyKey: false })
+
+const derived = { accountSid: 'AC1', apiKey: { sid: 'SK1', secret: 'x' }, from: '+15005550006' }
+testOptions('sallyport/channels/sms sms', 'SmsOptions', sms, derived, {
+  accountSid: [...WORD, 'AC/x'],
+  authToken: [...WORD, 'both'],
+  apiKey: OBJECT,
+  from: [...WORD, 'way too long a name'],
+  messagingServiceSid: [...WORD, 'MG 7'],
+  statusCallback: [...WORD, 'nonsense', 'http://sms.example', 'https://a.example/x?y'],
+  baseUrl: [...WORD, 'nonsense', 'http://sms.example'],
+  fetch: FUNCTION,
+  maxSegments: outside(1, 255),
+  retrySchedule: SCHEDULE,
+  timeoutMs: TIMEOUT,
+  clock: PART,
+})
+testOptions(
+  'sallyport/channels/sms sms',
+  'SmsOptions.apiKey',
+  sms,
+  derived,
+  { sid: [...WORD, 'a b'], secret: WORD },
+  { at: 'apiKey' },
+)
 
 test('sms posts a text in the form of the provider', async () => {
   const { port, requests } = await provider(201, { sid: 'SM42', status: 'queued' })

@@ -5,10 +5,31 @@ import { Webhook as SvixWebhook } from 'svix'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { webhookChannel } from '../../src/channels/webhook-channel.ts'
 import { parseWebhookUrl } from '../../src/channels/webhook-guard.ts'
+import { webhookTrial } from '../contract-tests/channel-trials.ts'
+import { FLAG, HOLE, PART, SCHEDULE, TIMEOUT } from '../options/option-rows.ts'
+import { testOptions } from '../options/option-tests.ts'
 import { CERTIFICATE, KEY } from './certificate.ts'
+import { testChannel } from './channel-tests.ts'
 import { DATA, NEXT_SECRET, type Received, recordingPeer, SECRET, sendTo } from './events.ts'
 import { context, message } from './messages.ts'
 import { bodyOf, httpPeer, listen, manualClock, NOW } from './peers.ts'
+
+testChannel('webhook', webhookTrial)
+testOptions(
+  'sallyport/channels/webhook webhook',
+  'WebhookOptions',
+  webhook,
+  { secret: SECRET },
+  {
+    secret: [7, '', [], ['x'], HOLE, 'whsec_x', 'whsk_x', [SECRET, 'whpk_x']],
+    allowHttp: FLAG,
+    allowPrivateNetworks: FLAG,
+    ports: [443, [0], [65_536], ['443'], HOLE],
+    timeoutMs: TIMEOUT,
+    retrySchedule: SCHEDULE,
+    clock: PART,
+  },
+)
 
 test('An event arrives in the form of Standard Webhooks', async () => {
   const { port, received } = await recordingPeer()

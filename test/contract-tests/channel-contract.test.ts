@@ -3,35 +3,21 @@ import { channelContract } from '../../src/contract-tests/channel-contract.ts'
 import type { ChannelTrial } from '../../src/contract-tests/channel-trial.ts'
 import { recordingChannel } from '../../src/contract-tests/recording-channel.ts'
 import type { Channel, SendOutcome } from '../../src/ports/channel.ts'
-import { emailTrial, failoverTrial, logTrial, recordingTrial, smsTrial, webhookTrial } from './channel-trials.ts'
+import { ALWAYS_SENDS, testChannel } from '../channels/channel-tests.ts'
+import { webhookTrial } from './channel-trials.ts'
 
-const runner = { test: it, skip: it.skip }
-/** Capabilities of a channel that reaches every recipient and never fails. */
-const always = { unreachable: false, abort: false, reject: false, retry: false, unknown: false, hang: false }
+function recordingTrial(): ChannelTrial {
+  const channel = recordingChannel()
+  return {
+    channel,
+    recipient: { id: 'u1' },
+    content: (word) => ({ text: `It is ${word}` }),
+    received: () =>
+      channel.sent.map(({ content, deliveryId }) => ({ text: JSON.stringify(content), idempotencyKey: deliveryId })),
+  }
+}
 
-describe('channelContract on webhook()', () => {
-  channelContract({ ...runner, create: webhookTrial })
-})
-
-describe('channelContract on email()', () => {
-  channelContract({ ...runner, create: emailTrial })
-})
-
-describe('channelContract on sms()', () => {
-  channelContract({ ...runner, create: smsTrial, capabilities: { idempotencyKey: false } })
-})
-
-describe('channelContract on failover()', () => {
-  channelContract({ ...runner, create: failoverTrial })
-})
-
-describe('channelContract on log()', () => {
-  channelContract({ ...runner, create: logTrial, capabilities: always })
-})
-
-describe('channelContract on recordingChannel()', () => {
-  channelContract({ ...runner, create: recordingTrial, capabilities: always })
-})
+testChannel('recordingChannel', recordingTrial, ALWAYS_SENDS)
 
 /** Replaces the send of a channel. */
 function sending(send: (trial: ChannelTrial, ...given: Parameters<Channel['send']>) => Promise<SendOutcome>) {

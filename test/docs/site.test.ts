@@ -78,8 +78,11 @@ describe('the README', () => {
     },
   )
 
-  it('The README has at most 1,100 words', () => {
-    expect(read('README.md').match(/\S+/g)?.length).toBeLessThanOrEqual(1_100)
+  // The words for each entry are limited in the list of entries.
+  it('The README has at most 890 words beside the table of entries', () => {
+    const lines = read('README.md').split('\n')
+    const others = lines.filter((line) => !line.startsWith('| `sallyport'))
+    expect(others.join('\n').match(/\S+/g)?.length).toBeLessThanOrEqual(890)
   })
 
   it.each(['README.md', LANDING])('The picture has both themes and an alternative text: %s', (page) => {

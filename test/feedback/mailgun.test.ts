@@ -1,7 +1,10 @@
 import { mailgun } from 'sallyport/feedback/mailgun'
 import { describe, expect, it } from 'vitest'
+import type { FeedbackTrial } from '../../src/contract-tests/index.ts'
+import { testOptions } from '../options/option-tests.ts'
 import { eventsOf, NOW, NOW_SECONDS, REFUSED, requestOf } from './requests.ts'
 import { MAILGUN_KEY, MAILGUN_TOKEN, mailgunRequest } from './signers.ts'
+import { AGE, NO_PROOF, SECRETS, SOURCE_OPTIONS, testSource } from './source-tests.ts'
 
 const source = mailgun({ channel: 'email', signingKey: MAILGUN_KEY })
 
@@ -23,6 +26,31 @@ async function read(more: object): Promise<object | undefined> {
   const [event] = await eventsOf(source, await mailgunRequest(JSON.stringify({ ...DATA, ...more })))
   return event
 }
+
+async function mailgunTrial(): Promise<FeedbackTrial> {
+  const event = JSON.stringify({ event: 'delivered', id: 'e1', recipient: 'a@example.com' })
+  return {
+    source: mailgun({ channel: 'email', signingKey: MAILGUN_KEY }),
+    request: () => mailgunRequest(event),
+    forged: async () => [await mailgunRequest(event, { key: 'other' }), NO_PROOF],
+    prove: (text) => mailgunRequest(text),
+    secrets: [MAILGUN_KEY],
+  }
+}
+
+testSource('mailgun', {
+  create: mailgunTrial,
+  capabilities: { coversBody: false },
+  maxBytes: 262_144,
+})
+
+testOptions(
+  'sallyport/feedback/mailgun mailgun',
+  'MailgunOptions',
+  mailgun,
+  { channel: 'email', signingKey: 'k' },
+  { ...SOURCE_OPTIONS, ...AGE, signingKey: SECRETS },
+)
 
 describe('the proof of Mailgun', () => {
   it('The token counts once, until the timestamp is refused', async () => {

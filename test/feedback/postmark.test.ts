@@ -1,10 +1,14 @@
 import { email } from 'sallyport/channels/email'
 import { postmark } from 'sallyport/feedback/postmark'
 import { describe, expect, it } from 'vitest'
+import type { FeedbackTrial } from '../../src/contract-tests/index.ts'
 import { inbox, LETTER, transportTo } from '../channels/letters.ts'
 import { context, message } from '../channels/messages.ts'
+import { WORD } from '../options/option-rows.ts'
+import { testOptions } from '../options/option-tests.ts'
 import { eventsOf, REFUSED, requestOf } from './requests.ts'
 import { POSTMARK_PASSWORD, POSTMARK_USER, postmarkRequest } from './signers.ts'
+import { NO_PROOF, SOURCE_OPTIONS, testSource } from './source-tests.ts'
 
 const source = postmark({ channel: 'email', username: POSTMARK_USER, password: POSTMARK_PASSWORD })
 
@@ -28,6 +32,32 @@ async function read(body: object): Promise<object | undefined> {
   const [event] = await eventsOf(source, postmarkRequest(JSON.stringify(body)))
   return event
 }
+
+function postmarkTrial(): FeedbackTrial {
+  const body = JSON.stringify({ RecordType: 'Delivery', MessageID: 'm1', Recipient: 'a@example.com' })
+  return {
+    source: postmark({ channel: 'email', username: 'postmark', password: POSTMARK_PASSWORD }),
+    request: () => postmarkRequest(body),
+    forged: () => [postmarkRequest(body, { password: 'other' }), postmarkRequest(body, { username: 'x' }), NO_PROOF],
+    prove: (event) => postmarkRequest(event),
+    secrets: [POSTMARK_PASSWORD],
+  }
+}
+
+testSource('postmark', {
+  create: postmarkTrial,
+  capabilities: { coversBody: false, expires: false },
+  maxBytes: 1_048_576,
+  head: { authorization: [undefined, '', 'Basic', 'Basic AAAA', 'Bearer AAAA'] },
+})
+
+testOptions(
+  'sallyport/feedback/postmark postmark',
+  'PostmarkOptions',
+  postmark,
+  { channel: 'email', username: 'u', password: 'p' },
+  { ...SOURCE_OPTIONS, username: [...WORD, 'a:b'], password: WORD },
+)
 
 describe('the proof of Postmark', () => {
   const withHeader = (authorization: string) => source.receive(requestOf({ body: '{}', headers: { authorization } }))

@@ -1,7 +1,10 @@
 import { resend } from 'sallyport/feedback/resend'
 import { describe, expect, it } from 'vitest'
+import type { FeedbackTrial } from '../../src/contract-tests/index.ts'
+import { testOptions } from '../options/option-tests.ts'
 import { eventsOf, NOW_SECONDS, REFUSED, requestOf } from './requests.ts'
 import { OTHER_RESEND_SECRET, RESEND_SECRET, resendRequest } from './signers.ts'
+import { AGE, NO_PROOF, NO_TIME, SECRETS, SOURCE_OPTIONS, testSource } from './source-tests.ts'
 
 const source = resend({ channel: 'email', secret: RESEND_SECRET })
 
@@ -24,6 +27,39 @@ async function read(type: unknown, more: object = {}): Promise<object | undefine
   const [event] = await eventsOf(source, resendRequest(JSON.stringify(body)))
   return event
 }
+
+function resendTrial(): FeedbackTrial {
+  const body = JSON.stringify({ type: 'email.delivered', data: { email_id: 'e', to: ['a@example.com'] } })
+  return {
+    source: resend({ channel: 'email', secret: RESEND_SECRET }),
+    request: () => resendRequest(body),
+    forged: () => [resendRequest(body, { secret: OTHER_RESEND_SECRET }), NO_PROOF],
+    prove: (event) => resendRequest(event),
+    secrets: [RESEND_SECRET],
+  }
+}
+
+testSource('resend', {
+  create: resendTrial,
+  maxBytes: 262_144,
+  head: {
+    'svix-id': [undefined, ''],
+    'svix-timestamp': NO_TIME,
+    'svix-signature': [undefined, '', 'v1', 'v1,', 'v1,AAAA', `v2,${'A'.repeat(43)}=`],
+  },
+})
+
+testOptions(
+  'sallyport/feedback/resend resend',
+  'ResendOptions',
+  resend,
+  { channel: 'email', secret: RESEND_SECRET },
+  {
+    ...SOURCE_OPTIONS,
+    ...AGE,
+    secret: [...SECRETS, 'x', 'whsec_', 'whsec_AAAA', `${RESEND_SECRET} `, [RESEND_SECRET, 'x']],
+  },
+)
 
 describe('the proof of Resend', () => {
   const body = '{"type":"email.sent"}'

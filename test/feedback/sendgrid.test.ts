@@ -2,9 +2,12 @@ import { generateKeyPairSync } from 'node:crypto'
 import { EventWebhook } from '@sendgrid/eventwebhook'
 import { sendgrid } from 'sallyport/feedback/sendgrid'
 import { describe, expect, it } from 'vitest'
+import type { FeedbackTrial } from '../../src/contract-tests/index.ts'
 import type { FeedbackSource } from '../../src/ports/feedback-source.ts'
+import { testOptions } from '../options/option-tests.ts'
 import { DAY_MS, eventsOf, NOW, NOW_SECONDS, REFUSED, requestOf } from './requests.ts'
 import { sendgridSigner } from './signers.ts'
+import { AGE, NO_BASE64, NO_PROOF, NO_TIME, SECRETS, SOURCE_OPTIONS, testSource } from './source-tests.ts'
 
 const signer = sendgridSigner()
 const source = sendgrid({ channel: 'email', publicKey: signer.publicKey })
@@ -48,6 +51,33 @@ const headersOf = (signature: string, timestamp: string) => ({
   'x-twilio-email-event-webhook-signature': signature,
   'x-twilio-email-event-webhook-timestamp': timestamp,
 })
+
+function sendgridTrial(): FeedbackTrial {
+  const [signer, other] = [sendgridSigner(), sendgridSigner()]
+  const body = JSON.stringify([{ event: 'delivered', email: 'a@example.com', timestamp: 1, sg_event_id: 'e1' }])
+  return {
+    source: sendgrid({ channel: 'email', publicKey: signer.publicKey }),
+    request: () => signer.sign(body),
+    forged: () => [other.sign(body), NO_PROOF],
+    prove: (event) => signer.sign(event),
+  }
+}
+
+testSource('sendgrid', {
+  create: sendgridTrial,
+  maxBytes: 1_048_576,
+  head: { 'x-twilio-email-event-webhook-signature': NO_BASE64, 'x-twilio-email-event-webhook-timestamp': NO_TIME },
+})
+
+const P256 =
+  'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE83T4O/n84iotIvIW4mdBgQ/7dAfSmpqIM8kF9mN1flpVKS3GRqe62gw+2fNNRaINXvVpiglSI8eNEc6wEA3F+g=='
+testOptions(
+  'sallyport/feedback/sendgrid sendgrid',
+  'SendgridOptions',
+  sendgrid,
+  { channel: 'email', publicKey: P256 },
+  { ...SOURCE_OPTIONS, ...AGE, publicKey: [...SECRETS, 'x', P256.slice(0, -8), [P256, 'x']] },
+)
 
 describe('the proof of SendGrid', () => {
   it('The published example is accepted', async () => {

@@ -3,8 +3,11 @@ import { Readable } from 'node:stream'
 import { ses } from 'sallyport/feedback/ses'
 import { fakeClock } from 'sallyport/testing'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { FeedbackTrial } from '../../src/contract-tests/index.ts'
 import type { FeedbackSource } from '../../src/ports/feedback-source.ts'
 import { CERTIFICATE as ELLIPTIC_CERTIFICATE } from '../channels/certificate.ts'
+import { FUNCTION, HOLE, PART, TIMEOUT } from '../options/option-rows.ts'
+import { testOptions } from '../options/option-tests.ts'
 import { DAY_MS, NOW, REFUSED, requestOf } from './requests.ts'
 import {
   CERTIFICATE,
@@ -21,6 +24,7 @@ import {
   snsServer,
   TOPIC,
 } from './sns-peer.ts'
+import { AGE, NO_PROOF, SOURCE_OPTIONS, testSource } from './source-tests.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -30,6 +34,31 @@ const sourceWith = (server: SnsServer): FeedbackSource =>
 const EVENT = '{"eventType":"Open","mail":{},"open":{}}'
 
 type Validate = (message: SnsFields, done: (error: Error | null) => void) => void
+
+function sesTrial(): FeedbackTrial {
+  const event = JSON.stringify({ eventType: 'Delivery', mail: {}, delivery: { recipients: ['a@example.com'] } })
+  return {
+    source: ses({ channel: 'email', topicArns: [TOPIC], fetch: snsServer().fetch }),
+    request: () => sesRequest(event),
+    forged: () => [snsRequest({ ...NOTIFICATION, Message: event }, OTHER_KEY), NO_PROOF, requestOf({ body: event })],
+    prove: (text) => sesRequest(text),
+  }
+}
+
+testSource('ses', {
+  create: sesTrial,
+  maxBytes: 262_144,
+})
+
+const topics = { channel: 'email', topicArns: ['arn:aws:sns:us-east-1:123456789012:feedback'] }
+testOptions('sallyport/feedback/ses ses', 'SesOptions', ses, topics, {
+  ...SOURCE_OPTIONS,
+  ...AGE,
+  topicArns: ['x', {}, [], [7], ['arn:aws:sqs:us-east-1:123456789012:q'], ['*'], HOLE],
+  fetch: FUNCTION,
+  timeoutMs: TIMEOUT,
+  clock: PART,
+})
 
 describe('the signature of SNS', () => {
   afterEach(() => vi.restoreAllMocks())

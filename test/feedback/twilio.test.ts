@@ -1,8 +1,12 @@
 import { twilio } from 'sallyport/feedback/twilio'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import type { FeedbackTrial } from '../../src/contract-tests/index.ts'
 import type { FeedbackRequest } from '../../src/ports/feedback-source.ts'
+import { WORD } from '../options/option-rows.ts'
+import { testOptions } from '../options/option-tests.ts'
 import { eventsOf, REFUSED, requestOf } from './requests.ts'
 import { TWILIO_QUERY, TWILIO_TOKEN, TWILIO_URL, twilioJson, twilioRequest } from './signers.ts'
+import { NO_BASE64, NO_PROOF, SECRETS, SOURCE_OPTIONS, testSource } from './source-tests.ts'
 
 const source = twilio({ channel: 'sms', authToken: TWILIO_TOKEN, url: TWILIO_URL })
 
@@ -31,6 +35,43 @@ function changed(
   const { body = request.body, url = request.url, signature = request.header('x-twilio-signature') ?? '' } = change
   return requestOf({ body, url, headers: { 'x-twilio-signature': signature } })
 }
+
+function twilioTrial(): FeedbackTrial {
+  const fields = { MessageSid: 'SM1', MessageStatus: 'delivered', To: '+15005550006' }
+  return {
+    source: twilio({ channel: 'sms', authToken: TWILIO_TOKEN, url: TWILIO_URL }),
+    request: () => twilioRequest(fields),
+    forged: () => [twilioRequest(fields, { token: 'other' }), NO_PROOF],
+    prove: (event) => twilioJson(event),
+    secrets: [TWILIO_TOKEN],
+  }
+}
+
+testSource('twilio', {
+  create: twilioTrial,
+  capabilities: { expires: false },
+  maxBytes: 262_144,
+  head: { 'x-twilio-signature': [...NO_BASE64, 'A'.repeat(28), `${'A'.repeat(27)}=x`] },
+})
+
+testOptions(
+  'sallyport/feedback/twilio twilio',
+  'TwilioOptions',
+  twilio,
+  { channel: 'sms', authToken: 't', url: 'https://api.example.com/feedback' },
+  {
+    ...SOURCE_OPTIONS,
+    authToken: SECRETS,
+    url: [
+      ...WORD,
+      'x',
+      'http://api.example.com/',
+      'https://a:b@api.example.com/',
+      'https://a.example/?q',
+      'https://a b',
+    ],
+  },
+)
 
 describe('the proof of Twilio', () => {
   it('The published example is accepted', async () => {
@@ -219,5 +260,35 @@ describe('the events of Twilio', () => {
     const shapeless = await eventsOf(source, twilioJson('[7, {"type": "a"}, {"id": "b"}, {}]'))
     expect(shapeless.map(({ code }) => code)).toEqual(Array(4).fill('unknown_shape'))
     expect(new Set(shapeless.map(({ eventId }) => eventId)).size).toBe(4)
+  })
+})
+
+describe('a form of Twilio', () => {
+  const KIB_16 = 16_384
+  const form = (bytes: number) => {
+    const fields = { MessageStatus: 'delivered', MessageSid: 'SM1', Body: '' }
+    const { body } = twilioRequest(fields)
+    return twilioRequest({ ...fields, Body: 'x'.repeat(bytes - body.byteLength) })
+  }
+
+  it('is read up to 16 KiB', async () => {
+    expect([form(KIB_16).body.byteLength, form(KIB_16 + 1).body.byteLength]).toEqual([KIB_16, KIB_16 + 1])
+    expect(await source.receive(form(KIB_16))).toMatchObject({ outcome: 'events' })
+    expect(await source.receive(form(KIB_16 + 1))).toEqual(REFUSED)
+  })
+
+  it('is not parsed beyond that', async () => {
+    const decoded = vi.spyOn(TextDecoder.prototype, 'decode')
+    const body = Array.from({ length: 50_000 }, (_, index) => `${index.toString(36)}=`).join('&')
+    const headers = { 'x-twilio-signature': `${'A'.repeat(27)}=` }
+    expect(await source.receive(requestOf({ body, headers }))).toEqual(REFUSED)
+    expect(decoded).not.toHaveBeenCalled()
+    decoded.mockRestore()
+  })
+
+  it('does not limit event streams, which are JSON', async () => {
+    const event = { type: 'com.twilio.messaging.message.delivered', id: 'EZ1', data: { messageSid: 'SM1' } }
+    const body = JSON.stringify([event, { padding: 'x'.repeat(200_000) }])
+    expect(await source.receive(twilioJson(body))).toMatchObject({ outcome: 'events', events: [{}, {}] })
   })
 })

@@ -1,6 +1,7 @@
 import { Agent, setTraceProcessors, setTracingDisabled, tool, withTrace } from '@openai/agents'
 import { agentsSdk, type StartOfTrace } from 'sallyport/integrations'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { testArguments } from '../options/option-tests.ts'
 import { withoutStrayRejections } from '../support/stray-rejections.ts'
 import { agent, onlyRun, parameters, runnerOf } from './agents.ts'
 import { chat, chatEvents, OPENAI_COUNTS, response, responseEvents } from './openai-api.ts'
@@ -21,6 +22,8 @@ afterEach(() => setTraceProcessors([]))
 function record(start?: StartOfTrace): void {
   setTraceProcessors([agentsSdk(app.recorder, start)])
 }
+
+testArguments('sallyport/integrations agentsSdk', agentsSdk, [[null], [{ start() {}, flush() {} }, 'start']])
 
 describe('a run of the SDK', () => {
   it('An SDK run becomes a run in the session of its group', async () => {

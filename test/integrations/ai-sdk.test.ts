@@ -3,6 +3,7 @@ import { generateText, Output, stepCountIs, streamText, tool } from 'ai6'
 import { aiSdk } from 'sallyport/integrations'
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
+import { testArguments } from '../options/option-tests.ts'
 import { OPENAI_COUNTS, response, responseEvents } from './openai-api.ts'
 import { busy, streamed, whole } from './provider.ts'
 import { app, provider, setUpEach } from './set-up.ts'
@@ -26,6 +27,11 @@ const WITH_TOOLS = {
   ...{ modelCalls: 2, inputTokens: 200, cacheReadTokens: 80, outputTokens: 40, reasoningTokens: 10 },
   ...{ steps: 2, toolCalls: 2, toolErrors: 1 },
 }
+
+testArguments('sallyport/integrations aiSdk', aiSdk, [
+  [{ update() {}, add() {} }, 'openai/gpt-5'],
+  [null, { doGenerate() {}, doStream() {} }],
+])
 
 describe('generateText', () => {
   it('generateText() is recorded as one call with its tokens', async () => {

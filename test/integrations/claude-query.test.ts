@@ -2,6 +2,7 @@ import type { Run } from 'sallyport'
 import type { RunStart } from 'sallyport/client'
 import { claudeQuery } from 'sallyport/integrations'
 import { describe, expect, it } from 'vitest'
+import { testArguments } from '../options/option-tests.ts'
 import { onlyRun } from './agents.ts'
 import {
   answered,
@@ -30,6 +31,11 @@ async function ask(
   for await (const message of query) if (leaves?.(message)) break
   return app.runs()
 }
+
+testArguments('sallyport/integrations claudeQuery', claudeQuery, [
+  [null, { sessionId: 's' }, answered],
+  [{ start() {}, flush() {} }, { sessionId: 's' }, 'query'],
+])
 
 describe('a query', () => {
   it('A query becomes a run with its tokens, model and cost', async () => {

@@ -5,6 +5,7 @@ import { RunnableLambda } from '@langchain/core/runnables'
 import { ChatOpenAI } from '@langchain/openai'
 import { langchainCallbacks } from 'sallyport/integrations'
 import { describe, expect, it } from 'vitest'
+import { testArguments } from '../options/option-tests.ts'
 import { withoutStrayRejections } from '../support/stray-rejections.ts'
 import { onlyRun } from './agents.ts'
 import { read } from './clients.ts'
@@ -17,6 +18,11 @@ setUpEach()
 
 const callbacks = () => [langchainCallbacks(app.recorder, () => ({ sessionId: 's1' }))]
 const OPENAI_RUN = { provider: 'openai', model: 'gpt-5', responseModel: 'gpt-5-2025-08-07', finishReason: 'stop' }
+
+testArguments('sallyport/integrations langchainCallbacks', langchainCallbacks, [
+  [null],
+  [{ start() {}, flush() {} }, 'start'],
+])
 
 describe('a model', () => {
   it('A call of a model becomes a run with its tokens', async () => {

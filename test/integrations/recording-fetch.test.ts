@@ -1,5 +1,7 @@
 import { recordingFetch } from 'sallyport/integrations'
 import { describe, expect, it } from 'vitest'
+import { FUNCTION, WORD } from '../options/option-rows.ts'
+import { testArguments, testOptions } from '../options/option-tests.ts'
 import { ANTHROPIC_COUNTS, message, messageEvents } from './anthropic-api.ts'
 import { anthropicOf, CHAT, MESSAGE, openai, openaiOf, RESPONSE, read } from './clients.ts'
 import { chat, chatEvents, OPENAI_COUNTS, response, responseEvents } from './openai-api.ts'
@@ -15,6 +17,15 @@ const ANTHROPIC_RUN = {
   responseModel: 'claude-haiku-4-5-20251001',
   counts: ANTHROPIC_COUNTS,
 }
+
+testOptions(
+  'sallyport/integrations recordingFetch',
+  'RecordingFetchOptions',
+  (options: object) => recordingFetch({ update() {}, add() {} } as never, options),
+  {},
+  { fetch: FUNCTION, provider: WORD },
+)
+testArguments('sallyport/integrations recordingFetch', recordingFetch, [[undefined]])
 
 describe('a whole answer', () => {
   it('A chat completion is recorded as one call with its tokens', async () => {

@@ -3,9 +3,5 @@ import { HOST_ROWS } from './host-rows.ts'
 import type { OptionRow } from './option-rows.ts'
 import { PART_ROWS } from './part-rows.ts'
 
-/** All rows. */
+/** The calls whose options are tested here. Those of the others are tested with their file, by `testOptions`. */
 export const ROWS: readonly OptionRow[] = [...HOST_ROWS, ...CONSENT_ROWS, ...PART_ROWS]
-
-export function nameOf({ call, type, at }: OptionRow): string {
-  return `${call}, ${type}${at === undefined ? '' : ` at ${at}`}`
-}

@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { toNode } from '../../src/adapters/node.ts'
 import { anyOf, appSecrets } from '../../src/auth/index.ts'
-import { email } from '../../src/channels/email.ts'
-import { failover } from '../../src/channels/failover.ts'
-import { isClientError } from '../../src/client/index.ts'
 import { fakeClock, recordingChannel } from '../../src/contract-tests/index.ts'
-import { isSallyportError } from '../../src/errors.ts'
 import {
   createSallyport,
   defineEvents,
@@ -13,104 +9,17 @@ import {
   handleSessionRun,
   handleSessionRunBatch,
 } from '../../src/index.ts'
-import { agentsSdk, aiSdk, claudeQuery, langchainCallbacks, recordingFetch } from '../../src/integrations/index.ts'
 import { allOf, preferences, quietHours, throttle } from '../../src/policies/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { question } from '../policies/question.ts'
-import { reported } from '../support/reported.ts'
-import { nameOf, ROWS } from './all-rows.ts'
+import { entries } from '../support/entries.ts'
+import { ROWS } from './all-rows.ts'
 import { sallyport } from './host-rows.ts'
-import { optionMembers } from './option-members.ts'
-import type { OptionRow } from './option-rows.ts'
+import { membersIn } from './option-members.ts'
+import { testArguments, testRow } from './option-tests.ts'
 
-/** The problems that a call reports, one a line; empty if it accepts the options. */
-async function linesOf({ run }: OptionRow, options: unknown): Promise<string> {
-  try {
-    const given: unknown = await run(options as never)
-    const { ok, body } = Object(given)
-    return ok === false ? String(body.detail).replaceAll('; ', '\n') : ''
-  } catch (error) {
-    if (isSallyportError(error) && error.status === 422) {
-      return error.message.replace(/^.*? as validation_failed: /, '').replaceAll('; ', '\n')
-    }
-    if (isSallyportError(error)) {
-      expect(error.code).toMatch(/^(?:config|option|events)_invalid$/)
-      return reported(error)
-    }
-    if (isClientError(error) && error.code === 'network') return ''
-    if (isClientError(error)) {
-      expect(error.code).toBe('option_invalid')
-      return error.message.replace(/^\S+: /, '').replaceAll('; ', '\n')
-    }
-    throw error
-  }
-}
-
-/** The valid options of a row, with some changed. */
-function changed(row: OptionRow, change: object): unknown {
-  return replaced(row, (own) => ({ ...own, ...change }))
-}
-
-/** The valid options of a row, with its own options replaced. */
-function replaced({ good, at = '' }: OptionRow, replace: (own: object) => object): unknown {
-  const put = (whole: object, [name, ...rest]: readonly string[]): object => {
-    if (name === undefined) return replace(whole)
-    const inner = put(Reflect.get(whole, name), rest)
-    return Array.isArray(whole) ? whole.with(Number(name), inner) : { ...whole, [name]: inner }
-  }
-  return put(good, at.match(/[^.[\]]+/g) ?? [])
-}
-
-const fieldsOf = ({ at, fields = at === undefined ? '' : `${at}.` }: OptionRow): string => fields
-
-describe.each(ROWS.map((row) => [nameOf(row), row] as const))('%s', (_, row) => {
-  it('Valid options are accepted', async () => {
-    expect(await linesOf(row, row.good)).toBe('')
-  })
-
-  it.skipIf(row.open)('Valid inherited options are accepted', async () => {
-    expect(await linesOf(row, replaced(row, Object.create))).toBe('')
-  })
-
-  it.each(Object.entries(row.bad).flatMap(([name, values]) => values.map((value) => [name, value] as const)))(
-    'The option %s refuses %o',
-    async (name, value) => {
-      expect(`\n${await linesOf(row, changed(row, { [name]: value }))}`).toContain(`\n${fieldsOf(row)}${name}`)
-    },
-  )
-
-  it.each(Object.keys(row.bad).filter((name) => !row.anything?.includes(name)))(
-    'The option %s refuses null',
-    async (name) => {
-      expect(`\n${await linesOf(row, changed(row, { [name]: null }))}`).toContain(`\n${fieldsOf(row)}${name}`)
-    },
-  )
-
-  it.each(Object.keys(row.bad).filter(() => !row.open))(
-    'A misspelt option %s is refused with a suggestion',
-    async (name) => {
-      const lines = await linesOf(row, changed(row, { [`${name}x`]: Object(row.good)[name] ?? 1 }))
-      const line = lines.split('\n').filter((each) => each.startsWith(`${fieldsOf(row)}${name}x is not an option`))
-      expect(line).toHaveLength(1)
-      expect(lines.slice(lines.indexOf('is not an option'))).toContain(name)
-    },
-  )
-
-  it('Missing required options are refused', async () => {
-    for (const [name, { isRequired }] of optionMembers(row.call, row.type)) {
-      if (!isRequired) continue
-      expect(`\n${await linesOf(row, changed(row, { [name]: undefined }))}`).toContain(`\n${fieldsOf(row)}${name}`)
-    }
-  })
-
-  it('All wrong options are reported at once', async () => {
-    const names = Object.keys(row.bad).filter((name) => !row.anything?.includes(name))
-    const wrong = { ...Object.fromEntries(names.map((name) => [name, null])), ...(!row.open && { nonsense: 1 }) }
-    const lines = `\n${await linesOf(row, changed(row, wrong))}`
-    for (const name of names) expect(lines).toContain(`\n${fieldsOf(row)}${name}`)
-    if (!row.open) expect(lines).toContain(`\n${row.foreign ?? `${fieldsOf(row)}nonsense`}`)
-  })
-})
+const find = membersIn(entries())
+for (const row of ROWS) testRow(row, find)
 
 describe('options from a class instance', () => {
   class Limits {
@@ -138,60 +47,15 @@ describe('options from a class instance', () => {
   })
 })
 
-describe('options that are not an object', () => {
-  it.each(
-    ROWS.filter(({ at, fields, open }) => at === undefined && fields === undefined && !open).map(
-      (row) => [nameOf(row), row] as const,
-    ),
-  )('%s refuses options that are not an object', async (_, row) => {
-    for (const none of [null, 'x', 7, [], () => {}]) expect(await linesOf(row, none)).not.toBe('')
-  })
-})
-
 describe('arguments that are ports', () => {
-  const part = {
-    verify() {},
-    decide() {},
-    address() {},
-    send() {},
-    update() {},
-    add() {},
-    start() {},
-    flush() {},
-  } as never
-  it.each<[string, (...parts: never[]) => unknown, readonly unknown[]]>([
-    ['anyOf', anyOf, []],
-    ['anyOf', anyOf, [part, null]],
-    ['allOf', allOf, []],
-    ['allOf', allOf, [part, { decide: true }]],
-    ['failover', failover, [part]],
-    ['failover', failover, [part, null]],
-    ['preferences', preferences, [undefined]],
-    ['preferences', preferences, [{}]],
-    ['aiSdk', aiSdk, [part, 'openai/gpt-5']],
-    ['aiSdk', aiSdk, [null, { doGenerate() {}, doStream() {} }]],
-    ['agentsSdk', agentsSdk, [null]],
-    ['agentsSdk', agentsSdk, [part, 'start']],
-    ['claudeQuery', claudeQuery, [null, { sessionId: 's' }, part]],
-    ['claudeQuery', claudeQuery, [part, { sessionId: 's' }, 'query']],
-    ['langchainCallbacks', langchainCallbacks, [null]],
-    ['langchainCallbacks', langchainCallbacks, [part, 'start']],
-    ['recordingFetch', recordingFetch, [undefined]],
-    ['fakeClock', fakeClock, ['2026']],
-    ['fakeClock', fakeClock, [null]],
-    ['recordingChannel', recordingChannel, ['sent']],
-    ['recordingChannel', recordingChannel, [[null]]],
-    ['email', email, [{}, { from: 'a@example.com' }]],
-    ['appSecrets', appSecrets, [[]]],
-    ['appSecrets', appSecrets, [[undefined]]],
-    ['toNode', toNode, [{}]],
-  ])('%s refuses invalid ports: %#', async (call, make, parts) => {
-    const error = await new Promise((resolve) => resolve(make(...(parts as never[])))).catch(
-      (thrown: unknown) => thrown,
-    )
-    expect(isSallyportError(error) || isClientError(error)).toBe(true)
-    expect(error).toMatchObject({ code: 'option_invalid', message: expect.stringMatching(`^${call}:`) })
-  })
+  const part = { verify() {}, decide() {} }
+  testArguments('sallyport/auth anyOf', anyOf, [[], [part, null]])
+  testArguments('sallyport/auth appSecrets', appSecrets, [[[]], [[undefined]]])
+  testArguments('sallyport/node toNode', toNode, [[{}]])
+  testArguments('sallyport/policy allOf', allOf, [[], [part, { decide: true }]])
+  testArguments('sallyport/policy preferences', preferences, [[undefined], [{}]])
+  testArguments('sallyport/testing fakeClock', fakeClock, [['2026'], [null]])
+  testArguments('sallyport/testing recordingChannel', recordingChannel, [['sent'], [[null]]])
 
   it('runs.erase() takes exactly one of a session and a user', async () => {
     for (const of of [{}, { sessionId: 's', userId: 'u' }, { sessionId: '' }, { sessionid: 's' }, null])

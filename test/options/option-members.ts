@@ -1,11 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
-import { entries, ROOT, readJson } from '../support/entries.ts'
-
-const files = new Map([...entries()].map(([entry, file]) => [entry, fileURLToPath(new URL(file, ROOT))]))
-const { options } = ts.convertCompilerOptionsFromJson(readJson('tsconfig.json').compilerOptions, fileURLToPath(ROOT))
-const program = ts.createProgram([...files.values()], options)
-const checker = program.getTypeChecker()
+import { ROOT, readJson } from '../support/entries.ts'
 
 /** A member of an options type. */
 export interface OptionMember {
@@ -20,15 +15,44 @@ export function kindOf(value: unknown): string {
 }
 
 /**
- * The members of a published type.
+ * Gives the members of a published type.
  *
  * @param path `Type`, `Type.member` for the type of a member, `Type|a,b` for some of its members, `entry#Type` for that of another entry.
  */
-export function optionMembers(call: string, path: string): ReadonlyMap<string, OptionMember> {
+export type FindMembers = (call: string, path: string) => ReadonlyMap<string, OptionMember>
+
+/** Finds types of these entries, which are compiled when the first one is asked for. */
+export function membersIn(of: ReadonlyMap<string, string>): FindMembers {
+  let compiled: Compiled | undefined
+  return (call, path) => {
+    compiled ??= compile(of)
+    return membersOf(compiled, call, path)
+  }
+}
+
+interface Compiled {
+  /** The files of the entries. */
+  readonly files: ReadonlyMap<string, string>
+  readonly program: ts.Program
+  readonly checker: ts.TypeChecker
+}
+
+function compile(of: ReadonlyMap<string, string>): Compiled {
+  const files = new Map([...of].map(([entry, file]) => [entry, fileURLToPath(new URL(file, ROOT))]))
+  const { options } = ts.convertCompilerOptionsFromJson(readJson('tsconfig.json').compilerOptions, fileURLToPath(ROOT))
+  const program = ts.createProgram([...files.values()], options)
+  return { files, program, checker: program.getTypeChecker() }
+}
+
+function membersOf(compiled: Compiled, call: string, path: string): ReadonlyMap<string, OptionMember> {
+  const { checker } = compiled
   const [entry = '', name = ''] = path.includes('#') ? path.split('#') : [call.split(' ')[0], path]
   const [whole = '', picked] = name.split('|')
   const [typeName = '', ...members] = whole.split('.')
-  const type = members.reduce(memberType, declaredType(entry, typeName))
+  const type = members.reduce(
+    (within, member) => memberType(checker, within, member),
+    declaredType(compiled, entry, typeName),
+  )
   const properties = checker.getPropertiesOfType(type).filter(({ name }) => !picked || picked.split(',').includes(name))
   const isPartial = path.includes('#')
   return new Map(
@@ -36,19 +60,19 @@ export function optionMembers(call: string, path: string): ReadonlyMap<string, O
       property.name,
       {
         isRequired: !isPartial && !(property.flags & ts.SymbolFlags.Optional),
-        kinds: kindsOf(checker.getTypeOfSymbol(property)),
+        kinds: kindsOf(checker, checker.getTypeOfSymbol(property)),
       },
     ]),
   )
 }
 
-function kindsOf(type: ts.Type): OptionMember['kinds'] {
+function kindsOf(checker: ts.TypeChecker, type: ts.Type): OptionMember['kinds'] {
   if (type.flags & ts.TypeFlags.Unknown) return undefined
   const parts = type.isUnion() ? type.types : [type]
-  return new Set(parts.flatMap((part) => typeKind(part) ?? []))
+  return new Set(parts.flatMap((part) => typeKind(checker, part) ?? []))
 }
 
-function typeKind(type: ts.Type): string | undefined {
+function typeKind(checker: ts.TypeChecker, type: ts.Type): string | undefined {
   if (type.flags & (ts.TypeFlags.Undefined | ts.TypeFlags.Null)) return undefined
   if (type.flags & ts.TypeFlags.StringLike) return 'string'
   if (type.flags & ts.TypeFlags.NumberLike) return 'number'
@@ -57,7 +81,7 @@ function typeKind(type: ts.Type): string | undefined {
   return type.getCallSignatures().length > 0 ? 'function' : 'object'
 }
 
-function declaredType(entry: string, name: string): ts.Type {
+function declaredType({ files, program, checker }: Compiled, entry: string, name: string): ts.Type {
   for (const each of new Set([entry, ...files.keys()])) {
     const source = program.getSourceFile(files.get(each) ?? '')
     const module = source && checker.getSymbolAtLocation(source)
@@ -68,7 +92,7 @@ function declaredType(entry: string, name: string): ts.Type {
   throw new Error(`no entry has a type ${name}`)
 }
 
-function memberType(type: ts.Type, member: string): ts.Type {
+function memberType(checker: ts.TypeChecker, type: ts.Type, member: string): ts.Type {
   const found = checker.getPropertyOfType(type, member)
   if (!found) throw new Error(`there is no member ${member}`)
   return checker.getNonNullableType(checker.getTypeOfSymbol(found))

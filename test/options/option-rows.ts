@@ -43,6 +43,9 @@ export const TEXT: readonly unknown[] = [7, {}, []]
 export const OBJECT: readonly unknown[] = ['x', 7, []]
 export const PART: readonly unknown[] = ['x', 7, {}, () => ({})]
 
+/** Invalid values for a text that may not be empty. */
+export const WORD: readonly unknown[] = [...TEXT, '']
+
 /** A list with one missing item. */
 export const HOLE: readonly unknown[] = new Array(1)
 /** Values that no store can keep as a name. */
@@ -53,3 +56,10 @@ export function outside(least: number, greatest: number): readonly unknown[] {
   const numbers = [least - 1, greatest + 1, least + 0.5, Number.NaN, Number.POSITIVE_INFINITY]
   return [...numbers, String(least), {}, Object.create(null), Symbol('1'), [Symbol('1')]]
 }
+
+/** Invalid values for an id. */
+export const ID: readonly unknown[] = [...TEXT, '', 'a b', 'x'.repeat(201)]
+/** Invalid values for the delays of retries. */
+export const SCHEDULE: readonly unknown[] = [5, [2, 1], [-1], [0.5], ['1'], [Number.NaN], HOLE]
+/** Invalid values for a time-out. */
+export const TIMEOUT: readonly unknown[] = outside(1, 3_600_000)

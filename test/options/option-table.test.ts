@@ -1,9 +1,18 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { publicNames } from '../package/public-names.ts'
-import { nameOf, ROWS } from './all-rows.ts'
+import { ROOT } from '../support/entries.ts'
+import { testFiles } from '../support/parts.ts'
+import { ROWS } from './all-rows.ts'
 import { runsOnly, sallyport } from './host-rows.ts'
-import { kindOf, optionMembers } from './option-members.ts'
 import { client, recorder } from './part-rows.ts'
+
+/** Calls whose options or arguments a test anywhere checks, with the types of the options: see `option-tests.ts`. */
+const TESTED = testFiles('quick').flatMap((file) => {
+  const text = readFileSync(new URL(file, ROOT), 'utf8')
+  const found = text.matchAll(/\btest(?:Options|Arguments)\(\s*'(sallyport[^']*)'(?:,\s*'([^']+)')?/g)
+  return [...found].map(([, call = '', type = '']) => ({ call, type }))
+})
 
 const PORTS = 'takes ports with each request: tested in bad-options'
 
@@ -20,7 +29,6 @@ const WITHOUT_OPTIONS: Readonly<Record<string, string>> = {
   'sallyport onMeasurement': 'takes a function: tested in statistics.test',
   'sallyport worker.start': 'takes nothing',
   'sallyport worker.runDue': 'takes nothing',
-  'sallyport/auth anyOf': 'takes verifiers: tested in bad-options',
   'sallyport/client ClientError': 'an error',
   'sallyport/client recorder.start': 'takes run data, which the server checks',
   'sallyport/client recorder.record': 'takes run data, which the server checks',
@@ -30,20 +38,11 @@ const WITHOUT_OPTIONS: Readonly<Record<string, string>> = {
   'sallyport/client/read ClientError': 'an error',
   'sallyport/client/read isClientError': 'takes any value',
   'sallyport/express keepRawBody': 'is an option of express.json(): tested in raw-bodies',
-  'sallyport/integrations agentsSdk': 'takes two arguments: tested in bad-options',
-  'sallyport/integrations aiSdk': 'takes two arguments: tested in bad-options',
-  'sallyport/integrations claudeQuery': 'takes three arguments: tested in bad-options',
-  'sallyport/integrations langchainCallbacks': 'takes two arguments: tested in bad-options',
   'sallyport/json-logic jsonLogic': 'takes nothing',
-  'sallyport/policy allOf': 'takes policies: tested in bad-options',
-  'sallyport/policy preferences': 'takes a function: tested in bad-options',
   'sallyport/policy storedPreferences': 'takes nothing',
-  'sallyport/channels/failover failover': 'takes channels: tested in bad-options',
-  'sallyport/channels/webhook webhookPublicKey': 'takes a secret: tested in webhook-signature',
   'sallyport/storage/engine KINDS': 'a table',
   'sallyport/storage/engine Unreadable': 'a class that backends construct',
   'sallyport/storage/engine columnOf': 'takes the words of a declaration',
-  'sallyport/testing fakeClock': 'takes a number: tested in bad-options',
 }
 
 /** Methods of the objects that published functions return. */
@@ -66,7 +65,7 @@ describe('the option table', () => {
   const published = [...publicNames()].flatMap(([entry, { values }]) =>
     WITHOUT_OPTIONS[entry] ? [entry] : values.map((name) => `${entry} ${name}`),
   )
-  const calls = new Set(ROWS.map(({ call }) => call))
+  const calls = new Set([...ROWS, ...TESTED].map(({ call }) => call))
   const isKnown = (name: string): boolean => calls.has(name) || name in WITHOUT_OPTIONS
 
   it('The option table contains every published function', () => {
@@ -84,7 +83,7 @@ describe('the option table', () => {
   })
 
   it('The option table contains every published options type', () => {
-    const types = new Set(ROWS.flatMap(({ type }) => type.split(/[.|#]/)))
+    const types = new Set([...ROWS, ...TESTED].flatMap(({ type }) => type.split(/[.|#]/)))
     const published = [...publicNames().values()]
       .flatMap(({ types }) => types)
       .filter((name) => name.endsWith('Options'))
@@ -92,22 +91,4 @@ describe('the option table', () => {
     const bases = ['ContractOptions', 'FeedbackSourceOptions', 'ListOptions']
     expect(published.filter((name) => !types.has(name) && !bases.includes(name))).toEqual([])
   })
-
-  it.each(ROWS.map((row) => [nameOf(row), row] as const))('The option table contains every option of %s', (_, row) => {
-    expect(Object.keys(row.bad).sort()).toEqual([...optionMembers(row.call, row.type).keys()].sort())
-  })
-
-  it.each(ROWS.map((row) => [nameOf(row), row] as const))(
-    'The option table has a wrong type, number and list for each option of %s',
-    (_, row) => {
-      for (const [name, { kinds }] of optionMembers(row.call, row.type)) {
-        const bad = row.bad[name]?.map(kindOf) ?? []
-        if (!kinds) continue
-        expect([name, bad.some((kind) => !kinds.has(kind))]).toEqual([name, true])
-        // Values of the right type that are out of range.
-        const ranged = ['number', 'list'].filter((kind) => kinds.has(kind))
-        expect([name, ...ranged.filter((kind) => !bad.includes(kind))]).toEqual([name])
-      }
-    },
-  )
 })

@@ -3,10 +3,6 @@ import { toFetch } from '../../src/adapters/fetch.ts'
 import { toKoa } from '../../src/adapters/koa.ts'
 import { toNode } from '../../src/adapters/node.ts'
 import { appSecrets, generateAppSecret, issueSessionToken, sessionTokens } from '../../src/auth/index.ts'
-import { email } from '../../src/channels/email.ts'
-import { log } from '../../src/channels/log.ts'
-import { sms } from '../../src/channels/sms.ts'
-import { webhook } from '../../src/channels/webhook.ts'
 import {
   type Client,
   type ClientOptions,
@@ -32,17 +28,10 @@ import {
   tokenStoreContract,
 } from '../../src/contract-tests/index.ts'
 import { liquid } from '../../src/engines/liquid.ts'
-import { mailgun } from '../../src/feedback/mailgun.ts'
-import { postmark } from '../../src/feedback/postmark.ts'
-import { resend } from '../../src/feedback/resend.ts'
-import { sendgrid } from '../../src/feedback/sendgrid.ts'
-import { ses } from '../../src/feedback/ses.ts'
-import { twilio } from '../../src/feedback/twilio.ts'
-import { recordingFetch } from '../../src/integrations/index.ts'
 import { openapiDocument } from '../../src/openapi/index.ts'
 import { type OtelMetricsOptions, otelMetrics, otelRunExporter } from '../../src/otel/index.ts'
 import { quietHours, throttle } from '../../src/policies/index.ts'
-import { genaiPrices, litellmPrices, modelsDevPrices, priceBook } from '../../src/pricing/index.ts'
+import { priceBook } from '../../src/pricing/index.ts'
 import { bullmqQueue } from '../../src/queues/bullmq.ts'
 import { postgresQueue } from '../../src/queues/postgres.ts'
 import { rateLimits } from '../../src/rate-limits/index.ts'
@@ -51,16 +40,24 @@ import { engineStore } from '../../src/storage/engine/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { sqlStatements, sqlStore } from '../../src/storage/sql/index.ts'
 import { sallyport } from './host-rows.ts'
-import { FLAG, FUNCTION, HOLE, OBJECT, type OptionRow, outside, PART, row, TEXT } from './option-rows.ts'
+import {
+  FLAG,
+  FUNCTION,
+  HOLE,
+  ID,
+  OBJECT,
+  type OptionRow,
+  outside,
+  PART,
+  row,
+  SCHEDULE,
+  TEXT,
+  WORD,
+} from './option-rows.ts'
 
-const HOUR = 3_600_000
 const TIMER = 2 ** 31 - 1
-const WORD = [...TEXT, '']
 const NAMES = ['email', [], [''], [7], [undefined], HOLE]
-const SCHEDULE = [5, [2, 1], [-1], [0.5], ['1'], [Number.NaN], HOLE]
-const TIMEOUT = outside(1, HOUR)
 const NOT_AFTER = ['soon', {}, true, Number.NaN, 7]
-const ID = [...TEXT, '', 'a b', 'x'.repeat(201)]
 
 const KEY = { kid: 'k1', key: new Uint8Array(32).fill(7) }
 const BAD_KEY = { kid: ID, key: [5, 'short', new Uint8Array(31), {}], alg: ['none', 7], notAfter: NOT_AFTER }
@@ -176,7 +173,6 @@ const calls = (
   bad: OptionRow['bad'],
 ): OptionRow => row(`sallyport/client ${name}`, type, (options: object) => run(options), {}, bad)
 const SIGNAL = { signal: [5, {}, 'x'] }
-const run = { update() {}, add() {} } as never
 
 const CALLERS: readonly OptionRow[] = [
   row('sallyport/openapi openapiDocument', 'OpenApiOptions', openapiDocument, document, {
@@ -253,13 +249,6 @@ const CALLERS: readonly OptionRow[] = [
     },
   ),
   row(
-    'sallyport/integrations recordingFetch',
-    'RecordingFetchOptions',
-    (options: object) => recordingFetch(run, options),
-    {},
-    { fetch: FUNCTION, provider: WORD },
-  ),
-  row(
     'sallyport/liquid liquid',
     'LiquidOptions',
     liquid,
@@ -277,14 +266,6 @@ const PRICE = [-1, 'x', {}, Number.NaN, '1000000']
 const RATES = {
   ...{ input: PRICE, cacheRead: PRICE, cacheWrite: PRICE, cacheWrite1h: PRICE, audioInput: PRICE, imageInput: PRICE },
   ...{ output: PRICE, reasoning: PRICE, audioOutput: PRICE, imageOutput: PRICE, request: [...PRICE, 1_000] },
-}
-const genai = [{ id: 'openai', name: 'OpenAI', models: [] }]
-const modelsDev = { openai: { models: { 'gpt-5': { cost: { input: 1, output: 2 } } } } }
-const litellm = { 'gpt-5': { litellm_provider: 'openai', mode: 'chat', input_cost_per_token: 1e-6 } }
-const LIST = {
-  version: [...WORD, 'a b'],
-  providers: [7, 'x', { a: 7 }],
-  models: [7, 'x', [], { a: 7 }, { a: '' }, { '': 'x' }, { a: 'x', A: 'y' }],
 }
 const limiter = { points: 1, duration: 1, consume: async () => ({ remainingPoints: 0, msBeforeNext: 0 }) }
 const LIMITER = [...PART, { ...limiter, points: 0 }, { ...limiter, duration: 0 }]
@@ -317,15 +298,6 @@ const RULES: readonly OptionRow[] = [
     prices: [[], {}, [5], HOLE],
     otherwise: PART,
   }),
-  row('sallyport/pricing genaiPrices', 'PriceListOptions', (of: object) => genaiPrices(genai, of), {}, LIST),
-  row(
-    'sallyport/pricing modelsDevPrices',
-    'PriceListOptions',
-    (of: object) => modelsDevPrices(modelsDev, of),
-    {},
-    LIST,
-  ),
-  row('sallyport/pricing litellmPrices', 'PriceListOptions', (of: object) => litellmPrices(litellm, of), {}, LIST),
   row(
     'sallyport/pricing priceBook',
     'ModelPrices',
@@ -411,78 +383,10 @@ const MEASURED = { stats: () => Promise.reject(new Error('not read')), onMeasure
 const db = { isTransaction: false, executeQuery() {}, withoutPlugins: () => db, connection() {} } as never
 const DIALECT = { dialect: ['oracle', 7], prefix: [...WORD, 'a-b', 'sqlite_x', 'x'.repeat(31)] }
 const CHANNEL = [7, '1a', 'a-b', 'x'.repeat(64)]
-const derived = { accountSid: 'AC1', apiKey: { sid: 'SK1', secret: 'x' }, from: '+15005550006' }
-const SECRET = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
 const kit = { test: () => {}, skip: () => {}, create: () => Promise.reject(new Error('not tried')), capabilities: {} }
 const KIT = { test: FUNCTION, skip: FUNCTION, create: FUNCTION, capabilities: OBJECT }
-const transport = { sendMail: async () => ({}) }
-const mail = { from: { name: 'Shop', address: 'shop@example.com' } }
 const flags = (...names: readonly string[]): OptionRow['bad'] => Object.fromEntries(names.map((name) => [name, FLAG]))
 const STORE = flags('secondHandle', 'durable')
-
-const P256 =
-  'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE83T4O/n84iotIvIW4mdBgQ/7dAfSmpqIM8kF9mN1flpVKS3GRqe62gw+2fNNRaINXvVpiglSI8eNEc6wEA3F+g=='
-const FEEDBACK = { channel: [...WORD, 'a b', 'x'.repeat(65)], tenant: ID }
-const AGE = { toleranceSeconds: outside(1, 604_800) }
-const SECRETS = [7, '', {}, [], [''], [7], HOLE]
-const topics = { channel: 'email', topicArns: ['arn:aws:sns:us-east-1:123456789012:feedback'] }
-
-const SOURCES: readonly OptionRow[] = [
-  row('sallyport/feedback/ses ses', 'SesOptions', ses, topics, {
-    ...FEEDBACK,
-    ...AGE,
-    topicArns: ['x', {}, [], [7], ['arn:aws:sqs:us-east-1:123456789012:q'], ['*'], HOLE],
-    fetch: FUNCTION,
-    timeoutMs: TIMEOUT,
-    clock: PART,
-  }),
-  row(
-    'sallyport/feedback/sendgrid sendgrid',
-    'SendgridOptions',
-    sendgrid,
-    { channel: 'email', publicKey: P256 },
-    { ...FEEDBACK, ...AGE, publicKey: [...SECRETS, 'x', P256.slice(0, -8), [P256, 'x']] },
-  ),
-  row(
-    'sallyport/feedback/mailgun mailgun',
-    'MailgunOptions',
-    mailgun,
-    { channel: 'email', signingKey: 'k' },
-    { ...FEEDBACK, ...AGE, signingKey: SECRETS },
-  ),
-  row(
-    'sallyport/feedback/postmark postmark',
-    'PostmarkOptions',
-    postmark,
-    { channel: 'email', username: 'u', password: 'p' },
-    { ...FEEDBACK, username: [...WORD, 'a:b'], password: WORD },
-  ),
-  row(
-    'sallyport/feedback/resend resend',
-    'ResendOptions',
-    resend,
-    { channel: 'email', secret: SECRET },
-    { ...FEEDBACK, ...AGE, secret: [...SECRETS, 'x', 'whsec_', 'whsec_AAAA', `${SECRET} `, [SECRET, 'x']] },
-  ),
-  row(
-    'sallyport/feedback/twilio twilio',
-    'TwilioOptions',
-    twilio,
-    { channel: 'sms', authToken: 't', url: 'https://api.example.com/feedback' },
-    {
-      ...FEEDBACK,
-      authToken: SECRETS,
-      url: [
-        ...WORD,
-        'x',
-        'http://api.example.com/',
-        'https://a:b@api.example.com/',
-        'https://a.example/?q',
-        'https://a b',
-      ],
-    },
-  ),
-]
 
 const PARTS: readonly OptionRow[] = [
   row('sallyport/storage/memory memoryStore', 'MemoryStoreOptions', memoryStore, {}, { clock: PART }),
@@ -549,60 +453,6 @@ const PARTS: readonly OptionRow[] = [
       logger: PART,
     },
   ),
-  row('sallyport/channels/email email', 'EmailOptions', (options: typeof mail) => email(transport, options), mail, {
-    from: [7, '', 'a@b, c@d', 'Shop <shop@example.com>'],
-    replyTo: [7, '', 'a@b, c@d'],
-    messageIdDomain: [7, '', 'no domain'],
-    retrySchedule: SCHEDULE,
-    addressOf: FUNCTION,
-    headers: FUNCTION,
-  }),
-  row(
-    'sallyport/channels/email email',
-    'NamedMailbox',
-    (options: typeof mail) => email(transport, options),
-    mail,
-    { name: [7, 'a\r\nb'], address: [7, '', 'a@b, c@d'] },
-    { at: 'from' },
-  ),
-  row(
-    'sallyport/channels/webhook webhook',
-    'WebhookOptions',
-    webhook,
-    { secret: SECRET },
-    {
-      secret: [7, '', [], ['x'], HOLE, 'whsec_x', 'whsk_x', [SECRET, 'whpk_x']],
-      allowHttp: FLAG,
-      allowPrivateNetworks: FLAG,
-      ports: [443, [0], [65_536], ['443'], HOLE],
-      timeoutMs: TIMEOUT,
-      retrySchedule: SCHEDULE,
-      clock: PART,
-    },
-  ),
-  row('sallyport/channels/sms sms', 'SmsOptions', sms, derived, {
-    accountSid: [...WORD, 'AC/x'],
-    authToken: [...WORD, 'both'],
-    apiKey: OBJECT,
-    from: [...WORD, 'way too long a name'],
-    messagingServiceSid: [...WORD, 'MG 7'],
-    statusCallback: [...WORD, 'nonsense', 'http://sms.example', 'https://a.example/x?y'],
-    baseUrl: [...WORD, 'nonsense', 'http://sms.example'],
-    fetch: FUNCTION,
-    maxSegments: outside(1, 255),
-    retrySchedule: SCHEDULE,
-    timeoutMs: TIMEOUT,
-    clock: PART,
-  }),
-  row(
-    'sallyport/channels/sms sms',
-    'SmsOptions.apiKey',
-    sms,
-    derived,
-    { sid: [...WORD, 'a b'], secret: WORD },
-    { at: 'apiKey' },
-  ),
-  row('sallyport/channels/log log', 'LogOptions', log, {}, { write: FUNCTION }),
   row('sallyport/testing dispatchStoreContract', 'DispatchStoreContractOptions', dispatchStoreContract, kit, KIT),
   row('sallyport/testing dispatchStoreContract', 'StoreCapabilities', dispatchStoreContract, kit, STORE, {
     at: 'capabilities',
@@ -681,4 +531,4 @@ const PARTS: readonly OptionRow[] = [
   ),
 ]
 
-export const PART_ROWS: readonly OptionRow[] = [...AUTH, ...ADAPTERS, ...CALLERS, ...RULES, ...PARTS, ...SOURCES]
+export const PART_ROWS: readonly OptionRow[] = [...AUTH, ...ADAPTERS, ...CALLERS, ...RULES, ...PARTS]

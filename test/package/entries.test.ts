@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { ROOT, readJson } from '../support/entries.ts'
+import { testFiles } from '../support/parts.ts'
 import { ENTRIES, PEER_ENTRIES } from './entries.ts'
 import { ENTRY_FILES } from './entry-files.ts'
 
@@ -20,6 +21,17 @@ describe('the list of entries', () => {
   it('What the README says of an entry has at most eight words', () => {
     const long = Object.values(ENTRIES).filter(({ gives }) => gives.split(/\s+/).length > 8)
     expect(long.map(({ gives }) => gives)).toEqual([])
+  })
+
+  it.each([
+    ['channels', 'testChannel'],
+    ['feedback', 'testSource'],
+  ])('A test of each entry of %s calls %s', (folder, call) => {
+    const tests = testFiles('quick').filter((file) => file.startsWith(`test/${folder}/`))
+    const texts = tests.map(read)
+    const names = Object.keys(ENTRIES).flatMap((name) => name.match(`^sallyport/${folder}/(.+)`)?.[1] ?? [])
+    expect(names.length).toBeGreaterThan(0)
+    expect(names.filter((name) => !texts.some((text) => text.includes(`${call}('${name}',`)))).toEqual([])
   })
 
   it('The command line is built', () => {

@@ -1,7 +1,8 @@
 import { calcPrice, waitForUpdate } from '@pydantic/genai-prices'
 import { describe, expect, it } from 'vitest'
 import { genaiPrices, type PriceList } from '../../src/pricing/index.ts'
-import { ask, BAD_PRICES, faultOf, MILLION } from './list-questions.ts'
+import { testOptions } from '../options/option-tests.ts'
+import { ask, BAD_LIST_OPTIONS, BAD_PRICES, faultOf, MILLION } from './list-questions.ts'
 
 const published = await waitForUpdate()
 const list = genaiPrices(published, { version: 'genai-prices-0.1.8' })
@@ -22,6 +23,14 @@ function provider(id: string, ...models: readonly GivenModel[]): object {
 }
 
 const priceOf = (prices: unknown, usage = {}) => ask(listOf({ prices }), { provider: 'p', ...usage })
+
+testOptions(
+  'sallyport/pricing genaiPrices',
+  'PriceListOptions',
+  (of: object) => genaiPrices([provider('openai')], of),
+  {},
+  BAD_LIST_OPTIONS,
+)
 
 describe('the published list of genai-prices', () => {
   it('The list is read as a whole, and says what it leaves out', () => {

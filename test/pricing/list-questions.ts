@@ -1,6 +1,7 @@
 import { isSallyportError, type SallyportError } from '../../src/errors.ts'
 import type { RunCounts } from '../../src/model/run.ts'
 import type { Price, PriceBook, PricedUsage, UnpricedPart } from '../../src/ports/price-book.ts'
+import { type OptionRow, WORD } from '../options/option-rows.ts'
 
 export const MILLION: RunCounts = { inputTokens: 1_000_000, outputTokens: 1_000_000, modelCalls: 1 }
 
@@ -34,3 +35,10 @@ export const BAD_PRICES: readonly (readonly [name: string, value: unknown])[] = 
 
 /** Names that every object has as members of its prototype. */
 export const PROTOTYPE_NAMES: readonly string[] = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf']
+
+/** Invalid values for the options of every published list. */
+export const BAD_LIST_OPTIONS: OptionRow['bad'] = {
+  version: [...WORD, 'a b'],
+  providers: [7, 'x', { a: 7 }],
+  models: [7, 'x', [], { a: 7 }, { a: '' }, { '': 'x' }, { a: 'x', A: 'y' }],
+}

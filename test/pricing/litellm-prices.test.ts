@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { litellmPrices } from '../../src/pricing/index.ts'
-import { ask, BAD_PRICES, faultOf, MILLION } from './list-questions.ts'
+import { testOptions } from '../options/option-tests.ts'
+import { ask, BAD_LIST_OPTIONS, BAD_PRICES, faultOf, MILLION } from './list-questions.ts'
 
 /** Models in the format of LiteLLM's `model_prices_and_context_window.json`, written for this test. */
 const MODELS = {
@@ -51,6 +52,14 @@ const acme = { provider: 'acme', model: 'acme-large' }
 
 /** A list of one model `m` of the provider `p`. */
 const listOf = (prices: object) => litellmPrices({ m: { litellm_provider: 'p', ...prices } })
+
+testOptions(
+  'sallyport/pricing litellmPrices',
+  'PriceListOptions',
+  (of: object) => litellmPrices(MODELS, of),
+  {},
+  BAD_LIST_OPTIONS,
+)
 
 describe('a list of LiteLLM', () => {
   it('A model has the prices of its provider, under its name with and without the provider', () => {

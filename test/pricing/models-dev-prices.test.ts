@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { modelsDevPrices } from '../../src/pricing/index.ts'
-import { ask, BAD_PRICES, faultOf } from './list-questions.ts'
+import { testOptions } from '../options/option-tests.ts'
+import { ask, BAD_LIST_OPTIONS, BAD_PRICES, faultOf } from './list-questions.ts'
 
 /** A provider in the format of https://models.dev/api.json, written for this test. */
 const JSON_OF_TWO = {
@@ -45,6 +46,14 @@ const list = modelsDevPrices(JSON_OF_TWO, { version: 'models.dev-2026-11-21' })
 
 /** A list of one model `p/m`. */
 const listOf = (cost: unknown) => modelsDevPrices({ p: { models: { m: { cost } } } })
+
+testOptions(
+  'sallyport/pricing modelsDevPrices',
+  'PriceListOptions',
+  (of: object) => modelsDevPrices(JSON_OF_TWO, of),
+  {},
+  BAD_LIST_OPTIONS,
+)
 
 describe('a list of models.dev', () => {
   it('A model has the prices of its provider', () => {
