@@ -59,7 +59,7 @@ export function testRow(row: OptionRow, find: FindMembers): void {
   })
 }
 
-export function nameOf({ call, type, at }: OptionRow): string {
+function nameOf({ call, type, at }: OptionRow): string {
   return `${call}, ${type}${at === undefined ? '' : ` at ${at}`}`
 }
 
