@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { ROOT, readJson } from '../support/entries.ts'
 import { testFiles } from '../support/parts.ts'
@@ -32,6 +32,19 @@ describe('the list of entries', () => {
     const names = Object.keys(ENTRIES).flatMap((name) => name.match(`^sallyport/${folder}/(.+)`)?.[1] ?? [])
     expect(names.length).toBeGreaterThan(0)
     expect(names.filter((name) => !texts.some((text) => text.includes(`${call}('${name}',`)))).toEqual([])
+  })
+
+  it('Every feedback source has a row in docs/feedback.md', () => {
+    const sources = Object.entries(ENTRIES).filter(([name]) => name.startsWith('sallyport/feedback/'))
+    expect(sources.filter(([, { feedback }]) => !feedback).map(([name]) => name)).toEqual([])
+  })
+
+  it('A guide names every entry', () => {
+    const pages = readdirSync(new URL('docs/', ROOT), { recursive: true, encoding: 'utf8' })
+    const guides = pages.filter((path) => path.endsWith('.md')).map((path) => read(`docs/${path}`))
+    expect(
+      Object.keys(ENTRIES).filter((name) => !guides.some((text) => new RegExp(`\\b${name}\\b(?!/)`).test(text))),
+    ).toEqual([])
   })
 
   it('The command line is built', () => {
