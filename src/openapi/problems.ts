@@ -1,3 +1,4 @@
+import { CODE_TEXTS, ISSUE_TEXTS } from '../code-texts.ts'
 import { problem, refuse } from '../core/answers/result.ts'
 import { CALLER_CODES, type Issue, type IssueCode, type Problem, type ProblemCode, statusOf } from '../errors.ts'
 import type { JsonObject } from '../model/json.ts'
@@ -6,26 +7,7 @@ import type { OpenApiExample, OpenApiReference, OpenApiResponse, OpenApiSchema }
 import { type HeaderName, headersNamed } from './parameters-and-headers.ts'
 import { PROBLEMS } from './problem-table.ts'
 
-const issueCode = s.component<IssueCode>(
-  'IssueCode',
-  s.oneOf('What is wrong with one place of a body.', {
-    required: 'it is missing',
-    type: 'it is of another type',
-    format: 'it is not written as it must be',
-    too_short: 'it is too short',
-    too_long: 'it is too long',
-    too_many: 'there are too many',
-    out_of_range: 'the number or instant is out of bounds',
-    not_allowed: 'it is none of those that are',
-    invalid: 'it is wrong otherwise; `detail` says what was expected',
-    missing_template_data: 'a template reads it',
-    conflict: 'it differs from what is recorded',
-    too_deep: 'it is nested deeper than 32 levels',
-    nul_character: 'it holds a NUL character',
-    lone_surrogate: 'it holds half of a UTF-16 surrogate pair',
-    forbidden_key: 'a key named `__proto__`',
-  }),
-)
+const issueCode = s.component<IssueCode>('IssueCode', s.oneOf('What is wrong with one place of a body.', ISSUE_TEXTS))
 
 export const issue: Component<Issue> = s.object<Issue>('Issue', 'One fault in a body.', {
   pointer: s.text('JSON Pointer (RFC 6901) into the body that was sent.'),
@@ -33,9 +15,11 @@ export const issue: Component<Issue> = s.object<Issue>('Issue', 'One fault in a 
   detail: s.text('What was expected, for people. Never the value.'),
 })
 
-const problemCode = s.component<ProblemCode>('ProblemCode', {
-  json: { type: 'string', enum: [...CALLER_CODES], description: 'A closed union: switch on it.' },
-})
+const meanings = Object.fromEntries(
+  CALLER_CODES.map((code) => [code, `${CODE_TEXTS[code].means} ${CODE_TEXTS[code].next}`]),
+) as Readonly<Record<ProblemCode, string>>
+
+const problemCode = s.component<ProblemCode>('ProblemCode', s.oneOf('A closed union: switch on it.', meanings))
 
 export const problemSchema: Component<Problem> = s.object<Problem>('Problem', 'Problem details (RFC 9457).', {
   type: s.text('`urn:sallyport:problem:` and the code.'),

@@ -91,7 +91,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   'src/pricing/': { holds: 'prices of tokens', layers: ['src/options/', ...CONTRACTS], pure: true },
   'src/openapi/': {
     holds: 'schemas of requests and answers, and operations of OpenAPI',
-    layers: ['src/core/', 'src/core/tokens/', 'src/options/', ...CONTRACTS],
+    layers: ['src/code-texts.ts', 'src/core/', 'src/core/tokens/', 'src/options/', ...CONTRACTS],
     modules: { 'src/openapi/': ['valibot', '@valibot/to-json-schema'] },
   },
   'src/openapi/index.ts': {
