@@ -15,7 +15,6 @@ export type {
   FaultLine,
 } from './core/answers/report-fault.ts'
 export type { HandlerRequest, HandlerResult, Refused } from './core/answers/result.ts'
-export type { AcceptedEvent, DeliveryEvent, Hook, Hooks } from './core/delivery/hooks.ts'
 export type { RunDueResult, StopOptions, Worker } from './core/delivery/worker.ts'
 export type { BreakerOptions, ChannelLimits, WorkerOptions } from './core/delivery/worker-options.ts'
 export { defineEvents } from './core/dispatch/catalog/define-events.ts'
@@ -47,6 +46,7 @@ export type {
   OpenHead,
   OpenRequest,
 } from './core/endpoints.ts'
+export type { AcceptedEvent, DeliveryEvent, Hook, Hooks } from './core/hooks.ts'
 export type { LinkService, LinkTarget } from './core/links/link-service.ts'
 export type { LocalText, UnsubscribePageOptions } from './core/links/unsubscribe-page-options.ts'
 export type { UnsubscribeTexts } from './core/links/unsubscribe-texts.ts'

@@ -1,6 +1,6 @@
 import type { ErrorDetails, ErrorHooks } from '../core/answers/report-fault.ts'
-import type { Hooks } from '../core/delivery/hooks.ts'
 import type { BreakerOptions, ChannelLimits, WorkerOptions } from '../core/delivery/worker-options.ts'
+import type { Hooks } from '../core/hooks.ts'
 import { linkBaseUrl } from '../core/links/link-service.ts'
 import { unsubscribePageOptions } from '../core/links/unsubscribe-page-options.ts'
 import type { ConfigProblem } from '../errors.ts'

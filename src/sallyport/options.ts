@@ -1,6 +1,6 @@
 import type { ErrorDetails, ErrorHooks } from '../core/answers/report-fault.ts'
-import type { Hooks } from '../core/delivery/hooks.ts'
 import type { WorkerOptions } from '../core/delivery/worker-options.ts'
+import type { Hooks } from '../core/hooks.ts'
 import type { UnsubscribePageOptions } from '../core/links/unsubscribe-page-options.ts'
 import type { Budget } from '../core/runs/events/budgets.ts'
 import type { RunEvents } from '../core/runs/events/run-events.ts'

@@ -25,6 +25,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 const OTHERS = [
   'src/core/dispatch/catalog/',
   'src/core/delivery/',
+  'src/core/hooks.ts',
   'src/core/runs/events/',
   'src/http/',
   'src/sallyport/create-sallyport.ts',
@@ -34,7 +35,7 @@ describe('a bundle of one name of the root', () => {
   it('A bundle of handleDispatch contains the hooks, but no runs, catalog, worker or routes', async () => {
     const modules = await modulesBundledFor('handleDispatch')
     expect(modules).toContain('src/core/dispatch/handle-dispatch.ts')
-    expect(within(modules, 'src/core/runs/', ...OTHERS)).toEqual(['src/core/delivery/hooks.ts'])
+    expect(within(modules, 'src/core/runs/', ...OTHERS)).toEqual(['src/core/hooks.ts'])
   })
 
   it('A bundle of handleSessionRun contains no dispatches, catalog, worker or routes', async () => {

@@ -4,7 +4,7 @@ import type { DispatchStore } from '../../ports/dispatch-store.ts'
 import type { EventCatalog } from '../../ports/event-catalog.ts'
 import type { FeedbackStore } from '../../ports/feedback-store.ts'
 import type { AnswerDeps } from '../answers/fault.ts'
-import type { HookDeps } from '../delivery/hooks.ts'
+import type { HookDeps } from '../hooks.ts'
 import type { AddressKeys } from '../suppression/address-keys.ts'
 
 /** Dependencies of the feedback endpoint. */

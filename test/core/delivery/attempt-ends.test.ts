@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { attemptDelivery } from '../../../src/core/delivery/attempt.ts'
-import type { DeliveryEvent } from '../../../src/core/delivery/hooks.ts'
+import type { DeliveryEvent } from '../../../src/core/hooks.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { claimOne } from '../dispatch/dispatching.ts'
 import { attempt, attemptClaimed, depsFor, leased } from './attempting.ts'

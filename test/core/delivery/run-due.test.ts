@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { DeliveryEvent } from '../../../src/core/delivery/hooks.ts'
 import { createWorker } from '../../../src/core/delivery/worker.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
+import type { DeliveryEvent } from '../../../src/core/hooks.ts'
 import type { DeliveryPolicy, Verdict } from '../../../src/ports/delivery-policy.ts'
 import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { DeliveryEvent } from '../../../src/core/delivery/hooks.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
+import type { DeliveryEvent } from '../../../src/core/hooks.ts'
 import type { OutboundMessage, SendContext, SendOutcome } from '../../../src/ports/channel.ts'
 import type { DispatchStore, Settlement } from '../../../src/ports/dispatch-store.ts'
 import { testDeps } from '../../support/deps.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { DeliveryEvent } from '../../../src/core/delivery/hooks.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
+import type { DeliveryEvent } from '../../../src/core/hooks.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { accepted } from '../dispatch/dispatching.ts'
 import { acceptMany, app, BODY, pass, settled, totals } from './test-app.ts'

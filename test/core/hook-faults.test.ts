@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { DeliveryEvent, Hooks } from '../../../src/core/delivery/hooks.ts'
-import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
-import { composed } from '../../sallyport/composed.ts'
-import { withoutStrayRejections } from '../../support/stray-rejections.ts'
+import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
+import type { DeliveryEvent, Hooks } from '../../src/core/hooks.ts'
+import { composed } from '../sallyport/composed.ts'
+import { withoutStrayRejections } from '../support/stray-rejections.ts'
 
 const CANARY = 'canary-93bd'
 const JANE = { recipient: 'jane@example.com' } as const

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { AcceptedEvent, DeliveryEvent, Hooks } from '../../../src/core/delivery/hooks.ts'
-import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
-import type { DeliveryPolicy } from '../../../src/ports/delivery-policy.ts'
-import { memoryStore } from '../../../src/storage/memory/index.ts'
-import { composed, took } from '../../sallyport/composed.ts'
-import { handled } from '../../support/handled.ts'
-import { recordingChannel } from '../../support/recording-channel.ts'
+import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
+import type { AcceptedEvent, DeliveryEvent, Hooks } from '../../src/core/hooks.ts'
+import type { DeliveryPolicy } from '../../src/ports/delivery-policy.ts'
+import { memoryStore } from '../../src/storage/memory/index.ts'
+import { composed, took } from '../sallyport/composed.ts'
+import { handled } from '../support/handled.ts'
+import { recordingChannel } from '../support/recording-channel.ts'
 
 const JANE = { recipient: 'jane@example.com' } as const
 const SENT = { ...JANE, eventType: 'sent' } as const
