@@ -3,9 +3,9 @@ import type { ClaimedDelivery, Settlement } from '../../ports/dispatch-store.ts'
 import type { CatalogEvent, EventCatalog } from '../../ports/event-catalog.ts'
 import { type EventFault, HostFault, reportEventFaults } from '../answers/fault.ts'
 import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
-import { checkEventData } from '../dispatch/check-data.ts'
-import { type RenderClock, type RenderedFields, renderFields } from '../dispatch/plan/render-fields.ts'
 import type { LinkService } from '../links/link-service.ts'
+import { checkEventData } from '../message/check-data.ts'
+import { type RenderClock, type RenderedFields, renderFields } from '../message/render-fields.ts'
 import { endUnsent, faultPlaceOf, type Hold, placeOf, putBack, UNKNOWN_MS, wasStopped } from './lease.ts'
 
 export interface RenderDeps extends FaultDeps {

@@ -7,7 +7,7 @@ import { type TestDeps, testDeps } from '../../support/deps.ts'
 import { type RecordingChannel, recordingChannel } from '../../support/recording-channel.ts'
 import { withoutStrayRejections } from '../../support/stray-rejections.ts'
 import { accepted, outcomes } from '../dispatch/dispatching.ts'
-import { ASYNC_RESULTS } from '../dispatch/plan/async-results.ts'
+import { ASYNC_RESULTS } from '../message/async-results.ts'
 import { attempt, delivery, pass, settled, waitForDue } from './attempting.ts'
 
 const WINDOW = 60_000

@@ -1,6 +1,7 @@
 import type { ConfigProblem } from '../../../errors.ts'
 import { type Awaitable, isPromise } from '../../../model/awaitable.ts'
 import { type JsonValue, toJson } from '../../../model/json.ts'
+import { isLanguageTag, lookUpLocale } from '../../../model/locale-lookup.ts'
 import { ignoreRejection } from '../../../model/thrown.ts'
 import { choices, isRecord } from '../../../options/read-options.ts'
 import { kindOf } from '../../../options/shown-value.ts'
@@ -10,7 +11,6 @@ import type { CatalogChannel, EventFacts, FieldRendering } from '../../../ports/
 import type { CompiledTemplate } from '../../../ports/template-engine.ts'
 import { compileWith, decideWith, faultsIn, renderWith } from './engine-results.ts'
 import type { ChannelDefinition, ConditionDefinition, EventEngines, LocaleDefinitions } from './event-definition.ts'
-import { isLanguageTag, lookUpLocale } from './locale-lookup.ts'
 import type { CheckPath } from './names/check-names.ts'
 
 /** State of compiling one catalogue. With problems, its output is not used. */

@@ -10,15 +10,15 @@ import type { SendLimit, Verdict } from '../../../ports/delivery-policy.ts'
 import type { CatalogChannel, CatalogEvent, EventFacts } from '../../../ports/event-catalog.ts'
 import type { EventFault } from '../../answers/fault.ts'
 import { isRefused, type Refused, refuse } from '../../answers/result.ts'
-import { copiesOf } from '../copies.ts'
+import { copiesOf } from '../../message/copies.ts'
 import {
   type ContentFault,
   type RenderClock,
   type RenderedFields,
   type RenderTime,
   renderFields,
-} from './render-fields.ts'
-import { resolveAddress } from './resolve-recipient.ts'
+} from '../../message/render-fields.ts'
+import { resolveAddress } from '../../message/resolve-recipient.ts'
 
 /** A channel that ends before rendering. */
 export type EndedChannel = { readonly channel: string } & (

@@ -13,11 +13,14 @@ import type { RecipientDirectory } from '../../../ports/recipient-directory.ts'
 import { type EventFault, port } from '../../answers/fault.ts'
 import { isRefused, type Refused, refuse } from '../../answers/result.ts'
 import type { LinkService } from '../../links/link-service.ts'
+import { checkEventData } from '../../message/check-data.ts'
+import type { RenderClock } from '../../message/render-fields.ts'
+import { resolveAddress, resolveRecipient } from '../../message/resolve-recipient.ts'
+import { logUnknownTimeZone } from '../../message/unknown-time-zone.ts'
 import type { PreferenceReader } from '../../suppression/preference-reader.ts'
 import type { SuppressionCheck } from '../../suppression/suppression-check.ts'
 import { invalid } from '../../validate.ts'
 import { authoriseCopies } from '../authorise-dispatch.ts'
-import { checkEventData } from '../check-data.ts'
 import {
   type Candidate,
   channelFault,
@@ -26,9 +29,6 @@ import {
   type Plan,
   planDispatch,
 } from './plan-dispatch.ts'
-import type { RenderClock } from './render-fields.ts'
-import { resolveAddress, resolveRecipient } from './resolve-recipient.ts'
-import { logUnknownTimeZone } from './unknown-time-zone.ts'
 
 /** Dependencies of planning. */
 export interface PlanningDeps {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { defineEvents } from '../../../../src/core/dispatch/catalog/define-events.ts'
-import type { Channel } from '../../../../src/ports/channel.ts'
-import type { EventCatalog } from '../../../../src/ports/event-catalog.ts'
-import { testDeps } from '../../../support/deps.ts'
-import { recordingChannel } from '../../../support/recording-channel.ts'
-import { withoutStrayRejections } from '../../../support/stray-rejections.ts'
-import { accepted, outcomes, stored } from '../dispatching.ts'
+import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
+import type { Channel } from '../../../src/ports/channel.ts'
+import type { EventCatalog } from '../../../src/ports/event-catalog.ts'
+import { testDeps } from '../../support/deps.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+import { withoutStrayRejections } from '../../support/stray-rejections.ts'
+import { accepted, outcomes, stored } from '../dispatch/dispatching.ts'
 
 const BODY = { eventType: 'e', recipient: 'jane@example.com', eventData: { total: 5 } }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { isLanguageTag, lookUpLocale } from '../../../../src/core/dispatch/catalog/locale-lookup.ts'
-import { fc, runs } from '../../../support/properties.ts'
+import { isLanguageTag, lookUpLocale } from '../../src/model/locale-lookup.ts'
+import { fc, runs } from '../support/properties.ts'
 
 const TAGS = ['de', 'de-at', 'de-1996', 'zh-hant', 'zh-hant-tw', 'en-a-myext', 'en-x-us', 'de-at-u-nu-latn']
 const BY_TAG: ReadonlyMap<string, string> = new Map(TAGS.map((tag) => [tag, tag]))

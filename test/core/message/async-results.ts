@@ -1,4 +1,4 @@
-import type { FakeClock } from '../../../support/fake-clock.ts'
+import type { FakeClock } from '../../support/fake-clock.ts'
 
 /** What a field function returns, and what becomes of the field. */
 export interface AsyncResult {

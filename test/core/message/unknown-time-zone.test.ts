@@ -6,7 +6,7 @@ import type { DeliveryPolicy } from '../../../src/ports/delivery-policy.ts'
 import { type TestDeps, testDeps } from '../../support/deps.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { attempt } from '../delivery/attempting.ts'
-import { post } from './dispatching.ts'
+import { post } from '../dispatch/dispatching.ts'
 
 const events = defineEvents({ ping: { channels: { a: {} } } })
 const policy = quietHours({ from: '22:00', to: '08:00', timeZone: 'UTC' })

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { defineEvents } from '../../../../src/core/dispatch/catalog/define-events.ts'
-import { adHocRecipient } from '../../../../src/core/dispatch/plan/resolve-recipient.ts'
-import type { Recipient } from '../../../../src/model/recipient.ts'
-import type { RecipientDirectory } from '../../../../src/ports/recipient-directory.ts'
-import { testDeps } from '../../../support/deps.ts'
-import { recordingChannel } from '../../../support/recording-channel.ts'
-import { accepted, outcomes, post, refused, stored } from '../dispatching.ts'
+import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
+import { adHocRecipient } from '../../../src/core/message/resolve-recipient.ts'
+import type { Recipient } from '../../../src/model/recipient.ts'
+import type { RecipientDirectory } from '../../../src/ports/recipient-directory.ts'
+import { testDeps } from '../../support/deps.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+import { accepted, outcomes, post, refused, stored } from '../dispatch/dispatching.ts'
 
 const events = defineEvents({ ping: { channels: { email: {}, sms: {}, webhook: {} } } })
 

@@ -1,7 +1,7 @@
-import type { Recipient } from '../../../model/recipient.ts'
-import { isTimeZone } from '../../../model/time-zone.ts'
-import { near } from '../../../options/read-options.ts'
-import type { Logger } from '../../../ports/logger.ts'
+import type { Recipient } from '../../model/recipient.ts'
+import { isTimeZone } from '../../model/time-zone.ts'
+import { near } from '../../options/read-options.ts'
+import type { Logger } from '../../ports/logger.ts'
 
 const MAX_SHAPES = 100
 /** Twice the length of the longest zone name. */

@@ -1,12 +1,12 @@
-import type { SallyportError } from '../../../errors.ts'
-import { isStorable } from '../../../model/json.ts'
-import { parseUrl } from '../../../model/parse-url.ts'
-import { isPhoneNumber, parseMailbox, type Recipient } from '../../../model/recipient.ts'
-import { wrongMember, wrongReturn } from '../../../options/wrong-return.ts'
-import type { Channel } from '../../../ports/channel.ts'
-import type { RecipientDirectory } from '../../../ports/recipient-directory.ts'
-import { type CallPlace, port } from '../../answers/fault.ts'
-import { isRefused, type Refused, refuse } from '../../answers/result.ts'
+import type { SallyportError } from '../../errors.ts'
+import { isStorable } from '../../model/json.ts'
+import { parseUrl } from '../../model/parse-url.ts'
+import { isPhoneNumber, parseMailbox, type Recipient } from '../../model/recipient.ts'
+import { wrongMember, wrongReturn } from '../../options/wrong-return.ts'
+import type { Channel } from '../../ports/channel.ts'
+import type { RecipientDirectory } from '../../ports/recipient-directory.ts'
+import { type CallPlace, port } from '../answers/fault.ts'
+import { isRefused, type Refused, refuse } from '../answers/result.ts'
 
 /** Resolves an address, or a user id by the directory. Without a directory, an id is enough if a channel reaches it. */
 export function resolveRecipient(

@@ -1,10 +1,10 @@
-import { type Awaitable, isPromise } from '../../../model/awaitable.ts'
-import type { Content } from '../../../model/dispatch.ts'
-import { type JsonValue, toJson } from '../../../model/json.ts'
-import { withTimeout } from '../../../model/time-out.ts'
-import type { Clock } from '../../../ports/clock.ts'
-import type { CatalogChannel, EventFacts, FieldRendering } from '../../../ports/event-catalog.ts'
-import type { EventFault } from '../../answers/fault.ts'
+import { type Awaitable, isPromise } from '../../model/awaitable.ts'
+import type { Content } from '../../model/dispatch.ts'
+import { type JsonValue, toJson } from '../../model/json.ts'
+import { withTimeout } from '../../model/time-out.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { CatalogChannel, EventFacts, FieldRendering } from '../../ports/event-catalog.ts'
+import type { EventFault } from '../answers/fault.ts'
 
 export type RenderClock = Pick<Clock, 'now' | 'after'>
 
