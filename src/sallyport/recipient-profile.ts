@@ -1,7 +1,7 @@
-import { maskAddress } from '../core/dispatch/dispatch-view.ts'
 import { type AddressKeys, normaliseAddress } from '../core/suppression/address-keys.ts'
 import { preferenceReader } from '../core/suppression/preference-reader.ts'
 import { viewSuppression } from '../core/suppression/suppression-view.ts'
+import { maskAddress } from '../model/mask-address.ts'
 import type { RecipientAddress, RecipientProfile } from '../model/recipient-profile.ts'
 import type { Suppression } from '../model/suppression.ts'
 import type { SallyportStore } from '../ports/sallyport-store.ts'

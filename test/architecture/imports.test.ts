@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { loadedBy } from '../package/entries.ts'
 import { entries } from '../support/entries.ts'
-import { LAYERS, layerOf, RUN_FOLDERS } from './layers.ts'
+import { FOLDERS, LAYERS, layerOf } from './layers.ts'
 import { parse, readSources, type Source } from './source.ts'
 
 const sources = readSources()
@@ -39,35 +39,68 @@ describe('the table of layers', () => {
   })
 })
 
-describe('the folders of core/runs', () => {
-  const runSources = sources.filter(({ path }) => path.startsWith(RUNS))
+describe.each(Object.keys(FOLDERS))('the folders of %s', (root) => {
+  const rows = Object.keys(FOLDERS[root] ?? {})
 
-  it('The folders of core/runs import only the folders that their row allows', () => {
-    expect(runSources.flatMap(upwardImports)).toEqual([])
+  it('Every file is in a folder with a row, and every row has files', () => {
+    const used = sources.filter(({ path }) => path.startsWith(root)).map(({ path }) => folderIn(root, path))
+    expect([...new Set(used)].sort()).toEqual([...rows].sort())
   })
 
-  it('The folders of core/runs use every import that their row allows', () => {
-    const used = Object.fromEntries(Object.keys(RUN_FOLDERS).map((folder) => [folder, new Set<string>()]))
-    for (const { path, imports } of runSources)
-      for (const { to } of imports) if (to.startsWith(RUNS)) used[runFolderOf(path)]?.add(runFolderOf(to))
-    const allowed = Object.entries(RUN_FOLDERS).flatMap(([folder, others]) => others.map((other) => [folder, other]))
-    expect(allowed.filter(([folder = '', other = '']) => !used[folder]?.has(other))).toEqual([])
+  it('The folders import only the folders that their row allows', () => {
+    expect(sources.flatMap((source) => upwardImports(root, source))).toEqual([])
   })
 
+  it('A row allows only folders below it, and the folder imports all of them', () => {
+    const isUsed = (folder: string, other: string): boolean =>
+      sources.some(
+        ({ path, imports }) =>
+          folderIn(root, path) === folder && imports.some(({ to }) => folderIn(root, to) === other),
+      )
+    const wrong = rows.flatMap((folder, at) =>
+      (FOLDERS[root]?.[folder] ?? [])
+        .filter((other) => !rows.slice(0, at).includes(other) || !isUsed(folder, other))
+        .map((other) => `${folder} > ${other}`),
+    )
+    expect(wrong).toEqual([])
+  })
+})
+
+describe('an import of a higher folder', () => {
   it.each([
     [
+      'src/core/runs/',
       'src/core/runs/merge/join.ts',
       "import { rollUp } from '../sessions/roll-up.ts'",
       'src/core/runs/sessions/roll-up.ts',
     ],
     [
+      'src/core/runs/',
       'src/core/runs/merge/selectors.ts',
       "import type { Totals } from '../sessions/roll-up.ts'",
       'src/core/runs/sessions/roll-up.ts',
     ],
-    ['src/core/runs/events/event.ts', "import { record } from '../record.ts'", 'src/core/runs/record.ts'],
-  ])('An import from %s to a higher folder is forbidden: %s', (path, text, to) => {
-    expect(upwardImports(parse(path, text))).toEqual([`${path} may not import ${to}`])
+    [
+      'src/core/runs/',
+      'src/core/runs/events/event.ts',
+      "import { record } from '../record.ts'",
+      'src/core/runs/record.ts',
+    ],
+    [
+      'src/core/',
+      'src/core/dispatch/accept.ts',
+      "import { wake } from '../delivery/wake.ts'",
+      'src/core/delivery/wake.ts',
+    ],
+    [
+      'src/core/',
+      'src/core/delivery/recheck.ts',
+      "import type { Plan } from '../dispatch/plan/plan.ts'",
+      'src/core/dispatch/plan/plan.ts',
+    ],
+    ['src/core/', 'src/core/hooks.ts', "import { view } from './dispatch/view.ts'", 'src/core/dispatch/view.ts'],
+  ])('Below %s, an import from %s is forbidden: %s', (root, path, text, to) => {
+    expect(upwardImports(root, parse(path, text))).toEqual([`${path} may not import ${to}`])
   })
 })
 
@@ -110,18 +143,21 @@ function forbiddenImports({ path, imports }: Source): string[] {
   return imports.flatMap(({ to }) => (mayImport(to) ? [] : `${path} may not import ${to}`))
 }
 
-const RUNS = 'src/core/runs/'
-
-function runFolderOf(path: string): string {
-  const name = path.slice(RUNS.length)
+/** The folder of a file below `root`, `''` for the files directly in it; `undefined` for files elsewhere. */
+function folderIn(root: string, path: string): string | undefined {
+  if (!path.startsWith(root)) return undefined
+  const name = path.slice(root.length)
   return name.slice(0, name.indexOf('/') + 1)
 }
 
-function upwardImports({ path, imports }: Source): string[] {
-  const own = runFolderOf(path)
-  const allowed = [own, ...(RUN_FOLDERS[own] ?? [])]
-  const inRuns = imports.filter(({ to }) => to.startsWith(RUNS))
-  return inRuns.flatMap(({ to }) => (allowed.includes(runFolderOf(to)) ? [] : `${path} may not import ${to}`))
+function upwardImports(root: string, { path, imports }: Source): string[] {
+  const own = folderIn(root, path)
+  if (own === undefined) return []
+  const allowed = [own, ...(FOLDERS[root]?.[own] ?? [])]
+  return imports.flatMap(({ to }) => {
+    const folder = folderIn(root, to)
+    return folder === undefined || allowed.includes(folder) ? [] : `${path} may not import ${to}`
+  })
 }
 
 function cycleAmong(files: readonly Source[]): string[] {

@@ -209,14 +209,32 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
 }
 
 /**
- * The folders of `src/core/runs/`, lowest first, with their allowed imports. `''` stands for the files directly in it,
- * the handlers.
+ * The folders of a folder, lowest first, with the other ones that each may import. `''` stands for the files directly in
+ * it. `dispatch/` and `delivery/` do not import one another: what both need stands below them.
  */
-export const RUN_FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  'merge/': [],
-  'sessions/': ['merge/'],
-  'events/': ['merge/'],
-  '': ['merge/', 'sessions/', 'events/'],
+export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  'src/core/': {
+    'answers/': [],
+    'json/': ['answers/'],
+    'load/': ['answers/'],
+    'statistics/': ['answers/'],
+    '': ['answers/', 'json/', 'load/', 'statistics/'],
+    'message/': ['answers/'],
+    'suppression/': [],
+    'links/': ['answers/', ''],
+    'dispatch/': ['answers/', 'json/', 'statistics/', '', 'message/', 'suppression/', 'links/'],
+    'delivery/': ['answers/', 'statistics/', '', 'message/', 'suppression/', 'links/'],
+    'feedback/': ['answers/', 'statistics/', '', 'message/', 'suppression/', 'dispatch/'],
+    'runs/': ['answers/', 'json/', 'statistics/', '', 'dispatch/'],
+    'read-api/': ['answers/', 'json/', ''],
+    'tokens/': ['answers/', 'json/', ''],
+  },
+  'src/core/runs/': {
+    'merge/': [],
+    'sessions/': ['merge/'],
+    'events/': ['merge/'],
+    '': ['merge/', 'sessions/', 'events/'],
+  },
 }
 
 /** The layer of a file: the longest key that is a prefix of its path. */

@@ -5,9 +5,9 @@ import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
 import type { ClaimedDelivery, DispatchStore, Settled, Settlement } from '../../ports/dispatch-store.ts'
 import type { LineLimiter } from '../answers/line-limiter.ts'
-import { wake } from '../dispatch/accept-dispatch.ts'
 import { type HookDeps, type Hooks, reportDelivery } from '../hooks.ts'
 import { measureAttempt, measureChanges } from '../statistics/measure.ts'
+import { wake } from '../wake.ts'
 import { logUnreachable } from './failing-channel.ts'
 import {
   endUnsent,

@@ -1,6 +1,5 @@
 import { SallyportError } from '../../errors.ts'
 import type {
-  DeliveryStatus,
   Dispatch,
   DispatchAnswer,
   DispatchHead,
@@ -15,10 +14,11 @@ import type { CatalogEvent } from '../../ports/event-catalog.ts'
 import type { IdGenerator } from '../../ports/id-generator.ts'
 import type { PlanSource } from '../../ports/plan-source.ts'
 import { port } from '../answers/fault.ts'
-import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
+import type { FaultDeps } from '../answers/report-fault.ts'
 import { type HandlerResult, type Refused, success } from '../answers/result.ts'
 import { type Hooks, reportAccepted } from '../hooks.ts'
 import { type MeasureDeps, measureAccepted } from '../statistics/measure.ts'
+import { wakeFor } from '../wake.ts'
 import { grantSpent } from './authorise-dispatch.ts'
 import { viewDispatch } from './dispatch-view.ts'
 import { keyReused, replayed } from './idempotency.ts'
@@ -100,29 +100,6 @@ export function logFailed(
     const { channel, reason, detail } = planned
     logger.log('warn', 'delivery.failed', { dispatchId, eventType, channel, reason, detail })
   }
-}
-
-/** Wakes workers. The deliveries are stored, so a failing queue only delays them until the next poll. */
-export function wake(queue: DeliveryQueue | undefined, deps: FaultDeps, delayMs = 0): void {
-  const failed = (cause: unknown): void =>
-    reportFault(cause, { operation: 'queue' }, { level: 'error', event: 'queue.wake_failed' }, deps)
-  try {
-    const woken: unknown = queue?.wake(delayMs)
-    if (woken instanceof Promise) woken.catch(failed)
-  } catch (cause) {
-    failed(cause)
-  }
-}
-
-export function wakeFor(
-  stored: readonly { readonly status: DeliveryStatus }[],
-  planned: readonly NewDelivery[],
-  deps: FaultDeps & { readonly queue?: DeliveryQueue },
-): void {
-  if (!deps.queue || !stored.some(({ status }) => status === 'queued')) return
-  const delays = new Set([0])
-  for (const { status, delayMs = 0 } of planned) if (status === 'queued') delays.add(delayMs)
-  for (const delayMs of delays) wake(deps.queue, deps, delayMs)
 }
 
 export interface DispatchOrigin {

@@ -14,7 +14,7 @@ import {
   type Warning,
 } from '../../model/dispatch.ts'
 import { writeInstant } from '../../model/instants.ts'
-import { parseUrl } from '../../model/parse-url.ts'
+import { maskAddress } from '../../model/mask-address.ts'
 import type { DeliveryWaiting } from '../../model/waiting.ts'
 import type { CatalogEvent } from '../../ports/event-catalog.ts'
 import type { Plan, PlannedDelivery } from './plan/plan-dispatch.ts'
@@ -144,14 +144,4 @@ function previewDelivery(planned: PlannedDelivery, now: number): PreviewedDelive
   const until = delayMs !== undefined && writeInstant(now + delayMs)
   const cause = waitsFor ?? (digestKey === undefined ? 'delay' : 'digest')
   return { channel, status, address, content, ...(until && { nextAttemptAt: until, waiting: { for: cause, until } }) }
-}
-
-/** Masks `jane@example.com` as `j…@example.com`, `+4915112345678` as `+49…78`, a URL as its origin, others as one letter. */
-export function maskAddress(address: string): string {
-  const url = /^https?:/i.test(address) ? parseUrl(address) : undefined
-  if (url) return `${url.origin}/…`
-  if (address.startsWith('+')) return `${address.slice(0, 3)}…${address.slice(-2)}`
-  const [first = ''] = address
-  const at = address.lastIndexOf('@')
-  return at > 0 ? `${first}…${address.slice(at)}` : `${first}…`
 }

@@ -16,7 +16,8 @@ import { type FaultDeps, logFailure, reportFault } from '../answers/report-fault
 import { boundedIssues, isRefused, type Refused, refuse } from '../answers/result.ts'
 import { type HookDeps, reportDelivery } from '../hooks.ts'
 import { measureChanges } from '../statistics/measure.ts'
-import { logFailed, newDeliveries, wakeFor } from './accept-dispatch.ts'
+import { wakeFor } from '../wake.ts'
+import { logFailed, newDeliveries } from './accept-dispatch.ts'
 import type { Plan, PlannedDelivery } from './plan/plan-dispatch.ts'
 import { type PlanningDeps, planRequest, unknownEvent } from './plan/plan-request.ts'
 

@@ -1,9 +1,9 @@
 import type { Dispatch } from '../../model/dispatch.ts'
 import type { NewFeedback } from '../../ports/feedback-store.ts'
 import { port } from '../answers/fault.ts'
-import { wake } from '../dispatch/accept-dispatch.ts'
 import { reportDelivery } from '../hooks.ts'
 import { measureChanges } from '../statistics/measure.ts'
+import { wake } from '../wake.ts'
 import type { FeedbackDeps } from './feedback-deps.ts'
 import { deliveryIdOf } from './feedback-owner.ts'
 

@@ -1,8 +1,8 @@
 import type { Delivery, Dispatch, DispatchView } from '../../model/dispatch.ts'
 import { writeInstant } from '../../model/instants.ts'
+import { maskAddress } from '../../model/mask-address.ts'
 import type { Suppression, SuppressionView } from '../../model/suppression.ts'
 import type { FeedbackStore } from '../../ports/feedback-store.ts'
-import { maskAddress } from '../dispatch/dispatch-view.ts'
 import type { AddressKeys } from './address-keys.ts'
 
 export function viewSuppression(one: Suppression): SuppressionView {

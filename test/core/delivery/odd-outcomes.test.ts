@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { wake } from '../../../src/core/dispatch/accept-dispatch.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
+import { wake } from '../../../src/core/wake.ts'
 import type { SendOutcome } from '../../../src/ports/channel.ts'
 import type { DeliveryQueue } from '../../../src/ports/delivery-queue.ts'
 import { testDeps } from '../../support/deps.ts'

@@ -10,6 +10,7 @@ import type { SendLimit, Verdict } from '../../../ports/delivery-policy.ts'
 import type { CatalogChannel, CatalogEvent, EventFacts } from '../../../ports/event-catalog.ts'
 import type { EventFault } from '../../answers/fault.ts'
 import { isRefused, type Refused, refuse } from '../../answers/result.ts'
+import { deferredFor } from '../../message/ask-policy.ts'
 import { copiesOf } from '../../message/copies.ts'
 import {
   type ContentFault,
@@ -243,11 +244,6 @@ function withAllowedCopies(
     }
   }
   return allowed
-}
-
-/** The stored word of a deferred message. A policy of the host may name anything. */
-export function deferredFor(verdict: Verdict | undefined): 'quiet_hours' | 'policy' {
-  return verdict?.verdict === 'defer' && verdict.for === 'quiet_hours' ? 'quiet_hours' : 'policy'
 }
 
 function lastDetail(faults: readonly ContentFault[]): string {

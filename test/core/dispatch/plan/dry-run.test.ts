@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { defineEvents } from '../../../../src/core/dispatch/catalog/define-events.ts'
-import { maskAddress } from '../../../../src/core/dispatch/dispatch-view.ts'
 import { testDeps } from '../../../support/deps.ts'
 import { recordingChannel } from '../../../support/recording-channel.ts'
 import { accepted, ORDER, post, stored } from '../dispatching.ts'
@@ -189,26 +188,5 @@ describe('a dry run', () => {
       })
     }
     expect(await stored(deps)).toHaveLength(1)
-  })
-})
-
-describe('maskAddress', () => {
-  it.each([
-    ['jane@example.com', 'j…@example.com'],
-    ['j@example.com', 'j…@example.com'],
-    ['+4915112345678', '+49…78'],
-    ['https://hooks.example.com/services/T1/secret?key=secret', 'https://hooks.example.com/…'],
-    ['https://example.com:8443/x', 'https://example.com:8443/…'],
-    ['https://social.example/@secret/inbox', 'https://social.example/…'],
-    ['https://user:secret@hooks.example.com/secret', 'https://hooks.example.com/…'],
-    ['user_42', 'u…'],
-    ['user:42', 'u…'],
-    ['@jane', '@…'],
-  ])('maskAddress shows %s as %s', (address, masked) => {
-    expect(maskAddress(address)).toBe(masked)
-  })
-
-  it('maskAddress splits no surrogate pair', () => {
-    for (const address of ['😀jane', '😀@example.com']) expect(maskAddress(address).isWellFormed()).toBe(true)
   })
 })

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { defineEvents } from '../../../../src/core/dispatch/catalog/define-events.ts'
-import { maskAddress, viewDispatch } from '../../../../src/core/dispatch/dispatch-view.ts'
+import { viewDispatch } from '../../../../src/core/dispatch/dispatch-view.ts'
 import type { Channel } from '../../../../src/ports/channel.ts'
 import type { EventCatalog } from '../../../../src/ports/event-catalog.ts'
 import { type TestDeps, testDeps } from '../../../support/deps.ts'
@@ -140,13 +140,5 @@ describe('stored dispatches', () => {
         expect(holes([answer.body, dry.body, dispatches, dispatches.map(viewDispatch)])).toEqual([])
       }
     }
-  })
-})
-
-describe('maskAddress', () => {
-  it('maskAddress shows the host of a URL and the first character of other addresses', () => {
-    expect(['http://h.test/secret', 'HTTPS://h.test/secret', 'xhttps://h.test/s', '', 'jane'].map(maskAddress)).toEqual(
-      ['http://h.test/…', 'https://h.test/…', 'x…', '…', 'j…'],
-    )
   })
 })
