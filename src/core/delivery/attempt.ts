@@ -1,31 +1,21 @@
 import type { AttemptEnd } from '../../model/attempt.ts'
-import type { DispatchHead } from '../../model/dispatch.ts'
 import type { Channel } from '../../ports/channel.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
 import type { ClaimedDelivery, DispatchStore, Settled, Settlement } from '../../ports/dispatch-store.ts'
 import type { LineLimiter } from '../answers/line-limiter.ts'
-import { type HookDeps, type Hooks, reportDelivery } from '../hooks.ts'
+import type { HookDeps, Hooks } from '../hooks.ts'
 import { measureAttempt, measureChanges } from '../statistics/measure.ts'
 import { wake } from '../wake.ts'
-import { logUnreachable } from './failing-channel.ts'
-import {
-  endUnsent,
-  Hold,
-  type HoldDeps,
-  type HoldOptions,
-  type Lease,
-  placeOf,
-  putBack,
-  settleLeased,
-  UNKNOWN_MS,
-} from './lease.ts'
-import { logFailedProviders } from './provider-ends.ts'
+import { changeBy, logEnd, logFailedProviders, logUnreachable, reportAll } from './attempt-report.ts'
+import { Hold, type HoldDeps, type HoldOptions, type Lease, settleLeased } from './lease.ts'
+import { placeOf } from './log-fields.ts'
 import { isUnreadable, type Sent } from './read-outcome.ts'
 import { type RecheckDeps, recheckPolicy } from './recheck-policy.ts'
 import { type RenderDeps, renderDigest } from './render-digest.ts'
 import { MESSAGE_RETRIES, retryDelay } from './retry-schedule.ts'
 import { type SendDeps, sendMessage, THROWN } from './send-message.ts'
+import { endUnsent, putBack, UNKNOWN_MS } from './settlement.ts'
 import { isSuppressed, type SuppressionDeps, suppressedCopies, suppressRefused } from './suppressed.ts'
 
 export interface AttemptDeps extends HoldDeps, RecheckDeps, RenderDeps, SuppressionDeps, SendDeps, HookDeps {
@@ -53,8 +43,6 @@ export interface Attempted {
   /** Resolves when the hooks have ended; absent without hooks. */
   readonly reported?: Promise<void>
 }
-
-type Change = Parameters<typeof reportDelivery>[0]
 
 /**
  * Sends one claimed delivery, stores the result, and starts the hooks. Throws only errors of the store. A delivery with more claims
@@ -89,10 +77,6 @@ export async function attemptDelivery(
 function resultOf(settlement: Settlement): AttemptResult {
   if (settlement.to !== 'queued') return settlement.to
   return settlement.attempt ? 'retried' : 'released'
-}
-
-async function reportAll(changes: readonly Change[], dispatch: DispatchHead, deps: HookDeps): Promise<void> {
-  await Promise.all(changes.map((change) => reportDelivery(change, dispatch, deps)))
 }
 
 /** Runs the steps of an attempt until one of them ends it. `undefined`: the lease was lost. */
@@ -155,35 +139,4 @@ function settlementOf(
     return { to: 'queued', delayMs: pausedMs, waitsFor: 'receiver_paused', ...tried }
   if (delayMs !== undefined) return { to: 'queued', delayMs, ...tried }
   return { to: 'failed', reason: thrown ? 'channel_error' : 'attempts_exhausted', ...tried }
-}
-
-function logEnd(
-  end: Settlement['to'] | 'cancelled' | 'lease_lost',
-  claimed: ClaimedDelivery,
-  settlement: Settlement | undefined,
-  { logger }: AttemptDeps,
-): void {
-  logger.log(end === 'failed' || end === 'lease_lost' ? 'warn' : 'info', `delivery.${end}`, {
-    attempt: claimed.attempts,
-    ...placeOf(claimed),
-    ...(settlement?.attempt?.code !== undefined && { code: settlement.attempt.code }),
-    ...(settlement && 'reason' in settlement && { reason: settlement.reason }),
-    ...(settlement?.to === 'queued' && settlement.waitsFor !== undefined && { reason: settlement.waitsFor }),
-    ...(settlement?.to === 'queued' && end === 'queued' && { delayMs: settlement.delayMs }),
-  })
-}
-
-function changeBy(settlement: Settlement, claimed: ClaimedDelivery): Change {
-  const { deliveryId, channel, attempts, history } = claimed
-  const { to: status, attempt } = settlement
-  const lastCode = attempt?.code ?? history.findLast(({ code }) => code !== undefined)?.code
-  return {
-    deliveryId,
-    channel,
-    status,
-    attempts: attempt ? attempts : attempts - 1,
-    ...('reason' in settlement && { reason: settlement.reason }),
-    ...(lastCode !== undefined && { lastCode }),
-    ...(attempt?.providerMessageId !== undefined && { providerMessageId: attempt.providerMessageId }),
-  }
 }

@@ -1,8 +1,6 @@
-import type { DeliveryReason } from '../../model/dispatch.ts'
 import { isThrown } from '../../model/thrown.ts'
-import type { StoredWait } from '../../model/waiting.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { ClaimedDelivery, DispatchStore, LeaseToken, Settled, Settlement } from '../../ports/dispatch-store.ts'
+import type { DispatchStore, LeaseToken, Settled, Settlement } from '../../ports/dispatch-store.ts'
 import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
 
 /** Lease of a claimed delivery. Starts before the claim, so that a slow claim does not extend it. */
@@ -171,24 +169,6 @@ export class Hold {
   }
 }
 
-type Queued = Extract<Settlement, { to: 'queued' }>
-
-/** Wait after an unknown event type or channel. A worker with a newer deployment may know it. */
-export const UNKNOWN_MS = 60_000
-
-/** Settlement that queues a delivery again, unsent, due after `delayMs`; the attempt is not counted. */
-export function putBack({ deliveryId, fence }: LeaseToken, delayMs: number, waitsFor?: StoredWait): Queued {
-  return { deliveryId, fence, to: 'queued', delayMs, waitsFor }
-}
-
-export function endUnsent(
-  { deliveryId, fence }: LeaseToken,
-  to: 'failed' | 'skipped',
-  reason: DeliveryReason,
-): Settlement {
-  return { deliveryId, fence, to, reason }
-}
-
 const FIRST_RETRY_MS = 100
 
 /** Stores the end of an attempt; otherwise it is sent again. Retries with exponential backoff while the lease lasts. */
@@ -207,16 +187,4 @@ export async function settleLeased(
       await new Promise<void>((resolve) => void deps.clock.after(waitMs, resolve, 'keepAlive'))
     }
   }
-}
-
-export function placeOf({ deliveryId, channel, dispatch }: ClaimedDelivery): {
-  deliveryId: string
-  dispatchId: string
-  channel: string
-} {
-  return { deliveryId, dispatchId: dispatch.dispatchId, channel }
-}
-
-export function faultPlaceOf(claimed: ClaimedDelivery): ReturnType<typeof placeOf> & { eventType: string } {
-  return { eventType: claimed.dispatch.eventType, ...placeOf(claimed) }
 }

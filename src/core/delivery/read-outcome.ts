@@ -1,9 +1,8 @@
-import type { AttemptEnd } from '../../model/attempt.ts'
+import type { AttemptEnd, ProviderEnd } from '../../model/attempt.ts'
 import { isEnhancedStatus } from '../../model/enhanced-status.ts'
 import type { RefusedAddress } from '../../model/suppression.ts'
 import { isOutcome, noCode, noOutcome, OUTCOME_INVALID } from '../../options/send-outcome.ts'
 import type { SendOutcome } from '../../ports/channel.ts'
-import { CODE_INVALID, readCode, readProviders } from './provider-ends.ts'
 
 /** End of one send. */
 export interface Sent {
@@ -18,6 +17,8 @@ export interface Sent {
   readonly cause?: unknown
 }
 
+/** Stands for a code that is absent, or text of a provider. */
+const CODE_INVALID = 'code_invalid'
 const UNREADABLE: AttemptEnd = { outcome: 'unknown', code: OUTCOME_INVALID }
 
 /** The channel returned no outcome, or one without a code. */
@@ -69,4 +70,31 @@ function readMembers(outcome: SendOutcome): Sent {
   }
   const { retryAfterMs, cause = malformed } = outcome
   return { end, ...(typeof retryAfterMs === 'number' && { retryAfterMs }), ...(cause !== undefined && { cause }) }
+}
+
+const NAME = /^[\x21-\x7e]{1,64}$/
+const CODE = /^[a-z][a-z0-9_]{0,63}$/
+const MAX_PROVIDERS = 16
+
+/** The code of an outcome for logs and records; it may be absent, or text of a provider. */
+function readCode(code: unknown): string {
+  return typeof code === 'string' && CODE.test(code) ? code : CODE_INVALID
+}
+
+/** Reads the providers of a channel's outcome. Invalid names are dropped: the outcome counts without them. */
+function readProviders({ outcome, provider, providers }: SendOutcome): Pick<AttemptEnd, 'provider' | 'providers'> {
+  const sender = outcome === 'sent' ? provider : undefined
+  const ends = Array.isArray(providers) ? providers.slice(0, MAX_PROVIDERS).flatMap((end) => readEnd(end, sender)) : []
+  return { ...(isName(provider) && { provider }), ...(ends.length > 0 && { providers: ends }) }
+}
+
+function readEnd(given: unknown, sender: string | undefined): readonly ProviderEnd[] {
+  const { name, code }: { readonly name?: unknown; readonly code?: unknown } = Object(given)
+  if (!isName(name)) return []
+  if (name === sender) return [{ name }]
+  return [{ name, code: readCode(code) }]
+}
+
+function isName(given: unknown): given is string {
+  return typeof given === 'string' && NAME.test(given)
 }

@@ -2,7 +2,7 @@ import type { AttemptEnd } from '../../model/attempt.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { BusyReceiver, ClaimedDelivery } from '../../ports/dispatch-store.ts'
 import type { Logger } from '../../ports/logger.ts'
-import { placeOf } from './lease.ts'
+import { placeOf } from './log-fields.ts'
 import type { BreakerOptions } from './worker-options.ts'
 
 /** One attempt, as the breakers of its address and its receiver watch it. */

@@ -9,7 +9,9 @@ import { categoryOf } from '../message/category-of.ts'
 import { adHocRecipient, findRecipient } from '../message/resolve-recipient.ts'
 import { logUnknownTimeZone } from '../message/unknown-time-zone.ts'
 import type { PreferenceReader } from '../suppression/preference-reader.ts'
-import { endUnsent, faultPlaceOf, type Hold, putBack, wasStopped } from './lease.ts'
+import { type Hold, wasStopped } from './lease.ts'
+import { faultPlaceOf } from './log-fields.ts'
+import { endUnsent, putBack } from './settlement.ts'
 
 export interface RecheckDeps extends FaultDeps {
   readonly policy?: DeliveryPolicy

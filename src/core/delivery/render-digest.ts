@@ -6,7 +6,9 @@ import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
 import type { LinkService } from '../links/link-service.ts'
 import { checkEventData } from '../message/check-data.ts'
 import { type RenderClock, type RenderedFields, renderFields } from '../message/render-fields.ts'
-import { endUnsent, faultPlaceOf, type Hold, placeOf, putBack, UNKNOWN_MS, wasStopped } from './lease.ts'
+import { type Hold, wasStopped } from './lease.ts'
+import { faultPlaceOf, placeOf } from './log-fields.ts'
+import { endUnsent, putBack, UNKNOWN_MS } from './settlement.ts'
 
 export interface RenderDeps extends FaultDeps {
   readonly events: Pick<EventCatalog, 'find'>

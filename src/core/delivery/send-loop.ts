@@ -4,10 +4,14 @@ import { limitLines } from '../answers/line-limiter.ts'
 import { reportFault } from '../answers/report-fault.ts'
 import { wake } from '../wake.ts'
 import { type AttemptDeps, type Attempted, attemptDelivery } from './attempt.ts'
-import { type Lease, placeOf, putBack, STOPPING_MS } from './lease.ts'
+import { inFlight } from './in-flight.ts'
+import { type Lease, STOPPING_MS } from './lease.ts'
 import { createLimiter, type Slot } from './limiter.ts'
+import { placeOf } from './log-fields.ts'
 import { receiverBreaker } from './receiver-breaker.ts'
 import { reportEnded } from './report-ended.ts'
+import { putBack } from './settlement.ts'
+import { swapRemoveList } from './swap-remove-list.ts'
 import type { WorkerOptions } from './worker-options.ts'
 
 /** Time between log lines of one channel that has no connection. */
@@ -231,61 +235,5 @@ export function createSendLoop(deps: SendLoopDeps, options: WorkerOptions, onFre
       cancelAbort()
       return own
     },
-  }
-}
-
-interface InFlight {
-  /** Counts a promise until it settles, and returns it. */
-  add<T>(work: Promise<T>): Promise<T>
-  empty(): Promise<void>
-}
-
-/** @param onSettled Called whenever one settles. */
-function inFlight(onSettled = (): void => {}): InFlight {
-  let count = 0
-  let waiting: (() => void)[] = []
-
-  function settled(): void {
-    count--
-    onSettled()
-    if (count > 0) return
-    for (const resolve of waiting) resolve()
-    waiting = []
-  }
-
-  return {
-    add(work) {
-      count++
-      work.then(settled, settled)
-      return work
-    },
-    async empty() {
-      if (count > 0) await new Promise<void>((resolve) => waiting.push(resolve))
-    },
-  }
-}
-
-/** A list with swap-remove, for thousands of short-lived members: the old tables of a `Set` keep removed members alive too long. */
-export interface SwapRemoveList<T> extends Iterable<T> {
-  add(member: T): () => void
-}
-
-export function swapRemoveList<T>(): SwapRemoveList<T> {
-  const entries: { readonly member: T; at: number }[] = []
-  return {
-    add(member) {
-      const entry = { member, at: entries.length }
-      entries.push(entry)
-      return () => {
-        if (entry.at < 0) return
-        const last = entries.pop()
-        if (last && last !== entry) {
-          entries[entry.at] = last
-          last.at = entry.at
-        }
-        entry.at = -1
-      }
-    },
-    [Symbol.iterator]: () => entries.map(({ member }) => member)[Symbol.iterator](),
   }
 }

@@ -6,7 +6,8 @@ import { type FaultDeps, type FaultLine, reportFault } from '../answers/report-f
 import { linkMessage } from '../links/link-message.ts'
 import type { LinkService } from '../links/link-service.ts'
 import { categoryOf } from '../message/category-of.ts'
-import { faultPlaceOf, type Hold, Interrupted } from './lease.ts'
+import { type Hold, Interrupted } from './lease.ts'
+import { faultPlaceOf } from './log-fields.ts'
 import { isMalformed, readOutcome, type Sent } from './read-outcome.ts'
 
 export interface SendDeps extends FaultDeps {

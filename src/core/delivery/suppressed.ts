@@ -6,7 +6,7 @@ import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
 import { categoryOf } from '../message/category-of.ts'
 import { copiesOf } from '../message/copies.ts'
 import type { SuppressionCheck } from '../suppression/suppression-check.ts'
-import { faultPlaceOf, placeOf } from './lease.ts'
+import { faultPlaceOf, placeOf } from './log-fields.ts'
 import { reportThrown } from './send-message.ts'
 
 export interface SuppressionDeps extends FaultDeps {

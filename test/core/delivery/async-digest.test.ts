@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AttemptOptions } from '../../../src/core/delivery/attempt.ts'
-import { swapRemoveList } from '../../../src/core/delivery/send-loop.ts'
+import { swapRemoveList } from '../../../src/core/delivery/swap-remove-list.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { EventCatalog } from '../../../src/ports/event-catalog.ts'
 import { type TestDeps, testDeps } from '../../support/deps.ts'

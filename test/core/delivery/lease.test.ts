@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AttemptOptions, AttemptResult } from '../../../src/core/delivery/attempt.ts'
 import { settleLeased } from '../../../src/core/delivery/lease.ts'
-import { swapRemoveList } from '../../../src/core/delivery/send-loop.ts'
+import { swapRemoveList } from '../../../src/core/delivery/swap-remove-list.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { SendOutcome } from '../../../src/ports/channel.ts'
 import type { Verdict } from '../../../src/ports/delivery-policy.ts'

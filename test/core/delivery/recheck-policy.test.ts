@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { swapRemoveList } from '../../../src/core/delivery/send-loop.ts'
+import { swapRemoveList } from '../../../src/core/delivery/swap-remove-list.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { SendOutcome } from '../../../src/ports/channel.ts'
 import type { DeliveryPolicy, PolicyQuestion, Verdict } from '../../../src/ports/delivery-policy.ts'

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { swapRemoveList } from '../../../src/core/delivery/send-loop.ts'
+import { swapRemoveList } from '../../../src/core/delivery/swap-remove-list.ts'
 import { createWorker } from '../../../src/core/delivery/worker.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { EventCatalog } from '../../../src/ports/event-catalog.ts'

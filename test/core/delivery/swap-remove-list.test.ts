@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { swapRemoveList } from '../../../src/core/delivery/send-loop.ts'
+import { swapRemoveList } from '../../../src/core/delivery/swap-remove-list.ts'
 import { fc } from '../../support/properties.ts'
 
 describe('a list with swap-remove', () => {
