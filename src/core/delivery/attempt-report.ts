@@ -1,11 +1,20 @@
 import type { AttemptEnd } from '../../model/attempt.ts'
-import type { DispatchHead } from '../../model/dispatch.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { ClaimedDelivery, Settlement } from '../../ports/dispatch-store.ts'
+import type { ClaimedDelivery, Settled, Settlement } from '../../ports/dispatch-store.ts'
 import type { Logger } from '../../ports/logger.ts'
 import type { LineLimiter } from '../answers/line-limiter.ts'
 import { type HookDeps, reportDelivery } from '../hooks.ts'
-import { placeOf } from './log-fields.ts'
+import { measureAttempt, measureChanges } from '../statistics/measure.ts'
+import { attemptFields } from './log-fields.ts'
+
+/** `released`: queued again, unsent. `cancelled`: cancelled instead of queued again. `lost`: another worker holds the lease. */
+export type AttemptResult = 'sent' | 'retried' | 'failed' | 'skipped' | 'cancelled' | 'released' | 'lost'
+
+export interface Attempted {
+  readonly result: AttemptResult
+  /** Resolves when the hooks have ended; absent without hooks. */
+  readonly reported?: Promise<void>
+}
 
 type Change = Parameters<typeof reportDelivery>[0]
 
@@ -20,7 +29,7 @@ export function logFailedProviders(
 ): void {
   for (const { name, code } of providers) {
     if (code === undefined || name === provider || NOT_ASKED.includes(code)) continue
-    logger.log('warn', 'provider.failed', { attempt: claimed.attempts, ...placeOf(claimed), provider: name, code })
+    logger.log('warn', 'provider.failed', { ...attemptFields(claimed), provider: name, code })
   }
 }
 
@@ -43,31 +52,55 @@ export function logUnreachable(
   if (code === undefined || detail === undefined) return
   const due = lines?.admit(`${claimed.channel} ${code}`, clock.now())
   if (!due) return
-  const place = { attempt: claimed.attempts, ...placeOf(claimed), ...(provider !== undefined && { provider }) }
-  logger.log('warn', 'channel.unreachable', { ...place, code, detail, ...due })
+  const fields = { ...attemptFields(claimed), ...(provider !== undefined && { provider }) }
+  logger.log('warn', 'channel.unreachable', { ...fields, code, detail, ...due })
 }
 
-export function logEnd(
-  end: Settlement['to'] | 'cancelled' | 'lease_lost',
+/** Reports an attempt whose settlement could not be stored, because another worker holds the lease. */
+export function reportLost(claimed: ClaimedDelivery, logger: Logger): Attempted {
+  logger.log('warn', 'delivery.lease_lost', attemptFields(claimed))
+  return { result: 'lost' }
+}
+
+/**
+ * Logs and measures an attempt whose settlement is stored, and starts the hooks, also for the deliveries that changed with it.
+ *
+ * @param tookMs Milliseconds since the claim.
+ */
+export function reportAttempt(
+  settlement: Settlement,
+  { cancelled, others }: Extract<Settled, { live: true }>,
   claimed: ClaimedDelivery,
-  settlement: Settlement | undefined,
-  { logger }: { readonly logger: Logger },
-): void {
-  logger.log(end === 'failed' || end === 'lease_lost' ? 'warn' : 'info', `delivery.${end}`, {
-    attempt: claimed.attempts,
-    ...placeOf(claimed),
-    ...(settlement?.attempt?.code !== undefined && { code: settlement.attempt.code }),
-    ...(settlement && 'reason' in settlement && { reason: settlement.reason }),
-    ...(settlement?.to === 'queued' && settlement.waitsFor !== undefined && { reason: settlement.waitsFor }),
-    ...(settlement?.to === 'queued' && end === 'queued' && { delayMs: settlement.delayMs }),
+  tookMs: number,
+  deps: HookDeps,
+): Attempted {
+  const result = cancelled ? 'cancelled' : resultOf(settlement)
+  logEnd(result, settlement, claimed, deps.logger)
+  measureAttempt(result, settlement, claimed, tookMs, deps)
+  measureChanges(others, claimed.dispatch, deps)
+  if (!deps.hooks) return { result }
+  const own = cancelled ? [] : [changeBy(settlement, claimed)]
+  return { result, reported: callHooks([...own, ...others], claimed, deps) }
+}
+
+function resultOf(settlement: Settlement): AttemptResult {
+  if (settlement.to !== 'queued') return settlement.to
+  return settlement.attempt ? 'retried' : 'released'
+}
+
+function logEnd(result: AttemptResult, settlement: Settlement, claimed: ClaimedDelivery, logger: Logger): void {
+  const isCancelled = result === 'cancelled'
+  const { to, attempt } = settlement
+  logger.log(to === 'failed' ? 'warn' : 'info', isCancelled ? 'delivery.cancelled' : `delivery.${to}`, {
+    ...attemptFields(claimed),
+    ...(attempt?.code !== undefined && { code: attempt.code }),
+    ...('reason' in settlement && { reason: settlement.reason }),
+    ...(to === 'queued' && settlement.waitsFor !== undefined && { reason: settlement.waitsFor }),
+    ...(to === 'queued' && !isCancelled && { delayMs: settlement.delayMs }),
   })
 }
 
-export async function reportAll(changes: readonly Change[], dispatch: DispatchHead, deps: HookDeps): Promise<void> {
-  await Promise.all(changes.map((change) => reportDelivery(change, dispatch, deps)))
-}
-
-export function changeBy(settlement: Settlement, claimed: ClaimedDelivery): Change {
+function changeBy(settlement: Settlement, claimed: ClaimedDelivery): Change {
   const { deliveryId, channel, attempts, history } = claimed
   const { to: status, attempt } = settlement
   const lastCode = attempt?.code ?? history.findLast(({ code }) => code !== undefined)?.code
@@ -80,4 +113,8 @@ export function changeBy(settlement: Settlement, claimed: ClaimedDelivery): Chan
     ...(lastCode !== undefined && { lastCode }),
     ...(attempt?.providerMessageId !== undefined && { providerMessageId: attempt.providerMessageId }),
   }
+}
+
+async function callHooks(changes: readonly Change[], { dispatch }: ClaimedDelivery, deps: HookDeps): Promise<void> {
+  await Promise.all(changes.map((change) => reportDelivery(change, dispatch, deps)))
 }

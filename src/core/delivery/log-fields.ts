@@ -1,6 +1,7 @@
 import type { ClaimedDelivery } from '../../ports/dispatch-store.ts'
 
-export function placeOf({ deliveryId, channel, dispatch }: ClaimedDelivery): {
+/** Fields of log lines about a delivery. */
+export function deliveryFields({ deliveryId, channel, dispatch }: ClaimedDelivery): {
   deliveryId: string
   dispatchId: string
   channel: string
@@ -8,6 +9,12 @@ export function placeOf({ deliveryId, channel, dispatch }: ClaimedDelivery): {
   return { deliveryId, dispatchId: dispatch.dispatchId, channel }
 }
 
-export function faultPlaceOf(claimed: ClaimedDelivery): ReturnType<typeof placeOf> & { eventType: string } {
-  return { eventType: claimed.dispatch.eventType, ...placeOf(claimed) }
+/** Fields of an attempt's log lines: with its number. */
+export function attemptFields(claimed: ClaimedDelivery): ReturnType<typeof deliveryFields> & { attempt: number } {
+  return { attempt: claimed.attempts, ...deliveryFields(claimed) }
+}
+
+/** Fields of an error's context: with the event type. */
+export function faultFields(claimed: ClaimedDelivery): ReturnType<typeof deliveryFields> & { eventType: string } {
+  return { eventType: claimed.dispatch.eventType, ...deliveryFields(claimed) }
 }

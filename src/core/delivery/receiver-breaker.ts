@@ -2,7 +2,7 @@ import type { AttemptEnd } from '../../model/attempt.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { BusyReceiver, ClaimedDelivery } from '../../ports/dispatch-store.ts'
 import type { Logger } from '../../ports/logger.ts'
-import { placeOf } from './log-fields.ts'
+import { deliveryFields } from './log-fields.ts'
 import type { BreakerOptions } from './worker-options.ts'
 
 /** One attempt, as the breakers of its address and its receiver watch it. */
@@ -133,12 +133,12 @@ export function receiverBreaker(
   }
 
   function logPause(claimed: ClaimedDelivery, fields: Readonly<Record<string, unknown>>): void {
-    logger.log('warn', 'delivery.receiver_paused', { ...placeOf(claimed), ...fields })
+    logger.log('warn', 'delivery.receiver_paused', { ...deliveryFields(claimed), ...fields })
   }
 
   function answered({ address, receiver }: Keys, claimed: ClaimedDelivery): void {
     const paused = [addresses.get(address), receivers.get(receiver)].some((circuit) => (circuit?.pauses ?? 0) > 0)
-    if (paused) logger.log('info', 'delivery.receiver_resumed', placeOf(claimed))
+    if (paused) logger.log('info', 'delivery.receiver_resumed', deliveryFields(claimed))
     addresses.delete(address)
     receivers.delete(receiver)
   }
@@ -161,7 +161,8 @@ export function receiverBreaker(
 
     pausedMs(claimed) {
       const keys = keysOf(claimed)
-      const [address, receiver] = [addresses.get(keys?.address ?? ''), receivers.get(keys?.receiver ?? '')]
+      const address = addresses.get(keys?.address ?? '')
+      const receiver = receivers.get(keys?.receiver ?? '')
       if (address && isPaused(address)) return address.until - clock.now()
       if (address?.isProbed) return address.isReceiver ? 0 : PROBE_MS
       if (receiver?.isProbed) return 0

@@ -10,7 +10,7 @@ import { adHocRecipient, findRecipient } from '../message/resolve-recipient.ts'
 import { logUnknownTimeZone } from '../message/unknown-time-zone.ts'
 import type { PreferenceReader } from '../suppression/preference-reader.ts'
 import { type Hold, wasStopped } from './lease.ts'
-import { faultPlaceOf } from './log-fields.ts'
+import { faultFields } from './log-fields.ts'
 import { endUnsent, putBack } from './settlement.ts'
 
 export interface RecheckDeps extends FaultDeps {
@@ -46,7 +46,7 @@ export async function recheckPolicy(
   } catch (cause) {
     if (wasStopped(cause)) return putBack(claimed, 0)
     const line = { level: 'error', event: 'delivery.policy_unavailable' } as const
-    reportFault(cause, { operation, ...faultPlaceOf(claimed) }, line, deps)
+    reportFault(cause, { operation, ...faultFields(claimed) }, line, deps)
     return putBack(claimed, UNAVAILABLE_MS, 'unavailable')
   }
 }
@@ -61,13 +61,16 @@ async function ask(
   const { tenant, eventType, critical = false, recipient: id } = dispatch
   const recipient = adHocRecipient(id) ?? (recipients ? await findRecipient(id, tenant, recipients) : { id })
   onFound()
-  if (recipient) logUnknownTimeZone(recipient, logger, eventType)
-  const category = categoryOf(eventType, events)
-  return (
-    recipient &&
-    askPolicy(policy, {
-      ...{ tenant, eventType, category, critical, channel, recipient, at: clock.now() },
-      ...(preferences && { preferences: () => preferences.find(tenant, recipient.id) }),
-    })
-  )
+  if (!recipient) return undefined
+  logUnknownTimeZone(recipient, logger, eventType)
+  return askPolicy(policy, {
+    tenant,
+    eventType,
+    category: categoryOf(eventType, events),
+    critical,
+    channel,
+    recipient,
+    at: clock.now(),
+    ...(preferences && { preferences: () => preferences.find(tenant, recipient.id) }),
+  })
 }

@@ -7,7 +7,7 @@ import type { LinkService } from '../links/link-service.ts'
 import { checkEventData } from '../message/check-data.ts'
 import { type RenderClock, type RenderedFields, renderFields } from '../message/render-fields.ts'
 import { type Hold, wasStopped } from './lease.ts'
-import { faultPlaceOf, placeOf } from './log-fields.ts'
+import { deliveryFields, faultFields } from './log-fields.ts'
 import { endUnsent, putBack, UNKNOWN_MS } from './settlement.ts'
 
 export interface RenderDeps extends FaultDeps {
@@ -24,7 +24,7 @@ export interface RenderDeps extends FaultDeps {
 export async function renderDigest(claimed: ClaimedDelivery, hold: Hold, deps: RenderDeps): Promise<Settlement> {
   const event = deps.events.find(claimed.dispatch.eventType)
   if (!event) {
-    deps.logger.log('warn', 'delivery.event_unknown', placeOf(claimed))
+    deps.logger.log('warn', 'delivery.event_unknown', deliveryFields(claimed))
     return putBack(claimed, UNKNOWN_MS, 'unknown_here')
   }
   try {
@@ -37,7 +37,7 @@ export async function renderDigest(claimed: ClaimedDelivery, hold: Hold, deps: R
     if (wasStopped(cause)) return putBack(claimed, 0)
     const line = { level: 'error', event: 'delivery.render_failed', isLibrary: true } as const
     const { operation, cause: thrown } = isThrown(cause, HostFault) ? cause : { operation: 'template' as const, cause }
-    reportFault(thrown, { operation, ...faultPlaceOf(claimed) }, line, deps)
+    reportFault(thrown, { operation, ...faultFields(claimed) }, line, deps)
     return putBack(claimed, UNKNOWN_MS, 'unavailable')
   }
 }
@@ -48,7 +48,7 @@ async function render(claimed: ClaimedDelivery, event: CatalogEvent, deps: Rende
   const { digest } = claimed
   const channel = event.channels.find((candidate) => candidate.channel === claimed.channel)
   if (!digest || !channel) return NOTHING
-  const report = (fault: EventFault): void => reportEventFaults([fault], faultPlaceOf(claimed), deps)
+  const report = (fault: EventFault): void => reportEventFaults([fault], faultFields(claimed), deps)
   const events: unknown[] = []
   for (const { eventData } of digest.events) {
     const checked = await checkEventData(event, eventData, deps.clock)
@@ -58,10 +58,12 @@ async function render(claimed: ClaimedDelivery, event: CatalogEvent, deps: Rende
     }
   }
   const leftOut = digest.events.length - events.length
-  if (leftOut > 0) deps.logger.log('warn', 'delivery.event_left_out', { ...placeOf(claimed), events: leftOut })
+  if (leftOut > 0) deps.logger.log('warn', 'delivery.event_left_out', { ...deliveryFields(claimed), events: leftOut })
   if (events.length === 0) return NOTHING
   const facts = {
-    ...{ data: events.at(-1), recipient: digest.recipient, events },
+    data: events.at(-1),
+    recipient: digest.recipient,
+    events,
     ...(deps.links && { links: deps.links.placeholders }),
   }
   const time = { clock: deps.clock, since: deps.clock.now() }

@@ -3,14 +3,15 @@ import type { ClaimedDelivery, ClaimRequest, DispatchStore, Settlement } from '.
 import { limitLines } from '../answers/line-limiter.ts'
 import { reportFault } from '../answers/report-fault.ts'
 import { wake } from '../wake.ts'
-import { type AttemptDeps, type Attempted, attemptDelivery } from './attempt.ts'
+import { type AttemptDeps, attemptDelivery } from './attempt.ts'
+import type { Attempted } from './attempt-report.ts'
 import { inFlight } from './in-flight.ts'
 import { type Lease, STOPPING_MS } from './lease.ts'
 import { createLimiter, type Slot } from './limiter.ts'
-import { placeOf } from './log-fields.ts'
+import { attemptFields } from './log-fields.ts'
 import { receiverBreaker } from './receiver-breaker.ts'
 import { reportEnded } from './report-ended.ts'
-import { putBack } from './settlement.ts'
+import { putBack, type Queued } from './settlement.ts'
 import { swapRemoveList } from './swap-remove-list.ts'
 import type { WorkerOptions } from './worker-options.ts'
 
@@ -97,35 +98,18 @@ export function createSendLoop(deps: SendLoopDeps, options: WorkerOptions, onFre
   let after: NonNullable<ClaimRequest['after']> = {}
   let unfinished = { givenBack: 0, aborted: 0 }
 
-  /** Yields: channels that answer at once would block the event loop until nothing is due. */
-  async function yieldToEventLoop(): Promise<void> {
-    await new Promise<void>((resolve) => void clock.after(0, resolve, 'keepAlive'))
-    yieldedAt = clock.now()
-  }
-
   async function claimNow(...[mine, onStart, kind]: ClaimArgs): Promise<ClaimOutcome> {
     if (clock.now() - yieldedAt > MAX_BUSY_MS) await yieldToEventLoop()
-    const asked: Pick<ClaimRequest, 'limits' | 'busy' | 'full'> =
-      kind === 'rate-limited' ? limiter.rateLimited() : limiter.request()
-    const wanted = { ...asked, busy: [...asked.busy, ...breaker.stopped()] }
+    const wanted = askedFor(kind)
     if (mine !== generation || sandbox || Object.keys(wanted.limits).length === 0) return NOTHING
     const lease = { since: clock.now(), ms: leaseMs }
     const { deliveries, expired, unreadable = [], nextDueInMs, last } = await store.claim({ leaseMs, ...wanted, after })
     after = { ...after, ...last }
-    const paused: ReturnType<typeof waitForReceiver>[] = []
-    const surplus: ClaimedDelivery[] = []
-    for (const claimed of deliveries) {
-      const pausedMs = mine === generation ? breaker.pausedMs(claimed) : undefined
-      const slot =
-        mine === generation && pausedMs === undefined ? limiter.take(claimed, claimed.dispatch.tenant) : undefined
-      if (pausedMs !== undefined) paused.push(waitForReceiver(claimed, pausedMs, lease.since))
-      else if (slot) start(claimed, lease, slot, onStart)
-      else surplus.push(claimed)
-    }
+    const { paused, surplus } = startAll(deliveries, lease, mine, onStart)
     const ended = [...expired, ...unreadable]
     if (ended.length > 0) hooks.add(reportEnded(ended, deps))
     if (mine !== generation) unfinished.givenBack += surplus.length
-    await Promise.all([...paused, ...surplus.map((claimed) => putBack(claimed, 0))].map(giveBack))
+    await Promise.all([...paused, ...surplus].map(giveBack))
     for (const delayMs of new Set(paused.map((one) => one.delayMs))) wake(deps.queue, deps, delayMs)
     const hasFound = deliveries.length > surplus.length || ended.length > 0
     const isMore = hasFound && nextDueInMs === 0
@@ -133,8 +117,35 @@ export function createSendLoop(deps: SendLoopDeps, options: WorkerOptions, onFre
     return { expired: expired.length, isMore, isEmpty, isShared: wanted.full !== undefined, dueInMs: nextDueInMs }
   }
 
+  /** Yields: channels that answer at once would block the event loop until nothing is due. */
+  async function yieldToEventLoop(): Promise<void> {
+    await new Promise<void>((resolve) => void clock.after(0, resolve, 'keepAlive'))
+    yieldedAt = clock.now()
+  }
+
+  function askedFor(kind: ClaimKind | undefined): Pick<ClaimRequest, 'limits' | 'busy' | 'full'> {
+    const asked: ReturnType<typeof askedFor> = kind === 'rate-limited' ? limiter.rateLimited() : limiter.request()
+    return { ...asked, busy: [...asked.busy, ...breaker.stopped()] }
+  }
+
+  /** Starts the attempts that may run now. Returns settlements that queue the other deliveries again, unsent. */
+  function startAll(deliveries: readonly ClaimedDelivery[], lease: Lease, mine: number, onStart: ClaimArgs[1]) {
+    const paused: Queued[] = []
+    const surplus: Queued[] = []
+    for (const claimed of deliveries) {
+      const isCurrent = mine === generation
+      const pausedMs = isCurrent ? breaker.pausedMs(claimed) : undefined
+      const isFree = isCurrent && pausedMs === undefined
+      const slot = isFree ? limiter.take(claimed, claimed.dispatch.tenant) : undefined
+      if (pausedMs !== undefined) paused.push(waitForReceiver(claimed, pausedMs, lease.since))
+      else if (slot) start(claimed, lease, slot, onStart)
+      else surplus.push(putBack(claimed, 0))
+    }
+    return { paused, surplus }
+  }
+
   function start(claimed: ClaimedDelivery, lease: Lease, slot: Slot, onStart: ClaimArgs[1]): void {
-    if (claimed.reclaimed) logger.log('warn', 'delivery.reclaimed', { attempt: claimed.attempts, ...placeOf(claimed) })
+    if (claimed.reclaimed) logger.log('warn', 'delivery.reclaimed', attemptFields(claimed))
     onStart(attempts.add(attempt(claimed, lease, slot)), claimed)
   }
 
@@ -179,10 +190,50 @@ export function createSendLoop(deps: SendLoopDeps, options: WorkerOptions, onFre
     return putBack(claimed, Math.min(pausedMs, leftMs), 'receiver_paused')
   }
 
+  function pause(ms: number | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      let cancelTimer = (): void => {}
+      const resume = (): void => {
+        remove()
+        cancelTimer()
+        resolve()
+      }
+      const remove = pauses.add(resume)
+      if (ms !== undefined) cancelTimer = clock.after(ms, resume, 'keepAlive')
+    })
+  }
+
+  async function stop(graceMs = Number.POSITIVE_INFINITY): Promise<Unfinished> {
+    generation++
+    const own = { givenBack: 0, aborted: 0 }
+    unfinished = own
+    for (const resume of pauses) resume()
+    // A claim in progress gives its deliveries back: claims after the next start need not wait for it.
+    lastClaim = Promise.resolve()
+    if (graceMs === Number.POSITIVE_INFINITY) await allEnded()
+    else await allEndedWithin(graceMs, own)
+    return own
+  }
+
   async function allEnded(): Promise<void> {
     await claims.empty()
     await attempts.empty()
     await hooks.empty()
+  }
+
+  /** Aborts the attempts that are still in flight after the grace. */
+  async function allEndedWithin(graceMs: number, own: { aborted: number }): Promise<void> {
+    const atStop = [...stops]
+    const cancelAbort = clock.after(graceMs, () => {
+      const going = new Set(stops)
+      own.aborted = atStop.filter((stop) => going.has(stop)).length
+      for (const stop of atStop) stop()
+    })
+    // Sends that ended only by the abort have one more second to be stored.
+    const waitForSettlements = (): Promise<void> =>
+      withTimeout(attempts.empty(), { ms: STOPPING_MS, clock, fallback: () => {} })
+    await withTimeout(allEnded(), { ms: graceMs + STOPPING_MS, clock, fallback: waitForSettlements })
+    cancelAbort()
   }
 
   return {
@@ -200,40 +251,7 @@ export function createSendLoop(deps: SendLoopDeps, options: WorkerOptions, onFre
     freeInMs: limiter.freeInMs,
     probesInMs: breaker.probesInMs,
     reported: hooks.empty,
-    pause: (ms) =>
-      new Promise((resolve) => {
-        let cancelTimer = (): void => {}
-        const resume = (): void => {
-          remove()
-          cancelTimer()
-          resolve()
-        }
-        const remove = pauses.add(resume)
-        if (ms !== undefined) cancelTimer = clock.after(ms, resume, 'keepAlive')
-      }),
-    async stop(graceMs = Number.POSITIVE_INFINITY) {
-      generation++
-      const own = { givenBack: 0, aborted: 0 }
-      unfinished = own
-      for (const resume of pauses) resume()
-      const atStop = [...stops]
-      // A claim in progress gives its deliveries back: claims after the next start need not wait for it.
-      lastClaim = Promise.resolve()
-      if (graceMs === Number.POSITIVE_INFINITY) {
-        await allEnded()
-        return own
-      }
-      const cancelAbort = clock.after(graceMs, () => {
-        const going = new Set(stops)
-        own.aborted = atStop.filter((stop) => going.has(stop)).length
-        for (const stop of atStop) stop()
-      })
-      // Sends that ended only by the abort have one more second to be stored.
-      const waitForSettlements = (): Promise<void> =>
-        withTimeout(attempts.empty(), { ms: STOPPING_MS, clock, fallback: () => {} })
-      await withTimeout(allEnded(), { ms: graceMs + STOPPING_MS, clock, fallback: waitForSettlements })
-      cancelAbort()
-      return own
-    },
+    pause,
+    stop,
   }
 }

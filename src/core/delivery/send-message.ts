@@ -7,7 +7,7 @@ import { linkMessage } from '../links/link-message.ts'
 import type { LinkService } from '../links/link-service.ts'
 import { categoryOf } from '../message/category-of.ts'
 import { type Hold, Interrupted } from './lease.ts'
-import { faultPlaceOf } from './log-fields.ts'
+import { faultFields } from './log-fields.ts'
 import { isMalformed, readOutcome, type Sent } from './read-outcome.ts'
 
 export interface SendDeps extends FaultDeps {
@@ -30,7 +30,7 @@ export function reportThrown(
   code?: string,
 ): void {
   const fields = { attempt: claimed.attempts, ...(code !== undefined && { code }) }
-  reportFault(cause, { operation: 'channel', ...faultPlaceOf(claimed) }, { ...line, fields }, deps)
+  reportFault(cause, { operation: 'channel', ...faultFields(claimed) }, { ...line, fields }, deps)
 }
 
 /** Sends one message while the lease is held, without these copies. `undefined`: the lease was lost. */

@@ -6,7 +6,7 @@ import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
 import { categoryOf } from '../message/category-of.ts'
 import { copiesOf } from '../message/copies.ts'
 import type { SuppressionCheck } from '../suppression/suppression-check.ts'
-import { faultPlaceOf, placeOf } from './log-fields.ts'
+import { deliveryFields, faultFields } from './log-fields.ts'
 import { reportThrown } from './send-message.ts'
 
 export interface SuppressionDeps extends FaultDeps {
@@ -49,10 +49,10 @@ export async function suppressRefused(
   if (!deps.suppressions) return
   try {
     await deps.suppressions.suppress({ tenant: dispatch.tenant, channel, address }, reason)
-    deps.logger.log('info', 'delivery.address_suppressed', { ...placeOf(claimed), reason })
+    deps.logger.log('info', 'delivery.address_suppressed', { ...deliveryFields(claimed), reason })
   } catch (cause) {
     const line = { level: 'error', event: 'delivery.suppress_failed' } as const
-    reportFault(cause, { operation: 'store', ...faultPlaceOf(claimed) }, line, deps)
+    reportFault(cause, { operation: 'store', ...faultFields(claimed) }, line, deps)
   }
 }
 

@@ -1,4 +1,5 @@
-import { type AttemptOptions, type AttemptResult, attemptDelivery } from '../../../src/core/delivery/attempt.ts'
+import { type AttemptOptions, attemptDelivery } from '../../../src/core/delivery/attempt.ts'
+import type { AttemptResult } from '../../../src/core/delivery/attempt-report.ts'
 import type { Lease } from '../../../src/core/delivery/lease.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { DispatchDeps } from '../../../src/core/dispatch/handle-dispatch.ts'

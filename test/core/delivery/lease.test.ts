@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { AttemptOptions, AttemptResult } from '../../../src/core/delivery/attempt.ts'
+import type { AttemptOptions } from '../../../src/core/delivery/attempt.ts'
+import type { AttemptResult } from '../../../src/core/delivery/attempt-report.ts'
 import { settleLeased } from '../../../src/core/delivery/lease.ts'
 import { swapRemoveList } from '../../../src/core/delivery/swap-remove-list.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
