@@ -63,7 +63,7 @@ export interface Acceptance {
     readonly ttlMs: number
   }
   /** Limits of accepted dispatches: all are counted, or none. They share counters with limits of policies of the same key. */
-  readonly quotas?: readonly SendLimit[]
+  readonly quotas?: readonly SendLimit[] | undefined
 }
 
 /** Outcome of {@link DispatchStore.accept}. */

@@ -20,6 +20,7 @@ import { type Hooks, reportAccepted } from '../hooks.ts'
 import { type MeasureDeps, measureAccepted } from '../statistics/measure.ts'
 import { wakeFor } from '../wake.ts'
 import { grantSpent } from './authorise-dispatch.ts'
+import type { Caller } from './caller.ts'
 import { viewDispatch } from './dispatch-view.ts'
 import { keyReused, replayed } from './idempotency.ts'
 import type { Plan, PlannedDelivery } from './plan/plan-dispatch.ts'
@@ -44,12 +45,13 @@ export async function storeDispatch(
   plan: Plan,
   dispatch: NewDispatch,
   warnings: readonly Warning[],
-  counted: Pick<Acceptance, 'idempotency' | 'quotas'>,
+  idempotency: Acceptance['idempotency'],
+  quotas: Acceptance['quotas'],
   deps: AcceptDeps,
 ): Promise<HandlerResult<DispatchAnswer> | Refused> {
   const { store, expiresInMs = EXPIRES_IN_MS } = deps
   const answer = (stored: Dispatch): DispatchAnswer => ({ duplicate: false, warnings, ...answerOf(stored) })
-  const accept = () => store.accept({ dispatch, expiresInMs, answer, ...counted })
+  const accept = () => store.accept({ dispatch, expiresInMs, answer, quotas, ...(idempotency && { idempotency }) })
   const outcome = await port('store_unavailable', accept, { eventType: dispatch.eventType })
   switch (outcome.outcome) {
     case 'accepted':
@@ -102,21 +104,20 @@ export function logFailed(
   }
 }
 
-export interface DispatchOrigin {
+/** What is dispatched, for whom, and when. */
+export interface DispatchOrigin extends Pick<Caller, 'id' | 'tenant' | 'session'> {
   readonly event: CatalogEvent
   readonly request: DispatchRequest
-  /** Id of the principal. */
-  readonly by: string
-  readonly tenant: string
-  readonly session: string | undefined
+  /** Time of planning, epoch milliseconds. */
+  readonly now: number
   /** Overrides the event's own delay. */
-  readonly delayMs?: number | undefined
+  readonly delayMs: number | undefined
   readonly sandbox: boolean
 }
 
 export function newDispatch(
   plan: Plan,
-  { event, request, by, tenant, session, delayMs, sandbox }: DispatchOrigin,
+  { event, request, id: by, tenant, session, delayMs, sandbox }: DispatchOrigin,
   ids: IdGenerator,
 ): NewDispatch {
   const { recipient, sessionId, eventData = {} } = request

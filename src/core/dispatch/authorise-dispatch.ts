@@ -1,22 +1,8 @@
 import type { DispatchRequest } from '../../model/dispatch.ts'
-import { type DispatchGrant, LONGEST_TOKEN_MS, type Principal } from '../../model/principal.ts'
-import type { SendLimit } from '../../ports/delivery-policy.ts'
-import type { Acceptance } from '../../ports/dispatch-store.ts'
+import type { DispatchGrant, Principal } from '../../model/principal.ts'
 import type { CatalogEvent } from '../../ports/event-catalog.ts'
-import { checkQuery, queryInvalid } from '../answers/query.ts'
-import type { HandlerRequest, Refused } from '../answers/result.ts'
+import type { Refused } from '../answers/result.ts'
 import { insufficientScope } from '../authenticate.ts'
-
-/** Reads `?dryRun=true`. Only applications may request a dry run: it shows the host's data about a recipient. */
-export function readMode(query: HandlerRequest['query'] = {}, principal: Principal): 'dispatch' | 'dry_run' | Refused {
-  const misdirected = checkQuery(query, ['dryRun'])
-  if (misdirected) return misdirected
-  const { dryRun } = query
-  if (dryRun === undefined || dryRun === 'false') return 'dispatch'
-  if (dryRun !== 'true') return queryInvalid('/dryRun', 'invalid', 'expected true or false, once')
-  if (principal.sessionId === undefined) return 'dry_run'
-  return insufficientScope('A dry run needs an application secret.')
-}
 
 /** Limits a session token to its own session and listed values. Returns the request with its `sessionId` filled in. */
 export function authoriseDispatch(
@@ -49,18 +35,6 @@ export function authoriseDispatch(
 export function authoriseCopies(copies: readonly string[], { recipients }: DispatchGrant): Refused | undefined {
   if (copies.every((address) => recipients.includes(address))) return undefined
   return insufficientScope('The session token does not grant every recipient of a copy.')
-}
-
-const NO_QUOTAS: Pick<Acceptance, 'quotas'> = Object.freeze({})
-
-/** Quotas of a token and of its parents with `maxDispatches`: one counter per token. */
-export function quotasOf({ id, dispatch, parents = [] }: Principal): Pick<Acceptance, 'quotas'> {
-  const quotas: SendLimit[] = []
-  for (const token of [{ id, maxDispatches: dispatch?.maxDispatches }, ...parents]) {
-    const { maxDispatches: max } = token
-    if (max !== undefined) quotas.push({ key: `grant ${token.id}`, max, windowMs: LONGEST_TOKEN_MS })
-  }
-  return quotas.length > 0 ? { quotas } : NO_QUOTAS
 }
 
 /** Refuses a valid token that has used up its quota. */

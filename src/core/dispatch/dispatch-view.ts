@@ -111,18 +111,15 @@ function statusOf(deliveries: readonly { readonly status: DeliveryStatus }[], ro
 interface PreviewOrigin {
   readonly event: Pick<CatalogEvent, 'eventType' | 'route'>
   readonly request: Pick<DispatchRequest, 'sessionId'>
+  /** Time of planning, epoch milliseconds. */
+  readonly now: number
   readonly sandbox: boolean
 }
 
-/**
- * Converts a plan to the answer of a dry run, with masked addresses.
- *
- * @param now Time of planning, epoch milliseconds.
- */
+/** Converts a plan to the answer of a dry run, with masked addresses. */
 export function previewDispatch(
   { deliveries }: Plan,
-  { event: { eventType, route }, request: { sessionId }, sandbox }: PreviewOrigin,
-  now: number,
+  { event: { eventType, route }, request: { sessionId }, now, sandbox }: PreviewOrigin,
   warnings: readonly Warning[],
 ): DispatchPreview {
   return {

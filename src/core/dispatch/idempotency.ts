@@ -1,7 +1,7 @@
 import type { DispatchAnswer } from '../../model/dispatch.ts'
 import type { Principal } from '../../model/principal.ts'
 import { sha256 } from '../../model/sha256.ts'
-import type { StoredAnswer } from '../../ports/dispatch-store.ts'
+import type { Acceptance, StoredAnswer } from '../../ports/dispatch-store.ts'
 import { type HandlerRequest, type HandlerResult, type Refused, refuse, success } from '../answers/result.ts'
 import { canonicalJson } from '../json/canonical-json.ts'
 
@@ -20,25 +20,29 @@ export function readIdempotencyKey(headers: HandlerRequest['headers']): { key: s
   )
 }
 
-export interface Repeatable {
-  readonly key: string
-  /** SHA-256 of the canonical body, hex: independent of the order of keys. */
-  readonly fingerprint: string
-}
+const HOUR_MS = 3_600_000
+const OWN_KEY_MS = 366 * 24 * HOUR_MS
+
+/** Key of the stored answer. */
+export type Repeatable = NonNullable<Acceptance['idempotency']>
 
 /**
  * Returns the key of the stored answer. Separates keys by session, so that an agent can neither take keys of others nor read their
  * answers. A host's own key (`own`) begins with a space and matches any body; no other key contains a space.
+ *
+ * @param ttlMs Milliseconds that `key` is kept.
  */
 export async function repeatableOf(
   { sessionId }: Principal,
   key: string | undefined,
   body: unknown,
   own: string | undefined,
+  ttlMs: number = 24 * HOUR_MS,
 ): Promise<Repeatable | undefined> {
-  if (own !== undefined) return { key: ` ${own}`, fingerprint: '' }
+  if (own !== undefined) return { key: ` ${own}`, fingerprint: '', ttlMs: OWN_KEY_MS }
   if (key === undefined) return undefined
-  return { key: sessionId === undefined ? key : `${sessionId} ${key}`, fingerprint: await sha256(canonicalJson(body)) }
+  const fingerprint = await sha256(canonicalJson(body))
+  return { key: sessionId === undefined ? key : `${sessionId} ${key}`, fingerprint, ttlMs }
 }
 
 export function replay(stored: StoredAnswer, { fingerprint }: Repeatable): HandlerResult<DispatchAnswer> | Refused {

@@ -129,7 +129,7 @@ export interface PlanInput {
   readonly facts: EventFacts
   readonly filtered: readonly (Candidate | EndedChannel)[]
   /** Verdicts on each candidate, in the order of `filtered`. Absent: send all. */
-  readonly verdicts?: readonly (Verdict | undefined)[]
+  readonly verdicts?: readonly (Verdict | undefined)[] | undefined
   readonly now: number
   /** Milliseconds from `now` until it is due. */
   readonly delayMs: number

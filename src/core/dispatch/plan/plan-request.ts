@@ -20,6 +20,7 @@ import type { PreferenceReader } from '../../suppression/preference-reader.ts'
 import type { SuppressionCheck } from '../../suppression/suppression-check.ts'
 import { invalid } from '../../validate.ts'
 import { authoriseCopies } from '../authorise-dispatch.ts'
+import type { Caller } from '../caller.ts'
 import {
   type Candidate,
   channelFault,
@@ -46,9 +47,8 @@ export interface PlanningDeps {
   readonly links?: LinkService
 }
 
-export interface PlanningScope {
-  readonly tenant: string
-  readonly session: string | undefined
+/** Caller and time of a plan. */
+export interface PlanningScope extends Pick<Caller, 'tenant' | 'session'> {
   /** Grant of a session token. Error messages contain only names that it grants. */
   readonly grant?: DispatchGrant | undefined
   readonly now: number
@@ -94,8 +94,17 @@ export async function planRequest(
   const { grant } = scope
   const checkCopies = grant && ((copies: readonly string[]) => authoriseCopies(copies, grant))
   return planDispatch({
-    ...{ event, facts, filtered, now, delayMs, sandbox, channels, checkCopies, clock, faults },
-    ...(verdicts && { verdicts }),
+    event,
+    facts,
+    filtered,
+    now,
+    delayMs,
+    sandbox,
+    channels,
+    checkCopies,
+    clock,
+    faults,
+    verdicts,
   })
 }
 
@@ -158,7 +167,12 @@ function verdictsOn(
   preferences: PreferenceReader | undefined,
 ): Promise<readonly (Verdict | undefined)[]> {
   const asked = {
-    ...{ tenant, eventType, category, critical, recipient, at },
+    tenant,
+    eventType,
+    category,
+    critical,
+    recipient,
+    at,
     ...(session !== undefined && { sessionId: session }),
     ...(preferences && { preferences: readOnce(() => preferences.find(tenant, recipient.id)) }),
   }

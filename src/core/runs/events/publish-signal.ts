@@ -15,7 +15,7 @@ import type { RunStore, StoredRun, StoredSession } from '../../../ports/run-stor
 import { loggedProblem } from '../../answers/logged-problem.ts'
 import { type ErrorOperation, type FaultDeps, reportFault } from '../../answers/report-fault.ts'
 import type { HandlerResult } from '../../answers/result.ts'
-import type { CausedBy } from '../../dispatch/handle-dispatch.ts'
+import type { CausedBy } from '../../dispatch/caller.ts'
 import { agentUser, applicationUser, viewRun } from '../merge/selectors.ts'
 import { type Budget, type BudgetQuestion, checkBudgets, isReached } from './budgets.ts'
 import { eventOf, type RunEvents, type RunEventTarget } from './run-events.ts'
