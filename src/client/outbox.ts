@@ -46,68 +46,60 @@ export function createOutbox(options: RunRecorderOptions): Outbox {
   const open: Outbox['open'] = new Map()
   // A joined post leaves the set: the result of its send then does not affect the post that replaced it.
   const unsent = new Set<SessionRunRequest>()
-  let backoffMs = 0
-  let pausedUntil = 0
-  let beatAt = 0
   let timer: ReturnType<typeof setInterval> | undefined
+  let beatAt = 0
   let lastDrain: Promise<void> = Promise.resolve()
+  /** The drain that has not begun. Drains run one after the other. */
   let next: Promise<void> | undefined
   let urgent: { readonly stop: AbortSignal | undefined } | undefined
+  let backoffMs = 0
+  let pausedUntil = 0
+  // Of the drain that runs: its signal, and what the answers say.
+  let signal: AbortSignal | undefined
+  let waitMs: number
+  let failures: number
+  /** Refusals in a row that name no post. */
+  let refused: number
 
-  const drop = (post: SessionRunRequest, why: Parameters<NonNullable<typeof onDropped>>[1]): void => {
-    unsent.delete(post)
-    quietly(() => onDropped?.(post, why))
-  }
-  const isBeatDue = (): boolean => heartbeatMs > 0 && performance.now() >= beatAt
-  const send = async (posts: readonly SessionRunRequest[], signal?: AbortSignal): Promise<readonly ServerAnswer[]> => {
-    try {
-      const { results } = await client.recordRuns(posts, { signal })
-      return posts.map((_, index) => Object(results[index]))
-    } catch (error) {
-      return posts.map(() => Object(error))
+  function add(post: SessionRunRequest, last?: SessionRunRequest): SessionRunRequest {
+    const joined = last && unsent.has(last) && joinPosts(last, post)
+    if (joined) unsent.delete(last)
+    const kept = joined || post
+    unsent.add(kept)
+    if (unsent.size > maxRuns) drop(oldestOf(unsent), 'overflow')
+    if (hasEnded(kept) || unsent.size >= MAX_POSTS) push()
+    if (!timer) {
+      beatAt = performance.now() + heartbeatMs
+      timer = setInterval(tick, flushMs)
+      timer.unref?.()
     }
+    return kept
   }
-  const drain = async (): Promise<void> => {
+
+  function tick(): void {
+    if (unsent.size || (open.size && isBeatDue())) push()
+    else if (!open.size) close()
+  }
+
+  function isBeatDue(): boolean {
+    return heartbeatMs > 0 && performance.now() >= beatAt
+  }
+
+  function push(): Promise<void> {
+    if (!next) {
+      next = lastDrain = lastDrain.then(() => quietly(drain))
+      quietly(() => waitUntil?.(lastDrain))
+    }
+    return next
+  }
+
+  /** Sends all posts, with heartbeats if they are due, unless the server asked to wait. */
+  async function drain(): Promise<void> {
     next = undefined
     if (!urgent && performance.now() < pausedUntil) return
-    const signal = urgent?.stop
+    signal = urgent?.stop
     urgent = undefined
-    let waitMs = 0
-    let failures = 0
-    let refused = 0
-    /** Returns whether further posts should be sent. */
-    const deliver = async (posts: readonly SessionRunRequest[]): Promise<boolean> => {
-      const { length } = posts
-      if (!length) return true
-      // Body parsers of hosts accept 100 kB; 30,000 characters of 3 bytes are less.
-      const isTooMuch = length > MAX_POSTS || (length > 1 && JSON.stringify(posts).length > 30_000)
-      const answers = isTooMuch ? [{ status: 413 }] : await send(posts, signal)
-      const isRefused = retryDecisionOf(answers[0] ?? {}) === 'split'
-      if (isRefused && length > 1) {
-        const half = length >> 1
-        return (await deliver(posts.slice(0, half))) && deliver(posts.slice(half))
-      }
-      const again: SessionRunRequest[] = []
-      let kept = 0
-      posts.forEach((post, index) => {
-        const answer: ServerAnswer = answers[index] ?? {}
-        const { problem, retryAfterMs = 0 } = answer
-        const decision = retryDecisionOf(answer)
-        if (decision === 'keep') {
-          kept += 1
-          waitMs = Math.max(waitMs, retryAfterMs)
-        } else if (unsent.delete(post) && decision !== 'recorded') {
-          const run = problem && withoutRefused(post.run, problem)
-          if (run) again.push({ ...post, run })
-          drop(post, problem ?? 'bad_answer')
-        }
-      })
-      for (const post of again) unsent.add(post)
-      refused = isRefused ? refused + 1 : 0
-      failures += kept + refused
-      // Two refusals in a row are not caused by the content.
-      return kept < length && refused < 2 && deliver(again)
-    }
+    waitMs = failures = refused = 0
     const posts = [...unsent]
     if (isBeatDue()) {
       posts.push(...open.keys())
@@ -117,38 +109,74 @@ export function createOutbox(options: RunRecorderOptions): Outbox {
     backoffMs = failures && Math.min(60_000, 2 * backoffMs || 1000)
     pausedUntil = performance.now() + waitMs + Math.random() * backoffMs
   }
-  const push = (): Promise<void> => {
-    if (!next) {
-      next = lastDrain = lastDrain.then(() => quietly(drain))
-      quietly(() => waitUntil?.(lastDrain))
+
+  /** Sends posts, in halves if they are refused as a whole. Returns whether further posts should be sent. */
+  async function deliver(posts: readonly SessionRunRequest[]): Promise<boolean> {
+    const { length } = posts
+    if (!length) return true
+    // Body parsers of hosts accept 100 kB; 30,000 characters of 3 bytes are less.
+    const isTooMuch = length > MAX_POSTS || (length > 1 && JSON.stringify(posts).length > 30_000)
+    const answers = isTooMuch ? [{ status: 413 }] : await send(posts)
+    const isRefused = retryDecisionOf(answers[0] ?? {}) === 'split'
+    if (isRefused && length > 1) {
+      const half = length >> 1
+      return (await deliver(posts.slice(0, half))) && deliver(posts.slice(half))
     }
-    return next
+    const again: SessionRunRequest[] = []
+    let kept = 0
+    posts.forEach((post, index) => {
+      if (isKept(post, answers[index] ?? {}, again)) kept++
+    })
+    for (const post of again) unsent.add(post)
+    refused = isRefused ? refused + 1 : 0
+    failures += kept + refused
+    // Two refusals in a row are not caused by the content.
+    return kept < length && refused < 2 && deliver(again)
   }
-  const close = (): void => {
+
+  async function send(posts: readonly SessionRunRequest[]): Promise<readonly ServerAnswer[]> {
+    try {
+      const { results } = await client.recordRuns(posts, { signal })
+      return posts.map((_, index) => Object(results[index]))
+    } catch (error) {
+      return posts.map(() => Object(error))
+    }
+  }
+
+  /**
+   * Removes a post that is recorded or refused. Returns whether it stays for a later drain.
+   *
+   * @param again Receives a refused post without its refused members.
+   */
+  function isKept(post: SessionRunRequest, answer: ServerAnswer, again: SessionRunRequest[]): boolean {
+    const { problem, retryAfterMs = 0 } = answer
+    const decision = retryDecisionOf(answer)
+    if (decision === 'keep') {
+      waitMs = Math.max(waitMs, retryAfterMs)
+      return true
+    }
+    if (unsent.delete(post) && decision !== 'recorded') {
+      const run = problem && withoutRefused(post.run, problem)
+      if (run) again.push({ ...post, run })
+      drop(post, problem ?? 'bad_answer')
+    }
+    return false
+  }
+
+  function drop(post: SessionRunRequest, why: Parameters<NonNullable<typeof onDropped>>[1]): void {
+    unsent.delete(post)
+    quietly(() => onDropped?.(post, why))
+  }
+
+  function close(): void {
     clearInterval(timer)
     timer = undefined
     for (const post of unsent) drop(post, 'closed')
   }
-  const tick = (): void => {
-    if (unsent.size || (open.size && isBeatDue())) push()
-    else if (!open.size) close()
-  }
+
   return {
     open,
-    add(post, last) {
-      const joined = last && unsent.has(last) && joinPosts(last, post)
-      if (joined) unsent.delete(last)
-      const kept = joined || post
-      unsent.add(kept)
-      if (unsent.size > maxRuns) drop(oldestOf(unsent), 'overflow')
-      if (hasEnded(kept) || unsent.size >= MAX_POSTS) push()
-      if (!timer) {
-        beatAt = performance.now() + heartbeatMs
-        timer = setInterval(tick, flushMs)
-        timer.unref?.()
-      }
-      return kept
-    },
+    add,
     flush(stop) {
       urgent = { stop }
       return push()
