@@ -10,7 +10,8 @@ type Fields = Record<string, object | undefined>
  * Joins two posts of one run: later scalars and counts win (counts are totals that only grow). `undefined` if the result is too large.
  */
 export function joinPosts(older: SessionRunRequest, newer: SessionRunRequest): SessionRunRequest | undefined {
-  const [before, after] = [older.run as object as Fields, newer.run as object as Fields]
+  const before = older.run as object as Fields
+  const after = newer.run as object as Fields
   const tags = [...new Set([...(older.run.tags ?? []), ...(newer.run.tags ?? [])])]
   const run: Fields = { ...before, ...after, tags }
   for (const part of PARTS) {
