@@ -226,7 +226,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     'delivery/': ['answers/', 'statistics/', '', 'message/', 'suppression/', 'links/'],
     'feedback/': ['answers/', 'statistics/', '', 'message/', 'suppression/', 'dispatch/'],
     'runs/': ['answers/', 'json/', 'statistics/', '', 'dispatch/'],
-    'read-api/': ['answers/', 'json/', ''],
+    'actions/': ['answers/', 'json/', ''],
     'tokens/': ['answers/', 'json/', ''],
   },
   'src/core/runs/': {
