@@ -39,8 +39,8 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
     source: 'src/index.ts',
     gives: '`createSallyport`, `defineEvents`, handlers, types',
     loads: ['valibot'],
-    limit: 100.5,
-    parts: { '{ handleDispatch }': 20.35, '{ handleSessionRun }': 36.05, '{ handleDispatch, handleSessionRun }': 45.2 },
+    limit: 101.2,
+    parts: { '{ handleDispatch }': 20.45, '{ handleSessionRun }': 36.2, '{ handleDispatch, handleSessionRun }': 45.4 },
   },
   'sallyport/auth': {
     source: 'src/auth/index.ts',
@@ -52,35 +52,35 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
     source: 'src/adapters/express.ts',
     gives: '`toExpress`: Express 4 and 5',
     loads: ['node:buffer'],
-    limit: 8.7,
+    limit: 8.1,
   },
   'sallyport/koa': {
     source: 'src/adapters/koa.ts',
     gives: '`toKoa`: Koa 2 and 3',
     loads: ['node:buffer'],
-    limit: 8.7,
+    limit: 8.1,
   },
   'sallyport/fetch': {
     source: 'src/adapters/fetch.ts',
     gives: '`toFetch`: Hono, Next.js, Bun, Deno',
-    limit: 8.85,
+    limit: 8.25,
   },
   'sallyport/node': {
     source: 'src/adapters/node.ts',
     gives: '`toNode`: `node:http`, Fastify, Connect',
     loads: ['node:buffer'],
-    limit: 8.75,
+    limit: 8.15,
   },
   'sallyport/openapi': {
     source: 'src/openapi/index.ts',
     gives: '`openapiDocument`: OpenAPI 3.1',
     loads: ['@valibot/to-json-schema', 'valibot'],
-    limit: 37.85,
+    limit: 39.2,
   },
   'sallyport/client': {
     source: 'src/client/index.ts',
     gives: '`createClient`, `createRunRecorder`',
-    limit: 4.9,
+    limit: 4.95,
     parts: { '{ createClient }': 2.5 },
   },
   'sallyport/client/read': {
@@ -243,7 +243,7 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
   'sallyport/console': {
     source: 'src/console/index.ts',
     gives: '[`createConsole`](docs/console.md)',
-    limit: 70.3,
+    limit: 69.8,
   },
   'sallyport/testing': {
     source: 'src/contract-tests/index.ts',
