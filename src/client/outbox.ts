@@ -61,6 +61,8 @@ export function createOutbox(options: RunRecorderOptions): Outbox {
   /** Refusals in a row that name no post. */
   let refused: number
 
+  const isBeatDue = (): boolean => heartbeatMs > 0 && performance.now() >= beatAt
+
   function add(post: SessionRunRequest, last?: SessionRunRequest): SessionRunRequest {
     const joined = last && unsent.has(last) && joinPosts(last, post)
     if (joined) unsent.delete(last)
@@ -79,10 +81,6 @@ export function createOutbox(options: RunRecorderOptions): Outbox {
   function tick(): void {
     if (unsent.size || (open.size && isBeatDue())) push()
     else if (!open.size) close()
-  }
-
-  function isBeatDue(): boolean {
-    return heartbeatMs > 0 && performance.now() >= beatAt
   }
 
   function push(): Promise<void> {
