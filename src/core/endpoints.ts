@@ -1,4 +1,3 @@
-import type { Awaitable } from '../model/awaitable.ts'
 import type { Operation, Principal } from '../model/principal.ts'
 import type { TokenOperation } from '../model/token-use.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -36,7 +35,7 @@ export interface ActionCall {
 /** An endpoint for callers with a bearer token. */
 export interface Action extends ActionRoute {
   /** Absent: the host does not offer it, and answers 404 `not_found`. */
-  run?(call: ActionCall): Awaitable<HandlerResult<unknown> | Refused>
+  run?(call: ActionCall): HandlerResult<unknown> | Refused | Promise<HandlerResult<unknown> | Refused>
   /** Counts what a request changed, by its answer. Absent: nothing that a console reports. */
   changed?(answer: never): number
 }
