@@ -180,7 +180,7 @@ const CALLERS: readonly OptionRow[] = [
     version: WORD,
     servers: ['/', [], [5], HOLE],
     events: [5, {}, 'x'],
-    dispatch: FLAG,
+    sallyport: [5, {}, [], { endpoints: {} }],
   }),
   row(
     'sallyport/openapi openapiDocument',
