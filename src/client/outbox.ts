@@ -54,9 +54,11 @@ export function createOutbox(options: RunRecorderOptions): Outbox {
   let urgent: { readonly stop: AbortSignal | undefined } | undefined
   let backoffMs = 0
   let pausedUntil = 0
-  // Of the drain that runs: its signal, and what the answers say.
+  /** Signal of the drain that runs. */
   let signal: AbortSignal | undefined
+  /** Longest wait that an answer to this drain asks for. */
   let waitMs: number
+  /** Posts that this drain could not send, and its refusals. */
   let failures: number
   /** Refusals in a row that name no post. */
   let refused: number

@@ -26,8 +26,7 @@ export type ConsoleApi = (path: string, request: OpenRequest, granted: Granted) 
 
 const ONLY_PREVIEWS = 'The console previews events and dispatches none.'
 
-/** Operations of actions that the console offers. */
-const SHOWN: readonly Operation[] = ['read', 'manage', 'dispatch']
+const OPERATIONS: readonly Operation[] = ['read', 'manage', 'dispatch']
 
 export function consoleApi(
   endpoints: Endpoints,
@@ -42,7 +41,8 @@ export function consoleApi(
     const [, search] = splitTarget(url)
     const target = match(`${path}?${search}`)
     if (!target || !('action' in target) || !target.action.run) return undefined
-    return SHOWN.includes(target.action.operation) ? target : undefined
+    const { operation, name } = target.action
+    return operation === 'read' || operation === 'manage' || name === 'dispatch' ? target : undefined
   }
 
   async function handled(
@@ -53,12 +53,12 @@ export function consoleApi(
     const read = action.method === 'GET' ? { json: undefined } : await bodyOf(request, action, endpoints)
     if ('refused' in read) return read
     const query = parseQuery(search)
-    if (action.operation === 'dispatch') {
+    if (action.name === 'dispatch') {
       if (query.dryRun !== undefined && query.dryRun !== 'true') return refuse('insufficient_scope', ONLY_PREVIEWS)
       query.dryRun = 'true'
     }
     const asked: HandlerRequest = { headers: {}, query, body: read.json, ...(parameters && { parameters }) }
-    const principal: Principal = { id: 'console', tenant: granted.tenant, operations: SHOWN }
+    const principal: Principal = { id: 'console', tenant: granted.tenant, operations: OPERATIONS }
     const result = await endpoints.handle(action, principal, asked)
     const change = result.ok && onChange ? changeOf(action, granted, asked, result.body) : undefined
     if (change && onChange)

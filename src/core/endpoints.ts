@@ -16,7 +16,7 @@ export interface ActionRoute {
   readonly path: string
   /** Operation that the token must allow. */
   readonly operation: Operation
-  /** What the log of token uses calls it. Default: the operation. */
+  /** Name in the log of token uses. Default: the operation. */
   readonly use?: TokenOperation
   /** Limit of the body. 0: no body is read. */
   readonly maxBytes: number

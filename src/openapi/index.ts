@@ -49,7 +49,7 @@ export interface OpenApiOptions {
   readonly servers?: readonly OpenApiServer[] | undefined
   /** The host's catalogue: limits `eventType` to its events. Default: any text. */
   readonly events?: Pick<EventCatalog, 'eventTypes'> | undefined
-  /** What `createSallyport(…)` returned: limits the document to what this host offers. Default: all actions. */
+  /** Result of `createSallyport(…)`: limits the document to the endpoints of this host. Default: all endpoints. */
   readonly sallyport?: { readonly endpoints: Pick<Endpoints, 'actions'> } | undefined
 }
 
@@ -81,7 +81,7 @@ const TOKENS = [
 ].join(' ')
 
 /**
- * Describes the endpoints as an OpenAPI 3.1 document, from the route table, the validation schemas and the table of problem codes. The
+ * Describes the endpoints as an OpenAPI 3.1 document, from the table of actions, the validation schemas and the table of problem codes. The
  * result is plain JSON without shared parts: you may edit it. Serve it with `toExpress(sallyport, { openapi: openapiDocument() })`, or
  * write it to a file and generate a client from it.
  * @throws {SallyportError} `option_invalid`, with all problems of the options.

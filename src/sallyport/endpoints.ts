@@ -41,13 +41,13 @@ import type { ReadStatistics } from './statistics.ts'
 import type { Suppressions } from './suppressions.ts'
 import type { TokenServices, Tokens } from './tokens.ts'
 
-/** What is stored after an answer. */
+/** Services with data that is stored after an answer. */
 type Services = TokenServices & { readonly counter: StatisticsCounter }
 
 type Limits = Pick<RunsOnlyOptions, 'rateLimiter' | keyof LoadLimits>
 type RunDeps = SessionRunDeps & RecordDeps
 
-/** What the endpoints of a host need besides its actions. */
+/** Actions of a host, and the work around them. */
 interface EndpointParts {
   readonly actions: readonly Action[]
   readonly services: Services
@@ -139,7 +139,7 @@ export function recordActions(deps: RunDeps & Verifying, { rateLimiter }: Limits
       ...POSTS.sessionToken,
       ...(exchange && {
         run: ({ principal, request, onMade }: ActionCall) =>
-          exchangeToken(principal, request, { exchange, clock, ...(onMade && { onExchanged: onMade }) }),
+          exchangeToken(principal, request, { exchange, clock, onExchanged: onMade }),
       }),
     },
   ]

@@ -54,9 +54,9 @@ async function answerCall<Service>(
   }
 }
 
-function withOwnNames(options: CallOptions, { renamed = {} }: CallAction): CallOptions {
+function withOwnNames(options: CallOptions, { renamed }: CallAction): CallOptions {
+  if (!renamed) return options
   const own = new Map(Object.entries(renamed).map(([option, parameter]) => [parameter, option]))
-  if (own.size === 0) return options
   return Object.fromEntries(Object.entries(options).map(([name, value]) => [own.get(name) ?? name, value]))
 }
 

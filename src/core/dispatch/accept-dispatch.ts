@@ -104,7 +104,7 @@ export function logFailed(
   }
 }
 
-/** What is dispatched, for whom, and when. */
+/** Event, caller and time of a dispatch. */
 export interface DispatchOrigin extends Pick<Caller, 'id' | 'tenant' | 'session'> {
   readonly event: CatalogEvent
   readonly request: DispatchRequest

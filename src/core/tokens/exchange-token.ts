@@ -24,7 +24,7 @@ export interface ExchangeDeps {
   readonly exchange: NonNullable<AuthVerifier['exchange']>
   readonly clock: Pick<Clock, 'now'>
   /** Called with the id of an exchanged token. */
-  readonly onExchanged?: (jti: string) => void
+  readonly onExchanged?: ((jti: string) => void) | undefined
 }
 
 const DEFAULT_LIFETIME_MS = 900_000
