@@ -5,6 +5,21 @@
  * @module sallyport
  */
 
+export { createSallyport, type Sallyport } from './compose/create-sallyport.ts'
+export {
+  handleDispatchWithDefaults as handleDispatch,
+  handleSessionRunBatchWithDefaults as handleSessionRunBatch,
+  handleSessionRunWithDefaults as handleSessionRun,
+  type RuntimePorts,
+} from './compose/defaults.ts'
+export type {
+  HashKey,
+  LinkOptions,
+  RunsOnlyOptions,
+  SallyportOptions,
+  SuppressionOptions,
+} from './compose/options.ts'
+export type { RunsOnlySallyport } from './compose/runs-only.ts'
 export type { LineLimiter } from './core/answers/line-limiter.ts'
 export type {
   ErrorContext,
@@ -299,38 +314,23 @@ export type {
   TokenUseQuery,
   TokenUseRemoval,
 } from './ports/token-store.ts'
-export type { Budgets } from './sallyport/budgets.ts'
-export type { TenantScope } from './sallyport/call-checks.ts'
-export { createSallyport, type Sallyport } from './sallyport/create-sallyport.ts'
-export {
-  handleDispatchWithDefaults as handleDispatch,
-  handleSessionRunBatchWithDefaults as handleSessionRunBatch,
-  handleSessionRunWithDefaults as handleSessionRun,
-  type RuntimePorts,
-} from './sallyport/defaults.ts'
-export type { DispatchCallOptions } from './sallyport/dispatch.ts'
+export type { Budgets } from './services/budgets.ts'
+export type { TenantScope } from './services/call-checks.ts'
+export type { DispatchCallOptions } from './services/dispatch.ts'
 export type {
   Dispatches,
   DispatchGetOptions,
   DispatchListOptions,
   DispatchPruneOptions,
   RetryOptions,
-} from './sallyport/dispatches.ts'
-export type {
-  HashKey,
-  LinkOptions,
-  RunsOnlyOptions,
-  SallyportOptions,
-  SuppressionOptions,
-} from './sallyport/options.ts'
-export type { ListOptions, PageOptions } from './sallyport/pagination.ts'
-export type { Preferences } from './sallyport/preferences.ts'
-export type { ProfileOptions, RecipientData, RecipientErasure, RecipientOptions } from './sallyport/recipient-data.ts'
-export type { ExportedDelivery, ExportedDispatch, RecipientExport } from './sallyport/recipient-export.ts'
-export type { PruneOptions, RunExportOptions, RunListOptions, Runs, SweepOptions } from './sallyport/runs.ts'
-export type { RunsOnlySallyport } from './sallyport/runs-only.ts'
-export type { SessionListOptions, Sessions } from './sallyport/sessions.ts'
-export type { ReadStatistics, StatisticsOptions } from './sallyport/statistics.ts'
+} from './services/dispatches.ts'
+export type { ListOptions, PageOptions } from './services/pagination.ts'
+export type { Preferences } from './services/preferences.ts'
+export type { ProfileOptions, RecipientData, RecipientErasure, RecipientOptions } from './services/recipient-data.ts'
+export type { ExportedDelivery, ExportedDispatch, RecipientExport } from './services/recipient-export.ts'
+export type { PruneOptions, RunExportOptions, RunListOptions, Runs, SweepOptions } from './services/runs.ts'
+export type { SessionListOptions, Sessions } from './services/sessions.ts'
+export type { ReadStatistics, StatisticsOptions } from './services/statistics.ts'
 export type {
   AddSuppression,
   ImportedSuppressions,
@@ -338,5 +338,5 @@ export type {
   SuppressionListOptions,
   Suppressions,
   SuppressionsOfAddress,
-} from './sallyport/suppressions.ts'
-export type { Tokens, TokenUseListOptions, TokenUsePruneOptions } from './sallyport/tokens.ts'
+} from './services/suppressions.ts'
+export type { Tokens, TokenUseListOptions, TokenUsePruneOptions } from './services/tokens.ts'

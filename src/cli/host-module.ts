@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Sallyport } from '../sallyport/create-sallyport.ts'
-import type { RunsOnlySallyport } from '../sallyport/runs-only.ts'
+import type { Sallyport } from '../compose/create-sallyport.ts'
+import type { RunsOnlySallyport } from '../compose/runs-only.ts'
 import { type Terminal, UsageError } from './terminal.ts'
 
 /** A Sallyport of any kind: one that only records runs has no `dispatches`. */

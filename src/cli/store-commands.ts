@@ -1,4 +1,4 @@
-import type { Runs } from '../sallyport/runs.ts'
+import type { Runs } from '../services/runs.ts'
 import type { SqlStore } from '../storage/sql/index.ts'
 import type { Command } from './command.ts'
 import { loadHost } from './host-module.ts'

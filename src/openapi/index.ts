@@ -2,14 +2,15 @@
  * The endpoints as an OpenAPI document.
  * @module sallyport/openapi
  */
+
+import { CALL_DESCRIPTIONS } from '../actions/describe.ts'
+import { POST_DESCRIPTIONS } from '../actions/describe-posts.ts'
+import { CALLS, POSTS } from '../actions/table.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { arrayOf, matching, text, word } from '../options/checks.ts'
 import { type Checks, nested, readOptions, required } from '../options/read-options.ts'
 import { kindOf } from '../options/shown-value.ts'
 import type { EventCatalog } from '../ports/event-catalog.ts'
-import { CALLS, POSTS } from '../sallyport/actions.ts'
-import { CALL_DESCRIPTIONS } from '../sallyport/describe.ts'
-import { POST_DESCRIPTIONS } from '../sallyport/describe-posts.ts'
 import { callOperation } from './call-operations.ts'
 import { DISPATCH_SCHEMAS } from './dispatch-schemas.ts'
 import { EXCHANGES } from './exchanges.ts'

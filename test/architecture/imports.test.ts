@@ -26,14 +26,14 @@ describe('the table of layers', () => {
   it.each([
     ['src/core/dispatch/plan.ts', "import { get } from 'node:http'", 'node:http'],
     ['src/core/dispatch/plan.ts', "import type { Wire } from '../../http/answer.ts'", 'src/http/answer.ts'],
-    ['src/core/plan.ts', "export * from '../sallyport/create-sallyport.ts'", 'src/sallyport/create-sallyport.ts'],
+    ['src/core/plan.ts', "export * from '../compose/create-sallyport.ts'", 'src/compose/create-sallyport.ts'],
     ['src/adapters/koa.ts', "import { toNode } from './node.ts'", 'src/adapters/node.ts'],
     ['src/adapters/koa.ts', "import type Koa from 'koa'", 'koa'],
     ['src/auth/jwt.ts', "const store = await import('../storage/memory/index.ts')", 'src/storage/memory/index.ts'],
     ['src/engines/liquid.ts', "import 'json-logic-engine/compiler'", 'json-logic-engine'],
     ['src/channels/sms.ts', "type Agent = import('node:http').Agent", 'node:http'],
     ['src/model/run.ts', "import type { Clock } from '../ports/clock.ts'", 'src/ports/clock.ts'],
-    ['src/sallyport/defaults.ts', "import { toFetch } from '../adapters/fetch.ts'", 'src/adapters/fetch.ts'],
+    ['src/compose/defaults.ts', "import { toFetch } from '../adapters/fetch.ts'", 'src/adapters/fetch.ts'],
   ])('An import from %s is forbidden: %s', (path, text, to) => {
     expect(forbiddenImports(parse(path, text))).toEqual([`${path} may not import ${to}`])
   })

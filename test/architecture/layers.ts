@@ -96,14 +96,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   'src/openapi/index.ts': {
     holds: 'the OpenAPI document',
-    layers: [
-      'src/openapi/',
-      'src/sallyport/actions.ts',
-      'src/sallyport/describe',
-      'src/core/',
-      'src/options/',
-      ...CONTRACTS,
-    ],
+    layers: ['src/openapi/', 'src/actions/', 'src/actions/describe', 'src/core/', 'src/options/', ...CONTRACTS],
   },
   'src/console/': {
     holds: 'console in a browser',
@@ -170,31 +163,36 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     layers: ['src/storage/engine/', 'src/options/', ...CONTRACTS],
     modules: { 'src/contract-tests/assertions.ts': ['node:assert/strict'] },
   },
-  'src/sallyport/': {
-    holds: 'createSallyport: options, defaults, and the objects it returns',
+  'src/services/': {
+    holds: 'methods of a Sallyport: dispatches, runs, sessions, tokens, data of recipients',
+    layers: ['src/core/', 'src/core/tokens/', 'src/options/', ...CONTRACTS],
+  },
+  'src/actions/': {
+    holds: 'the table of actions: routes, inputs and calls',
+    layers: ['src/core/', 'src/services/', ...CONTRACTS],
+    pure: true,
+  },
+  'src/actions/describe': {
+    holds: 'texts and answers of the actions',
+    layers: ['src/openapi/', ...CONTRACTS],
+    pure: true,
+  },
+  'src/compose/': {
+    holds: 'createSallyport: its options, their defaults and checks, and one composer',
     layers: [
       'src/core/',
       'src/core/tokens/',
-      'src/sallyport/actions.ts',
+      'src/actions/',
+      'src/services/',
       'src/options/',
       'src/queues/',
       'src/runtime/',
       ...CONTRACTS,
     ],
   },
-  'src/sallyport/actions.ts': {
-    holds: 'the table of actions: routes, inputs and calls',
-    layers: ['src/core/', 'src/sallyport/', ...CONTRACTS],
-    pure: true,
-  },
-  'src/sallyport/describe': {
-    holds: 'texts and answers of the actions',
-    layers: ['src/openapi/', ...CONTRACTS],
-    pure: true,
-  },
   'src/cli/': {
     holds: 'the command line',
-    layers: ['src/auth/', 'src/sallyport/', 'src/storage/sql/', ...CONTRACTS],
+    layers: ['src/auth/', 'src/compose/', 'src/services/', 'src/storage/sql/', ...CONTRACTS],
     modules: {
       'src/cli/arguments.ts': ['node:util'],
       // The host's own module, which the user names.
@@ -204,7 +202,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   'src/index.ts': {
     holds: 'the root entry',
-    layers: ['src/core/', 'src/sallyport/', ...CONTRACTS],
+    layers: ['src/core/', 'src/compose/', 'src/services/', ...CONTRACTS],
   },
 }
 

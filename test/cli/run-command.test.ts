@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isAppSecret } from '../../src/auth/app-secret.ts'
 import { sessionTokens } from '../../src/auth/session-tokens.ts'
 import { runCommand } from '../../src/cli/run-command.ts'
-import type { Sallyport } from '../../src/sallyport/create-sallyport.ts'
+import type { Sallyport } from '../../src/compose/create-sallyport.ts'
 import { sallyport as hostOf } from './sallyport.ts'
 
 const MODULE = fileURLToPath(new URL('sallyport.ts', import.meta.url))

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { CALLS } from '../../src/actions/table.ts'
 import { createReadClient } from '../../src/client/read.ts'
-import { CALLS } from '../../src/sallyport/actions.ts'
 
 /** Calls each method of the client, and returns the requests. */
 async function requested(): Promise<readonly Request[]> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import type { DeliveryEvent, Hooks } from '../../src/core/hooks.ts'
-import { composed } from '../sallyport/composed.ts'
+import { composed } from '../compose/composed.ts'
 import { withoutStrayRejections } from '../support/stray-rejections.ts'
 
 const CANARY = 'canary-93bd'

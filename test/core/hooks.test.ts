@@ -3,7 +3,7 @@ import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import type { AcceptedEvent, DeliveryEvent, Hooks } from '../../src/core/hooks.ts'
 import type { DeliveryPolicy } from '../../src/ports/delivery-policy.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
-import { composed, took } from '../sallyport/composed.ts'
+import { composed, took } from '../compose/composed.ts'
 import { handled } from '../support/handled.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { CALLS } from '../../src/sallyport/actions.ts'
+import { CALLS } from '../../src/actions/table.ts'
 import { ROOT } from '../support/entries.ts'
 
 const page = readFileSync(new URL('docs/read-api.md', ROOT), 'utf8')

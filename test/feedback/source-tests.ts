@@ -7,7 +7,7 @@ import {
 import type { FeedbackRequest } from '../../src/ports/feedback-source.ts'
 import { textOf } from '../hostile/leaks/collecting.ts'
 import { HOLE, ID, type OptionRow, outside, WORD } from '../options/option-rows.ts'
-import { consentApp, feedbackRequest, overHttp } from '../sallyport/consent/consenting.ts'
+import { consentApp, feedbackRequest, overHttp } from '../plugins/consent/consenting.ts'
 import { NOW_SECONDS, REFUSED, requestOf } from './requests.ts'
 
 /** What the tests of every source need to know of one. */

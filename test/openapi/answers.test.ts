@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { POSTS } from '../../src/actions/table.ts'
 import { EXCHANGES } from '../../src/openapi/exchanges.ts'
-import { POSTS } from '../../src/sallyport/actions.ts'
 import { type ExampleHost, exampleHost } from './host.ts'
 import { type Fit, misfits } from './lint.ts'
 import { document, headersOf, jsonOf, pathOf, post, responseOf } from './posting.ts'

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { CALLS, POSTS } from '../../src/actions/table.ts'
 import type { OpenApiOperation, OpenApiParameter, OpenApiSchema } from '../../src/openapi/index.ts'
 import type { AuthVerifier } from '../../src/ports/auth-verifier.ts'
-import { CALLS, POSTS } from '../../src/sallyport/actions.ts'
 import { testAuth } from '../support/deps.ts'
 import { type ExampleHost, exampleHost } from './host.ts'
 import { type Fit, misfits } from './lint.ts'

@@ -1,6 +1,6 @@
+import { POSTS } from '../../src/actions/table.ts'
 import type { ActionRoute } from '../../src/core/endpoints.ts'
 import { type OpenApiDocument, type OpenApiResponse, openapiDocument } from '../../src/openapi/index.ts'
-import { POSTS } from '../../src/sallyport/actions.ts'
 import type { ExampleHost } from './host.ts'
 
 export interface Post {

@@ -28,7 +28,7 @@ const OTHERS = [
   'src/core/hooks.ts',
   'src/core/runs/events/',
   'src/http/',
-  'src/sallyport/create-sallyport.ts',
+  'src/compose/create-sallyport.ts',
 ]
 
 describe('a bundle of one name of the root', () => {

@@ -1,3 +1,4 @@
+import { createSallyport, type Sallyport } from '../../src/compose/create-sallyport.ts'
 import type { WorkerOptions } from '../../src/core/delivery/worker-options.ts'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import type { Channel, OutboundMessage, SendContext } from '../../src/ports/channel.ts'
@@ -5,7 +6,6 @@ import type { DeliveryQueue } from '../../src/ports/delivery-queue.ts'
 import type { DispatchStore } from '../../src/ports/dispatch-store.ts'
 import type { EventCatalog } from '../../src/ports/event-catalog.ts'
 import type { RunStore } from '../../src/ports/run-store.ts'
-import { createSallyport, type Sallyport } from '../../src/sallyport/create-sallyport.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { recordingLogger, testAuth } from '../support/deps.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { toNode } from '../../src/adapters/node.ts'
-import type { SallyportOptions } from '../../src/sallyport/options.ts'
+import type { SallyportOptions } from '../../src/compose/options.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { exampleHost } from '../openapi/host.ts'
 import { recordingLogger } from '../support/deps.ts'

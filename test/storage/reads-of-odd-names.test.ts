@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import type { Sallyport } from '../../src/compose/create-sallyport.ts'
 import { isSallyportError } from '../../src/errors.ts'
-import type { Sallyport } from '../../src/sallyport/create-sallyport.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { sqlStore } from '../../src/storage/sql/index.ts'
 import { exampleHost } from '../openapi/host.ts'

@@ -1,3 +1,4 @@
+import { CALLS, POSTS } from '../../src/actions/table.ts'
 import {
   type HandlerRequest,
   type HandlerResult,
@@ -20,7 +21,6 @@ import { feedbackAction } from '../../src/core/feedback/handle-feedback.ts'
 import { unsubscribeAction } from '../../src/core/links/unsubscribe.ts'
 import { type Load, loadOf } from '../../src/core/load/load-limits.ts'
 import type { Principal } from '../../src/model/principal.ts'
-import { CALLS, POSTS } from '../../src/sallyport/actions.ts'
 import { type RecordingLogger, recordingLogger } from './deps.ts'
 import { HostClock } from './host-clock.ts'
 

@@ -2,6 +2,7 @@ import { type } from 'arktype'
 import * as v from 'valibot'
 import { expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
+import { createSallyport } from '../../src/compose/create-sallyport.ts'
 import {
   type DispatchAnswer,
   defineEvents,
@@ -11,7 +12,6 @@ import {
 } from '../../src/index.ts'
 import type { JsonObject } from '../../src/model/json.ts'
 import type { Recipient } from '../../src/model/recipient.ts'
-import { createSallyport } from '../../src/sallyport/create-sallyport.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { testAuth } from '../support/deps.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, test } from 'vitest'
+import { createSallyport, type Sallyport } from '../../../src/compose/create-sallyport.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { SessionRunBatchAnswer } from '../../../src/model/run-batch.ts'
-import { createSallyport, type Sallyport } from '../../../src/sallyport/create-sallyport.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { recordingLogger, testAuth } from '../../support/deps.ts'
 import { call } from '../../support/host-call.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { SallyportOptions } from '../../../src/sallyport/options.ts'
+import type { SallyportOptions } from '../../../src/compose/options.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { call } from '../../support/host-call.ts'
 import type { Host } from '../../support/hosts/host.ts'

@@ -2,9 +2,10 @@
  * A worker in its own process, with its store in the parent process and a channel that exits the process:
  * `exiting-worker.ts <retry schedule as JSON>` runs due deliveries and exits with 0 if no send was made.
  */
+
+import { createSallyport } from '../../../src/compose/create-sallyport.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
-import { createSallyport } from '../../../src/sallyport/create-sallyport.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 
 const answers = new Map<number, (result: unknown) => void>()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { NOTHING_DUE } from '../../../src/compose/maintenance.ts'
 import { withHeartbeat } from '../../../src/core/delivery/heartbeat.ts'
 import type { Worker } from '../../../src/core/delivery/worker.ts'
-import { NOTHING_DUE } from '../../../src/sallyport/maintenance.ts'
 import { countingIds, recordingLogger } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 

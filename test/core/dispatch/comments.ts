@@ -1,11 +1,11 @@
 import * as v from 'valibot'
+import type { Sallyport } from '../../../src/compose/create-sallyport.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import { liquid } from '../../../src/engines/liquid.ts'
 import type { Content, DeliveryView, DispatchView } from '../../../src/model/dispatch.ts'
 import type { JsonObject } from '../../../src/model/json.ts'
 import type { DeliveryPolicy } from '../../../src/ports/delivery-policy.ts'
-import type { Sallyport } from '../../../src/sallyport/create-sallyport.ts'
-import { composed, took } from '../../sallyport/composed.ts'
+import { composed, took } from '../../compose/composed.ts'
 import type { FakeClock } from '../../support/fake-clock.ts'
 import { type RecordingChannel, recordingChannel } from '../../support/recording-channel.ts'
 

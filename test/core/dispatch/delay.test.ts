@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
-import { composed, took } from '../../sallyport/composed.ts'
+import { composed, took } from '../../compose/composed.ts'
 import { handled } from '../../support/handled.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 

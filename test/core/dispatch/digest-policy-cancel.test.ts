@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { DispatchView } from '../../../src/model/dispatch.ts'
 import type { DeliveryPolicy } from '../../../src/ports/delivery-policy.ts'
-import { ends } from '../../sallyport/composed.ts'
+import { ends } from '../../compose/composed.ts'
 import { comments, contents, HOUR } from './comments.ts'
 
 describe('a digest and a policy', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ends, took } from '../../sallyport/composed.ts'
+import { ends, took } from '../../compose/composed.ts'
 import { handled } from '../../support/handled.ts'
 import { comments, contents, HOUR, JANE } from './comments.ts'
 

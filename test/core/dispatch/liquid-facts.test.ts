@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import { liquid } from '../../../src/engines/liquid.ts'
 import type { Recipient } from '../../../src/model/recipient.ts'
-import { composed, ends, took } from '../../sallyport/composed.ts'
+import { composed, ends, took } from '../../compose/composed.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 
 const events = defineEvents(

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
+import { handleDispatchWithDefaults, handleSessionRunWithDefaults } from '../../../src/compose/defaults.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { AuthVerifier } from '../../../src/ports/auth-verifier.ts'
-import { handleDispatchWithDefaults, handleSessionRunWithDefaults } from '../../../src/sallyport/defaults.ts'
 import { APP, testDeps } from '../../support/deps.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ErrorContext } from '../../../src/core/answers/report-fault.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
-import { composed } from '../../sallyport/composed.ts'
+import { composed } from '../../compose/composed.ts'
 import { handled } from '../../support/handled.ts'
 import { withoutStrayRejections } from '../../support/stray-rejections.ts'
 

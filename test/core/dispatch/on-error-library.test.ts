@@ -5,7 +5,7 @@ import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.t
 import { jsonLogic } from '../../../src/engines/json-logic.ts'
 import { liquid } from '../../../src/engines/liquid.ts'
 import type { LogFields } from '../../../src/ports/logger.ts'
-import { composed } from '../../sallyport/composed.ts'
+import { composed } from '../../compose/composed.ts'
 
 const RECIPIENT = 'user@example.com'
 const JANE = 'jane@example.com'

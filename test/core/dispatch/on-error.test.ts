@@ -1,18 +1,18 @@
 import { failover } from 'sallyport/channels/failover'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import type { ErrorContext } from '../../../src/core/answers/report-fault.ts'
-import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
-import type { DispatchDeps } from '../../../src/core/dispatch/handle-dispatch.ts'
-import type { RunEvents } from '../../../src/core/runs/events/run-events.ts'
-import { POSTS } from '../../../src/sallyport/actions.ts'
+import { POSTS } from '../../../src/actions/table.ts'
 import {
   handleDispatchWithDefaults,
   handleSessionRunBatchWithDefaults,
   handleSessionRunWithDefaults,
-} from '../../../src/sallyport/defaults.ts'
+} from '../../../src/compose/defaults.ts'
+import type { ErrorContext } from '../../../src/core/answers/report-fault.ts'
+import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
+import type { DispatchDeps } from '../../../src/core/dispatch/handle-dispatch.ts'
+import type { RunEvents } from '../../../src/core/runs/events/run-events.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
-import { composed } from '../../sallyport/composed.ts'
+import { composed } from '../../compose/composed.ts'
 import { APP, testAuth, testDeps } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 import { handled } from '../../support/handled.ts'

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { SendOutcome } from '../../../src/ports/channel.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
-import { composed, ends, took } from '../../sallyport/composed.ts'
+import { composed, ends, took } from '../../compose/composed.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 import { type RecordingChannel, recordingChannel } from '../../support/recording-channel.ts'
 

@@ -3,7 +3,7 @@ import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.t
 import { SallyportError } from '../../../src/errors.ts'
 import type { DeliveryQueue } from '../../../src/ports/delivery-queue.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
-import { composed, took } from '../../sallyport/composed.ts'
+import { composed, took } from '../../compose/composed.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { settled } from '../delivery/attempting.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
+import { readyHashKeys } from '../../../src/compose/ready-hash-keys.ts'
 import type { Hmac } from '../../../src/model/hmac.ts'
 import type { ReadyHashKeys } from '../../../src/options/hash-keys.ts'
-import { readyHashKeys } from '../../../src/sallyport/ready-hash-keys.ts'
 
 /** Keys of these ids, each with its own material. */
 export function keysOf(...kids: readonly string[]): ReadyHashKeys {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import type { Run } from '../../../src/model/run.ts'
 import type { RunQuery } from '../../../src/ports/run-store.ts'
-import type { RunExportOptions } from '../../../src/sallyport/runs.ts'
+import type { RunExportOptions } from '../../../src/services/runs.ts'
 import { app, optionProblems } from './test-app.ts'
 
 /** `count` runs, every third failed, and the queries that the store got. */

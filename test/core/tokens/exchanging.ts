@@ -8,9 +8,9 @@ import {
   type SessionTokensOptions,
   sessionTokens,
 } from '../../../src/auth/index.ts'
+import { createSallyport, type Sallyport } from '../../../src/compose/create-sallyport.ts'
+import type { SallyportOptions } from '../../../src/compose/options.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
-import { createSallyport, type Sallyport } from '../../../src/sallyport/create-sallyport.ts'
-import type { SallyportOptions } from '../../../src/sallyport/options.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { countingIds, recordingLogger } from '../../support/deps.ts'
 import { type FakeClock, fakeClock } from '../../support/fake-clock.ts'

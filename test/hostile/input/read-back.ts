@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
+import type { Sallyport } from '../../../src/compose/create-sallyport.ts'
 import type { DispatchStore } from '../../../src/ports/dispatch-store.ts'
-import type { Sallyport } from '../../../src/sallyport/create-sallyport.ts'
 
 /** A second handle on the same database, so caches of the first cannot hide what is stored. */
 export interface SecondReader {

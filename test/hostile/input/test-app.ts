@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { anyOf, appSecrets, sessionTokens } from '../../../src/auth/index.ts'
-import { createSallyport, type Sallyport } from '../../../src/sallyport/create-sallyport.ts'
+import { createSallyport, type Sallyport } from '../../../src/compose/create-sallyport.ts'
 import { type SqlStore, sqlStore } from '../../../src/storage/sql/index.ts'
 import type { TestDatabase } from '../../storage/databases.ts'
 import { express5Host } from '../../support/hosts/express.ts'

@@ -1,7 +1,7 @@
 import { type NodeHandler, toNode } from '../../../src/adapters/node.ts'
 import type { AuthVerifier } from '../../../src/auth/index.ts'
+import { createSallyport } from '../../../src/compose/create-sallyport.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
-import { createSallyport } from '../../../src/sallyport/create-sallyport.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { RUN } from '../../adapters/matrix/paths.ts'
 import { recordingLogger } from '../../support/deps.ts'

@@ -3,7 +3,7 @@ import {
   handleDispatchWithDefaults,
   handleSessionRunBatchWithDefaults,
   handleSessionRunWithDefaults,
-} from '../../../src/sallyport/defaults.ts'
+} from '../../../src/compose/defaults.ts'
 import { watchStrayRejections } from '../../support/stray-rejections.ts'
 import { type Asking, assertRow } from './asking.ts'
 import { PLACEMENTS } from './callers.ts'

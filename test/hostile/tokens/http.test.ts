@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createSallyport } from '../../../src/sallyport/create-sallyport.ts'
+import { createSallyport } from '../../../src/compose/create-sallyport.ts'
 import { BATCH, DISPATCH, RUN } from '../../adapters/matrix/paths.ts'
 import type { RunningHost } from '../../support/hosts/host.ts'
 import { nodeHost } from '../../support/hosts/node.ts'

@@ -1,6 +1,6 @@
 import type { AuthVerifier } from '../../../src/auth/index.ts'
+import type { SallyportOptions } from '../../../src/compose/options.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
-import type { SallyportOptions } from '../../../src/sallyport/options.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { type RecordingLogger, recordingLogger } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import * as v from 'valibot'
 import { toNode } from '../../../src/adapters/node.ts'
 import { appSecrets } from '../../../src/auth/index.ts'
+import { createSallyport } from '../../../src/compose/create-sallyport.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
@@ -14,7 +15,6 @@ import type { LeaseToken } from '../../../src/ports/dispatch-store.ts'
 import type { SallyportStore } from '../../../src/ports/sallyport-store.ts'
 import type { BullmqQueue } from '../../../src/queues/bullmq.ts'
 import { systemClock } from '../../../src/runtime/system-clock.ts'
-import { createSallyport } from '../../../src/sallyport/create-sallyport.ts'
 import {
   type AttemptName,
   DELAY_MS,

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { toFetch } from '../../../src/adapters/fetch.ts'
+import { createSallyport } from '../../../src/compose/create-sallyport.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
-import { createSallyport } from '../../../src/sallyport/create-sallyport.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { BATCH, DISPATCH, LIMIT, RUN } from '../../adapters/matrix/paths.ts'
 import { recordingLogger, testAuth } from '../../support/deps.ts'

@@ -1,4 +1,5 @@
 import { appSecrets, sessionTokens } from '../../../src/auth/index.ts'
+import { createSallyport } from '../../../src/compose/create-sallyport.ts'
 import { authenticate } from '../../../src/core/authenticate.ts'
 import { readIdempotencyKey } from '../../../src/core/dispatch/idempotency.ts'
 import { canonicalJson } from '../../../src/core/json/canonical-json.ts'
@@ -12,7 +13,6 @@ import { canonicalDecimal } from '../../../src/model/decimal.ts'
 import { parseDomain, parseMailbox } from '../../../src/model/recipient.ts'
 import { nearNames } from '../../../src/model/suggestions.ts'
 import { systemClock } from '../../../src/runtime/system-clock.ts'
-import { createSallyport } from '../../../src/sallyport/create-sallyport.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import type { LoopCases } from './loop-case.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createSallyport } from '../../../src/compose/create-sallyport.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
-import { createSallyport } from '../../../src/sallyport/create-sallyport.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { ended } from '../../core/delivery/real-servers.ts'
 import { countingIds, recordingLogger, testAuth } from '../../support/deps.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { handleDispatchWithDefaults, handleSessionRunWithDefaults } from '../../../src/compose/defaults.ts'
 import { isSallyportError } from '../../../src/errors.ts'
-import { handleDispatchWithDefaults, handleSessionRunWithDefaults } from '../../../src/sallyport/defaults.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { ORDER } from '../../core/dispatch/dispatching.ts'
 import { APP, testDeps } from '../../support/deps.ts'

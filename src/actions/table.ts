@@ -1,0 +1,276 @@
+import type { CallAction } from '../core/actions/call-action.ts'
+import type { ParameterKind } from '../core/actions/call-input.ts'
+import type { ActionRoute } from '../core/endpoints.ts'
+import type { CancelResult, RetryResult } from '../model/dispatch-results.ts'
+import type { EventView } from '../model/event-view.ts'
+import type { Page } from '../ports/dispatch-query.ts'
+import type { Budgets } from '../services/budgets.ts'
+import type { Dispatches } from '../services/dispatches.ts'
+import type { Runs } from '../services/runs.ts'
+import type { Sessions } from '../services/sessions.ts'
+import type { ReadStatistics } from '../services/statistics.ts'
+import type { Suppressions } from '../services/suppressions.ts'
+import type { Tokens } from '../services/tokens.ts'
+
+/** Actions that read their bodies themselves: what applications and agents post. */
+export const POSTS: Readonly<Record<'dispatch' | 'sessionRun' | 'sessionRunBatch' | 'sessionToken', ActionRoute>> = {
+  dispatch: {
+    name: 'dispatch',
+    operation: 'dispatch',
+    method: 'POST',
+    path: '/api/outbound/dispatch',
+    maxBytes: 262_144,
+  },
+  sessionRun: {
+    name: 'session_run',
+    operation: 'session_run',
+    method: 'POST',
+    path: '/api/agents/session/run',
+    maxBytes: 65_536,
+  },
+  sessionRunBatch: {
+    name: 'session_run_batch',
+    operation: 'session_run',
+    method: 'POST',
+    path: '/api/agents/session/run/batch',
+    maxBytes: 262_144,
+  },
+  sessionToken: {
+    name: 'session_token',
+    operation: 'session_run',
+    use: 'exchange',
+    method: 'POST',
+    path: '/api/agents/session/token',
+    maxBytes: 65_536,
+  },
+}
+
+const READ = { operation: 'read', method: 'GET', maxBytes: 0 } as const
+const CHANGE = { operation: 'manage', method: 'POST', maxBytes: 4_096 } as const
+/** A read whose parameters are personal: in a query string they would be in access logs. */
+const FIND = { ...CHANGE, operation: 'read' } as const
+
+const PAGE = { cursor: 'text', limit: 'limit' } as const
+const TIMES = { since: 'instant', until: 'instant' } as const
+
+/** Options of a method. */
+type Only<Method extends (...of: never) => unknown> = NonNullable<Parameters<Method>[0]>
+/** Options with the parameters of the path and the tenant. */
+type Of<Options, Names extends string = never> = Options & Readonly<Record<Names | 'tenant', string>>
+
+const DISPATCH_PATH = '/api/outbound/dispatches'
+const NO_DISPATCH = { missing: ['not_found', 'There is no such dispatch.'] } as const
+
+export const DISPATCH_ACTIONS: readonly CallAction<Dispatches>[] = [
+  {
+    name: 'list_dispatches',
+    ...READ,
+    path: DISPATCH_PATH,
+    query: {
+      status: 'text',
+      eventType: 'text',
+      recipient: 'text',
+      channel: 'text',
+      reason: 'text',
+      sessionId: 'text',
+      ...TIMES,
+      ...PAGE,
+    },
+    call: async (dispatches, options: Only<Dispatches['list']>) => pageOf(await dispatches.list(options)),
+  },
+  {
+    name: 'get_dispatch',
+    ...READ,
+    path: `${DISPATCH_PATH}/{dispatchId}`,
+    query: { content: 'flag' },
+    ...NO_DISPATCH,
+    call: (dispatches, { dispatchId, ...options }: Of<{ readonly content?: boolean }, 'dispatchId'>) =>
+      dispatches.get(dispatchId, options),
+  },
+  {
+    name: 'cancel_dispatch',
+    ...CHANGE,
+    path: `${DISPATCH_PATH}/{dispatchId}/cancel`,
+    body: [],
+    ...NO_DISPATCH,
+    changed: ({ cancelled }: CancelResult) => cancelled.length,
+    call: (dispatches, { dispatchId, tenant }: Of<unknown, 'dispatchId'>) => dispatches.cancel(dispatchId, { tenant }),
+  },
+  {
+    name: 'retry_dispatch',
+    ...CHANGE,
+    path: `${DISPATCH_PATH}/{dispatchId}/retry`,
+    body: ['channel'],
+    ...NO_DISPATCH,
+    changed: ({ retried }: RetryResult) => retried.length,
+    call: (dispatches, { dispatchId, ...options }: Of<{ readonly channel?: string }, 'dispatchId'>) =>
+      dispatches.retry(dispatchId, options),
+  },
+  {
+    name: 'find_recipient',
+    ...FIND,
+    path: '/api/outbound/recipients/find',
+    body: ['recipient'],
+    call: (dispatches, of: Only<Dispatches['profile']>) => dispatches.profile(of),
+  },
+]
+
+const SUPPRESSION_PATH = '/api/outbound/suppressions'
+
+export const SUPPRESSION_ACTIONS: readonly CallAction<Suppressions>[] = [
+  {
+    name: 'list_suppressions',
+    ...READ,
+    path: SUPPRESSION_PATH,
+    query: { channel: 'text', reason: 'text', ...PAGE },
+    call: async (suppressions, options: Only<Suppressions['list']>) => pageOf(await suppressions.list(options)),
+  },
+  {
+    name: 'find_suppressions',
+    ...FIND,
+    path: `${SUPPRESSION_PATH}/find`,
+    body: ['address', 'addressKey', 'channel'],
+    call: async (suppressions, of: Only<Suppressions['find']>) => ({ items: await suppressions.find(of) }),
+  },
+  {
+    name: 'add_suppression',
+    ...CHANGE,
+    path: `${SUPPRESSION_PATH}/add`,
+    body: ['channel', 'address', 'reason', 'category', 'expiresInMs'],
+    changed: ({ added }: { readonly added: boolean }) => Number(added),
+    call: async (suppressions, of: Only<Suppressions['add']>) => ({ added: await suppressions.add(of) }),
+  },
+  {
+    name: 'remove_suppressions',
+    ...CHANGE,
+    path: `${SUPPRESSION_PATH}/remove`,
+    body: ['address', 'addressKey', 'channel'],
+    changed: ({ removed }: { readonly removed: number }) => removed,
+    call: (suppressions, of: Only<Suppressions['remove']>) => suppressions.remove(of),
+  },
+]
+
+const SESSION_PATH = '/api/agents/sessions'
+const NO_SESSION = { missing: ['session_not_found', 'There is no such session.'] } as const
+
+export const SESSION_ACTIONS: readonly CallAction<Sessions>[] = [
+  {
+    name: 'list_sessions',
+    ...READ,
+    path: SESSION_PATH,
+    query: { ...TIMES, ...PAGE },
+    call: async (sessions, options: Only<Sessions['list']>) => pageOf(await sessions.list(options)),
+  },
+  {
+    name: 'get_session',
+    ...READ,
+    path: `${SESSION_PATH}/{sessionId}`,
+    ...NO_SESSION,
+    call: (sessions, { sessionId, tenant }: Of<unknown, 'sessionId'>) => sessions.get(sessionId, { tenant }),
+  },
+  {
+    name: 'session_timeline',
+    ...READ,
+    path: `${SESSION_PATH}/{sessionId}/timeline`,
+    query: PAGE,
+    ...NO_SESSION,
+    call: async (sessions, { sessionId, ...options }: Of<object, 'sessionId'>) =>
+      pageOf(await sessions.timeline(sessionId, options)),
+  },
+]
+
+const RUN_FILTER = {
+  status: 'text',
+  provider: 'text',
+  model: 'text',
+  userId: 'text',
+  tag: 'text',
+  ...TIMES,
+  first: 'text',
+  ...PAGE,
+} as const satisfies Readonly<Record<string, ParameterKind>>
+
+async function listRuns(runs: Runs, options: Only<Runs['list']>): Promise<object> {
+  return pageOf(await runs.list({ first: 'newest', ...options }))
+}
+
+export const RUN_ACTIONS: readonly CallAction<Runs>[] = [
+  {
+    name: 'session_runs',
+    ...READ,
+    path: `${SESSION_PATH}/{sessionId}/runs`,
+    query: RUN_FILTER,
+    ...NO_SESSION,
+    call: listRuns,
+  },
+  {
+    name: 'get_run',
+    ...READ,
+    path: `${SESSION_PATH}/{sessionId}/runs/{runId}`,
+    missing: ['not_found', 'There is no such run.'],
+    call: (runs, { tenant, ...of }: Of<unknown, 'sessionId' | 'runId'>) => runs.get(of, { tenant }),
+  },
+  {
+    name: 'list_runs',
+    ...READ,
+    path: '/api/agents/runs',
+    query: { sessionId: 'text', ...RUN_FILTER },
+    call: listRuns,
+  },
+]
+
+export const TOKEN_ACTIONS: readonly CallAction<Tokens>[] = [
+  {
+    name: 'list_token_uses',
+    ...READ,
+    path: '/api/agents/tokens/uses',
+    query: { jti: 'text', sessionId: 'text', outcome: 'text', ...PAGE },
+    call: async (tokens, options: Only<Tokens['uses']>) => pageOf(await tokens.uses(options)),
+  },
+]
+
+export const STATISTICS_ACTIONS: readonly CallAction<ReadStatistics>[] = [
+  {
+    name: 'get_statistics',
+    ...READ,
+    path: '/api/outbound/stats',
+    query: { window: 'duration', step: 'duration' },
+    renamed: { windowMs: 'window', stepMs: 'step' },
+    call: (stats, options: Only<ReadStatistics>) => stats(options),
+  },
+]
+
+export const EVENT_ACTIONS: readonly CallAction<() => readonly EventView[]>[] = [
+  {
+    name: 'list_events',
+    ...READ,
+    path: '/api/outbound/events',
+    call: async (events) => ({ items: events() }),
+  },
+]
+
+export const BUDGET_ACTIONS: readonly CallAction<Budgets>[] = [
+  {
+    name: 'check_budgets',
+    ...READ,
+    path: '/api/agents/budgets',
+    query: { sessionId: 'text', userId: 'text' },
+    call: (budgets, of: Only<Budgets['check']>) => budgets.check(of),
+  },
+]
+
+/** All actions that are calls of a service. */
+export const CALLS: readonly CallAction[] = [
+  ...DISPATCH_ACTIONS,
+  ...SUPPRESSION_ACTIONS,
+  ...SESSION_ACTIONS,
+  ...RUN_ACTIONS,
+  ...TOKEN_ACTIONS,
+  ...STATISTICS_ACTIONS,
+  ...EVENT_ACTIONS,
+  ...BUDGET_ACTIONS,
+]
+
+function pageOf<T>({ items, nextCursor }: Page<T>): { readonly items: readonly T[]; readonly next?: string } {
+  return { items, ...(nextCursor !== undefined && { next: nextCursor }) }
+}

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest'
+import { createSallyport } from '../../../src/compose/create-sallyport.ts'
+import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
+import { allOf, storedPreferences, throttle } from '../../../src/policies/index.ts'
+import { memoryStore } from '../../../src/storage/memory/index.ts'
+import { testAuth } from '../../support/deps.ts'
+import { recordingChannel } from '../../support/recording-channel.ts'
+import { ADA, type ConsentApp, consentApp, KEY, NEXT_KEY } from './consenting.ts'
+
+const policy = storedPreferences()
+const OPTED_OUT = 'skipped opted_out'
+
+async function outcomeOf(app: ConsentApp, eventType: string): Promise<string | undefined> {
+  return (await app.outcomes(await app.send(eventType)))[0]
+}
+
+describe('stored preferences', () => {
+  it('Preferences are stored, read, replaced and removed', async () => {
+    const { preferences } = consentApp().sallyport
+    expect(await preferences.get('user_1')).toBeUndefined()
+    await preferences.set('user_1', { channels: { sms: false }, categories: { newsletter: { email: false } } })
+    await preferences.set('user_1', { channels: { sms: true } }, { tenant: 'other' })
+    expect(await preferences.get('user_1')).toEqual({
+      channels: { sms: false },
+      categories: { newsletter: { email: false } },
+    })
+    await preferences.set('user_1', { events: { order: false } })
+    expect(await preferences.get('user_1')).toEqual({ events: { order: false } })
+    await preferences.set('user_1', undefined)
+    expect(await preferences.get('user_1')).toBeUndefined()
+    expect(await preferences.get('user_1', { tenant: 'other' })).toEqual({ channels: { sms: true } })
+  })
+
+  it('The policy skips what a recipient does not want: by event, category and channel', async () => {
+    const app = consentApp({ rest: { policy } })
+    await app.sallyport.preferences.set(ADA, { channels: { email: false }, categories: { newsletter: true } })
+    expect(await outcomeOf(app, 'order')).toBe(OPTED_OUT)
+    expect(await outcomeOf(app, 'news')).toBe('sent')
+    expect(await outcomeOf(app, 'code')).toBe('sent')
+    await app.sallyport.preferences.set(ADA, { categories: { newsletter: true }, events: { news: { email: false } } })
+    expect(await outcomeOf(app, 'news')).toBe(OPTED_OUT)
+    expect(await outcomeOf(app, 'order')).toBe('sent')
+  })
+
+  it('Preferences are read once for all channels of a dispatch', async () => {
+    let reads = 0
+    const app = consentApp({
+      rest: { policy },
+      store: (store) => ({
+        ...store,
+        findPreferences(keys) {
+          reads++
+          return store.findPreferences(keys)
+        },
+      }),
+    })
+    await app.sallyport.dispatch({ eventType: 'both', recipient: ADA } as never)
+    expect(reads).toBe(1)
+  })
+
+  it('Preferences that change before a repeated attempt apply to it', async () => {
+    const email = recordingChannel([{ outcome: 'retry', code: 'busy' }, { outcome: 'sent' }])
+    const app = consentApp({ email, rest: { policy: allOf(policy, throttle({ max: 9, windowMs: 1_000 })) } })
+    const id = await app.send('order')
+    await app.sallyport.preferences.set(ADA, { events: { order: false } })
+    app.clock.advance(3_600_000)
+    await app.sallyport.worker.runDue()
+    expect(await app.outcomes(id)).toEqual([OPTED_OUT])
+    expect(email.sent).toHaveLength(1)
+  })
+
+  it('Preferences are found after a rotation of keys, and replaced under the new key', async () => {
+    const before = consentApp()
+    await before.sallyport.preferences.set(ADA, { channels: { email: false } })
+    const rest = { suppressions: { keys: [NEXT_KEY, KEY] }, policy }
+    const app = consentApp({ store: () => before.store, rest })
+    expect(await outcomeOf(app, 'order')).toBe(OPTED_OUT)
+    await app.sallyport.preferences.set(ADA, { channels: { email: true } })
+    expect(await app.sallyport.preferences.get(ADA)).toEqual({ channels: { email: true } })
+    expect(await before.sallyport.preferences.get(ADA)).toBeUndefined()
+  })
+
+  it.each([
+    ['a list', []],
+    ['a misspelt member', { channel: { email: false } }],
+    ['a text', { channels: { email: 'no' } }],
+    ['a text of 70,000 characters', { channels: { ['x'.repeat(70_000)]: true } }],
+    ['a name with NUL', { channels: { 'a\0': true } }],
+  ])('Preferences that are %s are refused', async (_, given) => {
+    const { preferences } = consentApp().sallyport
+    await expect(preferences.set(ADA, given as never)).rejects.toMatchObject({ code: 'option_invalid' })
+    expect(await preferences.get(ADA)).toBeUndefined()
+  })
+
+  it('A policy that reads preferences does not start without a key', () => {
+    const events = defineEvents({ e: { channels: { a: {} } } })
+    const options = { auth: testAuth, events, channels: { a: recordingChannel() }, store: memoryStore() }
+    expect(() => createSallyport({ ...options, policy: allOf(policy) })).toThrow(/policy.*needs suppressions/)
+    expect(() => createSallyport({ ...options, policy, suppressions: { keys: [KEY] } })).not.toThrow()
+  })
+
+  it.each([
+    ['feedback without a key', { suppressions: undefined, links: undefined }, /feedback.*needs suppressions/],
+    ['two keys of one id', { suppressions: { keys: [KEY, KEY] } }, /is the kid of a key before it/],
+    ['a short key', { suppressions: { keys: [{ kid: 'k', key: 'c2hvcnQ' }] } }, /at least 32 bytes/],
+    ['a missing key', { suppressions: { keys: [{ kid: 'k', key: undefined }] } }, /environment variable/],
+    ['no key', { links: { baseUrl: 'https://a.example', keys: [] } }, /at least one key/],
+    ['a relative base', { links: { baseUrl: '/app', keys: [KEY] } }, /https URL/],
+    [
+      'a source of an unknown channel',
+      { feedback: { a: { tenant: 't', channel: 'mail', receive: async () => ({ outcome: 'refused' }) } } },
+      /"mail", which is not there.*email/,
+    ],
+    ['a source with a slash in its name', { feedback: { 'a/b': {} } }, /must be a name/],
+  ])('A configuration with %s does not start', (_, rest, message) => {
+    expect(() => consentApp({ rest: rest as never })).toThrow(message)
+  })
+})

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { statisticsCounter } from '../../../src/core/statistics/counter.ts'
+import type { StatisticsStore } from '../../../src/ports/statistics-store.ts'
+import { statisticsOf } from '../../../src/services/statistics.ts'
+import { memoryStore } from '../../../src/storage/memory/index.ts'
+import { countingIds, recordingLogger } from '../../support/deps.ts'
+import { fakeClock } from '../../support/fake-clock.ts'
+
+function reading() {
+  const clock = fakeClock()
+  const store = memoryStore({ clock })
+  const counter = statisticsCounter({ store, clock, ids: countingIds(), logger: recordingLogger() })
+  const accept = (): void => counter.measure({ of: 'accepted', tenant: 'default', eventType: 'e' })
+  const accepted = async (given: StatisticsStore = store): Promise<number> => {
+    const { buckets } = await statisticsOf({ store: given, clock, counter })()
+    return buckets.reduce((sum, bucket) => sum + bucket.accepted, 0)
+  }
+  return { store, counter, accept, accepted }
+}
+
+describe('statistics', () => {
+  it('Counts are read once, whether they are stored or not', async () => {
+    const { counter, accept, accepted } = reading()
+    accept()
+    expect(await accepted()).toBe(1)
+    await counter.flush()
+    expect(await accepted()).toBe(1)
+    accept()
+    expect(await accepted()).toBe(2)
+  })
+
+  it('Counts that are stored after the rows were read are read once', async () => {
+    const { store, counter, accept, accepted } = reading()
+    accept()
+    const flushing: StatisticsStore = {
+      ...store,
+      async listStatistics(query) {
+        const page = await store.listStatistics(query)
+        await counter.flush()
+        return page
+      },
+    }
+    expect([await accepted(flushing), await accepted()]).toEqual([1, 1])
+  })
+
+  it('Counts that were stored since the counter was asked are read once, with the later count', async () => {
+    const { store, counter, accept, accepted } = reading()
+    accept()
+    const flushing: StatisticsStore = {
+      ...store,
+      async listStatistics(query) {
+        accept()
+        await counter.flush()
+        return store.listStatistics(query)
+      },
+    }
+    expect(await accepted(flushing)).toBe(2)
+  })
+})
