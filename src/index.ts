@@ -5,7 +5,12 @@
  * @module sallyport
  */
 
-export { createSallyport, type Sallyport } from './compose/create-sallyport.ts'
+export {
+  createSallyport,
+  type RecordingMembers,
+  type RunsOnlySallyport,
+  type Sallyport,
+} from './compose/create-sallyport.ts'
 export {
   handleDispatchWithDefaults as handleDispatch,
   handleSessionRunBatchWithDefaults as handleSessionRunBatch,
@@ -19,7 +24,7 @@ export type {
   SallyportOptions,
   SuppressionOptions,
 } from './compose/options.ts'
-export type { RunsOnlySallyport } from './compose/runs-only.ts'
+export type { OutboundMembers } from './compose/outbound.ts'
 export type { LineLimiter } from './core/answers/line-limiter.ts'
 export type {
   ErrorContext,
@@ -69,14 +74,6 @@ export type { Admission } from './core/load/admission.ts'
 export type { Caller, FairShares, Holder } from './core/load/fair-shares.ts'
 export type { Load } from './core/load/load-limits.ts'
 export type { BodyHolder, UnfinishedBodies, UnfinishedBody } from './core/load/unfinished-bodies.ts'
-export type { Budget, BudgetQuestion } from './core/runs/events/budgets.ts'
-export type {
-  BudgetEventFacts,
-  RunEvent,
-  RunEventFacts,
-  RunEvents,
-  RunEventTarget,
-} from './core/runs/events/run-events.ts'
 export { mergeRun, type RunMerge } from './core/runs/merge/merge-run.ts'
 export type { SessionRunDeps } from './core/runs/record-deps.ts'
 export type { PreferenceReader } from './core/suppression/preference-reader.ts'
@@ -149,7 +146,6 @@ export type {
   RunEventLimit,
   RunFailure,
   RunReport,
-  RunSignal,
   RunSource,
   RunState,
   RunStatus,
@@ -314,7 +310,6 @@ export type {
   TokenUseQuery,
   TokenUseRemoval,
 } from './ports/token-store.ts'
-export type { Budgets } from './services/budgets.ts'
 export type { TenantScope } from './services/call-checks.ts'
 export type { DispatchCallOptions } from './services/dispatch.ts'
 export type {
@@ -330,7 +325,6 @@ export type { ProfileOptions, RecipientData, RecipientErasure, RecipientOptions 
 export type { ExportedDelivery, ExportedDispatch, RecipientExport } from './services/recipient-export.ts'
 export type { PruneOptions, RunExportOptions, RunListOptions, Runs, SweepOptions } from './services/runs.ts'
 export type { SessionListOptions, Sessions } from './services/sessions.ts'
-export type { ReadStatistics, StatisticsOptions } from './services/statistics.ts'
 export type {
   AddSuppression,
   ImportedSuppressions,
@@ -339,4 +333,4 @@ export type {
   Suppressions,
   SuppressionsOfAddress,
 } from './services/suppressions.ts'
-export type { Tokens, TokenUseListOptions, TokenUsePruneOptions } from './services/tokens.ts'
+export type { Tokens } from './services/tokens.ts'

@@ -2,7 +2,6 @@ import { dispatchAnswer, dispatchPreview } from '../openapi/dispatch-schemas.ts'
 import { paragraphs } from '../openapi/paragraphs.ts'
 import type { PostDescription } from '../openapi/post-operations.ts'
 import { batchAnswer, runAnswer } from '../openapi/run-schemas.ts'
-import { tokenAnswer } from '../openapi/token-schemas.ts'
 
 /** Texts and answers of the actions that read their bodies themselves, by their names. Only the OpenAPI document and tests import them. */
 export const POST_DESCRIPTIONS: Readonly<Record<string, PostDescription>> = {
@@ -67,20 +66,5 @@ export const POST_DESCRIPTIONS: Readonly<Record<string, PostDescription>> = {
         body: batchAnswer,
       },
     },
-  },
-  session_token: {
-    operationId: 'exchangeToken',
-    summary: 'Exchange a session token for a narrower one',
-    description: paragraphs(
-      [
-        'Gives a sub-agent a token of its own, whose grants lie within those of the sent token. What it dispatches counts for both. It',
-        'ends with the sent token at the latest, and is revoked with it. At most 8 levels.',
-      ],
-      ['Needs a session token. A host whose verifier exchanges none answers 404.'],
-    ),
-    tags: ['agents'],
-    parameters: [],
-    request: 'TokenExchangeRequest',
-    answers: { 201: { description: 'The new token.', body: tokenAnswer } },
   },
 }

@@ -3,7 +3,7 @@ import type { CallDescription } from '../openapi/call-operations.ts'
 import { dispatchView } from '../openapi/dispatch-schemas.ts'
 import { reference } from '../openapi/model-schema.ts'
 import type { OpenApiSchema } from '../openapi/open-api-document.ts'
-import { budgets, events, statistics } from '../openapi/operating-schemas.ts'
+import { events } from '../openapi/operating-schemas.ts'
 import {
   added,
   cancelResult,
@@ -17,7 +17,6 @@ import {
   suppressionPage,
   suppressions,
   timelinePage,
-  tokenUsePage,
 } from '../openapi/read-schemas.ts'
 import { run } from '../openapi/run-schemas.ts'
 
@@ -149,33 +148,11 @@ export const CALL_DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
     fields: RUN_FIELDS,
     answer: runPage,
   },
-  list_token_uses: {
-    operationId: 'listTokenUses',
-    summary: 'List uses of session tokens, newest first',
-    tag: 'agents',
-    about: 'Uses are kept for a week.',
-    answer: tokenUsePage,
-  },
   list_events: {
     operationId: 'listEvents',
     summary: 'List the events of the catalogue',
     tag: 'outbound',
     about: 'With the channels of each. The catalogue is the same for all tenants.',
     answer: events,
-  },
-  check_budgets: {
-    operationId: 'checkBudgets',
-    summary: 'Check the budgets of a session or a user',
-    tag: 'agents',
-    about: 'Takes a `sessionId`, a `userId`, or both. An unknown one has spent nothing.',
-    answer: budgets,
-  },
-  get_statistics: {
-    operationId: 'getStatistics',
-    summary: 'Read statistics',
-    tag: 'outbound',
-    about:
-      'What all processes did, in buckets of equal length up to now, what is due, and how many workers are alive. Counts of the last seconds may be missing.',
-    answer: statistics,
   },
 }

@@ -3,17 +3,14 @@ import type { ParameterKind } from '../core/actions/call-input.ts'
 import type { ActionRoute } from '../core/endpoints.ts'
 import type { CancelResult, RetryResult } from '../model/dispatch-results.ts'
 import type { EventView } from '../model/event-view.ts'
-import type { Page } from '../ports/dispatch-query.ts'
-import type { Budgets } from '../services/budgets.ts'
 import type { Dispatches } from '../services/dispatches.ts'
+import { pageOf } from '../services/pagination.ts'
 import type { Runs } from '../services/runs.ts'
 import type { Sessions } from '../services/sessions.ts'
-import type { ReadStatistics } from '../services/statistics.ts'
 import type { Suppressions } from '../services/suppressions.ts'
-import type { Tokens } from '../services/tokens.ts'
 
 /** Actions that read their bodies themselves: what applications and agents post. */
-export const POSTS: Readonly<Record<'dispatch' | 'sessionRun' | 'sessionRunBatch' | 'sessionToken', ActionRoute>> = {
+export const POSTS: Readonly<Record<'dispatch' | 'sessionRun' | 'sessionRunBatch', ActionRoute>> = {
   dispatch: {
     name: 'dispatch',
     operation: 'dispatch',
@@ -34,14 +31,6 @@ export const POSTS: Readonly<Record<'dispatch' | 'sessionRun' | 'sessionRunBatch
     method: 'POST',
     path: '/api/agents/session/run/batch',
     maxBytes: 262_144,
-  },
-  sessionToken: {
-    name: 'session_token',
-    operation: 'session_run',
-    use: 'exchange',
-    method: 'POST',
-    path: '/api/agents/session/token',
-    maxBytes: 65_536,
   },
 }
 
@@ -219,27 +208,6 @@ export const RUN_ACTIONS: readonly CallAction<Runs>[] = [
   },
 ]
 
-export const TOKEN_ACTIONS: readonly CallAction<Tokens>[] = [
-  {
-    name: 'list_token_uses',
-    ...READ,
-    path: '/api/agents/tokens/uses',
-    query: { jti: 'text', sessionId: 'text', outcome: 'text', ...PAGE },
-    call: async (tokens, options: Only<Tokens['uses']>) => pageOf(await tokens.uses(options)),
-  },
-]
-
-export const STATISTICS_ACTIONS: readonly CallAction<ReadStatistics>[] = [
-  {
-    name: 'get_statistics',
-    ...READ,
-    path: '/api/outbound/stats',
-    query: { window: 'duration', step: 'duration' },
-    renamed: { windowMs: 'window', stepMs: 'step' },
-    call: (stats, options: Only<ReadStatistics>) => stats(options),
-  },
-]
-
 export const EVENT_ACTIONS: readonly CallAction<() => readonly EventView[]>[] = [
   {
     name: 'list_events',
@@ -249,28 +217,11 @@ export const EVENT_ACTIONS: readonly CallAction<() => readonly EventView[]>[] = 
   },
 ]
 
-export const BUDGET_ACTIONS: readonly CallAction<Budgets>[] = [
-  {
-    name: 'check_budgets',
-    ...READ,
-    path: '/api/agents/budgets',
-    query: { sessionId: 'text', userId: 'text' },
-    call: (budgets, of: Only<Budgets['check']>) => budgets.check(of),
-  },
-]
-
-/** All actions that are calls of a service. */
+/** All actions of the core that are calls of a service. Plugins have others. */
 export const CALLS: readonly CallAction[] = [
   ...DISPATCH_ACTIONS,
   ...SUPPRESSION_ACTIONS,
   ...SESSION_ACTIONS,
   ...RUN_ACTIONS,
-  ...TOKEN_ACTIONS,
-  ...STATISTICS_ACTIONS,
   ...EVENT_ACTIONS,
-  ...BUDGET_ACTIONS,
 ]
-
-function pageOf<T>({ items, nextCursor }: Page<T>): { readonly items: readonly T[]; readonly next?: string } {
-  return { items, ...(nextCursor !== undefined && { next: nextCursor }) }
-}

@@ -30,7 +30,8 @@ async function dispatchesOf(given: Given, terminal: Terminal): Promise<Dispatche
 
 export const status: Command = {
   usage: '[--since 24h] [--module FILE] [--tenant ID] [--json]',
-  about: 'Show whether the store is ready, dispatches by status, what is due, and the workers alive.',
+  about:
+    'Show whether the store is ready, dispatches by status, and with the plugin statistics what is due and the workers alive.',
   options: { ...HOST, since: 'text' },
   help: [`--since 24h     only dispatches since then (default: all). Counts end at ${MOST}.`, ...HOST_HELP],
   async run(given, terminal) {
@@ -41,9 +42,9 @@ export const status: Command = {
       throw error
     })
     const counts = await countsOf(host, { ...scopeOf(given), ...(since !== undefined && { since }) })
-    const live = await host.stats({ windowMs: 60_000, ...scopeOf(given) })
+    const live = await host.stats?.({ windowMs: 60_000, ...scopeOf(given) })
     if (given.flag('json'))
-      printJson({ ready: true, dispatches: counts, due: live.due, workersAlive: live.workersAlive }, terminal)
+      printJson({ ready: true, dispatches: counts, due: live?.due, workersAlive: live?.workersAlive }, terminal)
     else printRows(['status', 'count'], [...counts.map(counted), ...liveRows(live)], terminal)
     return EXIT.done
   },
@@ -53,9 +54,9 @@ function counted({ status: name, count, more }: Count) {
   return { status: name, count: more ? `${count}+` : count }
 }
 
-/** A host that only records runs has neither. */
-function liveRows({ due, workersAlive }: Statistics) {
-  if (!due) return []
+/** A host that only records runs has neither, nor has one without the plugin `statistics`. */
+function liveRows({ due, workersAlive }: Partial<Statistics> = {}) {
+  if (!due || workersAlive === undefined) return []
   return [
     { status: 'due', count: due.isMore ? `${due.count}+` : due.count },
     { status: 'oldest due (seconds)', count: Math.round((due.oldestMs ?? 0) / 1_000) },

@@ -1,12 +1,15 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Sallyport } from '../compose/create-sallyport.ts'
-import type { RunsOnlySallyport } from '../compose/runs-only.ts'
+import type { RunsOnlySallyport, Sallyport } from '../compose/create-sallyport.ts'
+import type { TokenUses } from '../plugins/agent-tokens/token-uses.ts'
+import type { StatisticsApi } from '../plugins/statistics/statistics.ts'
+import type { Tokens } from '../services/tokens.ts'
 import { type Terminal, UsageError } from './terminal.ts'
 
 /** A Sallyport of any kind: one that only records runs has no `dispatches`. */
-export type HostSallyport = RunsOnlySallyport & Partial<Pick<Sallyport, 'dispatches'>>
+export type HostSallyport = RunsOnlySallyport &
+  Partial<Pick<Sallyport, 'dispatches'>> & { readonly tokens: Tokens & Partial<TokenUses> } & Partial<StatisticsApi>
 
 const NAMES = ['sallyport.js', 'sallyport.mjs', 'sallyport.ts', 'sallyport.mts'] as const
 

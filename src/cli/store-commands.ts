@@ -52,7 +52,7 @@ export const prune: Command = {
     const pruned = {
       dispatches: (await dispatches?.prune(options))?.pruned ?? 0,
       runs: (await runs.prune(options)).pruned,
-      tokenUses: (await tokens.prune(options)).pruned,
+      tokenUses: (await tokens.prune?.(options))?.pruned ?? 0,
     }
     if (given.flag('json')) printJson({ pruned }, terminal)
     else printCounts('removed', pruned, terminal)

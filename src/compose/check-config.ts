@@ -24,8 +24,8 @@ import type { Channel } from '../ports/channel.ts'
 import type { EventCatalog } from '../ports/event-catalog.ts'
 import { consentProblems, feedbackSources } from './check-consent.ts'
 import { hooksOf } from './check-hooks.ts'
-import { budgets, RUN_EVENTS, runEventProblems } from './check-runs.ts'
 import type { LinkOptions, RunsOnlyOptions, SallyportOptions, SuppressionOptions } from './options.ts'
+import { pluginList } from './plugins.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -110,8 +110,8 @@ const RECORDING: Checks<Omit<RunsOnlyOptions, 'events' | 'channels' | 'store'>> 
   exporters: arrayOf(has('otelRunExporter() or an object { export(run) }', 'export')),
   hooks: hooksOf(ERROR_HOOKS),
   errorDetails: choice(['default', 'full', 'none'] satisfies ErrorDetails[]),
-  budgets,
   staleAfterMs: period,
+  plugins: pluginList,
   clock,
   ids: has('an object { next(prefix) }', 'next'),
   logger: loggerPort,
@@ -128,7 +128,6 @@ const ALL: Checks<SallyportOptions<unknown>> = {
   sandbox: bool,
   worker: nested(WORKER),
   queue: has('postgresQueue(…), bullmqQueue(…) or an object { wake(delayMs), listen(listener) }', 'wake', 'listen'),
-  runEvents: nested(RUN_EVENTS),
   links: nested<LinkOptions>({
     baseUrl: required(linkBaseUrl),
     keys: required(hashKeys),
@@ -152,7 +151,7 @@ const RUNS_ONLY = {
   store: required(store),
 } as unknown as Checks<RunsOnlyOptions>
 
-export function isRunsOnly(options: RunsOnlyOptions | SallyportOptions<unknown>): options is RunsOnlyOptions {
+function isRunsOnly(options: RunsOnlyOptions | SallyportOptions<unknown>): options is RunsOnlyOptions {
   return isRecord(options) && options.events === undefined && options.channels === undefined
 }
 
@@ -161,7 +160,7 @@ export function isRunsOnly(options: RunsOnlyOptions | SallyportOptions<unknown>)
  *
  * @throws {SallyportError} `config_invalid`, with all problems at once: an option that is missing, unknown, of another type or out
  * of range; a port that must be called first; an event whose channel is not configured or cannot send its fields; a retry schedule
- * that does not ascend; a wrong run event or budget.
+ * that does not ascend.
  */
 export function readConfig<Options extends RunsOnlyOptions | SallyportOptions<unknown>>(options: Options): Options {
   const [checks, rules] = isRunsOnly(options) && !isMisspelt(options) ? [RUNS_ONLY, undefined] : [ALL, fitProblems]
@@ -185,7 +184,6 @@ function fitProblems(given: GivenOptions): ConfigProblem[] {
     ...(names ? unknownNames('policy.channels', policy?.names?.channels, names) : []),
     ...(events ? unknownNames('policy.events', policy?.names?.events, events.eventTypes) : []),
     ...(names ? unknownNames('worker.channels', limited, names) : []),
-    ...(events ? runEventProblems(given, events.eventTypes) : []),
     ...(events && channels ? eventProblems(events, channels) : []),
     ...consentProblems(given, names),
     ...(events && given.feedback === undefined ? fallbackProblems(events) : []),

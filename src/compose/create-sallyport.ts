@@ -1,175 +1,168 @@
-import { answering } from '../core/answers/fault.ts'
-import type { HandlerResult } from '../core/answers/result.ts'
-import { withHeartbeat } from '../core/delivery/heartbeat.ts'
-import { createWorker, type Worker } from '../core/delivery/worker.ts'
-import { EXPIRES_IN_MS } from '../core/dispatch/accept-dispatch.ts'
-import { type DispatchDeps, planAndAccept } from '../core/dispatch/handle-dispatch.ts'
-import { createPublisher, type RunEventPublisher } from '../core/runs/events/publisher.ts'
+import { POSTS } from '../actions/table.ts'
+import { reportFault } from '../core/answers/report-fault.ts'
+import type { StopOptions, Worker } from '../core/delivery/worker.ts'
+import type { Endpoints } from '../core/endpoints.ts'
+import { signalOutbox } from '../core/runs/signal-outbox.ts'
 import { sweepStale } from '../core/runs/sweep-stale.ts'
-import type { DispatchAnswer, DispatchInput, EventTypeOf } from '../model/dispatch.ts'
+import type { Plugin, PluginApis, PluginCore } from '../plugins/plugin.ts'
 import type { SallyportStore } from '../ports/sallyport-store.ts'
-import { localQueue } from '../queues/local.ts'
-import { budgetsOf } from '../services/budgets.ts'
-import { type DispatchCallOptions, dispatchFromHost, dispatchOrThrow, hostPrincipal } from '../services/dispatch.ts'
-import { createDispatches, type Dispatches } from '../services/dispatches.ts'
-import { viewEvents } from '../services/event-catalog-view.ts'
-import { type Preferences, preferencesOf } from '../services/preferences.ts'
-import { runsOf } from '../services/runs.ts'
-import { sessionsOf } from '../services/sessions.ts'
-import { statisticsOf } from '../services/statistics.ts'
-import { type Suppressions, suppressionsOf } from '../services/suppressions.ts'
-import { tokenServices } from '../services/tokens.ts'
-import { isRunsOnly, readConfig } from './check-config.ts'
-import { consentOf } from './consent.ts'
-import { type ReadyPorts, withDefaults } from './defaults.ts'
-import {
-  backgroundWork,
-  callActions,
-  deliverDue,
-  dispatchActions,
-  endpointsOf,
-  recordActions,
-  stopOf,
-} from './endpoints.ts'
+import { type Runs, runsOf } from '../services/runs.ts'
+import { type Sessions, sessionsOf } from '../services/sessions.ts'
+import { type Tokens, tokenServices } from '../services/tokens.ts'
+import { backgroundWork } from './background-work.ts'
+import { readConfig } from './check-config.ts'
+import { withDefaults } from './defaults.ts'
+import { callActions, endpointsOf, recordActions, stopOf } from './endpoints.ts'
 import { withErrorDetails } from './error-details.ts'
+import { idleWorker } from './idle-worker.ts'
 import { withMaintenance } from './maintenance.ts'
-import { measuringOf, withCounts } from './measuring.ts'
+import { type Measuring, measuringOf } from './measuring.ts'
 import { watchMemory } from './memory-stores.ts'
-import { watchForWorker } from './missing-worker.ts'
 import type { RunsOnlyOptions, SallyportOptions } from './options.ts'
-import { createRunsOnly, type RunsOnlySallyport } from './runs-only.ts'
+import { type OutboundMembers, outboundOf } from './outbound.ts'
+import { joinActions } from './plugin-actions.ts'
+import { livesOf } from './plugin-lives.ts'
+import { joinMembers } from './plugin-members.ts'
+import { setUpPlugins } from './plugins.ts'
 
-/** Sallyport in a host: {@link RunsOnlySallyport} with dispatching. Reads throw errors of the store. */
-export interface Sallyport<Events = Record<string, unknown>> extends RunsOnlySallyport {
-  /** Sends accepted deliveries. Nothing is sent before `start()` or `runDue()` is called. */
+/** Members of every Sallyport. Reads throw errors of the store. */
+export interface RecordingMembers {
+  /** Endpoints for an adapter. */
+  readonly endpoints: Endpoints
+  /**
+   * Sends accepted deliveries: nothing is sent before `start()` or `runDue()` is called. Makes stale runs `expired` with `staleAfterMs`, every
+   * minute after `start()`, or by `runDue()`.
+   */
   readonly worker: Worker
+  /**
+   * Stops the worker, as {@link Worker.stop} does, and closes the connections of callers, for the end of a process. From now on
+   * every answer over HTTP/1 has `Connection: close`, so that `server.close()` ends even with busy connections: answers of
+   * Sallyport, and those of the host that pass `toExpress`, `toKoa`, `toNode` or the `notFound` of `toFetch`. Requests are still
+   * served while the server accepts them.
+   *
+   * Resolves when all deliveries in flight are settled, and what plugins keep in memory is stored. What is not stored one second after
+   * `graceMs` is no longer awaited, and logged as `plugin.failed`. May be called before a start, and again. Connections
+   * continue to close even if the worker is started again: to stop only the worker, call `worker.stop()`.
+   *
+   * @throws {SallyportError} `option_invalid`, by a rejection, for a wrong `graceMs`; then nothing is stopped.
+   */
+  stop(options?: StopOptions): Promise<void>
+  /**
+   * Resolves when the store is usable: await it before the host listens.
+   *
+   * @throws {SallyportError} `config_invalid`: the store needs a step first, such as a migration of the database.
+   */
+  ready(): Promise<void>
+  /** The store that it was given. */
   readonly store: SallyportStore
-  /**
-   * Accepts an event from the host, as an application. Returns the answers of the endpoint and never throws; a refusal is logged as
-   * `dispatch.refused`.
-   */
-  dispatch<Type extends EventTypeOf<Events>>(
-    event: DispatchInput<Events, Type>,
-    options?: DispatchCallOptions,
-  ): Promise<HandlerResult<DispatchAnswer>>
-  /**
-   * {@link dispatch} for code in which a refusal is an error, such as a transaction that must roll back.
-   *
-   * @example
-   * ```ts
-   * await sallyport.dispatchOrThrow({ eventType: 'order.placed', recipient: 'user_42' }, { store: store.within(trx) })
-   * ```
-   *
-   * @throws {SallyportError} The refusal, by a rejection: its `code`, `status` and `errors`.
-   */
-  dispatchOrThrow<Type extends EventTypeOf<Events>>(
-    event: DispatchInput<Events, Type>,
-    options?: DispatchCallOptions,
-  ): Promise<DispatchAnswer>
-  readonly dispatches: Dispatches
-  readonly preferences: Preferences
-  readonly suppressions: Suppressions
+  readonly runs: Runs
+  readonly sessions: Sessions
+  readonly tokens: Tokens
+  readonly onMeasurement: Measuring['onMeasurement']
 }
+
+/** Sallyport in a host that only records runs, with the members of its plugins. */
+export type RunsOnlySallyport<Plugins extends readonly Plugin[] = readonly Plugin[]> = RecordingMembers &
+  PluginApis<Plugins>
+
+/** Sallyport in a host that dispatches and records runs, with the members of its plugins. */
+export type Sallyport<
+  Events = Record<string, unknown>,
+  Plugins extends readonly Plugin[] = readonly Plugin[],
+> = RecordingMembers & OutboundMembers<Events> & PluginApis<Plugins>
 
 /**
  * Creates a Sallyport from its ports. Without `events` and `channels` it only records runs, and `POST /api/outbound/dispatch` is
  * answered 404 `not_found`.
  *
  * @throws {SallyportError} `config_invalid`, with all problems at once: an option that is unknown, missing, of another type or out
- * of range, events without channels or channels without events, an event that does not fit its channel.
+ * of range, events without channels or channels without events, an event that does not fit its channel. Then, with all problems of
+ * the plugins at once, those that do not fit.
  */
-export function createSallyport<Events>(options: SallyportOptions<Events>): Sallyport<Events>
-export function createSallyport(options: RunsOnlyOptions): RunsOnlySallyport
+export function createSallyport<Events, const Plugins extends readonly Plugin[] = readonly Plugin[]>(
+  options: SallyportOptions<Events, Plugins>,
+): Sallyport<Events, Plugins>
+export function createSallyport<const Plugins extends readonly Plugin[] = readonly Plugin[]>(
+  options: RunsOnlyOptions<Plugins>,
+): RunsOnlySallyport<Plugins>
 // Repeated: `ReturnType` takes the last overload, and the compiler reports a wrong call by the last one.
-export function createSallyport<Events>(options: SallyportOptions<Events>): Sallyport<Events>
-export function createSallyport<Events>(
-  unchecked: SallyportOptions<Events> | RunsOnlyOptions,
-): Sallyport<Events> | RunsOnlySallyport {
-  const options = readConfig(unchecked)
-  return isRunsOnly(options) ? createRunsOnly(options) : createDispatching(options)
+export function createSallyport<Events, const Plugins extends readonly Plugin[] = readonly Plugin[]>(
+  options: SallyportOptions<Events, Plugins>,
+): Sallyport<Events, Plugins>
+export function createSallyport(unchecked: SallyportOptions<unknown> | RunsOnlyOptions): RecordingMembers {
+  return compose(readConfig(unchecked))
 }
 
-function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport<Events> {
-  const { suppressions, links, ...given } = withErrorDetails(withDefaults(options))
-  const consent = consentOf({ suppressions, links, feedback: given.feedback }, given.store)
-  const ports = {
-    ...given,
-    queue: given.queue ?? localQueue(given.clock),
-    ...consent.ports,
+function compose(options: SallyportOptions<unknown> | RunsOnlyOptions): RecordingMembers {
+  const ports = withErrorDetails(withDefaults(options))
+  const { store, clock, logger, events, staleAfterMs } = ports
+  const channels = ports.channels && Object.keys(ports.channels)
+  const report: PluginCore['report'] = (cause, context, line) => reportFault(cause, context, line, ports)
+  const dispatch: NonNullable<PluginCore['dispatch']> = (...given) => {
+    if (!outbound) throw new Error('a plugin may dispatch after its setup, in a host that dispatches')
+    return outbound.dispatchFor(...given)
   }
-  const { store, clock, logger, expiresInMs = EXPIRES_IN_MS, budgets = [], staleAfterMs, sandbox } = ports
-  if (sandbox) logger.log('warn', 'sandbox.on', { detail: 'everything is recorded, nothing is sent' })
+  const core = {
+    auth: ports.auth,
+    store,
+    clock,
+    logger,
+    ids: ports.ids,
+    report,
+    ...(channels && { channels }),
+    ...(events && { events, dispatch }),
+  }
+  const plugins = setUpPlugins(options.plugins ?? [], core, ports)
+  const { measure, onMeasurement } = measuringOf(plugins.measures, ports)
+  const lives = livesOf(plugins.parts, ports)
 
-  const measuring = measuringOf(ports)
-  const measured = { ...ports, expiresInMs, measure: measuring.measure }
-  const background = backgroundWork()
-  const watch = watchForWorker(ports)
-  const accepting = { ...measured, background: background.add, onDue: watch.accepted }
-
-  // Record runs, and dispatch the events that they cause.
+  // One half records runs; the other one, if there are events, dispatches.
+  const outbound = ports.events && outboundOf(ports, measure)
   const publishing = backgroundWork()
-  const publisher = publisherOf(ports, accepting, publishing.add)
-  const recording = { ...accepting, publisher }
-
-  const deliverer = watch.noticing(createWorker(measured, options.worker))
-  const maintenanceTasks = {
-    publishPending: publisher?.publishPending,
+  const outbox = plugins.run && signalOutbox(plugins.run, { ...ports, background: publishing.add })
+  const recording = { ...(outbound?.recording ?? { ...ports, measure }), outbox }
+  const maintenance = {
+    publishPending: outbox?.publishPending,
     published: publishing.done,
     ...(staleAfterMs !== undefined && { sweepStale: () => sweepStale(staleAfterMs, recording) }),
   }
-  const counting = withCounts(
-    withHeartbeat(withMaintenance(deliverer, maintenanceTasks, ports), ports),
-    measuring.counter,
-    clock,
+  const worker = watchMemory(
+    lives.around(withMaintenance(outbound?.worker ?? idleWorker(clock), maintenance, ports)),
+    store,
+    logger,
   )
-  const worker = watchMemory(counting, store, logger)
-  const services = { ...tokenServices(ports), counter: measuring.counter }
-  const { stop, isStopping } = stopOf(worker, services, ports)
-  const channels = Object.keys(ports.channels)
+  const { tokens, revocations } = tokenServices(ports)
+  const { stop, isStopping } = stopOf(worker)
   const calls = {
-    dispatches: createDispatches({
-      ...accepting,
-      addressKeys: consent.addressKeys,
-      hasFeedback: options.feedback !== undefined,
-    }),
-    suppressions: suppressionsOf({ store, clock, channels, addressKeys: consent.addressKeys }),
     runs: runsOf(recording),
-    sessions: sessionsOf({ store, dispatches: store, clock }),
-    tokens: services.tokens,
-    budgets: budgetsOf({ budgets, store, clock }),
-    stats: statisticsOf({
-      store,
-      clock,
-      counter: measuring.counter,
-      due: { store, channels },
-    }),
+    sessions: sessionsOf({ store, dispatches: outbound ? store : NO_DISPATCHES, clock }),
+    tokens,
   }
-  const actions = [
-    ...dispatchActions(recording, ports),
-    ...recordActions(recording, ports),
-    ...callActions({
-      ...calls,
-      events: () => viewEvents(ports.events),
-      suppressions: consent.addressKeys && calls.suppressions,
-    }),
-  ]
-
-  return {
+  const actions = joinActions(
+    [
+      ...(outbound?.actions ?? [POSTS.dispatch]),
+      ...recordActions(recording, ports),
+      ...callActions({ ...calls, ...outbound?.called }),
+    ],
+    plugins.parts,
+  )
+  const members = {
     ...calls,
     endpoints: {
       ...endpointsOf(recording, ports, {
         actions,
-        services,
-        hasWork: publishing.isGoing,
+        revocations,
+        ended: plugins.ended,
+        hasWork: outbound ? publishing.isGoing : lives.hasWork,
         async work() {
           // First, so that dispatches of run events are delivered too.
           await publishing.done()
-          await deliverDue(deliverer, recording)
-          await background.done()
+          await outbound?.deliver()
+          await lives.flush()
         },
       }),
       isStopping,
-      open: consent.open(accepting),
+      ...(outbound && { open: outbound.open }),
     },
     worker,
     store,
@@ -177,32 +170,10 @@ function createDispatching<Events>(options: SallyportOptions<Events>): Sallyport
     async ready() {
       await store.ready?.()
     },
-    dispatch: (event, callOptions = {}) => dispatchFromHost(event, callOptions, accepting),
-    dispatchOrThrow: (event, callOptions = {}) => dispatchOrThrow(event, callOptions, accepting),
-    preferences: preferencesOf({ store, recipientKeys: consent.addressKeys }),
-    onMeasurement: measuring.onMeasurement,
+    onMeasurement,
+    ...outbound?.members,
   }
+  return joinMembers(members, plugins.parts)
 }
 
-/** Publishes run events as dispatches; `undefined` without run events, which makes recording cheaper. */
-function publisherOf<Events>(
-  {
-    runEvents: events = {},
-    budgets = [],
-    ...ports
-  }: Omit<SallyportOptions<Events>, 'suppressions' | 'links'> & ReadyPorts,
-  deps: DispatchDeps,
-  background: (work: Promise<unknown>) => void,
-): RunEventPublisher | undefined {
-  if (Object.values(events).every((event) => event === undefined)) return undefined
-  return createPublisher({
-    ...ports,
-    events,
-    budgets,
-    background,
-    dispatch: (tenant, body, key, causedBy) =>
-      answering<unknown>(deps, () =>
-        planAndAccept(hostPrincipal(tenant), { headers: {}, body }, deps, { key, causedBy }),
-      ),
-  })
-}
+const NO_DISPATCHES = { listDispatches: async () => ({ items: [] }) }

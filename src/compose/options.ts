@@ -2,9 +2,8 @@ import type { ErrorDetails, ErrorHooks } from '../core/answers/report-fault.ts'
 import type { WorkerOptions } from '../core/delivery/worker-options.ts'
 import type { Hooks } from '../core/hooks.ts'
 import type { UnsubscribePageOptions } from '../core/links/unsubscribe-page-options.ts'
-import type { Budget } from '../core/runs/events/budgets.ts'
-import type { RunEvents } from '../core/runs/events/run-events.ts'
 import type { HashKey } from '../options/hash-keys.ts'
+import type { Plugin } from '../plugins/plugin.ts'
 import type { AuthVerifier } from '../ports/auth-verifier.ts'
 import type { Channel } from '../ports/channel.ts'
 import type { DeliveryPolicy } from '../ports/delivery-policy.ts'
@@ -20,10 +19,10 @@ import type { SallyportStore } from '../ports/sallyport-store.ts'
 import type { RuntimePorts } from './defaults.ts'
 
 /** Options of `createSallyport` in a host that only records runs. */
-export interface RunsOnlyOptions extends RuntimePorts {
+export interface RunsOnlyOptions<Plugins extends readonly Plugin[] = readonly Plugin[]> extends RuntimePorts {
   /** Authenticates callers: `appSecrets`, `sessionTokens` or `anyOf` from `sallyport/auth`, or your own. */
   readonly auth: AuthVerifier
-  /** Stores runs, revocations of tokens and statistics: `memoryStore()`, `sqlStore()`, `documentStore()` or `engineStore()`. */
+  /** Stores everything: `memoryStore()`, `sqlStore()`, `documentStore()` or `engineStore()`. */
   readonly store: SallyportStore
   /** `create` (default): the first run creates its session. `must-exist`: an unknown one is 404 `session_not_found`. */
   readonly sessions?: 'create' | 'must-exist'
@@ -45,8 +44,6 @@ export interface RunsOnlyOptions extends RuntimePorts {
   readonly redactor?: Redactor | undefined
   /** Receive every run when it first ends, such as `otelRunExporter()` from `sallyport/otel`. Default: none. */
   readonly exporters?: readonly RunExporter[] | undefined
-  /** Limits the spend of sessions and users, for `budgets.check` and `budget.exceeded`. Default: none. */
-  readonly budgets?: readonly Budget[] | undefined
   /** Milliseconds without a post until a `running` run expires (1,000 to 31,622,400,000). Default: only by `sweepStale`. */
   readonly staleAfterMs?: number | undefined
   /** `onError` receives errors of host code. Default: none. */
@@ -56,6 +53,8 @@ export interface RunsOnlyOptions extends RuntimePorts {
    * own functions (not schemas and engines) and all stack frames.
    */
   readonly errorDetails?: ErrorDetails | undefined
+  /** Features of the host, from `sallyport/plugins` or your own. Their members become members of the result. Default: none. */
+  readonly plugins?: Plugins | undefined
   /** Give `events` and `channels` together to dispatch as well. */
   readonly events?: undefined
   readonly channels?: undefined
@@ -88,11 +87,10 @@ export interface LinkOptions {
 }
 
 /** Options of `createSallyport`. */
-export interface SallyportOptions<Events> extends Omit<RunsOnlyOptions, 'store' | 'hooks' | 'events' | 'channels'> {
+export interface SallyportOptions<Events, Plugins extends readonly Plugin[] = readonly Plugin[]>
+  extends Omit<RunsOnlyOptions<Plugins>, 'hooks' | 'events' | 'channels'> {
   /** From `defineEvents`. */
   readonly events: EventCatalog<Events>
-  /** Stores everything: `memoryStore()`, `sqlStore()`, `documentStore()` or `engineStore()`. */
-  readonly store: SallyportStore
   /** Channels, by the names that events use. */
   readonly channels: Readonly<Record<string, Channel>>
   /** Finds recipients by user id. Default: only addresses can be notified. */
@@ -106,8 +104,6 @@ export interface SallyportOptions<Events> extends Omit<RunsOnlyOptions, 'store' 
   readonly worker?: WorkerOptions
   /** Wakes workers early: `postgresQueue()`, `bullmqQueue()`, or your own. Default: accepting wakes workers of this process. */
   readonly queue?: DeliveryQueue | undefined
-  /** Catalogue events that runs cause, each with its recipient. Default: none. */
-  readonly runEvents?: RunEvents | undefined
   /**
    * Feedback of providers, by the name in the path `POST /api/outbound/feedback/{name}`: 1-64 of `A-Z a-z 0-9 . _ -`. Needs the keys of
    * `suppressions` or `links`. Default: none.

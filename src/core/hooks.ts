@@ -3,7 +3,7 @@ import type { DeliveryChange } from '../model/dispatch-results.ts'
 import { withTimeout } from '../model/time-out.ts'
 import type { LogFields } from '../ports/logger.ts'
 import { type ErrorHooks, type FaultDeps, reportFault } from './answers/report-fault.ts'
-import type { MeasureDeps } from './statistics/measure.ts'
+import type { MeasureDeps } from './measure.ts'
 
 /** An accepted, stored dispatch. */
 export interface AcceptedEvent extends DispatchView {

@@ -231,9 +231,6 @@ export type EndStatus = Exclude<RunStatus, 'queued' | 'running' | 'waiting'>
 /** An end of a run. An end that an agent reported has the prefix `agent:`. */
 export type ReportedEnd = EndStatus | `agent:${EndStatus}`
 
-/** Cause of a run event: the run ended, or it may have exceeded a budget. */
-export type RunSignal = ReportedEnd | 'budget'
-
 /** A session token whose posts may cause at most `max` run events in its session. */
 export interface RunEventLimit {
   /** The principal's `id`, or that of a parent. */
@@ -250,10 +247,10 @@ export interface DerivedRunData {
   readonly shares?: readonly RunCost[]
   /** Ends of the run, in order: a later post may replace one by another, and an application's replaces an agent's. */
   readonly ended: readonly ReportedEnd[]
-  /** The outbox: signals whose events are not published yet. */
-  readonly pending: readonly RunSignal[]
-  /** For each pending end of an agent: the token that reported it and its parents. */
-  readonly eventLimits?: Readonly<Partial<Record<RunSignal, readonly RunEventLimit[]>>>
+  /** The outbox: names of signals that are not published yet. */
+  readonly pending: readonly string[]
+  /** Limits of pending signals, by name: for the end of an agent, the token that reported it and its parents. */
+  readonly eventLimits?: Readonly<Record<string, readonly RunEventLimit[]>>
   /**
    * Its totals count as if it had no parent, because it would be its own ancestor. `agent`: only the agents' totals, because only
    * parents that agents named close the circle.

@@ -10,6 +10,7 @@ import type { Endpoints } from '../core/endpoints.ts'
 import { arrayOf, matching, text, word } from '../options/checks.ts'
 import { type Checks, nested, readOptions, required } from '../options/read-options.ts'
 import { kindOf } from '../options/shown-value.ts'
+import { PLUGIN_ENDPOINTS, type PluginEndpoints } from '../plugins/list.ts'
 import type { EventCatalog } from '../ports/event-catalog.ts'
 import { callOperation } from './call-operations.ts'
 import { DISPATCH_SCHEMAS } from './dispatch-schemas.ts'
@@ -125,18 +126,26 @@ function offeredBy(sallyport: OpenApiOptions['sallyport']): (name: string) => bo
 
 function pathsOf(isOffered: (name: string) => boolean, events: OpenApiOptions['events']): OpenApiDocument['paths'] {
   const known = EXCHANGES.filter(({ request: { eventType } }) => isOf(events, eventType))
-  const posts = Object.values(POSTS).flatMap((action): [string, OpenApiPath][] => {
+  const corePosts = Object.values(POSTS).flatMap((action) => {
     const description = POST_DESCRIPTIONS[action.name]
-    return description && isOffered(action.name)
-      ? [[action.path, { post: postOperation(action, description, known) }]]
-      : []
+    return description ? [{ action, description }] : []
   })
-  const calls = CALLS.flatMap((action): [string, OpenApiPath][] => {
-    const description = CALL_DESCRIPTIONS[action.name]
-    if (!description || !isOffered(action.name)) return []
-    const described = callOperation(action, description)
-    return [[action.path, action.method === 'GET' ? { get: described } : { post: described }]]
-  })
+  const all: readonly PluginEndpoints[] = [
+    { posts: corePosts, calls: CALLS, descriptions: CALL_DESCRIPTIONS },
+    ...PLUGIN_ENDPOINTS,
+  ]
+  const posts = all
+    .flatMap((each) => each.posts ?? [])
+    .filter(({ action: { name } }) => isOffered(name))
+    .map(({ action, description }) => [action.path, { post: postOperation(action, description, known) }] as const)
+  const calls = all.flatMap((each) =>
+    each.calls.flatMap((action): [string, OpenApiPath][] => {
+      const description = each.descriptions[action.name]
+      if (!description || !isOffered(action.name)) return []
+      const described = callOperation(action, description)
+      return [[action.path, action.method === 'GET' ? { get: described } : { post: described }]]
+    }),
+  )
   return Object.fromEntries([...posts, ...calls])
 }
 

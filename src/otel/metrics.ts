@@ -5,7 +5,8 @@ import { definedAttributes } from './run-span.ts'
 
 /** The members of a Sallyport that {@link otelMetrics} uses. */
 export interface MeasuredSallyport {
-  stats(options: { readonly windowMs: number; readonly tenant?: string | undefined }): Promise<Statistics>
+  /** Of the plugin `statistics`. Without it, what is due and alive is not measured. */
+  stats?(options: { readonly windowMs: number; readonly tenant?: string | undefined }): Promise<Statistics>
   onMeasurement(listener: (measurement: Measurement) => void): () => void
 }
 
@@ -81,7 +82,7 @@ export function recordMetrics(sallyport: MeasuredSallyport, meter: Meter, tenant
     observe(gauge: typeof due, value: number, attributes?: Attributes): void
   }): Promise<void> {
     // A failing store gives no values: an alert on absent data notices it, and other instruments are collected.
-    const statistics = await sallyport.stats({ windowMs: WINDOW_MS, tenant }).catch(() => undefined)
+    const statistics = await sallyport.stats?.({ windowMs: WINDOW_MS, tenant }).catch(() => undefined)
     if (!statistics) return
     result.observe(alive, statistics.workersAlive)
     if (!statistics.due) return

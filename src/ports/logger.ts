@@ -14,6 +14,8 @@ export interface LogFields {
   readonly provider?: string
   readonly field?: string
   readonly hook?: string
+  /** Name of a plugin. */
+  readonly plugin?: string
   readonly queue?: string
   /** Code of a problem or of an attempt's outcome. */
   readonly code?: string

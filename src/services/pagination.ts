@@ -107,3 +107,8 @@ export async function pruneAll(remove: () => Promise<number>, limit: number, clo
     await yieldToEventLoop(clock)
   }
 }
+
+/** A page as the body of an answer. */
+export function pageOf<T>({ items, nextCursor }: Page<T>): { readonly items: readonly T[]; readonly next?: string } {
+  return { items, ...(nextCursor !== undefined && { next: nextCursor }) }
+}

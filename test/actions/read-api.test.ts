@@ -5,6 +5,7 @@ import { createSallyport, type Sallyport } from '../../src/compose/create-sallyp
 import type { SallyportOptions } from '../../src/compose/options.ts'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import type { Operation } from '../../src/model/principal.ts'
+import { agentTokens, alerts, statistics } from '../../src/plugins/index.ts'
 import type { AuthVerifier } from '../../src/ports/auth-verifier.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { recordingLogger } from '../support/deps.ts'
@@ -64,6 +65,7 @@ function host(options: Partial<SallyportOptions<unknown>> = {}): {
       sms: recordingChannel(undefined, { address: ({ phone }) => phone }),
     },
     suppressions: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
+    plugins: [statistics(), agentTokens(), alerts()],
     ...options,
   })
   const handle = toFetch(sallyport)

@@ -20,6 +20,13 @@ const CONTRACTS = ['src/ports/', 'src/model/', 'src/errors.ts']
 const SQL_FOLDERS = ['tables', 'dialects', 'connection', 'records', 'schema'].map((name) => `src/storage/sql/${name}/`)
 const SQL_ALL = ['src/storage/engine/', 'src/storage/rules/', ...CONTRACTS]
 
+/** Texts and answers of the actions of one plugin. */
+const DESCRIBE: Layer = {
+  holds: 'texts and answers of its actions',
+  layers: ['src/openapi/', ...CONTRACTS],
+  pure: true,
+}
+
 /**
  * The layers of `src/`, by path; the longest matching key applies. Type imports count too, and all other imports are
  * forbidden. See `docs/architecture.md`.
@@ -96,7 +103,15 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   'src/openapi/index.ts': {
     holds: 'the OpenAPI document',
-    layers: ['src/openapi/', 'src/actions/', 'src/actions/describe', 'src/core/', 'src/options/', ...CONTRACTS],
+    layers: [
+      'src/openapi/',
+      'src/actions/',
+      'src/actions/describe',
+      'src/plugins/list.ts',
+      'src/core/',
+      'src/options/',
+      ...CONTRACTS,
+    ],
   },
   'src/console/': {
     holds: 'console in a browser',
@@ -177,9 +192,34 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     layers: ['src/openapi/', ...CONTRACTS],
     pure: true,
   },
+  'src/plugins/plugin.ts': {
+    holds: 'what a plugin is: its parts, and what it gets',
+    layers: ['src/core/', 'src/services/', ...CONTRACTS],
+    typesOnly: true,
+    pure: true,
+  },
+  'src/plugins/': {
+    holds: 'features of a host, one folder each',
+    layers: ['src/plugins/plugin.ts', 'src/core/', 'src/core/tokens/', 'src/services/', 'src/options/', ...CONTRACTS],
+  },
+  'src/plugins/agent-tokens/describe.ts': DESCRIBE,
+  'src/plugins/alerts/describe.ts': DESCRIBE,
+  'src/plugins/statistics/describe.ts': DESCRIBE,
+  'src/plugins/list.ts': {
+    holds: 'the endpoints of all plugins, for the OpenAPI document',
+    layers: [
+      'src/plugins/',
+      'src/plugins/agent-tokens/describe.ts',
+      'src/plugins/alerts/describe.ts',
+      'src/plugins/statistics/describe.ts',
+      'src/core/',
+      'src/openapi/',
+    ],
+  },
   'src/compose/': {
     holds: 'createSallyport: its options, their defaults and checks, and one composer',
     layers: [
+      'src/plugins/plugin.ts',
       'src/core/',
       'src/core/tokens/',
       'src/actions/',
@@ -192,7 +232,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   'src/cli/': {
     holds: 'the command line',
-    layers: ['src/auth/', 'src/compose/', 'src/services/', 'src/storage/sql/', ...CONTRACTS],
+    layers: ['src/auth/', 'src/compose/', 'src/services/', 'src/plugins/', 'src/storage/sql/', ...CONTRACTS],
     modules: {
       'src/cli/arguments.ts': ['node:util'],
       // The host's own module, which the user names.
@@ -215,23 +255,21 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     'answers/': [],
     'json/': ['answers/'],
     'load/': ['answers/'],
-    'statistics/': ['answers/'],
-    '': ['answers/', 'json/', 'load/', 'statistics/'],
+    '': ['answers/', 'json/', 'load/'],
     'message/': ['answers/'],
     'suppression/': [],
     'links/': ['answers/', ''],
-    'dispatch/': ['answers/', 'json/', 'statistics/', '', 'message/', 'suppression/', 'links/'],
-    'delivery/': ['answers/', 'statistics/', '', 'message/', 'suppression/', 'links/'],
-    'feedback/': ['answers/', 'statistics/', '', 'message/', 'suppression/', 'dispatch/'],
-    'runs/': ['answers/', 'json/', 'statistics/', '', 'dispatch/'],
+    'dispatch/': ['answers/', 'json/', '', 'message/', 'suppression/', 'links/'],
+    'delivery/': ['answers/', '', 'message/', 'suppression/', 'links/'],
+    'feedback/': ['answers/', '', 'message/', 'suppression/', 'dispatch/'],
+    'runs/': ['answers/', 'json/', '', 'dispatch/'],
     'actions/': ['answers/', 'json/', ''],
     'tokens/': ['answers/', 'json/', ''],
   },
   'src/core/runs/': {
     'merge/': [],
     'sessions/': ['merge/'],
-    'events/': ['merge/'],
-    '': ['merge/', 'sessions/', 'events/'],
+    '': ['merge/', 'sessions/'],
   },
 }
 

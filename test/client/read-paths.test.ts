@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { CALLS } from '../../src/actions/table.ts'
 import { createReadClient } from '../../src/client/read.ts'
+import { ALL_CALLS } from '../support/actions.ts'
 
 /** Calls each method of the client, and returns the requests. */
 async function requested(): Promise<readonly Request[]> {
@@ -29,6 +29,6 @@ it('The client calls each action that is a call of a service, and no other path'
     return `${method} ${decodeURIComponent(new URL(url).pathname)}`.replace(/\{\w+\}/g, '{}')
   })
   // Lists of runs take the session as a parameter.
-  const actions = CALLS.filter(({ name }) => name !== 'session_runs')
+  const actions = ALL_CALLS.filter(({ name }) => name !== 'session_runs')
   expect(paths.sort()).toEqual(actions.map(({ method, path }) => `${method} ${path.replace(/\{\w+\}/g, '{}')}`).sort())
 })

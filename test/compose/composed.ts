@@ -2,23 +2,24 @@ import { createSallyport, type Sallyport } from '../../src/compose/create-sallyp
 import type { SallyportOptions } from '../../src/compose/options.ts'
 import type { HandlerResult } from '../../src/core/answers/result.ts'
 import type { DispatchAnswer } from '../../src/model/dispatch.ts'
+import type { Plugin } from '../../src/plugins/plugin.ts'
 import type { EventCatalog } from '../../src/ports/event-catalog.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { countingIds, type RecordingLogger, recordingLogger, testAuth } from '../support/deps.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
 
-export interface Composed<Events> {
-  readonly sallyport: Sallyport<Events>
+export interface Composed<Events, Plugins extends readonly Plugin[] = readonly Plugin[]> {
+  readonly sallyport: Sallyport<Events, Plugins>
   readonly clock: FakeClock
   readonly logger: RecordingLogger
 }
 
 /** Composes a Sallyport as a host does, on a fake clock. Default channels: `a`, `b` and `c`, which send everything. */
-export function composed<Events>(
+export function composed<Events, const Plugins extends readonly Plugin[] = readonly Plugin[]>(
   events: EventCatalog<Events>,
-  { clock = fakeClock(), ...rest }: Partial<SallyportOptions<Events>> & { readonly clock?: FakeClock } = {},
-): Composed<Events> {
+  { clock = fakeClock(), ...rest }: Partial<SallyportOptions<Events, Plugins>> & { readonly clock?: FakeClock } = {},
+): Composed<Events, Plugins> {
   const logger = recordingLogger()
   const channels = { a: recordingChannel(), b: recordingChannel(), c: recordingChannel() }
   const store = memoryStore({ clock })

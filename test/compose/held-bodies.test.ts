@@ -5,7 +5,7 @@ import { decodeJwt } from 'jose'
 import { afterEach, describe, expect, it } from 'vitest'
 import { toNode } from '../../src/adapters/node.ts'
 import { generateAppSecret } from '../../src/auth/index.ts'
-import { type HostGiven, type TokenHost, tokenHost } from '../core/tokens/exchanging.ts'
+import { type HostGiven, type TokenHost, tokenHost } from '../plugins/agent-tokens/exchanging.ts'
 
 const { secret } = await generateAppSecret({ env: 'test' })
 const closings: (() => Promise<void>)[] = []

@@ -4,6 +4,7 @@ import type { SallyportOptions } from '../../src/compose/options.ts'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import type { StandardSchema } from '../../src/core/dispatch/catalog/event-definition.ts'
 import type { HashKey } from '../../src/options/hash-keys.ts'
+import { agentTokens } from '../../src/plugins/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { countingIds, type RecordingLogger, recordingLogger, testAuth } from '../support/deps.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
@@ -256,6 +257,7 @@ export function hostApp(port: HostPort, answer: Answer): HostApp {
     channels,
     recipients: { find: async (id) => ({ id, email: 'ada@example.com' }) },
     ...{ store: memoryStore({ clock }), clock, logger, ids: countingIds() },
+    plugins: [agentTokens()],
     ...port.options(answer),
   })
   const fetch = toFetch(sallyport)

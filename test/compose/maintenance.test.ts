@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { type MaintenanceTasks, withMaintenance } from '../../src/compose/maintenance.ts'
 import { HostFault } from '../../src/core/answers/fault.ts'
-import type { RunEvents } from '../../src/core/runs/events/run-events.ts'
+import type { RunEvents } from '../../src/plugins/alerts/run-events.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { gate } from '../core/dispatch/dispatching.ts'
 import {
@@ -13,7 +13,7 @@ import {
   runTestApp,
   type Store,
   turns,
-} from '../core/runs/events/publishing.ts'
+} from '../plugins/alerts/publishing.ts'
 import { recordingLogger } from '../support/deps.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
@@ -30,7 +30,6 @@ async function left(clock: FakeClock, store: Store, ...runIds: readonly string[]
 
 /** The timer that keeps the process of a started worker alive. */
 const KEEPS_ALIVE = 1
-const HEARTBEAT = 1
 
 describe('a worker that is started', () => {
   it('A started worker publishes pending run events every minute, until it is stopped', async () => {
@@ -88,10 +87,10 @@ describe('a worker that is started', () => {
     const { worker } = runTestApp({ clock: watched as FakeClock, sandbox: true }).sallyport
     expect(clock.timers).toBe(0)
     worker.start()
-    expect(clock.timers).toBe(1 + KEEPS_ALIVE + HEARTBEAT)
+    expect(clock.timers).toBe(1 + KEEPS_ALIVE)
     clock.advance(MINUTE)
     await turns()
-    expect(clock.timers).toBe(1 + KEEPS_ALIVE + HEARTBEAT)
+    expect(clock.timers).toBe(1 + KEEPS_ALIVE)
     expect(kept).toEqual([undefined, undefined])
     await worker.stop()
     expect(clock.timers).toBe(0)
@@ -333,7 +332,7 @@ describe('without maintenance tasks', () => {
     for (const runEvents of [{}, { 'run.failed': undefined }]) {
       const plain = runTestApp({ runEvents: runEvents as RunEvents, sandbox: true })
       plain.sallyport.worker.start()
-      expect(plain.clock.timers).toBe(KEEPS_ALIVE + HEARTBEAT)
+      expect(plain.clock.timers).toBe(KEEPS_ALIVE)
     }
   })
 

@@ -1,12 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { toFetch } from '../../src/adapters/fetch.ts'
 import { fakeClock } from '../../src/contract-tests/index.ts'
-import { createSallyport, type RunsOnlyOptions } from '../../src/index.ts'
+import { createSallyport, isSallyportError, type RunsOnlyOptions } from '../../src/index.ts'
+import { alerts, type Plugin } from '../../src/plugins/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
+import { said } from '../support/reported.ts'
 
 const RUN = '/api/agents/session/run'
 
-function runsHost(options: Partial<RunsOnlyOptions> = {}) {
+function runsHost<const Plugins extends readonly Plugin[] = readonly Plugin[]>(
+  options: Partial<RunsOnlyOptions<Plugins>> = {},
+) {
   const clock = fakeClock()
   const auth = { verify: async () => ({ id: 'app', tenant: 'default' }) }
   const sallyport = createSallyport({ auth, store: memoryStore({ clock }), clock, logger: { log() {} }, ...options })
@@ -32,7 +36,22 @@ describe('a host that only records runs', () => {
     })
     expect(await sallyport.sessions.get('s1')).toMatchObject({ timeline: [{ type: 'run' }] })
     expect((await sallyport.sessions.timeline('s1')).items).toHaveLength(1)
-    expect(await sallyport.budgets.check({ sessionId: 's1' })).toEqual({ allowed: true, budgets: [] })
+  })
+
+  it('A runs-only host checks budgets only with the plugin alerts', async () => {
+    expect(Object.keys(runsHost().sallyport)).not.toContain('budgets')
+    const { sallyport, post } = runsHost({
+      plugins: [alerts({ budgets: [{ name: 'b', per: 'session', hard: { tokens: 5 } }] })],
+    })
+    expect(await runsHost({ plugins: [alerts()] }).sallyport.budgets.check({ sessionId: 's1' })).toEqual({
+      allowed: true,
+      budgets: [],
+    })
+    await post(RUN, run({ counts: { inputTokens: 5 } }))
+    expect(await sallyport.budgets.check({ sessionId: 's1' })).toMatchObject({
+      allowed: false,
+      budgets: [{ name: 'b', level: 'hard' }],
+    })
   })
 
   it('A runs-only host answers 404 to every dispatch', async () => {
@@ -85,5 +104,48 @@ describe('a host that only records runs', () => {
         },
       }),
     ).not.toThrow()
+  })
+})
+
+describe('options of recording', () => {
+  /** The problems, as `field: detail`. */
+  function problems(options: object): readonly string[] {
+    try {
+      runsHost(options)
+    } catch (error) {
+      if (!isSallyportError(error)) throw error
+      expect(error.code).toBe('config_invalid')
+      return error.problems.map(({ field, detail }) => `${field}: ${detail}`)
+    }
+    return []
+  }
+
+  const exporter = { export() {} }
+
+  it('Exporters must be objects with export', () => {
+    expect(problems({ exporters: [exporter] })).toEqual([])
+    expect(problems({ exporters: [exporter, {}, null] })).toEqual([
+      'exporters[1]: has no export; pass otelRunExporter() or an object { export(run) }',
+      'exporters[2]: is null; pass otelRunExporter() or an object { export(run) }',
+    ])
+    expect(problems({ exporters: exporter })).toEqual(['exporters: is an object; must be a list'])
+  })
+
+  it('staleAfterMs must be an integer from a second to 366 days', () => {
+    for (const staleAfterMs of [1_000, 366 * 86_400_000]) expect(problems({ staleAfterMs })).toEqual([])
+    for (const staleAfterMs of [999, 366 * 86_400_000 + 1, 1_000.5, '1000', null])
+      expect(problems({ staleAfterMs })).toEqual([
+        `staleAfterMs: is ${said(staleAfterMs)}; must be a whole number from 1000 to 31622400000`,
+      ])
+  })
+
+  it('All problems of the options of recording are reported at once', () => {
+    const wrong = { exporters: [{}], staleAfterMs: 1, plugins: [{}], redactor: {} }
+    expect(problems(wrong).map((problem) => problem.split(':')[0])).toEqual([
+      'redactor',
+      'exporters[0]',
+      'staleAfterMs',
+      'plugins[0]',
+    ])
   })
 })

@@ -1,6 +1,5 @@
 import express from 'express'
 import { describe, expect, it } from 'vitest'
-import { CALLS } from '../../src/actions/table.ts'
 import { toExpress } from '../../src/adapters/express.ts'
 import { toFetch } from '../../src/adapters/fetch.ts'
 import { type ConsoleOptions, createConsole } from '../../src/console/index.ts'
@@ -10,6 +9,7 @@ import { sha256 } from '../../src/model/sha256.ts'
 import { systemClock } from '../../src/runtime/system-clock.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { jsonOf } from '../openapi/posting.ts'
+import { ALL_CALLS } from '../support/actions.ts'
 import { recordingLogger } from '../support/deps.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { serve } from './console-server.ts'
@@ -599,7 +599,7 @@ describe('onChange', () => {
       [{ action: 'add_suppression', ...by, ...address, reason: 'complained' }, '1'],
       [{ action: 'remove_suppressions', ...by, ...address }, '1'],
     ])
-    const managing = CALLS.filter(({ operation }) => operation === 'manage').map(({ name }) => name)
+    const managing = ALL_CALLS.filter(({ operation }) => operation === 'manage').map(({ name }) => name)
     expect(changes.map((told) => Object(told)[0].action)).toEqual(managing)
   })
 

@@ -11,6 +11,7 @@ import {
   type SallyportOptions,
   type SallyportStore,
 } from '../../src/index.ts'
+import { agentTokens, alerts, statistics } from '../../src/plugins/index.ts'
 import { APP, recordingLogger, SESSION, testAuth } from '../support/deps.ts'
 
 /** Markup that would run if it were shown as HTML. It is in every field that a caller controls. */
@@ -64,7 +65,11 @@ export async function filledSallyport(
     ...{ auth: testAuth, store, events, channels: { email: recordingChannel(), sms: refused } },
     suppressions: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
     feedback: { resend: resend({ channel: 'email', secret: RESEND_SECRET }) },
-    budgets: [{ name: 'session', per: 'session', hard: { tokens: 1_000 } }],
+    plugins: [
+      statistics(),
+      agentTokens(),
+      alerts({ budgets: [{ name: 'session', per: 'session', hard: { tokens: 1_000 } }] }),
+    ],
     logger: recordingLogger(),
     ...options,
   })

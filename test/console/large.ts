@@ -1,6 +1,7 @@
 import { toFetch } from '../../src/adapters/fetch.ts'
 import { recordingChannel } from '../../src/contract-tests/recording-channel.ts'
 import { createSallyport, defineEvents, type Sallyport } from '../../src/index.ts'
+import { agentTokens, alerts, statistics } from '../../src/plugins/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { APP, recordingLogger, testAuth } from '../support/deps.ts'
 
@@ -22,13 +23,19 @@ export async function largeSallyport(): Promise<Sallyport> {
     events: defineEvents({ ...bulk, 'order.shipped': { channels: { email: { html: () => MAIL } } } }),
     channels: { email: failing },
     suppressions: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
-    budgets: [
-      {
-        name: 'session',
-        per: 'session',
-        soft: { tokens: 1 },
-        hard: { cost: { amount: '9'.repeat(15), currency: 'EUR' } },
-      },
+    plugins: [
+      statistics(),
+      agentTokens(),
+      alerts({
+        budgets: [
+          {
+            name: 'session',
+            per: 'session',
+            soft: { tokens: 1 },
+            hard: { cost: { amount: '9'.repeat(15), currency: 'EUR' } },
+          },
+        ],
+      }),
     ],
     logger: recordingLogger(),
   })

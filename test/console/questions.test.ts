@@ -5,6 +5,7 @@ import { whyNotCancel, whyNotRetry } from '../../src/console/app/sentences/chang
 import { explainDelivery, explainOutcome } from '../../src/console/app/sentences/delivery.ts'
 import { recordingChannel } from '../../src/contract-tests/recording-channel.ts'
 import { createSallyport, defineEvents, type Sallyport } from '../../src/index.ts'
+import { agentTokens, alerts, statistics } from '../../src/plugins/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { serviceOrSkip } from '../queues/services.ts'
 import { recordingLogger, testAuth } from '../support/deps.ts'
@@ -35,7 +36,11 @@ async function askedSallyport(): Promise<Sallyport> {
       },
     }),
     suppressions: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
-    budgets: [{ name: 'person', per: 'user', soft: { tokens: 10 } }],
+    plugins: [
+      statistics(),
+      agentTokens(),
+      alerts({ budgets: [{ name: 'person', per: 'user', soft: { tokens: 10 } }] }),
+    ],
   })
   await sallyport.dispatch({ eventType: 'both', recipient: 'ada' })
   await sallyport.dispatch({ eventType: 'both', recipient: 'joe' })

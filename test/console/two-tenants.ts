@@ -8,6 +8,7 @@ import {
   type Sallyport,
   type SallyportStore,
 } from '../../src/index.ts'
+import { agentTokens, alerts, statistics } from '../../src/plugins/index.ts'
 import { recordingLogger } from '../support/deps.ts'
 
 /** Each is a part of every id and value of its tenant, and of no other's. */
@@ -39,7 +40,11 @@ export async function tenantsSallyport(store: SallyportStore): Promise<Sallyport
     },
     ...{ store, events, channels: { email: recordingChannel(), sms: refused }, logger: recordingLogger() },
     suppressions: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
-    budgets: [{ name: 'session', per: 'session', hard: { tokens: 1_000 } }],
+    plugins: [
+      statistics(),
+      agentTokens(),
+      alerts({ budgets: [{ name: 'session', per: 'session', hard: { tokens: 1_000 } }] }),
+    ],
   })
   for (const tenant of TENANTS) {
     await addDispatches(sallyport, tenant)

@@ -7,6 +7,7 @@ import { createConsole } from '../../src/console/index.ts'
 import { fakeClock } from '../../src/contract-tests/index.ts'
 import { MESSAGE_RETRIES } from '../../src/core/delivery/retry-schedule.ts'
 import { createSallyport, defineEvents } from '../../src/index.ts'
+import { alerts } from '../../src/plugins/index.ts'
 import { quietHours } from '../../src/policies/index.ts'
 import { genaiPrices, litellmPrices, modelsDevPrices, priceBook } from '../../src/pricing/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
@@ -153,7 +154,7 @@ function host(outcome: { outcome: 'sent' } | { outcome: 'retry'; code: string } 
     events: defineEvents({ 'order.shipped': { channels: { log: { text: () => 'Shipped' } } } }),
     channels: { log: channel },
     store: memoryStore({ clock }),
-    budgets: [{ name: 'tokens', per: 'session', hard: { tokens: 10 } }],
+    plugins: [alerts({ budgets: [{ name: 'tokens', per: 'session', hard: { tokens: 10 } }] })],
     logger: { log() {} },
     clock,
   })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { CALLS } from '../../src/actions/table.ts'
+import { ALL_CALLS } from '../support/actions.ts'
 import { ROOT } from '../support/entries.ts'
 
 const page = readFileSync(new URL('docs/read-api.md', ROOT), 'utf8')
@@ -12,11 +12,11 @@ const rows = new Map(
 
 describe('the paths of the read API', () => {
   it('The page lists the paths of all actions that are calls of a service, and no other', () => {
-    const places = CALLS.map(({ method, path }) => (method === 'POST' ? `POST ${path}` : path))
+    const places = ALL_CALLS.map(({ method, path }) => (method === 'POST' ? `POST ${path}` : path))
     expect([...rows.keys()].sort()).toEqual(places.sort())
   })
 
-  it.each(CALLS)('The page names each parameter and member of $name', ({ method, path, query = {}, body = [] }) => {
+  it.each(ALL_CALLS)('The page names each parameter and member of $name', ({ method, path, query = {}, body = [] }) => {
     const text = rows.get(method === 'POST' ? `POST ${path}` : path) ?? ''
     const named = [...text.matchAll(/\w+/g)].map(([word]) => word)
     const paging = ['cursor', 'limit']

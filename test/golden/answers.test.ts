@@ -4,6 +4,7 @@ import { toFetch } from '../../src/adapters/fetch.ts'
 import { createSallyport } from '../../src/compose/create-sallyport.ts'
 import { createConsole } from '../../src/console/index.ts'
 import { postmark } from '../../src/feedback/postmark.ts'
+import { agentTokens, alerts, statistics } from '../../src/plugins/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { countingIds, exampleHost } from '../openapi/host.ts'
 import { recordingLogger, testAuth } from '../support/deps.ts'
@@ -41,6 +42,7 @@ function hosts(): Readonly<
     clock,
     ids: countingIds(),
     logger: recordingLogger(),
+    plugins: [statistics(), agentTokens(), alerts()],
   })
   const shown = toFetch(createConsole(full.sallyport, { access: () => ({ access: 'operate', user: 'ada' }) }))
   return {
@@ -93,13 +95,17 @@ async function recorded(seed: number, each?: (sent: Sent, answer: string) => voi
   return `${lines.join('\n')}\n`
 }
 
-/** Replaces cursors and entity tags, which hold a number that each process draws. */
+/** Names of the console's files hold a hash of their content. */
+const ASSET = /\b(main)-[A-Z0-9]{8}\.(js|css)\b/g
+
+/** Replaces cursors and entity tags, which hold a number that each process draws, and hashes of files. */
 function named(text: string, { cursors, tags }: Known): string {
   const drawn = [
     ...cursors.flatMap((cursor) => [encodeURIComponent(cursor), cursor]),
     ...tags.map((tag) => tag.slice(1, -1)),
   ]
-  return drawn.reduce((shorter, each, at) => shorter.replaceAll(each, `<${at}>`), text)
+  const undrawn = drawn.reduce((shorter, each, at) => shorter.replaceAll(each, `<${at}>`), text)
+  return undrawn.replace(ASSET, '$1-<hash>.$2')
 }
 
 function shown(text: string): string {

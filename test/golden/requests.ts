@@ -36,8 +36,38 @@ interface Described {
 
 const DOCUMENT: Described = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'))
 
+/** The order of the document when the answers were recorded: the requests are drawn from it. Later paths follow. */
+const RECORDED: readonly string[] = [
+  '/api/outbound/dispatch',
+  '/api/agents/session/run',
+  '/api/agents/session/run/batch',
+  '/api/agents/session/token',
+  '/api/outbound/dispatches',
+  '/api/outbound/dispatches/{dispatchId}',
+  '/api/outbound/dispatches/{dispatchId}/cancel',
+  '/api/outbound/dispatches/{dispatchId}/retry',
+  '/api/outbound/recipients/find',
+  '/api/outbound/suppressions',
+  '/api/outbound/suppressions/find',
+  '/api/outbound/suppressions/add',
+  '/api/outbound/suppressions/remove',
+  '/api/agents/sessions',
+  '/api/agents/sessions/{sessionId}',
+  '/api/agents/sessions/{sessionId}/timeline',
+  '/api/agents/sessions/{sessionId}/runs',
+  '/api/agents/sessions/{sessionId}/runs/{runId}',
+  '/api/agents/runs',
+  '/api/agents/tokens/uses',
+  '/api/outbound/stats',
+  '/api/outbound/events',
+  '/api/agents/budgets',
+]
+
+const isRecorded = (path: string): boolean => RECORDED.includes(path)
+const PATHS = [...RECORDED, ...Object.keys(DOCUMENT.paths).filter((path) => !isRecorded(path))]
+
 /** Each path with its query parameters and members of its body, from the document. */
-const ENDPOINTS = Object.entries(DOCUMENT.paths).map(([path, { get, post }]) => ({
+const ENDPOINTS = PATHS.map((path) => [path, DOCUMENT.paths[path] ?? {}] as const).map(([path, { get, post }]) => ({
   path,
   method: get ? 'GET' : 'POST',
   members: Object.keys(post?.requestBody?.content['application/json']?.schema.properties ?? {}),

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { POSTS } from '../../src/actions/table.ts'
 import { EXCHANGES } from '../../src/openapi/exchanges.ts'
+import { ALL_POSTS } from '../support/actions.ts'
 import { type ExampleHost, exampleHost } from './host.ts'
 import { type Fit, misfits } from './lint.ts'
 import { document, headersOf, jsonOf, pathOf, post, responseOf } from './posting.ts'
@@ -53,7 +53,7 @@ describe('the examples of the document', () => {
   })
 
   it('Every successful answer of the document has an example', () => {
-    const statuses = Object.values(POSTS).flatMap(({ path }) =>
+    const statuses = ALL_POSTS.flatMap(({ path }) =>
       Object.keys(document.paths[path]?.post?.responses ?? {}).flatMap((status) =>
         status.startsWith('2') ? `${path} ${status}` : [],
       ),

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { CALLS, POSTS } from '../../src/actions/table.ts'
 import { createSallyport } from '../../src/compose/create-sallyport.ts'
 import { CALLER_CODES } from '../../src/errors.ts'
 import { openapiDocument } from '../../src/openapi/index.ts'
+import { agentTokens, alerts, statistics } from '../../src/plugins/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
+import { ALL_CALLS, ALL_POSTS } from '../support/actions.ts'
 import { recordingLogger, testAuth } from '../support/deps.ts'
 import { events } from './host.ts'
 import { lint } from './lint.ts'
@@ -36,7 +37,7 @@ describe('the OpenAPI document', () => {
   })
 
   it('The OpenAPI document contains exactly the routes', () => {
-    const routes = [...Object.values(POSTS), ...CALLS]
+    const routes = [...ALL_POSTS, ...ALL_CALLS]
     expect(Object.keys(document.paths).sort()).toEqual(routes.map(({ path }) => path).sort())
     for (const { path, method } of routes)
       expect(Object.keys(document.paths[path] ?? {})).toEqual([method.toLowerCase()])
@@ -79,7 +80,8 @@ describe('the options of openapiDocument', () => {
   })
 
   it('openapiDocument() describes what a host offers: one that only records runs has no dispatches', async () => {
-    const sallyport = createSallyport({ auth: testAuth, store: memoryStore(), logger: recordingLogger() })
+    const plugins = [statistics(), agentTokens(), alerts()]
+    const sallyport = createSallyport({ auth: testAuth, store: memoryStore(), logger: recordingLogger(), plugins })
     const own = openapiDocument({ sallyport })
     const offered = Object.keys(document.paths).filter((path) => !/dispatch|recipients|suppressions|events/.test(path))
     expect(Object.keys(own.paths)).toEqual(offered)
@@ -90,7 +92,8 @@ describe('the options of openapiDocument', () => {
 
   it('openapiDocument() omits the token exchange of a host whose verifier exchanges none', () => {
     const { verify } = testAuth
-    const sallyport = createSallyport({ auth: { verify }, store: memoryStore(), logger: recordingLogger() })
+    const plugins = [agentTokens(), alerts()]
+    const sallyport = createSallyport({ auth: { verify }, store: memoryStore(), logger: recordingLogger(), plugins })
     expect(openapiDocument({ sallyport }).paths['/api/agents/session/token']).toBeUndefined()
   })
 

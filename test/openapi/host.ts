@@ -5,6 +5,7 @@ import type { SallyportOptions } from '../../src/compose/options.ts'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import { jsonLogic } from '../../src/engines/json-logic.ts'
 import { liquid } from '../../src/engines/liquid.ts'
+import { type AlertOptions, type AlertsApi, agentTokens, alerts, statistics } from '../../src/plugins/index.ts'
 import type { EventCatalog } from '../../src/ports/event-catalog.ts'
 import type { IdGenerator } from '../../src/ports/id-generator.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
@@ -40,15 +41,18 @@ export function countingIds(): IdGenerator {
 }
 
 export interface ExampleHost {
-  readonly sallyport: Sallyport
+  readonly sallyport: Sallyport & AlertsApi
   readonly clock: FakeClock
   fetch(request: Request): Promise<Response>
 }
 
-/** A real host on a fake clock. It accepts the tokens of `testAuth`. */
-export function exampleHost(options: Partial<SallyportOptions<unknown>> = {}): ExampleHost {
+/** Options of {@link exampleHost}. */
+export type ExampleOptions = Partial<Omit<SallyportOptions<unknown>, 'plugins'>> & Pick<AlertOptions, 'budgets'>
+
+/** A real host on a fake clock, with plugins. It accepts the tokens of `testAuth`. */
+export function exampleHost({ budgets, ...options }: ExampleOptions = {}): ExampleHost {
   const clock = fakeClock()
-  const sallyport = createSallyport<unknown>({
+  const sallyport = createSallyport({
     auth: testAuth,
     events,
     store: memoryStore({ clock }),
@@ -66,7 +70,8 @@ export function exampleHost(options: Partial<SallyportOptions<unknown>> = {}): E
     clock,
     ids: countingIds(),
     logger: recordingLogger(),
+    plugins: [statistics(), agentTokens(), alerts({ budgets })],
     ...options,
-  }) as Sallyport
+  }) as Sallyport & AlertsApi
   return { sallyport, clock, fetch: toFetch(sallyport) }
 }

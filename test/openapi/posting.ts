@@ -1,6 +1,6 @@
-import { POSTS } from '../../src/actions/table.ts'
 import type { ActionRoute } from '../../src/core/endpoints.ts'
 import { type OpenApiDocument, type OpenApiResponse, openapiDocument } from '../../src/openapi/index.ts'
+import * as actions from '../support/actions.ts'
 import type { ExampleHost } from './host.ts'
 
 export interface Post {
@@ -38,7 +38,7 @@ export async function jsonOf(answer: Response): Promise<Record<string, unknown>>
 /** Name of an action that takes a post. */
 export type PostName = 'dispatch' | 'session_run' | 'session_run_batch' | 'session_token'
 
-export const ALL_POSTS: readonly (ActionRoute & { readonly name: PostName })[] = Object.values(POSTS) as never
+export const ALL_POSTS: readonly (ActionRoute & { readonly name: PostName })[] = actions.ALL_POSTS as never
 
 export function pathOf(action: string): string {
   const found = ALL_POSTS.find(({ name }) => name === action)

@@ -7,6 +7,16 @@ import {
   type Sallyport,
   type SallyportOptions,
 } from '../../src/index.ts'
+import {
+  type AgentTokensApi,
+  type AlertOptions,
+  type AlertsApi,
+  agentTokens,
+  alerts,
+  type Plugin,
+  type StatisticsApi,
+  statistics,
+} from '../../src/plugins/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { FLAG, FUNCTION, HOLE, OBJECT, type OptionRow, outside, PART, row, TEXT, UNSTORABLE } from './option-rows.ts'
 
@@ -26,6 +36,10 @@ const budget = {
   soft: { tokens: 1, cost: { amount: '1', currency: 'EUR' } },
   hard: { tokens: 2 },
 } as const
+const alerting = {
+  budgets: [budget],
+  runEvents: { 'run.failed': () => undefined },
+} satisfies AlertOptions
 const full = {
   ...{ auth, store, events, logger, clock, channels: { email: recordingChannel() } },
   worker: {
@@ -34,8 +48,6 @@ const full = {
     channels: { email: { concurrency: 1, rate: { max: 1, perMs: 1 } } },
   },
   hooks: { onSent: () => {} },
-  budgets: [budget],
-  runEvents: { 'run.failed': () => undefined },
   feedback: { ses: { tenant: 'default', channel: 'email', receive: async () => ({ outcome: 'refused' as const }) } },
   suppressions: { keys, softBounceMs: 1 },
   links: {
@@ -45,7 +57,13 @@ const full = {
   },
 } satisfies SallyportOptions<unknown>
 
-export const sallyport: Sallyport<unknown> = createSallyport<unknown>(full)
+export const sallyport: Sallyport<
+  unknown,
+  readonly [Plugin<'statistics', StatisticsApi>, Plugin<'agentTokens', AgentTokensApi>, Plugin<'alerts', AlertsApi>]
+> = createSallyport({
+  ...full,
+  plugins: [statistics(), agentTokens(), alerts(alerting)],
+})
 export const runsOnly: RunsOnlySallyport = createSallyport({ auth, store, logger, clock })
 
 const DAYS_366 = 366 * 86_400_000
@@ -64,11 +82,21 @@ const RECORDING = {
   prices: PART,
   redactor: PART,
   exporters: [{}, 'x', [{}], [null], [undefined], HOLE],
-  budgets: [{}, 'x', [5], [budget, budget], HOLE],
   staleAfterMs: PERIOD,
   clock: PART,
   ids: PART,
   logger: PART,
+  plugins: [
+    {},
+    'x',
+    [{}],
+    [null],
+    [undefined],
+    HOLE,
+    [statistics(), statistics()],
+    [() => statistics()],
+    [{ name: 'A', setup() {} }],
+  ],
 }
 const LIMITS = { concurrency: outside(1, 1_000), perReceiver: outside(1, 1_000), rate: OBJECT }
 const BREAKER = {
@@ -114,7 +142,6 @@ const CREATE: readonly OptionRow[] = [
     sandbox: FLAG,
     worker: OBJECT,
     queue: PART,
-    runEvents: OBJECT,
     feedback: [
       ...OBJECT,
       { 'a/b': full.feedback.ses },
@@ -160,7 +187,14 @@ const CREATE: readonly OptionRow[] = [
     { onAccepted: FUNCTION, onSent: FUNCTION, onFailed: FUNCTION, onSkipped: FUNCTION, onError: FUNCTION },
     'hooks',
   ),
-  host(
+]
+
+const alertRow: CreateRow = (type, bad, at) =>
+  row('sallyport/plugins alerts', type, alerts, alerting, bad, at === undefined ? {} : { at })
+
+const ALERTS: readonly OptionRow[] = [
+  alertRow('AlertOptions', { budgets: [{}, 'x', [5], [budget, budget], HOLE], runEvents: OBJECT }),
+  alertRow(
     'RunEvents',
     Object.fromEntries(
       ['run.completed', 'run.incomplete', 'run.failed', 'run.cancelled', 'run.expired', 'budget.exceeded'].map(
@@ -169,7 +203,7 @@ const CREATE: readonly OptionRow[] = [
     ),
     'runEvents',
   ),
-  host(
+  alertRow(
     'Budget',
     {
       name: [...TEXT, '', 'a b'],
@@ -180,8 +214,8 @@ const CREATE: readonly OptionRow[] = [
     },
     'budgets[0]',
   ),
-  host('BudgetLimit', { tokens: TOKENS, cost: OBJECT }, 'budgets[0].soft'),
-  host('Money', { amount: [1, '-1', 'x'], currency: [7, 'eur'] }, 'budgets[0].soft.cost'),
+  alertRow('BudgetLimit', { tokens: TOKENS, cost: OBJECT }, 'budgets[0].soft'),
+  alertRow('Money', { amount: [1, '-1', 'x'], currency: [7, 'eur'] }, 'budgets[0].soft.cost'),
 ]
 
 const EVENT = { when: () => true, digest: { windowMs: 1 }, channels: { email: { subject: () => 'x' } } }
@@ -359,4 +393,4 @@ const METHODS: readonly OptionRow[] = [
   ),
 ]
 
-export const HOST_ROWS: readonly OptionRow[] = [...CREATE, ...DEFINE, ...METHODS]
+export const HOST_ROWS: readonly OptionRow[] = [...CREATE, ...ALERTS, ...DEFINE, ...METHODS]

@@ -39,6 +39,8 @@ const WITHOUT_OPTIONS: Readonly<Record<string, string>> = {
   'sallyport/client/read isClientError': 'takes any value',
   'sallyport/express keepRawBody': 'is an option of express.json(): tested in raw-bodies',
   'sallyport/json-logic jsonLogic': 'takes nothing',
+  'sallyport/plugins agentTokens': 'takes nothing',
+  'sallyport/plugins statistics': 'takes nothing',
   'sallyport/policy storedPreferences': 'takes nothing',
   'sallyport/storage/engine KINDS': 'a table',
   'sallyport/storage/engine Unreadable': 'a class that backends construct',

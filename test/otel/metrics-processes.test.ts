@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createSallyport, defineEvents } from '../../src/index.ts'
 import type { Measurement } from '../../src/model/measurement.ts'
 import { otelMetrics } from '../../src/otel/index.ts'
+import { statistics } from '../../src/plugins/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { recordingLogger, testAuth } from '../support/deps.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -24,6 +25,7 @@ function process({ clock, store } = newHost(), tenant?: string) {
   const sallyport = createSallyport({
     ...{ auth: testAuth, store, events, clock, logger: recordingLogger() },
     channels: { good: recordingChannel() },
+    plugins: [statistics()],
   })
   const sdk = telemetry()
   const stop = otelMetrics(sallyport, { meterProvider: sdk.meterProvider, ...(tenant !== undefined && { tenant }) })
@@ -151,7 +153,13 @@ describe('one process', () => {
   it('A host that only records runs has the gauge of workers, and none of what is due', async () => {
     const { clock, store } = newHost()
     const sdk = telemetry()
-    const sallyport = createSallyport({ auth: testAuth, store, clock, logger: recordingLogger() })
+    const sallyport = createSallyport({
+      auth: testAuth,
+      store,
+      clock,
+      logger: recordingLogger(),
+      plugins: [statistics()],
+    })
     otelMetrics(sallyport, { meterProvider: sdk.meterProvider })
     expect((await sdk.metrics()).map(({ descriptor }) => descriptor.name)).toEqual(['sallyport.worker.alive'])
   })

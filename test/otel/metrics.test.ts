@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createSallyport, defineEvents, type SallyportStore } from '../../src/index.ts'
 import { otelMetrics } from '../../src/otel/index.ts'
+import { statistics } from '../../src/plugins/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { recordingLogger, testAuth } from '../support/deps.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -21,7 +22,15 @@ function measured(change: Partial<SallyportStore> = {}) {
     busy: recordingChannel([{ outcome: 'retry', code: 'busy' }]),
   }
   const store = { ...memoryStore({ clock }), ...change }
-  const sallyport = createSallyport({ auth: testAuth, store, events, channels, clock, logger: recordingLogger() })
+  const sallyport = createSallyport({
+    auth: testAuth,
+    store,
+    events,
+    channels,
+    clock,
+    logger: recordingLogger(),
+    plugins: [statistics()],
+  })
   const sdk = telemetry()
   const stop = otelMetrics(sallyport, { meterProvider: sdk.meterProvider })
   const values = async (name: string) => (await sdk.points(name)).map(({ attributes, value }) => [attributes, value])

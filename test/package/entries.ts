@@ -39,8 +39,13 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
     source: 'src/index.ts',
     gives: '`createSallyport`, `defineEvents`, handlers, types',
     loads: ['valibot'],
-    limit: 101.2,
-    parts: { '{ handleDispatch }': 20.45, '{ handleSessionRun }': 36.2, '{ handleDispatch, handleSessionRun }': 45.4 },
+    limit: 95.8,
+    parts: {
+      '{ createSallyport, defineEvents }': 95.5,
+      '{ handleDispatch }': 20.45,
+      '{ handleSessionRun }': 36.2,
+      '{ handleDispatch, handleSessionRun }': 45.4,
+    },
   },
   'sallyport/auth': {
     source: 'src/auth/index.ts',
@@ -70,6 +75,13 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
     gives: '`toNode`: `node:http`, Fastify, Connect',
     loads: ['node:buffer'],
     limit: 8.15,
+  },
+  'sallyport/plugins': {
+    source: 'src/plugins/index.ts',
+    gives: '[plugins](docs/plugins.md): `agentTokens`, `alerts`, `statistics`',
+    loads: ['valibot'],
+    limit: 21.5,
+    parts: { '{ agentTokens }': 12.1, '{ alerts }': 12, '{ statistics }': 8 },
   },
   'sallyport/openapi': {
     source: 'src/openapi/index.ts',

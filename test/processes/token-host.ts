@@ -11,8 +11,9 @@ import pg from 'pg'
 import { toNode } from '../../src/adapters/node.ts'
 import { sessionTokens } from '../../src/auth/session-tokens.ts'
 import { createSallyport } from '../../src/compose/create-sallyport.ts'
+import { agentTokens } from '../../src/plugins/index.ts'
 import { sqlStore } from '../../src/storage/sql/index.ts'
-import { AUDIENCE, KEY } from '../core/tokens/exchanging.ts'
+import { AUDIENCE, KEY } from '../plugins/agent-tokens/exchanging.ts'
 import { HostClock } from '../support/host-clock.ts'
 import { keptStatements } from '../support/kept-statements.ts'
 import { UNHURRIED_MS } from '../support/unhurried.ts'
@@ -30,7 +31,8 @@ const store = sqlStore({
 await store.migrate()
 const clock = new HostClock()
 clock.advance(Number(start))
-const sallyport = createSallyport({ auth: sessionTokens({ keys: [KEY], audience: AUDIENCE, clock }), store, clock })
+const auth = sessionTokens({ keys: [KEY], audience: AUDIENCE, clock })
+const sallyport = createSallyport({ auth, store, clock, plugins: [agentTokens()] })
 const handle = toNode(sallyport)
 const server = createServer(async (req, res) => {
   if (req.url === '/revoke') await sallyport.tokens.revoke((await json(req)) as { jti: string })

@@ -2,6 +2,7 @@ import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createSallyport, type Sallyport } from '../../src/compose/create-sallyport.ts'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
+import { agentTokens, alerts, statistics } from '../../src/plugins/index.ts'
 import type { DeliveryQueue } from '../../src/ports/delivery-queue.ts'
 import { type PostgresQueue, postgresQueue } from '../../src/queues/postgres.ts'
 import { sqlStore } from '../../src/storage/sql/index.ts'
@@ -73,10 +74,11 @@ describe('an idle worker over PostgreSQL', () => {
   async function worker(own?: DeliveryQueue): Promise<Sallyport<unknown>> {
     const log = ({ query }: { readonly query: { readonly sql: string } }): void => void statements.push(query.sql)
     const email = recordingChannel()
-    const sallyport = createSallyport<unknown>({
+    const sallyport = createSallyport({
       ...{ auth: testAuth, clock, logger: recordingLogger(), events, channels: { email } },
       store: sqlStore({ db: database.connect({ log }), dialect: 'postgresql', timeoutMs: UNHURRIED_MS }),
-      ...{ staleAfterMs: 3_600_000, runEvents: { 'run.failed': () => undefined } },
+      staleAfterMs: 3_600_000,
+      plugins: [statistics(), agentTokens(), alerts({ runEvents: { 'run.failed': () => undefined } })],
       ...(own && { queue: own }),
     })
     sallyport.worker.start()

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { generateAppSecret } from '../../src/auth/index.ts'
 import type { SallyportError } from '../../src/errors.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
-import { GRANT, type HostGiven, tokenHost } from '../core/tokens/exchanging.ts'
+import { GRANT, type HostGiven, tokenHost } from '../plugins/agent-tokens/exchanging.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 
 const { secret, id: appId } = await generateAppSecret({ env: 'test' })

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Sallyport } from '../../src/compose/create-sallyport.ts'
 import { isSallyportError } from '../../src/errors.ts'
+import type { AlertsApi } from '../../src/plugins/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { sqlStore } from '../../src/storage/sql/index.ts'
 import { exampleHost } from '../openapi/host.ts'
@@ -17,7 +18,8 @@ const ODD: Readonly<Record<string, unknown>> = {
   null: null,
 }
 
-type Read = (host: Sallyport, value: never) => unknown
+type Host = Sallyport & AlertsApi
+type Read = (host: Host, value: never) => unknown
 
 /** Every read with each argument that names stored data, and the name that its error must contain. */
 const READS: readonly (readonly [call: string, name: string, read: Read])[] = [
@@ -43,7 +45,7 @@ const READS: readonly (readonly [call: string, name: string, read: Read])[] = [
   ['budgets.check', 'userId', (host, value) => host.budgets.check({ userId: value })],
 ]
 
-function testReads(open: () => Promise<Sallyport>): void {
+function testReads(open: () => Promise<Host>): void {
   it.each(READS)('%s refuses invalid values of %s before it calls the store', async (call, name, read) => {
     const host = await open()
     for (const [what, value] of Object.entries(ODD)) {
@@ -77,7 +79,7 @@ for (const kind of await databaseKinds())
   describe.skipIf(kind.absent)(`reads of odd names on ${kind.name}`, async () => {
     const database = kind.absent ? undefined : await kind.open()
     afterAll(() => database?.close())
-    let host: Sallyport | undefined
+    let host: Host | undefined
     testReads(async () => {
       if (!database) throw new TypeError('there is no database')
       if (host) return host

@@ -1,4 +1,3 @@
-import { CALLS, POSTS } from '../../src/actions/table.ts'
 import {
   type HandlerRequest,
   type HandlerResult,
@@ -21,6 +20,7 @@ import { feedbackAction } from '../../src/core/feedback/handle-feedback.ts'
 import { unsubscribeAction } from '../../src/core/links/unsubscribe.ts'
 import { type Load, loadOf } from '../../src/core/load/load-limits.ts'
 import type { Principal } from '../../src/model/principal.ts'
+import { ALL_CALLS, ALL_POSTS } from './actions.ts'
 import { type RecordingLogger, recordingLogger } from './deps.ts'
 import { HostClock } from './host-clock.ts'
 
@@ -78,7 +78,7 @@ export class FakeEndpoints implements Endpoints {
   /** Further members of every open endpoint. */
   openMembers: Omit<OpenEndpoint, 'handle'> = {}
 
-  readonly actions: readonly Action[] = [...Object.values(POSTS), ...CALLS].map((action) => ({
+  readonly actions: readonly Action[] = [...ALL_POSTS, ...ALL_CALLS].map((action) => ({
     ...action,
     run: () => refuse('internal_error', 'handle() does not call it.'),
   }))

@@ -1,14 +1,6 @@
 import type OpenAI from 'openai'
-import type {
-  BudgetQuestion,
-  BudgetState,
-  EndedRun,
-  Run,
-  RunEvents,
-  RunExporter,
-  RunListOptions,
-  RunPost,
-} from 'sallyport'
+import type { BudgetState, EndedRun, Run, RunExporter, RunListOptions, RunPost } from 'sallyport'
+import type { BudgetQuestion, RunEvents } from 'sallyport/plugins'
 import { expectTypeOf, test } from 'vitest'
 
 test('A run event handler gets the run, or the state of the budget', () => {

@@ -76,7 +76,7 @@ function screenOf([section = '', id, part, runId]: readonly string[]) {
     return (
       <Screen title={known[1]}>
         <Empty>
-          This host does not offer it: its <code>createSallyport</code> has no option for it.
+          This host does not offer it: its <code>createSallyport</code> has no option or plugin for it.
         </Empty>
       </Screen>
     )

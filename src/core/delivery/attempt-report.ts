@@ -4,7 +4,7 @@ import type { ClaimedDelivery, Settled, Settlement } from '../../ports/dispatch-
 import type { Logger } from '../../ports/logger.ts'
 import type { LineLimiter } from '../answers/line-limiter.ts'
 import { type HookDeps, reportDelivery } from '../hooks.ts'
-import { measureAttempt, measureChanges } from '../statistics/measure.ts'
+import { measureAttempt, measureChanges } from '../measure.ts'
 import { attemptFields } from './log-fields.ts'
 
 /** `released`: queued again, unsent. `cancelled`: cancelled instead of queued again. `lost`: another worker holds the lease. */

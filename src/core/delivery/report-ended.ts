@@ -1,6 +1,6 @@
 import type { Claims } from '../../ports/dispatch-store.ts'
 import { type HookDeps, reportDelivery } from '../hooks.ts'
-import { measureChange } from '../statistics/measure.ts'
+import { measureChange } from '../measure.ts'
 
 const UNREADABLE = 'a stored record of it is damaged: npx sallyport doctor shows it'
 

@@ -15,7 +15,7 @@ import { type EventFault, refusalOf, reportEventFaults } from '../answers/fault.
 import { type FaultDeps, logFailure, reportFault } from '../answers/report-fault.ts'
 import { boundedIssues, isRefused, type Refused, refuse } from '../answers/result.ts'
 import { type HookDeps, reportDelivery } from '../hooks.ts'
-import { measureChanges } from '../statistics/measure.ts'
+import { measureChanges } from '../measure.ts'
 import { wakeFor } from '../wake.ts'
 import { logFailed, newDeliveries } from './accept-dispatch.ts'
 import type { Plan, PlannedDelivery } from './plan/plan-dispatch.ts'

@@ -43,7 +43,7 @@ export async function recordRun(
   const post = deps.redactor ? await redactRun(named.post, deps.redactor) : named.post
   const { update, warnings } = normaliseRun(post, principal.id)
   const source = sessionId === undefined ? 'application' : 'agent'
-  const eventLimits = source === 'agent' && deps.publisher ? runEventLimitsOf(principal) : undefined
+  const eventLimits = source === 'agent' && deps.outbox ? runEventLimitsOf(principal) : undefined
   const merged = await mergeUpdate(tenant, update, deps, { source, eventLimits })
   if (isRefused(merged)) return merged
   const { created, changed, ignored, state, run } = merged

@@ -1,29 +1,20 @@
 import { isSallyportError, SallyportError } from '../../errors.ts'
 import type { AddedAmounts } from '../../model/measurement.ts'
-import type {
-  DerivedRunData,
-  ReportedEnd,
-  RunCost,
-  RunEventLimit,
-  RunSignal,
-  RunSource,
-  RunState,
-  RunUpdate,
-} from '../../model/run.ts'
+import type { DerivedRunData, ReportedEnd, RunEventLimit, RunSource, RunState, RunUpdate } from '../../model/run.ts'
 import { hasEnded, sourceOfEnd, statusOfRun, statusSource } from '../../model/run-status.ts'
-import { shownReport } from '../../model/shown-run.ts'
 import { withTimeout } from '../../model/time-out.ts'
 import { EMPTY, isEmpty, type Spend, type Totals } from '../../model/totals.ts'
 import type { MergeDecision, Merged, MergeSnapshot, StoredRun } from '../../ports/run-store.ts'
 import { HostFault, portFault } from '../answers/fault.ts'
 import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
 import { type Refused, refuse } from '../answers/result.ts'
-import type { MeasureDeps } from '../statistics/measure.ts'
+import type { MeasureDeps } from '../measure.ts'
 import { mergeRun, type RunMerge } from './merge/merge-run.ts'
 import { type Priced, type PricingTerms, priceRun } from './merge/price-run.ts'
 import { viewRun } from './merge/selectors.ts'
 import type { RecordDeps } from './record-deps.ts'
 import { rollUp } from './sessions/roll-up.ts'
+import type { RunChange, Signal } from './signal-outbox.ts'
 
 export type Recording =
   | (Extract<RunMerge, { outcome: 'merged' }> & {
@@ -41,8 +32,8 @@ export interface MergeRules extends PricingTerms {
   /** Limits of the token that posts; counted for the event of an agent's end. */
   readonly eventLimits?: readonly RunEventLimit[] | undefined
   readonly sessions?: 'create' | 'must-exist' | undefined
-  /** True if this host publishes an event for a signal. Default: none. */
-  readonly publishes?: ((signal: RunSignal) => boolean) | undefined
+  /** Raises signals, which are stored with the run until they are published. Pure. Default: none. */
+  readonly signals?: ((change: RunChange) => readonly Signal[]) | undefined
 }
 
 /** Decision function of a merge: {@link decideMerge}, or a condition before it. */
@@ -56,17 +47,17 @@ export interface MergeOptions extends Pick<MergeRules, 'source' | 'eventLimits'>
   readonly decide?: Decide
 }
 
-/** Merges an update into its run in one atomic call, then exports a run that has ended and publishes its pending events. */
+/** Merges an update into its run in one atomic call, then exports a run that has ended and publishes its pending signals. */
 export async function mergeUpdate(
   tenant: string,
   update: RunUpdate,
   deps: Omit<RecordDeps, 'redactor'>,
   { source, eventLimits, decide = decideMerge }: MergeOptions = {},
 ): Promise<MergedUpdate | Refused> {
-  const { store, clock, sessions, prices, publisher } = deps
+  const { store, clock, sessions, prices, outbox } = deps
   const { sessionId, runId, parentRunId } = update
-  const publishes = publisher?.publishes
-  const rules: MergeRules = { tenant, now: clock.now(), source, eventLimits, sessions, prices, publishes }
+  const signals = outbox?.signals
+  const rules: MergeRules = { tenant, now: clock.now(), source, eventLimits, sessions, prices, signals }
   let merged: Merged<Recording>
   try {
     const key = { tenant, sessionId, runId, parentRunId }
@@ -80,7 +71,7 @@ export async function mergeUpdate(
   if (run === undefined) throw new TypeError('the store gave no run')
   if (deps.measure) measureRun(tenant, result, run, deps)
   if (result.firstEnd) exportRun(run, deps)
-  if (publisher && run.derived.pending.length > 0) publisher.publish(run)
+  if (outbox && run.derived.pending.length > 0) outbox.publish(run)
   const { state, created, changed, ignored, firstEnd } = result
   return { outcome: 'merged', state, created, changed, ignored, firstEnd, run }
 }
@@ -181,17 +172,24 @@ function deriveData(
   run: StoredRun | undefined,
   state: RunState,
   cost: Priced | undefined,
-  { publishes, eventLimits }: Pick<MergeRules, 'publishes' | 'eventLimits'>,
+  { signals, eventLimits }: Pick<MergeRules, 'signals' | 'eventLimits'>,
 ): DerivedRunData {
   const { ended, pending: before, eventLimits: limitsBefore } = run?.derived ?? NO_DATA
   const end = endOf(state)
   const newEnd = end === undefined || ended.includes(end) ? undefined : end
-  const pending = publishes ? pendingAfter(before, run, state, cost?.cost, newEnd, publishes) : before
-  const isCounted = newEnd !== undefined && sourceOfEnd(newEnd) === 'agent' && pending.includes(newEnd)
-  const limits = isCounted && eventLimits ? { ...limitsBefore, [newEnd]: eventLimits } : limitsBefore
+  const raised = signals?.({ run, state, cost: cost?.cost, newEnd, limits: eventLimits }) ?? NOTHING
+  const added = raised.filter(({ name }) => !before.includes(name))
+  const pending = added.length > 0 ? [...before, ...added.map(({ name }) => name)] : before
+  const limits = added.reduce(withLimits, limitsBefore)
   const derived = { ended: newEnd === undefined ? ended : [...ended, newEnd], pending }
   if (limits === undefined) return cost === undefined ? derived : { ...derived, ...cost }
   return { ...derived, eventLimits: limits, ...cost }
+}
+
+const NOTHING: readonly Signal[] = Object.freeze([])
+
+function withLimits(all: DerivedRunData['eventLimits'], { name, limits }: Signal): DerivedRunData['eventLimits'] {
+  return limits ? { ...all, [name]: limits } : all
 }
 
 const NO_DATA: DerivedRunData = Object.freeze({ ended: [], pending: [] })
@@ -212,37 +210,3 @@ function isFirstEnd(before: readonly ReportedEnd[], after: readonly ReportedEnd[
 function isOfApplication(end: ReportedEnd): boolean {
   return sourceOfEnd(end) === 'application'
 }
-
-/** Adds an end when the run first reaches it, and `budget` whenever the run's spend changes. */
-function pendingAfter(
-  before: readonly RunSignal[],
-  run: StoredRun | undefined,
-  state: RunState,
-  cost: RunCost | undefined,
-  newEnd: ReportedEnd | undefined,
-  publishes: (signal: RunSignal) => boolean,
-): readonly RunSignal[] {
-  const publishesEnd = newEnd !== undefined && publishes(newEnd)
-  const publishesBudget = !before.includes('budget') && publishes('budget') && changesSpend(run, state, cost)
-  if (!publishesEnd && !publishesBudget) return before
-  const pending = [...before]
-  if (publishesEnd) pending.push(newEnd)
-  if (publishesBudget) pending.push('budget')
-  return pending
-}
-
-/** True if a merge changed the run's spend, its user or its parent. */
-function changesSpend(run: StoredRun | undefined, state: RunState, cost: RunCost | undefined): boolean {
-  const before = run?.derived.cost
-  if (before?.amount !== cost?.amount || before?.currency !== cost?.currency) return true
-  const [shownBefore, shown] = [run && shownReport(run.state), shownReport(state)]
-  if (shownBefore?.parentRunId !== shown.parentRunId) return true
-  if (shownBefore === undefined)
-    return Object.keys(shown.counts).length > 0 || SPENDING.some((path) => path in shown.latest)
-  if (run?.state.application?.parentRunId !== state.application?.parentRunId) return true
-  if (shownBefore.counts !== shown.counts || shownBefore.clearCounts !== shown.clearCounts) return true
-  return SPENDING.some((path) => shownBefore.latest[path] !== shown.latest[path])
-}
-
-/** Registers that, with the counts, determine the spend and its user. */
-const SPENDING = ['cost', 'usageByModel', 'usageDoubt', 'countsScope', 'userId']

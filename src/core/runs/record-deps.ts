@@ -6,8 +6,8 @@ import type { Redactor } from '../../ports/redactor.ts'
 import type { RunExporter } from '../../ports/run-exporter.ts'
 import type { RunStore } from '../../ports/run-store.ts'
 import type { FaultDeps } from '../answers/report-fault.ts'
-import type { MeasureDeps } from '../statistics/measure.ts'
-import type { RunEventPublisher } from './events/publisher.ts'
+import type { MeasureDeps } from '../measure.ts'
+import type { SignalOutbox } from './signal-outbox.ts'
 
 /** Dependencies of `handleSessionRun`. */
 export interface SessionRunDeps extends FaultDeps {
@@ -26,5 +26,5 @@ export interface SessionRunDeps extends FaultDeps {
 }
 
 export interface RecordDeps extends Omit<SessionRunDeps, 'auth' | 'ids'>, MeasureDeps {
-  readonly publisher?: RunEventPublisher | undefined
+  readonly outbox?: SignalOutbox | undefined
 }

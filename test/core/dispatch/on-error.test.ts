@@ -10,7 +10,7 @@ import {
 import type { ErrorContext } from '../../../src/core/answers/report-fault.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { DispatchDeps } from '../../../src/core/dispatch/handle-dispatch.ts'
-import type { RunEvents } from '../../../src/core/runs/events/run-events.ts'
+import { alerts } from '../../../src/plugins/index.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { composed } from '../../compose/composed.ts'
 import { APP, testAuth, testDeps } from '../../support/deps.ts'
@@ -277,9 +277,9 @@ describe('onError of runs', () => {
 
   it('onError receives errors of exporters and of run event functions', async () => {
     const { seen, hooks } = recordingHooks()
-    const runEvents: RunEvents = { 'run.failed': fail }
+    const plugins = [alerts({ runEvents: { 'run.failed': fail } })]
     const exporters = [{ export: fail }, { export: async () => fail() }]
-    const { sallyport } = composed(events, { hooks, runEvents, exporters })
+    const { sallyport } = composed(events, { hooks, plugins, exporters })
     await handled(sallyport.endpoints, 'session_run', HOST, { headers: {}, body })
     for (let turn = 0; turn < 5; turn++) await settled()
     expect(seen).toEqual([

@@ -34,7 +34,13 @@ export async function recordPost(
 ): Promise<void> {
   const { sessionId, runId, parentRunId } = update
   const { result } = await store.mergeRun({ tenant, sessionId, runId, parentRunId }, (snapshot) =>
-    decideMerge(snapshot, update, { tenant, now: NOW, prices, source, publishes: (signal) => signal !== 'budget' }),
+    decideMerge(snapshot, update, {
+      tenant,
+      now: NOW,
+      prices,
+      source,
+      signals: ({ newEnd }) => (newEnd === undefined ? [] : [{ name: newEnd }]),
+    }),
   )
   if (result.outcome !== 'merged') throw new Error(result.outcome)
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { RunChange } from '../../../src/core/runs/signal-outbox.ts'
 import { sweepStale } from '../../../src/core/runs/sweep-stale.ts'
-import type { RunSignal } from '../../../src/model/run.ts'
 import type { EndedRun } from '../../../src/ports/run-exporter.ts'
 import type { RunQuery, StoredRun } from '../../../src/ports/run-store.ts'
 import { NOW, runOf } from './recorder.ts'
@@ -243,8 +243,8 @@ describe('an expired run', () => {
     const all = {
       ...deps,
       exporters: [{ export: (run: EndedRun) => void exported.push(run) }],
-      publisher: {
-        publishes: (signal: RunSignal) => signal === 'expired',
+      outbox: {
+        signals: ({ newEnd }: RunChange) => (newEnd === 'expired' ? [{ name: newEnd }] : []),
         publish: ({ state }: StoredRun) => void published.push(state.runId),
         publishPending: async () => 0,
       },

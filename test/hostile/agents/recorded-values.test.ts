@@ -3,6 +3,7 @@ import { createSallyport, type Sallyport } from '../../../src/compose/create-sal
 import { handleSessionRunWithDefaults } from '../../../src/compose/defaults.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { Principal } from '../../../src/model/principal.ts'
+import { type AlertsApi, alerts } from '../../../src/plugins/index.ts'
 import type { PriceBook } from '../../../src/ports/price-book.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { recordingLogger } from '../../support/deps.ts'
@@ -27,7 +28,7 @@ const METERED = {
 /** Attacks of a session token without grants on what an application recorded in the same session. */
 describe('a session token without grants', () => {
   let store: ReturnType<typeof memoryStore>
-  let sallyport: Pick<Sallyport, 'runs' | 'sessions' | 'budgets'>
+  let sallyport: Pick<Sallyport, 'runs' | 'sessions'> & AlertsApi
 
   beforeEach(() => {
     store = memoryStore()
@@ -38,7 +39,11 @@ describe('a session token without grants', () => {
       store,
       channels: { ops: recordingChannel() },
       logger: recordingLogger(),
-      budgets: [{ name: 'session', per: 'session', hard: { cost: { amount: '10', currency: 'USD' } } }],
+      plugins: [
+        alerts({
+          budgets: [{ name: 'session', per: 'session', hard: { cost: { amount: '10', currency: 'USD' } } }],
+        }),
+      ],
     })
   })
 

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { createSallyport, type Sallyport } from '../../../src/compose/create-sallyport.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { Principal } from '../../../src/model/principal.ts'
+import { alerts } from '../../../src/plugins/index.ts'
 import { throttle } from '../../../src/policies/throttle.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { type RecordingLogger, recordingLogger } from '../../support/deps.ts'
@@ -33,10 +34,14 @@ describe('run events that session tokens cause', () => {
       channels: { ops: recordingChannel() },
       logger,
       policy: throttle({ max: 3, windowMs: 3_600_000 }),
-      runEvents: {
-        'run.failed': () => ({ recipient: 'ops@example.com' }),
-        'run.completed': () => ({ recipient: 'ops@example.com' }),
-      },
+      plugins: [
+        alerts({
+          runEvents: {
+            'run.failed': () => ({ recipient: 'ops@example.com' }),
+            'run.completed': () => ({ recipient: 'ops@example.com' }),
+          },
+        }),
+      ],
     })
   })
 

@@ -35,7 +35,7 @@ const FIELDS = {
     timeouts: true,
     pauseMs: true,
   },
-  ...{ path: true, givenBack: true, aborted: true, source: true, added: true },
+  ...{ plugin: true, path: true, givenBack: true, aborted: true, source: true, added: true },
   ...{ dispatches: true, answers: true, cancelled: true, provider: true },
 } satisfies Readonly<Record<keyof LogFields, true>>
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { RunEventTarget } from '../../../src/core/runs/events/run-events.ts'
 import { otelRunExporter } from '../../../src/otel/index.ts'
+import type { RunEventTarget } from '../../../src/plugins/alerts/run-events.ts'
 import { telemetry } from '../../otel/telemetry.ts'
 import { openTestApp, type TestApp } from './test-app.ts'
 import { throughTime } from './through-time.ts'
@@ -91,7 +91,7 @@ describe('runs', () => {
   ])('A run event for %s logs no data of the run', async (_, target) => {
     let app: TestApp | undefined
     const ask = (): RunEventTarget => target(app as TestApp) as RunEventTarget
-    app = await openTestApp({ rest: { runEvents: { 'run.failed': ask, 'budget.exceeded': ask } } })
+    app = await openTestApp({ runEvents: { 'run.failed': ask, 'budget.exceeded': ask } })
     await app.post('session_run', { body: runOf(app, 'r1', app.canaries.word('session id')) })
     await settle(app)
     expect([...app.collected.events]).toContain('run_event.refused')

@@ -16,6 +16,7 @@ import { sendgrid } from '../../../src/feedback/sendgrid.ts'
 import { ses } from '../../../src/feedback/ses.ts'
 import { twilio } from '../../../src/feedback/twilio.ts'
 import { otelRunExporter } from '../../../src/otel/index.ts'
+import { alerts } from '../../../src/plugins/index.ts'
 import { bullmqQueue } from '../../../src/queues/bullmq.ts'
 import { postgresQueue } from '../../../src/queues/postgres.ts'
 import { rateLimits } from '../../../src/rate-limits/index.ts'
@@ -120,6 +121,9 @@ const PLACES: Readonly<Record<string, readonly Place[]>> = {
       ),
     (secret) => createSallyport(as(secret)),
     (secret) => createSallyport(as({ ...nothing(), ...numbers(secret) })),
+    (secret) => createSallyport(as({ ...nothing(), plugins: [secret, { name: secret, setup: secret }] })),
+    (secret) => alerts(as(secret)),
+    (secret) => alerts(as({ budgets: secret, runEvents: secret })),
     (secret) => otelRunExporter(as({ tracerProvider: secret, spanKind: secret, attributes: secret, cost: secret })),
     (secret) => otelRunExporter(as(secret)),
   ],
@@ -146,7 +150,7 @@ function numbers(secret: string): object {
     'worker',
     'hooks',
   ]
-  return Object.fromEntries([...names, 'budgets', 'runEvents', 'exporters', 'policy'].map((name) => [name, secret]))
+  return Object.fromEntries([...names, 'plugins', 'exporters', 'policy'].map((name) => [name, secret]))
 }
 
 /** A driver whose error quotes its user and its connection. */

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { onTestFinished } from 'vitest'
-import { POSTS } from '../../../src/actions/table.ts'
 import { anyOf, appSecrets, generateAppSecret, issueSessionToken, sessionTokens } from '../../../src/auth/index.ts'
 import { createSallyport, type Sallyport } from '../../../src/compose/create-sallyport.ts'
 import type { SallyportOptions } from '../../../src/compose/options.ts'
+import { type AlertsApi, agentTokens, alerts, type RunEvents, statistics } from '../../../src/plugins/index.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
+import { ALL_POSTS } from '../../support/actions.ts'
 import { type FakeClock, fakeClock } from '../../support/fake-clock.ts'
 import { express5Host } from '../../support/hosts/express.ts'
 import type { HostOptions } from '../../support/hosts/host.ts'
@@ -54,7 +55,7 @@ export interface TestApp extends Planted {
   readonly collected: Collected
   readonly clock: FakeClock
   readonly faults: Faults
-  readonly sallyport: Sallyport
+  readonly sallyport: Sallyport & AlertsApi
   /** Sends a request and records its answer. */
   post(action: string, sending?: RequestParts): Promise<Answer>
 }
@@ -63,10 +64,12 @@ export interface TestAppOptions {
   /** Replace the recording channels. */
   readonly channels?: (canaries: Canaries) => Promise<Readonly<Record<string, Channel>>>
   readonly mount?: HostOptions
-  readonly rest?: Partial<SallyportOptions<unknown>>
+  /** Replace the run events. */
+  readonly runEvents?: RunEvents
+  readonly rest?: Partial<Omit<SallyportOptions<unknown>, 'plugins'>>
 }
 
-export async function openTestApp({ channels, mount, rest = {} }: TestAppOptions = {}): Promise<TestApp> {
+export async function openTestApp({ channels, mount, runEvents, rest = {} }: TestAppOptions = {}): Promise<TestApp> {
   const canaries = createCanaries()
   const collected = collecting(canaries)
   const clock = fakeClock()
@@ -86,7 +89,7 @@ export async function openTestApp({ channels, mount, rest = {} }: TestAppOptions
     exporters: [breakable('exporter', { export: () => {} }, faults)],
     hooks: breakable('hook', { onAccepted() {}, onSent() {}, onFailed() {}, onSkipped() {} }, faults),
   }
-  const sallyport = createSallyport<unknown>({
+  const sallyport = createSallyport({
     ...parts,
     events: catalog(planted, faults),
     channels: {
@@ -96,16 +99,22 @@ export async function openTestApp({ channels, mount, rest = {} }: TestAppOptions
       any: recordingChannel(undefined, { address: ({ id }) => id }),
       ...(await channels?.(canaries)),
     },
-    runEvents: {
-      'run.failed': () => throwing('run event', faults, { recipient: ops }),
-      'run.expired': () => ({ recipient: ops }),
-      'budget.exceeded': () => ({ recipient: ops }),
-    },
-    budgets: [{ name: 'few', per: 'user', hard: { tokens: 1 } }],
+    plugins: [
+      statistics(),
+      agentTokens(),
+      alerts({
+        budgets: [{ name: 'few', per: 'user', hard: { tokens: 1 } }],
+        runEvents: runEvents ?? {
+          'run.failed': () => throwing('run event', faults, { recipient: ops }),
+          'run.expired': () => ({ recipient: ops }),
+          'budget.exceeded': () => ({ recipient: ops }),
+        },
+      }),
+    ],
     clock,
     logger: collected.logger,
     ...rest,
-  }) as Sallyport
+  }) as Sallyport & AlertsApi
   const host = await express5Host.start(sallyport, mount)
   onTestFinished(async () => {
     for (const error of host.errors) collected.keep('process', error)
@@ -178,7 +187,7 @@ function postTo(url: string, { secret }: Planted, collected: Collected): TestApp
   /** All texts sent with each credential. */
   const sent = new Map<string | null, string>()
   return async (action, { token = secret, method = 'POST', headers, query = '', body, text, ...rest } = {}) => {
-    const path = rest.path ?? Object.values(POSTS).find(({ name }) => name === action)?.path
+    const path = rest.path ?? ALL_POSTS.find(({ name }) => name === action)?.path
     const content = method === 'GET' ? undefined : (text ?? JSON.stringify(body))
     const all = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }), ...headers }
     const own = `${sent.get(token) ?? ''}\n${JSON.stringify(all)}${content}`

@@ -1,13 +1,15 @@
 import type { AuthVerifier, ClaimedDelivery, SallyportStore } from 'sallyport'
 import { sqlStore } from 'sallyport/storage/sql'
-import { withDefaults } from '../../../src/compose/defaults.ts'
-import { measuringOf, withCounts } from '../../../src/compose/measuring.ts'
-// Internals: the package cannot be told not to count.
-import { withHeartbeat } from '../../../src/core/delivery/heartbeat.ts'
+import { type ReadyPorts, withDefaults } from '../../../src/compose/defaults.ts'
+import { type Lives, livesOf } from '../../../src/compose/plugin-lives.ts'
+import { setUpPlugins } from '../../../src/compose/plugins.ts'
 import { createWorker } from '../../../src/core/delivery/worker.ts'
 import { planAndAccept } from '../../../src/core/dispatch/handle-dispatch.ts'
-import { measureAttempt } from '../../../src/core/statistics/measure.ts'
+import { measureAttempt } from '../../../src/core/measure.ts'
 import { defineEvents } from '../../../src/index.ts'
+import type { Measure } from '../../../src/model/measurement.ts'
+// Internals: the package cannot be told not to count.
+import { statistics } from '../../../src/plugins/index.ts'
 import { localQueue } from '../../../src/queues/local.ts'
 import { hostPrincipal } from '../../../src/services/dispatch.ts'
 import { htmlOf, order, subjectOf } from './mail.ts'
@@ -77,7 +79,7 @@ async function compare(name: string, store: SallyportStore): Promise<void> {
 /** What counting does, each part alone: smaller than the noise of the turns. */
 async function printParts(store: SallyportStore): Promise<void> {
   const ports = withDefaults({ auth: AUTH, store, logger: LOGGER })
-  const { counter, measure } = measuringOf(ports)
+  const { measure, lives } = countingOf(ports)
   const of = { tenant: 'default', eventType: 'order.shipped' } as const
   const accepted = (): void => measure({ of: 'accepted', ...of })
   let waitedMs = 0
@@ -87,7 +89,7 @@ async function printParts(store: SallyportStore): Promise<void> {
   }
   const flushed = async (): Promise<void> => {
     accepted()
-    await counter.flush()
+    await lives.flush()
   }
   const parts: Readonly<Record<string, Task>> = {
     'count an acceptance': accepted,
@@ -100,7 +102,17 @@ async function printParts(store: SallyportStore): Promise<void> {
     await rate(part, PART_MS / 4)
     console.log(`    ${name.padEnd(50)} ${(1_000_000 / (await rate(part, PART_MS))).toFixed(2).padStart(8)} us`)
   }
-  await counter.flush()
+  await lives.flush()
+}
+
+/** The plugin, set up as a host does. */
+function countingOf(ports: ReadyPorts & { readonly store: SallyportStore }): {
+  readonly measure: Measure
+  readonly lives: Lives
+} {
+  const plugins = setUpPlugins([statistics()], { ...ports, auth: AUTH, channels: ['none'], report: () => {} }, ports)
+  const [measure = () => {}] = plugins.measures
+  return { measure, lives: livesOf(plugins.parts, ports) }
 }
 
 interface Turn {
@@ -126,10 +138,10 @@ function hostOn(store: SallyportStore, isCounting: boolean): CountingHost {
     'order.shipped': { channels: { none: { subject: () => subjectOf(order), html: () => htmlOf(order) } } },
   })
   const ports = withDefaults({ auth: AUTH, events, store, channels: { none: sends.channel }, logger: LOGGER })
-  const { counter, measure } = measuringOf(ports)
+  const { measure, lives } = countingOf(ports)
   const deps = { ...ports, queue: localQueue(ports.clock), expiresInMs: 86_400_000, ...(isCounting && { measure }) }
   const bare = createWorker(deps, { concurrency: CONCURRENCY })
-  const worker = isCounting ? withCounts(withHeartbeat(bare, ports), counter, ports.clock) : bare
+  const worker = isCounting ? lives.around(bare) : bare
   const body = { eventType: 'order.shipped', recipient: 'ada@example.com' }
   return {
     dispatch: () => planAndAccept(hostPrincipal('default'), { headers: {}, body }, deps),

@@ -9,6 +9,7 @@ import {
   type Worker,
 } from 'sallyport'
 import { appSecrets, generateAppSecret } from 'sallyport/auth'
+import { agentTokens, alerts, statistics } from 'sallyport/plugins'
 import { htmlOf, order, subjectOf } from './mail.ts'
 
 /** A host whose channel only counts its sends. */
@@ -48,6 +49,7 @@ export async function hostOn(
   const sallyport = createSallyport({
     ...{ auth: appSecrets([secret]), events, store, channels: { none: channel }, logger: LOGGER },
     ...(queue && { queue }),
+    plugins: [statistics(), agentTokens(), alerts()],
     worker: { concurrency },
   })
   return {

@@ -3,6 +3,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { toFetch } from '../../../src/adapters/fetch.ts'
 import { createSallyport, defineEvents, type EventCatalog } from '../../../src/index.ts'
+import { agentTokens, alerts, statistics } from '../../../src/plugins/index.ts'
 import { systemClock } from '../../../src/runtime/system-clock.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { processorTime } from '../bench/measure.ts'
@@ -100,7 +101,11 @@ async function measure(db: Kysely<any>, dialect: 'sqlite' | 'postgresql'): Promi
     events,
     channels: { a: { address: ({ id }) => id, send: async () => ({ outcome: 'sent' }) } },
     suppressions: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
-    budgets: [{ name: 'session', per: 'session', hard: { tokens: 20_000 } }],
+    plugins: [
+      statistics(),
+      agentTokens(),
+      alerts({ budgets: [{ name: 'session', per: 'session', hard: { tokens: 20_000 } }] }),
+    ],
   })
   const { items } = await store.listDispatches({ tenant: TENANT, limit: 1 })
   if (items.length === 0) {

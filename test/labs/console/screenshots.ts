@@ -11,6 +11,7 @@ import { jsonLogic } from '../../../src/engines/json-logic.ts'
 import { createSallyport, defineEvents } from '../../../src/index.ts'
 import type { JsonObject } from '../../../src/model/json.ts'
 import type { Principal } from '../../../src/model/principal.ts'
+import { agentTokens, alerts, statistics } from '../../../src/plugins/index.ts'
 import type { Channel, SendOutcome } from '../../../src/ports/channel.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import { priceBook } from '../../../src/pricing/index.ts'
@@ -80,7 +81,13 @@ const sallyport = createSallyport<Record<string, unknown>>({
     webhook: channel('webhook', () => ({ outcome: 'rejected', code: 'http_410' }), []),
   },
   suppressions: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
-  budgets: [{ name: 'conversation', per: 'session', soft: { tokens: 5_000 }, hard: { tokens: 20_000 } }],
+  plugins: [
+    statistics(),
+    agentTokens(),
+    alerts({
+      budgets: [{ name: 'conversation', per: 'session', soft: { tokens: 5_000 }, hard: { tokens: 20_000 } }],
+    }),
+  ],
   prices: priceBook({ version: '1', prices: [{ model: 'gpt-5', input: '1.25', output: 10 }] }),
   logger: { log() {} },
 })

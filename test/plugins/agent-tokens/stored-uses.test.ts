@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { toFetch } from '../../../src/adapters/fetch.ts'
 import { generateAppSecret, issueSessionToken, sessionTokens } from '../../../src/auth/index.ts'
 import { createSallyport } from '../../../src/index.ts'
+import { agentTokens } from '../../../src/plugins/index.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
-import { AUDIENCE, GRANT, KEY, PATHS, tokenHost } from '../../core/tokens/exchanging.ts'
 import { recordingLogger } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
+import { AUDIENCE, GRANT, KEY, PATHS, tokenHost } from './exchanging.ts'
 
 const { secret } = await generateAppSecret({ env: 'test' })
 
@@ -20,13 +21,14 @@ describe('stop() with a store that does not answer', () => {
     const stopped = sallyport.stop({ graceMs: 2_000 }).then(() => {
       isStopped = true
     })
+    await new Promise((resolve) => setImmediate(resolve))
     clock.advance(2_999)
     await new Promise((resolve) => setImmediate(resolve))
     expect([isStopped, logger.lines]).toEqual([false, []])
     clock.advance(1)
     await stopped
     expect(logger.lines).toMatchObject([
-      { level: 'error', event: 'token_use.write_failed', fields: { cause: 'TimeoutError' } },
+      { level: 'error', event: 'plugin.failed', fields: { plugin: 'agentTokens', hook: 'flush' } },
     ])
   })
 })
@@ -38,6 +40,7 @@ describe('uses of tokens after an answer', () => {
     const sallyport = createSallyport({
       auth: sessionTokens({ keys: [KEY], audience: AUDIENCE, clock }),
       ...{ store, clock, logger: recordingLogger() },
+      plugins: [agentTokens()],
     })
     const given: Promise<unknown>[] = []
     const handler = toFetch(sallyport, { waitUntil: (work) => void given.push(work) })

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { toFetch } from '../../../src/adapters/fetch.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { SallyportOptions } from '../../../src/index.ts'
+import { statistics } from '../../../src/plugins/index.ts'
+import type { EventCatalog } from '../../../src/ports/event-catalog.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { type Composed, composed } from '../../compose/composed.ts'
 import { APP, SESSION } from '../../support/deps.ts'
@@ -16,11 +18,16 @@ const events = defineEvents({
 const JANE = { recipient: 'jane@example.com' } as const
 const SENT = { ...JANE, eventType: 'sent' } as const
 
-type App = Composed<unknown>
+type App = Composed<unknown, readonly [ReturnType<typeof statistics>]>
 
 function host(options: Partial<Omit<SallyportOptions<unknown>, 'clock'>> = {}): App {
   const clock = fakeClock()
-  return composed<unknown>(events, { clock, store: memoryStore({ clock }), ...options })
+  return composed(events as EventCatalog<unknown>, {
+    clock,
+    store: memoryStore({ clock }),
+    ...options,
+    plugins: [statistics()],
+  })
 }
 
 async function last({ sallyport }: Pick<App, 'sallyport'>) {
@@ -44,8 +51,9 @@ describe('reading statistics', () => {
     for (const isBefore of [true, false]) {
       const clock = fakeClock()
       const store = memoryStore({ clock })
-      const app: App = composed<unknown>(events, {
+      const app: App = composed(events as EventCatalog<unknown>, {
         clock,
+        plugins: [statistics()],
         store: {
           ...store,
           async listStatistics(query) {

@@ -1,15 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { statisticsCounter } from '../../../src/core/statistics/counter.ts'
+import { statisticsCounter } from '../../../src/plugins/statistics/counter.ts'
+import { statisticsOf } from '../../../src/plugins/statistics/read-statistics.ts'
 import type { StatisticsStore } from '../../../src/ports/statistics-store.ts'
-import { statisticsOf } from '../../../src/services/statistics.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { countingIds, recordingLogger } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
+import { reportTo } from '../../support/plugin-core.ts'
 
 function reading() {
   const clock = fakeClock()
   const store = memoryStore({ clock })
-  const counter = statisticsCounter({ store, clock, ids: countingIds(), logger: recordingLogger() })
+  const logger = recordingLogger()
+  const counter = statisticsCounter({ store, clock, ids: countingIds(), logger, report: reportTo({ logger, clock }) })
   const accept = (): void => counter.measure({ of: 'accepted', tenant: 'default', eventType: 'e' })
   const accepted = async (given: StatisticsStore = store): Promise<number> => {
     const { buckets } = await statisticsOf({ store: given, clock, counter })()

@@ -7,6 +7,7 @@ import {
   type Measurement,
   type SallyportStore,
 } from '../../../src/index.ts'
+import { statistics } from '../../../src/plugins/index.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { APP, recordingLogger, testAuth } from '../../support/deps.ts'
 import { type FakeClock, fakeClock } from '../../support/fake-clock.ts'
@@ -40,6 +41,7 @@ function host({ clock, store }: Host = newHost(), options: object = {}) {
   const sallyport = createSallyport({
     ...{ auth: testAuth, store, events, channels, clock, logger },
     ...options,
+    plugins: [statistics()],
   })
   const dispatch = (eventType: string, tenant = 'default') =>
     sallyport.dispatch({ eventType, recipient: 'jane@example.com' } as never, { tenant })

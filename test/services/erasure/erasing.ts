@@ -2,6 +2,7 @@ import { resend } from 'sallyport/feedback/resend'
 import { jsonLogic } from 'sallyport/json-logic'
 import { createSallyport, type Sallyport } from '../../../src/compose/create-sallyport.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
+import { agentTokens, statistics } from '../../../src/plugins/index.ts'
 import { throttle } from '../../../src/policies/index.ts'
 import type { SendOutcome } from '../../../src/ports/channel.ts'
 import type { SallyportStore } from '../../../src/ports/sallyport-store.ts'
@@ -85,6 +86,7 @@ export function erasureApp(
     feedback: { resend: resend({ channel: 'email', secret: RESEND_SECRET }) },
     suppressions: { keys: [KEY] },
     links: { baseUrl: 'https://app.example', keys: [KEY] },
+    plugins: [statistics(), agentTokens()],
   })
   return {
     ...{ sallyport, email, sms, logger },

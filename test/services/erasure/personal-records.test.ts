@@ -1,5 +1,6 @@
 import { CompiledQuery } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { statistics } from '../../../src/plugins/index.ts'
 import { type KindName, PLUGIN_KINDS, type RecordKind } from '../../../src/storage/engine/plugin-records/kinds.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { ADA, about, consentApp, HOUR_MS } from '../../plugins/consent/consenting.ts'
@@ -40,7 +41,7 @@ describe('personal members of plugin records', () => {
     const clock = fakeClock(Date.UTC(2027, 0, 15, 12))
     const store = sqlStore({ db, dialect: 'sqlite', clock, timeoutMs: UNHURRIED_MS })
     await store.migrate()
-    const app = consentApp({ store: () => store, rest: { clock } })
+    const app = consentApp({ store: () => store, rest: { clock, plugins: [statistics()] } })
     for (const recipient of [ADA, GRACE]) {
       const dispatch = await app.sallyport.dispatches.get(await app.send('order', recipient))
       const [{ deliveryId } = {}] = dispatch?.deliveries ?? []

@@ -2,6 +2,7 @@ import type { BudgetReport } from '../../../model/budget.ts'
 import type { Run, RunStatus } from '../../../model/run.ts'
 import { withQuery } from '../api.ts'
 import { Budgets } from '../budgets.tsx'
+import { host } from '../host.ts'
 import { type Filter, ListScreen } from '../list.tsx'
 import { Badge, Link, Time } from '../parts.tsx'
 import { useRead } from '../reading.ts'
@@ -32,7 +33,9 @@ const FILTERS: readonly Filter[] = [
 
 export function RunsScreen() {
   const userId = place.value.query.get('userId') ?? undefined
-  const budgets = useRead<BudgetReport>(userId === undefined ? undefined : withQuery('agents/budgets', { userId }))
+  const budgets = useRead<BudgetReport>(
+    userId === undefined || !host.offers.has('check_budgets') ? undefined : withQuery('agents/budgets', { userId }),
+  )
   return (
     <ListScreen<Run>
       title="Runs"

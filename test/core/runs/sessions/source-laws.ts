@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { viewAgentRun, viewRun } from '../../../../src/core/runs/merge/selectors.ts'
-import type { RunSignal, RunSource } from '../../../../src/model/run.ts'
+import type { RunSource } from '../../../../src/model/run.ts'
 import { isFinal } from '../../../../src/model/run-status.ts'
 import { noTotals, type Spend, type Totals } from '../../../../src/model/totals.ts'
 import type { RunStore, StoredRun } from '../../../../src/ports/run-store.ts'
@@ -122,8 +122,8 @@ export async function expectApplicationKept(sequence: RecordedSequence): Promise
 const idOf = ({ state }: StoredRun): string => state.runId
 
 /** `expired` is left out: an agent's final status outweighs it. */
-function finalsOfApplication(run: StoredRun | undefined): readonly RunSignal[] {
-  const isOther = (signal: RunSignal): boolean => signal.startsWith('agent:') || signal === 'expired'
+function finalsOfApplication(run: StoredRun | undefined): readonly string[] {
+  const isOther = (signal: string): boolean => signal.startsWith('agent:') || signal === 'expired'
   return (run?.derived.pending ?? []).filter((signal) => !isOther(signal))
 }
 

@@ -1,0 +1,113 @@
+import { answering } from '../core/answers/fault.ts'
+import type { HandlerResult } from '../core/answers/result.ts'
+import { createWorker, type Worker } from '../core/delivery/worker.ts'
+import { EXPIRES_IN_MS } from '../core/dispatch/accept-dispatch.ts'
+import { planAndAccept } from '../core/dispatch/handle-dispatch.ts'
+import type { Action, OpenAction } from '../core/endpoints.ts'
+import type { RecordDeps, SessionRunDeps } from '../core/runs/record-deps.ts'
+import type { DispatchAnswer, DispatchInput, EventTypeOf } from '../model/dispatch.ts'
+import type { Measure } from '../model/measurement.ts'
+import type { PluginCore } from '../plugins/plugin.ts'
+import type { SallyportStore } from '../ports/sallyport-store.ts'
+import { localQueue } from '../queues/local.ts'
+import { type DispatchCallOptions, dispatchFromHost, dispatchOrThrow, hostPrincipal } from '../services/dispatch.ts'
+import { createDispatches, type Dispatches } from '../services/dispatches.ts'
+import { viewEvents } from '../services/event-catalog-view.ts'
+import { type Preferences, preferencesOf } from '../services/preferences.ts'
+import { type Suppressions, suppressionsOf } from '../services/suppressions.ts'
+import { backgroundWork } from './background-work.ts'
+import { consentOf } from './consent.ts'
+import type { ReadyPorts } from './defaults.ts'
+import { type CalledServices, deliverDue, dispatchActions } from './endpoints.ts'
+import { watchForWorker } from './missing-worker.ts'
+import type { SallyportOptions } from './options.ts'
+
+/** Members of a Sallyport that dispatches. */
+export interface OutboundMembers<Events> {
+  /**
+   * Accepts an event from the host, as an application. Returns the answers of the endpoint and never throws; a refusal is logged as
+   * `dispatch.refused`.
+   */
+  dispatch<Type extends EventTypeOf<Events>>(
+    event: DispatchInput<Events, Type>,
+    options?: DispatchCallOptions,
+  ): Promise<HandlerResult<DispatchAnswer>>
+  /**
+   * {@link dispatch} for code in which a refusal is an error, such as a transaction that must roll back.
+   *
+   * @example
+   * ```ts
+   * await sallyport.dispatchOrThrow({ eventType: 'order.placed', recipient: 'user_42' }, { store: store.within(trx) })
+   * ```
+   *
+   * @throws {SallyportError} The refusal, by a rejection: its `code`, `status` and `errors`.
+   */
+  dispatchOrThrow<Type extends EventTypeOf<Events>>(
+    event: DispatchInput<Events, Type>,
+    options?: DispatchCallOptions,
+  ): Promise<DispatchAnswer>
+  readonly dispatches: Dispatches
+  readonly preferences: Preferences
+  readonly suppressions: Suppressions
+}
+
+/** The half of a host that dispatches. */
+export interface Outbound<Events> {
+  readonly members: OutboundMembers<Events>
+  /** Services whose actions are offered. */
+  readonly called: Pick<CalledServices, 'dispatches' | 'suppressions' | 'events'>
+  /** Dependencies of recording runs. */
+  readonly recording: Omit<SessionRunDeps & RecordDeps, 'store'> & { readonly store: SallyportStore }
+  readonly worker: Worker
+  readonly actions: readonly Action[]
+  readonly open: readonly OpenAction[]
+  /** Dispatches for a plugin, as an application. Never throws. */
+  readonly dispatchFor: NonNullable<PluginCore['dispatch']>
+  /** Sends what is due, and waits for hooks. */
+  deliver(): Promise<void>
+}
+
+export function outboundOf<Events>(
+  { suppressions, links, ...given }: SallyportOptions<Events> & ReadyPorts,
+  measure: Measure,
+): Outbound<Events> {
+  const consent = consentOf({ suppressions, links, feedback: given.feedback }, given.store)
+  const ports = { ...given, queue: given.queue ?? localQueue(given.clock), ...consent.ports, measure }
+  const { store, clock, logger, expiresInMs = EXPIRES_IN_MS } = ports
+  if (ports.sandbox) logger.log('warn', 'sandbox.on', { detail: 'everything is recorded, nothing is sent' })
+
+  const background = backgroundWork()
+  const watch = watchForWorker(ports)
+  const accepting = { ...ports, expiresInMs, background: background.add, onDue: watch.accepted }
+  const worker = watch.noticing(createWorker({ ...ports, expiresInMs }, given.worker))
+
+  const { addressKeys } = consent
+  const dispatches = createDispatches({ ...accepting, addressKeys, hasFeedback: given.feedback !== undefined })
+  const channels = Object.keys(ports.channels)
+  const suppressed = suppressionsOf({ store, clock, channels, addressKeys })
+  return {
+    members: {
+      dispatch: (event, options = {}) => dispatchFromHost(event, options, accepting),
+      dispatchOrThrow: (event, options = {}) => dispatchOrThrow(event, options, accepting),
+      dispatches,
+      preferences: preferencesOf({ store, recipientKeys: addressKeys }),
+      suppressions: suppressed,
+    },
+    called: { dispatches, suppressions: addressKeys && suppressed, events: () => viewEvents(ports.events) },
+    recording: accepting,
+    worker,
+    actions: dispatchActions(accepting, ports),
+    open: consent.open(accepting),
+    dispatchFor: (tenant, body, { key, causedBy } = {}) =>
+      answering<unknown>(accepting, () =>
+        planAndAccept(hostPrincipal(tenant), { headers: {}, body }, accepting, {
+          ...(key !== undefined && { key }),
+          ...(causedBy && { causedBy }),
+        }),
+      ),
+    async deliver() {
+      await deliverDue(worker, accepting)
+      await background.done()
+    },
+  }
+}

@@ -1,0 +1,27 @@
+import { type FaultDeps, reportFault } from '../core/answers/report-fault.ts'
+import { type ConfigProblem, SallyportError } from '../errors.ts'
+import type { PluginParts } from '../plugins/plugin.ts'
+
+/** The parts of one plugin. */
+export interface NamedParts {
+  readonly plugin: string
+  readonly parts: PluginParts
+}
+
+/** @param thrown What a plugin threw. */
+export function configError(problems: readonly ConfigProblem[], ...thrown: readonly unknown[]): SallyportError {
+  const [cause] = thrown
+  return new SallyportError('config_invalid', 'Sallyport cannot start', problems, {
+    ...(thrown.length > 0 && { cause }),
+  })
+}
+
+/** Logs an error of a plugin, and gives it to `onError`. */
+export function reportPlugin(cause: unknown, plugin: string, hook: string, deps: FaultDeps): void {
+  reportFault(
+    cause,
+    { operation: 'plugin' },
+    { level: 'error', event: 'plugin.failed', fields: { plugin, hook } },
+    deps,
+  )
+}

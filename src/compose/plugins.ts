@@ -1,0 +1,146 @@
+import type { FaultDeps } from '../core/answers/report-fault.ts'
+import type { SignalPublisher } from '../core/runs/signal-outbox.ts'
+import { type ConfigProblem, isSallyportError } from '../errors.ts'
+import { isPromise } from '../model/awaitable.ts'
+import type { Measure } from '../model/measurement.ts'
+import { describeThrown } from '../model/thrown.ts'
+import { fn, has } from '../options/checks.ts'
+import { type Check, type Checks, isRecord, nested, problemsIn, required } from '../options/read-options.ts'
+import { kindOf, shownName } from '../options/shown-value.ts'
+import type { Plugin, PluginCore, PluginLife, PluginListeners, PluginParts, RequestEnd } from '../plugins/plugin.ts'
+import { configError, type NamedParts, reportPlugin } from './plugin-parts.ts'
+import { joinSignals } from './plugin-signals.ts'
+
+/** The parts of all plugins of a host. */
+export interface JoinedPlugins {
+  /** Parts by plugin, in their order. */
+  readonly parts: readonly NamedParts[]
+  /** Listeners to measurements. */
+  readonly measures: readonly Measure[]
+  /** Raises and publishes the signals of all plugins. Absent: none has any. */
+  readonly run?: SignalPublisher
+  /** Tells the plugins of the end of a request. Absent: none listens. Never throws. */
+  readonly ended?: (end: RequestEnd) => void
+}
+
+const NAME = /^[a-z][A-Za-z0-9]{0,63}$/
+
+const isPlugin = has('a plugin such as statistics(), or an object { name, setup(core) }', 'setup')
+
+/** Checks the list of plugins. What they need is checked here too, because it depends on nothing else. */
+export const pluginList: Check = (value, given) => {
+  if (!Array.isArray(value)) return `is ${kindOf(value)}; must be a list of plugins: [statistics()]`
+  const dispatches = given.events !== undefined || given.channels !== undefined
+  const before = new Set<unknown>(dispatches ? ['dispatch'] : [])
+  // A copy has no holes.
+  return [...value].flatMap((plugin: unknown, at): ConfigProblem[] => {
+    const field = `[${at}]`
+    const fault = isPlugin(plugin, given)
+    if (typeof fault === 'string') return [{ field, detail: fault }]
+    const { name, needs = [] } = Object(plugin)
+    if (typeof name !== 'string' || !NAME.test(name))
+      return [{ field: `${field}.name`, detail: 'must be 1-64 letters and digits, a lower-case letter first' }]
+    if (!Array.isArray(needs))
+      return [{ field: `${field}.needs`, detail: `is ${kindOf(needs)}; must be a list of names of plugins` }]
+    const missing = needs.filter((need) => !before.has(need))
+    const repeated = before.has(name)
+    before.add(name)
+    return [
+      ...(repeated ? [{ field: `${field}.name`, detail: `${shownName(name)} is the name of a plugin before it` }] : []),
+      ...missing.map((need) => ({ field, detail: `${name} ${needOf(need)}` })),
+    ]
+  })
+}
+
+function needOf(need: unknown): string {
+  return need === 'dispatch'
+    ? 'needs a host that dispatches: give events and channels too'
+    : `needs the plugin ${shownName(need)} before it`
+}
+
+/**
+ * Sets up the plugins, in their order.
+ *
+ * @throws {SallyportError} `config_invalid`, with the problems of all plugins.
+ */
+export function setUpPlugins(plugins: readonly Plugin[], core: PluginCore, deps: FaultDeps): JoinedPlugins {
+  const problems: ConfigProblem[] = []
+  const all: NamedParts[] = []
+  const thrown: unknown[] = []
+  for (const plugin of plugins) {
+    const { name } = plugin
+    try {
+      const given: unknown = plugin.setup(core)
+      const found = problemsInParts(given, name)
+      problems.push(...found)
+      if (found.length === 0) all.push({ plugin: name, parts: given as PluginParts })
+    } catch (cause) {
+      problems.push(...problemsOf(cause, name))
+      thrown.push(cause)
+    }
+  }
+  if (problems.length > 0) throw configError(problems, ...thrown)
+  const endings = all.flatMap(({ plugin, parts: { on } }) =>
+    on?.requestEnded ? [listening(plugin, on, 'requestEnded', deps)] : [],
+  )
+  const ended = (end: RequestEnd): void => {
+    for (const tell of endings) tell(end)
+  }
+  return {
+    ...(endings.length > 0 && { ended }),
+    ...joinSignals(all, deps),
+    parts: all,
+    measures: all.flatMap(({ plugin, parts: { on } }) =>
+      on?.measured ? [listening(plugin, on, 'measured', deps)] : [],
+    ),
+  }
+}
+
+const anObject: Check = (value) => (Object(value) === value ? undefined : `is ${kindOf(value)}; must be an object`)
+
+const PARTS: Checks<PluginParts> = {
+  api: anObject,
+  // Each is checked with those of the others.
+  actions: (value) => (Array.isArray(value) ? undefined : `is ${kindOf(value)}; must be a list of endpoints`),
+  run: nested<SignalPublisher>({ names: required(anObject), signals: required(fn), publish: required(fn) }),
+  on: nested<PluginListeners>({ measured: fn, requestEnded: fn }),
+  life: nested<PluginLife>({ start: fn, runDue: fn, flush: fn, hasWork: fn, stop: fn }),
+}
+
+const RETURN = 'it must return its parts: { api?, actions?, run?, on?, life? }'
+
+function problemsInParts(given: unknown, name: string): readonly ConfigProblem[] {
+  const field = `plugins.${name}`
+  if (isPromise(given)) return [{ field, detail: `setup() returned a promise; ${RETURN}` }]
+  if (!isRecord(given)) return [{ field, detail: `setup() returned ${kindOf(given)}; ${RETURN}` }]
+  return problemsIn(given, PARTS).map((problem) => ({ ...problem, field: `${field}.${problem.field}` }))
+}
+
+function problemsOf(cause: unknown, name: string): readonly ConfigProblem[] {
+  const field = `plugins.${name}`
+  // Its message may hold a secret: it is the cause of the error.
+  if (!isSallyportError(cause)) return [{ field, detail: `setup() threw ${describeThrown(cause).cause}` }]
+  if (cause.problems.length === 0) return [{ field, detail: cause.message }]
+  return cause.problems.map((problem) => ({
+    ...problem,
+    field: problem.field === undefined ? field : `${field}.${problem.field}`,
+  }))
+}
+
+/** Calls one listener of a plugin. Never throws. */
+function listening<Name extends keyof PluginListeners>(
+  plugin: string,
+  on: PluginListeners,
+  hook: Name,
+  deps: FaultDeps,
+): (told: Parameters<NonNullable<PluginListeners[Name]>>[0]) => void {
+  const failed = (cause: unknown): void => reportPlugin(cause, plugin, hook, deps)
+  return (told) => {
+    try {
+      const given: unknown = on[hook]?.(told as never)
+      if (isPromise(given)) given.then(undefined, failed)
+    } catch (cause) {
+      failed(cause)
+    }
+  }
+}

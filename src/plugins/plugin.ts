@@ -1,0 +1,128 @@
+import type { ErrorContext, FaultLine } from '../core/answers/report-fault.ts'
+import type { HandlerResult } from '../core/answers/result.ts'
+import type { CausedBy } from '../core/dispatch/caller.ts'
+import type { Action, ActionRoute } from '../core/endpoints.ts'
+import type { SignalPublisher } from '../core/runs/signal-outbox.ts'
+import type { DispatchRequest } from '../model/dispatch.ts'
+import type { Measurement } from '../model/measurement.ts'
+import type { Principal } from '../model/principal.ts'
+import type { AuthVerifier } from '../ports/auth-verifier.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { EventCatalog } from '../ports/event-catalog.ts'
+import type { IdGenerator } from '../ports/id-generator.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { SallyportStore } from '../ports/sallyport-store.ts'
+
+/**
+ * A feature of a host: a name, and a function that creates its parts. Given as `createSallyport({ plugins: [statistics()] })`. The order is
+ * that of the list; `stop` runs in the reverse order.
+ *
+ * @example
+ * ```ts
+ * const greeter = { name: 'greeter', setup: () => ({ api: { greet: (name: string) => `Hello ${name}` } }) } satisfies Plugin
+ * const sallyport = createSallyport({ auth, store, plugins: [greeter] })
+ * sallyport.greet('Ada')
+ * ```
+ */
+export interface Plugin<Name extends string = string, Api extends object = object> {
+  /** 1-64 letters and digits, with a lower-case letter first. Unique within a host. */
+  readonly name: Name
+  /** Names of plugins that stand before it. `dispatch`: a host that only records runs is refused. Default: none. */
+  readonly needs?: readonly string[]
+  /**
+   * Creates its parts: once, while `createSallyport` runs. Synchronous. A `SallyportError` with problems stops the start and is reported with
+   * those of the other plugins.
+   */
+  setup(core: PluginCore): PluginParts<Api>
+}
+
+/** Parts of a plugin. Each is optional, and an absent one costs nothing. */
+export interface PluginParts<Api extends object = object> {
+  /**
+   * Its members become members of the Sallyport. A member that is an object is joined with the member of that name; a name that exists
+   * already stops the start.
+   */
+  readonly api?: Api
+  /** Endpoints for callers with a bearer token. */
+  readonly actions?: readonly Action[]
+  /** Signals of runs: stored by the merge that raises them, until they are published. */
+  readonly run?: SignalPublisher
+  readonly on?: PluginListeners
+  readonly life?: PluginLife
+}
+
+/** Called synchronously, after what they tell has happened; lost in a crash. An error is logged as `plugin.failed` and has no other effect. */
+export interface PluginListeners {
+  /** This process did something that is measured. Must be quick. */
+  measured?(measurement: Measurement): void
+  /** A request of an authenticated caller has ended. */
+  requestEnded?(end: RequestEnd): void
+}
+
+/** The end of a request. */
+export interface RequestEnd {
+  readonly principal: Principal
+  readonly action: ActionRoute
+  /** Code of the problem. Absent: the request was accepted. */
+  readonly refused?: string
+  /** Of an accepted request, the dispatch or run that it is about, or what `onMade` took; otherwise its `requestId`. Default: unknown. */
+  readonly id?: string | undefined
+}
+
+/** Steps in the life of the host. An error of one is logged as `plugin.failed` and stops no other. */
+export interface PluginLife {
+  /** The worker was started. */
+  start?(): void
+  /**
+   * `worker.runDue` was called, and waits for this too: the process may end then.
+   *
+   * @param delivered Resolves when the deliveries have ended.
+   */
+  runDue?(delivered: Promise<void>): Promise<void>
+  /** Stores what is only in memory: at `stop`, and after answers on platforms with `waitUntil`. */
+  flush?(): Promise<void>
+  /** True if `flush` has something to store. Default: never. */
+  hasWork?(): boolean
+  /**
+   * The worker has stopped, and was not started again meanwhile. Awaited, as `flush` is then, until one second after the grace of `stop`;
+   * without a grace, without limit.
+   */
+  stop?(): Promise<void>
+}
+
+/** What the host gives to a plugin. */
+export interface PluginCore {
+  readonly clock: Clock
+  readonly ids: IdGenerator
+  readonly logger: Logger
+  readonly auth: AuthVerifier
+  /** The host's store. */
+  readonly store: SallyportStore
+  /** Names of the host's channels. Absent in a host that only records runs. */
+  readonly channels?: readonly string[]
+  /** The catalogue. Absent in a host that only records runs. */
+  readonly events?: EventCatalog
+  /**
+   * Dispatches an event, as an application does. Never throws. Not before `setup` has returned. Absent in a host that only records runs.
+   *
+   * @param options `key`: an idempotency key, kept for 366 days. `causedBy`: the session whose agent caused it.
+   */
+  readonly dispatch?: (
+    tenant: string,
+    request: DispatchRequest,
+    options?: { readonly key?: string | undefined; readonly causedBy?: CausedBy | undefined },
+  ) => Promise<HandlerResult<unknown>>
+  /** Logs an error with this line, and gives it to the `onError` hook of the host. Never throws. */
+  report(cause: unknown, context: ErrorContext, line: FaultLine): void
+}
+
+/** The members that plugins add to a Sallyport: the intersection of their `api`s. */
+export type PluginApis<Plugins extends readonly Plugin[]> = (
+  Plugins[number] extends infer One
+    ? One extends Plugin<string, infer Api>
+      ? (api: Api) => void
+      : never
+    : never
+) extends (all: infer All) => void
+  ? All
+  : never
