@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { toFetch } from '../../src/adapters/fetch.ts'
 import { recordingChannel } from '../../src/contract-tests/recording-channel.ts'
 import { createSallyport, defineEvents, type Sallyport } from '../../src/index.ts'
+import { agentTokens, alerts, statistics } from '../../src/plugins/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { serviceOrSkip } from '../queues/services.ts'
 import { APP, recordingLogger, testAuth } from '../support/deps.ts'
@@ -48,6 +49,7 @@ withBrowser('states of screens', () => {
       ...{ auth: testAuth, store: memoryStore(), logger: recordingLogger() },
       ...{ events: defineEvents({ known: { channels: { email: {} } } }), channels: { email: recordingChannel() } },
       suppressions: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
+      plugins: [statistics(), agentTokens(), alerts()],
     })
   }
 
@@ -199,7 +201,8 @@ withBrowser('states of screens', () => {
   })
 
   it('A host that only records runs shows what it has, and says of the rest that it does not offer it', async () => {
-    const recorder = createSallyport({ auth: testAuth, store: memoryStore(), logger: recordingLogger() })
+    const plugins = [statistics(), agentTokens(), alerts()]
+    const recorder = createSallyport({ auth: testAuth, store: memoryStore(), logger: recordingLogger(), plugins })
     const run = { runId: 'r1', status: 'completed', usage: { prompt_tokens: 5, unheard_of_tokens: 2 } }
     const body = JSON.stringify({ sessionId: 's1', run })
     const headers = { ...APP, 'content-type': 'application/json' }
