@@ -30,7 +30,7 @@ export function joinActions(core: readonly Action[], parts: readonly NamedParts[
   for (const { plugin, parts: each } of parts) {
     for (const [at, action] of (each.actions ?? []).entries()) {
       const field = `plugins.${plugin}.actions[${at}]`
-      // What a row of the table of actions has besides is read by the core alone.
+      // Other members of a row, such as `call`, belong to the service that made it.
       const own = Object.fromEntries(Object.entries(Object(action)).filter(([name]) => Object.hasOwn(ACTION, name)))
       const found = problemsIn(Object(action) === action ? own : action, ACTION)
       problems.push(

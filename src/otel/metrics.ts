@@ -5,7 +5,7 @@ import { definedAttributes } from './run-span.ts'
 
 /** The members of a Sallyport that {@link otelMetrics} uses. */
 export interface MeasuredSallyport {
-  /** Of the plugin `statistics`. Without it, what is due and alive is not measured. */
+  /** The plugin `statistics` adds it. Absent: the gauges have no values. */
   stats?(options: { readonly windowMs: number; readonly tenant?: string | undefined }): Promise<Statistics>
   onMeasurement(listener: (measurement: Measurement) => void): () => void
 }

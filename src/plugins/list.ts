@@ -11,7 +11,7 @@ import { STATISTICS_DESCRIPTIONS } from './statistics/describe.ts'
 
 /** Endpoints of a plugin, with their texts and answers. */
 export interface PluginEndpoints {
-  /** Those that read their bodies themselves. */
+  /** Actions that read their bodies themselves. */
   readonly posts?: readonly { readonly action: ActionRoute; readonly description: PostDescription }[]
   readonly calls: readonly CallAction[]
   readonly descriptions: Readonly<Record<string, CallDescription>>

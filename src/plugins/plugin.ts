@@ -15,7 +15,7 @@ import type { SallyportStore } from '../ports/sallyport-store.ts'
 
 /**
  * A feature of a host: a name, and a function that creates its parts. Given as `createSallyport({ plugins: [statistics()] })`. The order is
- * that of the list; `stop` runs in the reverse order.
+ * that of the list; `stop` is called in the reverse order.
  *
  * @example
  * ```ts
@@ -65,7 +65,7 @@ export interface RequestEnd {
   readonly action: ActionRoute
   /** Code of the problem. Absent: the request was accepted. */
   readonly refused?: string
-  /** Of an accepted request, the dispatch or run that it is about, or what `onMade` took; otherwise its `requestId`. Default: unknown. */
+  /** Id of the dispatch or run that an accepted request is about, or the id that `onMade` took; of a refused one, its `requestId`. Default: unknown. */
   readonly id?: string | undefined
 }
 
@@ -90,7 +90,7 @@ export interface PluginLife {
   stop?(): Promise<void>
 }
 
-/** What the host gives to a plugin. */
+/** Parts of the host, for a plugin. */
 export interface PluginCore {
   readonly clock: Clock
   readonly ids: IdGenerator

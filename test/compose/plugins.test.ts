@@ -357,6 +357,12 @@ describe('signals of runs', () => {
     expect(app.logger.lines).toMatchObject([failed('run.signals')])
   })
 
+  it('A signal that one change raises twice is stored once', async () => {
+    const app = host([signalling({ signals: () => [{ name: 'done' }, { name: 'done' }], publish: async () => false })])
+    await app.post(ended)
+    expect(await pendingOf(app)).toEqual(['done'])
+  })
+
   it('Names that the plugin does not declare are not stored', async () => {
     const app = host([signalling({ signals: () => [{ name: 'other' }, { name: 'toString' }] })])
     await app.post(ended)

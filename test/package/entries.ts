@@ -39,7 +39,7 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
     source: 'src/index.ts',
     gives: '`createSallyport`, `defineEvents`, handlers, types',
     loads: ['valibot'],
-    limit: 95.8,
+    limit: 95.9,
     parts: {
       '{ createSallyport, defineEvents }': 95.5,
       '{ handleDispatch }': 20.45,

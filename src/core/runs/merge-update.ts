@@ -178,7 +178,10 @@ function deriveData(
   const end = endOf(state)
   const newEnd = end === undefined || ended.includes(end) ? undefined : end
   const raised = signals?.({ run, state, cost: cost?.cost, newEnd, limits: eventLimits }) ?? NOTHING
-  const added = raised.filter(({ name }) => !before.includes(name))
+  // One change may raise a signal twice.
+  const added = raised.filter(
+    ({ name }, at) => !before.includes(name) && raised.findIndex((one) => one.name === name) === at,
+  )
   const pending = added.length > 0 ? [...before, ...added.map(({ name }) => name)] : before
   const limits = added.reduce(withLimits, limitsBefore)
   const derived = { ended: newEnd === undefined ? ended : [...ended, newEnd], pending }

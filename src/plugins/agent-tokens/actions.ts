@@ -3,7 +3,7 @@ import type { ActionRoute } from '../../core/endpoints.ts'
 import { pageOf } from '../../services/pagination.ts'
 import type { TokenUses } from './token-uses.ts'
 
-/** Reads its body itself. */
+/** The exchange of a token. Its handler reads the body itself. */
 export const EXCHANGE: ActionRoute = {
   name: 'session_token',
   operation: 'session_run',

@@ -15,7 +15,7 @@ export const TOKEN_DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
   },
 }
 
-/** Those of {@link EXCHANGE}. */
+/** Texts and answers of {@link EXCHANGE}. */
 export const EXCHANGE_DESCRIPTION: PostDescription = {
   operationId: 'exchangeToken',
   summary: 'Exchange a session token for a narrower one',

@@ -25,7 +25,7 @@ const CHECKS: Checks<AlertOptions> = { budgets: budgetList, runEvents: nested(RU
  * const plugins = [
  *   alerts({
  *     budgets: [{ name: 'daily', per: 'user', days: 1, hard: { cost: { amount: '5.00', currency: 'EUR' } } }],
- *     runEvents: { 'run.failed': ({ run }) => ({ recipient: `ops of ${run.sessionId}` }) },
+ *     runEvents: { 'run.failed': () => ({ recipient: 'ops@example.com' }) },
  *   }),
  * ]
  * ```
@@ -38,7 +38,7 @@ export function alerts(options: AlertOptions = {}): Plugin<'alerts', AlertsApi> 
     name: 'alerts',
     setup(core) {
       const { store, clock, dispatch } = core
-      const problems = runEventProblems({ runEvents, budgets }, core.events?.eventTypes)
+      const problems = runEventProblems(runEvents, budgets, core.events?.eventTypes)
       if (problems.length > 0) throw new SallyportError('config_invalid', 'alerts', problems)
       const service = budgetsOf({ budgets, store, clock })
       const names = signalNames(runEvents)

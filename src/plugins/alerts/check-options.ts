@@ -39,10 +39,11 @@ export const RUN_EVENTS: Checks<RunEvents> = {
  * @param eventTypes `undefined`: the host only records runs.
  */
 export function runEventProblems(
-  { runEvents, budgets }: Required<AlertOptions>,
+  runEvents: RunEvents,
+  budgets: readonly Budget[],
   eventTypes: readonly string[] | undefined,
 ): ConfigProblem[] {
-  const given = Object.entries(runEvents ?? {}).flatMap(([name, target]) => (target === undefined ? [] : [name]))
+  const given = Object.entries(runEvents).flatMap(([name, target]) => (target === undefined ? [] : [name]))
   if (eventTypes === undefined)
     return given.length > 0 ? [{ field: 'runEvents', detail: 'is for dispatching: give events and channels too' }] : []
   const unknown = given
@@ -51,7 +52,7 @@ export function runEventProblems(
       field: `runEvents.${name}`,
       detail: `is not among the events${near(name, eventTypes)}; define it with defineEvents(…)`,
     }))
-  const isIdle = given.includes('budget.exceeded') && (budgets ?? []).length === 0
+  const isIdle = given.includes('budget.exceeded') && budgets.length === 0
   const idle = { field: 'runEvents.budget.exceeded', detail: 'never comes without budgets; give the option budgets' }
   return isIdle ? [...unknown, idle] : unknown
 }

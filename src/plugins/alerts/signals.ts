@@ -24,8 +24,7 @@ export function raiseSignals(
   const raised: Signal[] = []
   if (newEnd !== undefined && Object.hasOwn(names, newEnd))
     raised.push({ name: newEnd, ...(sourceOfEnd(newEnd) === 'agent' && { limits }) })
-  if (names.budget && !run?.derived.pending.includes('budget') && changesSpend(run, state, cost))
-    raised.push({ name: 'budget' })
+  if (names.budget && changesSpend(run, state, cost)) raised.push({ name: 'budget' })
   return raised
 }
 
