@@ -85,6 +85,7 @@ export const CODE_TEXTS: Readonly<Record<ProblemCode, CodeText>> = {
   },
   directory_unavailable: { means: 'The recipient directory failed or did not answer.', next: TRY_AGAIN },
   policy_unavailable: { means: 'The delivery policy failed or did not answer.', next: TRY_AGAIN },
+  guard_unavailable: { means: 'A plugin could not tell whether the address may be sent to.', next: TRY_AGAIN },
   redactor_unavailable: { means: 'The redactor failed or returned no usable text.', next: TRY_AGAIN },
   auth_unavailable: { means: 'The token verifier failed or did not answer.', next: TRY_AGAIN },
   rate_limiter_unavailable: { means: 'The rate limiter failed or did not answer.', next: TRY_AGAIN },

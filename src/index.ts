@@ -22,7 +22,6 @@ export type {
   LinkOptions,
   RunsOnlyOptions,
   SallyportOptions,
-  SuppressionOptions,
 } from './compose/options.ts'
 export type { OutboundMembers } from './compose/outbound.ts'
 export type { LineLimiter } from './core/answers/line-limiter.ts'
@@ -67,17 +66,13 @@ export type {
   OpenRequest,
 } from './core/endpoints.ts'
 export type { AcceptedEvent, DeliveryEvent, Hook, Hooks } from './core/hooks.ts'
-export type { LinkService, LinkTarget } from './core/links/link-service.ts'
-export type { LocalText, UnsubscribePageOptions } from './core/links/unsubscribe-page-options.ts'
-export type { UnsubscribeTexts } from './core/links/unsubscribe-texts.ts'
+export type { SignedLinks } from './core/links/signed-links.ts'
 export type { Admission } from './core/load/admission.ts'
 export type { Caller, FairShares, Holder } from './core/load/fair-shares.ts'
 export type { Load } from './core/load/load-limits.ts'
 export type { BodyHolder, UnfinishedBodies, UnfinishedBody } from './core/load/unfinished-bodies.ts'
 export { mergeRun, type RunMerge } from './core/runs/merge/merge-run.ts'
 export type { SessionRunDeps } from './core/runs/record-deps.ts'
-export type { PreferenceReader } from './core/suppression/preference-reader.ts'
-export type { CheckedMessage, SuppressionCheck } from './core/suppression/suppression-check.ts'
 export {
   type ConfigProblem,
   type FaultCode,
@@ -130,6 +125,7 @@ export type {
 export type { PreferenceSet } from './model/preference-set.ts'
 export type { DispatchGrant, Operation, ParentToken, Principal } from './model/principal.ts'
 export type { Recipient } from './model/recipient.ts'
+export type { RecipientKey } from './model/recipient-key.ts'
 export type { RecipientAddress, RecipientProfile } from './model/recipient-profile.ts'
 export type {
   AnsweredRun,
@@ -241,6 +237,7 @@ export type {
   EventCatalog,
   EventFacts,
   FieldRendering,
+  LinkRead,
 } from './ports/event-catalog.ts'
 export type { FactPath } from './ports/fact-path.ts'
 export type {
@@ -261,7 +258,9 @@ export type {
   SuppressionQuery,
 } from './ports/feedback-store.ts'
 export type { IdGenerator } from './ports/id-generator.ts'
+export type { LinkMaker, LinkMakers, LinkTarget } from './ports/link-maker.ts'
 export type { GivenLogger, LevelLogger, LogFields, Logger } from './ports/logger.ts'
+export type { GuardedMessage, MessageGuard, Objection } from './ports/message-guard.ts'
 export type { PlanSource, Replannable } from './ports/plan-source.ts'
 export type { PreferenceStore, StoredPreferences } from './ports/preference-store.ts'
 export type { Price, PriceBook, PricedUsage, UnpricedPart } from './ports/price-book.ts'
@@ -320,17 +319,8 @@ export type {
   RetryOptions,
 } from './services/dispatches.ts'
 export type { ListOptions, PageOptions } from './services/pagination.ts'
-export type { Preferences } from './services/preferences.ts'
-export type { ProfileOptions, RecipientData, RecipientErasure, RecipientOptions } from './services/recipient-data.ts'
+export type { RecipientData, RecipientErasure, RecipientOptions } from './services/recipient-data.ts'
 export type { ExportedDelivery, ExportedDispatch, RecipientExport } from './services/recipient-export.ts'
 export type { PruneOptions, RunExportOptions, RunListOptions, Runs, SweepOptions } from './services/runs.ts'
 export type { SessionListOptions, Sessions } from './services/sessions.ts'
-export type {
-  AddSuppression,
-  ImportedSuppressions,
-  ImportSuppressionsOptions,
-  SuppressionListOptions,
-  Suppressions,
-  SuppressionsOfAddress,
-} from './services/suppressions.ts'
 export type { Tokens } from './services/tokens.ts'

@@ -5,17 +5,12 @@ import { reference } from '../openapi/model-schema.ts'
 import type { OpenApiSchema } from '../openapi/open-api-document.ts'
 import { events } from '../openapi/operating-schemas.ts'
 import {
-  added,
   cancelResult,
   dispatchPage,
-  recipient,
-  removed,
   retryResult,
   runPage,
   session,
   sessionPage,
-  suppressionPage,
-  suppressions,
   timelinePage,
 } from '../openapi/read-schemas.ts'
 import { run } from '../openapi/run-schemas.ts'
@@ -60,49 +55,8 @@ export const CALL_DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
     tag: 'outbound',
     about:
       'Retries `failed` and `expired` deliveries at once. Those that failed in host code are planned again. Repeated, it changes nothing more.',
-    problems: ['directory_unavailable', 'policy_unavailable'],
+    problems: ['directory_unavailable', 'policy_unavailable', 'guard_unavailable'],
     answer: retryResult,
-  },
-  find_recipient: {
-    operationId: 'findRecipient',
-    summary: 'Find what decides whether messages reach a recipient',
-    tag: 'outbound',
-    about:
-      'Its preferences, and the addresses of its newest 50 dispatches with their suppressions. Writes nothing. It is a POST, because an address in a query string would be in access logs.',
-    required: [['recipient']],
-    answer: recipient,
-  },
-  list_suppressions: {
-    operationId: 'listSuppressions',
-    summary: 'List suppressions',
-    tag: 'outbound',
-    about: `Addresses that nothing is sent to, as keyed hashes. ${FEWER}`,
-    fields: { reason: { schema: reference('SuppressionReason') } },
-    answer: suppressionPage,
-  },
-  find_suppressions: {
-    operationId: 'findSuppressions',
-    summary: 'Find the suppressions of an address',
-    tag: 'outbound',
-    about: 'Writes nothing. It is a POST, because an address in a query string would be in access logs.',
-    required: [['address'], ['addressKey']],
-    answer: suppressions,
-  },
-  add_suppression: {
-    operationId: 'addSuppression',
-    summary: 'Suppress an address',
-    tag: 'outbound',
-    about: 'From then on no attempt to this address begins.',
-    required: [['channel', 'address']],
-    answer: added,
-  },
-  remove_suppressions: {
-    operationId: 'removeSuppressions',
-    summary: 'Remove the suppressions of an address',
-    tag: 'outbound',
-    about: 'Of all reasons. A repeated report of a provider does not restore them.',
-    required: [['address'], ['addressKey']],
-    answer: removed,
   },
   list_sessions: {
     operationId: 'listSessions',

@@ -7,7 +7,6 @@ import type { Dispatches } from '../services/dispatches.ts'
 import { pageOf } from '../services/pagination.ts'
 import type { Runs } from '../services/runs.ts'
 import type { Sessions } from '../services/sessions.ts'
-import type { Suppressions } from '../services/suppressions.ts'
 
 /** Actions that read their bodies themselves: what applications and agents post. */
 export const POSTS: Readonly<Record<'dispatch' | 'sessionRun' | 'sessionRunBatch', ActionRoute>> = {
@@ -36,8 +35,6 @@ export const POSTS: Readonly<Record<'dispatch' | 'sessionRun' | 'sessionRunBatch
 
 const READ = { operation: 'read', method: 'GET', maxBytes: 0 } as const
 const CHANGE = { operation: 'manage', method: 'POST', maxBytes: 4_096 } as const
-/** A read whose parameters are personal: in a query string they would be in access logs. */
-const FIND = { ...CHANGE, operation: 'read' } as const
 
 const PAGE = { cursor: 'text', limit: 'limit' } as const
 const TIMES = { since: 'instant', until: 'instant' } as const
@@ -94,48 +91,6 @@ export const DISPATCH_ACTIONS: readonly CallAction<Dispatches>[] = [
     changed: ({ retried }: RetryResult) => retried.length,
     call: (dispatches, { dispatchId, ...options }: Of<{ readonly channel?: string }, 'dispatchId'>) =>
       dispatches.retry(dispatchId, options),
-  },
-  {
-    name: 'find_recipient',
-    ...FIND,
-    path: '/api/outbound/recipients/find',
-    body: ['recipient'],
-    call: (dispatches, of: Only<Dispatches['profile']>) => dispatches.profile(of),
-  },
-]
-
-const SUPPRESSION_PATH = '/api/outbound/suppressions'
-
-export const SUPPRESSION_ACTIONS: readonly CallAction<Suppressions>[] = [
-  {
-    name: 'list_suppressions',
-    ...READ,
-    path: SUPPRESSION_PATH,
-    query: { channel: 'text', reason: 'text', ...PAGE },
-    call: async (suppressions, options: Only<Suppressions['list']>) => pageOf(await suppressions.list(options)),
-  },
-  {
-    name: 'find_suppressions',
-    ...FIND,
-    path: `${SUPPRESSION_PATH}/find`,
-    body: ['address', 'addressKey', 'channel'],
-    call: async (suppressions, of: Only<Suppressions['find']>) => ({ items: await suppressions.find(of) }),
-  },
-  {
-    name: 'add_suppression',
-    ...CHANGE,
-    path: `${SUPPRESSION_PATH}/add`,
-    body: ['channel', 'address', 'reason', 'category', 'expiresInMs'],
-    changed: ({ added }: { readonly added: boolean }) => Number(added),
-    call: async (suppressions, of: Only<Suppressions['add']>) => ({ added: await suppressions.add(of) }),
-  },
-  {
-    name: 'remove_suppressions',
-    ...CHANGE,
-    path: `${SUPPRESSION_PATH}/remove`,
-    body: ['address', 'addressKey', 'channel'],
-    changed: ({ removed }: { readonly removed: number }) => removed,
-    call: (suppressions, of: Only<Suppressions['remove']>) => suppressions.remove(of),
   },
 ]
 
@@ -218,10 +173,4 @@ export const EVENT_ACTIONS: readonly CallAction<() => readonly EventView[]>[] = 
 ]
 
 /** All actions of the core that are calls of a service. Plugins have others. */
-export const CALLS: readonly CallAction[] = [
-  ...DISPATCH_ACTIONS,
-  ...SUPPRESSION_ACTIONS,
-  ...SESSION_ACTIONS,
-  ...RUN_ACTIONS,
-  ...EVENT_ACTIONS,
-]
+export const CALLS: readonly CallAction[] = [...DISPATCH_ACTIONS, ...SESSION_ACTIONS, ...RUN_ACTIONS, ...EVENT_ACTIONS]

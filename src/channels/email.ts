@@ -145,7 +145,7 @@ const FIELDS = ['subject', 'html', 'text', ...MAIL_FIELDS]
  * id, the same for every attempt, so that mail systems can drop a repeat. The outcome is that of the recipient: a copy that is refused
  * changes nothing.
  *
- * With the option `links`, mails of events that are not `critical` get `List-Unsubscribe` and `List-Unsubscribe-Post` (RFC 8058), except those
+ * With the plugin `consent` and the option `links`, mails of events that are not `critical` get `List-Unsubscribe` and `List-Unsubscribe-Post` (RFC 8058), except those
  * with an own header `List-Unsubscribe`. Both must be signed: with `dkim` of nodemailer they are, unless you set `dkim.headerFieldNames`; then
  * list both there. A provider that signs for you must sign both.
  *
@@ -184,7 +184,8 @@ export function email(transport: MailTransport, options: EmailOptions): Channel 
     if (typeof read === 'string') return refusedField(read)
     const fields = withoutCopies(read, message.omittedCopies)
     if (context.signal.aborted) return { outcome: 'retry', code: 'aborted' }
-    const headers = message.links ? withListUnsubscribe(fields.headers, message.links.unsubscribe) : fields.headers
+    const unsubscribe = message.links?.unsubscribe
+    const headers = unsubscribe === undefined ? fields.headers : withListUnsubscribe(fields.headers, unsubscribe)
     const sender = fields.from ?? from
     const replies = fields.replyTo ?? replyTo
     const copies = [...fields.cc, ...fields.bcc].map(({ address }) => address)

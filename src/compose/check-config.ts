@@ -1,8 +1,7 @@
 import type { ErrorDetails, ErrorHooks } from '../core/answers/report-fault.ts'
 import type { BreakerOptions, ChannelLimits, WorkerOptions } from '../core/delivery/worker-options.ts'
 import type { Hooks } from '../core/hooks.ts'
-import { linkBaseUrl } from '../core/links/link-service.ts'
-import { unsubscribePageOptions } from '../core/links/unsubscribe-page-options.ts'
+import { linkBaseUrl } from '../core/links/signed-links.ts'
 import type { ConfigProblem } from '../errors.ts'
 import { ENGINE_STORE } from '../model/engine-store.ts'
 import { arrayOf, bool, choice, clock, fn, has, loggerPort, recordOf, schedule, whole } from '../options/checks.ts'
@@ -22,9 +21,8 @@ import {
 import { kindOf, shownName } from '../options/shown-value.ts'
 import type { Channel } from '../ports/channel.ts'
 import type { EventCatalog } from '../ports/event-catalog.ts'
-import { consentProblems, feedbackSources } from './check-consent.ts'
 import { hooksOf } from './check-hooks.ts'
-import type { LinkOptions, RunsOnlyOptions, SallyportOptions, SuppressionOptions } from './options.ts'
+import type { LinkOptions, RunsOnlyOptions, SallyportOptions } from './options.ts'
 import { pluginList } from './plugins.ts'
 
 const HOUR_MS = 3_600_000
@@ -128,16 +126,7 @@ const ALL: Checks<SallyportOptions<unknown>> = {
   sandbox: bool,
   worker: nested(WORKER),
   queue: has('postgresQueue(…), bullmqQueue(…) or an object { wake(delayMs), listen(listener) }', 'wake', 'listen'),
-  links: nested<LinkOptions>({
-    baseUrl: required(linkBaseUrl),
-    keys: required(hashKeys),
-    page: unsubscribePageOptions,
-  }),
-  feedback: feedbackSources,
-  suppressions: nested<SuppressionOptions>({
-    keys: required(hashKeys),
-    softBounceMs: whole(0, 31 * 86_400_000),
-  }),
+  links: nested<LinkOptions>({ baseUrl: required(linkBaseUrl), keys: required(hashKeys) }),
   expiresInMs: period,
   idempotencyTtlMs: period,
 }
@@ -185,8 +174,6 @@ function fitProblems(given: GivenOptions): ConfigProblem[] {
     ...(events ? unknownNames('policy.events', policy?.names?.events, events.eventTypes) : []),
     ...(names ? unknownNames('worker.channels', limited, names) : []),
     ...(events && channels ? eventProblems(events, channels) : []),
-    ...consentProblems(given, names),
-    ...(events && given.feedback === undefined ? fallbackProblems(events) : []),
   ]
 }
 
@@ -216,13 +203,4 @@ function eventProblems(events: EventCatalog, channels: Readonly<Record<string, C
       return [found ?? []].flat().map((detail) => ({ event, channel: name, detail }))
     }),
   )
-}
-
-function fallbackProblems(events: EventCatalog): ConfigProblem[] {
-  return events.eventTypes.flatMap((event): ConfigProblem[] => {
-    const { fallbackOn = [] } = events.find(event) ?? {}
-    return fallbackOn.length > 0
-      ? [{ event, field: 'fallbackOn', detail: 'needs the option feedback: { ses: ses(…) }' }]
-      : []
-  })
 }

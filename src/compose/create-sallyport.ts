@@ -2,10 +2,12 @@ import { POSTS } from '../actions/table.ts'
 import { reportFault } from '../core/answers/report-fault.ts'
 import type { StopOptions, Worker } from '../core/delivery/worker.ts'
 import type { Endpoints } from '../core/endpoints.ts'
+import { signedLinks } from '../core/links/signed-links.ts'
 import { signalOutbox } from '../core/runs/signal-outbox.ts'
 import { sweepStale } from '../core/runs/sweep-stale.ts'
 import type { Plugin, PluginApis, PluginCore } from '../plugins/plugin.ts'
 import type { SallyportStore } from '../ports/sallyport-store.ts'
+import { readyHashKeys } from '../runtime/ready-hash-keys.ts'
 import { type Runs, runsOf } from '../services/runs.ts'
 import { type Sessions, sessionsOf } from '../services/sessions.ts'
 import { type Tokens, tokenServices } from '../services/tokens.ts'
@@ -18,11 +20,12 @@ import { idleWorker } from './idle-worker.ts'
 import { withMaintenance } from './maintenance.ts'
 import { type Measuring, measuringOf } from './measuring.ts'
 import { watchMemory } from './memory-stores.ts'
-import type { RunsOnlyOptions, SallyportOptions } from './options.ts'
-import { type OutboundMembers, outboundOf } from './outbound.ts'
+import type { LinkOptions, RunsOnlyOptions, SallyportOptions } from './options.ts'
+import { type Outbound, type OutboundMembers, outboundOf } from './outbound.ts'
 import { joinActions } from './plugin-actions.ts'
 import { livesOf } from './plugin-lives.ts'
 import { joinMembers } from './plugin-members.ts'
+import { joinOpen } from './plugin-open.ts'
 import { setUpPlugins } from './plugins.ts'
 
 /** Members of every Sallyport. Reads throw errors of the store. */
@@ -94,13 +97,20 @@ export function createSallyport(unchecked: SallyportOptions<unknown> | RunsOnlyO
 }
 
 function compose(options: SallyportOptions<unknown> | RunsOnlyOptions): RecordingMembers {
-  const ports = withErrorDetails(withDefaults(options))
+  const { links, ...own }: typeof options & { readonly links?: LinkOptions | undefined } = options
+  const ports = withErrorDetails(withDefaults(own))
   const { store, clock, logger, events, staleAfterMs } = ports
   const channels = ports.channels && Object.keys(ports.channels)
   const report: PluginCore['report'] = (cause, context, line) => reportFault(cause, context, line, ports)
-  const dispatch: NonNullable<PluginCore['dispatch']> = (...given) => {
-    if (!outbound) throw new Error('a plugin may dispatch after its setup, in a host that dispatches')
+  // The half that dispatches, which plugins may use after their setup.
+  let outbound: Outbound<unknown> | undefined
+  const dispatch: NonNullable<PluginCore['dispatch']> = async (...given) => {
+    if (!outbound) throw new TypeError(TOO_EARLY)
     return outbound.dispatchFor(...given)
+  }
+  const fallBack: NonNullable<PluginCore['fallBack']> = async (...given) => {
+    if (!outbound) throw new TypeError(TOO_EARLY)
+    await outbound.fallBack(...given)
   }
   const core = {
     auth: ports.auth,
@@ -110,14 +120,15 @@ function compose(options: SallyportOptions<unknown> | RunsOnlyOptions): Recordin
     ids: ports.ids,
     report,
     ...(channels && { channels }),
-    ...(events && { events, dispatch }),
+    ...(events && { events, dispatch, fallBack }),
+    ...(links && { links: signedLinks({ baseUrl: links.baseUrl, keys: readyHashKeys(links.keys) }) }),
   }
   const plugins = setUpPlugins(options.plugins ?? [], core, ports)
   const { measure, onMeasurement } = measuringOf(plugins.measures, ports)
   const lives = livesOf(plugins.parts, ports)
 
   // One half records runs; the other one, if there are events, dispatches.
-  const outbound = ports.events && outboundOf(ports, measure)
+  outbound = ports.events && outboundOf(ports, plugins, measure)
   const publishing = backgroundWork()
   const outbox = plugins.run && signalOutbox(plugins.run, { ...ports, background: publishing.add })
   const recording = { ...(outbound?.recording ?? { ...ports, measure }), outbox }
@@ -162,7 +173,7 @@ function compose(options: SallyportOptions<unknown> | RunsOnlyOptions): Recordin
         },
       }),
       isStopping,
-      ...(outbound && { open: outbound.open }),
+      open: joinOpen(plugins.parts, actions),
     },
     worker,
     store,
@@ -175,5 +186,7 @@ function compose(options: SallyportOptions<unknown> | RunsOnlyOptions): Recordin
   }
   return joinMembers(members, plugins.parts)
 }
+
+const TOO_EARLY = 'a plugin may do this after its setup'
 
 const NO_DISPATCHES = { listDispatches: async () => ({ items: [] }) }

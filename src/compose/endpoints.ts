@@ -1,11 +1,4 @@
-import {
-  DISPATCH_ACTIONS,
-  EVENT_ACTIONS,
-  POSTS,
-  RUN_ACTIONS,
-  SESSION_ACTIONS,
-  SUPPRESSION_ACTIONS,
-} from '../actions/table.ts'
+import { DISPATCH_ACTIONS, EVENT_ACTIONS, POSTS, RUN_ACTIONS, SESSION_ACTIONS } from '../actions/table.ts'
 import { actionsOf } from '../core/actions/call-action.ts'
 import { type AnswerDeps, answering, answerRefusal } from '../core/answers/fault.ts'
 import { type FaultDeps, reportFault } from '../core/answers/report-fault.ts'
@@ -29,7 +22,6 @@ import type { Clock } from '../ports/clock.ts'
 import type { Dispatches } from '../services/dispatches.ts'
 import type { Runs } from '../services/runs.ts'
 import type { Sessions } from '../services/sessions.ts'
-import type { Suppressions } from '../services/suppressions.ts'
 import type { RunsOnlyOptions } from './options.ts'
 import { endByRefusal, endOfRequest } from './request-end.ts'
 
@@ -77,13 +69,11 @@ export interface CalledServices {
   /** The catalogue. */
   readonly events?: () => readonly EventView[]
   readonly dispatches?: Dispatches
-  readonly suppressions?: Suppressions | undefined
 }
 
 export function callActions(called: CalledServices): readonly Action[] {
   return [
     ...actionsOf(DISPATCH_ACTIONS, called.dispatches),
-    ...actionsOf(SUPPRESSION_ACTIONS, called.suppressions),
     ...actionsOf(SESSION_ACTIONS, called.sessions),
     ...actionsOf(RUN_ACTIONS, called.runs),
     ...actionsOf(EVENT_ACTIONS, called.events),

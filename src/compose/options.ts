@@ -1,7 +1,6 @@
 import type { ErrorDetails, ErrorHooks } from '../core/answers/report-fault.ts'
 import type { WorkerOptions } from '../core/delivery/worker-options.ts'
 import type { Hooks } from '../core/hooks.ts'
-import type { UnsubscribePageOptions } from '../core/links/unsubscribe-page-options.ts'
 import type { HashKey } from '../options/hash-keys.ts'
 import type { Plugin } from '../plugins/plugin.ts'
 import type { AuthVerifier } from '../ports/auth-verifier.ts'
@@ -9,7 +8,6 @@ import type { Channel } from '../ports/channel.ts'
 import type { DeliveryPolicy } from '../ports/delivery-policy.ts'
 import type { DeliveryQueue } from '../ports/delivery-queue.ts'
 import type { EventCatalog } from '../ports/event-catalog.ts'
-import type { FeedbackSource } from '../ports/feedback-source.ts'
 import type { PriceBook } from '../ports/price-book.ts'
 import type { RateLimiter } from '../ports/rate-limiter.ts'
 import type { RecipientDirectory } from '../ports/recipient-directory.ts'
@@ -62,28 +60,12 @@ export interface RunsOnlyOptions<Plugins extends readonly Plugin[] = readonly Pl
 
 export type { HashKey } from '../options/hash-keys.ts'
 
-/** Options of suppressions. */
-export interface SuppressionOptions {
-  /**
-   * Keys of the hashes under which addresses are stored. The first one hashes new addresses; retained keys still find old ones, so keep a
-   * replaced key in the list.
-   */
-  readonly keys: readonly HashKey[]
-  /**
-   * Milliseconds that a soft bounce suppresses its address on that channel, for events that are not critical. 0: not at all. Up to
-   * 2,678,400,000 (31 days). Default: 24 hours.
-   */
-  readonly softBounceMs?: number | undefined
-}
-
-/** Options of links in messages. */
+/** Options of links in messages, which plugins make. */
 export interface LinkOptions {
   /** Public URL at which the host has mounted Sallyport: what stands before `/api/`. At most 200 characters. */
   readonly baseUrl: string
   /** The first one signs links. Retained keys still verify older ones: unsubscribe links never expire. */
   readonly keys: readonly HashKey[]
-  /** Texts and style of the unsubscribe page. Default: a plain page in the reader's language. */
-  readonly page?: UnsubscribePageOptions | undefined
 }
 
 /** Options of `createSallyport`. */
@@ -104,20 +86,7 @@ export interface SallyportOptions<Events, Plugins extends readonly Plugin[] = re
   readonly worker?: WorkerOptions
   /** Wakes workers early: `postgresQueue()`, `bullmqQueue()`, or your own. Default: accepting wakes workers of this process. */
   readonly queue?: DeliveryQueue | undefined
-  /**
-   * Feedback of providers, by the name in the path `POST /api/outbound/feedback/{name}`: 1-64 of `A-Z a-z 0-9 . _ -`. Needs the keys of
-   * `suppressions` or `links`. Default: none.
-   */
-  readonly feedback?: Readonly<Record<string, FeedbackSource>> | undefined
-  /**
-   * Addresses to which nothing is sent after a bounce, a complaint or an unsubscription. Default: with the keys of `links` if given,
-   * otherwise none is suppressed.
-   */
-  readonly suppressions?: SuppressionOptions | undefined
-  /**
-   * Links to unsubscribe: mails of events that are not critical get `List-Unsubscribe` headers (RFC 8058), and templates read
-   * `links.unsubscribe`. Default: none.
-   */
+  /** Public URL and keys of the links that plugins make, such as `links.unsubscribe` of `consent`. Default: there are no links. */
   readonly links?: LinkOptions | undefined
   /** Milliseconds from the first due time to expiry of a delivery, 1,000 to 31,622,400,000 (366 days). Default: 72 hours. */
   readonly expiresInMs?: number

@@ -2,8 +2,9 @@ import { answering } from '../core/answers/fault.ts'
 import type { HandlerResult } from '../core/answers/result.ts'
 import { createWorker, type Worker } from '../core/delivery/worker.ts'
 import { EXPIRES_IN_MS } from '../core/dispatch/accept-dispatch.ts'
+import { fallBack } from '../core/dispatch/fall-back.ts'
 import { planAndAccept } from '../core/dispatch/handle-dispatch.ts'
-import type { Action, OpenAction } from '../core/endpoints.ts'
+import type { Action } from '../core/endpoints.ts'
 import type { RecordDeps, SessionRunDeps } from '../core/runs/record-deps.ts'
 import type { DispatchAnswer, DispatchInput, EventTypeOf } from '../model/dispatch.ts'
 import type { Measure } from '../model/measurement.ts'
@@ -13,14 +14,12 @@ import { localQueue } from '../queues/local.ts'
 import { type DispatchCallOptions, dispatchFromHost, dispatchOrThrow, hostPrincipal } from '../services/dispatch.ts'
 import { createDispatches, type Dispatches } from '../services/dispatches.ts'
 import { viewEvents } from '../services/event-catalog-view.ts'
-import { type Preferences, preferencesOf } from '../services/preferences.ts'
-import { type Suppressions, suppressionsOf } from '../services/suppressions.ts'
 import { backgroundWork } from './background-work.ts'
-import { consentOf } from './consent.ts'
 import type { ReadyPorts } from './defaults.ts'
 import { type CalledServices, deliverDue, dispatchActions } from './endpoints.ts'
 import { watchForWorker } from './missing-worker.ts'
 import type { SallyportOptions } from './options.ts'
+import type { JoinedPlugins } from './plugins.ts'
 
 /** Members of a Sallyport that dispatches. */
 export interface OutboundMembers<Events> {
@@ -47,33 +46,31 @@ export interface OutboundMembers<Events> {
     options?: DispatchCallOptions,
   ): Promise<DispatchAnswer>
   readonly dispatches: Dispatches
-  readonly preferences: Preferences
-  readonly suppressions: Suppressions
 }
 
 /** The half of a host that dispatches. */
 export interface Outbound<Events> {
   readonly members: OutboundMembers<Events>
   /** Services whose actions are offered. */
-  readonly called: Pick<CalledServices, 'dispatches' | 'suppressions' | 'events'>
+  readonly called: Pick<CalledServices, 'dispatches' | 'events'>
   /** Dependencies of recording runs. */
   readonly recording: Omit<SessionRunDeps & RecordDeps, 'store'> & { readonly store: SallyportStore }
   readonly worker: Worker
   readonly actions: readonly Action[]
-  readonly open: readonly OpenAction[]
   /** Dispatches for a plugin, as an application. Never throws. */
   readonly dispatchFor: NonNullable<PluginCore['dispatch']>
+  readonly fallBack: NonNullable<PluginCore['fallBack']>
   /** Sends what is due, and waits for hooks. */
   deliver(): Promise<void>
 }
 
 export function outboundOf<Events>(
-  { suppressions, links, ...given }: SallyportOptions<Events> & ReadyPorts,
+  given: Omit<SallyportOptions<Events>, 'links'> & ReadyPorts,
+  { guard, links, data }: Pick<JoinedPlugins, 'guard' | 'links' | 'data'>,
   measure: Measure,
 ): Outbound<Events> {
-  const consent = consentOf({ suppressions, links, feedback: given.feedback }, given.store)
-  const ports = { ...given, queue: given.queue ?? localQueue(given.clock), ...consent.ports, measure }
-  const { store, clock, logger, expiresInMs = EXPIRES_IN_MS } = ports
+  const ports = { ...given, queue: given.queue ?? localQueue(given.clock), guard, links, measure }
+  const { logger, expiresInMs = EXPIRES_IN_MS } = ports
   if (ports.sandbox) logger.log('warn', 'sandbox.on', { detail: 'everything is recorded, nothing is sent' })
 
   const background = backgroundWork()
@@ -81,23 +78,18 @@ export function outboundOf<Events>(
   const accepting = { ...ports, expiresInMs, background: background.add, onDue: watch.accepted }
   const worker = watch.noticing(createWorker({ ...ports, expiresInMs }, given.worker))
 
-  const { addressKeys } = consent
-  const dispatches = createDispatches({ ...accepting, addressKeys, hasFeedback: given.feedback !== undefined })
-  const channels = Object.keys(ports.channels)
-  const suppressed = suppressionsOf({ store, clock, channels, addressKeys })
+  const dispatches = createDispatches({ ...accepting, plugins: data })
   return {
     members: {
       dispatch: (event, options = {}) => dispatchFromHost(event, options, accepting),
       dispatchOrThrow: (event, options = {}) => dispatchOrThrow(event, options, accepting),
       dispatches,
-      preferences: preferencesOf({ store, recipientKeys: addressKeys }),
-      suppressions: suppressed,
     },
-    called: { dispatches, suppressions: addressKeys && suppressed, events: () => viewEvents(ports.events) },
+    called: { dispatches, events: () => viewEvents(ports.events) },
     recording: accepting,
     worker,
     actions: dispatchActions(accepting, ports),
-    open: consent.open(accepting),
+    fallBack: (dispatch, deliveryId) => fallBack(dispatch, deliveryId, accepting),
     dispatchFor: (tenant, body, { key, causedBy } = {}) =>
       answering<unknown>(accepting, () =>
         planAndAccept(hostPrincipal(tenant), { headers: {}, body }, accepting, {

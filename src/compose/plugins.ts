@@ -2,12 +2,28 @@ import type { FaultDeps } from '../core/answers/report-fault.ts'
 import type { SignalPublisher } from '../core/runs/signal-outbox.ts'
 import { type ConfigProblem, isSallyportError } from '../errors.ts'
 import { isPromise } from '../model/awaitable.ts'
+import { FALLBACK_CAUSES } from '../model/dispatch.ts'
 import type { Measure } from '../model/measurement.ts'
 import { describeThrown } from '../model/thrown.ts'
-import { fn, has } from '../options/checks.ts'
-import { type Check, type Checks, isRecord, nested, problemsIn, required } from '../options/read-options.ts'
+import { arrayOf, choice, fn, has, recordOf } from '../options/checks.ts'
+import { type Check, type Checks, choices, isRecord, nested, problemsIn, required } from '../options/read-options.ts'
 import { kindOf, shownName } from '../options/shown-value.ts'
-import type { Plugin, PluginCore, PluginLife, PluginListeners, PluginParts, RequestEnd } from '../plugins/plugin.ts'
+import type {
+  Plugin,
+  PluginCore,
+  PluginLife,
+  PluginListeners,
+  PluginParts,
+  PluginRecipient,
+  PluginView,
+  RequestEnd,
+} from '../plugins/plugin.ts'
+import type { EventCatalog } from '../ports/event-catalog.ts'
+import type { LinkMakers } from '../ports/link-maker.ts'
+import type { MessageGuard } from '../ports/message-guard.ts'
+import type { PluginData } from '../services/plugin-data.ts'
+import { joinData } from './plugin-data.ts'
+import { joinGuards, joinLinks } from './plugin-guards.ts'
 import { configError, type NamedParts, reportPlugin } from './plugin-parts.ts'
 import { joinSignals } from './plugin-signals.ts'
 
@@ -19,6 +35,11 @@ export interface JoinedPlugins {
   readonly measures: readonly Measure[]
   /** Raises and publishes the signals of all plugins. Absent: none has any. */
   readonly run?: SignalPublisher
+  /** Asks the guards of all plugins. Absent: none has one. */
+  readonly guard?: MessageGuard | undefined
+  /** Makes the links of all plugins. Absent: none makes any. */
+  readonly links?: LinkMakers | undefined
+  readonly data: PluginData
   /** Tells the plugins of the end of a request. Absent: none listens. Never throws. */
   readonly ended?: (end: RequestEnd) => void
 }
@@ -79,6 +100,10 @@ export function setUpPlugins(plugins: readonly Plugin[], core: PluginCore, deps:
       thrown.push(cause)
     }
   }
+  const linked = joinLinks(all, deps.clock)
+  problems.push(...linked.problems)
+  // A plugin that failed may be the one that is needed.
+  if (problems.length === 0 && core.events) problems.push(...unmetEvents(core.events, linked.links, all))
   if (problems.length > 0) throw configError(problems, ...thrown)
   const endings = all.flatMap(({ plugin, parts: { on } }) =>
     on?.requestEnded ? [listening(plugin, on, 'requestEnded', deps)] : [],
@@ -89,6 +114,9 @@ export function setUpPlugins(plugins: readonly Plugin[], core: PluginCore, deps:
   return {
     ...(endings.length > 0 && { ended }),
     ...joinSignals(all, deps),
+    guard: joinGuards(all, deps.clock),
+    links: linked.links,
+    data: joinData(all, deps.clock),
     parts: all,
     measures: all.flatMap(({ plugin, parts: { on } }) =>
       on?.measured ? [listening(plugin, on, 'measured', deps)] : [],
@@ -98,16 +126,26 @@ export function setUpPlugins(plugins: readonly Plugin[], core: PluginCore, deps:
 
 const anObject: Check = (value) => (Object(value) === value ? undefined : `is ${kindOf(value)}; must be an object`)
 
+/** Each is checked with those of the others. */
+const endpoints: Check = (value) =>
+  Array.isArray(value) ? undefined : `is ${kindOf(value)}; must be a list of endpoints`
+
 const PARTS: Checks<PluginParts> = {
   api: anObject,
-  // Each is checked with those of the others.
-  actions: (value) => (Array.isArray(value) ? undefined : `is ${kindOf(value)}; must be a list of endpoints`),
+  actions: endpoints,
+  open: endpoints,
+  guard: nested<MessageGuard>({ check: required(fn), learned: fn }),
+  links: recordOf(fn),
+  fallbackOn: arrayOf(choice(FALLBACK_CAUSES)),
+  view: nested<PluginView>({ deliveries: fn }),
+  recipient: nested<PluginRecipient>({ export: required(fn), erase: required(fn) }),
+  prune: fn,
   run: nested<SignalPublisher>({ names: required(anObject), signals: required(fn), publish: required(fn) }),
   on: nested<PluginListeners>({ measured: fn, requestEnded: fn }),
   life: nested<PluginLife>({ start: fn, runDue: fn, flush: fn, hasWork: fn, stop: fn }),
 }
 
-const RETURN = 'it must return its parts: { api?, actions?, run?, on?, life? }'
+const RETURN = 'it must return its parts: { api?, actions?, guard?, run?, on?, life?, … }'
 
 function problemsInParts(given: unknown, name: string): readonly ConfigProblem[] {
   const field = `plugins.${name}`
@@ -143,4 +181,35 @@ function listening<Name extends keyof PluginListeners>(
       failed(cause)
     }
   }
+}
+
+/** Finds links that events read and no plugin makes, and reports after which they fall back that no plugin gets. */
+function unmetEvents(
+  events: EventCatalog,
+  links: LinkMakers = {},
+  all: readonly NamedParts[],
+): readonly ConfigProblem[] {
+  const reported = all.flatMap(({ parts: { fallbackOn = [] } }) => fallbackOn)
+  const makes = Object.keys(links)
+  return events.eventTypes.flatMap((event): ConfigProblem[] => {
+    const { links: reads = [], fallbackOn = [] } = events.find(event) ?? {}
+    const unmade = reads.filter(({ name }) => !makes.includes(name))
+    const unknown = fallbackOn.filter((cause) => !reported.includes(cause))
+    return [
+      ...unmade.map(({ name, ...place }) => ({ event, ...place, detail: unmadeLink(name, makes) })),
+      ...unknown.map((cause) => ({
+        event,
+        field: 'fallbackOn',
+        detail: `no plugin gets reports of ${cause}; ${FEEDBACK}`,
+      })),
+    ]
+  })
+}
+
+const FEEDBACK = 'consent({ keys, feedback: { ses: ses(…) } }) does'
+const UNSUBSCRIBE = 'consent({ keys }) does, in a host with the option links: { baseUrl, keys }'
+
+function unmadeLink(name: string, makes: readonly string[]): string {
+  const hint = name === 'unsubscribe' ? `; ${UNSUBSCRIBE}` : choices(name, makes, 'links')
+  return `reads links.${shownName(name).slice(1, -1)}, which no plugin makes${hint}`
 }

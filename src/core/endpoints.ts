@@ -57,8 +57,8 @@ export interface OpenAction {
    */
   readonly accepts: 'bytes' | 'form' | 'json'
   /**
-   * Finds the endpoint of a parameter, or refuses. `undefined`: 404 `not_found`. Without an endpoint, the body is not read. Never rejects,
-   * and nor does the handler.
+   * Finds the endpoint of a parameter, or refuses. `undefined`: 404 `not_found`. Without an endpoint, the body is not read. Its errors, and
+   * those of the handler, are answered as those of other endpoints.
    *
    * @param parameter The last part of the path, decoded.
    */
@@ -84,8 +84,8 @@ export interface OpenRequest {
 /** A request whose body is not read yet. */
 export type OpenHead = Omit<OpenRequest, 'body'>
 
-/** Answers a request to an open endpoint. Never rejects. */
-export type OpenHandler = (request: OpenRequest) => Promise<HandlerResult<unknown> | OpenAnswer>
+/** Answers a request to an open endpoint. */
+export type OpenHandler = (request: OpenRequest) => Promise<HandlerResult<unknown> | OpenAnswer | Refused>
 
 /** An open endpoint that exists. */
 export interface OpenEndpoint {

@@ -37,6 +37,8 @@ export type Priority = 'urgent' | 'normal'
 /** Report of a provider after which the next channel of the route `first` follows. */
 export type FallbackCause = 'bounced'
 
+export const FALLBACK_CAUSES: readonly FallbackCause[] = ['bounced']
+
 /** Status of a dispatch, derived from its deliveries. */
 export type DispatchStatus = 'queued' | 'sent' | 'partial' | 'failed' | 'skipped' | 'cancelled'
 

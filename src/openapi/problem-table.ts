@@ -114,6 +114,7 @@ export const PROBLEMS: Readonly<Record<string, Answered>> = {
   // Each result in a batch can have these.
   directory_unavailable: { code: 'directory_unavailable', only: DISPATCH, detail: TRY_AGAIN },
   policy_unavailable: { code: 'policy_unavailable', only: DISPATCH, detail: TRY_AGAIN },
+  guard_unavailable: { code: 'guard_unavailable', only: DISPATCH, detail: TRY_AGAIN },
   redactor_unavailable: { code: 'redactor_unavailable', only: RUN, detail: TRY_AGAIN },
   auth_unavailable: { code: 'auth_unavailable', detail: TRY_AGAIN },
   rate_limiter_unavailable: { code: 'rate_limiter_unavailable', detail: TRY_AGAIN },

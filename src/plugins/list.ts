@@ -6,6 +6,8 @@ import { EXCHANGE, TOKEN_ACTIONS } from './agent-tokens/actions.ts'
 import { EXCHANGE_DESCRIPTION, TOKEN_DESCRIPTIONS } from './agent-tokens/describe.ts'
 import { BUDGET_ACTIONS } from './alerts/actions.ts'
 import { BUDGET_DESCRIPTIONS } from './alerts/describe.ts'
+import { PROFILE_ACTIONS, SUPPRESSION_ACTIONS } from './consent/actions.ts'
+import { CONSENT_DESCRIPTIONS } from './consent/describe.ts'
 import { STATISTICS_ACTIONS } from './statistics/actions.ts'
 import { STATISTICS_DESCRIPTIONS } from './statistics/describe.ts'
 
@@ -19,6 +21,7 @@ export interface PluginEndpoints {
 
 /** Endpoints of all plugins: for the OpenAPI document and tests. */
 export const PLUGIN_ENDPOINTS: readonly PluginEndpoints[] = [
+  { calls: [...PROFILE_ACTIONS, ...SUPPRESSION_ACTIONS], descriptions: CONSENT_DESCRIPTIONS },
   { calls: BUDGET_ACTIONS, descriptions: BUDGET_DESCRIPTIONS },
   { calls: STATISTICS_ACTIONS, descriptions: STATISTICS_DESCRIPTIONS },
   {

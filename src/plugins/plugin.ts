@@ -1,17 +1,22 @@
 import type { ErrorContext, FaultLine } from '../core/answers/report-fault.ts'
 import type { HandlerResult } from '../core/answers/result.ts'
 import type { CausedBy } from '../core/dispatch/caller.ts'
-import type { Action, ActionRoute } from '../core/endpoints.ts'
+import type { Action, ActionRoute, OpenAction } from '../core/endpoints.ts'
+import type { SignedLinks } from '../core/links/signed-links.ts'
 import type { SignalPublisher } from '../core/runs/signal-outbox.ts'
-import type { DispatchRequest } from '../model/dispatch.ts'
+import type { Dispatch, DispatchRequest, FallbackCause } from '../model/dispatch.ts'
 import type { Measurement } from '../model/measurement.ts'
 import type { Principal } from '../model/principal.ts'
+import type { RecipientKey } from '../model/recipient-key.ts'
 import type { AuthVerifier } from '../ports/auth-verifier.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventCatalog } from '../ports/event-catalog.ts'
 import type { IdGenerator } from '../ports/id-generator.ts'
+import type { LinkMakers } from '../ports/link-maker.ts'
 import type { Logger } from '../ports/logger.ts'
+import type { MessageGuard } from '../ports/message-guard.ts'
 import type { SallyportStore } from '../ports/sallyport-store.ts'
+import type { Shown } from '../services/plugin-data.ts'
 
 /**
  * A feature of a host: a name, and a function that creates its parts. Given as `createSallyport({ plugins: [statistics()] })`. The order is
@@ -45,10 +50,48 @@ export interface PluginParts<Api extends object = object> {
   readonly api?: Api
   /** Endpoints for callers with a bearer token. */
   readonly actions?: readonly Action[]
+  /** Endpoints without a bearer token. */
+  readonly open?: readonly OpenAction[]
+  /** Has the last word on each address of a message. Guards are asked in the order of the plugins; the first objection holds. */
+  readonly guard?: MessageGuard
+  /**
+   * Links of messages, by the names that templates use: `links.<name>`. A name is 1-32 letters and digits, with a lower-case letter first, and
+   * not the beginning of another one. A maker has five seconds.
+   */
+  readonly links?: LinkMakers
+  /** Causes of `fallbackOn` that it learns of: it calls `core.fallBack` then. An event with another cause stops the start. */
+  readonly fallbackOn?: readonly FallbackCause[]
+  readonly view?: PluginView
+  readonly recipient?: PluginRecipient
+  /**
+   * Removes what it no longer needs: called by `dispatches.prune`, which waits for it and rejects with its error.
+   *
+   * @param tenant Default: every tenant.
+   */
+  prune?(olderThanMs: number, tenant: string | undefined): Promise<unknown>
   /** Signals of runs: stored by the merge that raises them, until they are published. */
   readonly run?: SignalPublisher
   readonly on?: PluginListeners
   readonly life?: PluginLife
+}
+
+/** Adds to what is shown. */
+export interface PluginView {
+  /**
+   * Returns further members of the views of deliveries, by delivery id. Members of the core stay as they are. After an error, or five seconds,
+   * the read is rejected.
+   *
+   * @param shown `one`: for `dispatches.get`. `page`: for a page of a list or of an export.
+   */
+  deliveries?(dispatches: readonly Dispatch[], shown: Shown): Promise<ReadonlyMap<string, object>>
+}
+
+/** What a plugin keeps about recipients (GDPR articles 15 and 17). After an error, `dispatches.export` and `dispatches.erase` reject. */
+export interface PluginRecipient {
+  /** Shown in the first page of an export, under the name of the plugin. */
+  export(of: RecipientKey): Promise<object>
+  /** May be repeated. */
+  erase(of: RecipientKey): Promise<void>
 }
 
 /** Called synchronously, after what they tell has happened; lost in a crash. An error is logged as `plugin.failed` and has no other effect. */
@@ -112,6 +155,13 @@ export interface PluginCore {
     request: DispatchRequest,
     options?: { readonly key?: string | undefined; readonly causedBy?: CausedBy | undefined },
   ) => Promise<HandlerResult<unknown>>
+  /** Signs and verifies links. Absent without the option `links`. */
+  readonly links?: SignedLinks
+  /**
+   * Continues a dispatch after a delivery that was sent but did not arrive: its next channel follows. A repetition changes nothing. Rejects
+   * when the store is unavailable. Absent in a host that only records runs.
+   */
+  readonly fallBack?: (dispatch: Dispatch, deliveryId: string) => Promise<void>
   /** Logs an error with this line, and gives it to the `onError` hook of the host. Never throws. */
   report(cause: unknown, context: ErrorContext, line: FaultLine): void
 }

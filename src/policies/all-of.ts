@@ -21,7 +21,6 @@ export function allOf(...policies: readonly DeliveryPolicy[]): DeliveryPolicy {
   checkArguments('allOf', policies, has('quietHours(…), throttle(…) or an object { decide(question) }', 'decide'))
 
   return {
-    ...(policies.some(({ readsPreferences }) => readsPreferences) && { readsPreferences: true }),
     names: {
       channels: policies.flatMap(({ names }) => names?.channels ?? []),
       events: policies.flatMap(({ names }) => names?.events ?? []),

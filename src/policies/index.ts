@@ -5,6 +5,6 @@
 
 export type { DeliveryPolicy, PolicyNames, PolicyQuestion, SendLimit, Verdict } from '../ports/delivery-policy.ts'
 export { allOf } from './all-of.ts'
-export { type PreferenceSet, preferences, storedPreferences } from './preferences.ts'
+export { type PreferenceSet, preferences } from './preferences.ts'
 export { type QuietHoursOptions, quietHours } from './quiet-hours.ts'
 export { type ThrottleOptions, throttle } from './throttle.ts'

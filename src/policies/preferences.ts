@@ -2,7 +2,7 @@ import { isPreferenceSet, type PreferenceSet, wants } from '../model/preference-
 import type { Recipient } from '../model/recipient.ts'
 import { fn } from '../options/checks.ts'
 import { readOptions, required } from '../options/read-options.ts'
-import type { DeliveryPolicy, PolicyQuestion, Verdict } from '../ports/delivery-policy.ts'
+import type { DeliveryPolicy, Verdict } from '../ports/delivery-policy.ts'
 
 export type { PreferenceSet } from '../model/preference-set.ts'
 
@@ -21,31 +21,15 @@ export function preferences(
 ): DeliveryPolicy {
   readOptions('preferences', { find }, { find: required(fn) })
 
-  return { decide: (question) => decide(question, () => find(question.recipient, question.tenant)) }
-}
-
-/**
- * {@link preferences} of what `sallyport.preferences.set` stored. Needs `suppressions` or `links` of `createSallyport`, whose keys hash
- * recipients.
- */
-export function storedPreferences(): DeliveryPolicy {
   return {
-    readsPreferences: true,
-    decide: (question) =>
-      decide(question, () => {
-        if (question.preferences) return question.preferences()
-        throw new TypeError('storedPreferences: the host has no key for recipients')
-      }),
+    async decide(question): Promise<Verdict> {
+      if (question.critical) return SEND
+      const found: unknown = await find(question.recipient, question.tenant)
+      if (found === undefined) return SEND
+      if (!isPreferenceSet(found)) throw new TypeError('preferences: what was found is not a PreferenceSet')
+      return wants(found, question) ? SEND : { verdict: 'skip', reason: 'opted_out' }
+    },
   }
 }
 
-async function decide(
-  question: PolicyQuestion,
-  find: () => PreferenceSet | undefined | Promise<PreferenceSet | undefined>,
-): Promise<Verdict> {
-  if (question.critical) return { verdict: 'send' }
-  const found: unknown = await find()
-  if (found === undefined) return { verdict: 'send' }
-  if (!isPreferenceSet(found)) throw new TypeError('preferences: what was found is not a PreferenceSet')
-  return wants(found, question) ? { verdict: 'send' } : { verdict: 'skip', reason: 'opted_out' }
-}
+const SEND: Verdict = { verdict: 'send' }

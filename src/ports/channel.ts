@@ -22,15 +22,15 @@ export interface OutboundMessage {
    * Addresses of {@link Channel.copies} that are suppressed: the message must not go to them. Checked before each attempt. Absent: none.
    */
   readonly omittedCopies?: readonly string[]
-  /** The recipient's links. Absent for events that are `critical`, and without the option `links`. */
+  /** The recipient's links. Absent for events that are `critical`, and in a host that makes none. */
   readonly links?: MessageLinks
 }
 
-/** Links of one recipient. They are secrets: anyone who has a link can use it. */
-export interface MessageLinks {
-  /** Shows a page for `GET`; `POST` unsubscribes at once (RFC 8058). */
-  readonly unsubscribe: string
-}
+/**
+ * Links of one recipient, by name. They are secrets: anyone who has a link can use it. `unsubscribe`, of the plugin `consent`, shows a page for
+ * `GET`; `POST` unsubscribes at once (RFC 8058).
+ */
+export type MessageLinks = Readonly<Record<string, string>>
 
 /** Context of one attempt. */
 export interface SendContext {

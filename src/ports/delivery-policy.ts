@@ -1,4 +1,3 @@
-import type { PreferenceSet } from '../model/preference-set.ts'
 import type { Recipient } from '../model/recipient.ts'
 
 /** A planned message and its send time. */
@@ -15,8 +14,6 @@ export interface PolicyQuestion {
   readonly sessionId?: string
   /** Planned send time, epoch milliseconds. */
   readonly at: number
-  /** Reads what `sallyport.preferences.set` stored for the recipient. Absent: the host has no key for recipients. */
-  readonly preferences?: () => Promise<PreferenceSet | undefined>
 }
 
 /** A sliding window: at most `max` messages under one key in any `windowMs`. The store counts atomically. */
@@ -49,7 +46,7 @@ export interface PolicyNames {
 }
 
 /**
- * Decides whether and when a message is sent. `sallyport/policy` has `preferences`, `storedPreferences`, `quietHours`, `throttle` and `allOf`.
+ * Decides whether and when a message is sent. `sallyport/policy` has `preferences`, `quietHours`, `throttle` and `allOf`.
  *
  * Called during planning, and again before a send that does not follow at once (after a delay, a deferral, a digest, a fallback, a
  * failed attempt, or more than a minute without a worker), so that changed preferences apply. `limits` count the first time only.
@@ -62,6 +59,4 @@ export interface DeliveryPolicy {
   decide(question: PolicyQuestion): Verdict | Promise<Verdict>
   /** Names that `createSallyport` checks against its channels and events. Default: no check. */
   readonly names?: PolicyNames
-  /** It calls {@link PolicyQuestion.preferences}, so `createSallyport` must have a key for recipients. Default: `false`. */
-  readonly readsPreferences?: boolean
 }

@@ -11,11 +11,11 @@ export interface EventFacts<Data = unknown> {
   readonly recipient: Recipient
   /** Data of every event of a digest, oldest first; without a digest, of this event. `data` is the last event's. */
   readonly events: readonly Data[]
-  /** Absent without the option `links`. */
-  readonly links?: {
-    /** Placeholder of the recipient's unsubscribe link, which replaces it when the message is sent: use it unchanged. */
-    readonly unsubscribe: string
-  }
+  /**
+   * Placeholders of the recipient's links, such as `links.unsubscribe` of the plugin `consent`. The link replaces its placeholder when the
+   * message is sent: use it unchanged. Absent in a host that makes no links.
+   */
+  readonly links?: Readonly<Record<string, string>>
 }
 
 /** Result of checking an event's data. */
@@ -47,6 +47,15 @@ export type DigestKey =
   | { readonly outcome: 'key'; readonly key: string }
   /** `detail` and `cause` as in {@link FieldRendering}. */
   | { readonly outcome: 'error'; readonly detail: string; readonly cause?: unknown }
+
+/** A link that a template or a rule of an event reads. */
+export interface LinkRead {
+  /** As in `links.<name>`. */
+  readonly name: string
+  /** Absent: the condition of the event. */
+  readonly channel?: string
+  readonly field: string
+}
 
 /** One channel of an event. */
 export interface CatalogChannel {
@@ -88,6 +97,8 @@ export interface CatalogEvent {
   /** At least one, in the order of attempts. */
   readonly channels: readonly CatalogChannel[]
   readonly when?: (facts: EventFacts) => Decision
+  /** Links that its string templates and JSON rules certainly read. Default: none is known. */
+  readonly links?: readonly LinkRead[]
   /** Schema of the data as the host gave it, for views of the catalogue. Default: none. */
   readonly dataSchema?: unknown
   checkData(eventData: JsonObject): DataOutcome | Promise<DataOutcome>

@@ -1,9 +1,6 @@
 import { forHostCall } from '../core/answers/report-fault.ts'
 import { viewContent, viewDispatch } from '../core/dispatch/dispatch-view.ts'
 import { type RetryDeps, retryDispatch } from '../core/dispatch/retry-dispatch.ts'
-import { viewWithFeedback } from '../core/feedback/with-feedback.ts'
-import type { AddressKeys } from '../core/suppression/address-keys.ts'
-import { viewWithSuppressions } from '../core/suppression/suppression-view.ts'
 import type { Dispatch, DispatchStatus, DispatchView } from '../model/dispatch.ts'
 import type { CancelResult, RetryResult } from '../model/dispatch-results.ts'
 import { UNSENT_REASONS, type UnsentReason } from '../model/unsent-reason.ts'
@@ -14,6 +11,7 @@ import type { Page } from '../ports/dispatch-query.ts'
 import type { SallyportStore } from '../ports/sallyport-store.ts'
 import { age, instantOption, storedId, storedText, type TenantScope, tenant, tenantOf } from './call-checks.ts'
 import { type ListOptions, listQuery, MAX_PAGE, pageChecks, pruneAll, viewPage } from './pagination.ts'
+import { type PluginData, viewDispatches } from './plugin-data.ts'
 import { type RecipientData, recipientData } from './recipient-data.ts'
 
 /** Filter of dispatches: those that match all given options. */
@@ -72,7 +70,7 @@ export interface Dispatches extends RecipientData {
   retry(dispatchId: string, options?: RetryOptions): Promise<RetryResult | undefined>
   /**
    * Removes old dispatches with their deliveries, except those that may still be sent. Also removes expired idempotency keys
-   * (`idempotencyTtlMs`) and expired suppressions of all tenants, and feedback that is as old and at least eight days.
+   * (`idempotencyTtlMs`) of all tenants, and what plugins keep as long, such as feedback.
    *
    * @throws {SallyportError} `option_invalid`, for wrong options.
    */
@@ -89,12 +87,9 @@ export interface DispatchPruneOptions {
 
 interface DispatchesDeps extends RetryDeps {
   readonly store: SallyportStore
-  /** Absent: neither preferences nor suppressions are stored. */
-  readonly addressKeys: AddressKeys | undefined
+  readonly plugins: PluginData
   readonly expiresInMs: number
   readonly clock: Clock
-  /** There are feedback sources: deliveries show their reports. */
-  readonly hasFeedback: boolean
 }
 
 const LIST = 'dispatches'
@@ -116,31 +111,29 @@ const GET_CHECKS: Checks<DispatchGetOptions> = { tenant, content: bool }
 const RETRY_CHECKS: Checks<RetryOptions> = { tenant, channel: storedText }
 const PRUNE_CHECKS: Checks<DispatchPruneOptions> = { olderThan: required(age), tenant }
 
-/** Longest time that a proof which counts once is valid, and a day. */
-const PROOF_MS = 8 * 86_400_000
-
 function idOf(call: string, dispatchId: unknown): string {
   return storedId(`dispatches.${call}`, 'dispatchId', dispatchId)
 }
 
 export function createDispatches(deps: DispatchesDeps): Dispatches {
-  const { store, expiresInMs, sandbox = false, clock, hasFeedback, addressKeys } = deps
+  const { store, expiresInMs, sandbox = false, clock, plugins } = deps
   const viewNow = (dispatch: Dispatch): DispatchView => viewDispatch(dispatch, clock.now())
-  const view = async (found: readonly Dispatch[]): Promise<readonly DispatchView[]> =>
-    hasFeedback ? viewWithFeedback(found, store, clock.now()) : found.map(viewNow)
   return {
     async get(dispatchId, options = {}) {
       const { tenant = 'default', content = false } = readOptions('dispatches.get', options, GET_CHECKS)
       const found = await store.findDispatch(tenant, idOf('get', dispatchId))
       if (!found) return undefined
-      const [plain] = await view([found])
-      const shown = plain && addressKeys ? await viewWithSuppressions(plain, found, store, addressKeys) : plain
+      const [shown] = await viewDispatches([found], 'one', plugins, clock.now())
       return shown && content ? viewContent(shown, found) : shown
     },
     async list(options = {}) {
       const query = listQuery(LIST, readOptions('dispatches.list', options, LIST_CHECKS))
       const page = await store.listDispatches(query)
-      return viewPage(LIST, { ...page, items: await view(page.items) }, (item) => item)
+      return viewPage(
+        LIST,
+        { ...page, items: await viewDispatches(page.items, 'page', plugins, clock.now()) },
+        (item) => item,
+      )
     },
     async cancel(dispatchId, scope) {
       const change = await store.cancel(tenantOf('dispatches.cancel', scope), idOf('cancel', dispatchId))
@@ -164,8 +157,7 @@ export function createDispatches(deps: DispatchesDeps): Dispatches {
       const removal = { tenant, acceptedForMs: olderThan, limit: MAX_PAGE }
       const pruned = await pruneAll(() => store.removeDispatches(removal), removal.limit, clock)
       await pruneAll(async () => (await store.forgetExpired?.(MAX_PAGE)) ?? 0, MAX_PAGE, clock)
-      const reports = { tenant, storedForMs: Math.max(olderThan, PROOF_MS), limit: MAX_PAGE }
-      await pruneAll(() => store.removeFeedback(reports), reports.limit, clock)
+      await plugins.prune(olderThan, tenant)
       return { pruned }
     },
     ...recipientData(deps),

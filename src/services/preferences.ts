@@ -1,5 +1,5 @@
 import type { AddressKeys } from '../core/suppression/address-keys.ts'
-import { preferenceReader } from '../core/suppression/preference-reader.ts'
+import { newestPreferences } from '../core/suppression/stored-preferences.ts'
 import { SallyportError } from '../errors.ts'
 import type { JsonObject } from '../model/json.ts'
 import { isPreferenceSet, type PreferenceSet } from '../model/preference-set.ts'
@@ -7,8 +7,8 @@ import type { PreferenceStore } from '../ports/preference-store.ts'
 import { storedId, type TenantScope, tenantOf } from './call-checks.ts'
 
 /**
- * Preferences of recipients for `storedPreferences()` of `sallyport/policy`. Every method throws errors of the store, and `option_invalid`
- * for wrong arguments, or when `createSallyport` has no key for recipients.
+ * Preferences of recipients: what a recipient does not want is skipped as `opted_out`, except critical events. Every method throws errors of
+ * the store, and `option_invalid` for wrong arguments.
  */
 export interface Preferences {
   /** @param recipient As in a dispatch: a user id, or the address itself. */
@@ -19,7 +19,7 @@ export interface Preferences {
 
 interface PreferencesDeps {
   readonly store: PreferenceStore
-  readonly recipientKeys: AddressKeys | undefined
+  readonly recipientKeys: AddressKeys
 }
 
 const MAX_TEXT = 65_536
@@ -28,23 +28,16 @@ const MAX_TEXT = 65_536
 const UNSTORABLE = /\\u(?:0000|d[89a-f])/
 
 export function preferencesOf({ store, recipientKeys }: PreferencesDeps): Preferences {
-  function keys(): AddressKeys {
-    if (recipientKeys) return recipientKeys
-    throw new SallyportError(
-      'option_invalid',
-      'Preferences need a key: give `suppressions: { keys }` or `links` to createSallyport.',
-    )
-  }
-
   return {
     async get(recipient, scope) {
       const tenant = tenantOf('preferences.get', scope)
-      return preferenceReader(store, keys()).find(tenant, storedId('preferences.get', 'recipient', recipient))
+      const keys = await recipientKeys.all(tenant, storedId('preferences.get', 'recipient', recipient))
+      return newestPreferences(await store.findPreferences(keys), keys)
     },
 
     async set(recipient, preferences, scope) {
       const tenant = tenantOf('preferences.set', scope)
-      const all = await keys().all(tenant, storedId('preferences.set', 'recipient', recipient))
+      const all = await recipientKeys.all(tenant, storedId('preferences.set', 'recipient', recipient))
       const [recipientKey = '', ...older] = all
       if (preferences === undefined) return void (await store.removePreferences(all))
       await store.setPreferences({ recipientKey, tenant, preferences: checked(preferences) })

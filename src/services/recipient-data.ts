@@ -1,20 +1,16 @@
-import { viewWithFeedback } from '../core/feedback/with-feedback.ts'
-import { type AddressKeys, normaliseAddress } from '../core/suppression/address-keys.ts'
-import { preferenceReader } from '../core/suppression/preference-reader.ts'
-import { viewSuppression } from '../core/suppression/suppression-view.ts'
 import { yieldToEventLoop } from '../core/yield-to-event-loop.ts'
 import type { Dispatch } from '../model/dispatch.ts'
-import type { RecipientProfile } from '../model/recipient-profile.ts'
+import { normaliseAddress } from '../model/normalise-address.ts'
 import { whole } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Page } from '../ports/dispatch-query.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { SallyportStore } from '../ports/sallyport-store.ts'
-import { storedText, type TenantScope, tenant } from './call-checks.ts'
+import { storedText, type TenantScope } from './call-checks.ts'
 import { MAX_PAGE, pageChecks, readCursor, writeCursor } from './pagination.ts'
+import { type PluginData, viewDispatches } from './plugin-data.ts'
 import { type ExportedDispatch, exportDispatch, type RecipientExport } from './recipient-export.ts'
-import { readProfile } from './recipient-profile.ts'
 
 /** A recipient to export or erase. */
 export interface RecipientOptions extends TenantScope {
@@ -38,29 +34,19 @@ export interface RecipientErasure {
   readonly nextCursor?: string
 }
 
-/** Recipient of {@link RecipientData.profile}. */
-export interface ProfileOptions extends TenantScope {
-  /** Exactly as in dispatches. Its suppressions and preferences match in any spelling of case and domain. */
-  readonly recipient: string
-}
-
-/** Access and erasure for a recipient (GDPR articles 15 and 17), and what decides whether messages reach it. */
+/** Access and erasure for a recipient (GDPR articles 15 and 17). */
 export interface RecipientData {
   /**
-   * Reads the preferences of a recipient, and the suppressions of the addresses that its newest dispatches went to.
-   *
-   * @throws {SallyportError} `option_invalid`.
-   */
-  profile(options: ProfileOptions): Promise<RecipientProfile>
-  /**
-   * Exports everything that is stored about a recipient, in pages: addresses and content too. Reads all dispatches of the tenant.
+   * Exports everything that is stored about a recipient, in pages: addresses and content too, and what plugins store. Reads all dispatches of
+   * the tenant.
    *
    * @throws {SallyportError} `option_invalid`.
    */
   export(options: RecipientOptions): Promise<RecipientExport>
   /**
-   * Erases a recipient: cancels its open deliveries and removes addresses, data, content and preferences. Outcomes remain without them, and
-   * suppressions as keyed hashes. Reads all dispatches of the tenant. May be repeated at any time, such as after an error.
+   * Erases a recipient: cancels its open deliveries and removes addresses, data, content and what plugins store, such as preferences. Outcomes
+   * remain without them, and suppressions as keyed hashes. Reads all dispatches of the tenant. May be repeated at any time, such as after an
+   * error.
    *
    * @throws {SallyportError} `option_invalid`.
    */
@@ -71,8 +57,7 @@ interface RecipientDataDeps {
   readonly store: SallyportStore
   readonly clock: Clock
   readonly logger: Logger
-  /** Absent: neither preferences nor suppressions are stored. */
-  readonly addressKeys: AddressKeys | undefined
+  readonly plugins: PluginData
 }
 
 const EXPORT = 'dispatches.export'
@@ -80,14 +65,13 @@ const ERASE = 'dispatches.erase'
 const MAX_READ = 1_000_000
 
 const EXPORT_CHECKS: Checks<RecipientOptions> = { ...pageChecks(EXPORT), recipient: required(storedText) }
-const PROFILE_CHECKS: Checks<ProfileOptions> = { tenant, recipient: required(storedText) }
 const ERASE_CHECKS: Checks<RecipientOptions> = {
   ...pageChecks(ERASE),
   limit: whole(1, MAX_READ),
   recipient: required(storedText),
 }
 
-export function recipientData({ store, clock, logger, addressKeys }: RecipientDataDeps): RecipientData {
+export function recipientData({ store, clock, logger, plugins }: RecipientDataDeps): RecipientData {
   /** Reads a page of a tenant's dispatches. With `oldest` first, dispatches that are accepted meanwhile are read too. */
   async function readPage(recipient: string, query: { tenant: string; limit: number; cursor: string | undefined }) {
     const page: Page<Dispatch> = await store.listDispatches({ ...query, first: 'oldest' })
@@ -95,31 +79,20 @@ export function recipientData({ store, clock, logger, addressKeys }: RecipientDa
     return { ...page, found: page.items.filter((dispatch) => isAbout(wanted, dispatch)) }
   }
 
-  async function personal(tenant: string, recipient: string) {
-    if (!addressKeys) return {}
-    const preferences = await preferenceReader(store, addressKeys).find(tenant, recipient)
-    const suppressions = await store.findSuppressions(await addressKeys.all(tenant, recipient))
-    return { ...(preferences && { preferences }), suppressions: suppressions.map(viewSuppression) }
-  }
-
   async function view(tenant: string, found: readonly Dispatch[]): Promise<readonly ExportedDispatch[]> {
     const read = await Promise.all(found.map(({ dispatchId }) => store.findDispatchData(tenant, dispatchId)))
     const all = read.flatMap((data) => data ?? [])
     const dispatches = all.map(({ dispatch }) => dispatch)
-    const views = await viewWithFeedback(dispatches, store, clock.now())
+    const views = await viewDispatches(dispatches, 'page', plugins, clock.now())
     return views.flatMap((one, at) => (all[at] ? exportDispatch(one, all[at]) : []))
   }
 
   return {
-    async profile(options) {
-      const { recipient, tenant = 'default' } = readOptions('dispatches.profile', options, PROFILE_CHECKS)
-      return readProfile(tenant, recipient, { store, addressKeys })
-    },
-
     async export(options) {
       const { recipient, tenant = 'default', limit = 50, cursor } = readOptions(EXPORT, options, EXPORT_CHECKS)
       let [from] = readCursor(EXPORT, cursor) ?? []
-      const first = from === undefined ? await personal(tenant, recipient) : {}
+      const stored = from === undefined ? await plugins.exportOf({ tenant, recipient }) : {}
+      const first = Object.keys(stored).length > 0 && { plugins: stored }
       for (;;) {
         const { found, nextCursor } = await readPage(recipient, { tenant, limit, cursor: from })
         from = nextCursor
@@ -138,7 +111,7 @@ export function recipientData({ store, clock, logger, addressKeys }: RecipientDa
       let [from] = readCursor(ERASE, cursor) ?? []
       // Also answers of dispatches that were removed.
       if (from === undefined) counts.answers += await store.redactAnswers({ tenant, recipient, dispatchIds: [] })
-      if (from === undefined && addressKeys) await store.removePreferences(await addressKeys.all(tenant, recipient))
+      if (from === undefined) await plugins.erase({ tenant, recipient })
       let left = limit
       for (;;) {
         const page = await readPage(recipient, { tenant, limit: Math.min(left, MAX_PAGE), cursor: from })

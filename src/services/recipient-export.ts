@@ -1,8 +1,6 @@
 import type { Content, DeliveryView, DispatchView } from '../model/dispatch.ts'
 import type { JsonObject } from '../model/json.ts'
-import type { PreferenceSet } from '../model/preference-set.ts'
 import type { Recipient } from '../model/recipient.ts'
-import type { SuppressionView } from '../model/suppression.ts'
 import type { DispatchData } from '../ports/dispatch-erasure.ts'
 
 /** A delivery with what was sent, and to which address. */
@@ -29,10 +27,8 @@ export interface ExportedDispatch extends DispatchView {
 export interface RecipientExport {
   /** Oldest first. */
   readonly dispatches: readonly ExportedDispatch[]
-  /** Only on the first page. Absent: none is stored. */
-  readonly preferences?: PreferenceSet
-  /** Suppressions of this address. Only on the first page. */
-  readonly suppressions?: readonly SuppressionView[]
+  /** What plugins store about the recipient, by their names: `consent` its preferences and suppressions. Only on the first page. */
+  readonly plugins?: Readonly<Record<string, object>>
   /** Absent on the last page. */
   readonly nextCursor?: string
 }

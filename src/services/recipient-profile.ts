@@ -1,10 +1,13 @@
-import { type AddressKeys, normaliseAddress } from '../core/suppression/address-keys.ts'
-import { preferenceReader } from '../core/suppression/preference-reader.ts'
+import type { AddressKeys } from '../core/suppression/address-keys.ts'
+import { newestPreferences } from '../core/suppression/stored-preferences.ts'
 import { viewSuppression } from '../core/suppression/suppression-view.ts'
 import { maskAddress } from '../model/mask-address.ts'
+import { normaliseAddress } from '../model/normalise-address.ts'
 import type { RecipientAddress, RecipientProfile } from '../model/recipient-profile.ts'
 import type { Suppression } from '../model/suppression.ts'
+import { type Checks, readOptions, required } from '../options/read-options.ts'
 import type { SallyportStore } from '../ports/sallyport-store.ts'
+import { storedText, type TenantScope, tenant } from './call-checks.ts'
 
 /** Newest dispatches that are read for their addresses, by the index of recipients. */
 const READ = 50
@@ -16,21 +19,46 @@ interface Reached {
   readonly address: string
 }
 
-interface ProfileDeps {
-  readonly store: SallyportStore
-  /** Absent: neither preferences nor suppressions are stored. */
-  readonly addressKeys: AddressKeys | undefined
+/** Recipient of {@link RecipientProfiles.profile}. */
+export interface ProfileOptions extends TenantScope {
+  /** Exactly as in dispatches. Its suppressions and preferences match in any spelling of case and domain. */
+  readonly recipient: string
 }
 
-/** Reads what decides whether messages reach a recipient. */
-export async function readProfile(
+/** What decides whether messages reach a recipient. */
+export interface RecipientProfiles {
+  /**
+   * Reads the preferences of a recipient, and the suppressions of the addresses that its newest dispatches went to.
+   *
+   * @throws {SallyportError} `option_invalid`.
+   */
+  profile(options: ProfileOptions): Promise<RecipientProfile>
+}
+
+const CHECKS: Checks<ProfileOptions> = { tenant, recipient: required(storedText) }
+
+interface ProfileDeps {
+  readonly store: SallyportStore
+  readonly addressKeys: AddressKeys
+}
+
+export function recipientProfiles(deps: ProfileDeps): RecipientProfiles {
+  return {
+    async profile(options) {
+      const { recipient, tenant = 'default' } = readOptions('dispatches.profile', options, CHECKS)
+      return readProfile(tenant, recipient, deps)
+    },
+  }
+}
+
+async function readProfile(
   tenant: string,
   recipient: string,
   { store, addressKeys }: ProfileDeps,
 ): Promise<RecipientProfile> {
   const reached = await readReached(tenant, recipient, store)
-  if (!addressKeys) return { addresses: reached.map(masked) }
-  const preferences = await preferenceReader(store, addressKeys).find(tenant, recipient)
+  const keys = await addressKeys.all(tenant, recipient)
+  const preferences = newestPreferences(await store.findPreferences(keys), keys)
   const texts = [recipient, ...reached.map(({ address }) => address)]
   const found = await suppressionsOf(tenant, texts, addressKeys, store)
   const isReached = (channel: string): boolean =>

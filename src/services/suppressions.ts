@@ -1,9 +1,9 @@
-import { type AddressKeys, normaliseAddress } from '../core/suppression/address-keys.ts'
+import type { AddressKeys } from '../core/suppression/address-keys.ts'
 import { newSuppression } from '../core/suppression/new-suppression.ts'
 import { type CsvRow, csvLine, readCsv } from '../core/suppression/suppression-csv.ts'
 import { viewSuppression } from '../core/suppression/suppression-view.ts'
-import { SallyportError } from '../errors.ts'
 import { parseInstant, writeInstant } from '../model/instants.ts'
+import { normaliseAddress } from '../model/normalise-address.ts'
 import {
   SUPPRESSION_REASONS,
   type Suppression,
@@ -69,8 +69,7 @@ export interface ImportedSuppressions {
 }
 
 /**
- * Addresses to which nothing is sent. Every method throws errors of the store, and `option_invalid` with all problems of its options, or
- * when `createSallyport` has no key for addresses.
+ * Addresses to which nothing is sent. Every method throws errors of the store, and `option_invalid` with all problems of its options.
  */
 export interface Suppressions {
   /** Newest first. */
@@ -124,7 +123,7 @@ const oneAddress: Rules = ({ address, addressKey }) =>
 interface SuppressionsDeps {
   readonly store: FeedbackStore
   readonly clock: Pick<Clock, 'now'>
-  readonly addressKeys: AddressKeys | undefined
+  readonly addressKeys: AddressKeys
   /** Names of the channels. A suppression of another one would have no effect. */
   readonly channels: readonly string[]
 }
@@ -133,18 +132,10 @@ export function suppressionsOf({ store, clock, addressKeys, channels }: Suppress
   const addChecks: Checks<AddSuppression> = { ...ADD_CHECKS, channel: required(oneOf(channels)) }
   const importChecks: Checks<ImportSuppressionsOptions> = { tenant, channel: oneOf(channels) }
 
-  function keys(): AddressKeys {
-    if (addressKeys) return addressKeys
-    throw new SallyportError(
-      'option_invalid',
-      'Suppressions need a key: give `suppressions: { keys }` or `links` to createSallyport.',
-    )
-  }
-
   async function ofAddress(call: string, of: SuppressionsOfAddress): Promise<readonly Suppression[]> {
     const { tenant = 'default', address, addressKey, channel } = readOptions(call, of, OF_CHECKS, oneAddress)
     const found = await store.findSuppressions(
-      address === undefined ? [addressKey ?? ''] : await keys().all(tenant, address),
+      address === undefined ? [addressKey ?? ''] : await addressKeys.all(tenant, address),
     )
     return found.filter((one) => one.tenant === tenant && (channel === undefined || one.channel === channel))
   }
@@ -166,7 +157,7 @@ export function suppressionsOf({ store, clock, addressKeys, channels }: Suppress
         continue
       }
       const { address, key, ...rest } = read
-      const addressKey = key ?? (await keys().current(tenant, address))
+      const addressKey = key ?? (await addressKeys.current(tenant, address))
       const one = await newSuppression({ ...rest, tenant, addressKey, source: 'host' })
       if (chunk.every(({ suppressionId }) => suppressionId !== one.suppressionId)) chunk.push(one)
       if (chunk.length === CHUNK) await flush()
@@ -177,7 +168,6 @@ export function suppressionsOf({ store, clock, addressKeys, channels }: Suppress
 
   return {
     async list(options = {}) {
-      keys()
       const query = listQuery(LIST, readOptions('suppressions.list', options, LIST_CHECKS))
       return viewPage(LIST, await store.listSuppressions(query), viewSuppression)
     },
@@ -189,7 +179,7 @@ export function suppressionsOf({ store, clock, addressKeys, channels }: Suppress
     async add(suppression) {
       const read = readOptions('suppressions.add', suppression, addChecks)
       const { tenant = 'default', channel, address, reason = 'manual', category, expiresInMs } = read
-      const addressKey = await keys().current(tenant, address)
+      const addressKey = await addressKeys.current(tenant, address)
       const one = await newSuppression({
         ...{ tenant, channel, addressKey, reason, source: 'host' },
         ...(category !== undefined && { category }),
@@ -210,13 +200,11 @@ export function suppressionsOf({ store, clock, addressKeys, channels }: Suppress
       const read = readOptions('suppressions.importCsv', options, importChecks, () =>
         problemsAt('csv', faultOf(csv, text)),
       )
-      keys()
       return importLines(csv, read)
     },
 
     async *exportCsv(scope) {
       const tenant = tenantOf('suppressions.exportCsv', scope)
-      keys()
       yield csvLine(COLUMNS)
       let cursor: string | undefined
       do {

@@ -5,7 +5,7 @@ import { createSallyport, type Sallyport } from '../../src/compose/create-sallyp
 import type { SallyportOptions } from '../../src/compose/options.ts'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import type { Operation } from '../../src/model/principal.ts'
-import { agentTokens, alerts, statistics } from '../../src/plugins/index.ts'
+import { agentTokens, alerts, consent, statistics } from '../../src/plugins/index.ts'
 import type { AuthVerifier } from '../../src/ports/auth-verifier.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { recordingLogger } from '../support/deps.ts'
@@ -64,8 +64,12 @@ function host(options: Partial<SallyportOptions<unknown>> = {}): {
       email: recordingChannel(),
       sms: recordingChannel(undefined, { address: ({ phone }) => phone }),
     },
-    suppressions: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
-    plugins: [statistics(), agentTokens(), alerts()],
+    plugins: [
+      consent({ keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] }),
+      statistics(),
+      agentTokens(),
+      alerts(),
+    ],
     ...options,
   })
   const handle = toFetch(sallyport)
@@ -296,9 +300,9 @@ describe('suppressions', () => {
     expect((await post('add', { channel: 'email' })).json.errors).toMatchObject([{ pointer: '/address' }])
   })
 
-  it('A host without keys for suppressions has none', async () => {
-    const { ask } = host({ suppressions: undefined })
-    expect((await ask(SUPPRESSIONS)).json.code).toBe('not_found')
+  it('A host without the plugin has no suppressions', async () => {
+    const { ask } = host({ plugins: [] })
+    expect((await ask(SUPPRESSIONS)).status).toBe(404)
   })
 })
 

@@ -3,7 +3,7 @@ import { toFetch } from '../../src/adapters/fetch.ts'
 import { createReadClient, isClientError, type ReadClient } from '../../src/client/read.ts'
 import { createSallyport, type Sallyport } from '../../src/compose/create-sallyport.ts'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
-import { type AlertsApi, agentTokens, alerts, statistics } from '../../src/plugins/index.ts'
+import { type AlertsApi, agentTokens, alerts, type ConsentApi, consent, statistics } from '../../src/plugins/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { recordingLogger } from '../support/deps.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -11,7 +11,7 @@ import { recordingChannel } from '../support/recording-channel.ts'
 
 const events = defineEvents({ hello: { channels: { email: { subject: () => 'Hello', text: () => 'Hello' } } } })
 
-let sallyport: Sallyport & AlertsApi
+let sallyport: Sallyport & AlertsApi & ConsentApi
 let read: ReadClient
 let sent: Request[]
 
@@ -21,8 +21,12 @@ beforeEach(async () => {
     ...{ events, clock, store: memoryStore({ clock }), logger: recordingLogger() },
     auth: { verify: async () => ({ id: 'support', tenant: 'default', operations: ['read', 'manage', 'session_run'] }) },
     channels: { email: recordingChannel() },
-    plugins: [statistics(), agentTokens(), alerts()],
-    suppressions: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
+    plugins: [
+      consent({ keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] }),
+      statistics(),
+      agentTokens(),
+      alerts(),
+    ],
   })
   const handle = toFetch(sallyport, { basePath: '/v1' })
   sent = []

@@ -4,7 +4,7 @@ import type { SallyportOptions } from '../../src/compose/options.ts'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import type { StandardSchema } from '../../src/core/dispatch/catalog/event-definition.ts'
 import type { HashKey } from '../../src/options/hash-keys.ts'
-import { agentTokens } from '../../src/plugins/index.ts'
+import { agentTokens, consent } from '../../src/plugins/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { countingIds, type RecordingLogger, recordingLogger, testAuth } from '../support/deps.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
@@ -149,8 +149,12 @@ export const HOST_PORTS: readonly HostPort[] = [
   {
     call: 'receive() of the feedback source',
     options: (answer) => ({
-      suppressions: { keys: [KEY] },
-      feedback: { own: { tenant: 'default', channel: 'email', receive: answer as never } },
+      plugins: [
+        consent({
+          keys: [KEY],
+          feedback: { own: { tenant: 'default', channel: 'email', receive: answer as never } },
+        }),
+      ],
     }),
     use: ({ post }) => post('/api/outbound/feedback/own', {}),
     allows: [],
@@ -160,15 +164,19 @@ export const HOST_PORTS: readonly HostPort[] = [
   {
     call: 'head() of the feedback source',
     options: (answer) => ({
-      suppressions: { keys: [KEY] },
-      feedback: {
-        own: {
-          tenant: 'default',
-          channel: 'email',
-          head: answer as never,
-          receive: async () => ({ outcome: 'refused' }),
-        },
-      },
+      plugins: [
+        consent({
+          keys: [KEY],
+          feedback: {
+            own: {
+              tenant: 'default',
+              channel: 'email',
+              head: answer as never,
+              receive: async () => ({ outcome: 'refused' }),
+            },
+          },
+        }),
+      ],
     }),
     use: ({ post }) => post('/api/outbound/feedback/own', {}),
     allows: [],

@@ -2,6 +2,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { ConsoleLevel } from '../../src/console/index.ts'
 import type { Sallyport } from '../../src/index.ts'
+import type { ConsentApi } from '../../src/plugins/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { sqlStore } from '../../src/storage/sql/index.ts'
 import { serviceOrSkip } from '../queues/services.ts'
@@ -55,7 +56,7 @@ withBrowser('access in a browser', () => {
   ]
   withBrowser.each(kinds)('on %s', (_, openDatabase, dialect) => {
     let database: TestDatabase
-    let sallyport: Sallyport
+    let sallyport: Sallyport & ConsentApi
     beforeAll(async () => {
       database = await openDatabase()
       const store = sqlStore({ db: database.connect(), dialect, timeoutMs: UNHURRIED_MS })
@@ -195,7 +196,7 @@ withBrowser('access in a browser', () => {
   })
 
   withBrowser('behind a host that lets everyone in', () => {
-    let sallyport: Sallyport
+    let sallyport: Sallyport & ConsentApi
     let host: RunningConsole
     beforeAll(async () => {
       sallyport = await tenantsSallyport(memoryStore())

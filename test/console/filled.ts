@@ -11,7 +11,7 @@ import {
   type SallyportOptions,
   type SallyportStore,
 } from '../../src/index.ts'
-import { agentTokens, alerts, statistics } from '../../src/plugins/index.ts'
+import { agentTokens, alerts, type ConsentApi, consent, statistics } from '../../src/plugins/index.ts'
 import { APP, recordingLogger, SESSION, testAuth } from '../support/deps.ts'
 
 /** Markup that would run if it were shown as HTML. It is in every field that a caller controls. */
@@ -59,20 +59,22 @@ const events: EventCatalog<Record<string, unknown>> = defineEvents(
 export async function filledSallyport(
   store: SallyportStore,
   options: Partial<SallyportOptions<Record<string, unknown>>> = {},
-): Promise<Sallyport> {
+): Promise<Sallyport & ConsentApi> {
   const refused = recordingChannel([{ outcome: 'rejected', code: 'number_unknown' }], { address: ({ id }) => id })
-  const sallyport: Sallyport = createSallyport<Record<string, unknown>>({
+  const sallyport = createSallyport<Record<string, unknown>>({
     ...{ auth: testAuth, store, events, channels: { email: recordingChannel(), sms: refused } },
-    suppressions: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
-    feedback: { resend: resend({ channel: 'email', secret: RESEND_SECRET }) },
     plugins: [
+      consent({
+        keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }],
+        feedback: { resend: resend({ channel: 'email', secret: RESEND_SECRET }) },
+      }),
       statistics(),
       agentTokens(),
       alerts({ budgets: [{ name: 'session', per: 'session', hard: { tokens: 1_000 } }] }),
     ],
     logger: recordingLogger(),
     ...options,
-  })
+  }) as Sallyport & ConsentApi
   const shipped = { eventType: 'order.shipped', recipient: 'jane@example.com' } as const
   await sallyport.dispatch({ ...shipped, eventData: { number: 7 } })
   await sallyport.dispatch({ ...shipped, sessionId: 's1', eventData: { number: MARKUP, urgent: true, [MARKUP]: 1 } })

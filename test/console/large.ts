@@ -1,7 +1,7 @@
 import { toFetch } from '../../src/adapters/fetch.ts'
 import { recordingChannel } from '../../src/contract-tests/recording-channel.ts'
 import { createSallyport, defineEvents, type Sallyport } from '../../src/index.ts'
-import { agentTokens, alerts, statistics } from '../../src/plugins/index.ts'
+import { agentTokens, alerts, consent, statistics } from '../../src/plugins/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { APP, recordingLogger, testAuth } from '../support/deps.ts'
 
@@ -22,8 +22,8 @@ export async function largeSallyport(): Promise<Sallyport> {
     store: memoryStore(),
     events: defineEvents({ ...bulk, 'order.shipped': { channels: { email: { html: () => MAIL } } } }),
     channels: { email: failing },
-    suppressions: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
     plugins: [
+      consent({ keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] }),
       statistics(),
       agentTokens(),
       alerts({

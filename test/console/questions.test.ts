@@ -5,7 +5,7 @@ import { whyNotCancel, whyNotRetry } from '../../src/console/app/sentences/chang
 import { explainDelivery, explainOutcome } from '../../src/console/app/sentences/delivery.ts'
 import { recordingChannel } from '../../src/contract-tests/recording-channel.ts'
 import { createSallyport, defineEvents, type Sallyport } from '../../src/index.ts'
-import { agentTokens, alerts, statistics } from '../../src/plugins/index.ts'
+import { agentTokens, alerts, type ConsentApi, consent, statistics } from '../../src/plugins/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { serviceOrSkip } from '../queues/services.ts'
 import { recordingLogger, testAuth } from '../support/deps.ts'
@@ -19,7 +19,7 @@ const withBrowser = await serviceOrSkip('chromium')
 const ADDRESSES: Readonly<Record<string, string>> = { u7: 'zoe@example.com', u8: 'max@example.com' }
 
 /** A host that has sent one mail of three: one has no number for the SMS, one was refused by the SMS provider. */
-async function askedSallyport(): Promise<Sallyport> {
+async function askedSallyport(): Promise<Sallyport & ConsentApi> {
   const refusing = recordingChannel([{ outcome: 'rejected', code: 'number_unknown' }], {
     address: ({ id }) => (id === 'ada' ? undefined : id),
   })
@@ -35,13 +35,13 @@ async function askedSallyport(): Promise<Sallyport> {
         channels: { email: { html: () => 'x' } },
       },
     }),
-    suppressions: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
     plugins: [
+      consent({ keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] }),
       statistics(),
       agentTokens(),
       alerts({ budgets: [{ name: 'person', per: 'user', soft: { tokens: 10 } }] }),
     ],
-  })
+  }) as Sallyport & ConsentApi
   await sallyport.dispatch({ eventType: 'both', recipient: 'ada' })
   await sallyport.dispatch({ eventType: 'both', recipient: 'joe' })
   await sallyport.worker.runDue()
@@ -53,7 +53,7 @@ async function askedSallyport(): Promise<Sallyport> {
 
 withBrowser('questions of support staff', () => {
   let browser: Browser
-  let sallyport: Sallyport
+  let sallyport: Sallyport & ConsentApi
   let host: RunningConsole
   let page: Page
   beforeAll(async () => {

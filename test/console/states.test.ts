@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { toFetch } from '../../src/adapters/fetch.ts'
 import { recordingChannel } from '../../src/contract-tests/recording-channel.ts'
 import { createSallyport, defineEvents, type Sallyport } from '../../src/index.ts'
-import { agentTokens, alerts, statistics } from '../../src/plugins/index.ts'
+import { agentTokens, alerts, consent, statistics } from '../../src/plugins/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { serviceOrSkip } from '../queues/services.ts'
 import { APP, recordingLogger, testAuth } from '../support/deps.ts'
@@ -48,8 +48,12 @@ withBrowser('states of screens', () => {
     return createSallyport<Record<string, unknown>>({
       ...{ auth: testAuth, store: memoryStore(), logger: recordingLogger() },
       ...{ events: defineEvents({ known: { channels: { email: {} } } }), channels: { email: recordingChannel() } },
-      suppressions: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
-      plugins: [statistics(), agentTokens(), alerts()],
+      plugins: [
+        consent({ keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] }),
+        statistics(),
+        agentTokens(),
+        alerts(),
+      ],
     })
   }
 

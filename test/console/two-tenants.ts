@@ -8,7 +8,7 @@ import {
   type Sallyport,
   type SallyportStore,
 } from '../../src/index.ts'
-import { agentTokens, alerts, statistics } from '../../src/plugins/index.ts'
+import { agentTokens, alerts, type ConsentApi, consent, statistics } from '../../src/plugins/index.ts'
 import { recordingLogger } from '../support/deps.ts'
 
 /** Each is a part of every id and value of its tenant, and of no other's. */
@@ -29,9 +29,9 @@ const events: EventCatalog<Record<string, unknown>> = defineEvents({
 })
 
 /** A host with something of each tenant on every screen. A token is `<tenant>` for an application, `<tenant>/<session>` for an agent. */
-export async function tenantsSallyport(store: SallyportStore): Promise<Sallyport> {
+export async function tenantsSallyport(store: SallyportStore): Promise<Sallyport & ConsentApi> {
   const refused = recordingChannel([{ outcome: 'rejected', code: 'number_unknown' }], { address: ({ id }) => id })
-  const sallyport: Sallyport = createSallyport<Record<string, unknown>>({
+  const sallyport = createSallyport<Record<string, unknown>>({
     auth: {
       verify(token) {
         const [tenant = '', sessionId] = token.split('/')
@@ -39,13 +39,13 @@ export async function tenantsSallyport(store: SallyportStore): Promise<Sallyport
       },
     },
     ...{ store, events, channels: { email: recordingChannel(), sms: refused }, logger: recordingLogger() },
-    suppressions: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
     plugins: [
+      consent({ keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] }),
       statistics(),
       agentTokens(),
       alerts({ budgets: [{ name: 'session', per: 'session', hard: { tokens: 1_000 } }] }),
     ],
-  })
+  }) as Sallyport & ConsentApi
   for (const tenant of TENANTS) {
     await addDispatches(sallyport, tenant)
     await sallyport.suppressions.add({ tenant, channel: 'email', address: `bad@${tenant}.example`, category: tenant })

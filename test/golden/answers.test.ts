@@ -29,9 +29,8 @@ function hosts(): Readonly<
   }
   const full = exampleHost({
     auth,
-    suppressions: { keys: KEYS },
     links: { baseUrl: 'https://shop.test', keys: KEYS },
-    feedback: { postmark: postmark({ channel: 'email', username: 'u', password: 'p' }) },
+    consenting: { keys: KEYS, feedback: { postmark: postmark({ channel: 'email', username: 'u', password: 'p' }) } },
     budgets: [{ name: 'small', per: 'session', hard: { tokens: 10 } }],
   })
   const bare = exampleHost()

@@ -5,7 +5,16 @@ import type { SallyportOptions } from '../../src/compose/options.ts'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import { jsonLogic } from '../../src/engines/json-logic.ts'
 import { liquid } from '../../src/engines/liquid.ts'
-import { type AlertOptions, type AlertsApi, agentTokens, alerts, statistics } from '../../src/plugins/index.ts'
+import {
+  type AlertOptions,
+  type AlertsApi,
+  agentTokens,
+  alerts,
+  type ConsentApi,
+  type ConsentOptions,
+  consent,
+  statistics,
+} from '../../src/plugins/index.ts'
 import type { EventCatalog } from '../../src/ports/event-catalog.ts'
 import type { IdGenerator } from '../../src/ports/id-generator.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
@@ -41,16 +50,20 @@ export function countingIds(): IdGenerator {
 }
 
 export interface ExampleHost {
-  readonly sallyport: Sallyport & AlertsApi
+  readonly sallyport: Sallyport & AlertsApi & ConsentApi
   readonly clock: FakeClock
   fetch(request: Request): Promise<Response>
 }
 
 /** Options of {@link exampleHost}. */
-export type ExampleOptions = Partial<Omit<SallyportOptions<unknown>, 'plugins'>> & Pick<AlertOptions, 'budgets'>
+export type ExampleOptions = Partial<Omit<SallyportOptions<unknown>, 'plugins'>> &
+  Pick<AlertOptions, 'budgets'> & {
+    /** Absent: the host has no plugin `consent`. */
+    readonly consenting?: ConsentOptions
+  }
 
 /** A real host on a fake clock, with plugins. It accepts the tokens of `testAuth`. */
-export function exampleHost({ budgets, ...options }: ExampleOptions = {}): ExampleHost {
+export function exampleHost({ budgets, consenting, ...options }: ExampleOptions = {}): ExampleHost {
   const clock = fakeClock()
   const sallyport = createSallyport({
     auth: testAuth,
@@ -70,8 +83,8 @@ export function exampleHost({ budgets, ...options }: ExampleOptions = {}): Examp
     clock,
     ids: countingIds(),
     logger: recordingLogger(),
-    plugins: [statistics(), agentTokens(), alerts({ budgets })],
+    plugins: [statistics(), agentTokens(), alerts({ budgets }), ...(consenting ? [consent(consenting)] : [])],
     ...options,
-  }) as Sallyport & AlertsApi
+  }) as ExampleHost['sallyport']
   return { sallyport, clock, fetch: toFetch(sallyport) }
 }

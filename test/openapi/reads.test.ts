@@ -54,7 +54,7 @@ describe('the read API in the document', () => {
     host = exampleHost({
       auth,
       channels: { email: busy, sms: busy, push: busy },
-      suppressions: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
+      consenting: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
     })
     const event = { eventType: 'order.shipped', recipient: 'user_42', eventData: { orderId: 'A-1', total: 20 } }
     dispatchId = String(

@@ -1,5 +1,6 @@
-import { host, PAGE, sallyport, scoped, TENANT } from './host-rows.ts'
-import { HOLE, OBJECT, type OptionRow, outside, row, TEXT, UNSTORABLE } from './option-rows.ts'
+import { consent } from '../../src/plugins/index.ts'
+import { consenting, host, PAGE, sallyport, scoped, TENANT } from './host-rows.ts'
+import { FUNCTION, HOLE, OBJECT, type OptionRow, outside, row, TEXT, UNSTORABLE } from './option-rows.ts'
 
 const KEY = { kid: 'k1', key: new Uint8Array(32).fill(7) }
 const KEYS = [[], {}, 'x', [5], [null], [KEY, KEY], HOLE]
@@ -8,9 +9,26 @@ const HASH_KEY = { kid: KID, key: [5, {}, [], '', 'no base64url', 'short', new U
 const LINE = [...TEXT, '', ' ', 'a\0b', '\ud800', 'x'.repeat(1_001)]
 const TAGGED = [...OBJECT, { x_y: {} }, { de: {}, DE: {} }]
 
+const { ses } = consenting.feedback
+
+function plugin(type: string, bad: OptionRow['bad'], at?: string): OptionRow {
+  return row('sallyport/plugins consent', type, consent, consenting, bad, at === undefined ? {} : { at })
+}
+
 const CREATE: readonly OptionRow[] = [
-  host('SuppressionOptions', { keys: KEYS, softBounceMs: outside(0, 31 * 86_400_000) }, 'suppressions'),
-  host('HashKey', HASH_KEY, 'suppressions.keys[0]'),
+  plugin('ConsentOptions', {
+    keys: KEYS,
+    softBounceMs: outside(0, 31 * 86_400_000),
+    feedback: [
+      ...OBJECT,
+      ...[{ 'a/b': ses }, { ['x'.repeat(65)]: ses }, { ses: null }, { ses: undefined }, { ses: { channel: 'email' } }],
+      { ses: () => ses },
+      ...outside(1, 1_048_576).map((maxBytes) => ({ ses: { ...ses, maxBytes } })),
+      ...FUNCTION.map((head) => ({ ses: { ...ses, head } })),
+    ],
+    page: OBJECT,
+  }),
+  plugin('HashKey', HASH_KEY, 'keys[0]'),
   host(
     'LinkOptions',
     {
@@ -20,12 +38,11 @@ const CREATE: readonly OptionRow[] = [
         ...['https://a:b@api.example.com', `https://api.example.com/${'x'.repeat(200)}`],
       ],
       keys: KEYS,
-      page: OBJECT,
     },
     'links',
   ),
   host('HashKey', HASH_KEY, 'links.keys[0]'),
-  host(
+  plugin(
     'UnsubscribePageOptions',
     {
       name: LINE,
@@ -35,15 +52,15 @@ const CREATE: readonly OptionRow[] = [
       locale: [...TEXT, '', 'x_y', 'sv'],
       css: [...TEXT, '</style>', '</STYLE', 'a\0b', 'x'.repeat(65_537)],
     },
-    'links.page',
+    'page',
   ),
-  host(
-    'sallyport#UnsubscribeTexts',
+  plugin(
+    'sallyport/plugins#UnsubscribeTexts',
     {
       ...{ title: LINE, question: LINE, category: LINE, all: LINE },
       ...{ doneCategory: LINE, doneAll: LINE, note: LINE, failed: LINE },
     },
-    'links.page.texts.de',
+    'page.texts.de',
   ),
 ]
 

@@ -2,6 +2,7 @@ import { fakeClock, recordingChannel } from '../../src/contract-tests/index.ts'
 import {
   createSallyport,
   defineEvents,
+  type FeedbackSource,
   type RunsOnlyOptions,
   type RunsOnlySallyport,
   type Sallyport,
@@ -13,6 +14,9 @@ import {
   type AlertsApi,
   agentTokens,
   alerts,
+  type ConsentApi,
+  type ConsentOptions,
+  consent,
   type Plugin,
   type StatisticsApi,
   statistics,
@@ -48,21 +52,26 @@ const full = {
     channels: { email: { concurrency: 1, rate: { max: 1, perMs: 1 } } },
   },
   hooks: { onSent: () => {} },
-  feedback: { ses: { tenant: 'default', channel: 'email', receive: async () => ({ outcome: 'refused' as const }) } },
-  suppressions: { keys, softBounceMs: 1 },
-  links: {
-    baseUrl: 'https://api.example.com',
-    keys,
-    page: { name: 'Shop', texts: { de: { title: 'x' } }, categories: { news: { de: 'x' } }, locale: 'de' },
-  },
+  links: { baseUrl: 'https://api.example.com', keys },
 } satisfies SallyportOptions<unknown>
+export const consenting: ConsentOptions & { readonly feedback: Readonly<Record<'ses', FeedbackSource>> } = {
+  keys,
+  softBounceMs: 1,
+  feedback: { ses: { tenant: 'default', channel: 'email', receive: async () => ({ outcome: 'refused' as const }) } },
+  page: { name: 'Shop', texts: { de: { title: 'x' } }, categories: { news: { de: 'x' } }, locale: 'de' },
+}
 
 export const sallyport: Sallyport<
   unknown,
-  readonly [Plugin<'statistics', StatisticsApi>, Plugin<'agentTokens', AgentTokensApi>, Plugin<'alerts', AlertsApi>]
+  readonly [
+    Plugin<'statistics', StatisticsApi>,
+    Plugin<'agentTokens', AgentTokensApi>,
+    Plugin<'alerts', AlertsApi>,
+    Plugin<'consent', ConsentApi>,
+  ]
 > = createSallyport({
   ...full,
-  plugins: [statistics(), agentTokens(), alerts(alerting)],
+  plugins: [statistics(), agentTokens(), alerts(alerting), consent(consenting)],
 })
 export const runsOnly: RunsOnlySallyport = createSallyport({ auth, store, logger, clock })
 
@@ -142,19 +151,6 @@ const CREATE: readonly OptionRow[] = [
     sandbox: FLAG,
     worker: OBJECT,
     queue: PART,
-    feedback: [
-      ...OBJECT,
-      { 'a/b': full.feedback.ses },
-      { ['x'.repeat(65)]: full.feedback.ses },
-      { ses: null },
-      { ses: undefined },
-      { ses: { channel: 'email' } },
-      { ses: () => full.feedback.ses },
-      { ses: { ...full.feedback.ses, channel: 'emial' } },
-      ...outside(1, 1_048_576).map((maxBytes) => ({ ses: { ...full.feedback.ses, maxBytes } })),
-      ...FUNCTION.map((head) => ({ ses: { ...full.feedback.ses, head } })),
-    ],
-    suppressions: [...OBJECT, {}],
     links: [...OBJECT, {}],
     expiresInMs: PERIOD,
     idempotencyTtlMs: PERIOD,

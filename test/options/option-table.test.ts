@@ -41,7 +41,6 @@ const WITHOUT_OPTIONS: Readonly<Record<string, string>> = {
   'sallyport/json-logic jsonLogic': 'takes nothing',
   'sallyport/plugins agentTokens': 'takes nothing',
   'sallyport/plugins statistics': 'takes nothing',
-  'sallyport/policy storedPreferences': 'takes nothing',
   'sallyport/storage/engine KINDS': 'a table',
   'sallyport/storage/engine Unreadable': 'a class that backends construct',
   'sallyport/storage/engine columnOf': 'takes the words of a declaration',

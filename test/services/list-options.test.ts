@@ -150,8 +150,7 @@ describe('options of a list of dispatches', () => {
       logger,
       clock,
       expiresInMs: 1,
-      hasFeedback: false,
-      addressKeys: undefined,
+      plugins: { exportOf: async () => ({}), erase: async () => {}, prune: async () => {} },
       ...planning,
     })
     const wrong = { userId: 'jane', eventType: 1, recipient: null, sessionId: [], tenant: '', status: 'x', limit: 0 }

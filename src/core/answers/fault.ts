@@ -23,6 +23,7 @@ const PORTS: Readonly<Record<Unavailable, ErrorOperation>> = {
   store_unavailable: 'store',
   directory_unavailable: 'directory',
   policy_unavailable: 'policy',
+  guard_unavailable: 'guard',
   redactor_unavailable: 'redactor',
   auth_unavailable: 'auth',
   rate_limiter_unavailable: 'rate_limiter',

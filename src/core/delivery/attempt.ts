@@ -7,6 +7,7 @@ import type { LineLimiter } from '../answers/line-limiter.ts'
 import type { HookDeps, Hooks } from '../hooks.ts'
 import { wake } from '../wake.ts'
 import { type Attempted, logFailedProviders, logUnreachable, reportAttempt, reportLost } from './attempt-report.ts'
+import { type GuardDeps, guardMessage, tellGuard } from './guarded.ts'
 import { Hold, type HoldDeps, type HoldOptions, type Lease, settleLeased } from './lease.ts'
 import { deliveryFields } from './log-fields.ts'
 import { type RecheckDeps, recheckPolicy } from './recheck-policy.ts'
@@ -14,9 +15,8 @@ import { type RenderDeps, renderDigest } from './render-digest.ts'
 import { MESSAGE_RETRIES, retryDelay } from './retry-schedule.ts'
 import { type SendDeps, sendMessage, THROWN } from './send-message.ts'
 import { endUnsent, putBack, settleSend, UNKNOWN_MS } from './settlement.ts'
-import { isSuppressed, type SuppressionDeps, suppressedCopies, suppressRefused } from './suppressed.ts'
 
-export interface AttemptDeps extends HoldDeps, RecheckDeps, RenderDeps, SuppressionDeps, SendDeps, HookDeps {
+export interface AttemptDeps extends HoldDeps, RecheckDeps, RenderDeps, GuardDeps, SendDeps, HookDeps {
   readonly clock: Clock
   readonly store: Pick<DispatchStore, 'settle' | 'renew'>
   readonly channels: Readonly<Record<string, Channel>>
@@ -75,22 +75,25 @@ async function takeSteps(
   const forbidden = deps.policy && !isFresh(claimed) ? await recheckPolicy(claimed, deps.policy, hold, deps) : undefined
   if (forbidden) return forbidden
   if (!claimed.content) return renderDigest(claimed, hold, deps)
-  if (await isSuppressed(claimed, deps)) return endUnsent(claimed, 'skipped', 'suppressed')
-  const omitted = await suppressedCopies(channel, claimed, deps)
+  const guarded = deps.guard ? await guardMessage(channel, claimed, deps.guard, hold, deps) : UNGUARDED
+  if ('to' in guarded) return guarded
   if (hold.aborted) return putBack(claimed, 0)
 
   onSend?.()
+  const { omitted } = guarded
   const sent = omitted ? await sendMessage(channel, claimed, omitted, hold, deps) : THROWN
   if (!sent) return undefined
   logFailedProviders(sent.end, claimed, deps.logger)
   logUnreachable(sent.end, claimed, unreachable, deps)
-  if (sent.suppress) await suppressRefused(sent.suppress, claimed, deps)
+  if (sent.suppress) await tellGuard(sent.suppress, claimed, deps)
 
   const pausedMs = onEnd?.(sent.end)
   const leftMs = untilExpiryMs()
   const delayMs = retryDelay(schedule, tries, claimed.deliveryId, { leftMs, retryAfterMs: sent.retryAfterMs })
   return settleSend(sent, claimed, delayMs, pausedMs && Math.min(pausedMs, leftMs))
 }
+
+const UNGUARDED = { omitted: [] } as const
 
 const FRESH_MS = 60_000
 

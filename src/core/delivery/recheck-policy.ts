@@ -8,20 +8,17 @@ import { askPolicy, deferredFor } from '../message/ask-policy.ts'
 import { categoryOf } from '../message/category-of.ts'
 import { adHocRecipient, findRecipient } from '../message/resolve-recipient.ts'
 import { logUnknownTimeZone } from '../message/unknown-time-zone.ts'
-import type { PreferenceReader } from '../suppression/preference-reader.ts'
 import { type Hold, wasStopped } from './lease.ts'
 import { faultFields } from './log-fields.ts'
-import { endUnsent, putBack } from './settlement.ts'
+import { endUnsent, putBack, UNAVAILABLE_MS } from './settlement.ts'
 
 export interface RecheckDeps extends FaultDeps {
   readonly policy?: DeliveryPolicy
   readonly recipients?: RecipientDirectory
-  readonly preferences?: PreferenceReader
   readonly events: Pick<EventCatalog, 'find'>
   readonly clock: Clock
 }
 
-const UNAVAILABLE_MS = 30_000
 const MIN_DEFER_MS = 1_000
 const MAX_DEFER_MS = 31 * 86_400_000
 
@@ -55,7 +52,7 @@ export async function recheckPolicy(
 async function ask(
   policy: DeliveryPolicy,
   { channel, dispatch }: ClaimedDelivery,
-  { recipients, preferences, events, clock, logger }: RecheckDeps,
+  { recipients, events, clock, logger }: RecheckDeps,
   onFound: () => void,
 ): Promise<Verdict | undefined> {
   const { tenant, eventType, critical = false, recipient: id } = dispatch
@@ -71,6 +68,5 @@ async function ask(
     channel,
     recipient,
     at: clock.now(),
-    ...(preferences && { preferences: () => preferences.find(tenant, recipient.id) }),
   })
 }

@@ -1,9 +1,10 @@
 import { isThrown } from '../../model/thrown.ts'
 import type { ClaimedDelivery, Settlement } from '../../ports/dispatch-store.ts'
 import type { CatalogEvent, EventCatalog } from '../../ports/event-catalog.ts'
+import type { LinkMakers } from '../../ports/link-maker.ts'
 import { type EventFault, HostFault, reportEventFaults } from '../answers/fault.ts'
 import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
-import type { LinkService } from '../links/link-service.ts'
+import { placeholdersOf } from '../links/fill-links.ts'
 import { checkEventData } from '../message/check-data.ts'
 import { type RenderClock, type RenderedFields, renderFields } from '../message/render-fields.ts'
 import { type Hold, wasStopped } from './lease.ts'
@@ -14,7 +15,7 @@ export interface RenderDeps extends FaultDeps {
   readonly events: Pick<EventCatalog, 'find'>
   readonly clock: RenderClock
   /** Absent: facts have no `links`. */
-  readonly links?: LinkService
+  readonly links?: LinkMakers | undefined
 }
 
 /**
@@ -64,7 +65,7 @@ async function render(claimed: ClaimedDelivery, event: CatalogEvent, deps: Rende
     data: events.at(-1),
     recipient: digest.recipient,
     events,
-    ...(deps.links && { links: deps.links.placeholders }),
+    ...(deps.links && { links: placeholdersOf(deps.links) }),
   }
   const time = { clock: deps.clock, since: deps.clock.now() }
   const rendered = await renderFields(channel.fields, facts, 'digest', time)

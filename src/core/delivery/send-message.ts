@@ -2,9 +2,9 @@ import { isThrown } from '../../model/thrown.ts'
 import type { Channel, OutboundMessage } from '../../ports/channel.ts'
 import type { ClaimedDelivery } from '../../ports/dispatch-store.ts'
 import type { EventCatalog } from '../../ports/event-catalog.ts'
+import type { LinkMakers } from '../../ports/link-maker.ts'
 import { type FaultDeps, type FaultLine, reportFault } from '../answers/report-fault.ts'
 import { linkMessage } from '../links/link-message.ts'
-import type { LinkService } from '../links/link-service.ts'
 import { categoryOf } from '../message/category-of.ts'
 import { type Hold, Interrupted } from './lease.ts'
 import { faultFields } from './log-fields.ts'
@@ -13,7 +13,7 @@ import { isMalformed, readOutcome, type Sent } from './read-outcome.ts'
 export interface SendDeps extends FaultDeps {
   readonly events: Pick<EventCatalog, 'find'>
   /** Makes the links of messages. Absent: messages have none. */
-  readonly links?: LinkService
+  readonly links?: LinkMakers | undefined
 }
 
 /** The end of a send whose channel threw. */
@@ -74,7 +74,7 @@ export async function sendMessage(
 function linked(
   message: OutboundMessage,
   { channel, dispatch: { eventType, critical } }: ClaimedDelivery,
-  links: LinkService,
+  links: LinkMakers,
   { events }: SendDeps,
 ): Promise<OutboundMessage> {
   const category = categoryOf(eventType, events)

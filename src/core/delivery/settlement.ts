@@ -8,6 +8,9 @@ export type Queued = Extract<Settlement, { to: 'queued' }>
 /** Wait after an unknown event type or channel. A worker with a newer deployment may know it. */
 export const UNKNOWN_MS = 60_000
 
+/** Wait after a policy or a guard that did not answer. */
+export const UNAVAILABLE_MS = 30_000
+
 /** Settlement that queues a delivery again, unsent, due after `delayMs`; the attempt is not counted. */
 export function putBack({ deliveryId, fence }: LeaseToken, delayMs: number, waitsFor?: StoredWait): Queued {
   return { deliveryId, fence, to: 'queued', delayMs, waitsFor }

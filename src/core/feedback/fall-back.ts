@@ -1,9 +1,6 @@
 import type { Dispatch } from '../../model/dispatch.ts'
 import type { NewFeedback } from '../../ports/feedback-store.ts'
 import { port } from '../answers/fault.ts'
-import { reportDelivery } from '../hooks.ts'
-import { measureChanges } from '../measure.ts'
-import { wake } from '../wake.ts'
 import type { FeedbackDeps } from './feedback-deps.ts'
 import { deliveryIdOf } from './feedback-owner.ts'
 
@@ -23,7 +20,7 @@ export async function fallBackAfter(reports: readonly NewFeedback[], deps: Feedb
     if (deliveryId === undefined) continue
     const dispatch = await port('store_unavailable', () => store.findByDelivery(report.tenant, deliveryId))
     if (!dispatch || !fallsBack(dispatch.eventType)) continue
-    if (await isOfDelivery(report, deliveryId, dispatch, deps)) await fallBack(dispatch, deliveryId, deps)
+    if (await isOfDelivery(report, deliveryId, dispatch, deps)) await deps.fallBack(dispatch, deliveryId)
   }
 }
 
@@ -37,17 +34,4 @@ async function isOfDelivery(
   const delivery = deliveries.find((one) => one.deliveryId === deliveryId && one.channel === channel)
   if (delivery?.address === undefined) return false
   return addressKey === undefined || addressKey === (await addressKeys.current(tenant, delivery.address))
-}
-
-async function fallBack(dispatch: Dispatch, deliveryId: string, deps: FeedbackDeps): Promise<void> {
-  const { store, logger, queue, background } = deps
-  const { dispatchId, tenant, eventType } = dispatch
-  const { changed = [] } = (await port('store_unavailable', () => store.fallBack(tenant, deliveryId))) ?? {}
-  if (changed.length === 0) return
-  const queued = changed.find(({ status }) => status === 'queued')
-  const channel = queued && { channel: queued.channel }
-  logger.log('info', 'delivery.fell_back', { dispatchId, deliveryId, eventType, ...channel })
-  if (queued) wake(queue, deps)
-  measureChanges(changed, dispatch, deps)
-  for (const change of changed) background?.(reportDelivery(change, dispatch, deps))
 }

@@ -1,21 +1,19 @@
+import type { Dispatch } from '../../model/dispatch.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
 import type { DispatchStore } from '../../ports/dispatch-store.ts'
 import type { EventCatalog } from '../../ports/event-catalog.ts'
 import type { FeedbackStore } from '../../ports/feedback-store.ts'
-import type { AnswerDeps } from '../answers/fault.ts'
-import type { HookDeps } from '../hooks.ts'
+import type { Logger } from '../../ports/logger.ts'
 import type { AddressKeys } from '../suppression/address-keys.ts'
 
 /** Dependencies of the feedback endpoint. */
-export interface FeedbackDeps extends Omit<AnswerDeps, 'hooks'>, HookDeps {
-  readonly store: FeedbackStore & Pick<DispatchStore, 'findByDelivery' | 'fallBack'>
+export interface FeedbackDeps {
+  readonly store: FeedbackStore & Pick<DispatchStore, 'findByDelivery'>
   readonly events: EventCatalog
   readonly clock: Clock
-  /** Wakes a worker when a dispatch continues. */
-  readonly queue?: DeliveryQueue
-  /** Receives calls of hooks, so that a host can wait for them. Default: not called. */
-  readonly background?: ((work: Promise<void>) => void) | undefined
+  readonly logger: Logger
+  /** Continues a dispatch after this delivery. */
+  fallBack(dispatch: Dispatch, deliveryId: string): Promise<void>
   readonly addressKeys: AddressKeys
   /** Milliseconds that a soft bounce suppresses its address for events that are not critical; 0: not at all. */
   readonly softBounceMs: number

@@ -1,8 +1,11 @@
+import { SallyportError } from '../../errors.ts'
+import { type Awaitable, isPromise } from '../../model/awaitable.ts'
 import { sha256 } from '../../model/sha256.ts'
+import { withTimeout } from '../../model/time-out.ts'
 import { wrongReturn } from '../../options/wrong-return.ts'
 import type { FeedbackEvent, FeedbackHead, FeedbackReceipt, FeedbackSource } from '../../ports/feedback-source.ts'
 import type { FeedbackBatch, NewFeedback } from '../../ports/feedback-store.ts'
-import { answering, port, refusalOf } from '../answers/fault.ts'
+import { port } from '../answers/fault.ts'
 import { type HandlerResult, type Refused, refuse, success } from '../answers/result.ts'
 import type { OpenAction, OpenEndpoint, OpenHead, OpenRequest } from '../endpoints.ts'
 import { fallBackAfter } from './fall-back.ts'
@@ -45,11 +48,7 @@ async function feedbackEndpoint(
   head: OpenHead,
   deps: FeedbackDeps,
 ): Promise<OpenEndpoint | Refused> {
-  try {
-    if (head.method === 'POST' && !(await canBeProven(source, head, deps))) return refuseProof(name, deps)
-  } catch (thrown) {
-    return refusalOf(thrown)
-  }
+  if (head.method === 'POST' && !(await canBeProven(source, head, deps))) return refuseProof(name, deps)
   return { name, maxBytes: source.maxBytes, handle: (request) => handleFeedback(name, source, request, deps) }
 }
 
@@ -64,33 +63,43 @@ async function canBeProven(source: FeedbackSource, request: OpenHead, { clock }:
 
 /**
  * Checks the proof of a request of a provider and stores its events: `POST /api/outbound/feedback/{name}` without HTTP. Answers 200 when
- * everything is stored, 401 without a right proof, 503 when the proof cannot be checked now. Never throws.
+ * everything is stored, 401 without a right proof, 503 when the proof cannot be checked now.
  */
-function handleFeedback(
+async function handleFeedback(
   name: string,
   source: FeedbackSource,
   request: OpenRequest,
   deps: FeedbackDeps,
-): Promise<HandlerResult<FeedbackAnswer>> {
-  return answering(deps, async () => {
-    const receipt = await receive(source, request, deps)
-    if (receipt.outcome !== 'events') return refuseProof(name, deps)
-    const events = [...receipt.events].map(readEvent)
-    const unread = (code: string): number => events.filter((event) => event.code === code).length
-    const unknown = unread(UNKNOWN_SHAPE)
-    if (unknown > 0) deps.logger.log('warn', 'feedback.unknown_shape', { source: name, events: unknown })
-    const tooMany = unread('too_many_events')
-    if (tooMany > 0) deps.logger.log('warn', 'feedback.too_many_events', { source: name, events: tooMany })
-    const { added, reports } = await record(name, source, receipt, events, deps)
-    await fallBackAfter(reports, deps)
-    deps.logger.log('info', 'feedback.received', { source: name, events: events.length, added })
-    return success(200, { events: events.length })
-  })
+): Promise<HandlerResult<FeedbackAnswer> | Refused> {
+  const receipt = await receive(source, request, deps)
+  if (receipt.outcome !== 'events') return refuseProof(name, deps)
+  const events = [...receipt.events].map(readEvent)
+  const unread = (code: string): number => events.filter((event) => event.code === code).length
+  const unknown = unread(UNKNOWN_SHAPE)
+  if (unknown > 0) deps.logger.log('warn', 'feedback.unknown_shape', { source: name, events: unknown })
+  const tooMany = unread('too_many_events')
+  if (tooMany > 0) deps.logger.log('warn', 'feedback.too_many_events', { source: name, events: tooMany })
+  const { added, reports } = await record(name, source, receipt, events, deps)
+  await fallBackAfter(reports, deps)
+  deps.logger.log('info', 'feedback.received', { source: name, events: events.length, added })
+  return success(200, { events: events.length })
+}
+
+/** Providers repeat their requests, and a source may fetch a certificate. */
+const RECEIVE_MS = 10_000
+
+function late(): never {
+  throw new SallyportError(
+    'no_answer',
+    `receive() of the feedback source did not answer within ${RECEIVE_MS / 1_000} s`,
+  )
 }
 
 function receive(source: FeedbackSource, request: OpenRequest, { clock }: FeedbackDeps): Promise<FeedbackReceipt> {
   return port('feedback_unavailable', async () => {
-    const given: unknown = await source.receive({ ...headOf(request, clock.now()), body: request.body })
+    const receiving: Awaitable<unknown> = source.receive({ ...headOf(request, clock.now()), body: request.body })
+    const limit = { ms: RECEIVE_MS, clock, fallback: late }
+    const given = isPromise(receiving) ? await withTimeout(receiving, limit) : receiving
     if (isReceipt(given)) return given
     throw wrongReturn('receive() of the feedback source', given, RECEIPT)
   })

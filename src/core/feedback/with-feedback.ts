@@ -1,22 +1,20 @@
-import type { Dispatch, DispatchView } from '../../model/dispatch.ts'
+import type { Dispatch } from '../../model/dispatch.ts'
 import type { FeedbackView } from '../../model/feedback.ts'
 import { writeInstant } from '../../model/instants.ts'
 import type { FeedbackOwner, FeedbackStore, StoredFeedback } from '../../ports/feedback-store.ts'
-import { viewDispatch } from '../dispatch/dispatch-view.ts'
 import { ownersOfDelivery } from './feedback-owner.ts'
 
 /** Owners in one read of the store. */
 const MAX_OWNERS = 100
 
 /**
- * Views of dispatches with the reports about their deliveries. Reports are joined when they are read, so their order and the time of
+ * Finds the reports about the deliveries of dispatches, by delivery id. Reports are joined when they are read, so their order and the time of
  * their arrival do not matter: also before the attempt was settled.
  */
-export async function viewWithFeedback(
+export async function findReports(
   dispatches: readonly Dispatch[],
   store: Pick<FeedbackStore, 'findFeedback'>,
-  now: number,
-): Promise<readonly DispatchView[]> {
+): Promise<ReadonlyMap<string, readonly FeedbackView[]>> {
   const owners = dispatches.flatMap((dispatch) => dispatch.deliveries.flatMap((one) => ownersIn(dispatch, one)))
   const reports = new Map<string, StoredFeedback[]>()
   for (let at = 0; at < owners.length; at += MAX_OWNERS) {
@@ -27,14 +25,13 @@ export async function viewWithFeedback(
       else reports.set(key, [report])
     }
   }
-  return dispatches.map((dispatch) => {
-    const view = viewDispatch(dispatch, now)
-    const deliveries = view.deliveries.map((delivery) => {
+  const found = new Map<string, readonly FeedbackView[]>()
+  for (const dispatch of reports.size > 0 ? dispatches : [])
+    for (const delivery of dispatch.deliveries) {
       const own = ownersIn(dispatch, delivery).flatMap((owner) => reports.get(keyOf(owner)) ?? [])
-      return own.length === 0 ? delivery : { ...delivery, feedback: viewReports(own) }
-    })
-    return { ...view, deliveries }
-  })
+      if (own.length > 0) found.set(delivery.deliveryId, viewReports(own))
+    }
+  return found
 }
 
 interface Sent {

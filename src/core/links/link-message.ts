@@ -1,6 +1,7 @@
-import type { OutboundMessage } from '../../ports/channel.ts'
-import { fillLinks, hasPlaceholder } from './fill-links.ts'
-import type { LinkService } from './link-service.ts'
+import { wrongReturn } from '../../options/wrong-return.ts'
+import type { MessageLinks, OutboundMessage } from '../../ports/channel.ts'
+import type { LinkMakers, LinkTarget } from '../../ports/link-maker.ts'
+import { fillLinks, linksIn } from './fill-links.ts'
 
 export interface LinkedEvent {
   readonly channel: string
@@ -8,14 +9,35 @@ export interface LinkedEvent {
   readonly critical: boolean
 }
 
-/** Fills the placeholders of a message with the recipient's links; passes the links too, unless the event is critical. */
+/**
+ * Fills the placeholders of a message with the recipient's links; passes all links too, unless the event is critical. Rejects when a link
+ * cannot be made.
+ */
 export async function linkMessage(
   message: OutboundMessage,
   { channel, category, critical }: LinkedEvent,
-  service: LinkService,
+  makers: LinkMakers,
 ): Promise<OutboundMessage> {
   const { tenant, to: address, content } = message
-  if (critical && !hasPlaceholder(content, service.placeholders)) return message
-  const links = { unsubscribe: await service.unsubscribeUrl({ tenant, channel, address, category }) }
-  return { ...message, content: fillLinks(content, service.placeholders, links), ...(!critical && { links }) }
+  const all = Object.keys(makers)
+  const used = linksIn(content, all)
+  const names = critical ? used : all
+  if (names.length === 0) return message
+  const target = { tenant, channel, address, category }
+  const made = await Promise.all(names.map(async (name) => [name, await linkOf(name, makers, target)] as const))
+  const links: MessageLinks = Object.fromEntries(made)
+  return { ...message, content: used.length > 0 ? fillLinks(content, links) : content, ...(!critical && { links }) }
+}
+
+/** It goes into HTML, mail headers and plain text as it is. */
+const LINK = /^https?:\/\/[A-Za-z0-9._~:/?#[\]@!$()*+,;=%-]{1,1992}$/
+
+async function linkOf(name: string, makers: LinkMakers, target: LinkTarget): Promise<string> {
+  const given: unknown = await makers[name]?.(target)
+  if (typeof given === 'string' && LINK.test(given)) return given
+  throw wrongReturn(
+    `links.${name}()`,
+    given,
+    'an absolute URL of at most 2,000 characters, without spaces and < > & \' "',
+  )
 }

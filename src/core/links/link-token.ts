@@ -2,52 +2,45 @@ import type { Awaitable } from '../../model/awaitable.ts'
 import { base64url, base64urlBytes } from '../../model/base64url.ts'
 import type { ReadyHashKeys } from '../../options/hash-keys.ts'
 
-/** Content of an unsubscribe link. */
-export interface LinkPayload {
-  readonly tenant: string
-  readonly channel: string
-  /** HMAC of the address: `<key id>.<43 characters>`. A link never holds the address itself. */
-  readonly addressKey: string
-  readonly category: string
-}
-
-/** First line of the signed text. Tokens of other purposes have another one, so that none passes for an unsubscribe token. */
-const PURPOSE = 'sallyport:link:unsubscribe:v1'
 const MAX_TOKEN = 1_024
 /** Key id, payload as base64url JSON, MAC. */
 const TOKEN = /^([\w-]{1,32})\.([\w-]+)\.([\w-]{43})$/
 
 /**
- * Signs a payload under the first key: `<key id>.<payload>.<MAC>` of `A-Z a-z 0-9 _ - .`. The token never expires.
+ * Signs texts under the first key: `<key id>.<payload>.<MAC>` of `A-Z a-z 0-9 _ - .`. The token never expires.
  *
+ * @param purpose A token of one purpose does not pass for one of another.
  * @throws {RangeError} If the token is longer than 1,024 characters.
  */
-export async function linkToken(payload: LinkPayload, [key]: ReadyHashKeys): Promise<string> {
-  const { tenant, channel, addressKey, category } = payload
-  const bytes = new TextEncoder().encode(JSON.stringify([tenant, channel, addressKey, category]))
+export async function linkToken(purpose: string, texts: readonly string[], [key]: ReadyHashKeys): Promise<string> {
+  const bytes = new TextEncoder().encode(JSON.stringify(texts))
   const signed = `${key.kid}.${base64url(bytes.slice().buffer)}`
-  const token = `${signed}.${await key.hmac(signedText(signed))}`
+  const token = `${signed}.${await key.hmac(signedText(purpose, signed))}`
   if (token.length > MAX_TOKEN) throw new RangeError(`a link token has at most ${MAX_TOKEN} characters`)
   return token
 }
 
-/** Verifies a token under the key that it names. `undefined`: not signed under any of the keys. Never throws; linear time. */
-export function readLink(token: string, keys: ReadyHashKeys): Awaitable<LinkPayload | undefined> {
+/** Verifies a token under the key that it names. `undefined`: not signed under any of the keys for this purpose. Never throws; linear time. */
+export function readLinkToken(
+  purpose: string,
+  token: string,
+  keys: ReadyHashKeys,
+): Awaitable<readonly string[] | undefined> {
   const [, kid, payload = '', mac = ''] = (token.length <= MAX_TOKEN && TOKEN.exec(token)) || []
   const key = keys.find((one) => one.kid === kid)
   if (!key) return undefined
-  const expected = key.hmac(signedText(`${kid}.${payload}`))
+  const expected = key.hmac(signedText(purpose, `${kid}.${payload}`))
   return typeof expected === 'string'
     ? verified(payload, mac, expected)
     : expected.then((known) => verified(payload, mac, known))
 }
 
-function signedText(signed: string): string {
-  return `${PURPOSE}\n${signed}`
+function signedText(purpose: string, signed: string): string {
+  return `sallyport:link:${purpose}:v1\n${signed}`
 }
 
-function verified(payload: string, mac: string, expected: string): LinkPayload | undefined {
-  return isEqual(mac, expected) ? payloadOf(payload) : undefined
+function verified(payload: string, mac: string, expected: string): readonly string[] | undefined {
+  return isEqual(mac, expected) ? textsOf(payload) : undefined
 }
 
 /** Compares texts of equal length in constant time. */
@@ -58,13 +51,10 @@ function isEqual(given: string, expected: string): boolean {
   return difference === 0
 }
 
-function payloadOf(text: string): LinkPayload | undefined {
+function textsOf(payload: string): readonly string[] | undefined {
   try {
-    const fields: unknown = JSON.parse(new TextDecoder().decode(base64urlBytes(text)))
-    if (!Array.isArray(fields) || fields.length !== 4 || !fields.every((field) => typeof field === 'string'))
-      return undefined
-    const [tenant, channel, addressKey, category] = fields as [string, string, string, string]
-    return { tenant, channel, addressKey, category }
+    const texts: unknown = JSON.parse(new TextDecoder().decode(base64urlBytes(payload)))
+    return Array.isArray(texts) && texts.every((text) => typeof text === 'string') ? texts : undefined
   } catch {
     return undefined
   }

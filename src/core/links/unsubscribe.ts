@@ -1,23 +1,51 @@
-import type { ReadyHashKeys } from '../../options/hash-keys.ts'
-import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
+import { type Awaitable, andThen } from '../../model/awaitable.ts'
+import type { ErrorContext, FaultLine } from '../answers/report-fault.ts'
 import type { OpenAction, OpenAnswer, OpenRequest } from '../endpoints.ts'
-import { type LinkPayload, readLink } from './link-token.ts'
+import type { SignedLinks } from './signed-links.ts'
 import { type PageState, type UnsubscribePages, unsubscribePages } from './unsubscribe-page.ts'
 import type { UnsubscribePageOptions } from './unsubscribe-page-options.ts'
 
+/** Content of an unsubscribe link. */
+export interface UnsubscribeLink {
+  readonly tenant: string
+  readonly channel: string
+  /** HMAC of the address: `<key id>.<43 characters>`. A link never holds the address itself. */
+  readonly addressKey: string
+  readonly category: string
+}
+
+const PURPOSE = 'unsubscribe'
+const PATH = '/api/outbound/unsubscribe/'
+
+/** Resolves to the URL of an unsubscribe link. It never expires. */
+export function unsubscribeUrl(
+  { tenant, channel, addressKey, category }: UnsubscribeLink,
+  links: SignedLinks,
+): Promise<string> {
+  return links.sign(PURPOSE, PATH, [tenant, channel, addressKey, category])
+}
+
+function readLink(token: string, links: SignedLinks): Awaitable<UnsubscribeLink | undefined> {
+  return andThen(links.read(PURPOSE, token), (texts) => {
+    const [tenant, channel, addressKey, category, ...more] = texts ?? []
+    if (tenant === undefined || channel === undefined || addressKey === undefined) return undefined
+    return category === undefined || more.length > 0 ? undefined : { tenant, channel, addressKey, category }
+  })
+}
+
 /** A recipient's decision. */
-export interface Unsubscription extends Omit<LinkPayload, 'category'> {
+export interface Unsubscription extends Omit<UnsubscribeLink, 'category'> {
   /** Absent: every category of the channel. */
   readonly category?: string
 }
 
-export interface UnsubscribeDeps extends FaultDeps {
-  /** All keys whose links are valid. */
-  readonly keys: ReadyHashKeys
+export interface UnsubscribeDeps {
+  readonly links: SignedLinks
   /** Stores the decision; called again when it is repeated. Rejects when the store is unavailable. */
   unsubscribe(of: Unsubscription): Promise<unknown>
   /** Checked by `unsubscribePageOptions`. */
-  readonly page?: UnsubscribePageOptions
+  readonly page?: UnsubscribePageOptions | undefined
+  report(cause: unknown, context: ErrorContext, line: FaultLine): void
 }
 
 /** `/api/outbound/unsubscribe/{token}`. */
@@ -26,7 +54,7 @@ export function unsubscribeAction(deps: UnsubscribeDeps): OpenAction {
   return {
     name: 'unsubscribe',
     methods: ['GET', 'HEAD', 'POST'],
-    path: '/api/outbound/unsubscribe/',
+    path: PATH,
     parameter: '{token}',
     maxBytes: 65_536,
     accepts: 'form',
@@ -44,8 +72,9 @@ interface Prepared extends UnsubscribeDeps {
 }
 
 /**
- * Prepares the pages, and returns a function that finds the handler of an unsubscribe link. `GET` and `HEAD` show a page and change nothing, because scanners open links. `POST`
- * unsubscribes from the link's category, or with the field `scope=all` from every category of the channel; a repetition is answered alike.
+ * Prepares the pages, and returns a function that finds the handler of an unsubscribe link. `GET` and `HEAD` show a page and change nothing,
+ * because scanners open links. `POST` unsubscribes from the link's category, or with the field `scope=all` from every category of the channel;
+ * a repetition is answered alike.
  * The handler never rejects. `undefined`: the token is invalid. Where HMACs are asynchronous, the handler answers 404 instead.
  */
 export function unsubscribeEndpoint(
@@ -62,14 +91,14 @@ export function unsubscribeEndpoint(
     },
   }
   return (token) => {
-    const reading = readLink(token, deps.keys)
+    const reading = readLink(token, deps.links)
     if (reading === undefined) return undefined
     return async (request) => {
       try {
         const link = await reading
         return link ? await handle(link, request, prepared) : plain(404, 'No link has this address.')
       } catch (cause) {
-        reportFault(cause, { operation: 'request' }, FAILED, deps)
+        deps.report(cause, { operation: 'request' }, FAILED)
         return plain(503, 'Try again shortly.', RETRY)
       }
     }
@@ -79,7 +108,7 @@ export function unsubscribeEndpoint(
 const FAILED = { level: 'error', event: 'request.failed' } as const
 const RETRY = { 'retry-after': '1' }
 
-async function handle(link: LinkPayload, request: OpenRequest, deps: Prepared): Promise<OpenAnswer> {
+async function handle(link: UnsubscribeLink, request: OpenRequest, deps: Prepared): Promise<OpenAnswer> {
   if (request.method === 'GET' || request.method === 'HEAD') return page(200, 'asked', link, request, deps)
   if (request.method !== 'POST') return plain(405, 'Use GET or POST.', { allow: 'GET, HEAD, POST' })
   const { category, ...every } = link
@@ -88,7 +117,7 @@ async function handle(link: LinkPayload, request: OpenRequest, deps: Prepared): 
     await deps.unsubscribe(isAll ? every : link)
   } catch (cause) {
     const line = { ...FAILED, fields: { code: 'store_unavailable' } }
-    reportFault(cause, { operation: 'store', channel: link.channel }, line, deps)
+    deps.report(cause, { operation: 'store', channel: link.channel }, line)
     return page(503, 'failed', link, request, deps)
   }
   return page(200, isAll ? 'all' : 'category', link, request, deps)
@@ -111,7 +140,7 @@ async function asksForAll({ headers, body }: OpenRequest): Promise<boolean> {
 async function page(
   status: number,
   state: PageState,
-  { category }: LinkPayload,
+  { category }: UnsubscribeLink,
   { headers }: OpenRequest,
   { pages, policy }: Prepared,
 ): Promise<OpenAnswer> {

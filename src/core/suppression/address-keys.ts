@@ -1,5 +1,5 @@
 import { type Awaitable, isPromise } from '../../model/awaitable.ts'
-import { parseMailbox } from '../../model/recipient.ts'
+import { normaliseAddress } from '../../model/normalise-address.ts'
 import type { ReadyHashKey, ReadyHashKeys } from '../../options/hash-keys.ts'
 
 /** Keyed hashes of addresses, so that suppressions and links hold no address. Each is `<key id>.<HMAC>`. */
@@ -31,14 +31,4 @@ function keyed({ kid, hmac }: ReadyHashKey, text: string): Awaitable<string> {
 
 function signedText(tenant: string, address: string): string {
   return `${PURPOSE}\n${tenant}\n${normaliseAddress(address)}`
-}
-
-/**
- * A mail address in lower case with its domain in ASCII, also from `Name <address>`; other addresses without spaces around them. Providers
- * report addresses in other spellings than they were sent.
- */
-export function normaliseAddress(address: string): string {
-  const text = address.trim()
-  const bare = text.endsWith('>') ? text.slice(text.lastIndexOf('<') + 1, -1) : text
-  return parseMailbox(bare)?.toLowerCase() ?? text
 }

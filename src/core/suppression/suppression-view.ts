@@ -1,4 +1,4 @@
-import type { Delivery, Dispatch, DispatchView } from '../../model/dispatch.ts'
+import type { Delivery, Dispatch } from '../../model/dispatch.ts'
 import { writeInstant } from '../../model/instants.ts'
 import { maskAddress } from '../../model/mask-address.ts'
 import type { Suppression, SuppressionView } from '../../model/suppression.ts'
@@ -15,28 +15,32 @@ export function viewSuppression(one: Suppression): SuppressionView {
   }
 }
 
+/** An address to which a delivery is not sent. */
+interface SuppressedDelivery {
+  /** Masked. */
+  readonly address: string
+  readonly suppressions: readonly SuppressionView[]
+}
+
 /**
- * Adds to the suppressed deliveries of a view their masked addresses, and the suppressions of these that hold now; also to failed ones
- * whose address is suppressed now: a retry would not be sent.
+ * Finds the suppressions that hold now for the suppressed deliveries of a dispatch, by delivery id; also for failed ones whose address is
+ * suppressed now: a retry would not be sent.
  */
-export async function viewWithSuppressions(
-  view: DispatchView,
+export async function findSuppressedDeliveries(
   { tenant, deliveries }: Dispatch,
   store: Pick<FeedbackStore, 'findSuppressions'>,
   addressKeys: AddressKeys,
-): Promise<DispatchView> {
-  if (!deliveries.some(isAsked)) return view
-  const shown = view.deliveries.map(async (delivery, at) => {
-    const stored = deliveries[at]
-    if (!stored || !isAsked(stored) || stored.address === undefined) return delivery
-    const { status, channel, address } = stored
+): Promise<ReadonlyMap<string, SuppressedDelivery>> {
+  const shown = new Map<string, SuppressedDelivery>()
+  const find = async ({ deliveryId, status, channel, address = '' }: Delivery): Promise<void> => {
     const found = await store.findSuppressions(await addressKeys.all(tenant, address))
     const own = found.filter((one) => one.tenant === tenant && one.channel === channel)
-    if (status === 'failed' && own.length === 0) return delivery
+    if (status === 'failed' && own.length === 0) return
     const suppressions = own.toSorted((one, other) => one.createdAt - other.createdAt).map(viewSuppression)
-    return { ...delivery, address: maskAddress(address), suppressions }
-  })
-  return { ...view, deliveries: await Promise.all(shown) }
+    shown.set(deliveryId, { address: maskAddress(address), suppressions })
+  }
+  await Promise.all(deliveries.filter((one) => isAsked(one) && one.address !== undefined).map(find))
+  return shown
 }
 
 function isAsked({ status, reason }: Pick<Delivery, 'status' | 'reason'>): boolean {

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { fillLinks, hasPlaceholder } from '../../../src/core/links/fill-links.ts'
+import { fillLinks, linksIn, placeholdersOf } from '../../../src/core/links/fill-links.ts'
 import type { Content } from '../../../src/model/dispatch.ts'
 import { fc } from '../../support/properties.ts'
 
 const MARK = 'https://links.sallyport.invalid/unsubscribe'
-const MARKS = { unsubscribe: MARK }
+const NAMES = ['unsubscribe']
 const LINKS = { unsubscribe: 'https://app.example/base/k1.abc.def' }
 
-const filled = (content: Content, links = LINKS): Content => fillLinks(content, MARKS, links)
+const filled = (content: Content, links = LINKS): Content => fillLinks(content, links)
+const hasPlaceholder = (content: Content): boolean => linksIn(content, NAMES).length > 0
 
 describe('placeholders of links', () => {
   it('Every text of the content gets the link, also within lists and objects', () => {
@@ -24,7 +25,7 @@ describe('placeholders of links', () => {
       attachments: [{ content: `see ${unsubscribe}` }, [unsubscribe, null, true]],
       data: null,
     })
-    expect(hasPlaceholder(content, MARKS)).toBe(true)
+    expect(hasPlaceholder(content)).toBe(true)
   })
 
   it('A placeholder in the query of another URL gets the encoded link', () => {
@@ -38,9 +39,18 @@ describe('placeholders of links', () => {
     expect(filled({ text: `<${MARK}>` }, { unsubscribe })).toEqual({ text: `<${unsubscribe}>` })
   })
 
+  it('Text may follow without a space, and the links of several names are told apart', () => {
+    const links = { approve: 'https://app.example/a', unsubscribe: 'https://app.example/u' }
+    const marks = placeholdersOf({ approve: () => '', unsubscribe: () => '' })
+    const content = { text: `${marks.approve}_1 ${marks.unsubscribe}. ${marks.approve}${marks.unsubscribe}` }
+    const { approve, unsubscribe } = links
+    expect(fillLinks(content, links)).toEqual({ text: `${approve}_1 ${unsubscribe}. ${approve}${unsubscribe}` })
+    expect(linksIn(content, ['unknown', ...Object.keys(links)])).toEqual(['approve', 'unsubscribe'])
+  })
+
   it('Names of members remain', () => {
     expect(filled({ headers: { [MARK]: 'x' } })).toEqual({ headers: { [MARK]: 'x' } })
-    expect(hasPlaceholder({ headers: { [MARK]: 'x' } }, MARKS)).toBe(false)
+    expect(hasPlaceholder({ headers: { [MARK]: 'x' } })).toBe(false)
   })
 
   it('Other content remains as it is', () => {
@@ -48,7 +58,7 @@ describe('placeholders of links', () => {
     fc.assert(
       fc.property(json, (given) => {
         const content = JSON.parse(JSON.stringify(given)) as Content
-        expect(hasPlaceholder(content, MARKS)).toBe(false)
+        expect(hasPlaceholder(content)).toBe(false)
         expect(JSON.stringify(filled(content))).toBe(JSON.stringify(content))
       }),
     )
@@ -59,7 +69,7 @@ describe('placeholders of links', () => {
       fc.property(fc.jsonValue(), (given) => {
         const marked = (_: string, value: unknown) => (typeof value === 'string' ? `${value}${MARK}${value}` : value)
         const value = JSON.parse(JSON.stringify(given), marked)
-        expect(hasPlaceholder(filled({ value }), MARKS)).toBe(false)
+        expect(hasPlaceholder(filled({ value }))).toBe(false)
       }),
     )
   })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { DispatchDeps } from '../../../src/core/dispatch/handle-dispatch.ts'
-import type { LinkService, LinkTarget } from '../../../src/core/links/link-service.ts'
 import { liquid } from '../../../src/engines/liquid.ts'
 import type { EventCatalog } from '../../../src/ports/event-catalog.ts'
+import type { LinkMakers, LinkTarget } from '../../../src/ports/link-maker.ts'
 import { type TestDeps, testDeps } from '../../support/deps.ts'
 import { type RecordingChannel, recordingChannel } from '../../support/recording-channel.ts'
 import { attempt, delivery } from '../delivery/attempting.ts'
@@ -41,9 +41,8 @@ interface Linked {
 
 function linked(rest: Partial<DispatchDeps> = {}, a = recordingChannel()): Linked {
   const asked: LinkTarget[] = []
-  const links: LinkService = {
-    placeholders: { unsubscribe: MARK },
-    async unsubscribeUrl(of) {
+  const links: LinkMakers = {
+    async unsubscribe(of) {
       asked.push(of)
       return LINK
     },
@@ -130,10 +129,7 @@ describe('the links of a message', () => {
     const { deps, a } = linked()
     await accepted(deps, bodyOf('plain'))
     const errors: unknown[] = []
-    const failing: LinkService = {
-      placeholders: { unsubscribe: MARK },
-      unsubscribeUrl: () => Promise.reject(new Error('no key')),
-    }
+    const failing: LinkMakers = { unsubscribe: () => Promise.reject(new Error('no key')) }
     const hooks = { onError: (error: unknown) => errors.push(error) }
     expect(await attempt({ ...deps, links: failing, hooks })).toBe('retried')
     expect(a.sent).toEqual([])
@@ -141,7 +137,36 @@ describe('the links of a message', () => {
   })
 })
 
-describe('without the option links', () => {
+describe('a link maker that returns no link', () => {
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['a relative link', '/unsubscribe'],
+    ['markup', 'https://app.example/"><script>'],
+    ['an ampersand', 'https://app.example/?a=1&b=2'],
+    ['a line break', 'https://app.example/\r\nBcc: eve@example.com'],
+    ['a script', 'javascript:alert(1)'],
+    ['2,001 characters', `https://app.example/${'x'.repeat(1_981)}`],
+    ['a URL object', new URL('https://app.example')],
+  ])('%s is not sent, and the log says what to return', async (_, given) => {
+    const { deps, a } = linked()
+    await accepted(deps, bodyOf('news'))
+    expect(await attempt({ ...deps, links: { unsubscribe: () => given as string } })).toBe('retried')
+    expect(a.sent).toEqual([])
+    expect(deps.logger.lines.find(({ event }) => event === 'channel.threw')?.fields).toMatchObject({
+      cause: expect.stringMatching(/^links\.unsubscribe\(\) returned .*; return an absolute URL/),
+    })
+  })
+
+  it('A link of 2,000 characters is sent', async () => {
+    const { deps, a } = linked()
+    await accepted(deps, bodyOf('plain'))
+    const longest = `https://app.example/${'x'.repeat(1_980)}`
+    expect(await attempt({ ...deps, links: { unsubscribe: () => longest } })).toBe('sent')
+    expect(a.sent[0]?.links).toEqual({ unsubscribe: longest })
+  })
+})
+
+describe('without links', () => {
   const none = (a: RecordingChannel) => testDeps({ a }, { events })
 
   it('A message has no links', async () => {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { linkToken } from '../../../src/core/links/link-token.ts'
 import { type PageState, unsubscribePages } from '../../../src/core/links/unsubscribe-page.ts'
 import type { UnsubscribePageOptions } from '../../../src/core/links/unsubscribe-page-options.ts'
 import { STYLE } from '../../../src/core/links/unsubscribe-style.ts'
@@ -8,7 +7,7 @@ import { UNSUBSCRIBE_TEXTS } from '../../../src/core/links/unsubscribe-texts.ts'
 import { fc } from '../../support/properties.ts'
 import { searchedBy } from '../../support/searched.ts'
 import { htmlFaults } from './html-faults.ts'
-import { LINK } from './link-keys.ts'
+import { LINK, unsubscribeToken } from './link-keys.ts'
 import { endpoint } from './unsubscribing.ts'
 
 const STATES: readonly PageState[] = ['asked', 'category', 'all', 'failed']
@@ -184,7 +183,7 @@ describe('markup in any text', () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ maxLength: 60 }), async (category) => {
         const { send, deps } = endpoint({ page: { name: 'Shop' } })
-        const { text } = await send({}, await linkToken({ ...LINK, category }, deps.keys))
+        const { text } = await send({}, await unsubscribeToken({ ...LINK, category }, deps.keys))
         expect(htmlFaults(text)).toEqual([])
       }),
     )

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { OpenRequest } from '../../../src/core/endpoints.ts'
-import { linkToken } from '../../../src/core/links/link-token.ts'
 import { unsubscribeEndpoint } from '../../../src/core/links/unsubscribe.ts'
 import { fc } from '../../support/properties.ts'
-import { asynchronous, keysOf, LINK } from './link-keys.ts'
+import { asynchronous, keysOf, LINK, unsubscribeToken } from './link-keys.ts'
 import { endpoint, form, URLENCODED } from './unsubscribing.ts'
 
 const { category: _, ...EVERY } = LINK
@@ -40,7 +39,7 @@ describe('reading an unsubscribe link', () => {
     const { send, deps } = endpoint()
     const { text } = await send()
     expect(text).not.toContain(LINK.addressKey)
-    expect(text).not.toContain(await linkToken(LINK, deps.keys))
+    expect(text).not.toContain(await unsubscribeToken(LINK, deps.keys))
   })
 
   it.each(['PUT', 'DELETE', 'OPTIONS', 'post'])('%s is answered 405 and changes nothing', async (method) => {
@@ -158,15 +157,15 @@ describe('a store that fails', () => {
 describe('an invalid token', () => {
   it('A forged, cut or extended token has no handler', async () => {
     const { deps } = endpoint()
-    const token = await linkToken(LINK, deps.keys)
-    const other = await linkToken(LINK, keysOf('k9'))
+    const token = await unsubscribeToken(LINK, deps.keys)
+    const other = await unsubscribeToken(LINK, keysOf('k9'))
     for (const forged of ['', 'x', other, `${token}A`, token.slice(1), token.slice(0, -1), `k1.${'A'.repeat(90)}`])
       expect(unsubscribeEndpoint(deps)(forged)).toBeUndefined()
   })
 
   it('With asynchronous HMACs its handler answers 404 and changes nothing', async () => {
     const { deps, send, stored } = endpoint({ keys: asynchronous(keysOf('k1')) })
-    const token = await linkToken(LINK, deps.keys)
+    const token = await unsubscribeToken(LINK, deps.keys)
     expect(
       await send({ method: 'POST' }, `${token.slice(0, -1)}~`.replace('~', token.endsWith('A') ? 'B' : 'A')),
     ).toMatchObject({
@@ -180,7 +179,7 @@ describe('an invalid token', () => {
   it('An HMAC that rejects is answered 503 and reported', async () => {
     const hmac = () => Promise.reject(new Error('no crypto'))
     const { send, deps } = endpoint({ keys: [{ kid: 'k1', hmac }] })
-    expect(await send({}, await linkToken(LINK, keysOf('k1')))).toMatchObject({ status: 503 })
+    expect(await send({}, await unsubscribeToken(LINK, keysOf('k1')))).toMatchObject({ status: 503 })
     expect(deps.logger.lines).toMatchObject([{ event: 'request.failed' }])
   })
 })

@@ -1,34 +1,45 @@
+import type { ErrorHooks } from '../../../src/core/answers/report-fault.ts'
+import { reportFault } from '../../../src/core/answers/report-fault.ts'
 import type { OpenAnswer, OpenRequest } from '../../../src/core/endpoints.ts'
-import { linkToken } from '../../../src/core/links/link-token.ts'
+import { signedLinks } from '../../../src/core/links/signed-links.ts'
 import { type UnsubscribeDeps, type Unsubscription, unsubscribeEndpoint } from '../../../src/core/links/unsubscribe.ts'
+import type { ReadyHashKeys } from '../../../src/options/hash-keys.ts'
 import { type RecordingLogger, recordingLogger } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
-import { keysOf, LINK } from './link-keys.ts'
+import { keysOf, LINK, unsubscribeToken } from './link-keys.ts'
 
 export interface Endpoint {
-  readonly deps: UnsubscribeDeps & { readonly logger: RecordingLogger }
+  readonly deps: UnsubscribeDeps & { readonly keys: ReadyHashKeys; readonly logger: RecordingLogger }
   /** The stored decisions, oldest first. */
   readonly stored: Unsubscription[]
   /** Sends a request to a link, by default to that of {@link LINK}. */
   send(request?: Partial<OpenRequest>, token?: string): Promise<OpenAnswer>
 }
 
-export function endpoint(rest: Partial<UnsubscribeDeps> = {}): Endpoint {
+interface Parts extends Partial<UnsubscribeDeps> {
+  readonly keys?: ReadyHashKeys
+  readonly hooks?: ErrorHooks
+}
+
+export function endpoint({ keys = keysOf('k1'), hooks, ...rest }: Parts = {}): Endpoint {
   const stored: Unsubscription[] = []
-  const deps = {
-    keys: keysOf('k1'),
+  const logger = recordingLogger()
+  const clock = fakeClock()
+  const deps: Endpoint['deps'] = {
+    links: signedLinks({ baseUrl: 'https://app.example', keys }),
     async unsubscribe(of: Unsubscription) {
       stored.push(of)
     },
-    clock: fakeClock(),
+    report: (cause, context, line) => reportFault(cause, context, line, { logger, clock, hooks }),
     ...rest,
-    logger: recordingLogger(),
+    keys,
+    logger,
   }
   return {
     deps,
     stored,
     async send(request = {}, token) {
-      const handler = unsubscribeEndpoint(deps)(token ?? (await linkToken(LINK, deps.keys)))
+      const handler = unsubscribeEndpoint(deps)(token ?? (await unsubscribeToken(LINK, deps.keys)))
       if (!handler) throw new Error('the token is invalid')
       return handler({ method: 'GET', headers: {}, url: '/u', body: new Uint8Array(), given: [], ...request })
     },

@@ -4,9 +4,10 @@ import { setImmediate } from 'node:timers/promises'
 import { sendgrid } from 'sallyport/feedback/sendgrid'
 import { twilio } from 'sallyport/feedback/twilio'
 import { expect, test } from 'vitest'
-import { readyHashKeys } from '../../../src/compose/ready-hash-keys.ts'
 import { linkToken } from '../../../src/core/links/link-token.ts'
+import { consent } from '../../../src/plugins/index.ts'
 import type { FeedbackRequest } from '../../../src/ports/feedback-source.ts'
+import { readyHashKeys } from '../../../src/runtime/ready-hash-keys.ts'
 import { sendgridSigner, TWILIO_TOKEN, TWILIO_URL } from '../../feedback/signers.ts'
 import { floodedHost } from './flooded-host.ts'
 
@@ -21,12 +22,16 @@ const signer = sendgridSigner()
 const SECONDS = 0
 
 const OPTIONS = {
-  suppressions: { keys: KEYS },
   links: { baseUrl: 'https://app.example', keys: KEYS },
-  feedback: {
-    sg: sendgrid({ channel: 'email', publicKey: signer.publicKey }),
-    tw: twilio({ channel: 'email', authToken: TWILIO_TOKEN, url: TWILIO_URL }),
-  },
+  plugins: [
+    consent({
+      keys: KEYS,
+      feedback: {
+        sg: sendgrid({ channel: 'email', publicKey: signer.publicKey }),
+        tw: twilio({ channel: 'email', authToken: TWILIO_TOKEN, url: TWILIO_URL }),
+      },
+    }),
+  ],
 }
 
 /** The first line of an answer. */
@@ -99,8 +104,8 @@ test('One-click posts are accepted beside 1,100 slow bodies of strangers on thei
 }, async () => {
   const host = await floodedHost(undefined, OPTIONS)
   const linkOf = async (name: string): Promise<string> => {
-    const target = { tenant: 'default', channel: 'email', addressKey: `k1.${name.padEnd(43, 'x')}`, category: 'news' }
-    return `/api/outbound/unsubscribe/${await linkToken(target, readyHashKeys(KEYS))}`
+    const target = ['default', 'email', `k1.${name.padEnd(43, 'x')}`, 'news']
+    return `/api/outbound/unsubscribe/${await linkToken('unsubscribe', target, readyHashKeys(KEYS))}`
   }
   const form = ['content-type: application/x-www-form-urlencoded']
   const { sendBeside } = await flood(host, await linkOf('attacker'), form, 1_100)

@@ -2,14 +2,19 @@ import { once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import { twilio } from 'sallyport/feedback/twilio'
 import { expect, test } from 'vitest'
+import { consent } from '../../../src/plugins/index.ts'
 import { TWILIO_QUERY, TWILIO_TOKEN, TWILIO_URL, twilioRequest } from '../../feedback/signers.ts'
 import { DISPATCH, floodedHost } from './flooded-host.ts'
 
 const PATH = '/api/outbound/feedback/tw'
 const FORM = 'content-type: application/x-www-form-urlencoded'
 const OPTIONS = {
-  suppressions: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
-  feedback: { tw: twilio({ channel: 'email', authToken: TWILIO_TOKEN, url: TWILIO_URL }) },
+  plugins: [
+    consent({
+      keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }],
+      feedback: { tw: twilio({ channel: 'email', authToken: TWILIO_TOKEN, url: TWILIO_URL }) },
+    }),
+  ],
 }
 
 /** As many short names as fit: the dearest form for a parser. */

@@ -3,7 +3,15 @@ import { onTestFinished } from 'vitest'
 import { anyOf, appSecrets, generateAppSecret, issueSessionToken, sessionTokens } from '../../../src/auth/index.ts'
 import { createSallyport, type Sallyport } from '../../../src/compose/create-sallyport.ts'
 import type { SallyportOptions } from '../../../src/compose/options.ts'
-import { type AlertsApi, agentTokens, alerts, type RunEvents, statistics } from '../../../src/plugins/index.ts'
+import {
+  type AlertsApi,
+  agentTokens,
+  alerts,
+  type ConsentOptions,
+  consent,
+  type RunEvents,
+  statistics,
+} from '../../../src/plugins/index.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { ALL_POSTS } from '../../support/actions.ts'
@@ -66,10 +74,17 @@ export interface TestAppOptions {
   readonly mount?: HostOptions
   /** Replace the run events. */
   readonly runEvents?: RunEvents
+  readonly consenting?: Partial<ConsentOptions>
   readonly rest?: Partial<Omit<SallyportOptions<unknown>, 'plugins'>>
 }
 
-export async function openTestApp({ channels, mount, runEvents, rest = {} }: TestAppOptions = {}): Promise<TestApp> {
+export async function openTestApp({
+  channels,
+  mount,
+  runEvents,
+  consenting,
+  rest = {},
+}: TestAppOptions = {}): Promise<TestApp> {
   const canaries = createCanaries()
   const collected = collecting(canaries)
   const clock = fakeClock()
@@ -100,6 +115,7 @@ export async function openTestApp({ channels, mount, runEvents, rest = {} }: Tes
       ...(await channels?.(canaries)),
     },
     plugins: [
+      ...(consenting ? [consent({ keys: [{ kid: 'k1', key: new Uint8Array(32) }], ...consenting })] : []),
       statistics(),
       agentTokens(),
       alerts({

@@ -7,6 +7,7 @@ import Database from 'libsql'
 import { createSallyport, defineEvents, type SallyportStore } from 'sallyport'
 import { resend } from 'sallyport/feedback/resend'
 import { toFetch } from 'sallyport/fetch'
+import { consent } from 'sallyport/plugins'
 import { memoryStore } from 'sallyport/storage/memory'
 import { sqlStore } from 'sallyport/storage/sql'
 import { handled } from '../../support/handled.ts'
@@ -47,7 +48,10 @@ async function benchPlanning(): Promise<void> {
       return handled(endpoints, 'dispatch', principal, { headers: {}, body, query: { dryRun: 'true' } })
     }
   }
-  const rates = await ratesInTurns({ plain: planner({}), suppressing: planner({ suppressions: { keys } }) }, () => {})
+  const rates = await ratesInTurns(
+    { plain: planner({}), suppressing: planner({ plugins: [consent({ keys })] }) },
+    () => {},
+  )
   console.log('\nPlanning of a mail with Liquid, memory store, another recipient each time')
   console.log(rateLine('without suppressions', rates.plain))
   console.log(rateLine('with suppressions', rates.suppressing))
@@ -62,8 +66,8 @@ const PERIOD_MS = 10
 function hostOf(store: SallyportStore, onLink?: (link: string) => void) {
   const channel = {
     address: ({ email }: { readonly email?: string }) => email,
-    async send({ links: own }: { readonly links?: { readonly unsubscribe: string } }) {
-      if (own) onLink?.(own.unsubscribe)
+    async send({ links: own }: { readonly links?: { readonly unsubscribe?: string } }) {
+      if (own?.unsubscribe) onLink?.(own.unsubscribe)
       return { outcome: 'sent' } as const
     },
   }
@@ -72,9 +76,13 @@ function hostOf(store: SallyportStore, onLink?: (link: string) => void) {
     events: defineEvents({ order: { channels: { email: { text: () => 'Hello' } } } }),
     channels: { email: channel },
     store,
-    feedback: { resend: resend({ channel: 'email', secret: `whsec_${SECRET.toString('base64')}` }) },
-    suppressions: { keys },
     links,
+    plugins: [
+      consent({
+        keys,
+        feedback: { resend: resend({ channel: 'email', secret: `whsec_${SECRET.toString('base64')}` }) },
+      }),
+    ],
     logger: { log: () => {} },
   })
 }

@@ -3,7 +3,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { toFetch } from '../../../src/adapters/fetch.ts'
 import { createSallyport, defineEvents, type EventCatalog } from '../../../src/index.ts'
-import { agentTokens, alerts, statistics } from '../../../src/plugins/index.ts'
+import { agentTokens, alerts, consent, statistics } from '../../../src/plugins/index.ts'
 import { systemClock } from '../../../src/runtime/system-clock.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { processorTime } from '../bench/measure.ts'
@@ -100,8 +100,8 @@ async function measure(db: Kysely<any>, dialect: 'sqlite' | 'postgresql'): Promi
     ...{ auth: { verify: async () => ({ id: 'x', tenant: TENANT }) }, store, logger: { log() {} } },
     events,
     channels: { a: { address: ({ id }) => id, send: async () => ({ outcome: 'sent' }) } },
-    suppressions: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
     plugins: [
+      consent({ keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] }),
       statistics(),
       agentTokens(),
       alerts({ budgets: [{ name: 'session', per: 'session', hard: { tokens: 20_000 } }] }),

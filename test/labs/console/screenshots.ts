@@ -8,10 +8,10 @@ import { toFetch } from '../../../src/adapters/fetch.ts'
 import { toNode } from '../../../src/adapters/node.ts'
 import { recordingChannel } from '../../../src/contract-tests/recording-channel.ts'
 import { jsonLogic } from '../../../src/engines/json-logic.ts'
-import { createSallyport, defineEvents } from '../../../src/index.ts'
+import { createSallyport, defineEvents, type Sallyport } from '../../../src/index.ts'
 import type { JsonObject } from '../../../src/model/json.ts'
 import type { Principal } from '../../../src/model/principal.ts'
-import { agentTokens, alerts, statistics } from '../../../src/plugins/index.ts'
+import { agentTokens, alerts, type ConsentApi, consent, statistics } from '../../../src/plugins/index.ts'
 import type { Channel, SendOutcome } from '../../../src/ports/channel.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import { priceBook } from '../../../src/pricing/index.ts'
@@ -80,8 +80,8 @@ const sallyport = createSallyport<Record<string, unknown>>({
     sms: channel('sms', (nth) => ({ outcome: 'sent', providerMessageId: `SM${nth}` }), []),
     webhook: channel('webhook', () => ({ outcome: 'rejected', code: 'http_410' }), []),
   },
-  suppressions: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
   plugins: [
+    consent({ keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] }),
     statistics(),
     agentTokens(),
     alerts({
@@ -90,7 +90,7 @@ const sallyport = createSallyport<Record<string, unknown>>({
   ],
   prices: priceBook({ version: '1', prices: [{ model: 'gpt-5', input: '1.25', output: 10 }] }),
   logger: { log() {} },
-})
+}) as Sallyport & ConsentApi
 
 async function fill(): Promise<void> {
   for (let minute = 1; minute < HOUR; minute++) {

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { createSallyport, type Sallyport } from '../../../src/compose/create-sallyport.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { DispatchView } from '../../../src/model/dispatch.ts'
+import { type ConsentApi, consent } from '../../../src/plugins/index.ts'
 import type { SallyportStore } from '../../../src/ports/sallyport-store.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
@@ -60,7 +61,7 @@ const scenarios = fc.record<Scenario>({
 })
 
 interface Process {
-  readonly sallyport: Sallyport<unknown>
+  readonly sallyport: Sallyport<unknown> & ConsentApi
   /** Resolves when the process dies. */
   readonly died: Promise<void>
 }
@@ -115,14 +116,13 @@ async function play(
     const { store, died } = mortal(own, () => now?.crash ?? 'never')
     const sallyport = createSallyport<unknown>({
       ...{ auth: testAuth, events, channels: { email, chat }, clock, store, logger: recordingLogger() },
-      feedback: { resend: resend({ channel: 'email', secret: RESEND_SECRET }) },
-      suppressions: { keys: [KEY] },
-    })
+      plugins: [consent({ keys: [KEY], feedback: { resend: resend({ channel: 'email', secret: RESEND_SECRET }) } })],
+    }) as Process['sallyport']
     return { sallyport, died }
   }
   const processes = stores.map(start)
   // Takes events and feedback, and finishes what is left.
-  const [first] = stores.map(start).map(({ sallyport }) => sallyport) as [Sallyport<unknown>]
+  const [first] = stores.map(start).map(({ sallyport }) => sallyport) as [Process['sallyport']]
   const fetch = toFetch(first)
 
   async function post(count: number): Promise<void> {

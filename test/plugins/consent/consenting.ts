@@ -7,6 +7,8 @@ import { createSallyport, type Sallyport } from '../../../src/compose/create-sal
 import type { SallyportOptions } from '../../../src/compose/options.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { HashKey } from '../../../src/options/hash-keys.ts'
+import { type ConsentApi, type ConsentOptions, consent } from '../../../src/plugins/index.ts'
+import type { Plugin } from '../../../src/plugins/plugin.ts'
 import type { FeedbackRequest, FeedbackSource } from '../../../src/ports/feedback-source.ts'
 import type { SallyportStore } from '../../../src/ports/sallyport-store.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
@@ -30,7 +32,7 @@ const events = defineEvents({
 })
 
 export interface ConsentApp {
-  readonly sallyport: Sallyport<unknown>
+  readonly sallyport: Sallyport<unknown> & ConsentApi
   readonly email: RecordingChannel
   readonly chat: RecordingChannel
   readonly clock: FakeClock
@@ -52,6 +54,10 @@ interface Parts {
   readonly store?: (store: SallyportStore) => SallyportStore
   readonly rest?: Partial<SallyportOptions<unknown>>
   readonly sources?: Readonly<Record<string, FeedbackSource>>
+  /** Further plugins. */
+  readonly plugins?: readonly Plugin[]
+  /** Replaces options of the plugin. */
+  readonly consenting?: Partial<ConsentOptions>
 }
 
 export function consentApp({
@@ -59,6 +65,8 @@ export function consentApp({
   store: wrap = (same) => same,
   rest,
   sources,
+  plugins = [],
+  consenting,
 }: Parts = {}): ConsentApp {
   const clock = fakeClock(Date.UTC(2027, 0, 15, 12))
   const logger = recordingLogger()
@@ -66,16 +74,22 @@ export function consentApp({
   const chat = recordingChannel([{ outcome: 'sent', providerMessageId: 'chat_1' }])
   const sallyport = createSallyport({
     ...{ auth: testAuth, events, channels: { email, chat }, store, clock, logger, ids: countingIds() },
-    feedback: {
-      resend: resend({ channel: 'email', secret: RESEND_SECRET }),
-      mailgun: mailgun({ channel: 'email', signingKey: MAILGUN_KEY }),
-      'resend-other': resend({ channel: 'email', secret: RESEND_SECRET, tenant: 'other' }),
-      ...sources,
-    },
-    suppressions: { keys: [KEY] },
     links: { baseUrl: 'https://app.example', keys: [KEY] },
+    plugins: [
+      consent({
+        keys: [KEY],
+        feedback: {
+          resend: resend({ channel: 'email', secret: RESEND_SECRET }),
+          mailgun: mailgun({ channel: 'email', signingKey: MAILGUN_KEY }),
+          'resend-other': resend({ channel: 'email', secret: RESEND_SECRET, tenant: 'other' }),
+          ...sources,
+        },
+        ...consenting,
+      }),
+      ...plugins,
+    ],
     ...rest,
-  })
+  }) as ConsentApp['sallyport']
   const fetch = toFetch(sallyport)
   let ids = 0
   return {

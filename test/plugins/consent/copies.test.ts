@@ -1,6 +1,7 @@
-import { createSallyport, defineEvents, type SallyportOptions } from 'sallyport'
+import { createSallyport, defineEvents, type Sallyport, type SallyportOptions } from 'sallyport'
 import { email } from 'sallyport/channels/email'
 import { failover } from 'sallyport/channels/failover'
+import { type ConsentApi, consent } from 'sallyport/plugins'
 import { memoryStore } from 'sallyport/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { POSTS } from '../../../src/actions/table.ts'
@@ -44,9 +45,9 @@ async function mailHost(options: Partial<SallyportOptions<unknown>> = {}) {
     },
     ...{ events, store: memoryStore({ clock }), clock, logger, ids: countingIds() },
     channels: { email: mail },
-    suppressions: { keys: [KEY] },
+    plugins: [consent({ keys: [KEY] })],
     ...options,
-  })
+  }) as Sallyport<unknown> & ConsentApi
   const post = async (token: string, eventData: object): Promise<string> => {
     const body = { eventType: 'order', recipient: JANE, eventData }
     const principal = await sallyport.endpoints.authenticate({ authorization: `Bearer ${token}` }, POSTS.dispatch)

@@ -162,7 +162,9 @@ describe('a fallback after a bounce', () => {
     expect(reads).toBe(0)
   })
 
-  it('fallbackOn without the option feedback is refused at start', () => {
-    expect(() => app({ rest: { feedback: undefined } as never })).toThrow('needs the option feedback')
+  it('fallbackOn without a source of feedback is refused at start', () => {
+    const reason = /fallbackOn.*no plugin gets reports of bounced; consent\(\{ keys, feedback/
+    expect(() => app({ consenting: { feedback: undefined } })).toThrow(reason)
+    expect(() => app({ rest: { plugins: [] } })).toThrow(reason)
   })
 })

@@ -113,8 +113,7 @@ describe('feedback over HTTP', () => {
   })
 
   it('A host without feedback and links keeps the paths of these endpoints', async () => {
-    const rest = { feedback: undefined, links: undefined }
-    const { sallyport } = consentApp({ rest })
+    const { sallyport } = consentApp({ rest: { links: undefined }, consenting: { feedback: undefined } })
     const notFound = () => new Response('of the host')
     for (const path of ['feedback/resend', 'unsubscribe/x']) {
       const request = new Request(`https://app.example/api/outbound/${path}`, { method: 'POST' })

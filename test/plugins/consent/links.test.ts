@@ -71,8 +71,8 @@ describe('unsubscribe links', () => {
     await before.send('news')
     const link = linkOf(before)
     const keys = [NEXT_KEY, KEY]
-    const rest = { suppressions: { keys }, links: { baseUrl: 'https://app.example', keys }, ids }
-    const app = consentApp({ store: () => before.store, rest })
+    const rest = { links: { baseUrl: 'https://app.example', keys }, ids }
+    const app = consentApp({ store: () => before.store, rest, consenting: { keys } })
     expect((await post(app, link)).status).toBe(200)
     expect(await outcomeOf(app, 'news')).toBe(SUPPRESSED)
   })
@@ -97,12 +97,5 @@ describe('unsubscribe links', () => {
     const { items } = await app.sallyport.suppressions.list({ limit: 500 })
     expect(items.length).toBe(100)
     expect(new Set(items.map(({ addressKey }) => addressKey)).size).toBe(100)
-  })
-
-  it('Links alone suffice: their keys hash addresses', async () => {
-    const app = consentApp({ rest: { suppressions: undefined } })
-    await app.send('news')
-    await post(app, linkOf(app))
-    expect(await outcomeOf(app, 'news')).toBe(SUPPRESSED)
   })
 })

@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { createSallyport } from '../../../src/compose/create-sallyport.ts'
-import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
-import { allOf, storedPreferences, throttle } from '../../../src/policies/index.ts'
-import { memoryStore } from '../../../src/storage/memory/index.ts'
-import { testAuth } from '../../support/deps.ts'
+import type { ConsentOptions } from '../../../src/plugins/index.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { ADA, type ConsentApp, consentApp, KEY, NEXT_KEY } from './consenting.ts'
 
-const policy = storedPreferences()
 const OPTED_OUT = 'skipped opted_out'
 
 async function outcomeOf(app: ConsentApp, eventType: string): Promise<string | undefined> {
@@ -31,8 +26,8 @@ describe('stored preferences', () => {
     expect(await preferences.get('user_1', { tenant: 'other' })).toEqual({ channels: { sms: true } })
   })
 
-  it('The policy skips what a recipient does not want: by event, category and channel', async () => {
-    const app = consentApp({ rest: { policy } })
+  it('What a recipient does not want is skipped: by event, category and channel', async () => {
+    const app = consentApp()
     await app.sallyport.preferences.set(ADA, { channels: { email: false }, categories: { newsletter: true } })
     expect(await outcomeOf(app, 'order')).toBe(OPTED_OUT)
     expect(await outcomeOf(app, 'news')).toBe('sent')
@@ -45,7 +40,6 @@ describe('stored preferences', () => {
   it('Preferences are read once for all channels of a dispatch', async () => {
     let reads = 0
     const app = consentApp({
-      rest: { policy },
       store: (store) => ({
         ...store,
         findPreferences(keys) {
@@ -60,7 +54,7 @@ describe('stored preferences', () => {
 
   it('Preferences that change before a repeated attempt apply to it', async () => {
     const email = recordingChannel([{ outcome: 'retry', code: 'busy' }, { outcome: 'sent' }])
-    const app = consentApp({ email, rest: { policy: allOf(policy, throttle({ max: 9, windowMs: 1_000 })) } })
+    const app = consentApp({ email })
     const id = await app.send('order')
     await app.sallyport.preferences.set(ADA, { events: { order: false } })
     app.clock.advance(3_600_000)
@@ -72,8 +66,7 @@ describe('stored preferences', () => {
   it('Preferences are found after a rotation of keys, and replaced under the new key', async () => {
     const before = consentApp()
     await before.sallyport.preferences.set(ADA, { channels: { email: false } })
-    const rest = { suppressions: { keys: [NEXT_KEY, KEY] }, policy }
-    const app = consentApp({ store: () => before.store, rest })
+    const app = consentApp({ store: () => before.store, consenting: { keys: [NEXT_KEY, KEY] } })
     expect(await outcomeOf(app, 'order')).toBe(OPTED_OUT)
     await app.sallyport.preferences.set(ADA, { channels: { email: true } })
     expect(await app.sallyport.preferences.get(ADA)).toEqual({ channels: { email: true } })
@@ -92,27 +85,41 @@ describe('stored preferences', () => {
     expect(await preferences.get(ADA)).toBeUndefined()
   })
 
-  it('A policy that reads preferences does not start without a key', () => {
-    const events = defineEvents({ e: { channels: { a: {} } } })
-    const options = { auth: testAuth, events, channels: { a: recordingChannel() }, store: memoryStore() }
-    expect(() => createSallyport({ ...options, policy: allOf(policy) })).toThrow(/policy.*needs suppressions/)
-    expect(() => createSallyport({ ...options, policy, suppressions: { keys: [KEY] } })).not.toThrow()
+  it('Preferences are those of the recipient as it was dispatched to, not of a copy', async () => {
+    const email = recordingChannel(undefined, { copies: () => ['joe@example.com'] })
+    const app = consentApp({ email })
+    await app.sallyport.preferences.set('joe@example.com', { channels: { email: false } })
+    expect(await outcomeOf(app, 'order')).toBe('sent')
+    expect(email.sent[0]).not.toHaveProperty('omittedCopies')
   })
 
-  it.each([
-    ['feedback without a key', { suppressions: undefined, links: undefined }, /feedback.*needs suppressions/],
-    ['two keys of one id', { suppressions: { keys: [KEY, KEY] } }, /is the kid of a key before it/],
-    ['a short key', { suppressions: { keys: [{ kid: 'k', key: 'c2hvcnQ' }] } }, /at least 32 bytes/],
-    ['a missing key', { suppressions: { keys: [{ kid: 'k', key: undefined }] } }, /environment variable/],
-    ['no key', { links: { baseUrl: 'https://a.example', keys: [] } }, /at least one key/],
-    ['a relative base', { links: { baseUrl: '/app', keys: [KEY] } }, /https URL/],
+  it.each<[string, Partial<ConsentOptions>, RegExp]>([
+    ['no keys', { keys: undefined as never }, /keys.*must be a list of at least one key/],
+    ['two keys of one id', { keys: [KEY, KEY] }, /is the kid of a key before it/],
+    ['a short key', { keys: [{ kid: 'k', key: 'c2hvcnQ' }] }, /at least 32 bytes/],
+    ['a missing key', { keys: [{ kid: 'k', key: undefined }] }, /environment variable/],
+    ['an empty list of keys', { keys: [] }, /at least one key/],
     [
       'a source of an unknown channel',
       { feedback: { a: { tenant: 't', channel: 'mail', receive: async () => ({ outcome: 'refused' }) } } },
-      /"mail", which is not there.*email/,
+      /plugins\.consent\.feedback\.a.*"mail", which is not there.*email/,
     ],
-    ['a source with a slash in its name', { feedback: { 'a/b': {} } }, /must be a name/],
+    ['a source with a slash in its name', { feedback: { 'a/b': {} as never } }, /must be a name/],
+  ])('A configuration with %s does not start', (_, consenting, message) => {
+    expect(() => consentApp({ consenting })).toThrow(message)
+  })
+
+  it.each([
+    ['no key of links', { links: { baseUrl: 'https://a.example', keys: [] } }, /at least one key/],
+    ['a relative base', { links: { baseUrl: '/app', keys: [KEY] } }, /https URL/],
   ])('A configuration with %s does not start', (_, rest, message) => {
-    expect(() => consentApp({ rest: rest as never })).toThrow(message)
+    expect(() => consentApp({ rest })).toThrow(message)
+  })
+
+  it('An unsubscribe page without the option links does not start', () => {
+    const page = { name: 'Shop' }
+    expect(() => consentApp({ rest: { links: undefined }, consenting: { page } })).toThrow(
+      /consent\.page.*needs the option/,
+    )
   })
 })

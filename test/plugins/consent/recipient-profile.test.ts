@@ -5,7 +5,7 @@ import { ADA, type ConsentApp, consentApp, KEY, NEXT_KEY } from './consenting.ts
 
 function appOfUsers(keys = [KEY]): ConsentApp {
   const email = recordingChannel(undefined, { address: ({ id }) => (id === 'u1' ? 'Ada@Example.com' : id) })
-  return consentApp({ email, rest: { suppressions: { keys } } })
+  return consentApp({ email, consenting: { keys } })
 }
 
 describe('the profile of a recipient', () => {
@@ -34,23 +34,12 @@ describe('the profile of a recipient', () => {
 
   it('A suppression under an earlier key is found, one of another tenant is not', async () => {
     const store = memoryStore()
-    const shared = { rest: { store, suppressions: { keys: [KEY] } } }
+    const shared = { rest: { store } }
     await consentApp(shared).sallyport.suppressions.add({ channel: 'email', address: ADA })
-    const { sallyport } = consentApp({ rest: { store, suppressions: { keys: [NEXT_KEY, KEY] } } })
+    const { sallyport } = consentApp({ rest: { store }, consenting: { keys: [NEXT_KEY, KEY] } })
     const ofTenant = async (tenant: string) =>
       (await sallyport.dispatches.profile({ recipient: ADA, tenant })).addresses
     expect(await ofTenant('default')).toHaveLength(1)
     expect(await ofTenant('other')).toEqual([])
-  })
-
-  it('A host that stores neither says so by what is absent', async () => {
-    const { sallyport, send } = consentApp({ rest: { suppressions: undefined, links: undefined, feedback: undefined } })
-    await send('both')
-    expect(await sallyport.dispatches.profile({ recipient: ADA })).toEqual({
-      addresses: [
-        { channel: 'email', address: 'a…@example.com' },
-        { channel: 'chat', address: 'a…@example.com' },
-      ],
-    })
   })
 })

@@ -1,9 +1,10 @@
 import type { RequestListener } from 'node:http'
-import { createSallyport, defineEvents, type SallyportOptions } from 'sallyport'
+import { createSallyport, defineEvents, type Sallyport, type SallyportOptions } from 'sallyport'
 import { email } from 'sallyport/channels/email'
 import { sms } from 'sallyport/channels/sms'
 import { twilio } from 'sallyport/feedback/twilio'
 import { toFetch } from 'sallyport/fetch'
+import { type ConsentApi, type ConsentOptions, consent } from 'sallyport/plugins'
 import { memoryStore } from 'sallyport/storage/memory'
 import type { SMTPServerOptions } from 'smtp-server'
 import { describe, expect, it } from 'vitest'
@@ -28,13 +29,13 @@ const texts = defineEvents({
   news: { category: 'news', channels: { a: { text: () => 'News' } } },
 })
 
-function host(a: Channel, options: Partial<SallyportOptions<unknown>> = {}) {
+function host(a: Channel, options: Partial<SallyportOptions<unknown>> = {}, more: Partial<ConsentOptions> = {}) {
   const clock = fakeClock(Date.UTC(2027, 0, 15, 12))
   const logger = recordingLogger()
   const sallyport = createSallyport<unknown>({
     ...{ auth: testAuth, events, store: memoryStore({ clock }), clock, logger, ids: countingIds() },
-    ...{ channels: { a }, suppressions: { keys: [KEY] }, ...options },
-  })
+    ...{ channels: { a }, plugins: [consent({ keys: [KEY], ...more })], ...options },
+  }) as Sallyport<unknown> & ConsentApi
   /** Dispatches and sends; the status, reason, code and enhanced status of the delivery. */
   const send = async (eventType: string, recipient: string): Promise<string> => {
     const answer = await sallyport.dispatch({ eventType, recipient })
@@ -121,7 +122,7 @@ async function texting(error: number | undefined, options: object = {}) {
     ...options,
   })
   const source = twilio({ channel: 'a', authToken: TWILIO_TOKEN, url: CALLBACK })
-  const running = host(channel, { events: texts, feedback: { tw: source } })
+  const running = host(channel, { events: texts }, { feedback: { tw: source } })
   const fetch = toFetch(running.sallyport)
   const report = async (fields: Readonly<Record<string, string>>, query = ''): Promise<number> => {
     const request = twilioRequest(fields, { query })
@@ -239,9 +240,9 @@ describe('a refused address', () => {
     expect(await suppressed(JANE)).toEqual([])
   })
 
-  it('needs no keys: without suppressions nothing is stored', async () => {
+  it('needs no plugin: without one nothing is stored', async () => {
     const refused = recordingChannel([{ outcome: 'rejected', code: 'gone', suppress: 'bounced' }])
-    const { send } = host(refused, { suppressions: undefined })
+    const { send } = host(refused, { plugins: [] })
     expect(await send('order', JANE)).toBe('failed provider_rejected gone')
   })
 })

@@ -96,7 +96,7 @@ describe('suppressions', () => {
   })
 
   it('`softBounceMs` 0 suppresses nothing after a soft bounce', async () => {
-    const app = consentApp({ rest: { suppressions: { keys: [KEY], softBounceMs: 0 } } })
+    const app = consentApp({ consenting: { softBounceMs: 0 } })
     await app.report(SOFT_BOUNCE)
     expect(await outcomesOf(app)).toEqual(SENT)
   })
@@ -203,8 +203,7 @@ describe('suppressions', () => {
   it('Suppressions of a retained key are found after a rotation; those of a removed key are not', async () => {
     const first = consentApp()
     await first.sallyport.suppressions.add({ channel: 'email', address: ADA })
-    const over = (keys: readonly HashKey[]) =>
-      consentApp({ store: () => first.store, rest: { suppressions: { keys } } })
+    const over = (keys: readonly HashKey[]) => consentApp({ store: () => first.store, consenting: { keys } })
     const rotated = over([NEXT_KEY, KEY])
     expect((await rotated.sallyport.suppressions.find({ address: ADA })).length).toBe(1)
     expect(await rotated.outcomes(await rotated.send('order'))).toEqual([SUPPRESSED])
@@ -254,15 +253,6 @@ describe('suppressions', () => {
     expect(await sallyport.suppressions.importCsv(exported)).toEqual({ added: 0, problems: [] })
   })
 
-  it('Without a key, nothing is suppressed and calls say what is missing', async () => {
-    const app = consentApp({ rest: { suppressions: undefined, links: undefined, feedback: undefined } })
-    expect(await outcomesOf(app)).toEqual(SENT)
-    await expect(app.sallyport.suppressions.add({ channel: 'email', address: ADA })).rejects.toMatchObject({
-      code: 'option_invalid',
-    })
-    await expect(app.sallyport.preferences.get(ADA)).rejects.toMatchObject({ code: 'option_invalid' })
-  })
-
   it('A store that cannot be read before an attempt sends nothing, and the delivery is sent later', async () => {
     let isDown = false
     const app = consentApp({
@@ -273,8 +263,11 @@ describe('suppressions', () => {
     })
     await app.sallyport.dispatch({ eventType: 'order', recipient: ADA } as never)
     isDown = true
-    await app.sallyport.worker.runDue().catch(() => {})
+    await app.sallyport.worker.runDue()
     expect(app.email.sent).toEqual([])
+    const [waiting] = (await app.sallyport.dispatches.list()).items
+    expect(waiting?.deliveries).toMatchObject([{ status: 'queued', attempts: 0, waiting: { for: 'unavailable' } }])
+    expect(app.logger.lines.map(({ event }) => event)).toContain('delivery.guard_unavailable')
     isDown = false
     app.clock.advance(HOUR_MS)
     await app.sallyport.worker.runDue()
@@ -291,7 +284,7 @@ describe('suppressions', () => {
     })
     isDown = true
     const answer = await app.sallyport.dispatch({ eventType: 'order', recipient: ADA } as never)
-    expect(answer).toMatchObject({ status: 503, body: { code: 'store_unavailable' } })
+    expect(answer).toMatchObject({ status: 503, body: { code: 'guard_unavailable' } })
     expect(app.email.sent).toEqual([])
   })
 })

@@ -2,7 +2,7 @@ import { resend } from 'sallyport/feedback/resend'
 import { jsonLogic } from 'sallyport/json-logic'
 import { createSallyport, type Sallyport } from '../../../src/compose/create-sallyport.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
-import { agentTokens, statistics } from '../../../src/plugins/index.ts'
+import { agentTokens, type ConsentApi, consent, statistics } from '../../../src/plugins/index.ts'
 import { throttle } from '../../../src/policies/index.ts'
 import type { SendOutcome } from '../../../src/ports/channel.ts'
 import type { SallyportStore } from '../../../src/ports/sallyport-store.ts'
@@ -59,7 +59,7 @@ const events = defineEvents(
 )
 
 export interface ErasureApp {
-  readonly sallyport: Sallyport<unknown>
+  readonly sallyport: Sallyport<unknown> & ConsentApi
   readonly email: RecordingChannel
   readonly sms: RecordingChannel
   readonly logger: RecordingLogger
@@ -79,15 +79,17 @@ export function erasureApp(
   }
   const email = recordingChannel([sendMail], { concurrencyKey: (address) => address })
   const sms = recordingChannel(undefined, { address: ({ phone }) => phone })
-  const sallyport: Sallyport<unknown> = createSallyport<unknown>({
+  const sallyport = createSallyport<unknown>({
     ...{ auth: testAuth, events, channels: { email, sms }, store, clock, logger, ids: countingIds() },
     recipients: { find: async (id) => (id === PERSON.id ? PERSON : undefined) },
     policy: throttle({ max: 100, windowMs: HOUR_MS }),
-    feedback: { resend: resend({ channel: 'email', secret: RESEND_SECRET }) },
-    suppressions: { keys: [KEY] },
     links: { baseUrl: 'https://app.example', keys: [KEY] },
-    plugins: [statistics(), agentTokens()],
-  })
+    plugins: [
+      consent({ keys: [KEY], feedback: { resend: resend({ channel: 'email', secret: RESEND_SECRET }) } }),
+      statistics(),
+      agentTokens(),
+    ],
+  }) as ErasureApp['sallyport']
   return {
     ...{ sallyport, email, sms, logger },
     async send(eventType, recipient, idempotencyKey) {

@@ -14,7 +14,7 @@ describe('the export of a recipient', () => {
     const app = memoryApp()
     const ids = await fill(app)
     await app.sallyport.suppressions.add({ channel: 'sms', address: PERSON.id })
-    const { dispatches, preferences, suppressions, nextCursor } = await app.sallyport.dispatches.export({
+    const { dispatches, plugins, nextCursor } = await app.sallyport.dispatches.export({
       recipient: PERSON.id,
       limit: 500,
     })
@@ -28,8 +28,9 @@ describe('the export of a recipient', () => {
     expect(dispatches.flatMap(({ eventData }) => eventData ?? [])).toEqual([
       { title: 'Order 4711', street: 'Lovelace Road' },
     ])
-    expect(preferences).toEqual({ channels: { sms: true } })
-    expect(suppressions).toMatchObject([{ channel: 'sms', reason: 'manual' }])
+    expect(plugins).toMatchObject({
+      consent: { preferences: { channels: { sms: true } }, suppressions: [{ channel: 'sms', reason: 'manual' }] },
+    })
     expect(nextCursor).toBeUndefined()
   })
 
@@ -51,7 +52,7 @@ describe('the export of a recipient', () => {
     do {
       const options = { recipient: PERSON.email, limit: 2, ...(cursor !== undefined && { cursor }) }
       const page = await app.sallyport.dispatches.export(options)
-      expect(page.preferences === undefined).toBe(pages++ > 0)
+      expect(page.plugins === undefined).toBe(pages++ > 0)
       found.push(...page.dispatches.map(({ dispatchId }) => dispatchId))
       cursor = page.nextCursor
     } while (cursor !== undefined)
@@ -63,11 +64,8 @@ describe('the export of a recipient', () => {
     const app = memoryApp()
     await fill(app)
     const { dispatches } = app.sallyport
-    expect(await dispatches.export({ recipient: 'nobody' })).toEqual({ dispatches: [], suppressions: [] })
-    expect(await dispatches.export({ recipient: PERSON.id, tenant: 'other' })).toEqual({
-      dispatches: [],
-      suppressions: [],
-    })
+    expect(await dispatches.export({ recipient: 'nobody' })).toEqual({ dispatches: [] })
+    expect(await dispatches.export({ recipient: PERSON.id, tenant: 'other' })).toEqual({ dispatches: [] })
   })
 })
 
@@ -99,7 +97,7 @@ describe('the erasure of a recipient', () => {
     await app.sallyport.worker.runDue()
     expect(app.email.sent.slice(sent).map(({ to }) => to)).toEqual(['grace@example.com'])
     const left = await app.sallyport.dispatches.export({ recipient: PERSON.email })
-    expect(left).toEqual({ dispatches: [], suppressions: [] })
+    expect(left).toEqual({ dispatches: [] })
     expect(secretsIn(JSON.stringify(await app.sallyport.dispatches.list()))).toEqual([])
   })
 

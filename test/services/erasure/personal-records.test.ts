@@ -41,7 +41,7 @@ describe('personal members of plugin records', () => {
     const clock = fakeClock(Date.UTC(2027, 0, 15, 12))
     const store = sqlStore({ db, dialect: 'sqlite', clock, timeoutMs: UNHURRIED_MS })
     await store.migrate()
-    const app = consentApp({ store: () => store, rest: { clock, plugins: [statistics()] } })
+    const app = consentApp({ store: () => store, rest: { clock }, plugins: [statistics()] })
     for (const recipient of [ADA, GRACE]) {
       const dispatch = await app.sallyport.dispatches.get(await app.send('order', recipient))
       const [{ deliveryId } = {}] = dispatch?.deliveries ?? []

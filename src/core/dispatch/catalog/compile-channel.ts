@@ -7,7 +7,7 @@ import { choices, isRecord } from '../../../options/read-options.ts'
 import { kindOf } from '../../../options/shown-value.ts'
 import { wrongReturn } from '../../../options/wrong-return.ts'
 import type { CompiledCondition, Decision } from '../../../ports/condition-engine.ts'
-import type { CatalogChannel, EventFacts, FieldRendering } from '../../../ports/event-catalog.ts'
+import type { CatalogChannel, EventFacts, FieldRendering, LinkRead } from '../../../ports/event-catalog.ts'
 import type { CompiledTemplate } from '../../../ports/template-engine.ts'
 import { compileWith, decideWith, faultsIn, renderWith } from './engine-results.ts'
 import type { ChannelDefinition, ConditionDefinition, EventEngines, LocaleDefinitions } from './event-definition.ts'
@@ -21,6 +21,8 @@ export interface Compilation {
   readonly lacking: Set<keyof EventEngines>
   /** Absent: paths are not checked. */
   readonly checkPath?: CheckPath | undefined
+  /** Receives the links that templates and rules of the event read. */
+  readonly links: LinkRead[]
 }
 
 export type CatalogPlace = Pick<ConfigProblem, 'event' | 'channel' | 'field'>
@@ -91,7 +93,7 @@ export function compileCondition(
   if (typeof conditions.compile !== 'function') return undefined
   const compiled = compileWith('condition', () => conditions.compile(definition))
   if (typeof compiled === 'function') {
-    problems.push(...unknownNames(compiled, place, compilation.checkPath))
+    problems.push(...checkReads(compiled, place, compilation))
     return (facts) => decideWith(compiled, facts)
   }
   problems.push(...faultsIn(compiled, 'condition').map((fault) => ({ ...fault, ...place })))
@@ -104,16 +106,20 @@ function reportLacking(engine: keyof EventEngines, problem: ConfigProblem, { pro
   lacking.add(engine)
 }
 
-/** Problems of the paths that an engine reports. */
-function unknownNames(
+/** Notes the links among the paths that an engine reports. Returns the problems of the others. */
+function checkReads(
   { reads = [] }: CompiledTemplate | CompiledCondition,
   place: CatalogPlace,
-  checkPath: CheckPath = () => undefined,
+  { checkPath = () => undefined, links }: Compilation,
 ): readonly ConfigProblem[] {
   const isList = Array.isArray(reads) && reads.every((read: unknown) => Array.isArray(Object(read).path))
   if (!isList)
     return [{ ...place, detail: 'the engine gave "reads" that are no list of { path } with a list of names' }]
   return reads.flatMap(({ path, ...position }) => {
+    const [root, name] = path
+    const { channel, field = '' } = place
+    if (root === 'links' && typeof name === 'string')
+      links.push({ name, field, ...(channel !== undefined && { channel }) })
     const detail = checkPath(path)
     return detail === undefined ? [] : [{ ...position, ...place, detail }]
   })
@@ -170,7 +176,7 @@ function compileTemplate(
   if (typeof templates.compile !== 'function') return undefined
   const compiled = compileWith('template', () => templates.compile(definition, escaping))
   if (typeof compiled === 'function') {
-    problems.push(...unknownNames(compiled, place, compilation.checkPath))
+    problems.push(...checkReads(compiled, place, compilation))
     return (facts: OpenFacts) => renderWith(compiled, facts)
   }
   problems.push(...faultsIn(compiled, 'template').map((fault) => ({ ...fault, ...place })))

@@ -1,5 +1,6 @@
 import { type Issue, SallyportError } from '../../../errors.ts'
 import { type Awaitable, isPromise } from '../../../model/awaitable.ts'
+import { FALLBACK_CAUSES } from '../../../model/dispatch.ts'
 import { isStorable, type JsonObject } from '../../../model/json.ts'
 import { pointerTo } from '../../../model/json-pointer.ts'
 import { ignoreRejection } from '../../../model/thrown.ts'
@@ -24,6 +25,7 @@ import type {
   DigestKey,
   EventCatalog,
   EventFacts,
+  LinkRead,
 } from '../../../ports/event-catalog.ts'
 import { type Compilation, compileChannel, compileCondition } from './compile-channel.ts'
 import type {
@@ -62,7 +64,7 @@ export function defineEvents<const Schemas extends Record<string, unknown>>(
   const problems = [...problemsIn(engines, ENGINES)]
   // An engine that is wrong or misspelt is not also a missing one.
   const lacking = new Set<keyof EventEngines>(problems.length > 0 ? ['templates', 'conditions'] : [])
-  const compilation: Compilation = { engines: { ...engines }, problems, lacking }
+  const compilation = { engines: { ...engines }, problems, lacking }
   const events = new Map<string, CatalogEvent>()
   const given: GivenOptions = isRecord(definitions) ? definitions : {}
   for (const [eventType, definition] of Object.entries(given)) {
@@ -91,7 +93,7 @@ const EVENT: Checks<Definition> = {
   category: like(/^[A-Za-z0-9._-]{1,100}$/, 'must be 1-100 of A-Z a-z 0-9 . _ -'),
   when: compiled,
   route: choice(['all', 'first']),
-  fallbackOn: arrayOf(choice(['bounced'])),
+  fallbackOn: arrayOf(choice(FALLBACK_CAUSES)),
   critical: bool,
   priority: choice(['urgent', 'normal']),
   delayMs: whole(0, 366 * 24 * 3_600_000),
@@ -100,7 +102,7 @@ const EVENT: Checks<Definition> = {
   overrides: compiled,
 }
 
-function compileEvent(eventType: string, given: unknown, catalog: Compilation): CatalogEvent {
+function compileEvent(eventType: string, given: unknown, catalog: Omit<Compilation, 'links'>): CatalogEvent {
   const place = { event: eventType }
   const report = (detail: string | undefined, field?: string): void => {
     if (detail !== undefined) catalog.problems.push({ ...place, ...(field !== undefined && { field }), detail })
@@ -112,7 +114,8 @@ function compileEvent(eventType: string, given: unknown, catalog: Compilation): 
   const definition = (isRecord(given) ? given : {}) as Partial<Definition>
 
   const { data, category = eventType, route = 'all', fallbackOn, critical = false, priority, delayMs = 0 } = definition
-  const compilation = { ...catalog, checkPath: namesCheck(data && isSchema(data) ? data : undefined) }
+  const links: LinkRead[] = []
+  const compilation = { ...catalog, links, checkPath: namesCheck(data && isSchema(data) ? data : undefined) }
   const when = compileCondition(definition.when, { ...place, field: 'when' }, compilation)
   const digest = compileDigest(definition.digest, eventType, compilation)
   const isFirst = route === 'first'
@@ -139,6 +142,7 @@ function compileEvent(eventType: string, given: unknown, catalog: Compilation): 
     overrides,
     channels: outputs,
     ...(when && { when }),
+    ...(links.length > 0 && { links }),
     ...(data && { dataSchema: data }),
     checkData: (eventData) => checkData(data, eventData),
   }

@@ -74,7 +74,7 @@ export interface EventDefinition<Schema> {
   readonly route?: Route
   /**
    * Reports of the provider after which the next channel follows, though the message was sent; only with the route `first`. Once for each
-   * delivery, and only until the dispatch expires. Needs the option `feedback`. Default: none.
+   * delivery, and only until the dispatch expires. Needs a plugin that reads such reports: `consent({ keys, feedback })`. Default: none.
    */
   readonly fallbackOn?: readonly FallbackCause[]
   /** Ignores preferences and quiet hours, for example for a password reset. Default: `false`. */

@@ -6,18 +6,19 @@ import { nearNames } from '../../../model/suggestions.ts'
 import type { Channel } from '../../../ports/channel.ts'
 import type { DeliveryPolicy, Verdict } from '../../../ports/delivery-policy.ts'
 import type { CatalogChannel, CatalogEvent, EventCatalog } from '../../../ports/event-catalog.ts'
+import type { LinkMakers } from '../../../ports/link-maker.ts'
 import type { Logger } from '../../../ports/logger.ts'
+import type { MessageGuard } from '../../../ports/message-guard.ts'
 import type { RecipientDirectory } from '../../../ports/recipient-directory.ts'
 import { type EventFault, port } from '../../answers/fault.ts'
 import { isRefused, type Refused, refuse } from '../../answers/result.ts'
-import type { LinkService } from '../../links/link-service.ts'
+import { placeholdersOf } from '../../links/fill-links.ts'
+import { askGuard } from '../../message/ask-guard.ts'
 import { askPolicy } from '../../message/ask-policy.ts'
 import { checkEventData } from '../../message/check-data.ts'
 import type { RenderClock } from '../../message/render-fields.ts'
 import { resolveAddress, resolveRecipient } from '../../message/resolve-recipient.ts'
 import { logUnknownTimeZone } from '../../message/unknown-time-zone.ts'
-import type { PreferenceReader } from '../../suppression/preference-reader.ts'
-import type { SuppressionCheck } from '../../suppression/suppression-check.ts'
 import { invalid } from '../../validate.ts'
 import { authoriseCopies } from '../authorise-dispatch.ts'
 import type { Caller } from '../caller.ts'
@@ -37,14 +38,12 @@ export interface PlanningDeps {
   readonly recipients?: RecipientDirectory
   /** Absent: every delivery may be sent at once. */
   readonly policy?: DeliveryPolicy
-  /** Absent: policies cannot read stored preferences. */
-  readonly preferences?: PreferenceReader
-  /** Absent: no address is suppressed. */
-  readonly suppressions?: SuppressionCheck
+  /** Objects to addresses. Absent: every address may be sent to. */
+  readonly guard?: MessageGuard | undefined
   /** Plans and records everything, sends nothing. Default: `false`. */
   readonly sandbox?: boolean
   /** Absent: facts have no `links`. */
-  readonly links?: LinkService
+  readonly links?: LinkMakers | undefined
 }
 
 /** Caller and time of a plan. */
@@ -67,7 +66,7 @@ export async function planRequest(
   deps: PlanningDeps & { readonly clock: RenderClock; readonly logger: Logger },
   faults: EventFault[],
 ): Promise<Plan | Refused> {
-  const { channels, recipients, policy, preferences, suppressions, sandbox = false, links, clock, logger } = deps
+  const { channels, recipients, policy, guard, sandbox = false, links, clock, logger } = deps
   const entries = channel === undefined ? event.channels : overridden(event, channel, channels, scope.grant)
   if (isRefused(entries)) return entries
   const { tenant, now, delayMs = event.delayMs } = scope
@@ -86,11 +85,11 @@ export async function planRequest(
   if (isRefused(recipient)) return recipient
   if (policy) logUnknownTimeZone(recipient, logger, eventType)
   const known = { data: checked.data, recipient, events: [checked.data] }
-  const facts = links ? { ...known, links: links.placeholders } : known
+  const facts = links ? { ...known, links: placeholdersOf(links) } : known
   const reached = filterChannels(event, entries, facts, channels, faults)
-  const filtered = suppressions ? await skipSuppressed(reached, event, tenant, suppressions) : reached
+  const filtered = guard ? await guarded(reached, event, { tenant, recipient: recipientId }, guard) : reached
   const at = now + delayMs + (event.digest?.windowMs ?? 0)
-  const verdicts = policy && (await verdictsOn(filtered, event, recipient, scope, at, policy, preferences))
+  const verdicts = policy && (await verdictsOn(filtered, event, recipient, scope, at, policy))
   const { grant } = scope
   const checkCopies = grant && ((copies: readonly string[]) => authoriseCopies(copies, grant))
   return planDispatch({
@@ -108,20 +107,21 @@ export async function planRequest(
   })
 }
 
-/** Skips the channels whose address is suppressed. */
-function skipSuppressed(
+/** Skips the channels to whose address the guard objects. */
+function guarded(
   filtered: readonly (Candidate | EndedChannel)[],
   { eventType, category, critical }: CatalogEvent,
-  tenant: string,
-  suppressions: SuppressionCheck,
+  to: { readonly tenant: string; readonly recipient: string },
+  guard: MessageGuard,
 ): Promise<readonly (Candidate | EndedChannel)[]> {
   const check = async (one: Candidate | EndedChannel): Promise<Candidate | EndedChannel> => {
     if (one.status !== 'candidate') return one
     const { channel, address } = one
-    const isSuppressed = await suppressions.isSuppressed({ tenant, channel, address, category, critical })
-    return isSuppressed ? { channel, status: 'skipped', reason: 'suppressed', address } : one
+    const reason = await askGuard(guard, { ...to, eventType, category, critical, channel, address })
+    if (reason === undefined) return one
+    return { channel, status: 'skipped', reason, ...(reason === 'suppressed' && { address }) }
   }
-  return port('store_unavailable', () => Promise.all(filtered.map(check)), { eventType })
+  return port('guard_unavailable', () => Promise.all(filtered.map(check)), { eventType })
 }
 
 function isReached(
@@ -164,7 +164,6 @@ function verdictsOn(
   { tenant, session }: PlanningScope,
   at: number,
   policy: DeliveryPolicy,
-  preferences: PreferenceReader | undefined,
 ): Promise<readonly (Verdict | undefined)[]> {
   const asked = {
     tenant,
@@ -174,20 +173,10 @@ function verdictsOn(
     recipient,
     at,
     ...(session !== undefined && { sessionId: session }),
-    ...(preferences && { preferences: readOnce(() => preferences.find(tenant, recipient.id)) }),
   }
   const ask = async ({ status, channel }: Candidate | EndedChannel): Promise<Verdict | undefined> =>
     status === 'candidate' ? askPolicy(policy, { ...asked, channel }) : undefined
   return port('policy_unavailable', () => Promise.all(filtered.map(ask)), { eventType })
-}
-
-/** The policy is called for each channel, of one recipient. */
-function readOnce<Value>(read: () => Promise<Value>): () => Promise<Value> {
-  let reading: Promise<Value> | undefined
-  return () => {
-    reading ??= read()
-    return reading
-  }
 }
 
 function sentThrough(channels: readonly string[]): string {

@@ -47,8 +47,8 @@ import { liquid } from 'sallyport/liquid'
 import { toNode } from 'sallyport/node'
 import * as openapi from 'sallyport/openapi'
 import { otelRunExporter } from 'sallyport/otel'
-import { agentTokens, alerts, type BudgetQuestion, statistics } from 'sallyport/plugins'
-import { allOf, preferences, quietHours, storedPreferences, throttle } from 'sallyport/policy'
+import { agentTokens, alerts, type BudgetQuestion, consent, statistics } from 'sallyport/plugins'
+import { allOf, preferences, quietHours, throttle } from 'sallyport/policy'
 import { priceBook } from 'sallyport/pricing'
 import { type BullmqQueue, bullmqQueue } from 'sallyport/queue/bullmq'
 import { type NotificationClient, postgresQueue } from 'sallyport/queue/postgres'
@@ -121,7 +121,6 @@ const sallyport = createSallyport({
   ...{ auth, events, store: inDatabase, channels },
   policy: allOf(
     preferences(() => undefined),
-    storedPreferences(),
     quietHours({ from: '22:00', to: '08:00', timeZone: 'UTC' }),
     throttle({ max: 1, windowMs: 1 }),
   ),
@@ -130,15 +129,17 @@ const sallyport = createSallyport({
     otelRunExporter({ tracerProvider: trace.getTracerProvider(), meterProvider: metrics as unknown as MeterProvider }),
   ],
   plugins: [
+    consent({
+      ...{ keys, softBounceMs: 0, feedback: { resend: resend({ channel: 'email', secret: 'whsec_' }) } },
+      page: { texts: { sv: { title: 'Avsluta' } } },
+    }),
     statistics(),
     agentTokens(),
     alerts({ runEvents: { 'run.failed': ({ run }) => ({ recipient: run.userId ?? 'ops' }) } }),
   ],
   hooks: { onFailed: async ({ channel, reason }) => console.error(channel, reason) },
   worker: { channels: { email: { concurrency: 2 } } },
-  feedback: { resend: resend({ channel: 'email', secret: 'whsec_' }) },
-  suppressions: { keys, softBounceMs: 0 },
-  links: { baseUrl: 'https://api.example.com', keys, page: { texts: { sv: { title: 'Avsluta' } } } },
+  links: { baseUrl: 'https://api.example.com', keys },
 })
 
 await sallyport.dispatch({ eventType: 'order.shipped', recipient: 'r', eventData: { orderId: 'o', total: 1 } })

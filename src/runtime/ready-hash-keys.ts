@@ -1,5 +1,5 @@
 import { type HashKey, hashKeyBytes, type ReadyHashKey, type ReadyHashKeys } from '../options/hash-keys.ts'
-import { hmacOf } from '../runtime/hmac.ts'
+import { hmacOf } from './hmac.ts'
 
 /** @param keys Checked: at least one, each with bytes. */
 export function readyHashKeys(keys: readonly HashKey[]): ReadyHashKeys {

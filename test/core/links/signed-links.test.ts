@@ -1,48 +1,34 @@
 import { describe, expect, it } from 'vitest'
-import { linkBaseUrl, linkService } from '../../../src/core/links/link-service.ts'
-import { readLink } from '../../../src/core/links/link-token.ts'
-import { keysOf, LINK } from './link-keys.ts'
+import { linkBaseUrl, type SignedLinks, signedLinks } from '../../../src/core/links/signed-links.ts'
+import { keysOf } from './link-keys.ts'
 
 const KEYS = keysOf('k2', 'k1')
-const { tenant, channel, category } = LINK
-const TARGET = { tenant, channel, category, address: 'jane@example.com' }
+const PATH = '/api/outbound/unsubscribe/'
+const TEXTS = ['acme', 'email', 'x', 'news']
 
-function serviceAt(baseUrl: string, asked: unknown[] = []) {
-  return linkService({
-    ...{ baseUrl, keys: KEYS },
-    addressKeyOf(...of) {
-      asked.push(of)
-      return LINK.addressKey
-    },
-  })
-}
+const linksAt = (baseUrl: string): SignedLinks => signedLinks({ baseUrl, keys: KEYS })
 
-describe('the links of a recipient', () => {
+describe('signed links', () => {
   it.each([
     ['https://app.example', 'https://app.example/api/outbound/unsubscribe/'],
     ['https://app.example/', 'https://app.example/api/outbound/unsubscribe/'],
     ['https://app.example:8443/notify/v1/', 'https://app.example:8443/notify/v1/api/outbound/unsubscribe/'],
-  ])('An unsubscribe link below %s has a token with the address key', async (baseUrl, prefix) => {
-    const asked: unknown[] = []
-    const url = await serviceAt(baseUrl, asked).unsubscribeUrl(TARGET)
+  ])('A link below %s has a token that gives its texts back', async (baseUrl, prefix) => {
+    const links = linksAt(baseUrl)
+    const url = await links.sign('unsubscribe', PATH, TEXTS)
     expect(url.startsWith(prefix)).toBe(true)
-    expect(readLink(url.slice(prefix.length), KEYS)).toEqual(LINK)
-    expect(asked).toEqual([['acme', 'jane@example.com']])
-    expect(Buffer.from(url.split('.')[2] ?? '', 'base64url').toString()).not.toContain('jane')
+    const token = url.slice(prefix.length)
+    expect(links.read('unsubscribe', token)).toEqual(TEXTS)
+    expect(links.read('approve', token)).toBeUndefined()
+    expect(signedLinks({ baseUrl, keys: keysOf('k9') }).read('unsubscribe', token)).toBeUndefined()
   })
 
   it('Equal input gives the same link, and other input another one', async () => {
-    const service = serviceAt('https://app.example')
-    const url = await service.unsubscribeUrl(TARGET)
-    expect(await service.unsubscribeUrl(TARGET)).toBe(url)
-    for (const other of [{ tenant: 'x' }, { channel: 'sms' }, { category: 'x' }])
-      expect(await service.unsubscribeUrl({ ...TARGET, ...other })).not.toBe(url)
-  })
-
-  it('The placeholder is a URL of a name that no host has', () => {
-    const { unsubscribe } = serviceAt('https://app.example').placeholders
-    expect(new URL(unsubscribe).href).toBe(unsubscribe)
-    expect(new URL(unsubscribe).hostname).toMatch(/\.invalid$/)
+    const links = linksAt('https://app.example')
+    const url = await links.sign('unsubscribe', PATH, TEXTS)
+    expect(await links.sign('unsubscribe', PATH, TEXTS)).toBe(url)
+    expect(await links.sign('approve', PATH, TEXTS)).not.toBe(url)
+    expect(await links.sign('unsubscribe', PATH, ['acme'])).not.toBe(url)
   })
 })
 

@@ -1,0 +1,74 @@
+import { askGuard } from '../core/message/ask-guard.ts'
+import { type ConfigProblem, SallyportError } from '../errors.ts'
+import { type Awaitable, isPromise } from '../model/awaitable.ts'
+import { withTimeout } from '../model/time-out.ts'
+import { shownName } from '../options/shown-value.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { LinkMaker, LinkMakers } from '../ports/link-maker.ts'
+import type { MessageGuard } from '../ports/message-guard.ts'
+import type { NamedParts } from './plugin-parts.ts'
+
+/** A plugin that needs longer counts as unavailable. */
+const ANSWER_MS = 5_000
+
+/** What a plugin returned, or a rejection with `no_answer` after five seconds. */
+export function inTime<Value>(given: Awaitable<Value>, call: string, clock: Pick<Clock, 'after'>): Awaitable<Value> {
+  const fallback = (): never => {
+    throw new SallyportError('no_answer', `${call} did not answer within ${ANSWER_MS / 1_000} s`)
+  }
+  return isPromise(given) ? withTimeout(given, { ms: ANSWER_MS, clock, fallback }) : given
+}
+
+/** Asks the guards of all plugins in their order: the first objection holds. `undefined`: none has a guard. */
+export function joinGuards(parts: readonly NamedParts[], clock: Pick<Clock, 'after'>): MessageGuard | undefined {
+  const guards = parts.flatMap(({ plugin, parts: { guard } }) => {
+    if (!guard) return []
+    const of = `guard of the plugin ${plugin}`
+    const check: MessageGuard['check'] = async (message) => inTime(guard.check(message), `check() of the ${of}`, clock)
+    return [{ of, guard, check }]
+  })
+  if (guards.length === 0) return undefined
+  const learning = guards.filter(({ guard }) => guard.learned)
+  return {
+    async check(message) {
+      for (const { check, of } of guards) {
+        const reason = await askGuard({ check }, message, of)
+        if (reason !== undefined) return reason
+      }
+      return undefined
+    },
+    ...(learning.length > 0 && {
+      async learned(message, about) {
+        await Promise.all(
+          learning.map(({ guard, of }) => inTime(guard.learned?.(message, about), `learned() of the ${of}`, clock)),
+        )
+      },
+    }),
+  }
+}
+
+const LINK_NAME = /^[a-z][A-Za-z0-9]{0,31}$/
+
+/** The links of all plugins, and problems of their names. */
+export function joinLinks(
+  parts: readonly NamedParts[],
+  clock: Pick<Clock, 'after'>,
+): { readonly links?: LinkMakers; readonly problems: readonly ConfigProblem[] } {
+  const owners = new Map<string, string>()
+  const problems: ConfigProblem[] = []
+  const makers = new Map<string, LinkMaker>()
+  for (const { plugin, parts: each } of parts)
+    for (const [name, make] of Object.entries(each.links ?? {})) {
+      const field = `plugins.${plugin}.links`
+      const report = (detail: string): unknown => problems.push({ field, detail: `${shownName(name)} ${detail}` })
+      if (!LINK_NAME.test(name)) report('must be 1-32 letters and digits, a lower-case letter first')
+      for (const [other, owner] of owners) {
+        if (other === name) report(`is a link of ${owner} too`)
+        else if (other.startsWith(name) || name.startsWith(other))
+          report(`begins as the link ${other} of ${owner} does`)
+      }
+      owners.set(name, plugin)
+      makers.set(name, (target) => inTime(make(target), `links.${name}() of the plugin ${plugin}`, clock))
+    }
+  return { problems, ...(makers.size > 0 && { links: Object.fromEntries(makers) }) }
+}

@@ -1,0 +1,57 @@
+import type { CallAction } from '../../core/actions/call-action.ts'
+import { pageOf } from '../../services/pagination.ts'
+import type { ProfileOptions, RecipientProfiles } from '../../services/recipient-profile.ts'
+import type { Suppressions } from '../../services/suppressions.ts'
+
+const READ = { operation: 'read', method: 'GET', maxBytes: 0 } as const
+const CHANGE = { operation: 'manage', method: 'POST', maxBytes: 4_096 } as const
+/** A read whose parameters are personal: in a query string they would be in access logs. */
+const FIND = { ...CHANGE, operation: 'read' } as const
+
+/** Options of a method. */
+type Only<Method extends (...of: never) => unknown> = NonNullable<Parameters<Method>[0]>
+
+export const PROFILE_ACTIONS: readonly CallAction<RecipientProfiles>[] = [
+  {
+    name: 'find_recipient',
+    ...FIND,
+    path: '/api/outbound/recipients/find',
+    body: ['recipient'],
+    call: (profiles, of: ProfileOptions) => profiles.profile(of),
+  },
+]
+
+const SUPPRESSION_PATH = '/api/outbound/suppressions'
+
+export const SUPPRESSION_ACTIONS: readonly CallAction<Suppressions>[] = [
+  {
+    name: 'list_suppressions',
+    ...READ,
+    path: SUPPRESSION_PATH,
+    query: { channel: 'text', reason: 'text', cursor: 'text', limit: 'limit' },
+    call: async (suppressions, options: Only<Suppressions['list']>) => pageOf(await suppressions.list(options)),
+  },
+  {
+    name: 'find_suppressions',
+    ...FIND,
+    path: `${SUPPRESSION_PATH}/find`,
+    body: ['address', 'addressKey', 'channel'],
+    call: async (suppressions, of: Only<Suppressions['find']>) => ({ items: await suppressions.find(of) }),
+  },
+  {
+    name: 'add_suppression',
+    ...CHANGE,
+    path: `${SUPPRESSION_PATH}/add`,
+    body: ['channel', 'address', 'reason', 'category', 'expiresInMs'],
+    changed: ({ added }: { readonly added: boolean }) => Number(added),
+    call: async (suppressions, of: Only<Suppressions['add']>) => ({ added: await suppressions.add(of) }),
+  },
+  {
+    name: 'remove_suppressions',
+    ...CHANGE,
+    path: `${SUPPRESSION_PATH}/remove`,
+    body: ['address', 'addressKey', 'channel'],
+    changed: ({ removed }: { readonly removed: number }) => removed,
+    call: (suppressions, of: Only<Suppressions['remove']>) => suppressions.remove(of),
+  },
+]

@@ -1,0 +1,16 @@
+/** One recipient's address on a channel, and the category of an event. */
+export interface LinkTarget {
+  readonly tenant: string
+  readonly channel: string
+  readonly address: string
+  readonly category: string
+}
+
+/**
+ * Makes a link of one recipient when a message is sent: an absolute URL of at most 2,000 characters of `A-Z a-z 0-9` and
+ * `- . _ ~ : / ? # [ ] @ ! $ ( ) * + , ; = %`, so that it needs no escaping. After an error nothing is sent, and the attempt is repeated.
+ */
+export type LinkMaker = (target: LinkTarget) => string | Promise<string>
+
+/** Link makers by the names that templates use: `links.<name>`. */
+export type LinkMakers = Readonly<Record<string, LinkMaker>>
