@@ -16,10 +16,10 @@ import type {
   OpenHandler,
   OpenRequest,
 } from '../../src/core/endpoints.ts'
-import { feedbackAction } from '../../src/core/feedback/handle-feedback.ts'
-import { unsubscribeAction } from '../../src/core/links/unsubscribe.ts'
 import { type Load, loadOf } from '../../src/core/load/load-limits.ts'
 import type { Principal } from '../../src/model/principal.ts'
+import { feedbackAction } from '../../src/plugins/consent/feedback/handle-feedback.ts'
+import { unsubscribeAction } from '../../src/plugins/consent/unsubscribe/unsubscribe.ts'
 import { ALL_CALLS, ALL_POSTS } from './actions.ts'
 import { type RecordingLogger, recordingLogger } from './deps.ts'
 import { HostClock } from './host-clock.ts'

@@ -1,7 +1,7 @@
 import type { CallAction } from '../../core/actions/call-action.ts'
 import { pageOf } from '../../services/pagination.ts'
-import type { ProfileOptions, RecipientProfiles } from '../../services/recipient-profile.ts'
-import type { Suppressions } from '../../services/suppressions.ts'
+import type { ProfileOptions, RecipientProfiles } from './recipient-profile.ts'
+import type { Suppressions } from './suppressions.ts'
 
 const READ = { operation: 'read', method: 'GET', maxBytes: 0 } as const
 const CHANGE = { operation: 'manage', method: 'POST', maxBytes: 4_096 } as const

@@ -1,4 +1,3 @@
-import { type UnsubscribePageOptions, unsubscribePageOptions } from '../../core/links/unsubscribe-page-options.ts'
 import type { ConfigProblem } from '../../errors.ts'
 import { fn, has, whole } from '../../options/checks.ts'
 import { type HashKey, hashKeys } from '../../options/hash-keys.ts'
@@ -14,6 +13,7 @@ import {
 } from '../../options/read-options.ts'
 import { kindOf, shownName } from '../../options/shown-value.ts'
 import type { FeedbackSource } from '../../ports/feedback-source.ts'
+import { type UnsubscribePageOptions, unsubscribePageOptions } from './unsubscribe/unsubscribe-page-options.ts'
 
 /** Options of `consent`. */
 export interface ConsentOptions {

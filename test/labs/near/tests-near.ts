@@ -11,12 +11,11 @@ export const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'package.json': ['test/package'],
   'README.md': ['test/docs'],
   'src/code-texts.ts': ['test/docs/code-texts.test.ts', 'test/docs/errors.test.ts', 'test/console/explained.test.ts'],
-  'src/core/feedback': ['test/feedback', 'test/plugins/consent'],
   'src/core/actions': ['test/openapi/reads.test.ts', 'test/actions/read-api.test.ts'],
-  'src/core/suppression': ['test/plugins/consent'],
   'src/errors.ts': ['test/core/answers/errors.test.ts', 'test/docs/errors.test.ts', 'test/openapi/problems.test.ts'],
   'src/index.ts': ['test/package/entries.test.ts', 'test/package/public-names.test.ts'],
   'src/ports': ['test/contract-tests'],
+  'src/plugins/consent/feedback': ['test/feedback'],
   // One file for each operation, on several stores.
   'src/storage': ['test/storage/*'],
   // The memory store runs the contract there, with these rules.

@@ -1,8 +1,8 @@
-import { isStorable } from '../../model/json.ts'
-import { isLanguageTag } from '../../model/locale-lookup.ts'
-import { matching, recordOf } from '../../options/checks.ts'
-import { type Check, type Checks, isRecord, nested, problemsAt } from '../../options/read-options.ts'
-import { shownName } from '../../options/shown-value.ts'
+import { isStorable } from '../../../model/json.ts'
+import { isLanguageTag } from '../../../model/locale-lookup.ts'
+import { matching, recordOf } from '../../../options/checks.ts'
+import { type Check, type Checks, isRecord, nested, problemsAt } from '../../../options/read-options.ts'
+import { shownName } from '../../../options/shown-value.ts'
 import { UNSUBSCRIBE_TEXTS, type UnsubscribeTexts } from './unsubscribe-texts.ts'
 
 /** A text in every language, or texts by BCP 47 tag such as `de` or `de-AT`. */

@@ -1,6 +1,6 @@
-import type { FeedbackEvent } from '../../ports/feedback-source.ts'
-import { port } from '../answers/fault.ts'
-import { suppressionIdOf } from '../suppression/new-suppression.ts'
+import { port } from '../../../core/answers/fault.ts'
+import type { FeedbackEvent } from '../../../ports/feedback-source.ts'
+import { suppressionIdOf } from '../new-suppression.ts'
 import type { FeedbackDeps } from './feedback-deps.ts'
 import { type FeedbackPlace, ownerOf } from './feedback-owner.ts'
 

@@ -1,10 +1,10 @@
-import type { Dispatch } from '../../model/dispatch.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { DispatchStore } from '../../ports/dispatch-store.ts'
-import type { EventCatalog } from '../../ports/event-catalog.ts'
-import type { FeedbackStore } from '../../ports/feedback-store.ts'
-import type { Logger } from '../../ports/logger.ts'
-import type { AddressKeys } from '../suppression/address-keys.ts'
+import type { Dispatch } from '../../../model/dispatch.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { DispatchStore } from '../../../ports/dispatch-store.ts'
+import type { EventCatalog } from '../../../ports/event-catalog.ts'
+import type { FeedbackStore } from '../../../ports/feedback-store.ts'
+import type { Logger } from '../../../ports/logger.ts'
+import type { AddressKeys } from '../address-keys.ts'
 
 /** Dependencies of the feedback endpoint. */
 export interface FeedbackDeps {

@@ -1,4 +1,4 @@
-import { lookUpLocale } from '../../model/locale-lookup.ts'
+import { lookUpLocale } from '../../../model/locale-lookup.ts'
 import { acceptedLanguages } from './accept-language.ts'
 import type { LocalText, UnsubscribePageOptions } from './unsubscribe-page-options.ts'
 import { STYLE } from './unsubscribe-style.ts'

@@ -1,12 +1,16 @@
-import type { ErrorHooks } from '../../../src/core/answers/report-fault.ts'
-import { reportFault } from '../../../src/core/answers/report-fault.ts'
-import type { OpenAnswer, OpenRequest } from '../../../src/core/endpoints.ts'
-import { signedLinks } from '../../../src/core/links/signed-links.ts'
-import { type UnsubscribeDeps, type Unsubscription, unsubscribeEndpoint } from '../../../src/core/links/unsubscribe.ts'
-import type { ReadyHashKeys } from '../../../src/options/hash-keys.ts'
-import { type RecordingLogger, recordingLogger } from '../../support/deps.ts'
-import { fakeClock } from '../../support/fake-clock.ts'
-import { keysOf, LINK, unsubscribeToken } from './link-keys.ts'
+import type { ErrorHooks } from '../../../../src/core/answers/report-fault.ts'
+import { reportFault } from '../../../../src/core/answers/report-fault.ts'
+import type { OpenAnswer, OpenRequest } from '../../../../src/core/endpoints.ts'
+import { signedLinks } from '../../../../src/core/links/signed-links.ts'
+import type { ReadyHashKeys } from '../../../../src/options/hash-keys.ts'
+import {
+  type UnsubscribeDeps,
+  type Unsubscription,
+  unsubscribeEndpoint,
+} from '../../../../src/plugins/consent/unsubscribe/unsubscribe.ts'
+import { keysOf, LINK, unsubscribeToken } from '../../../core/links/link-keys.ts'
+import { type RecordingLogger, recordingLogger } from '../../../support/deps.ts'
+import { fakeClock } from '../../../support/fake-clock.ts'
 
 export interface Endpoint {
   readonly deps: UnsubscribeDeps & { readonly keys: ReadyHashKeys; readonly logger: RecordingLogger }

@@ -1,10 +1,10 @@
-import type { AddressKeys } from '../core/suppression/address-keys.ts'
-import { newestPreferences } from '../core/suppression/stored-preferences.ts'
-import { SallyportError } from '../errors.ts'
-import type { JsonObject } from '../model/json.ts'
-import { isPreferenceSet, type PreferenceSet } from '../model/preference-set.ts'
-import type { PreferenceStore } from '../ports/preference-store.ts'
-import { storedId, type TenantScope, tenantOf } from './call-checks.ts'
+import { SallyportError } from '../../errors.ts'
+import type { JsonObject } from '../../model/json.ts'
+import { isPreferenceSet, type PreferenceSet } from '../../model/preference-set.ts'
+import type { PreferenceStore } from '../../ports/preference-store.ts'
+import { storedId, type TenantScope, tenantOf } from '../../services/call-checks.ts'
+import type { AddressKeys } from './address-keys.ts'
+import { newestPreferences } from './stored-preferences.ts'
 
 /**
  * Preferences of recipients: what a recipient does not want is skipped as `opted_out`, except critical events. Every method throws errors of

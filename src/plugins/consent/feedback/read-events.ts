@@ -1,5 +1,5 @@
-import { FEEDBACK_KINDS, FEEDBACK_LENGTHS, feedbackText } from '../../model/feedback.ts'
-import type { FeedbackEvent } from '../../ports/feedback-source.ts'
+import { FEEDBACK_KINDS, FEEDBACK_LENGTHS, feedbackText } from '../../../model/feedback.ts'
+import type { FeedbackEvent } from '../../../ports/feedback-source.ts'
 
 const KINDS: ReadonlySet<unknown> = new Set(FEEDBACK_KINDS)
 

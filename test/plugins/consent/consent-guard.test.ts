@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { consentGuard } from '../../../src/core/suppression/consent-guard.ts'
 import type { Suppression } from '../../../src/model/suppression.ts'
+import { consentGuard } from '../../../src/plugins/consent/consent-guard.ts'
 import type { GuardedMessage } from '../../../src/ports/message-guard.ts'
 
 const NEWS = { tenant: 't', eventType: 'news', channel: 'email', category: 'offers', critical: false }

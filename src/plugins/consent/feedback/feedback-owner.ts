@@ -1,4 +1,4 @@
-import type { FeedbackOwner } from '../../ports/feedback-store.ts'
+import type { FeedbackOwner } from '../../../ports/feedback-store.ts'
 
 const OF_DELIVERY = 'delivery:'
 

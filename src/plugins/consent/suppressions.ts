@@ -1,16 +1,12 @@
-import type { AddressKeys } from '../core/suppression/address-keys.ts'
-import { newSuppression } from '../core/suppression/new-suppression.ts'
-import { type CsvRow, csvLine, readCsv } from '../core/suppression/suppression-csv.ts'
-import { viewSuppression } from '../core/suppression/suppression-view.ts'
-import { parseInstant, writeInstant } from '../model/instants.ts'
-import { normaliseAddress } from '../model/normalise-address.ts'
+import { parseInstant, writeInstant } from '../../model/instants.ts'
+import { normaliseAddress } from '../../model/normalise-address.ts'
 import {
   SUPPRESSION_REASONS,
   type Suppression,
   type SuppressionReason,
   type SuppressionView,
-} from '../model/suppression.ts'
-import { like, oneOf, text, whole } from '../options/checks.ts'
+} from '../../model/suppression.ts'
+import { like, oneOf, text, whole } from '../../options/checks.ts'
 import {
   type Check,
   type Checks,
@@ -19,12 +15,16 @@ import {
   type Rules,
   readOptions,
   required,
-} from '../options/read-options.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { Page } from '../ports/dispatch-query.ts'
-import type { FeedbackStore, NewSuppression } from '../ports/feedback-store.ts'
-import { storedText, type TenantScope, tenant, tenantOf } from './call-checks.ts'
-import { listQuery, MAX_PAGE, type PageOptions, pageChecks, viewPage } from './pagination.ts'
+} from '../../options/read-options.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Page } from '../../ports/dispatch-query.ts'
+import type { FeedbackStore, NewSuppression } from '../../ports/feedback-store.ts'
+import { storedText, type TenantScope, tenant, tenantOf } from '../../services/call-checks.ts'
+import { listQuery, MAX_PAGE, type PageOptions, pageChecks, viewPage } from '../../services/pagination.ts'
+import type { AddressKeys } from './address-keys.ts'
+import { newSuppression } from './new-suppression.ts'
+import { type CsvRow, csvLine, readCsv } from './suppression-csv.ts'
+import { viewSuppression } from './suppression-view.ts'
 
 /** Filter of suppressions: those that match all given options. */
 export interface SuppressionListOptions extends PageOptions {

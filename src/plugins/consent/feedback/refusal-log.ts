@@ -1,6 +1,6 @@
-import type { Clock } from '../../ports/clock.ts'
-import type { Logger } from '../../ports/logger.ts'
-import { limitLines } from '../answers/line-limiter.ts'
+import { limitLines } from '../../../core/answers/line-limiter.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { Logger } from '../../../ports/logger.ts'
 
 const EVERY_MS = 60_000
 

@@ -1,7 +1,7 @@
-import { type Awaitable, andThen } from '../../model/awaitable.ts'
-import type { ErrorContext, FaultLine } from '../answers/report-fault.ts'
-import type { OpenAction, OpenAnswer, OpenRequest } from '../endpoints.ts'
-import type { SignedLinks } from './signed-links.ts'
+import type { ErrorContext, FaultLine } from '../../../core/answers/report-fault.ts'
+import type { OpenAction, OpenAnswer, OpenRequest } from '../../../core/endpoints.ts'
+import type { SignedLinks } from '../../../core/links/signed-links.ts'
+import { type Awaitable, andThen } from '../../../model/awaitable.ts'
 import { type PageState, type UnsubscribePages, unsubscribePages } from './unsubscribe-page.ts'
 import type { UnsubscribePageOptions } from './unsubscribe-page-options.ts'
 

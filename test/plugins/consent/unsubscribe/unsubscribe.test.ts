@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { OpenRequest } from '../../../src/core/endpoints.ts'
-import { unsubscribeEndpoint } from '../../../src/core/links/unsubscribe.ts'
-import { fc } from '../../support/properties.ts'
-import { asynchronous, keysOf, LINK, unsubscribeToken } from './link-keys.ts'
+import type { OpenRequest } from '../../../../src/core/endpoints.ts'
+import { unsubscribeEndpoint } from '../../../../src/plugins/consent/unsubscribe/unsubscribe.ts'
+import { asynchronous, keysOf, LINK, unsubscribeToken } from '../../../core/links/link-keys.ts'
+import { fc } from '../../../support/properties.ts'
 import { endpoint, form, URLENCODED } from './unsubscribing.ts'
 
 const { category: _, ...EVERY } = LINK

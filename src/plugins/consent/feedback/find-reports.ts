@@ -1,7 +1,7 @@
-import type { Dispatch } from '../../model/dispatch.ts'
-import type { FeedbackView } from '../../model/feedback.ts'
-import { writeInstant } from '../../model/instants.ts'
-import type { FeedbackOwner, FeedbackStore, StoredFeedback } from '../../ports/feedback-store.ts'
+import type { Dispatch } from '../../../model/dispatch.ts'
+import type { FeedbackView } from '../../../model/feedback.ts'
+import { writeInstant } from '../../../model/instants.ts'
+import type { FeedbackOwner, FeedbackStore, StoredFeedback } from '../../../ports/feedback-store.ts'
 import { ownersOfDelivery } from './feedback-owner.ts'
 
 /** Owners in one read of the store. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { unsubscribePageOptions } from '../../../src/core/links/unsubscribe-page-options.ts'
+import { unsubscribePageOptions } from '../../../../src/plugins/consent/unsubscribe/unsubscribe-page-options.ts'
 
 /** The faults of options, as `field detail`. */
 function faults(options: unknown): readonly string[] {

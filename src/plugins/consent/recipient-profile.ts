@@ -1,13 +1,13 @@
-import type { AddressKeys } from '../core/suppression/address-keys.ts'
-import { newestPreferences } from '../core/suppression/stored-preferences.ts'
-import { viewSuppression } from '../core/suppression/suppression-view.ts'
-import { maskAddress } from '../model/mask-address.ts'
-import { normaliseAddress } from '../model/normalise-address.ts'
-import type { RecipientAddress, RecipientProfile } from '../model/recipient-profile.ts'
-import type { Suppression } from '../model/suppression.ts'
-import { type Checks, readOptions, required } from '../options/read-options.ts'
-import type { SallyportStore } from '../ports/sallyport-store.ts'
-import { storedText, type TenantScope, tenant } from './call-checks.ts'
+import { maskAddress } from '../../model/mask-address.ts'
+import { normaliseAddress } from '../../model/normalise-address.ts'
+import type { RecipientAddress, RecipientProfile } from '../../model/recipient-profile.ts'
+import type { Suppression } from '../../model/suppression.ts'
+import { type Checks, readOptions, required } from '../../options/read-options.ts'
+import type { SallyportStore } from '../../ports/sallyport-store.ts'
+import { storedText, type TenantScope, tenant } from '../../services/call-checks.ts'
+import type { AddressKeys } from './address-keys.ts'
+import { newestPreferences } from './stored-preferences.ts'
+import { viewSuppression } from './suppression-view.ts'
 
 /** Newest dispatches that are read for their addresses, by the index of recipients. */
 const READ = 50
