@@ -32,7 +32,7 @@ const PROBLEMS = {
   store_unavailable: [503, 'The store is unavailable'],
   directory_unavailable: [503, 'The recipient directory is unavailable'],
   policy_unavailable: [503, 'The delivery policy is unavailable'],
-  guard_unavailable: [503, 'The check of the address is unavailable'],
+  guard_unavailable: [503, 'The address cannot be checked'],
   redactor_unavailable: [503, 'The redactor is unavailable'],
   auth_unavailable: [503, 'The token verifier is unavailable'],
   rate_limiter_unavailable: [503, 'The rate limiter is unavailable'],

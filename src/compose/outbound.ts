@@ -66,10 +66,10 @@ export interface Outbound<Events> {
 
 export function outboundOf<Events>(
   given: Omit<SallyportOptions<Events>, 'links'> & ReadyPorts,
-  { guard, links, data }: Pick<JoinedPlugins, 'guard' | 'links' | 'data'>,
+  { guard, links, protection, data }: Pick<JoinedPlugins, 'guard' | 'links' | 'protection' | 'data'>,
   measure: Measure,
 ): Outbound<Events> {
-  const ports = { ...given, queue: given.queue ?? localQueue(given.clock), guard, links, measure }
+  const ports = { ...given, queue: given.queue ?? localQueue(given.clock), guard, links, protection, measure }
   const { logger, expiresInMs = EXPIRES_IN_MS } = ports
   if (ports.sandbox) logger.log('warn', 'sandbox.on', { detail: 'everything is recorded, nothing is sent' })
 

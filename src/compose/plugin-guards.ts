@@ -49,14 +49,15 @@ export function joinGuards(parts: readonly NamedParts[], clock: Pick<Clock, 'aft
 
 const LINK_NAME = /^[a-z][A-Za-z0-9]{0,31}$/
 
-/** The links of all plugins, and problems of their names. */
+/** The links of all plugins, their names as `plugin.link`, and problems of their names. */
 export function joinLinks(
   parts: readonly NamedParts[],
   clock: Pick<Clock, 'after'>,
-): { readonly links?: LinkMakers; readonly problems: readonly ConfigProblem[] } {
+): { readonly links?: LinkMakers; readonly names: readonly string[]; readonly problems: readonly ConfigProblem[] } {
   const owners = new Map<string, string>()
   const problems: ConfigProblem[] = []
   const makers = new Map<string, LinkMaker>()
+  const names: string[] = []
   for (const { plugin, parts: each } of parts)
     for (const [name, make] of Object.entries(each.links ?? {})) {
       const field = `plugins.${plugin}.links`
@@ -68,7 +69,8 @@ export function joinLinks(
           report(`begins as the link ${other} of ${owner} does`)
       }
       owners.set(name, plugin)
+      names.push(`${plugin}.${name}`)
       makers.set(name, (target) => inTime(make(target), `links.${name}() of the plugin ${plugin}`, clock))
     }
-  return { problems, ...(makers.size > 0 && { links: Object.fromEntries(makers) }) }
+  return { problems, names, ...(makers.size > 0 && { links: Object.fromEntries(makers) }) }
 }

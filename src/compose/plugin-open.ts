@@ -1,3 +1,5 @@
+import { refusing } from '../core/answers/fault.ts'
+import { isRefused } from '../core/answers/result.ts'
 import type { Action, OpenAction } from '../core/endpoints.ts'
 import type { ConfigProblem } from '../errors.ts'
 import { arrayOf, choice, fn, like, text, whole } from '../options/checks.ts'
@@ -17,8 +19,18 @@ const OPEN: Checks<OpenAction> = {
   find: required(fn),
 }
 
+/** Errors become refusals. */
+function withoutErrors(open: OpenAction): OpenAction {
+  const find: OpenAction['find'] = async (parameter, head) => {
+    const found = await refusing(() => open.find(parameter, head))
+    if (!found || isRefused(found)) return found
+    return { ...found, handle: (request) => refusing(() => found.handle(request)) }
+  }
+  return { ...open, find }
+}
+
 /**
- * Joins the open endpoints of all plugins.
+ * Joins the open endpoints of all plugins. Their errors are answered as those of other endpoints.
  *
  * @param actions All other endpoints of the host.
  * @throws {SallyportError} `config_invalid`: one is malformed, or has the place of another endpoint.
@@ -39,7 +51,7 @@ export function joinOpen(parts: readonly NamedParts[], actions: readonly Action[
       const owner = taken.get(place)
       if (owner !== undefined) problems.push({ field, detail: `${place} is the path of ${owner} already` })
       taken.set(place, plugin)
-      all.push(open)
+      all.push(withoutErrors(open))
     }
   }
   if (problems.length > 0) throw configError(problems)

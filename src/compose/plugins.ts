@@ -37,6 +37,8 @@ export interface JoinedPlugins {
   readonly run?: SignalPublisher
   /** Asks the guards of all plugins. Absent: none has one. */
   readonly guard?: MessageGuard | undefined
+  /** Names of the guards and links: a dispatch is sent only where those are that it was accepted under. */
+  readonly protection: readonly string[]
   /** Makes the links of all plugins. Absent: none makes any. */
   readonly links?: LinkMakers | undefined
   readonly data: PluginData
@@ -116,6 +118,7 @@ export function setUpPlugins(plugins: readonly Plugin[], core: PluginCore, deps:
     ...joinSignals(all, deps),
     guard: joinGuards(all, deps.clock),
     links: linked.links,
+    protection: [...all.flatMap(({ plugin, parts: { guard } }) => (guard ? [plugin] : [])), ...linked.names],
     data: joinData(all, deps.clock),
     parts: all,
     measures: all.flatMap(({ plugin, parts: { on } }) =>

@@ -57,8 +57,8 @@ export interface OpenAction {
    */
   readonly accepts: 'bytes' | 'form' | 'json'
   /**
-   * Finds the endpoint of a parameter, or refuses. `undefined`: 404 `not_found`. Without an endpoint, the body is not read. Its errors, and
-   * those of the handler, are answered as those of other endpoints.
+   * Finds the endpoint of a parameter, or refuses. `undefined`: 404 `not_found`. Without an endpoint, the body is not read. That of a plugin
+   * may reject, as may its handler: its errors are answered as those of other endpoints.
    *
    * @param parameter The last part of the path, decoded.
    */

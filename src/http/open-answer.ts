@@ -1,4 +1,3 @@
-import { refusing } from '../core/answers/fault.ts'
 import { type HandlerRequest, isRefused, type Refused } from '../core/answers/result.ts'
 import type { Endpoints, OpenAction } from '../core/endpoints.ts'
 import type { Caller } from '../core/load/fair-shares.ts'
@@ -43,7 +42,7 @@ export async function answerOpen(
   const url = pathAndQuery(arrival.url)
   const refused = (refusal: Refused): Wire => toWire(endpoints.refuse(refusal))
 
-  const found = await refusing(() => open.find(parameter, { method, url, headers, given }))
+  const found = await open.find(parameter, { method, url, headers, given })
   if (!found) return notFound(endpoints)
   if (isRefused(found)) return refused(found)
   if (open.methods.length > 0 && !open.methods.includes(method))
@@ -61,7 +60,7 @@ export async function answerOpen(
 
   if (!load.flight.tryAcquire(holder, arrival)) return refused(overloaded())
   try {
-    const answer = await refusing(() => found.handle({ method, url, given, ...content }))
+    const answer = await found.handle({ method, url, given, ...content })
     if (isRefused(answer)) return refused(answer)
     return 'text' in answer ? answer : toWire(answer)
   } finally {

@@ -122,6 +122,11 @@ export interface Dispatch {
   /** Planned and recorded in sandbox mode: never sent. */
   readonly sandboxed?: true
   readonly locale?: string
+  /**
+   * Guards and links of plugins under which it was accepted, such as `consent` and `consent.unsubscribe`: a worker without one of them sends
+   * nothing. Default: none.
+   */
+  readonly plugins?: readonly string[]
   /** Time of acceptance, by the store's clock. */
   readonly createdAt: number
   /** In the order of the event's channels. */

@@ -114,8 +114,8 @@ const deliveryWaiting = s.object<DeliveryWaiting>('DeliveryWaiting', 'What a del
     quiet_hours: 'the end of quiet hours of the recipient',
     policy: 'the time that the policy gave',
     receiver_paused: 'its receiver timed out several times in a row, and is tried again later',
-    unavailable: 'the policy, the directory or a schema failed, and is asked again',
-    unknown_here: 'the worker lacks its channel or event',
+    unavailable: 'the policy, a plugin, the directory or a schema failed, and is asked again',
+    unknown_here: 'the worker lacks its channel, event or plugin',
   }),
   until: s.optional(s.instant('When it is due. Absent for `fallback`.')),
 })

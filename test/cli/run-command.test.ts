@@ -121,7 +121,7 @@ describe('migrate', () => {
     expect([dry.code, dry.err]).toEqual([0, ''])
     expect(dry.out).toMatch(/^-- 0001_tables\ncreate table if not exists "sallyport_migrations"[\s\S]*;\n$/)
     expect((await ran(['status'])).code).toBe(4)
-    expect(await ran(['migrate'])).toEqual({ code: 0, out: '0001_tables\n', err: '' })
+    expect(await ran(['migrate'])).toEqual({ code: 0, out: '0001_tables\n0002_plugins\n', err: '' })
     expect(await ran(['migrate'])).toEqual({ code: 0, out: '', err: 'Nothing is pending.\n' })
     expect((await ran(['migrate', '--dry-run', '--json'])).out).toBe('{"pending":[]}\n')
     expect((await ran(['status'])).code).toBe(0)

@@ -97,12 +97,12 @@ describe('the guards of plugins', () => {
     [
       'returns null',
       async () => null,
-      "check() of the guard of the plugin own returned null; return 'suppressed', 'opted_out' or undefined: the message may go there",
+      "check() of the guard of the plugin own returned null; return 'suppressed', 'opted_out' or undefined",
     ],
     [
       'returns false',
       async () => false,
-      "check() of the guard of the plugin own returned a boolean; return 'suppressed', 'opted_out' or undefined: the message may go there",
+      "check() of the guard of the plugin own returned a boolean; return 'suppressed', 'opted_out' or undefined",
     ],
   ])('A guard that %s refuses a dispatch, and before an attempt puts the delivery back', async (_, answer, cause) => {
     let isBroken = true

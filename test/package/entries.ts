@@ -39,9 +39,9 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
     source: 'src/index.ts',
     gives: '`createSallyport`, `defineEvents`, handlers, types',
     loads: ['valibot'],
-    limit: 95.9,
+    limit: 86,
     parts: {
-      '{ createSallyport, defineEvents }': 95.5,
+      '{ createSallyport, defineEvents }': 85.6,
       '{ handleDispatch }': 20.45,
       '{ handleSessionRun }': 36.2,
       '{ handleDispatch, handleSessionRun }': 45.4,
@@ -78,16 +78,16 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
   },
   'sallyport/plugins': {
     source: 'src/plugins/index.ts',
-    gives: '[plugins](docs/plugins.md): `agentTokens`, `alerts`, `statistics`',
+    gives: '[plugins](docs/plugins.md): `agentTokens`, `alerts`, `consent`, `statistics`',
     loads: ['valibot'],
-    limit: 21.5,
-    parts: { '{ agentTokens }': 12.1, '{ alerts }': 12, '{ statistics }': 8 },
+    limit: 35,
+    parts: { '{ agentTokens }': 12.1, '{ alerts }': 12, '{ consent }': 19.3, '{ statistics }': 8 },
   },
   'sallyport/openapi': {
     source: 'src/openapi/index.ts',
     gives: '`openapiDocument`: OpenAPI 3.1',
     loads: ['@valibot/to-json-schema', 'valibot'],
-    limit: 39.2,
+    limit: 39.4,
   },
   'sallyport/client': {
     source: 'src/client/index.ts',

@@ -23,7 +23,7 @@ beforeAll(() => {
   })
   vi.doMock(MIGRATIONS, async (original) => {
     const module = await original<{ readonly MIGRATION_NAMES: readonly string[] }>()
-    return { ...module, MIGRATION_NAMES: [...module.MIGRATION_NAMES, '0002_hint'] }
+    return { ...module, MIGRATION_NAMES: [...module.MIGRATION_NAMES, '0003_hint'] }
   })
 })
 afterAll(() => {
@@ -67,7 +67,7 @@ async function expectKept(records: Records): Promise<void> {
 
 describe('the column that the documentation adds', () => {
   it('Memory and documents keep it', async () => {
-    expect([NAME, WORDS]).toEqual(['hint', 'key optional since 2'])
+    expect([NAME, WORDS]).toEqual(['hint', 'key optional since 3'])
     const { memoryRecords } = await import('../../src/storage/memory/memory-records.ts')
     await expectKept(memoryRecords(fakeClock()))
     const { documentRecords } = await import('../../src/storage/documents/document-records.ts')
@@ -86,7 +86,11 @@ for (const kind of await databaseKinds())
       const db = database.connect()
       const clock = fakeClock()
       const store = sqlStore({ db, dialect: kind.name, clock, timeoutMs: UNHURRIED_MS })
-      expect((await store.pendingMigrations()).map(({ name }) => name)).toEqual(['0001_tables', '0002_hint'])
+      expect((await store.pendingMigrations()).map(({ name }) => name)).toEqual([
+        '0001_tables',
+        '0002_plugins',
+        '0003_hint',
+      ])
       await store.migrate()
       await store.ready()
       const dialect = DIALECTS[kind.name]

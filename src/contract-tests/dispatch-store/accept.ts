@@ -9,7 +9,8 @@ export const acceptCases: readonly DispatchCase[] = dispatchCases([], {
   },
   'accept stores every member of a dispatch': async (t) => {
     const head = { by: 'app_2', eventType: 'order.shipped', recipient: 'user_42', sessionId: 's1', locale: 'de-AT' }
-    const given = { ...head, route: 'first', critical: true, sandboxed: true } as const
+    const plugins = ['consent', 'consent.unsubscribe']
+    const given = { ...head, route: 'first', critical: true, sandboxed: true, plugins } as const
     const deliveries = everyKind()
     const { from, to } = await timed(t, () => t.accept('1', { ...given, deliveries }))
     const { deliveries: stored, createdAt, ...rest } = await t.found('1')

@@ -4,7 +4,7 @@ import { between, claimOf, type DispatchCase, dispatchCases, idsOf, numbers, tim
 
 export const claimCases: readonly DispatchCase[] = dispatchCases([], {
   'claim returns everything that an attempt needs': async (t) => {
-    const head = { sessionId: 's1', locale: 'de', critical: true } as const
+    const head = { sessionId: 's1', locale: 'de', critical: true, plugins: ['consent'] } as const
     const x = delivery('x', { concurrencyKey: 'receiver', deferred: true })
     const accepted = await timed(t, () => t.accept('1', { ...head, deliveries: [x] }))
     const { createdAt } = await t.found('1')

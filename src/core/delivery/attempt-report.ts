@@ -5,7 +5,7 @@ import type { Logger } from '../../ports/logger.ts'
 import type { LineLimiter } from '../answers/line-limiter.ts'
 import { type HookDeps, reportDelivery } from '../hooks.ts'
 import { measureAttempt, measureChanges } from '../measure.ts'
-import { attemptFields } from './log-fields.ts'
+import { attemptFields, deliveryFields } from './log-fields.ts'
 
 /** `released`: queued again, unsent. `cancelled`: cancelled instead of queued again. `lost`: another worker holds the lease. */
 export type AttemptResult = 'sent' | 'retried' | 'failed' | 'skipped' | 'cancelled' | 'released' | 'lost'
@@ -54,6 +54,17 @@ export function logUnreachable(
   if (!due) return
   const fields = { ...attemptFields(claimed), ...(provider !== undefined && { provider }) }
   logger.log('warn', 'channel.unreachable', { ...fields, code, detail, ...due })
+}
+
+/** Logs that this worker lacks a guard or a link that the dispatch was accepted under: the first time, and then as `lines` admits. */
+export function logMissingPlugin(
+  plugin: string,
+  claimed: ClaimedDelivery,
+  lines: LineLimiter | undefined,
+  { logger, clock }: { readonly logger: Logger; readonly clock: Pick<Clock, 'now'> },
+): void {
+  const due = lines ? lines.admit(plugin, clock.now()) : {}
+  if (due) logger.log('warn', 'delivery.plugin_missing', { ...deliveryFields(claimed), plugin, ...due })
 }
 
 /** Reports an attempt whose settlement could not be stored, because another worker holds the lease. */

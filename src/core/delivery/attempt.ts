@@ -6,7 +6,14 @@ import type { ClaimedDelivery, DispatchStore, Settlement } from '../../ports/dis
 import type { LineLimiter } from '../answers/line-limiter.ts'
 import type { HookDeps, Hooks } from '../hooks.ts'
 import { wake } from '../wake.ts'
-import { type Attempted, logFailedProviders, logUnreachable, reportAttempt, reportLost } from './attempt-report.ts'
+import {
+  type Attempted,
+  logFailedProviders,
+  logMissingPlugin,
+  logUnreachable,
+  reportAttempt,
+  reportLost,
+} from './attempt-report.ts'
 import { type GuardDeps, guardMessage, tellGuard } from './guarded.ts'
 import { Hold, type HoldDeps, type HoldOptions, type Lease, settleLeased } from './lease.ts'
 import { deliveryFields } from './log-fields.ts'
@@ -31,6 +38,8 @@ export interface AttemptOptions extends HoldOptions {
   readonly onEnd?: (end: AttemptEnd) => number | undefined
   /** Limits `channel.unreachable`. Absent: it is not logged. */
   readonly unreachable?: LineLimiter
+  /** Limits `delivery.plugin_missing`. Absent: it is logged each time. */
+  readonly missingPlugins?: LineLimiter
 }
 
 /**
@@ -61,11 +70,16 @@ async function takeSteps(
   untilExpiryMs: () => number,
   hold: Hold,
   deps: AttemptDeps,
-  { onSend, onEnd, unreachable }: AttemptOptions,
+  { onSend, onEnd, unreachable, missingPlugins }: AttemptOptions,
 ): Promise<Settlement | undefined> {
   const channel = deps.channels[claimed.channel]
   if (!channel) {
     deps.logger.log('warn', 'delivery.channel_unknown', deliveryFields(claimed))
+    return putBack(claimed, UNKNOWN_MS, 'unknown_here')
+  }
+  const missing = claimed.dispatch.plugins?.find((name) => !deps.protection?.includes(name))
+  if (missing !== undefined) {
+    logMissingPlugin(missing, claimed, missingPlugins, deps)
     return putBack(claimed, UNKNOWN_MS, 'unknown_here')
   }
   const schedule = channel.retrySchedule ?? MESSAGE_RETRIES

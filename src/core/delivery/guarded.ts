@@ -16,6 +16,8 @@ export interface GuardDeps extends FaultDeps {
   readonly events: Pick<EventCatalog, 'find'>
   /** Absent: every address may be sent to. */
   readonly guard?: MessageGuard | undefined
+  /** Names of the guards and links of plugins. Default: none. */
+  readonly protection?: readonly string[] | undefined
 }
 
 /** Copies to leave out. Absent: the channel threw. */

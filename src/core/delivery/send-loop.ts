@@ -18,6 +18,9 @@ import type { WorkerOptions } from './worker-options.ts'
 /** Time between log lines of one channel that has no connection. */
 const UNREACHABLE_MS = 60_000
 
+/** Time between log lines of one guard or link that this worker lacks. */
+const MISSING_PLUGIN_MS = 60_000
+
 export interface SendLoopDeps extends AttemptDeps {
   readonly store: DispatchStore
   readonly sandbox?: boolean
@@ -86,6 +89,7 @@ export function createSendLoop(deps: SendLoopDeps, options: WorkerOptions, onFre
   const limiter = createLimiter(deps.channels, options, clock)
   const breaker = receiverBreaker(options.breaker, deps)
   const unreachable = limitLines(UNREACHABLE_MS)
+  const missingPlugins = limitLines(MISSING_PLUGIN_MS)
   const stops = swapRemoveList<() => void>()
   const pauses = swapRemoveList<() => void>()
   const claims = inFlight()
@@ -158,7 +162,7 @@ export function createSendLoop(deps: SendLoopDeps, options: WorkerOptions, onFre
       watched.begin()
     }
     try {
-      const options = { timeoutMs, stops, onSend, onEnd: watched.end, unreachable }
+      const options = { timeoutMs, stops, onSend, onEnd: watched.end, unreachable, missingPlugins }
       const attempted = await attemptDelivery(claimed, lease, deps, options)
       if (attempted.result === 'released' && startedIn !== generation) unfinished.givenBack++
       if (attempted.reported) hooks.add(attempted.reported)

@@ -69,7 +69,8 @@ export async function planAndAccept(
   if (limited) return limited
 
   const now = deps.clock.now()
-  const origin = { ...caller, event, request: asked.request, now, delayMs, sandbox: deps.sandbox === true }
+  const { sandbox = false, protection: plugins = [] } = deps
+  const origin = { ...caller, event, request: asked.request, now, delayMs, sandbox, plugins }
   const faults: EventFault[] = []
   const plan = await planRequest(event, asked.request, origin, deps, faults)
   const dispatch = isRefused(plan) || mode === 'dry_run' ? undefined : newDispatch(plan, origin, deps.ids)

@@ -13,5 +13,5 @@ export async function askGuard(
 ): Promise<Objection | undefined> {
   const given: unknown = await guard.check(message)
   if (given === undefined || given === 'suppressed' || given === 'opted_out') return given
-  throw wrongReturn(`check() of the ${of}`, given, "'suppressed', 'opted_out' or undefined: the message may go there")
+  throw wrongReturn(`check() of the ${of}`, given, "'suppressed', 'opted_out' or undefined")
 }

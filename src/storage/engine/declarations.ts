@@ -22,6 +22,8 @@ export const KINDS = {
       priority: 'integer optional fixed',
       sandboxed: 'flag fixed',
       locale: 'text optional fixed personal',
+      /** Guards and links of plugins, a name per line. Absent: none. */
+      plugins: 'text optional fixed since 2',
       created_at: 'integer fixed',
       version: 'integer',
     },

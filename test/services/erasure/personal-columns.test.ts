@@ -19,7 +19,7 @@ import { eraseAll, erasureApp, fill, PERSON, secretsIn } from './erasing.ts'
 
 /** Text columns without data of a person: ids, names that a host gives, states, totals. Every text column is here, or is declared personal. */
 const OTHERS: Readonly<Record<string, readonly string[]>> = {
-  dispatches: ['dispatch_id', 'tenant', 'made_by', 'event_type', 'session_id', 'route'],
+  dispatches: ['dispatch_id', 'tenant', 'made_by', 'event_type', 'session_id', 'route', 'plugins'],
   states: ['dispatch_id', 'outcomes'],
   contents: ['delivery_id', 'dispatch_id'],
   jobs: ['delivery_id', 'dispatch_id', 'tenant', 'channel', 'waits_for', 'fence', 'begun'],

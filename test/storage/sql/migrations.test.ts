@@ -10,10 +10,13 @@ import pg from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { DialectName } from '../../../src/storage/sql/dialects/dialects.ts'
 import { sqlStatements, sqlStore } from '../../../src/storage/sql/index.ts'
+import { MIGRATION_NAMES } from '../../../src/storage/sql/tables/migration-names.ts'
 import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import { type DatabaseKind, databaseKinds, openPostgresql, type TestDatabase } from '../databases.ts'
 import { acceptance, claimOne } from '../storing.ts'
 import { answerAboutParts, fakeDatabase, run, shapeOf, storeIn, VERSIONS } from './migrating-stores.ts'
+
+const MADE = MIGRATION_NAMES.map((name) => ({ name }))
 
 const DIALECT_NAMES: readonly DialectName[] = ['sqlite', 'postgresql', 'mysql', 'mariadb']
 /** The statements that take and release the lock. */
@@ -67,7 +70,7 @@ for (const kind of await databaseKinds())
       const stores = pools.map((db) => storeIn(database, { db }))
       await Promise.all(stores.map((store) => store.migrate()))
       await Promise.all(stores.map((store) => store.ready()))
-      expect(await run(database.connect(), 'select name from sallyport_migrations')).toEqual([{ name: '0001_tables' }])
+      expect(await run(database.connect(), 'select name from sallyport_migrations')).toEqual(MADE)
     })
 
     it('One pool migrates two independent prefixes at once', async () => {
@@ -92,7 +95,7 @@ for (const kind of await databaseKinds())
       const before = await shapeOf(database)
       const message =
         'A newer version of Sallyport migrated the database to migration 9999_later_breaking, which this version cannot work with; it knows ' +
-        'migrations up to 0001_tables. Run a version that knows migration 9999_later_breaking, or restore a backup from before it: ' +
+        `migrations up to ${MIGRATION_NAMES.at(-1)}. Run a version that knows migration 9999_later_breaking, or restore a backup from before it: ` +
         'migrations are not undone.'
       const refused = { code: 'config_invalid', message }
       await expect(store.migrate()).rejects.toMatchObject(refused)
@@ -107,7 +110,7 @@ for (const kind of await databaseKinds())
       const texts = sqlStatements({ dialect: kind.name }).flatMap(({ statements }) => statements)
       for (const text of texts.slice(0, 5)) await run(db, text)
       const store = storeIn(database, { db })
-      await expect(store.ready()).rejects.toThrow('only in part: 0001_tables was not made')
+      await expect(store.ready()).rejects.toThrow('only in part: 0001_tables, 0002_plugins')
       await store.migrate()
       await store.ready()
     })
@@ -222,7 +225,7 @@ describe('migrations', () => {
       for (const child of children) child.stdin?.write('go\n')
       expect(await Promise.all(ends)).toEqual(['', '', ''])
       const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database: new Database(file) }) })
-      expect(await run(db, 'select name from sallyport_migrations')).toEqual([{ name: '0001_tables' }])
+      expect(await run(db, 'select name from sallyport_migrations')).toEqual(MADE)
       await db.destroy()
     } finally {
       for (const child of children) child.kill('SIGKILL')

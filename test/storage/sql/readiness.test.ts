@@ -6,11 +6,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isSallyportError } from '../../../src/errors.ts'
 import type { DialectName } from '../../../src/storage/sql/dialects/dialects.ts'
 import { type SqlStoreOptions, sqlStore } from '../../../src/storage/sql/index.ts'
+import { MIGRATION_NAMES } from '../../../src/storage/sql/tables/migration-names.ts'
 import { freePort } from '../../support/free-port.ts'
 import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import { databaseKinds, type TestDatabase } from '../databases.ts'
 import { acceptance, claimOne } from '../storing.ts'
 import { answerAboutParts, fakeDatabase, run, storeIn, VERSIONS } from './migrating-stores.ts'
+
+const MADE = MIGRATION_NAMES.map((name) => ({ name }))
 
 const OTHERS: Readonly<Record<DialectName, readonly DialectName[]>> = {
   sqlite: ['postgresql', 'mysql', 'mariadb'],
@@ -174,7 +177,7 @@ describe('readiness', () => {
   ] as const)('ready() on %s accepts %s', async (dialect, version) => {
     const { db } = fakeDatabase((text) => {
       if (text.includes('version()')) return [{ version }]
-      return answerAboutParts(text) ?? [{ name: '0001_tables' }]
+      return answerAboutParts(text) ?? MADE
     })
     await sqlStore({ db, dialect, timeoutMs: UNHURRIED_MS }).ready()
   })
@@ -291,9 +294,7 @@ describe('readiness', () => {
 
   it('ready() only reads', async () => {
     const { db, asked } = fakeDatabase((text) =>
-      text.includes('version()')
-        ? [{ version: VERSIONS.mysql }]
-        : (answerAboutParts(text) ?? [{ name: '0001_tables' }]),
+      text.includes('version()') ? [{ version: VERSIONS.mysql }] : (answerAboutParts(text) ?? MADE),
     )
     await sqlStore({ db, dialect: 'mysql', timeoutMs: UNHURRIED_MS }).ready()
     expect(asked.length).toBe(5)

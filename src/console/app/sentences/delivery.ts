@@ -92,11 +92,11 @@ export const WAITS: Readonly<Record<WaitCause, Sentence>> = {
     next: 'Wait for the next attempt, or repair the receiver. Nothing is lost meanwhile.',
   },
   unavailable: {
-    means: 'The policy, the directory or a schema of the host failed.',
+    means: 'The policy, a plugin, the directory or a schema of the host failed.',
     next: 'Find the error in the log of the host. It is asked again by itself.',
   },
   unknown_here: {
-    means: 'The worker that took it lacks its channel or its event.',
+    means: 'The worker that took it lacks its channel, its event or a plugin.',
     next: 'Deploy the same code everywhere. A worker that has it sends it.',
   },
 }

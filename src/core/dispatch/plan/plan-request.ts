@@ -44,6 +44,8 @@ export interface PlanningDeps {
   readonly sandbox?: boolean
   /** Absent: facts have no `links`. */
   readonly links?: LinkMakers | undefined
+  /** Names of the guards and links of plugins: a worker without one of them does not send. Default: none. */
+  readonly protection?: readonly string[] | undefined
 }
 
 /** Caller and time of a plan. */

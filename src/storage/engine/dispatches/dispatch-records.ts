@@ -23,6 +23,7 @@ export function headOf(record: DispatchRecord): DispatchHead {
     ...(record.priority === URGENT && { priority: 'urgent' as const }),
     ...(record.sandboxed && { sandboxed: true as const }),
     ...(record.locale !== null && { locale: record.locale }),
+    ...(record.plugins !== null && { plugins: record.plugins.split('\n') }),
     createdAt: record.created_at,
   }
 }
@@ -41,6 +42,7 @@ export function dispatchRecord({ head }: DispatchRow, version = 1): DispatchReco
     priority: head.priority ? URGENT : null,
     sandboxed: head.sandboxed ? 1 : null,
     locale: head.locale ?? null,
+    plugins: head.plugins && head.plugins.length > 0 ? head.plugins.join('\n') : null,
     created_at: head.createdAt,
     version,
   }

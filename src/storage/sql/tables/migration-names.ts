@@ -3,7 +3,7 @@
  * `since: 2` comes with the second. A released migration never changes. The name of a migration that older versions of this store cannot
  * work with ends with `_breaking`.
  */
-export const MIGRATION_NAMES: readonly string[] = ['0001_tables']
+export const MIGRATION_NAMES: readonly string[] = ['0001_tables', '0002_plugins']
 
 /** Whether a migration that this version does not know only added tables, columns and indexes, which this version ignores. */
 export function isAdditive(name: string): boolean {
