@@ -5,7 +5,10 @@ import type { PluginData } from '../services/plugin-data.ts'
 import { inTime } from './plugin-guards.ts'
 import type { NamedParts } from './plugin-parts.ts'
 
-/** What all plugins add to dispatches and keep about recipients. Every method rejects with the error of a plugin. */
+/** A page of 500 dispatches takes many reads. */
+const VIEW_MS = 30_000
+
+/** Joins the views of all plugins, and their data of recipients. Every method rejects with the error of a plugin. */
 export function joinData(parts: readonly NamedParts[], clock: Pick<Clock, 'after'>): PluginData {
   const views = parts.flatMap(({ plugin, parts: { view } }) => (view?.deliveries ? [{ plugin, view }] : []))
   const keeping = parts.flatMap(({ plugin, parts: { recipient } }) => (recipient ? [{ plugin, recipient }] : []))
@@ -16,7 +19,7 @@ export function joinData(parts: readonly NamedParts[], clock: Pick<Clock, 'after
         const all = await Promise.all(
           views.map(async ({ plugin, view }) => {
             const call = `view.deliveries() of the plugin ${plugin}`
-            const given: unknown = await inTime(view.deliveries?.(dispatches, shown), call, clock)
+            const given: unknown = await inTime(view.deliveries?.(dispatches, shown), call, clock, VIEW_MS)
             if (given instanceof Map) return given as ReadonlyMap<string, object>
             throw wrongReturn(call, given, 'a Map of further members by delivery id')
           }),

@@ -11,12 +11,17 @@ import type { NamedParts } from './plugin-parts.ts'
 /** A plugin that needs longer counts as unavailable. */
 const ANSWER_MS = 5_000
 
-/** What a plugin returned, or a rejection with `no_answer` after five seconds. */
-export function inTime<Value>(given: Awaitable<Value>, call: string, clock: Pick<Clock, 'after'>): Awaitable<Value> {
+/** Returns a value of a plugin, or rejects with `no_answer` when it is late. */
+export function inTime<Value>(
+  given: Awaitable<Value>,
+  call: string,
+  clock: Pick<Clock, 'after'>,
+  ms: number = ANSWER_MS,
+): Awaitable<Value> {
   const fallback = (): never => {
-    throw new SallyportError('no_answer', `${call} did not answer within ${ANSWER_MS / 1_000} s`)
+    throw new SallyportError('no_answer', `${call} did not answer within ${ms / 1_000} s`)
   }
-  return isPromise(given) ? withTimeout(given, { ms: ANSWER_MS, clock, fallback }) : given
+  return isPromise(given) ? withTimeout(given, { ms, clock, fallback }) : given
 }
 
 /** Asks the guards of all plugins in their order: the first objection holds. `undefined`: none has a guard. */
@@ -40,7 +45,9 @@ export function joinGuards(parts: readonly NamedParts[], clock: Pick<Clock, 'aft
     ...(learning.length > 0 && {
       async learned(message, about) {
         await Promise.all(
-          learning.map(({ guard, of }) => inTime(guard.learned?.(message, about), `learned() of the ${of}`, clock)),
+          learning.map(async ({ guard, of }) =>
+            inTime(guard.learned?.(message, about), `learned() of the ${of}`, clock),
+          ),
         )
       },
     }),

@@ -118,7 +118,7 @@ export function setUpPlugins(plugins: readonly Plugin[], core: PluginCore, deps:
     ...joinSignals(all, deps),
     guard: joinGuards(all, deps.clock),
     links: linked.links,
-    protection: [...all.flatMap(({ plugin, parts: { guard } }) => (guard ? [plugin] : [])), ...linked.names],
+    protection: [...all.flatMap(({ plugin, parts: { guard } }) => (guard ? [plugin] : [])), ...linked.names].sort(),
     data: joinData(all, deps.clock),
     parts: all,
     measures: all.flatMap(({ plugin, parts: { on } }) =>

@@ -52,14 +52,14 @@ export interface PluginParts<Api extends object = object> {
   readonly actions?: readonly Action[]
   /** Endpoints without a bearer token. */
   readonly open?: readonly OpenAction[]
-  /** Has the last word on each address of a message. Guards are asked in the order of the plugins; the first objection holds. */
+  /** Checks each address of a message, last. Guards are asked in the order of the plugins; the first objection holds. */
   readonly guard?: MessageGuard
   /**
    * Links of messages, by the names that templates use: `links.<name>`. A name is 1-32 letters and digits, with a lower-case letter first, and
    * not the beginning of another one. A maker has five seconds.
    */
   readonly links?: LinkMakers
-  /** Causes of `fallbackOn` that it learns of: it calls `core.fallBack` then. An event with another cause stops the start. */
+  /** Causes of `fallbackOn` after which it calls `core.fallBack`. An event with another cause stops the start. */
   readonly fallbackOn?: readonly FallbackCause[]
   readonly view?: PluginView
   readonly recipient?: PluginRecipient
@@ -78,15 +78,15 @@ export interface PluginParts<Api extends object = object> {
 /** Adds to what is shown. */
 export interface PluginView {
   /**
-   * Returns further members of the views of deliveries, by delivery id. Members of the core stay as they are. After an error, or five seconds,
+   * Returns further members of the views of deliveries, by delivery id. Members of the core stay as they are. After an error, or 30 seconds,
    * the read is rejected.
    *
-   * @param shown `one`: for `dispatches.get`. `page`: for a page of a list or of an export.
+   * @param shown `one`: for `dispatches.get`. `page`: for a page of a list. `export`: for `dispatches.export`.
    */
   deliveries?(dispatches: readonly Dispatch[], shown: Shown): Promise<ReadonlyMap<string, object>>
 }
 
-/** What a plugin keeps about recipients (GDPR articles 15 and 17). After an error, `dispatches.export` and `dispatches.erase` reject. */
+/** Data of recipients that a plugin keeps (GDPR articles 15 and 17). After an error, `dispatches.export` and `dispatches.erase` reject. */
 export interface PluginRecipient {
   /** Shown in the first page of an export, under the name of the plugin. */
   export(of: RecipientKey): Promise<object>

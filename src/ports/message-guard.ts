@@ -18,8 +18,8 @@ export interface GuardedMessage {
 export type Objection = 'suppressed' | 'opted_out'
 
 /**
- * Has the last word on each address of a message: while planning, and before each attempt, also the first. Unlike a policy it knows the
- * address, is asked about copies too, and needs no directory.
+ * Checks each address of a message: while planning, and last before each attempt, also the first. Unlike a policy it knows the address, is asked
+ * about copies too, and needs no directory.
  */
 export interface MessageGuard {
   /**

@@ -2,10 +2,10 @@ import { viewDispatch } from '../core/dispatch/dispatch-view.ts'
 import type { Dispatch, DispatchView } from '../model/dispatch.ts'
 import type { RecipientKey } from '../model/recipient-key.ts'
 
-/** What is shown: `one` dispatch in full, or a `page` of them. */
-export type Shown = 'one' | 'page'
+/** `one`: a dispatch in full. `page`: a page of a list. `export`: all that is stored about a recipient. */
+export type Shown = 'one' | 'page' | 'export'
 
-/** What plugins add to dispatches, and what they keep about recipients. */
+/** Views and data of recipients of all plugins. */
 export interface PluginData {
   /** Members of the views of deliveries, by delivery id. Absent: nothing is added. */
   view?(dispatches: readonly Dispatch[], shown: Shown): Promise<ReadonlyMap<string, object>>

@@ -83,7 +83,7 @@ export function recipientData({ store, clock, logger, plugins }: RecipientDataDe
     const read = await Promise.all(found.map(({ dispatchId }) => store.findDispatchData(tenant, dispatchId)))
     const all = read.flatMap((data) => data ?? [])
     const dispatches = all.map(({ dispatch }) => dispatch)
-    const views = await viewDispatches(dispatches, 'page', plugins, clock.now())
+    const views = await viewDispatches(dispatches, 'export', plugins, clock.now())
     return views.flatMap((one, at) => (all[at] ? exportDispatch(one, all[at]) : []))
   }
 

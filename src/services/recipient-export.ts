@@ -27,7 +27,7 @@ export interface ExportedDispatch extends DispatchView {
 export interface RecipientExport {
   /** Oldest first. */
   readonly dispatches: readonly ExportedDispatch[]
-  /** What plugins store about the recipient, by their names: `consent` its preferences and suppressions. Only on the first page. */
+  /** Data that plugins store about the recipient, by their names: `consent` its preferences and suppressions. Only on the first page. */
   readonly plugins?: Readonly<Record<string, object>>
   /** Absent on the last page. */
   readonly nextCursor?: string

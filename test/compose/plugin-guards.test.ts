@@ -141,6 +141,29 @@ describe('the guards of plugins', () => {
     expect(logger.lines.map(({ event }) => event)).toContain('delivery.suppress_failed')
   })
 
+  it('Every guard learns of a refused address, also after one that throws at once', async () => {
+    const learned: string[] = []
+    const email = recordingChannel([{ outcome: 'rejected', code: 'gone', suppress: 'bounced' }])
+    const telling = (name: string, act: () => void) => {
+      const hear: NonNullable<MessageGuard['learned']> = ({ address }) => {
+        act()
+        learned.push(`${name} ${address}`)
+        return Promise.reject(down)
+      }
+      return plugin({ guard: { ...asking([]), learned: hear } }, name)
+    }
+    const throwing = (): never => {
+      throw down
+    }
+    const guards = [telling('one', () => {}), telling('two', throwing), telling('three', () => {})]
+    const { sallyport, logger } = host(guards, { channels: { email } })
+    await sallyport.dispatch({ eventType: 'plain', recipient: ADA })
+    await sallyport.worker.runDue()
+    await setImmediate()
+    expect(learned).toEqual([`one ${ADA}`, `three ${ADA}`])
+    expect(logger.lines.filter(({ event }) => event === 'delivery.suppress_failed')).toHaveLength(1)
+  })
+
   it('handleDispatch takes a guard as a port, with the same limit', async () => {
     const deps = testDeps({ a: recordingChannel() }, { events: defineEvents({ e: { channels: { a: {} } } }) })
     const request = { headers: APP, body: { eventType: 'e', recipient: ADA } }

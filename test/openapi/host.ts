@@ -15,6 +15,7 @@ import {
   consent,
   statistics,
 } from '../../src/plugins/index.ts'
+import type { Plugin } from '../../src/plugins/plugin.ts'
 import type { EventCatalog } from '../../src/ports/event-catalog.ts'
 import type { IdGenerator } from '../../src/ports/id-generator.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
@@ -60,10 +61,12 @@ export type ExampleOptions = Partial<Omit<SallyportOptions<unknown>, 'plugins'>>
   Pick<AlertOptions, 'budgets'> & {
     /** Absent: the host has no plugin `consent`. */
     readonly consenting?: ConsentOptions
+    /** Further plugins. */
+    readonly plugins?: readonly Plugin[] | undefined
   }
 
 /** A real host on a fake clock, with plugins. It accepts the tokens of `testAuth`. */
-export function exampleHost({ budgets, consenting, ...options }: ExampleOptions = {}): ExampleHost {
+export function exampleHost({ budgets, consenting, plugins = [], ...options }: ExampleOptions = {}): ExampleHost {
   const clock = fakeClock()
   const sallyport = createSallyport({
     auth: testAuth,
@@ -83,7 +86,13 @@ export function exampleHost({ budgets, consenting, ...options }: ExampleOptions 
     clock,
     ids: countingIds(),
     logger: recordingLogger(),
-    plugins: [statistics(), agentTokens(), alerts({ budgets }), ...(consenting ? [consent(consenting)] : [])],
+    plugins: [
+      statistics(),
+      agentTokens(),
+      alerts({ budgets }),
+      ...(consenting ? [consent(consenting)] : []),
+      ...plugins,
+    ],
     ...options,
   }) as ExampleHost['sallyport']
   return { sallyport, clock, fetch: toFetch(sallyport) }

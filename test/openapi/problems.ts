@@ -78,14 +78,7 @@ export const PROVOKE: Readonly<Record<CallerCode, (action: PostName) => Promise<
   directory_unavailable: (action) => post(exampleHost(), pathOf(action), { ...event, recipient: 'user_broken' }),
   policy_unavailable: (action) => good(action, {}, exampleHost({ policy: { decide: down } })),
   guard_unavailable: (action) =>
-    good(
-      action,
-      {},
-      exampleHost({
-        consenting: { keys: [{ kid: 'k1', key: new Uint8Array(32) }] },
-        store: { ...memoryStore(), findSuppressions: down },
-      }),
-    ),
+    good(action, {}, exampleHost({ plugins: [{ name: 'broken', setup: () => ({ guard: { check: down } }) }] })),
   redactor_unavailable: (action) => good(action, {}, exampleHost({ redactor: { redact: down } })),
   auth_unavailable: (action) => good(action, { token: 'broken' }),
   rate_limiter_unavailable: (action) => good(action, {}, exampleHost({ rateLimiter: { consume: down } })),

@@ -39,9 +39,9 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
     source: 'src/index.ts',
     gives: '`createSallyport`, `defineEvents`, handlers, types',
     loads: ['valibot'],
-    limit: 86,
+    limit: 86.2,
     parts: {
-      '{ createSallyport, defineEvents }': 85.6,
+      '{ createSallyport, defineEvents }': 85.9,
       '{ handleDispatch }': 20.45,
       '{ handleSessionRun }': 36.2,
       '{ handleDispatch, handleSessionRun }': 45.4,
@@ -146,7 +146,7 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
   'sallyport/storage/sql': {
     source: 'src/storage/sql/index.ts',
     gives: '`sqlStore`, over [Kysely](https://kysely.dev)',
-    limit: 65.9,
+    limit: 66,
   },
   'sallyport/storage/documents': {
     source: 'src/storage/documents/index.ts',
@@ -255,7 +255,7 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
   'sallyport/console': {
     source: 'src/console/index.ts',
     gives: '[`createConsole`](docs/console.md)',
-    limit: 69.8,
+    limit: 69.9,
   },
   'sallyport/testing': {
     source: 'src/contract-tests/index.ts',

@@ -6,7 +6,8 @@ import type { LineLimiter } from './line-limiter.ts'
 
 /**
  * The failed operation. `template`, `condition`, `data_schema` and `digest_key` are functions of the catalogue, `run_event` is one
- * of `runEvents`, `channel` is `address` or `send` of a channel, `guard` the check of an address, `plugin` another step of a plugin. `request`: any other error during a request.
+ * of `runEvents`, `channel` is `address` or `send` of a channel, `guard` the check of an address,
+ * `plugin` another step of a plugin. `request`: any other error during a request.
  */
 export type ErrorOperation =
   | 'template'

@@ -14,7 +14,7 @@ import {
   reportAttempt,
   reportLost,
 } from './attempt-report.ts'
-import { type GuardDeps, guardMessage, tellGuard } from './guarded.ts'
+import { type GuardDeps, guardMessage, reportRefused } from './guarded.ts'
 import { Hold, type HoldDeps, type HoldOptions, type Lease, settleLeased } from './lease.ts'
 import { deliveryFields } from './log-fields.ts'
 import { type RecheckDeps, recheckPolicy } from './recheck-policy.ts'
@@ -90,7 +90,7 @@ async function takeSteps(
   if (forbidden) return forbidden
   if (!claimed.content) return renderDigest(claimed, hold, deps)
   const guarded = deps.guard ? await guardMessage(channel, claimed, deps.guard, hold, deps) : UNGUARDED
-  if ('to' in guarded) return guarded
+  if (!guarded || 'to' in guarded) return guarded
   if (hold.aborted) return putBack(claimed, 0)
 
   onSend?.()
@@ -99,7 +99,7 @@ async function takeSteps(
   if (!sent) return undefined
   logFailedProviders(sent.end, claimed, deps.logger)
   logUnreachable(sent.end, claimed, unreachable, deps)
-  if (sent.suppress) await tellGuard(sent.suppress, claimed, deps)
+  if (sent.suppress) await reportRefused(sent.suppress, claimed, deps)
 
   const pausedMs = onEnd?.(sent.end)
   const leftMs = untilExpiryMs()

@@ -1,13 +1,15 @@
 import type { RefusedAddress } from '../../model/suppression.ts'
+import { isThrown } from '../../model/thrown.ts'
 import type { Channel } from '../../ports/channel.ts'
 import type { ClaimedDelivery, Settlement } from '../../ports/dispatch-store.ts'
 import type { EventCatalog } from '../../ports/event-catalog.ts'
 import type { GuardedMessage, MessageGuard } from '../../ports/message-guard.ts'
+import { HostFault } from '../answers/fault.ts'
 import { type FaultDeps, reportFault } from '../answers/report-fault.ts'
 import { askGuard } from '../message/ask-guard.ts'
 import { categoryOf } from '../message/category-of.ts'
 import { copiesOf } from '../message/copies.ts'
-import { type Hold, wasStopped } from './lease.ts'
+import { type Hold, Interrupted, wasStopped } from './lease.ts'
 import { deliveryFields, faultFields } from './log-fields.ts'
 import { reportThrown } from './send-message.ts'
 import { endUnsent, putBack, UNAVAILABLE_MS } from './settlement.ts'
@@ -25,20 +27,26 @@ interface Allowed {
   readonly omitted?: readonly string[]
 }
 
-/** Asks the guard about the address, then about those of copies. A settlement ends the attempt, after an error too: the delivery waits. */
+/**
+ * Asks the guard about the address, then about those of copies. A settlement ends the attempt, after an error too: the delivery waits.
+ * `undefined`: the lease was lost.
+ */
 export async function guardMessage(
   channel: Channel,
   claimed: ClaimedDelivery,
   guard: MessageGuard,
   hold: Hold,
   deps: GuardDeps,
-): Promise<Settlement | Allowed> {
+): Promise<Settlement | Allowed | undefined> {
   try {
     return await hold.during(() => ask(channel, claimed, guard, deps))
   } catch (cause) {
     if (wasStopped(cause)) return putBack(claimed, 0)
+    if (isThrown(cause, Interrupted))
+      return cause.code === 'lease_lost' ? undefined : putBack(claimed, UNAVAILABLE_MS, 'unavailable')
     const line = { level: 'error', event: 'delivery.guard_unavailable' } as const
-    reportFault(cause, { operation: 'guard', ...faultFields(claimed) }, line, deps)
+    const { operation, cause: thrown } = faultOf(cause)
+    reportFault(thrown, { operation, ...faultFields(claimed) }, line, deps)
     return putBack(claimed, UNAVAILABLE_MS, 'unavailable')
   }
 }
@@ -64,8 +72,8 @@ async function ask(
   return { omitted: copies.filter((_, index) => objections[index] !== undefined) }
 }
 
-/** Tells the guard that the provider has refused the address. An error is only reported: the next refusal tells it again. */
-export async function tellGuard(reason: RefusedAddress, claimed: ClaimedDelivery, deps: GuardDeps): Promise<void> {
+/** Reports to the guard that the provider has refused the address. An error is only logged: the next refusal is reported again. */
+export async function reportRefused(reason: RefusedAddress, claimed: ClaimedDelivery, deps: GuardDeps): Promise<void> {
   const { guard } = deps
   if (!guard?.learned) return
   try {
@@ -73,8 +81,14 @@ export async function tellGuard(reason: RefusedAddress, claimed: ClaimedDelivery
     deps.logger.log('info', 'delivery.address_suppressed', { ...deliveryFields(claimed), reason })
   } catch (cause) {
     const line = { level: 'error', event: 'delivery.suppress_failed' } as const
-    reportFault(cause, { operation: 'guard', ...faultFields(claimed) }, line, deps)
+    const { operation, cause: thrown } = faultOf(cause)
+    reportFault(thrown, { operation, ...faultFields(claimed) }, line, deps)
   }
+}
+
+/** A guard may name the port that failed. */
+function faultOf(cause: unknown): Pick<HostFault, 'operation' | 'cause'> {
+  return isThrown(cause, HostFault) ? cause : { operation: 'guard', cause }
 }
 
 function messageOf({ channel, address, dispatch }: ClaimedDelivery, { events }: GuardDeps): GuardedMessage {

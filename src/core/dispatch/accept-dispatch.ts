@@ -142,7 +142,7 @@ export function newDispatch(
     ...(sandbox && { sandboxed: true }),
     ...(locale !== undefined && { locale }),
     ...(plugins.length > 0 && { plugins }),
-    deliveries: newDeliveries(plan, event, source, plugins, () => ids.next('dlv')),
+    deliveries: newDeliveries(plan, event, source, () => ids.next('dlv')),
     ...(plan.deliveries.some(failedInHostCode) && { source }),
   }
 }
@@ -156,17 +156,16 @@ export function newDeliveries(
   { deliveries, recipient }: Pick<Plan, 'deliveries' | 'recipient'>,
   { digest }: CatalogEvent,
   { eventData, session }: PlanSource,
-  plugins: readonly string[],
   idOf: (channel: string) => string,
 ): readonly NewDelivery[] {
-  const opened = digest && { max: digest.max, recipient, eventData, scope: digestScope(session, plugins) }
+  const opened = digest && { max: digest.max, recipient, eventData, session }
   return deliveries.map((planned) => newDelivery(planned, idOf(planned.channel), opened))
 }
 
 function newDelivery(
   planned: PlannedDelivery,
   deliveryId: string,
-  digest: (Omit<NewDigest, 'key'> & { readonly scope: string }) | undefined,
+  digest: (Omit<NewDigest, 'key'> & { readonly session: string | undefined }) | undefined,
 ): NewDelivery {
   if (planned.status === 'failed') {
     return { deliveryId, channel: planned.channel, status: 'failed', reason: planned.reason }
@@ -176,14 +175,11 @@ function newDelivery(
   const isDeferred = planned.status === 'held' || planned.delayMs !== undefined
   const deferred = isDeferred && { deferred: true as const }
   if (!digest || digestKey === undefined) return { deliveryId, content, ...deferred, ...delivery }
-  const { scope, ...rest } = digest
-  return { deliveryId, digest: { key: `${scope} ${digestKey}`, ...rest }, ...deferred, ...delivery }
+  const { session, ...rest } = digest
+  return { deliveryId, digest: { key: scopedKey(session, digestKey), ...rest }, ...deferred, ...delivery }
 }
 
-/**
- * Separates digests by session, so that an agent can neither add to nor count those of others, and by plugins, because all events of a digest
- * are sent under those of the first one. No session id contains a space or a tab.
- */
-function digestScope(session = '', plugins: readonly string[]): string {
-  return plugins.length > 0 ? `\t${plugins.join(' ')}\t${session}` : session
+/** Separates digests by session, so that an agent can neither add to nor count those of others. No session id contains a space. */
+function scopedKey(session: string | undefined, digestKey: string): string {
+  return session === undefined ? ` ${digestKey}` : `${session} ${digestKey}`
 }

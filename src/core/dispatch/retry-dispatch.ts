@@ -110,7 +110,7 @@ async function planAgain(replannable: Replannable, failed: readonly Failed[], de
   const idOf = (channel: string): string => left.find((one) => one.channel === channel)?.deliveryId ?? ''
   const deliveries = plan.deliveries.filter(({ status }) => status !== 'failed')
   return {
-    deliveries: newDeliveries({ ...plan, deliveries }, event, source, dispatch.plugins ?? [], idOf),
+    deliveries: newDeliveries({ ...plan, deliveries }, event, source, idOf),
     unplanned: [...lost, ...plan.deliveries.flatMap((planned) => failedAgain(planned, idOf))],
   }
 }

@@ -1,3 +1,5 @@
+import { port } from '../../core/answers/fault.ts'
+import { isPromise } from '../../model/awaitable.ts'
 import { wants } from '../../model/preference-set.ts'
 import { covers } from '../../model/suppression.ts'
 import type { FeedbackStore } from '../../ports/feedback-store.ts'
@@ -14,6 +16,11 @@ const SEND = 'send'
 const MAX_ADDRESSES = 500
 const MAX_RECIPIENTS = 100
 
+/** An error is one of the store: answered 503 `store_unavailable`. */
+const read = <Found>(find: () => Promise<Found>): Promise<Found> => port('store_unavailable', find)
+
+type HashedKeys = ReturnType<AddressKeys['all']>
+
 type GuardStore = Pick<FeedbackStore, 'findSuppressions' | 'addSuppressions'> & Pick<PreferenceStore, 'findPreferences'>
 
 /**
@@ -22,33 +29,38 @@ type GuardStore = Pick<FeedbackStore, 'findSuppressions' | 'addSuppressions'> & 
  */
 export function consentGuard(store: GuardStore, keys: AddressKeys): Required<MessageGuard> {
   const suppressionsOf = joinedReads(
-    (all) => store.findSuppressions(all),
+    (all) => read(() => store.findSuppressions(all)),
     ({ addressKey }) => addressKey,
     MAX_ADDRESSES,
   )
   const preferencesOf = joinedReads(
-    (all) => store.findPreferences(all),
+    (all) => read(() => store.findPreferences(all)),
     ({ recipientKey }) => recipientKey,
     MAX_RECIPIENTS,
   )
 
-  async function isSuppressed({ tenant, channel, address, ...event }: GuardedMessage): Promise<boolean> {
-    const hashed = keys.all(tenant, address)
-    const found = await suppressionsOf('then' in hashed ? await hashed : hashed)
+  async function isSuppressed({ tenant, channel, ...event }: GuardedMessage, hashed: HashedKeys): Promise<boolean> {
+    const found = await suppressionsOf(isPromise(hashed) ? await hashed : hashed)
     return found.some((one) => one.tenant === tenant && one.channel === channel && covers(one, event))
   }
 
-  async function isUnwanted({ recipient, critical, ...message }: GuardedMessage): Promise<boolean> {
-    if (recipient === undefined || critical) return false
-    const hashed = keys.all(message.tenant, recipient)
-    const own = 'then' in hashed ? await hashed : hashed
+  async function isUnwanted(message: GuardedMessage, hashed: HashedKeys): Promise<boolean> {
+    const own = isPromise(hashed) ? await hashed : hashed
     const preferences = newestPreferences(await preferencesOf(own), own)
     return preferences !== undefined && !wants(preferences, message)
   }
 
   return {
     async check(message) {
-      const [suppressed, unwanted] = await Promise.all([isSuppressed(message), isUnwanted(message)])
+      const { tenant, address, recipient, critical } = message
+      const ofAddress = keys.all(tenant, address)
+      // Each hash takes as long as a read from memory.
+      const ofRecipient = recipient === undefined || recipient === address ? ofAddress : keys.all(tenant, recipient)
+      const asks = recipient !== undefined && !critical
+      const [suppressed, unwanted] = await Promise.all([
+        isSuppressed(message, ofAddress),
+        asks && isUnwanted(message, ofRecipient),
+      ])
       return suppressed ? 'suppressed' : unwanted ? 'opted_out' : undefined
     },
     async learned({ tenant, channel, address }, reason) {

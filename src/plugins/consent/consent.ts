@@ -97,7 +97,9 @@ export function consent(options: ConsentOptions): Plugin<'consent', ConsentApi> 
         view: {
           async deliveries(dispatches, shown) {
             const members = new Map<string, object>()
-            const reports = sources.size > 0 ? await findReports(dispatches, store) : []
+            // An export has the reports of earlier sources too.
+            const isAsked = sources.size > 0 || shown === 'export'
+            const reports = isAsked ? await findReports(dispatches, store) : []
             for (const [id, found] of reports) members.set(id, { feedback: found })
             for (const dispatch of shown === 'one' ? dispatches : [])
               for (const [id, suppressed] of await findSuppressedDeliveries(dispatch, store, keys))

@@ -7,7 +7,7 @@ import type { AddressKeys } from './address-keys.ts'
 import { newestPreferences } from './stored-preferences.ts'
 
 /**
- * Preferences of recipients: what a recipient does not want is skipped as `opted_out`, except critical events. Every method throws errors of
+ * Preferences of recipients: messages that one has opted out of are skipped as `opted_out`, except critical events. Every method throws errors of
  * the store, and `option_invalid` for wrong arguments.
  */
 export interface Preferences {

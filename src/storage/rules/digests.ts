@@ -1,9 +1,13 @@
 import { compoundKey } from './compound-key.ts'
 import type { DeliveryRow, DigestRow, DispatchRow } from './dispatch-rows.ts'
 
-/** Key of the digests that an event can join. It contains the address, so that events for one address are not sent to another. */
+/**
+ * Key of the digests that an event can join. It contains the address, so that events for one address are not sent to another, and the plugins,
+ * because all events of a digest are sent under those of the first one.
+ */
 export function digestKey({ dispatch: { head }, channel, address = '' }: DeliveryRow, { key }: DigestRow): string {
-  return compoundKey(head.tenant, channel, key, head.eventType, head.recipient, address)
+  const { tenant, eventType, recipient, plugins = [] } = head
+  return compoundKey(tenant, channel, key, eventType, recipient, address, ...plugins)
 }
 
 /** Whether events may join a digest until it is due. */

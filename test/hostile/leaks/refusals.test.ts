@@ -119,7 +119,7 @@ const REFUSALS: Readonly<Record<ProblemCode, Refusal>> = {
   store_unavailable: failed('store'),
   directory_unavailable: failed('recipients'),
   policy_unavailable: failed('policy'),
-  guard_unavailable: { options: { consenting: {} }, provoke: unreadableSuppressions },
+  guard_unavailable: failed('guard'),
   redactor_unavailable: failed('redactor', 'session_run'),
   auth_unavailable: failed('auth'),
   rate_limiter_unavailable: failed('rateLimiter'),
@@ -127,14 +127,6 @@ const REFUSALS: Readonly<Record<ProblemCode, Refusal>> = {
     throw new Error('the certificate cannot be fetched')
   }),
   overloaded: { options: { rest: { maxUnfinished: 1 } }, provoke: crowd },
-}
-
-async function unreadableSuppressions(app: TestApp, { dispatch, headers }: Bodies): Promise<Answer> {
-  app.faults.set(
-    'store.findSuppressions',
-    THROWN['an error that holds it everywhere']?.(app.canaries.word('error of a port')),
-  )
-  return app.post('dispatch', { body: dispatch, headers })
 }
 
 async function spendGrant(app: TestApp, { headers, eventData }: Bodies): Promise<Answer> {

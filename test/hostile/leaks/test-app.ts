@@ -115,6 +115,7 @@ export async function openTestApp({
       ...(await channels?.(canaries)),
     },
     plugins: [
+      { name: 'checking', setup: () => ({ guard: breakable('guard', { check: async () => undefined }, faults) }) },
       ...(consenting ? [consent({ keys: [{ kid: 'k1', key: new Uint8Array(32) }], ...consenting })] : []),
       statistics(),
       agentTokens(),

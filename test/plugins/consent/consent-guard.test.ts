@@ -68,6 +68,6 @@ test('A read that fails rejects every check that shares it, and the next one rea
   const { reads, check } = checking(true)
   const both = await Promise.allSettled([check({ address: 'a' }), check({ address: 'b' })])
   expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-  await expect(check({ address: 'a' })).rejects.toThrow('down')
+  await expect(check({ address: 'a' })).rejects.toMatchObject({ code: 'store_unavailable', cause: new Error('down') })
   expect(reads).toHaveLength(2)
 })

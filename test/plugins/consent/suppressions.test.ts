@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { SallyportError } from '../../../src/errors.ts'
 import type { HashKey } from '../../../src/options/hash-keys.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import {
@@ -284,7 +285,16 @@ describe('suppressions', () => {
     })
     isDown = true
     const answer = await app.sallyport.dispatch({ eventType: 'order', recipient: ADA } as never)
-    expect(answer).toMatchObject({ status: 503, body: { code: 'guard_unavailable' } })
+    expect(answer).toMatchObject({ status: 503, body: { code: 'store_unavailable' } })
     expect(app.email.sent).toEqual([])
+  })
+
+  it('A store that is not migrated yet refuses a dispatch with 503 for longer', async () => {
+    const notReady = new SallyportError('config_invalid', 'migrate the database')
+    const app = consentApp({ store: (store) => ({ ...store, findSuppressions: () => Promise.reject(notReady) }) })
+    const answer = await app.sallyport.dispatch({ eventType: 'order', recipient: ADA } as never)
+    expect(answer).toMatchObject({
+      ...{ status: 503, headers: { 'retry-after': '30' }, body: { code: 'store_unavailable' } },
+    })
   })
 })
