@@ -1,4 +1,3 @@
-import type { Awaitable } from '../../model/awaitable.ts'
 import { parseUrl } from '../../model/parse-url.ts'
 import { matching } from '../../options/checks.ts'
 import type { ReadyHashKeys } from '../../options/hash-keys.ts'
@@ -18,7 +17,7 @@ export interface SignedLinks {
    */
   sign(purpose: string, path: string, texts: readonly string[]): Promise<string>
   /** Verifies a token, under each key of the option `links`. `undefined`: it was not signed for this purpose. Never throws; linear time. */
-  read(purpose: string, token: string): Awaitable<readonly string[] | undefined>
+  read(purpose: string, token: string): readonly string[] | undefined | Promise<readonly string[] | undefined>
 }
 
 /** @param options `baseUrl` is checked by {@link linkBaseUrl}; the first key signs. */

@@ -1,6 +1,7 @@
 /**
  * Writes the statements of the newest migration, and data in flight that the store of this version writes, to the folder of its number:
- * `npx tsx test/storage/sql/schemas/write-schema.ts`. A folder of a released version never changes.
+ * `npx tsx test/storage/sql/schemas/write-schema.ts`. A folder of a released version never changes, but for the functions of PostgreSQL: only
+ * those of the newest are kept.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { DIALECTS, type DialectName } from '../../../../src/storage/sql/dialects/dialects.ts'
