@@ -34,6 +34,17 @@ export function definitions(number: number, tables: Tables, dialect: Dialect, pr
   })
 }
 
+/** The tables and columns that the migrations up to this number make. */
+export function tablesUpTo(number: number, tables: Tables): Tables {
+  const made = Object.entries(tables).filter(([, { since }]) => since <= number)
+  return Object.fromEntries(
+    made.map(([name, table]) => {
+      const columns = Object.entries(table.columns).filter(([, { since }]) => since <= number)
+      return [name, { ...table, columns: Object.fromEntries(columns) }]
+    }),
+  )
+}
+
 export function tableText(name: string, lines: readonly string[], { tableOptions }: Dialect): string {
   return `create table if not exists ${name} (\n${lines.map((line) => `  ${line}`).join(',\n')}\n)${tableOptions}`
 }

@@ -1,6 +1,7 @@
 import { type Database, type HostKysely, statement } from '../connection/database.ts'
 import { isMadeAlready, notReady } from '../connection/driver-errors.ts'
 import type { Dialect, DialectName } from '../dialects/dialects.ts'
+import { tablesUpTo } from './definitions.ts'
 import {
   functionsFor,
   migrationsFor,
@@ -11,7 +12,7 @@ import {
   type SqlMigration,
 } from './migrations.ts'
 import { migrationsLeft, migrationsMade } from './readiness.ts'
-import { checkParts, missingFunctions } from './readiness-parts.ts'
+import { checkParts, checkTables, missingFunctions } from './readiness-parts.ts'
 import { checkServer } from './readiness-server.ts'
 
 /** Statements around a migration. Other processes go on: a definition that waits for their transactions makes them wait, so it gives up soon. */
@@ -141,11 +142,17 @@ async function makeMissing(run: Run, db: Database, schema: Schema): Promise<void
   for (const { name, statements } of migrationsFor(dialect, prefix, schema)) {
     if (!left.includes(name)) continue
     for (const [at, text] of statements.entries()) {
-      // Check before the last migration is recorded: a host's table may have the name of a store's table.
-      if (name === left.at(-1) && at === statements.length - 1) await checkParts(db, run, schema.tables, false)
+      // Before it is recorded: a host's table may have the name of a store's table.
+      if (at === statements.length - 1) await checkMade(name, run, db, schema)
       if (text !== records) await run(text).catch(ignoreMade)
     }
   }
+}
+
+/** Checks what a migration and those before it make. The functions come with the newest. */
+async function checkMade(name: string, run: Run, db: Database, { names, tables }: Schema): Promise<void> {
+  const check = name === names.at(-1) ? checkParts : checkTables
+  await check(db, run, tablesUpTo(names.indexOf(name) + 1, tables), false)
 }
 
 function ignoreMade(cause: unknown): void {

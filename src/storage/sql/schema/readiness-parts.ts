@@ -29,15 +29,20 @@ function mysqlColumns(names: string): string {
  * @throws {SallyportError} `config_invalid`, if a table, column or function is missing.
  */
 export async function checkParts(db: Place, query: Query, tables: Tables, isRecorded: boolean): Promise<void> {
+  await checkTables(db, query, tables, isRecorded)
+  const functions = await missingFunctions(db, query).catch(refuse)
+  if (functions.length > 0) {
+    throw notReady(`The database lacks functions of this version of the store, such as ${functions[0]}.`, REMEDY)
+  }
+}
+
+/** {@link checkParts} without the functions. */
+export async function checkTables(db: Place, query: Query, tables: Tables, isRecorded: boolean): Promise<void> {
   const again = `${isRecorded ? `delete all rows of ${recordsName(db.dialect, db.prefix)}, ` : ''}and run ${MIGRATE}`
   const lost = await lostPart(db, query, tables, again).catch(refuse)
   if (lost) throw notReady(...lost)
   // The catalog of PostgreSQL also lists tables that the user may not read.
   await query(columnsText(db, tables)).catch(refuse)
-  const functions = await missingFunctions(db, query).catch(refuse)
-  if (functions.length > 0) {
-    throw notReady(`The database lacks functions of this version of the store, such as ${functions[0]}.`, REMEDY)
-  }
 }
 
 function refuse(cause: unknown): never {
