@@ -1,5 +1,6 @@
 import type { CallAction } from '../core/actions/call-action.ts'
 import type { ParameterKind } from '../core/actions/call-input.ts'
+import { CHANGE, type Only, PAGE, READ } from '../core/actions/row-parts.ts'
 import type { ActionRoute } from '../core/endpoints.ts'
 import type { CancelResult, RetryResult } from '../model/dispatch-results.ts'
 import type { EventView } from '../model/event-view.ts'
@@ -33,14 +34,8 @@ export const POSTS: Readonly<Record<'dispatch' | 'sessionRun' | 'sessionRunBatch
   },
 }
 
-const READ = { operation: 'read', method: 'GET', maxBytes: 0 } as const
-const CHANGE = { operation: 'manage', method: 'POST', maxBytes: 4_096 } as const
-
-const PAGE = { cursor: 'text', limit: 'limit' } as const
 const TIMES = { since: 'instant', until: 'instant' } as const
 
-/** Options of a method. */
-type Only<Method extends (...of: never) => unknown> = NonNullable<Parameters<Method>[0]>
 /** Options with the parameters of the path and the tenant. */
 type Of<Options, Names extends string = never> = Options & Readonly<Record<Names | 'tenant', string>>
 

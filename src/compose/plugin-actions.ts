@@ -2,7 +2,7 @@ import type { Action } from '../core/endpoints.ts'
 import type { ConfigProblem } from '../errors.ts'
 import { OPERATIONS } from '../model/principal.ts'
 import { choice, fn, like, whole } from '../options/checks.ts'
-import { type Checks, problemsIn, required } from '../options/read-options.ts'
+import { type Checks, problemsAt, problemsIn, required } from '../options/read-options.ts'
 import { shownName } from '../options/shown-value.ts'
 import { configError, type NamedParts } from './plugin-parts.ts'
 
@@ -33,9 +33,7 @@ export function joinActions(core: readonly Action[], parts: readonly NamedParts[
       // Other members of a row, such as `call`, belong to the service that made it.
       const own = Object.fromEntries(Object.entries(Object(action)).filter(([name]) => Object.hasOwn(ACTION, name)))
       const found = problemsIn(Object(action) === action ? own : action, ACTION)
-      problems.push(
-        ...found.map(({ field: member, detail }) => ({ field: member ? `${field}.${member}` : field, detail })),
-      )
+      problems.push(...problemsAt(field, found))
       if (found.length > 0) continue
       for (const place of placesOf(action)) {
         const owner = taken.get(place)

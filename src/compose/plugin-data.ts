@@ -1,8 +1,8 @@
+import { inTime } from '../core/answers/in-time.ts'
 import { isRecord } from '../options/read-options.ts'
 import { wrongReturn } from '../options/wrong-return.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { PluginData } from '../services/plugin-data.ts'
-import { inTime } from './plugin-guards.ts'
 import type { NamedParts } from './plugin-parts.ts'
 
 /** A page of 500 dispatches takes many reads. */
@@ -19,7 +19,7 @@ export function joinData(parts: readonly NamedParts[], clock: Pick<Clock, 'after
         const all = await Promise.all(
           views.map(async ({ plugin, view }) => {
             const call = `view.deliveries() of the plugin ${plugin}`
-            const given: unknown = await inTime(view.deliveries?.(dispatches, shown), call, clock, VIEW_MS)
+            const given: unknown = await inTime(view.deliveries?.(dispatches, shown), call, VIEW_MS, clock)
             if (given instanceof Map) return given as ReadonlyMap<string, object>
             throw wrongReturn(call, given, 'a Map of further members by delivery id')
           }),

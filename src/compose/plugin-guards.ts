@@ -1,7 +1,6 @@
+import { inTime } from '../core/answers/in-time.ts'
 import { askGuard } from '../core/message/ask-guard.ts'
-import { type ConfigProblem, SallyportError } from '../errors.ts'
-import { type Awaitable, isPromise } from '../model/awaitable.ts'
-import { withTimeout } from '../model/time-out.ts'
+import type { ConfigProblem } from '../errors.ts'
 import { shownName } from '../options/shown-value.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LinkMaker, LinkMakers } from '../ports/link-maker.ts'
@@ -11,25 +10,13 @@ import type { NamedParts } from './plugin-parts.ts'
 /** A plugin that needs longer counts as unavailable. */
 const ANSWER_MS = 5_000
 
-/** Returns a value of a plugin, or rejects with `no_answer` when it is late. */
-export function inTime<Value>(
-  given: Awaitable<Value>,
-  call: string,
-  clock: Pick<Clock, 'after'>,
-  ms: number = ANSWER_MS,
-): Awaitable<Value> {
-  const fallback = (): never => {
-    throw new SallyportError('no_answer', `${call} did not answer within ${ms / 1_000} s`)
-  }
-  return isPromise(given) ? withTimeout(given, { ms, clock, fallback }) : given
-}
-
 /** Asks the guards of all plugins in their order: the first objection holds. `undefined`: none has a guard. */
 export function joinGuards(parts: readonly NamedParts[], clock: Pick<Clock, 'after'>): MessageGuard | undefined {
   const guards = parts.flatMap(({ plugin, parts: { guard } }) => {
     if (!guard) return []
     const of = `guard of the plugin ${plugin}`
-    const check: MessageGuard['check'] = async (message) => inTime(guard.check(message), `check() of the ${of}`, clock)
+    const check: MessageGuard['check'] = async (message) =>
+      inTime(guard.check(message), `check() of the ${of}`, ANSWER_MS, clock)
     return [{ of, guard, check }]
   })
   if (guards.length === 0) return undefined
@@ -46,7 +33,7 @@ export function joinGuards(parts: readonly NamedParts[], clock: Pick<Clock, 'aft
       async learned(message, about) {
         await Promise.all(
           learning.map(async ({ guard, of }) =>
-            inTime(guard.learned?.(message, about), `learned() of the ${of}`, clock),
+            inTime(guard.learned?.(message, about), `learned() of the ${of}`, ANSWER_MS, clock),
           ),
         )
       },
@@ -77,7 +64,7 @@ export function joinLinks(
       }
       owners.set(name, plugin)
       names.push(`${plugin}.${name}`)
-      makers.set(name, (target) => inTime(make(target), `links.${name}() of the plugin ${plugin}`, clock))
+      makers.set(name, (target) => inTime(make(target), `links.${name}() of the plugin ${plugin}`, ANSWER_MS, clock))
     }
   return { problems, names, ...(makers.size > 0 && { links: Object.fromEntries(makers) }) }
 }

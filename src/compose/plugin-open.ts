@@ -3,7 +3,7 @@ import { isRefused } from '../core/answers/result.ts'
 import type { Action, OpenAction } from '../core/endpoints.ts'
 import type { ConfigProblem } from '../errors.ts'
 import { arrayOf, choice, fn, like, text, whole } from '../options/checks.ts'
-import { type Checks, problemsIn, required } from '../options/read-options.ts'
+import { type Checks, problemsAt, problemsIn, required } from '../options/read-options.ts'
 import { shownName } from '../options/shown-value.ts'
 import { configError, type NamedParts } from './plugin-parts.ts'
 
@@ -43,9 +43,7 @@ export function joinOpen(parts: readonly NamedParts[], actions: readonly Action[
     for (const [at, open] of (each.open ?? []).entries()) {
       const field = `plugins.${plugin}.open[${at}]`
       const found = problemsIn(open, OPEN)
-      problems.push(
-        ...found.map(({ field: member, detail }) => ({ field: member ? `${field}.${member}` : field, detail })),
-      )
+      problems.push(...problemsAt(field, found))
       if (found.length > 0) continue
       const place = `${open.path}{}`
       const owner = taken.get(place)

@@ -1,16 +1,12 @@
+import { inTime } from '../core/answers/in-time.ts'
 import type { FaultDeps } from '../core/answers/report-fault.ts'
 import type { RunChange, Signal, SignalPublisher } from '../core/runs/signal-outbox.ts'
-import { type ConfigProblem, SallyportError } from '../errors.ts'
-import { withTimeout } from '../model/time-out.ts'
+import type { ConfigProblem } from '../errors.ts'
 import { shownName } from '../options/shown-value.ts'
 import { configError, type NamedParts, reportPlugin } from './plugin-parts.ts'
 
 /** A plugin that needs longer is asked again later. */
 const PUBLISH_MS = 30_000
-
-function late(): never {
-  throw new SallyportError('no_answer', `publish() did not answer within ${PUBLISH_MS / 1_000} s`)
-}
 
 /**
  * Joins the signals of all plugins. A plugin that throws in a merge raises none.
@@ -54,7 +50,7 @@ export function joinSignals(all: readonly NamedParts[], deps: FaultDeps): { read
         const owner = owners.get(signal)
         try {
           const publishing = owner?.run.publish(run, signal)
-          return (await (publishing && withTimeout(publishing, { ms: PUBLISH_MS, clock, fallback: late }))) === true
+          return (await inTime(publishing, 'publish()', PUBLISH_MS, clock)) === true
         } catch (cause) {
           reportPlugin(cause, owner?.plugin ?? '', 'run.publish', deps)
           return false

@@ -214,5 +214,5 @@ const UNSUBSCRIBE = 'consent({ keys }) does, in a host with the option links: { 
 
 function unmadeLink(name: string, makes: readonly string[]): string {
   const hint = name === 'unsubscribe' ? `; ${UNSUBSCRIBE}` : choices(name, makes, 'links')
-  return `reads links.${shownName(name).slice(1, -1)}, which no plugin makes${hint}`
+  return `reads ${shownName(`links.${name}`)}, which no plugin makes${hint}`
 }

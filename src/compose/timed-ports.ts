@@ -1,6 +1,5 @@
-import { SallyportError } from '../errors.ts'
-import { type Awaitable, isPromise } from '../model/awaitable.ts'
-import { withTimeout } from '../model/time-out.ts'
+import { inTime } from '../core/answers/in-time.ts'
+import type { Awaitable } from '../model/awaitable.ts'
 import type { AuthVerifier } from '../ports/auth-verifier.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { DeliveryPolicy } from '../ports/delivery-policy.ts'
@@ -55,13 +54,8 @@ function limitedBy(clock: Clock) {
     const known = roles.get(of)
     if (known?.clock === clock) return known.limited as Pick<Port, Name>
     const limit = (name: Name): Method => {
-      const fallback = (): never => {
-        throw new SallyportError('no_answer', `${name}() of the ${of} did not answer within ${PORT_MS / 1_000} s`)
-      }
-      return (...args) => {
-        const given: Awaitable<unknown> = Reflect.apply(port[name] as Method, port, args)
-        return isPromise(given) ? withTimeout(given, { ms: PORT_MS, clock, fallback }) : given
-      }
+      const call = `${name}() of the ${of}`
+      return (...args) => inTime(Reflect.apply(port[name] as Method, port, args), call, PORT_MS, clock)
     }
     const limited = Object.fromEntries(methods.map((name) => [name, limit(name)])) as unknown as Pick<Port, Name>
     roles.set(of, { clock, limited })

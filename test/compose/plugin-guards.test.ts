@@ -257,8 +257,8 @@ describe('a start', () => {
       { templates: liquid() },
     )
     expect(refused([], { events })).toEqual([
-      'news email text reads links.unsubscribe, which no plugin makes; consent({ keys }) does, in a host with the option links: { baseUrl, keys }',
-      'news email locales.de.text reads links.joim, which no plugin makes; near: join',
+      'news email text reads "links.unsubscribe", which no plugin makes; consent({ keys }) does, in a host with the option links: { baseUrl, keys }',
+      'news email locales.de.text reads "links.joim", which no plugin makes; near: join',
     ])
   })
 

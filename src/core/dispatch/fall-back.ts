@@ -1,5 +1,4 @@
 import type { Dispatch } from '../../model/dispatch.ts'
-import type { Measure } from '../../model/measurement.ts'
 import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
 import type { DispatchStore } from '../../ports/dispatch-store.ts'
 import { port } from '../answers/fault.ts'
@@ -11,7 +10,6 @@ export interface FallBackDeps extends HookDeps {
   readonly store: Pick<DispatchStore, 'fallBack'>
   /** Wakes a worker when the dispatch continues. */
   readonly queue?: DeliveryQueue
-  readonly measure?: Measure
   /** Receives calls of hooks, so that a host can wait for them. Default: not called. */
   readonly background?: ((work: Promise<void>) => void) | undefined
 }

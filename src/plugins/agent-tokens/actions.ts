@@ -1,4 +1,5 @@
 import type { CallAction } from '../../core/actions/call-action.ts'
+import { type Only, PAGE, READ } from '../../core/actions/row-parts.ts'
 import type { ActionRoute } from '../../core/endpoints.ts'
 import { pageOf } from '../../services/pagination.ts'
 import type { TokenUses } from './token-uses.ts'
@@ -16,11 +17,9 @@ export const EXCHANGE: ActionRoute = {
 export const TOKEN_ACTIONS: readonly CallAction<TokenUses>[] = [
   {
     name: 'list_token_uses',
-    operation: 'read',
-    method: 'GET',
+    ...READ,
     path: '/api/agents/tokens/uses',
-    maxBytes: 0,
-    query: { jti: 'text', sessionId: 'text', outcome: 'text', cursor: 'text', limit: 'limit' },
-    call: async (tokens, options: NonNullable<Parameters<TokenUses['uses']>[0]>) => pageOf(await tokens.uses(options)),
+    query: { jti: 'text', sessionId: 'text', outcome: 'text', ...PAGE },
+    call: async (tokens, options: Only<TokenUses['uses']>) => pageOf(await tokens.uses(options)),
   },
 ]

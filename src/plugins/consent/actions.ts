@@ -1,15 +1,8 @@
 import type { CallAction } from '../../core/actions/call-action.ts'
+import { CHANGE, FIND, type Only, PAGE, READ } from '../../core/actions/row-parts.ts'
 import { pageOf } from '../../services/pagination.ts'
 import type { ProfileOptions, RecipientProfiles } from './recipient-profile.ts'
 import type { Suppressions } from './suppressions.ts'
-
-const READ = { operation: 'read', method: 'GET', maxBytes: 0 } as const
-const CHANGE = { operation: 'manage', method: 'POST', maxBytes: 4_096 } as const
-/** A read whose parameters are personal: in a query string they would be in access logs. */
-const FIND = { ...CHANGE, operation: 'read' } as const
-
-/** Options of a method. */
-type Only<Method extends (...of: never) => unknown> = NonNullable<Parameters<Method>[0]>
 
 export const PROFILE_ACTIONS: readonly CallAction<RecipientProfiles>[] = [
   {
@@ -28,7 +21,7 @@ export const SUPPRESSION_ACTIONS: readonly CallAction<Suppressions>[] = [
     name: 'list_suppressions',
     ...READ,
     path: SUPPRESSION_PATH,
-    query: { channel: 'text', reason: 'text', cursor: 'text', limit: 'limit' },
+    query: { channel: 'text', reason: 'text', ...PAGE },
     call: async (suppressions, options: Only<Suppressions['list']>) => pageOf(await suppressions.list(options)),
   },
   {

@@ -16,8 +16,8 @@ const SEND = 'send'
 const MAX_ADDRESSES = 500
 const MAX_RECIPIENTS = 100
 
-/** An error is one of the store: answered 503 `store_unavailable`. */
-const read = <Found>(find: () => Promise<Found>): Promise<Found> => port('store_unavailable', find)
+/** Calls the store, so that an error is one of the store: 503 `store_unavailable`. */
+const stored = <Result>(call: () => Promise<Result>): Promise<Result> => port('store_unavailable', call)
 
 type HashedKeys = ReturnType<AddressKeys['all']>
 
@@ -29,12 +29,12 @@ type GuardStore = Pick<FeedbackStore, 'findSuppressions' | 'addSuppressions'> & 
  */
 export function consentGuard(store: GuardStore, keys: AddressKeys): Required<MessageGuard> {
   const suppressionsOf = joinedReads(
-    (all) => read(() => store.findSuppressions(all)),
+    (all) => stored(() => store.findSuppressions(all)),
     ({ addressKey }) => addressKey,
     MAX_ADDRESSES,
   )
   const preferencesOf = joinedReads(
-    (all) => read(() => store.findPreferences(all)),
+    (all) => stored(() => store.findPreferences(all)),
     ({ recipientKey }) => recipientKey,
     MAX_RECIPIENTS,
   )
@@ -54,18 +54,16 @@ export function consentGuard(store: GuardStore, keys: AddressKeys): Required<Mes
     async check(message) {
       const { tenant, address, recipient, critical } = message
       const ofAddress = keys.all(tenant, address)
-      // Each hash takes as long as a read from memory.
-      const ofRecipient = recipient === undefined || recipient === address ? ofAddress : keys.all(tenant, recipient)
-      const asks = recipient !== undefined && !critical
-      const [suppressed, unwanted] = await Promise.all([
-        isSuppressed(message, ofAddress),
-        asks && isUnwanted(message, ofRecipient),
-      ])
+      const checks = [isSuppressed(message, ofAddress)]
+      if (recipient !== undefined && !critical)
+        checks.push(isUnwanted(message, recipient === address ? ofAddress : keys.all(tenant, recipient)))
+      const [suppressed, unwanted] = await Promise.all(checks)
       return suppressed ? 'suppressed' : unwanted ? 'opted_out' : undefined
     },
     async learned({ tenant, channel, address }, reason) {
       const addressKey = await keys.current(tenant, address)
-      await store.addSuppressions([await newSuppression({ tenant, channel, addressKey, reason, source: SEND })])
+      const one = await newSuppression({ tenant, channel, addressKey, reason, source: SEND })
+      await stored(() => store.addSuppressions([one]))
     },
   }
 }

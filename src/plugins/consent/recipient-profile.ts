@@ -25,7 +25,7 @@ export interface ProfileOptions extends TenantScope {
   readonly recipient: string
 }
 
-/** What decides whether messages reach a recipient. */
+/** Profiles of recipients: their preferences and suppressions, which decide whether messages reach them. */
 export interface RecipientProfiles {
   /**
    * Reads the preferences of a recipient, and the suppressions of the addresses that its newest dispatches went to.

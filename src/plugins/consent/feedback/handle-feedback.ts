@@ -1,10 +1,9 @@
 import { port } from '../../../core/answers/fault.ts'
+import { inTime } from '../../../core/answers/in-time.ts'
 import { type HandlerResult, type Refused, refuse, success } from '../../../core/answers/result.ts'
 import type { OpenAction, OpenEndpoint, OpenHead, OpenRequest } from '../../../core/endpoints.ts'
-import { SallyportError } from '../../../errors.ts'
-import { type Awaitable, isPromise } from '../../../model/awaitable.ts'
+import type { Awaitable } from '../../../model/awaitable.ts'
 import { sha256 } from '../../../model/sha256.ts'
-import { withTimeout } from '../../../model/time-out.ts'
 import { wrongReturn } from '../../../options/wrong-return.ts'
 import type { FeedbackEvent, FeedbackHead, FeedbackReceipt, FeedbackSource } from '../../../ports/feedback-source.ts'
 import type { FeedbackBatch, NewFeedback } from '../../../ports/feedback-store.ts'
@@ -88,18 +87,10 @@ async function handleFeedback(
 /** Providers repeat their requests, and a source may fetch a certificate. */
 const RECEIVE_MS = 10_000
 
-function late(): never {
-  throw new SallyportError(
-    'no_answer',
-    `receive() of the feedback source did not answer within ${RECEIVE_MS / 1_000} s`,
-  )
-}
-
 function receive(source: FeedbackSource, request: OpenRequest, { clock }: FeedbackDeps): Promise<FeedbackReceipt> {
   return port('feedback_unavailable', async () => {
     const receiving: Awaitable<unknown> = source.receive({ ...headOf(request, clock.now()), body: request.body })
-    const limit = { ms: RECEIVE_MS, clock, fallback: late }
-    const given = isPromise(receiving) ? await withTimeout(receiving, limit) : receiving
+    const given = await inTime(receiving, 'receive() of the feedback source', RECEIVE_MS, clock)
     if (isReceipt(given)) return given
     throw wrongReturn('receive() of the feedback source', given, RECEIPT)
   })
