@@ -1,4 +1,4 @@
-import { generateKeyPairSync, webcrypto } from 'node:crypto'
+import { webcrypto } from 'node:crypto'
 import { inspect } from 'node:util'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { describe, expect, it } from 'vitest'
@@ -9,6 +9,7 @@ import {
   sessionTokens,
 } from '../../src/auth/index.ts'
 import type { SallyportError } from '../../src/errors.ts'
+import { keyPair } from '../support/key-pairs.ts'
 import { reported, said } from '../support/reported.ts'
 import { HMAC_KEY } from './forge.ts'
 
@@ -66,8 +67,8 @@ describe('issueSessionToken', () => {
   })
 
   it('issueSessionToken makes tokens that sessionTokens accepts, with every kind of key', async () => {
-    const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-    const ed = generateKeyPairSync('ed25519')
+    const ec = keyPair('P-256')
+    const ed = keyPair('ed25519')
     const made = await webcrypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, ['sign', 'verify'])
     const hmac = await webcrypto.subtle.generateKey({ name: 'HMAC', hash: 'SHA-256', length: 256 }, false, [
       'sign',
@@ -218,5 +219,5 @@ function names(count: number): string[] {
 }
 
 function publicJwk(): unknown {
-  return generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' })
+  return keyPair('ed25519').publicKey.export({ format: 'jwk' })
 }

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type KeyObject, type KeyPairKeyObjectResult, sign } from 'node:crypto'
+import { type KeyObject, type KeyPairKeyObjectResult, sign } from 'node:crypto'
 import {
   type AuthVerifier,
   type DispatchGrant,
@@ -6,6 +6,7 @@ import {
   type SessionTokensOptions,
   sessionTokens,
 } from '../../src/auth/index.ts'
+import { keyPair } from '../support/key-pairs.ts'
 import { HMAC_KEY } from './forge.ts'
 
 export const INVALID: { readonly refused: string } = { refused: 'invalid_token' }
@@ -24,8 +25,8 @@ export const CLAIMS: Readonly<Record<'aud' | 'jti' | 'sid', string> & Record<'ia
 }
 export const GRANT: DispatchGrant = { events: ['order.shipped'], channels: ['email'], recipients: ['user_42'] }
 
-export const ec: KeyPairKeyObjectResult = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-export const ed: KeyPairKeyObjectResult = generateKeyPairSync('ed25519')
+export const ec: KeyPairKeyObjectResult = keyPair('P-256')
+export const ed: KeyPairKeyObjectResult = keyPair('ed25519')
 
 export const KEYS: readonly SessionTokenKey[] = [
   { kid: 'k1', key: HMAC_KEY },

@@ -1,14 +1,14 @@
-import { generateKeyPairSync } from 'node:crypto'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { generateAppSecret, type SessionTokensOptions, sessionTokens } from '../../src/auth/index.ts'
 import { isSallyportError, type SallyportError } from '../../src/errors.ts'
+import { keyPair } from '../support/key-pairs.ts'
 import { reported, said } from '../support/reported.ts'
 import { forge, HMAC_KEY } from './forge.ts'
 
-const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-const p384 = generateKeyPairSync('ec', { namedCurve: 'P-384' })
-const ed = generateKeyPairSync('ed25519')
+const ec = keyPair('P-256')
+const p384 = keyPair('P-384')
+const ed = keyPair('ed25519')
 const BASE64URL = Buffer.from(HMAC_KEY).toString('base64url')
 const NOW = 1_800_000_000
 

@@ -1,10 +1,11 @@
-import { generateKeyPairSync, type KeyObject, randomBytes, verify } from 'node:crypto'
+import { type KeyObject, randomBytes, verify } from 'node:crypto'
 import { webhook, webhookPublicKey } from 'sallyport/channels/webhook'
 import { Webhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { expect, test } from 'vitest'
 import { readSecrets, type Signed, signatureHeaders } from '../../src/channels/webhook-signature.ts'
 import { testArguments } from '../options/option-tests.ts'
+import { keyPair } from '../support/key-pairs.ts'
 import { fc, runs } from '../support/properties.ts'
 import { NEXT_SECRET, type Received, recordingPeer, SECRET, sendTo } from './events.ts'
 
@@ -25,8 +26,8 @@ function signaturesOf(secrets: readonly string[], signed: Signed): readonly stri
 }
 
 /** A key pair by Node: the secret, and the public key as an object that comes from no text of ours. */
-function keyPair(): { readonly secret: string; readonly publicKey: KeyObject; readonly publicBytes: Buffer } {
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+function signingPair(): { readonly secret: string; readonly publicKey: KeyObject; readonly publicBytes: Buffer } {
+  const { privateKey, publicKey } = keyPair('ed25519')
   const { d = '', x = '' } = privateKey.export({ format: 'jwk' })
   const [seed, publicBytes] = [Buffer.from(d, 'base64url'), Buffer.from(x, 'base64url')]
   return { secret: `whsk_${seed.toString('base64')}`, publicKey, publicBytes }
@@ -49,13 +50,13 @@ test.each([
 
 test('webhookPublicKey returns the public key of a private key in both forms', () => {
   for (const secret of [WITH_PUBLIC_KEY, SEED_ONLY]) expect(webhookPublicKey(secret)).toBe(SVIX_PUBLIC_KEY)
-  const { secret, publicBytes } = keyPair()
+  const { secret, publicBytes } = signingPair()
   expect(webhookPublicKey(secret)).toBe(`whpk_${publicBytes.toString('base64')}`)
 })
 
 test('A receiver verifies a v1a signature with the public key, and no change of the request passes', async () => {
   const { port, received } = await recordingPeer()
-  const { secret, publicKey } = keyPair()
+  const { secret, publicKey } = signingPair()
   expect(await sendTo(port, { secret })).toEqual({ outcome: 'sent' })
   const { body, headers } = received[0] as Received
   const entry = headers['webhook-signature'] ?? ''
@@ -63,11 +64,11 @@ test('A receiver verifies a v1a signature with the public key, and no change of 
   expect(isBy(publicKey, entry, signed)).toBe(true)
   const changes = [{ id: `${signed.id}x` }, { seconds: signed.seconds + 1 }, { body: `${body} ` }]
   for (const change of changes) expect(isBy(publicKey, entry, { ...signed, ...change })).toBe(false)
-  expect(isBy(keyPair().publicKey, entry, signed)).toBe(false)
+  expect(isBy(signingPair().publicKey, entry, signed)).toBe(false)
 })
 
 test('WebCrypto verifies a v1a signature with the text of webhookPublicKey', async () => {
-  const { secret } = keyPair()
+  const { secret } = signingPair()
   const [entry = ''] = signaturesOf([secret], SVIX_MESSAGE)
   const raw = Buffer.from(webhookPublicKey(secret).slice('whpk_'.length), 'base64')
   const key = await crypto.subtle.importKey('raw', raw, 'Ed25519', false, ['verify'])
@@ -80,7 +81,7 @@ test('WebCrypto verifies a v1a signature with the text of webhookPublicKey', asy
 
 test('Receivers verify with any of the secrets while they rotate from HMAC to Ed25519', async () => {
   const { port, received } = await recordingPeer()
-  const { secret, publicKey } = keyPair()
+  const { secret, publicKey } = signingPair()
   await sendTo(port, { secret: [NEXT_SECRET, secret, SECRET] })
   const { body, headers } = received[0] as Received
   const signed = { id: headers['webhook-id'] ?? '', seconds: Number(headers['webhook-timestamp']), body }
@@ -102,7 +103,7 @@ const hmacSecret = fc.uint8Array({ minLength: 24, maxLength: 64 }).map((bytes) =
 })
 
 const ed25519Secret = fc.constant(undefined).map(() => {
-  const { secret, publicKey } = keyPair()
+  const { secret, publicKey } = signingPair()
   return { secret, isBySecret: (entry: string, signed: Signed) => isBy(publicKey, entry, signed) }
 })
 
@@ -140,7 +141,7 @@ test('A private key of any length but 32 and 64 bytes is invalid, and of 64 only
     }),
     { numRuns: runs(500) },
   )
-  const { secret, publicBytes } = keyPair()
+  const { secret, publicBytes } = signingPair()
   const seed = Buffer.from(secret.slice('whsk_'.length), 'base64')
   const joined = (other: Buffer) => `whsk_${Buffer.concat([seed, other]).toString('base64')}`
   expect(readSecrets(joined(publicBytes))).toBeDefined()
