@@ -266,6 +266,18 @@ export type { PreferenceStore, StoredPreferences } from './ports/preference-stor
 export type { Price, PriceBook, PricedUsage, UnpricedPart } from './ports/price-book.ts'
 export type { RateLimiter, RateLimitState, RateLimitSubject } from './ports/rate-limiter.ts'
 export type { RecipientDirectory } from './ports/recipient-directory.ts'
+export type {
+  CommitOutcome,
+  CommitUnit,
+  NewPluginRecord,
+  PluginRecord,
+  RecordChange,
+  RecordName,
+  RecordQuery,
+  RecordRemoval,
+  RecordStore,
+  RefusedAcceptance,
+} from './ports/record-store.ts'
 export type { Redactor } from './ports/redactor.ts'
 export type { EndedRun, RunExporter } from './ports/run-exporter.ts'
 export type {

@@ -6,6 +6,7 @@ import {
   feedbackStoreContract,
   preferenceStoreContract,
   type RegisterTest,
+  recordStoreContract,
   runStoreContract,
   statisticsStoreContract,
   tokenStoreContract,
@@ -37,5 +38,6 @@ export function tryJsonFile(test: RegisterTest, folder: string): void {
   tokenStoreContract({ test, create, capabilities })
   feedbackStoreContract({ test, create, capabilities })
   preferenceStoreContract({ test, create, capabilities })
+  recordStoreContract({ test, create, capabilities })
   statisticsStoreContract({ test, create, capabilities })
 }

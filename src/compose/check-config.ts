@@ -177,7 +177,8 @@ function fitProblems(given: GivenOptions): ConfigProblem[] {
   ]
 }
 
-function unknownNames(
+/** Finds names of channels or events that are not there. */
+export function unknownNames(
   field: string,
   used: readonly string[] | undefined,
   known: readonly string[],

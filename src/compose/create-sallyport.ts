@@ -23,6 +23,7 @@ import { watchMemory } from './memory-stores.ts'
 import type { LinkOptions, RunsOnlyOptions, SallyportOptions } from './options.ts'
 import { type Outbound, type OutboundMembers, outboundOf } from './outbound.ts'
 import { joinActions } from './plugin-actions.ts'
+import { commitRecords } from './plugin-commit.ts'
 import { livesOf } from './plugin-lives.ts'
 import { joinMembers } from './plugin-members.ts'
 import { joinOpen } from './plugin-open.ts'
@@ -102,25 +103,27 @@ function compose(options: SallyportOptions<unknown> | RunsOnlyOptions): Recordin
   const { store, clock, logger, events, staleAfterMs } = ports
   const channels = ports.channels && Object.keys(ports.channels)
   const report: PluginCore['report'] = (cause, context, line) => reportFault(cause, context, line, ports)
-  // The half that dispatches, which plugins may use after their setup.
   let outbound: Outbound<unknown> | undefined
-  const dispatch: NonNullable<PluginCore['dispatch']> = async (...given) => {
-    if (!outbound) throw new TypeError(TOO_EARLY)
-    return outbound.dispatchFor(...given)
+  /** The half that dispatches, for plugins. */
+  const dispatching = (): Outbound<unknown> => {
+    if (!outbound) throw new TypeError('a plugin may do this after its setup')
+    return outbound
   }
-  const fallBack: NonNullable<PluginCore['fallBack']> = async (...given) => {
-    if (!outbound) throw new TypeError(TOO_EARLY)
-    await outbound.fallBack(...given)
-  }
-  const core = {
+  const core: Omit<PluginCore, 'records' | 'use'> = {
     auth: ports.auth,
     store,
     clock,
     logger,
     ids: ports.ids,
     report,
+    commit: async (unit) => (events ? dispatching().commits.commit(unit) : commitRecords(unit, store)),
     ...(channels && { channels }),
-    ...(events && { events, dispatch, fallBack }),
+    ...(events && {
+      events,
+      dispatch: async (...given) => dispatching().dispatchFor(...given),
+      plan: async (...given) => dispatching().commits.plan(...given),
+      fallBack: async (...given) => dispatching().fallBack(...given),
+    }),
     ...(links && { links: signedLinks({ baseUrl: links.baseUrl, keys: readyHashKeys(links.keys) }) }),
   }
   const plugins = setUpPlugins(options.plugins ?? [], core, ports)
@@ -186,7 +189,5 @@ function compose(options: SallyportOptions<unknown> | RunsOnlyOptions): Recordin
   }
   return joinMembers(members, plugins.parts)
 }
-
-const TOO_EARLY = 'a plugin may do this after its setup'
 
 const NO_DISPATCHES = { listDispatches: async () => ({ items: [] }) }

@@ -19,6 +19,8 @@ import type { ReadyPorts } from './defaults.ts'
 import { type CalledServices, deliverDue, dispatchActions } from './endpoints.ts'
 import { watchForWorker } from './missing-worker.ts'
 import type { SallyportOptions } from './options.ts'
+import { pluginCommits } from './plugin-commit.ts'
+import { joinPolicies } from './plugin-policies.ts'
 import type { JoinedPlugins } from './plugins.ts'
 
 /** Members of a Sallyport that dispatches. */
@@ -60,16 +62,22 @@ export interface Outbound<Events> {
   /** Dispatches for a plugin, as an application. Never throws. */
   readonly dispatchFor: NonNullable<PluginCore['dispatch']>
   readonly fallBack: NonNullable<PluginCore['fallBack']>
+  readonly commits: Required<Pick<PluginCore, 'plan' | 'commit'>>
   /** Sends what is due, and waits for hooks. */
   deliver(): Promise<void>
 }
 
 export function outboundOf<Events>(
   given: Omit<SallyportOptions<Events>, 'links'> & ReadyPorts,
-  { guard, links, protection, data }: Pick<JoinedPlugins, 'guard' | 'links' | 'protection' | 'data'>,
+  { parts, guard, links, protection, data }: Pick<JoinedPlugins, 'parts' | 'guard' | 'links' | 'protection' | 'data'>,
   measure: Measure,
 ): Outbound<Events> {
-  const ports = { ...given, queue: given.queue ?? localQueue(given.clock), guard, links, protection, measure }
+  const policy = joinPolicies(parts, given.policy, given.clock)
+  const ports = {
+    ...given,
+    ...(policy && { policy }),
+    ...{ queue: given.queue ?? localQueue(given.clock), guard, links, protection, measure },
+  }
   const { logger, expiresInMs = EXPIRES_IN_MS } = ports
   if (ports.sandbox) logger.log('warn', 'sandbox.on', { detail: 'everything is recorded, nothing is sent' })
 
@@ -89,6 +97,7 @@ export function outboundOf<Events>(
     recording: accepting,
     worker,
     actions: dispatchActions(accepting, ports),
+    commits: pluginCommits(accepting),
     fallBack: (dispatch, deliveryId) => fallBack(dispatch, deliveryId, accepting),
     dispatchFor: (tenant, body, { key, causedBy } = {}) =>
       answering<unknown>(accepting, () =>

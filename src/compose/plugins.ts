@@ -1,6 +1,6 @@
 import type { FaultDeps } from '../core/answers/report-fault.ts'
 import type { SignalPublisher } from '../core/runs/signal-outbox.ts'
-import { type ConfigProblem, isSallyportError } from '../errors.ts'
+import { type ConfigProblem, isSallyportError, SallyportError } from '../errors.ts'
 import { isPromise } from '../model/awaitable.ts'
 import { FALLBACK_CAUSES } from '../model/dispatch.ts'
 import type { Measure } from '../model/measurement.ts'
@@ -22,9 +22,11 @@ import type { EventCatalog } from '../ports/event-catalog.ts'
 import type { LinkMakers } from '../ports/link-maker.ts'
 import type { MessageGuard } from '../ports/message-guard.ts'
 import type { PluginData } from '../services/plugin-data.ts'
+import { unknownNames } from './check-config.ts'
 import { joinData } from './plugin-data.ts'
 import { joinGuards, joinLinks } from './plugin-guards.ts'
 import { configError, type NamedParts, reportPlugin } from './plugin-parts.ts'
+import { recordsFor } from './plugin-records.ts'
 import { joinSignals } from './plugin-signals.ts'
 
 /** The parts of all plugins of a host. */
@@ -86,14 +88,23 @@ function needOf(need: unknown): string {
  *
  * @throws {SallyportError} `config_invalid`, with the problems of all plugins.
  */
-export function setUpPlugins(plugins: readonly Plugin[], core: PluginCore, deps: FaultDeps): JoinedPlugins {
+export function setUpPlugins(
+  plugins: readonly Plugin[],
+  core: Omit<PluginCore, 'records' | 'use'>,
+  deps: FaultDeps,
+): JoinedPlugins {
+  const { store, clock } = core
   const problems: ConfigProblem[] = []
   const all: NamedParts[] = []
   const thrown: unknown[] = []
   for (const plugin of plugins) {
-    const { name } = plugin
+    const { name, needs = [] } = plugin
+    // Without one that it needs, its own fault would hide the cause.
+    if (plugins.some((one) => needs.includes(one.name) && !all.some(({ plugin }) => plugin === one.name))) continue
     try {
-      const given: unknown = plugin.setup(core)
+      const use = (other: string): object => apiOf(other, needs, all)
+      const own = { ...core, records: recordsFor(name, store, clock), use: use as PluginCore['use'] }
+      const given: unknown = plugin.setup(own)
       const found = problemsInParts(given, name)
       problems.push(...found)
       if (found.length === 0) all.push({ plugin: name, parts: given as PluginParts })
@@ -106,6 +117,7 @@ export function setUpPlugins(plugins: readonly Plugin[], core: PluginCore, deps:
   problems.push(...linked.problems)
   // A plugin that failed may be the one that is needed.
   if (problems.length === 0 && core.events) problems.push(...unmetEvents(core.events, linked.links, all))
+  problems.push(...policyProblems(all, core))
   if (problems.length > 0) throw configError(problems, ...thrown)
   const endings = all.flatMap(({ plugin, parts: { on } }) =>
     on?.requestEnded ? [listening(plugin, on, 'requestEnded', deps)] : [],
@@ -127,6 +139,29 @@ export function setUpPlugins(plugins: readonly Plugin[], core: PluginCore, deps:
   }
 }
 
+/** @throws {SallyportError} `option_invalid`: the plugin does not name that one. */
+function apiOf(other: string, needs: readonly string[], all: readonly NamedParts[]): object {
+  const found = needs.includes(other) && all.find(({ plugin }) => plugin === other)
+  if (found) return found.parts.api ?? {}
+  throw new SallyportError('option_invalid', 'use', [
+    { field: 'argument 1', detail: `${shownName(other)} is not a plugin that needs names` },
+  ])
+}
+
+/** Finds channels and events of policies that are not there. */
+function policyProblems(
+  all: readonly NamedParts[],
+  { channels, events }: Pick<PluginCore, 'channels' | 'events'>,
+): readonly ConfigProblem[] {
+  return all.flatMap(({ plugin, parts: { policy } }) => {
+    const field = `plugins.${plugin}.policy`
+    return [
+      ...(channels ? unknownNames(`${field}.channels`, policy?.names?.channels, channels) : []),
+      ...(events ? unknownNames(`${field}.events`, policy?.names?.events, events.eventTypes) : []),
+    ]
+  })
+}
+
 const anObject: Check = (value) => (Object(value) === value ? undefined : `is ${kindOf(value)}; must be an object`)
 
 /** Each is checked with those of the others. */
@@ -137,6 +172,7 @@ const PARTS: Checks<PluginParts> = {
   api: anObject,
   actions: endpoints,
   open: endpoints,
+  policy: has('an object { decide(question) }, such as preferences(…)', 'decide'),
   guard: nested<MessageGuard>({ check: required(fn), learned: fn }),
   links: recordOf(fn),
   fallbackOn: arrayOf(choice(FALLBACK_CAUSES)),
@@ -148,7 +184,7 @@ const PARTS: Checks<PluginParts> = {
   life: nested<PluginLife>({ start: fn, runDue: fn, flush: fn, hasWork: fn, stop: fn }),
 }
 
-const RETURN = 'it must return its parts: { api?, actions?, guard?, run?, on?, life?, … }'
+const RETURN = 'it must return its parts: { api?, actions?, policy?, guard?, run?, on?, life?, … }'
 
 function problemsInParts(given: unknown, name: string): readonly ConfigProblem[] {
   const field = `plugins.${name}`

@@ -3,6 +3,8 @@
  * @module sallyport/plugins
  */
 
+export { actionsOf, type CallAction } from '../core/actions/call-action.ts'
+export type { ParameterKind } from '../core/actions/call-input.ts'
 export type { CausedBy } from '../core/dispatch/caller.ts'
 export type { SignedLinks } from '../core/links/signed-links.ts'
 export type { RunChange, Signal, SignalPublisher } from '../core/runs/signal-outbox.ts'
@@ -28,15 +30,19 @@ export type {
 } from './consent/suppressions.ts'
 export type { LocalText, UnsubscribePageOptions } from './consent/unsubscribe/unsubscribe-page-options.ts'
 export type { UnsubscribeTexts } from './consent/unsubscribe/unsubscribe-texts.ts'
+export type { KindRecords, RecordKind, RecordListOptions } from './kind-records.ts'
 export type {
   Plugin,
   PluginApis,
+  PluginCommit,
   PluginCore,
+  PluginDispatchOptions,
   PluginLife,
   PluginListeners,
   PluginParts,
   PluginRecipient,
   PluginView,
+  PreparedDispatch,
   RequestEnd,
 } from './plugin.ts'
 export type { ReadStatistics, StatisticsOptions } from './statistics/read-statistics.ts'

@@ -4,19 +4,22 @@ import type { CausedBy } from '../core/dispatch/caller.ts'
 import type { Action, ActionRoute, OpenAction } from '../core/endpoints.ts'
 import type { SignedLinks } from '../core/links/signed-links.ts'
 import type { SignalPublisher } from '../core/runs/signal-outbox.ts'
-import type { Dispatch, DispatchRequest, FallbackCause } from '../model/dispatch.ts'
+import type { Dispatch, DispatchAnswer, DispatchPreview, DispatchRequest, FallbackCause } from '../model/dispatch.ts'
 import type { Measurement } from '../model/measurement.ts'
 import type { Principal } from '../model/principal.ts'
 import type { RecipientKey } from '../model/recipient-key.ts'
 import type { AuthVerifier } from '../ports/auth-verifier.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { DeliveryPolicy } from '../ports/delivery-policy.ts'
 import type { EventCatalog } from '../ports/event-catalog.ts'
 import type { IdGenerator } from '../ports/id-generator.ts'
 import type { LinkMakers } from '../ports/link-maker.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { MessageGuard } from '../ports/message-guard.ts'
+import type { CommitOutcome, CommitUnit } from '../ports/record-store.ts'
 import type { SallyportStore } from '../ports/sallyport-store.ts'
 import type { Shown } from '../services/plugin-data.ts'
+import type { KindRecords, RecordKind } from './kind-records.ts'
 
 /**
  * A feature of a host: a name, and a function that creates its parts. Given as `createSallyport({ plugins: [statistics()] })`. The order is
@@ -52,6 +55,11 @@ export interface PluginParts<Api extends object = object> {
   readonly actions?: readonly Action[]
   /** Endpoints without a bearer token. */
   readonly open?: readonly OpenAction[]
+  /**
+   * Decides whether and when a message is sent, before the policy of the host does. Asked about `critical` events too: the question tells which
+   * ones are.
+   */
+  readonly policy?: DeliveryPolicy
   /** Checks each address of a message, last. Guards are asked in the order of the plugins; the first objection holds. */
   readonly guard?: MessageGuard
   /**
@@ -133,6 +141,26 @@ export interface PluginLife {
   stop?(): Promise<void>
 }
 
+/** Options of a dispatch by a plugin. */
+export interface PluginDispatchOptions {
+  /** An idempotency key, kept for 366 days. All dispatches with it are one dispatch, also with other bodies. */
+  readonly key?: string | undefined
+  /** The session whose agent caused it. */
+  readonly causedBy?: CausedBy | undefined
+}
+
+/** A dispatch that is planned and not stored. To be committed once, soon: it is not planned again. */
+export interface PreparedDispatch {
+  readonly dispatchId: string
+  /** As a dry run answers. */
+  readonly preview: DispatchPreview
+}
+
+/** What {@link PluginCore.commit} stores. At most 500 of each list. */
+export interface PluginCommit extends Pick<CommitUnit, 'cancel' | 'changes'> {
+  readonly accept?: readonly PreparedDispatch[] | undefined
+}
+
 /** Parts of the host, for a plugin. */
 export interface PluginCore {
   readonly clock: Clock
@@ -147,14 +175,41 @@ export interface PluginCore {
   readonly events?: EventCatalog
   /**
    * Dispatches an event, as an application does. Never throws. Not before `setup` has returned. Absent in a host that only records runs.
-   *
-   * @param options `key`: an idempotency key, kept for 366 days. `causedBy`: the session whose agent caused it.
    */
   readonly dispatch?: (
     tenant: string,
     request: DispatchRequest,
-    options?: { readonly key?: string | undefined; readonly causedBy?: CausedBy | undefined },
+    options?: PluginDispatchOptions,
   ) => Promise<HandlerResult<unknown>>
+  /**
+   * Plans a dispatch without side effects, for `commit`. Resolves to the answer if there is nothing to store: the stored one of a known key, or a
+   * problem. Never throws. Not before `setup` has returned. Absent in a host that only records runs.
+   */
+  readonly plan?: (
+    tenant: string,
+    request: DispatchRequest,
+    options?: PluginDispatchOptions,
+  ) => Promise<PreparedDispatch | HandlerResult<DispatchAnswer>>
+  /**
+   * Stores planned dispatches, cancellations and changes of records together, or none of them; then wakes workers and calls hooks, as for any
+   * dispatch. Rejects when the store is unavailable. In a host that dispatches, not before `setup` has returned.
+   *
+   * @example
+   * ```ts
+   * const planned = await core.plan?.(tenant, { eventType: 'invoice.due', recipient })
+   * if (!planned || !('preview' in planned)) return planned
+   * const made = await core.commit({ accept: [planned], changes: [reminders.insert(tenant, invoiceId, { sentAt })] })
+   * if (made.outcome === 'conflict') return 'reminded already'
+   * ```
+   *
+   * @throws {SallyportError} `option_invalid`, by a rejection: a list has more than 500 entries, two changes are of one record, or a dispatch was not
+   * returned by `plan`, or is committed a second time.
+   */
+  readonly commit: (unit: PluginCommit) => Promise<CommitOutcome>
+  /** Records of a kind of this plugin, in the store of the host. A kind is declared by its use: a new one is no migration. */
+  readonly records: <Body extends object>(kind: string, declaration?: RecordKind<Body>) => KindRecords<Body>
+  /** The `api` of a plugin that `needs` names. @throws {SallyportError} `option_invalid`: it does not name that one. */
+  readonly use: <Api extends object>(name: string) => Api
   /** Signs and verifies links. Absent without the option `links`. */
   readonly links?: SignedLinks
   /**

@@ -2,6 +2,7 @@ import type { ENGINE_STORE } from '../model/engine-store.ts'
 import type { DispatchStore } from './dispatch-store.ts'
 import type { FeedbackStore } from './feedback-store.ts'
 import type { PreferenceStore } from './preference-store.ts'
+import type { RecordStore } from './record-store.ts'
 import type { RunStore } from './run-store.ts'
 import type { StatisticsStore } from './statistics-store.ts'
 import type { TokenStore } from './token-store.ts'
@@ -16,6 +17,7 @@ export interface SallyportStore
     TokenStore,
     FeedbackStore,
     PreferenceStore,
-    StatisticsStore {
+    StatisticsStore,
+    RecordStore {
   readonly [ENGINE_STORE]: true
 }

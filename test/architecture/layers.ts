@@ -194,7 +194,13 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   'src/plugins/plugin.ts': {
     holds: 'what a plugin is: its parts, and what it gets',
-    layers: ['src/core/', 'src/services/', ...CONTRACTS],
+    layers: ['src/plugins/kind-records.ts', 'src/core/', 'src/services/', ...CONTRACTS],
+    typesOnly: true,
+    pure: true,
+  },
+  'src/plugins/kind-records.ts': {
+    holds: 'the records that a plugin keeps',
+    layers: CONTRACTS,
     typesOnly: true,
     pure: true,
   },
@@ -230,11 +236,13 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     holds: 'createSallyport: its options, their defaults and checks, and one composer',
     layers: [
       'src/plugins/plugin.ts',
+      'src/plugins/kind-records.ts',
       'src/core/',
       'src/core/tokens/',
       'src/actions/',
       'src/services/',
       'src/options/',
+      'src/policies/',
       'src/queues/',
       'src/runtime/',
       ...CONTRACTS,

@@ -144,21 +144,21 @@ describe('plugins that do not fit', () => {
       ],
       [
         'plugins.own setup() threw TypeError',
-        'plugins.other setup() returned null; it must return its parts: { api?, actions?, guard?, run?, on?, life?, … }',
+        'plugins.other setup() returned null; it must return its parts: { api?, actions?, policy?, guard?, run?, on?, life?, … }',
       ],
     ],
     [
       'a setup that gives a promise',
       [plugin({}, 'own', { setup: (async () => ({})) as never })],
       [
-        'plugins.own setup() returned a promise; it must return its parts: { api?, actions?, guard?, run?, on?, life?, … }',
+        'plugins.own setup() returned a promise; it must return its parts: { api?, actions?, policy?, guard?, run?, on?, life?, … }',
       ],
     ],
     [
       'an unknown part',
       [plugin({ hooks: {} } as never)],
       [
-        'plugins.own.hooks is not an option; the options are: api, actions, open, guard, links, fallbackOn, view, recipient, prune, run, on, life',
+        'plugins.own.hooks is not an option; the options are: api, actions, open, policy, guard, links, fallbackOn, view, recipient, prune, run, on, life',
       ],
     ],
     ['a part that is no object', [plugin({ api: 5 } as never)], ['plugins.own.api is a number; must be an object']],

@@ -21,6 +21,7 @@ import {
   preferenceStoreContract,
   queueContract,
   recordingChannel,
+  recordStoreContract,
   recordsContract,
   runStoreContract,
   statisticsStoreContract,
@@ -471,6 +472,10 @@ const PARTS: readonly OptionRow[] = [
   }),
   row('sallyport/testing preferenceStoreContract', 'PreferenceStoreContractOptions', preferenceStoreContract, kit, KIT),
   row('sallyport/testing preferenceStoreContract', 'StoreCapabilities', preferenceStoreContract, kit, STORE, {
+    at: 'capabilities',
+  }),
+  row('sallyport/testing recordStoreContract', 'RecordStoreContractOptions', recordStoreContract, kit, KIT),
+  row('sallyport/testing recordStoreContract', 'StoreCapabilities', recordStoreContract, kit, STORE, {
     at: 'capabilities',
   }),
   row('sallyport/testing statisticsStoreContract', 'StatisticsStoreContractOptions', statisticsStoreContract, kit, KIT),

@@ -40,29 +40,29 @@ export interface AcceptDeps extends FaultDeps, MeasureDeps {
 
 export const EXPIRES_IN_MS: number = 72 * 3_600_000
 
+/** What the store gets of a planned dispatch. */
+export function acceptanceOf(
+  dispatch: NewDispatch,
+  warnings: readonly Warning[],
+  { idempotency, quotas }: Pick<Acceptance, 'idempotency' | 'quotas'>,
+  { expiresInMs = EXPIRES_IN_MS }: Pick<AcceptDeps, 'expiresInMs'>,
+): Acceptance {
+  const answer = (stored: Dispatch): DispatchAnswer => ({ duplicate: false, warnings, ...answerOf(stored) })
+  return { dispatch, expiresInMs, answer, idempotency, quotas }
+}
+
 /** Stores the dispatch, its deliveries and its idempotency key in one atomic call, then wakes workers. */
 export async function storeDispatch(
   plan: Plan,
-  dispatch: NewDispatch,
-  warnings: readonly Warning[],
-  idempotency: Acceptance['idempotency'],
-  quotas: Acceptance['quotas'],
+  acceptance: Acceptance,
   deps: AcceptDeps,
 ): Promise<HandlerResult<DispatchAnswer> | Refused> {
-  const { store, expiresInMs = EXPIRES_IN_MS } = deps
-  const answer = (stored: Dispatch): DispatchAnswer => ({ duplicate: false, warnings, ...answerOf(stored) })
-  const accept = () => store.accept({ dispatch, expiresInMs, answer, quotas, ...(idempotency && { idempotency }) })
-  const outcome = await port('store_unavailable', accept, { eventType: dispatch.eventType })
+  const { dispatch } = acceptance
+  const { eventType } = dispatch
+  const outcome = await port('store_unavailable', () => deps.store.accept(acceptance), { eventType })
   switch (outcome.outcome) {
     case 'accepted':
-      logFailed(plan, dispatch, deps)
-      wakeFor(outcome.answer.deliveries, dispatch.deliveries, deps)
-      if (isDueAtOnce(outcome.answer, dispatch)) deps.onDue?.(dispatch.tenant, dispatch.dispatchId)
-      measureAccepted(outcome.answer, dispatch, deps)
-      if (deps.hooks) {
-        const reported = reportAccepted(outcome.answer, dispatch, deps)
-        deps.background?.(reported)
-      }
+      reportStored(outcome.answer, plan, dispatch, deps)
       return success(202, outcome.answer)
     case 'replayed':
       return replayed(outcome.answer)
@@ -71,10 +71,26 @@ export async function storeDispatch(
     case 'quota_spent':
       return grantSpent()
     case 'id_taken':
-      throw new SallyportError('answer_invalid', ID_TAKEN)
+      throw idTaken()
     default:
       throw new TypeError('the store gave no outcome')
   }
+}
+
+/** Wakes workers for a dispatch that was stored, logs and measures it, and calls the hooks. */
+export function reportStored(answer: DispatchAnswer, plan: Plan, dispatch: NewDispatch, deps: AcceptDeps): void {
+  logFailed(plan, dispatch, deps)
+  wakeFor(answer.deliveries, dispatch.deliveries, deps)
+  if (isDueAtOnce(answer, dispatch)) deps.onDue?.(dispatch.tenant, dispatch.dispatchId)
+  measureAccepted(answer, dispatch, deps)
+  if (deps.hooks) {
+    const reported = reportAccepted(answer, dispatch, deps)
+    deps.background?.(reported)
+  }
+}
+
+export function idTaken(): SallyportError {
+  return new SallyportError('answer_invalid', ID_TAKEN)
 }
 
 const ID_TAKEN =

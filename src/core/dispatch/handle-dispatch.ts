@@ -1,17 +1,19 @@
 import type { Issue } from '../../errors.ts'
-import type { DispatchAnswer, DispatchPreview } from '../../model/dispatch.ts'
+import type { DispatchAnswer, DispatchPreview, Warning } from '../../model/dispatch.ts'
 import type { Principal } from '../../model/principal.ts'
 import type { AuthVerifier } from '../../ports/auth-verifier.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { Acceptance } from '../../ports/dispatch-store.ts'
 import type { EventCatalog } from '../../ports/event-catalog.ts'
 import { type AnswerDeps, answering, type EventFault, port, reportEventFaults } from '../answers/fault.ts'
 import { type HandlerRequest, type HandlerResult, isRefused, type Refused, success } from '../answers/result.ts'
 import { authenticate } from '../authenticate.ts'
 import type { Hooks } from '../hooks.ts'
-import { type AcceptDeps, newDispatch, storeDispatch } from './accept-dispatch.ts'
+import { type AcceptDeps, acceptanceOf, type DispatchOrigin, newDispatch, storeDispatch } from './accept-dispatch.ts'
 import { type CausedBy, callerOf } from './caller.ts'
 import { previewDispatch } from './dispatch-view.ts'
 import { repeatableOf, replay } from './idempotency.ts'
+import type { Plan } from './plan/plan-dispatch.ts'
 import { type PlanningDeps, planRequest, unknownEvent } from './plan/plan-request.ts'
 import { readDispatch } from './read-dispatch.ts'
 
@@ -50,18 +52,37 @@ export async function planAndAccept(
   principal: Principal,
   request: HandlerRequest,
   deps: DispatchDeps,
-  { delayMs, key, causedBy, admit }: AcceptOptions = {},
+  options?: AcceptOptions,
 ): Promise<HandlerResult<DispatchAnswer | DispatchPreview> | Refused> {
+  const planned = await planToAccept(principal, request, deps, options)
+  return 'acceptance' in planned ? storeDispatch(planned.plan, planned.acceptance, deps) : planned
+}
+
+/** A dispatch that may be stored. */
+export interface PlannedDispatch {
+  readonly plan: Plan
+  readonly origin: DispatchOrigin
+  readonly warnings: readonly Warning[]
+  readonly acceptance: Acceptance
+}
+
+/** Plans a dispatch. Returns the answer if nothing is to be stored: a known key, a dry run, or a refusal. */
+export async function planToAccept(
+  principal: Principal,
+  request: HandlerRequest,
+  deps: DispatchDeps,
+  { delayMs, key, causedBy, admit }: AcceptOptions = {},
+): Promise<PlannedDispatch | HandlerResult<DispatchAnswer | DispatchPreview> | Refused> {
   const asked = readDispatch(request, principal, deps.events)
   if (isRefused(asked)) return asked
   const { event, mode, warnings } = asked
   const caller = callerOf(principal, causedBy)
 
-  const keyed = await repeatableOf(principal, asked.key, request.body, key, deps.idempotencyTtlMs)
-  if (keyed) {
+  const idempotency = await repeatableOf(principal, asked.key, request.body, key, deps.idempotencyTtlMs)
+  if (idempotency) {
     const place = event && { eventType: event.eventType }
-    const stored = await port('store_unavailable', () => deps.store.recall(caller.tenant, keyed.key), place)
-    if (stored) return replay(stored, keyed)
+    const stored = await port('store_unavailable', () => deps.store.recall(caller.tenant, idempotency.key), place)
+    if (stored) return replay(stored, idempotency)
   }
 
   if (!event) return unknownEvent(asked.request.eventType, deps.events, caller.grant)
@@ -77,7 +98,8 @@ export async function planAndAccept(
   reportEventFaults(faults, { eventType: event.eventType, dispatchId: dispatch?.dispatchId }, deps)
   if (isRefused(plan)) return withHints(plan, asked.misnamed)
   if (!dispatch) return success(200, previewDispatch(plan, origin, warnings))
-  return storeDispatch(plan, dispatch, warnings, keyed, caller.quotas, deps)
+  const { quotas } = caller
+  return { plan, origin, warnings, acceptance: acceptanceOf(dispatch, warnings, { idempotency, quotas }, deps) }
 }
 
 /** Missing event data may have been sent under another name: adds the unknown fields to the refusal. */

@@ -4,12 +4,20 @@ import type { DeliveryPolicy, PolicyQuestion, SendLimit, Verdict } from '../../p
 
 const SEND: Verdict = { verdict: 'send' }
 
-/** Calls the policy for one channel. Throws for an invalid verdict, so that a broken policy never allows sending. */
-export async function askPolicy(policy: DeliveryPolicy | undefined, question: PolicyQuestion): Promise<Verdict> {
+/**
+ * Calls the policy for one channel. Throws for an invalid verdict, so that a broken policy never allows sending.
+ *
+ * @param call Names its method in that error.
+ */
+export async function askPolicy(
+  policy: DeliveryPolicy | undefined,
+  question: PolicyQuestion,
+  call = 'decide() of the policy',
+): Promise<Verdict> {
   if (!policy) return SEND
   const given: unknown = await policy.decide(question)
   if (isVerdict(given)) return given
-  throw noVerdict('decide() of the policy', given)
+  throw noVerdict(call, given)
 }
 
 /** The stored word of a deferred message. A policy of the host may name anything. */

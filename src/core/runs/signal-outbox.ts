@@ -62,10 +62,12 @@ export interface OutboxDeps extends FaultDeps {
 
 const PAGE = 20
 const MAX_RUNS = 1_000
+/** Signals that no publisher of this host names are kept for this long after the last change of their run. */
+const KEPT_MS = 7 * 86_400_000
 
 /**
  * A transactional outbox: the merge that changes a run writes the signal. It is published, then removed. Signals that no publisher of this
- * host names are left to other hosts.
+ * host names are left to other hosts for a week, and then removed.
  */
 export function signalOutbox({ names, signals, publish }: SignalPublisher, deps: OutboxDeps): SignalOutbox {
   const { store } = deps
@@ -80,6 +82,14 @@ export function signalOutbox({ names, signals, publish }: SignalPublisher, deps:
     for (const signal of pending) if (await publish(run, signal)) published.add(signal)
     if (published.size > 0) await markPublished(run, published, names, store)
     return published.size === pending.length
+  }
+
+  /** Removes what no host has published. Returns the names. */
+  async function dropForgotten(run: StoredRun): Promise<readonly string[]> {
+    const forgotten = run.derived.pending.filter((signal) => !publishes(signal))
+    if (forgotten.length === 0 || deps.clock.now() - run.updatedAt <= KEPT_MS) return []
+    await markPublished(run, new Set(forgotten), names, store)
+    return forgotten
   }
 
   async function logged(run: StoredRun, publishing: () => Promise<boolean>): Promise<boolean> {
@@ -108,17 +118,21 @@ export function signalOutbox({ names, signals, publish }: SignalPublisher, deps:
     },
     async publishPending(mayGoOn = () => true) {
       let found = 0
+      const dropped: string[] = []
       let cursor = stoppedAt
       stoppedAt = undefined
       while (found < MAX_RUNS && mayGoOn()) {
         const { items, nextCursor } = await store.listRuns({ pending: true, limit: PAGE, cursor })
         const done = await Promise.all(items.map((run) => logged(run, () => publishRun(run))))
+        dropped.push(...(await Promise.all(items.map(dropForgotten))).flat())
         found += items.length
         cursor = nextCursor
         if (cursor === undefined || (items.length > 0 && !done.includes(true))) break
         await yieldToEventLoop(deps.clock)
       }
       stoppedAt = cursor
+      const detail = `${dropped.length} of ${[...new Set(dropped)].sort().join(', ')}`
+      if (dropped.length > 0) deps.logger.log('warn', 'run.signals_dropped', { detail })
       return found
     },
   }

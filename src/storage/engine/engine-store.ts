@@ -2,6 +2,7 @@ import { ENGINE_STORE } from '../../model/engine-store.ts'
 import type { SallyportStore } from '../../ports/sallyport-store.ts'
 import { engineDispatches } from './dispatches/engine-dispatches.ts'
 import { engineFeedback } from './feedback.ts'
+import { engineRecords } from './plugin-records/engine-records.ts'
 import { enginePreferences } from './preferences.ts'
 import type { Records } from './records.ts'
 import { engineRuns } from './runs/engine-runs.ts'
@@ -18,5 +19,6 @@ export function storeOf(records: Records): SallyportStore {
     ...engineFeedback(records),
     ...enginePreferences(records),
     ...engineStatistics(records),
+    ...engineRecords(records),
   }
 }

@@ -110,7 +110,9 @@ function countingOf(ports: ReadyPorts & { readonly store: SallyportStore }): {
   readonly measure: Measure
   readonly lives: Lives
 } {
-  const plugins = setUpPlugins([statistics()], { ...ports, auth: AUTH, channels: ['none'], report: () => {} }, ports)
+  const { store } = ports
+  const core = { ...ports, auth: AUTH, channels: ['none'], report: () => {}, commit: store.commitUnit }
+  const plugins = setUpPlugins([statistics()], core as Parameters<typeof setUpPlugins>[1], ports)
   const [measure = () => {}] = plugins.measures
   return { measure, lives: livesOf(plugins.parts, ports) }
 }

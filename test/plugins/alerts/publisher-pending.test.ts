@@ -5,7 +5,7 @@ import type { AlertSignal, RunEvents } from '../../../src/plugins/alerts/run-eve
 import type { PluginCore } from '../../../src/plugins/plugin.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
-import { recordingLogger } from '../../support/deps.ts'
+import { type RecordingLogger, recordingLogger } from '../../support/deps.ts'
 import { alertOutbox, pending, raising, type Store } from './publishing.ts'
 
 /** Stands still; timers of 0 ms fire. */
@@ -29,7 +29,8 @@ async function leave(store: Store, runIds: readonly string[], signals: readonly 
 function publishing(
   store: Store,
   runEvents: RunEvents,
-): { publisher: SignalOutbox; keys: string[]; background: Promise<unknown>[] } {
+  now = () => 0,
+): { publisher: SignalOutbox; keys: string[]; background: Promise<unknown>[]; logger: RecordingLogger } {
   const keys: string[] = []
   const background: Promise<unknown>[] = []
   const dispatch: NonNullable<PluginCore['dispatch']> = async (_, { eventType, recipient }, { key } = {}) => {
@@ -38,8 +39,8 @@ function publishing(
   }
   const logger = recordingLogger()
   const add = (work: Promise<unknown>): void => void background.push(work)
-  const publisher = alertOutbox({ runEvents }, { store, clock, logger, dispatch, background: add })
-  return { publisher, keys, background }
+  const publisher = alertOutbox({ runEvents }, { store, clock: { ...clock, now }, logger, dispatch, background: add })
+  return { publisher, keys, background, logger }
 }
 
 const numbered = (count: number): string[] => Array.from({ length: count }, (_, index) => `r${index}`)
@@ -152,5 +153,19 @@ describe('publish', () => {
     expect(background).toHaveLength(1)
     await Promise.all(background)
     expect(await pending(store)).toEqual(['r1 budget'])
+  })
+
+  it('publishPending removes signals of absent plugins a week after the last change of their run, with one log line', async () => {
+    const store = memoryStore({ clock })
+    await leave(store, ['r1', 'r2'], ['budget'])
+    let now = 7 * 86_400_000
+    const { publisher, logger } = publishing(store, { 'run.failed': () => undefined }, () => now)
+    await publisher.publishPending()
+    expect([...(await pending(store))].sort()).toEqual(['r1 budget', 'r2 budget'])
+    now++
+    await leave(store, ['r3'], ['failed'])
+    await publisher.publishPending()
+    expect(await pending(store)).toEqual([])
+    expect(logger.lines).toMatchObject([{ event: 'run.signals_dropped', fields: { detail: '2 of budget' } }])
   })
 })

@@ -3,10 +3,12 @@ import type { StoreTrial } from '../../../src/contract-tests/contract.ts'
 import { fakeClock } from '../../../src/contract-tests/fake-clock.ts'
 import { feedbackStoreContract } from '../../../src/contract-tests/feedback-store-contract.ts'
 import { preferenceStoreContract } from '../../../src/contract-tests/preference-store-contract.ts'
+import { recordStoreContract } from '../../../src/contract-tests/record-store-contract.ts'
 import { statisticsStoreContract } from '../../../src/contract-tests/statistics-store-contract.ts'
 import { tokenStoreContract } from '../../../src/contract-tests/token-store-contract.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import { documentRecords } from '../../../src/storage/documents/document-records.ts'
+import { storeOf } from '../../../src/storage/engine/engine-store.ts'
 import { engineFeedback } from '../../../src/storage/engine/feedback.ts'
 import { enginePreferences } from '../../../src/storage/engine/preferences.ts'
 import type { Records } from '../../../src/storage/engine/records.ts'
@@ -41,5 +43,6 @@ for (const [name, opening] of Object.entries(BACKENDS))
     describe('tokens', () => tokenStoreContract({ ...options, create: creating(engineTokens) }))
     describe('feedback', () => feedbackStoreContract({ ...options, create: creating(engineFeedback) }))
     describe('preferences', () => preferenceStoreContract({ ...options, create: creating(enginePreferences) }))
+    describe('records', () => recordStoreContract({ ...options, create: creating(storeOf) }))
     describe('statistics', () => statisticsStoreContract({ ...options, create: creating(engineStatistics) }))
   })

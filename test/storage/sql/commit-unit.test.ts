@@ -1,9 +1,8 @@
 import { CompiledQuery } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { Acceptance, DispatchStore } from '../../../src/ports/dispatch-store.ts'
-import { Changes } from '../../../src/storage/engine/changes.ts'
-import { type CommitUnit, committer } from '../../../src/storage/engine/commit-unit.ts'
-import { pluginRecords } from '../../../src/storage/engine/plugin-records/plugin-records.ts'
+import type { CommitUnit, NewPluginRecord, RecordChange } from '../../../src/ports/record-store.ts'
+import { committer } from '../../../src/storage/engine/commit-unit.ts'
 import { TABLES } from '../../../src/storage/sql/tables/tables.ts'
 import { databaseKinds } from '../databases.ts'
 import { beforeRead } from '../engine/records-between.ts'
@@ -15,7 +14,10 @@ const places = (count: number): readonly number[] => Array.from({ length: count 
 const one = (id: string, more: Partial<Acceptance> = {}): Acceptance =>
   acceptance(id, { deliveries: [delivery(`${id}-a`)] }, more)
 
-const PREFERENCES = { tenant: 'default', preferences: {} }
+const NOTE = { kind: 'notes', tenant: 'default', sort: [], body: { text: 'a' } }
+const note = (key: string): NewPluginRecord => ({ ...NOTE, key })
+const inserted = (...keys: readonly string[]): readonly RecordChange[] =>
+  keys.map((key) => ({ do: 'insert', record: note(key) }))
 
 for (const kind of await databaseKinds())
   describe.skipIf(kind.absent !== undefined)(`one commit of many in ${kind.name}`, () => {
@@ -37,11 +39,9 @@ for (const kind of await databaseKinds())
 
     it('500 acceptances, cancellations and a record are stored together', async () => {
       await own.other.accept(one('before'))
-      const records = new Changes()
-      pluginRecords('preferences', own.records()).put(records, { key: 'k', body: PREFERENCES }, undefined)
       const accept = places(500).map((at) => one(`d${at}`, keyed(`k${at}`)))
       const cancel = ['before', 'nothing'].map((dispatchId) => ({ tenant: 'default', dispatchId }))
-      const made = await commit({ accept, cancel, records })
+      const made = await commit({ accept, cancel, changes: inserted('k') })
       if (made.outcome !== 'committed') throw new Error(made.outcome)
       expect(made.answers.map(({ dispatchId }) => dispatchId)).toEqual(
         accept.map(({ dispatch }) => dispatch.dispatchId),
@@ -61,10 +61,16 @@ for (const kind of await databaseKinds())
       await expect(commit({ accept })).rejects.toMatchObject({ code: 'option_invalid', message })
       const cancel = accept.map(({ dispatch }) => dispatch)
       await expect(commit({ cancel })).rejects.toThrow('cancel has 501 entries')
-      const records = new Changes()
-      for (const at of places(501))
-        pluginRecords('preferences', own.records()).put(records, { key: `${at}`, body: PREFERENCES }, undefined)
-      await expect(commit({ records })).rejects.toThrow('records has 501 entries')
+      const changes = inserted(...places(501).map(String))
+      await expect(commit({ changes })).rejects.toThrow('changes has 501 entries')
+    })
+
+    it('Two changes of one record are refused', async () => {
+      const refused = commit({ changes: [...inserted('k'), { do: 'remove', record: note('k'), version: 1 }] })
+      await expect(refused).rejects.toMatchObject({
+        code: 'option_invalid',
+        message: 'changes has two entries for one record',
+      })
     })
 
     const limited = { quotas: [{ key: 'q', max: 1, windowMs: HOUR }] }
@@ -100,52 +106,47 @@ for (const kind of await databaseKinds())
       await own.other.accept(one('waiting'))
       const before = await rows()
       const accept = places(500).map((at) => (at === 400 ? given : one(`d${at}`, keyed(`k${at}`))))
-      const records = new Changes()
-      pluginRecords('preferences', own.records()).put(records, { key: 'k', body: PREFERENCES }, undefined)
-      const made = await commit({ accept, cancel: [{ tenant: 'default', dispatchId: 'waiting' }], records })
+      const cancel = [{ tenant: 'default', dispatchId: 'waiting' }]
+      const made = await commit({ accept, cancel, changes: inserted('k') })
       expect(made).toMatchObject({ outcome: 'refused', refused: [{ at: 400, ...refused }] })
       expect(await rows()).toEqual(before)
       expect(await stored('waiting')).toEqual(['queued'])
     })
 
     it('Records that have changed since they were read are named, and nothing is stored', async () => {
-      const preferences = pluginRecords('preferences', own.records())
-      const first = new Changes()
-      for (const key of ['changed', 'kept', 'removed']) preferences.put(first, { key, body: PREFERENCES }, undefined)
-      expect(await commit({ records: first })).toMatchObject({ outcome: 'committed' })
-      const read = await preferences.find('key', ['changed', 'kept', 'removed'])
-      const [changed, kept, removed] = ['changed', 'kept', 'removed'].map((name) =>
-        read.find(({ key }) => key === name),
-      )
-      if (!changed || !kept || !removed) throw new Error('a record is missing')
-      const meanwhile = new Changes()
-      preferences.put(meanwhile, { key: 'changed', body: PREFERENCES }, changed)
-      preferences.remove(meanwhile, removed)
-      await commit({ records: meanwhile })
+      const keys = ['changed', 'compared', 'kept', 'removed']
+      expect(await commit({ changes: inserted(...keys) })).toMatchObject({ outcome: 'committed' })
+      const read = await own.other.findRecords('notes', 'default', keys)
+      const [changed, compared, kept, removed] = keys.map((name) => read.find(({ key }) => key === name))
+      if (!changed || !compared || !kept || !removed) throw new Error('a record is missing')
+      await commit({
+        changes: [
+          { do: 'update', record: changed, version: changed.version },
+          { do: 'update', record: compared, version: compared.version },
+          { do: 'remove', record: removed, version: removed.version },
+        ],
+      })
       const before = await rows()
-      const records = new Changes()
-      preferences.put(records, { key: 'changed', body: PREFERENCES }, changed)
-      preferences.put(records, { key: 'kept', body: PREFERENCES }, undefined)
-      preferences.remove(records, removed)
-      const names = ['changed', 'kept', 'removed'].map((key) => ({ kind: 'preferences', tenant: '', key }))
-      const made = await commit({ accept: [one('A')], records })
+      const changes: readonly RecordChange[] = [
+        { do: 'update', record: changed, version: changed.version },
+        { do: 'compare', record: compared, version: compared.version },
+        ...inserted('kept', 'new'),
+        { do: 'remove', record: removed, version: removed.version },
+      ]
+      const names = keys.map((key) => ({ kind: 'notes', tenant: 'default', key }))
+      const made = await commit({ accept: [one('A')], changes })
       expect(made).toEqual({ outcome: 'conflict', records: expect.arrayContaining(names) })
       expect(await rows()).toEqual(before)
     })
 
     it('Of two commits that change one record, the second is told so', async () => {
-      const preferences = pluginRecords('preferences', own.records())
-      const unit = (id: string): CommitUnit => {
-        const records = new Changes()
-        preferences.put(records, { key: 'k', body: PREFERENCES }, undefined)
-        return { accept: [one(id)], records }
-      }
+      const unit = (id: string): CommitUnit => ({ accept: [one(id)], changes: inserted('k') })
       // The other one is written after this one has found no record.
       const made = await commit(
         unit('A'),
         beforeRead(own.records(), 'dispatches', () => commit(unit('B'))),
       )
-      expect(made).toEqual({ outcome: 'conflict', records: [{ kind: 'preferences', tenant: '', key: 'k' }] })
+      expect(made).toEqual({ outcome: 'conflict', records: [{ kind: 'notes', tenant: 'default', key: 'k' }] })
       expect([await stored('A'), await stored('B')]).toEqual([[], ['queued']])
     })
 

@@ -1,15 +1,16 @@
 import type { Page } from '../../../ports/dispatch-query.ts'
 import { compoundKey } from '../../rules/compound-key.ts'
-import { Changes, firstVersion, retryOnConflict } from '../changes.ts'
+import { type Changes, firstVersion } from '../changes.ts'
 import { ifReadable } from '../json-values.ts'
 import { type CursorFormat, readPage } from '../pages.ts'
 import type { Records } from '../records.ts'
-import { type RemovedPart, removalParts } from '../removal-parts.ts'
+import { type AgedRecords, agedRemover } from './aged-records.ts'
 import type { Has, KindName, SortName } from './kinds.ts'
 import {
   columnOf,
   GLOBAL,
   type NewRecord,
+  PLUGIN_RECORDS,
   recordOf,
   rowOf,
   type StoredRecord,
@@ -54,38 +55,7 @@ export type RecordRange<Name extends KindName> = TenantOf<Name> & {
   readonly cursor?: string | undefined
 }
 
-export interface AgedRecords {
-  /** Default: all tenants. */
-  readonly tenant?: string | undefined
-  /** The expiry lies more than this many milliseconds before the time of the records. */
-  readonly forMs: number
-  readonly limit: number
-}
-
-const RECORDS = 'plugin_records'
-
 export function pluginRecords<Name extends KindName>(kind: Name, records: Records): PluginRecords<Name> {
-  const removeSome = removalParts()
-
-  function removePart({ tenant, forMs }: AgedRecords, from: number, limit: number): Promise<RemovedPart> {
-    const where = tenant === undefined ? [] : [{ column: 'tenant', in: [tenant] }]
-    return retryOnConflict(async () => {
-      const { earliest: now } = await records.now()
-      const range = { from: [from], until: [Math.ceil(now - forMs)] }
-      const columns = ['tenant', 'key', 'version']
-      const expiring = { kind: RECORDS, index: 'expiring', with: [[kind]], columns } as const
-      const { found } = await records.scan({ ...expiring, ...range, where, limit })
-      const changes = new Changes()
-      for (const { record } of found) remove(changes, record)
-      await changes.commit(records)
-      return { count: found.length, until: found.at(-1)?.record.expires_at ?? 0 }
-    })
-  }
-
-  function remove(changes: Changes, { tenant, key, version }: Pick<StoredRecord<Name>, 'tenant' | 'key' | 'version'>) {
-    changes.remove(RECORDS, { kind, tenant, key, version })
-  }
-
   return {
     async find(by, texts) {
       if (texts.length === 0) return []
@@ -94,13 +64,13 @@ export function pluginRecords<Name extends KindName>(kind: Name, records: Record
       )
       const unique = new Map(wanted.map((one) => [compoundKey(one.tenant, one.text), one]))
       const prefixes = [...unique.values()].map(({ tenant, text }) => [kind, tenant, text])
-      const found = await records.read([{ kind: RECORDS, ...indexOf(kind, by), with: prefixes }])
-      return (found[RECORDS] ?? []).map((row) => recordOf(kind, row))
+      const found = await records.read([{ kind: PLUGIN_RECORDS, ...indexOf(kind, by), with: prefixes }])
+      return (found[PLUGIN_RECORDS] ?? []).map((row) => recordOf(kind, row))
     },
     list(range, itemOf) {
       const { by, names = [], since = 0, until = Number.MAX_SAFE_INTEGER, isNewestFirst, limit, cursor } = range
       const scan = {
-        kind: RECORDS,
+        kind: PLUGIN_RECORDS,
         ...indexOf(kind, by),
         with: [[kind, tenantIn(range)]],
         from: [timedText(names, since)],
@@ -114,14 +84,21 @@ export function pluginRecords<Name extends KindName>(kind: Name, records: Record
     },
     async countUnexpired(limit) {
       const { earliest: now } = await records.now()
-      const unexpired = { kind: RECORDS, index: 'expiring', with: [[kind]], from: [Math.floor(now) + 1] } as const
+      const unexpired = {
+        kind: PLUGIN_RECORDS,
+        index: 'expiring',
+        with: [[kind]],
+        from: [Math.floor(now) + 1],
+      } as const
       return (await records.scan({ ...unexpired, columns: ['tenant', 'key'], limit })).found.length
     },
     put(changes, record, stored) {
-      changes[stored ? 'update' : 'insert'](RECORDS, rowOf(kind, record, stored?.version ?? firstVersion()))
+      changes[stored ? 'update' : 'insert'](PLUGIN_RECORDS, rowOf(kind, record, stored?.version ?? firstVersion()))
     },
-    remove,
-    removeAged: (aged) => removeSome(aged.tenant ?? '', aged.limit, (from, most) => removePart(aged, from, most)),
+    remove(changes, { tenant, key, version }) {
+      changes.remove(PLUGIN_RECORDS, { kind, tenant, key, version })
+    },
+    removeAged: agedRemover(kind, records),
   }
 }
 

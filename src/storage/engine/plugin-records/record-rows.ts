@@ -1,4 +1,5 @@
 import { copyJson } from '../../../model/json.ts'
+import type { NewPluginRecord } from '../../../ports/record-store.ts'
 import { readable } from '../json-values.ts'
 import type { RecordOf } from '../kinds.ts'
 import { type Has, type KindName, type RecordBodies, type SortName, sortNames } from './kinds.ts'
@@ -6,8 +7,11 @@ import { type Has, type KindName, type RecordBodies, type SortName, sortNames } 
 /** Tenant of the records of a global kind. */
 export const GLOBAL = ''
 
+/** Kind of the records that hold the records of plugins. */
+export const PLUGIN_RECORDS = 'plugin_records'
+
 /** Columns of the sort texts, in the order in which a kind declares them. */
-const SORT_COLUMNS = ['a', 'b', 'c', 'd'] as const
+export const SORT_COLUMNS = ['a', 'b', 'c', 'd'] as const
 
 /** Columns by which records of a kind are found: the end of the key, or one that has the index `by_<column>`. */
 type RecordColumn = (typeof SORT_COLUMNS)[number] | 'key'
@@ -49,12 +53,17 @@ export function rowOf<Name extends KindName>(
   record: NewRecord<Name>,
   version: number,
 ): RecordOf<'plugin_records'> {
-  const { sort = {} }: { readonly sort?: Readonly<Record<string, string>> } = record
-  const [a = null, b = null, c = null, d = null] = sortNames(kind).map((name) => sort[name])
-  return {
-    ...{ kind, tenant: tenantIn(record), key: record.key, a, b, c, d },
-    ...{ expires_at: record.expiresAt ?? null, body: copyJson<object>(record.body), version },
-  }
+  const { sort: texts = {} }: { readonly sort?: Readonly<Record<string, string>> } = record
+  const { key, expiresAt, body } = record
+  const sort = sortNames(kind).map((name) => texts[name] ?? null)
+  return rowOfRecord({ kind, tenant: tenantIn(record), key, sort, expiresAt, body }, version)
+}
+
+export function rowOfRecord(
+  { kind, tenant, key, sort: [a = null, b = null, c = null, d = null], expiresAt, body }: NewPluginRecord<object>,
+  version: number,
+): RecordOf<'plugin_records'> {
+  return { ...{ kind, tenant, key, a, b, c, d }, ...{ expires_at: expiresAt ?? null, body: copyJson(body), version } }
 }
 
 export function recordOf<Name extends KindName>(kind: Name, row: RecordOf<'plugin_records'>): StoredRecord<Name> {

@@ -17,6 +17,7 @@ import {
   handleDispatch,
   isSallyportError,
   type PreferenceStore,
+  type RecordStore,
   type RunListOptions,
   type RunPost,
   type RunStore,
@@ -62,6 +63,7 @@ import {
   feedbackStoreContract,
   preferenceStoreContract,
   recordingChannel,
+  recordStoreContract,
   testRequest,
 } from 'sallyport/testing'
 import * as v from 'valibot'
@@ -180,6 +182,8 @@ export const consentContracts = (stores: FeedbackStore & PreferenceStore): void 
   feedbackStoreContract({ test: () => {}, create: () => ({ store: stores, now: () => 0, advance: () => {} }) })
   preferenceStoreContract({ test: () => {}, create: () => ({ store: stores, now: () => 0, advance: () => {} }) })
 }
+export const recordContract = (stores: RecordStore & DispatchStore): void =>
+  recordStoreContract({ test: () => {}, create: () => ({ store: stores, now: () => 0, advance: () => {} }) })
 const topics: SesOptions = { channel: 'email', topicArns: ['arn:aws:sns:eu-central-1:123456789012:feedback'] }
 export const sources = (secret: string): readonly FeedbackSource[] => [
   ses(topics),

@@ -5,6 +5,7 @@ import {
   fakeClock,
   feedbackStoreContract,
   preferenceStoreContract,
+  recordStoreContract,
   runStoreContract,
   type StoreTrial,
 } from 'sallyport/testing'
@@ -16,7 +17,7 @@ export interface ContractResults {
   readonly broken: readonly string[]
 }
 
-/** Runs the contracts of dispatches, runs, feedback and preferences on the memory store. */
+/** Runs the contracts of dispatches, runs, feedback, preferences and records on the memory store. */
 export function tryMemoryStore(): Promise<ContractResults> {
   return trying((clock) => ({ store: memoryStore({ clock }) }))
 }
@@ -49,6 +50,7 @@ async function trying(make: (clock: { now(): number }) => Made | Promise<Made>):
   runStoreContract(options)
   feedbackStoreContract(options)
   preferenceStoreContract(options)
+  recordStoreContract(options)
   const broken: string[] = []
   for (const { name, body } of cases) await body().catch((error: unknown) => void broken.push(`${name}: ${error}`))
   return { kept: cases.length - broken.length, broken }

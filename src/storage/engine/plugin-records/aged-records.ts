@@ -1,0 +1,37 @@
+import { Changes, retryOnConflict } from '../changes.ts'
+import type { Records } from '../records.ts'
+import { type RemovedPart, removalParts } from '../removal-parts.ts'
+import { PLUGIN_RECORDS } from './record-rows.ts'
+
+export interface AgedRecords {
+  /** Default: all tenants. */
+  readonly tenant?: string | undefined
+  /** The expiry lies more than this many milliseconds before the time of the records. */
+  readonly forMs: number
+  readonly limit: number
+}
+
+/** Removes records of a kind by their expiry, the oldest first. Resolves to their number: fewer than `limit` means that none is left. */
+export function agedRemover(kind: string, records: Records): (aged: AgedRecords) => Promise<number> {
+  const removeSome = removalParts()
+
+  function removePart({ tenant, forMs }: AgedRecords, from: number, limit: number): Promise<RemovedPart> {
+    const where = tenant === undefined ? [] : [{ column: 'tenant', in: [tenant] }]
+    return retryOnConflict(async () => {
+      const { earliest: now } = await records.now()
+      const range = { from: [from], until: [Math.ceil(now - forMs)] }
+      const columns = ['tenant', 'key', 'version']
+      const expiring = { kind: PLUGIN_RECORDS, index: 'expiring', with: [[kind]], columns } as const
+      const { found } = await records.scan({ ...expiring, ...range, where, limit })
+      const changes = new Changes()
+      for (const { record } of found) {
+        const { tenant, key, version } = record
+        changes.remove(PLUGIN_RECORDS, { kind, tenant, key, version })
+      }
+      await changes.commit(records)
+      return { count: found.length, until: found.at(-1)?.record.expires_at ?? 0 }
+    })
+  }
+
+  return (aged) => removeSome(aged.tenant ?? '', aged.limit, (from, most) => removePart(aged, from, most))
+}
