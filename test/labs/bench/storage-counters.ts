@@ -8,10 +8,10 @@ import { planAndAccept } from '../../../src/core/dispatch/handle-dispatch.ts'
 import { measureAttempt } from '../../../src/core/measure.ts'
 import { defineEvents } from '../../../src/index.ts'
 import type { Measure } from '../../../src/model/measurement.ts'
-// Internals: the package cannot be told not to count.
-import { statistics } from '../../../src/plugins/index.ts'
 import { localQueue } from '../../../src/queues/local.ts'
 import { hostPrincipal } from '../../../src/services/dispatch.ts'
+// Internals: the package cannot be told not to count.
+import { PLUGIN_SAMPLES } from '../../plugins/list.ts'
 import { htmlOf, order, subjectOf } from './mail.ts'
 import { rate, type Task } from './measure.ts'
 import { type BenchDatabase, withSqlite } from './storage-databases.ts'
@@ -110,7 +110,8 @@ function countingOf(ports: ReadyPorts & { readonly store: SallyportStore }): {
   readonly measure: Measure
   readonly lives: Lives
 } {
-  const plugins = setUpPlugins([statistics()], { ...ports, auth: AUTH, channels: ['none'], report: () => {} }, ports)
+  const counting = Object.entries(PLUGIN_SAMPLES).flatMap(([name, sample]) => (name === 'statistics' ? [sample()] : []))
+  const plugins = setUpPlugins(counting, { ...ports, auth: AUTH, channels: ['none'], report: () => {} }, ports)
   const [measure = () => {}] = plugins.measures
   return { measure, lives: livesOf(plugins.parts, ports) }
 }
