@@ -55,6 +55,7 @@ export async function removePlugin(name: string): Promise<Copy> {
     const kept = await routesOf(folder)
     const routes = before.filter((route) => !kept.includes(route))
     await removePaths(folder, routes)
+    await removeNamedTests(folder, name)
     // An open endpoint may answer 404 to an unknown parameter.
     return { folder, routes: routes.filter((route) => answers[before.indexOf(route)] !== 404), remove }
   } catch (error) {
@@ -86,6 +87,14 @@ async function removePaths(folder: string, routes: readonly string[]): Promise<v
   await writeFile(page, lines.filter((line) => !cells.some((cell) => line.startsWith(cell))).join('\n'))
 }
 
+/** Removes the names of its tests from the threat model, and rows that name no other tests. */
+async function removeNamedTests(folder: string, name: string): Promise<void> {
+  const page = join(folder, 'docs/threat-model.md')
+  const own = new RegExp(`\`test/plugins/${name}/[^\`]+\`(?:, )?`, 'g')
+  const lines = (await readFile(page, 'utf8')).split('\n').map((line) => line.replace(own, '').replace(/, \|$/, ' |'))
+  await writeFile(page, lines.filter((line) => !/[^|-] \| *\|$/.test(line)).join('\n'))
+}
+
 /** Routes of a host with every plugin of the folder. */
 async function routesOf(folder: string): Promise<readonly string[]> {
   return JSON.parse(await tsx(folder, 'test/package/plugin-routes.ts'))
@@ -101,7 +110,7 @@ async function tsx(folder: string, ...args: readonly string[]): Promise<string> 
 }
 
 function passes(folder: string, ...args: readonly string[]): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  spawn(process.execPath, args, { cwd: folder, stdio: 'inherit' }).once('exit', (code) => resolve(code === 0))
-  return promise
+  return new Promise((resolve) => {
+    spawn(process.execPath, args, { cwd: folder, stdio: 'inherit' }).once('exit', (code) => resolve(code === 0))
+  })
 }
