@@ -49,13 +49,17 @@ export async function removePlugin(name: string): Promise<Copy> {
     await copyTo(folder)
     const before = await routesOf(folder)
     const answers = await answersOf(folder, before)
+    const events = await loggedIn(join(folder, `src/plugins/${name}`))
     for (const own of [`src/plugins/${name}`, `test/plugins/${name}`, TOGETHER])
       await rm(join(folder, own), { recursive: true, force: true })
+    // CONTRIBUTING.md names it.
+    await mkdir(join(folder, TOGETHER))
     await tsx(folder, 'test/package/write-entries.ts')
     const kept = await routesOf(folder)
     const routes = before.filter((route) => !kept.includes(route))
     await removePaths(folder, routes)
-    await removeNamedTests(folder, name)
+    await removeNames(join(folder, 'docs/threat-model.md'), new RegExp(`test/plugins/${name}/[^\`]+`))
+    await removeNames(join(folder, 'docs/operating.md'), events)
     // An open endpoint may answer 404 to an unknown parameter.
     return { folder, routes: routes.filter((route) => answers[before.indexOf(route)] !== 404), remove }
   } catch (error) {
@@ -87,12 +91,25 @@ async function removePaths(folder: string, routes: readonly string[]): Promise<v
   await writeFile(page, lines.filter((line) => !cells.some((cell) => line.startsWith(cell))).join('\n'))
 }
 
-/** Removes the names of its tests from the threat model, and rows that name no other tests. */
-async function removeNamedTests(folder: string, name: string): Promise<void> {
-  const page = join(folder, 'docs/threat-model.md')
-  const own = new RegExp(`\`test/plugins/${name}/[^\`]+\`(?:, )?`, 'g')
-  const lines = (await readFile(page, 'utf8')).split('\n').map((line) => line.replace(own, '').replace(/, \|$/, ' |'))
-  await writeFile(page, lines.filter((line) => !/[^|-] \| *\|$/.test(line)).join('\n'))
+/** Removes names in code from the rows of a page, and rows whose cell has none left. Each name is followed by a comma or the end. */
+async function removeNames(page: string, names: RegExp): Promise<void> {
+  const own = new RegExp(`\`(?:${names.source})\`(?:, )?`, 'g')
+  const rows = (await readFile(page, 'utf8')).split('\n').flatMap((line) => {
+    const rest = line.startsWith('| ') ? line.replace(own, '') : line
+    if (rest === line) return [line]
+    return /(?:^| )\| *\|/.test(rest) ? [] : [rest.replace(/, \|/g, ' |')]
+  })
+  await writeFile(page, rows.join('\n'))
+}
+
+/** Log events whose names stand in a folder, as a pattern. */
+async function loggedIn(folder: string): Promise<RegExp> {
+  const files = await readdir(folder, { recursive: true })
+  const texts = await Promise.all(
+    files.filter((file) => file.endsWith('.ts')).map((file) => readFile(join(folder, file), 'utf8')),
+  )
+  const names = texts.flatMap((text) => text.match(/(?<=')[a-z_]+\.[a-z_]+(?=')/g) ?? [])
+  return new RegExp(names.length > 0 ? names.join('|').replaceAll('.', '\\.') : '(?!)')
 }
 
 /** Routes of a host with every plugin of the folder. */
