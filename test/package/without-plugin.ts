@@ -97,7 +97,7 @@ async function removeNames(page: string, names: RegExp): Promise<void> {
   const rows = (await readFile(page, 'utf8')).split('\n').flatMap((line) => {
     const rest = line.startsWith('| ') ? line.replace(own, '') : line
     if (rest === line) return [line]
-    return /(?:^| )\| *\|/.test(rest) ? [] : [rest.replace(/, \|/g, ' |')]
+    return /(?:^| )\| *\|/.test(rest) ? [] : [rest.replace(/, +\|/g, ' |')]
   })
   await writeFile(page, rows.join('\n'))
 }
