@@ -61,7 +61,7 @@ describe('the examples of the document', () => {
         status.startsWith('2') ? `${path} ${status}` : [],
       ),
     )
-    const shown = EXCHANGES.map(({ action, status }) => `${pathOf(action)} ${status}`)
+    const shown = OFFERED.map(({ action, status }) => `${pathOf(action)} ${status}`)
     expect([...new Set(shown)].sort()).toEqual(statuses.sort())
   })
 })
