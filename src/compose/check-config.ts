@@ -9,7 +9,6 @@ import { hashKeys } from '../options/hash-keys.ts'
 import {
   type Check,
   type Checks,
-  choices,
   type GivenOptions,
   isRecord,
   near,
@@ -18,12 +17,13 @@ import {
   readOptions,
   required,
 } from '../options/read-options.ts'
-import { kindOf, shownName } from '../options/shown-value.ts'
+import { kindOf } from '../options/shown-value.ts'
 import type { Channel } from '../ports/channel.ts'
 import type { EventCatalog } from '../ports/event-catalog.ts'
 import { hooksOf } from './check-hooks.ts'
 import type { LinkOptions, RunsOnlyOptions, SallyportOptions } from './options.ts'
 import { pluginList } from './plugins.ts'
+import { unknownNames } from './unknown-names.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -175,17 +175,6 @@ function fitProblems(given: GivenOptions): ConfigProblem[] {
     ...(names ? unknownNames('worker.channels', limited, names) : []),
     ...(events && channels ? eventProblems(events, channels) : []),
   ]
-}
-
-/** Finds names of channels or events that are not there. */
-export function unknownNames(
-  field: string,
-  used: readonly string[] | undefined,
-  known: readonly string[],
-): readonly ConfigProblem[] {
-  return [...new Set(used ?? [])]
-    .filter((name) => !known.includes(name))
-    .map((name) => ({ field, detail: `${shownName(name)} is not there${choices(name, known, 'names')}` }))
 }
 
 type Faults = ReturnType<NonNullable<Channel['checkFields']>>

@@ -22,12 +22,12 @@ import type { EventCatalog } from '../ports/event-catalog.ts'
 import type { LinkMakers } from '../ports/link-maker.ts'
 import type { MessageGuard } from '../ports/message-guard.ts'
 import type { PluginData } from '../services/plugin-data.ts'
-import { unknownNames } from './check-config.ts'
 import { joinData } from './plugin-data.ts'
 import { joinGuards, joinLinks } from './plugin-guards.ts'
 import { configError, type NamedParts, reportPlugin } from './plugin-parts.ts'
 import { recordsFor } from './plugin-records.ts'
 import { joinSignals } from './plugin-signals.ts'
+import { unknownNames } from './unknown-names.ts'
 
 /** The parts of all plugins of a host. */
 export interface JoinedPlugins {

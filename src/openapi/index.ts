@@ -10,9 +10,10 @@ import type { Endpoints } from '../core/endpoints.ts'
 import { arrayOf, matching, text, word } from '../options/checks.ts'
 import { type Checks, nested, readOptions, required } from '../options/read-options.ts'
 import { kindOf } from '../options/shown-value.ts'
-import { PLUGIN_ENDPOINTS, type PluginEndpoints } from '../plugins/list.ts'
+import { PLUGIN_ENDPOINTS } from '../plugins/list.ts'
 import type { EventCatalog } from '../ports/event-catalog.ts'
 import { callOperation } from './call-operations.ts'
+import type { DescribedEndpoints } from './described-endpoints.ts'
 import { DISPATCH_SCHEMAS } from './dispatch-schemas.ts'
 import { EXCHANGES } from './exchanges.ts'
 import type { OpenApiDocument, OpenApiPath, OpenApiSchema, OpenApiServer } from './open-api-document.ts'
@@ -130,7 +131,7 @@ function pathsOf(isOffered: (name: string) => boolean, events: OpenApiOptions['e
     const description = POST_DESCRIPTIONS[action.name]
     return description ? [{ action, description }] : []
   })
-  const all: readonly PluginEndpoints[] = [
+  const all: readonly DescribedEndpoints[] = [
     { posts: corePosts, calls: CALLS, descriptions: CALL_DESCRIPTIONS },
     ...PLUGIN_ENDPOINTS,
   ]

@@ -55,15 +55,13 @@ export interface Acceptance {
   /** Builds the caller's answer from the stored dispatch. Pure; never throws. */
   readonly answer: (dispatch: Dispatch) => DispatchAnswer
   /** Absent when the caller sent no `Idempotency-Key`: nothing is deduplicated. */
-  readonly idempotency?:
-    | {
-        /** Unique within the tenant, 1-512 characters. */
-        readonly key: string
-        /** SHA-256 of the canonical body, hex. */
-        readonly fingerprint: string
-        readonly ttlMs: number
-      }
-    | undefined
+  readonly idempotency?: {
+    /** Unique within the tenant, 1-512 characters. */
+    readonly key: string
+    /** SHA-256 of the canonical body, hex. */
+    readonly fingerprint: string
+    readonly ttlMs: number
+  }
   /** Limits of accepted dispatches: all are counted, or none. They share counters with limits of policies of the same key. */
   readonly quotas?: readonly SendLimit[] | undefined
 }

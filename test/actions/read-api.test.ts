@@ -5,10 +5,10 @@ import { createSallyport, type Sallyport } from '../../src/compose/create-sallyp
 import type { SallyportOptions } from '../../src/compose/options.ts'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import type { Operation } from '../../src/model/principal.ts'
-import { agentTokens, alerts, consent, statistics } from '../../src/plugins/index.ts'
 import type { AuthVerifier } from '../../src/ports/auth-verifier.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { recordingLogger } from '../support/deps.ts'
+import { everyPlugin } from '../support/every-plugin.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
 
@@ -64,12 +64,7 @@ function host(options: Partial<SallyportOptions<unknown>> = {}): {
       email: recordingChannel(),
       sms: recordingChannel(undefined, { address: ({ phone }) => phone }),
     },
-    plugins: [
-      consent({ keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] }),
-      statistics(),
-      agentTokens(),
-      alerts(),
-    ],
+    plugins: everyPlugin(),
     ...options,
   })
   const handle = toFetch(sallyport)
@@ -316,7 +311,6 @@ describe('access to the read API', () => {
     ['/api/outbound/suppressions/add', 'POST', 'read'],
     ['/api/agents/sessions/s1', 'GET', 'session_run~default/s1'],
     ['/api/agents/runs', 'GET', 'read~default/s1'],
-    ['/api/agents/tokens/uses', 'GET', 'manage'],
   ])('%s %s is refused to %s', async (path, method, token) => {
     const { status, json } = await ask(path, { method, token })
     expect([status, json.code]).toEqual([403, 'insufficient_scope'])
@@ -368,7 +362,6 @@ describe('bad input of the read API', () => {
     [`${DISPATCHES}/dsp_1?content=yes`, '/content'],
     [`${DISPATCHES}/dsp_1?x=1`, ''],
     ['/api/agents/runs?first=any', '/first'],
-    ['/api/agents/tokens/uses?outcome=x', '/outcome'],
   ])('%s is refused with a pointer to the parameter', async (path, pointer) => {
     const { status, json } = await ask(path)
     expect([status, json.code, json.errors[0].pointer]).toEqual([422, 'query_invalid', pointer])

@@ -20,15 +20,8 @@ const CONTRACTS = ['src/ports/', 'src/model/', 'src/errors.ts']
 const SQL_FOLDERS = ['tables', 'dialects', 'connection', 'records', 'schema'].map((name) => `src/storage/sql/${name}/`)
 const SQL_ALL = ['src/storage/engine/', 'src/storage/rules/', ...CONTRACTS]
 
-/** Texts and answers of the actions of one plugin. */
-const DESCRIBE: Layer = {
-  holds: 'texts and answers of its actions',
-  layers: ['src/openapi/', ...CONTRACTS],
-  pure: true,
-}
-
 /**
- * The layers of `src/`, by path; the longest matching key applies. Type imports count too, and all other imports are
+ * The layers of `src/`, by path; `*` stands for one folder, and the longest matching key applies. Type imports count too, and all other imports are
  * forbidden. See `docs/architecture.md`.
  */
 export const LAYERS: Readonly<Record<string, Layer>> = {
@@ -208,6 +201,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     holds: 'features of a host, one folder each',
     layers: [
       'src/plugins/plugin.ts',
+      'src/plugins/kind-records.ts',
       'src/core/',
       'src/core/tokens/',
       'src/services/',
@@ -216,21 +210,14 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
       ...CONTRACTS,
     ],
   },
-  'src/plugins/agent-tokens/describe.ts': DESCRIBE,
-  'src/plugins/alerts/describe.ts': DESCRIBE,
-  'src/plugins/consent/describe.ts': DESCRIBE,
-  'src/plugins/statistics/describe.ts': DESCRIBE,
+  'src/plugins/*/describe.ts': {
+    holds: 'endpoints of one plugin, with texts and answers',
+    layers: ['src/plugins/', 'src/openapi/', ...CONTRACTS],
+    pure: true,
+  },
   'src/plugins/list.ts': {
     holds: 'the endpoints of all plugins, for the OpenAPI document',
-    layers: [
-      'src/plugins/',
-      'src/plugins/agent-tokens/describe.ts',
-      'src/plugins/alerts/describe.ts',
-      'src/plugins/consent/describe.ts',
-      'src/plugins/statistics/describe.ts',
-      'src/core/',
-      'src/openapi/',
-    ],
+    layers: ['src/plugins/*/describe.ts', 'src/openapi/'],
   },
   'src/compose/': {
     holds: 'createSallyport: its options, their defaults and checks, and one composer',
@@ -289,8 +276,8 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
   },
 }
 
-/** The layer of a file: the longest key that is a prefix of its path. */
+/** The layer of a file: the longest key that its path begins with. */
 export function layerOf(path: string): string {
-  const fitting = Object.keys(LAYERS).filter((key) => path.startsWith(key))
+  const fitting = Object.keys(LAYERS).filter((key) => new RegExp(`^${key.replace('*', '[^/]+')}`).test(path))
   return fitting.sort((a, b) => b.length - a.length)[0] ?? ''
 }

@@ -3,8 +3,8 @@ import { Kysely, SqliteDialect } from 'kysely'
 import Database from 'libsql'
 import { createSallyport, type Sallyport } from '../../src/compose/create-sallyport.ts'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
-import { agentTokens, statistics } from '../../src/plugins/index.ts'
 import { sqlStore } from '../../src/storage/sql/index.ts'
+import { everyPlugin } from '../support/every-plugin.ts'
 import { UNHURRIED_MS } from '../support/unhurried.ts'
 import { rejectingChannel } from './rejecting-channel.ts'
 
@@ -25,6 +25,6 @@ export const sallyport = (): Sallyport<unknown> => {
     channels: { email: rejectingChannel },
     recipients: { find: async (id) => ({ id, email: 'jane@example.com' }) },
     logger: { log() {} },
-    plugins: [statistics(), agentTokens()],
+    plugins: everyPlugin(),
   })
 }

@@ -4,9 +4,11 @@ import type { SallyportOptions } from '../../src/compose/options.ts'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import type { StandardSchema } from '../../src/core/dispatch/catalog/event-definition.ts'
 import type { HashKey } from '../../src/options/hash-keys.ts'
-import { agentTokens, consent } from '../../src/plugins/index.ts'
+import { consent } from '../../src/plugins/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
+import { ALL_POSTS } from '../support/actions.ts'
 import { countingIds, type RecordingLogger, recordingLogger, testAuth } from '../support/deps.ts'
+import { everyPlugin } from '../support/every-plugin.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
 
@@ -97,15 +99,7 @@ export const HOST_PORTS: readonly HostPort[] = [
     thrown: '503 auth_unavailable',
     silent: { ms: 5_000, result: '503 auth_unavailable' },
   },
-  {
-    call: 'exchange() of the verifier',
-    options: (answer) => ({ auth: { verify: testAuth.verify, exchange: answer as never } }),
-    use: ({ post }) => post('/api/agents/session/token', { grants: {} }),
-    allows: [],
-    wrong: '500 internal_error',
-    thrown: '503 auth_unavailable',
-    silent: { ms: 5_000, result: '503 auth_unavailable' },
-  },
+  ...ALL_POSTS.filter(({ name }) => name === 'session_token').map(({ path }) => exchangePort(path)),
   {
     call: 'find() of the directory',
     options: (answer) => ({ recipients: { find: answer as never } }),
@@ -250,6 +244,19 @@ export const HOST_PORTS: readonly HostPort[] = [
   },
 ]
 
+/** The port behind the exchange of tokens, if there is the plugin with its endpoint. */
+function exchangePort(path: string): HostPort {
+  return {
+    call: 'exchange() of the verifier',
+    options: (answer) => ({ auth: { verify: testAuth.verify, exchange: answer as never } }),
+    use: ({ post }) => post(path, { grants: {} }),
+    allows: [],
+    wrong: '500 internal_error',
+    thrown: '503 auth_unavailable',
+    silent: { ms: 5_000, result: '503 auth_unavailable' },
+  }
+}
+
 async function firstReason({ sallyport }: HostApp): Promise<string> {
   const [one] = (await sallyport.dispatches.list()).items
   return one?.deliveries.map(({ status, reason }) => `${status} ${reason ?? ''}`.trim()).join() ?? ''
@@ -265,7 +272,7 @@ export function hostApp(port: HostPort, answer: Answer): HostApp {
     channels,
     recipients: { find: async (id) => ({ id, email: 'ada@example.com' }) },
     ...{ store: memoryStore({ clock }), clock, logger, ids: countingIds() },
-    plugins: [agentTokens()],
+    plugins: everyPlugin(),
     ...port.options(answer),
   })
   const fetch = toFetch(sallyport)

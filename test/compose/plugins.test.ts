@@ -5,7 +5,7 @@ import { success } from '../../src/core/answers/result.ts'
 import type { Action } from '../../src/core/endpoints.ts'
 import type { RunChange } from '../../src/core/runs/signal-outbox.ts'
 import type { SallyportError } from '../../src/errors.ts'
-import { agentTokens, alerts, statistics } from '../../src/plugins/index.ts'
+import { alerts } from '../../src/plugins/index.ts'
 import type { Plugin, PluginParts } from '../../src/plugins/plugin.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { APP, countingIds, recordingLogger, testAuth } from '../support/deps.ts'
@@ -56,7 +56,8 @@ const HOLIDAYS: Action = {
 
 describe('the members of plugins', () => {
   it('Members of an api become members of the Sallyport, and objects are joined', async () => {
-    const { sallyport } = host([agentTokens(), plugin({ api: { greet: () => 'hello', nested: { one: 1 } } })])
+    const uses = plugin({ api: { tokens: { uses() {}, prune() {} } } }, 'tokenUses')
+    const { sallyport } = host([uses, plugin({ api: { greet: () => 'hello', nested: { one: 1 } } })])
     expect(sallyport).toMatchObject({ nested: { one: 1 } })
     expect(Object.keys(sallyport.tokens).sort()).toEqual(['prune', 'revoke', 'uses'])
     expect(Reflect.get(sallyport, 'greet')()).toBe('hello')
@@ -64,8 +65,10 @@ describe('the members of plugins', () => {
 
   it('Types of members are those of the given plugins', () => {
     const { store, auth } = { store: memoryStore(), auth: testAuth }
-    const one = createSallyport({ auth, store, plugins: [statistics(), alerts()] })
-    expect([typeof one.stats, typeof one.budgets.check]).toEqual(['function', 'function'])
+    const counts = { name: 'counts', setup: () => ({ api: { stats: () => 1 } }) } satisfies Plugin
+    const limits = { name: 'limits', setup: () => ({ api: { budgets: { check: () => true } } }) } satisfies Plugin
+    const one = createSallyport({ auth, store, plugins: [counts, limits] })
+    expect([one.stats().toFixed(), one.budgets.check()]).toEqual(['1', true])
     const none = createSallyport({ auth, store })
     // @ts-expect-error The plugin is not given.
     expect(none.stats).toBeUndefined()
@@ -97,7 +100,7 @@ describe('plugins that do not fit', () => {
     ],
     [
       'a function that must be called',
-      [statistics],
+      [() => plugin({})],
       [
         'plugins[0] has no setup: must it be called? Pass a plugin such as statistics(), or an object { name, setup(core) }',
       ],
@@ -114,8 +117,8 @@ describe('plugins that do not fit', () => {
     ],
     [
       'two of one name',
-      [statistics(), statistics()],
-      ['plugins[1].name "statistics" is the name of a plugin before it'],
+      [plugin({}, 'one'), plugin({}, 'one')],
+      ['plugins[1].name "one" is the name of a plugin before it'],
     ],
     [
       'a missing need',
@@ -124,8 +127,8 @@ describe('plugins that do not fit', () => {
     ],
     [
       'a need that stands after it',
-      [plugin({}, 'own', { needs: ['statistics'] }), statistics()],
-      ['plugins[0] own needs the plugin "statistics" before it'],
+      [plugin({}, 'own', { needs: ['later'] }), plugin({}, 'later')],
+      ['plugins[0] own needs the plugin "later" before it'],
     ],
     [
       'a need of a host that dispatches',
@@ -189,8 +192,8 @@ describe('plugins that do not fit', () => {
     ],
     [
       'a member of another plugin',
-      [statistics(), plugin({ api: { stats: 1 } })],
-      ['plugins.own its member "stats" is a member of statistics already'],
+      [plugin({ api: { stats: 1 } }, 'counts'), plugin({ api: { stats: 1 } })],
+      ['plugins.own its member "stats" is a member of counts already'],
     ],
     [
       'a member named then',
@@ -379,7 +382,7 @@ describe('signals of runs', () => {
     const first = host([signalling({ publish: async () => false })], { store, clock })
     await first.post(ended)
     await first.sallyport.worker.runDue()
-    const without = host([statistics()], { store, clock })
+    const without = host([plugin({}, 'other')], { store, clock })
     await without.post({ runId: 'r1', tags: ['late'] })
     await without.sallyport.worker.runDue()
     expect(await pendingOf(without)).toEqual(['done'])

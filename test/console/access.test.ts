@@ -61,7 +61,7 @@ const PATHS = [
   '/dispatches/dsp_1',
   '/preview',
   '/api/outbound/dispatches',
-  '/api/outbound/stats',
+  '/api/outbound/events',
 ]
 
 describe('access', () => {
@@ -235,13 +235,7 @@ describe('access', () => {
 
   it('Two tenants do not see one another', async () => {
     const { get, post, dispatchId } = await opened({ access: () => ({ access: 'operate', tenant: 'other' }) })
-    for (const path of [
-      'outbound/dispatches',
-      'agents/sessions',
-      'agents/runs',
-      'outbound/suppressions',
-      'agents/tokens/uses',
-    ])
+    for (const path of ['outbound/dispatches', 'agents/sessions', 'agents/runs', 'outbound/suppressions'])
       expect(await (await get(`/api/${path}`)).json()).toEqual({ items: [] })
     expect((await get(`/api/outbound/dispatches/${dispatchId}`)).status).toBe(404)
     expect((await get('/api/outbound/dispatches?tenant=default')).status).toBe(422)
@@ -625,8 +619,6 @@ describe('bad input', () => {
   it.each([
     ['/api/outbound/dispatches?wrong=1', 422],
     ['/api/outbound/dispatches?cursor=foreign', 422],
-    ['/api/outbound/stats?window=999d', 422],
-    ['/api/outbound/stats?step=1s', 422],
     ['/api/outbound/dispatches/%00', 404],
     ['/api/agents/sessions/%ED%A0%80', 404],
     ['/api/nothing', 404],

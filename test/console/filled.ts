@@ -11,8 +11,9 @@ import {
   type SallyportOptions,
   type SallyportStore,
 } from '../../src/index.ts'
-import { agentTokens, alerts, type ConsentApi, consent, statistics } from '../../src/plugins/index.ts'
+import type { ConsentApi } from '../../src/plugins/index.ts'
 import { APP, recordingLogger, SESSION, testAuth } from '../support/deps.ts'
+import { everyPlugin } from '../support/every-plugin.ts'
 
 /** Markup that would run if it were shown as HTML. It is in every field that a caller controls. */
 export const MARKUP = '<img src=x onerror="top.ran=1"><script>top.ran=1</script>'
@@ -63,15 +64,10 @@ export async function filledSallyport(
   const refused = recordingChannel([{ outcome: 'rejected', code: 'number_unknown' }], { address: ({ id }) => id })
   const sallyport = createSallyport<Record<string, unknown>>({
     ...{ auth: testAuth, store, events, channels: { email: recordingChannel(), sms: refused } },
-    plugins: [
-      consent({
-        keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }],
-        feedback: { resend: resend({ channel: 'email', secret: RESEND_SECRET }) },
-      }),
-      statistics(),
-      agentTokens(),
-      alerts({ budgets: [{ name: 'session', per: 'session', hard: { tokens: 1_000 } }] }),
-    ],
+    plugins: everyPlugin({
+      consent: { feedback: { resend: resend({ channel: 'email', secret: RESEND_SECRET }) } },
+      alerts: { budgets: [{ name: 'session', per: 'session', hard: { tokens: 1_000 } }] },
+    }),
     logger: recordingLogger(),
     ...options,
   }) as Sallyport & ConsentApi

@@ -1,9 +1,9 @@
 import { toFetch } from '../../src/adapters/fetch.ts'
 import { recordingChannel } from '../../src/contract-tests/recording-channel.ts'
 import { createSallyport, defineEvents, type Sallyport } from '../../src/index.ts'
-import { agentTokens, alerts, consent, statistics } from '../../src/plugins/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { APP, recordingLogger, testAuth } from '../support/deps.ts'
+import { everyPlugin } from '../support/every-plugin.ts'
 
 export const LONG: string = 'x'.repeat(200)
 
@@ -22,11 +22,8 @@ export async function largeSallyport(): Promise<Sallyport> {
     store: memoryStore(),
     events: defineEvents({ ...bulk, 'order.shipped': { channels: { email: { html: () => MAIL } } } }),
     channels: { email: failing },
-    plugins: [
-      consent({ keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] }),
-      statistics(),
-      agentTokens(),
-      alerts({
+    plugins: everyPlugin({
+      alerts: {
         budgets: [
           {
             name: 'session',
@@ -35,8 +32,8 @@ export async function largeSallyport(): Promise<Sallyport> {
             hard: { cost: { amount: '9'.repeat(15), currency: 'EUR' } },
           },
         ],
-      }),
-    ],
+      },
+    }),
     logger: recordingLogger(),
   })
   await sallyport.dispatch({ eventType: 'order.shipped', recipient: 'tried@example.com', sessionId: LONG })

@@ -5,10 +5,11 @@ import { whyNotCancel, whyNotRetry } from '../../src/console/app/sentences/chang
 import { explainDelivery, explainOutcome } from '../../src/console/app/sentences/delivery.ts'
 import { recordingChannel } from '../../src/contract-tests/recording-channel.ts'
 import { createSallyport, defineEvents, type Sallyport } from '../../src/index.ts'
-import { agentTokens, alerts, type ConsentApi, consent, statistics } from '../../src/plugins/index.ts'
+import type { ConsentApi } from '../../src/plugins/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { serviceOrSkip } from '../queues/services.ts'
 import { recordingLogger, testAuth } from '../support/deps.ts'
+import { everyPlugin } from '../support/every-plugin.ts'
 import { handled } from '../support/handled.ts'
 import { openBrowser, openPage, PATIENT, setHidden } from './browser.ts'
 import { openConsole, type RunningConsole } from './console-server.ts'
@@ -35,12 +36,7 @@ async function askedSallyport(): Promise<Sallyport & ConsentApi> {
         channels: { email: { html: () => 'x' } },
       },
     }),
-    plugins: [
-      consent({ keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] }),
-      statistics(),
-      agentTokens(),
-      alerts({ budgets: [{ name: 'person', per: 'user', soft: { tokens: 10 } }] }),
-    ],
+    plugins: everyPlugin({ alerts: { budgets: [{ name: 'person', per: 'user', soft: { tokens: 10 } }] } }),
   }) as Sallyport & ConsentApi
   await sallyport.dispatch({ eventType: 'both', recipient: 'ada' })
   await sallyport.dispatch({ eventType: 'both', recipient: 'joe' })

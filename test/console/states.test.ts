@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { toFetch } from '../../src/adapters/fetch.ts'
 import { recordingChannel } from '../../src/contract-tests/recording-channel.ts'
 import { createSallyport, defineEvents, type Sallyport } from '../../src/index.ts'
-import { agentTokens, alerts, consent, statistics } from '../../src/plugins/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { serviceOrSkip } from '../queues/services.ts'
 import { APP, recordingLogger, testAuth } from '../support/deps.ts'
+import { everyPlugin, everyRunPlugin } from '../support/every-plugin.ts'
 import { openBrowser, openPage, PATIENT, scrollsSideways, violationsOf } from './browser.ts'
 import { openConsole, type RunningConsole } from './console-server.ts'
 import { filledSallyport } from './filled.ts'
@@ -48,12 +48,7 @@ withBrowser('states of screens', () => {
     return createSallyport<Record<string, unknown>>({
       ...{ auth: testAuth, store: memoryStore(), logger: recordingLogger() },
       ...{ events: defineEvents({ known: { channels: { email: {} } } }), channels: { email: recordingChannel() } },
-      plugins: [
-        consent({ keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] }),
-        statistics(),
-        agentTokens(),
-        alerts(),
-      ],
+      plugins: everyPlugin(),
     })
   }
 
@@ -205,7 +200,7 @@ withBrowser('states of screens', () => {
   })
 
   it('A host that only records runs shows what it has, and says of the rest that it does not offer it', async () => {
-    const plugins = [statistics(), agentTokens(), alerts()]
+    const plugins = everyRunPlugin()
     const recorder = createSallyport({ auth: testAuth, store: memoryStore(), logger: recordingLogger(), plugins })
     const run = { runId: 'r1', status: 'completed', usage: { prompt_tokens: 5, unheard_of_tokens: 2 } }
     const body = JSON.stringify({ sessionId: 's1', run })

@@ -8,8 +8,9 @@ import {
   type Sallyport,
   type SallyportStore,
 } from '../../src/index.ts'
-import { agentTokens, alerts, type ConsentApi, consent, statistics } from '../../src/plugins/index.ts'
+import type { ConsentApi } from '../../src/plugins/index.ts'
 import { recordingLogger } from '../support/deps.ts'
+import { everyPlugin } from '../support/every-plugin.ts'
 
 /** Each is a part of every id and value of its tenant, and of no other's. */
 export const TENANTS = ['acme', 'globex'] as const
@@ -39,12 +40,7 @@ export async function tenantsSallyport(store: SallyportStore): Promise<Sallyport
       },
     },
     ...{ store, events, channels: { email: recordingChannel(), sms: refused }, logger: recordingLogger() },
-    plugins: [
-      consent({ keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] }),
-      statistics(),
-      agentTokens(),
-      alerts({ budgets: [{ name: 'session', per: 'session', hard: { tokens: 1_000 } }] }),
-    ],
+    plugins: everyPlugin({ alerts: { budgets: [{ name: 'session', per: 'session', hard: { tokens: 1_000 } }] } }),
   }) as Sallyport & ConsentApi
   for (const tenant of TENANTS) {
     await addDispatches(sallyport, tenant)

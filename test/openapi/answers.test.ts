@@ -34,13 +34,16 @@ const FULL_RUN = {
   },
 }
 
+/** Examples of the endpoints that there are. */
+const OFFERED = EXCHANGES.filter(({ action }) => ALL_POSTS.some(({ name }) => name === action))
+
 describe('the examples of the document', () => {
   let host: ExampleHost
   beforeAll(() => {
     host = exampleHost()
   })
 
-  it.each(EXCHANGES)('A host answers the example $name of $action exactly', async (exchange) => {
+  it.each(OFFERED)('A host answers the example $name of $action exactly', async (exchange) => {
     const { action, headers = {}, query, request, status, answer } = exchange
     const path = pathOf(action)
     const reply = await post(host, query === undefined ? path : `${path}?${query}`, request, { headers })
@@ -58,7 +61,7 @@ describe('the examples of the document', () => {
         status.startsWith('2') ? `${path} ${status}` : [],
       ),
     )
-    const shown = EXCHANGES.map(({ action, status }) => `${pathOf(action)} ${status}`)
+    const shown = OFFERED.map(({ action, status }) => `${pathOf(action)} ${status}`)
     expect([...new Set(shown)].sort()).toEqual(statuses.sort())
   })
 })

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { createSallyport } from '../../src/compose/create-sallyport.ts'
 import { CALLER_CODES } from '../../src/errors.ts'
 import { openapiDocument } from '../../src/openapi/index.ts'
-import { agentTokens, alerts, statistics } from '../../src/plugins/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { ALL_CALLS, ALL_POSTS } from '../support/actions.ts'
 import { recordingLogger, testAuth } from '../support/deps.ts'
+import { everyRunPlugin } from '../support/every-plugin.ts'
 import { events } from './host.ts'
 import { lint } from './lint.ts'
 import { printJson } from './print-json.ts'
@@ -80,7 +80,7 @@ describe('the options of openapiDocument', () => {
   })
 
   it('openapiDocument() describes what a host offers: one that only records runs has no dispatches', async () => {
-    const plugins = [statistics(), agentTokens(), alerts()]
+    const plugins = everyRunPlugin()
     const sallyport = createSallyport({ auth: testAuth, store: memoryStore(), logger: recordingLogger(), plugins })
     const own = openapiDocument({ sallyport })
     const offered = Object.keys(document.paths).filter((path) => !/dispatch|recipients|suppressions|events/.test(path))
@@ -88,13 +88,6 @@ describe('the options of openapiDocument', () => {
     expect(own.paths).toEqual(Object.fromEntries(offered.map((path) => [path, document.paths[path]])))
     // Components that only dispatches use stay.
     expect((await lint(own)).filter((line) => !line.includes('no-unused-components'))).toEqual([])
-  })
-
-  it('openapiDocument() omits the token exchange of a host whose verifier exchanges none', () => {
-    const { verify } = testAuth
-    const plugins = [agentTokens(), alerts()]
-    const sallyport = createSallyport({ auth: { verify }, store: memoryStore(), logger: recordingLogger(), plugins })
-    expect(openapiDocument({ sallyport }).paths['/api/agents/session/token']).toBeUndefined()
   })
 
   it('openapiDocument() refuses a sallyport without endpoints', () => {

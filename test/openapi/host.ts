@@ -5,21 +5,13 @@ import type { SallyportOptions } from '../../src/compose/options.ts'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import { jsonLogic } from '../../src/engines/json-logic.ts'
 import { liquid } from '../../src/engines/liquid.ts'
-import {
-  type AlertOptions,
-  type AlertsApi,
-  agentTokens,
-  alerts,
-  type ConsentApi,
-  type ConsentOptions,
-  consent,
-  statistics,
-} from '../../src/plugins/index.ts'
+import type { AlertOptions, AlertsApi, ConsentApi, ConsentOptions } from '../../src/plugins/index.ts'
 import type { Plugin } from '../../src/plugins/plugin.ts'
 import type { EventCatalog } from '../../src/ports/event-catalog.ts'
 import type { IdGenerator } from '../../src/ports/id-generator.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { recordingLogger, testAuth } from '../support/deps.ts'
+import { everyPlugin } from '../support/every-plugin.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
 
@@ -86,13 +78,7 @@ export function exampleHost({ budgets, consenting, plugins = [], ...options }: E
     clock,
     ids: countingIds(),
     logger: recordingLogger(),
-    plugins: [
-      statistics(),
-      agentTokens(),
-      alerts({ budgets }),
-      ...(consenting ? [consent(consenting)] : []),
-      ...plugins,
-    ],
+    plugins: [...everyPlugin({ alerts: { budgets }, consent: consenting ?? false }), ...plugins],
     ...options,
   }) as ExampleHost['sallyport']
   return { sallyport, clock, fetch: toFetch(sallyport) }

@@ -2,26 +2,13 @@ import { fakeClock, recordingChannel } from '../../src/contract-tests/index.ts'
 import {
   createSallyport,
   defineEvents,
-  type FeedbackSource,
   type RunsOnlyOptions,
   type RunsOnlySallyport,
   type Sallyport,
   type SallyportOptions,
 } from '../../src/index.ts'
-import {
-  type AgentTokensApi,
-  type AlertOptions,
-  type AlertsApi,
-  agentTokens,
-  alerts,
-  type ConsentApi,
-  type ConsentOptions,
-  consent,
-  type Plugin,
-  type StatisticsApi,
-  statistics,
-} from '../../src/plugins/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
+import { everyPlugin } from '../support/every-plugin.ts'
 import { FLAG, FUNCTION, HOLE, OBJECT, type OptionRow, outside, PART, row, TEXT, UNSTORABLE } from './option-rows.ts'
 
 const clock = fakeClock()
@@ -33,18 +20,7 @@ const events = defineEvents({
   'run.failed': { channels: { email: {} } },
 })
 const keys = [{ kid: 'k1', key: new Uint8Array(32).fill(7) }]
-const budget = {
-  name: 'b',
-  per: 'user',
-  days: 1,
-  soft: { tokens: 1, cost: { amount: '1', currency: 'EUR' } },
-  hard: { tokens: 2 },
-} as const
-const alerting = {
-  budgets: [budget],
-  runEvents: { 'run.failed': () => undefined },
-} satisfies AlertOptions
-const full = {
+export const full: SallyportOptions<unknown> = {
   ...{ auth, store, events, logger, clock, channels: { email: recordingChannel() } },
   worker: {
     rate: { max: 1, perMs: 1 },
@@ -53,27 +29,21 @@ const full = {
   },
   hooks: { onSent: () => {} },
   links: { baseUrl: 'https://api.example.com', keys },
-} satisfies SallyportOptions<unknown>
-export const consenting: ConsentOptions & { readonly feedback: Readonly<Record<'ses', FeedbackSource>> } = {
-  keys,
-  softBounceMs: 1,
-  feedback: { ses: { tenant: 'default', channel: 'email', receive: async () => ({ outcome: 'refused' as const }) } },
-  page: { name: 'Shop', texts: { de: { title: 'x' } }, categories: { news: { de: 'x' } }, locale: 'de' },
+}
+export const sallyport: Sallyport<unknown> = createSallyport<unknown>({ ...full, plugins: everyPlugin() })
+export const runsOnly: RunsOnlySallyport = createSallyport({ auth, store, logger, clock })
+
+/** Wrong lists of keys. */
+export const KEYS: readonly unknown[] = [[], {}, 'x', [5], [null], [...keys, ...keys], HOLE]
+const KID = [...TEXT, '', 'a b', '-a', 'x'.repeat(33)]
+/** Wrong members of a key. */
+export const HASH_KEY: OptionRow['bad'] = {
+  kid: KID,
+  key: [5, {}, [], '', 'no base64url', 'short', new Uint8Array(31)],
 }
 
-export const sallyport: Sallyport<
-  unknown,
-  readonly [
-    Plugin<'statistics', StatisticsApi>,
-    Plugin<'agentTokens', AgentTokensApi>,
-    Plugin<'alerts', AlertsApi>,
-    Plugin<'consent', ConsentApi>,
-  ]
-> = createSallyport({
-  ...full,
-  plugins: [statistics(), agentTokens(), alerts(alerting), consent(consenting)],
-})
-export const runsOnly: RunsOnlySallyport = createSallyport({ auth, store, logger, clock })
+/** A plugin without parts. */
+const OWN = { name: 'own', setup: () => ({}) }
 
 const DAYS_366 = 366 * 86_400_000
 const HOUR = 3_600_000
@@ -95,17 +65,7 @@ const RECORDING = {
   clock: PART,
   ids: PART,
   logger: PART,
-  plugins: [
-    {},
-    'x',
-    [{}],
-    [null],
-    [undefined],
-    HOLE,
-    [statistics(), statistics()],
-    [() => statistics()],
-    [{ name: 'A', setup() {} }],
-  ],
+  plugins: [{}, 'x', [{}], [null], [undefined], HOLE, [OWN, OWN], [() => OWN], [{ name: 'A', setup() {} }]],
 }
 const LIMITS = { concurrency: outside(1, 1_000), perReceiver: outside(1, 1_000), rate: OBJECT }
 const BREAKER = {
@@ -114,10 +74,9 @@ const BREAKER = {
   maxPauseMs: outside(1_000, 24 * HOUR),
 }
 const RATE = { max: outside(1, 1_000_000), perMs: outside(1, HOUR) }
-const TOKENS = outside(0, Number.MAX_SAFE_INTEGER)
 export const TENANT: readonly unknown[] = [...TEXT, '', 'a b', 'x'.repeat(201)]
 const INSTANT = ['now', true, {}, Number.NaN, new Date(Number.NaN)]
-const AGE = outside(0, 20 * 366 * 86_400_000)
+export const AGE: readonly unknown[] = outside(0, 20 * 366 * 86_400_000)
 const GRACE = { graceMs: [-1, Number.NaN, '5', {}] }
 export const PAGE: Readonly<Record<'tenant' | 'limit' | 'cursor', readonly unknown[]>> = {
   tenant: TENANT,
@@ -138,7 +97,7 @@ const create =
       bad,
       at === undefined ? {} : { at },
     )
-export const host: CreateRow = create('sallyport createSallyport')
+const host: CreateRow = create('sallyport createSallyport')
 
 const CREATE: readonly OptionRow[] = [
   host('SallyportOptions', {
@@ -183,35 +142,19 @@ const CREATE: readonly OptionRow[] = [
     { onAccepted: FUNCTION, onSent: FUNCTION, onFailed: FUNCTION, onSkipped: FUNCTION, onError: FUNCTION },
     'hooks',
   ),
-]
-
-const alertRow: CreateRow = (type, bad, at) =>
-  row('sallyport/plugins alerts', type, alerts, alerting, bad, at === undefined ? {} : { at })
-
-const ALERTS: readonly OptionRow[] = [
-  alertRow('AlertOptions', { budgets: [{}, 'x', [5], [budget, budget], HOLE], runEvents: OBJECT }),
-  alertRow(
-    'RunEvents',
-    Object.fromEntries(
-      ['run.completed', 'run.incomplete', 'run.failed', 'run.cancelled', 'run.expired', 'budget.exceeded'].map(
-        (name) => [name, FUNCTION],
-      ),
-    ),
-    'runEvents',
-  ),
-  alertRow(
-    'Budget',
+  host(
+    'LinkOptions',
     {
-      name: [...TEXT, '', 'a b'],
-      per: ['day', 7],
-      days: outside(1, 366),
-      soft: [...OBJECT, {}],
-      hard: [...OBJECT, {}],
+      baseUrl: [
+        ...TEXT,
+        ...['', 'x', '/api', 'ftp://api.example.com', 'https://api.example.com?a', 'https://api.example.com#a'],
+        ...['https://a:b@api.example.com', `https://api.example.com/${'x'.repeat(200)}`],
+      ],
+      keys: KEYS,
     },
-    'budgets[0]',
+    'links',
   ),
-  alertRow('BudgetLimit', { tokens: TOKENS, cost: OBJECT }, 'budgets[0].soft'),
-  alertRow('Money', { amount: [1, '-1', 'x'], currency: [7, 'eur'] }, 'budgets[0].soft.cost'),
+  host('HashKey', HASH_KEY, 'links.keys[0]'),
 ]
 
 const EVENT = { when: () => true, digest: { windowMs: 1 }, channels: { email: { subject: () => 'x' } } }
@@ -311,6 +254,20 @@ const METHODS: readonly OptionRow[] = [
     { olderThan: 1 },
     { olderThan: AGE, tenant: TENANT },
   ),
+  row(
+    'sallyport dispatches.export',
+    'RecipientOptions',
+    sallyport.dispatches.export,
+    { recipient: 'ada' },
+    { ...PAGE, recipient: UNSTORABLE },
+  ),
+  row(
+    'sallyport dispatches.erase',
+    'RecipientOptions',
+    sallyport.dispatches.erase,
+    { recipient: 'ada' },
+    { ...PAGE, limit: outside(1, 1_000_000), recipient: UNSTORABLE },
+  ),
   scoped('runs.get', (scope) => sallyport.runs.get({ sessionId: 's', runId: 'r' }, scope)),
   ...(['list', 'export'] as const).map((name) =>
     row(
@@ -359,34 +316,6 @@ const METHODS: readonly OptionRow[] = [
     PAGE,
   ),
   scoped('tokens.revoke', (scope) => sallyport.tokens.revoke({ jti: 'a' }, scope)),
-  row(
-    'sallyport tokens.uses',
-    'TokenUseListOptions',
-    (options: object) => sallyport.tokens.uses(options),
-    {},
-    { ...PAGE, tenant: TENANT, sessionId: UNSTORABLE, jti: UNSTORABLE, outcome: ['nope', 7] },
-  ),
-  row(
-    'sallyport tokens.prune',
-    'TokenUsePruneOptions',
-    (options: { olderThan: number }) => sallyport.tokens.prune(options),
-    { olderThan: 1 },
-    { olderThan: AGE, tenant: TENANT },
-  ),
-  row(
-    'sallyport stats',
-    'StatisticsOptions',
-    (options: object) => sallyport.stats(options),
-    {},
-    { tenant: TENANT, windowMs: [7, '1h', 401 * 86_400_000], stepMs: [7, '1m', 60_001, 2 * 86_400_000] },
-  ),
-  row(
-    'sallyport budgets.check',
-    'BudgetQuestion',
-    (of: { sessionId: string }) => sallyport.budgets.check(of),
-    { sessionId: 's' },
-    { sessionId: UNSTORABLE, userId: UNSTORABLE },
-  ),
 ]
 
-export const HOST_ROWS: readonly OptionRow[] = [...CREATE, ...ALERTS, ...DEFINE, ...METHODS]
+export const HOST_ROWS: readonly OptionRow[] = [...CREATE, ...DEFINE, ...METHODS]

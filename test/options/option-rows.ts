@@ -24,6 +24,13 @@ export interface OptionRow {
   run(options: never): unknown
 }
 
+/** Options of one plugin, for the table of options. */
+export interface PluginOptionRows {
+  readonly rows: readonly OptionRow[]
+  /** Its functions without an options object, with the reason. */
+  readonly withoutOptions?: Readonly<Record<string, string>>
+}
+
 type Bad = OptionRow['bad']
 
 export function row<Options extends object>(

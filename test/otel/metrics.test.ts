@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createSallyport, defineEvents, type SallyportStore } from '../../src/index.ts'
+import { createSallyport, defineEvents } from '../../src/index.ts'
 import { otelMetrics } from '../../src/otel/index.ts'
-import { statistics } from '../../src/plugins/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { recordingLogger, testAuth } from '../support/deps.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -14,14 +13,14 @@ const events = defineEvents({
   retried: { channels: { busy: { text: () => 'x' } } },
 })
 
-function measured(change: Partial<SallyportStore> = {}) {
+function measured() {
   const clock = fakeClock()
   const channels = {
     good: recordingChannel(),
     bad: recordingChannel([{ outcome: 'rejected', code: 'no' }]),
     busy: recordingChannel([{ outcome: 'retry', code: 'busy' }]),
   }
-  const store = { ...memoryStore({ clock }), ...change }
+  const store = memoryStore({ clock })
   const sallyport = createSallyport({
     auth: testAuth,
     store,
@@ -29,7 +28,6 @@ function measured(change: Partial<SallyportStore> = {}) {
     channels,
     clock,
     logger: recordingLogger(),
-    plugins: [statistics()],
   })
   const sdk = telemetry()
   const stop = otelMetrics(sallyport, { meterProvider: sdk.meterProvider })
@@ -70,25 +68,6 @@ describe('otelMetrics', () => {
     ])
     const [duration] = await sdk.points('sallyport.delivery.duration')
     expect([duration?.attributes, duration?.value]).toEqual([good, expect.objectContaining({ count: 2, sum: 4 })])
-  })
-
-  it('Gauges show what is due and the workers alive, read once for each collection', async () => {
-    const { sallyport, clock, values } = measured()
-    await sallyport.dispatch({ eventType: 'sent', recipient: 'jane@example.com' })
-    clock.advance(3_000)
-    expect(await values('sallyport.delivery.due')).toEqual([[{}, 1]])
-    expect(await values('sallyport.delivery.oldest_due')).toEqual([[{}, 3]])
-    expect(await values('sallyport.worker.alive')).toEqual([[{}, 0]])
-    await sallyport.worker.runDue()
-    expect(await values('sallyport.worker.alive')).toEqual([[{}, 1]])
-  })
-
-  it('A store that fails gives no gauges, and the counters are collected', async () => {
-    const { sallyport, sdk } = measured({ countWorkers: () => Promise.reject(new Error('down')) })
-    await sallyport.dispatch({ eventType: 'sent', recipient: 'jane@example.com' })
-    const names = (await sdk.metrics()).map(({ descriptor }) => descriptor.name)
-    expect(names).toContain('sallyport.dispatch.accepted')
-    expect(names).not.toContain('sallyport.delivery.due')
   })
 
   it('After the end nothing is recorded', async () => {

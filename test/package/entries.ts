@@ -78,7 +78,7 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
   },
   'sallyport/plugins': {
     source: 'src/plugins/index.ts',
-    gives: '[plugins](docs/plugins.md): `agentTokens`, `alerts`, `consent`, `statistics`',
+    gives: '[plugins](docs/plugins.md): `agentTokens`, `alerts`, `consent`, `statistics`; [your own](docs/writing-a-plugin.md)',
     loads: ['valibot'],
     limit: 35,
     parts: { '{ agentTokens }': 12.1, '{ alerts }': 12, '{ consent }': 19.3, '{ statistics }': 8 },

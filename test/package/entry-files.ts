@@ -1,12 +1,14 @@
 import ts from 'typescript'
 import { builtAs, ENTRIES, type Entry } from './entries.ts'
+import { PLUGIN_FILES } from './plugin-files.ts'
 import { publicNamesText } from './public-names.ts'
 
 const ALL = Object.entries(ENTRIES)
 const SOURCES = ALL.map(([, { source }]) => source)
 
-/** The files that `npm run entries` writes, and what becomes of the text of each. All other text stays. */
+/** The files that `npm run entries` writes, in this order, and what becomes of the text of each. All other text stays. */
 export const ENTRY_FILES: Readonly<Record<string, (text: string) => string>> = {
+  ...PLUGIN_FILES,
   'package.json': (text) => withMember(withMember(text, ['exports'], exportsOfPackage()), ['size-limit'], budgets()),
   'tsconfig.json': (text) => singlesInLine(withMember(text, ['compilerOptions', 'paths'], paths())),
   'docs/typedoc.json': (text) =>

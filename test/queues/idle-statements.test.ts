@@ -3,13 +3,13 @@ import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createSallyport, type Sallyport } from '../../src/compose/create-sallyport.ts'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
-import { agentTokens, alerts, statistics } from '../../src/plugins/index.ts'
 import type { DeliveryQueue } from '../../src/ports/delivery-queue.ts'
 import { type PostgresQueue, postgresQueue } from '../../src/queues/postgres.ts'
 import { sqlStore } from '../../src/storage/sql/index.ts'
 import { openPostgresql, type PostgresDatabase } from '../storage/databases.ts'
 import { advanceUntil } from '../support/advance-until.ts'
 import { recordingLogger, testAuth } from '../support/deps.ts'
+import { everyPlugin } from '../support/every-plugin.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
 import { postgresPort } from '../support/shared-postgres.ts'
@@ -78,7 +78,7 @@ describe('an idle worker over PostgreSQL', () => {
       ...{ auth: testAuth, clock, logger: recordingLogger(), events, channels: { email } },
       store: sqlStore({ db: database.connect({ log }), dialect: 'postgresql', timeoutMs: UNHURRIED_MS }),
       staleAfterMs: 3_600_000,
-      plugins: [statistics(), agentTokens(), alerts({ runEvents: { 'run.failed': () => undefined } })],
+      plugins: everyPlugin({ alerts: { runEvents: { 'run.failed': () => undefined } } }),
       ...(own && { queue: own }),
     })
     sallyport.worker.start()

@@ -49,7 +49,12 @@ const REST_ONLY: Readonly<Record<string, readonly string[]>> = {
     'test/processes/fatal-connection.test.ts',
     'test/processes/worker-only.test.ts',
   ],
-  'the compiler': ['test/docs/snippets.test.ts', 'test/openapi/client.test.ts', 'test/openapi/generators.test.ts'],
+  'the compiler': [
+    'test/docs/snippets.test.ts',
+    'test/openapi/client.test.ts',
+    'test/openapi/generators.test.ts',
+    'test/package/without.test.ts',
+  ],
   Redis: ['test/queues/bullmq.test.ts', 'test/queues/bullmq-outage.test.ts', 'test/storage/documents/redis.test.ts'],
   'a flushed file for each change': ['test/storage/documents/json-file.test.ts'],
   'thousands of requests': ['test/hostile/tokens/http.test.ts'],

@@ -44,11 +44,11 @@ export const EXPIRES_IN_MS: number = 72 * 3_600_000
 export function acceptanceOf(
   dispatch: NewDispatch,
   warnings: readonly Warning[],
-  { idempotency, quotas }: Pick<Acceptance, 'idempotency' | 'quotas'>,
+  { idempotency, quotas }: { readonly [Name in 'idempotency' | 'quotas']: Acceptance[Name] | undefined },
   { expiresInMs = EXPIRES_IN_MS }: Pick<AcceptDeps, 'expiresInMs'>,
 ): Acceptance {
   const answer = (stored: Dispatch): DispatchAnswer => ({ duplicate: false, warnings, ...answerOf(stored) })
-  return { dispatch, expiresInMs, answer, idempotency, quotas }
+  return { dispatch, expiresInMs, answer, quotas, ...(idempotency && { idempotency }) }
 }
 
 /** Stores the dispatch, its deliveries and its idempotency key in one atomic call, then wakes workers. */

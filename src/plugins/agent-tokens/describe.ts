@@ -1,11 +1,12 @@
 import type { CallDescription } from '../../openapi/call-operations.ts'
+import type { DescribedEndpoints } from '../../openapi/described-endpoints.ts'
 import { paragraphs } from '../../openapi/paragraphs.ts'
 import type { PostDescription } from '../../openapi/post-operations.ts'
 import { tokenUsePage } from '../../openapi/read-schemas.ts'
 import { tokenAnswer } from '../../openapi/token-schemas.ts'
+import { EXCHANGE, TOKEN_ACTIONS } from './actions.ts'
 
-/** Texts and answers of {@link TOKEN_ACTIONS}, by their names. Only the OpenAPI document and tests import them. */
-export const TOKEN_DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
+const DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
   list_token_uses: {
     operationId: 'listTokenUses',
     summary: 'List uses of session tokens, newest first',
@@ -15,8 +16,7 @@ export const TOKEN_DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
   },
 }
 
-/** Texts and answers of {@link EXCHANGE}. */
-export const EXCHANGE_DESCRIPTION: PostDescription = {
+const EXCHANGE_DESCRIPTION: PostDescription = {
   operationId: 'exchangeToken',
   summary: 'Exchange a session token for a narrower one',
   description: paragraphs(
@@ -30,4 +30,11 @@ export const EXCHANGE_DESCRIPTION: PostDescription = {
   parameters: [],
   request: 'TokenExchangeRequest',
   answers: { 201: { description: 'The new token.', body: tokenAnswer } },
+}
+
+/** Endpoints of `agentTokens`, with their texts and answers. Only the OpenAPI document and tests import them. */
+export const AGENT_TOKENS_ENDPOINTS: DescribedEndpoints = {
+  posts: [{ action: EXCHANGE, description: EXCHANGE_DESCRIPTION }],
+  calls: TOKEN_ACTIONS,
+  descriptions: DESCRIPTIONS,
 }

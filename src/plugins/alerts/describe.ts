@@ -1,8 +1,9 @@
 import type { CallDescription } from '../../openapi/call-operations.ts'
+import type { DescribedEndpoints } from '../../openapi/described-endpoints.ts'
 import { budgets } from '../../openapi/operating-schemas.ts'
+import { BUDGET_ACTIONS } from './actions.ts'
 
-/** Texts and answers of {@link BUDGET_ACTIONS}, by their names. Only the OpenAPI document and tests import them. */
-export const BUDGET_DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
+const DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
   check_budgets: {
     operationId: 'checkBudgets',
     summary: 'Check the budgets of a session or a user',
@@ -11,3 +12,6 @@ export const BUDGET_DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
     answer: budgets,
   },
 }
+
+/** Endpoints of `alerts`, with their texts and answers. Only the OpenAPI document and tests import them. */
+export const ALERTS_ENDPOINTS: DescribedEndpoints = { calls: BUDGET_ACTIONS, descriptions: DESCRIPTIONS }

@@ -1,9 +1,10 @@
 import type { CallDescription } from '../../openapi/call-operations.ts'
+import type { DescribedEndpoints } from '../../openapi/described-endpoints.ts'
 import { reference } from '../../openapi/model-schema.ts'
 import { added, recipient, removed, suppressionPage, suppressions } from '../../openapi/read-schemas.ts'
+import { PROFILE_ACTIONS, SUPPRESSION_ACTIONS } from './actions.ts'
 
-/** Texts and answers of the actions of `consent`, by their names. Only the OpenAPI document and tests import them. */
-export const CONSENT_DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
+const DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
   find_recipient: {
     operationId: 'findRecipient',
     summary: 'Find what decides whether messages reach a recipient',
@@ -46,4 +47,10 @@ export const CONSENT_DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
     required: [['address'], ['addressKey']],
     answer: removed,
   },
+}
+
+/** Endpoints of `consent`, with their texts and answers. Only the OpenAPI document and tests import them. */
+export const CONSENT_ENDPOINTS: DescribedEndpoints = {
+  calls: [...PROFILE_ACTIONS, ...SUPPRESSION_ACTIONS],
+  descriptions: DESCRIPTIONS,
 }

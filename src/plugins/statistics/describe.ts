@@ -1,8 +1,9 @@
 import type { CallDescription } from '../../openapi/call-operations.ts'
+import type { DescribedEndpoints } from '../../openapi/described-endpoints.ts'
 import { statistics } from '../../openapi/operating-schemas.ts'
+import { STATISTICS_ACTIONS } from './actions.ts'
 
-/** Texts and answers of {@link STATISTICS_ACTIONS}, by their names. Only the OpenAPI document and tests import them. */
-export const STATISTICS_DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
+const DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
   get_statistics: {
     operationId: 'getStatistics',
     summary: 'Read statistics',
@@ -12,3 +13,6 @@ export const STATISTICS_DESCRIPTIONS: Readonly<Record<string, CallDescription>> 
     answer: statistics,
   },
 }
+
+/** Endpoints of `statistics`, with their texts and answers. Only the OpenAPI document and tests import them. */
+export const STATISTICS_ENDPOINTS: DescribedEndpoints = { calls: STATISTICS_ACTIONS, descriptions: DESCRIPTIONS }

@@ -3,18 +3,11 @@ import { onTestFinished } from 'vitest'
 import { anyOf, appSecrets, generateAppSecret, issueSessionToken, sessionTokens } from '../../../src/auth/index.ts'
 import { createSallyport, type Sallyport } from '../../../src/compose/create-sallyport.ts'
 import type { SallyportOptions } from '../../../src/compose/options.ts'
-import {
-  type AlertsApi,
-  agentTokens,
-  alerts,
-  type ConsentOptions,
-  consent,
-  type RunEvents,
-  statistics,
-} from '../../../src/plugins/index.ts'
+import type { AlertsApi, ConsentOptions, RunEvents } from '../../../src/plugins/index.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { ALL_POSTS } from '../../support/actions.ts'
+import { everyPlugin } from '../../support/every-plugin.ts'
 import { type FakeClock, fakeClock } from '../../support/fake-clock.ts'
 import { express5Host } from '../../support/hosts/express.ts'
 import type { HostOptions } from '../../support/hosts/host.ts'
@@ -116,15 +109,15 @@ export async function openTestApp({
     },
     plugins: [
       { name: 'checking', setup: () => ({ guard: breakable('guard', { check: async () => undefined }, faults) }) },
-      ...(consenting ? [consent({ keys: [{ kid: 'k1', key: new Uint8Array(32) }], ...consenting })] : []),
-      statistics(),
-      agentTokens(),
-      alerts({
-        budgets: [{ name: 'few', per: 'user', hard: { tokens: 1 } }],
-        runEvents: runEvents ?? {
-          'run.failed': () => throwing('run event', faults, { recipient: ops }),
-          'run.expired': () => ({ recipient: ops }),
-          'budget.exceeded': () => ({ recipient: ops }),
+      ...everyPlugin({
+        consent: consenting ? { keys: [{ kid: 'k1', key: new Uint8Array(32) }], ...consenting } : false,
+        alerts: {
+          budgets: [{ name: 'few', per: 'user', hard: { tokens: 1 } }],
+          runEvents: runEvents ?? {
+            'run.failed': () => throwing('run event', faults, { recipient: ops }),
+            'run.expired': () => ({ recipient: ops }),
+            'budget.exceeded': () => ({ recipient: ops }),
+          },
         },
       }),
     ],

@@ -1,6 +1,7 @@
 import type { AuthVerifier, ClaimedDelivery, SallyportStore } from 'sallyport'
 import { sqlStore } from 'sallyport/storage/sql'
 import { type ReadyPorts, withDefaults } from '../../../src/compose/defaults.ts'
+import { commitRecords } from '../../../src/compose/plugin-commit.ts'
 import { type Lives, livesOf } from '../../../src/compose/plugin-lives.ts'
 import { setUpPlugins } from '../../../src/compose/plugins.ts'
 import { createWorker } from '../../../src/core/delivery/worker.ts'
@@ -8,10 +9,10 @@ import { planAndAccept } from '../../../src/core/dispatch/handle-dispatch.ts'
 import { measureAttempt } from '../../../src/core/measure.ts'
 import { defineEvents } from '../../../src/index.ts'
 import type { Measure } from '../../../src/model/measurement.ts'
-// Internals: the package cannot be told not to count.
-import { statistics } from '../../../src/plugins/index.ts'
 import { localQueue } from '../../../src/queues/local.ts'
 import { hostPrincipal } from '../../../src/services/dispatch.ts'
+// Internals: the package cannot be told not to count.
+import { PLUGIN_SAMPLES } from '../../plugins/list.ts'
 import { htmlOf, order, subjectOf } from './mail.ts'
 import { rate, type Task } from './measure.ts'
 import { type BenchDatabase, withSqlite } from './storage-databases.ts'
@@ -110,9 +111,13 @@ function countingOf(ports: ReadyPorts & { readonly store: SallyportStore }): {
   readonly measure: Measure
   readonly lives: Lives
 } {
+  const counting = Object.entries(PLUGIN_SAMPLES).flatMap(([name, sample]) => (name === 'statistics' ? [sample()] : []))
   const { store } = ports
-  const core = { ...ports, auth: AUTH, channels: ['none'], report: () => {}, commit: store.commitUnit }
-  const plugins = setUpPlugins([statistics()], core as Parameters<typeof setUpPlugins>[1], ports)
+  const plugins = setUpPlugins(
+    counting,
+    { ...ports, auth: AUTH, channels: ['none'], report: () => {}, commit: (unit) => commitRecords(unit, store) },
+    ports,
+  )
   const [measure = () => {}] = plugins.measures
   return { measure, lives: livesOf(plugins.parts, ports) }
 }

@@ -9,8 +9,15 @@ import {
   type Worker,
 } from 'sallyport'
 import { appSecrets, generateAppSecret } from 'sallyport/auth'
-import { agentTokens, alerts, statistics } from 'sallyport/plugins'
+import * as plugins from 'sallyport/plugins'
 import { htmlOf, order, subjectOf } from './mail.ts'
+
+const { actionsOf: _, ...creators } = plugins
+
+/** Those that are there of the plugins that need no options. */
+const PLUGINS = Object.entries<(options: never) => plugins.Plugin>(creators).flatMap(([name, create]) =>
+  ['agentTokens', 'alerts', 'statistics'].includes(name) ? [create({} as never)] : [],
+)
 
 /** A host whose channel only counts its sends. */
 export interface Host {
@@ -49,7 +56,7 @@ export async function hostOn(
   const sallyport = createSallyport({
     ...{ auth: appSecrets([secret]), events, store, channels: { none: channel }, logger: LOGGER },
     ...(queue && { queue }),
-    plugins: [statistics(), agentTokens(), alerts()],
+    plugins: PLUGINS,
     worker: { concurrency },
   })
   return {

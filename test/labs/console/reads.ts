@@ -3,9 +3,9 @@ import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { toFetch } from '../../../src/adapters/fetch.ts'
 import { createSallyport, defineEvents, type EventCatalog } from '../../../src/index.ts'
-import { agentTokens, alerts, consent, statistics } from '../../../src/plugins/index.ts'
 import { systemClock } from '../../../src/runtime/system-clock.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
+import { everyPlugin } from '../../support/every-plugin.ts'
 import { processorTime } from '../bench/measure.ts'
 import { withDatabase, withSqlite } from '../bench/storage-databases.ts'
 import { BUSY_SESSION, fillLargeStore, TENANT } from './large-store.ts'
@@ -100,12 +100,7 @@ async function measure(db: Kysely<any>, dialect: 'sqlite' | 'postgresql'): Promi
     ...{ auth: { verify: async () => ({ id: 'x', tenant: TENANT }) }, store, logger: { log() {} } },
     events,
     channels: { a: { address: ({ id }) => id, send: async () => ({ outcome: 'sent' }) } },
-    plugins: [
-      consent({ keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] }),
-      statistics(),
-      agentTokens(),
-      alerts({ budgets: [{ name: 'session', per: 'session', hard: { tokens: 20_000 } }] }),
-    ],
+    plugins: everyPlugin({ alerts: { budgets: [{ name: 'session', per: 'session', hard: { tokens: 20_000 } }] } }),
   })
   const { items } = await store.listDispatches({ tenant: TENANT, limit: 1 })
   if (items.length === 0) {

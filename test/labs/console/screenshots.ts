@@ -11,13 +11,14 @@ import { jsonLogic } from '../../../src/engines/json-logic.ts'
 import { createSallyport, defineEvents, type Sallyport } from '../../../src/index.ts'
 import type { JsonObject } from '../../../src/model/json.ts'
 import type { Principal } from '../../../src/model/principal.ts'
-import { agentTokens, alerts, type ConsentApi, consent, statistics } from '../../../src/plugins/index.ts'
+import type { ConsentApi } from '../../../src/plugins/index.ts'
 import type { Channel, SendOutcome } from '../../../src/ports/channel.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import { priceBook } from '../../../src/pricing/index.ts'
 import { systemClock } from '../../../src/runtime/system-clock.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { chromium as installedChromium } from '../../docs/browser.ts'
+import { everyPlugin } from '../../support/every-plugin.ts'
 
 /** Writes a picture of every screen of the console to `docs/pictures/console/`. */
 const FOLDER = new URL('../../../docs/pictures/console/', import.meta.url)
@@ -80,14 +81,9 @@ const sallyport = createSallyport<Record<string, unknown>>({
     sms: channel('sms', (nth) => ({ outcome: 'sent', providerMessageId: `SM${nth}` }), []),
     webhook: channel('webhook', () => ({ outcome: 'rejected', code: 'http_410' }), []),
   },
-  plugins: [
-    consent({ keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] }),
-    statistics(),
-    agentTokens(),
-    alerts({
-      budgets: [{ name: 'conversation', per: 'session', soft: { tokens: 5_000 }, hard: { tokens: 20_000 } }],
-    }),
-  ],
+  plugins: everyPlugin({
+    alerts: { budgets: [{ name: 'conversation', per: 'session', soft: { tokens: 5_000 }, hard: { tokens: 20_000 } }] },
+  }),
   prices: priceBook({ version: '1', prices: [{ model: 'gpt-5', input: '1.25', output: 10 }] }),
   logger: { log() {} },
 }) as Sallyport & ConsentApi

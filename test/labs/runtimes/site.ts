@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { generateAppSecret } from 'sallyport/auth'
 import { execute, installTarball, packTarball } from '../../package/tarball.ts'
 import { bundleOwn, textOf } from './bundle.ts'
@@ -22,6 +22,7 @@ export async function buildSite(): Promise<Site & { remove(): Promise<void> }> {
     const [project, cache] = [join(folder, 'project'), join(folder, 'cache')]
     await cp(new URL('../../package/consumer/', import.meta.url), project, { recursive: true })
     await cp(new URL('consumers/', import.meta.url), project, { recursive: true })
+    await copyTypedPlugins(project)
     await cp(new URL('hosts/', import.meta.url), join(project, 'hosts'), { recursive: true })
     await mkdir(cache)
     await writeFile(join(project, 'empty.js'), '')
@@ -36,6 +37,14 @@ export async function buildSite(): Promise<Site & { remove(): Promise<void> }> {
     await remove()
     throw error
   }
+}
+
+/** Copies `typed-host.ts` of each plugin that has one, as `typed-<plugin>.ts`. */
+async function copyTypedPlugins(project: string): Promise<void> {
+  const plugins = new URL('../../plugins/', import.meta.url)
+  const files = await readdir(plugins, { recursive: true })
+  for (const file of files.filter((path) => path.endsWith('/typed-host.ts')))
+    await cp(new URL(file, plugins), join(project, `typed-${dirname(file)}.ts`))
 }
 
 async function newSecrets(): Promise<Secrets> {

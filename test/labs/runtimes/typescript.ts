@@ -1,5 +1,5 @@
 import { type ExecFileException, execFile } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { ENTRIES } from '../../package/entries.ts'
@@ -35,8 +35,9 @@ const EVERY_ENTRY = 'every-entry.ts'
 
 /** Compiles the consumers with every version, including the declarations of all dependencies. */
 export async function withTypeScript(site: Site, report: Report): Promise<void> {
+  const hosts = (await readdir(site.project)).filter((name) => /^typed-.+\.ts$/.test(name))
   const projects = Object.entries(SETTINGS).map(([name, settings], index) => {
-    const tsconfig = { compilerOptions: { ...STRICT, ...settings }, files: ['use.ts', 'typed-host.ts', EVERY_ENTRY] }
+    const tsconfig = { compilerOptions: { ...STRICT, ...settings }, files: ['use.ts', ...hosts, EVERY_ENTRY] }
     return { name, file: `tsconfig.${index}.json`, text: JSON.stringify(tsconfig) }
   })
   const imports = Object.keys(ENTRIES).map((name, index) => `export * as entry${index} from '${name}'\n`)

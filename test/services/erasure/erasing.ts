@@ -2,13 +2,14 @@ import { resend } from 'sallyport/feedback/resend'
 import { jsonLogic } from 'sallyport/json-logic'
 import { createSallyport, type Sallyport } from '../../../src/compose/create-sallyport.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
-import { agentTokens, type ConsentApi, consent, statistics } from '../../../src/plugins/index.ts'
+import type { ConsentApi } from '../../../src/plugins/index.ts'
 import { throttle } from '../../../src/policies/index.ts'
 import type { SendOutcome } from '../../../src/ports/channel.ts'
 import type { SallyportStore } from '../../../src/ports/sallyport-store.ts'
 import { RESEND_SECRET } from '../../feedback/signers.ts'
 import { HOUR_MS, KEY } from '../../plugins/consent/consenting.ts'
 import { countingIds, type RecordingLogger, recordingLogger, testAuth } from '../../support/deps.ts'
+import { everyPlugin } from '../../support/every-plugin.ts'
 import type { FakeClock } from '../../support/fake-clock.ts'
 import { type RecordingChannel, recordingChannel } from '../../support/recording-channel.ts'
 
@@ -84,11 +85,9 @@ export function erasureApp(
     recipients: { find: async (id) => (id === PERSON.id ? PERSON : undefined) },
     policy: throttle({ max: 100, windowMs: HOUR_MS }),
     links: { baseUrl: 'https://app.example', keys: [KEY] },
-    plugins: [
-      consent({ keys: [KEY], feedback: { resend: resend({ channel: 'email', secret: RESEND_SECRET }) } }),
-      statistics(),
-      agentTokens(),
-    ],
+    plugins: everyPlugin({
+      consent: { keys: [KEY], feedback: { resend: resend({ channel: 'email', secret: RESEND_SECRET }) } },
+    }),
   }) as ErasureApp['sallyport']
   return {
     ...{ sallyport, email, sms, logger },

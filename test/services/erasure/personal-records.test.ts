@@ -1,10 +1,10 @@
 import { CompiledQuery } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { statistics } from '../../../src/plugins/index.ts'
 import { type KindName, PLUGIN_KINDS, type RecordKind } from '../../../src/storage/engine/plugin-records/kinds.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { ADA, about, consentApp, HOUR_MS } from '../../plugins/consent/consenting.ts'
 import { openSqlite, type TestDatabase } from '../../storage/databases.ts'
+import { everyPlugin } from '../../support/every-plugin.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 import { UNHURRIED_MS } from '../../support/unhurried.ts'
 
@@ -41,7 +41,7 @@ describe('personal members of plugin records', () => {
     const clock = fakeClock(Date.UTC(2027, 0, 15, 12))
     const store = sqlStore({ db, dialect: 'sqlite', clock, timeoutMs: UNHURRIED_MS })
     await store.migrate()
-    const app = consentApp({ store: () => store, rest: { clock }, plugins: [statistics()] })
+    const app = consentApp({ store: () => store, rest: { clock }, plugins: everyPlugin({ consent: false }) })
     for (const recipient of [ADA, GRACE]) {
       const dispatch = await app.sallyport.dispatches.get(await app.send('order', recipient))
       const [{ deliveryId } = {}] = dispatch?.deliveries ?? []
@@ -57,6 +57,8 @@ describe('personal members of plugin records', () => {
       outcome: 'accepted',
     } as const
     await store.recordTokenUses([{ useId: 'use_1', ...token, id: 'dsp_1', times: 1, agoMs: 0 }])
+    const bucket = { tenant: 'default', step: 'minute', startsAt: clock.now(), counterId: 'counter_1' } as const
+    await store.putStatistics([{ ...bucket, revision: 1, counts: {}, keptForMs: HOUR_MS }])
     await store.recordHeartbeat({ workerId: 'worker_1', aliveForMs: HOUR_MS })
     await app.sallyport.stop({ graceMs: 0 })
 

@@ -48,7 +48,7 @@ import { liquid } from 'sallyport/liquid'
 import { toNode } from 'sallyport/node'
 import * as openapi from 'sallyport/openapi'
 import { otelRunExporter } from 'sallyport/otel'
-import { agentTokens, alerts, type BudgetQuestion, consent, statistics } from 'sallyport/plugins'
+import { alerts, type BudgetQuestion, consent } from 'sallyport/plugins'
 import { allOf, preferences, quietHours, throttle } from 'sallyport/policy'
 import { priceBook } from 'sallyport/pricing'
 import { type BullmqQueue, bullmqQueue } from 'sallyport/queue/bullmq'
@@ -135,8 +135,6 @@ const sallyport = createSallyport({
       ...{ keys, softBounceMs: 0, feedback: { resend: resend({ channel: 'email', secret: 'whsec_' }) } },
       page: { texts: { sv: { title: 'Avsluta' } } },
     }),
-    statistics(),
-    agentTokens(),
     alerts({ runEvents: { 'run.failed': ({ run }) => ({ recipient: run.userId ?? 'ops' }) } }),
   ],
   hooks: { onFailed: async ({ channel, reason }) => console.error(channel, reason) },

@@ -1,10 +1,10 @@
 import { decodeJwt } from 'jose'
 import { describe, expect, it } from 'vitest'
-import { generateAppSecret } from '../../src/auth/index.ts'
-import type { SallyportError } from '../../src/errors.ts'
-import { memoryStore } from '../../src/storage/memory/index.ts'
-import { GRANT, type HostGiven, tokenHost } from '../plugins/agent-tokens/exchanging.ts'
-import { fakeClock } from '../support/fake-clock.ts'
+import { generateAppSecret } from '../../../src/auth/index.ts'
+import type { SallyportError } from '../../../src/errors.ts'
+import { memoryStore } from '../../../src/storage/memory/index.ts'
+import { fakeClock } from '../../support/fake-clock.ts'
+import { GRANT, type HostGiven, tokenHost } from './exchanging.ts'
 
 const { secret, id: appId } = await generateAppSecret({ env: 'test' })
 const host = (given?: HostGiven) => tokenHost(secret, given)

@@ -1,15 +1,30 @@
-import { consent } from '../../src/plugins/index.ts'
-import { consenting, host, PAGE, sallyport, scoped, TENANT } from './host-rows.ts'
-import { FUNCTION, HOLE, OBJECT, type OptionRow, outside, row, TEXT, UNSTORABLE } from './option-rows.ts'
+import { createSallyport } from '../../../src/compose/create-sallyport.ts'
+import type { ConsentOptions } from '../../../src/plugins/consent/check-options.ts'
+import { consent } from '../../../src/plugins/consent/consent.ts'
+import type { FeedbackSource } from '../../../src/ports/feedback-source.ts'
+import { full, HASH_KEY, KEYS, PAGE, scoped, TENANT } from '../../options/host-rows.ts'
+import {
+  FUNCTION,
+  OBJECT,
+  type OptionRow,
+  outside,
+  type PluginOptionRows,
+  row,
+  TEXT,
+  UNSTORABLE,
+} from '../../options/option-rows.ts'
 
-const KEY = { kid: 'k1', key: new Uint8Array(32).fill(7) }
-const KEYS = [[], {}, 'x', [5], [null], [KEY, KEY], HOLE]
-const KID = [...TEXT, '', 'a b', '-a', 'x'.repeat(33)]
-const HASH_KEY = { kid: KID, key: [5, {}, [], '', 'no base64url', 'short', new Uint8Array(31)] }
 const LINE = [...TEXT, '', ' ', 'a\0b', '\ud800', 'x'.repeat(1_001)]
 const TAGGED = [...OBJECT, { x_y: {} }, { de: {}, DE: {} }]
 
-const { ses } = consenting.feedback
+const ses: FeedbackSource = { tenant: 'default', channel: 'email', receive: async () => ({ outcome: 'refused' }) }
+const consenting: ConsentOptions = {
+  keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }],
+  softBounceMs: 1,
+  feedback: { ses },
+  page: { name: 'Shop', texts: { de: { title: 'x' } }, categories: { news: { de: 'x' } }, locale: 'de' },
+}
+const sallyport = createSallyport({ ...full, plugins: [consent(consenting)] })
 
 function plugin(type: string, bad: OptionRow['bad'], at?: string): OptionRow {
   return row('sallyport/plugins consent', type, consent, consenting, bad, at === undefined ? {} : { at })
@@ -29,19 +44,6 @@ const CREATE: readonly OptionRow[] = [
     page: OBJECT,
   }),
   plugin('HashKey', HASH_KEY, 'keys[0]'),
-  host(
-    'LinkOptions',
-    {
-      baseUrl: [
-        ...TEXT,
-        ...['', 'x', '/api', 'ftp://api.example.com', 'https://api.example.com?a', 'https://api.example.com#a'],
-        ...['https://a:b@api.example.com', `https://api.example.com/${'x'.repeat(200)}`],
-      ],
-      keys: KEYS,
-    },
-    'links',
-  ),
-  host('HashKey', HASH_KEY, 'links.keys[0]'),
   plugin(
     'UnsubscribePageOptions',
     {
@@ -110,22 +112,8 @@ const METHODS: readonly OptionRow[] = [
     { recipient: 'ada' },
     { tenant: TENANT, recipient: UNSTORABLE },
   ),
-  row(
-    'sallyport dispatches.export',
-    'RecipientOptions',
-    sallyport.dispatches.export,
-    { recipient: 'ada' },
-    { ...PAGE, recipient: UNSTORABLE },
-  ),
-  row(
-    'sallyport dispatches.erase',
-    'RecipientOptions',
-    sallyport.dispatches.erase,
-    { recipient: 'ada' },
-    { ...PAGE, limit: outside(1, 1_000_000), recipient: UNSTORABLE },
-  ),
   scoped('preferences.get', (scope) => sallyport.preferences.get('ada', scope)),
   scoped('preferences.set', (scope) => sallyport.preferences.set('ada', { channels: { sms: false } }, scope)),
 ]
 
-export const CONSENT_ROWS: readonly OptionRow[] = [...CREATE, ...METHODS]
+export const consentOptions: PluginOptionRows = { rows: [...CREATE, ...METHODS] }

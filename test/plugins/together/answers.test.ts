@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { toFetch } from '../../src/adapters/fetch.ts'
-import { createSallyport } from '../../src/compose/create-sallyport.ts'
-import { createConsole } from '../../src/console/index.ts'
-import { postmark } from '../../src/feedback/postmark.ts'
-import { agentTokens, alerts, statistics } from '../../src/plugins/index.ts'
-import { memoryStore } from '../../src/storage/memory/index.ts'
-import { countingIds, exampleHost } from '../openapi/host.ts'
-import { recordingLogger, testAuth } from '../support/deps.ts'
-import { fakeClock } from '../support/fake-clock.ts'
+import { toFetch } from '../../../src/adapters/fetch.ts'
+import { createSallyport } from '../../../src/compose/create-sallyport.ts'
+import { createConsole } from '../../../src/console/index.ts'
+import { postmark } from '../../../src/feedback/postmark.ts'
+import { memoryStore } from '../../../src/storage/memory/index.ts'
+import { countingIds, exampleHost } from '../../openapi/host.ts'
+import { recordingLogger, testAuth } from '../../support/deps.ts'
+import { everyRunPlugin } from '../../support/every-plugin.ts'
+import { fakeClock } from '../../support/fake-clock.ts'
 import { type Known, requestsFrom, type Sent } from './requests.ts'
 
 const REQUESTS = 2_000
@@ -41,7 +41,7 @@ function hosts(): Readonly<
     clock,
     ids: countingIds(),
     logger: recordingLogger(),
-    plugins: [statistics(), agentTokens(), alerts()],
+    plugins: everyRunPlugin(),
   })
   const shown = toFetch(createConsole(full.sallyport, { access: () => ({ access: 'operate', user: 'ada' }) }))
   return {

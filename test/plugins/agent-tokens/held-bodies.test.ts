@@ -3,9 +3,9 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { decodeJwt } from 'jose'
 import { afterEach, describe, expect, it } from 'vitest'
-import { toNode } from '../../src/adapters/node.ts'
-import { generateAppSecret } from '../../src/auth/index.ts'
-import { type HostGiven, type TokenHost, tokenHost } from '../plugins/agent-tokens/exchanging.ts'
+import { toNode } from '../../../src/adapters/node.ts'
+import { generateAppSecret } from '../../../src/auth/index.ts'
+import { type HostGiven, type TokenHost, tokenHost } from './exchanging.ts'
 
 const { secret } = await generateAppSecret({ env: 'test' })
 const closings: (() => Promise<void>)[] = []

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type Chance, chance } from '../labs/chaos/chance.ts'
+import { type Chance, chance } from '../../labs/chaos/chance.ts'
 
 /** A request to one of the hosts. */
 export interface Sent {
@@ -34,7 +34,7 @@ interface Described {
   readonly paths: Readonly<Record<string, { readonly get?: Operation; readonly post?: Operation }>>
 }
 
-const DOCUMENT: Described = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'))
+const DOCUMENT: Described = JSON.parse(readFileSync(new URL('../../../docs/openapi.json', import.meta.url), 'utf8'))
 
 /** The order of the document when the answers were recorded: the requests are drawn from it. Later paths follow. */
 const RECORDED: readonly string[] = [

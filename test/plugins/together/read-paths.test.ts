@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { createReadClient } from '../../src/client/read.ts'
-import { ALL_CALLS } from '../support/actions.ts'
+import { createReadClient } from '../../../src/client/read.ts'
+import { ALL_CALLS } from '../../support/actions.ts'
 
 /** Calls each method of the client, and returns the requests. */
 async function requested(): Promise<readonly Request[]> {

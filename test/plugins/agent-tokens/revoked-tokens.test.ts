@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { decodeJwt } from 'jose'
 import { afterAll, describe, expect, it } from 'vitest'
-import { issueSessionToken } from '../../src/auth/issue-session-token.ts'
-import { AUDIENCE, KEY, PATHS } from '../plugins/agent-tokens/exchanging.ts'
-import { openPostgresql } from '../storage/databases.ts'
-import { fakeClock } from '../support/fake-clock.ts'
-import { type Program, startNode } from '../support/program.ts'
+import { issueSessionToken } from '../../../src/auth/issue-session-token.ts'
+import { openPostgresql } from '../../storage/databases.ts'
+import { fakeClock } from '../../support/fake-clock.ts'
+import { type Program, startNode } from '../../support/program.ts'
+import { AUDIENCE, KEY, PATHS } from './exchanging.ts'
 
 const HOST = fileURLToPath(new URL('token-host.ts', import.meta.url))
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** Time in which a revocation takes effect in every process. */
 const PROMISE_MS = 1_000

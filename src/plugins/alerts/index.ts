@@ -1,0 +1,5 @@
+export { type AlertsApi, alerts } from './alerts.ts'
+export type { Budget, BudgetQuestion } from './budgets.ts'
+export type { AlertOptions } from './check-options.ts'
+export type { Budgets } from './read-budgets.ts'
+export type { BudgetEventFacts, RunEvent, RunEventFacts, RunEvents, RunEventTarget } from './run-events.ts'

@@ -1,0 +1,2 @@
+export type { ReadStatistics, StatisticsOptions } from './read-statistics.ts'
+export { type StatisticsApi, statistics } from './statistics.ts'

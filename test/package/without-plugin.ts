@@ -1,0 +1,133 @@
+import { execFile, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import process from 'node:process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { printJson } from '../openapi/print-json.ts'
+import { ROOT } from '../support/entries.ts'
+
+/** A copy of the package without one plugin. */
+export interface Copy {
+  readonly folder: string
+  /** Routes of the plugin, such as `GET /api/outbound/stats`. */
+  readonly routes: readonly string[]
+  remove(): Promise<void>
+}
+
+/** Tests of all plugins in one host: each needs every plugin. */
+const TOGETHER = 'test/plugins/together'
+
+const root = fileURLToPath(ROOT)
+const run = promisify(execFile)
+
+/** What must hold without the plugin. Each prints what fails. */
+export const STEPS: Readonly<Record<string, (copy: Copy) => Promise<boolean>>> = {
+  compile: ({ folder }) => passes(folder, 'node_modules/typescript/bin/tsc', '-p', '.'),
+  routes: async ({ folder, routes }) => {
+    const found = await answersOf(folder, routes)
+    const there = routes.filter((_, at) => found[at] !== 404)
+    for (const route of there) console.error(`${route} is not 404`)
+    return routes.length > 0 && there.length === 0
+  },
+  tests: ({ folder }) =>
+    passes(folder, 'node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts', '--project', 'quick*'),
+}
+
+/** Copies the tracked files to a temporary folder, and removes what belongs to the plugin. */
+export async function removePlugin(name: string): Promise<Copy> {
+  const plugins = (await readdir(new URL('src/plugins/', ROOT), { withFileTypes: true })).filter((entry) =>
+    entry.isDirectory(),
+  )
+  if (!plugins.some((entry) => entry.name === name))
+    throw new Error(`give the folder of a plugin: ${plugins.map((entry) => entry.name).join(', ')}`)
+  const folder = await mkdtemp(join(tmpdir(), `sallyport-without-${name}-`))
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true })
+  try {
+    await copyTo(folder)
+    const before = await routesOf(folder)
+    const answers = await answersOf(folder, before)
+    const events = await loggedIn(join(folder, `src/plugins/${name}`))
+    for (const own of [`src/plugins/${name}`, `test/plugins/${name}`, TOGETHER])
+      await rm(join(folder, own), { recursive: true, force: true })
+    // CONTRIBUTING.md names it.
+    await mkdir(join(folder, TOGETHER))
+    await tsx(folder, 'test/package/write-entries.ts')
+    const kept = await routesOf(folder)
+    const routes = before.filter((route) => !kept.includes(route))
+    await removePaths(folder, routes)
+    await removeNames(join(folder, 'docs/threat-model.md'), new RegExp(`test/plugins/${name}/[^\`]+`))
+    await removeNames(join(folder, 'docs/operating.md'), events)
+    // An open endpoint may answer 404 to an unknown parameter.
+    return { folder, routes: routes.filter((route) => answers[before.indexOf(route)] !== 404), remove }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
+
+async function copyTo(folder: string): Promise<void> {
+  const { stdout } = await run('git', ['ls-files', '-z'], { cwd: root, maxBuffer: 1e8 })
+  for (const file of stdout.split('\0').filter((each) => each !== '' && existsSync(join(root, each)))) {
+    await mkdir(dirname(join(folder, file)), { recursive: true })
+    await cp(join(root, file), join(folder, file))
+  }
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+}
+
+/** Removes the routes from the stored OpenAPI document, and their rows from the page of the read API. */
+async function removePaths(folder: string, routes: readonly string[]): Promise<void> {
+  const file = join(folder, 'docs/openapi.json')
+  const text = await readFile(file, 'utf8')
+  const names = routes.map((route) => route.split(' ')[1])
+  const document: { readonly paths: object } = JSON.parse(text)
+  const paths = Object.fromEntries(Object.entries(document.paths).filter(([path]) => !names.includes(path)))
+  await writeFile(file, `${printJson({ ...document, paths })}\n`)
+  const page = join(folder, 'docs/read-api.md')
+  const cells = routes.map((route) => `| \`${route.replace('GET ', '')}\` |`)
+  const lines = (await readFile(page, 'utf8')).split('\n')
+  await writeFile(page, lines.filter((line) => !cells.some((cell) => line.startsWith(cell))).join('\n'))
+}
+
+/** Removes names in code from the rows of a page, and rows whose cell has none left. Each name is followed by a comma or the end. */
+async function removeNames(page: string, names: RegExp): Promise<void> {
+  const own = new RegExp(`\`(?:${names.source})\`(?:, )?`, 'g')
+  const rows = (await readFile(page, 'utf8')).split('\n').flatMap((line) => {
+    const rest = line.startsWith('| ') ? line.replace(own, '') : line
+    if (rest === line) return [line]
+    return /(?:^| )\| *\|/.test(rest) ? [] : [rest.replace(/, +\|/g, ' |')]
+  })
+  await writeFile(page, rows.join('\n'))
+}
+
+/** Log events whose names stand in a folder, as a pattern. */
+async function loggedIn(folder: string): Promise<RegExp> {
+  const files = await readdir(folder, { recursive: true })
+  const texts = await Promise.all(
+    files.filter((file) => file.endsWith('.ts')).map((file) => readFile(join(folder, file), 'utf8')),
+  )
+  const names = texts.flatMap((text) => text.match(/(?<=')[a-z_]+\.[a-z_]+(?=')/g) ?? [])
+  return new RegExp(names.length > 0 ? names.join('|').replaceAll('.', '\\.') : '(?!)')
+}
+
+/** Routes of a host with every plugin of the folder. */
+async function routesOf(folder: string): Promise<readonly string[]> {
+  return JSON.parse(await tsx(folder, 'test/package/plugin-routes.ts'))
+}
+
+async function answersOf(folder: string, routes: readonly string[]): Promise<readonly number[]> {
+  return JSON.parse(await tsx(folder, 'test/package/plugin-routes.ts', ...routes))
+}
+
+async function tsx(folder: string, ...args: readonly string[]): Promise<string> {
+  const { stdout } = await run(process.execPath, ['node_modules/tsx/dist/cli.mjs', ...args], { cwd: folder })
+  return stdout
+}
+
+function passes(folder: string, ...args: readonly string[]): Promise<boolean> {
+  return new Promise((resolve) => {
+    spawn(process.execPath, args, { cwd: folder, stdio: 'inherit' }).once('exit', (code) => resolve(code === 0))
+  })
+}

@@ -1,0 +1,13 @@
+import type { PluginSample } from '../support/plugin-sample.ts'
+import { agentTokensSample } from './agent-tokens/sample.ts'
+import { alertsSample } from './alerts/sample.ts'
+import { consentSample } from './consent/sample.ts'
+import { statisticsSample } from './statistics/sample.ts'
+
+/** Samples of all plugins, by their names. `npm run entries` writes this file from the folders. */
+export const PLUGIN_SAMPLES: Readonly<Record<string, PluginSample>> = {
+  agentTokens: agentTokensSample,
+  alerts: alertsSample,
+  consent: consentSample,
+  statistics: statisticsSample,
+}

@@ -1,0 +1,19 @@
+import type { Plugin } from '../../src/plugins/plugin.ts'
+import { PLUGIN_SAMPLES } from '../plugins/list.ts'
+
+/**
+ * Every plugin of `src/plugins/`: for tests of what is common to all, which are to pass without any one of them.
+ *
+ * @param options Options of a plugin, by its name, or `false` to leave it out. Default: those of its sample.
+ */
+export function everyPlugin(options: Readonly<Record<string, object | false>> = {}): readonly Plugin[] {
+  return Object.entries(PLUGIN_SAMPLES).flatMap(([name, sample]) => {
+    const given = options[name]
+    return given === false ? [] : [sample(given)]
+  })
+}
+
+/** Those of {@link everyPlugin} that a host takes which only records runs. */
+export function everyRunPlugin(options?: Readonly<Record<string, object | false>>): readonly Plugin[] {
+  return everyPlugin(options).filter(({ needs = [] }) => !needs.includes('dispatch'))
+}
