@@ -1,5 +1,5 @@
 import { type ConfigProblem, SallyportError } from 'sallyport'
-import { actionsOf, type CallAction, type Plugin } from 'sallyport/plugins'
+import { actionsOf, type CallAction, type Plugin, recordsOf } from 'sallyport/plugins'
 
 /** A recipient whose messages wait on the public holidays of a country, until a last day. */
 export interface Rest {
@@ -31,8 +31,8 @@ export function holidays(
   return {
     name: 'holidays',
     needs: ['dispatch'],
-    setup({ records }) {
-      const rests = records<Pick<Rest, 'country' | 'lastDay'>>('rests', {
+    setup(core) {
+      const rests = recordsOf<Pick<Rest, 'country' | 'lastDay'>>(core, 'rests', {
         expiresAt: ({ lastDay }) => Date.parse(lastDay) + 24 * HOUR_MS,
       })
       const api: Holidays = {

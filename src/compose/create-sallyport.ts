@@ -109,7 +109,7 @@ function compose(options: SallyportOptions<unknown> | RunsOnlyOptions): Recordin
     if (!outbound) throw new TypeError('a plugin may do this after its setup')
     return outbound
   }
-  const core: Omit<PluginCore, 'records' | 'use'> = {
+  const core: Omit<PluginCore, 'name' | 'use'> = {
     auth: ports.auth,
     store,
     clock,

@@ -25,7 +25,6 @@ import type { PluginData } from '../services/plugin-data.ts'
 import { joinData } from './plugin-data.ts'
 import { joinGuards, joinLinks } from './plugin-guards.ts'
 import { configError, type NamedParts, reportPlugin } from './plugin-parts.ts'
-import { recordsFor } from './plugin-records.ts'
 import { joinSignals } from './plugin-signals.ts'
 import { unknownNames } from './unknown-names.ts'
 
@@ -90,10 +89,9 @@ function needOf(need: unknown): string {
  */
 export function setUpPlugins(
   plugins: readonly Plugin[],
-  core: Omit<PluginCore, 'records' | 'use'>,
+  core: Omit<PluginCore, 'name' | 'use'>,
   deps: FaultDeps,
 ): JoinedPlugins {
-  const { store, clock } = core
   const problems: ConfigProblem[] = []
   const all: NamedParts[] = []
   const thrown: unknown[] = []
@@ -103,7 +101,7 @@ export function setUpPlugins(
     if (plugins.some((one) => needs.includes(one.name) && !all.some(({ plugin }) => plugin === one.name))) continue
     try {
       const use = (other: string): object => apiOf(other, needs, all)
-      const own = { ...core, records: recordsFor(name, store, clock), use: use as PluginCore['use'] }
+      const own = { ...core, name, use: use as PluginCore['use'] }
       const given: unknown = plugin.setup(own)
       const found = problemsInParts(given, name)
       problems.push(...found)

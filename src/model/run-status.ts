@@ -35,7 +35,7 @@ export function hasEnded(status: RunStatus): status is EndStatus {
   return PRECEDENCE[status].class > 0
 }
 
-/** True if the status is final: only another final status, of a later post, replaces it. */
+/** True if the status is final: only another final status replaces it, of a greater `seq`, or of the same `seq` and a higher rank. */
 export function isFinal(status: RunStatus): boolean {
   return PRECEDENCE[status].class === 2
 }

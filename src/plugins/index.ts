@@ -8,8 +8,9 @@ export type { ParameterKind } from '../core/actions/call-input.ts'
 export type { CausedBy } from '../core/dispatch/caller.ts'
 export type { SignedLinks } from '../core/links/signed-links.ts'
 export type { RunChange, Signal, SignalPublisher } from '../core/runs/signal-outbox.ts'
+export type { Measurement } from '../model/measurement.ts'
 export type { Shown } from '../services/plugin-data.ts'
-export type { KindRecords, RecordKind, RecordListOptions } from './kind-records.ts'
+export { type KindRecords, type RecordKind, type RecordListOptions, recordsOf } from './kind-records.ts'
 export type {
   Plugin,
   PluginApis,

@@ -19,7 +19,6 @@ import type { MessageGuard } from '../ports/message-guard.ts'
 import type { CommitOutcome, CommitUnit } from '../ports/record-store.ts'
 import type { SallyportStore } from '../ports/sallyport-store.ts'
 import type { Shown } from '../services/plugin-data.ts'
-import type { KindRecords, RecordKind } from './kind-records.ts'
 
 /**
  * A feature of a host: a name, and a function that creates its parts. Given as `createSallyport({ plugins: [statistics()] })`. The order is
@@ -163,11 +162,13 @@ export interface PluginCommit extends Pick<CommitUnit, 'cancel' | 'changes'> {
 
 /** Parts of the host, for a plugin. */
 export interface PluginCore {
+  /** Name of the plugin. */
+  readonly name: string
   readonly clock: Clock
   readonly ids: IdGenerator
   readonly logger: Logger
   readonly auth: AuthVerifier
-  /** The host's store. */
+  /** The host's store. `recordsOf` of `sallyport/plugins` keeps records of a plugin in it. */
   readonly store: SallyportStore
   /** Names of the host's channels. Absent in a host that only records runs. */
   readonly channels?: readonly string[]
@@ -206,8 +207,6 @@ export interface PluginCore {
    * returned by `plan`, or is committed a second time.
    */
   readonly commit: (unit: PluginCommit) => Promise<CommitOutcome>
-  /** Records of a kind of this plugin, in the store of the host. A kind is declared by its use: a new one is no migration. */
-  readonly records: <Body extends object>(kind: string, declaration?: RecordKind<Body>) => KindRecords<Body>
   /** The `api` of a plugin that `needs` names. @throws {SallyportError} `option_invalid`: it does not name that one. */
   readonly use: <Api extends object>(name: string) => Api
   /** Signs and verifies links. Absent without the option `links`. */

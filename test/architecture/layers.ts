@@ -187,13 +187,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   'src/plugins/plugin.ts': {
     holds: 'what a plugin is: its parts, and what it gets',
-    layers: ['src/plugins/kind-records.ts', 'src/core/', 'src/services/', ...CONTRACTS],
-    typesOnly: true,
-    pure: true,
-  },
-  'src/plugins/kind-records.ts': {
-    holds: 'the records that a plugin keeps',
-    layers: CONTRACTS,
+    layers: ['src/core/', 'src/services/', ...CONTRACTS],
     typesOnly: true,
     pure: true,
   },
@@ -201,7 +195,6 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     holds: 'features of a host, one folder each',
     layers: [
       'src/plugins/plugin.ts',
-      'src/plugins/kind-records.ts',
       'src/core/',
       'src/core/tokens/',
       'src/services/',
@@ -223,7 +216,6 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     holds: 'createSallyport: its options, their defaults and checks, and one composer',
     layers: [
       'src/plugins/plugin.ts',
-      'src/plugins/kind-records.ts',
       'src/core/',
       'src/core/tokens/',
       'src/actions/',

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { SallyportOptions } from '../../src/compose/options.ts'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import type { Measurement } from '../../src/model/measurement.ts'
-import type { KindRecords } from '../../src/plugins/kind-records.ts'
+import { type KindRecords, recordsOf } from '../../src/plugins/kind-records.ts'
 import type { Plugin, PluginCore, PluginDispatchOptions, PreparedDispatch } from '../../src/plugins/plugin.ts'
 import type { PluginRecord, RecordChange } from '../../src/ports/record-store.ts'
 import type { SallyportStore } from '../../src/ports/sallyport-store.ts'
@@ -44,7 +44,7 @@ function host(
   const plugin: Plugin = {
     name: 'own',
     setup(core) {
-      Object.assign(held, { core, notes: core.records<Note>('notes') })
+      Object.assign(held, { core, notes: recordsOf<Note>(core, 'notes') })
       return {}
     },
   }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createSallyport } from '../../src/compose/create-sallyport.ts'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import type { SallyportError } from '../../src/errors.ts'
+import { recordsOf } from '../../src/plugins/kind-records.ts'
 import type { Plugin, PluginCore, PreparedDispatch } from '../../src/plugins/plugin.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { recordingLogger, testAuth } from '../support/deps.ts'
@@ -21,10 +22,11 @@ describe('the core of a plugin', () => {
     let early: readonly Promise<unknown>[] = []
     const plugin: Plugin = {
       name: 'own',
-      setup({ plan, commit, records }) {
+      setup(core) {
+        const { plan, commit } = core
         early = [
           Promise.resolve(plan?.(TENANT, EVENT)),
-          commit({ changes: [records<Note>('notes').insert(TENANT, 'n', { text: 'one' })] }),
+          commit({ changes: [recordsOf<Note>(core, 'notes').insert(TENANT, 'n', { text: 'one' })] }),
         ]
         for (const each of early) each.catch(() => {})
         return {}
@@ -52,7 +54,7 @@ describe('the core of a plugin', () => {
       plugins: [plugin],
     })
     expect(core?.plan).toBeUndefined()
-    const notes = core?.records<Note>('notes')
+    const notes = core && recordsOf<Note>(core, 'notes')
     const insert = { changes: notes ? [notes.insert(TENANT, 'n', { text: 'one' })] : [] }
     expect(await core?.commit(insert)).toEqual({ outcome: 'committed', answers: [], cancelled: [] })
     expect(await notes?.find(TENANT, ['n'])).toMatchObject([{ key: 'n', body: { text: 'one' } }])

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createSallyport } from '../../src/compose/create-sallyport.ts'
-import type { KindRecords, RecordKind } from '../../src/plugins/kind-records.ts'
+import { type KindRecords, type RecordKind, recordsOf } from '../../src/plugins/kind-records.ts'
 import type { PluginCore } from '../../src/plugins/plugin.ts'
 import type { SallyportStore } from '../../src/ports/sallyport-store.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
@@ -28,7 +28,7 @@ function coreOf(name: string, store: SallyportStore = memoryStore(), clock = fak
 }
 
 function notesIn(store?: SallyportStore, plugin = 'own'): KindRecords<Note> {
-  return coreOf(plugin, store).records('notes', NOTES)
+  return recordsOf(coreOf(plugin, store), 'notes', NOTES)
 }
 
 const bodies = (found: readonly { readonly body: Note }[]): readonly string[] => found.map(({ body }) => body.day)
@@ -76,7 +76,7 @@ describe('records of a plugin', () => {
 
   it('Expired records are pruned, of one tenant or of all', async () => {
     const clock = fakeClock()
-    const notes = coreOf('own', memoryStore({ clock }), clock).records('notes', NOTES)
+    const notes = recordsOf(coreOf('own', memoryStore({ clock }), clock), 'notes', NOTES)
     for (const tenant of ['t', 'u'])
       for (const ms of [1, 2_000, undefined])
         await notes.change(tenant, `${ms}`, () => ({ day: 'x', ...(ms && { until: clock.now() + ms }) }))
@@ -172,7 +172,7 @@ describe('a wrong call', () => {
   const KINDS: Readonly<Record<string, readonly [kind: unknown, declaration: unknown, message: RegExp]>> = {
     'a name with a full stop': ['a.b', {}, /must be a name of a-z 0-9 _/],
     'a name that is too long': ['n'.repeat(29), {}, /of 32 characters/],
-    'no name': [undefined, {}, /argument 1/],
+    'no name': [undefined, {}, /argument 2/],
     'five texts': ['n', { sort: Object.fromEntries([...'abcde'].map((name) => [name, () => 'x'])) }, /has 5 texts/],
     'a text named key': ['n', { sort: { key: () => 'x' } }, /and not key/],
     'a text without a function': ['n', { sort: { day: 'day' } }, /must be a function/],
@@ -182,8 +182,8 @@ describe('a wrong call', () => {
   it.each(Object.entries(KINDS))(
     'A kind with %s stops the start, with the plugin',
     (_, [kind, declaration, message]) => {
-      const setup = ({ records }: PluginCore) => {
-        records(kind as string, declaration as RecordKind<Note>)
+      const setup = (core: PluginCore) => {
+        recordsOf(core, kind as string, declaration as RecordKind<Note>)
         return {}
       }
       const start = () => createSallyport({ auth: testAuth, store: memoryStore(), plugins: [{ name: 'own', setup }] })

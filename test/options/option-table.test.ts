@@ -41,6 +41,7 @@ const WITHOUT_OPTIONS: Readonly<Record<string, string>> = {
   'sallyport/express keepRawBody': 'is an option of express.json(): tested in raw-bodies',
   'sallyport/json-logic jsonLogic': 'takes nothing',
   'sallyport/plugins actionsOf': 'takes rows, which createSallyport checks',
+  'sallyport/plugins recordsOf': 'is for plugins: tested in plugin-records.test',
   'sallyport/storage/engine KINDS': 'a table',
   'sallyport/storage/engine Unreadable': 'a class that backends construct',
   'sallyport/storage/engine columnOf': 'takes the words of a declaration',

@@ -39,10 +39,10 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
     source: 'src/index.ts',
     gives: '`createSallyport`, `defineEvents`, handlers, types',
     loads: ['valibot'],
-    limit: 86.2,
+    limit: 87.7,
     parts: {
-      '{ createSallyport, defineEvents }': 85.9,
-      '{ handleDispatch }': 20.45,
+      '{ createSallyport, defineEvents }': 87.4,
+      '{ handleDispatch }': 20.55,
       '{ handleSessionRun }': 36.2,
       '{ handleDispatch, handleSessionRun }': 45.4,
     },
@@ -78,9 +78,10 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
   },
   'sallyport/plugins': {
     source: 'src/plugins/index.ts',
-    gives: '[plugins](docs/plugins.md): `agentTokens`, `alerts`, `consent`, `statistics`; [your own](docs/writing-a-plugin.md)',
+    gives:
+      '[plugins](docs/plugins.md): `agentTokens`, `alerts`, `consent`, `statistics`; [your own](docs/writing-a-plugin.md)',
     loads: ['valibot'],
-    limit: 35,
+    limit: 36.3,
     parts: { '{ agentTokens }': 12.1, '{ alerts }': 12, '{ consent }': 19.3, '{ statistics }': 8 },
   },
   'sallyport/openapi': {
@@ -141,22 +142,22 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
   'sallyport/storage/memory': {
     source: 'src/storage/memory/index.ts',
     gives: '`memoryStore`',
-    limit: 38.6,
+    limit: 39.5,
   },
   'sallyport/storage/sql': {
     source: 'src/storage/sql/index.ts',
     gives: '`sqlStore`, over [Kysely](https://kysely.dev)',
-    limit: 66.1,
+    limit: 67.4,
   },
   'sallyport/storage/documents': {
     source: 'src/storage/documents/index.ts',
     gives: '`documentStore`: [custom stores](docs/writing-a-store.md)',
-    limit: 40.2,
+    limit: 41.2,
   },
   'sallyport/storage/engine': {
     source: 'src/storage/engine/index.ts',
     gives: '`engineStore`: [a store over records](docs/writing-a-store.md#over-records)',
-    limit: 36.1,
+    limit: 37.2,
   },
   'sallyport/queue/postgres': {
     source: 'src/queues/postgres.ts',

@@ -12,7 +12,7 @@ import { appSecrets, generateAppSecret } from 'sallyport/auth'
 import * as plugins from 'sallyport/plugins'
 import { htmlOf, order, subjectOf } from './mail.ts'
 
-const { actionsOf: _, ...creators } = plugins
+const { actionsOf: _, recordsOf: __, ...creators } = plugins
 
 /** Those that are there of the plugins that need no options. */
 const PLUGINS = Object.entries<(options: never) => plugins.Plugin>(creators).flatMap(([name, create]) =>
