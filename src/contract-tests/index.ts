@@ -22,6 +22,7 @@ export {
   type QueueTrial,
   queueContract,
 } from './queue-contract.ts'
+export type { RecordStoreTrial } from './record-store/record-harness.ts'
 export { type RecordStoreContractOptions, recordStoreContract } from './record-store-contract.ts'
 export {
   type RecordedMessage,

@@ -1,18 +1,15 @@
-import type { DispatchStore } from '../ports/dispatch-store.ts'
-import type { RecordStore } from '../ports/record-store.ts'
-import { type ContractOptions, registerCases, STORE, type StoreCapabilities, type StoreTrial } from './contract.ts'
+import { type ContractOptions, registerCases, STORE, type StoreCapabilities } from './contract.ts'
 import { changeCases } from './record-store/changes.ts'
 import { commitCases } from './record-store/commits.ts'
 import { findCases } from './record-store/finds.ts'
 import { listCases } from './record-store/lists.ts'
+import type { RecordStoreTrial } from './record-store/record-harness.ts'
 import { removalCases } from './record-store/removals.ts'
-
-type Trial = StoreTrial<RecordStore & Pick<DispatchStore, 'accept' | 'findDispatch'>>
 
 /** Options of {@link recordStoreContract}. */
 export interface RecordStoreContractOptions extends ContractOptions {
   /** Returns an empty store for each case. `commitUnit` also accepts and cancels dispatches, so a case needs two methods of their store. */
-  readonly create: () => Trial | Promise<Trial>
+  readonly create: () => RecordStoreTrial | Promise<RecordStoreTrial>
   readonly capabilities?: StoreCapabilities
 }
 

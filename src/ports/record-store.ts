@@ -67,7 +67,7 @@ export interface RecordRemoval {
 export interface CommitUnit {
   /** Each finds what those before it have stored. */
   readonly accept?: readonly Acceptance[] | undefined
-  /** Cancelled as by {@link DispatchStore.cancel}, before anything is accepted. */
+  /** Cancelled as by `cancel` of the store, before anything is accepted. */
   readonly cancel?: readonly { readonly tenant: string; readonly dispatchId: string }[] | undefined
   readonly changes?: readonly RecordChange[] | undefined
 }

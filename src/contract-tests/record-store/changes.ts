@@ -6,14 +6,14 @@ import {
   numbers,
   type RecordHarness,
   type RecordStoreCase,
-  type RecordTrialStore,
+  type RecordStoreTrial,
   record,
   recordCases,
   unversioned,
 } from './record-harness.ts'
 
 /** Adds one to the counter `a`, and stores it if it is missing. */
-async function count(store: RecordTrialStore): Promise<void> {
+async function count(store: RecordStoreTrial['store']): Promise<void> {
   await store.changeRecord(named('a'), (stored) => record({ key: 'a', body: { n: Number(stored?.body.n ?? 0) + 1 } }))
 }
 
@@ -21,7 +21,7 @@ async function count(store: RecordTrialStore): Promise<void> {
 function atOnce<Result>(
   t: RecordHarness,
   count: number,
-  run: (store: RecordTrialStore, at: number) => Promise<Result>,
+  run: (store: RecordStoreTrial['store'], at: number) => Promise<Result>,
 ): Promise<readonly Result[]> {
   return Promise.all(numbers(count).map((at) => run(at % 2 === 0 ? t.store : t.other, at)))
 }

@@ -22,25 +22,25 @@ export const MARGIN_MS = 10_000
 export const KIND = 'contract.notes'
 export const TENANT = 't'
 
-/** The store of a record contract: a commit of records may also accept and cancel dispatches. */
-export type RecordTrialStore = RecordStore & Pick<DispatchStore, 'accept' | 'findDispatch'>
+/** An empty store of records and dispatches for one case. */
+export interface RecordStoreTrial extends StoreTrial<RecordStore & Pick<DispatchStore, 'accept' | 'findDispatch'>> {}
 
-export type RecordStoreCase = ContractCase<StoreTrial<RecordTrialStore>>
+export type RecordStoreCase = ContractCase<RecordStoreTrial>
 
 /** A record with a key. The other members have defaults. */
 export type GivenRecord = Partial<NewPluginRecord> & Pick<NewPluginRecord, 'key'>
 
 /** A store under test, with the calls that most cases make. Default kind: `contract.notes`; tenant: `t`. Writes use `store`, reads use `other`. */
 export interface RecordHarness {
-  readonly store: RecordTrialStore
+  readonly store: RecordStoreTrial['store']
   /** The second handle; `store` if there is none. */
-  readonly other: RecordTrialStore
+  readonly other: RecordStoreTrial['store']
   now(): number
   advance(ms: number): Promise<void>
   /** Inserts records in one commit. */
   put(...records: readonly GivenRecord[]): Promise<void>
   /** Commits changes of records. */
-  commit(changes: readonly RecordChange[], handle?: RecordTrialStore): Promise<CommitOutcome>
+  commit(changes: readonly RecordChange[], handle?: RecordStoreTrial['store']): Promise<CommitOutcome>
   /** The record that has this key; `undefined` if there is none. */
   read(key: string, name?: Partial<RecordName>): Promise<PluginRecord | undefined>
   /** As `read`. Fails if there is no record. */
@@ -65,7 +65,7 @@ export function recordCases(
   return storeCases(harnessOf, needs, table)
 }
 
-function harnessOf(trial: StoreTrial<RecordTrialStore>): RecordHarness {
+function harnessOf(trial: RecordStoreTrial): RecordHarness {
   const { store, other = store } = trial
   const commit: RecordHarness['commit'] = (changes, handle = store) => handle.commitUnit({ changes })
 
