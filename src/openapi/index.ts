@@ -24,6 +24,7 @@ import { READ_SCHEMAS } from './read-schemas.ts'
 import { requestSchemas } from './request-schemas.ts'
 import { RUN_SCHEMAS } from './run-schemas.ts'
 import { TOKEN_SCHEMAS } from './token-schemas.ts'
+import { usedComponents } from './used-components.ts'
 
 export type {
   OpenApiComponents,
@@ -101,14 +102,14 @@ export function openapiDocument(options: OpenApiOptions = {}): OpenApiDocument {
     tags: TAGS.filter(({ name }) => used.includes(name)),
     security: [{ bearer: [] }],
     paths,
-    components: {
+    components: usedComponents(paths, {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: TOKENS } },
       parameters: PARAMETERS,
       headers: HEADERS,
       responses: sharedProblemResponses(),
       examples: problemExamples(),
       schemas: schemas(events),
-    },
+    }),
   }
   // `structuredClone` would keep repeated objects identical.
   return JSON.parse(JSON.stringify(document))

@@ -33,5 +33,9 @@ export function agedRemover(kind: string, records: Records): (aged: AgedRecords)
     })
   }
 
-  return (aged) => removeSome(aged.tenant ?? '', aged.limit, (from, most) => removePart(aged, from, most))
+  return (aged) => {
+    // Apart from the tenant '', which global records have.
+    const place = aged.tenant === undefined ? 'all' : `of ${aged.tenant}`
+    return removeSome(place, aged.limit, (from, most) => removePart(aged, from, most))
+  }
 }
