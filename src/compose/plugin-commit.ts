@@ -13,7 +13,7 @@ import { hostPrincipal } from '../services/dispatch.ts'
 export function pluginCommits(
   deps: DispatchDeps & { readonly store: RecordStore },
 ): Required<Pick<PluginCore, 'plan' | 'commit'>> {
-  /** What is planned and not stored. */
+  /** Planned dispatches that are not stored. */
   const prepared = new WeakMap<PreparedDispatch, PlannedDispatch>()
 
   /** Takes a dispatch, so that a second commit does not find it. */
@@ -40,7 +40,7 @@ export function pluginCommits(
       }
       return made
     } finally {
-      // It may be committed again.
+      // A later commit may store it.
       if (!isStored) for (const [one, planned] of taken) prepared.set(one, planned)
     }
   }

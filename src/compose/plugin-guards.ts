@@ -5,10 +5,7 @@ import { shownName } from '../options/shown-value.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LinkMaker, LinkMakers } from '../ports/link-maker.ts'
 import type { MessageGuard } from '../ports/message-guard.ts'
-import type { NamedParts } from './plugin-parts.ts'
-
-/** A plugin that needs longer counts as unavailable. */
-const ANSWER_MS = 5_000
+import { ANSWER_MS, type NamedParts } from './plugin-parts.ts'
 
 /** Asks the guards of all plugins in their order: the first objection holds. `undefined`: none has a guard. */
 export function joinGuards(parts: readonly NamedParts[], clock: Pick<Clock, 'after'>): MessageGuard | undefined {

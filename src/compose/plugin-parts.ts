@@ -2,6 +2,9 @@ import { type FaultDeps, reportFault } from '../core/answers/report-fault.ts'
 import { type ConfigProblem, SallyportError } from '../errors.ts'
 import type { PluginParts } from '../plugins/plugin.ts'
 
+/** Most milliseconds of a policy, a guard or a link: a plugin that needs longer counts as unavailable. */
+export const ANSWER_MS = 5_000
+
 /** The parts of one plugin. */
 export interface NamedParts {
   readonly plugin: string

@@ -1,12 +1,12 @@
 import { inTime } from '../core/answers/in-time.ts'
 import { askPolicy } from '../core/message/ask-policy.ts'
+import type { ConfigProblem } from '../errors.ts'
+import type { PluginCore } from '../plugins/plugin.ts'
 import { allOf } from '../policies/all-of.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { DeliveryPolicy } from '../ports/delivery-policy.ts'
-import type { NamedParts } from './plugin-parts.ts'
-
-/** A plugin that needs longer counts as unavailable. */
-const ANSWER_MS = 5_000
+import { ANSWER_MS, type NamedParts } from './plugin-parts.ts'
+import { unknownNames } from './unknown-names.ts'
 
 /** Joins the policies of plugins, in their order, and that of the host. `undefined`: there is none. */
 export function joinPolicies(
@@ -25,4 +25,18 @@ export function joinPolicies(
     ...policies,
     ...(host ? [{ decide: (question) => askPolicy(host, question) } satisfies DeliveryPolicy] : []),
   )
+}
+
+/** Finds channels and events of policies that are not there. */
+export function policyProblems(
+  all: readonly NamedParts[],
+  { channels, events }: Pick<PluginCore, 'channels' | 'events'>,
+): readonly ConfigProblem[] {
+  return all.flatMap(({ plugin, parts: { policy } }) => {
+    const field = `plugins.${plugin}.policy`
+    return [
+      ...(channels ? unknownNames(`${field}.channels`, policy?.names?.channels, channels) : []),
+      ...(events ? unknownNames(`${field}.events`, policy?.names?.events, events.eventTypes) : []),
+    ]
+  })
 }

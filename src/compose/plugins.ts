@@ -25,8 +25,8 @@ import type { PluginData } from '../services/plugin-data.ts'
 import { joinData } from './plugin-data.ts'
 import { joinGuards, joinLinks } from './plugin-guards.ts'
 import { configError, type NamedParts, reportPlugin } from './plugin-parts.ts'
+import { policyProblems } from './plugin-policies.ts'
 import { joinSignals } from './plugin-signals.ts'
-import { unknownNames } from './unknown-names.ts'
 
 /** The parts of all plugins of a host. */
 export interface JoinedPlugins {
@@ -144,20 +144,6 @@ function apiOf(other: string, needs: readonly string[], all: readonly NamedParts
   throw new SallyportError('option_invalid', 'use', [
     { field: 'argument 1', detail: `${shownName(other)} is not a plugin that needs names` },
   ])
-}
-
-/** Finds channels and events of policies that are not there. */
-function policyProblems(
-  all: readonly NamedParts[],
-  { channels, events }: Pick<PluginCore, 'channels' | 'events'>,
-): readonly ConfigProblem[] {
-  return all.flatMap(({ plugin, parts: { policy } }) => {
-    const field = `plugins.${plugin}.policy`
-    return [
-      ...(channels ? unknownNames(`${field}.channels`, policy?.names?.channels, channels) : []),
-      ...(events ? unknownNames(`${field}.events`, policy?.names?.events, events.eventTypes) : []),
-    ]
-  })
 }
 
 const anObject: Check = (value) => (Object(value) === value ? undefined : `is ${kindOf(value)}; must be an object`)

@@ -218,7 +218,7 @@ function kindRecords<Body extends object>(
       return viewPage(list, page, (record) => record as PluginRecord<Body>)
     },
     async change(tenant, recordKey, decide) {
-      // Nothing is stored there, and to remove nothing is no mistake.
+      // A removal at a key that no record can have is no mistake.
       if (!isText(recordKey, 1) && decide(undefined) === undefined) return undefined
       const name = named(tenant, recordKey)
       const changed = await store.changeRecord(name, (stored) => {

@@ -155,7 +155,7 @@ export interface PreparedDispatch {
   readonly preview: DispatchPreview
 }
 
-/** What {@link PluginCore.commit} stores. At most 500 of each list. */
+/** Input of {@link PluginCore.commit}, stored together or not at all. At most 500 of each list. */
 export interface PluginCommit extends Pick<CommitUnit, 'cancel' | 'changes'> {
   readonly accept?: readonly PreparedDispatch[] | undefined
 }

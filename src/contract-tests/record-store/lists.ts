@@ -25,7 +25,7 @@ const CURSORS: readonly string[] = [
 const SHORT: readonly string[] =
   '--- --0 -0- -a0 0-- 00- 000 001 010 100 109 110 900 a-- a-b a0z aaa ab- b-0 zz9 zzz'.split(' ')
 
-/** Of the most characters for which an order is promised. */
+/** A text of the most characters for which an order is promised. */
 const LONG: readonly string[] = SHORT.map((text) => text.padStart(90, 'z-0'))
 
 /** In the order of their times. */

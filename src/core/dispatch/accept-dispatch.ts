@@ -40,7 +40,7 @@ export interface AcceptDeps extends FaultDeps, MeasureDeps {
 
 export const EXPIRES_IN_MS: number = 72 * 3_600_000
 
-/** What the store gets of a planned dispatch. */
+/** The input of the store for a planned dispatch. */
 export function acceptanceOf(
   dispatch: NewDispatch,
   warnings: readonly Warning[],

@@ -142,7 +142,7 @@ function keyOf({ tenant, state: { sessionId, runId } }: StoredRun): RunKey {
   return { tenant, sessionId, runId }
 }
 
-/** Removes published signals. A repeated one stays if the run changed meanwhile: it was published before that change. */
+/** Removes published signals. A repeated one stays if the run changed meanwhile: it was published before that change. So does one of another host. */
 async function markPublished(
   seen: StoredRun,
   published: ReadonlySet<string>,
@@ -153,7 +153,7 @@ async function markPublished(
   await store.mergeRun(keyOf(seen), ({ run }): MergeDecision<undefined> => {
     const isSame = run?.revision === revision && run.createdAt === createdAt
     const pending = run?.derived.pending.filter(
-      (signal) => !published.has(signal) || (names[signal] === 'repeated' && !isSame),
+      (signal) => !published.has(signal) || (names[signal] !== 'once' && !isSame),
     )
     if (run === undefined || pending === undefined || pending.length === run.derived.pending.length)
       return { result: undefined }

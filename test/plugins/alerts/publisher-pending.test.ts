@@ -168,4 +168,21 @@ describe('publish', () => {
     expect(await pending(store)).toEqual([])
     expect(logger.lines).toMatchObject([{ event: 'run.signals_dropped', fields: { detail: '2 of budget' } }])
   })
+
+  it('publishPending keeps a signal of an absent plugin whose run changes meanwhile', async () => {
+    const store = memoryStore({ clock })
+    await leave(store, ['r1'], ['budget'])
+    const rules = { tenant: 'default', now: 8 * 86_400_000, signals: raising('budget') }
+    const update = { sessionId: 's1', runId: 'r1', counts: { inputTokens: 2 } } as const
+    const listRuns: Store['listRuns'] = async (query) => {
+      const page = await store.listRuns(query)
+      await store.mergeRun({ ...rules, sessionId: 's1', runId: 'r1' }, (snapshot) =>
+        decideMerge(snapshot, update, rules),
+      )
+      return page
+    }
+    const { publisher } = publishing({ ...store, listRuns }, { 'run.failed': () => undefined }, () => rules.now)
+    await publisher.publishPending()
+    expect(await pending(store)).toEqual(['r1 budget'])
+  })
 })

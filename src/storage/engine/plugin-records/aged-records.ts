@@ -1,3 +1,4 @@
+import { compoundKey } from '../../rules/compound-key.ts'
 import { Changes, retryOnConflict } from '../changes.ts'
 import type { Records } from '../records.ts'
 import { type RemovedPart, removalParts } from '../removal-parts.ts'
@@ -12,10 +13,10 @@ export interface AgedRecords {
 }
 
 /** Removes records of a kind by their expiry, the oldest first. Resolves to their number: fewer than `limit` means that none is left. */
-export function agedRemover(kind: string, records: Records): (aged: AgedRecords) => Promise<number> {
+export function agedRemover(records: Records): (kind: string, aged: AgedRecords) => Promise<number> {
   const removeSome = removalParts()
 
-  function removePart({ tenant, forMs }: AgedRecords, from: number, limit: number): Promise<RemovedPart> {
+  function removePart(kind: string, { tenant, forMs }: AgedRecords, from: number, limit: number): Promise<RemovedPart> {
     const where = tenant === undefined ? [] : [{ column: 'tenant', in: [tenant] }]
     return retryOnConflict(async () => {
       const { earliest: now } = await records.now()
@@ -33,9 +34,9 @@ export function agedRemover(kind: string, records: Records): (aged: AgedRecords)
     })
   }
 
-  return (aged) => {
-    // Apart from the tenant '', which global records have.
-    const place = aged.tenant === undefined ? 'all' : `of ${aged.tenant}`
-    return removeSome(place, aged.limit, (from, most) => removePart(aged, from, most))
+  return (kind, aged) => {
+    // The tenant '' of global records is another place than all tenants.
+    const place = compoundKey(kind, ...(aged.tenant === undefined ? [] : [aged.tenant]))
+    return removeSome(place, aged.limit, (from, most) => removePart(kind, aged, from, most))
   }
 }

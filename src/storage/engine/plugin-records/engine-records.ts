@@ -1,21 +1,17 @@
 import { copyJson } from '../../../model/json.ts'
 import type { PluginRecord, RecordStore } from '../../../ports/record-store.ts'
-import { boundedMap } from '../bounded-map.ts'
 import { Changes, firstVersion, retryOnConflict } from '../changes.ts'
 import { committer } from '../commit-unit.ts'
 import { ifReadable, readable } from '../json-values.ts'
 import type { RecordOf } from '../kinds.ts'
 import { type CursorFormat, readPage } from '../pages.ts'
 import type { Records } from '../records.ts'
-import { type AgedRecords, agedRemover } from './aged-records.ts'
+import { agedRemover } from './aged-records.ts'
 import { PLUGIN_RECORDS, rowOfRecord, SORT_COLUMNS } from './record-rows.ts'
-
-/** Kinds whose last removal is remembered. */
-const MAX_REMOVERS = 1_000
 
 /** Records of any kind, for plugins. */
 export function engineRecords(records: Records): RecordStore {
-  const removers = boundedMap<(aged: AgedRecords) => Promise<number>>(MAX_REMOVERS)
+  const removeAged = agedRemover(records)
 
   async function find(kind: string, tenant: string, keys: readonly string[]): Promise<readonly PluginRecord[]> {
     if (keys.length === 0) return []
@@ -49,21 +45,18 @@ export function engineRecords(records: Records): RecordStore {
         const next = decide(stored)
         if (next === stored) return next
         const changes = new Changes()
-        if (next === undefined) changes.remove(PLUGIN_RECORDS, { kind, tenant, key, version: stored?.version ?? 0 })
-        else {
+        if (next) {
           const row = rowOfRecord({ ...next, kind, tenant, key }, stored?.version ?? firstVersion())
           changes[stored ? 'update' : 'insert'](PLUGIN_RECORDS, row)
+        } else if (stored) {
+          changes.remove(PLUGIN_RECORDS, { kind, tenant, key, version: stored.version })
         }
         await changes.commit(records)
         return next
       })
     },
 
-    removeRecords({ kind, tenant, expiredForMs, limit }) {
-      const remove = removers.get(kind) ?? agedRemover(kind, records)
-      removers.put(kind, remove)
-      return remove({ tenant, forMs: expiredForMs, limit })
-    },
+    removeRecords: ({ kind, tenant, expiredForMs, limit }) => removeAged(kind, { tenant, forMs: expiredForMs, limit }),
 
     commitUnit: committer(records),
   }

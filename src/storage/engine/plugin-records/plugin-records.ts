@@ -56,6 +56,7 @@ export type RecordRange<Name extends KindName> = TenantOf<Name> & {
 }
 
 export function pluginRecords<Name extends KindName>(kind: Name, records: Records): PluginRecords<Name> {
+  const removeAged = agedRemover(records)
   return {
     async find(by, texts) {
       if (texts.length === 0) return []
@@ -98,7 +99,7 @@ export function pluginRecords<Name extends KindName>(kind: Name, records: Record
     remove(changes, { tenant, key, version }) {
       changes.remove(PLUGIN_RECORDS, { kind, tenant, key, version })
     },
-    removeAged: agedRemover(kind, records),
+    removeAged: (aged) => removeAged(kind, aged),
   }
 }
 
