@@ -279,28 +279,6 @@ describe('reading sessions and runs', () => {
   })
 })
 
-describe('suppressions', () => {
-  const SUPPRESSIONS = '/api/outbound/suppressions'
-
-  it('A suppression is added, listed, found and removed', async () => {
-    const post = (path: string, body: object, token = 'manage'): Promise<Answered> =>
-      ask(`${SUPPRESSIONS}/${path}`, { method: 'POST', token, body })
-    const of = { channel: 'email', address: 'jane@example.com' }
-    expect((await post('add', { ...of, reason: 'complained' })).json).toEqual({ added: true })
-    expect((await post('add', { ...of, reason: 'complained' })).json).toEqual({ added: false })
-    expect((await ask(`${SUPPRESSIONS}?reason=complained`)).json.items).toMatchObject([{ reason: 'complained' }])
-    expect((await post('find', of, 'read')).json.items).toMatchObject([{ channel: 'email' }])
-    expect((await post('remove', { address: of.address })).json).toEqual({ removed: 1 })
-    expect((await ask(SUPPRESSIONS)).json).toEqual({ items: [] })
-    expect((await post('add', { channel: 'email' })).json.errors).toMatchObject([{ pointer: '/address' }])
-  })
-
-  it('A host without the plugin has no suppressions', async () => {
-    const { ask } = host({ plugins: [] })
-    expect((await ask(SUPPRESSIONS)).status).toBe(404)
-  })
-})
-
 describe('access to the read API', () => {
   it.each([
     [DISPATCHES, 'GET', 'manage'],
@@ -308,7 +286,6 @@ describe('access to the read API', () => {
     [`${DISPATCHES}/dsp_1`, 'GET', 'read~default/s1'],
     [`${DISPATCHES}/dsp_1/cancel`, 'POST', 'read'],
     [`${DISPATCHES}/dsp_1/retry`, 'POST', 'manage~default/s1'],
-    ['/api/outbound/suppressions/add', 'POST', 'read'],
     ['/api/agents/sessions/s1', 'GET', 'session_run~default/s1'],
     ['/api/agents/runs', 'GET', 'read~default/s1'],
   ])('%s %s is refused to %s', async (path, method, token) => {
@@ -337,7 +314,7 @@ describe('access to the read API', () => {
     const { endpoints } = createSallyport({ auth, store: memoryStore() })
     const handle = toFetch({ endpoints } as never)
     const headers = { authorization: 'Bearer read' }
-    const statuses = [DISPATCHES, '/api/outbound/suppressions', '/api/agents/runs'].map(
+    const statuses = [DISPATCHES, '/api/outbound/events', '/api/agents/runs'].map(
       async (path) => (await handle(new Request(`http://shop.test${path}`, { headers }))).status,
     )
     expect(await Promise.all(statuses)).toEqual([404, 404, 200])

@@ -3,10 +3,7 @@ import { createSallyport, type Sallyport } from '../../src/compose/create-sallyp
 import type { SallyportOptions } from '../../src/compose/options.ts'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import type { StandardSchema } from '../../src/core/dispatch/catalog/event-definition.ts'
-import type { HashKey } from '../../src/options/hash-keys.ts'
-import { consent } from '../../src/plugins/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
-import { ALL_POSTS } from '../support/actions.ts'
 import { countingIds, type RecordingLogger, recordingLogger, testAuth } from '../support/deps.ts'
 import { everyPlugin } from '../support/every-plugin.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
@@ -56,10 +53,10 @@ export interface HostApp {
   readonly sallyport: Sallyport<unknown>
   readonly clock: FakeClock
   readonly logger: RecordingLogger
-  post(path: string, body: object): Promise<string>
+  /** @param token Default: `app`. */
+  post(path: string, body: object, token?: string): Promise<string>
 }
 
-const KEY: HashKey = { kid: 'k1', key: new Uint8Array(32).fill(1) }
 const DISPATCH = '/api/outbound/dispatch'
 const RUN = '/api/agents/session/run'
 
@@ -99,7 +96,6 @@ export const HOST_PORTS: readonly HostPort[] = [
     thrown: '503 auth_unavailable',
     silent: { ms: 5_000, result: '503 auth_unavailable' },
   },
-  ...ALL_POSTS.filter(({ name }) => name === 'session_token').map(({ path }) => exchangePort(path)),
   {
     call: 'find() of the directory',
     options: (answer) => ({ recipients: { find: answer as never } }),
@@ -139,43 +135,6 @@ export const HOST_PORTS: readonly HostPort[] = [
     allows: ['undefined'],
     refusesWays: ['by a promise', 'by a thenable'],
     wrong: '500 internal_error',
-  },
-  {
-    call: 'receive() of the feedback source',
-    options: (answer) => ({
-      plugins: [
-        consent({
-          keys: [KEY],
-          feedback: { own: { tenant: 'default', channel: 'email', receive: answer as never } },
-        }),
-      ],
-    }),
-    use: ({ post }) => post('/api/outbound/feedback/own', {}),
-    allows: [],
-    wrong: '503 feedback_unavailable',
-    silent: { ms: 10_000, result: '503 feedback_unavailable' },
-  },
-  {
-    call: 'head() of the feedback source',
-    options: (answer) => ({
-      plugins: [
-        consent({
-          keys: [KEY],
-          feedback: {
-            own: {
-              tenant: 'default',
-              channel: 'email',
-              head: answer as never,
-              receive: async () => ({ outcome: 'refused' }),
-            },
-          },
-        }),
-      ],
-    }),
-    use: ({ post }) => post('/api/outbound/feedback/own', {}),
-    allows: [],
-    refusesWays: ['by a promise', 'by a thenable'],
-    wrong: '503 feedback_unavailable',
   },
   {
     call: 'validate() of the data schema',
@@ -244,19 +203,6 @@ export const HOST_PORTS: readonly HostPort[] = [
   },
 ]
 
-/** The port behind the exchange of tokens, if there is the plugin with its endpoint. */
-function exchangePort(path: string): HostPort {
-  return {
-    call: 'exchange() of the verifier',
-    options: (answer) => ({ auth: { verify: testAuth.verify, exchange: answer as never } }),
-    use: ({ post }) => post(path, { grants: {} }),
-    allows: [],
-    wrong: '500 internal_error',
-    thrown: '503 auth_unavailable',
-    silent: { ms: 5_000, result: '503 auth_unavailable' },
-  }
-}
-
 async function firstReason({ sallyport }: HostApp): Promise<string> {
   const [one] = (await sallyport.dispatches.list()).items
   return one?.deliveries.map(({ status, reason }) => `${status} ${reason ?? ''}`.trim()).join() ?? ''
@@ -278,8 +224,7 @@ export function hostApp(port: HostPort, answer: Answer): HostApp {
   const fetch = toFetch(sallyport)
   return {
     ...{ sallyport, clock, logger },
-    async post(path, body) {
-      const token = path.endsWith('/token') ? 'session' : 'app'
+    async post(path, body, token = 'app') {
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
       const given = { method: 'POST', headers, body: JSON.stringify(body) }
       const answered = await fetch(new Request(`https://host.test${path}`, given))

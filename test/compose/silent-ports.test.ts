@@ -1,21 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { advanceUntil } from '../support/advance-until.ts'
 import { HOST_PORTS, hostApp } from './host-ports.ts'
-
-const never = (): Promise<never> => new Promise(() => {})
+import { never, testSilence } from './port-tests.ts'
 
 describe('a port that never answers', () => {
-  it.each(HOST_PORTS.flatMap((port) => (port.silent ? [{ port, call: port.call, ...port.silent }] : [])))(
-    '$call is given up after $ms ms, and the log names it',
-    async ({ port, call, ms: limit, result: expected }) => {
-      const app = hostApp(port, never)
-      const { result, ms } = await advanceUntil(port.use(app), app.clock)
-      expect(result).toBe(expected)
-      expect(ms).toBeGreaterThanOrEqual(limit)
-      expect(ms).toBeLessThanOrEqual(limit + 500)
-      const sentence = `${call} did not answer within ${limit / 1_000} s`
-      expect(app.logger.lines.map(({ fields }) => fields.cause)).toContain(sentence)
-    },
+  it.each(HOST_PORTS.filter(({ silent }) => silent))(
+    '$call is given up after its limit, and the log names it',
+    testSilence,
   )
 
   it('Nothing is stored, and a late result is dropped', async () => {

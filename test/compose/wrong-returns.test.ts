@@ -1,48 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { HOST_PORTS, type HostPort, hostApp, WAYS, WRONG } from './host-ports.ts'
+import { HOST_PORTS, type HostPort, hostApp } from './host-ports.ts'
+import { testReturns } from './port-tests.ts'
 
-const ways = (port: HostPort): readonly string[] => Object.keys(WAYS).filter((way) => !port.refusesWays?.includes(way))
-
-describe.each(HOST_PORTS)('$call', (port) => {
-  const wrong = [...WRONG].filter(([name]) => !port.allows.includes(name))
-  const cases = wrong.flatMap(([name, value]) => ways(port).map((way) => ({ name, value, way })))
-
-  it.each(cases)('that returns $name $way is refused, and the log says what came and what to return', async (given) => {
-    const app = hostApp(port, () => WAYS[given.way]?.(given.value))
-    expect(await port.use(app)).toBe(port.wrong)
-    const causes = app.logger.lines.map(({ fields }) => String(fields.cause ?? ''))
-    const sentences = causes.filter((cause) => cause.startsWith(port.call) || cause.includes(' of the redactor for '))
-    expect(sentences.length, JSON.stringify(app.logger.lines)).toBeGreaterThan(0)
-    for (const sentence of sentences) expect(sentence).toContain(` returned ${given.name}; return `)
-    expect(JSON.stringify(app.logger.lines)).not.toMatch(/canary|77001/)
-  })
-
-  const allowed = [...WRONG].filter(([name]) => port.allows.includes(name))
-  it.runIf(allowed.length > 0)('that returns what it may return logs no error', async () => {
-    for (const [, value] of allowed) {
-      for (const way of ways(port)) {
-        const app = hostApp(port, () => WAYS[way]?.(value))
-        await port.use(app)
-        expect(app.logger.lines.filter(({ level }) => level === 'error')).toEqual([])
-      }
-    }
-  })
-
-  it('that throws gives its documented result', async () => {
-    const app = hostApp(port, () => {
-      throw new Error('down')
-    })
-    expect(await port.use(app)).toBe(port.thrown ?? port.wrong)
-    expect(app.logger.lines.filter(({ level }) => level === 'error')).not.toEqual([])
-  })
-
-  it.skipIf(port.refusesWays)('whose promise rejects gives its documented result', async () => {
-    const app = hostApp(port, () => Promise.reject(new Error('down')))
-    expect(await port.use(app)).toBe(port.thrown ?? port.wrong)
-    await new Promise((resolve) => setImmediate(resolve))
-    expect(app.logger.lines.filter(({ level }) => level === 'error')).not.toEqual([])
-  })
-})
+describe.each(HOST_PORTS)('$call', testReturns)
 
 describe('a channel with an unreadable outcome', () => {
   const port = HOST_PORTS.find(({ call }) => call === 'send() of the channel') as HostPort

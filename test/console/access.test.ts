@@ -1,10 +1,10 @@
 import express from 'express'
 import { describe, expect, it } from 'vitest'
+import { CALLS } from '../../src/actions/table.ts'
 import { toExpress } from '../../src/adapters/express.ts'
-import { toFetch } from '../../src/adapters/fetch.ts'
-import { type ConsoleOptions, createConsole } from '../../src/console/index.ts'
+import { createConsole } from '../../src/console/index.ts'
 import { isRefused } from '../../src/core/answers/result.ts'
-import { isSallyportError, type Sallyport, type SallyportOptions } from '../../src/index.ts'
+import { isSallyportError } from '../../src/index.ts'
 import { sha256 } from '../../src/model/sha256.ts'
 import { systemClock } from '../../src/runtime/system-clock.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
@@ -14,31 +14,7 @@ import { recordingLogger } from '../support/deps.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { serve } from './console-server.ts'
 import { filledSallyport } from './filled.ts'
-
-const SAME_ORIGIN = { 'sec-fetch-site': 'same-origin', 'x-sallyport-console': '1', 'content-type': 'application/json' }
-
-/** A console at `/ops`, with what the host was told of errors. */
-async function opened(
-  options: Partial<ConsoleOptions<Request>> = {},
-  host: Partial<SallyportOptions<Record<string, unknown>>> = {},
-) {
-  const told: unknown[][] = []
-  const onError = (...of: unknown[]): number => told.push(of)
-  const sallyport = await filledSallyport(memoryStore(), { hooks: { onError }, ...host })
-  const answer = toFetch(createConsole<Request>(sallyport, { access: () => 'operate', ...options }), {
-    basePath: '/ops',
-  })
-  const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
-    answer(new Request(`http://127.0.0.1/ops${path}`, { headers }))
-  const post = (path: string, body: unknown = {}, headers: Record<string, string> = SAME_ORIGIN): Promise<Response> =>
-    answer(new Request(`http://127.0.0.1/ops${path}`, { method: 'POST', headers, body: JSON.stringify(body) }))
-  return { sallyport, told, answer, get, post, dispatchId: await newestOf(sallyport) }
-}
-
-async function newestOf(sallyport: Sallyport): Promise<string> {
-  const { items } = await sallyport.dispatches.list({ limit: 1 })
-  return items[0]?.dispatchId ?? ''
-}
+import { opened, SAME_ORIGIN } from './opened.ts'
 
 async function scriptOf(page: Response): Promise<string> {
   return /src="(assets\/[^"]+)"/.exec(await page.text())?.[1] ?? ''
@@ -53,6 +29,12 @@ function revoked(): { access: 'operate' } {
   revoke()
   return proxy
 }
+
+/** Actions that change something. */
+const MANAGING = ALL_CALLS.filter(({ operation }) => operation === 'manage')
+
+/** Actions by `POST`, and a dispatch that only runs dry. */
+const POSTING = [...ALL_CALLS.filter(({ method }) => method === 'POST'), { path: '/api/outbound/dispatch' }]
 
 const PATHS = [
   '',
@@ -133,23 +115,18 @@ describe('access', () => {
     const { answer } = await opened({ access: () => 'none' })
     const endless = new ReadableStream({ pull: () => new Promise<void>(() => {}) })
     const init = { method: 'POST', headers: SAME_ORIGIN, body: endless, duplex: 'half' } as const
-    const request = new Request('http://127.0.0.1/ops/api/outbound/suppressions/find', init)
+    const request = new Request('http://127.0.0.1/ops/api/outbound/dispatch', init)
     expect((await answer(request)).status).toBe(404)
   })
 
-  it('With read a console reads, looks an address up and runs dry, but changes nothing', async () => {
+  it('With read a console reads and runs dry, but changes nothing', async () => {
     const { get, post, dispatchId, sallyport } = await opened({ access: () => 'read' })
     expect((await get('/api/outbound/dispatches')).status).toBe(200)
-    expect((await post('/api/outbound/suppressions/find', { address: 'bad@example.com' })).status).toBe(200)
     const dry = await post('/api/outbound/dispatch', { eventType: 'order.shipped', recipient: 'jane@example.com' })
     expect(await dry.json()).toMatchObject({ dryRun: true })
     const before = await sallyport.dispatches.list()
-    for (const path of [
-      `/api/outbound/dispatches/${dispatchId}/cancel`,
-      `/api/outbound/dispatches/${dispatchId}/retry`,
-      '/api/outbound/suppressions/add',
-      '/api/outbound/suppressions/remove',
-    ]) {
+    for (const { path: row } of MANAGING) {
+      const path = row.replace('{dispatchId}', dispatchId)
       const answer = await post(path, {})
       expect([path, answer.status, (await jsonOf(answer)).code]).toEqual([path, 403, 'insufficient_scope'])
     }
@@ -165,7 +142,7 @@ describe('access', () => {
     await expect.poll(() => held.length).toBe(100)
     const endless = new ReadableStream({ pull: () => new Promise<void>(() => {}) })
     const init = { method: 'POST', headers: SAME_ORIGIN, body: endless, duplex: 'half' } as const
-    const refused = await answer(new Request('http://127.0.0.1/ops/api/outbound/suppressions/find', init))
+    const refused = await answer(new Request('http://127.0.0.1/ops/api/outbound/dispatch', init))
     expect([refused.status, refused.headers.get('retry-after'), (await jsonOf(refused)).code]).toEqual([
       ...[503, '1', 'overloaded'],
     ])
@@ -188,7 +165,7 @@ describe('access', () => {
       const { answer, dispatchId, sallyport } = await opened()
       const headers = { ...proofs, ...(type !== undefined && { 'content-type': type }) }
       const body = new TextEncoder().encode('{}')
-      for (const path of [`outbound/dispatches/${dispatchId}/cancel`, 'outbound/suppressions/find']) {
+      for (const path of [`outbound/dispatches/${dispatchId}/cancel`, 'outbound/dispatch']) {
         const refused = await answer(new Request(`http://127.0.0.1/ops/api/${path}`, { method: 'POST', headers, body }))
         expect([refused.status, (await jsonOf(refused)).code]).toEqual([415, 'unsupported_media_type'])
       }
@@ -235,7 +212,7 @@ describe('access', () => {
 
   it('Two tenants do not see one another', async () => {
     const { get, post, dispatchId } = await opened({ access: () => ({ access: 'operate', tenant: 'other' }) })
-    for (const path of ['outbound/dispatches', 'agents/sessions', 'agents/runs', 'outbound/suppressions'])
+    for (const path of ['outbound/dispatches', 'agents/sessions', 'agents/runs'])
       expect(await (await get(`/api/${path}`)).json()).toEqual({ items: [] })
     expect((await get(`/api/outbound/dispatches/${dispatchId}`)).status).toBe(404)
     expect((await get('/api/outbound/dispatches?tenant=default')).status).toBe(422)
@@ -259,11 +236,8 @@ describe('a POST of another site', () => {
     ['of a form', { 'sec-fetch-site': 'same-origin', 'content-type': 'text/plain' }],
   ])('A POST %s changes nothing', async (_, headers) => {
     const { post, dispatchId, sallyport } = await opened()
-    for (const path of [
-      `/api/outbound/dispatches/${dispatchId}/cancel`,
-      '/api/outbound/suppressions/find',
-      '/api/outbound/dispatch',
-    ]) {
+    for (const { path: row } of POSTING) {
+      const path = row.replace('{dispatchId}', dispatchId)
       const answer = await post(path, {}, headers as Record<string, string>)
       expect([answer.status, (await jsonOf(answer)).code]).toEqual([403, 'insufficient_scope'])
     }
@@ -494,7 +468,7 @@ describe('redact', () => {
 
   it('The entity tag is that of the redacted text, so it tells nothing of what is hidden', async () => {
     const { get } = await opened({ redact: () => '•••' })
-    const answer = await get('/api/outbound/suppressions')
+    const answer = await get('/api/agents/sessions')
     const text = await answer.text()
     expect(answer.headers.get('etag')).toBe(`"${(await sha256(text)).slice(0, 32)}"`)
   })
@@ -572,17 +546,13 @@ describe('onChange', () => {
     })
     const { items } = await sallyport.dispatches.list({ status: 'failed', limit: 1 })
     const failedId = items[0]?.dispatchId ?? ''
-    const address = { channel: 'email', address: 'new@example.com' }
     // Each is asked for twice: the second request changes nothing.
     for (const [path, body] of [
       [`dispatches/${dispatchId}/cancel`, {}],
       [`dispatches/${failedId}/retry`, {}],
-      ['suppressions/add', { ...address, reason: 'complained' }],
-      ['suppressions/remove', address],
     ] as const)
       for (const _ of [1, 2]) expect((await post(`/api/outbound/${path}`, body)).status).toBe(200)
     await get('/api/outbound/dispatches')
-    await post('/api/outbound/suppressions/find', address)
     await post('/api/outbound/dispatch', { eventType: 'order.shipped', recipient: 'jane@example.com' })
     await post('/api/outbound/dispatches/dsp_none/cancel')
     await post(`/api/outbound/dispatches/${dispatchId}/cancel`, { wrong: 1 })
@@ -590,10 +560,8 @@ describe('onChange', () => {
     expect(changes).toEqual([
       [{ action: 'cancel_dispatch', ...by, dispatchId }, '1'],
       [{ action: 'retry_dispatch', ...by, dispatchId: failedId }, '1'],
-      [{ action: 'add_suppression', ...by, ...address, reason: 'complained' }, '1'],
-      [{ action: 'remove_suppressions', ...by, ...address }, '1'],
     ])
-    const managing = ALL_CALLS.filter(({ operation }) => operation === 'manage').map(({ name }) => name)
+    const managing = CALLS.filter(({ operation }) => operation === 'manage').map(({ name }) => name)
     expect(changes.map((told) => Object(told)[0].action)).toEqual(managing)
   })
 
@@ -636,8 +604,8 @@ describe('bad input', () => {
   })
 
   it('A body longer than any change needs is refused', async () => {
-    const { post } = await opened()
-    const refused = await post('/api/outbound/suppressions/find', { address: 'x'.repeat(5_000) })
+    const { post, dispatchId } = await opened()
+    const refused = await post(`/api/outbound/dispatches/${dispatchId}/cancel`, { why: 'x'.repeat(5_000) })
     expect([refused.status, (await jsonOf(refused)).code]).toEqual([413, 'body_too_large'])
   })
 

@@ -1,8 +1,6 @@
-import { Webhook } from 'svix'
 import { toFetch } from '../../src/adapters/fetch.ts'
 import { recordingChannel } from '../../src/contract-tests/recording-channel.ts'
 import { jsonLogic } from '../../src/engines/json-logic.ts'
-import { resend } from '../../src/feedback/resend.ts'
 import {
   createSallyport,
   defineEvents,
@@ -11,17 +9,14 @@ import {
   type SallyportOptions,
   type SallyportStore,
 } from '../../src/index.ts'
-import type { ConsentApi } from '../../src/plugins/index.ts'
 import { APP, recordingLogger, SESSION, testAuth } from '../support/deps.ts'
-import { everyPlugin } from '../support/every-plugin.ts'
+import { everyPlugin, keepInEvery } from '../support/every-plugin.ts'
 
 /** Markup that would run if it were shown as HTML. It is in every field that a caller controls. */
 export const MARKUP = '<img src=x onerror="top.ran=1"><script>top.ran=1</script>'
 
 /** Id of a session: visible characters without a space. */
 export const MARKUP_SESSION = '<img/src=x/onerror="top.ran=1"><script>top.ran=1</script>'
-
-const RESEND_SECRET = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
 
 const REMOTE = 'https://sender.invalid'
 
@@ -53,6 +48,9 @@ const events: EventCatalog<Record<string, unknown>> = defineEvents(
   { conditions: jsonLogic() },
 )
 
+/** With a source, the reports of a delivery are shown. */
+const REFUSING = { tenant: 'default', channel: 'email', receive: async () => ({ outcome: 'refused' }) }
+
 /**
  * A host with something on every screen: dispatches that were sent, skipped, failed and are due, feedback of a provider, runs, suppressions,
  * tokens in use.
@@ -60,17 +58,17 @@ const events: EventCatalog<Record<string, unknown>> = defineEvents(
 export async function filledSallyport(
   store: SallyportStore,
   options: Partial<SallyportOptions<Record<string, unknown>>> = {},
-): Promise<Sallyport & ConsentApi> {
+): Promise<Sallyport> {
   const refused = recordingChannel([{ outcome: 'rejected', code: 'number_unknown' }], { address: ({ id }) => id })
   const sallyport = createSallyport<Record<string, unknown>>({
     ...{ auth: testAuth, store, events, channels: { email: recordingChannel(), sms: refused } },
     plugins: everyPlugin({
-      consent: { feedback: { resend: resend({ channel: 'email', secret: RESEND_SECRET }) } },
+      consent: { feedback: { own: REFUSING } },
       alerts: { budgets: [{ name: 'session', per: 'session', hard: { tokens: 1_000 } }] },
     }),
     logger: recordingLogger(),
     ...options,
-  }) as Sallyport & ConsentApi
+  })
   const shipped = { eventType: 'order.shipped', recipient: 'jane@example.com' } as const
   await sallyport.dispatch({ ...shipped, eventData: { number: 7 } })
   await sallyport.dispatch({ ...shipped, sessionId: 's1', eventData: { number: MARKUP, urgent: true, [MARKUP]: 1 } })
@@ -78,30 +76,12 @@ export async function filledSallyport(
   await sallyport.dispatch({ eventType: 'order.lost', recipient: 'joe@example.com' })
   await sallyport.worker.runDue()
   await sallyport.dispatch({ ...shipped, recipient: 'due@example.com', eventData: { number: 8 } })
-  await sallyport.suppressions.add({ channel: 'email', address: 'bad@example.com' })
   await recordRuns(sallyport)
-  await reportFeedback(sallyport, store, options.clock?.now() ?? Date.now())
-  return sallyport
-}
-
-/** Reports on the mail of the session: signed as Resend does, and one in the store with a code that no source gives. */
-async function reportFeedback(sallyport: Sallyport, store: SallyportStore, now: number): Promise<void> {
   const { items } = await sallyport.dispatches.list({ sessionId: 's1' })
-  const { deliveryId } = items[0]?.deliveries.find(({ channel }) => channel === 'email') ?? {}
-  const tags = [{ name: 'sallyport_delivery_id', value: deliveryId }]
-  const bounce = { type: 'Permanent', subType: 'Mailbox full', message: MARKUP }
-  for (const type of ['email.delivered', 'email.bounced', MARKUP]) {
-    const body = JSON.stringify({ type, data: { tags, to: ['gone@example.com'], bounce } })
-    const headers = {
-      'svix-id': `msg_${type.length}`,
-      'svix-timestamp': `${Math.floor(now / 1_000)}`,
-      'svix-signature': new Webhook(RESEND_SECRET).sign(`msg_${type.length}`, new Date(now), body),
-    }
-    await post(sallyport, 'outbound/feedback/resend', headers, body)
-  }
-  const owner = { tenant: 'default', channel: 'email', owner: `delivery:${deliveryId}` }
-  const report = { ...owner, feedbackId: 'f'.repeat(64), kind: 'unknown', at: now, code: MARKUP } as const
-  await store.recordFeedback({ feedback: [report] })
+  const { deliveryId = '' } = items[0]?.deliveries.find(({ channel }) => channel === 'email') ?? {}
+  const whose = { tenant: 'default', recipient: 'bad@example.com', deliveryId }
+  await keepInEvery({ sallyport, store, ...whose, text: MARKUP })
+  return sallyport
 }
 
 async function recordRuns(sallyport: Sallyport): Promise<void> {
@@ -118,17 +98,9 @@ async function recordRuns(sallyport: Sallyport): Promise<void> {
   await postRun(sallyport, APP, { sessionId: MARKUP_SESSION, run: { runId: 'hostile', ...failed } })
 }
 
-function postRun(sallyport: Sallyport, token: Readonly<Record<string, string>>, body: object): Promise<void> {
-  return post(sallyport, 'agents/session/run', { ...token, 'content-type': 'application/json' }, JSON.stringify(body))
-}
-
-async function post(
-  sallyport: Sallyport,
-  path: string,
-  headers: Readonly<Record<string, string>>,
-  body: string,
-): Promise<void> {
-  const request = new Request(`http://127.0.0.1/api/${path}`, { method: 'POST', headers, body })
-  const answer = await toFetch(sallyport)(request)
+async function postRun(sallyport: Sallyport, token: Readonly<Record<string, string>>, body: object): Promise<void> {
+  const headers = { ...token, 'content-type': 'application/json' }
+  const init = { method: 'POST', headers, body: JSON.stringify(body) }
+  const answer = await toFetch(sallyport)(new Request('http://127.0.0.1/api/agents/session/run', init))
   if (!answer.ok) throw new Error(await answer.text())
 }

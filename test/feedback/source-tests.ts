@@ -7,7 +7,6 @@ import {
 import type { FeedbackRequest } from '../../src/ports/feedback-source.ts'
 import { textOf } from '../hostile/leaks/collecting.ts'
 import { HOLE, ID, type OptionRow, outside, WORD } from '../options/option-rows.ts'
-import { consentApp, feedbackRequest, overHttp } from '../plugins/consent/consenting.ts'
 import { NOW_SECONDS, REFUSED, requestOf } from './requests.ts'
 
 /** What the tests of every source need to know of one. */
@@ -58,31 +57,21 @@ export function testSource(name: string, facts: SourceFacts): void {
   describe(`the head of a request of ${name}`, () => testHead(facts))
 }
 
-function testBodies({ create, maxBytes, head = {} }: SourceFacts): void {
+function testBodies({ create, maxBytes }: SourceFacts): void {
   const padded = (bytes: number): string => `{"padding":"${'x'.repeat(bytes)}"}`
-  const hostOf = ({ source }: FeedbackTrial) => consentApp({ sources: { own: { ...source, channel: 'email' } } })
 
-  it('is accepted at its limit, and refused one byte over', async () => {
-    const trial = await create()
-    const { body } = await trial.prove(padded(0))
-    const app = hostOf(trial)
-    const post = async (bytes: number): Promise<Response> => {
-      const request = await trial.prove(padded(bytes - body.byteLength))
-      expect(request.body.byteLength).toBe(bytes)
-      const query = request.url.includes('?') ? request.url.slice(request.url.indexOf('?')) : ''
-      return app.fetch(overHttp(`own${query}`, request, Object.keys(head)))
-    }
-    expect((await post(maxBytes)).status).toBe(200)
-    const answer = await post(maxBytes + 1)
-    expect([answer.status, Object(await answer.json()).code]).toEqual([413, 'body_too_large'])
+  it('is read at its limit', async () => {
+    const { source, prove } = await create()
+    expect(source.maxBytes ?? 1_048_576).toBe(maxBytes)
+    const { body } = await prove(padded(0))
+    const request = await prove(padded(maxBytes - body.byteLength))
+    expect(request.body.byteLength).toBe(maxBytes)
+    expect((await source.receive(request)).outcome).toBe('events')
   })
 
   it.each(['[[[[', '{"a":{"a":', '{"a":1,"a":2}', 'null', '"text"', '7', '\u0000', '{"__proto__":{}}'])(
-    'is never an error of the server without a right proof: %s',
-    async (body) => {
-      const answer = await hostOf(await create()).fetch(feedbackRequest('own', body))
-      expect(answer.status).toBe(401)
-    },
+    'is refused without a right proof: %s',
+    async (body) => expect(await (await create()).source.receive(requestOf({ body }))).toEqual(REFUSED),
   )
 }
 

@@ -5,10 +5,11 @@ import type { SallyportOptions } from '../../src/compose/options.ts'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import { jsonLogic } from '../../src/engines/json-logic.ts'
 import { liquid } from '../../src/engines/liquid.ts'
-import type { AlertOptions, AlertsApi, ConsentApi, ConsentOptions } from '../../src/plugins/index.ts'
+import type { AlertOptions, AlertsApi } from '../../src/plugins/index.ts'
 import type { Plugin } from '../../src/plugins/plugin.ts'
 import type { EventCatalog } from '../../src/ports/event-catalog.ts'
 import type { IdGenerator } from '../../src/ports/id-generator.ts'
+import type { SallyportStore } from '../../src/ports/sallyport-store.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { recordingLogger, testAuth } from '../support/deps.ts'
 import { everyPlugin } from '../support/every-plugin.ts'
@@ -43,7 +44,8 @@ export function countingIds(): IdGenerator {
 }
 
 export interface ExampleHost {
-  readonly sallyport: Sallyport & AlertsApi & ConsentApi
+  readonly sallyport: Sallyport & AlertsApi
+  readonly store: SallyportStore
   readonly clock: FakeClock
   fetch(request: Request): Promise<Response>
 }
@@ -51,8 +53,8 @@ export interface ExampleHost {
 /** Options of {@link exampleHost}. */
 export type ExampleOptions = Partial<Omit<SallyportOptions<unknown>, 'plugins'>> &
   Pick<AlertOptions, 'budgets'> & {
-    /** Absent: the host has no plugin `consent`. */
-    readonly consenting?: ConsentOptions
+    /** Options of the plugin `consent`. Absent: the host has none. */
+    readonly consenting?: object
     /** Further plugins. */
     readonly plugins?: readonly Plugin[] | undefined
   }
@@ -60,10 +62,11 @@ export type ExampleOptions = Partial<Omit<SallyportOptions<unknown>, 'plugins'>>
 /** A real host on a fake clock, with plugins. It accepts the tokens of `testAuth`. */
 export function exampleHost({ budgets, consenting, plugins = [], ...options }: ExampleOptions = {}): ExampleHost {
   const clock = fakeClock()
+  const store = memoryStore({ clock })
   const sallyport = createSallyport({
     auth: testAuth,
     events,
-    store: memoryStore({ clock }),
+    store,
     channels: {
       email: recordingChannel(),
       sms: recordingChannel(undefined, { address: ({ phone }) => phone }),
@@ -81,5 +84,5 @@ export function exampleHost({ budgets, consenting, plugins = [], ...options }: E
     plugins: [...everyPlugin({ alerts: { budgets }, consent: consenting ?? false }), ...plugins],
     ...options,
   }) as ExampleHost['sallyport']
-  return { sallyport, clock, fetch: toFetch(sallyport) }
+  return { sallyport, store, clock, fetch: toFetch(sallyport) }
 }

@@ -4,6 +4,7 @@ import type { OpenApiResponse } from '../../src/openapi/index.ts'
 import type { AuthVerifier } from '../../src/ports/auth-verifier.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { ALL_CALLS } from '../support/actions.ts'
+import { keepInEvery } from '../support/every-plugin.ts'
 import { type ExampleHost, exampleHost } from './host.ts'
 import { type Fit, misfits } from './lint.ts'
 import { document, jsonOf, post, requestTo } from './posting.ts'
@@ -78,7 +79,9 @@ describe('the read API in the document', () => {
       })
     await post(host, '/api/agents/session/run', { sessionId: 's2', run: { runId: 'r1' } }, { token: 'session' })
     await host.sallyport.worker.runDue()
-    await host.sallyport.suppressions.add(ADDRESS)
+    const { sallyport, store } = host
+    const whose = { tenant: 'default', recipient: ADDRESS.address, deliveryId: 'dlv_1' }
+    await keepInEvery({ sallyport, store, ...whose, text: 'code' })
   })
 
   it('The schemas fit every answer of a real host, and its parts have no other field', async () => {

@@ -18,8 +18,6 @@ import type {
 } from '../../src/core/endpoints.ts'
 import { type Load, loadOf } from '../../src/core/load/load-limits.ts'
 import type { Principal } from '../../src/model/principal.ts'
-import { feedbackAction } from '../../src/plugins/consent/feedback/handle-feedback.ts'
-import { unsubscribeAction } from '../../src/plugins/consent/unsubscribe/unsubscribe.ts'
 import { ALL_CALLS, ALL_POSTS } from './actions.ts'
 import { type RecordingLogger, recordingLogger } from './deps.ts'
 import { HostClock } from './host-clock.ts'
@@ -32,6 +30,23 @@ export interface Opened extends OpenRequest {
   readonly action: string
   readonly parameter: string
 }
+
+/** One open endpoint of bytes and one of forms. */
+const OPEN: readonly Omit<OpenAction, 'find'>[] = [
+  {
+    ...{ name: 'feedback', methods: ['POST'], path: '/api/outbound/feedback/', parameter: '{name}' },
+    ...{ maxBytes: 1_048_576, accepts: 'bytes' },
+  },
+  {
+    ...{
+      name: 'unsubscribe',
+      methods: ['GET', 'HEAD', 'POST'],
+      path: '/api/outbound/unsubscribe/',
+      parameter: '{token}',
+    },
+    ...{ maxBytes: 65_536, accepts: 'form' },
+  },
+]
 
 /** Endpoints that return their input, for tests of the transport alone. */
 export class FakeEndpoints implements Endpoints {
@@ -83,10 +98,10 @@ export class FakeEndpoints implements Endpoints {
     run: () => refuse('internal_error', 'handle() does not call it.'),
   }))
 
-  readonly open: readonly OpenAction[] = [
-    feedbackAction(new Map(), {} as never),
-    unsubscribeAction({ keys: [] } as never),
-  ].map((action) => ({ ...action, find: (parameter) => this.find(action.name, parameter) }))
+  readonly open: readonly OpenAction[] = OPEN.map((action) => ({
+    ...action,
+    find: (parameter) => this.find(action.name, parameter),
+  }))
 
   /** Finds every parameter except `unknown`. */
   private find(action: string, parameter: string): ReturnType<OpenAction['find']> {

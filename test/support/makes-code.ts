@@ -23,6 +23,7 @@ export const MAKES_CODE: Readonly<Record<string, string>> = {
   'test/openapi/*.test.ts': 'ajv, of the linter',
   'test/package/tree-shaking.test.ts': 'bundle-require, of tsup',
   'test/console/*.test.ts': 'depd, of Express and Koa; playwright-core',
+  'test/plugins/together/console/*.test.ts': 'depd, of Express and Koa; playwright-core',
 }
 
 const FOLDER = '/*.test.ts'

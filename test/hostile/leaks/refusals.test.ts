@@ -1,8 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { toFetch } from '../../../src/adapters/fetch.ts'
+import { port } from '../../../src/core/answers/fault.ts'
+import { refuse } from '../../../src/core/answers/result.ts'
+import type { OpenAction, OpenHandler } from '../../../src/core/endpoints.ts'
 import { PROBLEM_CODES, type ProblemCode } from '../../../src/errors.ts'
-import type { FeedbackSource } from '../../../src/ports/feedback-source.ts'
+import { type Bodies, bodiesOf, fetched } from './refused-bodies.ts'
 import { type Answer, openTestApp, type RequestParts, type TestApp, type TestAppOptions } from './test-app.ts'
 import { THROWN } from './thrown.ts'
 
@@ -12,29 +14,10 @@ interface Refusal {
   readonly provoke: (app: TestApp, body: Bodies) => Promise<Answer>
 }
 
-type Bodies = ReturnType<typeof bodiesOf>
-
-function bodiesOf({ canaries }: TestApp) {
-  const data = canaries.word('event data')
-  const key = canaries.word('keys of sent data')
-  const recipient = `u-${canaries.word('recipient as sent')}`
-  const sessionId = canaries.word('session id')
-  const content = canaries.word('run: content')
-  const headers = { 'idempotency-key': canaries.word('idempotency key') }
-  const eventData = { note: `${data} <"&é>`, more: { [key]: data } }
-  const run = {
-    runId: 'r1',
-    userId: content,
-    tags: [content],
-    metadata: { [content]: content },
-    error: { type: content, message: content },
-  }
-  return {
-    ...{ data, key, content, headers, recipient, eventData },
-    dispatch: { eventType: 'order', recipient, sessionId, eventData, [key]: data },
-    run: { sessionId, run: { ...run, [key]: content } },
-  }
-}
+const OPEN = {
+  ...{ name: 'opened', methods: ['POST'], path: '/api/opened/', parameter: '{name}' },
+  ...{ maxBytes: 65_536, accepts: 'bytes' },
+} satisfies Omit<OpenAction, 'find'>
 
 const failed = (part: string, action: 'dispatch' | 'session_run' = 'dispatch'): Refusal => ({
   async provoke(app, { dispatch, run, headers }) {
@@ -43,11 +26,17 @@ const failed = (part: string, action: 'dispatch' | 'session_run' = 'dispatch'): 
   },
 })
 
-const reported = (receive: FeedbackSource['receive']): Refusal => ({
+/** An open endpoint of a plugin that refuses. */
+const refusedOpenly = (handle: OpenHandler): Refusal => ({
   options: {
-    consenting: { feedback: { ses: { tenant: 'default', channel: 'email', receive } } },
+    plugins: [
+      {
+        name: 'opening',
+        setup: () => ({ open: [{ ...OPEN, find: () => ({ handle }) }] }),
+      },
+    ],
   },
-  provoke: (app, bodies) => fetched(app, '/api/outbound/feedback/ses', bodies, false),
+  provoke: (app, bodies) => fetched(app, `${OPEN.path}own`, bodies, false),
 })
 
 const dispatched = (more: (bodies: Bodies) => object): Refusal => ({
@@ -71,7 +60,7 @@ const REFUSALS: Readonly<Record<ProblemCode, Refusal>> = {
   invalid_token: {
     provoke: (app, { dispatch }) => app.post('dispatch', { token: `${app.secret}x`, body: dispatch }),
   },
-  proof_invalid: reported(async () => ({ outcome: 'refused' })),
+  proof_invalid: refusedOpenly(async () => refuse('proof_invalid', 'The request has no valid proof.')),
   insufficient_scope: {
     provoke: (app, { dispatch }) => app.post('dispatch', { token: app.sessionToken, body: dispatch }),
   },
@@ -123,9 +112,11 @@ const REFUSALS: Readonly<Record<ProblemCode, Refusal>> = {
   redactor_unavailable: failed('redactor', 'session_run'),
   auth_unavailable: failed('auth'),
   rate_limiter_unavailable: failed('rateLimiter'),
-  feedback_unavailable: reported(async () => {
-    throw new Error('the certificate cannot be fetched')
-  }),
+  feedback_unavailable: refusedOpenly(() =>
+    port('feedback_unavailable', async () => {
+      throw new Error('the certificate cannot be fetched')
+    }),
+  ),
   overloaded: { options: { rest: { maxUnfinished: 1 } }, provoke: crowd },
 }
 
@@ -162,18 +153,6 @@ async function crowd(app: TestApp, { data }: Bodies): Promise<Answer> {
 
 async function isWaitedFor({ clock }: TestApp): Promise<void> {
   while (clock.timers === 0) await setImmediate()
-}
-
-/** Calls the Fetch adapter directly, with a body that may be consumed already. */
-async function fetched(app: TestApp, path: string, { dispatch, headers }: Bodies, isRead: boolean): Promise<Answer> {
-  const all = { ...headers, 'content-type': 'application/json', authorization: `Bearer ${app.secret}` }
-  const body = JSON.stringify(dispatch)
-  const request = new Request(`http://shop.test${path}`, { method: 'POST', headers: all, body })
-  if (isRead) await request.text()
-  const answer = await toFetch(app.sallyport)(request)
-  const text = await answer.text()
-  app.collected.keep('problem', [answer.status, [...answer.headers], text], body)
-  return { status: answer.status, body: JSON.parse(text) }
 }
 
 describe('a refusal', () => {

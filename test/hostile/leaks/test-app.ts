@@ -3,7 +3,8 @@ import { onTestFinished } from 'vitest'
 import { anyOf, appSecrets, generateAppSecret, issueSessionToken, sessionTokens } from '../../../src/auth/index.ts'
 import { createSallyport, type Sallyport } from '../../../src/compose/create-sallyport.ts'
 import type { SallyportOptions } from '../../../src/compose/options.ts'
-import type { AlertsApi, ConsentOptions, RunEvents } from '../../../src/plugins/index.ts'
+import type { AlertsApi, RunEvents } from '../../../src/plugins/index.ts'
+import type { Plugin } from '../../../src/plugins/plugin.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { ALL_POSTS } from '../../support/actions.ts'
@@ -67,7 +68,10 @@ export interface TestAppOptions {
   readonly mount?: HostOptions
   /** Replace the run events. */
   readonly runEvents?: RunEvents
-  readonly consenting?: Partial<ConsentOptions>
+  /** Options of the plugin `consent`. Absent: the host has none. */
+  readonly consenting?: object
+  /** Further plugins. */
+  readonly plugins?: readonly Plugin[]
   readonly rest?: Partial<Omit<SallyportOptions<unknown>, 'plugins'>>
 }
 
@@ -76,6 +80,7 @@ export async function openTestApp({
   mount,
   runEvents,
   consenting,
+  plugins = [],
   rest = {},
 }: TestAppOptions = {}): Promise<TestApp> {
   const canaries = createCanaries()
@@ -120,6 +125,7 @@ export async function openTestApp({
           },
         },
       }),
+      ...plugins,
     ],
     clock,
     logger: collected.logger,

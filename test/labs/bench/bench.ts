@@ -2,10 +2,10 @@
  * `npm run bench` measures the built package. Every figure is a ratio of two values of the same run. `npm run bench --
  * novu` runs one part; `-- delivery --plot` also draws it.
  */
+import { existsSync, readdirSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { benchBodies } from './bodies.ts'
 import { benchColdImport } from './cold-import.ts'
-import { benchConsent } from './consent.ts'
 import { benchConsoles } from './consoles.ts'
 import { benchDelivery } from './delivery.ts'
 import { benchFairShares } from './fair-shares.ts'
@@ -20,7 +20,9 @@ import { benchStorage } from './storage.ts'
 import { benchBacklog } from './storage-backlog.ts'
 import { benchHeldSnapshot } from './storage-held-snapshot.ts'
 
-const PARTS = {
+const PLUGINS = new URL('../../plugins/', import.meta.url)
+
+const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   'in-process': benchInProcess,
   recording: benchRecording,
   novu: benchNovu,
@@ -28,7 +30,6 @@ const PARTS = {
   'cold-import': benchColdImport,
   'over-http': benchOverHttp,
   'in-host': benchInHost,
-  consent: benchConsent,
   consoles: benchConsoles,
   storage: benchStorage,
   bodies: benchBodies,
@@ -37,6 +38,14 @@ const PARTS = {
   'held-snapshot': benchHeldSnapshot,
   lists: benchLists,
   'fair-shares': benchFairShares,
+  ...(await partsOfPlugins()),
+}
+
+/** The function `bench` of each `test/plugins/<name>/bench.ts`. */
+async function partsOfPlugins(): Promise<typeof PARTS> {
+  const own = readdirSync(PLUGINS).filter((name) => existsSync(new URL(`${name}/bench.ts`, PLUGINS)))
+  const parts = own.map(async (name) => [name, (await import(`${PLUGINS}${name}/bench.ts`)).bench])
+  return Object.fromEntries(await Promise.all(parts))
 }
 
 const wanted = process.argv[2]

@@ -111,7 +111,9 @@ function countingOf(ports: ReadyPorts & { readonly store: SallyportStore }): {
   readonly measure: Measure
   readonly lives: Lives
 } {
-  const counting = Object.entries(PLUGIN_SAMPLES).flatMap(([name, sample]) => (name === 'statistics' ? [sample()] : []))
+  const counting = Object.entries(PLUGIN_SAMPLES).flatMap(([name, sample]) =>
+    name === 'statistics' ? [sample.create()] : [],
+  )
   const { store } = ports
   const plugins = setUpPlugins(
     counting,

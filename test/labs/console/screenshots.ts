@@ -11,7 +11,6 @@ import { jsonLogic } from '../../../src/engines/json-logic.ts'
 import { createSallyport, defineEvents, type Sallyport } from '../../../src/index.ts'
 import type { JsonObject } from '../../../src/model/json.ts'
 import type { Principal } from '../../../src/model/principal.ts'
-import type { ConsentApi } from '../../../src/plugins/index.ts'
 import type { Channel, SendOutcome } from '../../../src/ports/channel.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import { priceBook } from '../../../src/pricing/index.ts'
@@ -54,6 +53,11 @@ const AGENT: Principal = {
   dispatch: { events: ['order.shipped'], channels: ['email'], recipients: ['customer1@example.com'] },
 }
 
+/** A host with the plugin `consent`. */
+interface Suppressing {
+  readonly suppressions: { add(of: object): Promise<boolean> }
+}
+
 const sallyport = createSallyport<Record<string, unknown>>({
   auth: { verify: async (token) => (token === 'agent' ? AGENT : { id: 'shop', tenant: 'default' }) },
   ...{ clock, store },
@@ -86,7 +90,7 @@ const sallyport = createSallyport<Record<string, unknown>>({
   }),
   prices: priceBook({ version: '1', prices: [{ model: 'gpt-5', input: '1.25', output: 10 }] }),
   logger: { log() {} },
-}) as Sallyport & ConsentApi
+}) as Sallyport & Suppressing
 
 async function fill(): Promise<void> {
   for (let minute = 1; minute < HOUR; minute++) {

@@ -1,4 +1,4 @@
 import { alerts } from '../../../src/plugins/alerts/alerts.ts'
 import type { PluginSample } from '../../support/plugin-sample.ts'
 
-export const alertsSample: PluginSample = (options) => alerts(options)
+export const alertsSample: PluginSample = { create: (options) => alerts(options) }

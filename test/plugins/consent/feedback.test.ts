@@ -2,6 +2,7 @@ import { mailgun } from 'sallyport/feedback/mailgun'
 import { sendgrid } from 'sallyport/feedback/sendgrid'
 import { toFetch } from 'sallyport/fetch'
 import { describe, expect, it } from 'vitest'
+import type { FeedbackSource } from '../../../src/ports/feedback-source.ts'
 import { MAILGUN_KEY, mailgunRequest, sendgridSigner } from '../../feedback/signers.ts'
 import { fc, runs } from '../../support/properties.ts'
 import { ADA, about, COMPLAINT, consentApp, feedbackRequest, HARD_BOUNCE, overHttp } from './consenting.ts'
@@ -100,6 +101,17 @@ describe('feedback over HTTP', () => {
     const lines = app.logger.lines.filter(({ event }) => event === 'feedback.unknown_shape')
     expect(lines.length).toBeGreaterThan(0)
     expect(lines[0]?.fields).toEqual({ source: 'resend', events: 1 })
+  })
+
+  it('A body is read at the limit of its source, and refused one byte over', async () => {
+    const own: FeedbackSource = {
+      ...{ tenant: 'default', channel: 'email', maxBytes: 1_000 },
+      receive: async ({ body }) => ({ outcome: body.byteLength === 1_000 ? 'events' : 'refused', events: [] }),
+    }
+    const { fetch } = consentApp({ sources: { own } })
+    expect((await fetch(feedbackRequest('own', 'x'.repeat(1_000)))).status).toBe(200)
+    const answer = await fetch(feedbackRequest('own', 'x'.repeat(1_001)))
+    expect([answer.status, Object(await answer.json()).code]).toEqual([413, 'body_too_large'])
   })
 
   it('Events over the limit of a body are logged', async () => {

@@ -1,4 +1,4 @@
 import { statistics } from '../../../src/plugins/statistics/statistics.ts'
 import type { PluginSample } from '../../support/plugin-sample.ts'
 
-export const statisticsSample: PluginSample = () => statistics()
+export const statisticsSample: PluginSample = { create: () => statistics() }

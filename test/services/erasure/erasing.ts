@@ -1,15 +1,11 @@
-import { resend } from 'sallyport/feedback/resend'
 import { jsonLogic } from 'sallyport/json-logic'
 import { createSallyport, type Sallyport } from '../../../src/compose/create-sallyport.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
-import type { ConsentApi } from '../../../src/plugins/index.ts'
 import { throttle } from '../../../src/policies/index.ts'
 import type { SendOutcome } from '../../../src/ports/channel.ts'
 import type { SallyportStore } from '../../../src/ports/sallyport-store.ts'
-import { RESEND_SECRET } from '../../feedback/signers.ts'
-import { HOUR_MS, KEY } from '../../plugins/consent/consenting.ts'
 import { countingIds, type RecordingLogger, recordingLogger, testAuth } from '../../support/deps.ts'
-import { everyPlugin } from '../../support/every-plugin.ts'
+import { everyPlugin, keepInEvery } from '../../support/every-plugin.ts'
 import type { FakeClock } from '../../support/fake-clock.ts'
 import { type RecordingChannel, recordingChannel } from '../../support/recording-channel.ts'
 
@@ -28,6 +24,9 @@ export const SECRETS: readonly string[] = [
 ]
 
 const OTHER = 'grace@example.com'
+
+export const HOUR_MS = 3_600_000
+const KEY = { kid: 'k1', key: new Uint8Array(32).fill(1) }
 
 const events = defineEvents(
   {
@@ -60,7 +59,8 @@ const events = defineEvents(
 )
 
 export interface ErasureApp {
-  readonly sallyport: Sallyport<unknown> & ConsentApi
+  readonly sallyport: Sallyport<unknown>
+  readonly store: SallyportStore
   readonly email: RecordingChannel
   readonly sms: RecordingChannel
   readonly logger: RecordingLogger
@@ -85,12 +85,10 @@ export function erasureApp(
     recipients: { find: async (id) => (id === PERSON.id ? PERSON : undefined) },
     policy: throttle({ max: 100, windowMs: HOUR_MS }),
     links: { baseUrl: 'https://app.example', keys: [KEY] },
-    plugins: everyPlugin({
-      consent: { keys: [KEY], feedback: { resend: resend({ channel: 'email', secret: RESEND_SECRET }) } },
-    }),
-  }) as ErasureApp['sallyport']
+    plugins: everyPlugin(),
+  })
   return {
-    ...{ sallyport, email, sms, logger },
+    ...{ sallyport, store, email, sms, logger },
     async send(eventType, recipient, idempotencyKey) {
       const eventData = recipient === OTHER ? { title: 'Order 12' } : { title: 'Order 4711', street: 'Lovelace Road' }
       const options = idempotencyKey === undefined ? {} : { idempotencyKey }
@@ -104,7 +102,7 @@ export function erasureApp(
 }
 
 /** Stores every kind of data of the person, and some of another. */
-export async function fill({ sallyport, send }: ErasureApp): Promise<readonly string[]> {
+export async function fill({ sallyport, store, send }: ErasureApp): Promise<readonly string[]> {
   const ids = [
     await send('order', PERSON.id, 'order-1'),
     await send('order', PERSON.email, 'order-2'),
@@ -113,8 +111,9 @@ export async function fill({ sallyport, send }: ErasureApp): Promise<readonly st
   await sallyport.worker.runDue()
   for (const eventType of ['later', 'first', 'digest', 'digest', 'broken']) ids.push(await send(eventType, PERSON.id))
   ids.push(await send('digest', PERSON.email))
-  await sallyport.preferences.set(PERSON.id, { channels: { sms: true } })
-  await sallyport.preferences.set(PERSON.email, { channels: { email: true } })
+  const [first] = (await sallyport.dispatches.get(ids[0] ?? ''))?.deliveries ?? []
+  const kept = { sallyport, store, tenant: 'default', deliveryId: first?.deliveryId ?? '', text: 'code' }
+  for (const recipient of [PERSON.id, PERSON.email]) await keepInEvery({ ...kept, recipient })
   await send('order', OTHER, 'other')
   await send('later', OTHER)
   return ids

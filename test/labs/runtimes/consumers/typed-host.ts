@@ -22,7 +22,6 @@ import {
   type RunPost,
   type RunStore,
   type Sallyport,
-  type SuppressionView,
 } from 'sallyport'
 import { anyOf, appSecrets, issueSessionToken, type SessionTokenKey, sessionTokens } from 'sallyport/auth'
 import { type EmailOptions, email, type MailTransport } from 'sallyport/channels/email'
@@ -48,7 +47,7 @@ import { liquid } from 'sallyport/liquid'
 import { toNode } from 'sallyport/node'
 import * as openapi from 'sallyport/openapi'
 import { otelRunExporter } from 'sallyport/otel'
-import { alerts, type BudgetQuestion, consent } from 'sallyport/plugins'
+import { alerts, type BudgetQuestion } from 'sallyport/plugins'
 import { allOf, preferences, quietHours, throttle } from 'sallyport/policy'
 import { priceBook } from 'sallyport/pricing'
 import { type BullmqQueue, bullmqQueue } from 'sallyport/queue/bullmq'
@@ -130,13 +129,7 @@ const sallyport = createSallyport({
   exporters: [
     otelRunExporter({ tracerProvider: trace.getTracerProvider(), meterProvider: metrics as unknown as MeterProvider }),
   ],
-  plugins: [
-    consent({
-      ...{ keys, softBounceMs: 0, feedback: { resend: resend({ channel: 'email', secret: 'whsec_' }) } },
-      page: { texts: { sv: { title: 'Avsluta' } } },
-    }),
-    alerts({ runEvents: { 'run.failed': ({ run }) => ({ recipient: run.userId ?? 'ops' }) } }),
-  ],
+  plugins: [alerts({ runEvents: { 'run.failed': ({ run }) => ({ recipient: run.userId ?? 'ops' }) } })],
   hooks: { onFailed: async ({ channel, reason }) => console.error(channel, reason) },
   worker: { channels: { email: { concurrency: 2 } } },
   links: { baseUrl: 'https://api.example.com', keys },
@@ -148,9 +141,6 @@ await sallyport.dispatch({ eventType: 'digest.due', recipient: 'r' })
 await sallyport.dispatch({ eventType: 'order.shipped', recipient: 'r' })
 // @ts-expect-error: there is no such event
 await sallyport.dispatch({ eventType: 'order.shiped', recipient: 'r' })
-await sallyport.suppressions.add({ channel: 'email', address: 'a@example.com' })
-await sallyport.preferences.set('r', { categories: { orders: { email: true } } })
-export const suppressed: readonly SuppressionView[] = (await sallyport.suppressions.list({ reason: 'bounced' })).items
 await db.transaction().execute(async (trx) => {
   const transaction: HostTransaction = trx
   await sallyport.dispatch({ eventType: 'digest.due', recipient: 'r' }, { store: inDatabase.within(transaction) })

@@ -1,9 +1,9 @@
-import { toFetch } from '../../src/adapters/fetch.ts'
-import { recordingChannel } from '../../src/contract-tests/recording-channel.ts'
-import { createSallyport, defineEvents, type Sallyport } from '../../src/index.ts'
-import { memoryStore } from '../../src/storage/memory/index.ts'
-import { APP, recordingLogger, testAuth } from '../support/deps.ts'
-import { everyPlugin } from '../support/every-plugin.ts'
+import { toFetch } from '../../../../src/adapters/fetch.ts'
+import { recordingChannel } from '../../../../src/contract-tests/recording-channel.ts'
+import { createSallyport, defineEvents, type Sallyport } from '../../../../src/index.ts'
+import { memoryStore } from '../../../../src/storage/memory/index.ts'
+import { APP, recordingLogger, testAuth } from '../../../support/deps.ts'
+import { everyPlugin } from '../../../support/every-plugin.ts'
 
 export const LONG: string = 'x'.repeat(200)
 

@@ -1,10 +1,10 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { memoryStore } from '../../src/storage/memory/index.ts'
-import { serviceOrSkip } from '../queues/services.ts'
-import { openBrowser, openPage, scrollsSideways, violationsOf } from './browser.ts'
-import { openConsole, type RunningConsole } from './console-server.ts'
-import { filledSallyport } from './filled.ts'
+import { memoryStore } from '../../../../src/storage/memory/index.ts'
+import { openBrowser, openPage, scrollsSideways, violationsOf } from '../../../console/browser.ts'
+import { openConsole, type RunningConsole } from '../../../console/console-server.ts'
+import { filledSallyport } from '../../../console/filled.ts'
+import { serviceOrSkip } from '../../../queues/services.ts'
 
 const withBrowser = await serviceOrSkip('chromium')
 

@@ -1,16 +1,16 @@
-import { toFetch } from '../../src/adapters/fetch.ts'
-import type { ConsoleLevel, ConsoleOptions } from '../../src/console/index.ts'
-import { recordingChannel } from '../../src/contract-tests/recording-channel.ts'
+import { toFetch } from '../../../../src/adapters/fetch.ts'
+import type { ConsoleLevel, ConsoleOptions } from '../../../../src/console/index.ts'
+import { recordingChannel } from '../../../../src/contract-tests/recording-channel.ts'
 import {
   createSallyport,
   defineEvents,
   type EventCatalog,
   type Sallyport,
   type SallyportStore,
-} from '../../src/index.ts'
-import type { ConsentApi } from '../../src/plugins/index.ts'
-import { recordingLogger } from '../support/deps.ts'
-import { everyPlugin } from '../support/every-plugin.ts'
+} from '../../../../src/index.ts'
+import type { ConsentApi } from '../../../../src/plugins/index.ts'
+import { recordingLogger } from '../../../support/deps.ts'
+import { everyPlugin } from '../../../support/every-plugin.ts'
 
 /** Each is a part of every id and value of its tenant, and of no other's. */
 export const TENANTS = ['acme', 'globex'] as const

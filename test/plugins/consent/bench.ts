@@ -10,16 +10,16 @@ import { toFetch } from 'sallyport/fetch'
 import { consent } from 'sallyport/plugins'
 import { memoryStore } from 'sallyport/storage/memory'
 import { sqlStore } from 'sallyport/storage/sql'
+import { quantile, rateLine, ratesInTurns, ratios, spread } from '../../labs/bench/measure.ts'
+import { workload } from '../../labs/bench/workload.ts'
 import { handled } from '../../support/handled.ts'
-import { quantile, rateLine, ratesInTurns, ratios, spread } from './measure.ts'
-import { workload } from './workload.ts'
 
 const keys = [{ kid: 'k1', key: new Uint8Array(32).fill(1) }]
 const links = { baseUrl: 'https://app.example', keys }
 const SECRET = Buffer.alloc(24, 7)
 
 /** Feedback, suppressions and unsubscribe links: what they cost, and how many a host takes. */
-export async function benchConsent(): Promise<void> {
+export async function bench(): Promise<void> {
   await benchPlanning()
   const folder = await mkdtemp(join(tmpdir(), 'sallyport-bench-'))
   try {

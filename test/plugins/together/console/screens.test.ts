@@ -1,14 +1,14 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Sallyport } from '../../src/index.ts'
-import { sqlStore } from '../../src/storage/sql/index.ts'
-import { serviceOrSkip } from '../queues/services.ts'
-import { openPostgresql, openSqlite, type TestDatabase } from '../storage/databases.ts'
-import { UNHURRIED_MS } from '../support/unhurried.ts'
-import { openBrowser, openPage, PATIENT, scrollsSideways, violationsOf } from './browser.ts'
-import { FRAMEWORKS, PREFIXES, serveConsole } from './console-host.ts'
-import type { RunningConsole } from './console-server.ts'
-import { filledSallyport } from './filled.ts'
+import type { Sallyport } from '../../../../src/index.ts'
+import { sqlStore } from '../../../../src/storage/sql/index.ts'
+import { openBrowser, openPage, PATIENT, scrollsSideways, violationsOf } from '../../../console/browser.ts'
+import { FRAMEWORKS, PREFIXES, serveConsole } from '../../../console/console-host.ts'
+import type { RunningConsole } from '../../../console/console-server.ts'
+import { filledSallyport } from '../../../console/filled.ts'
+import { serviceOrSkip } from '../../../queues/services.ts'
+import { openPostgresql, openSqlite, type TestDatabase } from '../../../storage/databases.ts'
+import { UNHURRIED_MS } from '../../../support/unhurried.ts'
 
 const withBrowser = await serviceOrSkip('chromium')
 

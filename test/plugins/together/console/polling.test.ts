@@ -1,11 +1,11 @@
 import type { RequestListener } from 'node:http'
 import type { Browser, Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { memoryStore } from '../../src/storage/memory/index.ts'
-import { serviceOrSkip } from '../queues/services.ts'
-import { openBrowser, openPage, PATIENT, setHidden } from './browser.ts'
-import { consoleAt, type RunningConsole, serve } from './console-server.ts'
-import { filledSallyport } from './filled.ts'
+import { memoryStore } from '../../../../src/storage/memory/index.ts'
+import { openBrowser, openPage, PATIENT, setHidden } from '../../../console/browser.ts'
+import { consoleAt, type RunningConsole, serve } from '../../../console/console-server.ts'
+import { filledSallyport } from '../../../console/filled.ts'
+import { serviceOrSkip } from '../../../queues/services.ts'
 
 const withBrowser = await serviceOrSkip('chromium')
 

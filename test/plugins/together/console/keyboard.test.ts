@@ -1,11 +1,11 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Sallyport } from '../../src/index.ts'
-import { memoryStore } from '../../src/storage/memory/index.ts'
-import { serviceOrSkip } from '../queues/services.ts'
-import { focusedText, openBrowser, openPage, PATIENT } from './browser.ts'
-import { openConsole, type RunningConsole } from './console-server.ts'
-import { filledSallyport } from './filled.ts'
+import type { Sallyport } from '../../../../src/index.ts'
+import { memoryStore } from '../../../../src/storage/memory/index.ts'
+import { focusedText, openBrowser, openPage, PATIENT } from '../../../console/browser.ts'
+import { openConsole, type RunningConsole } from '../../../console/console-server.ts'
+import { filledSallyport } from '../../../console/filled.ts'
+import { serviceOrSkip } from '../../../queues/services.ts'
 
 const withBrowser = await serviceOrSkip('chromium')
 

@@ -2,11 +2,11 @@ import { CompiledQuery } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type KindName, PLUGIN_KINDS, type RecordKind } from '../../../src/storage/engine/plugin-records/kinds.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
-import { ADA, about, consentApp, HOUR_MS } from '../../plugins/consent/consenting.ts'
 import { openSqlite, type TestDatabase } from '../../storage/databases.ts'
 import { everyPlugin } from '../../support/every-plugin.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 import { UNHURRIED_MS } from '../../support/unhurried.ts'
+import { ADA, about, consentApp, HOUR_MS } from './consenting.ts'
 
 const GRACE = 'grace@example.com'
 
