@@ -6,6 +6,8 @@ import { dirname, join } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import type { OpenApiDocument } from '../../src/openapi/open-api-document.ts'
+import { usedComponents } from '../../src/openapi/used-components.ts'
 import { printJson } from '../openapi/print-json.ts'
 import { ROOT } from '../support/entries.ts'
 
@@ -52,14 +54,17 @@ export async function removePlugin(name: string): Promise<Copy> {
     const events = await loggedIn(join(folder, `src/plugins/${name}`))
     for (const own of [`src/plugins/${name}`, `test/plugins/${name}`, TOGETHER])
       await rm(join(folder, own), { recursive: true, force: true })
-    // CONTRIBUTING.md names it.
-    await mkdir(join(folder, TOGETHER))
+    // CONTRIBUTING.md and a list of tests name the folders.
+    await mkdir(join(folder, TOGETHER, 'console'), { recursive: true })
     await tsx(folder, 'test/package/write-entries.ts')
     const kept = await routesOf(folder)
     const routes = before.filter((route) => !kept.includes(route))
     await removePaths(folder, routes)
-    await removeNames(join(folder, 'docs/threat-model.md'), new RegExp(`test/plugins/${name}/[^\`]+`))
-    await removeNames(join(folder, 'docs/operating.md'), events)
+    await removeNames(join(folder, 'docs/threat-model.md'), `test/plugins/${name}/[^\`]+`, 'test/')
+    await removeNames(join(folder, 'docs/map.md'), `src/plugins/${name}/[^\`]+`, 'src/')
+    const others = await loggedIn(join(folder, 'src'))
+    const gone = events.filter((event) => !others.includes(event))
+    if (gone.length > 0) await removeNames(join(folder, 'docs/operating.md'), gone.join('|').replaceAll('.', '\\.'), '')
     // An open endpoint may answer 404 to an unknown parameter.
     return { folder, routes: routes.filter((route) => answers[before.indexOf(route)] !== 404), remove }
   } catch (error) {
@@ -82,34 +87,36 @@ async function removePaths(folder: string, routes: readonly string[]): Promise<v
   const file = join(folder, 'docs/openapi.json')
   const text = await readFile(file, 'utf8')
   const names = routes.map((route) => route.split(' ')[1])
-  const document: { readonly paths: object } = JSON.parse(text)
+  const document: OpenApiDocument = JSON.parse(text)
   const paths = Object.fromEntries(Object.entries(document.paths).filter(([path]) => !names.includes(path)))
-  await writeFile(file, `${printJson({ ...document, paths })}\n`)
+  const components = usedComponents(paths, document.components)
+  await writeFile(file, `${printJson({ ...document, paths, components })}\n`)
   const page = join(folder, 'docs/read-api.md')
   const cells = routes.map((route) => `| \`${route.replace('GET ', '')}\` |`)
   const lines = (await readFile(page, 'utf8')).split('\n')
   await writeFile(page, lines.filter((line) => !cells.some((cell) => line.startsWith(cell))).join('\n'))
 }
 
-/** Removes names in code from the rows of a page, and rows whose cell has none left. Each name is followed by a comma or the end. */
-async function removeNames(page: string, names: RegExp): Promise<void> {
-  const own = new RegExp(`\`(?:${names.source})\`(?:, )?`, 'g')
+/** Removes names in code from the cells of a page, and rows with a cell that has no other name with this beginning left. */
+async function removeNames(page: string, names: string, beginning: string): Promise<void> {
+  const own = new RegExp(`\`(?:${names})\`(?:, )?`, 'g')
   const rows = (await readFile(page, 'utf8')).split('\n').flatMap((line) => {
-    const rest = line.startsWith('| ') ? line.replace(own, '') : line
-    if (rest === line) return [line]
-    return /(?:^| )\| *\|/.test(rest) ? [] : [rest.replace(/, +\|/g, ' |')]
+    if (!line.startsWith('| ')) return [line]
+    const cells = line.split('|')
+    const rest = cells.map((cell) => cell.replace(own, '').replace(/, +$/, ' '))
+    const isGone = rest.some((cell, at) => cell !== cells[at] && !cell.includes(`\`${beginning}`))
+    return isGone ? [] : [rest.join('|')]
   })
   await writeFile(page, rows.join('\n'))
 }
 
-/** Log events whose names stand in a folder, as a pattern. */
-async function loggedIn(folder: string): Promise<RegExp> {
+/** Log events whose names stand in a folder. */
+async function loggedIn(folder: string): Promise<readonly string[]> {
   const files = await readdir(folder, { recursive: true })
   const texts = await Promise.all(
     files.filter((file) => file.endsWith('.ts')).map((file) => readFile(join(folder, file), 'utf8')),
   )
-  const names = texts.flatMap((text) => text.match(/(?<=')[a-z_]+\.[a-z_]+(?=')/g) ?? [])
-  return new RegExp(names.length > 0 ? names.join('|').replaceAll('.', '\\.') : '(?!)')
+  return texts.flatMap((text) => text.match(/(?<=')[a-z_]+\.[a-z_]+(?=')/g) ?? [])
 }
 
 /** Routes of a host with every plugin of the folder. */

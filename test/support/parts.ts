@@ -10,6 +10,9 @@ export type Part = 'quick' | 'rest'
 /** The part that runs; absent outside of vitest. */
 export const PART: Part | undefined = process.env.SALLYPORT_TEST_PART as Part | undefined
 
+/** The import of a module that opens a browser. */
+const HAS_BROWSER = /from '[./\w]*\/browser\.ts'/
+
 /** Test files of `rest` alone, by what they need. They start in this order, so those that end last are first. */
 const REST_ONLY: Readonly<Record<string, readonly string[]>> = {
   npm: [
@@ -26,20 +29,7 @@ const REST_ONLY: Readonly<Record<string, readonly string[]>> = {
   'a PostgreSQL of its own': ['test/storage/sql/write-costs.test.ts'],
   PgBouncer: ['test/storage/sql/pgbouncer.test.ts'],
   'many stores': ['test/storage/sql/killed-writes.test.ts'],
-  'a browser': [
-    'test/plugins/together/console/access-in-a-browser.test.ts',
-    'test/plugins/together/console/boundary.test.ts',
-    'test/plugins/together/console/keyboard.test.ts',
-    'test/plugins/together/console/markup-in-a-browser.test.ts',
-    'test/plugins/together/console/polling.test.ts',
-    'test/console/preview.test.ts',
-    'test/plugins/together/console/questions.test.ts',
-    'test/plugins/together/console/redacted.test.ts',
-    'test/plugins/together/console/screens.test.ts',
-    'test/console/session-pages.test.ts',
-    'test/plugins/together/console/states.test.ts',
-    'test/docs/built-site.test.ts',
-  ],
+  'a browser': allTestFiles().filter((file) => HAS_BROWSER.test(textOf(file))),
   'the built package': [
     'test/adapters/hosts/next.test.ts',
     'test/docs/console-hosts.test.ts',

@@ -15,7 +15,6 @@ export const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'src/errors.ts': ['test/core/answers/errors.test.ts', 'test/docs/errors.test.ts', 'test/openapi/problems.test.ts'],
   'src/index.ts': ['test/package/entries.test.ts', 'test/package/public-names.test.ts'],
   'src/ports': ['test/contract-tests'],
-  'src/plugins/consent/feedback': ['test/feedback'],
   // One file for each operation, on several stores.
   'src/storage': ['test/storage/*'],
   // The memory store runs the contract there, with these rules.
