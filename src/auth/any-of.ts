@@ -18,6 +18,7 @@ export function anyOf(...verifiers: readonly AuthVerifier[]): AuthVerifier {
 
   const exchangers = verifiers.flatMap(({ exchange }, at) => (exchange ? [exchange.bind(verifiers[at])] : []))
   return {
+    reasons: Object.assign({}, ...verifiers.map(({ reasons }) => reasons)),
     verify: (token, operation) => firstOf('verify', verifiers, (verifier) => verifier.verify(token, operation)),
     ...(exchangers.length > 0 && {
       exchange: (token, narrowed) => firstOf('exchange', exchangers, (exchange) => exchange(token, narrowed)),
@@ -27,7 +28,7 @@ export function anyOf(...verifiers: readonly AuthVerifier[]): AuthVerifier {
 
 /** The first answer that is no refusal. Otherwise throws the first error, or returns the first refusal of the highest rank. */
 async function firstOf<Part, Answer extends object>(
-  method: keyof AuthVerifier,
+  method: keyof typeof EXPECTED,
   parts: readonly Part[],
   call: (part: Part) => Awaitable<Answer | Refusal>,
 ): Promise<Answer | Refusal> {
@@ -47,7 +48,7 @@ async function firstOf<Part, Answer extends object>(
   return refusals.reduce((best, refusal) => (rankOf(refusal) > rankOf(best) ? refusal : best))
 }
 
-const EXPECTED: Readonly<Record<keyof AuthVerifier, string>> = {
+const EXPECTED = {
   verify: "a principal { id, tenant, … }, or { refused: 'invalid_token' }",
   exchange: "{ token, jti, expiresAt }, or { refused: 'invalid_token' }",
 }

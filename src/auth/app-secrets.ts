@@ -17,7 +17,7 @@ import type { Clock } from '../ports/clock.ts'
 import { fastestSha256, type Sha256 } from '../runtime/fastest-sha256.ts'
 import { credentialId, hasSecretShape, isAppSecret } from './app-secret.ts'
 import { type NotAfter, notAfter, notAfterMilliseconds, visibleAscii } from './credential-checks.ts'
-import { invalidToken, MALFORMED } from './refusals.ts'
+import { invalidToken, MALFORMED, REASONS } from './refusals.ts'
 
 /** Options of {@link appSecrets}. */
 export interface AppSecretsOptions {
@@ -72,6 +72,7 @@ export function appSecrets(
   }
 
   return {
+    reasons: REASONS,
     verify(token): Awaitable<Principal | Refusal> {
       // The hash decides; the checksum would only take time.
       if (!hasSecretShape(token)) return MALFORMED

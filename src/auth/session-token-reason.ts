@@ -1,4 +1,4 @@
-import type { RefusalReason } from '../model/refusal-reason.ts'
+import type { RefusalReason } from './refusals.ts'
 
 const REASONS: Readonly<Record<string, RefusalReason>> = {
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'signature',

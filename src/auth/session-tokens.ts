@@ -7,7 +7,7 @@ import { type Checks, type GivenOptions, nested, readOptions, required } from '.
 import { shown } from '../options/shown-value.ts'
 import type { AuthVerifier, ExchangedToken, NarrowedToken, Refusal } from '../ports/auth-verifier.ts'
 import type { Clock } from '../ports/clock.ts'
-import { INSUFFICIENT_SCOPE, invalidToken, MALFORMED } from './refusals.ts'
+import { INSUFFICIENT_SCOPE, invalidToken, MALFORMED, REASONS } from './refusals.ts'
 import { isJwtShaped, readClaims, SESSION_TOKEN_TYP, type SessionClaims } from './session-token-claims.ts'
 import { keyChecks, keyLoader, type ReadyKey, readyKey, type SessionTokenKey } from './session-token-key.ts'
 import { reasonOf } from './session-token-reason.ts'
@@ -152,6 +152,7 @@ export function sessionTokens(options: SessionTokensOptions): AuthVerifier {
   }
 
   return {
+    reasons: REASONS,
     async verify(token: string): Promise<Principal | Refusal> {
       const found = await validate(token)
       return 'refused' in found ? found : principalOf(found.claims)

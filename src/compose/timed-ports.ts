@@ -25,7 +25,7 @@ export function timedPorts(ports: TimedPorts, clock: Clock): TimedPorts {
   const { auth, recipients, policy, rateLimiter, redactor, guard } = ports
   const limited = limitedBy(clock)
   return {
-    ...(auth && { auth: limited(auth, 'verifier', auth.exchange ? ['verify', 'exchange'] : ['verify']) }),
+    ...(auth && { auth: limited(auth, 'verifier', ['verify', 'exchange', 'reasons']) }),
     ...(recipients && { recipients: limited(recipients, 'directory', ['find']) }),
     ...(policy && { policy: limited(policy, 'policy', ['decide']) }),
     ...(rateLimiter && { rateLimiter: limited(rateLimiter, 'rate limiter', ['consume']) }),
@@ -41,11 +41,11 @@ type Method = (...args: readonly unknown[]) => Awaitable<unknown>
 const LIMITED = /* @__PURE__ */ new WeakMap<object, Map<string, { readonly clock: Clock; readonly limited: unknown }>>()
 
 function limitedBy(clock: Clock) {
-  /** An object with these methods of a port alone: the core calls no others. */
+  /** An object with these members of a port alone: the core reads no others. What is no method stays as it is. */
   return <Port extends object, Name extends keyof Port & string>(
     port: Port,
     of: string,
-    methods: readonly Name[],
+    members: readonly Name[],
   ): Pick<Port, Name> => {
     // Handlers do not check their ports.
     if (Object(port) !== port) return port
@@ -53,11 +53,13 @@ function limitedBy(clock: Clock) {
     LIMITED.set(port, roles)
     const known = roles.get(of)
     if (known?.clock === clock) return known.limited as Pick<Port, Name>
-    const limit = (name: Name): Method => {
+    const limit = (name: Name): unknown => {
+      if (typeof port[name] !== 'function') return port[name]
       const call = `${name}() of the ${of}`
-      return (...args) => inTime(Reflect.apply(port[name] as Method, port, args), call, PORT_MS, clock)
+      return (...args: Parameters<Method>) =>
+        inTime(Reflect.apply(port[name] as Method, port, args), call, PORT_MS, clock)
     }
-    const limited = Object.fromEntries(methods.map((name) => [name, limit(name)])) as unknown as Pick<Port, Name>
+    const limited = Object.fromEntries(members.map((name) => [name, limit(name)])) as unknown as Pick<Port, Name>
     roles.set(of, { clock, limited })
     return limited
   }

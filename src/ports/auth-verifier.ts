@@ -34,6 +34,8 @@ export interface ExchangedToken {
 
 /** Verifies bearer tokens. */
 export interface AuthVerifier {
+  /** What the host can do about each `reason` of a refusal, by reason: logged with it as `detail`. Default: none. */
+  readonly reasons?: Readonly<Record<string, string>> | undefined
   /**
    * Returns the principal or a refusal, or a promise of it. Must compare secrets in constant time and must not throw for a bad token: a
    * throw, or no result within five seconds, means that the verifier is unavailable, and the answer is 503. The core refuses operations that the principal does not allow. A principal

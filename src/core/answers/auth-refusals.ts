@@ -1,4 +1,3 @@
-import { refusalDetail } from '../../model/refusal-reason.ts'
 import type { AuthVerifier } from '../../ports/auth-verifier.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Logger } from '../../ports/logger.ts'
@@ -8,6 +7,11 @@ const EVERY_MS = 1_000
 const REASON = /^[a-z][a-z0-9_]{0,31}$/
 
 const LIMITERS = /* @__PURE__ */ new WeakMap<AuthVerifier, LineLimiter>()
+
+/** The reason of the core itself, and of verifiers. */
+const REVOKED: Readonly<Record<string, string>> = {
+  revoked: 'tokens.revoke() or isRevoked() ended the token, or one that it was exchanged from: issue another.',
+}
 
 interface RefusalDeps {
   readonly auth: AuthVerifier
@@ -27,6 +31,12 @@ export function logAuthRefusal(given: unknown, requestId: string, { auth, logger
   const reason = lines.countedAs(named)
   const due = lines.admit(reason, clock.now())
   if (!due) return
-  const detail = reason && refusalDetail(reason)
-  logger.log('warn', 'auth.refused', { requestId, ...(reason && { reason }), ...(detail && { detail }), ...due })
+  const texts: Readonly<Record<string, unknown>> = reason === 'revoked' ? REVOKED : { ...auth.reasons }
+  const detail = reason !== undefined && Object.hasOwn(texts, reason) && texts[reason]
+  logger.log('warn', 'auth.refused', {
+    requestId,
+    ...(reason && { reason }),
+    ...(typeof detail === 'string' && { detail }),
+    ...due,
+  })
 }

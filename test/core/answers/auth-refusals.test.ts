@@ -79,7 +79,9 @@ describe('auth.refused', () => {
     expect((await post(token)).status).toBe(201)
     await sallyport.tokens.revoke({ sessionId: 's' })
     expect((await post(token)).status).toBe(401)
-    expect(lines()).toMatchObject([{ event: 'auth.refused', fields: { reason: 'revoked' } }])
+    expect(lines()).toMatchObject([
+      { event: 'auth.refused', fields: { reason: 'revoked', detail: expect.stringMatching(/^tokens\.revoke\(\)/) } },
+    ])
   })
 
   it('A reason is logged once a second, with the number of lines that were omitted', async () => {
@@ -118,13 +120,25 @@ describe("the reason of a host's verifier", () => {
     return deps.logger.lines.map(({ fields }) => fields.reason)
   }
 
-  it('A reason of its own has no detail', async () => {
-    const auth: AuthVerifier = { verify: () => ({ refused: 'invalid_token', reason: 'tenant_suspended' }) }
+  it.each([
+    ['without texts', undefined, {}],
+    ['with a text for it', { tenant_suspended: 'Its invoice is overdue.' }, { detail: 'Its invoice is overdue.' }],
+    ['with no text for it', { other: 'x' }, {}],
+    ['with what is no text', { tenant_suspended: 7 }, {}],
+    ['with a list', ['tenant_suspended'], {}],
+  ])('A reason of its own is logged %s', async (_, reasons, detail) => {
+    const verify: AuthVerifier['verify'] = () => ({ refused: 'invalid_token', reason: 'tenant_suspended' })
+    const deps = testDeps(undefined, { auth: { verify, reasons: reasons as AuthVerifier['reasons'] } })
+    await handleDispatch({ headers: { authorization: 'Bearer t' }, body: {} }, deps)
+    const fields = { requestId: expect.any(String), reason: 'tenant_suspended', ...detail }
+    expect(deps.logger.lines).toEqual([{ level: 'warn', event: 'auth.refused', fields }])
+  })
+
+  it('A name of Object.prototype has no text', async () => {
+    const auth: AuthVerifier = { verify: () => ({ refused: 'invalid_token', reason: 'constructor' }), reasons: {} }
     const deps = testDeps(undefined, { auth })
     await handleDispatch({ headers: { authorization: 'Bearer t' }, body: {} }, deps)
-    expect(deps.logger.lines).toEqual([
-      { level: 'warn', event: 'auth.refused', fields: { requestId: expect.any(String), reason: 'tenant_suspended' } },
-    ])
+    expect(deps.logger.lines.map(({ fields }) => fields.detail)).toEqual([undefined])
   })
 
   it('A short name is logged', async () => {
