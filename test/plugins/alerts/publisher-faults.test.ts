@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { checkBudgets } from '../../../src/plugins/alerts/budgets.ts'
 import type { BudgetEventFacts } from '../../../src/plugins/alerts/run-events.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
+import { logged, pending, postRun, reported, type Store } from '../../compose/run-host.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
-import { logged, mailOf, pending, postRun, reportAll, reported, runTestApp, type Store } from './publishing.ts'
+import { mailOf, reportAll, runTestApp } from './publishing.ts'
 
 const settled = async (): Promise<void> => {
   for (let round = 0; round < 5; round++) await new Promise(setImmediate)
