@@ -62,6 +62,18 @@ describe('faults of the host', () => {
     expect(own.logger.lines).toEqual([])
   })
 
+  it('onError receives an error of a run event function', async () => {
+    const thrown = new RangeError('no total')
+    const seen: unknown[] = []
+    const own = runTestApp({
+      hooks: { onError: (...args) => void seen.push(args) },
+      runEvents: { 'run.failed': () => Promise.reject(thrown) },
+    })
+    await postRun(own.sallyport, { runId: 'r1', status: 'failed' })
+    await settled()
+    expect(seen).toEqual([[thrown, { operation: 'run_event', eventType: 'run.failed', runId: 'r1' }]])
+  })
+
   it('An event is published although another signal of the run stays pending', async () => {
     const clock = fakeClock()
     const real = memoryStore({ clock })
