@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest'
 import { anyOf, appSecrets, generateAppSecret, issueSessionToken, sessionTokens } from '../../../src/auth/index.ts'
 import { createSallyport, type Sallyport } from '../../../src/compose/create-sallyport.ts'
 import type { SallyportOptions } from '../../../src/compose/options.ts'
-import type { AlertsApi, ConsentOptions, RunEvents } from '../../../src/plugins/index.ts'
+import type { ConsentOptions } from '../../../src/plugins/index.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { ALL_POSTS } from '../../support/actions.ts'
@@ -56,7 +56,7 @@ export interface TestApp extends Planted {
   readonly collected: Collected
   readonly clock: FakeClock
   readonly faults: Faults
-  readonly sallyport: Sallyport & AlertsApi
+  readonly sallyport: Sallyport
   /** Sends a request and records its answer. */
   post(action: string, sending?: RequestParts): Promise<Answer>
 }
@@ -65,8 +65,8 @@ export interface TestAppOptions {
   /** Replace the recording channels. */
   readonly channels?: (canaries: Canaries) => Promise<Readonly<Record<string, Channel>>>
   readonly mount?: HostOptions
-  /** Replace the run events. */
-  readonly runEvents?: RunEvents
+  /** Options of plugins, by the names of the plugins. Replace the default ones. */
+  readonly options?: Readonly<Record<string, object>>
   readonly consenting?: Partial<ConsentOptions>
   readonly rest?: Partial<Omit<SallyportOptions<unknown>, 'plugins'>>
 }
@@ -74,7 +74,7 @@ export interface TestAppOptions {
 export async function openTestApp({
   channels,
   mount,
-  runEvents,
+  options,
   consenting,
   rest = {},
 }: TestAppOptions = {}): Promise<TestApp> {
@@ -113,18 +113,19 @@ export async function openTestApp({
         consent: consenting ? { keys: [{ kid: 'k1', key: new Uint8Array(32) }], ...consenting } : false,
         alerts: {
           budgets: [{ name: 'few', per: 'user', hard: { tokens: 1 } }],
-          runEvents: runEvents ?? {
+          runEvents: {
             'run.failed': () => throwing('run event', faults, { recipient: ops }),
             'run.expired': () => ({ recipient: ops }),
             'budget.exceeded': () => ({ recipient: ops }),
           },
         },
+        ...options,
       }),
     ],
     clock,
     logger: collected.logger,
     ...rest,
-  }) as Sallyport & AlertsApi
+  })
   const host = await express5Host.start(sallyport, mount)
   onTestFinished(async () => {
     for (const error of host.errors) collected.keep('process', error)
