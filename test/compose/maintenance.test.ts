@@ -4,6 +4,7 @@ import type { SallyportOptions } from '../../src/compose/options.ts'
 import { HostFault } from '../../src/core/answers/fault.ts'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import type { Plugin } from '../../src/plugins/plugin.ts'
+import type { EventCatalog } from '../../src/ports/event-catalog.ts'
 import type { StoredRun } from '../../src/ports/run-store.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { gate } from '../core/dispatch/dispatching.ts'
@@ -17,7 +18,7 @@ import { logged, pending, postRun, type RunHost, reported, runHost, type Store, 
 const MINUTE = 60_000
 
 const open = { channels: { a: {} } }
-const events = defineEvents<unknown>({ 'run.failed': open, 'run.expired': open, 'order.shipped': open })
+const events: EventCatalog = defineEvents({ 'run.failed': open, 'run.expired': open, 'order.shipped': open })
 
 /** Every recipient has an address with the run id in it. */
 const mailOf = ({ state }: StoredRun): string => `${state.runId}@example.com`

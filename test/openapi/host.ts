@@ -5,7 +5,7 @@ import type { SallyportOptions } from '../../src/compose/options.ts'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import { jsonLogic } from '../../src/engines/json-logic.ts'
 import { liquid } from '../../src/engines/liquid.ts'
-import type { AlertOptions, AlertsApi, ConsentApi, ConsentOptions } from '../../src/plugins/index.ts'
+import type { ConsentApi, ConsentOptions } from '../../src/plugins/index.ts'
 import type { Plugin } from '../../src/plugins/plugin.ts'
 import type { EventCatalog } from '../../src/ports/event-catalog.ts'
 import type { IdGenerator } from '../../src/ports/id-generator.ts'
@@ -43,22 +43,23 @@ export function countingIds(): IdGenerator {
 }
 
 export interface ExampleHost {
-  readonly sallyport: Sallyport & AlertsApi & ConsentApi
+  readonly sallyport: Sallyport & ConsentApi
   readonly clock: FakeClock
   fetch(request: Request): Promise<Response>
 }
 
 /** Options of {@link exampleHost}. */
-export type ExampleOptions = Partial<Omit<SallyportOptions<unknown>, 'plugins'>> &
-  Pick<AlertOptions, 'budgets'> & {
-    /** Absent: the host has no plugin `consent`. */
-    readonly consenting?: ConsentOptions
-    /** Further plugins. */
-    readonly plugins?: readonly Plugin[] | undefined
-  }
+export type ExampleOptions = Partial<Omit<SallyportOptions<unknown>, 'plugins'>> & {
+  /** Absent: the host has no plugin `consent`. */
+  readonly consenting?: ConsentOptions
+  /** Options of plugins, by the names of the plugins. Default: those of their samples. */
+  readonly pluginOptions?: Readonly<Record<string, object>>
+  /** Further plugins. */
+  readonly plugins?: readonly Plugin[] | undefined
+}
 
 /** A real host on a fake clock, with plugins. It accepts the tokens of `testAuth`. */
-export function exampleHost({ budgets, consenting, plugins = [], ...options }: ExampleOptions = {}): ExampleHost {
+export function exampleHost({ consenting, pluginOptions, plugins = [], ...options }: ExampleOptions = {}): ExampleHost {
   const clock = fakeClock()
   const sallyport = createSallyport({
     auth: testAuth,
@@ -78,7 +79,7 @@ export function exampleHost({ budgets, consenting, plugins = [], ...options }: E
     clock,
     ids: countingIds(),
     logger: recordingLogger(),
-    plugins: [...everyPlugin({ alerts: { budgets }, consent: consenting ?? false }), ...plugins],
+    plugins: [...everyPlugin({ consent: consenting ?? false, ...pluginOptions }), ...plugins],
     ...options,
   }) as ExampleHost['sallyport']
   return { sallyport, clock, fetch: toFetch(sallyport) }

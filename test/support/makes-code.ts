@@ -27,8 +27,12 @@ export const MAKES_CODE: Readonly<Record<string, string>> = {
 
 const FOLDER = '/*.test.ts'
 
+/** End of the names of test files that need a browser, whose driver generates code. */
+export const IN_A_BROWSER = '-in-a-browser.test.ts'
+
 /** True if a test file needs to generate code from strings. */
 export function makesCode(file: string): boolean {
+  if (file.endsWith(IN_A_BROWSER)) return true
   return Object.keys(MAKES_CODE).some((one) =>
     one.endsWith(FOLDER) ? dirname(file) === one.slice(0, -FOLDER.length) : file === one,
   )

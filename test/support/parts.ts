@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { IN_A_BROWSER } from './makes-code.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 
@@ -27,10 +28,9 @@ const REST_ONLY: Readonly<Record<string, readonly string[]>> = {
   PgBouncer: ['test/storage/sql/pgbouncer.test.ts'],
   'many stores': ['test/storage/sql/killed-writes.test.ts'],
   'a browser': [
-    'test/console/access-in-a-browser.test.ts',
+    ...allTestFiles().filter((file) => file.endsWith(IN_A_BROWSER)),
     'test/console/boundary.test.ts',
     'test/console/keyboard.test.ts',
-    'test/console/markup-in-a-browser.test.ts',
     'test/console/polling.test.ts',
     'test/console/preview.test.ts',
     'test/console/screens.test.ts',

@@ -66,7 +66,7 @@ export interface TestAppOptions {
   readonly channels?: (canaries: Canaries) => Promise<Readonly<Record<string, Channel>>>
   readonly mount?: HostOptions
   /** Options of plugins, by the names of the plugins. Replace the default ones. */
-  readonly options?: Readonly<Record<string, object>>
+  readonly pluginOptions?: Readonly<Record<string, object>>
   readonly consenting?: Partial<ConsentOptions>
   readonly rest?: Partial<Omit<SallyportOptions<unknown>, 'plugins'>>
 }
@@ -74,7 +74,7 @@ export interface TestAppOptions {
 export async function openTestApp({
   channels,
   mount,
-  options,
+  pluginOptions,
   consenting,
   rest = {},
 }: TestAppOptions = {}): Promise<TestApp> {
@@ -119,7 +119,7 @@ export async function openTestApp({
             'budget.exceeded': () => ({ recipient: ops }),
           },
         },
-        ...options,
+        ...pluginOptions,
       }),
     ],
     clock,

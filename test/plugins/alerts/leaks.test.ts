@@ -42,8 +42,8 @@ describe('runs', () => {
   ])('A run event for %s logs no data of the run', async (_, target) => {
     let app: TestApp | undefined
     const ask = (): RunEventTarget => target(app as TestApp) as RunEventTarget
-    const options = { alerts: { budgets: [BUDGET], runEvents: { 'run.failed': ask, 'budget.exceeded': ask } } }
-    app = await openTestApp({ options })
+    const pluginOptions = { alerts: { budgets: [BUDGET], runEvents: { 'run.failed': ask, 'budget.exceeded': ask } } }
+    app = await openTestApp({ pluginOptions })
     await app.post('session_run', { body: runOf(app, 'r1', app.canaries.word('session id')) })
     await settle(app)
     expect([...app.collected.events]).toContain('run_event.refused')

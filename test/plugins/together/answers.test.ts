@@ -31,7 +31,7 @@ function hosts(): Readonly<
     auth,
     links: { baseUrl: 'https://shop.test', keys: KEYS },
     consenting: { keys: KEYS, feedback: { postmark: postmark({ channel: 'email', username: 'u', password: 'p' }) } },
-    budgets: [{ name: 'small', per: 'session', hard: { tokens: 10 } }],
+    pluginOptions: { alerts: { budgets: [{ name: 'small', per: 'session', hard: { tokens: 10 } }] } },
   })
   const bare = exampleHost()
   const clock = fakeClock()

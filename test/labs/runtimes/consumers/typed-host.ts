@@ -48,7 +48,7 @@ import { liquid } from 'sallyport/liquid'
 import { toNode } from 'sallyport/node'
 import * as openapi from 'sallyport/openapi'
 import { otelRunExporter } from 'sallyport/otel'
-import { alerts, type BudgetQuestion, consent } from 'sallyport/plugins'
+import { consent } from 'sallyport/plugins'
 import { allOf, preferences, quietHours, throttle } from 'sallyport/policy'
 import { priceBook } from 'sallyport/pricing'
 import { type BullmqQueue, bullmqQueue } from 'sallyport/queue/bullmq'
@@ -135,7 +135,6 @@ const sallyport = createSallyport({
       ...{ keys, softBounceMs: 0, feedback: { resend: resend({ channel: 'email', secret: 'whsec_' }) } },
       page: { texts: { sv: { title: 'Avsluta' } } },
     }),
-    alerts({ runEvents: { 'run.failed': ({ run }) => ({ recipient: run.userId ?? 'ops' }) } }),
   ],
   hooks: { onFailed: async ({ channel, reason }) => console.error(channel, reason) },
   worker: { channels: { email: { concurrency: 2 } } },
@@ -168,8 +167,6 @@ const run: RunPost = { runId: 'r', status: 'completed', usage: { input_tokens: 1
 const handled = await handleDispatch(testRequest({ token: 't', body: { run } }), { auth, events, store, channels })
 if (!handled.ok) console.error(handled.body.code satisfies string, handled.body.errors?.[0]?.pointer)
 const wanted: RunListOptions = { userId: undefined }
-const asked: BudgetQuestion = { userId: undefined, sessionId: 's' }
-export const mayBegin: boolean = (await sallyport.budgets.check(asked)).allowed
 for (const one of (await sallyport.runs.list(wanted)).items) console.log(one.runId, one.cost?.amount)
 export const token: string = await issueSessionToken({ sessionId: 's', key, audience: 'a' })
 export const ownStore = (documents: Documents): DispatchStore & RunStore => documentStore(documents)
