@@ -3,16 +3,16 @@ import { expect } from 'vitest'
 import { toFetch } from '../../src/adapters/fetch.ts'
 import { failover } from '../../src/channels/failover.ts'
 import { log } from '../../src/channels/log.ts'
-import { fakeClock } from '../../src/contract-tests/index.ts'
+import { type FakeClock, fakeClock } from '../../src/contract-tests/index.ts'
 import { MESSAGE_RETRIES } from '../../src/core/delivery/retry-schedule.ts'
-import { createSallyport, defineEvents, type RunsOnlyOptions } from '../../src/index.ts'
+import { createSallyport, defineEvents, type EventCatalog, type Sallyport } from '../../src/index.ts'
 import type { Plugin } from '../../src/plugins/plugin.ts'
 import { quietHours } from '../../src/policies/index.ts'
 import { genaiPrices, litellmPrices, modelsDevPrices, priceBook } from '../../src/pricing/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { entries, ROOT } from '../support/entries.ts'
 
-export const page = readFileSync(new URL('docs/comparison.md', ROOT), 'utf8')
+export const page: string = readFileSync(new URL('docs/comparison.md', ROOT), 'utf8')
 const START = Date.parse('2026-03-02T08:00:00Z')
 const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
@@ -102,11 +102,25 @@ export const RUN = {
   run: { runId: 'r1', status: 'completed', counts: { inputTokens: 20, outputTokens: 1 } },
 }
 
+const events: EventCatalog<Record<string, unknown>> = defineEvents({
+  'order.shipped': { channels: { log: { text: () => 'Shipped' } } },
+})
+
+/** A host that the page speaks of. */
+export interface ComparedHost<Plugins extends readonly Plugin[]> {
+  readonly sallyport: Sallyport<Record<string, unknown>, Plugins>
+  readonly clock: FakeClock
+  /** Times of the sends. */
+  readonly calls: readonly number[]
+  get(path: string): Promise<Response>
+  post(path: string, body: object, more?: Readonly<Record<string, string>>): Promise<Response>
+}
+
 /** A host whose only channel answers the same to every send. */
 export function host<const Plugins extends readonly Plugin[] = readonly Plugin[]>(
   outcome: { outcome: 'sent' } | { outcome: 'retry'; code: string } = { outcome: 'sent' },
-  options: Pick<RunsOnlyOptions<Plugins>, 'plugins'> = {},
-) {
+  options: { readonly plugins?: Plugins } = {},
+): ComparedHost<Plugins> {
   const clock = fakeClock(START)
   const calls: number[] = []
   const channel = {
@@ -118,7 +132,7 @@ export function host<const Plugins extends readonly Plugin[] = readonly Plugin[]
   }
   const sallyport = createSallyport({
     auth: { verify: async () => ({ id: 'app', tenant: 'default', operations: ['dispatch', 'session_run', 'read'] }) },
-    events: defineEvents({ 'order.shipped': { channels: { log: { text: () => 'Shipped' } } } }),
+    events,
     channels: { log: channel },
     store: memoryStore({ clock }),
     logger: { log() {} },
@@ -131,8 +145,8 @@ export function host<const Plugins extends readonly Plugin[] = readonly Plugin[]
     sallyport,
     clock,
     calls,
-    get: (path: string) => answer(new Request(`http://localhost/api/${path}`, { headers })),
-    post: (path: string, body: object, more: Readonly<Record<string, string>> = {}) =>
+    get: (path) => answer(new Request(`http://localhost/api/${path}`, { headers })),
+    post: (path, body, more) =>
       answer(
         new Request(`http://localhost/api/${path}`, {
           method: 'POST',

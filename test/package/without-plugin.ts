@@ -6,6 +6,8 @@ import { dirname, join } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import type { OpenApiDocument } from '../../src/openapi/open-api-document.ts'
+import { usedComponents } from '../../src/openapi/used-components.ts'
 import { printJson } from '../openapi/print-json.ts'
 import { ROOT } from '../support/entries.ts'
 
@@ -49,7 +51,7 @@ export async function removePlugin(name: string): Promise<Copy> {
     await copyTo(folder)
     const before = await routesOf(folder)
     const answers = await answersOf(folder, before)
-    const events = await loggedIn(join(folder, `src/plugins/${name}`))
+    const logged = await loggedIn(join(folder, `src/plugins/${name}`))
     for (const own of [`src/plugins/${name}`, `test/plugins/${name}`, TOGETHER])
       await rm(join(folder, own), { recursive: true, force: true })
     // CONTRIBUTING.md names it.
@@ -59,7 +61,10 @@ export async function removePlugin(name: string): Promise<Copy> {
     const routes = before.filter((route) => !kept.includes(route))
     await removePaths(folder, routes)
     await removeNames(join(folder, 'docs/threat-model.md'), new RegExp(`test/plugins/${name}/[^\`]+`))
-    await removeNames(join(folder, 'docs/operating.md'), events)
+    await removeNames(join(folder, 'docs/map.md'), new RegExp(`src/plugins/${name}/[^\`]+`))
+    const others = await loggedIn(join(folder, 'src'))
+    const events = logged.filter((event) => !others.includes(event))
+    await removeNames(join(folder, 'docs/operating.md'), new RegExp(events.join('|').replaceAll('.', '\\.') || '(?!)'))
     // An open endpoint may answer 404 to an unknown parameter.
     return { folder, routes: routes.filter((route) => answers[before.indexOf(route)] !== 404), remove }
   } catch (error) {
@@ -82,9 +87,10 @@ async function removePaths(folder: string, routes: readonly string[]): Promise<v
   const file = join(folder, 'docs/openapi.json')
   const text = await readFile(file, 'utf8')
   const names = routes.map((route) => route.split(' ')[1])
-  const document: { readonly paths: object } = JSON.parse(text)
+  const document: OpenApiDocument = JSON.parse(text)
   const paths = Object.fromEntries(Object.entries(document.paths).filter(([path]) => !names.includes(path)))
-  await writeFile(file, `${printJson({ ...document, paths })}\n`)
+  const components = usedComponents(paths, document.components)
+  await writeFile(file, `${printJson({ ...document, paths, components })}\n`)
   const page = join(folder, 'docs/read-api.md')
   const cells = routes.map((route) => `| \`${route.replace('GET ', '')}\` |`)
   const lines = (await readFile(page, 'utf8')).split('\n')
@@ -102,14 +108,13 @@ async function removeNames(page: string, names: RegExp): Promise<void> {
   await writeFile(page, rows.join('\n'))
 }
 
-/** Log events whose names stand in a folder, as a pattern. */
-async function loggedIn(folder: string): Promise<RegExp> {
+/** Log events whose names stand in a folder. */
+async function loggedIn(folder: string): Promise<readonly string[]> {
   const files = await readdir(folder, { recursive: true })
   const texts = await Promise.all(
     files.filter((file) => file.endsWith('.ts')).map((file) => readFile(join(folder, file), 'utf8')),
   )
-  const names = texts.flatMap((text) => text.match(/(?<=')[a-z_]+\.[a-z_]+(?=')/g) ?? [])
-  return new RegExp(names.length > 0 ? names.join('|').replaceAll('.', '\\.') : '(?!)')
+  return texts.flatMap((text) => text.match(/(?<=')[a-z_]+\.[a-z_]+(?=')/g) ?? [])
 }
 
 /** Routes of a host with every plugin of the folder. */

@@ -1,8 +1,16 @@
 import type { TestApp } from './test-app.ts'
 import { throughTime } from './through-time.ts'
 
+/** The body of a post about a run. */
+export interface RunBody {
+  readonly sessionId: string
+  readonly run: { readonly userId: string; readonly error: { readonly message: string } } & Readonly<
+    Record<string, unknown>
+  >
+}
+
 /** A run with a canary in every member that a client can write. */
-export function runOf({ canaries }: TestApp, runId: string, sessionId: string) {
+export function runOf({ canaries }: TestApp, runId: string, sessionId: string): RunBody {
   const content = (): string => canaries.word('run: content')
   const type = canaries.word('run: error type')
   const run = {
