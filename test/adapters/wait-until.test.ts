@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest'
 import { type FetchOptions, toFetch } from '../../src/adapters/fetch.ts'
 import { createSallyport } from '../../src/compose/create-sallyport.ts'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
-import { alerts } from '../../src/plugins/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { recordingLogger, testAuth } from '../support/deps.ts'
 import { FakeEndpoints, TOKEN } from '../support/host-endpoints.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
+import { runNotices } from '../support/run-notices.ts'
 import { withoutStrayRejections } from '../support/stray-rejections.ts'
 
 const URL_OF_DISPATCH = 'https://host.example/api/outbound/dispatch'
@@ -226,7 +226,7 @@ test('waitUntil waits for the notifications of a run', async () => {
     events: defineEvents({ 'run.failed': { channels: { mail: { text: () => 'A run failed' } } } }),
     store: memoryStore(),
     channels: { mail },
-    plugins: [alerts({ runEvents: { 'run.failed': () => ({ recipient: 'ops@example.com' }) } })],
+    plugins: [runNotices({ failed: () => 'ops@example.com' })],
   })
   const given: Promise<void>[] = []
   const fetch = toFetch(sallyport, { waitUntil: (work) => void given.push(work) })

@@ -1,29 +1,43 @@
 import { describe, expect, it, vi } from 'vitest'
 import { type MaintenanceTasks, withMaintenance } from '../../src/compose/maintenance.ts'
+import type { SallyportOptions } from '../../src/compose/options.ts'
 import { HostFault } from '../../src/core/answers/fault.ts'
-import type { RunEvents } from '../../src/plugins/alerts/run-events.ts'
+import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
+import type { Plugin } from '../../src/plugins/plugin.ts'
+import type { EventCatalog } from '../../src/ports/event-catalog.ts'
+import type { StoredRun } from '../../src/ports/run-store.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { gate } from '../core/dispatch/dispatching.ts'
-import {
-  logged,
-  mailOf,
-  pending,
-  postRun,
-  reported,
-  runTestApp,
-  type Store,
-  turns,
-} from '../plugins/alerts/publishing.ts'
 import { recordingLogger } from '../support/deps.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 import { recordingChannel } from '../support/recording-channel.ts'
+import { type RecipientOf, runNotices } from '../support/run-notices.ts'
+import { composed } from './composed.ts'
+import { logged, pending, postRun, type RunHost, reported, runHost, type Store, turns } from './run-host.ts'
 
 const MINUTE = 60_000
+
+const open = { channels: { a: {} } }
+const events: EventCatalog = defineEvents({ 'run.failed': open, 'run.expired': open, 'order.shipped': open })
+
+/** Every recipient has an address with the run id in it. */
+const mailOf = ({ state }: StoredRun): string => `${state.runId}@example.com`
+
+interface TestAppOptions extends Partial<Omit<SallyportOptions<unknown>, 'plugins'>> {
+  readonly clock?: FakeClock
+  /** Default: {@link mailOf}. */
+  readonly failed?: RecipientOf
+}
+
+/** A host with events of runs that fail or expire. */
+function testApp({ failed = mailOf, ...rest }: TestAppOptions = {}): RunHost<readonly Plugin[]> {
+  return runHost(events, { plugins: [runNotices({ failed, expired: mailOf })], ...rest })
+}
 
 /** Records runs whose events stay pending because the host fails. */
 async function left(clock: FakeClock, store: Store, ...runIds: readonly string[]): Promise<void> {
   const findRun: Store['findRun'] = () => Promise.reject(new Error('dead'))
-  const { sallyport } = runTestApp({ clock, store: { ...store, findRun } })
+  const { sallyport } = testApp({ clock, store: { ...store, findRun } })
   for (const runId of runIds) await postRun(sallyport, { runId, status: 'failed' })
   await turns()
 }
@@ -35,7 +49,7 @@ describe('a worker that is started', () => {
   it('A started worker publishes pending run events every minute, until it is stopped', async () => {
     const clock = fakeClock()
     const store = memoryStore({ clock })
-    const { worker } = runTestApp({ clock, store, sandbox: true }).sallyport
+    const { worker } = testApp({ clock, store, sandbox: true }).sallyport
     worker.start()
     for (const runId of ['r1', 'r2', 'r3']) {
       await left(clock, store, runId)
@@ -61,7 +75,7 @@ describe('a worker that is started', () => {
   })
 
   it('A started worker expires stale runs, and publishes their run events', async () => {
-    const { sallyport, store, clock } = runTestApp({ staleAfterMs: 10 * MINUTE, sandbox: true })
+    const { sallyport, store, clock } = testApp({ staleAfterMs: 10 * MINUTE, sandbox: true })
     sallyport.worker.start()
     await postRun(sallyport, { runId: 'r1' })
     clock.advance(10 * MINUTE)
@@ -84,7 +98,7 @@ describe('a worker that is started', () => {
         return clock.after(ms, run)
       },
     }
-    const { worker } = runTestApp({ clock: watched as FakeClock, sandbox: true }).sallyport
+    const { worker } = testApp({ clock: watched as FakeClock, sandbox: true }).sallyport
     expect(clock.timers).toBe(0)
     worker.start()
     expect(clock.timers).toBe(1 + KEEPS_ALIVE)
@@ -101,10 +115,8 @@ describe('a worker that is started', () => {
     const store = memoryStore({ clock })
     await left(clock, store, ...Array.from({ length: 30 }, (_, index) => `r${index}`))
     const answers: (() => void)[] = []
-    const runEvents: RunEvents = {
-      'run.failed': (facts) => new Promise((resolve) => answers.push(() => resolve(mailOf(facts)))),
-    }
-    const { worker } = runTestApp({ clock, store, runEvents, sandbox: true }).sallyport
+    const failed: RecipientOf = (run) => new Promise((resolve) => answers.push(() => resolve(mailOf(run))))
+    const { worker } = testApp({ clock, store, failed, sandbox: true }).sallyport
     worker.start()
     clock.advance(MINUTE)
     await turns()
@@ -125,8 +137,7 @@ describe('a worker that is started', () => {
   })
 
   it('worker.stop ends after its grace, even if maintenance continues', async () => {
-    const runEvents: RunEvents = { 'run.failed': () => new Promise(() => {}) }
-    const { sallyport, clock } = runTestApp({ runEvents })
+    const { sallyport, clock } = testApp({ failed: () => new Promise(() => {}) })
     sallyport.worker.start()
     await postRun(sallyport, { runId: 'r1', status: 'failed' })
     await turns()
@@ -148,7 +159,7 @@ describe('runDue', () => {
     const store = memoryStore({ clock })
     await left(clock, store, 'r1')
     const a = recordingChannel()
-    const { sallyport } = runTestApp({ clock, store, channels: { a }, staleAfterMs: MINUTE })
+    const { sallyport } = testApp({ clock, store, channels: { a }, staleAfterMs: MINUTE })
     await postRun(sallyport, { runId: 'r2' })
     clock.advance(2 * MINUTE)
     expect(await sallyport.worker.runDue()).toMatchObject({ sent: 2 })
@@ -160,7 +171,7 @@ describe('runDue', () => {
     const clock = fakeClock()
     const store = { ...memoryStore({ clock }), listRuns: () => Promise.reject(new TypeError('down')) }
     const a = recordingChannel()
-    const { sallyport, ...app } = runTestApp({ clock, store, channels: { a }, staleAfterMs: MINUTE })
+    const { sallyport, ...app } = testApp({ clock, store, channels: { a }, staleAfterMs: MINUTE })
     await sallyport.dispatch({ eventType: 'order.shipped', recipient: 'jane@example.com' } as never)
     expect(await sallyport.worker.runDue()).toMatchObject({ sent: 1 })
     expect(logged(app, 'run_event.pending_failed')).toEqual([{ cause: 'TypeError', stack: expect.any(String) }])
@@ -175,7 +186,7 @@ describe('runDue', () => {
     const mergeRun: Store['mergeRun'] = (...args) => (isDown ? Promise.reject(thrown) : store.mergeRun(...args))
     const onError = vi.fn()
     const shaky = { ...store, mergeRun }
-    const { sallyport } = runTestApp({ clock, store: shaky, staleAfterMs: MINUTE, hooks: { onError } })
+    const { sallyport } = testApp({ clock, store: shaky, staleAfterMs: MINUTE, hooks: { onError } })
     await postRun(sallyport, { runId: 'r1' })
     clock.advance(2 * MINUTE)
     isDown = true
@@ -185,7 +196,7 @@ describe('runDue', () => {
 
   it('worker.runDue reports an error within a sweep under the operation that threw', async () => {
     const clock = fakeClock()
-    const { worker } = runTestApp({ clock }).sallyport
+    const { worker } = testApp({ clock }).sallyport
     const thrown = new TypeError('no such model')
     const fault = new HostFault('internal_error', 'price_book', thrown, { runId: 'r1' })
     const maintenanceTasks: MaintenanceTasks = { published: async () => {}, sweepStale: () => Promise.reject(fault) }
@@ -197,14 +208,12 @@ describe('runDue', () => {
   it('worker.runDue sends nothing after the worker was stopped during maintenance', async () => {
     const clock = fakeClock()
     let answer = (): void => {}
-    const runEvents: RunEvents = {
-      'run.failed': (facts) =>
-        new Promise((resolve) => {
-          answer = () => resolve(mailOf(facts))
-        }),
-    }
+    const failed: RecipientOf = (run) =>
+      new Promise((resolve) => {
+        answer = () => resolve(mailOf(run))
+      })
     const a = recordingChannel()
-    const { sallyport } = runTestApp({ clock, channels: { a }, runEvents })
+    const { sallyport } = testApp({ clock, channels: { a }, failed })
     await postRun(sallyport, { runId: 'r1', status: 'failed' })
     const due = sallyport.worker.runDue()
     await turns()
@@ -224,7 +233,7 @@ describe('runDue', () => {
       looks++
       return store.listRuns(query)
     }
-    const { worker } = runTestApp({ clock, store: { ...store, listRuns } }).sallyport
+    const { worker } = testApp({ clock, store: { ...store, listRuns } }).sallyport
     await Promise.all([worker.runDue(), worker.runDue(), worker.runDue()])
     expect(looks).toBe(1)
     await worker.runDue()
@@ -240,14 +249,12 @@ describe('runDue', () => {
       await look.promise
       return store.listRuns({ ...query, tenant: 'nobody' })
     }
-    const runEvents: RunEvents = {
-      'run.failed': async (facts) => {
-        await answer.promise
-        return mailOf(facts)
-      },
+    const failed: RecipientOf = async (run) => {
+      await answer.promise
+      return mailOf(run)
     }
     const a = recordingChannel()
-    const { sallyport } = runTestApp({ clock, store: { ...store, listRuns }, channels: { a }, runEvents })
+    const { sallyport } = testApp({ clock, store: { ...store, listRuns }, channels: { a }, failed })
     const first = sallyport.worker.runDue()
     await turns()
     await postRun(sallyport, { runId: 'r1', status: 'failed' })
@@ -261,7 +268,7 @@ describe('runDue', () => {
 
   it('worker.runDue delivers the events of a run that was just recorded, as an endpoint does after its answer', async () => {
     const a = recordingChannel()
-    const { sallyport } = runTestApp({ channels: { a } })
+    const { sallyport } = testApp({ channels: { a } })
     await postRun(sallyport, { runId: 'r1', status: 'failed' })
     await sallyport.endpoints.deliver()
     expect(a.sent).toHaveLength(1)
@@ -278,7 +285,7 @@ describe('delivering after an answer', () => {
       return store.listRuns(query)
     }
     const a = recordingChannel()
-    const { sallyport } = runTestApp({ clock, store: { ...store, listRuns }, channels: { a }, staleAfterMs: MINUTE })
+    const { sallyport } = testApp({ clock, store: { ...store, listRuns }, channels: { a }, staleAfterMs: MINUTE })
     await postRun(sallyport, { runId: 'silent' })
     await left(clock, store, 'left')
     clock.advance(2 * MINUTE)
@@ -292,14 +299,12 @@ describe('delivering after an answer', () => {
 
   it('Delivering after an answer waits for run events that are being published, and sends them', async () => {
     const answer = gate<void>()
-    const runEvents: RunEvents = {
-      'run.failed': async (facts) => {
-        await answer.promise
-        return mailOf(facts)
-      },
+    const failed: RecipientOf = async (run) => {
+      await answer.promise
+      return mailOf(run)
     }
     const a = recordingChannel()
-    const { sallyport } = runTestApp({ channels: { a }, runEvents })
+    const { sallyport } = testApp({ channels: { a }, failed })
     await postRun(sallyport, { runId: 'r1', status: 'failed' })
     const delivered = sallyport.endpoints.deliver()
     await turns()
@@ -313,7 +318,7 @@ describe('delivering after an answer', () => {
 describe('in sandbox mode', () => {
   it('In sandbox mode the events of runs are recorded, and not sent', async () => {
     const a = recordingChannel()
-    const { sallyport, store } = runTestApp({ channels: { a }, sandbox: true })
+    const { sallyport, store } = testApp({ channels: { a }, sandbox: true })
     await postRun(sallyport, { runId: 'r1', status: 'failed' })
     await sallyport.worker.runDue()
     expect((await store.listDispatches({ tenant: 'default', limit: 9 })).items).toMatchObject([
@@ -326,18 +331,16 @@ describe('in sandbox mode', () => {
 describe('without maintenance tasks', () => {
   it('Without maintenance tasks the worker is returned unchanged', async () => {
     const clock = fakeClock()
-    const { worker } = runTestApp({ clock }).sallyport
+    const { worker } = testApp({ clock }).sallyport
     const maintenanceTasks: MaintenanceTasks = { published: async () => {} }
     expect(withMaintenance(worker, maintenanceTasks, { clock, logger: recordingLogger() })).toBe(worker)
-    for (const runEvents of [{}, { 'run.failed': undefined }]) {
-      const plain = runTestApp({ runEvents: runEvents as RunEvents, sandbox: true })
-      plain.sallyport.worker.start()
-      expect(plain.clock.timers).toBe(KEEPS_ALIVE)
-    }
+    const plain = composed(events, { sandbox: true })
+    plain.sallyport.worker.start()
+    expect(plain.clock.timers).toBe(KEEPS_ALIVE)
   })
 
-  it('Stale runs are expired without run events too', async () => {
-    const { sallyport, clock } = runTestApp({ runEvents: {}, staleAfterMs: 1_000 })
+  it('Stale runs are expired without plugins too', async () => {
+    const { sallyport, clock } = composed(events, { staleAfterMs: 1_000 })
     await postRun(sallyport, { runId: 'r1' })
     clock.advance(1_001)
     await sallyport.worker.runDue()

@@ -4,8 +4,7 @@ import { createSallyport } from '../../src/compose/create-sallyport.ts'
 import { success } from '../../src/core/answers/result.ts'
 import type { Action } from '../../src/core/endpoints.ts'
 import type { RunChange } from '../../src/core/runs/signal-outbox.ts'
-import type { SallyportError } from '../../src/errors.ts'
-import { alerts } from '../../src/plugins/index.ts'
+import { SallyportError } from '../../src/errors.ts'
 import type { Plugin, PluginParts } from '../../src/plugins/plugin.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { APP, countingIds, recordingLogger, testAuth } from '../support/deps.ts'
@@ -239,10 +238,11 @@ describe('plugins that do not fit', () => {
   })
 
   it('A plugin that throws a SallyportError with problems is reported with them', () => {
-    expect(refused(alerts({ runEvents: { 'run.failed': () => undefined } }))).toEqual([
-      'config_invalid',
-      'plugins.alerts.runEvents is for dispatching: give events and channels too',
-    ])
+    const problems = [{ field: 'days', detail: 'must be positive' }]
+    const setup = () => {
+      throw new SallyportError('config_invalid', 'own', problems)
+    }
+    expect(refused(plugin({}, 'own', { setup }))).toEqual(['config_invalid', 'plugins.own.days must be positive'])
   })
 
   it('A list that is no list stops the start', () => {

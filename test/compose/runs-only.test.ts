@@ -2,15 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { toFetch } from '../../src/adapters/fetch.ts'
 import { fakeClock } from '../../src/contract-tests/index.ts'
 import { createSallyport, isSallyportError, type RunsOnlyOptions } from '../../src/index.ts'
-import { alerts, type Plugin } from '../../src/plugins/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { said } from '../support/reported.ts'
 
 const RUN = '/api/agents/session/run'
 
-function runsHost<const Plugins extends readonly Plugin[] = readonly Plugin[]>(
-  options: Partial<RunsOnlyOptions<Plugins>> = {},
-) {
+function runsHost(options: Partial<RunsOnlyOptions> = {}) {
   const clock = fakeClock()
   const auth = { verify: async () => ({ id: 'app', tenant: 'default' }) }
   const sallyport = createSallyport({ auth, store: memoryStore({ clock }), clock, logger: { log() {} }, ...options })
@@ -36,22 +33,6 @@ describe('a host that only records runs', () => {
     })
     expect(await sallyport.sessions.get('s1')).toMatchObject({ timeline: [{ type: 'run' }] })
     expect((await sallyport.sessions.timeline('s1')).items).toHaveLength(1)
-  })
-
-  it('A runs-only host checks budgets only with the plugin alerts', async () => {
-    expect(Object.keys(runsHost().sallyport)).not.toContain('budgets')
-    const { sallyport, post } = runsHost({
-      plugins: [alerts({ budgets: [{ name: 'b', per: 'session', hard: { tokens: 5 } }] })],
-    })
-    expect(await runsHost({ plugins: [alerts()] }).sallyport.budgets.check({ sessionId: 's1' })).toEqual({
-      allowed: true,
-      budgets: [],
-    })
-    await post(RUN, run({ counts: { inputTokens: 5 } }))
-    expect(await sallyport.budgets.check({ sessionId: 's1' })).toMatchObject({
-      allowed: false,
-      budgets: [{ name: 'b', level: 'hard' }],
-    })
   })
 
   it('A runs-only host answers 404 to every dispatch', async () => {

@@ -138,16 +138,4 @@ withBrowser('a session of more than one page', () => {
     expect(complaints).toEqual([])
     await page.close()
   })
-
-  it('A budget has a bar and words', async () => {
-    const { page } = await openPage(browser)
-    await page.goto(`${host.url}sessions/s1`)
-    await page.getByText('1,100 tokens spent: at most 1,000').waitFor()
-    await page.getByText('The hard limit is reached').waitFor()
-    const bar = page.getByRole('meter', { name: 'session in tokens' })
-    expect(await bar.evaluate((meter) => [Reflect.get(meter, 'value'), Reflect.get(meter, 'max')])).toEqual([
-      1_000, 1_000,
-    ])
-    await page.close()
-  })
 })

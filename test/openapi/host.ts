@@ -5,7 +5,6 @@ import type { SallyportOptions } from '../../src/compose/options.ts'
 import { defineEvents } from '../../src/core/dispatch/catalog/define-events.ts'
 import { jsonLogic } from '../../src/engines/json-logic.ts'
 import { liquid } from '../../src/engines/liquid.ts'
-import type { AlertOptions, AlertsApi } from '../../src/plugins/index.ts'
 import type { Plugin } from '../../src/plugins/plugin.ts'
 import type { EventCatalog } from '../../src/ports/event-catalog.ts'
 import type { IdGenerator } from '../../src/ports/id-generator.ts'
@@ -44,23 +43,22 @@ export function countingIds(): IdGenerator {
 }
 
 export interface ExampleHost {
-  readonly sallyport: Sallyport & AlertsApi
+  readonly sallyport: Sallyport
   readonly store: SallyportStore
   readonly clock: FakeClock
   fetch(request: Request): Promise<Response>
 }
 
 /** Options of {@link exampleHost}. */
-export type ExampleOptions = Partial<Omit<SallyportOptions<unknown>, 'plugins'>> &
-  Pick<AlertOptions, 'budgets'> & {
-    /** Options of the plugin `consent`. Absent: the host has none. */
-    readonly consenting?: object
-    /** Further plugins. */
-    readonly plugins?: readonly Plugin[] | undefined
-  }
+export type ExampleOptions = Partial<Omit<SallyportOptions<unknown>, 'plugins'>> & {
+  /** Options of plugins, by the names of the plugins. Default: those of their samples; no `consent`. */
+  readonly pluginOptions?: Readonly<Record<string, object>>
+  /** Further plugins. */
+  readonly plugins?: readonly Plugin[] | undefined
+}
 
 /** A real host on a fake clock, with plugins. It accepts the tokens of `testAuth`. */
-export function exampleHost({ budgets, consenting, plugins = [], ...options }: ExampleOptions = {}): ExampleHost {
+export function exampleHost({ pluginOptions, plugins = [], ...options }: ExampleOptions = {}): ExampleHost {
   const clock = fakeClock()
   const store = memoryStore({ clock })
   const sallyport = createSallyport({
@@ -81,8 +79,8 @@ export function exampleHost({ budgets, consenting, plugins = [], ...options }: E
     clock,
     ids: countingIds(),
     logger: recordingLogger(),
-    plugins: [...everyPlugin({ alerts: { budgets }, consent: consenting ?? false }), ...plugins],
+    plugins: [...everyPlugin({ consent: false, ...pluginOptions }), ...plugins],
     ...options,
-  }) as ExampleHost['sallyport']
+  })
   return { sallyport, store, clock, fetch: toFetch(sallyport) }
 }

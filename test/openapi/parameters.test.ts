@@ -59,7 +59,7 @@ let host: ExampleHost
 let dispatchId = ''
 
 beforeAll(async () => {
-  host = exampleHost({ auth, consenting: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] } })
+  host = exampleHost({ auth, pluginOptions: { consent: {} } })
   dispatchId = String((await jsonOf(await post(host, '/api/outbound/dispatch', EVENT))).dispatchId)
   await post(host, '/api/agents/session/run', RUN)
 })

@@ -55,7 +55,7 @@ describe('the read API in the document', () => {
     host = exampleHost({
       auth,
       channels: { email: busy, sms: busy, push: busy },
-      consenting: { keys: [{ kid: 'k1', key: new Uint8Array(32).fill(7) }] },
+      pluginOptions: { consent: {} },
     })
     const event = { eventType: 'order.shipped', recipient: 'user_42', eventData: { orderId: 'A-1', total: 20 } }
     dispatchId = String(

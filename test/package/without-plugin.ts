@@ -51,11 +51,11 @@ export async function removePlugin(name: string): Promise<Copy> {
     await copyTo(folder)
     const before = await routesOf(folder)
     const answers = await answersOf(folder, before)
-    const events = await loggedIn(join(folder, `src/plugins/${name}`))
+    const logged = await loggedIn(join(folder, `src/plugins/${name}`))
     for (const own of [`src/plugins/${name}`, `test/plugins/${name}`, TOGETHER])
       await rm(join(folder, own), { recursive: true, force: true })
-    // CONTRIBUTING.md and a list of tests name the folders.
-    await mkdir(join(folder, TOGETHER, 'console'), { recursive: true })
+    // CONTRIBUTING.md names it.
+    await mkdir(join(folder, TOGETHER))
     await tsx(folder, 'test/package/write-entries.ts')
     const kept = await routesOf(folder)
     const routes = before.filter((route) => !kept.includes(route))
@@ -63,7 +63,7 @@ export async function removePlugin(name: string): Promise<Copy> {
     await removeNames(join(folder, 'docs/threat-model.md'), `test/plugins/${name}/[^\`]+`, 'test/')
     await removeNames(join(folder, 'docs/map.md'), `src/plugins/${name}/[^\`]+`, 'src/')
     const others = await loggedIn(join(folder, 'src'))
-    const gone = events.filter((event) => !others.includes(event))
+    const gone = logged.filter((event) => !others.includes(event))
     if (gone.length > 0) await removeNames(join(folder, 'docs/operating.md'), gone.join('|').replaceAll('.', '\\.'), '')
     // An open endpoint may answer 404 to an unknown parameter.
     return { folder, routes: routes.filter((route) => answers[before.indexOf(route)] !== 404), remove }

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path'
+import { opensBrowser } from './parts.ts'
 
 /**
  * Test files with dependencies that generate code from strings, and those dependencies. All other files run with
@@ -22,14 +23,14 @@ export const MAKES_CODE: Readonly<Record<string, string>> = {
   'test/hostile/input/fuzz.test.ts': 'depd, of Koa',
   'test/openapi/*.test.ts': 'ajv, of the linter',
   'test/package/tree-shaking.test.ts': 'bundle-require, of tsup',
-  'test/console/*.test.ts': 'depd, of Express and Koa; playwright-core',
-  'test/plugins/together/console/*.test.ts': 'depd, of Express and Koa; playwright-core',
+  'test/console/*.test.ts': 'depd, of Express and Koa',
 }
 
 const FOLDER = '/*.test.ts'
 
 /** True if a test file needs to generate code from strings. */
 export function makesCode(file: string): boolean {
+  if (opensBrowser(file)) return true
   return Object.keys(MAKES_CODE).some((one) =>
     one.endsWith(FOLDER) ? dirname(file) === one.slice(0, -FOLDER.length) : file === one,
   )

@@ -29,7 +29,7 @@ const REST_ONLY: Readonly<Record<string, readonly string[]>> = {
   'a PostgreSQL of its own': ['test/storage/sql/write-costs.test.ts'],
   PgBouncer: ['test/storage/sql/pgbouncer.test.ts'],
   'many stores': ['test/storage/sql/killed-writes.test.ts'],
-  'a browser': allTestFiles().filter((file) => HAS_BROWSER.test(textOf(file))),
+  'a browser': allTestFiles().filter(opensBrowser),
   'the built package': [
     'test/adapters/hosts/next.test.ts',
     'test/docs/console-hosts.test.ts',
@@ -88,6 +88,11 @@ export function usesServices(file: string): boolean {
 export function turnOf(file: string): number {
   if (REST_FILES.has(file)) return [...REST_FILES].indexOf(file)
   return REST_FILES.size + (usesServices(file) ? 0 : 1)
+}
+
+/** True if a file opens a browser, whose driver generates code from strings. */
+export function opensBrowser(file: string): boolean {
+  return HAS_BROWSER.test(textOf(file))
 }
 
 function hasProperties(file: string): boolean {

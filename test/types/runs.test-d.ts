@@ -1,25 +1,6 @@
 import type OpenAI from 'openai'
-import type { BudgetState, EndedRun, Run, RunExporter, RunListOptions, RunPost } from 'sallyport'
-import type { BudgetQuestion, RunEvents } from 'sallyport/plugins'
+import type { EndedRun, RunExporter, RunListOptions, RunPost } from 'sallyport'
 import { expectTypeOf, test } from 'vitest'
-
-test('A run event handler gets the run, or the state of the budget', () => {
-  const events: RunEvents = {
-    'run.failed': ({ run, tenant }) => {
-      expectTypeOf(run).toEqualTypeOf<Run>()
-      expectTypeOf(tenant).toBeString()
-      return { recipient: 'ops@example.com', eventData: { run, more: 1 } }
-    },
-    'budget.exceeded': async ({ budget }) => {
-      expectTypeOf(budget).toEqualTypeOf<BudgetState>()
-      return budget.level === 'hard' ? { recipient: 'ops@example.com' } : undefined
-    },
-  }
-  expectTypeOf(events).toHaveProperty('run.expired')
-  // @ts-expect-error: there is no such event
-  const misspelt: RunEvents = { 'run.faild': () => undefined }
-  expectTypeOf(misspelt).toEqualTypeOf<RunEvents>()
-})
 
 test('A run post takes the usage types of OpenAI', () => {
   expectTypeOf<OpenAI.CompletionUsage>().toExtend<NonNullable<RunPost['usage']>>()
@@ -28,7 +9,6 @@ test('A run post takes the usage types of OpenAI', () => {
 
 test('Optional filters may be undefined', () => {
   expectTypeOf<{ userId: string | undefined }>().toExtend<RunListOptions>()
-  expectTypeOf<{ sessionId: string | undefined; userId: string }>().toExtend<BudgetQuestion>()
 })
 
 test('An exporter may be asynchronous', () => {

@@ -10,7 +10,6 @@ import {
 import type { ErrorContext } from '../../../src/core/answers/report-fault.ts'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { DispatchDeps } from '../../../src/core/dispatch/handle-dispatch.ts'
-import { alerts } from '../../../src/plugins/index.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { composed } from '../../compose/composed.ts'
 import { APP, testAuth, testDeps } from '../../support/deps.ts'
@@ -37,7 +36,6 @@ const events = defineEvents({
     channels: { a: { text: ({ events }) => (events.length > 1 ? fail() : 'one') } },
   },
   'no-boolean': { channels: { a: { when: () => 'yes' as never } } },
-  'run.failed': { channels: { a: {} } },
 })
 
 type Reported = readonly [error: unknown, context: ErrorContext]
@@ -275,17 +273,15 @@ describe('onError of runs', () => {
     expect(seen).toHaveLength(2)
   })
 
-  it('onError receives errors of exporters and of run event functions', async () => {
+  it('onError receives errors of exporters', async () => {
     const { seen, hooks } = recordingHooks()
-    const plugins = [alerts({ runEvents: { 'run.failed': fail } })]
     const exporters = [{ export: fail }, { export: async () => fail() }]
-    const { sallyport } = composed(events, { hooks, plugins, exporters })
+    const { sallyport } = composed(events, { hooks, exporters })
     await handled(sallyport.endpoints, 'session_run', HOST, { headers: {}, body })
     for (let turn = 0; turn < 5; turn++) await settled()
     expect(seen).toEqual([
       [THROWN, { operation: 'exporter', runId: 'r1' }],
       [THROWN, { operation: 'exporter', runId: 'r1' }],
-      [THROWN, { operation: 'run_event', eventType: 'run.failed', runId: 'r1' }],
     ])
   })
 })

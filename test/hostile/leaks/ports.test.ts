@@ -21,7 +21,6 @@ const ASKED: Readonly<Record<string, (app: TestApp) => Promise<unknown>>> = {
   redactor: (app) => record(app),
   prices: (app) => record(app),
   exporter: (app) => record(app),
-  'run event': (app) => record(app),
 }
 
 /** Parts that a worker calls once an event was accepted. */
@@ -42,7 +41,7 @@ function record({ post, clock }: TestApp): Promise<unknown> {
 /** Makes every call that a host can make; the host may see results and errors. */
 async function callAll(app: TestApp): Promise<void> {
   const { sallyport, collected, clock } = app
-  const { worker, dispatches, runs, sessions, budgets } = sallyport
+  const { worker, dispatches, runs, sessions } = sallyport
   const calls: readonly (() => Promise<unknown>)[] = [
     () => worker.runDue(),
     () => dispatches.list(),
@@ -55,7 +54,6 @@ async function callAll(app: TestApp): Promise<void> {
     () => runs.sweepStale({ olderThan: 1_000 }),
     () => runs.prune({ olderThan: 1 }),
     () => sessions.get('s'),
-    () => budgets.check({ userId: 'u' }),
     () => sallyport.dispatch({ eventType: 'order', recipient: 'u-1', eventData: { note: 'plain' } }),
   ]
   for (const call of [...calls, async () => worker.start()]) await throughTime(app, call(), 20).then(keep, keep)
@@ -69,7 +67,7 @@ async function callAll(app: TestApp): Promise<void> {
 }
 
 /** Functions of the host: the log may hold their messages. */
-const OWN: readonly string[] = ['hook', 'condition', 'template', 'digest key', 'run event']
+const OWN: readonly string[] = ['hook', 'condition', 'template', 'digest key']
 
 /** Kind of what a part throws: `none` hides everything, and with `full` the log may hold all. */
 function kindOf(part: string, details: ErrorDetails = 'default'): string {

@@ -1,36 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { otelRunExporter } from '../../../src/otel/index.ts'
-import type { RunEventTarget } from '../../../src/plugins/alerts/run-events.ts'
 import { telemetry } from '../../otel/telemetry.ts'
-import { openTestApp, type TestApp } from './test-app.ts'
-import { throughTime } from './through-time.ts'
-
-/** A run with a canary in every member that a client can write. */
-function runOf({ canaries }: TestApp, runId: string, sessionId: string) {
-  const content = (): string => canaries.word('run: content')
-  const type = canaries.word('run: error type')
-  const run = {
-    ...{
-      runId,
-      status: 'failed',
-      userId: content(),
-      tags: [content()],
-      metadata: { [canaries.word('keys of sent data')]: `${content()} <"&é>` },
-    },
-    ...{ error: { type, message: content(), code: content() }, waitingFor: 'input' },
-    ...{ counts: { inputTokens: 5, [content()]: 1 }, model: 'm', agent: { name: 'support' } },
-    timings: { startedAt: '2026-11-21T07:59:00Z', endedAt: '2026-11-21T07:59:30Z' },
-  }
-  return { sessionId, run: { ...run, [canaries.word('keys of sent data')]: content() } }
-}
-
-async function settle(app: TestApp): Promise<void> {
-  const { sallyport, collected, clock } = app
-  for (let round = 0; round < 3; round++) {
-    collected.keep('call', await throughTime(app, sallyport.worker.runDue()))
-    clock.advance(60_000)
-  }
-}
+import { runOf, settle } from './canary-runs.ts'
+import { openTestApp } from './test-app.ts'
 
 describe('runs', () => {
   it('Run data reaches its sender and the host, telemetry gets ids and error types, and the log gets nothing', async () => {
@@ -38,7 +10,7 @@ describe('runs', () => {
     const exporters = [otelRunExporter(sdk.providers)]
     const app = await openTestApp({ rest: { exporters, staleAfterMs: 60_000 } })
     const { canaries, post, collected, sallyport } = app
-    const { runs, sessions, budgets } = sallyport
+    const { runs, sessions } = sallyport
     const session = canaries.word('session id')
     const first = runOf(app, 'r1', session)
     expect((await post('session_run', { body: first })).status).toBe(201)
@@ -62,7 +34,6 @@ describe('runs', () => {
 
     expect(await runs.get({ sessionId: session, runId: 'r2' })).toMatchObject({ status: 'expired' })
     collected.keep('call', [await runs.list(), await sessions.get(session)])
-    collected.keep('call', await budgets.check({ userId: first.run.userId, sessionId: session }))
     collected.keep('call', [await runs.erase({ userId: first.run.userId }), await runs.prune({ olderThan: 1 })])
     const spans = sdk.spans()
     expect(spans.map(({ attributes }) => attributes['agent.run.id']).sort()).toEqual(['r1', 'r2', 'r4', 'r5'])
@@ -78,23 +49,6 @@ describe('runs', () => {
         'run: content: call',
       ]),
     )
-    expect([...collected.events]).toContain('run_event.refused')
-  })
-
-  it.each<[string, (app: TestApp) => unknown]>([
-    ['no recipient', () => ({})],
-    ['an invalid recipient', ({ canaries }) => ({ recipient: `<${canaries.word('recipient as sent')}>` })],
-    ['an unknown recipient', ({ canaries }) => ({ recipient: canaries.word('recipient as sent') })],
-    ['data that the schema refuses', (app) => ({ recipient: 'u-1', eventData: nested(app) })],
-    ['data that is no JSON', (app) => ({ recipient: 'u-1', eventData: { ...nested(app), own: 1n } })],
-    ['an unknown channel', ({ canaries }) => ({ recipient: 'u-1', channel: canaries.word('event data') })],
-  ])('A run event for %s logs no data of the run', async (_, target) => {
-    let app: TestApp | undefined
-    const ask = (): RunEventTarget => target(app as TestApp) as RunEventTarget
-    app = await openTestApp({ runEvents: { 'run.failed': ask, 'budget.exceeded': ask } })
-    await app.post('session_run', { body: runOf(app, 'r1', app.canaries.word('session id')) })
-    await settle(app)
-    expect([...app.collected.events]).toContain('run_event.refused')
   })
 
   it('With errorMessages, the exporter puts the message into the status alone', async () => {
@@ -107,9 +61,3 @@ describe('runs', () => {
     app.collected.keep('span', { attributes, events })
   })
 })
-
-/** A run event holds its run with its metadata by default, and with it keys that a client wrote. */
-function nested({ canaries }: TestApp): object {
-  const key = (): string => canaries.word('keys of sent data')
-  return { run: { metadata: { [key()]: '\0', [key()]: { [key()]: '\0' } } } }
-}

@@ -3,7 +3,6 @@ import { onTestFinished } from 'vitest'
 import { anyOf, appSecrets, generateAppSecret, issueSessionToken, sessionTokens } from '../../../src/auth/index.ts'
 import { createSallyport, type Sallyport } from '../../../src/compose/create-sallyport.ts'
 import type { SallyportOptions } from '../../../src/compose/options.ts'
-import type { AlertsApi, RunEvents } from '../../../src/plugins/index.ts'
 import type { Plugin } from '../../../src/plugins/plugin.ts'
 import type { Channel } from '../../../src/ports/channel.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
@@ -57,7 +56,7 @@ export interface TestApp extends Planted {
   readonly collected: Collected
   readonly clock: FakeClock
   readonly faults: Faults
-  readonly sallyport: Sallyport & AlertsApi
+  readonly sallyport: Sallyport
   /** Sends a request and records its answer. */
   post(action: string, sending?: RequestParts): Promise<Answer>
 }
@@ -66,10 +65,8 @@ export interface TestAppOptions {
   /** Replace the recording channels. */
   readonly channels?: (canaries: Canaries) => Promise<Readonly<Record<string, Channel>>>
   readonly mount?: HostOptions
-  /** Replace the run events. */
-  readonly runEvents?: RunEvents
-  /** Options of the plugin `consent`. Absent: the host has none. */
-  readonly consenting?: object
+  /** Options of plugins, by the names of the plugins. Replace the default ones; the host has no `consent` by default. */
+  readonly pluginOptions?: Readonly<Record<string, object>>
   /** Further plugins. */
   readonly plugins?: readonly Plugin[]
   readonly rest?: Partial<Omit<SallyportOptions<unknown>, 'plugins'>>
@@ -78,8 +75,7 @@ export interface TestAppOptions {
 export async function openTestApp({
   channels,
   mount,
-  runEvents,
-  consenting,
+  pluginOptions,
   plugins = [],
   rest = {},
 }: TestAppOptions = {}): Promise<TestApp> {
@@ -115,22 +111,23 @@ export async function openTestApp({
     plugins: [
       { name: 'checking', setup: () => ({ guard: breakable('guard', { check: async () => undefined }, faults) }) },
       ...everyPlugin({
-        consent: consenting ? { keys: [{ kid: 'k1', key: new Uint8Array(32) }], ...consenting } : false,
+        consent: false,
         alerts: {
           budgets: [{ name: 'few', per: 'user', hard: { tokens: 1 } }],
-          runEvents: runEvents ?? {
+          runEvents: {
             'run.failed': () => throwing('run event', faults, { recipient: ops }),
             'run.expired': () => ({ recipient: ops }),
             'budget.exceeded': () => ({ recipient: ops }),
           },
         },
+        ...pluginOptions,
       }),
       ...plugins,
     ],
     clock,
     logger: collected.logger,
     ...rest,
-  }) as Sallyport & AlertsApi
+  })
   const host = await express5Host.start(sallyport, mount)
   onTestFinished(async () => {
     for (const error of host.errors) collected.keep('process', error)

@@ -4,9 +4,10 @@ import type { BudgetLimit } from '../../../src/model/budget.ts'
 import { noSpend, noTotals, type Spend } from '../../../src/model/totals.ts'
 import { type Budget, checkBudgets } from '../../../src/plugins/alerts/budgets.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
+import { postRun } from '../../compose/run-host.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 import { fc } from '../../support/properties.ts'
-import { postRun, runTestApp } from './publishing.ts'
+import { runTestApp } from './publishing.ts'
 
 const DAY = 86_400_000
 const MOST = Number.MAX_SAFE_INTEGER

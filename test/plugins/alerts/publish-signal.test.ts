@@ -3,9 +3,10 @@ import type { Budget } from '../../../src/plugins/alerts/budgets.ts'
 import type { PluginCore } from '../../../src/plugins/plugin.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
+import { pending, postRun, type Store } from '../../compose/run-host.ts'
 import { recordingLogger } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
-import { alertOutbox, pending, postRun, runTestApp, type Store } from './publishing.ts'
+import { alertOutbox, runTestApp } from './publishing.ts'
 
 const perSession: Budget = { name: 'session', per: 'session', hard: { tokens: 1 } }
 const DONE = { ok: true, status: 202, headers: {}, body: {} } as const

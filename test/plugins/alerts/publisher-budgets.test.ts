@@ -3,9 +3,10 @@ import type { Budget } from '../../../src/plugins/alerts/budgets.ts'
 import type { BudgetEventFacts, RunEvents } from '../../../src/plugins/alerts/run-events.ts'
 import type { PriceBook } from '../../../src/ports/price-book.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
+import { AGENT, APPLICATION, logged, pending, postRun, reported, type Store } from '../../compose/run-host.ts'
 import { type FakeClock, fakeClock } from '../../support/fake-clock.ts'
 import { fc, runs } from '../../support/properties.ts'
-import { AGENT, APPLICATION, logged, mortal, pending, postRun, reported, runTestApp, type Store } from './publishing.ts'
+import { mortal, runTestApp } from './publishing.ts'
 
 const DAY = 86_400_000
 

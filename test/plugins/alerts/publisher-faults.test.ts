@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { checkBudgets } from '../../../src/plugins/alerts/budgets.ts'
 import type { BudgetEventFacts } from '../../../src/plugins/alerts/run-events.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
+import { logged, pending, postRun, reported, type Store } from '../../compose/run-host.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
-import { logged, mailOf, pending, postRun, reportAll, reported, runTestApp, type Store } from './publishing.ts'
+import { mailOf, reportAll, runTestApp } from './publishing.ts'
 
 const settled = async (): Promise<void> => {
   for (let round = 0; round < 5; round++) await new Promise(setImmediate)
@@ -59,6 +60,18 @@ describe('faults of the host', () => {
     await postRun(own.sallyport, { runId: 'r1', status: 'failed' })
     await settled()
     expect(own.logger.lines).toEqual([])
+  })
+
+  it('onError receives an error of a run event function', async () => {
+    const thrown = new RangeError('no total')
+    const seen: unknown[] = []
+    const own = runTestApp({
+      hooks: { onError: (...args) => void seen.push(args) },
+      runEvents: { 'run.failed': () => Promise.reject(thrown) },
+    })
+    await postRun(own.sallyport, { runId: 'r1', status: 'failed' })
+    await settled()
+    expect(seen).toEqual([[thrown, { operation: 'run_event', eventType: 'run.failed', runId: 'r1' }]])
   })
 
   it('An event is published although another signal of the run stays pending', async () => {

@@ -5,8 +5,9 @@ import type { AlertSignal, RunEvents } from '../../../src/plugins/alerts/run-eve
 import type { PluginCore } from '../../../src/plugins/plugin.ts'
 import type { Clock } from '../../../src/ports/clock.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
+import { pending, type Store } from '../../compose/run-host.ts'
 import { type RecordingLogger, recordingLogger } from '../../support/deps.ts'
-import { alertOutbox, pending, raising, type Store } from './publishing.ts'
+import { alertOutbox, raising } from './publishing.ts'
 
 /** Stands still; timers of 0 ms fire. */
 const clock: Clock = {

@@ -3,21 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { defineEvents } from '../../../src/core/dispatch/catalog/define-events.ts'
 import type { RunEventFacts, RunEvents } from '../../../src/plugins/alerts/run-events.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
+import { AGENT, APPLICATION, logged, pending, postRun, reported, turns } from '../../compose/run-host.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 import { fc, runs } from '../../support/properties.ts'
-import {
-  AGENT,
-  APPLICATION,
-  logged,
-  mailOf,
-  mortal,
-  pending,
-  postRun,
-  reportAll,
-  reported,
-  runTestApp,
-  turns,
-} from './publishing.ts'
+import { mailOf, mortal, reportAll, runTestApp } from './publishing.ts'
 
 const MINUTE = 60_000
 

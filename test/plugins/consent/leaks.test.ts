@@ -12,7 +12,7 @@ it.each([
   ['feedback_unavailable', fails],
 ] as const)('Feedback that is refused as %s shows no secret', async (code, receive) => {
   const ses = { tenant: 'default', channel: 'email', receive }
-  const app = await openTestApp({ consenting: { feedback: { ses } } })
+  const app = await openTestApp({ pluginOptions: { consent: { feedback: { ses } } } })
   const answer = await fetched(app, '/api/outbound/feedback/ses', bodiesOf(app), false)
   expect(answer.body.code).toBe(code)
 })

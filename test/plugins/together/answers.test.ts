@@ -30,8 +30,10 @@ function hosts(): Readonly<
   const full = exampleHost({
     auth,
     links: { baseUrl: 'https://shop.test', keys: KEYS },
-    consenting: { keys: KEYS, feedback: { postmark: postmark({ channel: 'email', username: 'u', password: 'p' }) } },
-    budgets: [{ name: 'small', per: 'session', hard: { tokens: 10 } }],
+    pluginOptions: {
+      alerts: { budgets: [{ name: 'small', per: 'session', hard: { tokens: 10 } }] },
+      consent: { keys: KEYS, feedback: { postmark: postmark({ channel: 'email', username: 'u', password: 'p' }) } },
+    },
   })
   const bare = exampleHost()
   const clock = fakeClock()

@@ -47,7 +47,6 @@ import { liquid } from 'sallyport/liquid'
 import { toNode } from 'sallyport/node'
 import * as openapi from 'sallyport/openapi'
 import { otelRunExporter } from 'sallyport/otel'
-import { alerts, type BudgetQuestion } from 'sallyport/plugins'
 import { allOf, preferences, quietHours, throttle } from 'sallyport/policy'
 import { priceBook } from 'sallyport/pricing'
 import { type BullmqQueue, bullmqQueue } from 'sallyport/queue/bullmq'
@@ -129,7 +128,6 @@ const sallyport = createSallyport({
   exporters: [
     otelRunExporter({ tracerProvider: trace.getTracerProvider(), meterProvider: metrics as unknown as MeterProvider }),
   ],
-  plugins: [alerts({ runEvents: { 'run.failed': ({ run }) => ({ recipient: run.userId ?? 'ops' }) } })],
   hooks: { onFailed: async ({ channel, reason }) => console.error(channel, reason) },
   worker: { channels: { email: { concurrency: 2 } } },
   links: { baseUrl: 'https://api.example.com', keys },
@@ -158,8 +156,6 @@ const run: RunPost = { runId: 'r', status: 'completed', usage: { input_tokens: 1
 const handled = await handleDispatch(testRequest({ token: 't', body: { run } }), { auth, events, store, channels })
 if (!handled.ok) console.error(handled.body.code satisfies string, handled.body.errors?.[0]?.pointer)
 const wanted: RunListOptions = { userId: undefined }
-const asked: BudgetQuestion = { userId: undefined, sessionId: 's' }
-export const mayBegin: boolean = (await sallyport.budgets.check(asked)).allowed
 for (const one of (await sallyport.runs.list(wanted)).items) console.log(one.runId, one.cost?.amount)
 export const token: string = await issueSessionToken({ sessionId: 's', key, audience: 'a' })
 export const ownStore = (documents: Documents): DispatchStore & RunStore => documentStore(documents)

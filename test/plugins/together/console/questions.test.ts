@@ -12,7 +12,6 @@ import { openConsole, type RunningConsole } from '../../../console/console-serve
 import { serviceOrSkip } from '../../../queues/services.ts'
 import { recordingLogger, testAuth } from '../../../support/deps.ts'
 import { everyPlugin } from '../../../support/every-plugin.ts'
-import { handled } from '../../../support/handled.ts'
 
 const withBrowser = await serviceOrSkip('chromium')
 
@@ -36,14 +35,11 @@ async function askedSallyport(): Promise<Sallyport & ConsentApi> {
         channels: { email: { html: () => 'x' } },
       },
     }),
-    plugins: everyPlugin({ alerts: { budgets: [{ name: 'person', per: 'user', soft: { tokens: 10 } }] } }),
+    plugins: everyPlugin(),
   }) as Sallyport & ConsentApi
   await sallyport.dispatch({ eventType: 'both', recipient: 'ada' })
   await sallyport.dispatch({ eventType: 'both', recipient: 'joe' })
   await sallyport.worker.runDue()
-  const run = { runId: 'r1', status: 'completed', userId: 'ada', counts: { inputTokens: 20 } }
-  const body = { sessionId: 's1', run }
-  await handled(sallyport.endpoints, 'session_run', { id: 'app', tenant: 'default' }, { headers: {}, body })
   return sallyport
 }
 
@@ -270,12 +266,6 @@ withBrowser('questions of support staff', () => {
     await page.goto(`${host.url}suppressions`)
     await page.getByText('Over plain HTTP the console only reads.').waitFor()
     expect(await page.getByRole('button', { name: 'Suppress', exact: true }).count()).toBe(0)
-  })
-
-  it('From a run, the budgets of its user are found', async () => {
-    await page.goto(`${host.url}sessions/s1/runs/r1`)
-    await page.getByRole('link', { name: 'ada' }).click()
-    await page.getByText('20 tokens spent: warns at 10').waitFor()
   })
 
   it('An opened plot has the width of its card at every width of the window', async () => {
