@@ -1,7 +1,8 @@
 import { dispatchAnswer, dispatchPreview } from '../openapi/dispatch-schemas.ts'
 import { paragraphs } from '../openapi/paragraphs.ts'
 import type { PostDescription } from '../openapi/post-operations.ts'
-import { batchAnswer, runAnswer } from '../openapi/run-schemas.ts'
+import { posted } from '../openapi/request-schemas.ts'
+import { batchAnswer, batchRequest, runAnswer } from '../openapi/run-schemas.ts'
 
 /** Texts and answers of the actions that read their bodies themselves, by their names. Only the OpenAPI document and tests import them. */
 export const POST_DESCRIPTIONS: Readonly<Record<string, PostDescription>> = {
@@ -17,7 +18,7 @@ export const POST_DESCRIPTIONS: Readonly<Record<string, PostDescription>> = {
     ),
     tags: ['outbound'],
     parameters: ['IdempotencyKey', 'DryRun'],
-    request: 'DispatchRequest',
+    request: posted('DispatchRequest'),
     answers: {
       200: { description: 'With `dryRun=true`: the plan.', body: dispatchPreview },
       202: {
@@ -39,7 +40,7 @@ export const POST_DESCRIPTIONS: Readonly<Record<string, PostDescription>> = {
     ),
     tags: ['agents'],
     parameters: ['Prefer'],
-    request: 'SessionRunRequest',
+    request: posted('SessionRunRequest'),
     answers: {
       200: {
         description: 'The run was known: the post is merged into it.',
@@ -58,7 +59,7 @@ export const POST_DESCRIPTIONS: Readonly<Record<string, PostDescription>> = {
     ]),
     tags: ['agents'],
     parameters: ['Prefer'],
-    request: 'SessionRunBatchRequest',
+    request: batchRequest,
     answers: {
       200: {
         description: 'Whatever became of the posts: a result for each, in their order.',

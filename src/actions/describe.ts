@@ -3,10 +3,10 @@ import type { CallDescription } from '../openapi/call-operations.ts'
 import { dispatchView } from '../openapi/dispatch-schemas.ts'
 import { reference } from '../openapi/model-schema.ts'
 import type { OpenApiSchema } from '../openapi/open-api-document.ts'
-import { events } from '../openapi/operating-schemas.ts'
 import {
   cancelResult,
   dispatchPage,
+  events,
   retryResult,
   runPage,
   session,

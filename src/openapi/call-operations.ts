@@ -2,7 +2,7 @@ import { type CallAction, pathParameters } from '../core/actions/call-action.ts'
 import { MAX_LIMIT, type ParameterKind } from '../core/actions/call-input.ts'
 import type { ProblemCode } from '../errors.ts'
 import { SUPPRESSION_REASONS } from '../model/suppression.ts'
-import type { AnswerSchema } from './model-schema.ts'
+import type { BodySchema } from './model-schema.ts'
 import type { OpenApiOperation, OpenApiParameter, OpenApiRequestBody, OpenApiSchema } from './open-api-document.ts'
 import { paragraphs } from './paragraphs.ts'
 import { headersNamed } from './parameters-and-headers.ts'
@@ -21,7 +21,7 @@ export interface CallDescription {
   /** Problems of some actions only. */
   readonly problems?: readonly ProblemCode[]
   /** The body of its answer. */
-  readonly answer: AnswerSchema
+  readonly answer: BodySchema
 }
 
 const ABOUT: Readonly<Record<string, string>> = {

@@ -12,9 +12,9 @@ import type {
   Warning,
 } from '../model/dispatch.ts'
 import type { FeedbackView } from '../model/feedback.ts'
-import type { SuppressionView } from '../model/suppression.ts'
+import type { SuppressionReason, SuppressionView } from '../model/suppression.ts'
 import type { DeliveryWaiting, WaitCause } from '../model/waiting.ts'
-import { type Component, type FieldsOf, type NamedSchema, s } from './model-schema.ts'
+import { type Component, type FieldsOf, s } from './model-schema.ts'
 
 export const deliveryStatus: Component<DeliveryStatus> = s.component<DeliveryStatus>(
   'DeliveryStatus',
@@ -120,6 +120,33 @@ const deliveryWaiting = s.object<DeliveryWaiting>('DeliveryWaiting', 'What a del
   until: s.optional(s.instant('When it is due. Absent for `fallback`.')),
 })
 
+const suppressionReason = s.component<SuppressionReason>(
+  'SuppressionReason',
+  s.oneOf('Why nothing is sent to an address.', {
+    bounced: 'the address does not exist or refuses for good',
+    soft_bounced: 'a message did not arrive; it expires',
+    complained: 'the recipient reported a message as spam',
+    unsubscribed: 'the recipient unsubscribed',
+    manual: 'added by the host',
+  }),
+)
+
+export const suppression: Component<SuppressionView> = s.object<SuppressionView>(
+  'Suppression',
+  'An address that a channel does not send to.',
+  {
+    channel: s.text(),
+    addressKey: s.text('Keyed hash of the address, which is not stored.'),
+    reason: suppressionReason,
+    category: s.optional(s.text('Covers only events of this category. Absent: all.')),
+    source: s.text(
+      'Name of the feedback source; `link`: the recipient unsubscribed; `send`: the provider refused a message; `host`: added by a call.',
+    ),
+    createdAt: s.instant(),
+    expiresAt: s.optional(s.instant('Absent: never.')),
+  },
+)
+
 const deliveryView = s.object<DeliveryView>('Delivery', "One channel's part of a dispatch.", {
   deliveryId: s.text("Goes along as the provider's idempotency key."),
   channel: s.text(),
@@ -138,7 +165,7 @@ const deliveryView = s.object<DeliveryView>('Delivery', "One channel's part of a
   ),
   suppressions: s.optional(
     s.list(
-      s.posted<SuppressionView>('Suppression'),
+      suppression,
       'Those of its address that hold now, oldest first. Only of a delivery that is read alone, and is suppressed, or has failed and could not be sent again.',
     ),
   ),
@@ -236,18 +263,3 @@ export const dispatchPreview: Component<DispatchPreview> = s.object<DispatchPrev
     warnings: s.list(warning),
   },
 )
-
-export const DISPATCH_SCHEMAS: readonly NamedSchema[] = [
-  ...[dispatchAnswer, dispatchPreview, dispatchStatus, warning],
-  ...[
-    deliveryView,
-    previewedDelivery,
-    deliveryStatus,
-    deliveryReason,
-    deliveryWaiting,
-    attemptView,
-    providerEnd,
-    conditionTrace,
-  ],
-  feedbackView,
-]

@@ -14,16 +14,12 @@ import { PLUGIN_ENDPOINTS } from '../plugins/list.ts'
 import type { EventCatalog } from '../ports/event-catalog.ts'
 import { callOperation } from './call-operations.ts'
 import type { DescribedEndpoints } from './described-endpoints.ts'
-import { DISPATCH_SCHEMAS } from './dispatch-schemas.ts'
 import { EXCHANGES } from './exchanges.ts'
-import type { OpenApiDocument, OpenApiPath, OpenApiSchema, OpenApiServer } from './open-api-document.ts'
+import type { OpenApiDocument, OpenApiPath, OpenApiServer } from './open-api-document.ts'
 import { HEADERS, PARAMETERS } from './parameters-and-headers.ts'
 import { postOperation } from './post-operations.ts'
-import { PROBLEM_SCHEMAS, problemExamples, sharedProblemResponses } from './problems.ts'
-import { READ_SCHEMAS } from './read-schemas.ts'
+import { problemExamples, sharedProblemResponses } from './problems.ts'
 import { requestSchemas } from './request-schemas.ts'
-import { RUN_SCHEMAS } from './run-schemas.ts'
-import { TOKEN_SCHEMAS } from './token-schemas.ts'
 import { usedComponents } from './used-components.ts'
 
 export type {
@@ -108,7 +104,7 @@ export function openapiDocument(options: OpenApiOptions = {}): OpenApiDocument {
       headers: HEADERS,
       responses: sharedProblemResponses(),
       examples: problemExamples(),
-      schemas: schemas(events),
+      schemas: requestSchemas(events?.eventTypes),
     }),
   }
   // `structuredClone` would keep repeated objects identical.
@@ -154,12 +150,4 @@ function pathsOf(isOffered: (name: string) => boolean, events: OpenApiOptions['e
 /** Whether the catalogue has the event of an example. Also true without a catalogue, and for an example without an event. */
 function isOf(events: OpenApiOptions['events'], eventType: unknown): boolean {
   return events === undefined || typeof eventType !== 'string' || events.eventTypes.includes(eventType)
-}
-
-function schemas(events: OpenApiOptions['events']): Readonly<Record<string, OpenApiSchema>> {
-  const answers = [...DISPATCH_SCHEMAS, ...RUN_SCHEMAS, ...TOKEN_SCHEMAS, ...READ_SCHEMAS, ...PROBLEM_SCHEMAS]
-  return {
-    ...requestSchemas(events?.eventTypes),
-    ...Object.fromEntries(answers.map(({ name, definition }) => [name, definition])),
-  }
 }

@@ -9,16 +9,14 @@ export interface SchemaOf<T> {
   readonly '~of'?: (value: T) => T
 }
 
-export interface NamedSchema {
-  readonly name: string
-  readonly definition: OpenApiSchema
-}
+/** The schema of the body of a request or an answer. */
+export type BodySchema = Pick<SchemaOf<unknown>, 'json'>
 
-/** The schema of the body of an answer. */
-export type AnswerSchema = NamedSchema & Pick<SchemaOf<unknown>, 'json'>
+/** A schema that is written once, under its name; its `json` is a reference that has the definition with it. */
+export type Component<T> = SchemaOf<T>
 
-/** A schema that is written once, under its name; its `json` is a reference. */
-export interface Component<T> extends SchemaOf<T>, NamedSchema {}
+/** Member of a reference for what it refers to. JSON leaves it out. */
+export const DEFINED: unique symbol = Symbol('definition')
 
 interface Optional<T> {
   readonly optional: SchemaOf<T>
@@ -89,7 +87,7 @@ export const s = {
     return { json: { type: 'object', description, additionalProperties: json } }
   },
 
-  /** A reference to a component that is defined elsewhere. */
+  /** A reference to a component that another reference, or the list of request schemas, defines. */
   posted<T>(name: string): SchemaOf<T> {
     return { json: reference(name) }
   },
@@ -99,7 +97,7 @@ export const s = {
   },
 
   component<T>(name: string, { json }: SchemaOf<T>): Component<T> {
-    return { name, definition: json, json: reference(name) }
+    return { json: Object.assign(reference(name), { [DEFINED]: json }) }
   },
 
   object<T extends object>(name: string, description: string | undefined, fields: FieldsOf<T>): Component<T> {
@@ -114,4 +112,17 @@ export const s = {
     }
     return s.component<T>(name, { json })
   },
+}
+
+interface Listed<T> {
+  readonly items: readonly T[]
+  readonly next?: string
+}
+
+/** The schema of a page of a list. */
+export function pageOf<T>(name: string, item: SchemaOf<T>): Component<Listed<T>> {
+  return s.object<Listed<T>>(name, 'A page of a list.', {
+    items: s.list(item),
+    next: s.optional(s.text('The `cursor` of the next page. Absent on the last one.')),
+  })
 }

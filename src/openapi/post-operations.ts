@@ -1,16 +1,14 @@
 import type { ActionRoute } from '../core/endpoints.ts'
 import { answerExamples, type Exchange, requestExamples } from './exchanges.ts'
-import { reference, type SchemaOf } from './model-schema.ts'
+import type { BodySchema } from './model-schema.ts'
 import type { OpenApiOperation, OpenApiResponse } from './open-api-document.ts'
 import { type HeaderName, headersNamed, type ParameterName, parametersNamed } from './parameters-and-headers.ts'
 import { problemResponses } from './problems.ts'
-import type { RequestComponent } from './request-schemas.ts'
 
 /** Texts and answers of an action that reads its body itself; the rest is in its row, the schemas and the problems. */
 export interface PostDescription extends Pick<OpenApiOperation, 'operationId' | 'summary' | 'description' | 'tags'> {
   readonly parameters: readonly ParameterName[]
-  /** Name of its schema. */
-  readonly request: RequestComponent | 'SessionRunBatchRequest'
+  readonly request: BodySchema
   /** By status. */
   readonly answers: Readonly<Record<number, Answer>>
 }
@@ -18,7 +16,7 @@ export interface PostDescription extends Pick<OpenApiOperation, 'operationId' | 
 interface Answer {
   readonly description: string
   readonly headers?: readonly HeaderName[]
-  readonly body: Pick<SchemaOf<unknown>, 'json'>
+  readonly body: BodySchema
 }
 
 const JSON_TYPE = 'application/json'
@@ -44,7 +42,7 @@ export function postOperation(
     requestBody: {
       description: `At most ${maxBytes.toLocaleString('en')} bytes of JSON in UTF-8, within 10 seconds.`,
       required: true,
-      content: { [JSON_TYPE]: { schema: reference(request), ...requestExamples(action, exchanges) } },
+      content: { [JSON_TYPE]: { schema: request.json, ...requestExamples(action, exchanges) } },
     },
     responses: { ...Object.fromEntries(responses), ...problemResponses(action) },
   }

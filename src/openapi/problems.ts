@@ -2,7 +2,7 @@ import { CODE_TEXTS, ISSUE_TEXTS } from '../code-texts.ts'
 import { problem, refuse } from '../core/answers/result.ts'
 import { CALLER_CODES, type Issue, type IssueCode, type Problem, type ProblemCode, statusOf } from '../errors.ts'
 import type { JsonObject } from '../model/json.ts'
-import { type Component, type NamedSchema, reference, s } from './model-schema.ts'
+import { type Component, s } from './model-schema.ts'
 import type { OpenApiExample, OpenApiReference, OpenApiResponse, OpenApiSchema } from './open-api-document.ts'
 import { type HeaderName, headersNamed } from './parameters-and-headers.ts'
 import { PROBLEMS } from './problem-table.ts'
@@ -33,8 +33,6 @@ export const problemSchema: Component<Problem> = s.object<Problem>('Problem', 'P
     s.whole(0, 'Bytes of `body_too_large`, posts of `batch_too_large`, milliseconds of `body_timeout`.'),
   ),
 })
-
-export const PROBLEM_SCHEMAS: readonly NamedSchema[] = [problemSchema, problemCode, issue, issueCode]
 
 interface About {
   readonly about: string
@@ -166,6 +164,6 @@ function response(status: number, codes: readonly ProblemCode[], action?: string
 function problemWith(status: number, codes: readonly ProblemCode[]): OpenApiSchema {
   const narrowed = { status: { const: status }, code: { type: 'string', enum: [...codes] } }
   return {
-    allOf: [reference(problemSchema.name), { type: 'object', properties: narrowed, required: ['status', 'code'] }],
+    allOf: [problemSchema.json, { type: 'object', properties: narrowed, required: ['status', 'code'] }],
   }
 }

@@ -1,6 +1,5 @@
 import type { CancelResult, DeliveryChange, RetryResult, UnplannedDelivery } from '../model/dispatch-results.ts'
-import type { PreferenceSet } from '../model/preference-set.ts'
-import type { RecipientAddress, RecipientProfile } from '../model/recipient-profile.ts'
+import type { EventChannelView, EventView } from '../model/event-view.ts'
 import type { AnsweredRun, RunCounts } from '../model/run.ts'
 import type {
   Percentiles,
@@ -11,25 +10,11 @@ import type {
   SessionTime,
   TimelineEntry,
 } from '../model/session.ts'
-import type { SuppressionReason, SuppressionView } from '../model/suppression.ts'
-import type { TokenUseView } from '../model/token-use.ts'
+import { amounts, money, unpriced } from './amount-schemas.ts'
 import { deliveryReason, deliveryStatus, dispatchView } from './dispatch-schemas.ts'
-import { type AnswerSchema, type Component, type FieldsOf, type NamedSchema, type SchemaOf, s } from './model-schema.ts'
-import { amounts, money, OPERATING_SCHEMAS, unpriced } from './operating-schemas.ts'
+import { type BodySchema, type FieldsOf, pageOf, type SchemaOf, s } from './model-schema.ts'
 import { issue } from './problems.ts'
 import { run, runStatus } from './run-schemas.ts'
-
-interface Listed<T> {
-  readonly items: readonly T[]
-  readonly next?: string
-}
-
-function pageOf<T>(name: string, item: SchemaOf<T>): Component<Listed<T>> {
-  return s.object<Listed<T>>(name, 'A page of a list.', {
-    items: s.list(item),
-    next: s.optional(s.text('The `cursor` of the next page. Absent on the last one.')),
-  })
-}
 
 const deliveryChange = s.object<DeliveryChange>('DeliveryChange', 'A delivery whose status changed.', {
   deliveryId: s.text(),
@@ -39,7 +24,7 @@ const deliveryChange = s.object<DeliveryChange>('DeliveryChange', 'A delivery wh
   attempts: s.whole(0),
 })
 
-export const cancelResult: AnswerSchema = s.object<CancelResult>('CancelResult', 'What a cancellation changed.', {
+export const cancelResult: BodySchema = s.object<CancelResult>('CancelResult', 'What a cancellation changed.', {
   cancelled: s.list(deliveryChange, 'Exactly these deliveries will not be sent. Empty: none could be stopped.'),
   dispatch: dispatchView,
 })
@@ -52,47 +37,10 @@ const unplanned = s.object<UnplannedDelivery>('UnplannedDelivery', 'A delivery t
   errors: s.optional(s.list(issue)),
 })
 
-export const retryResult: AnswerSchema = s.object<RetryResult>('RetryResult', 'What a retry changed.', {
+export const retryResult: BodySchema = s.object<RetryResult>('RetryResult', 'What a retry changed.', {
   retried: s.list(deliveryChange, 'Empty: nothing could be retried.'),
   unplanned: s.list(unplanned, 'Deliveries that failed in host code and still cannot be planned.'),
   dispatch: dispatchView,
-})
-
-const suppressionReason = s.component<SuppressionReason>(
-  'SuppressionReason',
-  s.oneOf('Why nothing is sent to an address.', {
-    bounced: 'the address does not exist or refuses for good',
-    soft_bounced: 'a message did not arrive; it expires',
-    complained: 'the recipient reported a message as spam',
-    unsubscribed: 'the recipient unsubscribed',
-    manual: 'added by the host',
-  }),
-)
-
-const suppression = s.object<SuppressionView>('Suppression', 'An address that a channel does not send to.', {
-  channel: s.text(),
-  addressKey: s.text('Keyed hash of the address, which is not stored.'),
-  reason: suppressionReason,
-  category: s.optional(s.text('Covers only events of this category. Absent: all.')),
-  source: s.text(
-    'Name of the feedback source; `link`: the recipient unsubscribed; `send`: the provider refused a message; `host`: added by a call.',
-  ),
-  createdAt: s.instant(),
-  expiresAt: s.optional(s.instant('Absent: never.')),
-})
-
-export const suppressions: AnswerSchema = s.object<{ readonly items: readonly SuppressionView[] }>(
-  'Suppressions',
-  'Those of an address.',
-  {
-    items: s.list(suppression),
-  },
-)
-export const added: AnswerSchema = s.object<{ readonly added: boolean }>('SuppressionAdded', undefined, {
-  added: s.flag('`false`: it was there already.'),
-})
-export const removed: AnswerSchema = s.object<{ readonly removed: number }>('SuppressionsRemoved', undefined, {
-  removed: s.whole(0),
 })
 
 const counts: SchemaOf<RunCounts> = s.posted('RunCounts')
@@ -179,7 +127,7 @@ const SUMMARY: FieldsOf<SessionSummary> = {
 
 const summary = s.object<SessionSummary>('SessionSummary', 'A session with the totals of its runs.', SUMMARY)
 
-export const session: AnswerSchema = s.object<Session>(
+export const session: BodySchema = s.object<Session>(
   'Session',
   'A session with the totals of its runs and its newest entries.',
   {
@@ -189,52 +137,37 @@ export const session: AnswerSchema = s.object<Session>(
   },
 )
 
-const tokenUse = s.object<TokenUseView>('TokenUse', 'A use of a session token, or several equal ones.', {
-  jti: s.text(),
-  sessionId: s.text(),
-  operation: s.among({ dispatch: true, session_run: true, read: true, manage: true, approval: true, exchange: true }),
-  outcome: s.among({ accepted: true, refused: true }),
-  code: s.optional(s.text('With `refused`: the code of the problem.')),
-  id: s.optional(s.text('The dispatch, the run or the exchanged token; with `refused`, the `requestId`.')),
-  times: s.whole(1, 'Number of equal requests.'),
-  time: s.instant('The first of them.'),
-})
+export const dispatchPage: BodySchema = pageOf('DispatchPage', dispatchView)
+export const timelinePage: BodySchema = pageOf('TimelinePage', entries)
+export const runPage: BodySchema = pageOf('RunPage', run)
+export const sessionPage: BodySchema = pageOf('SessionPage', summary)
 
-export const dispatchPage: AnswerSchema = pageOf('DispatchPage', dispatchView)
-const choice = s.either(s.flag(), s.map(s.flag(), 'By channel.'))
-
-const preferences = s.object<PreferenceSet>('Preferences', 'Choices of a recipient: `true` for yes, `false` for no.', {
-  channels: s.optional(s.map(s.flag(), 'By channel.')),
-  categories: s.optional(s.map(choice, 'By category, whole or by channel.')),
-  events: s.optional(s.map(choice, 'By event, whole or by channel.')),
-})
-
-const recipientAddress = s.object<RecipientAddress>('RecipientAddress', 'An address of a recipient on one channel.', {
+const eventChannel = s.object<EventChannelView>('EventChannel', 'A channel of an event.', {
   channel: s.text(),
-  address: s.text('Enough to recognise it, not enough to use it.'),
-  suppressions: s.optional(s.list(suppression, 'Those that hold now, oldest first. Absent: the host stores none.')),
+  isConditional: s.flag('`true`: it is sent only if a condition is true.'),
+  fields: s.list(s.text(), 'Names of its fields. Empty: the data of the event is sent.'),
 })
 
-export const recipient: AnswerSchema = s.object<RecipientProfile>(
-  'Recipient',
-  'What decides whether messages reach a recipient.',
-  {
-    preferences: s.optional(preferences),
-    addresses: s.list(recipientAddress, 'Of its newest 50 dispatches, and itself if it is suppressed.'),
-  },
-)
+const digest = s.object<NonNullable<EventView['digest']>>('EventDigest', 'Events of one key become one delivery.', {
+  windowMs: s.whole(0),
+  max: s.whole(1),
+})
 
-export const suppressionPage: AnswerSchema = pageOf('SuppressionPage', suppression)
-export const timelinePage: AnswerSchema = pageOf('TimelinePage', entries)
-export const runPage: AnswerSchema = pageOf('RunPage', run)
-export const sessionPage: AnswerSchema = pageOf('SessionPage', summary)
-export const tokenUsePage: AnswerSchema = pageOf('TokenUsePage', tokenUse)
+const event = s.object<EventView>('Event', 'An event of the catalogue.', {
+  eventType: s.text(),
+  category: s.text('Kind of message that a recipient can unsubscribe from.'),
+  route: s.among({ all: true, first: true }),
+  fallbackOn: s.optional(s.list(s.among({ bounced: true }))),
+  critical: s.flag('`true`: preferences and quiet hours do not apply.'),
+  priority: s.optional(s.always('urgent', 'Sent before normal ones of its channel. Absent: normal.')),
+  delayMs: s.optional(s.whole(0, 'Milliseconds between acceptance and the first attempt. Absent: none.')),
+  digest: s.optional(digest),
+  channels: s.list(eventChannel),
+  skeleton: s.optional(
+    s.map(s.anything(), 'Data with the members that its schema requires, each empty. Absent: it tells no members.'),
+  ),
+})
 
-export const READ_SCHEMAS: readonly NamedSchema[] = [
-  ...[dispatchPage, dispatchView, cancelResult, retryResult, deliveryChange, unplanned],
-  ...[recipient, recipientAddress, preferences],
-  ...[suppressionPage, suppressions, added, removed, suppression, suppressionReason],
-  ...[sessionPage, summary, session, sessionRuns, sessionTime, share, percentiles, failure, runNode],
-  ...OPERATING_SCHEMAS,
-  ...[timelinePage, runEntry, dispatchEntry, runPage, tokenUsePage, tokenUse],
-]
+export const events: BodySchema = s.object<{
+  readonly items: readonly EventView[]
+}>('Events', 'The catalogue.', { items: s.list(event) })

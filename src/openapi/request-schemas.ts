@@ -8,7 +8,7 @@ import type { DispatchRequest } from '../model/dispatch.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { ModelUsage, RunAgent, RunCost, RunCounts, RunError, RunFields, RunTimings } from '../model/run.ts'
 import type { InstantInput, RunPost, SessionRunRequest } from '../model/run-post.ts'
-import { reference, s } from './model-schema.ts'
+import { reference, type SchemaOf, s } from './model-schema.ts'
 import type { OpenApiSchema } from './open-api-document.ts'
 import type { Notes } from './request-notes.ts'
 import { TOKEN_NOTES, type TokenRequests } from './token-schemas.ts'
@@ -105,7 +105,12 @@ interface Requests extends TokenRequests {
   readonly TraceContext: Notes<TraceContext>
 }
 
-export type RequestComponent = keyof Requests
+type RequestComponent = keyof Requests
+
+/** A reference to a request schema. */
+export function posted<T>(name: RequestComponent): SchemaOf<T> {
+  return s.posted<T>(name)
+}
 
 const says = (description: string): JsonObject => ({ description })
 const count = (description?: string): JsonObject => s.whole(0, description).json

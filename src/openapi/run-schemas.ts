@@ -2,11 +2,9 @@ import type { AnsweredRun, ModelUsage, RunCost, RunStatus, RunTimings } from '..
 import type { RecordedPost, RefusedPost, SessionRunBatchAnswer, SessionRunBatchRequest } from '../model/run-batch.ts'
 import type { IgnoredField, RunAnswer } from '../model/run-post.ts'
 import { warning } from './dispatch-schemas.ts'
-import { type Component, type FieldsOf, type NamedSchema, reference, type SchemaOf, s } from './model-schema.ts'
+import { type Component, type FieldsOf, s } from './model-schema.ts'
 import { problemSchema } from './problems.ts'
-import type { RequestComponent } from './request-schemas.ts'
-
-const posted = <T>(name: RequestComponent): SchemaOf<T> => s.posted<T>(name)
+import { posted } from './request-schemas.ts'
 
 export const runStatus: Component<RunStatus> = s.component<RunStatus>(
   'RunStatus',
@@ -124,17 +122,21 @@ export const runAnswer: Component<RunAnswer> = s.object<RunAnswer>(
   ANSWER_FIELDS,
 )
 
-const batchRequest = s.object<SessionRunBatchRequest>('SessionRunBatchRequest', 'Many posts about runs.', {
-  runs: {
-    json: {
-      type: 'array',
-      description: 'Posts of one run or of several, each as it would be sent alone.',
-      minItems: 1,
-      maxItems: 100,
-      items: reference('SessionRunRequest' satisfies RequestComponent),
+export const batchRequest: Component<SessionRunBatchRequest> = s.object<SessionRunBatchRequest>(
+  'SessionRunBatchRequest',
+  'Many posts about runs.',
+  {
+    runs: {
+      json: {
+        type: 'array',
+        description: 'Posts of one run or of several, each as it would be sent alone.',
+        minItems: 1,
+        maxItems: 100,
+        items: posted('SessionRunRequest').json,
+      },
     },
   },
-})
+)
 
 const POST_STATUS = 'The status that the post would have got by itself.'
 
@@ -158,8 +160,3 @@ export const batchAnswer: Component<SessionRunBatchAnswer> = s.object<SessionRun
     warnings: s.list(warning, 'About the batch itself; those of a post are in its result.'),
   },
 )
-
-export const RUN_SCHEMAS: readonly NamedSchema[] = [
-  ...[runAnswer, ignoredField, run, runStatus, runTimings, modelUsage, runCost],
-  ...[batchRequest, batchAnswer, recordedPost, refusedPost],
-]

@@ -1,6 +1,5 @@
 import type { DispatchGrant } from '../model/principal.ts'
-import type { TokenExchange, TokenExchangeAnswer, TokenGrants } from '../model/token-exchange.ts'
-import { type Component, type NamedSchema, s } from './model-schema.ts'
+import type { TokenExchange, TokenGrants } from '../model/token-exchange.ts'
 import type { Notes } from './request-notes.ts'
 
 export interface TokenRequests {
@@ -42,11 +41,3 @@ export const TOKEN_NOTES: TokenRequests = {
     },
   },
 }
-
-export const tokenAnswer: Component<TokenExchangeAnswer> = s.object<TokenExchangeAnswer>(
-  'TokenExchangeAnswer',
-  'A session token for a sub-agent.',
-  { token: s.text('A JWT.'), expiresAt: s.instant() },
-)
-
-export const TOKEN_SCHEMAS: readonly NamedSchema[] = [tokenAnswer]

@@ -1,27 +1,35 @@
+import { DEFINED } from './model-schema.ts'
 import type { OpenApiDocument } from './open-api-document.ts'
 
-const REFERENCE = /"#\/components\/(\w+)\/([^"/]+)"/g
+type Components = Readonly<Record<string, Readonly<Record<string, object>>>>
 
-/** The components that paths refer to, directly or through other components. Security schemes stay. */
+/**
+ * The components that paths refer to, directly or through others: those that references have with them, and those of the given ones that are
+ * referred to by name. Security schemes stay.
+ */
 export function usedComponents(
   paths: OpenApiDocument['paths'],
-  components: OpenApiDocument['components'],
+  given: OpenApiDocument['components'],
 ): OpenApiDocument['components'] {
-  const all: Readonly<Record<string, object>> = { ...components }
-  const used = new Set<string>()
+  const { securitySchemes, ...others } = given
+  const known: Components = { ...others }
+  const used = Object.fromEntries(Object.keys(known).map((kind) => [kind, {} as Record<string, object>]))
 
   function visit(value: unknown): void {
-    for (const [reference, kind = '', name = ''] of JSON.stringify(value).matchAll(REFERENCE)) {
-      if (used.has(reference)) continue
-      used.add(reference)
-      visit(Object.entries(all[kind] ?? {}).find(([other]) => other === name)?.[1] ?? null)
-    }
+    if (typeof value !== 'object' || value === null) return
+    if ('$ref' in value) follow(String(value.$ref), Object(value)[DEFINED])
+    else for (const member of Object.values(value)) visit(member)
+  }
+
+  function follow(reference: string, defined: object | undefined): void {
+    const [, , kind = '', name = ''] = reference.split('/')
+    const definition = defined ?? known[kind]?.[name]
+    const own = used[kind]
+    if (!own || !definition || Object.hasOwn(own, name)) return
+    own[name] = definition
+    visit(definition)
   }
 
   visit(paths)
-  const kept = Object.entries(all).map(([kind, members]) => {
-    const isUsed = (name: string): boolean => kind === 'securitySchemes' || used.has(`"#/components/${kind}/${name}"`)
-    return [kind, Object.fromEntries(Object.entries(members).filter(([name]) => isUsed(name)))]
-  })
-  return Object.fromEntries(kept)
+  return { securitySchemes, ...used } as OpenApiDocument['components']
 }

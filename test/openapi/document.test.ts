@@ -8,17 +8,12 @@ import { recordingLogger, testAuth } from '../support/deps.ts'
 import { everyRunPlugin } from '../support/every-plugin.ts'
 import { events } from './host.ts'
 import { lint } from './lint.ts'
-import { printJson } from './print-json.ts'
 
 const document = openapiDocument()
 
 const operations = Object.values(document.paths).flatMap(({ get, post }) => [get ?? [], post ?? []].flat())
 
 describe('the OpenAPI document', () => {
-  it('The OpenAPI document equals the one in docs', async () => {
-    await expect(`${printJson(document)}\n`).toMatchFileSnapshot('../../docs/openapi.json')
-  })
-
   it('The OpenAPI document is plain JSON', () => {
     expect(JSON.parse(JSON.stringify(document))).toEqual(document)
   })

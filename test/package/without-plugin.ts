@@ -6,9 +6,6 @@ import { dirname, join } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { OpenApiDocument } from '../../src/openapi/open-api-document.ts'
-import { usedComponents } from '../../src/openapi/used-components.ts'
-import { printJson } from '../openapi/print-json.ts'
 import { ROOT } from '../support/entries.ts'
 
 /** A copy of the package without one plugin. */
@@ -57,9 +54,9 @@ export async function removePlugin(name: string): Promise<Copy> {
     // CONTRIBUTING.md names it.
     await mkdir(join(folder, TOGETHER))
     await tsx(folder, 'test/package/write-entries.ts')
+    await tsx(folder, 'test/docs/write-derived.ts')
     const kept = await routesOf(folder)
     const routes = before.filter((route) => !kept.includes(route))
-    await removePaths(folder, routes)
     await removeNames(join(folder, 'docs/threat-model.md'), `test/plugins/${name}/[^\`]+`, 'test/')
     await removeNames(join(folder, 'docs/map.md'), `src/plugins/${name}/[^\`]+`, 'src/')
     const others = await loggedIn(join(folder, 'src'))
@@ -80,21 +77,6 @@ async function copyTo(folder: string): Promise<void> {
     await cp(join(root, file), join(folder, file))
   }
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
-}
-
-/** Removes the routes from the stored OpenAPI document, and their rows from the page of the read API. */
-async function removePaths(folder: string, routes: readonly string[]): Promise<void> {
-  const file = join(folder, 'docs/openapi.json')
-  const text = await readFile(file, 'utf8')
-  const names = routes.map((route) => route.split(' ')[1])
-  const document: OpenApiDocument = JSON.parse(text)
-  const paths = Object.fromEntries(Object.entries(document.paths).filter(([path]) => !names.includes(path)))
-  const components = usedComponents(paths, document.components)
-  await writeFile(file, `${printJson({ ...document, paths, components })}\n`)
-  const page = join(folder, 'docs/read-api.md')
-  const cells = routes.map((route) => `| \`${route.replace('GET ', '')}\` |`)
-  const lines = (await readFile(page, 'utf8')).split('\n')
-  await writeFile(page, lines.filter((line) => !cells.some((cell) => line.startsWith(cell))).join('\n'))
 }
 
 /** Removes names in code from the cells of a page, and rows with a cell that has no other name with this beginning left. */

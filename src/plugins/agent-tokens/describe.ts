@@ -1,10 +1,29 @@
+import type { TokenExchangeAnswer } from '../../model/token-exchange.ts'
+import type { TokenUseView } from '../../model/token-use.ts'
 import type { CallDescription } from '../../openapi/call-operations.ts'
 import type { DescribedEndpoints } from '../../openapi/described-endpoints.ts'
+import { type BodySchema, pageOf, s } from '../../openapi/model-schema.ts'
 import { paragraphs } from '../../openapi/paragraphs.ts'
 import type { PostDescription } from '../../openapi/post-operations.ts'
-import { tokenUsePage } from '../../openapi/read-schemas.ts'
-import { tokenAnswer } from '../../openapi/token-schemas.ts'
+import { posted } from '../../openapi/request-schemas.ts'
 import { EXCHANGE, TOKEN_ACTIONS } from './actions.ts'
+
+const tokenUse = s.object<TokenUseView>('TokenUse', 'A use of a session token, or several equal ones.', {
+  jti: s.text(),
+  sessionId: s.text(),
+  operation: s.among({ dispatch: true, session_run: true, read: true, manage: true, approval: true, exchange: true }),
+  outcome: s.among({ accepted: true, refused: true }),
+  code: s.optional(s.text('With `refused`: the code of the problem.')),
+  id: s.optional(s.text('The dispatch, the run or the exchanged token; with `refused`, the `requestId`.')),
+  times: s.whole(1, 'Number of equal requests.'),
+  time: s.instant('The first of them.'),
+})
+
+const tokenAnswer: BodySchema = s.object<TokenExchangeAnswer>(
+  'TokenExchangeAnswer',
+  'A session token for a sub-agent.',
+  { token: s.text('A JWT.'), expiresAt: s.instant() },
+)
 
 const DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
   list_token_uses: {
@@ -12,7 +31,7 @@ const DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
     summary: 'List uses of session tokens, newest first',
     tag: 'agents',
     about: 'Uses are kept for a week.',
-    answer: tokenUsePage,
+    answer: pageOf('TokenUsePage', tokenUse),
   },
 }
 
@@ -28,7 +47,7 @@ const EXCHANGE_DESCRIPTION: PostDescription = {
   ),
   tags: ['agents'],
   parameters: [],
-  request: 'TokenExchangeRequest',
+  request: posted('TokenExchangeRequest'),
   answers: { 201: { description: 'The new token.', body: tokenAnswer } },
 }
 

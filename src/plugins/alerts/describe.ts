@@ -1,7 +1,30 @@
+import type { BudgetLimit, BudgetReport, BudgetState } from '../../model/budget.ts'
+import { amounts, money, unpriced } from '../../openapi/amount-schemas.ts'
 import type { CallDescription } from '../../openapi/call-operations.ts'
 import type { DescribedEndpoints } from '../../openapi/described-endpoints.ts'
-import { budgets } from '../../openapi/operating-schemas.ts'
+import { type BodySchema, s } from '../../openapi/model-schema.ts'
 import { BUDGET_ACTIONS } from './actions.ts'
+
+const budgetLimit = s.object<BudgetLimit>('BudgetLimit', undefined, {
+  tokens: s.optional(s.whole(0)),
+  cost: s.optional(money),
+})
+
+const budget = s.object<BudgetState>('BudgetState', 'A budget, and what is spent of it.', {
+  name: s.text(),
+  per: s.among({ session: true, user: true }),
+  id: s.text('The session or the user.'),
+  level: s.among({ within: true, soft: true, hard: true }),
+  spent: amounts,
+  unpriced,
+  soft: s.optional(budgetLimit),
+  hard: s.optional(budgetLimit),
+})
+
+const budgets: BodySchema = s.object<BudgetReport>('BudgetReport', 'Budgets of a session, a user, or both.', {
+  allowed: s.flag('`true`: no hard limit is reached.'),
+  budgets: s.list(budget),
+})
 
 const DESCRIPTIONS: Readonly<Record<string, CallDescription>> = {
   check_budgets: {

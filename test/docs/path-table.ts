@@ -1,0 +1,30 @@
+import type { CallAction } from '../../src/core/actions/call-action.ts'
+import { ALL_CALLS, ALL_DESCRIPTIONS } from '../support/actions.ts'
+
+/** Parameters of every list. */
+const PAGING = ['cursor', 'limit']
+
+/** The rows of the table of paths in `docs/read-api.md`. */
+export function pathTable(): readonly string[] {
+  const rows = ALL_CALLS.map((action) => {
+    const { method, name, path } = action
+    const place = method === 'POST' ? `POST ${path}` : path
+    return `| \`${place}\` | ${ALL_DESCRIPTIONS[name]?.summary} | ${takenBy(action)} |`
+  })
+  return ['| path below `{base_url}` | what it does | takes |', '|---|---|---|', ...rows]
+}
+
+/** The parameters of a query, or the members of a body: one of those between `or`, and those with `?` or not. */
+function takenBy({ name, query = {}, body }: CallAction): string {
+  const parameters = Object.keys(query).filter((parameter) => !PAGING.includes(parameter))
+  if (body === undefined) return parameters.length > 0 ? `\`${parameters.join(' ')}\`` : ''
+  const ways = ALL_DESCRIPTIONS[name]?.required ?? []
+  const required = ways.length > 1 ? [ways.map(([member]) => `"${member}"`).join(' or ')] : quoted(ways[0] ?? [])
+  const optional = body.filter((member) => !ways.flat().includes(member))
+  const members = [...required, ...quoted(optional).map((member) => `${member}?`)]
+  return members.length > 0 ? `\`{ ${members.join(', ')} }\`` : ''
+}
+
+function quoted(members: readonly string[]): readonly string[] {
+  return members.map((member) => `"${member}"`)
+}
