@@ -5,7 +5,7 @@ import { HELP } from './host-options.ts'
 import { printJson, printRows } from './table.ts'
 import { EXIT, UsageError } from './terminal.ts'
 
-type Doctored = Pick<SqlStore, 'ready' | 'findUnreadable' | 'repair'>
+type Doctored = Pick<SqlStore, 'ready' | 'findUnreadable' | 'repair' | 'storedKinds'>
 
 function isDoctored(store: object): store is Doctored {
   return 'findUnreadable' in store && 'repair' in store
@@ -13,7 +13,7 @@ function isDoctored(store: object): store is Doctored {
 
 export const doctor: Command = {
   usage: '[--texts] [--repair --yes] [--module FILE] [--json]',
-  about: 'Find stored records that cannot be read, and repair them.',
+  about: 'Find stored records that cannot be read, and repair them; list the kinds of records of absent plugins.',
   options: { module: 'text', texts: 'flag', repair: 'flag', yes: 'flag', json: 'flag' },
   help: [
     '--texts         also print the stored texts, which may contain personal data',
@@ -25,7 +25,7 @@ export const doctor: Command = {
   async run(given, terminal) {
     const isRepair = given.flag('repair')
     if (isRepair && !given.flag('yes')) throw new UsageError('--yes is required with --repair: the stored text is lost')
-    const { store } = await loadHost(given.text('module'), terminal)
+    const { store, endpoints } = await loadHost(given.text('module'), terminal)
     if (!isDoctored(store)) throw new UsageError('the store cannot be examined: it is no sqlStore')
     await store.ready()
     const hasTexts = given.flag('texts')
@@ -43,9 +43,12 @@ export const doctor: Command = {
     }
     const columns = ['table', 'key', 'column', ...(isRepair ? ['repair'] : []), ...(hasTexts ? ['text'] : [])]
     const rows = found.map(({ key, ...others }) => ({ ...others, key: Object.values(key).join(' ') }))
-    if (given.flag('json')) printJson({ unreadable: found }, terminal)
+    const absent = (await store.storedKinds()).filter(({ plugin }) => !endpoints.plugins?.includes(plugin))
+    if (given.flag('json')) printJson({ unreadable: found, absent }, terminal)
     else if (rows.length > 0) printRows(columns, rows, terminal)
     else terminal.err('Every record can be read.\n')
+    for (const { kind, plugin } of given.flag('json') ? [] : absent)
+      terminal.err(`There are ${kind}, and this host has no ${plugin}. prune --kind ${kind} removes them.\n`)
     return left > 0 ? EXIT.failed : EXIT.done
   },
 }

@@ -1,7 +1,7 @@
 import type { Runs } from '../services/runs.ts'
 import type { SqlStore } from '../storage/sql/index.ts'
 import type { Command } from './command.ts'
-import { loadHost } from './host-module.ts'
+import { type HostSallyport, loadHost } from './host-module.ts'
 import { HELP, HOST, HOST_HELP, scopeOf } from './host-options.ts'
 import { printCounts, printJson } from './table.ts'
 import { EXIT, UsageError } from './terminal.ts'
@@ -33,31 +33,62 @@ export const migrate: Command = {
   },
 }
 
+type Keeping = Pick<SqlStore, 'storedKinds' | 'removeKind'>
+
+function isKeeping(store: object): store is Keeping {
+  return 'storedKinds' in store && 'removeKind' in store
+}
+
 export const prune: Command = {
-  usage: '--older-than 90d [--module FILE] [--tenant ID] [--json]',
-  about: 'Remove old dispatches, ended runs and uses of tokens.',
-  options: { ...HOST, 'older-than': 'text' },
+  usage: '(--older-than 90d [--tenant ID] | --kind KIND --yes) [--module FILE] [--json]',
+  about: 'Remove old dispatches, ended runs and uses of tokens, or all records of an absent plugin.',
+  options: { ...HOST, 'older-than': 'text', kind: 'text', yes: 'flag' },
   help: [
     '--older-than 90d   age of dispatches by acceptance, of runs by their last change',
+    '--kind KIND     all records of this kind, of all tenants: doctor lists those of plugins that the host has not',
+    '--yes           required with --kind: it cannot be undone',
     HELP.module,
     '--tenant ID     (default: all tenants)',
     HELP.json,
   ],
   async run(given, terminal) {
+    const kind = given.text('kind')
     const olderThan = given.duration('older-than')
-    if (olderThan === undefined) throw new UsageError('--older-than is required')
+    if ((olderThan === undefined) === (kind === undefined)) throw new UsageError('give --older-than or --kind')
     if (olderThan === 0) throw new UsageError('--older-than must be longer than 0: everything would be removed')
-    const options = { olderThan, ...scopeOf(given) }
-    const { dispatches, runs, tokens } = await loadHost(given.text('module'), terminal)
-    const pruned = {
-      dispatches: (await dispatches?.prune(options))?.pruned ?? 0,
-      runs: (await runs.prune(options)).pruned,
-      tokenUses: (await tokens.prune?.(options))?.pruned ?? 0,
-    }
+    if (kind !== undefined && given.text('tenant') !== undefined) throw new UsageError('--kind takes no --tenant')
+    if (kind !== undefined && !given.flag('yes'))
+      throw new UsageError('--yes is required with --kind: it cannot be undone')
+    const host = await loadHost(given.text('module'), terminal)
+    const pruned =
+      olderThan === undefined
+        ? { [kind ?? '']: await removeAbsent(kind ?? '', host) }
+        : await pruneOld({ olderThan, ...scopeOf(given) }, host)
     if (given.flag('json')) printJson({ pruned }, terminal)
     else printCounts('removed', pruned, terminal)
     return EXIT.done
   },
+}
+
+async function pruneOld(
+  options: { readonly olderThan: number; readonly tenant?: string },
+  { dispatches, runs, tokens }: HostSallyport,
+): Promise<Readonly<Record<string, number>>> {
+  return {
+    dispatches: (await dispatches?.prune(options))?.pruned ?? 0,
+    runs: (await runs.prune(options)).pruned,
+    tokenUses: (await tokens.prune?.(options))?.pruned ?? 0,
+  }
+}
+
+/** @throws {UsageError} The host has the plugin, or there is no such record. */
+async function removeAbsent(kind: string, { store, endpoints }: HostSallyport): Promise<number> {
+  if (!isKeeping(store)) throw new UsageError('--kind: the store is no sqlStore')
+  const found = (await store.storedKinds()).find((one) => one.kind === kind)
+  if (!found) throw new UsageError(`--kind: there are no records of the kind ${kind}; doctor lists the kinds`)
+  if (endpoints.plugins?.includes(found.plugin))
+    throw new UsageError(`--kind: the host has the plugin ${found.plugin}, which needs its records`)
+  return store.removeKind(kind)
 }
 
 export const erase: Command = {

@@ -176,6 +176,7 @@ function compose(options: SallyportOptions<unknown> | RunsOnlyOptions): Recordin
         },
       }),
       isStopping,
+      plugins: plugins.parts.map(({ plugin }) => plugin),
       open: joinOpen(plugins.parts, actions),
     },
     worker,

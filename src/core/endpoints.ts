@@ -132,6 +132,8 @@ export interface Endpoints {
   refuse(refused: Refused): HandlerResult<never>
   /** Logs an error of host code and tells `onError`. */
   report(cause: unknown, operation: ErrorOperation, line: FaultLine): void
+  /** Names of the plugins of the host. */
+  readonly plugins?: readonly string[]
   /** True while the host stops: every connection ends with its next answer. */
   isStopping(): boolean
   /** True while {@link Endpoints.deliver} has work besides dispatches that were just accepted. */

@@ -55,6 +55,11 @@ async function ran(
   return { code, out, err }
 }
 
+async function keepRecord({ store }: Pick<Sallyport, 'store'>, kind: string): Promise<void> {
+  const name = { kind, tenant: 'default', key: 'a' }
+  await store.changeRecord(name, () => ({ ...name, sort: [], body: {} }))
+}
+
 /** A migrated host with dispatches whose deliveries were rejected. */
 async function filled(
   count: number,
@@ -227,7 +232,7 @@ describe('dispatches', () => {
     expect(await ran(['doctor'])).toEqual({ code: 1, out: `states\t${ids[0]}\tbody\n`, err: '' })
     expect((await ran(['doctor', '--texts'])).out).toBe(`states\t${ids[0]}\tbody\t{"a\n`)
     const found = { table: 'states', key: { dispatch_id: ids[0] }, column: 'body' }
-    expect(JSON.parse((await ran(['doctor', '--json'])).out)).toEqual({ unreadable: [found] })
+    expect(JSON.parse((await ran(['doctor', '--json'])).out)).toEqual({ unreadable: [found], absent: [] })
     expect((await ran(['doctor', '--repair'])).err).toContain('--yes is required')
     expect(await ran(['doctor', '--repair', '--yes'])).toMatchObject({
       code: 0,
@@ -235,6 +240,33 @@ describe('dispatches', () => {
     })
     expect((await ran(['doctor'])).code).toBe(0)
     expect((await ran(['status', '--json'])).out).toContain('"status":"failed","count":2')
+  })
+
+  it('doctor lists records of plugins that the host has not, and prune --kind removes these alone', async () => {
+    const { host } = await filled(1)
+    await keepRecord(host, 'ours.notes')
+    await keepRecord(host, 'present.notes')
+    const absent = { kind: 'ours.notes', plugin: 'ours' }
+    expect(JSON.parse((await ran(['doctor', '--json'])).out)).toEqual({ unreadable: [], absent: [absent] })
+    expect((await ran(['doctor'])).err).toBe(
+      'Every record can be read.\nThere are ours.notes, and this host has no ours. prune --kind ours.notes removes them.\n',
+    )
+    for (const [args, said] of [
+      [['--kind', 'ours.notes'], '--yes is required with --kind'],
+      [['--kind', 'ours.notes', '--yes', '--tenant', 'a'], '--kind takes no --tenant'],
+      [['--kind', 'ours.notes', '--yes', '--older-than', '1d'], 'give --older-than or --kind'],
+      [['--kind', 'other', '--yes'], 'there are no records of the kind other'],
+      [['--kind', 'present.notes', '--yes'], 'the host has the plugin present, which needs its records'],
+    ] as const) {
+      const { code, err } = await ran(['prune', ...args])
+      expect([code, err]).toEqual([2, expect.stringContaining(said)])
+    }
+    expect(await ran(['prune', '--kind', 'ours.notes', '--yes', '--json'])).toMatchObject({
+      code: 0,
+      out: '{"pruned":{"ours.notes":1}}\n',
+    })
+    expect(JSON.parse((await ran(['doctor', '--json'])).out)).toEqual({ unreadable: [], absent: [] })
+    expect(await host.store.findRecords('present.notes', 'default', ['a'])).toHaveLength(1)
   })
 
   it('prune removes dispatches older than the given age', async () => {

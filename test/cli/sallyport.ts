@@ -25,6 +25,6 @@ export const sallyport = (): Sallyport<unknown> => {
     channels: { email: rejectingChannel },
     recipients: { find: async (id) => ({ id, email: 'jane@example.com' }) },
     logger: { log() {} },
-    plugins: everyPlugin(),
+    plugins: [...everyPlugin(), { name: 'present', setup: () => ({}) }],
   })
 }

@@ -12,6 +12,7 @@ import type { SallyportStore } from '../../ports/sallyport-store.ts'
 import { engineDispatches } from '../engine/dispatches/engine-dispatches.ts'
 import { findUnreadable, type UnreadableRecord } from '../engine/doctor/find-unreadable.ts'
 import { repair } from '../engine/doctor/repair.ts'
+import { removeKind, type StoredKind, storedKinds } from '../engine/doctor/stored-kinds.ts'
 import { storeOf } from '../engine/engine-store.ts'
 import { type Database, type HostKysely, type HostTransaction, openDatabase } from './connection/database.ts'
 import { explained } from './connection/driver-errors.ts'
@@ -22,7 +23,7 @@ import { poolerCheck } from './schema/pooler-check.ts'
 import { checkReadiness } from './schema/readiness.ts'
 import { sqlRecords } from './sql-records.ts'
 
-export type { DialectName, HostKysely, HostTransaction, SqlMigration, UnreadableRecord }
+export type { DialectName, HostKysely, HostTransaction, SqlMigration, StoredKind, UnreadableRecord }
 
 /** Options of {@link sqlStore}. */
 export interface SqlStoreOptions {
@@ -124,6 +125,13 @@ export interface SqlStore extends SallyportStore {
    * @returns `false` if the record has changed since, or a worker is sending its delivery: nothing was changed.
    */
   repair(record: UnreadableRecord): Promise<boolean>
+  /** Kinds of records of plugins that are stored, also of plugins that the host has no longer: `npx sallyport doctor` prints these. */
+  storedKinds(): Promise<readonly StoredKind[]>
+  /**
+   * Removes all records of a kind of {@link storedKinds}, of all tenants: `npx sallyport prune --kind`. Resolves to their number. `timeoutMs` does
+   * not limit it.
+   */
+  removeKind(kind: string): Promise<number>
   /**
    * A store within the host's transaction: an order and its notification are committed together, or not at all.
    *
@@ -160,6 +168,8 @@ export function sqlStore(options: SqlStoreOptions): SqlStore {
     },
     findUnreadable: () => findUnreadable(sqlRecords(patient())),
     repair: (record) => repair(record, sqlRecords(patient())),
+    storedKinds: () => storedKinds(sqlRecords(patient())),
+    removeKind: (kind) => removeKind(kind, sqlRecords(patient())),
     within(transaction) {
       if (transaction?.isTransaction !== true) {
         throw new SallyportError(

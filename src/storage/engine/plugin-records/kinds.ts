@@ -6,6 +6,8 @@ import type { StatisticsRow } from '../../../ports/statistics-store.ts'
 
 /** Declaration of a kind of plugin records. */
 export interface RecordKind<Body = Readonly<Record<string, unknown>>> {
+  /** Name of the plugin that keeps them. */
+  readonly plugin: string
   /** Names of its sort texts, which are the columns `a` to `d`: its records are found and listed by each of them. */
   readonly sort?: readonly string[]
   /** Its records have an instant from which their removal counts. */
@@ -31,16 +33,22 @@ export type KindName = keyof RecordBodies
 /** All kinds. To add one: a line here and its body above; never a migration. */
 export const PLUGIN_KINDS = {
   /** Global, as preferences are: its port finds them by keyed hashes of tenant and address. */
-  suppressions: { sort: ['address', 'listed'], expires: true, global: true },
-  preferences: { personal: ['preferences'], global: true },
-  feedback: { sort: ['owner'], expires: true },
-  token_uses: { sort: ['time', 'token', 'session', 'outcome'], expires: true },
+  suppressions: { plugin: 'consent', sort: ['address', 'listed'], expires: true, global: true },
+  preferences: { plugin: 'consent', personal: ['preferences'], global: true },
+  feedback: { plugin: 'consent', sort: ['owner'], expires: true },
+  token_uses: { plugin: 'agentTokens', sort: ['time', 'token', 'session', 'outcome'], expires: true },
   /** Listed by the key: step, start and counter. */
-  statistics: { expires: true },
-  heartbeats: { expires: true, global: true },
+  statistics: { plugin: 'statistics', expires: true },
+  heartbeats: { plugin: 'statistics', expires: true, global: true },
 } as const
 
 const DECLARED: { readonly [Name in KindName]: RecordKind<RecordBodies[Name]> } = PLUGIN_KINDS
+
+/** Name of the plugin that keeps records of a stored kind: `<plugin>.<kind>`, or one of those above. */
+export function pluginOf(kind: string): string {
+  const own: Readonly<Record<string, RecordKind<never>>> = DECLARED
+  return own[kind]?.plugin ?? kind.split('.', 1)[0] ?? kind
+}
 
 export function sortNames(kind: KindName): readonly string[] {
   return DECLARED[kind].sort ?? []

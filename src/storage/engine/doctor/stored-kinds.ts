@@ -1,0 +1,53 @@
+import { Changes, retryOnConflict } from '../changes.ts'
+import { pluginOf } from '../plugin-records/kinds.ts'
+import { PLUGIN_RECORDS } from '../plugin-records/record-rows.ts'
+import type { Prefix, Records } from '../records.ts'
+
+/** A kind of stored records of plugins. */
+export interface StoredKind {
+  /** Such as `suppressions`, or `holidays.days`. */
+  readonly kind: string
+  /** Name of the plugin that keeps them. */
+  readonly plugin: string
+}
+
+const AT_ONCE = 500
+
+/** Finds the kinds of which there are records: one scan for each. */
+export async function storedKinds(records: Records): Promise<readonly StoredKind[]> {
+  const kinds: StoredKind[] = []
+  let after: Prefix | undefined
+  for (;;) {
+    const scan = { kind: PLUGIN_RECORDS, with: [[]], columns: ['kind'], limit: 1 } as const
+    const [first] = (await records.scan({ ...scan, ...(after && { after }) })).found
+    if (!first) return kinds
+    const { kind } = first.record
+    kinds.push({ kind, plugin: pluginOf(kind) })
+    after = [kind]
+  }
+}
+
+/** Removes all records of a kind. Resolves to their number. */
+export async function removeKind(kind: string, records: Records): Promise<number> {
+  let removed = 0
+  for (;;) {
+    const count = await retryOnConflict(async () => {
+      const scan = {
+        kind: PLUGIN_RECORDS,
+        with: [[kind]],
+        columns: ['tenant', 'key', 'version'],
+        limit: AT_ONCE,
+      } as const
+      const { found } = await records.scan(scan)
+      const changes = new Changes()
+      for (const { record } of found) {
+        const { tenant, key, version } = record
+        changes.remove(PLUGIN_RECORDS, { kind, tenant, key, version })
+      }
+      await changes.commit(records)
+      return found.length
+    })
+    removed += count
+    if (count < AT_ONCE) return removed
+  }
+}
