@@ -6,6 +6,7 @@
  */
 
 export {
+  createRunsOnlySallyport,
   createSallyport,
   type RecordingMembers,
   type RunsOnlySallyport,

@@ -131,14 +131,17 @@ const ALL: Checks<SallyportOptions<unknown>> = {
   idempotencyTtlMs: period,
 }
 
-const dispatching: Check = () => 'is for dispatching: give events and channels too'
+/** Options for dispatching are known here, but refused with this detail. */
+function runsOnly(detail: string): Checks<RunsOnlyOptions> {
+  const dispatching: Check = () => detail
+  return {
+    ...Object.fromEntries(Object.keys(ALL).map((name) => [name, dispatching])),
+    ...RECORDING,
+    store: required(store),
+  } as unknown as Checks<RunsOnlyOptions>
+}
 
-/** Options for dispatching are known here, but refused. */
-const RUNS_ONLY = {
-  ...Object.fromEntries(Object.keys(ALL).map((name) => [name, dispatching])),
-  ...RECORDING,
-  store: required(store),
-} as unknown as Checks<RunsOnlyOptions>
+const RUNS_ONLY = runsOnly('is for dispatching: give events and channels too')
 
 function isRunsOnly(options: RunsOnlyOptions | SallyportOptions<unknown>): options is RunsOnlyOptions {
   return isRecord(options) && options.events === undefined && options.channels === undefined
@@ -153,8 +156,16 @@ function isRunsOnly(options: RunsOnlyOptions | SallyportOptions<unknown>): optio
  */
 export function readConfig<Options extends RunsOnlyOptions | SallyportOptions<unknown>>(options: Options): Options {
   const [checks, rules] = isRunsOnly(options) && !isMisspelt(options) ? [RUNS_ONLY, undefined] : [ALL, fitProblems]
-  return readOptions('Sallyport cannot start', options, checks as unknown as Checks<Options>, rules, 'config_invalid')
+  return readOptions(TITLE, options, checks as unknown as Checks<Options>, rules, 'config_invalid')
 }
+
+/** Reads the options of `createRunsOnlySallyport`. */
+export function readRunsOnly(options: RunsOnlyOptions): RunsOnlyOptions {
+  const checks = runsOnly('is for dispatching: use createSallyport')
+  return readOptions(TITLE, options, checks, undefined, 'config_invalid')
+}
+
+const TITLE = 'Sallyport cannot start'
 
 /** Events or channels are there under a misspelt name. */
 function isMisspelt(options: object): boolean {

@@ -12,7 +12,7 @@ import { type Runs, runsOf } from '../services/runs.ts'
 import { type Sessions, sessionsOf } from '../services/sessions.ts'
 import { type Tokens, tokenServices } from '../services/tokens.ts'
 import { backgroundWork } from './background-work.ts'
-import { readConfig } from './check-config.ts'
+import { readConfig, readRunsOnly } from './check-config.ts'
 import { withDefaults } from './defaults.ts'
 import { callActions, endpointsOf, recordActions, stopOf } from './endpoints.ts'
 import { withErrorDetails } from './error-details.ts'
@@ -94,10 +94,31 @@ export function createSallyport<Events, const Plugins extends readonly Plugin[] 
   options: SallyportOptions<Events, Plugins>,
 ): Sallyport<Events, Plugins>
 export function createSallyport(unchecked: SallyportOptions<unknown> | RunsOnlyOptions): RecordingMembers {
-  return compose(readConfig(unchecked))
+  return compose(readConfig(unchecked), outboundOf)
 }
 
-function compose(options: SallyportOptions<unknown> | RunsOnlyOptions): RecordingMembers {
+/**
+ * As {@link createSallyport} without `events` and `channels`. A bundle with this function alone carries nothing that dispatches.
+ *
+ * @example
+ * ```ts
+ * const sallyport = createRunsOnlySallyport({ auth, store, plugins: [statistics()] })
+ * ```
+ *
+ * @throws {SallyportError} `config_invalid`, as {@link createSallyport}; also for options of dispatching.
+ */
+export function createRunsOnlySallyport<const Plugins extends readonly Plugin[] = readonly Plugin[]>(
+  options: RunsOnlyOptions<Plugins>,
+): RunsOnlySallyport<Plugins>
+export function createRunsOnlySallyport(unchecked: RunsOnlyOptions): RecordingMembers {
+  return compose(readRunsOnly(unchecked))
+}
+
+/** @param dispatchingOf Creates the half that dispatches, if there are events. */
+function compose(
+  options: SallyportOptions<unknown> | RunsOnlyOptions,
+  dispatchingOf?: typeof outboundOf,
+): RecordingMembers {
   const { links, ...own }: typeof options & { readonly links?: LinkOptions | undefined } = options
   const ports = withErrorDetails(withDefaults(own))
   const { store, clock, logger, events, staleAfterMs } = ports
@@ -131,7 +152,7 @@ function compose(options: SallyportOptions<unknown> | RunsOnlyOptions): Recordin
   const lives = livesOf(plugins.parts, ports)
 
   // One half records runs; the other one, if there are events, dispatches.
-  outbound = ports.events && outboundOf(ports, plugins, measure)
+  outbound = ports.events && dispatchingOf?.(ports, plugins, measure)
   const publishing = backgroundWork()
   const outbox = plugins.run && signalOutbox(plugins.run, { ...ports, background: publishing.add })
   const recording = { ...(outbound?.recording ?? { ...ports, measure }), outbox }

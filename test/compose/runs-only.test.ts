@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { toFetch } from '../../src/adapters/fetch.ts'
 import { fakeClock } from '../../src/contract-tests/index.ts'
-import { createSallyport, isSallyportError, type RunsOnlyOptions } from '../../src/index.ts'
+import { createRunsOnlySallyport, createSallyport, isSallyportError, type RunsOnlyOptions } from '../../src/index.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { said } from '../support/reported.ts'
 
 const RUN = '/api/agents/session/run'
 
-function runsHost(options: Partial<RunsOnlyOptions> = {}) {
+function runsHost(options: Partial<RunsOnlyOptions> = {}, create: typeof createRunsOnlySallyport = createSallyport) {
   const clock = fakeClock()
   const auth = { verify: async () => ({ id: 'app', tenant: 'default' }) }
-  const sallyport = createSallyport({ auth, store: memoryStore({ clock }), clock, logger: { log() {} }, ...options })
+  const sallyport = create({ auth, store: memoryStore({ clock }), clock, logger: { log() {} }, ...options })
   const handler = toFetch(sallyport)
   const post = (path: string, body: unknown, headers: object = { authorization: 'Bearer any' }): Promise<Response> => {
     const own = { 'content-type': 'application/json', ...headers }
@@ -21,9 +21,9 @@ function runsHost(options: Partial<RunsOnlyOptions> = {}) {
 
 const run = (facts: object = {}) => ({ sessionId: 's1', run: { runId: 'r1', status: 'running', ...facts } })
 
-describe('a host that only records runs', () => {
+describe.each([createSallyport, createRunsOnlySallyport])('a host of %o that only records runs', (create) => {
   it('A runs-only host records single runs and batches over HTTP, and reads them back', async () => {
-    const { sallyport, post } = runsHost()
+    const { sallyport, post } = runsHost({}, create)
     await sallyport.ready()
     expect((await post(RUN, run())).status).toBe(201)
     expect((await post(`${RUN}/batch`, { runs: [run({ status: 'completed', seq: 2 })] })).status).toBe(200)
@@ -36,7 +36,7 @@ describe('a host that only records runs', () => {
   })
 
   it('A runs-only host answers 404 to every dispatch', async () => {
-    const { sallyport, post, handler } = runsHost()
+    const { sallyport, post, handler } = runsHost({}, create)
     expect(Object.keys(sallyport)).not.toContain('dispatch')
     for (const headers of [{}, { authorization: 'Bearer any' }]) {
       const answer = await post('/api/outbound/dispatch', { recipient: 'ada', eventType: 'one' }, headers)
@@ -46,7 +46,7 @@ describe('a host that only records runs', () => {
   })
 
   it('The worker of a runs-only host expires stale runs, and delivers nothing', async () => {
-    const { clock, sallyport, post } = runsHost({ staleAfterMs: 60_000 })
+    const { clock, sallyport, post } = runsHost({ staleAfterMs: 60_000 }, create)
     await post(RUN, run())
     clock.advance(60_001)
     expect(await sallyport.worker.runDue()).toMatchObject({ attempted: 0, sent: 0 })
@@ -55,11 +55,13 @@ describe('a host that only records runs', () => {
     await sallyport.worker.stop()
     expect(clock.timers).toBe(0)
   })
+})
 
+describe('options of a host that only records runs', () => {
   it('Events and channels require one another, and a runs-only host refuses dispatch options', () => {
-    const fault = (options: object) => {
+    const fault = (options: object, create?: typeof createRunsOnlySallyport) => {
       try {
-        runsHost(options)
+        runsHost(options, create)
       } catch (error) {
         return Reflect.get(Object(error), 'problems')
       }
@@ -72,19 +74,11 @@ describe('a host that only records runs', () => {
       { field: 'policyy', detail: 'is not an option; near: policy' },
       { field: 'worker', detail: 'is for dispatching: give events and channels too' },
     ])
-  })
-
-  it('A runs-only host needs only a RunStore, a TokenStore and a StatisticsStore', () => {
-    const { now } = Date
-    expect(() =>
-      runsHost({
-        store: {
-          ...memoryStore({ clock: { now } }),
-          ...memoryStore({ clock: { now } }),
-          ...memoryStore({ clock: { now } }),
-        },
-      }),
-    ).not.toThrow()
+    expect(fault({ events: {}, worker: {}, policyy: {} }, createRunsOnlySallyport)).toEqual([
+      { field: 'policyy', detail: 'is not an option; near: policy' },
+      { field: 'events', detail: 'is for dispatching: use createSallyport' },
+      { field: 'worker', detail: 'is for dispatching: use createSallyport' },
+    ])
   })
 })
 

@@ -1,5 +1,6 @@
 import { fakeClock, recordingChannel } from '../../src/contract-tests/index.ts'
 import {
+  createRunsOnlySallyport,
   createSallyport,
   defineEvents,
   type RunsOnlyOptions,
@@ -118,6 +119,13 @@ const CREATE: readonly OptionRow[] = [
     'sallyport createSallyport',
     'RunsOnlyOptions',
     (options: RunsOnlyOptions) => createSallyport(options),
+    { auth, store, logger },
+    { ...RECORDING, events: [{}], channels: [7] },
+  ),
+  row(
+    'sallyport createRunsOnlySallyport',
+    'RunsOnlyOptions',
+    (options: RunsOnlyOptions) => createRunsOnlySallyport(options),
     { auth, store, logger },
     { ...RECORDING, events: [{}], channels: [7] },
   ),

@@ -42,6 +42,7 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
     limit: 87.1,
     parts: {
       '{ createSallyport, defineEvents }': 86.8,
+      '{ createRunsOnlySallyport }': 56.2,
       '{ handleDispatch }': 20.0,
       '{ handleSessionRun }': 35.4,
       '{ handleDispatch, handleSessionRun }': 44.6,
