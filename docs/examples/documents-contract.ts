@@ -4,7 +4,6 @@ import {
   documentsContract,
   fakeClock,
   feedbackStoreContract,
-  preferenceStoreContract,
   type RegisterTest,
   recordStoreContract,
   runStoreContract,
@@ -37,7 +36,6 @@ export function tryJsonFile(test: RegisterTest, folder: string): void {
   runStoreContract({ test, create, capabilities })
   tokenStoreContract({ test, create, capabilities })
   feedbackStoreContract({ test, create, capabilities })
-  preferenceStoreContract({ test, create, capabilities })
   recordStoreContract({ test, create, capabilities })
   statisticsStoreContract({ test, create, capabilities })
 }

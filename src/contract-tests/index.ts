@@ -15,7 +15,6 @@ export {
   feedbackSourceContract,
 } from './feedback-source-contract.ts'
 export { type FeedbackStoreContractOptions, feedbackStoreContract } from './feedback-store-contract.ts'
-export { type PreferenceStoreContractOptions, preferenceStoreContract } from './preference-store-contract.ts'
 export {
   type QueueCapabilities,
   type QueueContractOptions,

@@ -1,7 +1,6 @@
 import type { ENGINE_STORE } from '../model/engine-store.ts'
 import type { DispatchStore } from './dispatch-store.ts'
 import type { FeedbackStore } from './feedback-store.ts'
-import type { PreferenceStore } from './preference-store.ts'
 import type { RecordStore } from './record-store.ts'
 import type { RunStore } from './run-store.ts'
 import type { StatisticsStore } from './statistics-store.ts'
@@ -16,7 +15,6 @@ export interface SallyportStore
     RunStore,
     TokenStore,
     FeedbackStore,
-    PreferenceStore,
     StatisticsStore,
     RecordStore {
   readonly [ENGINE_STORE]: true

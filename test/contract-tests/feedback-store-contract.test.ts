@@ -2,7 +2,6 @@ import { AssertionError } from 'node:assert'
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../src/contract-tests/fake-clock.ts'
 import { feedbackStoreContract } from '../../src/contract-tests/feedback-store-contract.ts'
-import { preferenceStoreContract } from '../../src/contract-tests/preference-store-contract.ts'
 import type { FeedbackStore } from '../../src/ports/feedback-store.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 
@@ -15,18 +14,6 @@ describe('feedbackStoreContract on the memory store', () => {
     create() {
       const { now, advance } = fakeClock()
       return { store: memoryStore({ clock: { now } }), now, advance }
-    },
-    capabilities,
-  })
-})
-
-describe('preferenceStoreContract on the memory store', () => {
-  preferenceStoreContract({
-    test: it,
-    skip: it.skip,
-    create() {
-      const { now, advance } = fakeClock()
-      return { store: memoryStore(), now, advance }
     },
     capabilities,
   })

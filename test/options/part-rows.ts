@@ -18,7 +18,6 @@ import {
   documentsContract,
   feedbackSourceContract,
   feedbackStoreContract,
-  preferenceStoreContract,
   queueContract,
   recordingChannel,
   recordStoreContract,
@@ -468,10 +467,6 @@ const PARTS: readonly OptionRow[] = [
   row('sallyport/testing runStoreContract', 'StoreCapabilities', runStoreContract, kit, STORE, { at: 'capabilities' }),
   row('sallyport/testing feedbackStoreContract', 'FeedbackStoreContractOptions', feedbackStoreContract, kit, KIT),
   row('sallyport/testing feedbackStoreContract', 'StoreCapabilities', feedbackStoreContract, kit, STORE, {
-    at: 'capabilities',
-  }),
-  row('sallyport/testing preferenceStoreContract', 'PreferenceStoreContractOptions', preferenceStoreContract, kit, KIT),
-  row('sallyport/testing preferenceStoreContract', 'StoreCapabilities', preferenceStoreContract, kit, STORE, {
     at: 'capabilities',
   }),
   row('sallyport/testing recordStoreContract', 'RecordStoreContractOptions', recordStoreContract, kit, KIT),

@@ -83,7 +83,7 @@ export const ENTRIES: Readonly<Record<string, Entry>> = {
       '[plugins](docs/plugins.md): `agentTokens`, `alerts`, `consent`, `statistics`; [your own](docs/writing-a-plugin.md)',
     loads: ['valibot'],
     limit: 36.3,
-    parts: { '{ agentTokens }': 12.1, '{ alerts }': 12, '{ consent }': 19.3, '{ statistics }': 8 },
+    parts: { '{ agentTokens }': 12.1, '{ alerts }': 12, '{ consent }': 20.6, '{ statistics }': 8 },
   },
   'sallyport/openapi': {
     source: 'src/openapi/index.ts',

@@ -4,11 +4,10 @@ import { wants } from '../../model/preference-set.ts'
 import { covers } from '../../model/suppression.ts'
 import type { FeedbackStore } from '../../ports/feedback-store.ts'
 import type { GuardedMessage, MessageGuard } from '../../ports/message-guard.ts'
-import type { PreferenceStore } from '../../ports/preference-store.ts'
 import type { AddressKeys } from './address-keys.ts'
 import { joinedReads } from './joined-reads.ts'
 import { newSuppression } from './new-suppression.ts'
-import { newestPreferences } from './stored-preferences.ts'
+import { newestPreferences, OF_NO_TENANT, type PreferenceRecords } from './stored-preferences.ts'
 
 /** Source of suppressions by a refusal when a message was sent. */
 const SEND = 'send'
@@ -21,21 +20,25 @@ const stored = <Result>(call: () => Promise<Result>): Promise<Result> => port('s
 
 type HashedKeys = ReturnType<AddressKeys['all']>
 
-type GuardStore = Pick<FeedbackStore, 'findSuppressions' | 'addSuppressions'> & Pick<PreferenceStore, 'findPreferences'>
+interface GuardDeps {
+  readonly store: Pick<FeedbackStore, 'findSuppressions' | 'addSuppressions'>
+  readonly preferences: Pick<PreferenceRecords, 'find'>
+  readonly keys: AddressKeys
+}
 
 /**
  * Objects to suppressed addresses, and to messages that their recipient does not want. Reads the store for each message, so that no attempt
  * begins after a complaint was stored; checks that begin together share their reads.
  */
-export function consentGuard(store: GuardStore, keys: AddressKeys): Required<MessageGuard> {
+export function consentGuard({ store, preferences, keys }: GuardDeps): Required<MessageGuard> {
   const suppressionsOf = joinedReads(
     (all) => stored(() => store.findSuppressions(all)),
     ({ addressKey }) => addressKey,
     MAX_ADDRESSES,
   )
   const preferencesOf = joinedReads(
-    (all) => stored(() => store.findPreferences(all)),
-    ({ recipientKey }) => recipientKey,
+    (all) => stored(() => preferences.find(OF_NO_TENANT, all)),
+    ({ key }) => key,
     MAX_RECIPIENTS,
   )
 
@@ -46,8 +49,8 @@ export function consentGuard(store: GuardStore, keys: AddressKeys): Required<Mes
 
   async function isUnwanted(message: GuardedMessage, hashed: HashedKeys): Promise<boolean> {
     const own = isPromise(hashed) ? await hashed : hashed
-    const preferences = newestPreferences(await preferencesOf(own), own)
-    return preferences !== undefined && !wants(preferences, message)
+    const newest = newestPreferences(await preferencesOf(own), own)
+    return newest !== undefined && !wants(newest, message)
   }
 
   return {

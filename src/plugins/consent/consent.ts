@@ -12,9 +12,9 @@ import { findReports } from './feedback/find-reports.ts'
 import { feedbackAction } from './feedback/handle-feedback.ts'
 import { refusalLog } from './feedback/refusal-log.ts'
 import { newSuppression } from './new-suppression.ts'
-import { type Preferences, preferencesOf } from './preferences.ts'
+import { type Preferences, preferencesOf, removePreferences } from './preferences.ts'
 import { type RecipientProfiles, recipientProfiles } from './recipient-profile.ts'
-import { newestPreferences } from './stored-preferences.ts'
+import { newestPreferences, OF_NO_TENANT, preferenceRecords } from './stored-preferences.ts'
 import { findSuppressedDeliveries, viewSuppression } from './suppression-view.ts'
 import { type Suppressions, suppressionsOf } from './suppressions.ts'
 import { type Unsubscription, unsubscribeAction, unsubscribeUrl } from './unsubscribe/unsubscribe.ts'
@@ -61,7 +61,8 @@ export function consent(options: ConsentOptions): Plugin<'consent', ConsentApi> 
       if (problems.length > 0) throw new SallyportError('config_invalid', 'consent', problems)
       const keys = addressKeys(readyHashKeys(given.keys))
       const suppressions = suppressionsOf({ store, clock, channels, addressKeys: keys })
-      const profiles = recipientProfiles({ store, addressKeys: keys })
+      const preferences = preferenceRecords({ store, clock })
+      const profiles = recipientProfiles({ store, preferences, addressKeys: keys })
       const sources = new Map(Object.entries(feedback))
       const receiving = {
         ...{ store, events, clock, logger, fallBack, softBounceMs },
@@ -77,7 +78,7 @@ export function consent(options: ConsentOptions): Plugin<'consent', ConsentApi> 
       const parts: PluginParts<ConsentApi> = {
         api: {
           suppressions,
-          preferences: preferencesOf({ store, recipientKeys: keys }),
+          preferences: preferencesOf({ records: preferences, recipientKeys: keys }),
           dispatches: profiles,
         },
         actions: [...actionsOf(PROFILE_ACTIONS, profiles), ...actionsOf(SUPPRESSION_ACTIONS, suppressions)],
@@ -85,7 +86,7 @@ export function consent(options: ConsentOptions): Plugin<'consent', ConsentApi> 
           ...(sources.size > 0 ? [feedbackAction(sources, receiving)] : []),
           ...(links ? [unsubscribeAction({ links, unsubscribe, page, report })] : []),
         ],
-        guard: consentGuard(store, keys),
+        guard: consentGuard({ store, preferences, keys }),
         ...(links && {
           links: {
             async unsubscribe({ address, ...target }) {
@@ -110,15 +111,15 @@ export function consent(options: ConsentOptions): Plugin<'consent', ConsentApi> 
         recipient: {
           async export({ tenant, recipient }) {
             const own = await keys.all(tenant, recipient)
-            const preferences = newestPreferences(await store.findPreferences(own), own)
+            const newest = newestPreferences(await preferences.find(OF_NO_TENANT, own), own)
             const found = await store.findSuppressions(own)
             return {
-              ...(preferences && { preferences }),
+              ...(newest && { preferences: newest }),
               ...(found.length > 0 && { suppressions: found.map(viewSuppression) }),
             }
           },
           async erase({ tenant, recipient }) {
-            await store.removePreferences(await keys.all(tenant, recipient))
+            await removePreferences(await keys.all(tenant, recipient), preferences)
           },
         },
         async prune(olderThanMs, tenant) {

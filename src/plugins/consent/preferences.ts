@@ -1,10 +1,9 @@
 import { SallyportError } from '../../errors.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { isPreferenceSet, type PreferenceSet } from '../../model/preference-set.ts'
-import type { PreferenceStore } from '../../ports/preference-store.ts'
 import { storedId, type TenantScope, tenantOf } from '../../services/call-checks.ts'
 import type { AddressKeys } from './address-keys.ts'
-import { newestPreferences } from './stored-preferences.ts'
+import { newestPreferences, OF_NO_TENANT, type PreferenceRecords } from './stored-preferences.ts'
 
 /**
  * Preferences of recipients: messages that one has opted out of are skipped as `opted_out`, except critical events. Every method throws errors of
@@ -18,7 +17,7 @@ export interface Preferences {
 }
 
 interface PreferencesDeps {
-  readonly store: PreferenceStore
+  readonly records: PreferenceRecords
   readonly recipientKeys: AddressKeys
 }
 
@@ -27,23 +26,29 @@ const MAX_TEXT = 65_536
 /** NUL or half of a surrogate pair, as JSON writes them. */
 const UNSTORABLE = /\\u(?:0000|d[89a-f])/
 
-export function preferencesOf({ store, recipientKeys }: PreferencesDeps): Preferences {
+export function preferencesOf({ records, recipientKeys }: PreferencesDeps): Preferences {
   return {
     async get(recipient, scope) {
       const tenant = tenantOf('preferences.get', scope)
       const keys = await recipientKeys.all(tenant, storedId('preferences.get', 'recipient', recipient))
-      return newestPreferences(await store.findPreferences(keys), keys)
+      return newestPreferences(await records.find(OF_NO_TENANT, keys), keys)
     },
 
     async set(recipient, preferences, scope) {
       const tenant = tenantOf('preferences.set', scope)
       const all = await recipientKeys.all(tenant, storedId('preferences.set', 'recipient', recipient))
       const [recipientKey = '', ...older] = all
-      if (preferences === undefined) return void (await store.removePreferences(all))
-      await store.setPreferences({ recipientKey, tenant, preferences: checked(preferences) })
-      if (older.length > 0) await store.removePreferences(older)
+      if (preferences === undefined) return removePreferences(all, records)
+      const body = { tenant, preferences: checked(preferences) }
+      await records.change(OF_NO_TENANT, recipientKey, () => body)
+      await removePreferences(older, records)
     },
   }
+}
+
+/** Removes the preferences under all of these keys. */
+export async function removePreferences(keys: readonly string[], records: PreferenceRecords): Promise<void> {
+  for (const key of keys) await records.change(OF_NO_TENANT, key, () => undefined)
 }
 
 function checked(preferences: unknown): JsonObject {

@@ -6,7 +6,7 @@ import { type Checks, readOptions, required } from '../../options/read-options.t
 import type { SallyportStore } from '../../ports/sallyport-store.ts'
 import { storedText, type TenantScope, tenant } from '../../services/call-checks.ts'
 import type { AddressKeys } from './address-keys.ts'
-import { newestPreferences } from './stored-preferences.ts'
+import { newestPreferences, OF_NO_TENANT, type PreferenceRecords } from './stored-preferences.ts'
 import { viewSuppression } from './suppression-view.ts'
 
 /** Newest dispatches that are read for their addresses, by the index of recipients. */
@@ -39,6 +39,7 @@ const CHECKS: Checks<ProfileOptions> = { tenant, recipient: required(storedText)
 
 interface ProfileDeps {
   readonly store: SallyportStore
+  readonly preferences: PreferenceRecords
   readonly addressKeys: AddressKeys
 }
 
@@ -54,11 +55,11 @@ export function recipientProfiles(deps: ProfileDeps): RecipientProfiles {
 async function readProfile(
   tenant: string,
   recipient: string,
-  { store, addressKeys }: ProfileDeps,
+  { store, preferences: records, addressKeys }: ProfileDeps,
 ): Promise<RecipientProfile> {
   const reached = await readReached(tenant, recipient, store)
   const keys = await addressKeys.all(tenant, recipient)
-  const preferences = newestPreferences(await store.findPreferences(keys), keys)
+  const preferences = newestPreferences(await records.find(OF_NO_TENANT, keys), keys)
   const texts = [recipient, ...reached.map(({ address }) => address)]
   const found = await suppressionsOf(tenant, texts, addressKeys, store)
   const isReached = (channel: string): boolean =>

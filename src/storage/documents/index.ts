@@ -16,7 +16,7 @@ const CHECKS: Checks<Documents> = { now: required(fn), get: required(fn), list: 
 /**
  * Keeps everything as documents in your database: dispatches, runs, revocations of tokens, feedback, suppressions, preferences, records
  * of plugins and statistics. Any number of processes may share it. It keeps every guarantee of the ports if the four methods keep theirs: run
- * `dispatchStoreContract`, `runStoreContract`, `tokenStoreContract`, `feedbackStoreContract`, `preferenceStoreContract`, `recordStoreContract`
+ * `dispatchStoreContract`, `runStoreContract`, `tokenStoreContract`, `feedbackStoreContract`, `recordStoreContract`
  * and `statisticsStoreContract` over it.
  * @throws {SallyportError} `option_invalid`, if a method is missing.
  */

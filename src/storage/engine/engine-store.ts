@@ -3,7 +3,6 @@ import type { SallyportStore } from '../../ports/sallyport-store.ts'
 import { engineDispatches } from './dispatches/engine-dispatches.ts'
 import { engineFeedback } from './feedback.ts'
 import { engineRecords } from './plugin-records/engine-records.ts'
-import { enginePreferences } from './preferences.ts'
 import type { Records } from './records.ts'
 import { engineRuns } from './runs/engine-runs.ts'
 import { engineStatistics } from './statistics.ts'
@@ -17,7 +16,6 @@ export function storeOf(records: Records): SallyportStore {
     ...engineRuns(records, { isAlone: false }),
     ...engineTokens(records),
     ...engineFeedback(records),
-    ...enginePreferences(records),
     ...engineStatistics(records),
     ...engineRecords(records),
   }

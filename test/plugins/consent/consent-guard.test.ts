@@ -21,15 +21,18 @@ function checking(isDown = false) {
       read(keys)
       return [gone].filter(({ addressKey }) => keys.includes(addressKey))
     },
-    async findPreferences(keys: readonly string[]) {
-      read(keys)
-      const own = { recipientKey: 'k.u1', tenant: 't', preferences: { categories: { offers: false } } }
-      return keys.includes('k.u1') ? [own] : []
-    },
     addSuppressions: async () => [],
   }
+  const preferences = {
+    async find(_: string, keys: readonly string[]) {
+      read(keys)
+      const record = { kind: 'preferences', tenant: '', key: 'k.u1', sort: [], version: 1 }
+      const own = { ...record, body: { tenant: 't', preferences: { categories: { offers: false } } } }
+      return keys.includes('k.u1') ? [own] : []
+    },
+  }
   const keysOf = (_: string, address: string) => `k.${address}`
-  const guard = consentGuard(store, { current: keysOf, all: (...of) => [keysOf(...of)] })
+  const guard = consentGuard({ store, preferences, keys: { current: keysOf, all: (...of) => [keysOf(...of)] } })
   const check = (of: Partial<GuardedMessage> & { readonly address: string }) => guard.check({ ...NEWS, ...of })
   return { reads, check }
 }

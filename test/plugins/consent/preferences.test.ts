@@ -42,9 +42,9 @@ describe('stored preferences', () => {
     const app = consentApp({
       store: (store) => ({
         ...store,
-        findPreferences(keys) {
+        findRecords(...of) {
           reads++
-          return store.findPreferences(keys)
+          return store.findRecords(...of)
         },
       }),
     })

@@ -4,7 +4,6 @@ import { dispatchStoreContract } from '../../../src/contract-tests/dispatch-stor
 import { documentsContract } from '../../../src/contract-tests/documents-contract.ts'
 import { fakeClock } from '../../../src/contract-tests/fake-clock.ts'
 import { feedbackStoreContract } from '../../../src/contract-tests/feedback-store-contract.ts'
-import { preferenceStoreContract } from '../../../src/contract-tests/preference-store-contract.ts'
 import { recordStoreContract } from '../../../src/contract-tests/record-store-contract.ts'
 import { runStoreContract } from '../../../src/contract-tests/run-store-contract.ts'
 import { statisticsStoreContract } from '../../../src/contract-tests/statistics-store-contract.ts'
@@ -36,7 +35,6 @@ export function tryDocuments(open: (name: string) => Documents): void {
   runStoreContract({ test, create, capabilities })
   tokenStoreContract({ test, create, capabilities })
   feedbackStoreContract({ test, create, capabilities })
-  preferenceStoreContract({ test, create, capabilities })
   recordStoreContract({ test, create, capabilities })
   statisticsStoreContract({ test, create, capabilities })
 }

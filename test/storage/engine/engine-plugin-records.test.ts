@@ -2,7 +2,6 @@ import { describe, test } from 'vitest'
 import type { StoreTrial } from '../../../src/contract-tests/contract.ts'
 import { fakeClock } from '../../../src/contract-tests/fake-clock.ts'
 import { feedbackStoreContract } from '../../../src/contract-tests/feedback-store-contract.ts'
-import { preferenceStoreContract } from '../../../src/contract-tests/preference-store-contract.ts'
 import { recordStoreContract } from '../../../src/contract-tests/record-store-contract.ts'
 import { statisticsStoreContract } from '../../../src/contract-tests/statistics-store-contract.ts'
 import { tokenStoreContract } from '../../../src/contract-tests/token-store-contract.ts'
@@ -10,7 +9,6 @@ import type { Clock } from '../../../src/ports/clock.ts'
 import { documentRecords } from '../../../src/storage/documents/document-records.ts'
 import { storeOf } from '../../../src/storage/engine/engine-store.ts'
 import { engineFeedback } from '../../../src/storage/engine/feedback.ts'
-import { enginePreferences } from '../../../src/storage/engine/preferences.ts'
 import type { Records } from '../../../src/storage/engine/records.ts'
 import { engineStatistics } from '../../../src/storage/engine/statistics.ts'
 import { engineTokens } from '../../../src/storage/engine/tokens.ts'
@@ -42,7 +40,6 @@ for (const [name, opening] of Object.entries(BACKENDS))
     const options = { test, capabilities: { durable: true } }
     describe('tokens', () => tokenStoreContract({ ...options, create: creating(engineTokens) }))
     describe('feedback', () => feedbackStoreContract({ ...options, create: creating(engineFeedback) }))
-    describe('preferences', () => preferenceStoreContract({ ...options, create: creating(enginePreferences) }))
     describe('records', () => recordStoreContract({ ...options, create: creating(storeOf) }))
     describe('statistics', () => statisticsStoreContract({ ...options, create: creating(engineStatistics) }))
   })

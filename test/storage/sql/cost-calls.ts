@@ -4,7 +4,7 @@ import type { RunStatus } from '../../../src/model/run.ts'
 import { noSpend, noTotals } from '../../../src/model/totals.ts'
 import type { Acceptance, LeaseToken, NewDelivery, NewDispatch } from '../../../src/ports/dispatch-store.ts'
 import type { NewFeedback, NewSuppression } from '../../../src/ports/feedback-store.ts'
-import type { StoredPreferences } from '../../../src/ports/preference-store.ts'
+import type { NewPluginRecord } from '../../../src/ports/record-store.ts'
 import type { MergeKey, RunStore, TotalsChanges } from '../../../src/ports/run-store.ts'
 import { acceptance, claim, claimOne, delivery, digested, HOUR, keyed, lease } from '../storing.ts'
 import type { Call, CostTrial } from './cost-trials.ts'
@@ -57,8 +57,9 @@ const report = (id: string): NewFeedback => ({
   ...{ addressKey: `k1.${id}`, suppression: suppression(id) },
 })
 
-const preferences = (id: string): StoredPreferences => ({
-  ...{ recipientKey: `k1.${id}`, tenant: 't', preferences: { channels: { sms: false } } },
+const record = (id: string): NewPluginRecord => ({
+  ...{ kind: 'preferences', tenant: '', key: `k1.${id}`, sort: [] },
+  body: { tenant: 't', preferences: { channels: { sms: false } } },
 })
 
 /** Ten hours ago. */
@@ -240,17 +241,17 @@ export const CALLS: Readonly<Record<string, Call>> = {
     await store.accept(digest(id))
     return async () => expect(await store.eraseDispatch('default', id)).toEqual({ dispatches: 1, cancelled: 1 })
   },
-  async 'find preferences'({ store }, id) {
-    await store.setPreferences(preferences(id))
-    return async () => expect(await store.findPreferences([`k1.${id}`, 'k2.other'])).toHaveLength(1)
+  async 'find records of a plugin'({ store }, id) {
+    await store.changeRecord(record(id), () => record(id))
+    return async () => expect(await store.findRecords('preferences', '', [`k1.${id}`, 'k2.other'])).toHaveLength(1)
   },
-  async 'replace preferences'({ store }, id) {
-    await store.setPreferences(preferences(id))
-    return () => store.setPreferences(preferences(id))
+  async 'replace a record of a plugin'({ store }, id) {
+    await store.changeRecord(record(id), () => record(id))
+    return () => store.changeRecord(record(id), () => record(id))
   },
-  async 'remove preferences'({ store }, id) {
-    await store.setPreferences(preferences(id))
-    return async () => expect(await store.removePreferences([`k1.${id}`])).toBe(1)
+  async 'remove a record of a plugin'({ store }, id) {
+    await store.changeRecord(record(id), () => record(id))
+    return async () => expect(await store.changeRecord(record(id), () => undefined)).toBeUndefined()
   },
   ...STATISTICS_CALLS,
   ...TOKEN_USE_CALLS,

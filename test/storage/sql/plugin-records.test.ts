@@ -51,7 +51,9 @@ for (const { name, absent, open } of await databaseKinds())
       } as const
       const report = { ...address, feedbackId: 'f', owner: 'delivery:d', kind: 'bounced', at: 1, suppression } as const
       await store.recordFeedback({ feedback: [report] })
-      await store.setPreferences({ recipientKey: 'k1.a', tenant: 't', preferences: {} })
+      const preferences = { kind: 'preferences', tenant: '', key: 'k1.a' }
+      const body = { tenant: 't', preferences: {} }
+      await store.changeRecord(preferences, () => ({ ...preferences, sort: [], body }))
       const use = { useId: 'u', tenant: 't', jti: 'j', sessionId: 's', times: 1, agoMs: 0 }
       await store.recordTokenUses([{ ...use, operation: 'dispatch', outcome: 'accepted' }])
       const bucket = { tenant: 't', step: 'minute', startsAt: 0, counterId: 'c' } as const

@@ -3,7 +3,6 @@ import type { StoreTrial } from '../../../src/contract-tests/contract.ts'
 import { dispatchStoreContract } from '../../../src/contract-tests/dispatch-store-contract.ts'
 import { fakeClock } from '../../../src/contract-tests/fake-clock.ts'
 import { feedbackStoreContract } from '../../../src/contract-tests/feedback-store-contract.ts'
-import { preferenceStoreContract } from '../../../src/contract-tests/preference-store-contract.ts'
 import { recordStoreContract } from '../../../src/contract-tests/record-store-contract.ts'
 import { runStoreContract } from '../../../src/contract-tests/run-store-contract.ts'
 import { statisticsStoreContract } from '../../../src/contract-tests/statistics-store-contract.ts'
@@ -44,7 +43,6 @@ for (const kind of await contractKinds())
     describe('runs', () => runStoreContract({ test, skip: test.skip, create, capabilities }))
     describe('tokens', () => tokenStoreContract({ test, skip: test.skip, create, capabilities }))
     describe('feedback', () => feedbackStoreContract({ test, skip: test.skip, create, capabilities }))
-    describe('preferences', () => preferenceStoreContract({ test, skip: test.skip, create, capabilities }))
     describe('records', () => recordStoreContract({ test, skip: test.skip, create, capabilities }))
     describe('statistics', () => statisticsStoreContract({ test, skip: test.skip, create, capabilities }))
   })

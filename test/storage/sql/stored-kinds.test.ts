@@ -16,7 +16,7 @@ for (const database of await databaseKinds())
       await keep('a.b', 'default', 'a')
       await keep('a.b_c', '', 'a')
       await keep('a.bc', 'other', 'a')
-      await own.other.setPreferences({ recipientKey: 'k1.x', tenant: 'default', preferences: {} })
+      await keep('preferences', '', 'k1.x')
       await own.other.recordHeartbeat({ workerId: 'w', aliveForMs: HOUR })
       const found = await own.other.storedKinds()
       expect(found.toSorted((one, other) => (one.kind < other.kind ? -1 : 1))).toEqual([

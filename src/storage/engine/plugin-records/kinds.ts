@@ -1,7 +1,7 @@
+import type { JsonObject } from '../../../model/json.ts'
 import type { Suppression } from '../../../model/suppression.ts'
 import type { TokenUse } from '../../../model/token-use.ts'
 import type { StoredFeedback } from '../../../ports/feedback-store.ts'
-import type { StoredPreferences } from '../../../ports/preference-store.ts'
 import type { StatisticsRow } from '../../../ports/statistics-store.ts'
 
 /** Declaration of a kind of plugin records. */
@@ -21,7 +21,7 @@ export interface RecordKind<Body = Readonly<Record<string, unknown>>> {
 /** Data of a record besides its key, sort texts and expiry, by kind. Stored as JSON: records of older versions lack new members. */
 export interface RecordBodies {
   readonly suppressions: Omit<Suppression, 'suppressionId' | 'addressKey' | 'expiresAt'>
-  readonly preferences: Omit<StoredPreferences, 'recipientKey'>
+  readonly preferences: { readonly tenant: string; readonly preferences: JsonObject }
   readonly feedback: Omit<StoredFeedback, 'feedbackId' | 'tenant' | 'owner'>
   readonly token_uses: Pick<TokenUse, 'operation' | 'code' | 'id' | 'times'>
   readonly statistics: Pick<StatisticsRow, 'revision' | 'counts'>

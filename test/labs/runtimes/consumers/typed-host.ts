@@ -16,7 +16,6 @@ import {
   type HashKey,
   handleDispatch,
   isSallyportError,
-  type PreferenceStore,
   type RecordStore,
   type RunListOptions,
   type RunPost,
@@ -59,7 +58,6 @@ import {
   dispatchStoreContract,
   fakeClock,
   feedbackStoreContract,
-  preferenceStoreContract,
   recordingChannel,
   recordStoreContract,
   testRequest,
@@ -162,9 +160,8 @@ export const ownStore = (documents: Documents): DispatchStore & RunStore => docu
 export const recordStore = (records: Records): DispatchStore & RunStore => engineStore(records)
 export const contract = (): void =>
   dispatchStoreContract({ test: () => {}, create: () => ({ store, now: () => 0, advance: () => {} }) })
-export const consentContracts = (stores: FeedbackStore & PreferenceStore): void => {
+export const consentContracts = (stores: FeedbackStore): void => {
   feedbackStoreContract({ test: () => {}, create: () => ({ store: stores, now: () => 0, advance: () => {} }) })
-  preferenceStoreContract({ test: () => {}, create: () => ({ store: stores, now: () => 0, advance: () => {} }) })
 }
 export const recordContract = (stores: RecordStore & DispatchStore): void =>
   recordStoreContract({ test: () => {}, create: () => ({ store: stores, now: () => 0, advance: () => {} }) })

@@ -4,7 +4,6 @@ import {
   dispatchStoreContract,
   fakeClock,
   feedbackStoreContract,
-  preferenceStoreContract,
   recordStoreContract,
   runStoreContract,
   type StoreTrial,
@@ -49,7 +48,6 @@ async function trying(make: (clock: { now(): number }) => Made | Promise<Made>):
   dispatchStoreContract(options)
   runStoreContract(options)
   feedbackStoreContract(options)
-  preferenceStoreContract(options)
   recordStoreContract(options)
   const broken: string[] = []
   for (const { name, body } of cases) await body().catch((error: unknown) => void broken.push(`${name}: ${error}`))

@@ -94,7 +94,9 @@ export async function fillInFlight(store: SallyportStore, clock: FakeClock): Pro
     revokedAt: START_MS,
     keptForMs: 10 * HOUR_MS,
   })
-  await store.setPreferences({ recipientKey: 'k1.abc', tenant: 'default', preferences: { channels: { sms: false } } })
+  const preferences = { kind: 'preferences', tenant: '', key: 'k1.abc' }
+  const body = { tenant: 'default', preferences: { channels: { sms: false } } }
+  await store.changeRecord(preferences, () => ({ ...preferences, sort: [], body }))
   await store.recordHeartbeat({ workerId: 'worker_1', aliveForMs: HOUR_MS })
   await store.addSuppressions([
     {

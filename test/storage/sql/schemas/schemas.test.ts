@@ -113,7 +113,7 @@ for (const kind of await databaseKinds())
       expect(await store.findSession('default', 's1')).toMatchObject({ sessionId: 's1' })
       expect((await store.listRevocations(0, 10)).map(({ value }) => value)).toEqual(['jti_2'])
       expect((await store.listTokenUses({ tenant: 'default', limit: 10 })).items).toHaveLength(1)
-      expect(await store.findPreferences(['k1.abc'])).toHaveLength(1)
+      expect(await store.findRecords('preferences', '', ['k1.abc'])).toHaveLength(1)
       expect(await store.findSuppressions(['k1.def'])).toHaveLength(1)
       expect(await store.findFeedback([{ tenant: 'default', channel: 'email', owner: 'delivery:dlv_1' }])).toHaveLength(
         1,
