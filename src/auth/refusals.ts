@@ -21,10 +21,10 @@ export const REASONS = {
   not_yet_valid: "The token's iat or nbf is ahead: compare the clocks of the issuer and of this server.",
   expired:
     'It has ended: issue one token for each session, for as long as that lasts, and replace secrets before their notAfter.',
-  revoked: 'tokens.revoke() or isRevoked() ended the token, or one that it was exchanged from: issue another.',
 } as const
 
-export type RefusalReason = keyof typeof REASONS
+/** `revoked`: the core has a text for it, since it refuses such tokens too. */
+export type RefusalReason = keyof typeof REASONS | 'revoked'
 
 // @__NO_SIDE_EFFECTS__
 export function invalidToken(reason: RefusalReason): Refusal {
