@@ -1,16 +1,23 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { posix } from 'node:path'
 import { expect, it } from 'vitest'
 import { ROOT } from '../support/entries.ts'
-import { parse } from './source.ts'
 
 const FOLDERS = readdirSync(new URL('src/plugins/', ROOT), { withFileTypes: true }).filter((entry) =>
   entry.isDirectory(),
 )
 
-/** May import every plugin: generated lists, and what is deleted with any plugin. */
-const OF_ALL = ['test/plugins/list.ts', 'test/plugins/options.ts', 'test/plugins/together/']
+/** May import every plugin: generated lists, and what is deleted with any plugin. This file has examples. */
+const OF_ALL = [
+  'test/plugins/list.ts',
+  'test/plugins/options.ts',
+  'test/plugins/together/',
+  'test/architecture/plugin-walls.test.ts',
+]
 
 const OF_PLUGIN = /^(?:src|test)\/plugins\/([^/]+)\//
+/** The path of an import of a file, which may have several lines. */
+const PATH = /^(?:import|export|\})[^'\n]* from '(\.[^'\n]+)'|\bimport\('(\.[^'\n]+)'\)/gm
 const ENTRY = /^import (?!\* as )[^;\n]* from 'sallyport\/plugins'/m
 
 const files = readdirSync(new URL('test/', ROOT), { recursive: true, encoding: 'utf8' })
@@ -20,13 +27,14 @@ const paths = files.filter((file) => /\.tsx?$/.test(file) && !/(?:^|\/)\./.test(
 function foreignImports(path: string, text: string): readonly string[] {
   if (OF_ALL.some((own) => path.startsWith(own))) return []
   const own = OF_PLUGIN.exec(path)?.[1]
-  const foreign = parse(path, text).imports.filter(({ to }) => {
+  const imported = [...text.matchAll(PATH)].map(([, to, loaded]) => posix.join(posix.dirname(path), to ?? loaded ?? ''))
+  const foreign = imported.filter((to) => {
     const plugin = OF_PLUGIN.exec(to)?.[1]
     const isPlugin = FOLDERS.some(({ name }) => name === plugin)
     return (isPlugin && plugin !== own) || (to === 'src/plugins/index.ts' && own === undefined)
   })
   const named = own === undefined && ENTRY.test(text) ? ['sallyport/plugins'] : []
-  return [...foreign.map(({ to }) => to), ...named].map((to) => `${path} imports ${to}`)
+  return [...foreign, ...named].map((to) => `${path} imports ${to}`)
 }
 
 // `npm run without` runs all tests without a plugin; this finds what would not even compile.
@@ -39,6 +47,8 @@ it.each([
   ['test/core/a.test.ts', "import type { AlertsApi } from '../../src/plugins/index.ts'"],
   ['test/core/a.test.ts', "import { publishing } from '../plugins/alerts/publishing.ts'"],
   ['test/plugins/consent/a.test.ts', "import { alerts } from '../../../src/plugins/alerts/alerts.ts'"],
+  ['test/core/a.test.ts', "const { alerts } = await import('../../src/plugins/alerts/alerts.ts')"],
+  ['test/core/a.test.ts', "import {\n  alerts,\n} from '../../src/plugins/alerts/alerts.ts'"],
   ['test/labs/a.ts', "import { alerts } from 'sallyport/plugins'"],
 ])('In %s it finds: %s', (path, text) => {
   expect(foreignImports(path, text)).toHaveLength(1)

@@ -49,9 +49,14 @@ const REST_ONLY: Readonly<Record<string, readonly string[]>> = {
   ],
   Redis: ['test/queues/bullmq.test.ts', 'test/queues/bullmq-outage.test.ts', 'test/storage/documents/redis.test.ts'],
   'a flushed file for each change': ['test/storage/documents/json-file.test.ts'],
-  'thousands of requests': ['test/hostile/tokens/http.test.ts'],
+  'thousands of requests': [
+    'test/hostile/floods/chunk-amplification.test.ts',
+    'test/hostile/tokens/handlers.test.ts',
+    'test/hostile/tokens/http.test.ts',
+  ],
+  'all contracts on another database': ['test/storage/documents/map.test.ts'],
   'a collected heap': ['test/storage/run-removal.test.ts'],
-  'many processes': ['test/labs/chaos/chaos.test.ts'],
+  'many processes': ['test/client/process-end.test.ts', 'test/labs/chaos/chaos.test.ts'],
 }
 
 /** Files of `rest` alone. */

@@ -7,7 +7,7 @@ import type { GuardedMessage, MessageGuard } from '../../ports/message-guard.ts'
 import type { AddressKeys } from './address-keys.ts'
 import { joinedReads } from './joined-reads.ts'
 import { newSuppression } from './new-suppression.ts'
-import { newestPreferences, OF_NO_TENANT, type PreferenceRecords } from './stored-preferences.ts'
+import { findPreferences, newestPreferences, type PreferenceRecords } from './stored-preferences.ts'
 
 /** Source of suppressions by a refusal when a message was sent. */
 const SEND = 'send'
@@ -37,8 +37,8 @@ export function consentGuard({ store, preferences, keys }: GuardDeps): Required<
     MAX_ADDRESSES,
   )
   const preferencesOf = joinedReads(
-    (all) => stored(() => preferences.find(OF_NO_TENANT, all)),
-    ({ key }) => key,
+    (all) => stored(() => findPreferences(preferences, all)),
+    ({ recipientKey }) => recipientKey,
     MAX_RECIPIENTS,
   )
 

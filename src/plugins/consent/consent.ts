@@ -12,9 +12,9 @@ import { findReports } from './feedback/find-reports.ts'
 import { feedbackAction } from './feedback/handle-feedback.ts'
 import { refusalLog } from './feedback/refusal-log.ts'
 import { newSuppression } from './new-suppression.ts'
-import { type Preferences, preferencesOf, removePreferences } from './preferences.ts'
+import { type Preferences, preferencesOf } from './preferences.ts'
 import { type RecipientProfiles, recipientProfiles } from './recipient-profile.ts'
-import { newestPreferences, OF_NO_TENANT, preferenceRecords } from './stored-preferences.ts'
+import { findPreferences, newestPreferences, preferenceRecords, removePreferences } from './stored-preferences.ts'
 import { findSuppressedDeliveries, viewSuppression } from './suppression-view.ts'
 import { type Suppressions, suppressionsOf } from './suppressions.ts'
 import { type Unsubscription, unsubscribeAction, unsubscribeUrl } from './unsubscribe/unsubscribe.ts'
@@ -111,7 +111,7 @@ export function consent(options: ConsentOptions): Plugin<'consent', ConsentApi> 
         recipient: {
           async export({ tenant, recipient }) {
             const own = await keys.all(tenant, recipient)
-            const newest = newestPreferences(await preferences.find(OF_NO_TENANT, own), own)
+            const newest = newestPreferences(await findPreferences(preferences, own), own)
             const found = await store.findSuppressions(own)
             return {
               ...(newest && { preferences: newest }),
@@ -119,7 +119,7 @@ export function consent(options: ConsentOptions): Plugin<'consent', ConsentApi> 
             }
           },
           async erase({ tenant, recipient }) {
-            await removePreferences(await keys.all(tenant, recipient), preferences)
+            await removePreferences(preferences, await keys.all(tenant, recipient))
           },
         },
         async prune(olderThanMs, tenant) {

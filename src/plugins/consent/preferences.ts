@@ -3,7 +3,13 @@ import type { JsonObject } from '../../model/json.ts'
 import { isPreferenceSet, type PreferenceSet } from '../../model/preference-set.ts'
 import { storedId, type TenantScope, tenantOf } from '../../services/call-checks.ts'
 import type { AddressKeys } from './address-keys.ts'
-import { newestPreferences, OF_NO_TENANT, type PreferenceRecords } from './stored-preferences.ts'
+import {
+  findPreferences,
+  newestPreferences,
+  type PreferenceRecords,
+  removePreferences,
+  setPreferences,
+} from './stored-preferences.ts'
 
 /**
  * Preferences of recipients: messages that one has opted out of are skipped as `opted_out`, except critical events. Every method throws errors of
@@ -31,24 +37,18 @@ export function preferencesOf({ records, recipientKeys }: PreferencesDeps): Pref
     async get(recipient, scope) {
       const tenant = tenantOf('preferences.get', scope)
       const keys = await recipientKeys.all(tenant, storedId('preferences.get', 'recipient', recipient))
-      return newestPreferences(await records.find(OF_NO_TENANT, keys), keys)
+      return newestPreferences(await findPreferences(records, keys), keys)
     },
 
     async set(recipient, preferences, scope) {
       const tenant = tenantOf('preferences.set', scope)
       const all = await recipientKeys.all(tenant, storedId('preferences.set', 'recipient', recipient))
       const [recipientKey = '', ...older] = all
-      if (preferences === undefined) return removePreferences(all, records)
-      const body = { tenant, preferences: checked(preferences) }
-      await records.change(OF_NO_TENANT, recipientKey, () => body)
-      await removePreferences(older, records)
+      if (preferences === undefined) return removePreferences(records, all)
+      await setPreferences(records, { recipientKey, tenant, preferences: checked(preferences) })
+      await removePreferences(records, older)
     },
   }
-}
-
-/** Removes the preferences under all of these keys. */
-export async function removePreferences(keys: readonly string[], records: PreferenceRecords): Promise<void> {
-  for (const key of keys) await records.change(OF_NO_TENANT, key, () => undefined)
 }
 
 function checked(preferences: unknown): JsonObject {

@@ -6,7 +6,7 @@ import { type Checks, readOptions, required } from '../../options/read-options.t
 import type { SallyportStore } from '../../ports/sallyport-store.ts'
 import { storedText, type TenantScope, tenant } from '../../services/call-checks.ts'
 import type { AddressKeys } from './address-keys.ts'
-import { newestPreferences, OF_NO_TENANT, type PreferenceRecords } from './stored-preferences.ts'
+import { findPreferences, newestPreferences, type PreferenceRecords } from './stored-preferences.ts'
 import { viewSuppression } from './suppression-view.ts'
 
 /** Newest dispatches that are read for their addresses, by the index of recipients. */
@@ -59,7 +59,7 @@ async function readProfile(
 ): Promise<RecipientProfile> {
   const reached = await readReached(tenant, recipient, store)
   const keys = await addressKeys.all(tenant, recipient)
-  const preferences = newestPreferences(await records.find(OF_NO_TENANT, keys), keys)
+  const preferences = newestPreferences(await findPreferences(records, keys), keys)
   const texts = [recipient, ...reached.map(({ address }) => address)]
   const found = await suppressionsOf(tenant, texts, addressKeys, store)
   const isReached = (channel: string): boolean =>

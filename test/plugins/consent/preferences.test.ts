@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { SallyportError } from '../../../src/errors.ts'
 import type { ConsentOptions } from '../../../src/plugins/index.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
 import { ADA, type ConsentApp, consentApp, KEY, NEXT_KEY } from './consenting.ts'
@@ -50,6 +51,25 @@ describe('stored preferences', () => {
     })
     await app.sallyport.dispatch({ eventType: 'both', recipient: ADA } as never)
     expect(reads).toBe(1)
+  })
+
+  it('Preferences that cannot be read refuse a dispatch with the cause in the log', async () => {
+    const damaged = { kind: 'preferences', tenant: '', key: '', sort: [], version: 1 }
+    const app = consentApp({
+      store: (store) => ({
+        ...store,
+        findRecords: async (_, __, [key = '']) => [
+          Object.defineProperty({ ...damaged, key }, 'body', {
+            get() {
+              throw new SallyportError('record_unreadable', 'a stored text is no JSON')
+            },
+          }) as never,
+        ],
+      }),
+    })
+    const answer = await app.sallyport.dispatch({ eventType: 'order', recipient: ADA } as never)
+    expect([answer.status, Object(answer.body).code]).toEqual([500, 'internal_error'])
+    expect(JSON.stringify(app.logger.lines)).toContain('a stored text is no JSON')
   })
 
   it('Preferences that change before a repeated attempt apply to it', async () => {
