@@ -32,7 +32,7 @@ export function logAuthRefusal(given: unknown, requestId: string, { auth, logger
   const due = lines.admit(reason, clock.now())
   if (!due) return
   const texts: Readonly<Record<string, unknown>> = reason === 'revoked' ? REVOKED : { ...auth.reasons }
-  const detail = reason !== undefined && Object.hasOwn(texts, reason) && texts[reason]
+  const detail = reason !== undefined && texts[reason]
   logger.log('warn', 'auth.refused', {
     requestId,
     ...(reason && { reason }),
