@@ -1,17 +1,17 @@
 import type { Amounts, Money, Unpriced } from '../model/session.ts'
-import { type Component, s } from './model-schema.ts'
+import { type SchemaOf, s } from './model-schema.ts'
 
-export const money: Component<Money> = s.object<Money>('Money', undefined, {
+export const money: SchemaOf<Money> = s.object<Money>('Money', undefined, {
   amount: s.text('An exact decimal.'),
   currency: s.text('ISO 4217.'),
 })
 
-export const unpriced: Component<Unpriced> = s.object<Unpriced>('Unpriced', 'Usage without a known price.', {
+export const unpriced: SchemaOf<Unpriced> = s.object<Unpriced>('Unpriced', 'Usage without a known price.', {
   runs: s.whole(0),
   tokens: s.whole(0),
 })
 
-export const amounts: Component<Amounts> = s.object<Amounts>(
+export const amounts: SchemaOf<Amounts> = s.object<Amounts>(
   'Amounts',
   'Tokens and their cost. In statistics they are below 0 after corrections.',
   {

@@ -14,9 +14,9 @@ import type {
 import type { FeedbackView } from '../model/feedback.ts'
 import type { SuppressionReason, SuppressionView } from '../model/suppression.ts'
 import type { DeliveryWaiting, WaitCause } from '../model/waiting.ts'
-import { type Component, type FieldsOf, s } from './model-schema.ts'
+import { type FieldsOf, type SchemaOf, s } from './model-schema.ts'
 
-export const deliveryStatus: Component<DeliveryStatus> = s.component<DeliveryStatus>(
+export const deliveryStatus: SchemaOf<DeliveryStatus> = s.component<DeliveryStatus>(
   'DeliveryStatus',
   s.oneOf('Where a delivery is.', {
     queued: 'it waits for its time',
@@ -30,7 +30,7 @@ export const deliveryStatus: Component<DeliveryStatus> = s.component<DeliverySta
   }),
 )
 
-export const deliveryReason: Component<DeliveryReason> = s.component<DeliveryReason>(
+export const deliveryReason: SchemaOf<DeliveryReason> = s.component<DeliveryReason>(
   'DeliveryReason',
   s.oneOf('Why a delivery was skipped or failed.', {
     condition_false: 'a condition of the event was false',
@@ -131,7 +131,7 @@ const suppressionReason = s.component<SuppressionReason>(
   }),
 )
 
-export const suppression: Component<SuppressionView> = s.object<SuppressionView>(
+export const suppression: SchemaOf<SuppressionView> = s.object<SuppressionView>(
   'Suppression',
   'An address that a channel does not send to.',
   {
@@ -201,7 +201,7 @@ const dispatchStatus = s.component<DispatchStatus>(
   }),
 )
 
-export const warning: Component<Warning> = s.object<Warning>(
+export const warning: SchemaOf<Warning> = s.object<Warning>(
   'Warning',
   'Something that was accepted but deserves a look.',
   {
@@ -235,12 +235,12 @@ const DISPATCH_FIELDS: FieldsOf<Omit<DispatchView, 'by'>> = {
   deliveries: s.list(deliveryView, "In the order of the event's channels."),
 }
 
-export const dispatchView: Component<DispatchView> = s.object<DispatchView>('Dispatch', 'A stored dispatch.', {
+export const dispatchView: SchemaOf<DispatchView> = s.object<DispatchView>('Dispatch', 'A stored dispatch.', {
   ...DISPATCH_FIELDS,
   by: s.text('Id of the credential or session token that dispatched it; `host`: the host itself.'),
 })
 
-export const dispatchAnswer: Component<DispatchAnswer> = s.object<DispatchAnswer>(
+export const dispatchAnswer: SchemaOf<DispatchAnswer> = s.object<DispatchAnswer>(
   'DispatchAnswer',
   'An accepted dispatch.',
   {
@@ -250,7 +250,7 @@ export const dispatchAnswer: Component<DispatchAnswer> = s.object<DispatchAnswer
   },
 )
 
-export const dispatchPreview: Component<DispatchPreview> = s.object<DispatchPreview>(
+export const dispatchPreview: SchemaOf<DispatchPreview> = s.object<DispatchPreview>(
   'DispatchPreview',
   'What would become of an event. Nothing was stored, nothing will be sent.',
   {

@@ -12,9 +12,6 @@ export interface SchemaOf<T> {
 /** The schema of the body of a request or an answer. */
 export type BodySchema = Pick<SchemaOf<unknown>, 'json'>
 
-/** A schema that is written once, under its name; its `json` is a reference that has the definition with it. */
-export type Component<T> = SchemaOf<T>
-
 /** Member of a reference for what it refers to. JSON leaves it out. */
 export const DEFINED: unique symbol = Symbol('definition')
 
@@ -96,11 +93,12 @@ export const s = {
     return { optional: schema }
   },
 
-  component<T>(name: string, { json }: SchemaOf<T>): Component<T> {
+  /** A schema that the document has once, under its name: its `json` is a reference that has the definition with it. */
+  component<T>(name: string, { json }: SchemaOf<T>): SchemaOf<T> {
     return { json: Object.assign(reference(name), { [DEFINED]: json }) }
   },
 
-  object<T extends object>(name: string, description: string | undefined, fields: FieldsOf<T>): Component<T> {
+  object<T extends object>(name: string, description: string | undefined, fields: FieldsOf<T>): SchemaOf<T> {
     const entries = Object.entries(fields as unknown as Readonly<Record<string, SchemaOf<unknown> | Optional<unknown>>>)
     const required = entries.filter(([, field]) => !('optional' in field)).map(([name]) => name)
     const properties = entries.map(([name, field]) => [name, 'optional' in field ? field.optional.json : field.json])
@@ -120,7 +118,7 @@ interface Listed<T> {
 }
 
 /** The schema of a page of a list. */
-export function pageOf<T>(name: string, item: SchemaOf<T>): Component<Listed<T>> {
+export function pageOf<T>(name: string, item: SchemaOf<T>): SchemaOf<Listed<T>> {
   return s.object<Listed<T>>(name, 'A page of a list.', {
     items: s.list(item),
     next: s.optional(s.text('The `cursor` of the next page. Absent on the last one.')),

@@ -2,14 +2,14 @@ import { CODE_TEXTS, ISSUE_TEXTS } from '../code-texts.ts'
 import { problem, refuse } from '../core/answers/result.ts'
 import { CALLER_CODES, type Issue, type IssueCode, type Problem, type ProblemCode, statusOf } from '../errors.ts'
 import type { JsonObject } from '../model/json.ts'
-import { type Component, s } from './model-schema.ts'
+import { type SchemaOf, s } from './model-schema.ts'
 import type { OpenApiExample, OpenApiReference, OpenApiResponse, OpenApiSchema } from './open-api-document.ts'
 import { type HeaderName, headersNamed } from './parameters-and-headers.ts'
 import { PROBLEMS } from './problem-table.ts'
 
 const issueCode = s.component<IssueCode>('IssueCode', s.oneOf('What is wrong with one place of a body.', ISSUE_TEXTS))
 
-export const issue: Component<Issue> = s.object<Issue>('Issue', 'One fault in a body.', {
+export const issue: SchemaOf<Issue> = s.object<Issue>('Issue', 'One fault in a body.', {
   pointer: s.text('JSON Pointer (RFC 6901) into the body that was sent.'),
   code: issueCode,
   detail: s.text('What was expected, for people. Never the value.'),
@@ -21,7 +21,7 @@ const meanings = Object.fromEntries(
 
 const problemCode = s.component<ProblemCode>('ProblemCode', s.oneOf('A closed union: switch on it.', meanings))
 
-export const problemSchema: Component<Problem> = s.object<Problem>('Problem', 'Problem details (RFC 9457).', {
+export const problemSchema: SchemaOf<Problem> = s.object<Problem>('Problem', 'Problem details (RFC 9457).', {
   type: s.text('`urn:sallyport:problem:` and the code.'),
   title: s.text('Of the kind of problem.'),
   status: s.whole(400, 'The HTTP status.'),

@@ -2,11 +2,11 @@ import type { AnsweredRun, ModelUsage, RunCost, RunStatus, RunTimings } from '..
 import type { RecordedPost, RefusedPost, SessionRunBatchAnswer, SessionRunBatchRequest } from '../model/run-batch.ts'
 import type { IgnoredField, RunAnswer } from '../model/run-post.ts'
 import { warning } from './dispatch-schemas.ts'
-import { type Component, type FieldsOf, s } from './model-schema.ts'
+import { type FieldsOf, type SchemaOf, s } from './model-schema.ts'
 import { problemSchema } from './problems.ts'
 import { posted } from './request-schemas.ts'
 
-export const runStatus: Component<RunStatus> = s.component<RunStatus>(
+export const runStatus: SchemaOf<RunStatus> = s.component<RunStatus>(
   'RunStatus',
   s.oneOf('Where a run is.', {
     queued: 'it has not begun',
@@ -51,7 +51,7 @@ const runTimings = s.object<RunTimings<string>>('RunTimings', 'Durations are mil
   timeToFirstTokenMs: s.optional(s.whole(0)),
 })
 
-export const run: Component<AnsweredRun> = s.object<AnsweredRun>(
+export const run: SchemaOf<AnsweredRun> = s.object<AnsweredRun>(
   'Run',
   'A run as it is recorded: all of its posts, merged. To a session token: its posts.',
   {
@@ -116,13 +116,13 @@ const ANSWER_FIELDS: FieldsOf<RunAnswer> = {
   run: s.optional(run),
 }
 
-export const runAnswer: Component<RunAnswer> = s.object<RunAnswer>(
+export const runAnswer: SchemaOf<RunAnswer> = s.object<RunAnswer>(
   'RunAnswer',
   'What a post did. `run` is left out with `Prefer: return=minimal`.',
   ANSWER_FIELDS,
 )
 
-export const batchRequest: Component<SessionRunBatchRequest> = s.object<SessionRunBatchRequest>(
+export const batchRequest: SchemaOf<SessionRunBatchRequest> = s.object<SessionRunBatchRequest>(
   'SessionRunBatchRequest',
   'Many posts about runs.',
   {
@@ -144,7 +144,7 @@ const POST_STATUS = 'The status that the post would have got by itself.'
 const recordedPost = s.object<Omit<RecordedPost, 'problem'>>('RecordedPost', 'A post of a batch that was recorded.', {
   status: s.whole(200, POST_STATUS),
   ...ANSWER_FIELDS,
-}) as Component<RecordedPost>
+}) as SchemaOf<RecordedPost>
 
 const refusedPost = s.object<RefusedPost>('RefusedPost', 'A post of a batch that was refused.', {
   status: s.whole(400, POST_STATUS),
@@ -152,7 +152,7 @@ const refusedPost = s.object<RefusedPost>('RefusedPost', 'A post of a batch that
   retryAfterMs: s.optional(s.whole(0, 'When to send it again, in milliseconds from now.')),
 })
 
-export const batchAnswer: Component<SessionRunBatchAnswer> = s.object<SessionRunBatchAnswer>(
+export const batchAnswer: SchemaOf<SessionRunBatchAnswer> = s.object<SessionRunBatchAnswer>(
   'SessionRunBatchAnswer',
   'What became of each post.',
   {

@@ -131,15 +131,12 @@ export function recordsOf<Body extends object>(
   return kindRecords(stored, readDeclaration(stored, kind, declaration), declaration, store, clock)
 }
 
-/**
- * As {@link recordsOf}, for a kind that is stored without the name of its plugin: `kinds.ts` of the storage engine lists these.
- */
+/** Records of a kind that is stored without the name of its plugin: `kinds.ts` of the storage engine lists these kinds. */
 export function ownRecords<Body extends object>(
   { store, clock }: Pick<PluginCore, 'store' | 'clock'>,
   kind: string,
-  declaration: RecordKind<Body> = {},
 ): KindRecords<Body> {
-  return kindRecords(kind, Object.keys(declaration.sort ?? {}), declaration, store, clock)
+  return kindRecords(kind, [], {}, store, clock)
 }
 
 /** Returns the names of the sort texts. */

@@ -34,7 +34,7 @@ export interface ExchangedToken {
 
 /** Verifies bearer tokens. */
 export interface AuthVerifier {
-  /** What the host can do about each `reason` of a refusal, by reason: logged with it as `detail`. Default: none. */
+  /** Texts by `reason` of a refusal: what the host can do about it. `auth.refused` logs the text as `detail`. Default: none. */
   readonly reasons?: Readonly<Record<string, string>> | undefined
   /**
    * Returns the principal or a refusal, or a promise of it. Must compare secrets in constant time and must not throw for a bad token: a

@@ -8,7 +8,7 @@ const REASON = /^[a-z][a-z0-9_]{0,31}$/
 
 const LIMITERS = /* @__PURE__ */ new WeakMap<AuthVerifier, LineLimiter>()
 
-/** The reason of the core itself, and of verifiers. */
+/** Text of the reason that the core gives too: after `tokens.revoke()`. */
 const REVOKED: Readonly<Record<string, string>> = {
   revoked: 'tokens.revoke() or isRevoked() ended the token, or one that it was exchanged from: issue another.',
 }

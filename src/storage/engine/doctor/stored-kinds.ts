@@ -1,4 +1,5 @@
-import { Changes, retryOnConflict } from '../changes.ts'
+import { retryOnConflict } from '../changes.ts'
+import { removeFound } from '../plugin-records/aged-records.ts'
 import { pluginOf } from '../plugin-records/kinds.ts'
 import { PLUGIN_RECORDS } from '../plugin-records/record-rows.ts'
 import type { Prefix, Records } from '../records.ts'
@@ -31,22 +32,7 @@ export async function storedKinds(records: Records): Promise<readonly StoredKind
 export async function removeKind(kind: string, records: Records): Promise<number> {
   let removed = 0
   for (;;) {
-    const count = await retryOnConflict(async () => {
-      const scan = {
-        kind: PLUGIN_RECORDS,
-        with: [[kind]],
-        columns: ['tenant', 'key', 'version'],
-        limit: AT_ONCE,
-      } as const
-      const { found } = await records.scan(scan)
-      const changes = new Changes()
-      for (const { record } of found) {
-        const { tenant, key, version } = record
-        changes.remove(PLUGIN_RECORDS, { kind, tenant, key, version })
-      }
-      await changes.commit(records)
-      return found.length
-    })
+    const count = (await retryOnConflict(() => removeFound(kind, { limit: AT_ONCE }, records))).length
     removed += count
     if (count < AT_ONCE) return removed
   }
