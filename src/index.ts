@@ -248,16 +248,6 @@ export type {
   FeedbackRequest,
   FeedbackSource,
 } from './ports/feedback-source.ts'
-export type {
-  FeedbackBatch,
-  FeedbackOwner,
-  FeedbackRemoval,
-  FeedbackStore,
-  NewFeedback,
-  NewSuppression,
-  StoredFeedback,
-  SuppressionQuery,
-} from './ports/feedback-store.ts'
 export type { IdGenerator } from './ports/id-generator.ts'
 export type { LinkMaker, LinkMakers, LinkTarget } from './ports/link-maker.ts'
 export type { GivenLogger, LevelLogger, LogFields, Logger } from './ports/logger.ts'
@@ -272,13 +262,17 @@ export type {
   NewPluginRecord,
   PluginRecord,
   RecordChange,
+  RecordDraft,
   RecordName,
   RecordQuery,
   RecordRemoval,
+  RecordSearch,
   RecordStore,
+  RecordText,
   RefusedAcceptance,
 } from './ports/record-store.ts'
 export type { Redactor } from './ports/redactor.ts'
+export type { NewRevocation, Revocation, RevocationStore, RevokedTokens } from './ports/revocation-store.ts'
 export type { EndedRun, RunExporter } from './ports/run-exporter.ts'
 export type {
   MergeDecision,
@@ -297,14 +291,6 @@ export type {
 export type { SallyportStore } from './ports/sallyport-store.ts'
 export type { SessionQuery } from './ports/session-query.ts'
 export type {
-  Heartbeat,
-  NewStatisticsRow,
-  StatisticsQuery,
-  StatisticsRow,
-  StatisticsStep,
-  StatisticsStore,
-} from './ports/statistics-store.ts'
-export type {
   CompiledTemplate,
   Rendering,
   TemplateEngine,
@@ -312,15 +298,6 @@ export type {
   TemplateFault,
   TemplateRead,
 } from './ports/template-engine.ts'
-export type {
-  NewRevocation,
-  NewTokenUse,
-  Revocation,
-  RevokedTokens,
-  TokenStore,
-  TokenUseQuery,
-  TokenUseRemoval,
-} from './ports/token-store.ts'
 export type { TenantScope } from './services/call-checks.ts'
 export type { DispatchCallOptions } from './services/dispatch.ts'
 export type {

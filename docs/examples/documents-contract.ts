@@ -3,12 +3,10 @@ import {
   dispatchStoreContract,
   documentsContract,
   fakeClock,
-  feedbackStoreContract,
   type RegisterTest,
   recordStoreContract,
+  revocationStoreContract,
   runStoreContract,
-  statisticsStoreContract,
-  tokenStoreContract,
 } from 'sallyport/testing'
 import { jsonFileDocuments } from './documents-json-file.ts'
 
@@ -34,8 +32,6 @@ export function tryJsonFile(test: RegisterTest, folder: string): void {
   }
   dispatchStoreContract({ test, create, capabilities })
   runStoreContract({ test, create, capabilities })
-  tokenStoreContract({ test, create, capabilities })
-  feedbackStoreContract({ test, create, capabilities })
+  revocationStoreContract({ test, create, capabilities })
   recordStoreContract({ test, create, capabilities })
-  statisticsStoreContract({ test, create, capabilities })
 }

@@ -14,7 +14,6 @@ export {
   type FeedbackTrial,
   feedbackSourceContract,
 } from './feedback-source-contract.ts'
-export { type FeedbackStoreContractOptions, feedbackStoreContract } from './feedback-store-contract.ts'
 export {
   type QueueCapabilities,
   type QueueContractOptions,
@@ -30,7 +29,6 @@ export {
   type ScriptedOutcome,
 } from './recording-channel.ts'
 export { type RecordsContractOptions, type RecordsTrial, recordsContract } from './records-contract.ts'
+export { type RevocationStoreContractOptions, revocationStoreContract } from './revocation-store-contract.ts'
 export { type RunStoreContractOptions, runStoreContract } from './run-store-contract.ts'
-export { type StatisticsStoreContractOptions, statisticsStoreContract } from './statistics-store-contract.ts'
 export { type TestRequest, type TestRequestParts, testRequest } from './test-request.ts'
-export { type TokenStoreContractOptions, tokenStoreContract } from './token-store-contract.ts'

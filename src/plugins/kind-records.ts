@@ -131,14 +131,6 @@ export function recordsOf<Body extends object>(
   return kindRecords(stored, readDeclaration(stored, kind, declaration), declaration, store, clock)
 }
 
-/** Records of a kind that is stored without the name of its plugin: `kinds.ts` of the storage engine lists these kinds. */
-export function ownRecords<Body extends object>(
-  { store, clock }: Pick<PluginCore, 'store' | 'clock'>,
-  kind: string,
-): KindRecords<Body> {
-  return kindRecords(kind, [], {}, store, clock)
-}
-
 /** Returns the names of the sort texts. */
 function readDeclaration(kind: string, name: unknown, declaration: RecordKind<never>): readonly string[] {
   const call = 'recordsOf'
@@ -209,10 +201,8 @@ function kindRecords<Body extends object>(
   return {
     async find(tenant, keys) {
       check(kind, { tenant: [tenant, tenantText], keys: [keys, keyList] })
-      const possible = keys.filter((one) => isText(one, 1))
-      return possible.length === 0
-        ? []
-        : ((await store.findRecords(kind, tenant, possible)) as readonly PluginRecord<Body>[])
+      const texts = keys.filter((one) => isText(one, 1)).map((text) => ({ tenant, text }))
+      return (await store.findRecords({ kind, by: 'key', texts })) as readonly PluginRecord<Body>[]
     },
     async list(tenant, options = {}) {
       check(kind, { tenant: [tenant, tenantText] })
@@ -229,12 +219,13 @@ function kindRecords<Body extends object>(
       // A removal at a key that no record can have is no mistake.
       if (!isText(recordKey, 1) && decide(undefined) === undefined) return undefined
       const name = named(tenant, recordKey)
-      const changed = await store.changeRecord(name, (stored) => {
-        const before = stored?.body as Body | undefined
+      return store.changeRecords([name], (draft) => {
+        const before = draft.get(name)?.body as Body | undefined
         const after = decide(before)
-        return after === before ? stored : after && recordOf(name, after)
+        if (after === undefined) draft.remove(name)
+        else if (after !== before) draft.put(recordOf(name, after))
+        return after
       })
-      return changed?.body as Body | undefined
     },
     async prune(expiredForMs, tenant) {
       check(kind, { expiredForMs: [expiredForMs, age], ...(tenant !== undefined && { tenant: [tenant, tenantText] }) })

@@ -36,10 +36,20 @@ export type RecordChange =
   | { readonly do: 'update'; readonly record: NewPluginRecord<object>; readonly version: number }
   | { readonly do: 'remove' | 'compare'; readonly record: RecordName; readonly version: number }
 
+/** What a record is found and listed by: its key, or the place of a sort text. */
+export type RecordText = 'key' | 0 | 1 | 2 | 3
+
+/** Records of one kind with any of these texts. */
+export interface RecordSearch {
+  readonly kind: string
+  readonly by: RecordText
+  /** At most 1,000. */
+  readonly texts: readonly { readonly tenant: string; readonly text: string }[]
+}
+
 /** A list of records of one kind and tenant, in the order of the text. */
 export interface RecordQuery extends Pick<RecordName, 'kind' | 'tenant'> {
-  /** The text: the key, or the place of a sort text. */
-  readonly by: 'key' | 0 | 1 | 2 | 3
+  readonly by: RecordText
   /** Only this text; without `from` and `until`. Default: all. */
   readonly is?: string | undefined
   /** Texts from this one on. Default: all. */
@@ -51,6 +61,17 @@ export interface RecordQuery extends Pick<RecordName, 'kind' | 'tenant'> {
   readonly limit: number
   /** `nextCursor` of the previous page. An unknown one starts from the beginning. */
   readonly cursor?: string | undefined
+  /** Whether a record is in the list. Pure. Default: all are. A page may have fewer records than its limit, and a cursor. */
+  readonly where?: ((record: PluginRecord) => boolean) | undefined
+}
+
+/** Records as they will be stored together, or none of them. */
+export interface RecordDraft {
+  /** `undefined`: it does not exist, or is removed. */
+  get(name: RecordName): PluginRecord | undefined
+  /** Stores or replaces a record as a whole. */
+  put(record: NewPluginRecord<object>): void
+  remove(name: RecordName): void
 }
 
 /** Records to remove by their expiry, the oldest first. */
@@ -93,21 +114,26 @@ export type RefusedAcceptance = { readonly at: number } & Exclude<AcceptOutcome,
  * unavailable, and must then have made all of its changes or none. What the methods return may be changed by the caller.
  */
 export interface RecordStore {
-  /** Records with these keys, in any order. */
-  findRecords(kind: string, tenant: string, keys: readonly string[]): Promise<readonly PluginRecord[]>
+  /** The time of the store, by which records expire: epoch milliseconds. */
+  now(): Promise<number>
+  /** Finds records, in any order, each of them once. */
+  findRecords(search: RecordSearch): Promise<readonly PluginRecord[]>
   /**
    * A page of records that can be read. Texts of equal length, of at most 90 characters `a-z`, `0-9` and `-`, sort by their characters, as ISO
-   * dates do; others sort in an order that each database fixes.
+   * dates do; so do texts of equal length that begin with the same characters and end with 16 digits. Others sort in an order that each database
+   * fixes.
    */
   listRecords(query: RecordQuery): Promise<Page<PluginRecord>>
+  /** The number of records of a kind whose expiry lies after the time of the store. @param limit A higher number is not counted. */
+  countUnexpired(kind: string, limit: number): Promise<number>
   /**
-   * Reads a record, and stores what `decide` returns for it; `undefined` removes it, and the record itself leaves it as it is. A concurrent
-   * change repeats the call of `decide`, which is pure. Resolves to the last return value.
+   * Reads records, and stores what `change` makes of them; an error that it throws stores nothing, and the call rejects with it. After a concurrent
+   * change, `change` is called again: it is synchronous and pure. Resolves to its last result. Concurrent calls may share a transaction, in
+   * which each finds what those before it have stored.
+   *
+   * @param names Records that `change` may read and store, at most 2,500.
    */
-  changeRecord<Next extends NewPluginRecord<object>>(
-    name: RecordName,
-    decide: (record: PluginRecord | undefined) => Next | PluginRecord | undefined,
-  ): Promise<Next | PluginRecord | undefined>
+  changeRecords<Result>(names: readonly RecordName[], change: (draft: RecordDraft) => Result): Promise<Result>
   /** Resolves to the number of removed records: fewer than `limit` means that none is left. */
   removeRecords(removal: RecordRemoval): Promise<number>
   /** @throws {SallyportError} `option_invalid`: a list has more than 500 entries. */

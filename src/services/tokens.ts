@@ -3,7 +3,7 @@ import { isUserId, isVisibleAscii } from '../model/principal.ts'
 import { matching } from '../options/checks.ts'
 import { type Checks, readOptions } from '../options/read-options.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { RevokedTokens, TokenStore } from '../ports/token-store.ts'
+import type { RevocationStore, RevokedTokens } from '../ports/revocation-store.ts'
 import { type TenantScope, tenantOf } from './call-checks.ts'
 
 /** Session tokens of a host. Every method throws errors of the store, and `option_invalid` with all problems of its options at once. */
@@ -46,7 +46,13 @@ const REVOKE_CHECKS: Checks<Revoked> = {
   userId: matching(isUserId, 'must be 1 to 200 characters'),
 }
 
-export function tokenServices({ store, clock }: { readonly store: TokenStore; readonly clock: Clock }): TokenServices {
+export function tokenServices({
+  store,
+  clock,
+}: {
+  readonly store: RevocationStore
+  readonly clock: Clock
+}): TokenServices {
   const revocations = revocationList(store, clock)
   return {
     revocations,

@@ -10,6 +10,7 @@ import { isAppSecret } from '../../src/auth/app-secret.ts'
 import { sessionTokens } from '../../src/auth/session-tokens.ts'
 import { runCommand } from '../../src/cli/run-command.ts'
 import type { Sallyport } from '../../src/compose/create-sallyport.ts'
+import { findRecords, putRecords } from '../support/records.ts'
 import { sallyport as hostOf } from './sallyport.ts'
 
 const MODULE = fileURLToPath(new URL('sallyport.ts', import.meta.url))
@@ -57,7 +58,7 @@ async function ran(
 
 async function keepRecord({ store }: Pick<Sallyport, 'store'>, kind: string): Promise<void> {
   const name = { kind, tenant: 'default', key: 'a' }
-  await store.changeRecord(name, () => ({ ...name, sort: [], body: {} }))
+  await putRecords(store, { ...name, sort: [], body: {} })
 }
 
 /** A migrated host with dispatches whose deliveries were rejected. */
@@ -266,7 +267,7 @@ describe('dispatches', () => {
       out: '{"pruned":{"ours.notes":1}}\n',
     })
     expect(JSON.parse((await ran(['doctor', '--json'])).out)).toEqual({ unreadable: [], absent: [] })
-    expect(await host.store.findRecords('present.notes', 'default', ['a'])).toHaveLength(1)
+    expect(await findRecords(host.store, { kind: 'present.notes', tenant: 'default' }, 'a')).toHaveLength(1)
   })
 
   it('prune removes dispatches older than the given age', async () => {

@@ -110,7 +110,7 @@ describe('records of a plugin', () => {
   it('An error of the store rejects each method', async () => {
     const down = new Error('down')
     const fail = () => Promise.reject(down)
-    const store = { ...memoryStore(), findRecords: fail, listRecords: fail, changeRecord: fail, removeRecords: fail }
+    const store = { ...memoryStore(), findRecords: fail, listRecords: fail, changeRecords: fail, removeRecords: fail }
     const notes = notesIn(store)
     const calls = [notes.find('t', ['a']), notes.list('t'), notes.change('t', 'a', (body) => body), notes.prune(0)]
     for (const call of calls) await expect(call).rejects.toBe(down)

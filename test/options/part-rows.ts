@@ -17,15 +17,13 @@ import {
   dispatchStoreContract,
   documentsContract,
   feedbackSourceContract,
-  feedbackStoreContract,
   queueContract,
   recordingChannel,
   recordStoreContract,
   recordsContract,
+  revocationStoreContract,
   runStoreContract,
-  statisticsStoreContract,
   testRequest,
-  tokenStoreContract,
 } from '../../src/contract-tests/index.ts'
 import { liquid } from '../../src/engines/liquid.ts'
 import { openapiDocument } from '../../src/openapi/index.ts'
@@ -465,17 +463,12 @@ const PARTS: readonly OptionRow[] = [
   row('sallyport/testing recordsContract', 'StoreCapabilities', recordsContract, kit, STORE, { at: 'capabilities' }),
   row('sallyport/testing runStoreContract', 'RunStoreContractOptions', runStoreContract, kit, KIT),
   row('sallyport/testing runStoreContract', 'StoreCapabilities', runStoreContract, kit, STORE, { at: 'capabilities' }),
-  row('sallyport/testing feedbackStoreContract', 'FeedbackStoreContractOptions', feedbackStoreContract, kit, KIT),
-  row('sallyport/testing feedbackStoreContract', 'StoreCapabilities', feedbackStoreContract, kit, STORE, {
-    at: 'capabilities',
-  }),
   row('sallyport/testing recordStoreContract', 'RecordStoreContractOptions', recordStoreContract, kit, KIT),
   row('sallyport/testing recordStoreContract', 'StoreCapabilities', recordStoreContract, kit, STORE, {
     at: 'capabilities',
   }),
-  row('sallyport/testing statisticsStoreContract', 'StatisticsStoreContractOptions', statisticsStoreContract, kit, KIT),
-  row('sallyport/testing tokenStoreContract', 'TokenStoreContractOptions', tokenStoreContract, kit, KIT),
-  row('sallyport/testing tokenStoreContract', 'StoreCapabilities', tokenStoreContract, kit, STORE, {
+  row('sallyport/testing revocationStoreContract', 'RevocationStoreContractOptions', revocationStoreContract, kit, KIT),
+  row('sallyport/testing revocationStoreContract', 'StoreCapabilities', revocationStoreContract, kit, STORE, {
     at: 'capabilities',
   }),
   row('sallyport/testing queueContract', 'QueueContractOptions', queueContract, kit, KIT),

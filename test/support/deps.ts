@@ -8,8 +8,8 @@ import type { DispatchStore } from '../../src/ports/dispatch-store.ts'
 import type { EventCatalog } from '../../src/ports/event-catalog.ts'
 import type { IdGenerator } from '../../src/ports/id-generator.ts'
 import type { LogFields, Logger } from '../../src/ports/logger.ts'
+import type { RevocationStore } from '../../src/ports/revocation-store.ts'
 import type { RunStore } from '../../src/ports/run-store.ts'
-import type { TokenStore } from '../../src/ports/token-store.ts'
 import { memoryStore } from '../../src/storage/memory/index.ts'
 import { type FakeClock, fakeClock } from './fake-clock.ts'
 import { recordingChannel } from './recording-channel.ts'
@@ -69,7 +69,7 @@ const orderEvents: EventCatalog = defineEvents({
 export interface TestDeps extends DispatchDeps {
   readonly clock: FakeClock
   readonly logger: RecordingLogger
-  readonly store: DispatchStore & RunStore & TokenStore
+  readonly store: DispatchStore & RunStore & RevocationStore
 }
 
 /** Deps with a memory store on a fake clock, and recording channels. */

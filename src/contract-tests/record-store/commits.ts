@@ -70,7 +70,7 @@ export const commitCases: readonly RecordStoreCase[] = recordCases([], {
   'a change of a missing record is a conflict': async (t) => {
     await t.put({ key: 'a' }, { key: 'b' }, { key: 'c' })
     const before = await t.list()
-    for (const { key } of before) await t.store.changeRecord(named(key), () => undefined)
+    for (const { key } of before) await t.change(key, () => undefined)
     const [a, b, c] = before
     ok(a && b && c, 'three records were stored')
     const changes: readonly RecordChange[] = [

@@ -1,9 +1,9 @@
 import { equal, ok } from '../assertions.ts'
+import { ODD_NAMES } from '../odd-names.ts'
 import {
   HOUR_MS,
   insert,
   keysOf,
-  named,
   numbers,
   type RecordHarness,
   type RecordStoreCase,
@@ -114,6 +114,31 @@ export const listCases: readonly RecordStoreCase[] = recordCases([], {
       await expect('k90', undefined, [])
     }
   },
+  'texts that end with a time are listed by it, apart from those of other names': async (t) => {
+    const names = [...ODD_NAMES.map((name) => `${name.length}:${name}`), '', '3:a', '30:a', '2:a0']
+    const timed = (name: string, at: number): string => name + String(at).padStart(16, '0')
+    for (const [of, name] of names.entries())
+      await t.put(...[3, 1, 2].map((at) => ({ key: `${of}-${at}`, sort: [null, timed(name, at * 1_000)] })))
+    for (const [of, name] of names.entries())
+      for (const isReverse of [false, true]) {
+        const range = { by: 1, from: timed(name, 0), isReverse, limit: 2 } as const
+        const keys = [1, 2, 3].map((at) => `${of}-${at}`)
+        equal(await t.keys({ ...range, until: timed(name, 9_000) }), isReverse ? keys.toReversed() : keys)
+        equal(await t.keys({ ...range, from: timed(name, 1_001), until: timed(name, 3_000) }), [`${of}-2`])
+      }
+  },
+  'a filter chooses among the listed records': async (t) => {
+    const keys = numbers(30).map((at) => `k${10 + at}`)
+    await t.put(...keys.map((key, at) => ({ key, sort: ['x'], body: { at } })))
+    const chosen = keys.filter((_, at) => at % 7 === 0)
+    for (const by of ['key', 0] as const)
+      for (const isReverse of [false, true])
+        for (const limit of [1, 2, 5, 6])
+          equal(
+            await t.keys({ by, isReverse, limit, where: ({ body }) => Number(body.at) % 7 === 0 }),
+            isReverse ? chosen.toReversed() : chosen,
+          )
+  },
   'a record is not in the list by a text that it does not have': async (t) => {
     await t.put({ key: 'a' }, { key: 'b', sort: [null, 'x', null] }, { key: 'c', sort: ['x', null, null, 'y'] })
     for (const isReverse of [false, true]) {
@@ -176,10 +201,10 @@ export const listCases: readonly RecordStoreCase[] = recordCases([], {
     for (const query of QUERIES) {
       const keys = await fill(t)
       const listed = await t.keys({ ...query, limit: 3 }, async (page) => {
-        for (const key of page) await t.store.changeRecord(named(key), () => undefined)
+        for (const key of page) await t.change(key, () => undefined)
       })
       equal(listed, query.isReverse ? keys.toReversed() : keys)
-      for (const key of await t.keys()) await t.store.changeRecord(named(key), () => undefined)
+      for (const key of await t.keys()) await t.change(key, () => undefined)
     }
   },
   'a page that is not the last is full, and the last one has no cursor': async (t) => {

@@ -20,7 +20,7 @@ export const HOUR_MS = 3_600_000
 export const MARGIN_MS = 10_000
 
 export const KIND = 'contract.notes'
-export const TENANT = 't'
+const TENANT = 't'
 
 /** An empty store of records and dispatches for one case. */
 export interface RecordStoreTrial extends StoreTrial<RecordStore & Pick<DispatchStore, 'accept' | 'findDispatch'>> {}
@@ -41,6 +41,10 @@ export interface RecordHarness {
   put(...records: readonly GivenRecord[]): Promise<void>
   /** Commits changes of records. */
   commit(changes: readonly RecordChange[], handle?: RecordStoreTrial['store']): Promise<CommitOutcome>
+  /** Stores what `decide` returns for the record of this key; `undefined` removes it, the record itself leaves it as it is. */
+  change(key: string, decide: (stored: PluginRecord | undefined) => NewPluginRecord | undefined): Promise<void>
+  /** The records of these keys. */
+  find(...keys: readonly string[]): Promise<readonly PluginRecord[]>
   /** The record that has this key; `undefined` if there is none. */
   read(key: string, name?: Partial<RecordName>): Promise<PluginRecord | undefined>
   /** As `read`. Fails if there is no record. */
@@ -70,7 +74,7 @@ function harnessOf(trial: RecordStoreTrial): RecordHarness {
   const commit: RecordHarness['commit'] = (changes, handle = store) => handle.commitUnit({ changes })
 
   const read: RecordHarness['read'] = async (key, { kind = KIND, tenant = TENANT } = {}) => {
-    const [found, ...more] = await other.findRecords(kind, tenant, [key])
+    const [found, ...more] = await findByKey(other, [key], { kind, tenant })
     equal(more, [], 'one record has this key')
     return found
   }
@@ -90,6 +94,8 @@ function harnessOf(trial: RecordStoreTrial): RecordHarness {
       committed(await commit(records.map(insert)))
     },
     commit,
+    change: (key, decide) => changeRecord(store, key, decide),
+    find: (...keys) => findByKey(other, keys),
     read,
     async stored(key, name) {
       const found = await read(key, name)
@@ -101,6 +107,30 @@ function harnessOf(trial: RecordStoreTrial): RecordHarness {
     removeExpired: (removal) => store.removeRecords({ kind: KIND, expiredForMs: 0, limit: 100, ...removal }),
     reopen: async () => harnessOf(await reopened(trial)),
   }
+}
+
+/** As {@link RecordHarness.find}, of a handle. */
+export function findByKey(
+  store: RecordStore,
+  keys: readonly string[],
+  { kind = KIND, tenant = TENANT }: Partial<RecordName> = {},
+): Promise<readonly PluginRecord[]> {
+  return store.findRecords({ kind, by: 'key', texts: keys.map((text) => ({ tenant, text })) })
+}
+
+/** As {@link RecordHarness.change}, of a handle. */
+export function changeRecord(
+  store: RecordStore,
+  key: string,
+  decide: (stored: PluginRecord | undefined) => NewPluginRecord | undefined,
+): Promise<void> {
+  const name = named(key)
+  return store.changeRecords([name], (draft) => {
+    const stored = draft.get(name)
+    const next = decide(stored)
+    if (next === undefined) draft.remove(name)
+    else if (next !== stored) draft.put(next)
+  })
 }
 
 const ALL: RecordQuery = { kind: KIND, tenant: TENANT, by: 'key', isReverse: false, limit: 100 }

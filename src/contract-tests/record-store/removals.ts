@@ -3,7 +3,6 @@ import {
   HOUR_MS,
   KIND,
   MARGIN_MS,
-  named,
   numbers,
   type RecordHarness,
   type RecordStoreCase,
@@ -52,15 +51,15 @@ export const removalCases: readonly RecordStoreCase[] = recordCases([], {
   },
   'records without an expiry are never removed': async (t) => {
     await t.put({ key: 'a' }, { key: 'b', expiresAt: t.now() - HOUR_MS }, { key: 'c', expiresAt: t.now() - HOUR_MS })
-    await t.store.changeRecord(named('c'), () => record({ key: 'c' }))
+    await t.change('c', () => record({ key: 'c' }))
     await t.advance(10_000 * HOUR_MS)
     equal(await t.removeExpired(), 1)
     equal(await t.keys(), ['a', 'c'])
   },
   'a later expiry counts from its change': async (t) => {
     await t.put({ key: 'a', expiresAt: t.now() - HOUR_MS }, { key: 'b', expiresAt: t.now() + HOUR_MS })
-    await t.store.changeRecord(named('a'), (stored) => stored && { ...stored, expiresAt: t.now() + HOUR_MS })
-    await t.store.changeRecord(named('b'), (stored) => stored && { ...stored, expiresAt: t.now() - HOUR_MS })
+    await t.change('a', (stored) => stored && { ...stored, expiresAt: t.now() + HOUR_MS })
+    await t.change('b', (stored) => stored && { ...stored, expiresAt: t.now() - HOUR_MS })
     equal(await t.removeExpired(), 1)
     equal(await t.keys(), ['a'])
   },

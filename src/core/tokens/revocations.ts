@@ -2,7 +2,7 @@ import type { Awaitable } from '../../model/awaitable.ts'
 import type { Principal } from '../../model/principal.ts'
 import { withTimeout } from '../../model/time-out.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Revocation, TokenStore } from '../../ports/token-store.ts'
+import type { Revocation, RevocationStore } from '../../ports/revocation-store.ts'
 import { portFault, refusalOf } from '../answers/fault.ts'
 import type { Refused } from '../answers/result.ts'
 import { invalidToken } from '../authenticate.ts'
@@ -35,7 +35,7 @@ interface Known {
 }
 
 export function revocationList(
-  store: Pick<TokenStore, 'listRevocations'>,
+  store: Pick<RevocationStore, 'listRevocations'>,
   clock: Pick<Clock, 'now' | 'after'>,
 ): Revocations {
   const known = timedMap<Known>()

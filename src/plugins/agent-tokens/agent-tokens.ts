@@ -3,6 +3,7 @@ import type { ActionCall } from '../../core/endpoints.ts'
 import type { Plugin } from '../plugin.ts'
 import { EXCHANGE, TOKEN_ACTIONS } from './actions.ts'
 import { exchangeToken } from './exchange-token.ts'
+import { tokenUseRecords } from './token-use-records.ts'
 import { type TokenUses, tokenUses } from './token-uses.ts'
 import { tokenUseLog } from './use-log.ts'
 
@@ -26,8 +27,9 @@ export function agentTokens(): Plugin<'agentTokens', AgentTokensApi> {
     name: 'agentTokens',
     setup(core) {
       const { auth, store, clock } = core
-      const log = tokenUseLog(core)
-      const tokens = tokenUses({ store, clock, log })
+      const records = tokenUseRecords(store)
+      const log = tokenUseLog({ ...core, records })
+      const tokens = tokenUses({ records, clock, log })
       const exchange = auth.exchange?.bind(auth)
       const exchanging = exchange && {
         run: ({ principal, request, onMade }: ActionCall) =>

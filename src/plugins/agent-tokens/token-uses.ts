@@ -4,9 +4,9 @@ import { oneOf } from '../../options/checks.ts'
 import { type Checks, readOptions, required } from '../../options/read-options.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Page } from '../../ports/dispatch-query.ts'
-import type { TokenStore } from '../../ports/token-store.ts'
 import { age, storedText, tenant } from '../../services/call-checks.ts'
 import { type ListOptions, listQuery, MAX_PAGE, pageChecks, pruneAll, viewPage } from '../../services/pagination.ts'
+import type { TokenUseRecords } from './token-use-records.ts'
 import type { UseLog } from './use-log.ts'
 
 /** Filter of uses: those that match all given options. */
@@ -47,22 +47,22 @@ const LIST_CHECKS: Checks<TokenUseListOptions> = {
 const PRUNE_CHECKS: Checks<TokenUsePruneOptions> = { olderThan: required(age), tenant }
 
 interface UsesDeps {
-  readonly store: TokenStore
+  readonly records: TokenUseRecords
   readonly clock: Clock
   readonly log: UseLog
 }
 
-export function tokenUses({ store, clock, log }: UsesDeps): TokenUses {
+export function tokenUses({ records, clock, log }: UsesDeps): TokenUses {
   return {
     async uses(options = {}) {
       const query = listQuery(LIST, readOptions('tokens.uses', options, LIST_CHECKS))
       await log.flush()
-      return viewPage(LIST, await store.listTokenUses(query), viewUse)
+      return viewPage(LIST, await records.list(query), viewUse)
     },
     async prune(options) {
       const { olderThan, tenant } = readOptions('tokens.prune', options, PRUNE_CHECKS)
       const removal = { tenant, usedForMs: olderThan, limit: MAX_PAGE }
-      return { pruned: await pruneAll(() => store.removeTokenUses(removal), removal.limit, clock) }
+      return { pruned: await pruneAll(() => records.remove(removal), removal.limit, clock) }
     },
   }
 }

@@ -2,10 +2,10 @@ import { timedMap } from '../../core/tokens/timed-map.ts'
 import type { TokenOperation, TokenUse } from '../../model/token-use.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { IdGenerator } from '../../ports/id-generator.ts'
-import type { TokenStore } from '../../ports/token-store.ts'
 import type { PluginCore, RequestEnd } from '../plugin.ts'
 import { type Noted, notedUses } from './noted-uses.ts'
 import { refusedTokens } from './refused-tokens.ts'
+import type { TokenUseRecords } from './token-use-records.ts'
 
 /** Log of the uses of session tokens. No request waits for it. */
 export interface UseLog {
@@ -18,7 +18,7 @@ export interface UseLog {
 }
 
 export interface UseLogDeps extends Pick<PluginCore, 'report' | 'logger'> {
-  readonly store: Pick<TokenStore, 'recordTokenUses' | 'removeTokenUses'>
+  readonly records: Pick<TokenUseRecords, 'record' | 'remove'>
   readonly clock: Pick<Clock, 'now' | 'after'>
   readonly ids: IdGenerator
 }
@@ -31,7 +31,7 @@ const GROUPED_MS = 60_000
 /** Uses in memory; more are dropped. */
 const MAX_NOTED = 10_000
 
-/** The limit of {@link TokenStore.recordTokenUses}. */
+/** The limit of {@link TokenUseRecords.record}. */
 const AT_ONCE = 100
 
 /** Age at which uses are removed: a week. */
@@ -44,7 +44,7 @@ const LEAST_PRUNED = 500
  * token, operation and code are. Refusals, and posts about one run, are stored once a minute: a flood adds a few rows.
  */
 export function tokenUseLog(deps: UseLogDeps): UseLog {
-  const { store, clock, ids } = deps
+  const { records, clock, ids } = deps
   const noted = notedUses(MAX_NOTED)
   const refusedIds = refusedTokens(GROUPED_MS)
   /** Times when grouped uses were stored. */
@@ -106,7 +106,7 @@ export function tokenUseLog(deps: UseLogDeps): UseLog {
 
   async function record(uses: readonly Noted[]): Promise<void> {
     const now = clock.now()
-    await store.recordTokenUses(uses.map(({ key: _, dueAt: __, at, ...use }) => ({ ...use, agoMs: now - at })))
+    await records.record(uses.map(({ key: _, dueAt: __, at, ...use }) => ({ ...use, agoMs: now - at })))
     unsure = []
     recorded += uses.length
     for (const { key, operation, outcome } of uses) {
@@ -120,7 +120,7 @@ export function tokenUseLog(deps: UseLogDeps): UseLog {
     if (now - prunedAt < PRUNE_EVERY_MS) return
     const limit = Math.max(LEAST_PRUNED, 2 * recorded)
     ;[prunedAt, recorded] = [now, 0]
-    await store.removeTokenUses({ usedForMs: KEPT_MS, limit })
+    await records.remove({ usedForMs: KEPT_MS, limit })
   }
 
   function reportDropped(): void {

@@ -2,12 +2,13 @@ import { port } from '../../core/answers/fault.ts'
 import { isPromise } from '../../model/awaitable.ts'
 import { wants } from '../../model/preference-set.ts'
 import { covers } from '../../model/suppression.ts'
-import type { FeedbackStore } from '../../ports/feedback-store.ts'
 import type { GuardedMessage, MessageGuard } from '../../ports/message-guard.ts'
+import type { RecordStore } from '../../ports/record-store.ts'
 import type { AddressKeys } from './address-keys.ts'
 import { joinedReads } from './joined-reads.ts'
 import { newSuppression } from './new-suppression.ts'
-import { findPreferences, newestPreferences, type PreferenceRecords } from './stored-preferences.ts'
+import { findPreferences, newestPreferences } from './stored-preferences.ts'
+import type { SuppressionRecords } from './suppression-records.ts'
 
 /** Source of suppressions by a refusal when a message was sent. */
 const SEND = 'send'
@@ -21,8 +22,8 @@ const stored = <Result>(call: () => Promise<Result>): Promise<Result> => port('s
 type HashedKeys = ReturnType<AddressKeys['all']>
 
 interface GuardDeps {
-  readonly store: Pick<FeedbackStore, 'findSuppressions' | 'addSuppressions'>
-  readonly preferences: Pick<PreferenceRecords, 'find'>
+  readonly store: Pick<RecordStore, 'findRecords'>
+  readonly suppressions: Pick<SuppressionRecords, 'find' | 'add'>
   readonly keys: AddressKeys
 }
 
@@ -30,14 +31,14 @@ interface GuardDeps {
  * Objects to suppressed addresses, and to messages that their recipient does not want. Reads the store for each message, so that no attempt
  * begins after a complaint was stored; checks that begin together share their reads.
  */
-export function consentGuard({ store, preferences, keys }: GuardDeps): Required<MessageGuard> {
+export function consentGuard({ store, suppressions, keys }: GuardDeps): Required<MessageGuard> {
   const suppressionsOf = joinedReads(
-    (all) => stored(() => store.findSuppressions(all)),
+    (all) => stored(() => suppressions.find(all)),
     ({ addressKey }) => addressKey,
     MAX_ADDRESSES,
   )
   const preferencesOf = joinedReads(
-    (all) => stored(() => findPreferences(preferences, all)),
+    (all) => stored(() => findPreferences(store, all)),
     ({ recipientKey }) => recipientKey,
     MAX_RECIPIENTS,
   )
@@ -66,7 +67,7 @@ export function consentGuard({ store, preferences, keys }: GuardDeps): Required<
     async learned({ tenant, channel, address }, reason) {
       const addressKey = await keys.current(tenant, address)
       const one = await newSuppression({ tenant, channel, addressKey, reason, source: SEND })
-      await stored(() => store.addSuppressions([one]))
+      await stored(() => suppressions.add([one]))
     },
   }
 }

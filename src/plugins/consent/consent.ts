@@ -11,10 +11,12 @@ import { consentGuard } from './consent-guard.ts'
 import { findReports } from './feedback/find-reports.ts'
 import { feedbackAction } from './feedback/handle-feedback.ts'
 import { refusalLog } from './feedback/refusal-log.ts'
+import { feedbackRecords } from './feedback-records.ts'
 import { newSuppression } from './new-suppression.ts'
 import { type Preferences, preferencesOf } from './preferences.ts'
 import { type RecipientProfiles, recipientProfiles } from './recipient-profile.ts'
-import { findPreferences, newestPreferences, preferenceRecords, removePreferences } from './stored-preferences.ts'
+import { findPreferences, newestPreferences, replacePreferences } from './stored-preferences.ts'
+import { suppressionRecords } from './suppression-records.ts'
 import { findSuppressedDeliveries, viewSuppression } from './suppression-view.ts'
 import { type Suppressions, suppressionsOf } from './suppressions.ts'
 import { type Unsubscription, unsubscribeAction, unsubscribeUrl } from './unsubscribe/unsubscribe.ts'
@@ -60,25 +62,26 @@ export function consent(options: ConsentOptions): Plugin<'consent', ConsentApi> 
       const problems = consentProblems(given, channels, links !== undefined)
       if (problems.length > 0) throw new SallyportError('config_invalid', 'consent', problems)
       const keys = addressKeys(readyHashKeys(given.keys))
-      const suppressions = suppressionsOf({ store, clock, channels, addressKeys: keys })
-      const preferences = preferenceRecords({ store, clock })
-      const profiles = recipientProfiles({ store, preferences, addressKeys: keys })
+      const reports = feedbackRecords(store)
+      const suppressed = suppressionRecords(store)
+      const suppressions = suppressionsOf({ records: suppressed, clock, channels, addressKeys: keys })
+      const profiles = recipientProfiles({ store, suppressions: suppressed, addressKeys: keys })
       const sources = new Map(Object.entries(feedback))
       const receiving = {
-        ...{ store, events, clock, logger, fallBack, softBounceMs },
+        ...{ store, feedback: reports, suppressions: suppressed, events, clock, logger, fallBack, softBounceMs },
         addressKeys: keys,
         onRefused: refusalLog(logger, clock),
       }
 
       async function unsubscribe({ tenant, channel, addressKey, category }: Unsubscription): Promise<void> {
         const facts = { tenant, channel, addressKey, reason: 'unsubscribed', source: 'link' } as const
-        await store.addSuppressions([await newSuppression({ ...facts, ...(category !== undefined && { category }) })])
+        await suppressed.add([await newSuppression({ ...facts, ...(category !== undefined && { category }) })])
       }
 
       const parts: PluginParts<ConsentApi> = {
         api: {
           suppressions,
-          preferences: preferencesOf({ records: preferences, recipientKeys: keys }),
+          preferences: preferencesOf({ store, recipientKeys: keys }),
           dispatches: profiles,
         },
         actions: [...actionsOf(PROFILE_ACTIONS, profiles), ...actionsOf(SUPPRESSION_ACTIONS, suppressions)],
@@ -86,7 +89,7 @@ export function consent(options: ConsentOptions): Plugin<'consent', ConsentApi> 
           ...(sources.size > 0 ? [feedbackAction(sources, receiving)] : []),
           ...(links ? [unsubscribeAction({ links, unsubscribe, page, report })] : []),
         ],
-        guard: consentGuard({ store, preferences, keys }),
+        guard: consentGuard({ store, suppressions: suppressed, keys }),
         ...(links && {
           links: {
             async unsubscribe({ address, ...target }) {
@@ -100,31 +103,32 @@ export function consent(options: ConsentOptions): Plugin<'consent', ConsentApi> 
             const members = new Map<string, object>()
             // An export has the reports of earlier sources too.
             const isAsked = sources.size > 0 || shown === 'export'
-            const reports = isAsked ? await findReports(dispatches, store) : []
-            for (const [id, found] of reports) members.set(id, { feedback: found })
+            const found = isAsked ? await findReports(dispatches, reports) : []
+            for (const [id, feedback] of found) members.set(id, { feedback })
             for (const dispatch of shown === 'one' ? dispatches : [])
-              for (const [id, suppressed] of await findSuppressedDeliveries(dispatch, store, keys))
-                members.set(id, { ...members.get(id), ...suppressed })
+              for (const [id, rest] of await findSuppressedDeliveries(dispatch, suppressed, keys))
+                members.set(id, { ...members.get(id), ...rest })
             return members
           },
         },
         recipient: {
           async export({ tenant, recipient }) {
             const own = await keys.all(tenant, recipient)
-            const newest = newestPreferences(await findPreferences(preferences, own), own)
-            const found = await store.findSuppressions(own)
+            const newest = newestPreferences(await findPreferences(store, own), own)
+            const found = await suppressed.find(own)
             return {
               ...(newest && { preferences: newest }),
               ...(found.length > 0 && { suppressions: found.map(viewSuppression) }),
             }
           },
           async erase({ tenant, recipient }) {
-            await removePreferences(preferences, await keys.all(tenant, recipient))
+            await replacePreferences(store, await keys.all(tenant, recipient))
           },
         },
         async prune(olderThanMs, tenant) {
-          const reports = { tenant, storedForMs: Math.max(olderThanMs, PROOF_MS), limit: MAX_PAGE }
-          await pruneAll(() => store.removeFeedback(reports), reports.limit, clock)
+          const removal = { tenant, storedForMs: Math.max(olderThanMs, PROOF_MS), limit: MAX_PAGE }
+          await pruneAll(() => reports.remove(removal), removal.limit, clock)
+          await pruneAll(() => suppressed.removeExpired(MAX_PAGE), MAX_PAGE, clock)
         },
       }
       return parts

@@ -1,6 +1,6 @@
 import { sha256 } from '../../model/sha256.ts'
 import type { Suppression } from '../../model/suppression.ts'
-import type { NewSuppression } from '../../ports/feedback-store.ts'
+import type { NewSuppression } from './suppression-records.ts'
 
 type Identity = Pick<Suppression, 'tenant' | 'channel' | 'addressKey' | 'reason' | 'category'>
 

@@ -1,15 +1,10 @@
 import { SallyportError } from '../../errors.ts'
 import type { JsonObject } from '../../model/json.ts'
 import { isPreferenceSet, type PreferenceSet } from '../../model/preference-set.ts'
+import type { RecordStore } from '../../ports/record-store.ts'
 import { storedId, type TenantScope, tenantOf } from '../../services/call-checks.ts'
 import type { AddressKeys } from './address-keys.ts'
-import {
-  findPreferences,
-  newestPreferences,
-  type PreferenceRecords,
-  removePreferences,
-  setPreferences,
-} from './stored-preferences.ts'
+import { findPreferences, newestPreferences, replacePreferences } from './stored-preferences.ts'
 
 /**
  * Preferences of recipients: messages that one has opted out of are skipped as `opted_out`, except critical events. Every method throws errors of
@@ -23,7 +18,7 @@ export interface Preferences {
 }
 
 interface PreferencesDeps {
-  readonly records: PreferenceRecords
+  readonly store: RecordStore
   readonly recipientKeys: AddressKeys
 }
 
@@ -32,21 +27,20 @@ const MAX_TEXT = 65_536
 /** NUL or half of a surrogate pair, as JSON writes them. */
 const UNSTORABLE = /\\u(?:0000|d[89a-f])/
 
-export function preferencesOf({ records, recipientKeys }: PreferencesDeps): Preferences {
+export function preferencesOf({ store, recipientKeys }: PreferencesDeps): Preferences {
   return {
     async get(recipient, scope) {
       const tenant = tenantOf('preferences.get', scope)
       const keys = await recipientKeys.all(tenant, storedId('preferences.get', 'recipient', recipient))
-      return newestPreferences(await findPreferences(records, keys), keys)
+      return newestPreferences(await findPreferences(store, keys), keys)
     },
 
     async set(recipient, preferences, scope) {
       const tenant = tenantOf('preferences.set', scope)
-      const all = await recipientKeys.all(tenant, storedId('preferences.set', 'recipient', recipient))
-      const [recipientKey = '', ...older] = all
-      if (preferences === undefined) return removePreferences(records, all)
-      await setPreferences(records, { recipientKey, tenant, preferences: checked(preferences) })
-      await removePreferences(records, older)
+      const keys = await recipientKeys.all(tenant, storedId('preferences.set', 'recipient', recipient))
+      const [recipientKey = ''] = keys
+      if (preferences === undefined) return replacePreferences(store, keys)
+      await replacePreferences(store, keys, { recipientKey, tenant, preferences: checked(preferences) })
     },
   }
 }

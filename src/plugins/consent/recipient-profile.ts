@@ -6,7 +6,8 @@ import { type Checks, readOptions, required } from '../../options/read-options.t
 import type { SallyportStore } from '../../ports/sallyport-store.ts'
 import { storedText, type TenantScope, tenant } from '../../services/call-checks.ts'
 import type { AddressKeys } from './address-keys.ts'
-import { findPreferences, newestPreferences, type PreferenceRecords } from './stored-preferences.ts'
+import { findPreferences, newestPreferences } from './stored-preferences.ts'
+import type { SuppressionRecords } from './suppression-records.ts'
 import { viewSuppression } from './suppression-view.ts'
 
 /** Newest dispatches that are read for their addresses, by the index of recipients. */
@@ -39,7 +40,7 @@ const CHECKS: Checks<ProfileOptions> = { tenant, recipient: required(storedText)
 
 interface ProfileDeps {
   readonly store: SallyportStore
-  readonly preferences: PreferenceRecords
+  readonly suppressions: SuppressionRecords
   readonly addressKeys: AddressKeys
 }
 
@@ -55,13 +56,13 @@ export function recipientProfiles(deps: ProfileDeps): RecipientProfiles {
 async function readProfile(
   tenant: string,
   recipient: string,
-  { store, preferences: records, addressKeys }: ProfileDeps,
+  { store, suppressions, addressKeys }: ProfileDeps,
 ): Promise<RecipientProfile> {
   const reached = await readReached(tenant, recipient, store)
   const keys = await addressKeys.all(tenant, recipient)
-  const preferences = newestPreferences(await findPreferences(records, keys), keys)
+  const preferences = newestPreferences(await findPreferences(store, keys), keys)
   const texts = [recipient, ...reached.map(({ address }) => address)]
-  const found = await suppressionsOf(tenant, texts, addressKeys, store)
+  const found = await suppressionsOf(tenant, texts, addressKeys, suppressions)
   const isReached = (channel: string): boolean =>
     reached.some((one) => one.channel === channel && normaliseAddress(one.address) === normaliseAddress(recipient))
   // The recipient may be an address that nothing was sent to yet.
@@ -96,11 +97,11 @@ async function suppressionsOf(
   tenant: string,
   addresses: readonly string[],
   keys: AddressKeys,
-  store: SallyportStore,
+  suppressions: SuppressionRecords,
 ): Promise<ReadonlyMap<string, readonly Suppression[]>> {
   const keysOf = new Map<string, readonly string[]>()
   for (const address of addresses) keysOf.set(address, await keys.all(tenant, address))
-  const found = await store.findSuppressions([...new Set([...keysOf.values()].flat())])
+  const found = await suppressions.find([...new Set([...keysOf.values()].flat())])
   const inOrder = found.filter((one) => one.tenant === tenant).sort((one, other) => one.createdAt - other.createdAt)
   return new Map(
     [...keysOf].map(([address, own]) => [address, inOrder.filter(({ addressKey }) => own.includes(addressKey))]),

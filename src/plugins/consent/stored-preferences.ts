@@ -1,48 +1,45 @@
 import type { JsonObject } from '../../model/json.ts'
 import { isPreferenceSet, type PreferenceSet } from '../../model/preference-set.ts'
-import { type KindRecords, ownRecords } from '../kind-records.ts'
-import type { PluginCore } from '../plugin.ts'
+import type { RecordName, RecordStore } from '../../ports/record-store.ts'
 
-/** Preferences of a recipient. The key of the record is `<key id>.<HMAC>` of the recipient and its tenant, so records belong to no tenant. */
+/** Preferences of a recipient. */
 export interface StoredPreferences {
+  /** `<key id>.<HMAC>` of the recipient and its tenant: the key of the record, which belongs to no tenant. */
+  readonly recipientKey: string
   readonly tenant: string
   readonly preferences: JsonObject
 }
 
-export type PreferenceRecords = KindRecords<StoredPreferences>
-
-/** Preferences that were found, with their key. */
-export interface FoundPreferences extends StoredPreferences {
-  readonly recipientKey: string
-}
-
-/** Tenant of the records. */
+const KIND = 'preferences'
 const OF_NO_TENANT = ''
-
-export function preferenceRecords(core: Pick<PluginCore, 'store' | 'clock'>): PreferenceRecords {
-  return ownRecords<StoredPreferences>(core, 'preferences')
-}
 
 /** Finds the preferences under any of these keys. Rejects if one cannot be read. */
 export async function findPreferences(
-  records: Pick<PreferenceRecords, 'find'>,
+  store: Pick<RecordStore, 'findRecords'>,
   keys: readonly string[],
-): Promise<readonly FoundPreferences[]> {
-  const found = await records.find(OF_NO_TENANT, keys)
-  return found.map(({ key, body }) => ({ recipientKey: key, ...body }))
+): Promise<readonly StoredPreferences[]> {
+  const texts = keys.map((text) => ({ tenant: OF_NO_TENANT, text }))
+  const found = await store.findRecords({ kind: KIND, by: 'key', texts })
+  return found.map(({ key, body }) => ({ recipientKey: key, ...(body as Omit<StoredPreferences, 'recipientKey'>) }))
 }
 
-/** Stores or replaces preferences. */
-export async function setPreferences(
-  records: PreferenceRecords,
-  { recipientKey, ...body }: FoundPreferences,
+/** Stores preferences, if they are given, in place of those under all of these keys, which are the keys of one recipient. */
+export async function replacePreferences(
+  store: Pick<RecordStore, 'changeRecords'>,
+  keys: readonly string[],
+  given?: StoredPreferences,
 ): Promise<void> {
-  await records.change(OF_NO_TENANT, recipientKey, () => body)
+  const names = keys.map(nameOf)
+  await store.changeRecords(names, (draft) => {
+    for (const name of names) draft.remove(name)
+    if (!given) return
+    const { recipientKey, ...body } = given
+    draft.put({ ...nameOf(recipientKey), sort: [], body })
+  })
 }
 
-/** Removes the preferences under all of these keys. */
-export async function removePreferences(records: PreferenceRecords, keys: readonly string[]): Promise<void> {
-  for (const key of keys) await records.change(OF_NO_TENANT, key, () => undefined)
+function nameOf(key: string): RecordName {
+  return { kind: KIND, tenant: OF_NO_TENANT, key }
 }
 
 /**
@@ -52,7 +49,7 @@ export async function removePreferences(records: PreferenceRecords, keys: readon
  * @throws {TypeError} What is stored is no `PreferenceSet`.
  */
 export function newestPreferences(
-  found: readonly FoundPreferences[],
+  found: readonly StoredPreferences[],
   keys: readonly string[],
 ): PreferenceSet | undefined {
   const [newest] = keys.flatMap((key) => found.find(({ recipientKey }) => recipientKey === key) ?? [])

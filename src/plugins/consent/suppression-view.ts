@@ -2,8 +2,8 @@ import type { Delivery, Dispatch } from '../../model/dispatch.ts'
 import { writeInstant } from '../../model/instants.ts'
 import { maskAddress } from '../../model/mask-address.ts'
 import type { Suppression, SuppressionView } from '../../model/suppression.ts'
-import type { FeedbackStore } from '../../ports/feedback-store.ts'
 import type { AddressKeys } from './address-keys.ts'
+import type { SuppressionRecords } from './suppression-records.ts'
 
 export function viewSuppression(one: Suppression): SuppressionView {
   const { channel, addressKey, reason, category, source, createdAt, expiresAt } = one
@@ -28,16 +28,16 @@ interface SuppressedDelivery {
  */
 export async function findSuppressedDeliveries(
   { tenant, deliveries }: Dispatch,
-  store: Pick<FeedbackStore, 'findSuppressions'>,
+  suppressions: Pick<SuppressionRecords, 'find'>,
   addressKeys: AddressKeys,
 ): Promise<ReadonlyMap<string, SuppressedDelivery>> {
   const shown = new Map<string, SuppressedDelivery>()
   const find = async ({ deliveryId, status, channel, address = '' }: Delivery): Promise<void> => {
-    const found = await store.findSuppressions(await addressKeys.all(tenant, address))
+    const found = await suppressions.find(await addressKeys.all(tenant, address))
     const own = found.filter((one) => one.tenant === tenant && one.channel === channel)
     if (status === 'failed' && own.length === 0) return
-    const suppressions = own.toSorted((one, other) => one.createdAt - other.createdAt).map(viewSuppression)
-    shown.set(deliveryId, { address: maskAddress(address), suppressions })
+    const views = own.toSorted((one, other) => one.createdAt - other.createdAt).map(viewSuppression)
+    shown.set(deliveryId, { address: maskAddress(address), suppressions: views })
   }
   await Promise.all(deliveries.filter((one) => isAsked(one) && one.address !== undefined).map(find))
   return shown

@@ -18,12 +18,12 @@ import {
 } from '../../options/read-options.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Page } from '../../ports/dispatch-query.ts'
-import type { FeedbackStore, NewSuppression } from '../../ports/feedback-store.ts'
 import { storedText, type TenantScope, tenant, tenantOf } from '../../services/call-checks.ts'
 import { listQuery, MAX_PAGE, type PageOptions, pageChecks, viewPage } from '../../services/pagination.ts'
 import type { AddressKeys } from './address-keys.ts'
 import { newSuppression } from './new-suppression.ts'
 import { type CsvRow, csvLine, readCsv } from './suppression-csv.ts'
+import type { NewSuppression, SuppressionRecords } from './suppression-records.ts'
 import { viewSuppression } from './suppression-view.ts'
 
 /** Filter of suppressions: those that match all given options. */
@@ -121,20 +121,20 @@ const oneAddress: Rules = ({ address, addressKey }) =>
     : []
 
 interface SuppressionsDeps {
-  readonly store: FeedbackStore
+  readonly records: SuppressionRecords
   readonly clock: Pick<Clock, 'now'>
   readonly addressKeys: AddressKeys
   /** Names of the channels. A suppression of another one would have no effect. */
   readonly channels: readonly string[]
 }
 
-export function suppressionsOf({ store, clock, addressKeys, channels }: SuppressionsDeps): Suppressions {
+export function suppressionsOf({ records, clock, addressKeys, channels }: SuppressionsDeps): Suppressions {
   const addChecks: Checks<AddSuppression> = { ...ADD_CHECKS, channel: required(oneOf(channels)) }
   const importChecks: Checks<ImportSuppressionsOptions> = { tenant, channel: oneOf(channels) }
 
   async function ofAddress(call: string, of: SuppressionsOfAddress): Promise<readonly Suppression[]> {
     const { tenant = 'default', address, addressKey, channel } = readOptions(call, of, OF_CHECKS, oneAddress)
-    const found = await store.findSuppressions(
+    const found = await records.find(
       address === undefined ? [addressKey ?? ''] : await addressKeys.all(tenant, address),
     )
     return found.filter((one) => one.tenant === tenant && (channel === undefined || one.channel === channel))
@@ -145,7 +145,7 @@ export function suppressionsOf({ store, clock, addressKeys, channels }: Suppress
     let added = 0
     let chunk: NewSuppression[] = []
     const flush = async (): Promise<void> => {
-      if (chunk.length > 0) added += (await store.addSuppressions(chunk)).length
+      if (chunk.length > 0) added += (await records.add(chunk)).length
       chunk = []
     }
     for (const [at, row] of readCsv(csv).entries()) {
@@ -169,7 +169,7 @@ export function suppressionsOf({ store, clock, addressKeys, channels }: Suppress
   return {
     async list(options = {}) {
       const query = listQuery(LIST, readOptions('suppressions.list', options, LIST_CHECKS))
-      return viewPage(LIST, await store.listSuppressions(query), viewSuppression)
+      return viewPage(LIST, await records.list(query), viewSuppression)
     },
 
     async find(of) {
@@ -185,14 +185,13 @@ export function suppressionsOf({ store, clock, addressKeys, channels }: Suppress
         ...(category !== undefined && { category }),
         ...(expiresInMs !== undefined && { expiresInMs }),
       })
-      return (await store.addSuppressions([one])).length > 0
+      return (await records.add([one])).length > 0
     },
 
     async remove(of) {
       const ids = (await ofAddress('suppressions.remove', of)).map(({ suppressionId }) => suppressionId)
       let removed = 0
-      for (let at = 0; at < ids.length; at += CHUNK)
-        removed += await store.removeSuppressions(ids.slice(at, at + CHUNK))
+      for (let at = 0; at < ids.length; at += CHUNK) removed += await records.remove(ids.slice(at, at + CHUNK))
       return { removed }
     },
 
@@ -208,7 +207,7 @@ export function suppressionsOf({ store, clock, addressKeys, channels }: Suppress
       yield csvLine(COLUMNS)
       let cursor: string | undefined
       do {
-        const page: Page<Suppression> = await store.listSuppressions({ tenant, limit: MAX_PAGE, cursor })
+        const page: Page<Suppression> = await records.list({ tenant, limit: MAX_PAGE, cursor })
         yield page.items.map(csvOf).join('')
         cursor = page.nextCursor
       } while (cursor !== undefined)

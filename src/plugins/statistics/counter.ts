@@ -1,9 +1,9 @@
 import type { Measure } from '../../model/measurement.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { IdGenerator } from '../../ports/id-generator.ts'
-import type { NewStatisticsRow, StatisticsRow, StatisticsStep, StatisticsStore } from '../../ports/statistics-store.ts'
 import type { PluginCore } from '../plugin.ts'
 import { addCounts, type Counts, countMeasurement, noCounts } from './counts.ts'
+import type { NewStatisticsRow, StatisticsRecords, StatisticsRow, StatisticsStep } from './statistics-records.ts'
 
 /** Counts what this process does, and stores the counts. Nothing waits for it. */
 export interface StatisticsCounter {
@@ -17,7 +17,7 @@ export interface StatisticsCounter {
 }
 
 export interface CounterDeps extends Pick<PluginCore, 'report' | 'logger'> {
-  readonly store: Pick<StatisticsStore, 'putStatistics'>
+  readonly records: Pick<StatisticsRecords, 'put'>
   readonly clock: Pick<Clock, 'now' | 'after'>
   readonly ids: IdGenerator
 }
@@ -41,7 +41,7 @@ const MAX_TENANTS = 10_000
 /** Rows in memory that are not stored. While the store fails, what needs further rows is not counted. */
 const MAX_UNSTORED = 40_000
 
-/** The limit of {@link StatisticsStore.putStatistics}. */
+/** The limit of {@link StatisticsRecords.put}. */
 const AT_ONCE = 100
 
 interface Row {
@@ -60,7 +60,7 @@ type Rows = Readonly<Record<StatisticsStep, Row>>
  * write changes nothing. Each row has an id of its own, so the clock may be set back.
  */
 export function statisticsCounter(deps: CounterDeps): StatisticsCounter {
-  const { store, clock, ids } = deps
+  const { records, clock, ids } = deps
   /** Rows of the minute, the hour and the day of a tenant's last measurement. */
   const current = new Map<string, Rows>()
   /** Counts that are not yet added to their rows: a measurement is counted once, not in each of three rows. */
@@ -133,7 +133,7 @@ export function statisticsCounter(deps: CounterDeps): StatisticsCounter {
   async function put(rows: readonly Row[]): Promise<void> {
     addPending()
     const copies = rows.map((row): NewStatisticsRow => ({ ...readRow(row), keptForMs: KEPT_MS[row.step] }))
-    await store.putStatistics(copies)
+    await records.put(copies)
     for (const [at, row] of rows.entries()) if (copies[at]?.revision === row.revision) changed.delete(row)
   }
 

@@ -1,11 +1,11 @@
 import { withTimeout } from '../../model/time-out.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { IdGenerator } from '../../ports/id-generator.ts'
-import type { StatisticsStore } from '../../ports/statistics-store.ts'
 import type { PluginCore } from '../plugin.ts'
+import type { HeartbeatRecords } from './heartbeat-records.ts'
 
 interface HeartbeatDeps extends Pick<PluginCore, 'report'> {
-  readonly store: Pick<StatisticsStore, 'recordHeartbeat'>
+  readonly records: Pick<HeartbeatRecords, 'record'>
   readonly clock: Clock
   readonly ids: IdGenerator
 }
@@ -30,7 +30,7 @@ export interface Heartbeat {
 
 /** Records heartbeats: every ten seconds while started, and with `runDue`. A failure is logged and has no other effect. */
 export function heartbeat(deps: HeartbeatDeps): Heartbeat {
-  const { store, clock, ids } = deps
+  const { records, clock, ids } = deps
   let workerId: string | undefined
   let isStarted = false
   let isAlive = false
@@ -49,7 +49,7 @@ export function heartbeat(deps: HeartbeatDeps): Heartbeat {
   async function record(aliveForMs: number): Promise<void> {
     workerId ??= ids.next('wrk')
     try {
-      await store.recordHeartbeat({ workerId, aliveForMs })
+      await records.record({ workerId, aliveForMs })
     } catch (cause) {
       deps.report(cause, { operation: 'store' }, { level: 'warn', event: 'worker.heartbeat_failed' })
     }

@@ -5,10 +5,11 @@ import { type Checks, type GivenOptions, readOptions } from '../../options/read-
 import { shown } from '../../options/shown-value.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { DispatchStore } from '../../ports/dispatch-store.ts'
-import type { StatisticsRow, StatisticsStep, StatisticsStore } from '../../ports/statistics-store.ts'
 import { type TenantScope, tenant } from '../../services/call-checks.ts'
 import { KEPT_MS, STEP_MS, type StatisticsCounter } from './counter.ts'
 import { addCounts, type Counts, noCounts, viewCounts } from './counts.ts'
+import type { HeartbeatRecords } from './heartbeat-records.ts'
+import type { StatisticsQuery, StatisticsRecords, StatisticsRow, StatisticsStep } from './statistics-records.ts'
 
 /** Window and step of statistics. */
 export interface StatisticsOptions extends TenantScope {
@@ -25,7 +26,8 @@ export interface StatisticsOptions extends TenantScope {
 export type ReadStatistics = (options?: StatisticsOptions) => Promise<Statistics>
 
 interface StatisticsDeps {
-  readonly store: StatisticsStore
+  readonly records: Pick<StatisticsRecords, 'list'>
+  readonly workers: Pick<HeartbeatRecords, 'countWorkers'>
   readonly clock: Pick<Clock, 'now'>
   readonly counter: Pick<StatisticsCounter, 'unstored'>
   /** Absent in a host that only records runs. */
@@ -50,7 +52,7 @@ const CHECKS: Checks<StatisticsOptions> = {
   ),
 }
 
-export function statisticsOf({ store, clock, counter, due }: StatisticsDeps): ReadStatistics {
+export function statisticsOf({ records, workers, clock, counter, due }: StatisticsDeps): ReadStatistics {
   return async (options = {}) => {
     const read = readOptions('stats', options, CHECKS, timeProblems)
     const { tenant = 'default', windowMs = STEP_MS.hour, stepMs = STEP_MS.minute } = read
@@ -60,9 +62,9 @@ export function statisticsOf({ store, clock, counter, due }: StatisticsDeps): Re
     // Copied before the read: what is stored meanwhile is in the copy or in the store.
     const unstored = counter.unstored(tenant, step)
     const [rows, dueNow, workersAlive] = await Promise.all([
-      readRows(query, store),
+      readRows(query, records),
       due && countDue(tenant, due),
-      store.countWorkers(),
+      workers.countWorkers(),
     ])
     const buckets = Array.from({ length: windowMs / stepMs }, noCounts)
     for (const row of newestOf([...rows, ...unstored])) {
@@ -108,13 +110,13 @@ function storedStep(stepMs: number): StatisticsStep {
 }
 
 async function readRows(
-  query: { readonly tenant: string; readonly step: StatisticsStep; readonly since: number; readonly until: number },
-  store: StatisticsStore,
+  query: Omit<StatisticsQuery, 'limit' | 'cursor'>,
+  records: Pick<StatisticsRecords, 'list'>,
 ): Promise<readonly StatisticsRow[]> {
   const rows: StatisticsRow[] = []
   let cursor: string | undefined
   do {
-    const page = await store.listStatistics({ ...query, limit: PAGE, cursor })
+    const page = await records.list({ ...query, limit: PAGE, cursor })
     rows.push(...page.items)
     cursor = page.nextCursor
   } while (cursor !== undefined)

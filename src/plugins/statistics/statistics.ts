@@ -3,7 +3,9 @@ import type { Plugin } from '../plugin.ts'
 import { STATISTICS_ACTIONS } from './actions.ts'
 import { statisticsCounter } from './counter.ts'
 import { heartbeat } from './heartbeat.ts'
+import { heartbeatRecords } from './heartbeat-records.ts'
 import { type ReadStatistics, statisticsOf } from './read-statistics.ts'
+import { statisticsRecords } from './statistics-records.ts'
 
 /** Members that {@link statistics} adds to a Sallyport. */
 export interface StatisticsApi {
@@ -30,11 +32,13 @@ export function statistics(): Plugin<'statistics', StatisticsApi> {
   return {
     name: 'statistics',
     setup(core) {
-      const counter = statisticsCounter(core)
       const { store, clock, channels } = core
-      const stats = statisticsOf({ store, clock, counter, ...(channels && { due: { store, channels } }) })
+      const records = statisticsRecords(store)
+      const workers = heartbeatRecords(store)
+      const counter = statisticsCounter({ ...core, records })
+      const stats = statisticsOf({ records, workers, clock, counter, ...(channels && { due: { store, channels } }) })
       // A host that only records runs has no worker that others wait for.
-      const beats = channels && heartbeat(core)
+      const beats = channels && heartbeat({ ...core, records: workers })
       return {
         api: { stats },
         actions: actionsOf(STATISTICS_ACTIONS, stats),

@@ -14,10 +14,9 @@ export type { DocumentChange, DocumentRange, Documents, StoredDocument } from '.
 const CHECKS: Checks<Documents> = { now: required(fn), get: required(fn), list: required(fn), commit: required(fn) }
 
 /**
- * Keeps everything as documents in your database: dispatches, runs, revocations of tokens, feedback, suppressions, preferences, records
- * of plugins and statistics. Any number of processes may share it. It keeps every guarantee of the ports if the four methods keep theirs: run
- * `dispatchStoreContract`, `runStoreContract`, `tokenStoreContract`, `feedbackStoreContract`, `recordStoreContract`
- * and `statisticsStoreContract` over it.
+ * Keeps everything as documents in your database: dispatches, runs, revocations of tokens, and records of plugins, such as
+ * suppressions and statistics. Any number of processes may share it. It keeps every guarantee of the ports if the four methods keep theirs: run
+ * `dispatchStoreContract`, `runStoreContract`, `revocationStoreContract` and `recordStoreContract` over it.
  * @throws {SallyportError} `option_invalid`, if a method is missing.
  */
 export function documentStore(documents: Documents): SallyportStore {

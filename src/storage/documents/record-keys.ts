@@ -1,7 +1,7 @@
 import { sha256 } from '../../model/sha256.ts'
+import { timePart } from '../../model/time-part.ts'
 import { declarationOf, type Kind } from '../engine/kinds.ts'
 import type { Prefix, Value } from '../engine/records.ts'
-import { timePart } from '../rules/time-part.ts'
 
 /** Longest part of a key in characters: a key of four texts has at most 400. Longer parts contain a hash. */
 const MAX_PART = 94

@@ -1,14 +1,13 @@
 import { SallyportError } from '../../errors.ts'
 import type { DispatchChange } from '../../ports/dispatch-store.ts'
 import type { CommitOutcome, CommitUnit, RecordChange, RecordName } from '../../ports/record-store.ts'
-import { compoundKey } from '../rules/compound-key.ts'
 import { cancelDispatch } from '../rules/dispatch-changes.ts'
 import { readDispatch } from '../rules/dispatch-rows.ts'
 import { Changes, firstVersion, retryOnConflict } from './changes.ts'
 import { admit, loadForAdmission, readRepeats } from './dispatches/admission.ts'
 import { loadDispatches } from './dispatches/load-dispatches.ts'
 import { DispatchUnitOfWork } from './dispatches/unit-of-work.ts'
-import { PLUGIN_RECORDS, rowOfRecord } from './plugin-records/record-rows.ts'
+import { nameOf, PLUGIN_RECORDS, rowOf } from './plugin-records/record-rows.ts'
 import type { Records } from './records.ts'
 
 const MAX_IN_UNIT = 500
@@ -56,10 +55,10 @@ function invalid(problem: string): SallyportError {
 function addChange(changes: Changes, change: RecordChange): void {
   switch (change.do) {
     case 'insert':
-      changes.insert(PLUGIN_RECORDS, rowOfRecord(change.record, firstVersion()))
+      changes.insert(PLUGIN_RECORDS, rowOf(change.record, firstVersion()))
       break
     case 'update':
-      changes.update(PLUGIN_RECORDS, rowOfRecord(change.record, change.version))
+      changes.update(PLUGIN_RECORDS, rowOf(change.record, change.version))
       break
     default: {
       const { kind, tenant, key } = change.record
@@ -78,8 +77,4 @@ async function findStale(changes: readonly RecordChange[], records: Records): Pr
   const isStale = (change: RecordChange): boolean =>
     versions.get(nameOf(change.record)) !== (change.do === 'insert' ? undefined : change.version)
   return names.filter((_, at) => changes[at] && isStale(changes[at]))
-}
-
-function nameOf({ kind, tenant, key }: RecordName): string {
-  return compoundKey(kind, tenant, key)
 }

@@ -254,7 +254,7 @@ export const KINDS = {
     },
     indexes: { expiring: ['expires_at'] },
   },
-  /** Records of the kinds that `PLUGIN_KINDS` declares: a new one needs no migration. */
+  /** Records of plugins: a new kind needs no migration. */
   plugin_records: {
     key: ['kind', 'tenant', 'key'],
     columns: {
@@ -269,7 +269,6 @@ export const KINDS = {
       d: 'key 300 optional',
       /** The instant from which removal counts: the expiry, or the time of storage if its caller says how long records are kept. */
       expires_at: 'integer optional',
-      /** `PLUGIN_KINDS` declares its personal members. */
       body: 'json personal',
       version: 'integer',
     },

@@ -1,4 +1,4 @@
-import { compoundKey } from './compound-key.ts'
+import { compoundKey } from '../../model/compound-key.ts'
 import type { DeliveryRow, DigestRow, DispatchRow } from './dispatch-rows.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { revocationList } from '../../../src/core/tokens/revocations.ts'
 import type { Principal } from '../../../src/model/principal.ts'
-import type { NewRevocation, TokenStore } from '../../../src/ports/token-store.ts'
+import type { NewRevocation, RevocationStore } from '../../../src/ports/revocation-store.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 
@@ -12,7 +12,7 @@ function listed() {
   const clock = fakeClock()
   const store = memoryStore({ clock })
   const state = { reads: 0, fails: false, gate: Promise.resolve() }
-  const counting: Pick<TokenStore, 'listRevocations'> = {
+  const counting: Pick<RevocationStore, 'listRevocations'> = {
     async listRevocations(after, limit) {
       state.reads++
       const page = await store.listRevocations(after, limit)

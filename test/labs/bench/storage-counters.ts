@@ -13,6 +13,7 @@ import { localQueue } from '../../../src/queues/local.ts'
 import { hostPrincipal } from '../../../src/services/dispatch.ts'
 // Internals: the package cannot be told not to count.
 import { PLUGIN_SAMPLES } from '../../plugins/list.ts'
+import { putRecords } from '../../support/records.ts'
 import { htmlOf, order, subjectOf } from './mail.ts'
 import { rate, type Task } from './measure.ts'
 import { type BenchDatabase, withSqlite } from './storage-databases.ts'
@@ -96,7 +97,15 @@ async function printParts(store: SallyportStore): Promise<void> {
     'count an acceptance': accepted,
     'count a delivery': sent,
     'store the counts of a tenant, every five seconds': flushed,
-    'record a heartbeat, every ten seconds': () => store.recordHeartbeat({ workerId: 'w', aliveForMs: 30_000 }),
+    'record a heartbeat, every ten seconds': () =>
+      putRecords(store, {
+        kind: 'heartbeats',
+        tenant: '',
+        key: 'w',
+        sort: [],
+        expiresAt: Date.now() + 30_000,
+        body: {},
+      }),
   }
   console.log('  parts, in processor time each:')
   for (const [name, part] of Object.entries(parts)) {

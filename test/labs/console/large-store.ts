@@ -9,6 +9,7 @@ import {
   fillSuppressions,
   type ListFilling,
 } from '../../storage/sql/list-fill.ts'
+import { putRecords } from '../../support/records.ts'
 
 export interface LargeStore {
   // biome-ignore lint/suspicious/noExplicitAny: it is of any tables.
@@ -41,8 +42,12 @@ export async function fillLargeStore(large: LargeStore, sallyport: Sallyport): P
   await fillBusySession(sallyport)
   await fillTokenUses(store)
   await fillStatistics(store)
-  for (let worker = 0; worker < 8; worker++)
-    await store.recordHeartbeat({ workerId: `w${worker}`, aliveForMs: 86_400_000 })
+  const expiresAt = Date.now() + 86_400_000
+  const workers = Array.from({ length: 8 }, (_, worker) => `w${worker}`)
+  await putRecords(
+    store,
+    ...workers.map((key) => ({ kind: 'heartbeats', tenant: '', key, sort: [], expiresAt, body: {} })),
+  )
   if (dialect === 'postgresql') await db.executeQuery(CompiledQuery.raw('vacuum analyze'))
 }
 
@@ -80,14 +85,23 @@ async function fillBusySession(sallyport: Sallyport): Promise<void> {
   await inBatches(1_000, () => dispatch(sallyport, 86_400_000, BUSY_SESSION))
 }
 
+/** A name and a time, as plugins sort by them. */
+function timed(name: string, at: number): string {
+  return (name && `${name.length}:${name}`) + String(at).padStart(16, '0')
+}
+
 async function fillTokenUses(store: SallyportStore): Promise<void> {
   await inBatches(1_000, async (batch) => {
-    const uses = Array.from({ length: 100 }, (_, at) => ({
-      ...{ useId: `use${batch}-${at}`, tenant: TENANT, sessionId: `s${at}`, jti: `jti${batch % 500}` },
-      ...{ operation: 'session_run' as const, outcome: at % 20 === 0 ? ('refused' as const) : ('accepted' as const) },
-      ...{ times: 1, agoMs: batch * 1_000 + at },
-    }))
-    await store.recordTokenUses(uses)
+    const uses = Array.from({ length: 100 }, (_, at) => {
+      const usedAt = Date.now() - batch * 1_000 - at
+      const names = ['', `jti${batch % 500}`, `s${at}`, at % 20 === 0 ? 'refused' : 'accepted']
+      return {
+        ...{ kind: 'token_uses', tenant: TENANT, key: `use${batch}-${at}`, expiresAt: usedAt },
+        sort: names.map((name) => timed(name, usedAt)),
+        body: { operation: 'session_run', times: 1 },
+      }
+    })
+    await putRecords(store, ...uses)
   })
 }
 
@@ -107,7 +121,8 @@ async function fillStatistics(store: SallyportStore): Promise<void> {
   ] as const)
     await inBatches(buckets, async (at) => {
       const startsAt = now - (now % ms) - at * ms
-      const row = { tenant: TENANT, step, startsAt, revision: 1, keptForMs: 400 * 86_400_000, counts }
-      await store.putStatistics(Array.from({ length: 10 }, (_, process) => ({ ...row, counterId: `c${process}` })))
+      const row = { kind: 'statistics', tenant: TENANT, sort: [], body: { revision: 1, counts } }
+      const keys = Array.from({ length: 10 }, (_, process) => `${timed(step, startsAt)}c${process}`)
+      await putRecords(store, ...keys.map((key) => ({ ...row, key, expiresAt: now + 400 * 86_400_000 })))
     })
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { toFetch } from '../../../src/adapters/fetch.ts'
 import { generateAppSecret, issueSessionToken, sessionTokens } from '../../../src/auth/index.ts'
 import { createSallyport } from '../../../src/index.ts'
+import { tokenUseRecords } from '../../../src/plugins/agent-tokens/token-use-records.ts'
 import { agentTokens } from '../../../src/plugins/index.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { recordingLogger } from '../../support/deps.ts'
@@ -13,8 +14,7 @@ const { secret } = await generateAppSecret({ env: 'test' })
 describe('stop() with a store that does not answer', () => {
   it('stop({ graceMs }) waits a second longer than its grace for the uses of tokens, and logs that they are not stored', async () => {
     const clock = fakeClock()
-    const recordTokenUses = () => new Promise<void>(() => {})
-    const store = { ...memoryStore({ clock }), recordTokenUses }
+    const store = { ...memoryStore({ clock }), changeRecords: () => new Promise<never>(() => {}) }
     const { sallyport, issue, run, logger } = tokenHost(secret, { clock, options: { store } })
     await run(await issue())
     let isStopped = false
@@ -50,7 +50,7 @@ describe('uses of tokens after an answer', () => {
     const { status } = await handler(new Request(`http://host${PATHS.run}`, { method: 'POST', headers, body }))
     await Promise.all(given)
     expect([status, given.length]).toEqual([201, 1])
-    expect((await store.listTokenUses({ tenant: 'default', limit: 5 })).items).toHaveLength(1)
+    expect((await tokenUseRecords(store).list({ tenant: 'default', limit: 5 })).items).toHaveLength(1)
   })
 
   it('A host that dispatches stores the uses of tokens in waitUntil after a dispatch', async () => {
@@ -66,6 +66,6 @@ describe('uses of tokens after an answer', () => {
     const body = JSON.stringify({ eventType: 'e', recipient: 'jane@example.com' })
     await handler(new Request(`http://host${PATHS.dispatch}`, { method: 'POST', headers, body }))
     await Promise.all(given)
-    expect((await store.listTokenUses({ tenant: 'default', limit: 5 })).items).toHaveLength(1)
+    expect((await tokenUseRecords(store).list({ tenant: 'default', limit: 5 })).items).toHaveLength(1)
   })
 })

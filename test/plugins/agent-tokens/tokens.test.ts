@@ -2,6 +2,7 @@ import { decodeJwt } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { generateAppSecret } from '../../../src/auth/index.ts'
 import type { SallyportError } from '../../../src/errors.ts'
+import { tokenUseRecords } from '../../../src/plugins/agent-tokens/token-use-records.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 import { GRANT, type HostGiven, tokenHost } from './exchanging.ts'
@@ -221,9 +222,9 @@ describe('tokens.uses', () => {
     const store = memoryStore()
     const { issue, run, sallyport } = host({ options: { store } })
     await run(await issue())
-    expect((await store.listTokenUses({ tenant: 'default', limit: 5 })).items).toEqual([])
+    expect((await tokenUseRecords(store).list({ tenant: 'default', limit: 5 })).items).toEqual([])
     await sallyport.stop()
-    expect((await store.listTokenUses({ tenant: 'default', limit: 5 })).items).toHaveLength(1)
+    expect((await tokenUseRecords(store).list({ tenant: 'default', limit: 5 })).items).toHaveLength(1)
   })
 
   it('An id generator that throws for uses fails no request', async () => {

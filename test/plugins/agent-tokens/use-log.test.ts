@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import type { ActionRoute } from '../../../src/core/endpoints.ts'
 import type { Principal } from '../../../src/model/principal.ts'
 import type { TokenOperation } from '../../../src/model/token-use.ts'
+import type { NewTokenUse, TokenUseRecords } from '../../../src/plugins/agent-tokens/token-use-records.ts'
 import { tokenUseLog } from '../../../src/plugins/agent-tokens/use-log.ts'
 import type { RequestEnd } from '../../../src/plugins/plugin.ts'
-import type { NewTokenUse, TokenUseRemoval } from '../../../src/ports/token-store.ts'
 import { countingIds, recordingLogger } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 import { reportTo } from '../../support/plugin-core.ts'
@@ -15,21 +15,21 @@ function logged() {
   const clock = fakeClock()
   const logger = recordingLogger()
   const calls: (readonly NewTokenUse[])[] = []
-  const removals: TokenUseRemoval[] = []
+  const removals: Parameters<TokenUseRecords['remove']>[0][] = []
   const state = {
     ...{ fails: false, losesAnswer: false, failsFrom: Number.POSITIVE_INFINITY },
     gate: Promise.resolve(),
   }
   const { add, ...noted } = tokenUseLog({
     ...{ clock, logger, ids: countingIds(), report: reportTo({ clock, logger }) },
-    store: {
-      async recordTokenUses(uses) {
+    records: {
+      async record(uses) {
         await state.gate
         if (state.fails || calls.length >= state.failsFrom) throw new Error('down')
         calls.push(uses)
         if (state.losesAnswer) throw new Error('the connection was lost')
       },
-      async removeTokenUses(removal) {
+      async remove(removal) {
         removals.push(removal)
         return 0
       },

@@ -10,6 +10,7 @@ import { toFetch } from 'sallyport/fetch'
 import { consent } from 'sallyport/plugins'
 import { memoryStore } from 'sallyport/storage/memory'
 import { sqlStore } from 'sallyport/storage/sql'
+import { feedbackRecords } from '../../../src/plugins/consent/feedback-records.ts'
 import { quantile, rateLine, ratesInTurns, ratios, spread } from '../../labs/bench/measure.ts'
 import { workload } from '../../labs/bench/workload.ts'
 import { handled } from '../../support/handled.ts'
@@ -123,8 +124,9 @@ async function benchFeedback(store: SallyportStore): Promise<void> {
   await sallyport.stop()
   let kept = 0
   for (const deliveryId of ids)
-    kept += (await store.findFeedback([{ tenant: 'default', channel: 'email', owner: `delivery:${deliveryId}` }]))
-      .length
+    kept += (
+      await feedbackRecords(store).find([{ tenant: 'default', channel: 'email', owner: `delivery:${deliveryId}` }])
+    ).length
   console.log(`\nFeedback on SQLite beside 100 dispatches a second: ${EVENTS} signed requests, ${AT_ONCE} at a time`)
   console.log(`  ${((EVENTS * 60_000) / ms).toFixed(0)} a minute; statuses ${JSON.stringify([...statuses])}`)
   console.log(

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Suppression } from '../../../src/model/suppression.ts'
 import { consentGuard } from '../../../src/plugins/consent/consent-guard.ts'
 import type { GuardedMessage } from '../../../src/ports/message-guard.ts'
+import type { PluginRecord, RecordSearch } from '../../../src/ports/record-store.ts'
 
 const NEWS = { tenant: 't', eventType: 'news', channel: 'email', category: 'offers', critical: false }
 
@@ -17,22 +18,23 @@ function checking(isDown = false) {
     if (isDown) throw new Error('down')
   }
   const store = {
-    async findSuppressions(keys: readonly string[]) {
-      read(keys)
-      return [gone].filter(({ addressKey }) => keys.includes(addressKey))
-    },
-    addSuppressions: async () => [],
-  }
-  const preferences = {
-    async find(_: string, keys: readonly string[]) {
+    async findRecords({ texts }: RecordSearch): Promise<readonly PluginRecord[]> {
+      const keys = texts.map(({ text }) => text)
       read(keys)
       const record = { kind: 'preferences', tenant: '', key: 'k.u1', sort: [], version: 1 }
       const own = { ...record, body: { tenant: 't', preferences: { categories: { offers: false } } } }
       return keys.includes('k.u1') ? [own] : []
     },
   }
+  const suppressions = {
+    async find(keys: readonly string[]) {
+      read(keys)
+      return [gone].filter(({ addressKey }) => keys.includes(addressKey))
+    },
+    add: async () => [],
+  }
   const keysOf = (_: string, address: string) => `k.${address}`
-  const guard = consentGuard({ store, preferences, keys: { current: keysOf, all: (...of) => [keysOf(...of)] } })
+  const guard = consentGuard({ store, suppressions, keys: { current: keysOf, all: (...of) => [keysOf(...of)] } })
   const check = (of: Partial<GuardedMessage> & { readonly address: string }) => guard.check({ ...NEWS, ...of })
   return { reads, check }
 }

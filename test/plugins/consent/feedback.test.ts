@@ -2,9 +2,12 @@ import { mailgun } from 'sallyport/feedback/mailgun'
 import { sendgrid } from 'sallyport/feedback/sendgrid'
 import { toFetch } from 'sallyport/fetch'
 import { describe, expect, it } from 'vitest'
+import { feedbackRecords } from '../../../src/plugins/consent/feedback-records.ts'
+import { suppressionRecords } from '../../../src/plugins/consent/suppression-records.ts'
 import type { FeedbackSource } from '../../../src/ports/feedback-source.ts'
 import { MAILGUN_KEY, mailgunRequest, sendgridSigner } from '../../feedback/signers.ts'
 import { fc, runs } from '../../support/properties.ts'
+import { aroundRecords } from '../../support/records.ts'
 import { ADA, about, COMPLAINT, consentApp, feedbackRequest, HARD_BOUNCE, overHttp } from './consenting.ts'
 
 const NOW = '2027-01-15T12:00:00.000Z'
@@ -153,10 +156,8 @@ describe('feedback over HTTP', () => {
   it('A store that fails is 503, and the provider repeats the request without a loss', async () => {
     let isDown = true
     const app = consentApp({
-      store: (store) => ({
-        ...store,
-        recordFeedback: (batch) => (isDown ? Promise.reject(new Error('down')) : store.recordFeedback(batch)),
-      }),
+      store: (store) =>
+        aroundRecords(store, 'feedback', { change: (run) => (isDown ? Promise.reject(new Error('down')) : run()) }),
     })
     const id = await app.send('order')
     const delivered = { type: 'email.delivered', data: about(undefined) }
@@ -242,11 +243,24 @@ describe('feedback over HTTP', () => {
     const app = consentApp()
     await app.report(HARD_BOUNCE)
     await app.report(COMPLAINT)
-    const found = await app.store.findFeedback([{ tenant: 'default', channel: 'email', owner: 'message:p1' }])
+    const found = await feedbackRecords(app.store).find([{ tenant: 'default', channel: 'email', owner: 'message:p1' }])
     expect(found.map(({ kind }) => kind).toSorted()).toEqual(['bounced', 'complained'])
-    const { items } = await app.store.listSuppressions({ tenant: 'default', limit: 10 })
+    const { items } = await suppressionRecords(app.store).list({ tenant: 'default', limit: 10 })
     expect(items).toHaveLength(2)
     expect(JSON.stringify([found, items, app.logger.lines])).not.toContain('ada')
+  })
+
+  it('Pruning removes expired suppressions', async () => {
+    const app = consentApp()
+    for (const [address, expiresInMs] of [
+      ['a@example.com', 1_000],
+      ['b@example.com', undefined],
+    ] as const)
+      await app.sallyport.suppressions.add({ channel: 'email', address, expiresInMs })
+    app.clock.advance(1_001)
+    await app.sallyport.dispatches.prune({ olderThan: 86_400_000 })
+    expect(await suppressionRecords(app.store).removeExpired(10)).toBe(0)
+    expect((await app.sallyport.suppressions.list()).items).toHaveLength(1)
   })
 
   it('Pruning removes old feedback', async () => {
@@ -256,9 +270,9 @@ describe('feedback over HTTP', () => {
     const owner = { tenant: 'default', channel: 'email', owner: 'message:p1' }
     app.clock.advance(7 * 86_400_000)
     await app.sallyport.dispatches.prune({ olderThan: 0 })
-    expect(await app.store.findFeedback([owner])).toHaveLength(1)
+    expect(await feedbackRecords(app.store).find([owner])).toHaveLength(1)
     app.clock.advance(2 * 86_400_000)
     await app.sallyport.dispatches.prune({ olderThan: 0 })
-    expect(await app.store.findFeedback([owner])).toEqual([])
+    expect(await feedbackRecords(app.store).find([owner])).toEqual([])
   })
 })

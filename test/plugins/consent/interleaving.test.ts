@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { SallyportStore } from '../../../src/ports/sallyport-store.ts'
 import { fc, runs, TIMEOUT_MS } from '../../support/properties.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
+import { aroundRecords } from '../../support/records.ts'
 import { ADA, COMPLAINT, consentApp } from './consenting.ts'
 
 const INTERLEAVINGS = runs(1_000)
@@ -19,10 +20,9 @@ function delayed(store: SallyportStore, turns: () => number, seen: Moment[]): Sa
     for (let left = turns(); left > 0; left--) await setImmediate()
     return result
   }
+  const suppressions = aroundRecords(store, 'suppressions', { read: (run) => later(run, 'read') })
   return {
-    ...store,
-    findSuppressions: (keys) => later(() => store.findSuppressions(keys), 'read'),
-    recordFeedback: (batch) => later(() => store.recordFeedback(batch), 'complaint'),
+    ...aroundRecords(suppressions, 'feedback', { change: (run) => later(run, 'complaint') }),
     claim: (request) => later(() => store.claim(request), 'claim'),
     settle: (settlement) => later(() => store.settle(settlement)),
     accept: (acceptance) => later(() => store.accept(acceptance)),

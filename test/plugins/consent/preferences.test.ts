@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { SallyportError } from '../../../src/errors.ts'
 import type { ConsentOptions } from '../../../src/plugins/index.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
+import { aroundRecords } from '../../support/records.ts'
 import { ADA, type ConsentApp, consentApp, KEY, NEXT_KEY } from './consenting.ts'
 
 const OPTED_OUT = 'skipped opted_out'
@@ -41,13 +42,13 @@ describe('stored preferences', () => {
   it('Preferences are read once for all channels of a dispatch', async () => {
     let reads = 0
     const app = consentApp({
-      store: (store) => ({
-        ...store,
-        findRecords(...of) {
-          reads++
-          return store.findRecords(...of)
-        },
-      }),
+      store: (store) =>
+        aroundRecords(store, 'preferences', {
+          read(run) {
+            reads++
+            return run()
+          },
+        }),
     })
     await app.sallyport.dispatch({ eventType: 'both', recipient: ADA } as never)
     expect(reads).toBe(1)
@@ -58,13 +59,16 @@ describe('stored preferences', () => {
     const app = consentApp({
       store: (store) => ({
         ...store,
-        findRecords: async (_, __, [key = '']) => [
-          Object.defineProperty({ ...damaged, key }, 'body', {
-            get() {
-              throw new SallyportError('record_unreadable', 'a stored text is no JSON')
-            },
-          }) as never,
-        ],
+        findRecords: async ({ kind, texts: [{ text: key } = { text: '' }] }) =>
+          kind === 'preferences'
+            ? [
+                Object.defineProperty({ ...damaged, key }, 'body', {
+                  get() {
+                    throw new SallyportError('record_unreadable', 'a stored text is no JSON')
+                  },
+                }) as never,
+              ]
+            : [],
       }),
     })
     const answer = await app.sallyport.dispatch({ eventType: 'order', recipient: ADA } as never)

@@ -15,6 +15,7 @@ import { TWILIO_TOKEN, TWILIO_URL, twilioRequest } from '../../feedback/signers.
 import { countingIds, recordingLogger, testAuth } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
+import { aroundRecords } from '../../support/records.ts'
 import { KEY, overHttp } from './consenting.ts'
 
 const JANE = 'jane@example.com'
@@ -224,10 +225,8 @@ describe('a refused address', () => {
     const refused = recordingChannel([{ outcome: 'rejected', code: 'gone', suppress: 'bounced' }])
     const clock = fakeClock()
     const store = memoryStore({ clock })
-    const addSuppressions = async (): Promise<never> => {
-      throw new Error('the database is down')
-    }
-    const { send, logger } = host(refused, { store: { ...store, addSuppressions }, clock })
+    const change = () => Promise.reject(new Error('the database is down'))
+    const { send, logger } = host(refused, { store: aroundRecords(store, 'suppressions', { change }), clock })
     expect(await send('order', JANE)).toBe('failed provider_rejected gone')
     expect(logger.lines.map(({ event }) => event)).toContain('delivery.suppress_failed')
   })

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { SallyportError } from '../../../src/errors.ts'
 import type { HashKey } from '../../../src/options/hash-keys.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
+import { aroundRecords } from '../../support/records.ts'
 import {
   ADA,
   about,
@@ -257,10 +258,8 @@ describe('suppressions', () => {
   it('A store that cannot be read before an attempt sends nothing, and the delivery is sent later', async () => {
     let isDown = false
     const app = consentApp({
-      store: (store) => ({
-        ...store,
-        findSuppressions: (keys) => (isDown ? Promise.reject(new Error('down')) : store.findSuppressions(keys)),
-      }),
+      store: (store) =>
+        aroundRecords(store, 'suppressions', { read: (run) => (isDown ? Promise.reject(new Error('down')) : run()) }),
     })
     await app.sallyport.dispatch({ eventType: 'order', recipient: ADA } as never)
     isDown = true
@@ -278,10 +277,8 @@ describe('suppressions', () => {
   it('A store that cannot be read refuses a dispatch with 503 and sends nothing', async () => {
     let isDown = false
     const app = consentApp({
-      store: (store) => ({
-        ...store,
-        findSuppressions: (keys) => (isDown ? Promise.reject(new Error('down')) : store.findSuppressions(keys)),
-      }),
+      store: (store) =>
+        aroundRecords(store, 'suppressions', { read: (run) => (isDown ? Promise.reject(new Error('down')) : run()) }),
     })
     isDown = true
     const answer = await app.sallyport.dispatch({ eventType: 'order', recipient: ADA } as never)
@@ -291,7 +288,9 @@ describe('suppressions', () => {
 
   it('A store that is not migrated yet refuses a dispatch with 503 for longer', async () => {
     const notReady = new SallyportError('config_invalid', 'migrate the database')
-    const app = consentApp({ store: (store) => ({ ...store, findSuppressions: () => Promise.reject(notReady) }) })
+    const app = consentApp({
+      store: (store) => aroundRecords(store, 'suppressions', { read: () => Promise.reject(notReady) }),
+    })
     const answer = await app.sallyport.dispatch({ eventType: 'order', recipient: ADA } as never)
     expect(answer).toMatchObject({
       ...{ status: 503, headers: { 'retry-after': '30' }, body: { code: 'store_unavailable' } },

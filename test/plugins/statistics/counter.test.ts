@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { Measurement } from '../../../src/model/measurement.ts'
 import { KEPT_MS, statisticsCounter } from '../../../src/plugins/statistics/counter.ts'
-import type { NewStatisticsRow, StatisticsRow, StatisticsStep } from '../../../src/ports/statistics-store.ts'
+import {
+  type NewStatisticsRow,
+  type StatisticsRow,
+  type StatisticsStep,
+  statisticsRecords,
+} from '../../../src/plugins/statistics/statistics-records.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { countingIds, recordingLogger } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
@@ -19,7 +24,7 @@ function counting(start = START) {
   const now = () => clock.now() - time.back
   const logger = recordingLogger()
   const errors: unknown[] = []
-  const store = memoryStore({ clock: { now } })
+  const records = statisticsRecords(memoryStore({ clock: { now } }))
   const calls: (readonly NewStatisticsRow[])[] = []
   const state = { fails: false, losesAnswer: false, gate: Promise.resolve() }
   const counter = statisticsCounter({
@@ -31,12 +36,12 @@ function counting(start = START) {
       clock,
       hooks: { onError: (error, { operation }) => void errors.push([operation, error]) },
     }),
-    store: {
-      async putStatistics(rows) {
+    records: {
+      async put(rows) {
         calls.push(rows)
         await state.gate
         if (state.fails) throw new Error('down')
-        await store.putStatistics(rows)
+        await records.put(rows)
         if (state.losesAnswer) throw new Error('the connection was lost')
       },
     },
@@ -46,10 +51,10 @@ function counting(start = START) {
   }
   const stored = async (tenant = 't', step: StatisticsStep = 'minute'): Promise<readonly StatisticsRow[]> => {
     const query = { tenant, step, since: 0, until: Number.MAX_SAFE_INTEGER, limit: 1_000 }
-    return (await store.listStatistics(query)).items
+    return (await records.list(query)).items
   }
   const accept = (tenant = 't'): void => counter.measure({ of: 'accepted', tenant, eventType: 'e' })
-  return { store, clock, time, logger, errors, calls, state, counter, settled, stored, accept }
+  return { records, clock, time, logger, errors, calls, state, counter, settled, stored, accept }
 }
 
 const sent: Measurement = { of: 'delivery', tenant: 't', eventType: 'e', channel: 'a', result: 'sent', latencyMs: 20 }
@@ -190,12 +195,12 @@ describe('statisticsCounter', () => {
   })
 
   it('A write that arrives late does not replace later counts', async () => {
-    const { calls, counter, accept, stored, store } = counting()
+    const { calls, counter, accept, stored, records } = counting()
     accept()
     await counter.flush()
     accept()
     await counter.flush()
-    await store.putStatistics(calls[0] ?? [])
+    await records.put(calls[0] ?? [])
     expect([acceptedIn(calls[0] ?? []), acceptedIn(await stored()), acceptedIn(await stored('t', 'hour'))]).toEqual([
       ...[3, 2, 2],
     ])

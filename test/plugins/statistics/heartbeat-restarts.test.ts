@@ -21,13 +21,13 @@ function beating({ isSlow = false }: { readonly isSlow?: boolean } = {}) {
     stop: () => new Promise((resolve) => stops.push(resolve)),
     runDue: async () => NOTHING_DUE,
   }
-  const store = {
-    async recordHeartbeat({ aliveForMs }: { readonly aliveForMs: number }) {
+  const records = {
+    async record({ aliveForMs }: { readonly aliveForMs: number }) {
       if (isSlow) await new Promise<void>((resolve) => writes.push(resolve))
       stored.push(aliveForMs)
     },
   }
-  const life = heartbeat({ store, clock, ids: countingIds(), report: reportTo({ logger, clock }) })
+  const life = heartbeat({ records, clock, ids: countingIds(), report: reportTo({ logger, clock }) })
   const plugins = [{ plugin: 'statistics', parts: { life } }]
   const worker = livesOf(plugins, { logger, clock }).around(inner)
   const stop = async (): Promise<void> => {
@@ -35,7 +35,7 @@ function beating({ isSlow = false }: { readonly isSlow?: boolean } = {}) {
     stops.shift()?.()
     await stopping
   }
-  return { clock, logger, stored, writes, stops, store, worker, stop }
+  return { clock, logger, stored, writes, stops, records, worker, stop }
 }
 
 describe('heartbeats', () => {
@@ -108,8 +108,8 @@ describe('heartbeats', () => {
   })
 
   it('A store that fails is logged, and the worker goes on', async () => {
-    const { clock, logger, store, worker } = beating()
-    store.recordHeartbeat = () => Promise.reject(new Error('down'))
+    const { clock, logger, records, worker } = beating()
+    records.record = () => Promise.reject(new Error('down'))
     worker.start()
     await settled()
     clock.advance(10_000)

@@ -3,6 +3,7 @@ import { livesOf } from '../../../src/compose/plugin-lives.ts'
 import type { FaultDeps } from '../../../src/core/answers/report-fault.ts'
 import type { RunDueResult, Worker } from '../../../src/core/delivery/worker.ts'
 import { heartbeat } from '../../../src/plugins/statistics/heartbeat.ts'
+import { heartbeatRecords } from '../../../src/plugins/statistics/heartbeat-records.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { countingIds, recordingLogger } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
@@ -15,7 +16,7 @@ function beating() {
   const logger = recordingLogger()
   const errors: unknown[] = []
   const beats: number[] = []
-  const store = memoryStore({ clock })
+  const records = heartbeatRecords(memoryStore({ clock }))
   const state: { fails: boolean; gate: Promise<void>; stopFails?: Error } = { fails: false, gate: Promise.resolve() }
   const calls: string[] = []
   const inner: Worker = {
@@ -36,12 +37,12 @@ function beating() {
   }
   const life = heartbeat({
     ...{ clock, ids: countingIds(), report: reportTo(deps) },
-    store: {
-      async recordHeartbeat(heartbeat) {
+    records: {
+      async record(heartbeat) {
         beats.push(heartbeat.aliveForMs)
         await state.gate
         if (state.fails) throw new Error('down')
-        await store.recordHeartbeat(heartbeat)
+        await records.record(heartbeat)
       },
     },
   })
@@ -62,7 +63,7 @@ function beating() {
     })
     return open
   }
-  return { clock, logger, errors, beats, calls, state, worker, settled, advance, hold, alive: store.countWorkers }
+  return { clock, logger, errors, beats, calls, state, worker, settled, advance, hold, alive: records.countWorkers }
 }
 
 describe('heartbeat', () => {

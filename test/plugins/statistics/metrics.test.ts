@@ -75,7 +75,7 @@ describe('the gauges of a host', () => {
 
   it('A store that fails gives no gauges, and the counters are collected', async () => {
     const clock = fakeClock()
-    const store = { ...memoryStore({ clock }), countWorkers: () => Promise.reject(new Error('down')) }
+    const store = { ...memoryStore({ clock }), countUnexpired: () => Promise.reject(new Error('down')) }
     const { sallyport, sdk } = process({ clock, store })
     await sallyport.dispatch(SENT)
     const names = (await sdk.metrics()).map(({ descriptor }) => descriptor.name)

@@ -8,6 +8,7 @@ import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { type Composed, composed } from '../../compose/composed.ts'
 import { APP, SESSION } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
+import { aroundRecords } from '../../support/records.ts'
 
 const HOUR = 3_600_000
 
@@ -54,15 +55,14 @@ describe('reading statistics', () => {
       const app: App = composed(events as EventCatalog<unknown>, {
         clock,
         plugins: [statistics()],
-        store: {
-          ...store,
-          async listStatistics(query) {
+        store: aroundRecords(store, 'statistics', {
+          async read(run) {
             if (isBefore) await app.sallyport.worker.runDue()
-            const page = await store.listStatistics(query)
+            const page = await run()
             if (!isBefore) await app.sallyport.worker.runDue()
             return page
           },
-        },
+        }),
       })
       await app.sallyport.dispatch(SENT)
       expect(await last(app)).toMatchObject({ accepted: 1 })
@@ -70,7 +70,7 @@ describe('reading statistics', () => {
     }
   })
 
-  it.each(['listStatistics', 'countDue', 'countWorkers'] as const)('stats throws the error of %s', async (method) => {
+  it.each(['listRecords', 'countDue', 'countUnexpired'] as const)('stats throws the error of %s', async (method) => {
     const down = (): Promise<never> => Promise.reject(new Error('it is down'))
     const { sallyport } = host({ store: { ...memoryStore(), [method]: down } })
     await expect(sallyport.stats()).rejects.toThrow('it is down')

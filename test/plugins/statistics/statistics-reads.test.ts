@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { statisticsCounter } from '../../../src/plugins/statistics/counter.ts'
+import { heartbeatRecords } from '../../../src/plugins/statistics/heartbeat-records.ts'
 import { statisticsOf } from '../../../src/plugins/statistics/read-statistics.ts'
-import type { StatisticsStore } from '../../../src/ports/statistics-store.ts'
+import { type StatisticsRecords, statisticsRecords } from '../../../src/plugins/statistics/statistics-records.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { countingIds, recordingLogger } from '../../support/deps.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
@@ -10,14 +11,15 @@ import { reportTo } from '../../support/plugin-core.ts'
 function reading() {
   const clock = fakeClock()
   const store = memoryStore({ clock })
+  const records = statisticsRecords(store)
   const logger = recordingLogger()
-  const counter = statisticsCounter({ store, clock, ids: countingIds(), logger, report: reportTo({ logger, clock }) })
+  const counter = statisticsCounter({ records, clock, ids: countingIds(), logger, report: reportTo({ logger, clock }) })
   const accept = (): void => counter.measure({ of: 'accepted', tenant: 'default', eventType: 'e' })
-  const accepted = async (given: StatisticsStore = store): Promise<number> => {
-    const { buckets } = await statisticsOf({ store: given, clock, counter })()
+  const accepted = async (given: Pick<StatisticsRecords, 'list'> = records): Promise<number> => {
+    const { buckets } = await statisticsOf({ records: given, workers: heartbeatRecords(store), clock, counter })()
     return buckets.reduce((sum, bucket) => sum + bucket.accepted, 0)
   }
-  return { store, counter, accept, accepted }
+  return { records, counter, accept, accepted }
 }
 
 describe('statistics', () => {
@@ -32,12 +34,11 @@ describe('statistics', () => {
   })
 
   it('Counts that are stored after the rows were read are read once', async () => {
-    const { store, counter, accept, accepted } = reading()
+    const { records, counter, accept, accepted } = reading()
     accept()
-    const flushing: StatisticsStore = {
-      ...store,
-      async listStatistics(query) {
-        const page = await store.listStatistics(query)
+    const flushing: Pick<StatisticsRecords, 'list'> = {
+      async list(query) {
+        const page = await records.list(query)
         await counter.flush()
         return page
       },
@@ -46,14 +47,13 @@ describe('statistics', () => {
   })
 
   it('Counts that were stored since the counter was asked are read once, with the later count', async () => {
-    const { store, counter, accept, accepted } = reading()
+    const { records, counter, accept, accepted } = reading()
     accept()
-    const flushing: StatisticsStore = {
-      ...store,
-      async listStatistics(query) {
+    const flushing: Pick<StatisticsRecords, 'list'> = {
+      async list(query) {
         accept()
         await counter.flush()
-        return store.listStatistics(query)
+        return records.list(query)
       },
     }
     expect(await accepted(flushing)).toBe(2)

@@ -8,10 +8,12 @@ import {
   type SallyportStore,
 } from '../../../src/index.ts'
 import { statistics } from '../../../src/plugins/index.ts'
+import { heartbeatRecords } from '../../../src/plugins/statistics/heartbeat-records.ts'
 import { memoryStore } from '../../../src/storage/memory/index.ts'
 import { APP, recordingLogger, testAuth } from '../../support/deps.ts'
 import { type FakeClock, fakeClock } from '../../support/fake-clock.ts'
 import { recordingChannel } from '../../support/recording-channel.ts'
+import { aroundRecords } from '../../support/records.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -277,7 +279,7 @@ describe('due now and workers', () => {
     expect(await alive()).toBe(1)
     await stopping.sallyport.worker.stop()
     expect(await alive()).toBe(0)
-    await shared.store.recordHeartbeat({ workerId: 'dies', aliveForMs: 30_000 })
+    await heartbeatRecords(shared.store).record({ workerId: 'dies', aliveForMs: 30_000 })
     shared.clock.advance(29_999)
     expect(await alive()).toBe(1)
     shared.clock.advance(1)
@@ -298,10 +300,9 @@ describe('faults', () => {
   it('A store that fails loses no count, does not disturb a dispatch, and onError is told', async () => {
     const shared = newHost()
     let isDown = true
-    const store: SallyportStore = {
-      ...shared.store,
-      putStatistics: (rows) => (isDown ? Promise.reject(new Error('down')) : shared.store.putStatistics(rows)),
-    }
+    const store = aroundRecords(shared.store, 'statistics', {
+      change: (run) => (isDown ? Promise.reject(new Error('down')) : run()),
+    })
     const told: unknown[] = []
     const { sallyport, dispatch, logger, now } = host(
       { ...shared, store },

@@ -3,11 +3,9 @@ import type { StoreTrial } from '../../../src/contract-tests/contract.ts'
 import { dispatchStoreContract } from '../../../src/contract-tests/dispatch-store-contract.ts'
 import { documentsContract } from '../../../src/contract-tests/documents-contract.ts'
 import { fakeClock } from '../../../src/contract-tests/fake-clock.ts'
-import { feedbackStoreContract } from '../../../src/contract-tests/feedback-store-contract.ts'
 import { recordStoreContract } from '../../../src/contract-tests/record-store-contract.ts'
+import { revocationStoreContract } from '../../../src/contract-tests/revocation-store-contract.ts'
 import { runStoreContract } from '../../../src/contract-tests/run-store-contract.ts'
-import { statisticsStoreContract } from '../../../src/contract-tests/statistics-store-contract.ts'
-import { tokenStoreContract } from '../../../src/contract-tests/token-store-contract.ts'
 import { type Documents, documentStore } from '../../../src/storage/documents/index.ts'
 
 /**
@@ -33,8 +31,6 @@ export function tryDocuments(open: (name: string) => Documents): void {
   }
   dispatchStoreContract({ test, create, capabilities })
   runStoreContract({ test, create, capabilities })
-  tokenStoreContract({ test, create, capabilities })
-  feedbackStoreContract({ test, create, capabilities })
+  revocationStoreContract({ test, create, capabilities })
   recordStoreContract({ test, create, capabilities })
-  statisticsStoreContract({ test, create, capabilities })
 }

@@ -4,6 +4,7 @@ import type { Acceptance, DispatchStore } from '../../../src/ports/dispatch-stor
 import type { CommitUnit, NewPluginRecord, RecordChange } from '../../../src/ports/record-store.ts'
 import { committer } from '../../../src/storage/engine/commit-unit.ts'
 import { TABLES } from '../../../src/storage/sql/tables/tables.ts'
+import { findRecords } from '../../support/records.ts'
 import { databaseKinds } from '../databases.ts'
 import { beforeRead } from '../engine/records-between.ts'
 import { storeEach } from '../store-each.ts'
@@ -116,7 +117,7 @@ for (const kind of await databaseKinds())
     it('Records that have changed since they were read are named, and nothing is stored', async () => {
       const keys = ['changed', 'compared', 'kept', 'removed']
       expect(await commit({ changes: inserted(...keys) })).toMatchObject({ outcome: 'committed' })
-      const read = await own.other.findRecords('notes', 'default', keys)
+      const read = await findRecords(own.other, { kind: 'notes', tenant: 'default' }, ...keys)
       const [changed, compared, kept, removed] = keys.map((name) => read.find(({ key }) => key === name))
       if (!changed || !compared || !kept || !removed) throw new Error('a record is missing')
       await commit({

@@ -3,13 +3,11 @@ import { put, QUIET } from '../../../src/contract-tests/run-store/run-fixtures.t
 import type { RunStatus } from '../../../src/model/run.ts'
 import { noSpend, noTotals } from '../../../src/model/totals.ts'
 import type { Acceptance, LeaseToken, NewDelivery, NewDispatch } from '../../../src/ports/dispatch-store.ts'
-import type { NewFeedback, NewSuppression } from '../../../src/ports/feedback-store.ts'
-import type { NewPluginRecord } from '../../../src/ports/record-store.ts'
 import type { MergeKey, RunStore, TotalsChanges } from '../../../src/ports/run-store.ts'
 import { acceptance, claim, claimOne, delivery, digested, HOUR, keyed, lease } from '../storing.ts'
+import { BACKLOG_CALLS } from './backlog-calls.ts'
 import type { Call, CostTrial } from './cost-trials.ts'
-import { STATISTICS_CALLS, STATISTICS_SWEEPS } from './statistics-calls.ts'
-import { TOKEN_USE_CALLS, TOKEN_USE_SWEEPS } from './token-use-calls.ts'
+import { PLUGIN_RECORD_CALLS, PLUGIN_RECORD_SWEEPS } from './plugin-record-calls.ts'
 
 const QUOTA = { max: 1, windowMs: HOUR }
 const SKIPPED = { status: 'skipped', reason: 'condition_false' } as const
@@ -46,21 +44,6 @@ function merge(store: RunStore, key: MergeKey, status: RunStatus): Promise<unkno
   const totalsChanges: TotalsChanges = { session: add, descendants, users: [{ userId: runId, add: add.spend, at: 0 }] }
   return put(store, key, { status, tags: [status], latest: { userId: runId } }, { totalsChanges })
 }
-
-const suppression = (id: string): NewSuppression => ({
-  ...{ suppressionId: id, tenant: 't', channel: 'email', addressKey: `k1.${id}`, reason: 'bounced', source: 'ses' },
-})
-
-/** A bounce that suppresses its address. */
-const report = (id: string): NewFeedback => ({
-  ...{ feedbackId: id, tenant: 't', channel: 'email', owner: `delivery:${id}`, kind: 'bounced', at: 0 },
-  ...{ addressKey: `k1.${id}`, suppression: suppression(id) },
-})
-
-const record = (id: string): NewPluginRecord => ({
-  ...{ kind: 'preferences', tenant: '', key: `k1.${id}`, sort: [] },
-  body: { tenant: 't', preferences: { channels: { sms: false } } },
-})
 
 /** Ten hours ago. */
 async function before({ clock }: CostTrial, work: () => Promise<unknown>): Promise<void> {
@@ -194,38 +177,9 @@ export const CALLS: Readonly<Record<string, Call>> = {
     const silent = { status: ['running'], silentForMs: HOUR, limit: 5 } as const
     return async () => expect((await trial.store.listRuns(silent)).items).not.toHaveLength(0)
   },
-  async 'record feedback'({ store }, id) {
-    return async () => expect(await store.recordFeedback({ feedback: [report(id)] })).toEqual([id])
-  },
-  async 'record feedback again'({ store, other }, id) {
-    await store.recordFeedback({ feedback: [report(id)] })
-    return async () => expect(await other.recordFeedback({ feedback: [report(id)] })).toEqual([])
-  },
-  async 'find feedback'({ store }, id) {
-    const { tenant, channel, owner } = report(id)
-    await store.recordFeedback({ feedback: [report(id)] })
-    return async () => expect(await store.findFeedback([{ tenant, channel, owner }])).toHaveLength(1)
-  },
   async 'find a dispatch by its delivery'({ store }, id) {
     await store.accept(acceptance(id))
     return async () => expect(await store.findByDelivery('default', `${id}-a`)).toBeDefined()
-  },
-  async 'find suppressions'({ store }, id) {
-    await store.addSuppressions([suppression(id)])
-    const { addressKey } = suppression(id)
-    return async () => expect(await store.findSuppressions([addressKey, 'k2.other'])).toHaveLength(1)
-  },
-  async 'remove suppressions'({ store }, id) {
-    await store.addSuppressions([suppression(id)])
-    return async () => expect(await store.removeSuppressions([id])).toBe(1)
-  },
-  async 'list suppressions'({ store }, id) {
-    await store.addSuppressions([suppression(id)])
-    return async () => {
-      const { items, nextCursor } = await store.listSuppressions({ tenant: 't', limit: 1 })
-      expect([items.length, nextCursor]).toEqual([1, expect.any(String)])
-      expect((await store.listSuppressions({ tenant: 't', limit: 1, cursor: nextCursor })).items).toHaveLength(1)
-    }
   },
   async 'fall back after a bounce'(trial, id) {
     const held = delivery(`${id}-b`, { channel: `${id}-b`, status: 'held' })
@@ -241,20 +195,8 @@ export const CALLS: Readonly<Record<string, Call>> = {
     await store.accept(digest(id))
     return async () => expect(await store.eraseDispatch('default', id)).toEqual({ dispatches: 1, cancelled: 1 })
   },
-  async 'find records of a plugin'({ store }, id) {
-    await store.changeRecord(record(id), () => record(id))
-    return async () => expect(await store.findRecords('preferences', '', [`k1.${id}`, 'k2.other'])).toHaveLength(1)
-  },
-  async 'replace a record of a plugin'({ store }, id) {
-    await store.changeRecord(record(id), () => record(id))
-    return () => store.changeRecord(record(id), () => record(id))
-  },
-  async 'remove a record of a plugin'({ store }, id) {
-    await store.changeRecord(record(id), () => record(id))
-    return async () => expect(await store.changeRecord(record(id), () => undefined)).toBeUndefined()
-  },
-  ...STATISTICS_CALLS,
-  ...TOKEN_USE_CALLS,
+  ...BACKLOG_CALLS,
+  ...PLUGIN_RECORD_CALLS,
 }
 
 /** Sweeps that run every minute, and removals in batches. */
@@ -280,11 +222,5 @@ export const SWEEPS: Readonly<Record<string, Call>> = {
     const removal = { status: ['completed'], unchangedForMs: HOUR, limit: 1 } as const
     return async () => expect(await trial.store.removeRuns(removal)).toBe(1)
   },
-  async 'remove feedback'(trial, id) {
-    await before(trial, () => trial.store.recordFeedback({ feedback: [report(id)] }))
-    const removal = { storedForMs: HOUR, limit: 5 }
-    return async () => expect(await trial.store.removeFeedback(removal)).toBeGreaterThan(0)
-  },
-  ...STATISTICS_SWEEPS,
-  ...TOKEN_USE_SWEEPS,
+  ...PLUGIN_RECORD_SWEEPS,
 }

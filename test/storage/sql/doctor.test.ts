@@ -8,6 +8,7 @@ import type { JsonColumn } from '../../../src/storage/engine/json-values.ts'
 import { jsonColumnsOf, KIND_NAMES, type Kind } from '../../../src/storage/engine/kinds.ts'
 import type { UnreadableRecord } from '../../../src/storage/sql/index.ts'
 import { TABLES } from '../../../src/storage/sql/tables/tables.ts'
+import { findRecords, putRecords } from '../../support/records.ts'
 import { databaseKinds } from '../databases.ts'
 import { storeEach } from '../store-each.ts'
 import { acceptance, claim, deliveriesOf, delivery, digested, HOUR, ids, keyed, lease } from '../storing.ts'
@@ -25,6 +26,9 @@ function isPersonal(name: JsonColumn): boolean {
   const { columns }: { readonly columns: Readonly<Record<string, Column>> } = TABLES[table as Kind]
   return columns[column]?.personal === true
 }
+
+/** A record of a plugin. */
+const BAD = { kind: 'notes', tenant: 'default', key: 'bad' }
 
 for (const kind of await databaseKinds())
   describe.skipIf(kind.absent !== undefined)(`damaged records of ${kind.name}`, () => {
@@ -58,8 +62,7 @@ for (const kind of await databaseKinds())
       const accepted = acceptance('bad', { deliveries, source }, { idempotency })
       await other.accept({ ...accepted, answer: (dispatch) => ({ ...accepted.answer(dispatch), deliveries: [] }) })
       await mergeRun('bad', 'jane')
-      const place = { tenant: 'default', channel: 'email', addressKey: 'k1.bad' }
-      await other.addSuppressions([{ ...place, suppressionId: 'bad', reason: 'bounced', source: 'ses' }])
+      await putRecords(other, { ...BAD, sort: [], body: { name: 'bad' } })
     }
 
     async function found(): Promise<UnreadableRecord[]> {
@@ -107,7 +110,7 @@ for (const kind of await databaseKinds())
       await mergeRun('bad', 'jane')
       expect((await own.other.listRuns(page)).items).toHaveLength(1)
       expect(await own.other.findSpend('default', 'jane', 0)).toBeDefined()
-      expect(await own.other.findSuppressions(['k1.bad'])).toHaveLength(table === 'plugin_records' ? 0 : 1)
+      expect(await findRecords(own.other, BAD, BAD.key)).toHaveLength(table === 'plugin_records' ? 0 : 1)
       own.clock.advance(HOUR)
       for (let rounds = 0; rounds < 3; rounds++) {
         for (const one of (await claim(own.other, { a: 9, b: 9 })).deliveries) {
@@ -131,7 +134,7 @@ for (const kind of await databaseKinds())
         const erasure = { tenant: 'default', recipient: 'jane@example.com', dispatchIds: ['bad'] }
         await own.other.redactAnswers(erasure)
         await own.other.erase('default', { userId: 'jane' })
-        await own.other.removeSuppressions(['bad'])
+        await own.other.changeRecords([BAD], (draft) => draft.remove(BAD))
         if (table !== 'spends') await mergeRun('bad', 'joe')
         for (const one of Object.keys(TABLES)) {
           const { rows } = await run(`select * from sallyport_${one}`)

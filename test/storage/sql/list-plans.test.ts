@@ -1,8 +1,8 @@
 import { CompiledQuery } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DispatchQuery } from '../../../src/ports/dispatch-query.ts'
+import type { RecordQuery } from '../../../src/ports/record-store.ts'
 import type { RunQuery } from '../../../src/ports/run-store.ts'
-import type { TokenUseQuery } from '../../../src/ports/token-store.ts'
 import type { HostKysely } from '../../../src/storage/sql/index.ts'
 import { sqlStore } from '../../../src/storage/sql/index.ts'
 import { UNHURRIED_MS } from '../../support/unhurried.ts'
@@ -62,12 +62,20 @@ const RUN_FILTERS: readonly Omit<RunQuery, 'limit'>[] = [
   { status: ['failed'], model: 'wanted', tag: 'wanted' },
 ]
 
-const USE_FILTERS: readonly Omit<TokenUseQuery, 'tenant' | 'limit'>[] = [
-  {},
-  { jti: 'wanted' },
-  { sessionId: 'wanted' },
-  { outcome: 'refused' },
-  { sessionId: 'wanted', outcome: 'refused' },
+const timed = (name: string, at: number): string => `${name}${String(at).padStart(16, '0')}`
+const ofName = (name: string) => ({ from: timed(name, 0), until: timed(name, Number.MAX_SAFE_INTEGER) })
+
+const RECORD_QUERIES: readonly Omit<RecordQuery, 'limit'>[] = [
+  { kind: 'suppressions', tenant: '', by: 1, isReverse: true, ...ofName('1:t') },
+  { kind: 'token_uses', tenant: 't', by: 'key', isReverse: false },
+  { kind: 'token_uses', tenant: 't', by: 0, isReverse: true },
+  { kind: 'token_uses', tenant: 't', by: 1, isReverse: true, ...ofName('6:wanted') },
+  { kind: 'token_uses', tenant: 't', by: 2, isReverse: true, ...ofName('6:wanted') },
+  { kind: 'token_uses', tenant: 't', by: 3, isReverse: true, ...ofName('7:refused') },
+  {
+    ...{ kind: 'statistics', tenant: 't', by: 'key', isReverse: false },
+    ...{ from: timed('6:minute', FIRST_AT + 500 * 60_000), until: timed('6:minute', FIRST_AT + 600 * 60_000) },
+  },
 ]
 
 for (const kind of await databaseKinds())
@@ -210,34 +218,14 @@ for (const kind of await databaseKinds())
             await checkRead(`page ${page} of ${count} sessions, ${first} first`, MOST_READ)
             cursor = nextCursor
           }
-        for (let cursor: string | undefined, page = 1; page <= 3; page++) {
-          asked.length = 0
-          const { items, nextCursor } = await store.listSuppressions({ tenant: 't', limit: LIMIT, cursor })
-          expect([count, page, items.length]).toEqual([count, page, LIMIT])
-          await checkRead(`page ${page} of ${count} suppressions`, MOST_READ)
-          cursor = nextCursor
-        }
-        for (const filter of USE_FILTERS)
+        for (const query of RECORD_QUERIES)
           for (let cursor: string | undefined, page = 1; page <= 2; page++) {
             asked.length = 0
-            const { items, nextCursor } = await store.listTokenUses({ tenant: 't', limit: LIMIT, cursor, ...filter })
-            expect([count, filter, page, items.length]).toEqual([count, filter, page, LIMIT])
-            await checkRead(`page ${page} of ${count} uses ${JSON.stringify(filter)}`, MOST_READ)
+            const { items, nextCursor } = await store.listRecords({ ...query, limit: LIMIT, cursor })
+            expect([count, query, page, items.length]).toEqual([count, query, page, LIMIT])
+            await checkRead(`page ${page} of ${count} records ${JSON.stringify(query)}`, MOST_READ)
             cursor = nextCursor
           }
-        const window = {
-          tenant: 't',
-          step: 'minute',
-          since: FIRST_AT + 500 * 60_000,
-          until: FIRST_AT + 600 * 60_000,
-        } as const
-        for (let cursor: string | undefined, page = 1; page <= 3; page++) {
-          asked.length = 0
-          const { items, nextCursor } = await store.listStatistics({ ...window, limit: LIMIT, cursor })
-          expect([count, page, items.length]).toEqual([count, page, LIMIT])
-          await checkRead(`page ${page} of ${count} counts`, MOST_READ)
-          cursor = nextCursor
-        }
       },
       300_000,
     )

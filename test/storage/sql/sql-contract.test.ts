@@ -2,11 +2,9 @@ import { afterAll, beforeAll, describe, test } from 'vitest'
 import type { StoreTrial } from '../../../src/contract-tests/contract.ts'
 import { dispatchStoreContract } from '../../../src/contract-tests/dispatch-store-contract.ts'
 import { fakeClock } from '../../../src/contract-tests/fake-clock.ts'
-import { feedbackStoreContract } from '../../../src/contract-tests/feedback-store-contract.ts'
 import { recordStoreContract } from '../../../src/contract-tests/record-store-contract.ts'
+import { revocationStoreContract } from '../../../src/contract-tests/revocation-store-contract.ts'
 import { runStoreContract } from '../../../src/contract-tests/run-store-contract.ts'
-import { statisticsStoreContract } from '../../../src/contract-tests/statistics-store-contract.ts'
-import { tokenStoreContract } from '../../../src/contract-tests/token-store-contract.ts'
 import { type SqlStore, sqlStore } from '../../../src/storage/sql/index.ts'
 import { UNHURRIED_MS } from '../../support/unhurried.ts'
 import { contractKinds, type TestDatabase } from '../databases.ts'
@@ -41,8 +39,6 @@ for (const kind of await contractKinds())
     const capabilities = { durable: true }
     describe('dispatches', () => dispatchStoreContract({ test, skip: test.skip, create, capabilities }))
     describe('runs', () => runStoreContract({ test, skip: test.skip, create, capabilities }))
-    describe('tokens', () => tokenStoreContract({ test, skip: test.skip, create, capabilities }))
-    describe('feedback', () => feedbackStoreContract({ test, skip: test.skip, create, capabilities }))
+    describe('revocations', () => revocationStoreContract({ test, skip: test.skip, create, capabilities }))
     describe('records', () => recordStoreContract({ test, skip: test.skip, create, capabilities }))
-    describe('statistics', () => statisticsStoreContract({ test, skip: test.skip, create, capabilities }))
   })

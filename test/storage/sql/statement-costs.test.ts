@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { put } from '../../../src/contract-tests/run-store/run-fixtures.ts'
-import type { KindName } from '../../../src/storage/engine/plugin-records/kinds.ts'
 import { CALLS, SWEEPS } from './cost-calls.ts'
 import { type CountedDatabase, countedKinds } from './cost-databases.ts'
 import {
@@ -22,13 +21,9 @@ import {
   type TrialOptions,
   UNDER_SNAPSHOT,
 } from './cost-trials.ts'
-import { countsOf } from './statistics-calls.ts'
-import { rowsOf } from './work-meter.ts'
 
 /** The rows and index entries that a call may read; on MariaDB some pages for each, and entries not yet purged. */
 const MOST_READ = 300
-/** Storing counts removes a hundred expired rows and twice as many as it adds. */
-const MOST_READ_IN: Readonly<Record<string, number>> = { 'store counts': 1_000 }
 /** Calls that read dead entries. On PostgreSQL, these are as many as were sent since the oldest transaction began. */
 const READ_DEAD_ENTRIES = [
   'count a backlog',
@@ -37,8 +32,6 @@ const READ_DEAD_ENTRIES = [
 ]
 /** The rows of one removal. */
 const PART = 500
-/** The rows that one store of counts may add. */
-const ADDED = 100
 
 for (const kind of countedKinds())
   describe.skipIf(kind.absent)(`on ${kind.name}`, () => {
@@ -72,7 +65,7 @@ for (const kind of countedKinds())
       await all(trial)
       await all(trial)
       await trial.close()
-      const isMuch = ([name, cost]: [string, number]): boolean => cost > (MOST_READ_IN[name] ?? MOST_READ)
+      const isMuch = ([, cost]: [string, number]): boolean => cost > MOST_READ
       return Object.fromEntries(Object.entries(costs).filter(isMuch))
     }
 
@@ -111,7 +104,7 @@ for (const kind of countedKinds())
       expect(costs.filter(([, cost]) => cost > MOST_READ)).toEqual([])
     }, 600_000)
 
-    it(`Feedback is found at the same cost when one of ${MANY} analyzed tenants gets ${MANY} reports`, async () => {
+    it(`Records are found by a text at the same cost when one of ${MANY} analyzed tenants gets ${MANY} of them`, async () => {
       const prefix = `c${++prefixes}_`
       let isFirst = true
       const fill = (name: string, count: number, until: number) => {
@@ -123,8 +116,8 @@ for (const kind of countedKinds())
       await trial.fill(MANY)
       await trial.analyze()
       await trial.fill(MANY)
-      const owner = { tenant: 't', channel: 'email', owner: `${'message:'.padEnd(200, 'm')}_2_00000007` }
-      const find = async () => expect(await trial.store.findFeedback([owner])).toHaveLength(1)
+      const texts = [{ tenant: 't', text: `${'message:'.padEnd(200, 'm')}_2_00000007` }]
+      const find = async () => expect(await trial.store.findRecords({ kind: 'feedback', by: 0, texts })).toHaveLength(1)
       const cost = await trial.costOf(find)
       await trial.close()
       expect(cost).toBeLessThan(MOST_READ)
@@ -135,17 +128,16 @@ for (const kind of countedKinds())
       await trial.fill(MANY)
       await trial.holdSnapshot()
       const { store } = trial
-      const ages = { acceptedForMs: 3_600_000, unchangedForMs: 3_600_000, storedForMs: 3_600_000 }
+      const ages = { acceptedForMs: 3_600_000, unchangedForMs: 3_600_000, expiredForMs: 3_600_000 }
       const old = { ...ages, status: ['completed'], limit: PART } as const
       const full = async (removed: Promise<number> | undefined) => expect(await removed).toBe(PART)
       const removals = {
         keys: () => full(store.forgetExpired?.(PART)),
         dispatches: () => full(store.removeDispatches?.(old)),
         runs: () => full(store.removeRuns(old)),
-        feedback: () => full(store.removeFeedback(old)),
-        'expired counts': () => store.putStatistics(countsOf(`x${++ids}`, ADDED)),
-        'token uses': () => full(store.removeTokenUses({ usedForMs: 3_600_000, limit: PART })),
-        'dead workers': () => store.recordHeartbeat({ workerId: `x${++ids}`, aliveForMs: 3_600_000 }),
+        'records of a plugin': () => full(store.removeRecords({ kind: 'token_uses', ...old })),
+        'records of a plugin of no tenant': () =>
+          full(store.removeRecords({ kind: 'suppressions', tenant: '', expiredForMs: 0, limit: PART })),
       }
       const costs: Record<string, number> = {}
       for (const [name, remove] of Object.entries(removals)) {
@@ -154,14 +146,7 @@ for (const kind of countedKinds())
         // The third largest: MariaDB may repeat parts after a conflict. A store that reads removed rows reads more in each part.
         costs[name] = (parts.toSorted((a, b) => a - b).at(-3) ?? 0) - Math.min(...parts)
       }
-      const leftOf = async (kind: KindName): Promise<number> => {
-        const text = `select count(*) as left_over from c${prefixes}_plugin_records where kind = '${kind}'`
-        return Number((await rowsOf(trial.db, text))[0]?.left_over)
-      }
-      const [statistics, workers] = [await leftOf('statistics'), await leftOf('heartbeats')]
       await trial.close()
       expect(Object.entries(costs).filter(([, cost]) => cost > PART)).toEqual([])
-      expect(statistics).toBeLessThan(2 * MANY - 6 * ADDED)
-      expect(workers).toBeLessThan(MANY - 6)
     }, 600_000)
   })

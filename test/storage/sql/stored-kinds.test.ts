@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
+import { putRecords } from '../../support/records.ts'
 import { databaseKinds } from '../databases.ts'
 import { storeEach } from '../store-each.ts'
-import { HOUR } from '../storing.ts'
 
 for (const database of await databaseKinds())
   describe.skipIf(database.absent !== undefined)(`kinds of plugin records in ${database.name}`, () => {
     const own = storeEach(database.open)
 
     const keep = (kind: string, tenant: string, key: string) =>
-      own.other.changeRecord({ kind, tenant, key }, () => ({ kind, tenant, key, sort: [], body: {} }))
+      putRecords(own.other, { kind, tenant, key, sort: [], body: {} })
 
     it('Each kind is found once, with its plugin', async () => {
       expect(await own.other.storedKinds()).toEqual([])
@@ -17,7 +17,7 @@ for (const database of await databaseKinds())
       await keep('a.b_c', '', 'a')
       await keep('a.bc', 'other', 'a')
       await keep('preferences', '', 'k1.x')
-      await own.other.recordHeartbeat({ workerId: 'w', aliveForMs: HOUR })
+      await keep('heartbeats', '', 'w')
       const found = await own.other.storedKinds()
       expect(found.toSorted((one, other) => (one.kind < other.kind ? -1 : 1))).toEqual([
         { kind: 'a', plugin: 'a' },

@@ -1,6 +1,6 @@
 import { port } from '../../../core/answers/fault.ts'
 import type { Dispatch } from '../../../model/dispatch.ts'
-import type { NewFeedback } from '../../../ports/feedback-store.ts'
+import type { NewFeedback } from '../feedback-records.ts'
 import type { FeedbackDeps } from './feedback-deps.ts'
 import { deliveryIdOf } from './feedback-owner.ts'
 

@@ -2,13 +2,16 @@ import type { Dispatch } from '../../../model/dispatch.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { DispatchStore } from '../../../ports/dispatch-store.ts'
 import type { EventCatalog } from '../../../ports/event-catalog.ts'
-import type { FeedbackStore } from '../../../ports/feedback-store.ts'
 import type { Logger } from '../../../ports/logger.ts'
 import type { AddressKeys } from '../address-keys.ts'
+import type { FeedbackRecords } from '../feedback-records.ts'
+import type { SuppressionRecords } from '../suppression-records.ts'
 
 /** Dependencies of the feedback endpoint. */
 export interface FeedbackDeps {
-  readonly store: FeedbackStore & Pick<DispatchStore, 'findByDelivery'>
+  readonly store: Pick<DispatchStore, 'findByDelivery'>
+  readonly feedback: FeedbackRecords
+  readonly suppressions: Pick<SuppressionRecords, 'remove'>
   readonly events: EventCatalog
   readonly clock: Clock
   readonly logger: Logger

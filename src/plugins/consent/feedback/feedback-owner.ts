@@ -1,4 +1,4 @@
-import type { FeedbackOwner } from '../../../ports/feedback-store.ts'
+import type { FeedbackOwner } from '../feedback-records.ts'
 
 const OF_DELIVERY = 'delivery:'
 

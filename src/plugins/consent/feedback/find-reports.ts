@@ -1,7 +1,7 @@
 import type { Dispatch } from '../../../model/dispatch.ts'
 import type { FeedbackView } from '../../../model/feedback.ts'
 import { writeInstant } from '../../../model/instants.ts'
-import type { FeedbackOwner, FeedbackStore, StoredFeedback } from '../../../ports/feedback-store.ts'
+import type { FeedbackOwner, FeedbackRecords, StoredFeedback } from '../feedback-records.ts'
 import { ownersOfDelivery } from './feedback-owner.ts'
 
 /** Owners in one read of the store. */
@@ -13,12 +13,12 @@ const MAX_OWNERS = 100
  */
 export async function findReports(
   dispatches: readonly Dispatch[],
-  store: Pick<FeedbackStore, 'findFeedback'>,
+  feedback: Pick<FeedbackRecords, 'find'>,
 ): Promise<ReadonlyMap<string, readonly FeedbackView[]>> {
   const owners = dispatches.flatMap((dispatch) => dispatch.deliveries.flatMap((one) => ownersIn(dispatch, one)))
   const reports = new Map<string, StoredFeedback[]>()
   for (let at = 0; at < owners.length; at += MAX_OWNERS) {
-    for (const report of await store.findFeedback(owners.slice(at, at + MAX_OWNERS))) {
+    for (const report of await feedback.find(owners.slice(at, at + MAX_OWNERS))) {
       const key = keyOf(report)
       const found = reports.get(key)
       if (found) found.push(report)

@@ -6,7 +6,7 @@ import type { Awaitable } from '../../../model/awaitable.ts'
 import { sha256 } from '../../../model/sha256.ts'
 import { wrongReturn } from '../../../options/wrong-return.ts'
 import type { FeedbackEvent, FeedbackHead, FeedbackReceipt, FeedbackSource } from '../../../ports/feedback-source.ts'
-import type { FeedbackBatch, NewFeedback } from '../../../ports/feedback-store.ts'
+import type { FeedbackBatch, NewFeedback } from '../feedback-records.ts'
 import { fallBackAfter } from './fall-back.ts'
 import type { FeedbackDeps } from './feedback-deps.ts'
 import { readEvent, UNKNOWN_SHAPE } from './read-events.ts'
@@ -135,7 +135,7 @@ async function record(
   const stored = onceToken === undefined ? events : events.slice(0, MAX_ONCE)
   await resubscribe(stored, { tenant, channel }, deps)
   const reports = await recordableReports(stored, place, deps)
-  const store = (batch: FeedbackBatch) => port('store_unavailable', () => deps.store.recordFeedback(batch))
+  const store = (batch: FeedbackBatch) => port('store_unavailable', () => deps.feedback.record(batch))
   if (onceToken !== undefined) {
     const spentBy = onceAccount === undefined ? [tenant, name] : [onceAccount]
     const digest = await sha256(JSON.stringify(['once', ...spentBy, onceToken]))
@@ -153,10 +153,13 @@ async function record(
 }
 
 /** Those that are stored: the proof of a repeated request, which counts once, does not cover the events. */
-async function storedOnes(reports: readonly NewFeedback[], { store }: FeedbackDeps): Promise<readonly NewFeedback[]> {
+async function storedOnes(
+  reports: readonly NewFeedback[],
+  { feedback }: FeedbackDeps,
+): Promise<readonly NewFeedback[]> {
   const stored = new Set<string>()
   for (let at = 0; at < reports.length; at += BATCH) {
-    const found = await port('store_unavailable', () => store.findFeedback(reports.slice(at, at + BATCH)))
+    const found = await port('store_unavailable', () => feedback.find(reports.slice(at, at + BATCH)))
     for (const { feedbackId } of found) stored.add(feedbackId)
   }
   return reports.filter(({ feedbackId }) => stored.has(feedbackId))

@@ -11,7 +11,7 @@ import { type FeedbackPlace, ownerOf } from './feedback-owner.ts'
 export async function resubscribe(
   events: readonly FeedbackEvent[],
   place: FeedbackPlace,
-  { store, addressKeys }: Pick<FeedbackDeps, 'store' | 'addressKeys'>,
+  { feedback, suppressions, addressKeys }: Pick<FeedbackDeps, 'feedback' | 'suppressions' | 'addressKeys'>,
 ): Promise<void> {
   for (const event of events) {
     const { kind, address } = event
@@ -21,8 +21,8 @@ export async function resubscribe(
       keys.map((addressKey) => suppressionIdOf({ ...place, addressKey, reason: 'unsubscribed' })),
     )
     await port('store_unavailable', async () => {
-      const known = await store.findFeedback([ownerOf(event, place)])
-      if (!known.some((report) => report.kind === kind)) await store.removeSuppressions(ids)
+      const known = await feedback.find([ownerOf(event, place)])
+      if (!known.some((report) => report.kind === kind)) await suppressions.remove(ids)
     })
   }
 }

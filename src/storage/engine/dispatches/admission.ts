@@ -1,6 +1,6 @@
+import { compoundKey } from '../../../model/compound-key.ts'
 import { copyJson } from '../../../model/json.ts'
 import type { Acceptance, AcceptOutcome } from '../../../ports/dispatch-store.ts'
-import { compoundKey } from '../../rules/compound-key.ts'
 import { digestKey } from '../../rules/digests.ts'
 import { acceptDispatch, repeatsDelivery } from '../../rules/dispatch-changes.ts'
 import { dispatchRow, readDispatch } from '../../rules/dispatch-rows.ts'

@@ -1,5 +1,5 @@
+import { compoundKey } from '../../../model/compound-key.ts'
 import type { Acceptance } from '../../../ports/dispatch-store.ts'
-import { compoundKey } from '../../rules/compound-key.ts'
 import { type Counter, type SendLimits, sendLimits } from '../../rules/delivery-transitions.ts'
 import { boundedMap } from '../bounded-map.ts'
 import { type Changes, firstVersion } from '../changes.ts'

@@ -1,6 +1,5 @@
 import { retryOnConflict } from '../changes.ts'
 import { removeFound } from '../plugin-records/aged-records.ts'
-import { pluginOf } from '../plugin-records/kinds.ts'
 import { PLUGIN_RECORDS } from '../plugin-records/record-rows.ts'
 import type { Prefix, Records } from '../records.ts'
 
@@ -11,6 +10,16 @@ export interface StoredKind {
   /** Name of the plugin that keeps them. */
   readonly plugin: string
 }
+
+/** Plugins by the kinds of their records that are stored without the plugin's name. All others are `<plugin>.<kind>`. */
+const PLUGIN_OF: ReadonlyMap<string, string> = new Map([
+  ['suppressions', 'consent'],
+  ['preferences', 'consent'],
+  ['feedback', 'consent'],
+  ['token_uses', 'agentTokens'],
+  ['statistics', 'statistics'],
+  ['heartbeats', 'statistics'],
+])
 
 const AT_ONCE = 500
 
@@ -23,7 +32,7 @@ export async function storedKinds(records: Records): Promise<readonly StoredKind
     const [first] = (await records.scan({ ...scan, ...(after && { after }) })).found
     if (!first) return kinds
     const { kind } = first.record
-    kinds.push({ kind, plugin: pluginOf(kind) })
+    kinds.push({ kind, plugin: PLUGIN_OF.get(kind) ?? kind.split('.', 1)[0] ?? kind })
     after = [kind]
   }
 }

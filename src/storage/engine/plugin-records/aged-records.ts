@@ -1,4 +1,4 @@
-import { compoundKey } from '../../rules/compound-key.ts'
+import { compoundKey } from '../../../model/compound-key.ts'
 import { Changes, retryOnConflict } from '../changes.ts'
 import type { RecordOf } from '../kinds.ts'
 import type { Records, Scan } from '../records.ts'

@@ -1,60 +1,60 @@
-import { copyJson } from '../../../model/json.ts'
-import type { PluginRecord, RecordStore } from '../../../ports/record-store.ts'
-import { Changes, firstVersion, retryOnConflict } from '../changes.ts'
+import { compoundKey } from '../../../model/compound-key.ts'
+import type { PluginRecord, RecordStore, RecordText } from '../../../ports/record-store.ts'
 import { committer } from '../commit-unit.ts'
 import { ifReadable, readable } from '../json-values.ts'
-import type { RecordOf } from '../kinds.ts'
 import { type CursorFormat, readPage } from '../pages.ts'
 import type { Records } from '../records.ts'
 import { agedRemover } from './aged-records.ts'
-import { PLUGIN_RECORDS, rowOfRecord, SORT_COLUMNS } from './record-rows.ts'
+import { recordChanger } from './change-records.ts'
+import { PLUGIN_RECORDS, type RecordRow, recordOf } from './record-rows.ts'
+
+/** Columns of the sort texts, in their order. */
+const SORT_COLUMNS = ['a', 'b', 'c', 'd'] as const
 
 /** Records of any kind, for plugins. */
 export function engineRecords(records: Records): RecordStore {
   const removeAged = agedRemover(records)
 
-  async function find(kind: string, tenant: string, keys: readonly string[]): Promise<readonly PluginRecord[]> {
-    if (keys.length === 0) return []
-    const wanted = { kind: PLUGIN_RECORDS, with: [...new Set(keys)].map((key) => [kind, tenant, key]) } as const
-    const { plugin_records: found = [] } = await records.read([wanted])
-    return found.map(recordOfRow)
-  }
-
   return {
-    findRecords: find,
+    now: async () => (await records.now()).earliest,
 
-    listRecords({ kind, tenant, by, is, from, until, isReverse, limit, cursor }) {
-      const index = by === 'key' ? {} : { index: `by_${SORT_COLUMNS[by]}` }
+    async findRecords({ kind, by, texts }) {
+      if (texts.length === 0) return []
+      const unique = new Map(texts.map(({ tenant, text }) => [compoundKey(tenant, text), [kind, tenant, text]]))
+      const { plugin_records: found = [] } = await records.read([
+        { kind: PLUGIN_RECORDS, ...indexOf(by), with: [...unique.values()] },
+      ])
+      return found.map(recordOf)
+    },
+
+    async listRecords({ kind, tenant, by, is, from, until, isReverse, limit, cursor, where }) {
       const range = is === undefined && {
         ...(from !== undefined && { from: [from] }),
         ...(until !== undefined && { until: [until] }),
       }
       // Records of one text are in the order of their keys.
       const prefix = is === undefined ? [kind, tenant] : [kind, tenant, is]
-      const scan = { kind: PLUGIN_RECORDS, ...index, with: [prefix], ...range, isReverse } as const
+      const scan = { kind: PLUGIN_RECORDS, ...indexOf(by), with: [prefix], ...range, isReverse } as const
       return readPage(records, scan, {
         ...{ limit, cursor, cursors: by === 'key' || is !== undefined ? KEY_CURSORS : TEXT_CURSORS },
-        itemsOf: async (found) => found.map((row) => ifReadable(() => readRecord(row))),
+        itemsOf: async (found) =>
+          found.map((row) =>
+            ifReadable(() => {
+              const record = readRecord(row)
+              return where?.(record) === false ? undefined : record
+            }),
+          ),
       })
     },
 
-    changeRecord(name, decide) {
-      return retryOnConflict(async () => {
-        const { kind, tenant, key } = name
-        const [stored] = await find(kind, tenant, [key])
-        const next = decide(stored)
-        if (next === stored) return next
-        const changes = new Changes()
-        if (next) {
-          const row = rowOfRecord({ ...next, kind, tenant, key }, stored?.version ?? firstVersion())
-          changes[stored ? 'update' : 'insert'](PLUGIN_RECORDS, row)
-        } else if (stored) {
-          changes.remove(PLUGIN_RECORDS, { kind, tenant, key, version: stored.version })
-        }
-        await changes.commit(records)
-        return next
-      })
+    async countUnexpired(kind, limit) {
+      const { earliest: now } = await records.now()
+      const unexpired = { index: 'expiring', with: [[kind]], from: [Math.floor(now) + 1] } as const
+      const columns = ['tenant', 'key']
+      return (await records.scan({ kind: PLUGIN_RECORDS, ...unexpired, columns, limit })).found.length
     },
+
+    changeRecords: recordChanger(records),
 
     removeRecords: ({ kind, tenant, expiredForMs, limit }) => removeAged(kind, { tenant, forMs: expiredForMs, limit }),
 
@@ -62,22 +62,14 @@ export function engineRecords(records: Records): RecordStore {
   }
 }
 
-function recordOfRow(row: RecordOf<'plugin_records'>): PluginRecord {
-  const { kind, tenant, key, a, b, c, d, expires_at, version } = row
-  return {
-    ...{ kind, tenant, key, sort: [a, b, c, d], version },
-    ...(expires_at !== null && { expiresAt: expires_at }),
-    // Read when it is used: a record is removed or replaced without it.
-    get body() {
-      return copyJson(readable(row.body)) as PluginRecord['body']
-    },
-  }
+function indexOf(by: RecordText): { readonly index?: string } {
+  return by === 'key' ? {} : { index: `by_${SORT_COLUMNS[by]}` }
 }
 
 /** @throws {SallyportError} `record_unreadable`. */
-function readRecord(row: RecordOf<'plugin_records'>): PluginRecord {
+function readRecord(row: RecordRow): PluginRecord {
   readable(row.body)
-  return recordOfRow(row)
+  return recordOf(row)
 }
 
 /** The length of the key, and the key. */

@@ -1,5 +1,5 @@
+import { compoundKey } from '../../../model/compound-key.ts'
 import type { MergeDecision, MergeKey, MergeSnapshot, RunKey, RunStore, StoredRun } from '../../../ports/run-store.ts'
-import { compoundKey } from '../../rules/compound-key.ts'
 import { boundedMap } from '../bounded-map.ts'
 import { Changes, Conflict, isOnesFault, retryOnConflict } from '../changes.ts'
 import { groupCommit } from '../group-commit.ts'

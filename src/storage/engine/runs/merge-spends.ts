@@ -1,5 +1,5 @@
+import { compoundKey } from '../../../model/compound-key.ts'
 import { noSpend, type Spend } from '../../../model/totals.ts'
-import { compoundKey } from '../../rules/compound-key.ts'
 import { boundedMap } from '../bounded-map.ts'
 import { type Changes, Conflict, firstVersion } from '../changes.ts'
 import { readable } from '../json-values.ts'

@@ -1,5 +1,5 @@
+import { compoundKey } from '../../../model/compound-key.ts'
 import type { MergeKey } from '../../../ports/run-store.ts'
-import { compoundKey } from '../../rules/compound-key.ts'
 import type { Changes } from '../changes.ts'
 import type { RecordOf } from '../kinds.ts'
 import type { RunRecord, SessionRecord } from './run-records.ts'

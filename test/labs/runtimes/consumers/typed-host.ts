@@ -12,7 +12,6 @@ import {
   type DispatchStore,
   defineEvents,
   type FeedbackSource,
-  type FeedbackStore,
   type HashKey,
   handleDispatch,
   isSallyportError,
@@ -54,14 +53,7 @@ import { type Documents, documentStore } from 'sallyport/storage/documents'
 import { engineStore, type Records } from 'sallyport/storage/engine'
 import { memoryStore } from 'sallyport/storage/memory'
 import { type HostTransaction, sqlStore } from 'sallyport/storage/sql'
-import {
-  dispatchStoreContract,
-  fakeClock,
-  feedbackStoreContract,
-  recordingChannel,
-  recordStoreContract,
-  testRequest,
-} from 'sallyport/testing'
+import { dispatchStoreContract, fakeClock, recordingChannel, recordStoreContract, testRequest } from 'sallyport/testing'
 import * as v from 'valibot'
 
 const data = v.object({ orderId: v.string(), total: v.number(), note: v.optional(v.string()) })
@@ -160,9 +152,6 @@ export const ownStore = (documents: Documents): DispatchStore & RunStore => docu
 export const recordStore = (records: Records): DispatchStore & RunStore => engineStore(records)
 export const contract = (): void =>
   dispatchStoreContract({ test: () => {}, create: () => ({ store, now: () => 0, advance: () => {} }) })
-export const consentContracts = (stores: FeedbackStore): void => {
-  feedbackStoreContract({ test: () => {}, create: () => ({ store: stores, now: () => 0, advance: () => {} }) })
-}
 export const recordContract = (stores: RecordStore & DispatchStore): void =>
   recordStoreContract({ test: () => {}, create: () => ({ store: stores, now: () => 0, advance: () => {} }) })
 const topics: SesOptions = { channel: 'email', topicArns: ['arn:aws:sns:eu-central-1:123456789012:feedback'] }

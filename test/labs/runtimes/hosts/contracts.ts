@@ -3,7 +3,6 @@ import { sqlStore } from 'sallyport/storage/sql'
 import {
   dispatchStoreContract,
   fakeClock,
-  feedbackStoreContract,
   recordStoreContract,
   runStoreContract,
   type StoreTrial,
@@ -16,7 +15,7 @@ export interface ContractResults {
   readonly broken: readonly string[]
 }
 
-/** Runs the contracts of dispatches, runs, feedback, preferences and records on the memory store. */
+/** Runs the contracts of dispatches, runs and records of plugins on the memory store. */
 export function tryMemoryStore(): Promise<ContractResults> {
   return trying((clock) => ({ store: memoryStore({ clock }) }))
 }
@@ -47,7 +46,6 @@ async function trying(make: (clock: { now(): number }) => Made | Promise<Made>):
   }
   dispatchStoreContract(options)
   runStoreContract(options)
-  feedbackStoreContract(options)
   recordStoreContract(options)
   const broken: string[] = []
   for (const { name, body } of cases) await body().catch((error: unknown) => void broken.push(`${name}: ${error}`))

@@ -1,7 +1,7 @@
+import { compoundKey } from '../../../../src/model/compound-key.ts'
 import type { DispatchAnswer } from '../../../../src/model/dispatch.ts'
 import { copyJson } from '../../../../src/model/json.ts'
 import type { Acceptance, AcceptOutcome, LeaseToken } from '../../../../src/ports/dispatch-store.ts'
-import { compoundKey } from '../../../../src/storage/rules/compound-key.ts'
 import {
   type Counter,
   type DeliveryIndex,

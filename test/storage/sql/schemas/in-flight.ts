@@ -2,10 +2,12 @@ import { createSallyport, type Sallyport } from '../../../../src/compose/create-
 import { handleSessionRunWithDefaults } from '../../../../src/compose/defaults.ts'
 import { defineEvents } from '../../../../src/core/dispatch/catalog/define-events.ts'
 import { throttle } from '../../../../src/policies/index.ts'
+import type { NewPluginRecord } from '../../../../src/ports/record-store.ts'
 import type { SallyportStore } from '../../../../src/ports/sallyport-store.ts'
 import { APP, countingIds, recordingLogger, testAuth } from '../../../support/deps.ts'
 import type { FakeClock } from '../../../support/fake-clock.ts'
 import { type RecordingChannel, recordingChannel } from '../../../support/recording-channel.ts'
+import { putRecords } from '../../../support/records.ts'
 
 const HOUR_MS = 3_600_000
 export const START_MS: number = Date.UTC(2027, 0, 15, 12)
@@ -62,7 +64,31 @@ export function appOn(store: SallyportStore, clock: FakeClock, isMended = false)
   }
 }
 
-/** Stores every kind of record: deliveries of each status, runs, tokens, feedback, statistics. */
+const timed = (name: string): string => `${name.length}:${name}${String(START_MS).padStart(16, '0')}`
+
+/** A record of each kind of the plugins, as they store it. */
+export const PLUGIN_RECORDS: readonly NewPluginRecord<object>[] = [
+  {
+    ...{ kind: 'token_uses', tenant: 'default', key: 'use_1', expiresAt: START_MS },
+    sort: [timed('').slice(2), timed('jti_1'), timed('s1'), timed('accepted')],
+    body: { operation: 'dispatch', id: 'dsp_1', times: 1 },
+  },
+  {
+    ...{ kind: 'preferences', tenant: '', key: 'k1.abc', sort: [] },
+    body: { tenant: 'default', preferences: { channels: { sms: false } } },
+  },
+  { kind: 'heartbeats', tenant: '', key: 'worker_1', sort: [], expiresAt: START_MS + HOUR_MS, body: {} },
+  {
+    ...{ kind: 'suppressions', tenant: '', key: 'sup_1', sort: ['k1.def', timed('default')] },
+    body: { tenant: 'default', channel: 'email', reason: 'complained', source: 'host', createdAt: START_MS },
+  },
+  {
+    ...{ kind: 'feedback', tenant: 'default', key: 'fbk_1', sort: ['delivery:dlv_1'], expiresAt: START_MS },
+    body: { channel: 'email', kind: 'delivered', at: START_MS },
+  },
+]
+
+/** Stores every kind of record: deliveries of each status, runs, tokens, records of plugins. */
 export async function fillInFlight(store: SallyportStore, clock: FakeClock): Promise<void> {
   const { sallyport, send } = appOn(store, clock)
   await send('order', 'sent', 'key-1')
@@ -79,14 +105,6 @@ export async function fillInFlight(store: SallyportStore, clock: FakeClock): Pro
     const { status, body } = await handleSessionRunWithDefaults({ headers: APP, body: { sessionId: 's1', run } }, deps)
     if (status !== 201) throw new Error(JSON.stringify(body))
   }
-  const token = {
-    jti: 'jti_1',
-    tenant: 'default',
-    sessionId: 's1',
-    operation: 'dispatch',
-    outcome: 'accepted',
-  } as const
-  await store.recordTokenUses([{ useId: 'use_1', ...token, id: 'dsp_1', times: 1, agoMs: 0 }])
   await store.revokeTokens({
     tenant: 'default',
     by: 'jti',
@@ -94,23 +112,6 @@ export async function fillInFlight(store: SallyportStore, clock: FakeClock): Pro
     revokedAt: START_MS,
     keptForMs: 10 * HOUR_MS,
   })
-  const preferences = { kind: 'preferences', tenant: '', key: 'k1.abc' }
-  const body = { tenant: 'default', preferences: { channels: { sms: false } } }
-  await store.changeRecord(preferences, () => ({ ...preferences, sort: [], body }))
-  await store.recordHeartbeat({ workerId: 'worker_1', aliveForMs: HOUR_MS })
-  await store.addSuppressions([
-    {
-      ...{ suppressionId: 'sup_1', addressKey: 'k1.def', tenant: 'default', channel: 'email' },
-      ...{ reason: 'complained', source: 'host' },
-    },
-  ])
-  const report = {
-    tenant: 'default',
-    channel: 'email',
-    owner: 'delivery:dlv_1',
-    kind: 'delivered',
-    at: START_MS,
-  } as const
-  await store.recordFeedback({ feedback: [{ feedbackId: 'fbk_1', ...report }] })
+  await putRecords(store, ...PLUGIN_RECORDS)
   await sallyport.stop({ graceMs: 0 })
 }

@@ -5,10 +5,11 @@ import { DIALECTS, type DialectName } from '../../../../src/storage/sql/dialects
 import { sqlStore } from '../../../../src/storage/sql/index.ts'
 import { SCHEMA } from '../../../../src/storage/sql/schema/migrations.ts'
 import { fakeClock } from '../../../support/fake-clock.ts'
+import { findRecords } from '../../../support/records.ts'
 import { UNHURRIED_MS } from '../../../support/unhurried.ts'
 import { databaseKinds, type TestDatabase } from '../../databases.ts'
 import { type AnyKysely, run } from '../migrating-stores.ts'
-import { appOn, LATER_MS, START_MS } from './in-flight.ts'
+import { appOn, LATER_MS, PLUGIN_RECORDS, START_MS } from './in-flight.ts'
 import {
   functionsText,
   migrationText,
@@ -112,13 +113,14 @@ for (const kind of await databaseKinds())
       expect((await store.listRuns({ tenant: 'default', tag: 'nightly', limit: 10 })).items).toHaveLength(1)
       expect(await store.findSession('default', 's1')).toMatchObject({ sessionId: 's1' })
       expect((await store.listRevocations(0, 10)).map(({ value }) => value)).toEqual(['jti_2'])
-      expect((await store.listTokenUses({ tenant: 'default', limit: 10 })).items).toHaveLength(1)
-      expect(await store.findRecords('preferences', '', ['k1.abc'])).toHaveLength(1)
-      expect(await store.findSuppressions(['k1.def'])).toHaveLength(1)
-      expect(await store.findFeedback([{ tenant: 'default', channel: 'email', owner: 'delivery:dlv_1' }])).toHaveLength(
-        1,
-      )
-      expect(await store.countWorkers()).toBe(1)
+      for (const { kind, tenant, key, body, sort } of PLUGIN_RECORDS) {
+        expect(await findRecords(store, { kind, tenant }, key)).toMatchObject([{ body }])
+        for (const [by, text] of sort.entries())
+          expect(await store.findRecords({ kind, by: by as 0, texts: [{ tenant, text: text ?? '' }] })).toMatchObject([
+            { key },
+          ])
+      }
+      expect(await store.countUnexpired('heartbeats', 10)).toBe(1)
       await app.sallyport.stop({ graceMs: 0 })
     })
 
