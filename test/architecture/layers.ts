@@ -113,8 +113,12 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   'src/console/app/': {
     holds: 'screens of the console',
-    layers: ['src/code-texts.ts', ...CONTRACTS],
-    modules: { 'src/console/app/': ['preact', 'preact/hooks', '@preact/signals', 'uplot'] },
+    layers: ['src/console/app/plugin-screens.ts', ...CONTRACTS],
+    modules: { 'src/console/app/': ['preact', '@preact/signals'] },
+  },
+  'src/console/app/plugin-screens.ts': {
+    holds: 'the screens of all plugins, for the console alone',
+    layers: ['src/plugins/*/console/', 'src/console/app/'],
   },
   'src/client/': { holds: 'client of the endpoints', layers: ['src/options/', ...CONTRACTS] },
   'src/integrations/': {
@@ -211,6 +215,11 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   'src/plugins/list.ts': {
     holds: 'the endpoints of all plugins, for the OpenAPI document',
     layers: ['src/plugins/*/describe.ts', 'src/openapi/'],
+  },
+  'src/plugins/*/console/': {
+    holds: 'screens of one plugin',
+    layers: ['src/console/app/', 'src/code-texts.ts', ...CONTRACTS],
+    modules: { 'src/plugins/': ['preact', 'uplot'] },
   },
   'src/compose/': {
     holds: 'createSallyport: its options, their defaults and checks, and one composer',

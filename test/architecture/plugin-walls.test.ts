@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { expect, it } from 'vitest'
 import { ROOT } from '../support/entries.ts'
+import { parse, readSources, type Source } from './source.ts'
 
 const FOLDERS = readdirSync(new URL('src/plugins/', ROOT), { withFileTypes: true }).filter((entry) =>
   entry.isDirectory(),
@@ -52,4 +53,26 @@ it.each([
   ['test/labs/a.ts', "import { alerts } from 'sallyport/plugins'"],
 ])('In %s it finds: %s', (path, text) => {
   expect(foreignImports(path, text)).toHaveLength(1)
+})
+
+/** What only the console imports of a plugin, by one generated list. */
+const LISTED = /^src\/plugins\/[^/]+\/console\//
+const LISTS = ['src/console/app/plugin-screens.ts']
+
+function unlistedImports({ path, imports }: Source): readonly string[] {
+  const own = LISTED.exec(path)?.[0]
+  const found = imports.filter(({ to }) => LISTED.test(to) && LISTED.exec(to)?.[0] !== own && !LISTS.includes(path))
+  return found.map(({ to }) => `${path} imports ${to}`)
+}
+
+it('Screens of a plugin are imported by a generated list alone', () => {
+  expect(readSources().flatMap(unlistedImports)).toEqual([])
+})
+
+it.each([
+  ['src/console/app/shell.tsx', "import { useBudgets } from '../../plugins/alerts/console/budgets.tsx'"],
+  ['src/plugins/alerts/index.ts', "export { ALERTS_SCREENS } from './console/screens.tsx'"],
+  ['src/plugins/consent/console/a.tsx', "import type { Series } from '../../statistics/console/series.ts'"],
+])('In %s it finds: %s', (path, text) => {
+  expect(unlistedImports(parse(path, text))).toHaveLength(1)
 })

@@ -22,7 +22,7 @@ describe('names', () => {
   })
 
   it('File names are in lower case, with hyphens', () => {
-    const odd = sources.filter(({ path }) => !/^src\/(?:[a-z\d]+(?:-[a-z\d]+)*[/.])+ts$/.test(path))
+    const odd = sources.filter(({ path }) => !/^src\/(?:[a-z\d]+(?:-[a-z\d]+)*[/.])+tsx?$/.test(path))
     expect(odd.map(({ path }) => path)).toEqual([])
   })
 })

@@ -22,7 +22,7 @@ export interface Import {
 /** Parses all of `src/`. */
 export function readSources(): Source[] {
   const files = readdirSync(new URL('src/', ROOT), { recursive: true, encoding: 'utf8' })
-  const paths = files.filter((file) => file.endsWith('.ts')).map((file) => `src/${file.replaceAll('\\', '/')}`)
+  const paths = files.filter((file) => /\.tsx?$/.test(file)).map((file) => `src/${file.replaceAll('\\', '/')}`)
   return paths.sort().map((path) => parse(path, readFileSync(new URL(path, ROOT), 'utf8')))
 }
 

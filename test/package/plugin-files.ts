@@ -6,9 +6,37 @@ const FOLDERS = readdirSync(new URL('src/plugins/', ROOT), { withFileTypes: true
   .map(({ name }) => name)
   .sort()
 
+/** The most characters that Biome leaves on a line. */
+const LINE_WIDTH = 120
+
+/** A list of what one file of each plugin exports. */
+interface PartList {
+  /** Path of these files from the list; `*` stands for the folder of a plugin. A plugin without the file has no line. */
+  readonly files: string
+  /** End of each name, and of the name of the list. */
+  readonly named: string
+  readonly type: string
+  /** Path of the type. */
+  readonly from: string
+  readonly about: string
+}
+
+const LISTS: Readonly<Record<string, PartList>> = {
+  'src/plugins/list.ts': {
+    files: './*/describe.ts',
+    ...{ named: 'ENDPOINTS', type: 'DescribedEndpoints', from: '../openapi/described-endpoints.ts' },
+    about: 'Endpoints of all plugins: for the OpenAPI document and tests.',
+  },
+  'src/console/app/plugin-screens.ts': {
+    files: '../../plugins/*/console/screens.tsx',
+    ...{ named: 'SCREENS', type: 'PluginScreens', from: './section.ts' },
+    about: 'Screens of all plugins.',
+  },
+}
+
 /** The files that `npm run entries` writes from the folders of plugins, and what becomes of the text of each. */
 export const PLUGIN_FILES: Readonly<Record<string, (text: string) => string>> = {
-  'src/plugins/list.ts': endpointsText,
+  ...Object.fromEntries(Object.entries(LISTS).map(([path, list]) => [path, () => listText(new URL(path, ROOT), list)])),
   'src/plugins/index.ts': withExports,
   'test/plugins/list.ts': samplesText,
   'test/plugins/options.ts': optionsText,
@@ -19,15 +47,21 @@ function withExports(text: string): string {
   return [...others.slice(0, -1), ...FOLDERS.map((folder) => `export * from './${folder}/index.ts'`), ''].join('\n')
 }
 
-/** A plugin without endpoints has no `describe.ts`. */
-function endpointsText(): string {
-  const described = FOLDERS.filter((folder) => existsSync(new URL(`src/plugins/${folder}/describe.ts`, ROOT)))
-  const listOf = (folder: string): string => `${folder.replaceAll('-', '_').toUpperCase()}_ENDPOINTS`
-  return `import type { DescribedEndpoints } from '../openapi/described-endpoints.ts'
-${described.map((folder) => `import { ${listOf(folder)} } from './${folder}/describe.ts'\n`).join('')}
-/** Endpoints of all plugins: for the OpenAPI document and tests. \`npm run entries\` writes this file from the folders. */
-export const PLUGIN_ENDPOINTS: readonly DescribedEndpoints[] = [
-${described.map((folder) => `  ${listOf(folder)},\n`).join('')}]
+function listText(place: URL, { files, named, type, from, about }: PartList): string {
+  const fileOf = (folder: string): string => files.replace('*', folder)
+  const nameOf = (folder: string): string => `${folder.replaceAll('-', '_').toUpperCase()}_${named}`
+  const folders = FOLDERS.filter((folder) => existsSync(new URL(fileOf(folder), place)))
+  const imports = [
+    { path: from, text: `import type { ${type} }` },
+    ...folders.map((folder) => ({ path: fileOf(folder), text: `import { ${nameOf(folder)} }` })),
+  ].sort((one, other) => (one.path < other.path ? -1 : 1))
+  const start = `export const PLUGIN_${named}: readonly ${type}[] = [`
+  const inLine = `${start}${folders.map(nameOf).join(', ')}]`
+  const inLines = [start, ...folders.map((folder) => `  ${nameOf(folder)},`), ']'].join('\n')
+  return `${imports.map(({ path, text }) => `${text} from '${path}'`).join('\n')}
+
+/** ${about} \`npm run entries\` writes this file from the folders. */
+${inLine.length > LINE_WIDTH ? inLines : inLine}
 `
 }
 

@@ -24,7 +24,7 @@ const run = promisify(execFile)
 
 /** What must hold without the plugin. Each prints what fails. */
 export const STEPS: Readonly<Record<string, (copy: Copy) => Promise<boolean>>> = {
-  compile: ({ folder }) => passes(folder, 'node_modules/typescript/bin/tsc', '-p', '.'),
+  compile: async ({ folder }) => (await compiles(folder, '.')) && (await compiles(folder, 'src/console/app')),
   routes: async ({ folder, routes }) => {
     const found = await answersOf(folder, routes)
     const there = routes.filter((_, at) => found[at] !== 404)
@@ -113,6 +113,10 @@ async function answersOf(folder: string, routes: readonly string[]): Promise<rea
 async function tsx(folder: string, ...args: readonly string[]): Promise<string> {
   const { stdout } = await run(process.execPath, ['node_modules/tsx/dist/cli.mjs', ...args], { cwd: folder })
   return stdout
+}
+
+function compiles(folder: string, project: string): Promise<boolean> {
+  return passes(folder, 'node_modules/typescript/bin/tsc', '-p', project)
 }
 
 function passes(folder: string, ...args: readonly string[]): Promise<boolean> {

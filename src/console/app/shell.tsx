@@ -1,33 +1,43 @@
 import { Boundary } from './boundary.tsx'
 import { host } from './host.ts'
 import { Empty, ZONE } from './parts.tsx'
+import { PLUGIN_SCREENS } from './plugin-screens.ts'
 import { linkTo, place } from './router.ts'
 import { Screen } from './screen.tsx'
 import { DispatchScreen } from './screens/dispatch.tsx'
 import { DispatchesScreen } from './screens/dispatches.tsx'
 import { EventsScreen } from './screens/events.tsx'
-import { OverviewScreen } from './screens/overview.tsx'
-import { RecipientScreen } from './screens/recipient.tsx'
 import { RunScreen } from './screens/run.tsx'
 import { RunsScreen } from './screens/runs.tsx'
 import { SessionScreen } from './screens/session.tsx'
 import { SessionsScreen } from './screens/sessions.tsx'
-import { SuppressionsScreen } from './screens/suppressions.tsx'
-import { TokensScreen } from './screens/tokens.tsx'
+import type { Section } from './section.ts'
 
-const SECTIONS = [
-  ['', 'Overview', 'get_statistics'],
-  ['dispatches', 'Dispatches', 'list_dispatches'],
-  ['recipients', 'Recipients', 'find_recipient'],
-  ['events', 'Events', 'list_events'],
-  ['sessions', 'Sessions', 'list_sessions'],
-  ['runs', 'Runs', 'list_runs'],
-  ['suppressions', 'Suppressions', 'list_suppressions'],
-  ['tokens', 'Tokens', 'list_token_uses'],
-] as const
+const CORE_SECTIONS: readonly Section[] = [
+  {
+    path: 'dispatches',
+    label: 'Dispatches',
+    read: 'list_dispatches',
+    order: 20,
+    screen: (id) => (id ? <DispatchScreen dispatchId={id} key={id} /> : <DispatchesScreen />),
+  },
+  { path: 'events', label: 'Events', read: 'list_events', order: 40, screen: (id) => <EventsScreen eventType={id} /> },
+  { path: 'sessions', label: 'Sessions', read: 'list_sessions', order: 50, screen: sessionScreen },
+  { path: 'runs', label: 'Runs', read: 'list_runs', order: 60, screen: () => <RunsScreen /> },
+]
+
+const SECTIONS = [...CORE_SECTIONS, ...PLUGIN_SCREENS.flatMap(({ sections = [] }) => sections)].sort(
+  (one, other) => one.order - other.order,
+)
+
+function sessionScreen(id?: string, part?: string, runId?: string) {
+  if (id && part === 'runs' && runId) return <RunScreen sessionId={id} runId={runId} key={runId} />
+  return id ? <SessionScreen sessionId={id} key={id} /> : <SessionsScreen />
+}
 
 export function App() {
-  const [section = ''] = place.value.parts
+  const [path = '', ...parts] = place.value.parts
+  const section = SECTIONS.find((one) => one.path === path)
   return (
     <>
       <a class="skip" href="#main">
@@ -38,8 +48,8 @@ export function App() {
           {host.title}
         </a>
         <nav aria-label="Sections">
-          {SECTIONS.filter(([, , read]) => host.offers.has(read)).map(([name, label]) => (
-            <a key={name} href={linkTo(name ? [name] : [])} aria-current={section === name ? 'page' : undefined}>
+          {SECTIONS.filter(({ read }) => host.offers.has(read)).map(({ path: own, label }) => (
+            <a key={own} href={linkTo(own ? [own] : [])} aria-current={path === own ? 'page' : undefined}>
               {label}
             </a>
           ))}
@@ -62,47 +72,25 @@ export function App() {
             changes.
           </p>
         )}
-        <Boundary title={SECTIONS.find(([name]) => name === section)?.[1] ?? ''}>
-          {screenOf(place.value.parts)}
-        </Boundary>
+        <Boundary title={section?.label ?? ''}>{screenOf(section, parts)}</Boundary>
       </main>
     </>
   )
 }
 
-function screenOf([section = '', id, part, runId]: readonly string[]) {
-  const known = SECTIONS.find(([name]) => name === section)
-  if (known && !host.offers.has(known[2]))
+function screenOf(section: Section | undefined, parts: readonly string[]) {
+  if (!section)
     return (
-      <Screen title={known[1]}>
-        <Empty>
-          This host does not offer it: its <code>createSallyport</code> has no option or plugin for it.
-        </Empty>
+      <Screen title="Not found">
+        <Empty>The console has no such page. Choose one above.</Empty>
       </Screen>
     )
-  switch (section) {
-    case '':
-      return <OverviewScreen />
-    case 'dispatches':
-      return id ? <DispatchScreen dispatchId={id} key={id} /> : <DispatchesScreen />
-    case 'recipients':
-      return <RecipientScreen />
-    case 'events':
-      return <EventsScreen eventType={id} />
-    case 'sessions':
-      if (id && part === 'runs' && runId) return <RunScreen sessionId={id} runId={runId} key={runId} />
-      return id ? <SessionScreen sessionId={id} key={id} /> : <SessionsScreen />
-    case 'runs':
-      return <RunsScreen />
-    case 'suppressions':
-      return <SuppressionsScreen />
-    case 'tokens':
-      return <TokensScreen />
-    default:
-      return (
-        <Screen title="Not found">
-          <Empty>The console has no such page. Choose one above.</Empty>
-        </Screen>
-      )
-  }
+  if (host.offers.has(section.read)) return section.screen(...parts)
+  return (
+    <Screen title={section.label}>
+      <Empty>
+        This host does not offer it: its <code>createSallyport</code> has no option or plugin for it.
+      </Empty>
+    </Screen>
+  )
 }

@@ -10,7 +10,7 @@ export const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   'docs/examples': ['test/demo.test.ts'],
   'package.json': ['test/package'],
   'README.md': ['test/docs'],
-  'src/code-texts.ts': ['test/docs/code-texts.test.ts', 'test/docs/errors.test.ts', 'test/console/explained.test.ts'],
+  'src/code-texts.ts': ['test/docs/code-texts.test.ts', 'test/docs/errors.test.ts'],
   'src/core/actions': ['test/openapi/reads.test.ts', 'test/actions/read-api.test.ts'],
   'src/errors.ts': ['test/core/answers/errors.test.ts', 'test/docs/errors.test.ts', 'test/openapi/problems.test.ts'],
   'src/index.ts': ['test/package/entries.test.ts', 'test/package/public-names.test.ts'],

@@ -8,6 +8,7 @@ import { Condition } from '../condition.tsx'
 import { host } from '../host.ts'
 import { Mail } from '../mail.tsx'
 import { Badge, Explained, Facts, Link, Shown, Time, toneOf } from '../parts.tsx'
+import { PLUGIN_SCREENS } from '../plugin-screens.ts'
 import { useRead } from '../reading.ts'
 import type { Redacted } from '../redacted.ts'
 import { Screen } from '../screen.tsx'
@@ -20,7 +21,6 @@ import {
   explainProvider,
 } from '../sentences/delivery.ts'
 import { textOfProblem } from '../sentences/problem.ts'
-import { SuppressionList } from '../suppression-list.tsx'
 import { openSpan, spanOf, type TimeRow, TimeTable } from '../time-table.tsx'
 import { instantOf, joined, textOf, worded } from '../words.ts'
 
@@ -187,7 +187,7 @@ function Providers({ of: { provider, providers = [] } }: { readonly of: Redacted
 }
 
 function Delivery({ of, eventType }: { readonly of: Redacted<DeliveryView>; readonly eventType: unknown }) {
-  const { deliveryId, channel, status, reason, trace = [], feedback = [], suppressions, content, waiting } = of
+  const { deliveryId, channel, status, reason, trace = [], feedback = [], content, waiting } = of
   return (
     <section class="card">
       <h2>
@@ -209,16 +209,7 @@ function Delivery({ of, eventType }: { readonly of: Redacted<DeliveryView>; read
           Delivery: <span class="id">{textOf(deliveryId)}</span>,
         }}
       />
-      {suppressions && (
-        <>
-          <h3>What suppresses the address now</h3>
-          {suppressions.length === 0 ? (
-            <p>Nothing: the suppression was lifted, or has expired. Dispatch the event again to send it.</p>
-          ) : (
-            <SuppressionList of={suppressions} />
-          )}
-        </>
-      )}
+      {PLUGIN_SCREENS.map(({ delivery }) => delivery?.(of))}
       {feedback.length > 0 && (
         <>
           <h3>Feedback of the provider</h3>

@@ -1,11 +1,7 @@
-import type { BudgetReport } from '../../../model/budget.ts'
 import type { Run, RunStatus } from '../../../model/run.ts'
-import { withQuery } from '../api.ts'
-import { Budgets } from '../budgets.tsx'
-import { host } from '../host.ts'
+import { useAdditions } from '../additions.ts'
 import { type Filter, ListScreen } from '../list.tsx'
 import { Badge, Link, Time } from '../parts.tsx'
-import { useRead } from '../reading.ts'
 import { place } from '../router.ts'
 import { compact, duration, joined, money, tokensOf } from '../words.ts'
 
@@ -33,9 +29,7 @@ const FILTERS: readonly Filter[] = [
 
 export function RunsScreen() {
   const userId = place.value.query.get('userId') ?? undefined
-  const budgets = useRead<BudgetReport>(
-    userId === undefined || !host.offers.has('check_budgets') ? undefined : withQuery('agents/budgets', { userId }),
-  )
+  const additions = useAdditions({ userId })
   return (
     <ListScreen<Run>
       title="Runs"
@@ -47,7 +41,7 @@ export function RunsScreen() {
         </>
       }
       keyOf={({ sessionId, runId }) => joined(sessionId, runId)}
-      below={userId !== undefined && <Budgets of={budgets} />}
+      below={additions.map(({ shown }) => shown)}
       columns={[
         { head: 'Recorded', cell: ({ createdAt }) => <Time at={createdAt} /> },
         {

@@ -1,10 +1,8 @@
 import { useRef } from 'preact/hooks'
-import type { BudgetReport } from '../../../model/budget.ts'
 import type { Run } from '../../../model/run.ts'
 import { NEWEST_ENTRIES, type Session, type TimelineEntry } from '../../../model/session.ts'
+import { useAdditions } from '../additions.ts'
 import { type Page, withQuery } from '../api.ts'
-import { Budgets } from '../budgets.tsx'
-import { host } from '../host.ts'
 import { Pager } from '../list.tsx'
 import { Badge, Empty, Facts, Link, Shown, Time, toneOf } from '../parts.tsx'
 import { type Loaded, usePage, useRead } from '../reading.ts'
@@ -23,9 +21,7 @@ export function SessionScreen({ sessionId }: { readonly sessionId: string }) {
   const cursor = query.get('cursor') ?? undefined
   const path = `agents/sessions/${encodeURIComponent(sessionId)}`
   const session = useRead<Session>(path)
-  const budgets = useRead<BudgetReport>(
-    host.offers.has('check_budgets') ? withQuery('agents/budgets', { sessionId }) : undefined,
-  )
+  const additions = useAdditions({ sessionId })
   // A shorter session is whole in its own answer.
   const isLong = session.data !== undefined && session.data.timeline.length >= NEWEST_ENTRIES
   const hasPages = !isNewest && (isLong || cursor !== undefined)
@@ -35,15 +31,14 @@ export function SessionScreen({ sessionId }: { readonly sessionId: string }) {
   const isPage = hasPages && isAnswered(page)
   // All at once, so that nothing moves. What is shown stays: a session may become long.
   const isShown = useRef(false)
-  if (isAnswered(session) && (isAnswered(budgets) || !host.offers.has('check_budgets')) && isPage === hasPages)
-    isShown.current = true
+  if (isAnswered(session) && additions.every(({ isReady }) => isReady) && isPage === hasPages) isShown.current = true
   return (
     <Screen title={`Session ${sessionId}`}>
       <Shown of={session.problem || isShown.current ? session : { isLoading: true }}>
         {(of) => (
           <>
             <Totals of={of} sessionId={sessionId} />
-            <Budgets of={budgets} />
+            {additions.map(({ shown }) => shown)}
             <Entries
               of={isPage ? page : { data: { items: of.timeline }, isLoading: hasPages }}
               sessionId={sessionId}

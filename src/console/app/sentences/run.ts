@@ -1,4 +1,3 @@
-import type { BudgetState } from '../../../model/budget.ts'
 import type { RunStatus, WaitingFor } from '../../../model/run.ts'
 import { type Sentence, sentenceOf } from './sentence.ts'
 
@@ -26,21 +25,8 @@ const WAITING = {
   tool: { means: 'It waits for a tool.', next: 'See whether the tool answers.' },
 } as const satisfies Record<WaitingFor, Sentence>
 
-const LEVELS = {
-  within: { means: 'No limit is reached.', next: 'Nothing to do.' },
-  soft: { means: 'The soft limit is reached: the host is warned.', next: 'See which runs spent most.' },
-  hard: {
-    means: 'The hard limit is reached: the host should start no more runs.',
-    next: 'Raise the budget in the host, or end the session.',
-  },
-} as const satisfies Record<BudgetState['level'], Sentence>
-
 export function explainRun(status: unknown, waitingFor?: unknown): Sentence {
   return status === 'waiting' && waitingFor !== undefined
     ? sentenceOf(WAITING, waitingFor)
     : sentenceOf(STATUSES, status)
-}
-
-export function explainBudget(level: unknown): Sentence {
-  return sentenceOf(LEVELS, level)
 }

@@ -1,8 +1,8 @@
+import { ListScreen } from '../../../console/app/list.tsx'
+import { Badge, Explained, Link, Time } from '../../../console/app/parts.tsx'
+import { count, textOf } from '../../../console/app/words.ts'
 import type { TokenUseView } from '../../../model/token-use.ts'
-import { ListScreen } from '../list.tsx'
-import { Badge, Explained, Link, Time } from '../parts.tsx'
-import { explainRefusal } from '../sentences/refusal.ts'
-import { count, textOf } from '../words.ts'
+import { explainRefusal } from './explain-refusal.ts'
 
 export function TokensScreen() {
   return (

@@ -1,12 +1,12 @@
-import type { SuppressionView } from '../../model/suppression.ts'
-import { Action } from './action.tsx'
-import { post } from './api.ts'
-import { host } from './host.ts'
-import { Badge, Explained, Link, Time } from './parts.tsx'
-import type { Redacted } from './redacted.ts'
-import { textOfProblem } from './sentences/problem.ts'
-import { explainSuppression } from './sentences/refusal.ts'
-import { joined, textOf } from './words.ts'
+import { Action } from '../../../console/app/action.tsx'
+import { post } from '../../../console/app/api.ts'
+import { host } from '../../../console/app/host.ts'
+import { Badge, Explained, Link, Time } from '../../../console/app/parts.tsx'
+import type { Redacted } from '../../../console/app/redacted.ts'
+import { textOfProblem } from '../../../console/app/sentences/problem.ts'
+import { joined, textOf } from '../../../console/app/words.ts'
+import type { SuppressionView } from '../../../model/suppression.ts'
+import { explainSuppression } from './explain-suppression.ts'
 
 /** Suppressions of an address on a channel: of which kind and since when. An operator can lift them. */
 export function SuppressionList({
@@ -39,6 +39,20 @@ export function SuppressionList({
           confirm="Send to this address again?"
           run={lift}
         />
+      )}
+    </>
+  )
+}
+
+/** Suppressions of the address of a delivery that one of them stopped. */
+export function DeliverySuppressions({ of }: { readonly of: readonly Redacted<SuppressionView>[] }) {
+  return (
+    <>
+      <h3>What suppresses the address now</h3>
+      {of.length === 0 ? (
+        <p>Nothing: the suppression was lifted, or has expired. Dispatch the event again to send it.</p>
+      ) : (
+        <SuppressionList of={of} />
       )}
     </>
   )

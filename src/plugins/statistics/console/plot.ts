@@ -1,6 +1,6 @@
 import uPlot from 'uplot'
-import type { Series } from './chart.tsx'
-import { isNumber } from './words.ts'
+import { isNumber } from '../../../console/app/words.ts'
+import type { Series } from './series.ts'
 
 const HEIGHT = 240
 

@@ -1,19 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { compact, isNumber, textOf } from './words.ts'
-
-export type Unit = readonly [one: string, many: string]
-
-export interface Series {
-  readonly label: string
-  /** Unit in the singular and the plural. */
-  readonly unit: Unit
-  /** Length of a bucket, such as `1m`. */
-  readonly step: string
-  /** Epoch milliseconds, ascending; `undefined` for a hidden one. */
-  readonly times: readonly (number | undefined)[]
-  /** `undefined` for no value. */
-  readonly values: readonly unknown[]
-}
+import { compact, isNumber, textOf } from '../../../console/app/words.ts'
+import type { Series, Unit } from './series.ts'
 
 const [WIDTH, HEIGHT] = [300, 56]
 const DAY_MS = 86_400_000

@@ -1,6 +1,5 @@
-import { CODE_TEXTS } from '../../../code-texts.ts'
+import { type Sentence, sentenceOf } from '../../../console/app/sentences/sentence.ts'
 import type { SuppressionReason } from '../../../model/suppression.ts'
-import { type Sentence, sentenceOf } from './sentence.ts'
 
 const SUPPRESSIONS = {
   bounced: {
@@ -15,11 +14,6 @@ const SUPPRESSIONS = {
   },
   manual: { means: 'The host or an operator added it.', next: 'Remove it when its cause is gone.' },
 } as const satisfies Record<SuppressionReason, Sentence>
-
-/** Why a request of a token was refused. */
-export function explainRefusal(code: unknown): Sentence {
-  return sentenceOf(CODE_TEXTS, code)
-}
 
 export function explainSuppression(reason: unknown): Sentence {
   return sentenceOf(SUPPRESSIONS, reason)

@@ -1,12 +1,24 @@
-import type { BudgetReport, BudgetState } from '../../model/budget.ts'
-import { Badge, Explained, Failure } from './parts.tsx'
-import type { Loaded } from './reading.ts'
-import type { Redacted } from './redacted.ts'
-import { explainBudget } from './sentences/run.ts'
-import { amountOf, count, isNumber, textOf } from './words.ts'
+import './budgets.css'
+import { withQuery } from '../../../console/app/api.ts'
+import { host } from '../../../console/app/host.ts'
+import { Badge, Explained, Failure } from '../../../console/app/parts.tsx'
+import { type Loaded, useRead } from '../../../console/app/reading.ts'
+import type { Redacted } from '../../../console/app/redacted.ts'
+import type { Addition, RunsOf } from '../../../console/app/section.ts'
+import { amountOf, count, isNumber, textOf } from '../../../console/app/words.ts'
+import type { BudgetReport, BudgetState } from '../../../model/budget.ts'
+import { explainBudget } from './explain-budget.ts'
 
-/** Budgets of a session: a bar for each limit, and words. */
-export function Budgets({ of: { data, problem } }: { readonly of: Loaded<Redacted<BudgetReport>> }) {
+/** Budgets of a session, or of a user. */
+export function useBudgets(of: RunsOf): Addition {
+  const isAsked = Object.values(of).some((id) => id !== undefined) && host.offers.has('check_budgets')
+  const read = useRead<BudgetReport>(isAsked ? withQuery('agents/budgets', { ...of }) : undefined)
+  const isReady = !isAsked || read.data !== undefined || read.problem !== undefined
+  return { isReady, shown: isAsked && <Budgets of={read} /> }
+}
+
+/** A bar for each limit of a budget, and words. */
+function Budgets({ of: { data, problem } }: { readonly of: Loaded<Redacted<BudgetReport>> }) {
   const { budgets = [] } = data ?? {}
   if (budgets.length === 0) return problem ? <Failure of={problem} /> : null
   return (

@@ -1,15 +1,28 @@
+import './overview.css'
 import type { ComponentChildren } from 'preact'
+import { withQuery } from '../../../console/app/api.ts'
+import { Empty, Explained, Facts, Link, Shown } from '../../../console/app/parts.tsx'
+import { useRead } from '../../../console/app/reading.ts'
+import type { Redacted } from '../../../console/app/redacted.ts'
+import { place, setQuery } from '../../../console/app/router.ts'
+import { Screen } from '../../../console/app/screen.tsx'
+import { explainDelivery, REASONS } from '../../../console/app/sentences/delivery.ts'
+import {
+  type Amount,
+  amountOf,
+  compact,
+  count,
+  duration,
+  instantOf,
+  isNumber,
+  money,
+  sumOf,
+  textOf,
+} from '../../../console/app/words.ts'
 import type { Amounts } from '../../../model/session.ts'
 import type { Statistics, StatisticsBucket } from '../../../model/statistics.ts'
-import { withQuery } from '../api.ts'
-import { Chart, type Series, type Unit } from '../chart.tsx'
-import { Empty, Explained, Facts, Link, Shown } from '../parts.tsx'
-import { useRead } from '../reading.ts'
-import type { Redacted } from '../redacted.ts'
-import { place, setQuery } from '../router.ts'
-import { Screen } from '../screen.tsx'
-import { explainDelivery, REASONS } from '../sentences/delivery.ts'
-import { type Amount, amountOf, compact, count, duration, instantOf, isNumber, money, sumOf, textOf } from '../words.ts'
+import { Chart } from './chart.tsx'
+import type { Series, Unit } from './series.ts'
 
 /** Windows with the step of their plots. */
 const WINDOWS: Readonly<Record<string, string>> = {
