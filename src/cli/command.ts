@@ -1,4 +1,5 @@
 import type { Given, OptionKinds } from './arguments.ts'
+import type { HostSallyport } from './host-module.ts'
 import type { ExitCode, Terminal } from './terminal.ts'
 
 /** A command of the command line. */
@@ -12,4 +13,27 @@ export interface Command {
   /** It takes arguments that are no options. Default: no. */
   readonly takesIds?: true
   run(given: Given, terminal: Terminal): Promise<ExitCode>
+}
+
+/** What a plugin adds to commands. `commands.ts` in its folder exports it. A host may lack the plugin. */
+export interface PluginCommands {
+  readonly status?: {
+    /** What it shows, for the help. */
+    readonly about: string
+    /** `undefined` in a host without the plugin. */
+    read(host: HostSallyport, of: { readonly tenant?: string }): Promise<StatusAddition | undefined>
+  }
+  readonly prune?: {
+    /** What it removes, for the help. */
+    readonly about: string
+    /** Name of the count of what was removed. */
+    readonly counted: string
+    remove(host: HostSallyport, old: { readonly olderThan: number; readonly tenant?: string }): Promise<number>
+  }
+}
+
+export interface StatusAddition {
+  /** Members of the JSON. */
+  readonly members: object
+  readonly rows: readonly { readonly status: string; readonly count: string | number }[]
 }

@@ -1,12 +1,12 @@
 import type { DispatchStatus, DispatchView } from '../model/dispatch.ts'
 import type { RetryResult } from '../model/dispatch-results.ts'
-import type { Statistics } from '../model/statistics.ts'
 import { UNSENT_REASONS } from '../model/unsent-reason.ts'
 import type { Dispatches } from '../services/dispatches.ts'
 import type { Given } from './arguments.ts'
 import type { Command } from './command.ts'
 import { type HostSallyport, loadHost } from './host-module.ts'
 import { HOST, HOST_HELP, scopeOf } from './host-options.ts'
+import { PLUGIN_COMMANDS } from './plugin-commands.ts'
 import { printable, printJson, printRows } from './table.ts'
 import { EXIT, type Terminal, UsageError } from './terminal.ts'
 
@@ -28,10 +28,11 @@ async function dispatchesOf(given: Given, terminal: Terminal): Promise<Dispatche
   return dispatches
 }
 
+const STATUS_ADDITIONS = PLUGIN_COMMANDS.flatMap((plugin) => plugin.status ?? [])
+
 export const status: Command = {
   usage: '[--since 24h] [--module FILE] [--tenant ID] [--json]',
-  about:
-    'Show whether the store is ready, dispatches by status, and with the plugin statistics what is due and the workers alive.',
+  about: `Show ${['whether the store is ready, dispatches by status', ...STATUS_ADDITIONS.map(({ about }) => about)].join(', and ')}.`,
   options: { ...HOST, since: 'text' },
   help: [`--since 24h     only dispatches since then (default: all). Counts end at ${MOST}.`, ...HOST_HELP],
   async run(given, terminal) {
@@ -42,26 +43,17 @@ export const status: Command = {
       throw error
     })
     const counts = await countsOf(host, { ...scopeOf(given), ...(since !== undefined && { since }) })
-    const live = await host.stats?.({ windowMs: 60_000, ...scopeOf(given) })
+    const read = await Promise.all(STATUS_ADDITIONS.map((addition) => addition.read(host, scopeOf(given))))
+    const added = read.filter((addition) => addition !== undefined)
     if (given.flag('json'))
-      printJson({ ready: true, dispatches: counts, due: live?.due, workersAlive: live?.workersAlive }, terminal)
-    else printRows(['status', 'count'], [...counts.map(counted), ...liveRows(live)], terminal)
+      printJson(Object.assign({ ready: true, dispatches: counts }, ...added.map(({ members }) => members)), terminal)
+    else printRows(['status', 'count'], [...counts.map(counted), ...added.flatMap(({ rows }) => rows)], terminal)
     return EXIT.done
   },
 }
 
 function counted({ status: name, count, more }: Count) {
   return { status: name, count: more ? `${count}+` : count }
-}
-
-/** A host that only records runs has neither, nor has one without the plugin `statistics`. */
-function liveRows({ due, workersAlive }: Partial<Statistics> = {}) {
-  if (!due || workersAlive === undefined) return []
-  return [
-    { status: 'due', count: due.isMore ? `${due.count}+` : due.count },
-    { status: 'oldest due (seconds)', count: Math.round((due.oldestMs ?? 0) / 1_000) },
-    { status: 'workers alive', count: workersAlive },
-  ]
 }
 
 async function countsOf({ dispatches }: HostSallyport, options: object): Promise<readonly Count[]> {

@@ -2,20 +2,10 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { RunsOnlySallyport, Sallyport } from '../compose/create-sallyport.ts'
-import type { Statistics } from '../model/statistics.ts'
-import type { Tokens } from '../services/tokens.ts'
 import { type Terminal, UsageError } from './terminal.ts'
 
-/** Members of plugins that commands use, in a host that has them. */
-interface PluginMembers {
-  readonly tokens: Tokens & {
-    prune?(options: { readonly olderThan: number; readonly tenant?: string }): Promise<{ readonly pruned: number }>
-  }
-  stats?(options: { readonly windowMs: number; readonly tenant?: string }): Promise<Statistics>
-}
-
 /** A Sallyport of any kind: one that only records runs has no `dispatches`. */
-export type HostSallyport = RunsOnlySallyport & Partial<Pick<Sallyport, 'dispatches'>> & PluginMembers
+export type HostSallyport = RunsOnlySallyport & Partial<Pick<Sallyport, 'dispatches'>>
 
 const NAMES = ['sallyport.js', 'sallyport.mjs', 'sallyport.ts', 'sallyport.mts'] as const
 

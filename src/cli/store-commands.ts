@@ -3,6 +3,7 @@ import type { SqlStore } from '../storage/sql/index.ts'
 import type { Command } from './command.ts'
 import { type HostSallyport, loadHost } from './host-module.ts'
 import { HELP, HOST, HOST_HELP, scopeOf } from './host-options.ts'
+import { PLUGIN_COMMANDS } from './plugin-commands.ts'
 import { printCounts, printJson } from './table.ts'
 import { EXIT, UsageError } from './terminal.ts'
 
@@ -39,9 +40,11 @@ function isKeeping(store: object): store is Keeping {
   return 'storedKinds' in store && 'removeKind' in store
 }
 
+const PRUNE_ADDITIONS = PLUGIN_COMMANDS.flatMap((plugin) => plugin.prune ?? [])
+
 export const prune: Command = {
   usage: '(--older-than 90d [--tenant ID] | --kind KIND --yes) [--module FILE] [--json]',
-  about: 'Remove old dispatches, ended runs and uses of tokens, or all records of an absent plugin.',
+  about: `Remove old ${listed('dispatches', 'ended runs', ...PRUNE_ADDITIONS.map(({ about }) => about))}, or all records of an absent plugin.`,
   options: { ...HOST, 'older-than': 'text', kind: 'text', yes: 'flag' },
   help: [
     '--older-than 90d   age of dispatches by acceptance, of runs by their last change',
@@ -70,15 +73,20 @@ export const prune: Command = {
   },
 }
 
+function listed(...names: readonly string[]): string {
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+}
+
 async function pruneOld(
-  options: { readonly olderThan: number; readonly tenant?: string },
-  { dispatches, runs, tokens }: HostSallyport,
+  old: { readonly olderThan: number; readonly tenant?: string },
+  host: HostSallyport,
 ): Promise<Readonly<Record<string, number>>> {
-  return {
-    dispatches: (await dispatches?.prune(options))?.pruned ?? 0,
-    runs: (await runs.prune(options)).pruned,
-    tokenUses: (await tokens.prune?.(options))?.pruned ?? 0,
+  const pruned: Record<string, number> = {
+    dispatches: (await host.dispatches?.prune(old))?.pruned ?? 0,
+    runs: (await host.runs.prune(old)).pruned,
   }
+  for (const { counted, remove } of PRUNE_ADDITIONS) pruned[counted] = await remove(host, old)
+  return pruned
 }
 
 /** @throws {UsageError} The host has the plugin, or there is no such record. */

@@ -221,6 +221,10 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
     layers: ['src/console/app/', 'src/code-texts.ts', ...CONTRACTS],
     modules: { 'src/plugins/': ['preact', 'uplot'] },
   },
+  'src/plugins/*/commands.ts': {
+    holds: 'additions of one plugin to commands',
+    layers: ['src/plugins/', 'src/cli/', ...CONTRACTS],
+  },
   'src/compose/': {
     holds: 'createSallyport: its options, their defaults and checks, and one composer',
     layers: [
@@ -238,13 +242,24 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   },
   'src/cli/': {
     holds: 'the command line',
-    layers: ['src/auth/', 'src/compose/', 'src/services/', 'src/plugins/', 'src/storage/sql/', ...CONTRACTS],
+    layers: [
+      'src/cli/plugin-commands.ts',
+      'src/auth/',
+      'src/compose/',
+      'src/services/',
+      'src/storage/sql/',
+      ...CONTRACTS,
+    ],
     modules: {
       'src/cli/arguments.ts': ['node:util'],
       // The host's own module, which the user names.
       'src/cli/host-module.ts': ['node:fs', 'node:path', 'node:url', 'pathToFileURL(file).href'],
       'src/cli/main.ts': ['node:process'],
     },
+  },
+  'src/cli/plugin-commands.ts': {
+    holds: 'additions of all plugins to commands',
+    layers: ['src/plugins/*/commands.ts', 'src/cli/'],
   },
   'src/index.ts': {
     holds: 'the root entry',

@@ -55,9 +55,9 @@ it.each([
   expect(foreignImports(path, text)).toHaveLength(1)
 })
 
-/** What only the console imports of a plugin, by one generated list. */
-const LISTED = /^src\/plugins\/[^/]+\/console\//
-const LISTS = ['src/console/app/plugin-screens.ts']
+/** What only the console and the command line import of a plugin, each by one generated list. */
+const LISTED = /^src\/plugins\/[^/]+\/(?:console\/|commands\.ts)/
+const LISTS = ['src/console/app/plugin-screens.ts', 'src/cli/plugin-commands.ts']
 
 function unlistedImports({ path, imports }: Source): readonly string[] {
   const own = LISTED.exec(path)?.[0]
@@ -65,7 +65,7 @@ function unlistedImports({ path, imports }: Source): readonly string[] {
   return found.map(({ to }) => `${path} imports ${to}`)
 }
 
-it('Screens of a plugin are imported by a generated list alone', () => {
+it('Screens and commands of a plugin are imported by a generated list alone', () => {
   expect(readSources().flatMap(unlistedImports)).toEqual([])
 })
 
@@ -73,6 +73,7 @@ it.each([
   ['src/console/app/shell.tsx', "import { useBudgets } from '../../plugins/alerts/console/budgets.tsx'"],
   ['src/plugins/alerts/index.ts', "export { ALERTS_SCREENS } from './console/screens.tsx'"],
   ['src/plugins/consent/console/a.tsx', "import type { Series } from '../../statistics/console/series.ts'"],
+  ['src/cli/commands.ts', "const { STATISTICS_COMMANDS } = await import('../plugins/statistics/commands.ts')"],
 ])('In %s it finds: %s', (path, text) => {
   expect(unlistedImports(parse(path, text))).toHaveLength(1)
 })

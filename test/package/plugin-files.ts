@@ -32,6 +32,11 @@ const LISTS: Readonly<Record<string, PartList>> = {
     ...{ named: 'SCREENS', type: 'PluginScreens', from: './section.ts' },
     about: 'Screens of all plugins.',
   },
+  'src/cli/plugin-commands.ts': {
+    files: '../plugins/*/commands.ts',
+    ...{ named: 'COMMANDS', type: 'PluginCommands', from: './command.ts' },
+    about: 'Additions of all plugins to commands.',
+  },
 }
 
 /** The files that `npm run entries` writes from the folders of plugins, and what becomes of the text of each. */
