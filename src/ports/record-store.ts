@@ -129,7 +129,8 @@ export interface RecordStore {
   /**
    * Reads records, and stores what `change` makes of them; an error that it throws stores nothing, and the call rejects with it. After a concurrent
    * change, `change` is called again: it is synchronous and pure. Resolves to its last result. Concurrent calls may share a transaction, in
-   * which each finds what those before it have stored.
+   * which each finds what those before it have stored. A record that `change` only reads may change before the others are stored: `compare` of
+   * {@link RecordStore.commitUnit} guards it.
    *
    * @param names Records that `change` may read and store, at most 2,500.
    */

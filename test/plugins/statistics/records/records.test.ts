@@ -26,3 +26,29 @@ it('Records of all versions have one form, so that processes of two versions sha
     { expiresAt: now + 500, body: {} },
   ])
 })
+
+it('The first heartbeat of a worker removes up to 20 dead ones, and later ones remove none', async () => {
+  const clock = fakeClock()
+  const store = memoryStore({ clock })
+  const workers = heartbeatRecords(store)
+  const dead = Array.from({ length: 45 }, (_, at) => `dead${at}`)
+  for (const workerId of dead) await workers.record({ workerId, aliveForMs: 500 })
+  clock.advance(1_000)
+  const left = async () => (await findRecords(store, { kind: 'heartbeats', tenant: '' }, ...dead)).length
+  for (const expected of [25, 25]) {
+    await workers.record({ workerId: 'new', aliveForMs: 500 })
+    expect(await left()).toBe(expected)
+  }
+})
+
+it('A replaced row keeps its expiry, so that its index entry is written once', async () => {
+  const clock = fakeClock(1_000)
+  const store = memoryStore({ clock })
+  const bucket = { tenant: 't', step: 'minute', startsAt: 60_000, counterId: 'c1', keptForMs: 1_000 } as const
+  for (const revision of [1, 2]) {
+    await statisticsRecords(store).put([{ ...bucket, revision, counts: {} }])
+    clock.advance(10)
+  }
+  const [row] = await findRecords(store, { kind: 'statistics', tenant: 't' }, '6:minute0000000000060000c1')
+  expect([row?.expiresAt, row?.body]).toEqual([2_000, { revision: 2, counts: {} }])
+})
