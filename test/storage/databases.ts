@@ -58,24 +58,16 @@ const POSTGRESQL: DatabaseKind = {
 const MARIADB: DatabaseKind = { name: 'mariadb', open: () => migrated(openMariadb()), openEmpty: openMariadb }
 
 /**
- * `npm test` runs on SQLite and PostgreSQL. The second part does not repeat that, unless with more examples of properties. It adds
- * MariaDB, which is not in the registry: if it is missing, the reason is printed, or with `SALLYPORT_REQUIRE_SERVICES=1` the run fails.
+ * `npm test` runs on SQLite. The second part does not repeat that, unless with more examples of properties. It adds PostgreSQL and MariaDB,
+ * which is not in the registry: if it is missing, the reason is printed, or with `SALLYPORT_REQUIRE_SERVICES=1` the run fails.
  */
 export async function databaseKinds(): Promise<readonly DatabaseKind[]> {
-  const local = [SQLITE, POSTGRESQL]
-  if (PART === 'quick') return local
+  if (PART === 'quick') return [SQLITE]
   const absent = (await answers(3306)) ? undefined : 'no MariaDB answers on 127.0.0.1:3306'
   if (absent && process.env.SALLYPORT_REQUIRE_SERVICES === '1') throw new Error(`required for these tests: ${absent}`)
   if (absent) console.warn(`skipped: ${absent}`)
   const mariadb = { ...MARIADB, ...(absent && { absent }) }
-  return (await isForServices()) ? [mariadb] : [...local, mariadb]
-}
-
-/** Kinds for the contracts of all ports, which are long: `npm test` runs them on SQLite, the second part on the others. */
-export async function contractKinds(): Promise<readonly DatabaseKind[]> {
-  if (PART === 'quick') return [SQLITE]
-  const kinds = await databaseKinds()
-  return PART === 'rest' ? [POSTGRESQL, ...kinds] : kinds
+  return [...((await isForServices()) ? [] : [SQLITE]), POSTGRESQL, mariadb]
 }
 
 /** True if the file of the running tests is in the second part for its services alone. */

@@ -13,6 +13,10 @@ export const PART: Part | undefined = process.env.SALLYPORT_TEST_PART as Part | 
 /** The import of a module that opens a browser. */
 const HAS_BROWSER = /from '[./\w]*\/browser\.ts'/
 
+/** The use of a function that opens a PostgreSQL, or of one that gives all databases. */
+const OPENS_POSTGRESQL = /\bopenPostgresql\b/
+const HAS_DATABASES = /\bdatabaseKinds\b/
+
 /** Test files of `rest` alone, by what they need. They start in this order, so those that end last are first. */
 const REST_ONLY: Readonly<Record<string, readonly string[]>> = {
   npm: [
@@ -26,6 +30,7 @@ const REST_ONLY: Readonly<Record<string, readonly string[]>> = {
     'test/storage/sql/sqlite-plans.test.ts',
     'test/storage/sql/statement-costs.test.ts',
   ],
+  PostgreSQL: allTestFiles().filter(isOnPostgresql),
   'a PostgreSQL of its own': ['test/storage/sql/write-costs.test.ts'],
   PgBouncer: ['test/storage/sql/pgbouncer.test.ts'],
   'many stores': ['test/storage/sql/killed-writes.test.ts'],
@@ -49,6 +54,20 @@ const REST_ONLY: Readonly<Record<string, readonly string[]>> = {
   ],
   Redis: ['test/queues/bullmq.test.ts', 'test/queues/bullmq-outage.test.ts', 'test/storage/documents/redis.test.ts'],
   'a flushed file for each change': ['test/storage/documents/json-file.test.ts'],
+  'a log line of each call': [
+    'test/hostile/leaks/ports.test.ts',
+    'test/hostile/leaks/sends.test.ts',
+    'test/hostile/leaks/sql.test.ts',
+  ],
+  'every framework': [
+    'test/adapters/hosts/fastify.test.ts',
+    'test/adapters/hosts/h3.test.ts',
+    'test/adapters/hosts/itty-router.test.ts',
+  ],
+  'a store with each fault': [
+    'test/contract-tests/planted-dispatch-bugs.test.ts',
+    'test/contract-tests/planted-run-bugs.test.ts',
+  ],
   'thousands of requests': [
     'test/hostile/floods/chunk-amplification.test.ts',
     'test/hostile/tokens/handlers.test.ts',
@@ -64,8 +83,8 @@ export const REST_FILES: ReadonlySet<string> = new Set(Object.values(REST_ONLY).
 
 /** The import of the module that sets how many examples a property tries. */
 const HAS_PROPERTIES = /from '[./]+\/support\/properties\.ts'/
-/** The import of a module that gives more databases or services in `rest`. */
-const HAS_SERVICES = /from '[./\w]*\/(?:databases|services)\.ts'/
+/** What gives more databases or services in `rest`, or a module that uses it for several files. */
+const HAS_SERVICES = /\bdatabaseKinds\b|from '[./\w-]*\/(?:services|odd-names)\.ts'/
 
 /** Files of a part, as paths from the root. Some are of both: in `rest` they try more examples, or use more services. */
 export function testFiles(part: Part): readonly string[] {
@@ -98,6 +117,12 @@ export function turnOf(file: string): number {
 /** True if a file opens a browser, whose driver generates code from strings. */
 export function opensBrowser(file: string): boolean {
   return HAS_BROWSER.test(textOf(file))
+}
+
+/** True if a file opens a PostgreSQL, and not each database in turn. */
+function isOnPostgresql(file: string): boolean {
+  const text = textOf(file)
+  return OPENS_POSTGRESQL.test(text) && !HAS_DATABASES.test(text)
 }
 
 function hasProperties(file: string): boolean {

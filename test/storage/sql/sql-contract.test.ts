@@ -7,12 +7,12 @@ import { revocationStoreContract } from '../../../src/contract-tests/revocation-
 import { runStoreContract } from '../../../src/contract-tests/run-store-contract.ts'
 import { type SqlStore, sqlStore } from '../../../src/storage/sql/index.ts'
 import { UNHURRIED_MS } from '../../support/unhurried.ts'
-import { contractKinds, type TestDatabase } from '../databases.ts'
+import { databaseKinds, type TestDatabase } from '../databases.ts'
 import { emptyTables } from '../store-each.ts'
 
 type TestHost = ReturnType<TestDatabase['connect']>
 
-for (const kind of await contractKinds())
+for (const kind of await databaseKinds())
   describe.skipIf(kind.absent)(`a store in ${kind.name}${kind.absent ? `: ${kind.absent}` : ''}`, () => {
     let database: TestDatabase
     let clock = fakeClock()
