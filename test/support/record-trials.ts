@@ -1,6 +1,14 @@
 import { describe, test } from 'vitest'
-import { type ContractCase, registerCases, STORE, type StoreTrial } from '../../src/contract-tests/contract.ts'
+import {
+  type CaseTable,
+  type ContractCase,
+  registerCases,
+  STORE,
+  type StoreCapabilities,
+  type StoreTrial,
+} from '../../src/contract-tests/contract.ts'
 import { fakeClock } from '../../src/contract-tests/fake-clock.ts'
+import { reopened, storeCases } from '../../src/contract-tests/store-cases.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { RecordStore } from '../../src/ports/record-store.ts'
 import type { SallyportStore } from '../../src/ports/sallyport-store.ts'
@@ -36,9 +44,50 @@ export const RECORD_TRIALS: Readonly<Record<string, () => StoreTrial<SallyportSt
 )
 
 /** Registers cases of records of a plugin over each of {@link RECORD_TRIALS}. */
-export function testRecords(name: string, cases: readonly ContractCase<StoreTrial<RecordStore>>[]): void {
+export function testRecords(name: string, cases: readonly RecordCase[]): void {
   for (const [backend, create] of Object.entries(RECORD_TRIALS))
     describe(`${name} over ${backend}`, () => {
       registerCases(name, STORE, cases, { test, create, capabilities: { durable: true } })
     })
+}
+
+/** A case of the records of a plugin. */
+export type RecordCase = ContractCase<StoreTrial<RecordStore>>
+
+/** Two handles on the records of a plugin, and the clock of their store. */
+export interface RecordHandles<Handle> {
+  readonly store: Handle
+  readonly other: Handle
+  now(): number
+  advance(ms: number): Promise<void>
+}
+
+/** The handles, with the calls that most cases make. */
+export type RecordHarness<Handle, Calls> = RecordHandles<Handle> &
+  Calls & {
+    /** A harness over the same data, after all handles were closed. */
+    reopen(): Promise<RecordHarness<Handle, Calls>>
+  }
+
+/** Makes cases from a table, each on a harness of its own. */
+export type CasesOf<Harness> = (
+  needs: readonly (keyof StoreCapabilities)[],
+  table: CaseTable<Harness>,
+) => readonly RecordCase[]
+
+export function recordCasesOf<Handle, Calls extends object>(
+  handleOf: (store: RecordStore) => Handle,
+  callsOf: (handles: RecordHandles<Handle>) => Calls,
+): CasesOf<RecordHarness<Handle, Calls>> {
+  function harnessOf(trial: StoreTrial<RecordStore>): RecordHarness<Handle, Calls> {
+    const store = handleOf(trial.store)
+    const handles: RecordHandles<Handle> = {
+      store,
+      other: trial.other ? handleOf(trial.other) : store,
+      now: () => trial.now(),
+      advance: async (ms) => trial.advance(ms),
+    }
+    return { ...handles, ...callsOf(handles), reopen: async () => harnessOf(await reopened(trial)) }
+  }
+  return (needs, table) => storeCases(harnessOf, needs, table)
 }

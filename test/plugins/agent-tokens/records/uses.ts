@@ -1,12 +1,13 @@
 import { equal, ok } from '../../../../src/contract-tests/assertions.ts'
-import { casesOfUses, HOUR_MS, type UseCase } from './harness.ts'
+import type { RecordCase } from '../../../support/record-trials.ts'
+import { casesOfUses, HOUR_MS } from './harness.ts'
 
 const MINUTE_MS = 60_000
 
 /** Leeway for a store whose clock runs. */
 const MARGIN_MS = 10_000
 
-export const tokenUseCases: readonly UseCase[] = [
+export const tokenUseCases: readonly RecordCase[] = [
   ...casesOfUses([], {
     'uses are listed with all their members, newest first': async (t) => {
       const refused = { operation: 'exchange', outcome: 'refused', code: 'insufficient_scope', id: 'req_1' } as const

@@ -1,5 +1,4 @@
-import type { CaseTable, ContractCase, StoreCapabilities, StoreTrial } from '../../../../src/contract-tests/contract.ts'
-import { readPages, reopened, storeCases } from '../../../../src/contract-tests/store-cases.ts'
+import { readPages } from '../../../../src/contract-tests/store-cases.ts'
 import type { Suppression } from '../../../../src/model/suppression.ts'
 import {
   type FeedbackBatch,
@@ -16,10 +15,9 @@ import {
   suppressionRecords,
 } from '../../../../src/plugins/consent/suppression-records.ts'
 import type { RecordStore } from '../../../../src/ports/record-store.ts'
+import { type CasesOf, type RecordHandles, type RecordHarness, recordCasesOf } from '../../../support/record-trials.ts'
 
 export const HOUR_MS = 3_600_000
-
-export type FeedbackCase = ContractCase<StoreTrial<RecordStore>>
 
 /** Records of the plugin through one handle. */
 interface Handle {
@@ -29,13 +27,8 @@ interface Handle {
 
 type Given<Value, Id extends keyof Value> = Partial<Value> & Pick<Value, Id>
 
-/** A store under test, with the calls that most cases make. Default tenant: `t`; channel: `email`; owner: `delivery:d`. */
-export interface FeedbackHarness {
-  readonly store: Handle
-  /** The second handle; `store` if there is none. */
-  readonly other: Handle
-  now(): number
-  advance(ms: number): Promise<void>
+/** Calls that most cases make. Default tenant: `t`; channel: `email`; owner: `delivery:d`. */
+interface Calls {
   record(...reports: readonly Given<NewFeedback, 'feedbackId'>[]): Promise<readonly string[]>
   recordOnce(once: string, ...reports: readonly Given<NewFeedback, 'feedbackId'>[]): Promise<readonly string[]>
   /** Reports of an owner in the order of their ids. */
@@ -45,25 +38,12 @@ export interface FeedbackHarness {
   suppressed(addressKey?: string, handle?: Handle): Promise<readonly string[]>
   /** Reads the list page by page. */
   list(query?: Partial<SuppressionQuery>): Promise<readonly Suppression[]>
-  /** A harness over the same data, after all handles were closed. */
-  reopen(): Promise<FeedbackHarness>
 }
 
-export function feedbackCases(
-  needs: readonly (keyof StoreCapabilities)[],
-  table: CaseTable<FeedbackHarness>,
-): readonly FeedbackCase[] {
-  return storeCases(harnessOf, needs, table)
-}
+export const feedbackCases: CasesOf<RecordHarness<Handle, Calls>> = recordCasesOf(handleOf, callsOf)
 
-function harnessOf(trial: StoreTrial<RecordStore>): FeedbackHarness {
-  const store = handleOf(trial.store)
-  const other = trial.other ? handleOf(trial.other) : store
+function callsOf({ store }: RecordHandles<Handle>): Calls {
   return {
-    store,
-    other,
-    now: () => trial.now(),
-    advance: async (ms) => trial.advance(ms),
     record: (...reports) => store.feedback.record(batchOf(reports)),
     recordOnce: (once, ...reports) =>
       store.feedback.record({ ...batchOf(reports), once: report({ feedbackId: once }) }),
@@ -81,7 +61,6 @@ function harnessOf(trial: StoreTrial<RecordStore>): FeedbackHarness {
         store.suppressions.list({ tenant: 't', ...query, limit, cursor }),
       )
     },
-    reopen: async () => harnessOf(await reopened(trial)),
   }
 }
 

@@ -1,9 +1,10 @@
 import { equal, ok } from '../../../../src/contract-tests/assertions.ts'
-import { ADDRESS, type FeedbackCase, feedbackCases, HOUR_MS, suppression } from './harness.ts'
+import type { RecordCase } from '../../../support/record-trials.ts'
+import { ADDRESS, feedbackCases, HOUR_MS, suppression } from './harness.ts'
 
 const OWNER = { tenant: 't', channel: 'email', owner: 'delivery:d' } as const
 
-export const reportCases: readonly FeedbackCase[] = [
+export const reportCases: readonly RecordCase[] = [
   ...feedbackCases([], {
     'reports are found by their owner, with their members': async (t) => {
       const bounced = { kind: 'bounced', at: 7_000, code: '5.1.1', addressKey: ADDRESS } as const

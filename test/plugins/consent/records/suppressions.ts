@@ -1,13 +1,14 @@
 import { equal, ok } from '../../../../src/contract-tests/assertions.ts'
 import { SUPPRESSION_REASONS } from '../../../../src/model/suppression.ts'
-import { ADDRESS, type FeedbackCase, feedbackCases, HOUR_MS } from './harness.ts'
+import type { RecordCase } from '../../../support/record-trials.ts'
+import { ADDRESS, feedbackCases, HOUR_MS } from './harness.ts'
 
 /** Leeway for a store whose clock runs. */
 const MARGIN_MS = 10_000
 
 const OTHER_ADDRESS = `k2.${'b'.repeat(43)}`
 
-export const suppressionCases: readonly FeedbackCase[] = [
+export const suppressionCases: readonly RecordCase[] = [
   ...feedbackCases([], {
     'a suppression is found by its address, with its members': async (t) => {
       const members = { channel: 'sms', reason: 'unsubscribed', category: 'offers', source: 'link' } as const

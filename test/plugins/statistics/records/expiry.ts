@@ -1,15 +1,7 @@
 import { equal, ok } from '../../../../src/contract-tests/assertions.ts'
 import type { StatisticsStep } from '../../../../src/plugins/statistics/statistics-records.ts'
-import {
-  AT,
-  DAY_MS,
-  HOUR_MS,
-  MARGIN_MS,
-  MINUTE_MS,
-  type StatisticsCase,
-  type StatisticsHarness,
-  statisticsCases,
-} from './harness.ts'
+import type { RecordCase } from '../../../support/record-trials.ts'
+import { AT, DAY_MS, HOUR_MS, MARGIN_MS, MINUTE_MS, type StatisticsHarness, statisticsCases } from './harness.ts'
 
 /** Ends a loop if a store removes nothing. */
 const MAX_PUTS = 50
@@ -31,7 +23,7 @@ async function putUntil(t: StatisticsHarness, step: StatisticsStep, most: number
   ok(false, `${MAX_PUTS} writes have left more than ${most} expired rows`)
 }
 
-export const expiryCases: readonly StatisticsCase[] = statisticsCases([], {
+export const expiryCases: readonly RecordCase[] = statisticsCases([], {
   'later writes remove expired rows': async (t) => {
     await fill(t, 'minute', 12, HOUR_MS)
     await t.advance(HOUR_MS + 1)

@@ -1,5 +1,4 @@
-import type { CaseTable, ContractCase, StoreCapabilities, StoreTrial } from '../../../../src/contract-tests/contract.ts'
-import { readPages, reopened, storeCases } from '../../../../src/contract-tests/store-cases.ts'
+import { readPages } from '../../../../src/contract-tests/store-cases.ts'
 import { type HeartbeatRecords, heartbeatRecords } from '../../../../src/plugins/statistics/heartbeat-records.ts'
 import {
   type NewStatisticsRow,
@@ -9,6 +8,7 @@ import {
   statisticsRecords,
 } from '../../../../src/plugins/statistics/statistics-records.ts'
 import type { RecordStore } from '../../../../src/ports/record-store.ts'
+import { type CasesOf, type RecordHandles, type RecordHarness, recordCasesOf } from '../../../support/record-trials.ts'
 
 export const MINUTE_MS = 60_000
 export const HOUR_MS: number = 60 * MINUTE_MS
@@ -20,20 +20,14 @@ export const MARGIN_MS = 10_000
 /** Start of the default bucket. It is independent of the store's clock. */
 export const AT: number = 1_700_000 * MINUTE_MS
 
-export type StatisticsCase = ContractCase<StoreTrial<RecordStore>>
-
 /** Records of the plugin through one handle. */
 interface Handle {
   readonly rows: StatisticsRecords
   readonly workers: HeartbeatRecords
 }
 
-/** A store under test, with the calls that most cases make. Writes use `store`, reads use `other`. Default tenant: `t`. */
-export interface StatisticsHarness {
-  readonly store: Handle
-  /** The second handle; `store` if there is none. */
-  readonly other: Handle
-  advance(ms: number): Promise<void>
+/** Calls that most cases make. Writes use `store`, reads use `other`. Default tenant: `t`. */
+interface Calls {
   put(...rows: readonly Partial<NewStatisticsRow>[]): Promise<void>
   /** Reads rows page by page. Default: all minutes. */
   rows(query?: Partial<StatisticsQuery>, handle?: Handle): Promise<readonly StatisticsRow[]>
@@ -41,36 +35,24 @@ export interface StatisticsHarness {
   ids(query?: Partial<StatisticsQuery>): Promise<readonly string[]>
   beat(workerId: string, aliveForMs: number, handle?: Handle): Promise<void>
   alive(): Promise<number>
-  /** A harness over the same data, after all handles were closed. */
-  reopen(): Promise<StatisticsHarness>
 }
 
-export function statisticsCases(
-  needs: readonly (keyof StoreCapabilities)[],
-  table: CaseTable<StatisticsHarness>,
-): readonly StatisticsCase[] {
-  return storeCases(harnessOf, needs, table)
-}
+export type StatisticsHarness = RecordHarness<Handle, Calls>
 
-function harnessOf(trial: StoreTrial<RecordStore>): StatisticsHarness {
-  const store = handleOf(trial.store)
-  const other = trial.other ? handleOf(trial.other) : store
+export const statisticsCases: CasesOf<StatisticsHarness> = recordCasesOf(handleOf, callsOf)
 
-  const rows: StatisticsHarness['rows'] = async (query, handle = other) => {
+function callsOf({ store, other }: RecordHandles<Handle>): Calls {
+  const rows: Calls['rows'] = async (query, handle = other) => {
     const asked = { ...ALL, ...query }
     return readPages(asked.limit, (cursor = asked.cursor) => handle.rows.list({ ...asked, cursor }))
   }
 
   return {
-    store,
-    other,
-    advance: async (ms) => trial.advance(ms),
     put: (...given) => store.rows.put(given.map(newRow)),
     rows,
     ids: async (query) => (await rows(query)).map(({ counterId }) => counterId),
     beat: (workerId, aliveForMs, handle = store) => handle.workers.record({ workerId, aliveForMs }),
     alive: () => other.workers.countWorkers(),
-    reopen: async () => harnessOf(await reopened(trial)),
   }
 }
 

@@ -1,8 +1,9 @@
 import { equal } from '../../../../src/contract-tests/assertions.ts'
 import { ODD_NAMES } from '../../../../src/contract-tests/odd-names.ts'
-import { HOUR_MS, MARGIN_MS, MINUTE_MS, type StatisticsCase, statisticsCases } from './harness.ts'
+import type { RecordCase } from '../../../support/record-trials.ts'
+import { HOUR_MS, MARGIN_MS, MINUTE_MS, statisticsCases } from './harness.ts'
 
-export const heartbeatCases: readonly StatisticsCase[] = [
+export const heartbeatCases: readonly RecordCase[] = [
   ...statisticsCases([], {
     'no worker is alive at first': async (t) => {
       equal(await t.alive(), 0)

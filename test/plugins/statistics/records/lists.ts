@@ -2,7 +2,8 @@ import { equal, ok } from '../../../../src/contract-tests/assertions.ts'
 import { spoil } from '../../../../src/contract-tests/dispatch-store/samples.ts'
 import { ODD_NAMES } from '../../../../src/contract-tests/odd-names.ts'
 import type { NewStatisticsRow } from '../../../../src/plugins/statistics/statistics-records.ts'
-import { AT, HOUR_MS, listed, MINUTE_MS, newRow, type StatisticsCase, statisticsCases } from './harness.ts'
+import type { RecordCase } from '../../../support/record-trials.ts'
+import { AT, HOUR_MS, listed, MINUTE_MS, newRow, statisticsCases } from './harness.ts'
 
 const LIMITS = [1, 2, 3, 12, 13, 14]
 
@@ -20,7 +21,7 @@ const COUNTS = {
   ended: {},
 } as const
 
-export const listCases: readonly StatisticsCase[] = [
+export const listCases: readonly RecordCase[] = [
   ...statisticsCases([], {
     'rows are listed with all their members': async (t) => {
       const given = newRow({ counterId: 'cnt_1', revision: 7, counts: COUNTS })

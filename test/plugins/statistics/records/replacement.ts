@@ -1,7 +1,8 @@
 import { equal } from '../../../../src/contract-tests/assertions.ts'
-import { AT, listed, MINUTE_MS, newRow, type StatisticsCase, statisticsCases } from './harness.ts'
+import type { RecordCase } from '../../../support/record-trials.ts'
+import { AT, listed, MINUTE_MS, newRow, statisticsCases } from './harness.ts'
 
-export const replacementCases: readonly StatisticsCase[] = [
+export const replacementCases: readonly RecordCase[] = [
   ...statisticsCases([], {
     'a row of a higher revision replaces the stored one as a whole': async (t) => {
       await t.put({ revision: 1, counts: { sent: 1, failed: { expired: 1 } } })
