@@ -21,7 +21,7 @@ const MADE = MIGRATION_NAMES.map((name) => ({ name }))
 const DIALECT_NAMES: readonly DialectName[] = ['sqlite', 'postgresql', 'mysql', 'mariadb']
 /** The statements that take and release the lock. */
 const LOCKS: Readonly<Record<DialectName, readonly [lock: string, release: string]>> = {
-  sqlite: ['begin immediate', 'commit'],
+  sqlite: ['begin exclusive', 'commit'],
   postgresql: ['pg_advisory_xact_lock', 'commit'],
   mysql: ['get_lock', 'release_lock'],
   mariadb: ['get_lock', 'release_lock'],
