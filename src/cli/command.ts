@@ -15,16 +15,16 @@ export interface Command {
   run(given: Given, terminal: Terminal): Promise<ExitCode>
 }
 
-/** What a plugin adds to commands. `commands.ts` in its folder exports it. A host may lack the plugin. */
+/** Additions of a plugin to commands, which `commands.ts` in its folder exports. A host may lack the plugin. */
 export interface PluginCommands {
   readonly status?: {
-    /** What it shows, for the help. */
+    /** Words of the help: what is shown. */
     readonly about: string
     /** `undefined` in a host without the plugin. */
     read(host: HostSallyport, of: { readonly tenant?: string }): Promise<StatusAddition | undefined>
   }
   readonly prune?: {
-    /** What it removes, for the help. */
+    /** Words of the help: what is removed. */
     readonly about: string
     /** Name of the count of what was removed. */
     readonly counted: string

@@ -91,6 +91,7 @@ export interface KindRecords<Body extends object> {
 
 /** As in the store. */
 const MAX_KIND = 32
+/** Less than stores take: they keep a key of 232 characters, and sort texts of 300. */
 const MAX_TEXT = 200
 const MAX_SORT = 4
 const DEFAULT_PAGE = 50

@@ -9,13 +9,13 @@ export interface RecordName {
   readonly kind: string
   /** Up to 200 characters. Empty: it belongs to no tenant. */
   readonly tenant: string
-  /** 1-200 characters. */
+  /** 1-232 characters. */
   readonly key: string
 }
 
 /** A record to store. */
 export interface NewPluginRecord<Body extends object = JsonObject> extends RecordName {
-  /** At most four texts of 1-200 characters, by which its kind is listed. `null`: it is in no list by this text. */
+  /** At most four texts of 1-300 characters, by which its kind is listed. `null`: it is in no list by this text. */
   readonly sort: readonly (string | null)[]
   /** Instant from which its removal counts, epoch milliseconds. Absent: it is never removed by age. */
   readonly expiresAt?: number | undefined
@@ -36,7 +36,7 @@ export type RecordChange =
   | { readonly do: 'update'; readonly record: NewPluginRecord<object>; readonly version: number }
   | { readonly do: 'remove' | 'compare'; readonly record: RecordName; readonly version: number }
 
-/** What a record is found and listed by: its key, or the place of a sort text. */
+/** Text by which records are found and listed: the key, or the place of a sort text. */
 export type RecordText = 'key' | 0 | 1 | 2 | 3
 
 /** Records of one kind with any of these texts. */

@@ -14,6 +14,7 @@ import {
   type RecordStoreCase,
   record,
   recordCases,
+  TENANT,
   unversioned,
 } from './record-harness.ts'
 
@@ -62,10 +63,13 @@ export const findCases: readonly RecordStoreCase[] = [
       equal(await t.find(), [])
       equal(await t.find('unknown'), [])
     },
-    '500 records are found in one call': async (t) => {
-      const keys = numbers(500).map((at) => `k${1_000 + at}`)
-      await t.put(...keys.map((key) => ({ key })))
+    '1,000 records are found in one call': async (t) => {
+      const keys = numbers(1_000).map((at) => `k${1_000 + at}`)
+      for (const part of [keys.slice(0, 500), keys.slice(500)])
+        await t.put(...part.map((key) => ({ key, sort: [`of ${key}`] })))
       equal(keysOf(await t.find(...keys)).toSorted(), keys)
+      const texts = keys.map((key) => ({ tenant: TENANT, text: `of ${key}` }))
+      equal(keysOf(await t.other.findRecords({ kind: KIND, by: 0, texts })).toSorted(), keys)
     },
     'records are found by each of the four texts, in several tenants': async (t) => {
       await t.put({ key: 'a', sort: ['x', 'y', null, 'z'] }, { key: 'b', sort: ['x'] }, { key: 'c', sort: ['X', 'x'] })

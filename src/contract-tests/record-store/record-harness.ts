@@ -20,7 +20,7 @@ export const HOUR_MS = 3_600_000
 export const MARGIN_MS = 10_000
 
 export const KIND = 'contract.notes'
-const TENANT = 't'
+export const TENANT = 't'
 
 /** An empty store of records and dispatches for one case. */
 export interface RecordStoreTrial extends StoreTrial<RecordStore & Pick<DispatchStore, 'accept' | 'findDispatch'>> {}

@@ -37,7 +37,7 @@ export interface TokenUseRecords {
   }): Promise<number>
 }
 
-/** Their expiry is the time of the use: the caller of a removal says how long they are kept. */
+/** Kind of the records. Their expiry is the time of the use: the caller of a removal says how long they are kept. */
 const KIND = 'token_uses'
 
 /** Places of the sort texts. Each ends with the time of the use. */
@@ -55,7 +55,7 @@ export function tokenUseRecords(store: RecordStore): TokenUseRecords {
       const found = await store.listRecords({
         ...{ kind: KIND, tenant, isReverse: true, ...rangeOf({ jti, sessionId, outcome }), ...page },
         where(record) {
-          const use = tokenUseOf(record)
+          const use = sortedBy(record)
           return (
             (sessionId === undefined || use.sessionId === sessionId) &&
             (outcome === undefined || use.outcome === outcome)
@@ -94,11 +94,17 @@ function recordOf({ agoMs, ...use }: NewTokenUse, now: number): NewPluginRecord<
   return { ...nameOf(use), sort, expiresAt: at, body }
 }
 
-function tokenUseOf({ tenant, key, sort, body }: PluginRecord): TokenUse {
-  const [time, token, session, outcome] = sort.map((text) => text ?? '')
+function tokenUseOf(record: PluginRecord): TokenUse {
+  const { tenant, key, body } = record
+  const rest = body as Pick<TokenUse, 'operation' | 'code' | 'id' | 'times'>
+  return { useId: key, tenant, ...sortedBy(record), ...rest }
+}
+
+/** Members that the sort texts hold. */
+function sortedBy({ sort }: PluginRecord): Pick<TokenUse, 'sessionId' | 'jti' | 'outcome' | 'at'> {
+  const [time, token = '', session = '', outcome = ''] = sort.map((text) => text ?? '')
   return {
-    ...{ useId: key, tenant, sessionId: nameIn(session ?? ''), jti: nameIn(token ?? '') },
-    ...{ outcome: nameIn(outcome ?? '') as TokenUse['outcome'], at: Number(time) },
-    ...(body as Pick<TokenUse, 'operation' | 'code' | 'id' | 'times'>),
+    ...{ sessionId: nameIn(session), jti: nameIn(token) },
+    ...{ outcome: nameIn(outcome) as TokenUse['outcome'], at: Number(time) },
   }
 }

@@ -32,7 +32,7 @@ export interface FeedbackBatch {
   readonly once?: StoredFeedback
 }
 
-/** What providers report. */
+/** Reports of providers. */
 export interface FeedbackRecords {
   /**
    * Stores reports and their suppressions in one transaction; resolves to the ids of the reports that were new. Of a report that is stored
@@ -50,7 +50,7 @@ export interface FeedbackRecords {
   }): Promise<number>
 }
 
-/** Listed by the owner. Their expiry is the time of storage: the caller of a removal says how long they are kept. */
+/** Kind of the records. Their expiry is the time of storage: the caller of a removal says how long they are kept. */
 const KIND = 'feedback'
 const BY_OWNER = 0
 

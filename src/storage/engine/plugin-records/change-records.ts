@@ -10,11 +10,12 @@ import { groupCommit } from '../group-commit.ts'
 import type { Records } from '../records.ts'
 import { nameOf, PLUGIN_RECORDS, type RecordRow, recordOf, rowOf } from './record-rows.ts'
 
-/** Records by name. `undefined`: removed. */
+/** Records by `nameOf`. `undefined`: removed. */
 type Rows = Map<string, RecordRow | undefined>
 
 interface Call {
-  readonly names: readonly RecordName[]
+  /** Names by `nameOf`. */
+  readonly names: ReadonlyMap<string, RecordName>
   readonly change: (draft: RecordDraft) => unknown
 }
 
@@ -28,10 +29,7 @@ const RECORD_BYTES = 600
 export function recordChanger(records: Records): RecordStore['changeRecords'] {
   function changeAll(calls: readonly Call[]): Promise<readonly Ended[]> {
     return retryOnConflict(async () => {
-      const stored = await readNamed(
-        calls.flatMap(({ names }) => names),
-        records,
-      )
+      const stored = await readNamed(new Map(calls.flatMap(({ names }) => [...names])), records)
       const rows: Rows = new Map(stored)
       const ended = calls.map((call) => tryCall(call, rows))
       await commitRows(stored, rows, records)
@@ -41,31 +39,32 @@ export function recordChanger(records: Records): RecordStore['changeRecords'] {
 
   const change = groupCommit<Call, Ended>({
     run: changeAll,
-    keysOf: ({ names }) => names.map(nameOf),
+    keysOf: ({ names }) => [...names.keys()],
     isOnesFault: isOnesFault(records),
-    sizeOf: ({ names }) => names.length * RECORD_BYTES,
+    sizeOf: ({ names }) => names.size * RECORD_BYTES,
     timeoutMs: records.timeoutMs,
   })
 
-  return async <Result>(names: readonly RecordName[], decide: (draft: RecordDraft) => Result) =>
-    (await change({ names, change: decide }))() as Result
+  return async <Result>(given: readonly RecordName[], decide: (draft: RecordDraft) => Result) => {
+    const names = new Map(given.map((name) => [nameOf(name), name]))
+    return (await change({ names, change: decide }))() as Result
+  }
 }
 
-async function readNamed(names: readonly RecordName[], records: Records): Promise<ReadonlyMap<string, RecordRow>> {
-  if (names.length === 0) return new Map()
-  const unique = new Map(names.map((name) => [nameOf(name), [name.kind, name.tenant, name.key]]))
-  const { plugin_records: found = [] } = await records.read([{ kind: PLUGIN_RECORDS, with: [...unique.values()] }])
+async function readNamed(names: Call['names'], records: Records): Promise<ReadonlyMap<string, RecordRow>> {
+  if (names.size === 0) return new Map()
+  const keys = [...names.values()].map(({ kind, tenant, key }) => [kind, tenant, key])
+  const { plugin_records: found = [] } = await records.read([{ kind: PLUGIN_RECORDS, with: keys }])
   return new Map(found.map((row) => [nameOf(row), row]))
 }
 
 /** Calls `change`. Its records are changed unless it throws. */
 function tryCall({ names, change }: Call, rows: Rows): Ended {
-  const own = new Set(names.map(nameOf))
   const changed: Rows = new Map()
 
   function placeOf(name: RecordName): string {
     const place = nameOf(name)
-    if (!own.has(place)) throw new TypeError('changeRecords: a record is read or stored that `names` lacks')
+    if (!names.has(place)) throw new TypeError('changeRecords: a record is read or stored that `names` lacks')
     return place
   }
 
@@ -76,8 +75,7 @@ function tryCall({ names, change }: Call, rows: Rows): Ended {
       return row && recordOf(row)
     },
     put(record: NewPluginRecord<object>): void {
-      const place = placeOf(record)
-      changed.set(place, rowOf(record, rows.get(place)?.version ?? firstVersion()))
+      changed.set(placeOf(record), rowOf(record, firstVersion()))
     },
     remove(name): void {
       changed.set(placeOf(name), undefined)

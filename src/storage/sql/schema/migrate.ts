@@ -49,7 +49,7 @@ function mysqlEnd(name: string): readonly string[] {
 }
 
 const LOCKS: Readonly<Record<DialectName, Lock>> = {
-  // Not immediate: a commit would then wait for readers, and the statements that a driver leaves open would make two processes wait for each other.
+  // `begin immediate` is not enough: its commit waits for readers, and by statements that a driver leaves open two processes wait for each other.
   sqlite: { begin: () => ['begin exclusive'], ...TRANSACTION },
   postgresql: {
     // Read committed, whatever the host's default is: each statement sees the commits of the previous lock holder.
