@@ -167,5 +167,8 @@ export const EVENT_ACTIONS: readonly CallAction<() => readonly EventView[]>[] = 
   },
 ]
 
+/** Actions of the core that a host offers if it has events. Others answer 404. */
+export const DISPATCHING: readonly ActionRoute[] = [POSTS.dispatch, ...DISPATCH_ACTIONS, ...EVENT_ACTIONS]
+
 /** All actions of the core that are calls of a service. Plugins have others. */
 export const CALLS: readonly CallAction[] = [...DISPATCH_ACTIONS, ...SESSION_ACTIONS, ...RUN_ACTIONS, ...EVENT_ACTIONS]

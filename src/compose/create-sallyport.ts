@@ -1,4 +1,5 @@
-import { POSTS } from '../actions/table.ts'
+import { DISPATCHING, RUN_ACTIONS, SESSION_ACTIONS } from '../actions/table.ts'
+import { actionsOf } from '../core/actions/call-action.ts'
 import { reportFault } from '../core/answers/report-fault.ts'
 import type { StopOptions, Worker } from '../core/delivery/worker.ts'
 import type { Endpoints } from '../core/endpoints.ts'
@@ -14,7 +15,7 @@ import { type Tokens, tokenServices } from '../services/tokens.ts'
 import { backgroundWork } from './background-work.ts'
 import { readConfig, readRunsOnly } from './check-config.ts'
 import { withDefaults } from './defaults.ts'
-import { callActions, endpointsOf, recordActions, stopOf } from './endpoints.ts'
+import { endpointsOf, recordActions, stopOf } from './endpoints.ts'
 import { withErrorDetails } from './error-details.ts'
 import { idleWorker } from './idle-worker.ts'
 import { withMaintenance } from './maintenance.ts'
@@ -168,21 +169,19 @@ function compose(
   )
   const { tokens, revocations } = tokenServices(ports)
   const { stop, isStopping } = stopOf(worker)
-  const calls = {
-    runs: runsOf(recording),
-    sessions: sessionsOf({ store, dispatches: outbound ? store : NO_DISPATCHES, clock }),
-    tokens,
-  }
+  const runs = runsOf(recording)
+  const sessions = sessionsOf({ store, dispatches: outbound ? store : NO_DISPATCHES, clock })
   const actions = joinActions(
     [
-      ...(outbound?.actions ?? [POSTS.dispatch]),
+      ...(outbound?.actions ?? DISPATCHING),
       ...recordActions(recording, ports),
-      ...callActions({ ...calls, ...outbound?.called }),
+      ...actionsOf(SESSION_ACTIONS, sessions),
+      ...actionsOf(RUN_ACTIONS, runs),
     ],
     plugins.parts,
   )
   const members = {
-    ...calls,
+    ...{ runs, sessions, tokens },
     endpoints: {
       ...endpointsOf(recording, ports, {
         actions,

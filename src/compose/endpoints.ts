@@ -1,5 +1,4 @@
-import { DISPATCH_ACTIONS, EVENT_ACTIONS, POSTS, RUN_ACTIONS, SESSION_ACTIONS } from '../actions/table.ts'
-import { actionsOf } from '../core/actions/call-action.ts'
+import { POSTS } from '../actions/table.ts'
 import { type AnswerDeps, answering, answerRefusal } from '../core/answers/fault.ts'
 import { type FaultDeps, reportFault } from '../core/answers/report-fault.ts'
 import { isRefused, type Refused, refuse } from '../core/answers/result.ts'
@@ -14,14 +13,10 @@ import { type RecordBatchOptions, recordBatch } from '../core/runs/handle-sessio
 import type { RecordDeps, SessionRunDeps } from '../core/runs/record-deps.ts'
 import type { Revocations } from '../core/tokens/revocations.ts'
 import { type Awaitable, andThen } from '../model/awaitable.ts'
-import type { EventView } from '../model/event-view.ts'
 import type { Principal } from '../model/principal.ts'
 import type { RequestEnd } from '../plugins/plugin.ts'
 import type { AuthVerifier } from '../ports/auth-verifier.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Dispatches } from '../services/dispatches.ts'
-import type { Runs } from '../services/runs.ts'
-import type { Sessions } from '../services/sessions.ts'
 import type { RunsOnlyOptions } from './options.ts'
 import { endByRefusal, endOfRequest } from './request-end.ts'
 
@@ -62,24 +57,6 @@ export function endpointsOf(
   }
 }
 
-/** The services of a host, by what their actions call. Without one, its actions are not offered. */
-export interface CalledServices {
-  readonly runs: Runs
-  readonly sessions: Sessions
-  /** The catalogue. */
-  readonly events?: () => readonly EventView[]
-  readonly dispatches?: Dispatches
-}
-
-export function callActions(called: CalledServices): readonly Action[] {
-  return [
-    ...actionsOf(DISPATCH_ACTIONS, called.dispatches),
-    ...actionsOf(SESSION_ACTIONS, called.sessions),
-    ...actionsOf(RUN_ACTIONS, called.runs),
-    ...actionsOf(EVENT_ACTIONS, called.events),
-  ]
-}
-
 /** Sends what is due. Never rejects. */
 export async function deliverDue(deliverer: Worker, deps: FaultDeps): Promise<void> {
   try {
@@ -89,10 +66,10 @@ export async function deliverDue(deliverer: Worker, deps: FaultDeps): Promise<vo
   }
 }
 
-/** Actions of a host that dispatches. */
-export function dispatchActions(deps: DispatchDeps, { rateLimiter }: Limits): readonly Action[] {
+/** The action that dispatches. */
+export function dispatchAction(deps: DispatchDeps, { rateLimiter }: Limits): Action {
   const admit = rateLimiter && ((tenant: string, recipient: string) => admitRecipient(tenant, recipient, rateLimiter))
-  return [{ ...POSTS.dispatch, run: ({ principal, request }) => planAndAccept(principal, request, deps, { admit }) }]
+  return { ...POSTS.dispatch, run: ({ principal, request }) => planAndAccept(principal, request, deps, { admit }) }
 }
 
 /** Actions that record runs. */

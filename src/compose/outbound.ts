@@ -1,3 +1,5 @@
+import { DISPATCH_ACTIONS, EVENT_ACTIONS } from '../actions/table.ts'
+import { actionsOf } from '../core/actions/call-action.ts'
 import { answering } from '../core/answers/fault.ts'
 import type { HandlerResult } from '../core/answers/result.ts'
 import { createWorker, type Worker } from '../core/delivery/worker.ts'
@@ -16,7 +18,7 @@ import { createDispatches, type Dispatches } from '../services/dispatches.ts'
 import { viewEvents } from '../services/event-catalog-view.ts'
 import { backgroundWork } from './background-work.ts'
 import type { ReadyPorts } from './defaults.ts'
-import { type CalledServices, deliverDue, dispatchActions } from './endpoints.ts'
+import { deliverDue, dispatchAction } from './endpoints.ts'
 import { watchForWorker } from './missing-worker.ts'
 import type { SallyportOptions } from './options.ts'
 import { pluginCommits } from './plugin-commit.ts'
@@ -53,8 +55,6 @@ export interface OutboundMembers<Events> {
 /** The half of a host that dispatches. */
 export interface Outbound<Events> {
   readonly members: OutboundMembers<Events>
-  /** Services whose actions are offered. */
-  readonly called: Pick<CalledServices, 'dispatches' | 'events'>
   /** Dependencies of recording runs. */
   readonly recording: Omit<SessionRunDeps & RecordDeps, 'store'> & { readonly store: SallyportStore }
   readonly worker: Worker
@@ -93,10 +93,13 @@ export function outboundOf<Events>(
       dispatchOrThrow: (event, options = {}) => dispatchOrThrow(event, options, accepting),
       dispatches,
     },
-    called: { dispatches, events: () => viewEvents(ports.events) },
     recording: accepting,
     worker,
-    actions: dispatchActions(accepting, ports),
+    actions: [
+      dispatchAction(accepting, ports),
+      ...actionsOf(DISPATCH_ACTIONS, dispatches),
+      ...actionsOf(EVENT_ACTIONS, () => viewEvents(ports.events)),
+    ],
     commits: pluginCommits(accepting),
     fallBack: (dispatch, deliveryId) => fallBack(dispatch, deliveryId, accepting),
     dispatchFor: (tenant, body, { key, causedBy } = {}) =>

@@ -2,15 +2,18 @@ import { openapiDocument } from '../../src/openapi/index.ts'
 import { layerTable } from '../architecture/layer-table.ts'
 import { LAYERS } from '../architecture/layers.ts'
 import { printJson } from '../openapi/print-json.ts'
+import { clientCalls } from '../support/client-calls.ts'
 import { withCodeTexts } from './error-sections.ts'
 import { pathTable } from './path-table.ts'
+
+const CLIENT_METHODS = await clientCalls()
 
 /** Files that `npm run derive` writes from the code, in whole or in part, and what becomes of the text of each. */
 export const DERIVED: Readonly<Record<string, (text: string) => string>> = {
   'docs/architecture.md': (page) => withTable(page, layerTable(LAYERS)),
   'docs/errors.md': withCodeTexts,
   'docs/openapi.json': () => `${printJson(openapiDocument())}\n`,
-  'docs/read-api.md': (page) => withTable(page, pathTable()),
+  'docs/read-api.md': (page) => withTable(page, pathTable(CLIENT_METHODS)),
 }
 
 /** The page with other rows in the table that has the same head. */

@@ -1,17 +1,24 @@
 import type { CallAction } from '../../src/core/actions/call-action.ts'
 import { ALL_CALLS, ALL_DESCRIPTIONS } from '../support/actions.ts'
+import { placeOf } from '../support/client-calls.ts'
 
 /** Parameters of every list. */
 const PAGING = ['cursor', 'limit']
 
-/** The rows of the table of paths in `docs/read-api.md`. */
-export function pathTable(): readonly string[] {
+/**
+ * The rows of the table of paths in `docs/read-api.md`.
+ *
+ * @param clientMethods Methods of the client, by place.
+ */
+export function pathTable(clientMethods: ReadonlyMap<string, string>): readonly string[] {
   const rows = ALL_CALLS.map((action) => {
     const { method, name, path } = action
     const place = method === 'POST' ? `POST ${path}` : path
-    return `| \`${place}\` | ${ALL_DESCRIPTIONS[name]?.summary} | ${takenBy(action)} |`
+    const called = clientMethods.get(placeOf(`${method} ${path}`))
+    const cells = [`\`${place}\``, ALL_DESCRIPTIONS[name]?.summary, takenBy(action), called && `\`${called}\``]
+    return `| ${cells.join(' | ')} |`
   })
-  return ['| path below `{base_url}` | what it does | takes |', '|---|---|---|', ...rows]
+  return ['| path below `{base_url}` | what it does | takes | [client](#a-client) |', '|---|---|---|---|', ...rows]
 }
 
 /** The parameters of a query, or the members of a body: one of those between `or`, and those with `?` or not. */

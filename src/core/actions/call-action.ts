@@ -26,12 +26,9 @@ export interface CallAction<Service = never> extends ActionRoute, CallInput {
   call(service: Service, options: never): Promise<object | undefined>
 }
 
-/** The actions of a service. Without the service, they are not offered. */
-export function actionsOf<Service>(
-  rows: readonly CallAction<Service>[],
-  service: Service | undefined,
-): readonly Action[] {
-  return rows.map((row) => (service === undefined ? row : { ...row, run: (call) => answerCall(row, service, call) }))
+/** The actions that call a service. */
+export function actionsOf<Service>(rows: readonly CallAction<Service>[], service: Service): readonly Action[] {
+  return rows.map((row) => ({ ...row, run: (call) => answerCall(row, service, call) }))
 }
 
 /** Never throws anything but faults of ports. */
