@@ -3,7 +3,7 @@ import type { ParameterKind } from '../core/actions/call-input.ts'
 import { CHANGE, type Only, PAGE, READ } from '../core/actions/row-parts.ts'
 import type { ActionRoute } from '../core/endpoints.ts'
 import type { CancelResult, RetryResult } from '../model/dispatch-results.ts'
-import type { EventView } from '../model/event-view.ts'
+import type { Catalogue } from '../services/catalogue.ts'
 import type { Dispatches } from '../services/dispatches.ts'
 import { pageOf } from '../services/pagination.ts'
 import type { Runs } from '../services/runs.ts'
@@ -158,17 +158,22 @@ export const RUN_ACTIONS: readonly CallAction<Runs>[] = [
   },
 ]
 
-export const EVENT_ACTIONS: readonly CallAction<() => readonly EventView[]>[] = [
+export const CATALOGUE_ACTIONS: readonly CallAction<Catalogue>[] = [
   {
     name: 'list_events',
     ...READ,
     path: '/api/outbound/events',
-    call: async (events) => ({ items: events() }),
+    call: async (catalogue) => ({ items: catalogue.events() }),
   },
 ]
 
-/** Actions of the core that a host offers if it has events. Others answer 404. */
-export const DISPATCHING: readonly ActionRoute[] = [POSTS.dispatch, ...DISPATCH_ACTIONS, ...EVENT_ACTIONS]
-
 /** All actions of the core that are calls of a service. Plugins have others. */
-export const CALLS: readonly CallAction[] = [...DISPATCH_ACTIONS, ...SESSION_ACTIONS, ...RUN_ACTIONS, ...EVENT_ACTIONS]
+export const CALLS: readonly CallAction[] = [
+  ...DISPATCH_ACTIONS,
+  ...SESSION_ACTIONS,
+  ...RUN_ACTIONS,
+  ...CATALOGUE_ACTIONS,
+]
+
+/** All actions of the core. */
+export const ROUTES: readonly ActionRoute[] = [...Object.values(POSTS), ...CALLS]

@@ -1,4 +1,4 @@
-import { DISPATCHING, RUN_ACTIONS, SESSION_ACTIONS } from '../actions/table.ts'
+import { RUN_ACTIONS, SESSION_ACTIONS } from '../actions/table.ts'
 import { actionsOf } from '../core/actions/call-action.ts'
 import { reportFault } from '../core/answers/report-fault.ts'
 import type { StopOptions, Worker } from '../core/delivery/worker.ts'
@@ -15,7 +15,7 @@ import { type Tokens, tokenServices } from '../services/tokens.ts'
 import { backgroundWork } from './background-work.ts'
 import { readConfig, readRunsOnly } from './check-config.ts'
 import { withDefaults } from './defaults.ts'
-import { endpointsOf, recordActions, stopOf } from './endpoints.ts'
+import { coreActions, endpointsOf, recordActions, stopOf } from './endpoints.ts'
 import { withErrorDetails } from './error-details.ts'
 import { idleWorker } from './idle-worker.ts'
 import { withMaintenance } from './maintenance.ts'
@@ -172,12 +172,12 @@ function compose(
   const runs = runsOf(recording)
   const sessions = sessionsOf({ store, dispatches: outbound ? store : NO_DISPATCHES, clock })
   const actions = joinActions(
-    [
-      ...(outbound?.actions ?? DISPATCHING),
+    coreActions([
+      ...(outbound?.actions ?? []),
       ...recordActions(recording, ports),
       ...actionsOf(SESSION_ACTIONS, sessions),
       ...actionsOf(RUN_ACTIONS, runs),
-    ],
+    ]),
     plugins.parts,
   )
   const members = {

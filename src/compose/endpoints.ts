@@ -1,4 +1,4 @@
-import { POSTS } from '../actions/table.ts'
+import { POSTS, ROUTES } from '../actions/table.ts'
 import { type AnswerDeps, answering, answerRefusal } from '../core/answers/fault.ts'
 import { type FaultDeps, reportFault } from '../core/answers/report-fault.ts'
 import { isRefused, type Refused, refuse } from '../core/answers/result.ts'
@@ -55,6 +55,11 @@ export function endpointsOf(
     hasWork,
     deliver: work,
   }
+}
+
+/** All actions of the core, in the order of the table. Those that the host does not offer answer 404. */
+export function coreActions(offered: readonly Action[]): readonly Action[] {
+  return ROUTES.map((route) => offered.find(({ name }) => name === route.name) ?? route)
 }
 
 /** Sends what is due. Never rejects. */

@@ -1,4 +1,4 @@
-import { DISPATCH_ACTIONS, EVENT_ACTIONS } from '../actions/table.ts'
+import { CATALOGUE_ACTIONS, DISPATCH_ACTIONS } from '../actions/table.ts'
 import { actionsOf } from '../core/actions/call-action.ts'
 import { answering } from '../core/answers/fault.ts'
 import type { HandlerResult } from '../core/answers/result.ts'
@@ -13,9 +13,9 @@ import type { Measure } from '../model/measurement.ts'
 import type { PluginCore } from '../plugins/plugin.ts'
 import type { SallyportStore } from '../ports/sallyport-store.ts'
 import { localQueue } from '../queues/local.ts'
+import { catalogueOf } from '../services/catalogue.ts'
 import { type DispatchCallOptions, dispatchFromHost, dispatchOrThrow, hostPrincipal } from '../services/dispatch.ts'
 import { createDispatches, type Dispatches } from '../services/dispatches.ts'
-import { viewEvents } from '../services/event-catalog-view.ts'
 import { backgroundWork } from './background-work.ts'
 import type { ReadyPorts } from './defaults.ts'
 import { deliverDue, dispatchAction } from './endpoints.ts'
@@ -98,7 +98,7 @@ export function outboundOf<Events>(
     actions: [
       dispatchAction(accepting, ports),
       ...actionsOf(DISPATCH_ACTIONS, dispatches),
-      ...actionsOf(EVENT_ACTIONS, () => viewEvents(ports.events)),
+      ...actionsOf(CATALOGUE_ACTIONS, catalogueOf(ports)),
     ],
     commits: pluginCommits(accepting),
     fallBack: (dispatch, deliveryId) => fallBack(dispatch, deliveryId, accepting),

@@ -1,5 +1,3 @@
-import type { CancelResult, DeliveryChange, RetryResult, UnplannedDelivery } from '../model/dispatch-results.ts'
-import type { EventChannelView, EventView } from '../model/event-view.ts'
 import type { AnsweredRun, RunCounts } from '../model/run.ts'
 import type {
   Percentiles,
@@ -11,37 +9,9 @@ import type {
   TimelineEntry,
 } from '../model/session.ts'
 import { amounts, money, unpriced } from './amount-schemas.ts'
-import { deliveryReason, deliveryStatus, dispatchView } from './dispatch-schemas.ts'
+import { dispatchView } from './dispatch-schemas.ts'
 import { type BodySchema, type FieldsOf, pageOf, type SchemaOf, s } from './model-schema.ts'
-import { issue } from './problems.ts'
 import { run, runStatus } from './run-schemas.ts'
-
-const deliveryChange = s.object<DeliveryChange>('DeliveryChange', 'A delivery whose status changed.', {
-  deliveryId: s.text(),
-  channel: s.text(),
-  status: deliveryStatus,
-  reason: s.optional(deliveryReason),
-  attempts: s.whole(0),
-})
-
-export const cancelResult: BodySchema = s.object<CancelResult>('CancelResult', 'What a cancellation changed.', {
-  cancelled: s.list(deliveryChange, 'Exactly these deliveries will not be sent. Empty: none could be stopped.'),
-  dispatch: dispatchView,
-})
-
-const unplanned = s.object<UnplannedDelivery>('UnplannedDelivery', 'A delivery that cannot be planned again now.', {
-  deliveryId: s.text(),
-  channel: s.text(),
-  code: { json: s.text('A reason of deliveries, or the code with which its event would be refused now.').json },
-  detail: s.text(),
-  errors: s.optional(s.list(issue)),
-})
-
-export const retryResult: BodySchema = s.object<RetryResult>('RetryResult', 'What a retry changed.', {
-  retried: s.list(deliveryChange, 'Empty: nothing could be retried.'),
-  unplanned: s.list(unplanned, 'Deliveries that failed in host code and still cannot be planned.'),
-  dispatch: dispatchView,
-})
 
 const counts: SchemaOf<RunCounts> = s.posted('RunCounts')
 
@@ -137,37 +107,5 @@ export const session: BodySchema = s.object<Session>(
   },
 )
 
-export const dispatchPage: BodySchema = pageOf('DispatchPage', dispatchView)
 export const timelinePage: BodySchema = pageOf('TimelinePage', entries)
-export const runPage: BodySchema = pageOf('RunPage', run)
 export const sessionPage: BodySchema = pageOf('SessionPage', summary)
-
-const eventChannel = s.object<EventChannelView>('EventChannel', 'A channel of an event.', {
-  channel: s.text(),
-  isConditional: s.flag('`true`: it is sent only if a condition is true.'),
-  fields: s.list(s.text(), 'Names of its fields. Empty: the data of the event is sent.'),
-})
-
-const digest = s.object<NonNullable<EventView['digest']>>('EventDigest', 'Events of one key become one delivery.', {
-  windowMs: s.whole(0),
-  max: s.whole(1),
-})
-
-const event = s.object<EventView>('Event', 'An event of the catalogue.', {
-  eventType: s.text(),
-  category: s.text('Kind of message that a recipient can unsubscribe from.'),
-  route: s.among({ all: true, first: true }),
-  fallbackOn: s.optional(s.list(s.among({ bounced: true }))),
-  critical: s.flag('`true`: preferences and quiet hours do not apply.'),
-  priority: s.optional(s.always('urgent', 'Sent before normal ones of its channel. Absent: normal.')),
-  delayMs: s.optional(s.whole(0, 'Milliseconds between acceptance and the first attempt. Absent: none.')),
-  digest: s.optional(digest),
-  channels: s.list(eventChannel),
-  skeleton: s.optional(
-    s.map(s.anything(), 'Data with the members that its schema requires, each empty. Absent: it tells no members.'),
-  ),
-})
-
-export const events: BodySchema = s.object<{
-  readonly items: readonly EventView[]
-}>('Events', 'The catalogue.', { items: s.list(event) })

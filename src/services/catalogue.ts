@@ -3,12 +3,20 @@ import type { EventView } from '../model/event-view.ts'
 import type { JsonObject } from '../model/json.ts'
 import type { CatalogEvent, EventCatalog } from '../ports/event-catalog.ts'
 
-/** All events of the catalogue, in its order. */
-export function viewEvents(events: EventCatalog): readonly EventView[] {
-  return events.eventTypes.flatMap((eventType) => {
-    const event = events.find(eventType)
-    return event ? [viewEvent(event)] : []
-  })
+/** Views of what a host can dispatch. */
+export interface Catalogue {
+  /** In the order of the catalogue. */
+  events(): readonly EventView[]
+}
+
+export function catalogueOf({ events }: { readonly events: EventCatalog }): Catalogue {
+  return {
+    events: () =>
+      events.eventTypes.flatMap((eventType) => {
+        const event = events.find(eventType)
+        return event ? [viewEvent(event)] : []
+      }),
+  }
 }
 
 /** An event's schema does not change, and a console reads the catalogue every two seconds. */
