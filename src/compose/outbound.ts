@@ -69,14 +69,14 @@ export interface Outbound<Events> {
 
 export function outboundOf<Events>(
   given: Omit<SallyportOptions<Events>, 'links'> & ReadyPorts,
-  { parts, guard, links, protection, data }: Pick<JoinedPlugins, 'parts' | 'guard' | 'links' | 'protection' | 'data'>,
+  { parts, data, guard, links, protection, ownEvents }: Omit<JoinedPlugins, 'measures' | 'run' | 'ended'>,
   measure: Measure,
 ): Outbound<Events> {
   const policy = joinPolicies(parts, given.policy, given.clock)
   const ports = {
     ...given,
     ...(policy && { policy }),
-    ...{ queue: given.queue ?? localQueue(given.clock), guard, links, protection, measure },
+    ...{ queue: given.queue ?? localQueue(given.clock), guard, links, protection, ownEvents, measure },
   }
   const { logger, expiresInMs = EXPIRES_IN_MS } = ports
   if (ports.sandbox) logger.log('warn', 'sandbox.on', { detail: 'everything is recorded, nothing is sent' })

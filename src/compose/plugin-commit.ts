@@ -7,7 +7,7 @@ import { SallyportError } from '../errors.ts'
 import type { DispatchAnswer } from '../model/dispatch.ts'
 import type { PluginCommit, PluginCore, PreparedDispatch } from '../plugins/plugin.ts'
 import type { CommitOutcome, RecordStore } from '../ports/record-store.ts'
-import { hostPrincipal } from '../services/dispatch.ts'
+import { HOST } from '../services/dispatch.ts'
 
 /** Plans dispatches for plugins, and stores them with changes of records. */
 export function pluginCommits(
@@ -47,9 +47,10 @@ export function pluginCommits(
 
   return {
     commit,
-    async plan(tenant, body, { key, causedBy } = {}) {
-      const options = { ...(key !== undefined && { key }), causedBy }
-      const planned = await refusing(() => planToAccept(hostPrincipal(tenant), { headers: {}, body }, deps, options))
+    async plan(tenant, body, { key, causedBy, by = HOST, delayMs, expiresInMs = deps.expiresInMs } = {}) {
+      const options = { ...(key !== undefined && { key }), causedBy, delayMs, isPlanned: true }
+      const own = { ...deps, ...(expiresInMs !== undefined && { expiresInMs }) }
+      const planned = await refusing(() => planToAccept({ id: by, tenant }, { headers: {}, body }, own, options))
       if (isRefused(planned)) return answerRefusal(planned, deps)
       // Only a request with `dryRun` gets a preview.
       if (!('acceptance' in planned)) return planned as HandlerResult<DispatchAnswer>

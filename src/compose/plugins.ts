@@ -5,7 +5,7 @@ import { isPromise } from '../model/awaitable.ts'
 import { FALLBACK_CAUSES } from '../model/dispatch.ts'
 import type { Measure } from '../model/measurement.ts'
 import { describeThrown } from '../model/thrown.ts'
-import { arrayOf, choice, fn, has, recordOf } from '../options/checks.ts'
+import { arrayOf, choice, fn, has, recordOf, text } from '../options/checks.ts'
 import { type Check, type Checks, choices, isRecord, nested, problemsIn, required } from '../options/read-options.ts'
 import { kindOf, shownName } from '../options/shown-value.ts'
 import type {
@@ -42,6 +42,8 @@ export interface JoinedPlugins {
   readonly protection: readonly string[]
   /** Makes the links of all plugins. Absent: none makes any. */
   readonly links?: LinkMakers | undefined
+  /** Events that only plugins dispatch. */
+  readonly ownEvents: readonly string[]
   readonly data: PluginData
   /** Tells the plugins of the end of a request. Absent: none listens. Never throws. */
   readonly ended?: (end: RequestEnd) => void
@@ -129,6 +131,7 @@ export function setUpPlugins(
     guard: joinGuards(all, deps.clock),
     links: linked.links,
     protection: [...all.flatMap(({ plugin, parts: { guard } }) => (guard ? [plugin] : [])), ...linked.names].sort(),
+    ownEvents: all.flatMap(({ parts: { ownEvents = [] } }) => ownEvents),
     data: joinData(all, deps.clock),
     parts: all,
     measures: all.flatMap(({ plugin, parts: { on } }) =>
@@ -159,6 +162,7 @@ const PARTS: Checks<PluginParts> = {
   policy: has('an object { decide(question) }, such as preferences(…)', 'decide'),
   guard: nested<MessageGuard>({ check: required(fn), learned: fn }),
   links: recordOf(fn),
+  ownEvents: arrayOf(text),
   fallbackOn: arrayOf(choice(FALLBACK_CAUSES)),
   view: nested<PluginView>({ deliveries: fn }),
   recipient: nested<PluginRecipient>({ export: required(fn), erase: required(fn) }),

@@ -20,6 +20,7 @@ export type {
   PluginLife,
   PluginListeners,
   PluginParts,
+  PluginPlanOptions,
   PluginRecipient,
   PluginView,
   PreparedDispatch,

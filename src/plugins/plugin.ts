@@ -66,6 +66,8 @@ export interface PluginParts<Api extends object = object> {
    * not the beginning of another one. A maker has five seconds.
    */
   readonly links?: LinkMakers
+  /** Events that only `core.plan` dispatches, such as those of `approvals`: any other dispatch of one is refused, 403 `insufficient_scope`. */
+  readonly ownEvents?: readonly string[]
   /** Causes of `fallbackOn` after which it calls `core.fallBack`. An event with another cause stops the start. */
   readonly fallbackOn?: readonly FallbackCause[]
   readonly view?: PluginView
@@ -148,6 +150,16 @@ export interface PluginDispatchOptions {
   readonly causedBy?: CausedBy | undefined
 }
 
+/** Options of a planned dispatch. */
+export interface PluginPlanOptions extends PluginDispatchOptions {
+  /** Id under which it is recorded, 1-200 visible ASCII characters. Default: `host`. */
+  readonly by?: string | undefined
+  /** Delay in milliseconds, instead of the event's own. */
+  readonly delayMs?: number | undefined
+  /** Milliseconds from its first due time to its expiry. Default: those of the host. */
+  readonly expiresInMs?: number | undefined
+}
+
 /** A dispatch that is planned and not stored. To be committed once, soon: it is not planned again. */
 export interface PreparedDispatch {
   readonly dispatchId: string
@@ -189,7 +201,7 @@ export interface PluginCore {
   readonly plan?: (
     tenant: string,
     request: DispatchRequest,
-    options?: PluginDispatchOptions,
+    options?: PluginPlanOptions,
   ) => Promise<PreparedDispatch | HandlerResult<DispatchAnswer>>
   /**
    * Stores planned dispatches, cancellations and changes of records together, or none of them; then wakes workers and calls hooks, as for any

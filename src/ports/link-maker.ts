@@ -1,6 +1,8 @@
-/** One recipient's address on a channel, and the category of an event. */
+/** One recipient's address on a channel, the category of an event, and the dispatch whose message gets the link. */
 export interface LinkTarget {
   readonly tenant: string
+  /** Of a digest: that of its oldest event. */
+  readonly dispatchId: string
   readonly channel: string
   readonly address: string
   readonly category: string

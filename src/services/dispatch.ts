@@ -30,8 +30,11 @@ const CHECKS: Checks<DispatchCallOptions> = {
   store: has('what store.within(transaction) returned', 'accept', 'recall'),
 }
 
+/** Id under which dispatches of the host are recorded. */
+export const HOST = 'host'
+
 export function hostPrincipal(tenant: string): Principal {
-  return { id: 'host', tenant }
+  return { id: HOST, tenant }
 }
 
 export async function dispatchFromHost(

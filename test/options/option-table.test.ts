@@ -93,7 +93,7 @@ describe('the option table', () => {
     // Base types are tested with the types that extend them.
     const bases = ['ContractOptions', 'FeedbackSourceOptions', 'ListOptions']
     // Methods that plugins get: tested in plugin-records.test and plugin-commit.test.
-    const ofPlugins = ['PluginDispatchOptions', 'RecordListOptions']
+    const ofPlugins = ['PluginDispatchOptions', 'PluginPlanOptions', 'RecordListOptions']
     const others = [...bases, ...ofPlugins]
     expect(published.filter((name) => !types.has(name) && !others.includes(name))).toEqual([])
   })

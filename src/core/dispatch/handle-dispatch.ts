@@ -7,7 +7,7 @@ import type { Acceptance } from '../../ports/dispatch-store.ts'
 import type { EventCatalog } from '../../ports/event-catalog.ts'
 import { type AnswerDeps, answering, type EventFault, port, reportEventFaults } from '../answers/fault.ts'
 import { type HandlerRequest, type HandlerResult, isRefused, type Refused, success } from '../answers/result.ts'
-import { authenticate } from '../authenticate.ts'
+import { authenticate, insufficientScope } from '../authenticate.ts'
 import type { Hooks } from '../hooks.ts'
 import { type AcceptDeps, acceptanceOf, type DispatchOrigin, newDispatch, storeDispatch } from './accept-dispatch.ts'
 import { type CausedBy, callerOf } from './caller.ts'
@@ -25,10 +25,14 @@ export interface DispatchDeps extends AnswerDeps, PlanningDeps, AcceptDeps {
   readonly hooks?: Hooks
   /** Milliseconds that an `Idempotency-Key` is kept. Default: 24 hours. */
   readonly idempotencyTtlMs?: number
+  /** Events that only plugins dispatch. Default: none. */
+  readonly ownEvents?: readonly string[] | undefined
 }
 
 export interface AcceptOptions {
   readonly delayMs?: number | undefined
+  /** The plugin plans it whose own event it may be. Default: `false`. */
+  readonly isPlanned?: boolean
   /** A key of the host, which no caller can send. All dispatches with this key are one dispatch, also with other bodies. */
   readonly key?: string
   /** Default: the principal's session and quotas. */
@@ -71,7 +75,7 @@ export async function planToAccept(
   principal: Principal,
   request: HandlerRequest,
   deps: DispatchDeps,
-  { delayMs, key, causedBy, admit }: AcceptOptions = {},
+  { delayMs, isPlanned = false, key, causedBy, admit }: AcceptOptions = {},
 ): Promise<PlannedDispatch | HandlerResult<DispatchAnswer | DispatchPreview> | Refused> {
   const asked = readDispatch(request, principal, deps.events)
   if (isRefused(asked)) return asked
@@ -86,6 +90,8 @@ export async function planToAccept(
   }
 
   if (!event) return unknownEvent(asked.request.eventType, deps.events, caller.grant)
+  if (mode === 'dispatch' && !isPlanned && deps.ownEvents?.includes(event.eventType))
+    return insufficientScope('Only a plugin of the host dispatches this event.')
   const limited = mode === 'dispatch' ? await admit?.(caller.tenant, asked.request.recipient) : undefined
   if (limited) return limited
 

@@ -18,12 +18,12 @@ export async function linkMessage(
   { channel, category, critical }: LinkedEvent,
   makers: LinkMakers,
 ): Promise<OutboundMessage> {
-  const { tenant, to: address, content } = message
+  const { tenant, dispatchId, to: address, content } = message
   const all = Object.keys(makers)
   const used = linksIn(content, all)
   const names = critical ? used : all
   if (names.length === 0) return message
-  const target = { tenant, channel, address, category }
+  const target = { tenant, dispatchId, channel, address, category }
   const made = await Promise.all(names.map(async (name) => [name, await linkOf(name, makers, target)] as const))
   const links: MessageLinks = Object.fromEntries(made)
   return { ...message, content: used.length > 0 ? fillLinks(content, links) : content, ...(!critical && { links }) }

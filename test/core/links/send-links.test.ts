@@ -72,7 +72,8 @@ describe('the links of a message', () => {
         links: { unsubscribe: LINK },
       },
     ])
-    expect(asked).toEqual([{ tenant: 'default', channel: 'a', address: 'jane@example.com', category: 'newsletter' }])
+    const target = { channel: 'a', address: 'jane@example.com', category: 'newsletter' }
+    expect(asked).toEqual([{ tenant: 'default', dispatchId: 'dsp_1', ...target }])
     expect((await delivery(deps)).content).toEqual(planned)
     expect(JSON.stringify(await stored(deps))).not.toContain(LINK)
   })
