@@ -28,7 +28,7 @@ import { commitRecords } from './plugin-commit.ts'
 import { livesOf } from './plugin-lives.ts'
 import { joinMembers } from './plugin-members.ts'
 import { joinOpen } from './plugin-open.ts'
-import { setUpPlugins } from './plugins.ts'
+import { type SharedCore, setUpPlugins } from './plugins.ts'
 
 /** Members of every Sallyport. Reads throw errors of the store. */
 export interface RecordingMembers {
@@ -131,7 +131,7 @@ function compose(
     if (!outbound) throw new TypeError('a plugin may do this after its setup')
     return outbound
   }
-  const core: Omit<PluginCore, 'name' | 'use'> = {
+  const core: SharedCore = {
     auth: ports.auth,
     store,
     clock,

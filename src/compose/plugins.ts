@@ -18,15 +18,20 @@ import type {
   PluginView,
   RequestEnd,
 } from '../plugins/plugin.ts'
+import type { DeliveryQueue } from '../ports/delivery-queue.ts'
 import type { EventCatalog } from '../ports/event-catalog.ts'
 import type { LinkMakers } from '../ports/link-maker.ts'
 import type { MessageGuard } from '../ports/message-guard.ts'
 import type { PluginData } from '../services/plugin-data.ts'
 import { joinData } from './plugin-data.ts'
 import { joinGuards, joinLinks } from './plugin-guards.ts'
-import { configError, type NamedParts, reportPlugin } from './plugin-parts.ts'
+import { callPlugin, configError, type NamedParts } from './plugin-parts.ts'
 import { policyProblems } from './plugin-policies.ts'
 import { joinSignals } from './plugin-signals.ts'
+import { pluginWakes } from './plugin-wakes.ts'
+
+/** Parts of the host that are the same for all plugins. */
+export type SharedCore = Omit<PluginCore, 'name' | 'use' | 'wake' | 'onWake'>
 
 /** The parts of all plugins of a host. */
 export interface JoinedPlugins {
@@ -91,9 +96,10 @@ function needOf(need: unknown): string {
  */
 export function setUpPlugins(
   plugins: readonly Plugin[],
-  core: Omit<PluginCore, 'name' | 'use'>,
-  deps: FaultDeps,
+  core: SharedCore,
+  deps: FaultDeps & { readonly queue?: DeliveryQueue | undefined },
 ): JoinedPlugins {
+  const wakesOf = pluginWakes(deps.queue, deps)
   const problems: ConfigProblem[] = []
   const all: NamedParts[] = []
   const thrown: unknown[] = []
@@ -103,7 +109,7 @@ export function setUpPlugins(
     if (plugins.some((one) => needs.includes(one.name) && !all.some(({ plugin }) => plugin === one.name))) continue
     try {
       const use = (other: string): object => apiOf(other, needs, all)
-      const own = { ...core, name, use: use as PluginCore['use'] }
+      const own = { ...core, ...wakesOf(name), name, use: use as PluginCore['use'] }
       const given: unknown = plugin.setup(own)
       const found = problemsInParts(given, name)
       problems.push(...found)
@@ -199,15 +205,7 @@ function listening<Name extends keyof PluginListeners>(
   hook: Name,
   deps: FaultDeps,
 ): (told: Parameters<NonNullable<PluginListeners[Name]>>[0]) => void {
-  const failed = (cause: unknown): void => reportPlugin(cause, plugin, hook, deps)
-  return (told) => {
-    try {
-      const given: unknown = on[hook]?.(told as never)
-      if (isPromise(given)) given.then(undefined, failed)
-    } catch (cause) {
-      failed(cause)
-    }
-  }
+  return (told) => callPlugin(() => on[hook]?.(told as never), plugin, hook, deps)
 }
 
 /** Finds links that events read and no plugin makes, and reports after which they fall back that no plugin gets. */

@@ -14,12 +14,8 @@ export {
   type FeedbackTrial,
   feedbackSourceContract,
 } from './feedback-source-contract.ts'
-export {
-  type QueueCapabilities,
-  type QueueContractOptions,
-  type QueueTrial,
-  queueContract,
-} from './queue-contract.ts'
+export { type QueueContractOptions, queueContract } from './queue-contract.ts'
+export type { QueueCapabilities, QueueTrial } from './queue-trial.ts'
 export type { RecordStoreTrial } from './record-store/record-harness.ts'
 export { type RecordStoreContractOptions, recordStoreContract } from './record-store-contract.ts'
 export {

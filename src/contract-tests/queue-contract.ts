@@ -1,37 +1,16 @@
-import type { DeliveryQueue } from '../ports/delivery-queue.ts'
 import { equal, ok } from './assertions.ts'
-import { type ContractCase, type ContractOptions, type ContractSubject, casesOf, registerCases } from './contract.ts'
-
-/** An empty queue for one case. No other code may wake its listeners. */
-export interface QueueTrial {
-  readonly queue: DeliveryQueue
-  /** A second handle on the same queue, as in another process. Omit it if the queue has only one. */
-  readonly other?: DeliveryQueue
-  /** The queue's time in milliseconds. */
-  now(): number
-  /** Resolves when the condition holds, and throws if that takes far too long. Time runs by itself, or this moves it. */
-  until(condition: () => boolean): Promise<void>
-  /** Moves time forward and runs the wakes that become due. Omit it if time cannot be moved. */
-  advance?(ms: number): void | Promise<void>
-  /** Resolves when a wake would call all current listeners. Omit it if that is so at once. */
-  ready?(): Promise<void>
-  /** Removes a dependency of the queue, such as its server. Omit it if there is none. */
-  disconnect?(): void | Promise<void>
-  /** Releases the queue after the case, also after a failure. A case may have called it before. */
-  close?(): void | Promise<void>
-}
-
-/** Capabilities of a queue. Cases that need a missing one are skipped. */
-export interface QueueCapabilities {
-  /** `other` exists. Default: `true`. */
-  readonly secondHandle?: boolean
-  /** Time can be moved: `advance` exists. Default: `true`. */
-  readonly injectedTime?: boolean
-  /** `disconnect` exists. Default: `true`. */
-  readonly disconnect?: boolean
-  /** It reports `connected` and `lost`. Without that, workers poll it as often as they do without a queue. Default: `true`. */
-  readonly reportsConnection?: boolean
-}
+import { type ContractOptions, type ContractSubject, registerCases } from './contract.ts'
+import { NOTICES } from './queue-notices.ts'
+import {
+  connected,
+  type Listener,
+  listen,
+  otherOf,
+  type QueueCapabilities,
+  type QueueCase,
+  type QueueTrial,
+  queueCases,
+} from './queue-trial.ts'
 
 /** Options of {@link queueContract}. */
 export interface QueueContractOptions extends ContractOptions {
@@ -42,44 +21,13 @@ export interface QueueContractOptions extends ContractOptions {
 
 const QUEUE: ContractSubject<QueueCapabilities> = {
   name: 'queue',
-  defaults: { secondHandle: true, injectedTime: true, disconnect: true, reportsConnection: true },
+  defaults: { secondHandle: true, injectedTime: true, disconnect: true, reportsConnection: true, notices: false },
 }
 
 const SOON_MS = 120
 const HOUR_MS = 3_600_000
 /** A timer of a real clock may be early by this: clocks are read in whole milliseconds. */
 const ROUNDING_MS = 3
-
-interface Listener {
-  /** Times of the calls of `due`. */
-  readonly calledAt: readonly number[]
-  /** Calls of `connected` and `lost`, in their order. */
-  readonly reports: readonly ('connected' | 'lost')[]
-  stop(): void
-}
-
-async function listen(t: QueueTrial, queue: DeliveryQueue = t.queue): Promise<Listener> {
-  const calledAt: number[] = []
-  const reports: ('connected' | 'lost')[] = []
-  const stop = queue.listen({
-    due: () => void calledAt.push(t.now()),
-    connected: () => void reports.push('connected'),
-    lost: () => void reports.push('lost'),
-  })
-  await t.ready?.()
-  return { calledAt, reports, stop }
-}
-
-async function connected(t: QueueTrial, queue?: DeliveryQueue): Promise<Listener> {
-  const listener = await listen(t, queue)
-  await t.until(() => listener.reports.at(-1) === 'connected')
-  return listener
-}
-
-function otherOf({ other }: QueueTrial): DeliveryQueue {
-  ok(other, '`create` returned no `other`: return one, or set `secondHandle: false`')
-  return other
-}
 
 /** Requests a wake and waits for it. Fails if it comes too early. */
 async function wakes(t: QueueTrial, delayMs: number, listener: Listener, by = t.queue): Promise<void> {
@@ -95,9 +43,7 @@ function isCalledAfter({ calledAt }: Listener, time: number): boolean {
   return calledAt.some((at) => at >= time - ROUNDING_MS)
 }
 
-const queueCases = casesOf<QueueTrial, QueueCapabilities>
-
-const CASES: readonly ContractCase<QueueTrial, QueueCapabilities>[] = [
+const CASES: readonly QueueCase[] = [
   ...queueCases([], {
     'wake without a delay calls the listener': async (t) => {
       const listener = await listen(t)
@@ -252,6 +198,7 @@ const CASES: readonly ContractCase<QueueTrial, QueueCapabilities>[] = [
       equal(calledAt, [])
     },
   }),
+  ...NOTICES,
 ]
 
 /**

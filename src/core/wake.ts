@@ -5,11 +5,16 @@ import { type FaultDeps, reportFault } from './answers/report-fault.ts'
 
 /** Wakes workers. The deliveries are stored, so a failing queue only delays them until the next poll. */
 export function wake(queue: DeliveryQueue | undefined, deps: FaultDeps, delayMs = 0): void {
+  callQueue(() => queue?.wake(delayMs), deps)
+}
+
+/** Calls a queue, whose errors are reported as `queue.wake_failed`. Never throws. */
+export function callQueue(call: () => unknown, deps: FaultDeps): void {
   const failed = (cause: unknown): void =>
     reportFault(cause, { operation: 'queue' }, { level: 'error', event: 'queue.wake_failed' }, deps)
   try {
-    const woken: unknown = queue?.wake(delayMs)
-    if (woken instanceof Promise) woken.catch(failed)
+    const given: unknown = call()
+    if (given instanceof Promise) given.catch(failed)
   } catch (cause) {
     failed(cause)
   }

@@ -228,6 +228,32 @@ export interface PluginCore {
    * when the store is unavailable. Absent in a host that only records runs.
    */
   readonly fallBack?: (dispatch: Dispatch, deliveryId: string) => Promise<void>
+  /**
+   * Calls the listeners of this topic: those of this process now, those of all others through the queue of the host. All plugins share the
+   * topics. Best effort: other processes are not told while a queue is disconnected, nor by one without `notify`, and a host without a
+   * queue tells this process alone. An error of the queue is logged as `queue.wake_failed`.
+   *
+   * @param topic 1-32 of `a-z 0-9 _`.
+   * @throws {SallyportError} `option_invalid`: a wrong topic.
+   */
+  wake(topic: string): void
+  /**
+   * Calls the listener at each {@link wake} of this topic, in any process, and when wakes of other processes may have been missed: when the
+   * queue is connected and when it is lost. May be called too often. While the queue is lost, and with one that has no `notify`, wakes of
+   * other processes do not arrive: read at times too. The queue is listened to while there is a listener; a plugin ends its own. An error of the listener is logged as
+   * `plugin.failed`, and stops no other.
+   *
+   * @example
+   * ```ts
+   * // Listens first, and reads then: a change between the two is not missed.
+   * const end = core.onWake('approvals', () => void readAnswers())
+   * await readAnswers()
+   * ```
+   *
+   * @returns A function that ends it.
+   * @throws {SallyportError} `option_invalid`: a wrong topic.
+   */
+  onWake(topic: string, listener: () => void): () => void
   /** Logs an error with this line, and gives it to the `onError` hook of the host. Never throws. */
   report(cause: unknown, context: ErrorContext, line: FaultLine): void
 }

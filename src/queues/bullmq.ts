@@ -13,7 +13,6 @@ import {
 import { withTimeout } from '../model/time-out.ts'
 import { clock, like, loggerPort, word } from '../options/checks.ts'
 import { type Checks, readOptions, required } from '../options/read-options.ts'
-import { kindOf } from '../options/shown-value.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { DeliveryQueue } from '../ports/delivery-queue.ts'
 import type { GivenLogger } from '../ports/logger.ts'
@@ -21,6 +20,8 @@ import { consoleLogger } from '../runtime/console-logger.ts'
 import { systemClock } from '../runtime/system-clock.ts'
 import { type Coalescer, coalesced } from './coalescer.ts'
 import { faultLog } from './faults.ts'
+import { createNotices } from './notices.ts'
+import { connectionFault, connectionsOf } from './redis-connections.ts'
 import { instantOf } from './timers.ts'
 import { createWakeEmitter } from './wake-emitter.ts'
 
@@ -42,7 +43,7 @@ export interface BullmqQueueOptions {
 
 /** A queue over Redis and BullMQ. */
 export interface BullmqQueue extends DeliveryQueue {
-  /** Sends the pending wake and ends the connections within seconds, also without Redis. Later wakes have no effect. */
+  /** Sends pending wakes and notices and ends the connections within seconds, also without Redis. Later ones have no effect. */
   close(): Promise<void>
 }
 
@@ -57,6 +58,7 @@ type Reader = Pick<Worker | QueueEvents, 'getBackend' | 'waitUntilReady'>
 
 interface WakeEvents extends QueueEventsListener {
   due(event: { readonly from: string }): void
+  notice(event: { readonly from: string; readonly topic: string }): void
 }
 
 /** Length of the event stream. One event is enough for a fast reader. */
@@ -68,12 +70,6 @@ const FARTHEST_MS = 2 ** 40
 const GOODBYE_MS = 1_000
 /** Longer than BullMQ needs to notice that Redis is unavailable and the queue is closed. */
 const CLOSE_MS = 3_000
-
-const ANSWER_MS = 5_000
-/** Longer than a blocking read of BullMQ (10 seconds). A connection that is silent for longer counts as lost. */
-const SILENT_MS = 15_000
-/** Also the longest time until a disconnected connection notices the close of its queue. */
-const LONGEST_RETRY_MS = 2_000
 
 const CHECKS: Checks<BullmqQueueOptions> = {
   connection: required(connectionFault),
@@ -89,7 +85,8 @@ const CHECKS: Checks<BullmqQueueOptions> = {
  * `wake(0)` publishes an event, not a job: every process polls and claims up to its free slots. Workers of the same process are woken
  * without Redis. `wake(delayMs)` adds a delayed job, which outlives its process; when it completes, every process polls. The due time is
  * rounded up: to a tenth of a second within a minute, to a second within an hour, to a minute beyond. Deliveries with the same due time
- * share one job. Concurrent wakes are coalesced to one every 10 ms.
+ * share one job. Concurrent wakes are coalesced to one every 10 ms. `notify(topic)` publishes an event that wakes no worker; notices are
+ * coalesced to one every 10 ms for each topic.
  *
  * Deliveries do not depend on Redis: while it is unavailable or has lost its data, workers find due deliveries at their next poll. Wakes
  * never wait and never throw; a pending wake is sent once when Redis is back. Needs `bullmq` 6 and `ioredis`. A process that wakes has
@@ -141,6 +138,11 @@ export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
     clock,
     onFault,
   )
+  const notices = createNotices(
+    async (topic) => (await producer()).publishEvent({ eventName: 'notice', from, topic }, KEPT_EVENTS),
+    clock,
+    onFault,
+  )
   const jobs: Coalescer = coalesced(addJobs, clock, onFault)
 
   async function addJobs(): Promise<void> {
@@ -168,6 +170,9 @@ export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
     const stream = open(new QueueEvents(name, { ...forReads, lastEventId: '0-0' }))
     stream.on<WakeEvents, 'due'>('due', (event) => {
       if (event.from !== from) emit()
+    })
+    stream.on<WakeEvents, 'notice'>('notice', ({ from: sender, topic }) => {
+      if (sender !== from && !closing) wakeEmitter.notice(topic)
     })
     stream.on('completed', emit)
     void watch([worker, stream])
@@ -207,7 +212,7 @@ export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
   async function closeAll(): Promise<void> {
     wakeEmitter.lost()
     await Promise.all(
-      [events, jobs].map((calls) => withTimeout(calls.close(), { ms: GOODBYE_MS, clock }).catch(() => {})),
+      [events, notices, jobs].map((calls) => withTimeout(calls.close(), { ms: GOODBYE_MS, clock }).catch(() => {})),
     )
     await Promise.all([...parts].map(closePart))
   }
@@ -229,6 +234,7 @@ export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
         events.ask()
       }
     },
+    notify: notices.add,
     listen(listener) {
       if (!isListening && !closing) subscribe()
       isListening = true
@@ -239,57 +245,4 @@ export function bullmqQueue(options: BullmqQueueOptions): BullmqQueue {
       return closing
     },
   }
-}
-
-/** Options of a queue's own Redis connections, which BullMQ opens and closes. They reconnect after an outage of any length. */
-interface RedisConnections {
-  /** Fails at once while Redis is unavailable, so that no writes accumulate in the process. */
-  readonly writing: ConnectionOptions
-  readonly waiting: ConnectionOptions
-}
-
-type Fields = Readonly<Record<string, unknown>>
-
-function connectionFault(connection: unknown): string | undefined {
-  if (typeof connection !== 'object' || connection === null) {
-    return `is ${kindOf(connection)}; must be the options of a Redis connection, or an ioredis client`
-  }
-  if (Reflect.get(connection, 'isCluster') === true) return 'must be one server or a Sentinel group, no cluster'
-  const options = optionsOf(connection)
-  if (options === undefined) return 'must be an ioredis client: other clients cannot be connected anew'
-  return options.keyPrefix ? 'must have no keyPrefix: use the option "prefix"' : undefined
-}
-
-/**
- * The client itself is not used: blocking reads need their own connections, and writes must not wait.
- * @param isWanted Ends the reconnects: BullMQ would continue them after a close while Redis is unavailable.
- */
-function connectionsOf(connection: ConnectionOptions, isWanted: () => boolean): RedisConnections {
-  const given = optionsOf(connection) ?? {}
-  const options = {
-    ...given,
-    reconnectOnError: given.reconnectOnError ?? reconnectOnError,
-    socketTimeout: SILENT_MS,
-    retryStrategy: (times: number) => (isWanted() ? retryMs(times) : null),
-  }
-  return {
-    writing: { ...options, enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: ANSWER_MS },
-    waiting: { ...options, enableOfflineQueue: true, maxRetriesPerRequest: null, commandTimeout: undefined },
-  }
-}
-
-function optionsOf(connection: object): Fields | undefined {
-  if (typeof Reflect.get(connection, 'connect') !== 'function') return connection as Fields
-  const options: unknown = Reflect.get(connection, 'options')
-  const isIoredis = typeof Reflect.get(connection, 'defineCommand') === 'function' && typeof options === 'object'
-  return isIoredis ? (options as Fields) : undefined
-}
-
-function retryMs(times: number): number {
-  return Math.min(50 * 2 ** times, LONGEST_RETRY_MS) * (0.5 + Math.random() / 2)
-}
-
-/** Reconnects after a failover: the connection leads to a server that is now read-only, the address to the new one. */
-function reconnectOnError(error: Error): boolean {
-  return error.message.startsWith('READONLY')
 }

@@ -14,6 +14,7 @@ import { systemClock } from '../runtime/system-clock.ts'
 import { coalesced } from './coalescer.ts'
 import { faultLog } from './faults.ts'
 import { listenConnection, type NotificationClient } from './listen-connection.ts'
+import { createNotices } from './notices.ts'
 import { createTimers, instantOf } from './timers.ts'
 import { createWakeEmitter } from './wake-emitter.ts'
 
@@ -39,12 +40,15 @@ export interface PostgresQueueOptions {
 
 /** A queue over LISTEN and NOTIFY of PostgreSQL. */
 export interface PostgresQueue extends DeliveryQueue {
-  /** Sends the pending notification and ends the connection within seconds, also without a server. Later wakes have no effect. */
+  /** Sends pending notifications and ends the connection within seconds, also without a server. Later wakes and notices have no effect. */
   close(): Promise<void>
 }
 
-/** Longest wait for the pending notification at close. */
+/** Longest wait for pending notifications at close. */
 const CLOSE_MS = 3_000
+
+/** Payload of a notice: process id and topic. That of a wake is the process id alone. Every other payload is a wake too. */
+const NOTICE = /^([0-9a-f-]{36}) ([a-z0-9_]{1,32})$/
 
 const CHECKS: Checks<PostgresQueueOptions> = {
   client: required(fn, 'is undefined; must be a function: () => new pg.Client(…)'),
@@ -60,10 +64,11 @@ const CHECKS: Checks<PostgresQueueOptions> = {
  * `wake(0)` notifies every process; each polls and claims up to its free slots. The notification uses the queue's own connection, never
  * the transaction of an accept. `wake(delayMs)` sets a timer, which is lost with this process; the delay is rounded up so that wakes
  * share a timer, to a tenth of a second within a minute. Workers of the same process are woken without the server. Concurrent wakes are
- * coalesced to one every 10 ms.
+ * coalesced to one every 10 ms. `notify(topic)` sends a notification with the topic, which wakes no worker; notices are coalesced to one
+ * every 10 ms for each topic. Processes of a version without notices take one for a wake.
  *
  * Deliveries do not depend on it: without a connection, workers find due deliveries at their next poll. Wakes never wait and never throw.
- * It is `connected` while LISTEN is in effect. After a reconnect, a pending notification is sent once, and workers poll once. A connection
+ * It is `connected` while LISTEN is in effect. After a reconnect, pending notifications are sent once, and workers poll once. A connection
  * that fell silent is `lost` 5 seconds after the next notification of this process, or after the check that each minute repeats LISTEN.
  * @throws SallyportError `option_invalid`, with all problems of the options.
  */
@@ -78,7 +83,9 @@ export function postgresQueue(options: PostgresQueueOptions): PostgresQueue {
   const connection = listenConnection({
     ...{ client, channel, clock, onFault },
     onNotification: (payload) => {
-      if (payload !== from) emit()
+      const [, sender, topic] = NOTICE.exec(payload) ?? []
+      if (topic === undefined) return payload === from ? undefined : emit()
+      if (sender !== from && !closing) wakeEmitter.notice(topic)
     },
     onListening() {
       if (!closing) wakeEmitter.connected()
@@ -86,6 +93,7 @@ export function postgresQueue(options: PostgresQueueOptions): PostgresQueue {
     onLost: wakeEmitter.lost,
   })
   const notifications = coalesced(() => connection.notify(from), clock, onFault)
+  const notices = createNotices((topic) => connection.notify(`${from} ${topic}`), clock, onFault)
 
   const timers = createTimers(clock, wakeNow, instantOf)
 
@@ -102,7 +110,8 @@ export function postgresQueue(options: PostgresQueueOptions): PostgresQueue {
   async function closeAll(): Promise<void> {
     wakeEmitter.lost()
     timers.clear()
-    await withTimeout(notifications.close(), { ms: CLOSE_MS, clock }).catch(onFault)
+    const sent = Promise.all([notifications.close(), notices.close()])
+    await withTimeout(sent, { ms: CLOSE_MS, clock }).catch(onFault)
     await connection.close()
   }
 
@@ -111,6 +120,7 @@ export function postgresQueue(options: PostgresQueueOptions): PostgresQueue {
       if (delayMs > 0 && !closing) timers.set(delayMs)
       else wakeNow()
     },
+    notify: notices.add,
     listen(listener) {
       connection.listen()
       return wakeEmitter.listen(listener)

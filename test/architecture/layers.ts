@@ -133,7 +133,7 @@ export const LAYERS: Readonly<Record<string, Layer>> = {
   'src/queues/': {
     holds: 'wake-up signals for workers',
     layers: ['src/runtime/', 'src/options/', ...CONTRACTS],
-    modules: { 'src/queues/bullmq.ts': ['bullmq'] },
+    modules: { 'src/queues/bullmq.ts': ['bullmq'], 'src/queues/redis-connections.ts': ['bullmq'] },
   },
   'src/runtime/': {
     holds: 'the default clock, ids and logger, NODE_ENV, the fastest hashes, and the loading of peers',

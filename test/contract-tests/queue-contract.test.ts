@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../src/contract-tests/fake-clock.ts'
-import { type QueueTrial, queueContract } from '../../src/contract-tests/queue-contract.ts'
+import { queueContract } from '../../src/contract-tests/queue-contract.ts'
+import type { QueueTrial } from '../../src/contract-tests/queue-trial.ts'
 import type { DeliveryQueue, QueueListener } from '../../src/ports/delivery-queue.ts'
 import { localQueue } from '../../src/queues/local.ts'
 import { createWakeEmitter } from '../../src/queues/wake-emitter.ts'
@@ -44,6 +45,7 @@ function connected(plant: (queue: DeliveryQueue) => DeliveryQueue = (queue) => q
   const trial = injected((queue) =>
     plant({
       wake: queue.wake,
+      notify: connection.notice,
       listen(listener) {
         const stops = [queue.listen(listener), connection.listen(listener)]
         return () => {
@@ -75,8 +77,8 @@ describe('queueContract on the queue of one process', () => {
   })
 })
 
-describe('queueContract on a queue with a connection', () => {
-  queueContract({ test: it, create: () => connected() })
+describe('queueContract on a queue with a connection and notices', () => {
+  queueContract({ test: it, create: () => connected(), capabilities: { notices: true } })
 })
 
 describe('queueContract on the queue of one process, whose clock runs', () => {
@@ -210,6 +212,92 @@ const BUGS: readonly { it: string; plant: (queue: DeliveryQueue) => DeliveryQueu
     },
     caughtBy: 'wake through one handle calls each connected listener of the other',
   },
+  {
+    it: 'has no notify, although it declares notices',
+    plant: ({ wake, listen }) => ({ wake, listen }),
+    caughtBy: 'notify does not throw after the queue is closed',
+  },
+  {
+    it: 'throws in notify',
+    plant: (queue) => ({
+      ...queue,
+      notify() {
+        throw new Error('there is no server')
+      },
+    }),
+    caughtBy: 'notify does not throw while the queue is disconnected',
+  },
+  {
+    it: 'drops the topic of a notice',
+    plant: (queue) => ({ ...queue, notify: () => queue.notify?.('a') }),
+    caughtBy: 'notify through one handle calls `noticed` of all listeners of the other, with the topic',
+  },
+  {
+    it: 'sends one notice of a topic only',
+    plant(queue) {
+      const sent = new Set<string>()
+      return {
+        ...queue,
+        notify(topic) {
+          if (!sent.has(topic)) queue.notify?.(topic)
+          sent.add(topic)
+        },
+      }
+    },
+    caughtBy: 'each notice arrives, also after others of its topic',
+  },
+  {
+    it: 'sends only the last of several notices',
+    plant(queue) {
+      let last: string | undefined
+      const send = (): void => {
+        if (last !== undefined) queue.notify?.(last)
+        last = undefined
+      }
+      return {
+        ...queue,
+        notify(topic) {
+          if (last === undefined) queueMicrotask(send)
+          last = topic
+        },
+      }
+    },
+    caughtBy: 'notices of several topics do not replace one another',
+  },
+  {
+    it: 'polls for notices too',
+    plant: (queue) => ({
+      ...queue,
+      notify(topic) {
+        queue.notify?.(topic)
+        queue.wake(0)
+      },
+    }),
+    caughtBy: 'a notice does not call `due`, and a wake does not call `noticed`',
+  },
+  {
+    it: 'sends a notice with each wake',
+    plant: (queue) => ({
+      ...queue,
+      wake(delayMs) {
+        queue.wake(delayMs)
+        queue.notify?.('due')
+      },
+    }),
+    caughtBy: 'a notice does not call `due`, and a wake does not call `noticed`',
+  },
+  {
+    it: 'sends notices to stopped listeners',
+    plant: (queue) => ({
+      ...queue,
+      listen(listener) {
+        queue.listen({ ...listener, due() {}, connected() {}, lost() {} })
+        const { noticed: _, ...rest } = listener
+        return queue.listen(rest)
+      },
+    }),
+    caughtBy: 'a stopped listener gets no notices, and others do',
+  },
 ]
 
 /** Plants a queue that replaces methods of each listener, by its number. */
@@ -223,7 +311,11 @@ function reporting(methods: (at: number) => Partial<QueueListener>): (queue: Del
 describe('queueContract', () => {
   it.each(BUGS)('queueContract catches an implementation that $it', async ({ plant, caughtBy }) => {
     const cases = new Map<string, () => Promise<void>>()
-    queueContract({ test: (name, body) => cases.set(name, body), create: () => connected(plant) })
+    queueContract({
+      test: (name, body) => cases.set(name, body),
+      create: () => connected(plant),
+      capabilities: { notices: true },
+    })
     await expect(cases.get(caughtBy)?.()).rejects.toThrow()
   })
 })

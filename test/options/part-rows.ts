@@ -477,7 +477,7 @@ const PARTS: readonly OptionRow[] = [
     'QueueCapabilities',
     queueContract,
     kit,
-    flags('secondHandle', 'injectedTime', 'disconnect', 'reportsConnection'),
+    flags('secondHandle', 'injectedTime', 'disconnect', 'reportsConnection', 'notices'),
     {
       at: 'capabilities',
     },

@@ -116,6 +116,18 @@ describeOwnRedis('the BullMQ queue during a Redis outage', () => {
     await atB.reached(1)
   })
 
+  it('The BullMQ queue sends earlier notices once Redis starts, one for each topic', async () => {
+    const [a, b] = [queueAt(), queueAt()]
+    const atB = countWakes(b)
+    for (let at = 0; at < 1_000; at++) a.notify?.(at % 2 ? 'x' : 'y')
+    await failed.promise
+    await server.start()
+    await atB.noticed(2)
+    a.wake(0)
+    await atB.reached(1)
+    expect(atB.topics.toSorted()).toEqual(['x', 'y'])
+  })
+
   it.each(WAKES)('The BullMQ queue sends %s after Redis is killed and restarts empty', async (_, delayMs) => {
     await server.start()
     const [a, b] = [queueAt(), queueAt()]

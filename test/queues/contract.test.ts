@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import pg from 'pg'
 import { beforeAll, describe, it } from 'vitest'
-import { type QueueTrial, queueContract } from '../../src/contract-tests/queue-contract.ts'
+import { queueContract } from '../../src/contract-tests/queue-contract.ts'
+import type { QueueTrial } from '../../src/contract-tests/queue-trial.ts'
 import { bullmqQueue } from '../../src/queues/bullmq.ts'
 import { postgresQueue } from '../../src/queues/postgres.ts'
 import { recordingLogger } from '../support/deps.ts'
@@ -22,7 +23,7 @@ const running: Pick<QueueTrial, 'now' | 'until'> = {
   },
 }
 
-const contract = { test: it, skip: it.skip, capabilities: { injectedTime: false } }
+const contract = { test: it, skip: it.skip, capabilities: { injectedTime: false, notices: true } }
 
 describe('the PostgreSQL queue keeps the queue contract', () => {
   let port: number

@@ -56,6 +56,37 @@ describe('the wake emitter', () => {
   })
 })
 
+describe('the notices of a wake emitter', () => {
+  it('The wake emitter calls noticed once for each topic, in the next turn, and no due', async () => {
+    const wakeEmitter = createWakeEmitter()
+    const [one, two] = [countWakes(wakeEmitter), countWakes(wakeEmitter)]
+    wakeEmitter.listen(queueListener())
+    for (const topic of ['b', 'a', 'b']) wakeEmitter.notice(topic)
+    expect(one.topics).toEqual([])
+    await turn()
+    two.stop()
+    wakeEmitter.notice('b')
+    await turn()
+    expect([one.topics, two.topics]).toEqual([
+      ['b', 'a', 'b'],
+      ['b', 'a'],
+    ])
+    expect([one.wakes, two.wakes]).toEqual([0, 0])
+  })
+
+  it('A notice within a listener is told in the next turn', async () => {
+    const wakeEmitter = createWakeEmitter()
+    const topics: string[] = []
+    const noticed = (topic: string): void => {
+      if (topics.push(topic) < 3) wakeEmitter.notice(topic)
+    }
+    wakeEmitter.listen(queueListener({ noticed }))
+    wakeEmitter.notice('a')
+    await turn()
+    expect(topics).toEqual(['a', 'a', 'a'])
+  })
+})
+
 describe('the connection of a wake emitter', () => {
   it('The wake emitter reports each change of its connection once, and tells a later listener that it is connected', () => {
     const wakeEmitter = createWakeEmitter()
@@ -113,6 +144,15 @@ describe('a listener that throws', () => {
     wakeEmitter.emitNow()
     await turn()
     expect([called.join(''), uncaught]).toEqual(['abcabc', [bug, bug]])
+  })
+
+  it('A listener that throws at a notice causes an uncaught exception and does not stop the others', async () => {
+    const wakeEmitter = createWakeEmitter()
+    wakeEmitter.listen(queueListener({ noticed: () => throwAtB('b') }))
+    const other = countWakes(wakeEmitter)
+    wakeEmitter.notice('x')
+    await turn()
+    expect([other.topics, uncaught]).toEqual([['x'], [bug]])
   })
 
   it('The in-process queue calls all listeners although one throws, at once and after a delay', async () => {

@@ -52,7 +52,12 @@ const REST_ONLY: Readonly<Record<string, readonly string[]>> = {
     'test/openapi/generators.test.ts',
     'test/package/without.test.ts',
   ],
-  Redis: ['test/queues/bullmq.test.ts', 'test/queues/bullmq-outage.test.ts', 'test/storage/documents/redis.test.ts'],
+  Redis: [
+    'test/queues/bullmq.test.ts',
+    'test/queues/bullmq-notices.test.ts',
+    'test/queues/bullmq-outage.test.ts',
+    'test/storage/documents/redis.test.ts',
+  ],
   'a flushed file for each change': ['test/storage/documents/json-file.test.ts'],
   'a log line of each call': [
     'test/hostile/leaks/ports.test.ts',

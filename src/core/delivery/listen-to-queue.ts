@@ -1,5 +1,5 @@
 import { wrongReturn } from '../../options/wrong-return.ts'
-import type { DeliveryQueue } from '../../ports/delivery-queue.ts'
+import type { DeliveryQueue, QueueListener } from '../../ports/delivery-queue.ts'
 
 export interface Listening {
   /** The queue reports that the wakes of all processes arrive. */
@@ -22,14 +22,25 @@ export function listenToQueue(queue: DeliveryQueue, poll: () => void): Listening
     poll()
   }
 
-  const given: unknown = queue.listen({ due: poll, connected: () => report(true), lost: () => report(false) })
-  if (typeof given !== 'function') {
-    throw wrongReturn('listen() of the queue', given, 'a function that ends the listening')
-  }
+  const stop = startListening(queue, { due: poll, connected: () => report(true), lost: () => report(false) })
   return {
     get isConnected() {
       return isConnected
     },
-    stop: () => void given(),
+    stop,
   }
+}
+
+/**
+ * Calls `listen` of a queue. Rethrows its errors.
+ *
+ * @returns A function that ends the listening.
+ * @throws {SallyportError} `answer_invalid`, when `listen` returns no function.
+ */
+export function startListening(queue: DeliveryQueue, listener: QueueListener): () => void {
+  const given: unknown = queue.listen(listener)
+  if (typeof given !== 'function') {
+    throw wrongReturn('listen() of the queue', given, 'a function that ends the listening')
+  }
+  return () => void given()
 }
